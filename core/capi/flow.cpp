@@ -126,13 +126,16 @@ flow::TraceOptions options_of(const bat_flow_options& given)
   options.step_share = given.step_share;
   options.terminal_speed = given.terminal_speed;
   options.no_slip = given.no_slip != 0;
-  if (given.has_destination != 0)
+  options.max_age = given.max_age;
+  if (given.destination_count != 0)
   {
     flow::Destination destination;
-    for (std::size_t a = 0; a != 3; ++a)
+    const double* const boxes = &need(given.destinations, "destinations");
+    destination.boxes.resize(need_size(given.destination_count, "destination_count"));
+    for (std::size_t i = 0; i != destination.boxes.size(); ++i)
     {
-      destination.box.lower[a] = given.destination[a];
-      destination.box.upper[a] = given.destination[a + 3];
+      std::copy_n(boxes + 6 * i, 3, destination.boxes[i].lower.begin());
+      std::copy_n(boxes + 6 * i + 3, 3, destination.boxes[i].upper.begin());
     }
     destination.stop_on_arrival = given.stop_on_arrival != 0;
     options.destination = destination;
@@ -168,8 +171,9 @@ std::vector<flow::Seed> seeds_of(std::uint64_t count, const double* positions, c
 
 bool is_reason(std::int64_t number)
 {
-  constexpr std::array<std::int64_t, 7> kReasons{ BAT_FLOW_LEFT_DOMAIN, BAT_FLOW_TOO_MANY_CELLS,
-    BAT_FLOW_STAGNATION, BAT_FLOW_END_TIME, BAT_FLOW_ARRIVED, BAT_FLOW_BLANKED, BAT_FLOW_NO_SEED };
+  constexpr std::array<std::int64_t, 8> kReasons{ BAT_FLOW_LEFT_DOMAIN, BAT_FLOW_TOO_MANY_CELLS,
+    BAT_FLOW_STAGNATION, BAT_FLOW_END_TIME, BAT_FLOW_ARRIVED, BAT_FLOW_BLANKED, BAT_FLOW_NO_SEED,
+    BAT_FLOW_MAX_AGE };
   return std::find(kReasons.begin(), kReasons.end(), number) != kReasons.end();
 }
 
@@ -283,6 +287,7 @@ void bat_flow_options_init(bat_flow_options* options)
   const bat::flow::TraceOptions usual;
   *options = {};
   options->end_time = std::numeric_limits<double>::quiet_NaN();
+  options->max_age = usual.max_age;
   options->most_error = usual.most_error;
   options->step_share = usual.step_share;
   options->terminal_speed = usual.terminal_speed;
@@ -344,7 +349,7 @@ int bat_flow_lines_describe(const bat_flow_lines* lines, uint64_t* line_count,
 }
 
 int bat_flow_lines_ends(const bat_flow_lines* lines, int64_t* reasons, double* positions,
-  double* times, double* arrivals, uint64_t* offsets)
+  double* times, double* arrivals, int64_t* destinations, uint64_t* offsets)
 {
   return guard(
     [&]
@@ -358,6 +363,7 @@ int bat_flow_lines_ends(const bat_flow_lines* lines, int64_t* reasons, double* p
         std::memcpy(&need(positions, "positions") + 3 * i, line.end.data(), sizeof(line.end));
         (&need(times, "times"))[i] = line.end_time;
         (&need(arrivals, "arrivals"))[i] = line.arrival_time;
+        (&need(destinations, "destinations"))[i] = line.destination;
         offsets[i + 1] = offsets[i] + line.points;
       }
     });
@@ -410,9 +416,9 @@ int bat_flow_lines_resting(const bat_flow_lines* lines, uint64_t* bytes, void* r
 }
 
 int bat_flow_lines_from(uint64_t count, const int64_t* reasons, const double* ends,
-  const double* end_times, const double* arrivals, const uint64_t* offsets, const double* positions,
-  const double* times, const double* velocities, const void* resting, uint64_t resting_bytes,
-  bat_flow_lines** out)
+  const double* end_times, const double* arrivals, const int64_t* destinations,
+  const uint64_t* offsets, const double* positions, const double* times, const double* velocities,
+  const void* resting, uint64_t resting_bytes, bat_flow_lines** out)
 {
   return guard(
     [&]
@@ -443,6 +449,14 @@ int bat_flow_lines_from(uint64_t count, const int64_t* reasons, const double* en
         std::memcpy(line.end.data(), &need(ends, "ends") + 3 * i, sizeof(line.end));
         line.end_time = (&need(end_times, "end_times"))[i];
         line.arrival_time = (&need(arrivals, "arrivals"))[i];
+        const std::int64_t destination = (&need(destinations, "destinations"))[i];
+        if (destination < -1 || destination > std::numeric_limits<std::int32_t>::max())
+        {
+          refuse(
+            fmt::format("destination {} of line {}; allowed are numbers of destinations, and -1",
+              destination, i));
+        }
+        line.destination = static_cast<std::int32_t>(destination);
         line.first_point = offsets[i];
         line.points = offsets[i + 1] - offsets[i];
       }

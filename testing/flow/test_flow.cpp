@@ -171,7 +171,7 @@ TEST(Flow, the_same_bits_for_any_cache_threads_prefetching_and_processor)
   flow::TraceOptions options;
   options.threads = 1;
   options.prefetch = flow::Prefetch::None;
-  options.destination = flow::Destination{ { { 4, 4, 4 }, { 5, 5.5, 6 } }, false };
+  options.destination = flow::Destination{ { { { 4, 4, 4 }, { 5, 5.5, 6 } } }, false };
   for (const auto integrator : { flow::Integrator::CellByCell, flow::Integrator::RungeKutta4 })
   {
     options.integrator = integrator;
@@ -752,7 +752,7 @@ TEST(Flow, arrivals_are_those_of_a_look_at_every_step)
   const Box box{ { 2.9, 2.3, 2.6 }, { 3.9, 3.8, 3.8 } };
   flow::TraceOptions options;
   options.end_time = 0.7;
-  options.destination = flow::Destination{ box, false };
+  options.destination = flow::Destination{ { box }, false };
   const auto lines = flow::trace(cache_of(source), seeds, options);
   options.destination->stop_on_arrival = true;
   const auto stopped = flow::trace(cache_of(source), seeds, options);
@@ -808,6 +808,95 @@ TEST(Flow, arrivals_are_those_of_a_look_at_every_step)
   EXPECT_LT(arrived, 130);
 }
 
+TEST(Flow, of_several_destinations_the_first_counts)
+{
+  const auto source = uniform({ 1, 0, 0 });
+  const Box near{ { 4, 0, 0 }, { 5, 4, 10 } };
+  const Box far{ { 6, 0, 0 }, { 7, 10, 10 } };
+  const Box inside{ { 4.5, 0, 0 }, { 4.75, 10, 10 } };
+  const Box nowhere{ { 20, 0, 0 }, { 30, 10, 10 } };
+  const std::vector<flow::Seed> seeds{ { { 3, 2, 2 }, 0 }, { { 3, 6, 2 }, 0 }, { { 8, 2, 2 }, 0 },
+    { { 4.6, 2, 2 }, 1 } };
+  for (const bool stops : { false, true })
+  {
+    for (const auto integrator : { flow::Integrator::CellByCell, flow::Integrator::RungeKutta4 })
+    {
+      flow::TraceOptions options;
+      options.integrator = integrator;
+      options.destination = flow::Destination{ { far, near, nowhere, inside }, stops };
+      auto lines = flow::trace(cache_of(source), seeds, options);
+      EXPECT_EQ(lines.lines[0].destination, 1);
+      EXPECT_NEAR(lines.lines[0].arrival_time, 1, 1e-9);
+      EXPECT_EQ(lines.lines[0].reason, stops ? flow::Reason::Arrived : flow::Reason::EndTime);
+      EXPECT_EQ(lines.lines[1].destination, 3);
+      EXPECT_NEAR(lines.lines[1].arrival_time, 1.5, 1e-9);
+      EXPECT_EQ(lines.lines[2].destination, -1);
+      EXPECT_NE(lines.lines[2].arrival_time, lines.lines[2].arrival_time);
+      EXPECT_EQ(lines.lines[3].destination, 1); // in two at once: the first of them
+      EXPECT_EQ(lines.lines[3].arrival_time, 1);
+      const auto cut = flow::until(cache_of(source), lines, 0.5, options);
+      EXPECT_EQ(cut.lines[0].destination, -1);
+      options.destination->boxes = { far };
+      lines = flow::trace(cache_of(source), seeds, options);
+      EXPECT_EQ(lines.lines[1].destination, 0);
+      EXPECT_NEAR(lines.lines[1].arrival_time, 3, 1e-9);
+    }
+  }
+}
+
+TEST(Flow, lines_end_at_their_greatest_age)
+{
+  const std::vector<double> times{ 0, 0.1, 0.25, 0.3, 0.5, 0.75, 1 };
+  const auto all = abc(21);
+  const auto some = std::make_shared<Source>(
+    all->grid(), std::vector<double>(times.begin(), times.begin() + 5), sampled_flow::abc);
+  auto seeds = random_seeds(60, { 2, 2, 2 }, { 4, 4, 4 }, 0);
+  for (std::size_t i = 0; i != seeds.size(); ++i)
+  {
+    seeds[i].time = i % 3 == 0 ? 0 : i % 3 == 1 ? 0.17 : 0.8; // the last ones end with the times
+  }
+  for (const auto integrator : { flow::Integrator::CellByCell, flow::Integrator::RungeKutta4 })
+  {
+    for (const double age : { 0.05, 0.25, 0.3, 0.45 }) // inside of intervals, and at levels
+    {
+      for (const bool backward : { false, true })
+      {
+        flow::TraceOptions options;
+        options.integrator = integrator;
+        options.max_age = age;
+        options.backward = backward;
+        options.keep_resting = true;
+        const auto lines = flow::trace(cache_of(all), seeds, options);
+        for (std::size_t i = 0; i != seeds.size(); ++i)
+        {
+          const flow::Line& line = lines.lines[i];
+          const double end = backward ? seeds[i].time - age : seeds[i].time + age;
+          const bool ends = backward ? end < 0 : end > 1;
+          EXPECT_EQ(line.reason, ends ? flow::Reason::EndTime : flow::Reason::MaxAge) << i;
+          EXPECT_EQ(line.end_time, ends ? (backward ? 0 : 1) : end);
+          EXPECT_EQ(lines.times[line.first_point + line.points - 1], line.end_time);
+          EXPECT_LT(distance(lines.positions[line.first_point + line.points - 1], line.end), 1e-14);
+          const Point there =
+            sampled_flow::follow(*all, seeds[i].position, seeds[i].time, line.end_time, 200);
+          EXPECT_LT(
+            distance(there, line.end), integrator == flow::Integrator::CellByCell ? 1e-5 : 1e-2);
+        }
+        // What would be of it without the limit: nothing changes before.
+        flow::TraceOptions longer = options;
+        longer.max_age = 10;
+        const auto whole = flow::trace(cache_of(all), seeds, longer);
+        EXPECT_GT(whole.positions.size(), lines.positions.size());
+        if (!backward)
+        {
+          const auto before = flow::trace(cache_of(some), seeds, options);
+          EXPECT_EQ(
+            flow::go_on(cache_of(all), before, seeds, options).checksum(), lines.checksum());
+        }
+      }
+    }
+  }
+}
+
 TEST(Flow, points_on_faces_of_cells)
 {
   const auto source = uniform({ 1, 0.25, 0 });
@@ -838,7 +927,7 @@ TEST(Flow, lines_until_a_time_are_those_that_end_then)
     flow::TraceOptions options;
     options.backward = backward;
     options.keep_faces = true;
-    options.destination = flow::Destination{ { { 2, 2, 2 }, { 3, 3, 3 } }, false };
+    options.destination = flow::Destination{ { { { 2, 2, 2 }, { 3, 3, 3 } } }, false };
     const auto whole = flow::trace(cache, seeds, options);
     std::size_t going_on = 0;
     std::size_t over = 0;
@@ -932,7 +1021,7 @@ TEST(Flow, lines_go_on_when_the_series_has_grown)
   }
   flow::TraceOptions options;
   options.prefetch = flow::Prefetch::None;
-  options.destination = flow::Destination{ { { 4, 4, 4 }, { 5.5, 5.5, 6 } }, false };
+  options.destination = flow::Destination{ { { { 4, 4, 4 }, { 5.5, 5.5, 6 } } }, false };
   for (const auto& [stops, keep, faces, rk4] : { std::array<bool, 4>{ false, true, false, false },
          { true, true, true, false }, { true, false, false, false }, { false, true, false, true } })
   {
@@ -1040,7 +1129,7 @@ TEST(Flow, lines_go_on_where_cells_become_blank)
   auto seeds = random_seeds(200, { 0, 0, 0 }, { kTau, kTau, kTau }, 0);
   flow::TraceOptions options;
   options.keep_resting = true;
-  options.destination = flow::Destination{ { { 0, 0, 0 }, { kTau, kTau, kTau } }, false };
+  options.destination = flow::Destination{ { { { 0, 0, 0 }, { kTau, kTau, kTau } } }, false };
   for (std::size_t count = 2; count != times.size(); ++count)
   {
     const auto some = std::make_shared<Source>(grid,
@@ -1265,6 +1354,8 @@ TEST(Flow, what_cannot_be_is_refused_by_name)
   refused([](auto& o) { o.end_time = 9; }, "end_time");
   refused([](auto& o) { o.terminal_speed = -1; }, "terminal_speed");
   refused([](auto& o) { o.most_particles = 0; }, "most_particles");
+  refused([](auto& o) { o.max_age = 0; }, "max_age");
+  refused([](auto& o) { o.max_age = kNaN; }, "max_age");
   refused(
     [](auto& o)
     {
@@ -1274,7 +1365,7 @@ TEST(Flow, what_cannot_be_is_refused_by_name)
     "1e-05 to 1");
   refused(
     [](auto& o) {
-      o.destination = flow::Destination{ { { 1, 1, 1 }, { 0, 2, 2 } }, false };
+      o.destination = flow::Destination{ { { { 1, 1, 1 }, { 0, 2, 2 } } }, false };
     },
     "destination");
   const auto refused_grid = [](const std::function<void(BrickGrid&)>& change, const char* word)

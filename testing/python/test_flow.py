@@ -70,6 +70,16 @@ class Flow(unittest.TestCase):
         self.assertEqual(found.reasons.tolist(), [9, 8, 11])
         np.testing.assert_allclose(found.arrivals[0], np.arccos(0.6), atol=1e-5)
         self.assertTrue(np.isnan(found.arrivals[1]))
+        self.assertEqual(found.destinations.tolist(), [0, -1, -1])
+        found = flow.path_lines(self.series, seeds, destination=[[-1, -1, -1, -0.9, 1, 1], box], max_age=1)
+        self.assertEqual(found.destinations.tolist(), [1, -1, -1])
+        self.assertEqual(found.reasons.tolist(), [12, 12, 11])
+        self.assertEqual(found.end_times[:2].tolist(), [1, 1])
+        for wrong in ([box[:5]], [], "here"):
+            with self.assertRaisesRegex(parabat.BatError, "destination"):
+                flow.path_lines(self.series, seeds, destination=wrong)
+        with self.assertRaisesRegex(parabat.BatError, "max_age is -1"):
+            flow.path_lines(self.series, seeds, max_age=-1)
 
     def test_hints_are_written_by_who_learns_only(self):
         hints = self.series.with_name("turn.bricks.hints")

@@ -48,6 +48,8 @@ Reason reason_of(WalkEnd end)
       return Reason::Stagnation;
     case WalkEnd::Arrived:
       return Reason::Arrived;
+    case WalkEnd::Aged:
+      return Reason::MaxAge;
     case WalkEnd::Blank:
       return Reason::Blanked;
     case WalkEnd::BlankSeed:
@@ -412,7 +414,8 @@ void Buckets::end_line(const Particle& particle, Reason reason, Worker& worker)
   Line& line = this->lines_[particle.line];
   line.reason = reason;
   line.end = this->frame_.position_of(particle);
-  line.end_time = particle.share == interval.stop
+  line.end_time = reason == Reason::MaxAge ? particle.end_time
+    : particle.share == interval.stop
     ? interval.stop_time
     : interval.begin + particle.share * (interval.end - interval.begin);
   if (reason == Reason::EndTime && this->options_.keep_resting && particle.share == 1)

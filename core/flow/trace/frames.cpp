@@ -12,6 +12,7 @@ namespace bat::flow
 {
 namespace
 {
+constexpr std::size_t kMaxDestinations = 10000; // each is looked for in each step
 constexpr double kLeastStepShare = 1e-5; // as many steps as cells that a particle may go through
 
 [[noreturn]] void refuse(const std::string& what)
@@ -35,6 +36,10 @@ void check(const TraceOptions& options, const std::vector<double>& times)
   {
     refuse(fmt::format("terminal_speed is {}; it must not be below 0", options.terminal_speed));
   }
+  if (!(options.max_age > 0))
+  {
+    refuse(fmt::format("max_age is {}; it must be above 0", options.max_age));
+  }
   if (options.most_particles == 0)
   {
     refuse("most_particles is 0; at least one must be under way");
@@ -53,6 +58,7 @@ RunFrame::RunFrame(const BrickSource& source, const TraceOptions& options)
   , backward_(options.backward)
   , levels_(source.times().size())
   , end_time_(0)
+  , max_age_(options.max_age)
 {
   const std::vector<double>& times = source.times();
   const BrickGrid& grid = source.grid();
@@ -81,25 +87,21 @@ RunFrame::RunFrame(const BrickSource& source, const TraceOptions& options)
   }
   if (options.destination)
   {
-    this->walk_.has_destination = true;
     this->walk_.stops_on_arrival = options.destination->stop_on_arrival;
-    for (std::size_t a = 0; a != 3; ++a)
+    const std::vector<Box>& boxes = options.destination->boxes;
+    if (boxes.size() > kMaxDestinations)
     {
-      const double lower = options.destination->box.lower[a];
-      const double upper = options.destination->box.upper[a];
-      if (!(lower <= upper))
-      {
-        refuse(fmt::format("the destination is from {} to {} along {}; its upper end must not be "
-                           "below its lower one",
-          lower, upper, "xyz"[a]));
-      }
-      // A box that does not have the plane of a flat axis has nothing of the flow.
-      const bool misses =
-        this->walk_.is_flat[a] && !(lower <= grid.origin[a] && grid.origin[a] <= upper);
-      this->walk_.has_destination = this->walk_.has_destination && !misses;
-      this->walk_.destination_lower[a] = (lower - grid.origin[a]) / grid.spacing[a];
-      this->walk_.destination_upper[a] = (upper - grid.origin[a]) / grid.spacing[a];
+      refuse(
+        fmt::format("{} destinations; at most {} are allowed", boxes.size(), kMaxDestinations));
     }
+    for (std::size_t i = 0; i != boxes.size(); ++i)
+    {
+      if (const std::optional<WalkFrame::Destination> to = this->destination(i, boxes[i]))
+      {
+        this->walk_.destinations.push_back(*to);
+      }
+    }
+    this->walk_.has_destination = !this->walk_.destinations.empty();
   }
 
   const Moment end = this->moment_of(this->end_time_);
@@ -130,6 +132,33 @@ RunFrame::RunFrame(const BrickSource& source, const TraceOptions& options)
   }
 }
 
+// In cells; none if no particle can reach it.
+std::optional<WalkFrame::Destination> RunFrame::destination(
+  std::size_t number, const Box& box) const
+{
+  const BrickGrid& grid = this->source_.grid();
+  WalkFrame::Destination to;
+  to.number = static_cast<std::int32_t>(number);
+  bool misses = false;
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    const double lower = box.lower[a];
+    const double upper = box.upper[a];
+    if (!(lower <= upper))
+    {
+      refuse(fmt::format("destination {} is from {} to {} along {}; its upper end must not be "
+                         "below its lower one",
+        number, lower, upper, "xyz"[a]));
+    }
+    // A box that does not have the plane of a flat axis has nothing of the flow.
+    misses =
+      misses || (this->walk_.is_flat[a] && !(lower <= grid.origin[a] && grid.origin[a] <= upper));
+    to.lower[a] = (lower - grid.origin[a]) / grid.spacing[a];
+    to.upper[a] = (upper - grid.origin[a]) / grid.spacing[a];
+  }
+  return misses ? std::nullopt : std::optional(to);
+}
+
 // The interval in whose time, without its end, it is; at the last time of all, its end.
 RunFrame::Moment RunFrame::moment_of(double time) const noexcept
 {
@@ -152,7 +181,7 @@ RunFrame::Moment RunFrame::moment_of(double time) const noexcept
   return { n, time == end ? 1 : (time - begin) / (end - begin) };
 }
 
-std::optional<Particle> RunFrame::begin(const Seed& seed) const noexcept
+std::optional<Particle> RunFrame::begin(const Seed& seed, double end_time) const noexcept
 {
   const std::vector<double>& times = this->source_.times();
   const bool in_time = seed.time >= times.front() && seed.time <= times.back() &&
@@ -212,6 +241,7 @@ std::optional<Particle> RunFrame::begin(const Seed& seed) const noexcept
     particle.cell[a] = static_cast<std::int32_t>(cell);
     particle.at[a] = x - cell;
   }
+  particle.end_time = end_time;
   const Moment moment = this->moment_of(seed.time);
   particle.interval = moment.interval;
   particle.share = moment.share;

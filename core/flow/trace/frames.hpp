@@ -44,15 +44,25 @@ public:
   };
   [[nodiscard]] Moment moment_of(double time) const noexcept;
 
-  /// A particle where its seed is; nothing if it is outside of domain or times.
-  [[nodiscard]] std::optional<Particle> begin(const Seed& seed) const noexcept;
+  /// When a particle that is released at a time is as old as it may be.
+  [[nodiscard]] double end_of_age(double release) const noexcept
+  {
+    return this->backward_ ? release - this->max_age_ : release + this->max_age_;
+  }
+  /// A particle where its seed is, which ends at `end_time` at the latest; nothing if it is outside
+  /// of domain or times.
+  [[nodiscard]] std::optional<Particle> begin(const Seed& seed, double end_time) const noexcept;
   [[nodiscard]] std::array<double, 3> position_of(const Particle& particle) const noexcept;
 
 private:
+  [[nodiscard]] std::optional<WalkFrame::Destination> destination(
+    std::size_t number, const Box& box) const;
+
   const BrickSource& source_;
   bool backward_;
   std::size_t levels_;
   double end_time_;
+  double max_age_;
   WalkFrame walk_;
   std::vector<IntervalFrame> intervals_;
   std::int32_t last_ = 0;

@@ -258,6 +258,7 @@ Ftle ftle(const Cache& cache, const FtleGrid& grid, double start_time, double le
   TraceOptions walk = options;
   walk.end_time = end_of(start_time, length, options.backward, cache.source().times());
   walk.destination.reset();
+  walk.max_age = std::numeric_limits<double>::infinity();
   walk.keep_points = false;
   const Nodes nodes(grid);
   const PathLines ends = trace(cache, nodes.seeds(start_time), walk);

@@ -52,6 +52,7 @@ struct Walks
   };
   std::vector<Walk> walks; ///< by line
   std::vector<Seed> from;
+  std::vector<double> releases;
   std::vector<Particle> resting; ///< whose `line` is the number of the walk
   std::vector<Particle> others;  ///< that rest on
 };
@@ -116,6 +117,7 @@ Walks walks_of(const PathLines& lines, const std::vector<Seed>& seeds, const Run
       walks.resting.back().line = static_cast<std::uint32_t>(walks.walks.size());
     }
     walks.walks.push_back({ i, is_seed ? 0 : line.points, rested, is_seed });
+    walks.releases.push_back(seeds[i].time);
     walks.from.push_back(is_seed ? seeds[i] : Seed{ line.end, line.end_time });
   }
   return walks;
@@ -133,7 +135,8 @@ PathLines go_on(const Cache& cache, const PathLines& lines, const std::vector<Se
   const RunFrame frame(cache.source(), options);
   Walks walks = walks_of(lines, seeds, frame, options);
   KeySet touched;
-  const PathLines more = trace_touching(cache, walks.from, options, touched, walks.resting);
+  const PathLines more =
+    trace_touching(cache, walks.from, options, touched, walks.resting, walks.releases);
   cache.hints().save();
 
   PathLines whole;
@@ -165,7 +168,11 @@ PathLines go_on(const Cache& cache, const PathLines& lines, const std::vector<Se
     line.reason = walked.reason;
     line.end = walked.end;
     line.end_time = walked.end_time;
-    line.arrival_time = !walk.is_seed && arrival == arrival ? arrival : walked.arrival_time;
+    if (walk.is_seed || arrival != arrival)
+    {
+      line.arrival_time = walked.arrival_time;
+      line.destination = walked.destination;
+    }
     take(lines, old.first_point, walk.known, whole);
     // Who begins anew at the end of a line has the point there again.
     const std::uint64_t again = !walk.rested && walk.known != 0 && walked.points != 0 ? 1 : 0;

@@ -161,6 +161,7 @@ public:
     this->walk_ = options.trace;
     this->walk_.end_time = time;
     this->walk_.destination.reset();
+    this->walk_.max_age = std::numeric_limits<double>::infinity();
     this->walk_.keep_points = false;
     if (options.trace.progress)
     {

@@ -48,6 +48,7 @@ void put_together(std::vector<WalkLog>& logs, const std::vector<std::uint32_t>& 
     for (const WalkLog::Arrival& arrival : log.arrivals)
     {
       all.lines[arrival.line].arrival_time = arrival.time;
+      all.lines[arrival.line].destination = arrival.destination;
     }
     all.statistics.cells += log.cells;
     all.statistics.steps += log.steps;
@@ -112,6 +113,10 @@ std::uint64_t PathLines::checksum() const
     fold.add(&line.end_time, sizeof(double));
     const double arrival = line.arrival_time == line.arrival_time ? line.arrival_time : -1e300;
     fold.add(&arrival, sizeof(arrival));
+    if (line.destination > 0)
+    {
+      fold.add(&line.destination, sizeof(line.destination));
+    }
     for (std::uint64_t i = line.first_point; i != line.first_point + line.points; ++i)
     {
       fold.add(this->positions[i].data(), sizeof(this->positions[i]));
@@ -131,7 +136,8 @@ PathLines trace(const Cache& cache, const std::vector<Seed>& seeds, const TraceO
 }
 
 PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
-  const TraceOptions& given, KeySet& touched, const std::vector<Particle>& resting)
+  const TraceOptions& given, KeySet& touched, const std::vector<Particle>& resting,
+  const std::vector<double>& releases)
 {
   TraceOptions options = given;
   if (options.in_step)
@@ -147,6 +153,8 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
     throw Error(ErrorCode::InvalidArgument,
       fmt::format("{} seeds; at most {} are allowed", seeds.size(), 0xFFFFFFFEu));
   }
+  const auto end_of = [&](std::size_t i)
+  { return frame.end_of_age(releases.empty() ? seeds[i].time : releases[i]); };
   PathLines all;
   all.lines.resize(seeds.size());
   struct Start
@@ -176,7 +184,7 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
     {
       continue;
     }
-    if (const std::optional<Particle> particle = frame.begin(seeds[i]))
+    if (const std::optional<Particle> particle = frame.begin(seeds[i], end_of(i)))
     {
       add(*particle, static_cast<std::uint32_t>(i), nullptr);
     }
@@ -226,7 +234,8 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
     for (; begin != end; ++begin)
     {
       const auto [cell, line, rest] = starts[begin];
-      Particle particle = rest != nullptr ? *rest : *frame.begin(seeds[line]);
+      Particle particle = rest != nullptr ? *rest : *frame.begin(seeds[line], end_of(line));
+      particle.end_time = end_of(line);
       particle.line = line;
       tile.push_back(particle);
       lines.push_back(line);

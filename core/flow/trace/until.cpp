@@ -104,6 +104,7 @@ PathLines until(
     if (line.arrival_time == line.arrival_time && cut.is_after(line.arrival_time))
     {
       line.arrival_time = std::numeric_limits<double>::quiet_NaN();
+      line.destination = -1;
     }
     if (line.reason == Reason::NoSeed || !cut.is_after(line.end_time))
     {
@@ -122,6 +123,7 @@ PathLines until(
   TraceOptions walk = options;
   walk.end_time = time;
   walk.destination.reset(); // when they arrive is known
+  walk.max_age = std::numeric_limits<double>::infinity();
   walk.keep_points = true;
   walk.keep_faces = false;
   if (walk.hints == Hints::Learn)

@@ -65,7 +65,7 @@ struct CellWalk : LaneWalk<T>
     u.set(lane, p.at);
     s[lane] = p.share;
     step[lane] = p.step;
-    stop[lane] = run.step_share > 0 ? p.until : interval.stop;
+    stop[lane] = run.step_share > 0 ? p.until : this->stop_of(p);
     return true;
   }
 

@@ -43,10 +43,22 @@ struct LaneWalk
   {
   }
 
-  [[nodiscard]] BAT_INLINE double time_at(double share) const
+  /// Where a particle is as old as it may be; above 1 if not in this interval.
+  [[nodiscard]] BAT_INLINE double last_share(const Particle& p) const
   {
-    return share == interval.stop ? interval.stop_time
-                                  : interval.begin + share * (interval.end - interval.begin);
+    return (p.end_time - interval.begin) / (interval.end - interval.begin);
+  }
+  /// Where its walk ends.
+  [[nodiscard]] BAT_INLINE double stop_of(const Particle& p) const
+  {
+    const double last = this->last_share(p);
+    return last < interval.stop ? last : interval.stop;
+  }
+  [[nodiscard]] BAT_INLINE double time_at(const Particle& p, double share) const
+  {
+    return share == interval.stop    ? interval.stop_time
+      : share == this->last_share(p) ? p.end_time
+                                     : interval.begin + share * (interval.end - interval.begin);
   }
 
   BAT_INLINE void note(Particle& p, const std::array<double, 3>& u, double share,
@@ -59,7 +71,7 @@ struct LaneWalk
     NotedPoint point;
     point.line = p.line;
     point.number = p.points++;
-    point.time = this->time_at(share);
+    point.time = this->time_at(p, share);
     for (std::size_t a = 0; a != 3; ++a)
     {
       const auto cell = static_cast<double>(p.cell[a] + std::int64_t{ p.turns[a] } * run.cells[a]);
@@ -140,9 +152,10 @@ struct LaneWalk
     return square <= run.terminal_speed * run.terminal_speed;
   }
 
-  /// Where a curve from the particle's cell is in the destination first, up to `end`.
-  [[nodiscard]] BAT_INLINE std::optional<double> arrival(
-    const Particle& p, const Curve& curve, double end) const
+  /// Where a curve from the particle's cell is in a destination first, up to `end`.
+  [[nodiscard]] BAT_INLINE std::optional<double> arrival(const Particle& p,
+    const WalkFrame::Destination& to, const Curve& curve, const Vector4& low, const Vector4& high,
+    double end) const
   {
     Vector4 lower = all_of(-1);
     Vector4 upper = all_of(2);
@@ -151,12 +164,10 @@ struct LaneWalk
       if (!run.is_flat[a])
       {
         const auto first = static_cast<double>(p.cell[a]);
-        lower[static_cast<int>(a)] = run.destination_lower[a] - first;
-        upper[static_cast<int>(a)] = run.destination_upper[a] - first;
+        lower[static_cast<int>(a)] = to.lower[a] - first;
+        upper[static_cast<int>(a)] = to.upper[a] - first;
       }
     }
-    const Vector4 low = curve.lowest();
-    const Vector4 high = curve.highest();
     if (low[0] > upper[0] || high[0] < lower[0] || low[1] > upper[1] || high[1] < lower[1] ||
       low[2] > upper[2] || high[2] < lower[2])
     {
@@ -164,17 +175,29 @@ struct LaneWalk
     }
     return first_inside(curve, lower, upper, end);
   }
-  /// Notes where the curve of a step is in the destination first, a share of it not above `end`.
+  /// Notes where the curve of a step is in a destination first, a share of it not above `end`.
   [[nodiscard]] BAT_INLINE std::optional<double> arrive(
     Particle& p, const Curve& curve, double end, double share, double h) const
   {
-    const std::optional<double> at = this->arrival(p, curve, end);
-    if (at)
+    const Vector4 low = curve.lowest();
+    const Vector4 high = curve.highest();
+    std::optional<double> first;
+    std::int32_t number = 0;
+    for (const WalkFrame::Destination& to : run.destinations)
+    {
+      const std::optional<double> at = this->arrival(p, to, curve, low, high, end);
+      if (at && (!first || *at < *first))
+      {
+        first = at;
+        number = to.number;
+      }
+    }
+    if (first)
     {
       p.has_arrived = true;
-      log.arrivals.push_back({ p.line, this->time_at(share + *at * h) });
+      log.arrivals.push_back({ p.line, number, this->time_at(p, share + *first * h) });
     }
-    return at;
+    return first;
   }
 
   /// What is done once where a particle comes to an interval. True if it ends there.
@@ -211,11 +234,15 @@ struct LaneWalk
   [[nodiscard]] BAT_INLINE WalkEnd stop_here(
     Particle& p, const std::array<double, 3>& u, double share, const std::array<double, 3>& slope)
   {
-    if (share < interval.stop)
+    if (share < this->stop_of(p))
     {
       return WalkEnd::Interval;
     }
     this->note(p, u, share, slope);
+    if (share >= this->last_share(p))
+    {
+      return WalkEnd::Aged;
+    }
     return interval.is_last ? WalkEnd::Time : WalkEnd::Interval;
   }
 };

@@ -17,6 +17,7 @@ struct Particle
   std::array<std::int32_t, 3> turns{}; ///< periods that it has gone along cyclic axes
   double share = 0;          ///< of the interval that it is in, in the direction of the run
   double step = 1;           ///< length of the next step, a share of the interval
+  double end_time = 0;       ///< when it is as old as it may be; infinite if it may be of any age
   std::uint32_t line = 0;    ///< which one it is
   std::int32_t interval = 0; ///< in the order of the run
   std::uint32_t points = 0;  ///< noted so far
@@ -84,8 +85,13 @@ struct WalkFrame
   bool notes_beginnings = false; ///< for who looks ahead
   bool has_destination = false;
   bool stops_on_arrival = false;
-  std::array<double, 3> destination_lower{}; ///< in cells from the first point
-  std::array<double, 3> destination_upper{};
+  struct Destination
+  {
+    std::int32_t number = 0;
+    std::array<double, 3> lower{}; ///< in cells from the first point
+    std::array<double, 3> upper{};
+  };
+  std::vector<Destination> destinations; ///< that particles can reach
 };
 
 /// A point of a line.
@@ -133,7 +139,8 @@ enum class WalkEnd : std::uint8_t
   Cells,    ///< too many cells or steps in one interval
   Still,    ///< not faster than the terminal speed
   Time,     ///< reached the end of the run
-  Arrived,  ///< reached the destination
+  Arrived,  ///< reached a destination
+  Aged,     ///< as old as it may be
   Blank,    ///< met cells without flow
   BlankSeed ///< its seed is in a cell without flow
 };
@@ -145,6 +152,7 @@ struct WalkLog
   struct Arrival
   {
     std::uint32_t line = 0;
+    std::int32_t destination = 0;
     double time = 0;
   };
   std::vector<Arrival> arrivals;

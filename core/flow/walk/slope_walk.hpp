@@ -53,10 +53,11 @@ struct SlopeWalk : LaneWalk<T>
 
   BAT_INLINE void begin_step(unsigned lane, const Particle& p)
   {
-    const double left = interval.stop - p.share;
+    const double stop = this->stop_of(p);
+    const double left = stop - p.share;
     const bool to_stop = !(run.step_share < left);
     lengths[lane] = to_stop ? left : run.step_share;
-    untils[lane] = to_stop ? interval.stop : p.share + lengths[lane];
+    untils[lane] = to_stop ? stop : p.share + lengths[lane];
   }
 
   /// The step goes from cell to cell instead.
@@ -176,7 +177,7 @@ struct SlopeWalk : LaneWalk<T>
       this->note(p, p.at, p.share, p.sum);
       this->leave(lane, WalkEnd::Arrived);
     }
-    else if (until >= interval.stop)
+    else if (until >= this->stop_of(p))
     {
       p.slopes = Particle::kAtStop;
     }

@@ -48,7 +48,7 @@ __all__ = ["Flow", "Ftle", "PathLines", "Piece", "REASONS", "StreakSurface", "co
 #: Why a line ends: the numbers of PathLines.reasons.
 REASONS = {1: "left the domain", 5: "too many cells or steps in one interval", 6: "stagnation",
            8: "end time", 9: "arrived", 10: "met cells without flow",
-           11: "seed outside of domain or times, or in cells without flow"}
+           11: "seed outside of domain or times, or in cells without flow", 12: "max_age"}
 
 _INTEGRATORS = ("cell-by-cell", "rk4")
 _PREFETCH = ("none", "velocity")
@@ -63,11 +63,11 @@ class _Grid(ctypes.Structure):
 
 
 class _Options(ctypes.Structure):
-    _fields_ = [("backward", ctypes.c_int64), ("end_time", ctypes.c_double),
+    _fields_ = [("backward", ctypes.c_int64), ("end_time", ctypes.c_double), ("max_age", ctypes.c_double),
                 ("runge_kutta_4", ctypes.c_int64), ("most_error", ctypes.c_double),
                 ("step_share", ctypes.c_double), ("terminal_speed", ctypes.c_double),
-                ("no_slip", ctypes.c_int64), ("has_destination", ctypes.c_int64),
-                ("destination", ctypes.c_double * 6), ("stop_on_arrival", ctypes.c_int64),
+                ("no_slip", ctypes.c_int64), ("destination_count", ctypes.c_uint64),
+                ("destinations", ctypes.POINTER(ctypes.c_double)), ("stop_on_arrival", ctypes.c_int64),
                 ("keep_points", ctypes.c_int64), ("keep_faces", ctypes.c_int64),
                 ("threads", ctypes.c_int64), ("prefetch", ctypes.c_int64), ("hints", ctypes.c_int64),
                 ("keep_resting", ctypes.c_int64)]
@@ -423,7 +423,8 @@ class PathLines:
     reasons: np.ndarray     #: (n,) int64, why each line ends: REASONS
     ends: np.ndarray        #: (n, 3), where; of lines without points the seed
     end_times: np.ndarray   #: (n,)
-    arrivals: np.ndarray    #: (n,), when each was in the destination first; NaN: never
+    arrivals: np.ndarray    #: (n,), when each was in a destination first; NaN: never
+    destinations: np.ndarray  #: (n,) int64, which of them that was; -1: none
     offsets: np.ndarray     #: (n + 1,) int64: line i has points offsets[i] to before offsets[i + 1]
     positions: np.ndarray   #: (points, 3)
     times: np.ndarray       #: (points,)
@@ -544,9 +545,10 @@ class Flow:
                 f"from {self.times[0]:g} to {self.times[-1]:g})")
 
     def path_lines(self, seeds: Any, times: Any = None, *, backward: bool = False,
-                   end_time: float | None = None, integrator: str = "cell-by-cell",
+                   end_time: float | None = None, max_age: float | None = None,
+                   integrator: str = "cell-by-cell",
                    most_error: float = 1e-6, step_share: float = 0.5, terminal_speed: float = 0,
-                   no_slip: bool = False, destination: Sequence[float] | None = None,
+                   no_slip: bool = False, destination: Sequence[float] | np.ndarray | None = None,
                    stop_on_arrival: bool = False, keep_points: bool = True, keep_faces: bool = False,
                    threads: int = 0, prefetch: str = "velocity", hints: str = "read",
                    go_on: PathLines | None = None,
@@ -554,8 +556,10 @@ class Flow:
         """Follows seeds of shape (n, 3), released at times: one, or (n,); the first time of the
         series, or backwards its last, if not given.
 
-        Lines end at end_time (the last time; backwards, the first), where they leave the domain or
-        meet NaN, or, with stop_on_arrival, in the destination: lower x, y, z, upper x, y, z.
+        Lines end at end_time (the last time; backwards, the first), max_age after their release, where
+        they leave the domain or meet NaN, or, with stop_on_arrival, in the destination: lower x, y, z,
+        upper x, y, z, or an array of shape (m, 6) for several, of which the first one counts that a
+        particle is in.
         integrator: "cell-by-cell" follows the interpolated field within most_error cells per step;
         "rk4" takes steps of step_share of an interval, as ParaView's tracers. terminal_speed: lines
         end where particles are not faster; with 0 they rest, and move on when the flow does.
@@ -595,11 +599,14 @@ class Flow:
             if math.isnan(options.end_time):
                 refuse("end_time: is NaN")
         if destination is not None:
-            options.has_destination = 1
-            options.destination[:] = as_box(destination, "destination")
+            boxes = _boxes(destination)
+            options.destination_count = len(boxes)
+            options.destinations = _address(boxes)
             options.stop_on_arrival = bool(stop_on_arrival)
         elif stop_on_arrival:
             refuse("stop_on_arrival: there is no destination")
+        if max_age is not None:
+            options.max_age = as_real(max_age, "max_age").value
         options.keep_points = options.keep_resting = bool(keep_points)
         options.keep_faces = bool(keep_faces)
         if not isinstance(go_on, (PathLines, type(None))):
@@ -690,6 +697,17 @@ class Flow:
         return Ftle(exponents, flow_map, end_times, statistics.as_dict())
 
 
+def _boxes(destination):
+    """Of shape (m, 6), from one box or several."""
+    try:
+        boxes = np.ascontiguousarray(destination, dtype=np.float64)
+    except (TypeError, ValueError):
+        boxes = np.empty(0)
+    if boxes.ndim == 2 and boxes.shape[1] == 6:
+        return boxes
+    return as_box(destination, "destination").reshape(1, 6)
+
+
 def _options(lib, backward, integrator, most_error, step_share, terminal_speed, no_slip, threads, prefetch, hints):
     options = _Options()
     lib.bat_flow_options_init(ctypes.byref(options))
@@ -723,16 +741,16 @@ def _lines_of(lib, pointer):
                                       ctypes.byref(checksum), ctypes.byref(statistics)))
     n, m = count.value, points.value
     reasons, offsets = np.empty(n, np.int64), np.empty(n + 1, np.int64)
-    ends, end_times, arrivals = np.empty((n, 3)), np.empty(n), np.empty(n)
+    ends, end_times, arrivals, destinations = np.empty((n, 3)), np.empty(n), np.empty(n), np.empty(n, np.int64)
     positions, times, velocities = np.empty((m, 3)), np.empty(m), np.empty((m, 3))
     check(lib.bat_flow_lines_ends(
         pointer, _address(reasons, ctypes.c_int64), _address(ends), _address(end_times),
-        _address(arrivals), _address(offsets, ctypes.c_uint64)))
+        _address(arrivals), _address(destinations, ctypes.c_int64), _address(offsets, ctypes.c_uint64)))
     check(lib.bat_flow_lines_points(pointer, _address(positions), _address(times), _address(velocities)))
     check(lib.bat_flow_lines_resting(pointer, ctypes.byref(count), None))
     resting = np.empty(count.value, np.uint8)
     check(lib.bat_flow_lines_resting(pointer, None, resting.ctypes.data_as(ctypes.c_void_p)))
-    return PathLines(reasons, ends, end_times, arrivals, offsets, positions, times, velocities, resting,
+    return PathLines(reasons, ends, end_times, arrivals, destinations, offsets, positions, times, velocities, resting,
                      statistics.as_dict(), checksum.value)
 
 
@@ -748,12 +766,13 @@ def _lines_from(lib, lines):
     m = int(offsets[-1])
     reasons = array("reasons", (n,), np.int64)
     ends = [array("ends", (n, 3)), array("end_times", (n,)), array("arrivals", (n,))]
+    destinations = array("destinations", (n,), np.int64)
     points = [array("positions", (m, 3)), array("times", (m,)), array("velocities", (m, 3))]
     resting = array("resting", (len(lines.resting),), np.uint8)
     owned = Owned(lib.bat_flow_lines_free)
     check(lib.bat_flow_lines_from(
         ctypes.c_uint64(n), _address(reasons, ctypes.c_int64), *map(_address, ends),
-        _address(offsets, ctypes.c_uint64), *map(_address, points),
+        _address(destinations, ctypes.c_int64), _address(offsets, ctypes.c_uint64), *map(_address, points),
         resting.ctypes.data_as(ctypes.c_void_p), ctypes.c_uint64(resting.nbytes), ctypes.byref(owned.pointer)))
     return owned
 

@@ -158,11 +158,11 @@ public:
     options.terminal_speed = f.TerminalSpeed;
     if (f.UseDestination)
     {
-      bat::flow::Destination destination;
+      bat::flow::Destination destination{ { {} }, false };
       for (std::size_t axis = 0; axis < 3; ++axis)
       {
-        destination.box.lower[axis] = f.Destination[2 * axis];
-        destination.box.upper[axis] = f.Destination[2 * axis + 1];
+        destination.boxes[0].lower[axis] = f.Destination[2 * axis];
+        destination.boxes[0].upper[axis] = f.Destination[2 * axis + 1];
       }
       destination.stop_on_arrival = f.StopOnArrival;
       options.destination = destination;
@@ -218,15 +218,18 @@ public:
   static std::vector<double> SettingsOf(const bat::flow::TraceOptions& options)
   {
     std::vector<double> settings{ options.backward ? 1.0 : 0.0, options.end_time ? 1.0 : 0.0,
-      options.end_time.value_or(0.0), static_cast<double>(options.integrator), options.most_error,
-      options.step_share, options.terminal_speed, options.no_slip ? 1.0 : 0.0,
+      options.end_time.value_or(0.0), options.max_age, static_cast<double>(options.integrator),
+      options.most_error, options.step_share, options.terminal_speed, options.no_slip ? 1.0 : 0.0,
       options.keep_faces ? 1.0 : 0.0, options.hints == bat::flow::Hints::Learn ? 1.0 : 0.0,
       options.destination ? 1.0 : 0.0 };
     if (options.destination)
     {
       const bat::flow::Destination& to = *options.destination;
-      settings.insert(settings.end(), to.box.lower.begin(), to.box.lower.end());
-      settings.insert(settings.end(), to.box.upper.begin(), to.box.upper.end());
+      for (const bat::Box& box : to.boxes)
+      {
+        settings.insert(settings.end(), box.lower.begin(), box.lower.end());
+        settings.insert(settings.end(), box.upper.begin(), box.upper.end());
+      }
       settings.push_back(to.stop_on_arrival ? 1.0 : 0.0);
     }
     return settings;

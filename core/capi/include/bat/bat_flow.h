@@ -96,22 +96,25 @@ extern "C"
     BAT_FLOW_END_TIME = 8,
     BAT_FLOW_ARRIVED = 9,
     BAT_FLOW_BLANKED = 10,
-    BAT_FLOW_NO_SEED = 11
+    BAT_FLOW_NO_SEED = 11,
+    BAT_FLOW_MAX_AGE = 12
   };
 
   /* As bat::flow::TraceOptions (bat/flow/trace.hpp); bat_flow_options_init() gives what is usual.
    */
   typedef struct bat_flow_options
   {
-    int64_t backward;        /* 0 */
-    double end_time;         /* NaN: the last time, or backwards the first */
-    int64_t runge_kutta_4;   /* 0: from cell to cell */
-    double most_error;       /* 1e-6 cells */
-    double step_share;       /* 0.5 of an interval; 1e-5 to 1 */
-    double terminal_speed;   /* 0: never; above 0: lines end where particles are not faster */
-    int64_t no_slip;         /* 0 */
-    int64_t has_destination; /* 0 */
-    double destination[6];   /* lower x, y, z, upper x, y, z */
+    int64_t backward;           /* 0 */
+    double end_time;            /* NaN: the last time, or backwards the first */
+    double max_age;             /* infinity; above 0: lines end so long after their release */
+    int64_t runge_kutta_4;      /* 0: from cell to cell */
+    double most_error;          /* 1e-6 cells */
+    double step_share;          /* 0.5 of an interval; 1e-5 to 1 */
+    double terminal_speed;      /* 0: never; above 0: lines end where particles are not faster */
+    int64_t no_slip;            /* 0 */
+    uint64_t destination_count; /* 0; at most 10000 */
+    const double*
+      destinations; /* (destination_count, 6): lower x, y, z, upper x, y, z; the caller's */
     int64_t stop_on_arrival; /* 0 */
     int64_t keep_points;     /* 1 */
     int64_t keep_faces;      /* 0 */
@@ -147,10 +150,11 @@ extern "C"
   BAT_API int bat_flow_lines_describe(const bat_flow_lines* lines, uint64_t* line_count,
     uint64_t* point_count, uint64_t* checksum, bat_flow_statistics* statistics);
   /* Ends, one per seed, into arrays of line_count elements: bat_flow_reason, positions (n, 3),
-   * times, times of arrival (NaN: never). offsets has line_count + 1 elements: line i has the
-   * points from offsets[i] to before offsets[i + 1]. */
+   * times, times of arrival in the first destination that a particle was in (NaN: never), and which
+   * one that was (-1: none). offsets has line_count + 1 elements: line i has the points from
+   * offsets[i] to before offsets[i + 1]. */
   BAT_API int bat_flow_lines_ends(const bat_flow_lines* lines, int64_t* reasons, double* positions,
-    double* times, double* arrivals, uint64_t* offsets);
+    double* times, double* arrivals, int64_t* destinations, uint64_t* offsets);
   /* Points, line after line, into arrays of point_count elements: positions (n, 3), times,
    * velocities (n, 3). */
   BAT_API int bat_flow_lines_points(
@@ -162,9 +166,9 @@ extern "C"
   /* Lines of which a program has kept what the three functions above gave: of `count` lines.
    * `resting` may be NULL. */
   BAT_API int bat_flow_lines_from(uint64_t count, const int64_t* reasons, const double* ends,
-    const double* end_times, const double* arrivals, const uint64_t* offsets,
-    const double* positions, const double* times, const double* velocities, const void* resting,
-    uint64_t resting_bytes, bat_flow_lines** out);
+    const double* end_times, const double* arrivals, const int64_t* destinations,
+    const uint64_t* offsets, const double* positions, const double* times, const double* velocities,
+    const void* resting, uint64_t resting_bytes, bat_flow_lines** out);
   /* Lines in a series that has more times than it had when `lines` were traced, opened again: those
    * that have ended with the times go on, and seeds that were too late begin; only the new times
    * are read. Seeds and options are those that `lines` come from, but for end_time. The same bits
@@ -179,9 +183,9 @@ extern "C"
    * `box`: lower x, y, z, upper x, y, z, which nodes fill from face to face, points[0] x points[1]
    * x points[2] of them. An axis of one node, or without length, has its node in the middle; it
    * counts as one. Particles start at `start_time` and are followed for `length`, above 0. Of
-   * `options`, end_time, destination and keep_points are not used. Results are arrays of the nodes,
-   * x fastest: exponents (NaN where a particle that they need ends before its time), where
-   * particles end (n, 3), and when. All but `exponents` may be NULL. */
+   * `options`, end_time, max_age, destinations and keep_points are not used. Results are arrays of
+   * the nodes, x fastest: exponents (NaN where a particle that they need ends before its time),
+   * where particles end (n, 3), and when. All but `exponents` may be NULL. */
   BAT_API int bat_flow_ftle(const bat_flow* flow, const double* box, const int64_t* points,
     double start_time, double length, const bat_flow_options* options, bat_progress progress,
     void* data, double* exponents, double* flow_map, double* end_times,
@@ -196,7 +200,7 @@ extern "C"
    * (bat/flow/streak_surface.hpp). `start` may be NULL: the first time, or backwards the last.
    * Edges are halved until they are not longer than `most_edge`, above 0; the surface is torn where
    * they stay longer than `tear` times that (1 or more, usually 4; less than 2 is as 2). Of
-   * `options`, end_time, destination and keep_points are not used. */
+   * `options`, end_time, max_age, destinations and keep_points are not used. */
   BAT_API int bat_flow_streak_surface(const bat_flow* flow, uint64_t count, const double* line,
     double time, const double* start, double most_edge, double tear,
     const bat_flow_options* options, bat_progress progress, void* data, bat_flow_surface** out);

@@ -48,7 +48,7 @@ struct Ftle
 /// of the grid. Along an axis of one node there is no difference: on a slice, the exponent is that
 /// of particles which part in its plane. Nodes on both sides of those asked for are traced too, so
 /// that parts of a grid have the bits of the whole. `options`: backward, and how particles are
-/// followed; end_time, destination and keep_points are not used. Throws Error as trace();
+/// followed; end_time, max_age, destination and keep_points are not used. Throws Error as trace();
 /// InvalidArgument (grid, times).
 [[nodiscard]] Ftle ftle(const Cache& cache, const FtleGrid& grid, double start_time, double length,
   const TraceOptions& options = {});

@@ -28,8 +28,8 @@ struct Together
 
 struct StreakSurfaceOptions
 {
-  /// How particles are followed; end_time, destination and keep_points are not used. Shares that
-  /// progress is told are estimates.
+  /// How particles are followed; end_time, max_age, destination and keep_points are not used.
+  /// Shares that progress is told are estimates.
   TraceOptions trace;
   /// The first release; the first time of the source if not given, or its last one backwards.
   std::optional<double> start;

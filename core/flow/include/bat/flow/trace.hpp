@@ -52,7 +52,8 @@ enum class Reason : std::uint8_t
   EndTime = 8,      ///< reached the end of the run
   Arrived = 9,      ///< reached the destination, where that ends it
   Blanked = 10,     ///< met cells without flow, on their face
-  NoSeed = 11       ///< the seed is outside of domain or times, or in a cell without flow: no line
+  NoSeed = 11,      ///< the seed is outside of domain or times, or in a cell without flow: no line
+  MaxAge = 12       ///< is TraceOptions::max_age old
 };
 
 /// A particle to be.
@@ -62,10 +63,11 @@ struct Seed
   double time = 0; ///< of release
 };
 
-/// Where particles are asked to come: a closed box in the domain.
+/// Where particles are asked to come: closed boxes in the domain, of which the one that a particle
+/// is in first counts, and of several at once the first of them.
 struct Destination
 {
-  Box box;
+  std::vector<Box> boxes;
   bool stop_on_arrival = false;
 };
 
@@ -75,6 +77,8 @@ struct TraceOptions
   bool backward = false;
   /// When all lines end; the last time of the source if not given, or its first one backwards.
   std::optional<double> end_time;
+  /// Lines also end this long after their release, in units of time; above 0.
+  double max_age = std::numeric_limits<double>::infinity();
 
   Integrator integrator = Integrator::CellByCell;
   /// Error of a step, in cells; 1e-12 to 1.
@@ -144,6 +148,7 @@ struct Line
   double end_time = 0;
   /// When it was in the destination first; NaN if never.
   double arrival_time = std::numeric_limits<double>::quiet_NaN();
+  std::int32_t destination = -1; ///< which of the boxes that was; -1 for none
   std::uint64_t first_point = 0; ///< of PathLines' arrays
   std::uint64_t points = 0;
 };
