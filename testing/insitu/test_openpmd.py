@@ -168,6 +168,25 @@ class OpenPMD(unittest.TestCase):
                              ["electrons_0000.bat", "electrons_0050.bat", "electrons_0100.bat"])
 
     @unittest.skipIf(MPIEXEC, "one process is enough")
+    def test_links_to_other_files_are_followed_if_that_is_asked_for(self):
+        with h5py.File(self.folder / "run.h5", "w") as file, h5py.File(self.folder / "other.h5", "w") as other:
+            add_iteration(file, 7)
+            other["secret"] = np.arange(300.0)
+            file["data/7/particles/electrons/secret"] = h5py.ExternalLink("other.h5", "/secret")
+            file["data/7/particles/electrons/loop"] = h5py.SoftLink("/data/7/particles/electrons/loop")
+        for options, names in (((), set()), (("--follow-links",), {"secret"})):
+            err = io.StringIO()
+            with contextlib.redirect_stderr(err):
+                command = [PROGRAM, str(self.folder / "run.h5"), str(self.folder / f"out{len(names)}" / "{name}.bat"), "--no-flush", *options]
+                with unittest.mock.patch("sys.argv", command), contextlib.redirect_stdout(io.StringIO()):
+                    self.assertEqual(openpmd_to_bat.main(), 0)
+            said = err.getvalue()
+            self.assertEqual(said.count("external link to /secret in the file other.h5, which"), 1, said)
+            self.assertEqual(said.count("leads back to itself"), 1, said)
+            with parabat.Dataset(next((self.folder / f"out{len(names)}").glob("electrons*.bat"))) as dataset:
+                self.assertEqual(set(dataset.attributes) & {"secret", "loop"}, names)
+
+    @unittest.skipIf(MPIEXEC, "one process is enough")
     def test_si_units(self):
         with h5py.File(self.folder / "run.h5", "w") as file:
             add_iteration(file, 7)

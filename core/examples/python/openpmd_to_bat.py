@@ -10,12 +10,14 @@ has stopped; with --follow it waits for iterations that are still to come. Array
 ids of 64 bits included. Numbers stay as they are stored, and the metadata has what turns them into
 SI units; --si does it, in double precision. Positions are those of the record `position` plus
 `positionOffset`: as they are stored where the offsets are constants of 0, else in double precision.
+What HDF5 links have in other files is left out and named, or read with --follow-links.
 
 Needs h5py, numpy, mpi4py, and parabat (core/python) in PYTHONPATH.
 """
 
 import argparse
 import collections
+import contextlib
 import glob
 import json
 import os
@@ -26,7 +28,7 @@ import time
 import parabat
 import h5py
 from mpi4py import MPI
-from parabat.convert import ConvertError, openpmd
+from parabat.convert import ConvertError, hdf5_links, openpmd
 
 COMM = MPI.COMM_WORLD
 Step = collections.namedtuple("Step", "number file time species")
@@ -37,11 +39,33 @@ def rows(n):
     return slice(n * COMM.rank // COMM.size, n * (COMM.rank + 1) // COMM.size)
 
 
+class Files:
+    """Opens files; notes on links are printed once, by rank 0."""
+
+    def __init__(self):
+        self.start(False)
+
+    def start(self, follows_links):
+        self._follows_links, self._notes, self._printed = follows_links, {}, set()
+
+    @contextlib.contextmanager
+    def opened(self, name):
+        with h5py.File(name, "r") as file:
+            yield hdf5_links.root(file, self._follows_links, self._notes)
+        for words in self._notes.values() if COMM.rank == 0 else ():
+            if words not in self._printed:
+                print(f"openpmd_to_bat: {name}: {ascii(words)[1:-1]}", file=sys.stderr, flush=True)
+                self._printed.add(words)
+
+
+FILES = Files()
+
+
 def convert(series, step, si):
     """Collective. Writes all species of an iteration."""
     series.begin(step.number, step.time)
     try:
-        with h5py.File(step.file, "r") as file:
+        with FILES.opened(step.file) as file:
             particles = next(group for number, _, group, _ in openpmd.iterations(file) if number == step.number)
             for species in openpmd.read(particles, si, rows):
                 series.add(species.positions, species.attributes, species=species.name,
@@ -69,7 +93,7 @@ def look(source, is_followed):
     found = []
     for name in files_of(source):
         try:
-            with h5py.File(name, "r") as file:
+            with FILES.opened(name) as file:
                 for number, seconds, particles, is_closed in openpmd.iterations(file):
                     if is_closed:
                         found.append(Step(number, name, seconds, list(openpmd.species_of(particles))))
@@ -126,6 +150,8 @@ def arguments():
                         help="go on until no iteration has come for so long")
     parser.add_argument("--poll", type=float, metavar="SECONDS", default=2,
                         help="how often --follow looks (default: %(default)s)")
+    parser.add_argument("--follow-links", action="store_true",
+                        help="read what HDF5 links have in other files")
     parser.add_argument("--no-flush", action="store_true", help="do not wait for the disk")
     parser.add_argument("--sorted-index", action="append", default=[], metavar="RECORD",
                         help="find particles by the values of a record, as id, at once")
@@ -155,6 +181,7 @@ def run(given):
 
 def main():
     given = arguments()
+    FILES.start(given.follow_links)
     try:
         run(given)
         if given.follow and COMM.rank == 0:
