@@ -262,7 +262,7 @@ class Cli(unittest.TestCase):
         series = FOLDER / "steps.bat.series"
         series.write_text('{"files": [{"name": "gone.bat", "time": 0}, {"name": "a.bat", "time": 1}]}')
         self.assertIn("a.bat, 5,000 particles", self.fails(3, "gone.bat", "info", series))
-        for name in (r"a\u0000.bat", r"\ud800"):
+        for name in (r"a\u0000.bat", r"\ud800", "", "a/"):
             series.write_text('{"files": [{"name": "%s", "time": 0}]}' % name)
             for words in (("info",), ("validate",), ("query", "--step", "0")):
                 self.fails(3, "steps.bat.series: is no list", *words, series)
@@ -435,6 +435,8 @@ class Cli(unittest.TestCase):
                                                           (folder / "index.html").stat().st_size))
         self.assertIn('>{"data": "data/a.bat.series"}<', (folder / "index.html").read_text())
         self.fails(2, "is there already", "web", "--viewer", page, self.a, folder)
+        self.fails(3, "parabat: /proc/site: No such file or directory", "web", "--viewer", page, self.a, "/proc/site")
+        self.fails(3, "/dev/zero: is not a regular file", "web", "--viewer", "/dev/zero", self.a, FOLDER / "other")
         self.fails(2, "is no viewer.html", "web", "--viewer", self.series, self.a, FOLDER / "other")
         self.fails(3, "nothing.bat", "web", "--viewer", page, FOLDER / "nothing.bat", FOLDER / "other")
         self.assertFalse((FOLDER / "other").exists())

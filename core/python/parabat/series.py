@@ -194,7 +194,7 @@ def read_series(path: str | os.PathLike) -> list[Step]:
         folder = os.path.dirname(os.fspath(path))
         steps = [Step(os.path.join(folder, one["name"]), float(one["time"])) for one in listed]
         for step in steps:
-            if b"\0" in os.fsencode(step.path):
+            if b"\0" in os.fsencode(step.path) or not os.path.basename(step.path):
                 raise ValueError(step.path)
         if not all(np.isfinite(step.time) for step in steps):
             raise ValueError("a time that is no finite number")

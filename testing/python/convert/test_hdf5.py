@@ -367,6 +367,12 @@ for make, name, key in ((any_file, "out.h5", "id"), (gadget_file, "out.hdf5", "P
             refused(name, "bad.bat", "--arrays", "mass", says=[words, "--follow-links"])
         elif make is any_file:
             assert "/g/nowhere: is a link that leads nowhere" in converted(name, "out.bat", "--arrays", "id")
+# Single values, links without end, which are named up to a number.
+any_file("out.h5", lambda file, path: file.__setitem__("g/one", 5.0))
+assert "'one' is not written: it is a single value" in converted("out.h5", "out.bat")
+any_file("out.h5", lambda file, path: [file.__setitem__(f"g/l{i}", h5py.SoftLink(f"/g/l{i + 1}")) for i in range(300)])
+said = converted("out.h5", "out.bat")
+assert said.count("leads back to itself") == 20 and said.count("more links are left out") == 1, said
 # What is needed; a mapping; what a file of another kind would be waited for; grids.
 any_file("out.h5", virtual)
 refused("out.h5", "bad.bat", "--map", "positions=g/x,g/y,g/mass", says=["/g/mass: is put together", "--follow-links reads"])

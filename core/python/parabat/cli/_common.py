@@ -100,7 +100,8 @@ def said_what_is_taken(path, verb, taken=(".bat", ".pbat", ".bat.series")):
         yield
     except BatError as error:
         own = str(error).removeprefix(f"{path}: ")
-        if error.status not in (CANNOT_OPEN, NOT_A_BAT_FILE, UNSUPPORTED_VERSION) or own == str(error):
+        if error.status not in (CANNOT_OPEN, NOT_A_BAT_FILE, UNSUPPORTED_VERSION) or own == str(error) or (
+                f"'parabat {verb}' takes" in own):
             raise
         kind = other_kind(path) or (own if error.status == NOT_A_BAT_FILE else None)
         if kind is None:

@@ -121,12 +121,13 @@ def _is_there(path, descriptor):
 
 @contextlib.contextmanager
 def replacing_folder(path):
-    """A new folder to write to, which becomes `path` when all went well: a folder that does not exist, or is empty."""
+    """A new folder to write to, which becomes `path` when all went well: a folder that does not exist, or is empty.
+    Errors of files name `path`."""
     aim = os.path.realpath(path)
     parent = os.path.dirname(aim)
-    os.makedirs(parent, exist_ok=True)
-    _sweep(parent)
-    with interruptible(), contextlib.ExitStack() as stack:
+    with _named(path), interruptible(), contextlib.ExitStack() as stack:
+        os.makedirs(parent, exist_ok=True)
+        _sweep(parent)
         work, descriptor = _temporary_folder(parent)
         stack.callback(os.close, descriptor)
         stack.callback(_remove_folder, work)
@@ -144,22 +145,32 @@ def replacing(path):
         yield path
         return
     aim = os.path.realpath(path)
-    temporary = None
+    parent = os.path.dirname(aim)
+    with _named(path), interruptible(), contextlib.ExitStack() as stack:
+        _sweep(parent)
+        temporary, descriptor = _temporary_file(parent, os.path.splitext(path)[1])
+        stack.callback(os.close, descriptor)
+        stack.callback(_unlink, temporary)
+        yield temporary
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, aim)
+
+
+def _unlink(path):
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+
+
+@contextlib.contextmanager
+def _named(path):
+    """Errors of the operating system become those of `path`."""
     try:
-        _sweep(os.path.dirname(aim))
-        with interruptible(), contextlib.ExitStack() as stack:
-            temporary, descriptor = _temporary_file(os.path.dirname(aim), os.path.splitext(path)[1])
-            stack.callback(os.close, descriptor)
-            yield temporary
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(temporary, 0o666 & ~mask)
-            os.replace(temporary, aim)
-    except BaseException as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-        if not isinstance(error, OSError) or isinstance(error, BatError):
-            raise
-        why = os.strerror(error.errno) if error.errno else (error.strerror or str(error)).replace(temporary or path, path)
+        yield
+    except BatError:  # of a file that is read
+        raise
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno else re.sub(
+            r"[^\s'\"]*" + _NAME.pattern, lambda found: path, error.strerror or str(error))
         raise OSError(error.errno, why, path) from error

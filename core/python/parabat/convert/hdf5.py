@@ -92,8 +92,11 @@ def datasets(group, remarks, written=()):
     names, others = [], []
     for name in group:
         node = group[name]
-        if isinstance(node, h5py.Dataset):
+        if isinstance(node, h5py.Dataset) and node.shape:
             names.append(name)
+        elif isinstance(node, h5py.Dataset):
+            remarks.append((f"left out {name}", f"'{name}' is not written: it is "
+                            + ("empty" if node.shape is None else "a single value")))
         elif not any((each + "/").startswith(node.name + "/") for each in written):
             others.append(name)
     if others:

@@ -19,6 +19,7 @@ import h5py
 from .model import ConvertError, listed
 
 MAX_SOFT_LINKS = 16  # on the way to one object, as in HDF5
+MAX_NOTES = 20       # on links that are left out
 
 
 class Unreachable(ConvertError):
@@ -36,9 +37,14 @@ class _Links:
         """notes: a dict that gets words by a key, which is the place of the link."""
         self.follow = follow
         self.notes = notes
+        self._left_out = {}  # errors by group and name
 
     def note(self, error):
-        self.notes.setdefault(f"link {error}", str(error))
+        """Of a link that is left out."""
+        if len(self.notes) < MAX_NOTES:
+            self.notes.setdefault(f"link {error}", str(error))
+        elif f"link {error}" not in self.notes:
+            self.notes.setdefault("links", "more links are left out, which are not named here")
 
     def find(self, group, path, budget=None):
         """The object at a path. Raises KeyError if there is none, Unreachable if a link on the way is not followed.
@@ -61,6 +67,21 @@ class _Links:
         kind = links.get_info(name).type
         if kind == h5py.h5l.TYPE_HARD:
             return _object(group, name)
+        key = *_key(group), name
+        if key in self._left_out:
+            kept = self._left_out[key]
+            raise type(kept)(str(kept))
+        before = budget[0]
+        try:
+            return self._linked(group, name, kind, budget)
+        except Unreachable as error:
+            if before == MAX_SOFT_LINKS or not isinstance(error, _Loop):  # else there was another link before
+                self._left_out[key] = error
+            raise
+
+    def _linked(self, group, name, kind, budget):
+        """What a link of another kind leads to."""
+        links = group.id.links
         where = _shown(posixpath.join(_name_of(group), name))
         if kind == h5py.h5l.TYPE_SOFT:
             _spend(budget, where)
