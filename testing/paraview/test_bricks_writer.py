@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Save Data of velocity fields in bricks: whoever has which part, the bytes are those that parabat.flow writes of all of it;
 time steps become a series, hidden points NaN; what cannot be written. Run by pvbatch. Arguments: the number of ranks."""
+import json
+
 import parabat.flow
 from bat_test import *
 from paraview.modules.vtkRemotingCore import vtkProcessModule
@@ -178,6 +180,34 @@ def check(folder):
     values = field(0)
     values[0].reshape(-1, 3)[::7] = np.nan
     check_level(path, values, 0)
+
+    # A grid that moves, or another array, at a later step: the series that was there stays, to the last byte.
+    before = {name: read(folder(name)) for name in os.listdir(folder("")) if name.startswith("all")}
+    for change, words in (("image.SetOrigin(1 + time, -2, 0.5)", ("time 0.5", "origin 1.5 -2 0.5", "time 0)", "origin 1 -2 0.5")),
+                          ("image.SetSpacing(0.25 + time / 4, 0.5, 1)", ("spacing 0.375 0.5 1", "spacing 0.25 0.5 1")),
+                          ("array.SetName('wind' if time else 'wind speed')", ("'wind'", "'wind speed'", "one field"))):
+        moving = source(more=change)
+        for name in ("all.bricks", "moving.bricks"):
+            writer = servermanager.writers.BricksWriter(Input=moving, FileName=folder(name), WriteAllTimeSteps=1, Cyclic=[0, 0, 1])
+            writer.UpdatePipeline()
+            assert len(messages) == 1 and all(word in messages[0] for word in words), (words, messages)
+            messages.clear()
+        with open(folder("moving.bricks.series")) as file:
+            expect([entry["time"] for entry in json.load(file)["files"]], [0], "steps before the grid moved")
+        extractor = CreateExtractor("BRICKS", moving)
+        extractor.Writer.FileName = "extract.bricks.series"
+        SaveExtracts(ExtractsOutputDirectory=folder(""))
+        assert messages and any(all(word in message for word in words) for message in messages), (words, messages)
+        messages.clear()
+        Delete(extractor)
+        for name in os.listdir(folder("")):
+            if name.startswith(("moving", "extract")):
+                os.remove(folder(name))
+    after = {name: read(folder(name)) for name in os.listdir(folder("")) if name.startswith("all")}
+    assert before == after, "a series that was not to be replaced"
+    SaveData(series, proxy=wind, WriteAllTimeSteps=1)
+    for number, time in enumerate(TIMES):
+        check_level(folder(f"all_{number:04d}.bricks"), field(time), time, number)
 
     refused(folder("r.txt"), "has to end in", wind)
     refused(folder("r.bricks"), "no point data 'nothing'", wind, Velocity="nothing")

@@ -392,6 +392,287 @@ def check_images(folder, flow, ranks):
         Delete(proxy)
 
 
+# Images of the velocity (0.1 x, 0, 0), which takes a particle from x to x exp(0.1 t); each rank has what the body gives it.
+PARTS = """
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPartitionedDataSet, vtkPolyData, vtkRectilinearGrid, vtkUnstructuredGrid
+from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline as Pipeline
+from vtkmodules.vtkFiltersSources import vtkSphereSource
+from vtkmodules.vtkParallelCore import vtkMultiProcessController
+controller = vtkMultiProcessController.GetGlobalController()
+rank, ranks = controller.GetLocalProcessId(), controller.GetNumberOfProcesses()
+info = self.GetOutputInformation(0)
+time = info.Get(Pipeline.UPDATE_TIME_STEP()) if info.Has(Pipeline.UPDATE_TIME_STEP()) else 0
+
+
+def image(first=0, last=10, origin=0.0, spacing=1.0, names=("U",), kind="f4", components=3, cells=False, shift=0):
+    made = vtkImageData()
+    made.SetExtent(first - shift, last - shift, 0, 4, 0, 4)
+    made.SetOrigin(origin + shift * spacing, 0, 0)
+    made.SetSpacing(spacing, 1, 1)
+    x = origin + spacing * (np.arange(first, last) + 0.5 if cells else np.arange(first, last + 1))
+    n = 4 if cells else 5
+    v = np.zeros((n, n, len(x), components), kind)
+    v[..., 0] = 0.1 * x
+    for i, name in enumerate(names):
+        array = numpy_to_vtk((v * (1 - i)).reshape(-1, components), deep=1)
+        array.SetName(name)
+        (made.GetCellData() if cells else made.GetPointData()).AddArray(array)
+    return made
+
+
+output = self.GetOutput()
+{body}
+output.GetInformation().Set(output.DATA_TIME_STEP(), time)
+"""
+PART_TIMES = """
+from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline as Pipeline
+info = self.GetOutputInformation(0)
+if self.GetOutput().IsA("vtkImageData"):
+    info.Set(Pipeline.WHOLE_EXTENT(), 0, 10, 0, 4, 0, 4)
+info.Remove(Pipeline.TIME_STEPS())
+for time in range(4):
+    info.Append(Pipeline.TIME_STEPS(), time)
+info.Set(Pipeline.TIME_RANGE(), [0, 3], 2)
+"""
+
+
+def parts_of(body, kind="vtkMultiblockDataSet", times=PART_TIMES):
+    source = ProgrammableSource(OutputDataSetType=kind)
+    source.Script = PARTS.format(body=body)
+    source.ScriptRequestInformation = times
+    return source
+
+
+def one_image(call):
+    return parts_of(f"output.ShallowCopy({call})", "vtkImageData")
+
+
+def follow(source, count=3, **options):
+    """Filters on a source: path lines of seeds at x = 5 and 6, and, of 3, a surface and exponents."""
+    lines = FlowPathLines(Input=source, SeedType="Line", **options)
+    lines.SeedType.Point1, lines.SeedType.Point2, lines.SeedType.Resolution = [5, 2, 2], [6, 2, 2], 1
+    if count == 1:
+        return (lines,)
+    surface = FlowStreakSurface(Input=source, SeedType="Line", **options)
+    surface.SeedType.Point1, surface.SeedType.Point2, surface.SeedType.Resolution = [5, 1, 2], [5, 3, 2], 2
+    surface.MaximumEdge = 1
+    exponents = FlowFTLE(Input=source, Dimensions=[5, 4, 1], Duration=1, **options)
+    return lines, surface, exponents
+
+
+def check_followed(source, what, count=1, notes=1, **options):
+    """The lines of a steady flow that is the same at all times."""
+    proxies = follow(source, count, **options)
+    data = fetch(proxies[0])
+    ends = sorted(vtk_to_numpy(data.GetPoints().GetData())[cell[-1]][0] for cell in cells_of(data))
+    assert np.allclose(ends, np.exp(0.3) * np.array([5, 6]), atol=1e-4), (what, ends)
+    if count == 3:
+        assert abs(fetch(proxies[1]).GetBounds()[1] - 5 * np.exp(0.3)) < 1e-4, what
+        found = arrays_of(fetch(proxies[2]).GetPointData())["FTLE_forward"]
+        assert len(found) >= 20 / ranks and np.isfinite(found).sum() > 4, (what, found)
+        assert np.allclose(found[np.isfinite(found)], 0.1, atol=1e-3), (what, found)
+    assert len(messages) == notes * count, (what, messages)
+    messages.clear()
+    for proxy in (*proxies, source):
+        Delete(proxy)
+
+
+def check_refused(source, *words, count=1, **options):
+    """One error of each filter, with all words, and nothing that is shown."""
+    proxies = follow(source, count, **options)
+    for proxy in proxies:
+        data = fetch(proxy)
+        expect(data.GetPointData().GetNumberOfArrays(), 0, f"{proxy.GetXMLName()} of {words}")
+        errors = [text for text in messages if "Whole time steps" not in text]
+        missing = [word for word in words if not errors or word not in errors[0]]
+        assert len(errors) == 1 and not missing, (proxy.GetXMLName(), missing, messages)
+        messages.clear()
+    for proxy in (*proxies, source):
+        Delete(proxy)
+
+
+def check_parts(folder, ranks):
+    """Blocks of one lattice are one image; grids that move and anything else are refused with a reason."""
+    check_followed(one_image("image()"), "an image", count=3)
+    halves = "output.SetBlock(0, image(0, 5)); output.SetBlock(1, image(5, 10, shift=5))"
+    check_followed(parts_of(halves), "two blocks", count=3)
+    for body, kind in (("output.SetBlock(0, image())", "vtkMultiblockDataSet"),
+                       ("output.SetNumberOfBlocks(5); output.SetBlock(2, vtkImageData()); output.SetBlock(3, image(4, 10)); "
+                        "output.SetBlock(4, image(0, 5))", "vtkMultiblockDataSet"),
+                       ("output.SetNumberOfBlocks(3)\nfor i in range(rank, 3, ranks):\n"
+                        "    output.SetBlock(i, image(3 * i, (4, 7, 10)[i]))", "vtkMultiblockDataSet"),
+                       ("if rank == ranks - 1:\n    output.SetBlock(0, image())", "vtkMultiblockDataSet"),
+                       ("output.SetNumberOfPartitionedDataSets(2)\nfor i, part in enumerate((image(0, 5), image(5, 10))):\n"
+                        "    data = vtkPartitionedDataSet()\n    data.SetPartition(0, part)\n"
+                        "    output.SetPartitionedDataSet(i, data)", "vtkPartitionedDataSetCollection")):
+        check_followed(parts_of(body, kind), body)
+
+    # Grids that move or change, and what is not there later.
+    check_refused(one_image("image(origin=time)"), "U at time 1", "time 0", "origin 1 0 0", "origin 0 0 0", count=3)
+    check_refused(one_image("image(spacing=1 + time / 4)"), "time 1", "time 0", "spacing 1.25 1 1", "spacing 1 1 1")
+    check_refused(one_image("image(last=10 - int(time))"), "time 1", "10 x 5 x 5 points", "11 x 5 x 5 points")
+    check_refused(one_image("image(names=('U' if time < 2 else 'V',))"), "U at time 2", "no point data 'U'")
+    check_refused(one_image("image(kind='f4' if time < 2 else 'f8')"), "time 2", "type double", "type float")
+    check_refused(one_image("image(components=3 if time < 2 else 2)"), "time 2", "2 components", "3 components")
+    turn = "made = image()\nif time > 1:\n    made.SetDirectionMatrix(0, 1, 0, 1, 0, 0, 0, 0, 1)\noutput.ShallowCopy(made)"
+    check_refused(parts_of(turn, "vtkImageData"), "U at time 2", "direction matrix")
+    check_refused(parts_of("output.SetBlock(0, image(0, 5)); output.SetBlock(1, image(5, 10, origin=time))"), "time 1")
+    check_refused(parts_of(halves + "\nif time > 0:\n    output.SetBlock(1, None)"), "time 1", "6 x 5 x 5", "11 x 5 x 5")
+
+    # What is no velocity field on one lattice.
+    check_refused(parts_of("output.SetBlock(0, image(0, 4)); output.SetBlock(1, image(6, 10))"), "is missing")
+    check_refused(parts_of("output.SetBlock(0, image()); output.SetBlock(1, image(0, 5, spacing=0.5))"), "block 1", "spacing 0.5")
+    check_refused(parts_of("output.SetBlock(0, image(0, 5)); output.SetBlock(1, image(5, 10, names=('V',)))"), "block 1", "'U'")
+    sphere = "ball = vtkSphereSource()\nball.Update()\n"
+    check_refused(parts_of(sphere + "output.SetBlock(0, image()); output.SetBlock(1, ball.GetOutput())"),
+                  "block 1", "vtkPolyData", "vtkImageData", count=3)
+    check_refused(parts_of("output.SetNumberOfBlocks(2)"), "no points")
+    check_refused(parts_of("output.SetBlock(0, image(cells=True))"), "block 0", "Cell Data to Point Data")
+    check_refused(one_image("image(cells=True)"), "Cell Data to Point Data")
+    check_refused(parts_of(sphere + "output.ShallowCopy(ball.GetOutput())", "vtkPolyData"), "vtkPolyData", "Resample To Image", count=3)
+    for kind in ("vtkUnstructuredGrid", "vtkRectilinearGrid", "vtkTable"):
+        check_refused(parts_of("pass", kind), kind, "vtkImageData")
+
+    # Several arrays: the property, else the vectors, else the first, of which is told.
+    check_followed(one_image("image(names=('U', 'rest'))"), "a chosen array", Vectors=["POINTS", "U"])
+    check_followed(one_image("image(names=('U', 'rest'))"), "no choice", notes=2)
+    check_followed(one_image("image(components=2)"), "two components")
+    check_refused(one_image("image()"), "no point data 'W'", Vectors=["POINTS", "W"])
+    check_refused(one_image("image()"), "Cell Data to Point Data", Vectors=["CELLS", "U"])
+    still = FlowPathLines(Input=one_image("image(names=('U', 'rest'))"), SeedType="Line", Vectors=["POINTS", "rest"])
+    still.SeedType.Point1, still.SeedType.Point2, still.SeedType.Resolution = [5, 2, 2], [6, 2, 2], 1
+    assert abs(fetch(still).GetBounds()[1] - 6) < 1e-12
+    said()
+    Delete(still)
+
+def check_reader(folder, ranks):
+    """What is shown of bricks is the domain, to its end, and stays so when filters read bricks; files of levels are a series."""
+    n, times = (20, 12, 9), [0, 0.5, 2]
+    z, y, x = np.meshgrid(*(np.arange(count) for count in n[::-1]), indexing="ij")
+    v = np.stack([0.25 + 0.01 * x, 0.02 * y, 0 * z], -1)
+    v[8], v[:, 8:, 16:] = np.nan, np.nan
+    path = folder("short.bricks.series")
+    parabat.flow.write_series(path, [(time, v * (1 + time)) for time in times], origin=(1, 2, 3), spacing=(0.5, 1, 2), flush=False)
+    domain = [1, 10.5, 2, 13, 3, 19]
+    reader = OpenDataFile(path)
+
+    def check_bounds(what):
+        assert np.allclose(reader.GetDataInformation().GetBounds(), domain, atol=1e-12), (what, reader.GetDataInformation().GetBounds())
+
+    if ranks == 1:
+        data = fetch(reader)
+        check_bounds("the domain")
+        expect(data.GetDimensions(), (4, 3, 2), "points of a preview")
+        preview = vtk_to_numpy(data.GetPointData().GetArray(0)).reshape(2, 3, 4, 3)
+        at = np.arange(4) * 19 / 3
+        # Along x up to the first points of the last bricks, and behind them.
+        assert np.allclose(preview[0, 0, :, 0], 0.25 + 0.01 * np.minimum(at, 16)), preview[0, 0, :, 0]
+        assert np.allclose(preview[0, :, 0, 1], 0.02 * np.minimum(np.arange(3) * 5.5, 8)), preview[0, :, 0, 1]
+        assert np.isnan(preview[1]).all()
+        # Nearer to points without flow than to others.
+        expect(np.isnan(preview[0, ..., 2]), (np.arange(4) > 1) & (np.arange(3)[:, None] > 0), "points without flow")
+
+    # What was there stays there: nobody has asked for nothing.
+    lines = FlowPathLines(Input=reader, SeedType="Line")
+    lines.SeedType.Point1, lines.SeedType.Point2, lines.SeedType.Resolution = [2, 3, 4], [3, 9, 15], 5
+    Show(reader)
+    fetch(reader, 2)
+    before = reader.GetDataInformation().GetNumberOfPoints()
+    check_bounds("before a filter")
+    for change in range(3):
+        lines.MaximumError = 1e-5 / (change + 1)
+        wanted = vtk_to_numpy(fetch(lines).GetPoints().GetData())
+        expect(reader.GetDataInformation().GetNumberOfPoints(), before, "points of the reader after a filter")
+        check_bounds("after a filter")
+        if ranks == 1 and change == 1:
+            ReloadFiles(reader)
+    other = FlowPathLines(Input=reader, SeedType="Line")
+    ends = np.array([list(other.SeedType.Point1), list(other.SeedType.Point2)])
+    assert (ends >= np.array(domain)[::2] - 1e-9).all() and (ends <= np.array(domain)[1::2] + 1e-9).all(), ends
+    assert np.ptp(ends, axis=0).max() > 1, ends
+    expect(said(), 0, "messages of a reader")
+
+    # The words of the panel.
+    lines.UseDestination, lines.Destination = 1, [3, 10.5, 2, 13, 3, 19]
+    data = fetch(lines)
+    lines.UpdatePropertyInformation()
+    arrive = field_value(data, "particles_that_arrive")
+    words = f"6 lines, {arrive} arrive; {lines.BricksTouched:,} of {3 * 3 * 2 * 2} bricks"
+    assert 0 < arrive < 6 + 1 and lines.GetProperty("Summary")[0].startswith(words) and lines.GetProperty("Summary")[0].endswith(" MiB read"), (words, lines.GetProperty("Summary")[0])
+    lines.UseDestination = 0
+
+    # Colours of the first time are those of all.
+    for show in ("Particles", "Streak Lines"):
+        lines.Show = show
+        for time in (1e-9, 0.5):
+            fetch(lines, time)
+            points = lines.GetDataInformation().GetPointDataInformation()
+            expect(points.GetArrayInformation("ParticleAge").GetComponentRange(0), (0, 2), f"range of the age of {show}")
+            expect(points.GetArrayInformation("SimulationTime").GetComponentRange(0), (0, 2), f"range of the time of {show}")
+    lines.Show = "Path Lines"
+
+    # Files of levels, as a dialog groups them.
+    files = [folder(f"short_{i:04d}.bricks") for i in range(3)]
+    group = OpenDataFile(files)
+    expect(list(group.TimestepValues), times, "times of files")
+    lines.Input = group
+    expect(vtk_to_numpy(fetch(lines).GetPoints().GetData()), wanted, "lines of files")
+    expect(said(), 0, "messages of files")
+    group.FileName = files[::-1]
+    fetch(group)
+    assert len(messages) == 1 and "times must increase" in messages[0] and "short_0001" in messages[0], messages
+    said()
+    for proxy in (other, lines, group, reader):
+        Delete(proxy)
+
+
+def check_release_times(flow, reader):
+    """Seeds that have times of their own release their particles then, and no seed that is not of the times does."""
+    source, positions = seeds_of(40)
+    own = np.random.default_rng(5).uniform(-0.2, 1.2, 40)
+    own[7] = np.nan
+    source.Script = source.Script[:-1] + """
+own = np.random.default_rng(5).uniform(-0.2, 1.2, 40)
+own[7] = np.nan
+times = numpy_to_vtk(own[share], deep=1)
+times.SetName("ReleaseTime")
+self.GetOutput().GetPointData().AddArray(times)
+"""
+    lines = FlowPathLinesWithCustomSource(Input=reader, SeedSource=source)
+    inside = (own >= 0) & (own <= 1)
+
+    def check_own(later, what, **options):
+        """`later`: of the time of a seed, times of all its particles."""
+        data = fetch(lines)
+        points, of = vtk_to_numpy(data.GetPoints().GetData()), arrays_of(data.GetCellData())
+        found = {(of["SeedIds"][i], of["ReleaseTime"][i]): points[cell] for i, cell in enumerate(cells_of(data))}
+        names = [(seed, time) for seed in np.flatnonzero(inside) for time in later(own[seed])]
+        wanted = flow.path_lines(positions[[seed for seed, _ in names]], [time for _, time in names], keep_faces=True, **options)
+        expect(set(found), set(names), what)
+        expect(field_value(data, "particles"), len(names) + int((~inside).sum()), what + ": particles")
+        expect(field_value(data, "particles_without_line"), int((~inside).sum()), what + ": seeds outside of the times")
+        for i, name in enumerate(names):
+            expect(found[name], wanted.line(i), f"{what}: {name}")
+        assert len(messages) == 1 and f"{(~inside).sum()} of 40 seeds have no line" in messages[0], messages
+        messages.clear()
+
+    check_own(lambda time: [time], "released at a time of their own")
+    lines.Release = "At Each Time Step"
+    check_own(lambda time: [time, *(t for t in TIMES if t > time)], "and at each time step")
+    lines.Release, lines.ReleaseInterval, lines.Direction = "At Intervals", 0.2, "Backward"
+    check_own(lambda time: [time - i * 0.2 for i in range(6) if time - i * 0.2 >= 0], "at intervals, backward", backward=True)
+    lines.Show, lines.Direction, lines.Release = "Streak Lines", "Forward", "Once"
+    at = arrays_of(fetch(lines, 0.5).GetPointData())
+    assert len(at["ReleaseTime"]) and set(at["ReleaseTime"].tolist()) <= {*own[inside].tolist(), *TIMES}, at["ReleaseTime"]
+    messages.clear()
+    lines.Show, lines.UseReleaseTimes = "Path Lines", 0
+    check_lines(fetch(lines), flow.path_lines(positions, keep_faces=True), [0.0], "times that are not used")
+    expect(said(), 0, "messages of times that are not used")
+    Delete(lines)
+
+
 def lengths(data):
     """Of the lines of each seed, all together."""
     points, seeds = vtk_to_numpy(data.GetPoints().GetData()), arrays_of(data.GetCellData())["SeedIds"]
@@ -800,6 +1081,8 @@ def check(folder):
     check_grid_folder(folder, source)
 
     check_images(folder, flow, ranks)
+    check_parts(folder, ranks)
+    check_release_times(flow, reader)
 
     # A time level is gone: nothing is half there.
     lines.SeedSource = source
@@ -856,5 +1139,6 @@ with Folder() as folder:
     check_growing(folder, ranks)
     check_hints(folder, ranks)
     check_wrap(folder)
+    check_reader(folder, ranks)
     check(folder)
 finish()

@@ -9,6 +9,35 @@ ranks, mpiexec, pvserver = int(sys.argv[1]), *sys.argv[2:]
 N, TIMES = 25, [0, 0.5, 1.25, 2]
 
 
+BLOCKS = """
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk
+from vtkmodules.vtkCommonDataModel import vtkImageData
+from vtkmodules.vtkParallelCore import vtkMultiProcessController
+rank = vtkMultiProcessController.GetGlobalController().GetLocalProcessId()
+output = self.GetOutput()
+output.SetNumberOfBlocks(2)
+for block, (first, last) in enumerate(((0, 5), (5, 10))):
+    if block % 2 == rank % 2:
+        image = vtkImageData()
+        image.SetExtent(first, last, 0, 4, 0, 4)
+        v = np.zeros((5, 5, last - first + 1, 3), "f4")
+        v[..., 0] = 0.1 * np.arange(first, last + 1)
+        array = numpy_to_vtk(v.reshape(-1, 3), deep=1)
+        array.SetName("U")
+        image.GetPointData().AddArray(array)
+        output.SetBlock(block, image)
+"""
+BLOCK_TIMES = """
+from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline as Pipeline
+info = self.GetOutputInformation(0)
+info.Remove(Pipeline.TIME_STEPS())
+for time in range(4):
+    info.Append(Pipeline.TIME_STEPS(), time)
+info.Set(Pipeline.TIME_RANGE(), [0, 3], 2)
+"""
+
+
 def velocity(time):
     x = np.linspace(-1, 1, N)
     z, y, x = np.meshgrid(x, x, x, indexing="ij")
@@ -55,6 +84,22 @@ def check(folder, port):
     assert not np.isnan(found.exponents).any()
     check_image(ftle, {"FTLE_forward": found.exponents, "FlowMap_forward": found.flow_map, "EndTime_forward": found.end_times},
                 (0, 0, 0), (-0.4, -0.3, -0.2), (0.1, 0.1, 0.4 / 6), "exponents", ranks=ranks)
+
+    # Blocks of images, each of which one rank has; and what is no image.
+    blocks = ProgrammableSource(OutputDataSetType="vtkMultiblockDataSet", Script=BLOCKS, ScriptRequestInformation=BLOCK_TIMES)
+    images = FlowPathLines(Input=blocks, SeedType="Line")
+    images.SeedType.Point1, images.SeedType.Point2, images.SeedType.Resolution = [5, 2, 2], [6, 2, 2], 1
+    assert abs(fetch(images).GetBounds()[1] - 6 * np.exp(0.3)) < 1e-4, fetch(images).GetBounds()
+    images.UpdatePropertyInformation()
+    assert images.GetProperty("Summary")[0].startswith("2 lines; "), images.GetProperty("Summary")[0]
+    images.Input = Sphere()
+    expect(fetch(images).GetNumberOfPoints(), 0, "lines of a sphere")
+    images.UpdatePropertyInformation()
+    assert images.GetProperty("Summary")[0].startswith("Failed: Input is a vtkPolyData"), images.GetProperty("Summary")[0]
+    before = reader.GetDataInformation().GetNumberOfPoints()
+    lines.MaximumError = 1e-5
+    fetch(lines)
+    expect(reader.GetDataInformation().GetNumberOfPoints(), before, "points of the reader after a filter")
 
     os.remove(folder("turn_0002.bricks"))
     reader.InvokeCommand("Reload")

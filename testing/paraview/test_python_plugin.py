@@ -343,7 +343,7 @@ def written_grids():
     SaveData(path("gap.idx"), both, MissingSamples="Zeros")
     with idx.open(path("gap.idx")) as dataset:
         expect(dataset.read(box=(3, 0, 0, 3, 8, 8))["RTData"].any(), np.False_, "a gap")
-    refused("cloud.idx", GroupDatasets(Input=[Sphere()]), "block 0", "a vtkPolyData cannot be written")
+    refused("cloud.idx", GroupDatasets(Input=[Sphere()]), "block 0", "a vtkPolyData is not a grid of equal spacing")
     refused("kinds.idx", GroupDatasets(Input=[low, cells]), "all blocks of a grid have the same arrays")
     expect(messages, [], "messages of written grids")
 

@@ -25,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 //------------------------------------------------------------------------------
@@ -59,6 +60,14 @@ std::string StemOf(const std::string& name)
     name + ": the name has to end in .bricks, or in .bricks.series");
 }
 
+// Where all steps of a series are written that is to take the place of another one, which is as it
+// was until the last step is there.
+std::filesystem::path StageOf(const std::string& stem)
+{
+  const std::filesystem::path path = std::filesystem::u8path(stem);
+  return path.parent_path() / std::filesystem::u8path("." + path.filename().u8string() + ".new");
+}
+
 // Where a level goes, and what lists it.
 struct Target
 {
@@ -67,15 +76,20 @@ struct Target
   std::vector<bat::bricks::SeriesEntry> Before;
 };
 
-Target TargetOf(const std::string& name, bool all, bool keep)
+Target TargetOf(const std::string& name, bool all, bool keep, bool staged)
 {
-  const std::string stem = StemOf(name);
+  std::string stem = StemOf(name);
   const bool series = all || EndsWith(name, ".series");
   Target target;
   if (!series)
   {
     target.File = std::filesystem::u8path(name);
     return target;
+  }
+  if (staged)
+  {
+    const std::filesystem::path stage = StageOf(stem);
+    stem = (stage / std::filesystem::u8path(stem).filename()).u8string();
   }
   target.List = std::filesystem::u8path(stem + ".bricks.series");
   if (keep && std::filesystem::exists(*target.List))
@@ -146,6 +160,68 @@ bat::bricks::GrowingSeries& vtkBricksWriter::SeriesAt(const std::string& list)
 //------------------------------------------------------------------------------
 std::string vtkBricksWriter::WriteStep()
 {
+  const std::string name = this->FileName;
+  const std::size_t steps = this->CountSteps();
+  std::string stem;
+  if (this->Current == 0 || !this->WriteAllTimeSteps)
+  {
+    this->IsStaged = false;
+    this->Agree(bat::attempt(
+      [&]
+      {
+        stem = StemOf(name);
+        this->IsStaged = this->OtherSteps == REMOVE && steps > 1 &&
+          std::filesystem::exists(std::filesystem::u8path(stem + ".bricks.series"));
+        if (this->IsStaged && this->IsFirst())
+        {
+          std::filesystem::remove_all(StageOf(stem));
+          std::filesystem::create_directories(StageOf(stem));
+        }
+      }));
+  }
+  stem = StemOf(name);
+  try
+  {
+    std::string report = this->WriteLevel();
+    if (this->IsStaged && this->Current + 1 == steps)
+    {
+      this->Agree(bat::attempt([&] { this->MoveStaged(stem); }));
+    }
+    return report;
+  }
+  catch (...)
+  {
+    if (this->IsStaged && this->IsFirst())
+    {
+      std::error_code none; // what was to be written is not there, which is an error anyway
+      std::filesystem::remove_all(StageOf(stem), none);
+    }
+    throw;
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkBricksWriter::MoveStaged(const std::string& stem)
+{
+  if (!this->IsFirst())
+  {
+    return;
+  }
+  const std::filesystem::path stage = StageOf(stem);
+  const std::filesystem::path list = std::filesystem::u8path(stem + ".bricks.series");
+  const std::vector<bat::bricks::SeriesEntry> entries =
+    bat::bricks::read_list(stage / list.filename());
+  for (const bat::bricks::SeriesEntry& entry : entries)
+  {
+    std::filesystem::rename(stage / entry.file, list.parent_path() / entry.file);
+  }
+  bat::bricks::write_list(list, entries, this->Flush);
+  std::filesystem::remove_all(stage);
+}
+
+//------------------------------------------------------------------------------
+std::string vtkBricksWriter::WriteLevel()
+{
   vtkDataObject* input = this->GetInput();
   const std::vector<bat_vtk::Leaf> leaves = bat_vtk::LeavesOf(input);
   const std::string name = this->FileName;
@@ -174,7 +250,7 @@ std::string vtkBricksWriter::WriteStep()
       }
       else
       {
-        target = TargetOf(name, this->WriteAllTimeSteps, others == KEEP);
+        target = TargetOf(name, this->WriteAllTimeSteps, others == KEEP, this->IsStaged);
       }
       velocity =
         bat_vtk::VelocityOf(bat_vtk::ImagesOf(input, leaves), this->Field ? this->Field : "");
@@ -216,6 +292,11 @@ std::string vtkBricksWriter::WriteStep()
   }
   this->Agree(failure, grid.Warnings);
 
+  if (target.List && !target.Before.empty())
+  {
+    options.settle = [other = target.List->parent_path() / target.Before.front().file](
+                       bat::bricks::Header& written) { bat::bricks::match_level(written, other); };
+  }
   bat::bricks::WriteReport report;
   bool isWritten = false;
 #ifdef BAT_WRITER_HAS_MPI

@@ -92,11 +92,15 @@ protected:
   int Cyclic[3] = { 0, 0, 0 };
 
 private:
+  std::string WriteLevel();
+  void MoveStaged(const std::string& stem);
+
   vtkBricksWriter(const vtkBricksWriter&) = delete;
   void operator=(const vtkBricksWriter&) = delete;
 
   bat::bricks::GrowingSeries& SeriesAt(const std::string& list);
 
+  bool IsStaged = false;   ///< while all steps are written: none has its name yet
   std::string GrowingList; ///< the list of Growing
   bool GrowingFlush = false;
   std::unique_ptr<bat::bricks::GrowingSeries> Growing;

@@ -358,7 +358,7 @@ std::vector<bat_vtk::ImagePiece> bat_vtk::ImagesOf(
     if (!image)
     {
       Refuse((label.empty() ? "" : label + ": ") + "a " + data->GetClassName() +
-        " cannot be written; grids are images with equal spacing (vtkImageData, vtkUniformGrid)");
+        " is not a grid of equal spacing; allowed: images (vtkImageData, vtkUniformGrid)");
     }
     if (!image->GetDirectionMatrix()->IsIdentity())
     {

@@ -105,11 +105,27 @@ struct Series::Impl
   std::string name;
   std::vector<std::filesystem::path> paths;
   std::vector<double> times;
+  bool is_of_files = false; ///< and not of a list
   BrickGrid grid;
   std::uint64_t grid_id = 0;
   std::string grid_file; ///< whose grid it is
   mutable std::mutex mutex;
   mutable std::vector<std::shared_ptr<const File>> files; ///< null: not opened yet
+
+  void needs_same_grid(const File& file) const
+  {
+    if (file.grid_id() != this->grid_id)
+    {
+      format::corrupt(file.name(),
+        fmt::format(
+          "is of another grid than '{}': {} x {} x {} points, edge {}, {}, {} components, "
+          "against {} x {} x {}, {}, {}, {}; or origin, spacing or cyclic axes differ",
+          this->grid_file, file.grid().points[0], file.grid().points[1], file.grid().points[2],
+          file.grid().edge, name_of(file.grid().type), file.grid().components, this->grid.points[0],
+          this->grid.points[1], this->grid.points[2], this->grid.edge, name_of(this->grid.type),
+          this->grid.components));
+    }
+  }
 };
 
 Series::Series(std::unique_ptr<Impl> impl)
@@ -160,10 +176,57 @@ std::shared_ptr<const Series> Series::open(const std::filesystem::path& path)
   return std::shared_ptr<const Series>(new Series(std::move(impl)));
 }
 
+std::shared_ptr<const Series> Series::open(const std::vector<std::filesystem::path>& files)
+{
+  if (files.size() == 1)
+  {
+    return Series::open(files.front());
+  }
+  auto impl = std::make_unique<Impl>();
+  std::vector<SeriesEntry> entries;
+  std::size_t timed = 0;
+  for (const std::filesystem::path& path : files)
+  {
+    // Thousands of files cannot be open at the same time: all but the first are opened again when
+    // their levels are read.
+    auto file = std::make_shared<const File>(File::open(path));
+    timed += file->header().time ? 1 : 0;
+    entries.push_back(
+      { path.string(), file->header().time.value_or(static_cast<double>(entries.size())) });
+    if (impl->paths.empty())
+    {
+      impl->grid = file->grid();
+      impl->grid_id = file->grid_id();
+      impl->grid_file = file->name();
+    }
+    impl->needs_same_grid(*file);
+    impl->files.push_back(impl->paths.empty() ? std::move(file) : nullptr);
+    impl->paths.push_back(path);
+    impl->times.push_back(entries.back().time);
+  }
+  std::string fault =
+    files.empty() ? "a series needs at least one file, found none" : std::string();
+  if (fault.empty() && timed != 0 && timed != files.size())
+  {
+    fault = fmt::format(
+      "{} of {} files of a series have a time; allowed: all, or none", timed, files.size());
+  }
+  fault = fault.empty() ? fault_of(entries) : fault;
+  if (!fault.empty())
+  {
+    throw Error(ErrorCode::InvalidArgument, fault);
+  }
+  impl->is_of_files = true;
+  impl->path = files.front();
+  impl->name = impl->path.string();
+  return std::shared_ptr<const Series>(new Series(std::move(impl)));
+}
+
 std::shared_ptr<const Series> Series::reopen() const
 {
   const Impl& impl = *this->impl_;
-  std::shared_ptr<const Series> now = Series::open(impl.path);
+  std::shared_ptr<const Series> now =
+    impl.is_of_files ? Series::open(impl.paths) : Series::open(impl.path);
   const Impl& then = *now->impl_;
   if (then.grid_id != impl.grid_id)
   {
@@ -238,16 +301,7 @@ const File& Series::level(std::size_t level) const
     }
   }
   auto file = std::make_shared<const File>(File::open(impl.paths[level]));
-  if (file->grid_id() != impl.grid_id)
-  {
-    format::corrupt(file->name(),
-      fmt::format("is of another grid than '{}': {} x {} x {} points, edge {}, {}, {} components, "
-                  "against {} x {} x {}, {}, {}, {}; or origin, spacing or cyclic axes differ",
-        impl.grid_file, file->grid().points[0], file->grid().points[1], file->grid().points[2],
-        file->grid().edge, name_of(file->grid().type), file->grid().components, impl.grid.points[0],
-        impl.grid.points[1], impl.grid.points[2], impl.grid.edge, name_of(impl.grid.type),
-        impl.grid.components));
-  }
+  impl.needs_same_grid(*file);
   const std::lock_guard<std::mutex> lock(impl.mutex);
   if (!impl.files[level])
   {

@@ -60,15 +60,37 @@ series::OwnTime own_time_of(const std::filesystem::path& path)
   return file ? series::OwnTime{ file->header().time, file->header().step } : series::OwnTime{};
 }
 
-// Levels of a series have one grid (BRICKS.md 7). A simulation that begins anew on other ranks may
-// round its places in another way.
-void take_grid(BrickGrid& grid, const std::filesystem::path& other)
+void remove_file(const std::filesystem::path& file)
+{
+  std::error_code none; // no list names it any more
+  std::filesystem::remove(file, none);
+}
+}
+
+void match_level(Header& header, const std::filesystem::path& other)
 {
   const std::optional<File> file = open_if_sound(other);
-  if (!file || file->grid_id() == format::grid_id(grid))
+  if (!file)
   {
     return; // who reads the series is told of a file that is damaged
   }
+  const auto time_of = [](const Header& of)
+  { return of.time ? fmt::format(" (time {})", *of.time) : std::string(); };
+  if (header.field != file->header().field)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format(
+        "the level{} is of the field '{}', and '{}'{} in its series of '{}'; a series has "
+        "one field: another one needs another name",
+        time_of(header), header.field, other.string(), time_of(file->header()),
+        file->header().field));
+  }
+  BrickGrid& grid = header.grid;
+  if (file->grid_id() == format::grid_id(grid))
+  {
+    return;
+  }
+  // A simulation that begins anew on other ranks may round its places in another way.
   BrickGrid same = grid;
   bool is_near = true;
   for (std::size_t a = 0; a != 3; ++a)
@@ -93,16 +115,9 @@ void take_grid(BrickGrid& grid, const std::filesystem::path& other)
       of.cyclic[0], of.cyclic[1], of.cyclic[2]);
   };
   throw Error(ErrorCode::InvalidArgument,
-    fmt::format("the level has a grid of {}; that of '{}' in its series is of {}, and a series has "
-                "one grid: another one needs another name",
-      text(grid), other.string(), text(file->grid())));
-}
-
-void remove_file(const std::filesystem::path& file)
-{
-  std::error_code none; // no list names it any more
-  std::filesystem::remove(file, none);
-}
+    fmt::format("the level{} has a grid of {}; that of '{}'{} in its series is of {}, and a series "
+                "has one grid: another one needs another name",
+      time_of(header), text(grid), other.string(), time_of(file->header()), text(file->grid())));
 }
 
 struct GrowingSeries::Impl
@@ -162,7 +177,7 @@ WriteOptions GrowingSeries::with_list(const Header& header, WriteOptions options
     }
     if (const auto other = list.last_beside(step, time))
     {
-      take_grid(written.grid, *other);
+      match_level(written, *other);
     }
   };
   options.before_rename = [&list, step, time, before = options.before_rename]

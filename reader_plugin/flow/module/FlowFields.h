@@ -9,8 +9,13 @@
 #include "bat/brick_source.hpp"
 #include "bat/error.hpp"
 
+#include "vtkDataArray.h"
+#include "vtkDataSetAttributes.h"
 #include "vtkFieldData.h"
 #include "vtkInformation.h"
+#include "vtkInformationDoubleVectorKey.h"
+#include "vtkInformationInformationVectorKey.h"
+#include "vtkInformationVector.h"
 #include "vtkNew.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 
@@ -45,6 +50,37 @@ inline void AnnounceTimes(vtkInformation* outInfo, const std::vector<double>& ti
   const double range[2] = { times.front(), times.back() };
   outInfo->Set(Pipeline::TIME_STEPS(), times.data(), static_cast<int>(times.size()));
   outInfo->Set(Pipeline::TIME_RANGE(), range, 2);
+}
+
+/// What the array says of its range is `lower` to `upper`, that of all times, until it is modified:
+/// colours that a viewer chooses at one time then mean the same at all.
+inline void AnnounceRange(vtkDataArray* array, double lower, double upper)
+{
+  double range[2];
+  if (!array || array->GetNumberOfValues() == 0)
+  {
+    return;
+  }
+  array->GetRange(range, 0); // the array keeps what it has found
+  array->GetFiniteRange(range, 0);
+  for (vtkInformationInformationVectorKey* key :
+    { vtkAbstractArray::PER_COMPONENT(), vtkAbstractArray::PER_FINITE_COMPONENT() })
+  {
+    vtkInformationVector* kept = array->GetInformation()->Get(key);
+    if (kept && kept->GetNumberOfInformationObjects() > 0)
+    {
+      const double all[2] = { lower, upper };
+      kept->GetInformationObject(0)->Set(vtkDataArray::COMPONENT_RANGE(), all, 2);
+    }
+  }
+}
+
+/// The same of the arrays of times of particles that are followed from `times[0]` to `times[1]`.
+inline void AnnounceRanges(vtkDataSetAttributes* points, const std::array<double, 2>& times)
+{
+  AnnounceRange(points->GetArray("ParticleAge"), 0, times[1] - times[0]);
+  AnnounceRange(points->GetArray("SimulationTime"), times[0], times[1]);
+  AnnounceRange(points->GetArray("ReleaseTime"), times[0], times[1]);
 }
 
 template <typename ArrayT, typename T>

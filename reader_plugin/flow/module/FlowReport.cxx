@@ -14,7 +14,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iomanip>
 #include <ostream>
+#include <sstream>
+#include <string>
 
 namespace
 {
@@ -70,6 +73,32 @@ void FlowReport::AddTo(vtkFieldData* field) const
     static_cast<double>(std::max<vtkTypeInt64>(this->Numbers[Bricks], 1));
   AddNumber<vtkDoubleArray>(field, "touched_percent", 100 * share);
   AddNumber<vtkDoubleArray>(field, "wait_seconds", this->WaitSeconds);
+}
+
+//------------------------------------------------------------------------------
+std::string FlowReport::Text() const
+{
+  const vtkTypeInt64 touched = this->Numbers[Touched];
+  const vtkTypeInt64 bricks = std::max<vtkTypeInt64>(this->Numbers[Bricks], 1);
+  const double percent = 100.0 * static_cast<double>(touched) / static_cast<double>(bricks);
+  std::ostringstream text;
+  text << WithThousands(touched) << " of " << WithThousands(this->Numbers[Bricks]) << " bricks ("
+       << std::setprecision(2) << percent << " %), " << std::fixed << std::setprecision(1)
+       << static_cast<double>(this->Numbers[BytesRead]) / (1024 * 1024) << " MiB read";
+  return text.str();
+}
+
+//------------------------------------------------------------------------------
+std::string WithThousands(vtkTypeInt64 number)
+{
+  std::string text = std::to_string(number);
+  const std::size_t first = text[0] == '-' ? 1 : 0;
+  for (std::size_t at = text.size(); at > first + 3;)
+  {
+    at -= 3;
+    text.insert(at, 1, ',');
+  }
+  return text;
 }
 
 //------------------------------------------------------------------------------

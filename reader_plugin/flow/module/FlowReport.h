@@ -9,6 +9,7 @@
 
 #include <array>
 #include <iosfwd>
+#include <string>
 
 class vtkFieldData;
 class vtkIndent;
@@ -47,12 +48,17 @@ public:
   [[nodiscard]] vtkTypeInt64 Get(Count count) const { return this->Numbers[count]; }
 
   void AddTo(vtkFieldData* field) const;
+  /// "1,234 of 5,184 bricks (24 %), 45.2 MiB read"
+  [[nodiscard]] std::string Text() const;
   void Print(std::ostream& os, vtkIndent indent) const;
 
 private:
   std::array<vtkTypeInt64, Counts> Numbers{};
   double WaitSeconds = 0;
 };
+
+/// "1,234,567"
+std::string WithThousands(vtkTypeInt64 number);
 }
 
 #endif

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ImageFlow.h"
 
-#include "Failure.h"
-#include "FlowFields.h"
-
 #include "bat/error.hpp"
 
 #include "vtkCommunicator.h"
-#include "vtkImageData.h"
 #include "vtkMultiProcessController.h"
-#include "vtkPointData.h"
 
 #include <algorithm>
 #include <chrono>
@@ -22,13 +17,6 @@
 namespace
 {
 constexpr auto ReportEach = std::chrono::milliseconds(50);
-
-bool IsVelocity(vtkDataArray* array)
-{
-  return array && array->GetName() &&
-    (array->GetNumberOfComponents() == 2 || array->GetNumberOfComponents() == 3) &&
-    (array->GetDataType() == VTK_FLOAT || array->GetDataType() == VTK_DOUBLE);
-}
 }
 
 namespace bat_vtk
@@ -43,42 +31,6 @@ ImageFlow::ImageFlow(const bat::BrickGrid& grid, std::vector<double> times, std:
 }
 
 //------------------------------------------------------------------------------
-vtkDataArray* ImageFlow::VelocityOf(vtkImageData* image)
-{
-  vtkPointData* points = image->GetPointData();
-  if (IsVelocity(points->GetVectors()))
-  {
-    return points->GetVectors();
-  }
-  vtkDataArray* found = nullptr;
-  int count = 0;
-  std::ostringstream there;
-  for (int i = 0; i < points->GetNumberOfArrays(); ++i)
-  {
-    vtkDataArray* array = points->GetArray(i);
-    if (!array || !array->GetName())
-    {
-      continue;
-    }
-    there << (there.tellp() > 0 ? ", " : "") << array->GetName() << " ("
-          << array->GetNumberOfComponents() << " x " << array->GetDataTypeAsString() << ")";
-    if (IsVelocity(array))
-    {
-      found = array;
-      ++count;
-    }
-  }
-  if (count != 1)
-  {
-    Refuse("The image has " + std::to_string(count) +
-      " arrays that could be a velocity, and none of them is its vectors; there must be one point "
-      "array of 2 or 3 components, float or double. It has: " +
-      (there.tellp() > 0 ? there.str() : "no point arrays with names"));
-  }
-  return found;
-}
-
-//------------------------------------------------------------------------------
 std::string ImageFlow::level_name(std::size_t level) const
 {
   std::ostringstream text;
@@ -88,8 +40,8 @@ std::string ImageFlow::level_name(std::size_t level) const
 
 //------------------------------------------------------------------------------
 void ImageFlow::Serve(vtkMultiProcessController* controller, bool backward,
-  const std::function<vtkSmartPointer<vtkDataArray>(std::size_t)>& load,
-  const std::function<bool(double)>& progress, const std::function<void()>& trace) const
+  const std::function<Values(std::size_t)>& load, const std::function<bool(double)>& progress,
+  const std::function<void()>& trace) const
 {
   State& now = *this->Now;
   now.Wanted.clear();
@@ -175,7 +127,7 @@ void ImageFlow::Serve(vtkMultiProcessController* controller, bool backward,
       continue;
     }
     const auto level = static_cast<std::size_t>(backward ? levels - 1 - next : next);
-    vtkSmartPointer<vtkDataArray> values;
+    Values values;
     std::exception_ptr failed;
     try
     {
@@ -196,7 +148,7 @@ void ImageFlow::Serve(vtkMultiProcessController* controller, bool backward,
       // In the place of the one that is farther away.
       const auto distance = [level](const Step& step)
       {
-        return !step.Values    ? std::numeric_limits<std::size_t>::max()
+        return !step.Packed    ? std::numeric_limits<std::size_t>::max()
           : step.Level > level ? step.Level - level
                                : level - step.Level;
       };
@@ -240,7 +192,7 @@ void ImageFlow::Call(const std::function<void()>& f) const
 }
 
 //------------------------------------------------------------------------------
-vtkSmartPointer<vtkDataArray> ImageFlow::ValuesOf(std::size_t level) const
+ImageFlow::Values ImageFlow::ValuesOf(std::size_t level) const
 {
   State& now = *this->Now;
   std::unique_lock<std::mutex> lock(now.Mutex);
@@ -248,9 +200,9 @@ vtkSmartPointer<vtkDataArray> ImageFlow::ValuesOf(std::size_t level) const
   {
     for (const Step& step : now.Steps)
     {
-      if (step.Values && step.Level == level)
+      if (step.Packed && step.Level == level)
       {
-        return step.Values;
+        return step.Packed;
       }
     }
     if (now.LoadTrouble || now.IsCancelled)
@@ -266,8 +218,8 @@ vtkSmartPointer<vtkDataArray> ImageFlow::ValuesOf(std::size_t level) const
 //------------------------------------------------------------------------------
 std::uint64_t ImageFlow::read(std::size_t level, std::uint64_t brick, bat::BrickMemory to) const
 {
-  const vtkSmartPointer<vtkDataArray> values = this->ValuesOf(level);
-  const auto* from = static_cast<const std::byte*>(values->GetVoidPointer(0));
+  const Values values = this->ValuesOf(level);
+  const std::byte* const from = values.get();
   const std::array<std::int64_t, 3> place = this->Grid.brick_place(brick);
   const std::size_t bytes = this->Grid.point_bytes();
   const std::size_t row = bytes * static_cast<std::size_t>(this->Grid.brick_points(0, place[0]));

@@ -5,9 +5,6 @@
 
 #include "bat/brick_source.hpp"
 
-#include "vtkDataArray.h"
-#include "vtkSmartPointer.h"
-
 #include <array>
 #include <condition_variable>
 #include <cstddef>
@@ -20,7 +17,6 @@
 #include <string>
 #include <vector>
 
-class vtkImageData;
 class vtkMultiProcessController;
 
 namespace bat_vtk
@@ -33,16 +29,15 @@ public:
   /// `array`: of velocities, for messages.
   ImageFlow(const bat::BrickGrid& grid, std::vector<double> times, std::string array);
 
-  /// What there is to trace in an image: its vectors, or its only array of 2 or 3 components, float
-  /// or double. Throws Failure, naming what there is.
-  static vtkDataArray* VelocityOf(vtkImageData* image);
+  /// Of all points of a level, packed.
+  using Values = std::shared_ptr<const std::byte>;
 
   /// `trace`, beside. Collective with a controller, which may be null. `load` gives the velocities
   /// of a level, and may be collective; `progress` is told a fraction, and gives up with false.
   /// Throws what trace and load throw.
   void Serve(vtkMultiProcessController* controller, bool backward,
-    const std::function<vtkSmartPointer<vtkDataArray>(std::size_t)>& load,
-    const std::function<bool(double)>& progress, const std::function<void()>& trace) const;
+    const std::function<Values(std::size_t)>& load, const std::function<bool(double)>& progress,
+    const std::function<void()>& trace) const;
 
   /// From the trace: passed on to `progress`. False if it gives up.
   bool Report(double share) const;
@@ -60,7 +55,7 @@ private:
   struct Step
   {
     std::size_t Level = 0;
-    vtkSmartPointer<vtkDataArray> Values; ///< packed; null: there is none
+    Values Packed; ///< null: there is none
   };
   struct State
   {
@@ -77,7 +72,7 @@ private:
     bool IsOver = false;
   };
 
-  [[nodiscard]] vtkSmartPointer<vtkDataArray> ValuesOf(std::size_t level) const;
+  [[nodiscard]] Values ValuesOf(std::size_t level) const;
 
   bat::BrickGrid Grid;
   std::vector<double> Times;

@@ -52,7 +52,7 @@ struct LinePoint
 LinePoint PointOf(const TracedParticles& particles, std::size_t particle, std::uint64_t point)
 {
   const bat::flow::PathLines& lines = particles.Lines;
-  const double release = particles.Releases[particle % particles.Releases.size()];
+  const double release = particles.ReleaseOf(particle);
   return { lines.positions[point], lines.velocities[point], lines.times[point],
     std::abs(lines.times[point] - release), particle };
 }
@@ -233,8 +233,8 @@ void AddFates(
   const std::size_t count = whose.size();
   AddArray<vtkIntArray>(to, "ReasonForTermination", count,
     [&](std::size_t i) { return static_cast<int>(lines[whose[i]].reason); });
-  AddArray<vtkDoubleArray>(to, "ReleaseTime", count,
-    [&](std::size_t i) { return particles.Releases[whose[i] % particles.Releases.size()]; });
+  AddArray<vtkDoubleArray>(
+    to, "ReleaseTime", count, [&](std::size_t i) { return particles.ReleaseOf(whose[i]); });
   AddArray<vtkDoubleArray>(
     to, "EndTime", count, [&](std::size_t i) { return lines[whose[i]].end_time; });
   AddArray<vtkDoubleArray>(

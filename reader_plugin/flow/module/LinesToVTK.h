@@ -17,12 +17,21 @@ namespace bat_vtk
 struct TracedParticles
 {
   bat::flow::PathLines Lines;
-  std::vector<double> Releases;   ///< of each seed, the same for all
+  std::vector<double> Releases; ///< of each seed, the same for all
+  /// Of each particle, if seeds have times of their own, and not those of Releases, but as many.
+  /// NaN: the particle is never released.
+  std::vector<double> OwnReleases;
   std::vector<std::size_t> Seeds; ///< their numbers in SeedData
   vtkPolyData* SeedData = nullptr;
   std::vector<bool> Kept; ///< of each particle, whether it is shown
   /// Lines are cut at the borders of its cyclic axes, and all is in its box; as traced without one.
   const bat::BrickGrid* Cyclic = nullptr;
+
+  [[nodiscard]] double ReleaseOf(std::size_t particle) const
+  {
+    return this->OwnReleases.empty() ? this->Releases[particle % this->Releases.size()]
+                                     : this->OwnReleases[particle];
+  }
 };
 
 /// A polyline for each particle with more than one point, a vertex for one with one.

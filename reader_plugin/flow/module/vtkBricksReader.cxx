@@ -25,8 +25,6 @@
 #include "vtkSmartPointer.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 
-#include <vtksys/SystemTools.hxx>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -49,6 +47,12 @@ namespace
 constexpr double Mebibyte = 1024.0 * 1024.0;
 constexpr int ImageComponents = 3; // vectors of VTK
 
+bool IsAlone()
+{
+  vtkMultiProcessController* controller = vtkMultiProcessController::GetGlobalController();
+  return !controller || controller->GetNumberOfProcesses() < 2;
+}
+
 std::string TextOrEmpty(const char* text)
 {
   return text ? text : "";
@@ -61,26 +65,77 @@ struct ImagePlan
   Extent Whole = bat_vtk::EmptyExtent;
   std::array<double, 3> Origin{};
   std::array<double, 3> Spacing{ { 1, 1, 1 } };
+
+  friend bool operator==(const ImagePlan& a, const ImagePlan& b)
+  {
+    return a.IsFull == b.IsFull && a.Whole == b.Whole && a.Origin == b.Origin &&
+      a.Spacing == b.Spacing;
+  }
 };
 
-std::array<std::int64_t, 3> PointsOf(const bat::BrickGrid& grid, bool full)
+/// The points of the preview along an axis: from end to end of the domain, about as many as bricks.
+class PreviewAxis
 {
-  return full ? grid.points
-              : std::array<std::int64_t, 3>{ grid.bricks(0), grid.bricks(1), grid.bricks(2) };
-}
+public:
+  PreviewAxis(const bat::BrickGrid& grid, std::size_t axis)
+    : Bricks(grid.bricks(axis))
+    , Edge(grid.edge)
+    , Cells(grid.cells(axis))
+    , IsCyclic(grid.cyclic[axis])
+  {
+    // Where the last brick begins at the end of the domain, its first points are the last.
+    this->Count = this->Bricks + (this->Cells > this->Edge * (this->Bricks - 1) ? 1 : 0);
+  }
+
+  [[nodiscard]] std::int64_t GetCount() const { return this->Count; }
+  /// In points of the field.
+  [[nodiscard]] double GetStep() const
+  {
+    return this->Count > 1 ? static_cast<double>(this->Cells) / static_cast<double>(this->Count - 1)
+                           : this->Edge;
+  }
+
+  struct Place
+  {
+    std::int64_t Bricks[2]; ///< the first points of which lie before and behind it
+    double Share;           ///< of the second
+  };
+  [[nodiscard]] Place At(std::int64_t number) const
+  {
+    const double at = static_cast<double>(number) * this->GetStep();
+    const auto before =
+      std::min(static_cast<std::int64_t>(at / static_cast<double>(this->Edge)), this->Bricks - 1);
+    const auto first = static_cast<double>(before * this->Edge);
+    if (before + 1 < this->Bricks)
+    {
+      return { { before, before + 1 }, (at - first) / static_cast<double>(this->Edge) };
+    }
+    // Behind the first points of the last bricks nothing is known, but of cyclic axes.
+    return { { before, this->IsCyclic ? 0 : before },
+      this->IsCyclic ? (at - first) / (static_cast<double>(this->Cells) - first) : 0.0 };
+  }
+
+private:
+  std::int64_t Bricks;
+  std::int64_t Edge;
+  std::int64_t Cells;
+  bool IsCyclic;
+  std::int64_t Count = 1;
+};
 
 ImagePlan MakePlan(const bat::BrickGrid& grid, bool full, const double* box)
 {
   ImagePlan plan;
   plan.IsFull = full;
-  const std::array<std::int64_t, 3> points = PointsOf(grid, full);
   for (std::size_t axis = 0; axis < 3; ++axis)
   {
+    const PreviewAxis preview(grid, axis);
+    const std::int64_t points = full ? grid.points[axis] : preview.GetCount();
     const std::string name = std::string("xyz").substr(axis, 1);
     plan.Origin[axis] = grid.origin[axis];
-    plan.Spacing[axis] = grid.spacing[axis] * (full ? 1 : grid.edge);
+    plan.Spacing[axis] = grid.spacing[axis] * (full ? 1 : preview.GetStep());
     double first = 0;
-    auto last = static_cast<double>(points[axis] - 1);
+    auto last = static_cast<double>(points - 1);
     if (box)
     {
       const double lower = box[2 * axis];
@@ -97,7 +152,7 @@ ImagePlan MakePlan(const bat::BrickGrid& grid, bool full, const double* box)
     }
     if (last > std::numeric_limits<int>::max())
     {
-      bat_vtk::Refuse(std::to_string(points[axis]) + " points along " + name +
+      bat_vtk::Refuse(std::to_string(points) + " points along " + name +
         ": images of VTK have fewer; choose a smaller Box");
     }
     plan.Whole[2 * axis] = static_cast<int>(std::min(first, last + 1));
@@ -133,6 +188,55 @@ void CopyPoints(const std::byte* from, const bat::BrickGrid& grid, vtkIdType cou
     to += bytes;
   }
 }
+
+// Points of the preview on the way from one first point of a brick to the next.
+template <typename T>
+void FillPreview(const bat::BrickGrid& grid, const T* from, const Extent& extent, T* to)
+{
+  const PreviewAxis axes[3] = { { grid, 0 }, { grid, 1 }, { grid, 2 } };
+  const auto components = static_cast<std::size_t>(grid.components);
+  for (int z = extent[4]; z <= extent[5]; ++z)
+  {
+    for (int y = extent[2]; y <= extent[3]; ++y)
+    {
+      for (int x = extent[0]; x <= extent[1]; ++x)
+      {
+        const PreviewAxis::Place places[3] = { axes[0].At(x), axes[1].At(y), axes[2].At(z) };
+        double sum[ImageComponents] = { 0, 0, 0 };
+        const T* nearest = from;
+        double most = 0;
+        for (unsigned int corner = 0; corner < 8; ++corner)
+        {
+          double weight = 1;
+          std::array<std::int64_t, 3> brick{};
+          for (std::size_t axis = 0; axis < 3; ++axis)
+          {
+            const unsigned int end = corner >> axis & 1U;
+            brick[axis] = places[axis].Bricks[end];
+            weight *= end == 1 ? places[axis].Share : 1 - places[axis].Share;
+          }
+          if (!(weight > 0))
+          {
+            continue;
+          }
+          const T* const values = from + grid.brick_number(brick) * components;
+          nearest = weight > most ? values : nearest;
+          most = std::max(most, weight);
+          for (std::size_t c = 0; c < components; ++c)
+          {
+            sum[c] += weight * static_cast<double>(values[c]);
+          }
+        }
+        // Where one of them is alone, and where there is no flow beside it, it is as it is.
+        const bool isMixed = most < 1 && std::isfinite(sum[0] + sum[1] + sum[2]);
+        for (std::size_t c = 0; c < ImageComponents; ++c)
+        {
+          *to++ = c >= components ? T(0) : isMixed ? static_cast<T>(sum[c]) : nearest[c];
+        }
+      }
+    }
+  }
+}
 }
 
 //------------------------------------------------------------------------------
@@ -140,29 +244,35 @@ class vtkBricksReader::vtkInternals
 {
 public:
   // Throws bat::Error and Failure.
-  void Open(const std::string& name)
+  void Open()
   {
-    if (name.empty())
+    if (this->Names.empty() || this->Names.front().empty())
     {
       throw Failure{ vtkErrorCode::NoFileNameError, "FileName must be set" };
     }
-    const std::filesystem::path path = std::filesystem::u8path(name);
-    // Taken before opening: a list that is replaced in between is opened again next time.
-    const std::optional<bat_vtk::FileStamp> stamp = bat_vtk::FileStamp::Of(path);
-    if (!this->Series || this->IsToReopen || !stamp || !(this->Stamp == stamp) ||
-      this->OpenName != name)
+    std::vector<std::filesystem::path> paths;
+    std::vector<std::optional<bat_vtk::FileStamp>> stamps;
+    for (const std::string& name : this->Names)
+    {
+      paths.push_back(std::filesystem::u8path(name));
+      // Taken before opening: a file that is replaced in between is opened again next time.
+      stamps.push_back(bat_vtk::FileStamp::Of(paths.back()));
+    }
+    const bool isGone = std::find(stamps.begin(), stamps.end(), std::nullopt) != stamps.end();
+    if (!this->Series || this->IsToReopen || isGone || !(this->Stamps == stamps) ||
+      this->OpenNames != this->Names)
     {
       const std::shared_ptr<const bat::bricks::Series> before = std::move(this->Series);
       this->Series = nullptr;
-      this->Series =
-        before && this->OpenName == name ? before->reopen() : bat::bricks::Series::open(path);
+      this->Series = before && this->OpenNames == this->Names ? before->reopen()
+                                                              : bat::bricks::Series::open(paths);
       if (before && before->times().size() == this->Series->times().size() &&
         before->goes_on_in(*this->Series))
       {
         this->Series = before; // with the bricks that filters have in memory
       }
-      this->OpenName = name;
-      this->Stamp = stamp;
+      this->OpenNames = this->Names;
+      this->Stamps = stamps;
       this->IsToReopen = false;
     }
   }
@@ -227,10 +337,22 @@ public:
   }
 
   std::shared_ptr<const bat::bricks::Series> Series; // with filters that trace in it
-  std::string OpenName;
-  std::optional<bat_vtk::FileStamp> Stamp;
+  std::vector<std::string> Names;
+  std::vector<std::string> OpenNames;
+  std::vector<std::optional<bat_vtk::FileStamp>> Stamps;
   bool IsToReopen = false;
   vtkNew<vtkFlowSource> Flow;
+
+  // The last image with points, of this plan, and of a level that is in Series, unchanged.
+  vtkNew<vtkImageData> Image;
+  ImagePlan ImageIs;
+  std::shared_ptr<const bat::bricks::Series> ImageOf;
+
+  [[nodiscard]] bool HasImage() const
+  {
+    return this->ImageOf && this->Series && this->ImageIs == this->Plan &&
+      (this->ImageOf == this->Series || this->ImageOf->goes_on_in(*this->Series));
+  }
 
   ImagePlan Plan; ///< that RequestInformation has announced
   Failure NoPlan; ///< why it has not
@@ -264,16 +386,15 @@ private:
   static void CutPreview(const bat::bricks::File& file, const Extent& extent, std::byte* to)
   {
     const std::vector<std::byte> all = file.preview();
-    const bat::BrickGrid& grid = file.grid();
-    const vtkIdType row = extent[1] - extent[0] + 1;
-    for (int z = extent[4]; z <= extent[5]; ++z)
+    if (file.grid().type == bat::ScalarType::Float32)
     {
-      for (int y = extent[2]; y <= extent[3]; ++y)
-      {
-        const std::uint64_t first = grid.brick_number({ extent[0], y, z });
-        CopyPoints(all.data() + first * grid.point_bytes(), grid, row, to);
-        to += static_cast<std::size_t>(row) * bat::tuple_bytes(grid.type, ImageComponents);
-      }
+      FillPreview(file.grid(), reinterpret_cast<const float*>(all.data()), extent,
+        reinterpret_cast<float*>(to));
+    }
+    else
+    {
+      FillPreview(file.grid(), reinterpret_cast<const double*>(all.data()), extent,
+        reinterpret_cast<double*>(to));
     }
   }
 };
@@ -290,10 +411,7 @@ vtkBricksReader::vtkBricksReader()
 }
 
 //------------------------------------------------------------------------------
-vtkBricksReader::~vtkBricksReader()
-{
-  this->SetFileName(nullptr);
-}
+vtkBricksReader::~vtkBricksReader() = default;
 
 //------------------------------------------------------------------------------
 void vtkBricksReader::PrintSelf(ostream& os, vtkIndent indent)
@@ -305,7 +423,10 @@ void vtkBricksReader::PrintSelf(ostream& os, vtkIndent indent)
     std::for_each(numbers, numbers + count, [&os](double number) { os << " " << number; });
     os << "\n";
   };
-  os << indent << "FileName: " << (this->FileName ? this->FileName : "(none)") << "\n";
+  for (const std::string& name : this->Internals->Names)
+  {
+    os << indent << "FileName: " << name << "\n";
+  }
   os << indent << "FullResolution: " << (this->FullResolution ? "on" : "off") << "\n";
   os << indent << "MemoryBudget: " << this->MemoryBudget << "\n";
   os << indent << "UseBox: " << (this->UseBox ? "on" : "off") << "\n";
@@ -332,12 +453,34 @@ int vtkBricksReader::CanReadFile(const char* fileName)
 //------------------------------------------------------------------------------
 void vtkBricksReader::SetFileName(const char* name)
 {
-  if (TextOrEmpty(this->FileName) != TextOrEmpty(name))
+  const std::vector<std::string> names(name ? 1 : 0, TextOrEmpty(name));
+  if (this->Internals->Names != names)
   {
-    delete[] this->FileName;
-    this->FileName = name ? vtksys::SystemTools::DuplicateString(name) : nullptr;
+    this->Internals->Names = names;
     this->Modified();
   }
+}
+
+//------------------------------------------------------------------------------
+void vtkBricksReader::AddFileName(const char* name)
+{
+  if (name)
+  {
+    this->Internals->Names.emplace_back(name);
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkBricksReader::RemoveAllFileNames()
+{
+  this->SetFileName(nullptr);
+}
+
+//------------------------------------------------------------------------------
+const char* vtkBricksReader::GetFileName() const
+{
+  return this->Internals->Names.empty() ? nullptr : this->Internals->Names.front().c_str();
 }
 
 //------------------------------------------------------------------------------
@@ -366,7 +509,7 @@ void vtkBricksReader::Report(const Failure& failure)
 {
   vtkInternals& self = *this->Internals;
   this->ErrorCode = failure.Code; // not by its setter: an update is no change of the reader
-  const std::string name = TextOrEmpty(this->FileName);
+  const std::string name = TextOrEmpty(this->GetFileName());
   self.ErrorText = failure.TextWith(name);
   if (failure && self.Said.Add(name, self.ErrorText))
   {
@@ -381,7 +524,7 @@ void vtkBricksReader::Warn(const std::string& text)
   if (this->Internals->Warned != text && (!controller || controller->GetLocalProcessId() == 0))
   {
     this->Internals->Warned = text;
-    vtkWarningMacro(<< TextOrEmpty(this->FileName) << ": " << text);
+    vtkWarningMacro(<< TextOrEmpty(this->GetFileName()) << ": " << text);
   }
 }
 
@@ -391,7 +534,7 @@ int vtkBricksReader::RequestInformation(
 {
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
   outInfo->Set(vtkAlgorithm::CAN_PRODUCE_SUB_EXTENT(), 1);
-  this->Internals->Said.BeginUpdate(TextOrEmpty(this->FileName));
+  this->Internals->Said.BeginUpdate(TextOrEmpty(this->GetFileName()));
   this->DescribeNothing(outInfo);
   const Failure failure = Failure::Of([&]() { this->DescribeFile(outInfo); });
   this->Internals->NoPlan = failure;
@@ -420,7 +563,7 @@ void vtkBricksReader::DescribeNothing(vtkInformation* outInfo)
 void vtkBricksReader::DescribeFile(vtkInformation* outInfo)
 {
   vtkInternals& self = *this->Internals;
-  self.Open(TextOrEmpty(this->FileName));
+  self.Open();
   const bat::BrickGrid& grid = self.Series->grid();
   const std::vector<double>& times = self.Series->times();
   const std::array<double, 6> domain = bat_vtk::DomainOf(grid);
@@ -479,6 +622,18 @@ int vtkBricksReader::RequestData(
   if (failure)
   {
     output->Initialize(); // a half-filled output looks like success downstream
+  }
+  else if (output->GetNumberOfPoints() > 0)
+  {
+    self.Image->ShallowCopy(output);
+    self.ImageIs = self.Plan;
+    self.ImageOf = self.Series;
+  }
+  else if (IsAlone() && self.HasImage())
+  {
+    // A filter that reads bricks has asked, for nothing: what is known of the output stays as it
+    // is. Of many processes, one may have no part of an image.
+    output->ShallowCopy(self.Image);
   }
   this->Report(failure);
   self.Said.EndUpdate();

@@ -41,10 +41,13 @@ public:
 
   ///@{
   /**
-   * The list of the time levels (.bricks.series), or one level (.bricks). Default: none.
+   * The list of the time levels (.bricks.series), or .bricks files, one for each level, in the
+   * order of their times. Default: none. GetFileName() is the first one.
    */
   void SetFileName(VTK_FILEPATH const char* name);
-  vtkGetFilePathMacro(FileName);
+  void AddFileName(VTK_FILEPATH const char* name);
+  void RemoveAllFileNames();
+  VTK_FILEPATH const char* GetFileName() const;
   ///@}
 
   /**
@@ -144,7 +147,6 @@ protected:
   int RequestData(
     vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector) override;
 
-  char* FileName = nullptr;
   bool FullResolution = false;
   double MemoryBudget = 1024.0;
   bool UseBox = false;

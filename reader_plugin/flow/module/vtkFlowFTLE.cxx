@@ -205,6 +205,13 @@ const char* vtkFlowFTLE::GetEstimate() const
 }
 
 //------------------------------------------------------------------------------
+std::string vtkFlowFTLE::CountsText() const
+{
+  const bat::flow::FtleGrid& grid = this->Internals->Grid;
+  return bat_vtk::WithThousands(grid.points[0] * grid.points[1] * grid.points[2]) + " nodes";
+}
+
+//------------------------------------------------------------------------------
 void vtkFlowFTLE::Describe(vtkFlowSource* flow, vtkInformation* outInfo)
 {
   vtkInternals& self = *this->Internals;

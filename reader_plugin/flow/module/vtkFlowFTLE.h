@@ -118,6 +118,7 @@ protected:
   int FillOutputPortInformation(int port, vtkInformation* info) override;
 
 #ifndef __VTK_WRAP__
+  [[nodiscard]] std::string CountsText() const override;
   void Describe(vtkFlowSource* flow, vtkInformation* outInfo) override;
   void Produce(vtkFlowSource* flow, vtkInformationVector** inputVector, vtkInformation* outInfo,
     vtkDataObject* output) override;

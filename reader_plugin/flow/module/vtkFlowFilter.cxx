@@ -8,29 +8,27 @@
 #include "FlowReport.h"
 #include "FlowRun.h"
 #include "ImageFlow.h"
+#include "ImageStep.h"
 #include "vtkFlowSource.h"
 
 #include "bat/flow/trace.hpp"
 
 #include "vtkDataObject.h"
-#include "vtkDataSetAttributes.h"
 #include "vtkDemandDrivenPipeline.h"
 #include "vtkExecutive.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationExecutivePortKey.h"
 #include "vtkInformationVector.h"
-#include "vtkMatrix3x3.h"
 #include "vtkMultiProcessController.h"
 #include "vtkNew.h"
-#include "vtkPointData.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
-#include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 using bat_vtk::Extent;
@@ -59,8 +57,14 @@ public:
   vtkNew<vtkFlowSource> Flow;
   std::shared_ptr<const bat_vtk::ImageFlow> Source;
   std::string Array;
-  vtkMTimeType Time = 0; ///< of the pipeline
-  Extent Whole = bat_vtk::EmptyExtent;
+  vtkMTimeType Time = 0;               ///< of the pipeline
+  Extent Whole = bat_vtk::EmptyExtent; ///< empty: of a composite data set
+
+  // The grid is that of the first time step, known once that was read, and until the input or the
+  // choice of the array changes: all processes see these change alike.
+  bool IsOpen = false;
+  vtkMTimeType OpenTime = 0;
+  std::string OpenChoice;
   Failure Problem;
   const bat_vtk::ImageFlow* Serving = nullptr; ///< while a trace runs beside
   bool IsWarned = false;
@@ -94,6 +98,7 @@ void vtkFlowFilter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "KeepWhenAborted: " << on(this->KeepWhenAborted) << "\n";
   os << indent << "Aborted: " << (this->GetAborted() ? "yes" : "no") << "\n";
   os << indent << "Controller: " << this->GetController() << "\n";
+  os << indent << "Summary: " << this->Summary << "\n";
   this->Report->Print(os, indent);
 }
 
@@ -166,11 +171,10 @@ vtkMultiProcessController* vtkFlowFilter::GetController() const
 //------------------------------------------------------------------------------
 int vtkFlowFilter::FillInputPortInformation(int port, vtkInformation* info)
 {
-  info->Set(INPUT_REQUIRED_DATA_TYPE(), port == 0 ? "vtkImageData" : "vtkDataSet");
-  if (port == 1)
-  {
-    info->Append(INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
-  }
+  // Of the first, anything, to say what is wrong with it. Composite data must be named, or the
+  // pipeline would run the filter on one block after the other.
+  info->Set(INPUT_REQUIRED_DATA_TYPE(), port == 0 ? "vtkDataObject" : "vtkDataSet");
+  info->Append(INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
   return 1;
 }
 
@@ -204,17 +208,39 @@ int vtkFlowFilter::RequestInformation(
 int vtkFlowFilter::RequestUpdateExtent(
   vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector*)
 {
-  // Of a velocity field in bricks, no image and no other time; of images, all of the first one.
-  // Other inputs, which are refused later, may not know how to give nothing.
+  vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
+  if (!inInfo)
+  {
+    return 1;
+  }
   const bool isOfBricks = vtkFlowSource::OfInput(this, 0) != nullptr;
+  auto* image = vtkImageData::SafeDownCast(vtkDataObject::GetData(inInfo));
+  const bool isThere = image && image->GetNumberOfPoints() > 0 &&
+    image->GetInformation()->Has(vtkDataObject::DATA_TIME_STEP()) &&
+    image->GetUpdateTime() >= InputTime(inputVector[0]);
+  if (isOfBricks && isThere)
+  {
+    // Of a velocity field in bricks, no image: what is there stays, for those who look at it.
+    inInfo->Set(Pipeline::UPDATE_EXTENT(), image->GetExtent(), 6);
+    inInfo->Set(
+      Pipeline::UPDATE_TIME_STEP(), image->GetInformation()->Get(vtkDataObject::DATA_TIME_STEP()));
+    return 1;
+  }
+  // Of images, all of the first time step. Other inputs, which are refused later, may not know how
+  // to give nothing.
   if (isOfBricks || this->Images)
   {
-    vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
-    const Extent extent = isOfBricks ? bat_vtk::EmptyExtent : this->Images->Whole;
-    inInfo->Set(Pipeline::UPDATE_EXTENT(), extent.data(), 6);
     if (inInfo->Has(Pipeline::TIME_STEPS()) && inInfo->Length(Pipeline::TIME_STEPS()) > 0)
     {
       inInfo->Set(Pipeline::UPDATE_TIME_STEP(), inInfo->Get(Pipeline::TIME_STEPS(), 0));
+    }
+    if (isOfBricks)
+    {
+      inInfo->Set(Pipeline::UPDATE_EXTENT(), bat_vtk::EmptyExtent.data(), 6);
+    }
+    else
+    {
+      this->AskForAll(inInfo);
     }
   }
   return 1;
@@ -231,6 +257,7 @@ int vtkFlowFilter::RequestData(
   if (!flow)
   {
     flow = this->OpenImages(inputVector[0]);
+    this->DescribeGrid(flow, outputVector->GetInformationObject(0));
   }
   this->Produce(flow, inputVector, outputVector->GetInformationObject(0), output);
   if (this->Run->IsDone())
@@ -243,12 +270,29 @@ int vtkFlowFilter::RequestData(
     this->SetAbortOutput(false);                      // the executive would take the output away
     this->Run->SetFilterTime(this->ChangeTime(flow)); // to which all this is a change
   }
+  this->Summary = this->SummaryText();
   this->ErrorCode = this->Run->GetFailure().Code; // not by its setter: an update is no change
   if (this->Run->IsToBeSaid())
   {
     vtkErrorMacro(<< this->Run->GetFailure().Text);
   }
   return 1;
+}
+
+//------------------------------------------------------------------------------
+std::string vtkFlowFilter::SummaryText() const
+{
+  if (this->Run->IsDone())
+  {
+    return this->CountsText() + "; " + this->Report->Text();
+  }
+  if (this->Run->IsAborted())
+  {
+    return std::string("Aborted: ") +
+      (this->KeepWhenAborted && this->Run->GetShown() ? "what is shown is of the run before"
+                                                      : "nothing is shown");
+  }
+  return this->Run->GetFailure() ? "Failed: " + this->Run->GetFailure().Text : std::string();
 }
 
 //------------------------------------------------------------------------------
@@ -299,11 +343,20 @@ void vtkFlowFilter::NeedsFlow(vtkFlowSource* flow)
     throw Failure(this->Images->Problem);
   }
   const std::string problem = vtkFlowSource::ProblemOfInput(this, 0);
-  bat_vtk::Refuse(problem.empty()
-      ? "Input has no velocity field in bricks, and no two time steps of images. It must be a "
-        "Bricks Reader or an IDX Reader, or its file could not be opened; parabat.flow.convert and "
-        "parabat convert make .bricks.series"
-      : "Input has no velocity field: " + problem);
+  if (!problem.empty())
+  {
+    bat_vtk::Refuse("Input has no velocity field: " + problem);
+  }
+  vtkDataObject* input = this->GetInputDataObject(0, 0);
+  const bool canBeImages =
+    !input || input->IsA("vtkImageData") || input->IsA("vtkCompositeDataSet");
+  bat_vtk::Refuse(canBeImages
+      ? std::string("Input has no velocity field in bricks, and no two time steps of images. It "
+                    "must be a Bricks Reader or an IDX Reader, or its file could not be opened; "
+                    "parabat.flow.convert and parabat convert make .bricks.series")
+      : std::string("Input is a ") + input->GetClassName() +
+        "; allowed: a Bricks Reader, an IDX Reader, and two or more time steps of images "
+        "(vtkImageData), which the filter Resample To Image makes of other data");
 }
 
 //------------------------------------------------------------------------------
@@ -317,14 +370,43 @@ vtkMTimeType vtkFlowFilter::InputTime(vtkInformationVector* inputs)
 }
 
 //------------------------------------------------------------------------------
+void vtkFlowFilter::AskForAll(vtkInformation* request) const
+{
+  if (!bat_vtk::IsEmpty(this->Images->Whole))
+  {
+    request->Set(Pipeline::UPDATE_EXTENT(), this->Images->Whole.data(), 6);
+  }
+  request->Set(Pipeline::UPDATE_PIECE_NUMBER(), 0);
+  request->Set(Pipeline::UPDATE_NUMBER_OF_PIECES(), 1);
+  request->Set(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), 0);
+}
+
+//------------------------------------------------------------------------------
+vtkDataObject* vtkFlowFilter::UpdateInput(double time)
+{
+  int port = 0;
+  vtkAlgorithm* input = this->GetInputAlgorithm(0, 0, port);
+  vtkNew<vtkInformationVector> requests;
+  requests->SetNumberOfInformationObjects(port + 1);
+  vtkInformation* request = requests->GetInformationObject(port);
+  request->Set(Pipeline::UPDATE_TIME_STEP(), time);
+  this->AskForAll(request);
+  return input->Update(port, requests) ? input->GetOutputDataObject(port) : nullptr;
+}
+
+//------------------------------------------------------------------------------
 vtkFlowSource* vtkFlowFilter::DescribeImages(vtkInformationVector* inputs)
 {
   vtkInformation* info = inputs->GetInformationObject(0);
-  const Extent whole =
-    info ? bat_vtk::ExtentIn(info, Pipeline::WHOLE_EXTENT()) : bat_vtk::EmptyExtent;
+  vtkDataObject* data = info ? vtkDataObject::GetData(info) : nullptr;
+  const bool isComposite = data && data->IsA("vtkCompositeDataSet");
+  const Extent whole = data && data->IsA("vtkImageData")
+    ? bat_vtk::ExtentIn(info, Pipeline::WHOLE_EXTENT())
+    : bat_vtk::EmptyExtent;
   const int steps =
     info && info->Has(Pipeline::TIME_STEPS()) ? info->Length(Pipeline::TIME_STEPS()) : 0;
-  if (steps < 2 || bat_vtk::IsEmpty(whole) || !vtkFlowSource::ProblemOfInput(this, 0).empty())
+  if (steps < 2 || (bat_vtk::IsEmpty(whole) && !isComposite) ||
+    !vtkFlowSource::ProblemOfInput(this, 0).empty())
   {
     this->Images.reset();
     return nullptr;
@@ -334,32 +416,52 @@ vtkFlowSource* vtkFlowFilter::DescribeImages(vtkInformationVector* inputs)
     this->Images = std::make_unique<ImageInput>();
   }
   ImageInput& images = *this->Images;
+  const double* first = info->Get(Pipeline::TIME_STEPS());
+  const std::vector<double> times(first, first + steps);
+  const vtkMTimeType time = InputTime(inputs);
+  if (images.IsOpen && images.OpenTime == time && images.Source && images.Whole == whole &&
+    images.Source->times() == times)
+  {
+    return images.Flow;
+  }
   images.Whole = whole;
+  images.IsOpen = false;
   images.Problem = {};
   bat::BrickGrid grid;
+  if (isComposite)
+  {
+    grid = bat_vtk::GridOfImages(data);
+    if (data->GetNumberOfElements(vtkDataObject::POINT) == 0)
+    {
+      vtkDataObject* step = this->UpdateInput(times.front());
+      grid = step ? bat_vtk::GridOfImages(step) : grid;
+    }
+  }
+  else
+  {
+    double origin[3] = { 0, 0, 0 };
+    double spacing[3] = { 1, 1, 1 };
+    if (info->Has(vtkDataObject::ORIGIN()))
+    {
+      info->Get(vtkDataObject::ORIGIN(), origin);
+    }
+    if (info->Has(vtkDataObject::SPACING()))
+    {
+      info->Get(vtkDataObject::SPACING(), spacing);
+    }
+    for (std::size_t axis = 0; axis < 3; ++axis)
+    {
+      grid.points[axis] = std::int64_t{ whole[2 * axis + 1] } - whole[2 * axis] + 1;
+      grid.spacing[axis] = spacing[axis];
+      grid.origin[axis] = origin[axis] + whole[2 * axis] * spacing[axis];
+    }
+  }
   if (images.Source)
   {
     grid.type = images.Source->grid().type;
     grid.components = images.Source->grid().components;
   }
-  double origin[3] = { 0, 0, 0 };
-  double spacing[3] = { 1, 1, 1 };
-  if (info->Has(vtkDataObject::ORIGIN()))
-  {
-    info->Get(vtkDataObject::ORIGIN(), origin);
-  }
-  if (info->Has(vtkDataObject::SPACING()))
-  {
-    info->Get(vtkDataObject::SPACING(), spacing);
-  }
-  for (std::size_t axis = 0; axis < 3; ++axis)
-  {
-    grid.points[axis] = std::int64_t{ whole[2 * axis + 1] } - whole[2 * axis] + 1;
-    grid.spacing[axis] = spacing[axis];
-    grid.origin[axis] = origin[axis] + whole[2 * axis] * spacing[axis];
-  }
-  const double* times = info->Get(Pipeline::TIME_STEPS());
-  images.Set(grid, { times, times + steps }, images.Array, InputTime(inputs));
+  images.Set(grid, times, images.Array, InputTime(inputs));
   return images.Flow;
 }
 
@@ -371,91 +473,163 @@ vtkFlowSource* vtkFlowFilter::OpenImages(vtkInformationVector* inputs)
     return nullptr;
   }
   ImageInput& images = *this->Images;
-  images.Problem = Failure::Of(
-    [&]()
-    {
-      vtkImageData* image = vtkImageData::GetData(inputs);
-      if (!image)
+  const vtkMTimeType time = InputTime(inputs);
+  const auto [choice, isOfCells] = this->ChosenArray();
+  if (!images.IsOpen || images.OpenTime != time || images.OpenChoice != choice)
+  {
+    images.IsOpen = true;
+    images.OpenTime = time;
+    images.OpenChoice = choice;
+    images.Problem = Failure::Of(
+      [&, name = choice, isCells = isOfCells]()
       {
-        bat_vtk::Refuse("Input is no image");
-      }
-      if (!image->GetDirectionMatrix()->IsIdentity())
-      {
-        bat_vtk::Refuse("Input has axes that are turned; those of a flow are x, y and z");
-      }
-      vtkDataArray* velocity = bat_vtk::ImageFlow::VelocityOf(image);
-      bat::BrickGrid grid = images.Source->grid();
-      grid.components = velocity->GetNumberOfComponents();
-      grid.type =
-        velocity->GetDataType() == VTK_DOUBLE ? bat::ScalarType::Float64 : bat::ScalarType::Float32;
-      if (const std::string fault = bat::fault_of(grid); !fault.empty())
-      {
-        bat_vtk::Refuse("Input cannot be a flow: " + fault);
-      }
-      images.Set(grid, images.Source->times(), velocity->GetName(), InputTime(inputs));
-    });
+        if (isCells)
+        {
+          bat_vtk::Refuse("'" + name +
+            "' (Vectors) are cell data, and particles follow point data: apply the filter Cell "
+            "Data to Point Data");
+        }
+        const std::vector<double>& times = images.Source->times();
+        const auto fall = std::adjacent_find(
+          times.begin(), times.end(), [](double a, double b) { return !(a < b); });
+        if (fall != times.end())
+        {
+          std::ostringstream text;
+          text << "Input has time steps " << *fall << " and " << *(fall + 1)
+               << " one after the other; times of a flow must increase";
+          bat_vtk::Refuse(text.str());
+        }
+        const bat_vtk::ImageStep step = bat_vtk::ReadImageStep(
+          vtkDataObject::GetData(inputs->GetInformationObject(0)), name, this->Run->Controller);
+        if (const std::string fault = bat::fault_of(step.Grid); !fault.empty())
+        {
+          bat_vtk::Refuse("Input cannot be a flow: " + fault);
+        }
+        if (!step.Remark.empty() && this->Run->Rank() == 0)
+        {
+          vtkWarningMacro(<< step.Remark);
+        }
+        images.Set(step.Grid, times, step.Array, time);
+      });
+  }
   return images.Problem ? nullptr : images.Flow.Get();
 }
 
 //------------------------------------------------------------------------------
-vtkSmartPointer<vtkDataArray> vtkFlowFilter::LoadImage(std::size_t level)
+std::pair<std::string, bool> vtkFlowFilter::ChosenArray()
+{
+  vtkInformation* info = this->GetInputArrayInformation(0);
+  const char* name =
+    info->Has(vtkDataObject::FIELD_NAME()) ? info->Get(vtkDataObject::FIELD_NAME()) : nullptr;
+  if (!name || std::string(name) == "Automatic")
+  {
+    return { std::string(), false };
+  }
+  const bool isOfCells = info->Has(vtkDataObject::FIELD_ASSOCIATION()) &&
+    info->Get(vtkDataObject::FIELD_ASSOCIATION()) == vtkDataObject::FIELD_ASSOCIATION_CELLS;
+  return { name, isOfCells };
+}
+
+//------------------------------------------------------------------------------
+void vtkFlowFilter::DescribeGrid(vtkFlowSource* flow, vtkInformation* outInfo)
+{
+  if (!flow)
+  {
+    return;
+  }
+  const std::array<double, 6> bounds = bat_vtk::DomainOf(flow->GetSource()->grid());
+  if (!std::equal(bounds.begin(), bounds.end(), this->Bounds))
+  {
+    std::copy(bounds.begin(), bounds.end(), this->Bounds);
+    this->Describe(flow, outInfo);
+  }
+}
+
+//------------------------------------------------------------------------------
+std::shared_ptr<const std::byte> vtkFlowFilter::LoadImage(std::size_t level)
 {
   const ImageInput& images = *this->Images;
-  vtkSmartPointer<vtkDataArray> values;
-  const Failure failure = Failure::Of(
+  const std::string name = images.Source->level_name(level);
+  vtkMultiProcessController* controller =
+    this->Run->IsCollective() ? this->Run->Controller.Get() : nullptr;
+  bat_vtk::ImageStep step;
+  Failure failure = Failure::Of(
     [&]()
     {
-      int port = 0;
-      vtkAlgorithm* input = this->GetInputAlgorithm(0, 0, port);
-      vtkNew<vtkInformationVector> requests;
-      requests->SetNumberOfInformationObjects(port + 1);
-      vtkInformation* request = requests->GetInformationObject(port);
-      request->Set(Pipeline::UPDATE_TIME_STEP(), images.Source->times()[level]);
-      request->Set(Pipeline::UPDATE_EXTENT(), images.Whole.data(), 6);
-      request->Set(Pipeline::UPDATE_PIECE_NUMBER(), 0);
-      request->Set(Pipeline::UPDATE_NUMBER_OF_PIECES(), 1);
-      request->Set(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), 0);
-      vtkImageData* image = input->Update(port, requests)
-        ? vtkImageData::SafeDownCast(input->GetOutputDataObject(port))
-        : nullptr;
-      const std::string name = images.Source->level_name(level);
-      if (!image || !std::equal(images.Whole.begin(), images.Whole.end(), image->GetExtent()))
-      {
-        bat_vtk::Refuse(name + ": the input does not give all points of this time step");
-      }
-      vtkDataArray* found = image->GetPointData()->GetArray(images.Array.c_str());
-      const bat::BrickGrid& grid = images.Source->grid();
-      const int type = grid.type == bat::ScalarType::Float64 ? VTK_DOUBLE : VTK_FLOAT;
-      if (!found || found->GetDataType() != type ||
-        found->GetNumberOfComponents() != grid.components)
-      {
-        bat_vtk::Refuse(name + ": is not there, or is not what it is at other times");
-      }
-      values = found;
-      vtkUnsignedCharArray* ghosts = image->GetPointGhostArray();
-      if (ghosts || !found->HasStandardMemoryLayout())
-      {
-        values = vtk::TakeSmartPointer(vtkDataArray::CreateDataArray(type));
-        values->DeepCopy(found);
-      }
-      for (vtkIdType i = 0; ghosts && i < ghosts->GetNumberOfValues(); ++i)
-      {
-        for (int c = 0;
-             (ghosts->GetValue(i) & vtkDataSetAttributes::HIDDENPOINT) != 0 && c < grid.components;
-             ++c)
+      vtkDataObject* data = nullptr;
+      const Failure missing = Failure::Of(
+        [&]()
         {
-          values->SetComponent(i, c, std::numeric_limits<double>::quiet_NaN());
-        }
+          data = this->UpdateInput(images.Source->times()[level]);
+          if (!data)
+          {
+            bat_vtk::Refuse("Input gives nothing");
+          }
+        });
+      const Failure first = bat_vtk::FirstFailure(controller, missing, "", "");
+      if (first)
+      {
+        throw Failure(first);
       }
+      step = bat_vtk::ReadImageStep(data, images.Array, controller);
     });
-  const Failure first = this->Run->IsCollective()
-    ? bat_vtk::FirstFailure(this->Run->Controller, failure, "", "")
-    : failure;
+  if (!failure)
+  {
+    failure = Failure::Of([&]() { this->NeedsSameGrid(step, level); });
+  }
+  if (failure)
+  {
+    failure.Text = name + ": " + failure.Text;
+  }
+  const Failure first = controller ? bat_vtk::FirstFailure(controller, failure, "", "") : failure;
   if (first)
   {
     throw Failure(first);
   }
-  return values;
+  return step.Values;
+}
+
+//------------------------------------------------------------------------------
+void vtkFlowFilter::NeedsSameGrid(const bat_vtk::ImageStep& step, std::size_t level)
+{
+  const ImageInput& images = *this->Images;
+  const bat::BrickGrid& grid = images.Source->grid();
+  const double time = images.Source->times()[level];
+  const double firstTime = images.Source->times().front();
+  std::ostringstream text;
+  bat::BrickGrid now = step.Grid;
+  if (!bat_vtk::IsEmpty(images.Whole))
+  {
+    // What was asked for may be a part of what there is now.
+    int port = 0;
+    vtkAlgorithm* input = this->GetInputAlgorithm(0, 0, port);
+    const Extent whole =
+      bat_vtk::ExtentIn(input->GetOutputInformation(port), Pipeline::WHOLE_EXTENT());
+    for (std::size_t axis = 0; axis < 3 && whole != images.Whole; ++axis)
+    {
+      now.points[axis] = std::int64_t{ whole[2 * axis + 1] } - whole[2 * axis] + 1;
+      now.origin[axis] += (whole[2 * axis] - images.Whole[2 * axis]) * now.spacing[axis];
+    }
+  }
+  if (!bat_vtk::AreAlike(grid, now))
+  {
+    text << "the grid at time " << time << " has " << bat_vtk::TextOf(now) << ", and that at time "
+         << firstTime << " has " << bat_vtk::TextOf(grid)
+         << "; particles are followed on one grid that stays where it is. Resample To Image with "
+            "bounds of its own makes one of all time steps";
+    bat_vtk::Refuse(text.str());
+  }
+  if (step.Grid.components != grid.components || step.Grid.type != grid.type)
+  {
+    const auto kind = [](const bat::BrickGrid& of)
+    {
+      return std::to_string(of.components) + " components of type " +
+        (of.type == bat::ScalarType::Float64 ? "double" : "float");
+    };
+    text << "'" << images.Array << "' has " << kind(step.Grid) << " at time " << time << ", and "
+         << kind(grid) << " at time " << firstTime << "; a velocity is of one type at all times";
+    bat_vtk::Refuse(text.str());
+  }
 }
 
 //------------------------------------------------------------------------------

@@ -5,9 +5,12 @@
  *
  * The first input is a vtkBricksReader, or whatever has a vtkFlowSource in the information of its
  * output: nothing of its image is asked for, but the bricks that particles visit are read. Or it is
- * any image of two or more time steps: those of a run are asked for one after the other, whole, by
- * all processes, which is warned of once; two are in memory. Its velocity is its point vectors, or
- * its only point array of 2 or 3 components, float or double; hidden points are NaN.
+ * any image, or composite data set of images of one lattice, of two or more time steps: those of a
+ * run are asked for one after the other, whole, by all processes, which is warned of once; two are
+ * in memory. Their velocity is the point array that SetInputArrayToProcess(0, ...) chooses, 2 or 3
+ * components, float or double; without a choice, or with one that is called Automatic, the point
+ * vectors, or else the first array with 3 components, or with 2. Hidden points are NaN. All time
+ * steps have the grid and the type of the first one; another is an error that names both.
  *
  * The field data of the output say what was read, of all processes together: bricks (of the
  * dataset), bricks_touched, touched_percent, bytes_read, hits, reads, waits, wait_seconds,
@@ -23,12 +26,10 @@
 
 #include "SteppedLoad.h" // for SteppedLoad
 #include "vtkDataObjectAlgorithm.h"
-#include "vtkFlowModule.h"   // for export macro
-#include "vtkSmartPointer.h" // for vtkSmartPointer
+#include "vtkFlowModule.h" // for export macro
 
 #include <memory> // for std::unique_ptr
 
-class vtkDataArray;
 class vtkFlowSource;
 class vtkMultiProcessController;
 
@@ -36,6 +37,8 @@ class vtkMultiProcessController;
 #include <array>      // for std::array
 #include <cstddef>    // for std::size_t
 #include <functional> // for std::function
+#include <string>     // for std::string
+#include <utility>    // for std::pair
 #endif
 
 #ifndef __VTK_WRAP__
@@ -48,6 +51,7 @@ namespace bat_vtk
 {
 class FlowReport;
 class FlowRun;
+struct ImageStep;
 }
 
 class VTKFLOW_EXPORT vtkFlowFilter
@@ -119,6 +123,12 @@ public:
   vtkIdType GetHintsUsed() const;
   ///@}
 
+  /**
+   * What came of the last run, in words: how many there are of what is shown, arrivals, what was
+   * read; that it was aborted; or why it failed. Empty before the first one.
+   */
+  const char* GetSummary() const { return this->Summary.c_str(); }
+
   ///@{
   /**
    * Whether an Update that is aborted (SetAbortExecute) leaves the output as it was. Default:
@@ -159,6 +169,9 @@ protected:
     vtkInformationVector* outputVector) override;
 
 #ifndef __VTK_WRAP__
+  /// What a run that is done has made, of all processes: "60 particles".
+  [[nodiscard]] virtual std::string CountsText() const = 0;
+
   /// What the output is to be. `flow` may be null.
   virtual void Describe(vtkFlowSource* flow, vtkInformation* outInfo) = 0;
   /// Runs what has to be run, with Run, and fills an empty output if that is done. `flow` may be
@@ -200,11 +213,18 @@ private:
 #ifndef __VTK_WRAP__
   vtkFlowSource* DescribeImages(vtkInformationVector* inputs);
   vtkFlowSource* OpenImages(vtkInformationVector* inputs);
-  vtkSmartPointer<vtkDataArray> LoadImage(std::size_t level);
+  void AskForAll(vtkInformation* request) const;
+  vtkDataObject* UpdateInput(double time);
+  std::pair<std::string, bool> ChosenArray(); ///< name, or empty; whether it is of cells
+  void DescribeGrid(vtkFlowSource* flow, vtkInformation* outInfo);
+  std::shared_ptr<const std::byte> LoadImage(std::size_t level);
+  void NeedsSameGrid(const bat_vtk::ImageStep& step, std::size_t level);
   bool GoesOn(double share);
+  [[nodiscard]] std::string SummaryText() const;
 
   class ImageInput;
   std::unique_ptr<ImageInput> Images; ///< null without such an input
+  std::string Summary;
 #endif
 
   vtkFlowFilter(const vtkFlowFilter&) = delete;

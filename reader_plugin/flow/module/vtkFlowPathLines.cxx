@@ -21,6 +21,7 @@
 #include "vtkMultiProcessController.h"
 #include "vtkNew.h"
 #include "vtkObjectFactory.h"
+#include "vtkPointData.h"
 #include "vtkPolyData.h"
 #include "vtkSmartPointer.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
@@ -90,11 +91,12 @@ std::vector<double> ArrivalsOfAll(
   return arrivals;
 }
 
-// Collective.
-Totals TotalsOf(
-  const bat::flow::PathLines& lines, bool backward, vtkMultiProcessController* controller)
+// Collective. `never`: particles that are lines, but that no seed releases.
+Totals TotalsOf(const bat::flow::PathLines& lines, vtkTypeInt64 never, bool backward,
+  vtkMultiProcessController* controller)
 {
-  std::array<vtkTypeInt64, 3> counts{ static_cast<vtkTypeInt64>(lines.lines.size()) };
+  std::array<vtkTypeInt64, 3> counts{ static_cast<vtkTypeInt64>(lines.lines.size()) - never,
+    -never };
   for (const bat::flow::Line& line : lines.lines)
   {
     counts[1] += line.reason == bat::flow::Reason::NoSeed ? 1 : 0;
@@ -214,6 +216,51 @@ public:
     return releases;
   }
 
+  // The times of seeds, if they have any: the same in all processes.
+  void FindSeedTimes(vtkPolyData* seeds)
+  {
+    this->SeedTimes.clear();
+    vtkDataArray* array = seeds->GetPointData()->GetArray("ReleaseTime");
+    if (this->Filter->UseReleaseTimes && array && array->GetNumberOfComponents() == 1)
+    {
+      for (vtkIdType i = 0; i < array->GetNumberOfTuples(); ++i)
+      {
+        this->SeedTimes.push_back(array->GetTuple1(i));
+      }
+    }
+  }
+
+  // Seeds that cannot release a particle, as their time is not within `times`.
+  [[nodiscard]] std::size_t CountSeedsBeside(const std::array<double, 2>& times) const
+  {
+    return static_cast<std::size_t>(std::count_if(this->SeedTimes.begin(), this->SeedTimes.end(),
+      [&](double time) { return !(time >= times[0] && time <= times[1]); }));
+  }
+
+  // Number `i` of those of a seed that begins at `first`; NaN if there is none.
+  [[nodiscard]] double OwnRelease(double first, std::size_t i) const
+  {
+    constexpr double never = std::numeric_limits<double>::quiet_NaN();
+    const vtkFlowPathLines& f = *this->Filter;
+    const auto [start, end] = f.Times(f.Run->LastWanted().Source->times());
+    if (!(first >= start && first <= end))
+    {
+      return never;
+    }
+    if (i == 0)
+    {
+      return first;
+    }
+    if (f.Release == AT_INTERVALS)
+    {
+      const double later = static_cast<double>(i) * f.ReleaseInterval;
+      const double time = f.Backward ? first - later : first + later;
+      return time >= start && time <= end ? time : never;
+    }
+    const double time = this->Particles.Releases[i];
+    return (f.Backward ? time < first : time > first) ? time : never;
+  }
+
   // Everything that changes a line, or what is learned from it, but for the releases.
   static std::vector<double> SettingsOf(const bat::flow::TraceOptions& options)
   {
@@ -243,6 +290,7 @@ public:
     const std::size_t releasesBefore = this->Particles.Releases.size();
     const bat_vtk::FlowRun& run = *this->Filter->Run;
     this->Particles = {};
+    this->Never = 0;
     this->Particles.Releases = run.LastWanted().Releases;
     this->Particles.Seeds = bat_vtk::DealSeeds(run.LastWanted().Positions, run.Rank(), run.Ranks());
     const double count = static_cast<double>(this->Particles.Seeds.size()) *
@@ -258,8 +306,15 @@ public:
     seeds.reserve(static_cast<std::size_t>(count));
     for (const std::size_t seed : this->Particles.Seeds)
     {
-      for (const double release : this->Particles.Releases)
+      for (std::size_t i = 0; i < this->Particles.Releases.size(); ++i)
       {
+        double release = this->Particles.Releases[i];
+        if (!this->SeedTimes.empty())
+        {
+          release = this->OwnRelease(this->SeedTimes[seed], i);
+          this->Never += i > 0 && !(release == release) ? 1 : 0;
+          this->Particles.OwnReleases.push_back(release);
+        }
         seeds.push_back({ run.LastWanted().Positions[seed], release });
       }
     }
@@ -309,7 +364,9 @@ public:
     AddTotals(output->GetFieldData(), this->Sums);
   }
 
-  bat::flow::PathLines Whole; ///< of this process
+  bat::flow::PathLines Whole;    ///< of this process
+  std::vector<double> SeedTimes; ///< of all seeds, or empty
+  vtkTypeInt64 Never = 0;        ///< lines of this process of particles that are never released
   bat_vtk::TracedParticles Particles;
   Totals Sums;
 
@@ -340,6 +397,7 @@ void vtkFlowPathLines::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Show: " << this->Show << "\n";
   os << indent << "Release: " << this->Release << "\n";
   os << indent << "ReleaseInterval: " << this->ReleaseInterval << "\n";
+  os << indent << "UseReleaseTimes: " << on(this->UseReleaseTimes) << "\n";
   os << indent << "UseDestination: " << on(this->UseDestination) << "\n";
   os << indent << "Destination:";
   std::for_each(this->Destination, this->Destination + 6, [&os](double end) { os << " " << end; });
@@ -352,6 +410,20 @@ void vtkFlowPathLines::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "PointsOnFaces: " << on(this->PointsOnFaces) << "\n";
   os << indent << "Wrap: " << on(this->Wrap) << "\n";
   os << indent << "Prefetch: " << on(this->Prefetch) << "\n";
+}
+
+//------------------------------------------------------------------------------
+std::string vtkFlowPathLines::CountsText() const
+{
+  const Totals& sums = this->Internals->Sums;
+  std::string text = bat_vtk::WithThousands(sums.Particles - sums.WithoutLine) +
+    (this->Show == PARTICLES ? " particles" : " lines");
+  if (sums.WithoutLine > 0)
+  {
+    text += " of " + bat_vtk::WithThousands(sums.Particles) + " seeds";
+  }
+  return this->UseDestination ? text + ", " + bat_vtk::WithThousands(sums.Arrived) + " arrive"
+                              : text;
 }
 
 //------------------------------------------------------------------------------
@@ -379,7 +451,9 @@ void vtkFlowPathLines::Produce(vtkFlowSource* flow, vtkInformationVector** input
 
   bat_vtk::FlowRun::Wanted wanted;
   wanted.Positions = bat_vtk::PositionsOf(seeds);
+  self.FindSeedTimes(seeds);
   bat::flow::TraceOptions options;
+  std::array<double, 2> times{};
   const Failure failure = Failure::Of(
     [&]()
     {
@@ -388,6 +462,11 @@ void vtkFlowPathLines::Produce(vtkFlowSource* flow, vtkInformationVector** input
       options = self.Options();
       wanted.Releases = self.Releases(wanted.Source->times());
       wanted.Settings = vtkInternals::SettingsOf(options);
+      for (const double time : self.SeedTimes)
+      {
+        wanted.Settings.push_back(std::isfinite(time) ? time : HUGE_VAL); // equal to itself
+      }
+      times = this->Times(wanted.Source->times());
     });
   if (run.Begin(std::move(wanted), this->ChangeTime(flow), failure))
   {
@@ -395,26 +474,35 @@ void vtkFlowPathLines::Produce(vtkFlowSource* flow, vtkInformationVector** input
     this->TryTrace(flow, this->Backward, [&]() { self.Trace(flow, options); });
     if (run.IsDone())
     {
-      self.Sums = TotalsOf(self.Whole, this->Backward, run.Controller);
+      self.Sums = TotalsOf(self.Whole, self.Never, this->Backward, run.Controller);
       *this->Report = {};
       this->Report->Add(self.Whole.statistics);
       this->Report->SumUp(run.Controller);
+      const std::size_t beside = self.CountSeedsBeside(times);
+      if (beside > 0 && run.Rank() == 0)
+      {
+        vtkWarningMacro(<< beside << " of " << self.SeedTimes.size()
+                        << " seeds have no line: their ReleaseTime is not within the times, "
+                        << times[0] << " to " << times[1]
+                        << ". Without UseReleaseTimes, all are released alike");
+      }
     }
   }
   if (!run.IsDone())
   {
     return;
   }
-  const std::vector<double>& times = run.LastWanted().Source->times();
-  double time = this->Backward ? times.back() : times.front();
+  const std::vector<double>& levels = run.LastWanted().Source->times();
+  double time = this->Backward ? levels.back() : levels.front();
   if (outInfo->Has(Pipeline::UPDATE_TIME_STEP()))
   {
     time = outInfo->Get(Pipeline::UPDATE_TIME_STEP());
   }
   this->TryTrace(flow, this->Backward,
     [&]() { self.Fill(flow, time, options, seeds, vtkPolyData::SafeDownCast(output)); });
-  if (this->ShowsPresentTime())
+  if (this->ShowsPresentTime() && run.IsDone())
   {
+    bat_vtk::AnnounceRanges(vtkPolyData::SafeDownCast(output)->GetPointData(), this->Times(levels));
     output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), time);
   }
 }

@@ -73,6 +73,18 @@ public:
 
   ///@{
   /**
+   * Whether seeds that have a point array ReleaseTime, with one component, begin to release at its
+   * value, and not at the beginning of the times: ONCE, then; then, and at each time of the series
+   * after it; or then, and each ReleaseInterval. Seeds whose time is NaN or outside of the times
+   * have no line, which is warned of. Default: true.
+   */
+  vtkSetMacro(UseReleaseTimes, bool);
+  vtkGetMacro(UseReleaseTimes, bool);
+  vtkBooleanMacro(UseReleaseTimes, bool);
+  ///@}
+
+  ///@{
+  /**
    * Whether there is a Destination: a closed box, x min, x max, y min, y max, z min, z max.
    * Arrivals are found along lines, not at their points. Default: false, and 0, 1, 0, 1, 0, 1.
    */
@@ -186,6 +198,7 @@ protected:
   {
     return this->Show != PATH_LINES;
   }
+  [[nodiscard]] std::string CountsText() const override;
   void Describe(vtkFlowSource* flow, vtkInformation* outInfo) override;
   void Produce(vtkFlowSource* flow, vtkInformationVector** inputVector, vtkInformation* outInfo,
     vtkDataObject* output) override;
@@ -198,6 +211,7 @@ private:
   int Show = PATH_LINES;
   int Release = ONCE;
   double ReleaseInterval = 1.0;
+  bool UseReleaseTimes = true;
   bool UseDestination = false;
   double Destination[6] = { 0.0, 1.0, 0.0, 1.0, 0.0, 1.0 };
   double SuggestedDestination[6] = { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 };

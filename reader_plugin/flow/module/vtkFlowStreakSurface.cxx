@@ -276,6 +276,13 @@ void vtkFlowStreakSurface::PrintSelf(ostream& os, vtkIndent indent)
 }
 
 //------------------------------------------------------------------------------
+std::string vtkFlowStreakSurface::CountsText() const
+{
+  return bat_vtk::WithThousands(this->Internals->Particles) + " particles" +
+    (this->Internals->IsRefined ? "" : ", torn where edges are too long");
+}
+
+//------------------------------------------------------------------------------
 void vtkFlowStreakSurface::Describe(vtkFlowSource* flow, vtkInformation* outInfo)
 {
   this->Superclass::Describe(flow, outInfo);
@@ -357,6 +364,8 @@ void vtkFlowStreakSurface::Produce(vtkFlowSource* flow, vtkInformationVector** i
       output->GetFieldData(), "is_refined", self.IsRefined ? 1 : 0);
     if (this->ShowsPresentTime())
     {
+      bat_vtk::AnnounceRanges(vtkPolyData::SafeDownCast(output)->GetPointData(),
+        this->Times(run.LastWanted().Source->times()));
       output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), times[1]);
     }
   }

@@ -87,6 +87,7 @@ protected:
   {
     return this->Show == AT_PRESENT_TIME;
   }
+  [[nodiscard]] std::string CountsText() const override;
   void Describe(vtkFlowSource* flow, vtkInformation* outInfo) override;
   void Produce(vtkFlowSource* flow, vtkInformationVector** inputVector, vtkInformation* outInfo,
     vtkDataObject* output) override;

@@ -125,6 +125,12 @@ int vtkGridWriter::WhatBecomesOfSteps() const
 }
 
 //------------------------------------------------------------------------------
+std::size_t vtkGridWriter::CountSteps() const
+{
+  return this->WriteAllTimeSteps && !this->Times.empty() ? this->Times.size() : 1;
+}
+
+//------------------------------------------------------------------------------
 void vtkGridWriter::Fail(unsigned long code, const std::string& text)
 {
   this->SetErrorCode(code);

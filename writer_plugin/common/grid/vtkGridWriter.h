@@ -130,6 +130,8 @@ protected:
   bool IsFirst() const; ///< of the ranks
   /// OtherSteps; of a step behind the first one that is written, KEEP in the place of REMOVE.
   int WhatBecomesOfSteps() const;
+  /// Steps that are written: all of the input, or one.
+  std::size_t CountSteps() const;
   /// Once for each text, on the first rank.
   void Warn(const std::string& text);
   /// Collective. What one rank cannot do is an error of all, thrown as bat::Error: none may wait

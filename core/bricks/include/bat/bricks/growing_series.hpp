@@ -12,6 +12,12 @@
 
 namespace bat::bricks
 {
+/// What `header`, of a level to be written, has to share with the file of another level of its
+/// series. Origin and spacing become those of that file where all points are within 0.001 of a
+/// spacing. A file that cannot be opened is no hindrance. Throws Error{InvalidArgument}, naming
+/// both times: another grid, another field.
+void match_level(Header& header, const std::filesystem::path& other);
+
 /// A list of levels that readers may open at any time: it names whole files of one run, in the
 /// order of their steps, with times that increase. A list that is there is continued with those of
 /// its files that exist. A simulation that comes back to a step, after a restart for instance,
@@ -39,9 +45,9 @@ public:
 
   /// Writes a level and adds it. The header has a step and a time. Throws as bricks::write();
   /// Corrupt if what is there under the name of the list is none; InvalidArgument if the header has
-  /// no step or no finite time, the name of the file is not UTF-8, or its grid is another one than
-  /// that of the levels that stay. Origin and spacing become those of these levels where all points
-  /// are within 0.001 of a spacing.
+  /// no step or no finite time, the name of the file is not UTF-8, or its grid or field is another
+  /// one than that of the levels that stay. Origin and spacing become those of these levels where
+  /// all points are within 0.001 of a spacing.
   WriteReport write(
     const Header& header, const void* values, std::size_t bytes, const WriteOptions& options = {});
 

@@ -35,6 +35,11 @@ public:
   /// `path`: a list, or one .bricks file, which is a series of one level. Reads the header of one
   /// file, the first that there is. Throws as read_list() and File::open().
   static std::shared_ptr<const Series> open(const std::filesystem::path& path);
+  /// `files`: .bricks files, one for each level, in the order of their times; where none has a
+  /// time, times are 0, 1, 2, ... One file is opened as by open(path). Reads the headers of all.
+  /// Throws Error: InvalidArgument (no files, times that do not increase, by the names of both),
+  /// Corrupt (another grid than the first), and as File::open().
+  static std::shared_ptr<const Series> open(const std::vector<std::filesystem::path>& files);
   /// The series as it is now, e.g. with times that a simulation has added. Files that this one has
   /// opened stay open for both, unless they were changed or replaced. Throws as open().
   [[nodiscard]] std::shared_ptr<const Series> reopen() const;
@@ -47,7 +52,7 @@ public:
   /// Of what reopen() gives.
   [[nodiscard]] bool goes_on_in(const BrickSource& later) const override;
 
-  [[nodiscard]] const std::string& name() const noexcept; ///< of the list
+  [[nodiscard]] const std::string& name() const noexcept; ///< of the list, or of the first file
   [[nodiscard]] std::uint64_t grid_id() const noexcept;
   /// The file of a level. Throws Error: InvalidArgument (no such level), and as File::open();
   /// Corrupt if its grid is another.

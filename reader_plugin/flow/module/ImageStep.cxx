@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ImageStep.h"
+
+#include "Agreement.h"
+#include "DataFacts.h"
+#include "DataLeaves.h"
+#include "Failure.h"
+#include "FlowFields.h"
+#include "GridInput.h"
+#include "JoinedGrid.h"
+#include "VelocityInput.h"
+
+#include "bat/types.hpp"
+
+#include "vtkCellData.h"
+#include "vtkCommunicator.h"
+#include "vtkDataArray.h"
+#include "vtkDataObject.h"
+#include "vtkImageData.h"
+#include "vtkMultiProcessController.h"
+#include "vtkMultiProcessStream.h"
+#include "vtkPointData.h"
+#include "vtkSmartPointer.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <sstream>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+using bat::idx::LogicalBox;
+using bat_vtk::GridInput;
+using bat_vtk::GridPiece;
+using bat_vtk::ImagePiece;
+
+namespace
+{
+// Of a cell, as far as points of time steps may lie apart.
+constexpr double Rounding = 1e-9;
+
+constexpr vtkIdType BytesOfMessage = 1 << 30;
+
+bool IsAlone(vtkMultiProcessController* controller)
+{
+  return !controller || controller->GetNumberOfProcesses() < 2;
+}
+
+// Collective: f(), or what it throws in any process, in all.
+template <typename F>
+void Together(vtkMultiProcessController* controller, const F& f)
+{
+  const bat_vtk::Failure failure =
+    bat_vtk::FirstFailure(controller, bat_vtk::Failure::Of(f), "", "");
+  if (failure)
+  {
+    throw bat_vtk::Failure(failure);
+  }
+}
+
+// Collective. What each process says.
+std::vector<vtkMultiProcessStream> Tell(
+  vtkMultiProcessController* controller, const vtkMultiProcessStream& mine)
+{
+  std::vector<vtkMultiProcessStream> all{ mine };
+  if (!IsAlone(controller))
+  {
+    controller->AllGather(mine, all);
+  }
+  return all;
+}
+
+bool IsVelocity(vtkDataArray* array)
+{
+  return array && array->GetName() &&
+    (array->GetNumberOfComponents() == 2 || array->GetNumberOfComponents() == 3) &&
+    (array->GetDataType() == VTK_FLOAT || array->GetDataType() == VTK_DOUBLE);
+}
+
+std::string ListOf(vtkDataSetAttributes* data)
+{
+  std::ostringstream text;
+  for (int i = 0; i < data->GetNumberOfArrays(); ++i)
+  {
+    vtkDataArray* array = data->GetArray(i);
+    if (array && array->GetName())
+    {
+      text << (text.tellp() > 0 ? ", " : "") << array->GetName() << " ("
+           << array->GetNumberOfComponents() << " x " << array->GetDataTypeAsString() << ")";
+    }
+  }
+  return text.str();
+}
+
+// The velocity where nobody chose one, and what is to be said of that.
+std::pair<std::string, std::string> ChooseArray(const ImagePiece& piece)
+{
+  vtkPointData* points = piece.Image->GetPointData();
+  if (IsVelocity(points->GetVectors()))
+  {
+    return { points->GetVectors()->GetName(), {} };
+  }
+  for (const int components : { 3, 2 })
+  {
+    std::vector<std::string> names;
+    for (int i = 0; i < points->GetNumberOfArrays(); ++i)
+    {
+      vtkDataArray* array = points->GetArray(i);
+      if (IsVelocity(array) && array->GetNumberOfComponents() == components)
+      {
+        names.emplace_back(array->GetName());
+      }
+    }
+    if (!names.empty())
+    {
+      return { names[0],
+        names.size() == 1
+          ? std::string()
+          : "'" + names[0] + "' and '" + names[1] + "' can both be the velocity, and '" + names[0] +
+            "' is traced; Vectors chooses another one" };
+    }
+  }
+  const std::string label = piece.Label.empty() ? "Input" : piece.Label;
+  vtkDataSetAttributes* cells = piece.Image->GetCellData();
+  for (int i = 0; i < cells->GetNumberOfArrays(); ++i)
+  {
+    if (IsVelocity(cells->GetArray(i)))
+    {
+      bat_vtk::Refuse(label + " has '" + cells->GetArray(i)->GetName() +
+        "' at its cells, and no velocity at its points: apply the filter Cell Data to Point Data");
+    }
+  }
+  const std::string there = ListOf(points);
+  bat_vtk::Refuse(label +
+    " has no array that can be a velocity; allowed: a point array with 2 or 3 components of type "
+    "float or double. It has: " +
+    (there.empty() ? "no point arrays with names" : there));
+}
+
+LogicalBox BoxOf(const std::vector<GridPiece>& pieces)
+{
+  LogicalBox box;
+  box.lower.fill(std::numeric_limits<std::int64_t>::max());
+  box.upper.fill(std::numeric_limits<std::int64_t>::min());
+  for (const GridPiece& piece : pieces)
+  {
+    for (std::size_t axis = 0; axis < 3; ++axis)
+    {
+      box.lower[axis] = std::min(box.lower[axis], piece.Box.lower[axis]);
+      box.upper[axis] = std::max(box.upper[axis], piece.Box.upper[axis]);
+    }
+  }
+  return box;
+}
+
+std::size_t PointsIn(const LogicalBox& box)
+{
+  std::size_t points = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    points *= static_cast<std::size_t>(box.upper[axis] - box.lower[axis] + 1);
+  }
+  return points;
+}
+
+// What `box` has of values of `stored`.
+std::shared_ptr<std::vector<char>> Pack(
+  const LogicalBox& box, const LogicalBox& stored, const void* values, std::size_t bytes)
+{
+  auto packed = std::make_shared<std::vector<char>>(PointsIn(box) * bytes);
+  const auto row = static_cast<std::size_t>(box.upper[0] - box.lower[0] + 1) * bytes;
+  const std::int64_t nx = stored.upper[0] - stored.lower[0] + 1;
+  const std::int64_t ny = stored.upper[1] - stored.lower[1] + 1;
+  char* to = packed->data();
+  for (std::int64_t z = box.lower[2]; z <= box.upper[2]; ++z)
+  {
+    for (std::int64_t y = box.lower[1]; y <= box.upper[1]; ++y)
+    {
+      const std::int64_t first =
+        box.lower[0] - stored.lower[0] + nx * (y - stored.lower[1] + ny * (z - stored.lower[2]));
+      std::memcpy(
+        to, static_cast<const char*>(values) + static_cast<std::size_t>(first) * bytes, row);
+      to += row;
+    }
+  }
+  return packed;
+}
+
+// Collective: the pieces of all processes, in their order.
+GridInput PiecesOfAll(
+  const GridInput& mine, std::size_t bytes, vtkMultiProcessController* controller)
+{
+  GridInput all;
+  all.Origin = mine.Origin;
+  all.Spacing = mine.Spacing;
+  all.Fields = mine.Fields;
+  const int rank = controller->GetLocalProcessId();
+  for (int from = 0; from < controller->GetNumberOfProcesses(); ++from)
+  {
+    vtkIdType count = from == rank ? static_cast<vtkIdType>(mine.Pieces.size()) : 0;
+    controller->Broadcast(&count, 1, from);
+    for (vtkIdType i = 0; i < count; ++i)
+    {
+      std::array<vtkIdType, 6> ends{};
+      std::shared_ptr<std::vector<char>> values;
+      if (from == rank)
+      {
+        const GridPiece& piece = mine.Pieces[static_cast<std::size_t>(i)];
+        std::copy(piece.Box.lower.begin(), piece.Box.lower.end(), ends.begin());
+        std::copy(piece.Box.upper.begin(), piece.Box.upper.end(), ends.begin() + 3);
+        values = Pack(piece.Box, piece.Stored, piece.Values[0], bytes);
+      }
+      controller->Broadcast(ends.data(), 6, from);
+      GridPiece piece;
+      std::copy(ends.begin(), ends.begin() + 3, piece.Box.lower.begin());
+      std::copy(ends.begin() + 3, ends.end(), piece.Box.upper.begin());
+      piece.Stored = piece.Box;
+      if (from != rank)
+      {
+        values = std::make_shared<std::vector<char>>(PointsIn(piece.Box) * bytes);
+      }
+      const auto length = static_cast<vtkIdType>(values->size());
+      for (vtkIdType at = 0; at < length; at += BytesOfMessage)
+      {
+        controller->Broadcast(values->data() + at, std::min(BytesOfMessage, length - at), from);
+      }
+      piece.Values = { values->data() };
+      all.Copies.push_back(values);
+      all.Pieces.push_back(std::move(piece));
+    }
+  }
+  return all;
+}
+
+std::shared_ptr<const std::byte> Hold(const std::shared_ptr<std::vector<char>>& values)
+{
+  return { values, reinterpret_cast<const std::byte*>(values->data()) };
+}
+}
+
+//------------------------------------------------------------------------------
+bat_vtk::ImageStep bat_vtk::ReadImageStep(
+  vtkDataObject* data, const std::string& array, vtkMultiProcessController* controller)
+{
+  ImageStep step;
+  std::vector<Leaf> leaves;
+  std::vector<ImagePiece> images;
+  Together(controller,
+    [&]()
+    {
+      if (!data)
+      {
+        Refuse("Input has no data");
+      }
+      leaves = LeavesOf(data);
+      images = ImagesOf(data, leaves);
+      std::tie(step.Array, step.Remark) = !array.empty() || images.empty()
+        ? std::pair<std::string, std::string>(array, {})
+        : ChooseArray(images.front());
+    });
+  vtkMultiProcessStream own;
+  own << step.Array << step.Remark;
+  for (vtkMultiProcessStream& one : Tell(controller, own))
+  {
+    std::string name;
+    std::string remark;
+    one >> name >> remark;
+    if (!name.empty())
+    {
+      step.Array = name;
+      step.Remark = remark;
+      break;
+    }
+  }
+
+  VelocityImages velocity;
+  std::vector<GridFacts> facts(1);
+  Together(controller,
+    [&]()
+    {
+      velocity = VelocityOf(images, step.Array);
+      facts[0] = FactsOf(data, leaves, velocity.Images);
+    });
+  if (!IsAlone(controller))
+  {
+    constexpr std::size_t count = GridFacts::Count;
+    const GridFacts mine = facts[0];
+    facts.resize(static_cast<std::size_t>(controller->GetNumberOfProcesses()));
+    std::vector<double> numbers(facts.size() * count);
+    controller->AllGather(mine.Numbers.data(), numbers.data(), static_cast<vtkIdType>(count));
+    for (std::size_t i = 0; i < facts.size(); ++i)
+    {
+      std::copy_n(numbers.data() + i * count, count, facts[i].Numbers.begin());
+    }
+  }
+  const CommonGrid common = CommonOf(facts, Samples::Points);
+  if (!common.HasSamples)
+  {
+    Refuse("Input has no points; allowed: images (vtkImageData), or blocks of one lattice");
+  }
+  GridInput grid;
+  Together(controller, [&]() { grid = ConvertGrid(velocity.Images, common, Missing::Never); });
+
+  // Of the first process that has any.
+  own.Reset();
+  const bool has = !grid.Fields.empty();
+  own << (has ? grid.Fields[0].components : 0) << (has ? static_cast<int>(grid.Fields[0].type) : 0);
+  int components = 0;
+  int type = 0;
+  for (vtkMultiProcessStream& one : Tell(controller, own))
+  {
+    int its[2] = { 0, 0 };
+    one >> its[0] >> its[1];
+    if (components == 0)
+    {
+      components = its[0];
+      type = its[1];
+    }
+    else if (its[0] != 0 && (its[0] != components || its[1] != type))
+    {
+      Refuse("'" + step.Array + "' is of another type, or has another number of components, in " +
+        "another process; all blocks of a grid have the same");
+    }
+  }
+  step.Grid.components = components;
+  step.Grid.type = static_cast<bat::ScalarType>(type);
+  const std::size_t bytes = step.Grid.point_bytes();
+  grid.Fields = { { "velocity", step.Grid.type, components, nullptr } };
+
+  LogicalBox box = BoxOf(grid.Pieces);
+  JoinedGrid joined;
+  Failure lack = Failure::Of([&]() { joined = JoinPieces(grid, Missing::Never); });
+  if (!IsAlone(controller))
+  {
+    const LogicalBox part = box;
+    std::array<vtkIdType, 6> ends{};
+    std::array<vtkIdType, 6> most{};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+    {
+      ends[axis] = -(part.lower[axis] + 1); // the least number has no opposite
+      ends[axis + 3] = part.upper[axis];
+    }
+    controller->AllReduce(ends.data(), most.data(), 6, vtkCommunicator::MAX_OP);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+    {
+      box.lower[axis] = -(most[axis] + 1);
+      box.upper[axis] = most[axis + 3];
+    }
+    const bool isWhole = !lack && part.lower == box.lower && part.upper == box.upper;
+    if (AnyOf(controller, !isWhole))
+    {
+      grid = PiecesOfAll(grid, bytes, controller);
+      lack = Failure::Of([&]() { joined = JoinPieces(grid, Missing::Never); });
+    }
+  }
+  if (lack)
+  {
+    throw Failure(lack);
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    step.Grid.points[axis] = joined.Grid.dimensions[axis];
+    step.Grid.spacing[axis] = grid.Spacing[axis];
+    step.Grid.origin[axis] =
+      grid.Origin[axis] + static_cast<double>(joined.Grid.first[axis]) * grid.Spacing[axis];
+  }
+  if (!joined.Copies.empty())
+  {
+    step.Values = Hold(joined.Copies[0]);
+    return step;
+  }
+  const GridPiece& only = grid.Pieces.front();
+  if (only.Box.lower != only.Stored.lower || only.Box.upper != only.Stored.upper)
+  {
+    step.Values = Hold(Pack(only.Box, only.Stored, only.Values[0], bytes));
+    return step;
+  }
+  auto owner = std::make_shared<GridInput>(std::move(grid));
+  step.Values = { owner, static_cast<const std::byte*>(owner->Pieces.front().Values[0]) };
+  return step;
+}
+
+//------------------------------------------------------------------------------
+bat::BrickGrid bat_vtk::GridOfImages(vtkDataObject* data)
+{
+  bat::BrickGrid grid;
+  std::array<double, 3> upper{};
+  bool isFirst = true;
+  for (const Leaf& leaf : LeavesOf(data))
+  {
+    vtkImageData* image = vtkImageData::SafeDownCast(leaf.Data);
+    if (!image || image->GetNumberOfPoints() == 0)
+    {
+      continue;
+    }
+    double bounds[6];
+    image->GetBounds(bounds);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+    {
+      grid.spacing[axis] = isFirst ? image->GetSpacing()[axis] : grid.spacing[axis];
+      grid.origin[axis] =
+        isFirst ? bounds[2 * axis] : std::min(grid.origin[axis], bounds[2 * axis]);
+      upper[axis] = isFirst ? bounds[2 * axis + 1] : std::max(upper[axis], bounds[2 * axis + 1]);
+      const double cells = (upper[axis] - grid.origin[axis]) / grid.spacing[axis];
+      grid.points[axis] = cells > 0 && cells < 1e9 ? std::llround(cells) + 1 : 1;
+    }
+    isFirst = false;
+  }
+  return grid;
+}
+
+//------------------------------------------------------------------------------
+std::string bat_vtk::TextOf(const bat::BrickGrid& grid)
+{
+  const auto three = [](const auto& of, const char* between)
+  {
+    std::ostringstream text;
+    text.precision(12);
+    text << of[0] << between << of[1] << between << of[2];
+    return text.str();
+  };
+  return three(grid.points, " x ") + " points, origin " + three(grid.origin, " ") + ", spacing " +
+    three(grid.spacing, " ");
+}
+
+//------------------------------------------------------------------------------
+bool bat_vtk::AreAlike(const bat::BrickGrid& a, const bat::BrickGrid& b)
+{
+  bool are = a.points == b.points;
+  for (std::size_t axis = 0; are && axis < 3; ++axis)
+  {
+    const double allowed = Rounding * a.spacing[axis];
+    are = std::abs(a.origin[axis] - b.origin[axis]) <= allowed &&
+      std::abs(a.spacing[axis] - b.spacing[axis]) * static_cast<double>(a.points[axis]) <= allowed;
+  }
+  return are;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The velocity of one time step of images: an image, or blocks of one lattice, of all processes.
+#ifndef ImageStep_h
+#define ImageStep_h
+
+#include "bat/brick_source.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+class vtkDataObject;
+class vtkMultiProcessController;
+
+namespace bat_vtk
+{
+struct ImageStep
+{
+  bat::BrickGrid Grid;
+  std::string Array;                       ///< name of the velocity
+  std::string Remark;                      ///< if nobody chose it and another could be it, too
+  std::shared_ptr<const std::byte> Values; ///< packed, NaN where points are hidden
+};
+
+/// Collective with a controller, which may be null. `data`: an image, or a composite data set of
+/// images of one lattice; what several blocks have is that of the first. Blocks that are null or
+/// without points count for nothing. What this process lacks of the grid comes from the others.
+/// `array`: the velocity's name; if empty, the active vectors, else the first array with 3
+/// components, else the first with 2, of the first block. Throws Failure, the same in all
+/// processes: another type of data, blocks that are turned or of another lattice, points that no
+/// block has, no such array, by the name of the block and with what is allowed.
+ImageStep ReadImageStep(
+  vtkDataObject* data, const std::string& array, vtkMultiProcessController* controller);
+
+/// The box of what this process has of images, without looking at their values: points, origin and
+/// spacing of the result. 1 point along each axis if there is nothing.
+bat::BrickGrid GridOfImages(vtkDataObject* data);
+
+/// "65 x 33 x 1 points, origin 0 0 0, spacing 0.5 0.5 1"
+std::string TextOf(const bat::BrickGrid& grid);
+
+/// Whether points of both are at the same places, but for rounding.
+bool AreAlike(const bat::BrickGrid& a, const bat::BrickGrid& b);
+}
+
+#endif
