@@ -39,6 +39,14 @@ class Flow(unittest.TestCase):
         flow.write_series(self.series, [(t, rotation()) for t in (0, 0.5, 2)], origin=(-1, -1, -1),
                           spacing=[0.125] * 3, field="wind", metadata={"units": "m/s"}, flush=False)
 
+    def test_what_memory_does_not_hold_is_an_error_of_ours(self):
+        with flow.open(self.series) as turn:
+            box, refused = [-1, -1, -1, 1, 1, 1], unittest.mock.patch("numpy.empty", side_effect=MemoryError)
+            with refused, self.assertRaisesRegex(parabat.BatMemoryError, "8 x 8 x 8 values .* more than memory holds"):
+                turn.ftle(box, (8, 8, 8))
+            with refused, self.assertRaises(parabat.BatMemoryError):
+                turn.path_lines([[0.5, 0, 0.1]])
+
     def test_lines_turn(self):
         with flow.open(self.series, cache_bytes=1 << 20) as turn:
             self.assertEqual(turn.points, (17, 17, 17))

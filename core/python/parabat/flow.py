@@ -36,7 +36,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import as_box, as_integer, as_layers, as_list, as_path, as_real, as_text
+from ._arguments import as_box, as_integer, as_layers, as_list, as_path, as_real, as_text, new_array
 from ._library import DTYPES, TYPES, Owned, agreed, call, check, library
 from ._library import told as error_told
 from ._progress import Progress
@@ -112,6 +112,10 @@ def _choice(value, what, allowed):
     if value not in allowed:
         refuse(f"{what}: {shown(value)}; allowed: {', '.join(allowed)}")
     return allowed.index(value)
+
+
+def _new_array(shape, dtype=np.float64):
+    return new_array((shape,) if isinstance(shape, int) else tuple(shape), dtype, "flow")
 
 
 def _address(array, kind=ctypes.c_double):
@@ -685,8 +689,8 @@ class Flow:
                  for n, lower, upper in zip(counts, box[:3], box[3:])]
         if math.prod(shape) > _MOST_NODES:
             refuse(f"points: {shown(points)}; at most {_MOST_NODES} nodes are allowed at a time")
-        exponents, end_times = np.empty(shape[::-1]), np.empty(shape[::-1])
-        flow_map = np.empty((*shape[::-1], 3))
+        exponents, end_times = _new_array(shape[::-1]), _new_array(shape[::-1])
+        flow_map = _new_array((*shape[::-1], 3))
         statistics = _Statistics()
         told = Progress(progress)
         with told.watched():
@@ -729,7 +733,7 @@ def _surface_of(lib, pointer):
     check(lib.bat_flow_surface_describe(pointer, ctypes.byref(vertices), ctypes.byref(triangles),
                                         ctypes.byref(followed), ctypes.byref(statistics)))
     n, m = vertices.value, triangles.value
-    arrays = [np.empty((n, 3)), np.empty((n, 3)), np.empty(n), np.empty(n), np.empty((m, 3), np.int64)]
+    arrays = [_new_array((n, 3)), _new_array((n, 3)), _new_array(n), _new_array(n), _new_array((m, 3), np.int64)]
     check(lib.bat_flow_surface_mesh(pointer, *map(_address, arrays[:4]), _address(arrays[4], ctypes.c_int64)))
     return StreakSurface(*arrays, followed.value, statistics.as_dict())
 
@@ -740,15 +744,15 @@ def _lines_of(lib, pointer):
     check(lib.bat_flow_lines_describe(pointer, ctypes.byref(count), ctypes.byref(points),
                                       ctypes.byref(checksum), ctypes.byref(statistics)))
     n, m = count.value, points.value
-    reasons, offsets = np.empty(n, np.int64), np.empty(n + 1, np.int64)
-    ends, end_times, arrivals, destinations = np.empty((n, 3)), np.empty(n), np.empty(n), np.empty(n, np.int64)
-    positions, times, velocities = np.empty((m, 3)), np.empty(m), np.empty((m, 3))
+    reasons, offsets = _new_array(n, np.int64), _new_array(n + 1, np.int64)
+    ends, end_times, arrivals, destinations = _new_array((n, 3)), _new_array(n), _new_array(n), _new_array(n, np.int64)
+    positions, times, velocities = _new_array((m, 3)), _new_array(m), _new_array((m, 3))
     check(lib.bat_flow_lines_ends(
         pointer, _address(reasons, ctypes.c_int64), _address(ends), _address(end_times),
         _address(arrivals), _address(destinations, ctypes.c_int64), _address(offsets, ctypes.c_uint64)))
     check(lib.bat_flow_lines_points(pointer, _address(positions), _address(times), _address(velocities)))
     check(lib.bat_flow_lines_resting(pointer, ctypes.byref(count), None))
-    resting = np.empty(count.value, np.uint8)
+    resting = _new_array(count.value, np.uint8)
     check(lib.bat_flow_lines_resting(pointer, None, resting.ctypes.data_as(ctypes.c_void_p)))
     return PathLines(reasons, ends, end_times, arrivals, destinations, offsets, positions, times, velocities, resting,
                      statistics.as_dict(), checksum.value)
