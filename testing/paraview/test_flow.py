@@ -14,6 +14,7 @@ from vtkmodules.util.vtkConstants import VTK_STRING
 from vtkmodules.vtkCommonCore import vtkOutputWindow
 from vtkmodules.vtkCommonDataModel import vtkDataObject
 from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline as Pipeline
+from vtkmodules.vtkIOXML import vtkXMLMultiBlockDataWriter
 
 ranks = int(sys.argv[1])
 expect(vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions(), ranks, "ranks")
@@ -509,6 +510,18 @@ def check_parts(folder, ranks):
                         "    output.SetPartitionedDataSet(i, data)", "vtkPartitionedDataSetCollection")):
         check_followed(parts_of(body, kind), body)
 
+    if ranks == 1:  # files, each with the blocks of a time step
+        blocks = parts_of(halves)
+        writer = vtkXMLMultiBlockDataWriter()
+        writer.SetDataModeToAscii()
+        files = [folder(f"halves_{time}.vtm") for time in range(4)]
+        for time, file in enumerate(files):
+            writer.SetInputDataObject(fetch(blocks, time))
+            writer.SetFileName(file)
+            writer.Write()
+        Delete(blocks)
+        check_followed(OpenDataFile(files), "files of blocks", count=3)
+
     # Grids that move or change, and what is not there later.
     check_refused(one_image("image(origin=time)"), "U at time 1", "time 0", "origin 1 0 0", "origin 0 0 0", count=3)
     check_refused(one_image("image(spacing=1 + time / 4)"), "time 1", "time 0", "spacing 1.25 1 1", "spacing 1 1 1")
@@ -667,9 +680,25 @@ self.GetOutput().GetPointData().AddArray(times)
     at = arrays_of(fetch(lines, 0.5).GetPointData())
     assert len(at["ReleaseTime"]) and set(at["ReleaseTime"].tolist()) <= {*own[inside].tolist(), *TIMES}, at["ReleaseTime"]
     messages.clear()
-    lines.Show, lines.UseReleaseTimes = "Path Lines", 0
+    lines.Show, lines.MaximumAge = "Path Lines", 0.3
+    check_own(lambda time: [time], "with a greatest age", max_age=0.3)
+    assert 12 in arrays_of(fetch(lines).GetCellData())["ReasonForTermination"]
+    messages.clear()
+    lines.MaximumAge, lines.UseReleaseTimes = 0, 0
     check_lines(fetch(lines), flow.path_lines(positions, keep_faces=True), [0.0], "times that are not used")
-    expect(said(), 0, "messages of times that are not used")
+    boxes = np.array([[2, 2, 1, 3.5, 3.5, 5], [4, 4, 0, 6, 6, 6], [0, 0, 0, 1.5, 1.5, 6]], float)
+    lines.UseDestination, lines.Destination = 1, np.reshape([boxes[0, :3], boxes[0, 3:]], (2, 3)).T.ravel().tolist()
+    lines.MoreDestinations = np.concatenate([np.reshape([box[:3], box[3:]], (2, 3)).T.ravel() for box in boxes[1:]]).tolist()
+    wanted = flow.path_lines(positions, keep_faces=True, destination=boxes)
+    data = fetch(lines)
+    check_lines(data, wanted, [0.0], "several destinations")
+    of = arrays_of(data.GetCellData())
+    expect(of["Destination"], wanted.destinations[of["SeedIds"]].astype("i4"), "destinations")
+    expect(set(of["Destination"].tolist()), {-1, 0, 1, 2}, "destinations that are reached")
+    expect(said(), 0, "messages of times that are not used, and of destinations")
+    lines.MaximumAge = -1
+    expect(fetch(lines).GetNumberOfPoints(), 0, "lines of an age below 0")
+    expect(said(), 1, "errors of an age")
     Delete(lines)
 
 

@@ -237,6 +237,11 @@ void AddFates(
     to, "ReleaseTime", count, [&](std::size_t i) { return particles.ReleaseOf(whose[i]); });
   AddArray<vtkDoubleArray>(
     to, "EndTime", count, [&](std::size_t i) { return lines[whose[i]].end_time; });
+  if (particles.HasDestination)
+  {
+    AddArray<vtkIntArray>(
+      to, "Destination", count, [&](std::size_t i) { return lines[whose[i]].destination; });
+  }
   AddArray<vtkDoubleArray>(
     to, "ArrivalTime", count, [&](std::size_t i) { return lines[whose[i]].arrival_time; });
 }

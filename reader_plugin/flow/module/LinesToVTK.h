@@ -23,6 +23,7 @@ struct TracedParticles
   std::vector<double> OwnReleases;
   std::vector<std::size_t> Seeds; ///< their numbers in SeedData
   vtkPolyData* SeedData = nullptr;
+  bool HasDestination = false;
   std::vector<bool> Kept; ///< of each particle, whether it is shown
   /// Lines are cut at the borders of its cyclic axes, and all is in its box; as traced without one.
   const bat::BrickGrid* Cyclic = nullptr;

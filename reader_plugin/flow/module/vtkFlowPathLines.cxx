@@ -154,6 +154,16 @@ public:
     {
       options.end_time = f.Backward ? f.StartTime : f.EndTime;
     }
+    if (!(f.MaximumAge >= 0))
+    {
+      std::ostringstream text;
+      text << "MaximumAge is " << f.MaximumAge << "; allowed: 0, which is no limit, or above";
+      Refuse(text.str());
+    }
+    if (f.MaximumAge > 0)
+    {
+      options.max_age = f.MaximumAge;
+    }
     options.integrator = f.Integrator == RUNGE_KUTTA_4 ? bat::flow::Integrator::RungeKutta4
                                                        : bat::flow::Integrator::CellByCell;
     options.step_share = f.StepShare;
@@ -166,6 +176,8 @@ public:
         destination.boxes[0].lower[axis] = f.Destination[2 * axis];
         destination.boxes[0].upper[axis] = f.Destination[2 * axis + 1];
       }
+      destination.boxes.insert(
+        destination.boxes.end(), this->MoreDestinations.begin(), this->MoreDestinations.end());
       destination.stop_on_arrival = f.StopOnArrival;
       options.destination = destination;
     }
@@ -331,6 +343,7 @@ public:
   {
     const vtkFlowPathLines& f = *this->Filter;
     this->Particles.SeedData = seeds;
+    this->Particles.HasDestination = f.UseDestination;
     this->Particles.Cyclic = f.Wrap ? &flow->GetCache().source().grid() : nullptr;
     this->Particles.Kept.assign(this->Whole.lines.size(), true);
     for (std::size_t i = 0; f.UseDestination && f.Keep != ALL && i < this->Whole.lines.size(); ++i)
@@ -366,7 +379,8 @@ public:
 
   bat::flow::PathLines Whole;    ///< of this process
   std::vector<double> SeedTimes; ///< of all seeds, or empty
-  vtkTypeInt64 Never = 0;        ///< lines of this process of particles that are never released
+  std::vector<bat::Box> MoreDestinations;
+  vtkTypeInt64 Never = 0; ///< lines of this process of particles that are never released
   bat_vtk::TracedParticles Particles;
   Totals Sums;
 
@@ -390,6 +404,27 @@ vtkFlowPathLines::vtkFlowPathLines()
 vtkFlowPathLines::~vtkFlowPathLines() = default;
 
 //------------------------------------------------------------------------------
+void vtkFlowPathLines::AddDestination(
+  double xMin, double xMax, double yMin, double yMax, double zMin, double zMax)
+{
+  bat::Box box;
+  box.lower = { xMin, yMin, zMin };
+  box.upper = { xMax, yMax, zMax };
+  this->Internals->MoreDestinations.push_back(box);
+  this->Modified();
+}
+
+//------------------------------------------------------------------------------
+void vtkFlowPathLines::RemoveAllDestinations()
+{
+  if (!this->Internals->MoreDestinations.empty())
+  {
+    this->Internals->MoreDestinations.clear();
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
 void vtkFlowPathLines::PrintSelf(ostream& os, vtkIndent indent)
 {
   this->Superclass::PrintSelf(os, indent);
@@ -402,6 +437,16 @@ void vtkFlowPathLines::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Destination:";
   std::for_each(this->Destination, this->Destination + 6, [&os](double end) { os << " " << end; });
   os << "\n";
+  for (const bat::Box& box : this->Internals->MoreDestinations)
+  {
+    os << indent << "Another destination:";
+    for (std::size_t axis = 0; axis < 3; ++axis)
+    {
+      os << " " << box.lower[axis] << " " << box.upper[axis];
+    }
+    os << "\n";
+  }
+  os << indent << "MaximumAge: " << this->MaximumAge << "\n";
   os << indent << "Keep: " << this->Keep << "\n";
   os << indent << "StopOnArrival: " << on(this->StopOnArrival) << "\n";
   os << indent << "Integrator: " << this->Integrator << "\n";

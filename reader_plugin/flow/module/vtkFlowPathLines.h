@@ -8,11 +8,12 @@
  *
  * The output has points with Velocity, SimulationTime and ParticleAge, and per line (of particles:
  * per point) ReasonForTermination, ReleaseTime, EndTime and ArrivalTime, SeedIds (the number of the
- * point among those of all processes), and the arrays of the seeds. Positions do not wrap along
+ * point among those of all processes), with a destination its number, Destination (0 the box, 1
+ * and so on the others, -1 none), and the arrays of the seeds. Positions do not wrap along
  * cyclic axes, unless Wrap. Numbers of ReasonForTermination: 0 on its way, 1 left the domain, 5 too
  * many cells or steps in one interval, 6 stagnation, 8 reached the end time, 9 reached the
- * destination, 10 met cells without flow. Seeds outside of the domain, or where there is no flow,
- * have no line.
+ * destination, 10 met cells without flow, 12 has MaximumAge. Seeds outside of the domain, or where
+ * there is no flow, have no line.
  *
  * The field data have, besides what was read: particles, particles_without_line,
  * particles_that_arrive; if there are any, first_arrival and median_arrival.
@@ -95,6 +96,23 @@ public:
   vtkGetVector6Macro(Destination, double);
   ///@}
 
+  ///@{
+  /**
+   * Other boxes, beside Destination: a particle arrives at the one that it is in first, and of
+   * several at once at the first of them. Only used with UseDestination. Default: none.
+   */
+  void AddDestination(double xMin, double xMax, double yMin, double yMax, double zMin, double zMax);
+  void RemoveAllDestinations();
+  ///@}
+
+  ///@{
+  /**
+   * Lines end when a particle is so old, in units of time; 0 is no limit. Default: 0.
+   */
+  vtkSetMacro(MaximumAge, double);
+  vtkGetMacro(MaximumAge, double);
+  ///@}
+
   /**
    * After UpdateInformation: a box to begin with, the last third of the domain along x and the
    * middle third along the others; zeros without input.
@@ -151,8 +169,8 @@ public:
 
   ///@{
   /**
-   * Particles stay where no corner of their cell is faster than this between two time steps.
-   * Default: 0.
+   * Lines end where particles are not faster than this. With 0 none do: particles rest, and move on
+   * when the flow does. Default: 0.
    */
   vtkSetMacro(TerminalSpeed, double);
   vtkGetMacro(TerminalSpeed, double);
@@ -214,6 +232,7 @@ private:
   bool UseReleaseTimes = true;
   bool UseDestination = false;
   double Destination[6] = { 0.0, 1.0, 0.0, 1.0, 0.0, 1.0 };
+  double MaximumAge = 0.0;
   double SuggestedDestination[6] = { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 };
   int Keep = ALL;
   bool StopOnArrival = false;
