@@ -412,6 +412,15 @@ if h5py:
             file[f"cycle_{step}/p"] = p * step
     converted("s.h5", "s.idx", "--map", "p=/cycle_*/p")
     same("s.idx", {"p": p * 10}, 10, steps=2)
+    with h5py.File("packed.h5", "w") as file:
+        file["p"] = np.arange(24, dtype="i2").reshape(4, 6)
+        file["p"].attrs.update({"scale_factor": np.array([0.5], "f4"), "add_offset": np.float32(2), "_FillValue": np.array([3], "i2")})
+    assert "'/p' is unpacked from int16 to float32: scale_factor" in converted("packed.h5", "packed.idx")
+    packed = np.arange(24, dtype="f4").reshape(4, 6) * np.float32(0.5) + 2
+    packed[0, 3] = np.nan
+    same("packed.idx", {"p": packed})
+    converted("packed.h5", "packed.idx", "--stored")
+    same("packed.idx", {"p": np.arange(24, dtype="i2").reshape(4, 6)})
     refused("s.h5", "n.idx", "--map", "p=/cycle_*/q", says=("nothing in the file is called so",))
     put("cut.h5", open("a.h5", "rb").read()[:2000])
     refused("cut.h5", "n.idx", says=("cut.h5: ",))

@@ -86,7 +86,7 @@ def add_arguments(parser):
                        help="numbers that stand for none and become NaN; those that netCDF tells of do by themselves")
     grids.add_argument("--group", metavar="NAME", help="group of a netCDF file that has the variables")
     grids.add_argument("--stored", action="store_true",
-                       help="write the numbers that a netCDF file stores, packed ones too, and not those that they mean")
+                       help="write the numbers that a netCDF or HDF5 file stores, packed ones too, not those that they mean")
     velocities = parser.add_argument_group("of velocities (OUT ends in .bricks or .bricks.series), with those of "
                                             "grids that tell of inputs")
     velocities.add_argument("--times", metavar="T,...", type=option_types.numbers,

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Grids in HDF5: arrays (nz, ny, nx), (nz, ny, nx, components) or (ny, nx) of one shape; --map NAME=PATH says which, with a
-* for the numbers of steps."""
+* for the numbers of steps. Arrays with the attributes of packed numbers (scale_factor, _FillValue ...) are unpacked."""
 
 import numpy as np
 
-from .. import hdf5
+from .. import cf, hdf5
 from ..model import ConvertError, Fields, Format, Step, listed, part_of
 from ..formats.hdf5_files import numbers_of
 
+PACKED = ("scale_factor", "add_offset", "_FillValue", "missing_value", "valid_range", "valid_min", "valid_max")
 FEWEST = 2  # axes of what is taken for a grid
 
 
@@ -55,9 +56,17 @@ def _all(file, options):
 def _slab(node, options, remarks):
     """The first row that is needed, the values from there on, and how many rows there are; None of a whole array."""
     if options.part == (0, 1) or getattr(node, "ndim", 0) < FEWEST:
-        return 0, hdf5.read(node, remarks=remarks), None
+        return 0, _meant(node, hdf5.read(node, remarks=remarks), options, remarks), None
     begin, end = part_of(node.shape[0], *options.part)
-    return begin, hdf5.read(node, np.s_[begin:end], remarks, is_slab=True), node.shape[0]
+    return begin, _meant(node, hdf5.read(node, np.s_[begin:end], remarks, is_slab=True), options, remarks), node.shape[0]
+
+
+def _meant(node, values, options, remarks):
+    about = {key: node.attrs[key] for key in (*PACKED, "_Unsigned") if key in node.attrs}
+    if options.stored or not any(key in about for key in PACKED):
+        return values
+    return cf.unpacked(node.name, values, {key: value.decode() if isinstance(value, bytes) else value for key, value in about.items()},
+                       remarks)
 
 
 def _fields(slabs, options, remarks, others):
@@ -71,5 +80,5 @@ def _fields(slabs, options, remarks, others):
 
 
 FORMAT = Format("hdf5", "arrays in HDF5, by --map or all of one shape", steps, extensions=(".h5", ".hdf5", ".hdf"),
-                modules=hdf5.MODULE, options=("mapping", "origin", "spacing", "follow_links"), rank=30,
+                modules=hdf5.MODULE, options=("mapping", "origin", "spacing", "stored", "follow_links"), rank=30,
                 sniff=lambda head, path: head.startswith(hdf5.MAGIC) and not path.lower().endswith((".nc", ".nc4", ".cdf")))
