@@ -62,6 +62,21 @@ BrickGrid grid_of(const bat_flow_grid& given)
   return grid;
 }
 
+bat_flow_grid grid_for_c(const BrickGrid& own) noexcept
+{
+  bat_flow_grid grid{};
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    grid.points[a] = own.points[a];
+    grid.origin[a] = own.origin[a];
+    grid.spacing[a] = own.spacing[a];
+    grid.cyclic[a] = own.cyclic[a] ? 1 : 0;
+  }
+  grid.components = own.components;
+  grid.type = static_cast<std::int64_t>(own.type);
+  return grid;
+}
+
 bricks::GrowingSeries* growing_series_at(const std::string& path, bool flush)
 {
   const std::string end = ".bricks.series";
@@ -241,6 +256,66 @@ int bat_bricks_validate(const char* path)
     });
 }
 
+int bat_bricks_open(const char* path, bat_bricks** out, uint64_t* level_count, const double** times)
+{
+  return guard(
+    [&]
+    {
+      need(out, "out") = nullptr;
+      auto series = bat::bricks::Series::open(need_text(path, "the path to read"));
+      if (level_count)
+      {
+        *level_count = series->times().size();
+      }
+      if (times)
+      {
+        *times = series->times().data();
+      }
+      *out = new bat_bricks{ std::move(series) };
+    });
+}
+
+int bat_bricks_describe(const bat_bricks* bricks, uint64_t level, bat_bricks_level* out)
+{
+  return guard(
+    [&]
+    {
+      const bat::bricks::File& file =
+        need(bricks, "bricks").series->level(static_cast<std::size_t>(level));
+      const bat::bricks::Header& header = file.header();
+      const bat::bricks::BrickCounts counts = file.count_bricks();
+      bat_bricks_level& about = need(out, "out");
+      about = {};
+      about.file = file.name().c_str();
+      about.field = header.field.c_str();
+      about.metadata = header.metadata.c_str();
+      about.grid = bat::capi::grid_for_c(header.grid);
+      about.edge = header.grid.edge;
+      about.has_time = header.time ? 1 : 0;
+      about.has_step = header.step ? 1 : 0;
+      about.time = header.time.value_or(0);
+      about.step = header.step.value_or(0);
+      about.max_speed = header.largest_speed;
+      std::copy(header.minimum.begin(), header.minimum.end(), about.minimum);
+      std::copy(header.maximum.begin(), header.maximum.end(), about.maximum);
+      about.bricks = counts.bricks;
+      about.blank_bricks = counts.blank;
+      about.resting_bricks = counts.at_rest;
+      about.brick_bytes = counts.stored_bytes;
+      about.file_bytes = file.file_bytes();
+      about.value_bytes = header.grid.point_bytes();
+      for (const std::int64_t points : header.grid.points)
+      {
+        about.value_bytes *= static_cast<std::uint64_t>(points);
+      }
+    });
+}
+
+void bat_bricks_free(bat_bricks* bricks)
+{
+  delete bricks;
+}
+
 void bat_flow_free(bat_flow* flow)
 {
   delete flow;
@@ -255,17 +330,7 @@ int bat_flow_describe(
       const bat::BrickSource& source = need(flow, "flow").cache.source();
       if (grid)
       {
-        const bat::BrickGrid& own = source.grid();
-        *grid = {};
-        for (std::size_t a = 0; a != 3; ++a)
-        {
-          grid->points[a] = own.points[a];
-          grid->origin[a] = own.origin[a];
-          grid->spacing[a] = own.spacing[a];
-          grid->cyclic[a] = own.cyclic[a] ? 1 : 0;
-        }
-        grid->components = own.components;
-        grid->type = static_cast<std::int64_t>(own.type);
+        *grid = bat::capi::grid_for_c(source.grid());
       }
       if (time_count)
       {

@@ -5,10 +5,12 @@
 #include "bat/bat_flow.h"
 #include "bat/bricks/file.hpp"
 #include "bat/bricks/growing_series.hpp"
+#include "bat/bricks/series.hpp"
 #include "bat/flow/cache.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 struct bat_flow
@@ -16,10 +18,16 @@ struct bat_flow
   bat::flow::Cache cache;
 };
 
+struct bat_bricks
+{
+  std::shared_ptr<const bat::bricks::Series> series;
+};
+
 namespace bat::capi
 {
 /// Throws Error{InvalidArgument}: components or type of no velocity.
 [[nodiscard]] BrickGrid grid_of(const bat_flow_grid& given);
+[[nodiscard]] bat_flow_grid grid_for_c(const BrickGrid& own) noexcept;
 /// `grid` may be NULL where there are no values. Throws as grid_of().
 [[nodiscard]] bricks::Header header_of(const bat_flow_grid* grid, const char* field,
   const char* metadata, const double* time, const std::int64_t* step);

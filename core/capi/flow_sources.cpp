@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -24,9 +25,31 @@ namespace
 flow::CacheOptions cache_options(std::uint64_t cache_bytes, std::int64_t io_threads)
 {
   flow::CacheOptions options;
-  options.bytes = need_size(cache_bytes, "cache_bytes");
+  if (cache_bytes != 0)
+  {
+    options.bytes = need_size(cache_bytes, "cache_bytes");
+  }
   options.io_threads = static_cast<int>(need_at_most(io_threads, 1024, "io_threads"));
   return options;
+}
+
+/// `kept_bytes`: of the caller's memory, what is not for bricks. Throws Error{InvalidArgument} if
+/// the rest is too little for one thread.
+bat_flow* open_flow(std::shared_ptr<const BrickSource> source, const flow::CacheOptions& options,
+  std::uint64_t kept_bytes = 0)
+{
+  auto flow = std::make_unique<bat_flow>(bat_flow{ flow::Cache(std::move(source), options) });
+  const std::uint64_t needed = flow->cache.min_bytes();
+  if (options.bytes < needed)
+  {
+    const std::uint64_t given = options.bytes + kept_bytes;
+    refuse(
+      fmt::format("cache_bytes is {}; allowed are {} and more, which 32 bricks of {} need, or 0 "
+                  "for {}",
+        given, kept_bytes == 0 ? needed : (4 * needed + 2) / 3, flow->cache.source().level_name(0),
+        flow::CacheOptions::usual_bytes));
+  }
+  return flow.release();
 }
 
 bool is_idx(const std::string& path)
@@ -43,7 +66,7 @@ bat_flow* open_idx(
 {
   velocity.block_bytes = options.bytes / 4;
   options.bytes -= velocity.block_bytes;
-  return new bat_flow{ flow::Cache(idx::VelocitySource::open(path, velocity), options) };
+  return open_flow(idx::VelocitySource::open(path, velocity), options, velocity.block_bytes);
 }
 #else
 [[noreturn]] bat_flow* open_idx(const std::string& path, int, const flow::CacheOptions&)
@@ -132,7 +155,7 @@ int bat_flow_open(const char* path, uint64_t cache_bytes, int64_t io_threads, ba
         *out = open_idx(source, {}, options);
         return;
       }
-      *out = new bat_flow{ bat::flow::Cache(bat::bricks::Series::open(source), options) };
+      *out = open_flow(bat::bricks::Series::open(source), options);
     });
 }
 
@@ -175,10 +198,9 @@ int bat_flow_open_arrays(const bat_flow_grid* grid, uint64_t time_count, const d
       need(out, "out") = nullptr;
       std::vector<double> all = times_of(time_count, times);
       need(levels, "levels");
-      *out = new bat_flow{ bat::flow::Cache(
-        std::make_shared<bat::flow::ArraySource>(grid_of(need(grid, "grid")), std::move(all),
-          std::vector<const void*>(levels, levels + time_count)),
-        cache_options(cache_bytes, io_threads)) };
+      *out = open_flow(std::make_shared<bat::flow::ArraySource>(grid_of(need(grid, "grid")),
+                         std::move(all), std::vector<const void*>(levels, levels + time_count)),
+        cache_options(cache_bytes, io_threads));
     });
 }
 
@@ -197,8 +219,7 @@ int bat_flow_open_function(const bat_flow_grid* grid, uint64_t time_count, const
       }
       bat::BrickGrid own = grid_of(need(grid, "grid"));
       own.edge = static_cast<int>(need_at_most(edge, bat::BrickGrid::most_edge, "edge"));
-      *out = new bat_flow{ bat::flow::Cache(
-        std::make_shared<FunctionSource>(own, std::move(all), read, data),
-        cache_options(cache_bytes, io_threads)) };
+      *out = open_flow(std::make_shared<FunctionSource>(own, std::move(all), read, data),
+        cache_options(cache_bytes, io_threads));
     });
 }

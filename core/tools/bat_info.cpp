@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bat_info FILE...: what .bat files hold, for people or (--json) for programs. Exit status 1: one
-// cannot be read; 2: usage.
+// bat_info FILE...: what .bat files and grids hold, for people or (--json) for programs. Exit
+// status 1: one cannot be read; 2: usage.
 
 #include "bat/bat.hpp"
+#include "tools/grids.hpp"
 #include "tools/program.hpp"
 
 #include <CLI/CLI.hpp>
@@ -324,7 +325,7 @@ void print(const bat::Dataset& file)
 
 int main(int argc, char** argv)
 {
-  CLI::App app("Tells what .bat files hold.", "bat_info");
+  CLI::App app("Tells what .bat files, velocities in bricks and .idx hold.", "bat_info");
   app.set_version_flag("--version", std::string("bat_info ") + bat::kLibraryVersion);
   std::vector<std::string> paths;
   bool json = false;
@@ -337,11 +338,30 @@ int main(int argc, char** argv)
   return bat::tools::run("bat_info",
     [&]
     {
-      const bool one = paths.size() == 1 && !bat::is_series(paths.front());
+      const bool one =
+        paths.size() == 1 && (bat::tools::is_grid(paths.front()) || !bat::is_series(paths.front()));
       nlohmann::json infos = nlohmann::json::array();
       const int status = bat::tools::for_each_file("bat_info", paths,
         [&](const std::string& path)
         {
+          if (bat::tools::is_grid(path))
+          {
+            bool is_whole = true;
+            nlohmann::json about = bat::tools::describe_grid(path, is_whole);
+            if (json)
+            {
+              infos.push_back(std::move(about));
+            }
+            else
+            {
+              fmt::print("{}", bat::tools::tell_grid(about));
+            }
+            if (!is_whole)
+            {
+              throw bat::Error(bat::ErrorCode::Corrupt, path + ": not all levels can be read");
+            }
+            return;
+          }
           const bat::Dataset file = bat::Dataset::open(path);
           if (json)
           {

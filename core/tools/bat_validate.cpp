@@ -3,6 +3,7 @@
 // thing that is wrong. Exit status 0: all files are sound; 1: one is not; 2: usage.
 
 #include "bat/bat.hpp"
+#include "tools/grids.hpp"
 #include "tools/program.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +12,9 @@
 
 int main(int argc, char** argv)
 {
-  CLI::App app("Checks every checksum and every structural rule of .bat files.", "bat_validate");
+  CLI::App app(
+    "Checks every checksum and every structural rule of .bat files, velocities in bricks and .idx.",
+    "bat_validate");
   app.set_version_flag("--version", std::string("bat_validate ") + bat::kLibraryVersion);
   std::vector<std::string> paths;
   bat::tools::add_files(app, paths);
@@ -25,6 +28,12 @@ int main(int argc, char** argv)
       return bat::tools::for_each_file("bat_validate", paths,
         [](const std::string& path)
         {
+          if (bat::tools::is_grid(path))
+          {
+            const std::string checked = bat::tools::validate_grid(path);
+            fmt::print("{}: sound, {}\n", path, checked);
+            return;
+          }
           const bat::Dataset file = bat::Dataset::open(path);
           bat::validate(file);
           fmt::print("{}: sound, {} particles\n", path, file.particle_count());

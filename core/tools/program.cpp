@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <string_view>
 #include <utility>
 
 #include <unistd.h>
@@ -68,6 +69,13 @@ bool goes_well(const char* name, const std::function<void()>& f)
     return false;
   }
 }
+
+bool is_series_of_bricks(const std::string& path)
+{
+  constexpr std::string_view kEnding = ".bricks.series";
+  return path.size() >= kEnding.size() &&
+    path.compare(path.size() - kEnding.size(), kEnding.size(), kEnding) == 0;
+}
 }
 
 int for_each_file(const char* name, const std::vector<std::string>& paths,
@@ -77,6 +85,11 @@ int for_each_file(const char* name, const std::vector<std::string>& paths,
   for (const std::string& given : paths)
   {
     std::vector<SeriesStep> steps;
+    if (is_series_of_bricks(given))
+    {
+      well &= goes_well(name, [&] { f(given); });
+      continue;
+    }
     well &= goes_well(name, [&] { steps = read_series(given); });
     for (const SeriesStep& step : steps)
     {

@@ -23,8 +23,9 @@ constexpr int kUsage = 2;
 /// is status 1, as is output that could not be written.
 [[nodiscard]] int run(const char* name, const std::function<int()>& program);
 
-/// Calls f with each path, or instead of a series with those of its steps. Says what f throws, and
-/// goes on. Returns the exit status: 1 if something was thrown, else 0.
+/// Calls f with each path, or instead of a series with those of its steps; a series of velocities
+/// (.bricks.series) is one. Says what f throws, and goes on. Returns the exit status: 1 if
+/// something was thrown, else 0.
 [[nodiscard]] int for_each_file(const char* name, const std::vector<std::string>& paths,
   const std::function<void(const std::string&)>& f);
 

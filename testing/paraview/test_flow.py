@@ -1050,12 +1050,15 @@ def check(folder):
     lines.UseDestination, lines.Direction, lines.Release, lines.LimitTimes = 0, "Forward", "Once", 0
     lines.Integrator, lines.StepShare = "Runge-Kutta 4", 0.25
     check_lines(fetch(lines), flow.path_lines(positions, integrator="rk4", step_share=0.25, keep_faces=True), [0.0], "Runge-Kutta 4")
-    lines.Integrator, reader.CacheSize, lines.Prefetch = "Cell By Cell", 0.01, 0
+    lines.Integrator, reader.CacheSize, lines.Prefetch = "Cell By Cell", 0.3, 0
     lines.MaximumError = 1e-7
     data = fetch(lines)
     check_lines(data, flow.path_lines(positions, most_error=1e-7, keep_faces=True), [0.0], "a small cache")
     assert field_value(data, "cache_bytes") < ranks * 64 * 16 * 9500, field_value(data, "cache_bytes")
     expect(field_value(data, "prefetched"), 0, "prefetched")
+    reader.CacheSize = 0.01
+    expect(fetch(lines).GetNumberOfPoints(), 0, "points of lines with a cache for one brick")
+    expect(said(), 1, "errors of a cache that is too small")
     reader.CacheSize, lines.MaximumError, lines.Prefetch = 512, 1e-6, 1
 
     # Seeds outside; a line of ParaView's as seeds; composite data.

@@ -258,7 +258,7 @@ class Flow(unittest.TestCase):
                               mode="add_step" if step else "replace", step=step, time=time, flush=False, **place)
         found = {
             "arrays": flow.path_lines(list(zip(times, [turn] * 3)), seeds, **place),
-            "swapped": flow.path_lines(zip(times, [turn.astype(">f4")] * 3), seeds, cache_bytes=1 << 16, **place),
+            "swapped": flow.path_lines(zip(times, [turn.astype(">f4")] * 3), seeds, cache_bytes=1 << 20, **place),
             "idx": flow.path_lines(grid, seeds),
             "its fields": flow.path_lines(grid, seeds, fields=["u", "v", "w"], cache_bytes=1 << 20, io_threads=3)}
         with flow.from_function(lambda level, box: turn[box], times, (17, 17, 17), brick_points=5, **place) as source:
@@ -269,6 +269,91 @@ class Flow(unittest.TestCase):
         self.assertEqual(found["arrays"].statistics["bytes_read"], 0)
         with flow.open(grid, fields="wind", cyclic=(True, False, False)) as source:
             self.assertEqual(source.cyclic, (True, False, False))
+
+    def test_one_seed_and_none(self):
+        with flow.open(self.series) as turn:
+            whole = turn.path_lines([[0.5, 0, 0.1]])
+            one = turn.path_lines([0.5, 0, 0.1])
+            self.assertEqual((len(one), one.checksum), (1, whole.checksum))
+            self.assertEqual(turn.path_lines((0.5, 0, 0.1), [0.25]).times[0], 0.25)
+            for nothing in ([], np.empty((0, 3)), ()):
+                none = turn.path_lines(nothing)
+                self.assertEqual((len(none), none.ends.shape, none.offsets.tolist(), none.positions.shape), (0, (0, 3), [0], (0, 3)))
+            self.assertEqual(len(turn.path_lines([], [])), 0)
+            for wrong in ([0.5, 0], [[0.5, 0]], [[[0.5, 0, 0]]], 0.5, [[]]):
+                with self.assertRaisesRegex(parabat.BatValueError, r"shape \(.*\(n, 3\), and \(3,\) of one"):
+                    turn.path_lines(wrong)
+            for line in ([0.5, 0, 0.1], []):
+                with self.assertRaisesRegex(parabat.BatValueError, "a line of [01] points"):
+                    turn.streak_surface(line, most_edge=0.1)
+        self.assertEqual(len(flow.path_lines([(0, rotation()), (1, rotation())], [8, 8, 8])), 1)
+
+    def test_caches_that_are_too_small_are_refused(self):
+        seeds, levels, times = [[0.5, 0, 0.1]], [(0, rotation()), (1, rotation())], [0, 1]
+        place = {"origin": (-1, -1, -1), "spacing": [0.125] * 3}
+        box = lambda level, at: levels[level][1][at]
+        sources = {"a series": lambda n: flow.open(self.series, cache_bytes=n),
+                   "arrays": lambda n: flow.from_arrays(levels, cache_bytes=n, **place),
+                   "a function": lambda n: flow.from_function(box, times, (17, 17, 17), cache_bytes=n, **place)}
+        for name, source in sources.items():
+            for tiny in (1, 4096, 100_000):
+                with self.assertRaisesRegex(parabat.BatValueError, f"cache_bytes is {tiny}; allowed are ([0-9]+) and more.*or 0") as refused:
+                    source(tiny)
+            least = int(str(refused.exception).split("allowed are ")[1].split()[0])
+            with self.assertRaisesRegex(parabat.BatValueError, f"cache_bytes is {least - 1}"):
+                source(least - 1)
+            with source(least) as small, source(0) as usual:
+                found = [each.path_lines(seeds, threads=1) for each in (small, usual)]
+                self.assertEqual(found[0].checksum, found[1].checksum, name)
+                self.assertEqual(found[0].statistics["most_cache_bytes"], least)
+                self.assertGreater(found[1].statistics["most_cache_bytes"], 500 << 20)
+
+    def test_what_files_say_of_themselves(self):
+        folder = pathlib.Path(self.folder.name)
+        half = rotation()
+        half[:, :, 9:] = np.nan
+        still = np.zeros_like(half)
+        flow.write_series(folder / "half.bricks.series", [(1, half), (4, still)], spacing=(1, 2, 3), cyclic=(True, False, False),
+                          flush=False)
+        (time, level), (_, rest) = flow.describe(folder / "half.bricks.series")
+        self.assertEqual((time, level.time, level.step, level.field, level.metadata), (1, 1, 0, "velocity", None))
+        self.assertEqual((level.points, level.spacing, level.cyclic, level.components), ((17, 17, 17), (1, 2, 3), (True, False, False), 3))
+        self.assertEqual((level.bricks, level.blank_bricks, level.resting_bricks, rest.resting_bricks), (27, 9, 0, 27))
+        self.assertEqual((level.minimum, level.maximum), ((-1, -1, 0), (1, 0, 0)))
+        self.assertAlmostEqual(level.max_speed, 2 ** 0.5, 6)
+        self.assertEqual((level.file_bytes, level.value_bytes), ((folder / "half_0000.bricks").stat().st_size, half.nbytes))
+        self.assertEqual(flow.describe(self.series)[2][1].metadata, {"units": "m/s"})
+
+        def run(*words):
+            done = subprocess.run([sys.executable, "-m", "parabat", *map(str, words)], text=True, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, check=False)
+            return done.returncode, done.stdout, done.stderr
+        code, out, _ = run("info", folder / "half.bricks.series", self.series.with_name("turn_0000.bricks"))
+        self.assertEqual(code, 0)
+        for words in ("17 x 17 x 17 points, 2 levels, time 1 to 4", "spacing 1 2 3, cyclic along x", "velocity float32[3], speed up to 1.41421",
+                      "54 bricks of 8 points along each axis, 9 without flow, 27 at rest", "wind float32[3]", "1 level, time 0"):
+            self.assertIn(words, out)
+        code, out, _ = run("info", "--json", self.series)
+        self.assertEqual((code, [each["time"] for each in json.loads(out)["levels"]]), (0, [0, 0.5, 2]))
+        code, out, _ = run("validate", self.series)
+        self.assertEqual(code, 0)
+        self.assertIn("turn.bricks.series: sound, 3 levels of 27 bricks, 0 of all without flow", out)
+        damaged = folder / "turn_0001.bricks"
+        whole = damaged.read_bytes()
+        damaged.write_bytes(whole[:-100] + bytes([whole[-100] ^ 1]) + whole[-99:])
+        self.assertEqual(run("info", self.series)[0], 0)  # no bricks are read
+        for path in (self.series, damaged):
+            code, out, err = run("validate", path)
+            self.assertEqual((code, out), (1, ""))
+            self.assertIn("turn_0001.bricks", err)
+        damaged.write_bytes(b"\0" * 64 + whole[64:])
+        code, out, err = run("info", self.series)
+        self.assertEqual(code, 3)
+        self.assertIn("3 levels, time 0 to 2", out)
+        self.assertIn("turn_0001.bricks", err)
+        damaged.unlink()
+        for verb in ("info", "validate"):
+            self.assertEqual(run(verb, self.series)[0], 3)
 
     def test_what_other_sources_refuse(self):
         turn = rotation()
@@ -485,7 +570,7 @@ class Flow(unittest.TestCase):
             with self.assertRaisesRegex(parabat.BatValueError, "end_time"):
                 turn.path_lines([[0, 0, 0]], end_time=3)
             with self.assertRaisesRegex(parabat.BatValueError, r"\(n, 3\)"):
-                turn.path_lines([0, 0, 0])
+                turn.path_lines([0, 0, 0, 0])
             with self.assertRaisesRegex(parabat.BatValueError, "integrator"):
                 turn.path_lines([[0, 0, 0]], integrator="euler")
             with self.assertRaises(parabat.BatCancelledError):

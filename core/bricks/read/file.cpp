@@ -181,6 +181,21 @@ std::uint64_t File::stored_bytes(std::uint64_t brick) const
   return this->impl_->entry(brick).bytes;
 }
 
+BrickCounts File::count_bricks() const
+{
+  BrickCounts counts;
+  counts.bricks = this->grid().brick_count();
+  for (std::uint64_t brick = 0; brick != counts.bricks; ++brick)
+  {
+    const format::BrickEntry entry = this->impl_->entry(brick);
+    const bool has_none = entry.bytes == 0;
+    counts.blank += has_none && entry.offset == format::BrickEntry::kNoFlow;
+    counts.at_rest += has_none && entry.offset == format::BrickEntry::kAtRest;
+    counts.stored_bytes += entry.bytes;
+  }
+  return counts;
+}
+
 std::uint64_t File::read(std::uint64_t brick, BrickMemory to) const
 {
   const Impl& impl = *this->impl_;

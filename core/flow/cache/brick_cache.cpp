@@ -70,6 +70,10 @@ std::uint64_t Cache::most_bytes() const noexcept
 {
   return this->bricks_->most_bytes();
 }
+std::uint64_t Cache::min_bytes() const noexcept
+{
+  return kLeastSlots * this->bricks_->slot_bytes();
+}
 void Cache::clear() const
 {
   this->bricks_->clear();
@@ -102,7 +106,8 @@ BrickCache::BrickCache(std::shared_ptr<const BrickSource> source, const CacheOpt
   this->plane_bytes_ = side * this->row_bytes_;
   this->value_bytes_ = (side * this->plane_bytes_ + kLine - 1) / kLine * kLine;
   this->slot_bytes_ = this->value_bytes_ + kLine + sizeof(BrickSlot) + kTableBytes;
-  this->capacity_ = std::max<std::uint64_t>(kLeastSlots, options.bytes / this->slot_bytes_);
+  const std::uint64_t bytes = options.bytes == 0 ? CacheOptions::usual_bytes : options.bytes;
+  this->capacity_ = std::max<std::uint64_t>(kLeastSlots, bytes / this->slot_bytes_);
   this->threads_.emplace_back([this] { this->read_bricks(); });
 }
 

@@ -40,9 +40,9 @@ from ._arguments import as_box, as_integer, as_layers, as_list, as_path, as_real
 from ._library import DTYPES, TYPES, Owned, agreed, call, check, library
 from ._library import told as error_told
 from ._progress import Progress
-from .errors import INVALID_ARGUMENT, BatImportError, BatTypeError, refuse, refuse_type, shown
+from .errors import INVALID_ARGUMENT, BatError, BatImportError, BatTypeError, refuse, refuse_type, shown
 
-__all__ = ["Flow", "Ftle", "PathLines", "Piece", "REASONS", "StreakSurface", "convert", "from_arrays", "from_function",
+__all__ = ["Flow", "Ftle", "Level", "PathLines", "Piece", "REASONS", "StreakSurface", "convert", "describe", "from_arrays", "from_function",
            "open", "path_lines", "validate", "write_level", "write_series"]
 
 #: Why a line ends: the numbers of PathLines.reasons.
@@ -98,6 +98,19 @@ def _triple(values, what):
         array = np.empty(0)
     if array.size != 3:
         refuse(f"{what}: {shown(values)}; three numbers are needed, x, y, z")
+    return array
+
+
+def _positions(values, what):
+    """(n, 3) of as many positions; of one alone, x, y, z; of an empty list."""
+    try:
+        array = np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        refuse_type(what, values, "arrays of shape (n, 3)")
+    if array.shape in ((0,), (3,)):
+        array = array.reshape(-1, 3)
+    if array.ndim != 2 or array.shape[1] != 3:
+        refuse(f"{what}: shape {array.shape}; allowed: (n, 3), and (3,) of one")
     return array
 
 
@@ -414,6 +427,70 @@ def convert(inputs: str | os.PathLike | Iterable[str | os.PathLike], path: str |
     return [pathlib.Path(news["level"] if "level" in news else news["done"]) for news in done]
 
 
+class _Level(ctypes.Structure):
+    _fields_ = [("file", ctypes.c_char_p), ("field", ctypes.c_char_p), ("metadata", ctypes.c_char_p), ("grid", _Grid),
+                ("edge", ctypes.c_int64), ("has_time", ctypes.c_int64), ("has_step", ctypes.c_int64), ("time", ctypes.c_double),
+                ("step", ctypes.c_int64), ("max_speed", ctypes.c_double), ("minimum", ctypes.c_double * 3),
+                ("maximum", ctypes.c_double * 3)] + [(name, ctypes.c_uint64) for name in (
+                    "bricks", "blank_bricks", "resting_bricks", "brick_bytes", "file_bytes", "value_bytes")]
+
+
+@dataclasses.dataclass(frozen=True)
+class Level:
+    """What a .bricks file says of itself."""
+
+    file: str
+    field: str              #: name of the velocity
+    time: float | None      #: that the file has; a series has its own
+    step: int | None
+    metadata: dict | None
+    points: tuple           #: of the grid along x, y, z
+    origin: tuple
+    spacing: tuple
+    cyclic: tuple
+    components: int
+    dtype: np.dtype
+    brick_points: int       #: of a brick, along each axis
+    max_speed: float        #: of points with flow
+    minimum: tuple          #: of each component; above the maximum where there is no flow at all
+    maximum: tuple
+    bricks: int
+    blank_bricks: int       #: of these: without flow
+    resting_bricks: int     #: of these: of velocity 0
+    brick_bytes: int        #: stored, of the others
+    file_bytes: int
+    value_bytes: int        #: of all values
+
+
+def describe(path: str | os.PathLike) -> list[tuple[float, Level | BatError]]:
+    """(time, Level) of each level of a .bricks.series, or of a .bricks file; instead of the Level of one that cannot be
+    read, the BatError that says why. Headers and indexes are read, no bricks."""
+    lib = _flow_library()
+    count, times = ctypes.c_uint64(), ctypes.POINTER(ctypes.c_double)()
+    owned = Owned(lib.bat_bricks_free)
+    found = []
+    with owned:
+        check(lib.bat_bricks_open(as_path(path), ctypes.byref(owned.pointer), ctypes.byref(count), ctypes.byref(times)))
+        for number in range(count.value):
+            about = _Level()
+            try:
+                check(lib.bat_bricks_describe(owned.pointer, ctypes.c_uint64(number), ctypes.byref(about)))
+                found.append((times[number], _level_of(about)))
+            except BatError as error:
+                found.append((times[number], error))
+    return found
+
+
+def _level_of(about):
+    grid = about.grid
+    metadata = json.loads(about.metadata) if about.metadata else None
+    return Level(os.fsdecode(about.file), about.field.decode(), about.time if about.has_time else None,
+                 about.step if about.has_step else None, metadata, tuple(grid.points), tuple(grid.origin), tuple(grid.spacing),
+                 tuple(bool(flag) for flag in grid.cyclic), grid.components, DTYPES[grid.type], about.edge, about.max_speed,
+                 *(tuple(ends[:grid.components]) for ends in (about.minimum, about.maximum)), about.bricks, about.blank_bricks,
+                 about.resting_bricks, about.brick_bytes, about.file_bytes, about.value_bytes)
+
+
 def validate(path: str | os.PathLike) -> None:
     """Reads every byte of a .bricks file, or of all files of a series, and checks every rule. Raises
     BatError that says what is wrong."""
@@ -557,8 +634,8 @@ class Flow:
                    threads: int = 0, prefetch: str = "velocity", hints: str = "read",
                    go_on: PathLines | None = None,
                    progress: Callable[[float], Any] | None = None) -> PathLines:
-        """Follows seeds of shape (n, 3), released at times: one, or (n,); the first time of the
-        series, or backwards its last, if not given.
+        """Follows seeds of shape (n, 3), or (3,) of one, released at times: one, or (n,); the first
+        time of the series, or backwards its last, if not given.
 
         Lines end at end_time (the last time; backwards, the first), max_age after their release, where
         they leave the domain or meet NaN, or, with stop_on_arrival, in the destination: lower x, y, z,
@@ -584,12 +661,7 @@ class Flow:
         must be opened again. PathLines may come from arrays that were kept in a file.
         """
         lib = self._library()
-        try:
-            seeds = np.ascontiguousarray(seeds, dtype=np.float64)
-        except (TypeError, ValueError):
-            refuse_type("seeds", seeds, "arrays of shape (n, 3)")
-        if seeds.ndim != 2 or seeds.shape[1] != 3:
-            refuse(f"seeds: shape {seeds.shape}; allowed: (n, 3)")
+        seeds = _positions(seeds, "seeds")
         if times is None:
             times = self.times[-1 if backward else 0]
         try:
@@ -643,12 +715,7 @@ class Flow:
         told are estimates.
         """
         lib = self._library()
-        try:
-            line = np.ascontiguousarray(line, dtype=np.float64)
-        except (TypeError, ValueError):
-            refuse_type("line", line, "arrays of shape (n, 3)")
-        if line.ndim != 2 or line.shape[1] != 3:
-            refuse(f"line: shape {line.shape}; allowed: (n, 3)")
+        line = _positions(line, "line")
         when = as_real(self.times[0 if backward else -1] if time is None else time, "time")
         options = _options(lib, backward, integrator, most_error, step_share, terminal_speed, no_slip,
                            threads, prefetch, hints)
@@ -795,6 +862,9 @@ def open(path: str | os.PathLike, *, fields: str | Sequence[str] | None = None, 
     """A .bricks.series, or the time steps of an .idx dataset as they are, with at most cache_bytes of
     memory for what is read of it, and io_threads reads at the same time. Two time levels at least.
     Nothing but a header is read.
+
+    cache_bytes: 0 is 512 MiB. Less than 32 bricks need (289,024 bytes of float32) is refused; what many threads need
+    beyond is taken, 16 bricks for each, and statistics["most_cache_bytes"] tells.
 
     fields, of an .idx: the name of the velocity, which has 2 or 3 components, or two or three names, of
     x, y, z; None for the only field that can be. cyclic, of an .idx: along x, y, z, whether a last cell

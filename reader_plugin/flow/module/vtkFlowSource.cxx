@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkFlowSource.h"
 
+#include "bat/error.hpp"
 #include "vtkAlgorithm.h"
 #include "vtkAlgorithmOutput.h"
 #include "vtkInformation.h"
@@ -10,6 +11,8 @@
 #include "vtkStreamingDemandDrivenPipeline.h"
 
 #include <algorithm>
+#include <cmath>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -115,7 +118,18 @@ const bat::flow::Cache& vtkFlowSource::GetCache()
 {
   if (!this->Cache)
   {
-    this->Cache.emplace(this->Source, this->Options);
+    bat::flow::Cache cache(this->Source, this->Options);
+    if (this->Options.bytes != 0 && this->Options.bytes < cache.min_bytes())
+    {
+      constexpr double kMebibyte = 1 << 20;
+      std::ostringstream text;
+      text << "Cache Size is too small: " << static_cast<double>(this->Options.bytes) / kMebibyte
+           << " MiB for bricks; allowed are "
+           << std::ceil(static_cast<double>(cache.min_bytes()) / kMebibyte * 100) / 100
+           << " MiB and more, or 0 for 512 MiB";
+      throw bat::Error(bat::ErrorCode::InvalidArgument, text.str());
+    }
+    this->Cache.emplace(std::move(cache));
   }
   return *this->Cache;
 }

@@ -161,8 +161,10 @@ public:
     bat::idx::VelocityOptions options;
     options.fields = this->VelocityFields();
     // The rest is for bricks.
-    options.block_bytes =
-      static_cast<std::uint64_t>(Saturated(std::ceil(cacheMebibytes * Mebibyte / 4)));
+    const double memory = cacheMebibytes == 0
+      ? static_cast<double>(bat::flow::CacheOptions::usual_bytes)
+      : cacheMebibytes * Mebibyte;
+    options.block_bytes = static_cast<std::uint64_t>(Saturated(std::ceil(memory / 4)));
     FlowCause cause{ this->Generation, this->Steps, options.fields, options.block_bytes };
     if (!this->Flow->GetSource() || !(this->LastFlow == cause))
     {

@@ -46,14 +46,43 @@ extern "C"
   /* Reads every byte of a .bricks file, or of all files of a list, and checks every rule. */
   BAT_API int bat_bricks_validate(const char* path);
 
+  /* What files of bricks say of themselves. */
+  typedef struct bat_bricks bat_bricks;
+  typedef struct bat_bricks_level
+  {
+    const char* file;     /* its path; texts belong to the handle */
+    const char* field;    /* name of the velocity */
+    const char* metadata; /* a JSON object, or empty */
+    bat_flow_grid grid;
+    int64_t edge; /* of a brick, in points */
+    int64_t has_time, has_step;
+    double time; /* that the file says, if it does */
+    int64_t step;
+    double max_speed;  /* of points with flow */
+    double minimum[3]; /* of each component; above the maximum where there is no flow at all */
+    double maximum[3];
+    uint64_t bricks, blank_bricks, resting_bricks; /* all; without flow; of velocity 0 */
+    uint64_t brick_bytes, file_bytes,
+      value_bytes; /* stored of bricks; of the file; of all values */
+  } bat_bricks_level;
+  /* `path`: a list, or one .bricks file, which is one level. Levels are opened when they are
+   * described. `times` belong to the handle. */
+  BAT_API int bat_bricks_open(
+    const char* path, bat_bricks** out, uint64_t* level_count, const double** times);
+  /* Reads header and index of a level. */
+  BAT_API int bat_bricks_describe(const bat_bricks* bricks, uint64_t level, bat_bricks_level* out);
+  BAT_API void bat_bricks_free(bat_bricks* bricks);
+
   /* ---- Open flows ---------------------------------------------------------------------------- */
 
   /* A flow and the bricks of it that are in memory. Traces of it may run at the same time. */
   typedef struct bat_flow bat_flow;
 
   /* `path`: a list, or one .bricks file; or an .idx, as bat_flow_open_idx() without fields and
-   * cyclic axes. `cache_bytes`: most memory for bricks. `io_threads`: reads at the same time, 1 to
-   * 1024. Two time levels at least. */
+   * cyclic axes. `cache_bytes`: most memory for bricks; 0 for 512 MiB. Less than 32 bricks need is
+   * refused by how many bytes those are; what the threads of a trace need beyond, 16 bricks each,
+   * is taken, and bat_flow_statistics::most_cache_bytes tells. `io_threads`: reads at the same
+   * time, 1 to 1024. Two time levels at least. */
   BAT_API int bat_flow_open(
     const char* path, uint64_t cache_bytes, int64_t io_threads, bat_flow** out);
   /* The time steps of an .idx dataset as they lie on the disk: bat::idx::VelocitySource

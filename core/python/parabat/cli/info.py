@@ -8,13 +8,16 @@ from .. import idx
 from ..errors import BatError
 from ..series import read_series
 from ..tracks import Tracks, is_tracks
+from ._bricks import is_bricks
+from ._bricks import tell as tell_bricks
 from ._common import YES, add_json, in_turn, is_series, print_json, show
 from ._grids import tell as tell_grid
 
 
 def add_arguments(parser):
     """Of `info`."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help=".bat, .pbat, .bat.series, .tracks.bat or .idx")
+    parser.add_argument("files", nargs="+", metavar="FILE", help=".bat, .pbat, .bat.series, .tracks.bat, .idx, .bricks or "
+                        ".bricks.series")
     parser.add_argument("--leaves", action="store_true", help="the leaf files, with their boxes")
     add_json(parser)
 
@@ -118,6 +121,8 @@ def run(arguments):
             return _tell_tracks(path, arguments.json)
         if idx.can_open(path):
             return tell_grid(path, arguments.json)
+        if is_bricks(path):
+            return tell_bricks(path, arguments.json)
         if is_series(path):
             return _tell_series(path, arguments.json)
         with datasets.open(path) as dataset:

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat validate FILE...: checks every checksum and every rule of the format; of .idx every block."""
+"""parabat validate FILE...: checks every checksum and every rule of the format; of .idx every block, of
+.bricks every brick."""
 
 from .. import dataset as datasets
 from .. import idx
 from ..errors import BatError, BatNotFoundError
 from ..tracks import Tracks, is_tracks
+from ._bricks import is_bricks
+from ._bricks import validate as validate_bricks
 from ._common import NO, YES, add_json, in_turn, print_json, progress, say, show, steps_of
 from ._grids import validate as validate_grid
 
 
 def add_arguments(parser):
     """Of `validate`."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help=".bat, .pbat, .tracks.bat, .idx, or .bat.series with all its steps")
+    parser.add_argument("files", nargs="+", metavar="FILE", help=".bat, .pbat, .tracks.bat, .idx, .bricks, or .bat.series and "
+                        ".bricks.series with all their steps")
     add_json(parser)
 
 
@@ -36,7 +40,7 @@ def _problem(path):
 def run(arguments):
     """The exit code."""
     paths = []
-    code = in_turn(arguments.files, lambda given: paths.extend(steps_of(given)) or YES)
+    code = in_turn(arguments.files, lambda given: paths.extend([given] if is_bricks(given) else steps_of(given)) or YES)
     with progress("validating") as told:
         def check(numbered):
             done, path = numbered
@@ -44,6 +48,8 @@ def run(arguments):
                 told(done / len(paths))
             if idx.can_open(path):
                 return validate_grid(path, arguments.json, told if len(paths) == 1 else None)
+            if is_bricks(path):
+                return validate_bricks(path, arguments.json)
             problem, particles = _problem(path)
             if arguments.json:
                 print_json({"file": path, "sound": problem is None, "particles": particles, "problem": problem})

@@ -38,6 +38,15 @@ struct Checked
   std::uint64_t value_bytes = 0;  ///< of all values
 };
 
+/// What the index of a file says of its bricks.
+struct BrickCounts
+{
+  std::uint64_t bricks = 0;
+  std::uint64_t blank = 0;        ///< of these: without flow
+  std::uint64_t at_rest = 0;      ///< of these: with no velocity but 0
+  std::uint64_t stored_bytes = 0; ///< of the others
+};
+
 /// An open file. Everything read is checked before it is used. Reads go on as the file was when it
 /// was opened, also if another one takes its name. All const functions may be called concurrently.
 /// Movable.
@@ -72,6 +81,9 @@ public:
   std::uint64_t read(std::uint64_t brick, BrickMemory to) const;
   /// Stored bytes of a brick; 0 if it has no flow, or is at rest. Throws as read().
   [[nodiscard]] std::uint64_t stored_bytes(std::uint64_t brick) const;
+
+  /// Reads the index, 8 bytes for each brick. Throws as read().
+  [[nodiscard]] BrickCounts count_bricks() const;
 
   /// The first point of each brick, packed, x fastest: brick_count() values of the grid's type and
   /// components. Throws as read().

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What bat_info and bat_validate do with grids: velocities in bricks, and structured grids (.idx).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+
+namespace bat::tools
+{
+/// Whether a path is of a grid, by the end of its name: .bricks, .bricks.series, .idx.
+[[nodiscard]] bool is_grid(const std::string& path);
+
+/// What a grid holds, as JSON: of a series, with all its levels. Throws Error; of a level that
+/// cannot be read, `is_whole` becomes false and the level says why.
+[[nodiscard]] nlohmann::json describe_grid(const std::string& path, bool& is_whole);
+
+/// The same for people.
+[[nodiscard]] std::string tell_grid(const nlohmann::json& about);
+
+/// Reads every byte and checks every rule. Returns what was checked, as the end of a sentence.
+/// Throws Error: the first thing that is wrong.
+[[nodiscard]] std::string validate_grid(const std::string& path);
+}
