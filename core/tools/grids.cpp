@@ -16,7 +16,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <limits>
 #include <string_view>
@@ -65,11 +64,7 @@ std::string times(const nlohmann::json& all)
 }
 
 #ifdef BAT_TOOLS_HAVE_BRICKS
-nlohmann::json finite(double number)
-{
-  return std::isfinite(number) ? nlohmann::json(number) : nlohmann::json();
-}
-
+// Numbers that are not finite are null when they are printed.
 nlohmann::json describe_level(const bricks::File& file)
 {
   const bricks::Header& header = file.header();
@@ -83,8 +78,8 @@ nlohmann::json describe_level(const bricks::File& file)
   level["step"] = header.step ? nlohmann::json(*header.step) : nlohmann::json();
   for (int c = 0; c != header.grid.components; ++c)
   {
-    level["minimum"].push_back(finite(header.minimum[static_cast<std::size_t>(c)]));
-    level["maximum"].push_back(finite(header.maximum[static_cast<std::size_t>(c)]));
+    level["minimum"].push_back(header.minimum[static_cast<std::size_t>(c)]);
+    level["maximum"].push_back(header.maximum[static_cast<std::size_t>(c)]);
   }
   const nlohmann::json metadata = nlohmann::json::parse(header.metadata, nullptr, false);
   level["metadata"] = metadata.is_object() ? metadata : nlohmann::json();
@@ -142,10 +137,8 @@ std::string tell_bricks(const nlohmann::json& about)
     }
     for (std::size_t c = 0; c != components; ++c)
     {
-      lower[c] = std::min(
-        lower[c], level["minimum"][c].is_null() ? lower[c] : level["minimum"][c].get<double>());
-      upper[c] = std::max(
-        upper[c], level["maximum"][c].is_null() ? upper[c] : level["maximum"][c].get<double>());
+      lower[c] = std::min(lower[c], level["minimum"][c].get<double>());
+      upper[c] = std::max(upper[c], level["maximum"][c].get<double>());
     }
     speed = std::max(speed, level["max_speed"].get<double>());
     bricks += level["bricks"].get<std::uint64_t>();

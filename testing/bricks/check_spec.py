@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the library writes, a reader made from BRICKS.md alone reads, bit by bit.
+"""What the library writes, a reader made from BRICKS.md alone reads, bit by bit; and bat_info and bat_validate tell of it.
 
-Usage: check_spec.py WRITE_BRICKS"""
+Usage: check_spec.py WRITE_BRICKS BAT_INFO BAT_VALIDATE"""
 
+import json
+import math
 import pathlib
 import subprocess
 import sys
@@ -11,6 +13,56 @@ import tempfile
 import numpy as np
 
 import bricks_spec
+
+
+def run(program, *words):
+    done = subprocess.run([program, *map(str, words)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def check_programs(folder, paths):
+    """What bat_info and bat_validate say of files, of a series of them, and of damage."""
+    info, validate = sys.argv[2:]
+    code, out, err = run(info, "--json", *paths)
+    assert (code, err) == (0, ""), (code, err)
+    for about, path in zip(json.loads(out), paths, strict=True):
+        found = bricks_spec.read(path)
+        level, = about["levels"]
+        assert about["dimensions"] == list(found["values"].shape[2::-1]), (about, path)
+        for key, given in (("minimum", "minimum"), ("maximum", "maximum")):
+            for ours, theirs in zip(level[key], found[given]):
+                assert ours == theirs if math.isfinite(theirs) else ours is None, (path, key, level[key], found[given])
+        assert level["max_speed"] == (found["largest_speed"] if math.isfinite(found["largest_speed"]) else None), (path, level)
+        assert (level["time"], level["step"], level["metadata"]) == (found["time"], found["step"], found["metadata"]), path
+        assert level["file_bytes"] == path.stat().st_size and 0 <= level["blank_bricks"] <= level["bricks"], (path, level)
+        assert about["type"] == found["values"].dtype.name, (about, path)
+    code, out, err = run(validate, *paths)
+    assert code == 0 and out.count(": sound, 1 level, ") == len(paths) and not err, (code, out, err)
+    code, out, _ = run(info, *paths)
+    assert code == 0 and out.count("  speed            at most ") == len(paths), out
+
+    path = next(path for path in paths if not path.stem.startswith("bare") and path.stem.endswith("_raw"))
+    series = folder / "two.bricks.series"
+    (folder / "again.bricks").write_bytes(path.read_bytes())
+    series.write_text(json.dumps({"file-series-version": "1.0", "files": [
+        {"name": name, "time": time} for name, time in ((path.name, 0.5), ("again.bricks", 2))]}))
+    code, out, _ = run(info, series)
+    assert code == 0 and "levels           2, times 0.5 to 2" in out, out
+    code, out, _ = run(validate, series)
+    assert code == 0 and ": sound, 2 levels, " in out, out
+    damaged = bytearray(path.read_bytes())
+    damaged[-9] ^= 4
+    (folder / "again.bricks").write_bytes(damaged)
+    code, out, err = run(validate, series)
+    assert (code, out) == (1, "") and "again.bricks" in err, (code, out, err)
+    (folder / "again.bricks").unlink()
+    code, out, err = run(info, series)
+    assert code == 1 and "levels           2" in out and "cannot be read   " in out and "not all levels can be read" in err, (code, out, err)
+    grid = folder / "some.idx"
+    grid.write_text("(version)\n6\nno grid\n")
+    for program in (info, validate):
+        code, out, err = run(program, grid)
+        assert code == 1 and "some.idx" in err, (code, out, err)
 
 
 def main():
@@ -40,6 +92,7 @@ def main():
             bare = path.stem.startswith("bare")
             assert found["time"] == (None if bare else 0.1) and found["step"] == (None if bare else -3)
             assert found["metadata"] == (None if bare else {"units": "m/s"})
+        check_programs(folder, paths)
     print(f"{len(paths)} files read by the text of BRICKS.md")
 
 

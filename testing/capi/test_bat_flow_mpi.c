@@ -166,8 +166,28 @@ int main(int argc, char** argv)
     bat_flow_free(flow);
     CHECK_FAILS(bat_flow_open_function(&grid, LEVELS, times, 3, read_box, &torn, 1 << 20, 3, &flow),
       BAT_INVALID_ARGUMENT, "edge");
-    CHECK_FAILS(bat_flow_open_arrays(&grid, 1, times, levels, 1 << 20, 2, &flow),
-      BAT_INVALID_ARGUMENT, "two");
+    /* One level is a steady flow, of which the end must be given. */
+    CHECK_OK(bat_flow_open_arrays(&grid, 1, times, levels, 0, 2, &flow));
+    CHECK_FAILS(bat_flow_trace(flow, 1, seed, times, NULL, NULL, NULL, &lines),
+      BAT_INVALID_ARGUMENT, "steady flow of one time level");
+    bat_flow_options steady;
+    bat_flow_options_init(&steady);
+    steady.end_time = times[0] + 1;
+    CHECK_OK(bat_flow_trace(flow, 1, seed, times, &steady, NULL, NULL, &lines));
+    bat_flow_lines_free(lines);
+    bat_flow_free(flow);
+    CHECK_FAILS(bat_flow_open_arrays(&grid, LEVELS, times, levels, 1000, 2, &flow),
+      BAT_INVALID_ARGUMENT, "cache_bytes is 1000; allowed are ");
+    bat_bricks* bricks = NULL;
+    uint64_t level_count = 0;
+    bat_bricks_level about;
+    CHECK_OK(bat_bricks_open(list, &bricks, &level_count, NULL));
+    CHECK(level_count == LEVELS);
+    CHECK_OK(bat_bricks_describe(bricks, 1, &about));
+    CHECK(about.has_time && about.time == times[1] && about.bricks > 0 && about.max_speed >= 0);
+    CHECK(memcmp(about.grid.points, grid.points, sizeof(grid.points)) == 0);
+    CHECK_FAILS(bat_bricks_describe(bricks, LEVELS, &about), BAT_INVALID_ARGUMENT, "level");
+    bat_bricks_free(bricks);
     levels[1] = NULL;
     CHECK_FAILS(bat_flow_open_arrays(&grid, LEVELS, times, levels, 1 << 20, 2, &flow),
       BAT_INVALID_ARGUMENT, "level 1");

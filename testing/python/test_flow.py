@@ -270,6 +270,51 @@ class Flow(unittest.TestCase):
         with flow.open(grid, fields="wind", cyclic=(True, False, False)) as source:
             self.assertEqual(source.cyclic, (True, False, False))
 
+    def test_one_level_is_a_steady_flow(self):
+        seeds = np.array([[0.5, 0, 0.1], [0, 0.25, -1], [0.1, -0.3, 0.2]])
+        place = {"origin": (-1, -1, -1), "spacing": [0.125] * 3}
+
+        def turned(angle):
+            c, s = np.cos(angle), np.sin(angle)
+            return seeds @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
+        level = self.series.with_name("turn_0001.bricks")  # of time 0.5
+        with flow.open(level) as still:
+            self.assertEqual(still.times.tolist(), [0.5])
+            lines = still.path_lines(seeds, end_time=3)
+            np.testing.assert_allclose(lines.ends, turned(2.5), atol=1e-6)
+            self.assertGreater(len(lines.line(0)), 10)  # at the faces of cells
+            radii = np.hypot(*lines.line(0)[:, :2].T)
+            np.testing.assert_allclose(radii, 0.5, atol=1e-6)
+            self.assertTrue((np.diff(lines.times[:len(radii)]) > 0).all())
+            self.assertLess(lines.statistics["touched"], 28)  # of one level
+            back = still.path_lines(lines.ends, end_time=-2, backward=True)
+            np.testing.assert_allclose(back.ends, seeds, atol=2e-6)
+            np.testing.assert_allclose(still.path_lines(seeds, 1.0, end_time=3).ends, turned(2), atol=1e-6)
+            self.assertEqual(len(still.path_lines(seeds, end_time=3, keep_faces=False).line(0)), 2)
+            rk4 = still.path_lines(seeds, end_time=3, integrator="rk4", step_share=0.002)
+            np.testing.assert_allclose(rk4.ends, turned(2.5), atol=1e-6)
+            for wrong in (None, 0.5, 0, np.inf):
+                with self.assertRaisesRegex(parabat.BatValueError, "steady flow of one time level, at time 0.5; .*must be after that"):
+                    still.path_lines(seeds, end_time=wrong)
+            with self.assertRaisesRegex(parabat.BatValueError, "must be before that"):
+                still.path_lines(seeds, end_time=3, backward=True)
+            with self.assertRaisesRegex(parabat.BatValueError, "no later times"):
+                still.path_lines(seeds, end_time=4, go_on=lines)
+            found = still.ftle((-0.5, -0.5, 0, 0.5, 0.5, 0), (9, 9, 1), length=2)
+            np.testing.assert_allclose(found.exponents, 0, atol=1e-4)  # a rotation parts nothing
+            surface = still.streak_surface([[0.2, 0, -0.5], [0.2, 0, 0.5]], 2, most_edge=0.1)
+            np.testing.assert_allclose(np.hypot(*surface.positions[:, :2].T), 0.2, atol=1e-5)
+            for call in (lambda: still.ftle((-0.5, -0.5, 0, 0.5, 0.5, 0), (9, 9, 1)),
+                         lambda: still.streak_surface([[0.2, 0, -0.5], [0.2, 0, 0.5]], most_edge=0.1)):
+                with self.assertRaises(parabat.BatValueError):
+                    call()
+        # As two levels of the same, and of other sources.
+        two = flow.path_lines([(0.5, rotation()), (3, rotation())], seeds, keep_faces=True, **place)
+        box = lambda level, at: rotation()[at]
+        with flow.from_function(box, [0.5], (17, 17, 17), **place) as function:
+            for other in (flow.path_lines([(0.5, rotation())], seeds, end_time=3, **place), function.path_lines(seeds, end_time=3)):
+                self.assertEqual((other.checksum, other.checksum), (lines.checksum, two.checksum))
+
     def test_one_seed_and_none(self):
         with flow.open(self.series) as turn:
             whole = turn.path_lines([[0.5, 0, 0.1]])
@@ -366,7 +411,7 @@ class Flow(unittest.TestCase):
         with self.assertRaisesRegex(parabat.BatValueError, "of .idx"):
             flow.open(self.series, fields=["u", "v"])
         for levels, text in (([(0, turn), (0, turn)], "increase"), ([(0, turn), (1, rotation(9))], "one grid"),
-                             ([], "none"), ([(0, turn)], "needs two"), ([(0, turn[0]), (1, turn[0])], "shape")):
+                             ([], "none"), ([(0, turn[0]), (1, turn[0])], "shape")):
             with self.assertRaisesRegex(parabat.BatValueError, text):
                 flow.from_arrays(levels)
         def fails(level, box):
@@ -564,8 +609,6 @@ class Flow(unittest.TestCase):
         self.assertEqual([*folder.glob("[ij]*.bricks*"), *folder.glob("caf*")], [])
         with self.assertRaises(parabat.BatNotFoundError):
             flow.open("none.bricks.series")
-        with self.assertRaisesRegex(parabat.BatError, "needs two"):
-            flow.open(self.series.with_name("turn_0000.bricks"))
         with flow.open(self.series) as turn:
             with self.assertRaisesRegex(parabat.BatValueError, "end_time"):
                 turn.path_lines([[0, 0, 0]], end_time=3)

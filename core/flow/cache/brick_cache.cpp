@@ -30,11 +30,9 @@ void check(const BrickSource& source, const CacheOptions& options)
     throw Error(ErrorCode::InvalidArgument, source.level_name(0) + ": " + fault);
   }
   const std::vector<double>& times = source.times();
-  if (times.size() < 2)
+  if (times.empty())
   {
-    throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: has {} time level{}; a trace needs two or more", source.level_name(0),
-        times.size(), times.size() == 1 ? "" : "s"));
+    throw Error(ErrorCode::InvalidArgument, "a source of bricks without time levels");
   }
   for (std::size_t i = 0; i != times.size(); ++i)
   {

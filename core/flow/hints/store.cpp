@@ -194,7 +194,7 @@ std::uint64_t hints_id(const BrickSource& source) noexcept
   record[74] = static_cast<unsigned char>(grid.components);
   record[75] = static_cast<unsigned char>(grid.edge);
   std::memcpy(record.data() + 80, &source.times()[0], 8);
-  std::memcpy(record.data() + 88, &source.times()[1], 8);
+  std::memcpy(record.data() + 88, &source.times()[source.times().size() == 1 ? 0 : 1], 8);
   return XXH64(record.data(), record.size(), 0);
 }
 

@@ -53,14 +53,35 @@ void check(const TraceOptions& options, const std::vector<double>& times)
 }
 }
 
+std::vector<double> run_times(
+  const BrickSource& source, std::optional<double> end_time, bool backward)
+{
+  if (!is_steady(source))
+  {
+    return source.times();
+  }
+  const double begin = source.times().front();
+  const bool is_end =
+    end_time && std::isfinite(*end_time) && (backward ? *end_time < begin : *end_time > begin);
+  if (!is_end)
+  {
+    refuse(fmt::format("{}: is a steady flow of one time level, at time {}; the time at which the "
+                       "run ends is {}, and must be {} that",
+      source.level_name(0), begin, end_time ? fmt::format("{}", *end_time) : "not given",
+      backward ? "before" : "after"));
+  }
+  return backward ? std::vector{ *end_time, begin } : std::vector{ begin, *end_time };
+}
+
 RunFrame::RunFrame(const BrickSource& source, const TraceOptions& options)
   : source_(source)
   , backward_(options.backward)
-  , levels_(source.times().size())
+  , is_steady_(is_steady(source))
+  , times_(run_times(source, options.end_time, options.backward))
   , end_time_(0)
   , max_age_(options.max_age)
 {
-  const std::vector<double>& times = source.times();
+  const std::vector<double>& times = this->times_;
   const BrickGrid& grid = source.grid();
   check(options, times);
   this->end_time_ = options.end_time.value_or(this->backward_ ? times.front() : times.back());
@@ -113,8 +134,8 @@ RunFrame::RunFrame(const BrickSource& source, const TraceOptions& options)
   for (std::int32_t n = 0; n <= this->last_; ++n)
   {
     IntervalFrame frame;
-    frame.begin = times[this->level_before(n)];
-    frame.end = times[this->level_after(n)];
+    frame.begin = this->time_before(n);
+    frame.end = this->time_after(n);
     frame.stop_time = frame.end;
     if (n == this->last_)
     {
@@ -162,8 +183,8 @@ std::optional<WalkFrame::Destination> RunFrame::destination(
 // The interval in whose time, without its end, it is; at the last time of all, its end.
 RunFrame::Moment RunFrame::moment_of(double time) const noexcept
 {
-  const std::vector<double>& times = this->source_.times();
-  const auto intervals = static_cast<std::int32_t>(this->levels_ - 1);
+  const std::vector<double>& times = this->times_;
+  const auto intervals = static_cast<std::int32_t>(times.size() - 1);
   std::int32_t n = 0;
   if (this->backward_)
   {
@@ -176,14 +197,14 @@ RunFrame::Moment RunFrame::moment_of(double time) const noexcept
     n = static_cast<std::int32_t>(at - times.begin()) - 1;
   }
   n = std::min(std::max(n, 0), intervals - 1);
-  const double begin = times[this->level_before(n)];
-  const double end = times[this->level_after(n)];
+  const double begin = this->time_before(n);
+  const double end = this->time_after(n);
   return { n, time == end ? 1 : (time - begin) / (end - begin) };
 }
 
 std::optional<Particle> RunFrame::begin(const Seed& seed, double end_time) const noexcept
 {
-  const std::vector<double>& times = this->source_.times();
+  const std::vector<double>& times = this->times_;
   const bool in_time = seed.time >= times.front() && seed.time <= times.back() &&
     (this->backward_ ? seed.time >= this->end_time_ : seed.time <= this->end_time_);
   if (!in_time)

@@ -13,6 +13,16 @@
 
 namespace bat::flow
 {
+/// Whether a source has one time level: a flow that is the same at all times.
+[[nodiscard]] inline bool is_steady(const BrickSource& source) noexcept
+{
+  return source.times().size() == 1;
+}
+/// Times of a run, increasing: those of the source; of a steady flow that of its level and the one
+/// at which the run ends. Throws Error{InvalidArgument} if a steady flow has no such end.
+[[nodiscard]] std::vector<double> run_times(
+  const BrickSource& source, std::optional<double> end_time, bool backward);
+
 class RunFrame
 {
 public:
@@ -30,11 +40,12 @@ public:
   [[nodiscard]] std::size_t level_before(std::int32_t n) const noexcept
   {
     const auto i = static_cast<std::size_t>(n);
-    return this->backward_ ? this->levels_ - 1 - i : i;
+    return this->level_of(this->backward_ ? this->times_.size() - 1 - i : i);
   }
   [[nodiscard]] std::size_t level_after(std::int32_t n) const noexcept
   {
-    return this->backward_ ? this->level_before(n) - 1 : this->level_before(n) + 1;
+    const auto i = static_cast<std::size_t>(n);
+    return this->level_of(this->backward_ ? this->times_.size() - 2 - i : i + 1);
   }
   [[nodiscard]] double end_time() const noexcept { return this->end_time_; }
   struct Moment
@@ -57,10 +68,26 @@ public:
 private:
   [[nodiscard]] std::optional<WalkFrame::Destination> destination(
     std::size_t number, const Box& box) const;
+  // A steady flow has its only level at both times.
+  [[nodiscard]] std::size_t level_of(std::size_t time) const noexcept
+  {
+    return this->is_steady_ ? 0 : time;
+  }
+  [[nodiscard]] double time_before(std::int32_t n) const noexcept
+  {
+    const auto i = static_cast<std::size_t>(n);
+    return this->times_[this->backward_ ? this->times_.size() - 1 - i : i];
+  }
+  [[nodiscard]] double time_after(std::int32_t n) const noexcept
+  {
+    const auto i = static_cast<std::size_t>(n);
+    return this->times_[this->backward_ ? this->times_.size() - 2 - i : i + 1];
+  }
 
   const BrickSource& source_;
   bool backward_;
-  std::size_t levels_;
+  bool is_steady_;
+  std::vector<double> times_;
   double end_time_;
   double max_age_;
   WalkFrame walk_;

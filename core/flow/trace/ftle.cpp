@@ -3,6 +3,7 @@
 #include "bat/flow/ftle.hpp"
 
 #include "bat/error.hpp"
+#include "flow/trace/frames.hpp"
 
 #include <fmt/format.h>
 
@@ -249,14 +250,20 @@ FtleGrid ftle_grid(const Box& box, const std::array<std::int64_t, 3>& points)
 Ftle ftle(const Cache& cache, const FtleGrid& grid, double start_time, double length,
   const TraceOptions& options)
 {
-  check(grid, start_time, length, options.backward, cache.source().times());
+  const BrickSource& source = cache.source();
+  const bool has_end = length > 0 && std::isfinite(length);
+  const std::vector<double> times = is_steady(source) && has_end
+    ? run_times(
+        source, options.backward ? start_time - length : start_time + length, options.backward)
+    : source.times();
+  check(grid, start_time, length, options.backward, times);
   Ftle field;
   if (grid.node_count() == 0)
   {
     return field;
   }
   TraceOptions walk = options;
-  walk.end_time = end_of(start_time, length, options.backward, cache.source().times());
+  walk.end_time = end_of(start_time, length, options.backward, times);
   walk.destination.reset();
   walk.max_age = std::numeric_limits<double>::infinity();
   walk.keep_points = false;

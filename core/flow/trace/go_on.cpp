@@ -132,6 +132,13 @@ PathLines go_on(const Cache& cache, const PathLines& lines, const std::vector<Se
     throw Error(ErrorCode::InvalidArgument,
       fmt::format("{} seeds for {} lines to go on with", seeds.size(), lines.lines.size()));
   }
+  if (is_steady(cache.source()))
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      cache.source().level_name(0) +
+        ": is a steady flow of one time level, whose lines go on with no later times; trace them "
+        "anew");
+  }
   const RunFrame frame(cache.source(), options);
   Walks walks = walks_of(lines, seeds, frame, options);
   KeySet touched;

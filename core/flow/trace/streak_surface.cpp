@@ -7,6 +7,7 @@
 #include "bat/flow/streak_surface.hpp"
 
 #include "flow/hints/store.hpp"
+#include "flow/trace/frames.hpp"
 #include "flow/trace/touching.hpp"
 
 #include <fmt/format.h>
@@ -205,8 +206,8 @@ public:
 private:
   void check()
   {
-    const std::vector<double>& times = this->cache_.source().times();
     const bool backward = this->options_.trace.backward;
+    const std::vector<double> times = run_times(this->cache_.source(), this->time_, backward);
     const double start = this->options_.start.value_or(backward ? times.back() : times.front());
     if (this->line_.size() < 2)
     {

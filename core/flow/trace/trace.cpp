@@ -147,6 +147,10 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
     options.most_particles = std::numeric_limits<std::size_t>::max();
   }
   const BrickSource& source = cache.source();
+  if (is_steady(source))
+  {
+    options.hints = Hints::Off; // which are of levels that follow each other
+  }
   const RunFrame frame(source, options);
   if (seeds.size() >= 0xFFFFFFFFu)
   {

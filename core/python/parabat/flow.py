@@ -630,7 +630,7 @@ class Flow:
                    integrator: str = "cell-by-cell",
                    most_error: float = 1e-6, step_share: float = 0.5, terminal_speed: float = 0,
                    no_slip: bool = False, destination: Sequence[float] | np.ndarray | None = None,
-                   stop_on_arrival: bool = False, keep_points: bool = True, keep_faces: bool = False,
+                   stop_on_arrival: bool = False, keep_points: bool = True, keep_faces: bool | None = None,
                    threads: int = 0, prefetch: str = "velocity", hints: str = "read",
                    go_on: PathLines | None = None,
                    progress: Callable[[float], Any] | None = None) -> PathLines:
@@ -644,9 +644,13 @@ class Flow:
         integrator: "cell-by-cell" follows the interpolated field within most_error cells per step;
         "rk4" takes steps of step_share of an interval, as ParaView's tracers. terminal_speed: lines
         end where particles are not faster; with 0 they rest, and move on when the flow does.
-        no_slip: NaN is velocity 0. keep_faces: points where lines cross faces of cells too. The same bits whatever
-        the cache, threads, prefetch ("velocity" or "none") and hints. progress(done) is told shares
+        no_slip: NaN is velocity 0. keep_faces: points where lines cross faces of cells too (None: of
+        a steady flow). The same bits whatever the cache, threads, prefetch ("velocity" or "none") and hints. progress(done) is told shares
         from 0 to 1; False gives up.
+
+        A flow of one time level is steady, the same at all times: lines are stream lines, from its
+        time to end_time, which is needed, after it or, backwards, before it. Steps of "rk4" are
+        shares of all that time.
 
         hints: earlier runs may have left NAME.bricks.hints beside the series, of where particles
         went from each brick. "read" reads ahead by it, too, and writes nothing; "learn" adds to it
@@ -684,7 +688,7 @@ class Flow:
         if max_age is not None:
             options.max_age = as_real(max_age, "max_age").value
         options.keep_points = options.keep_resting = bool(keep_points)
-        options.keep_faces = bool(keep_faces)
+        options.keep_faces = len(self.times) == 1 if keep_faces is None else bool(keep_faces)
         if not isinstance(go_on, (PathLines, type(None))):
             refuse_type("go_on", go_on, "PathLines, and None")
         told = Progress(progress)
@@ -860,8 +864,8 @@ def _opened(name, call, arguments, cache_bytes, io_threads, kept=None):
 def open(path: str | os.PathLike, *, fields: str | Sequence[str] | None = None,  # pylint: disable=redefined-builtin
          cyclic: bool | Sequence[bool] | None = None, cache_bytes: int = 1 << 29, io_threads: int = 32) -> Flow:
     """A .bricks.series, or the time steps of an .idx dataset as they are, with at most cache_bytes of
-    memory for what is read of it, and io_threads reads at the same time. Two time levels at least.
-    Nothing but a header is read.
+    memory for what is read of it, and io_threads reads at the same time. Nothing but a header
+    is read. A .bricks file, or a list of one, is a steady flow (path_lines()).
 
     cache_bytes: 0 is 512 MiB. Less than 32 bricks need (289,024 bytes of float32) is refused; what many threads need
     beyond is taken, 16 bricks for each, and statistics["most_cache_bytes"] tells.
@@ -896,7 +900,7 @@ def from_arrays(levels: Iterable[tuple[float, Any]], *, origin: Sequence[float] 
             refuse(f"velocity: shape {arrays[-1].shape} and type {arrays[-1].dtype} of level {number}; those of level 0 "
                    f"are {arrays[0].shape} and {arrays[0].dtype}, and a flow has one grid")
     if not arrays:
-        refuse("levels: none were given; two are needed")
+        refuse("levels: none were given; one is needed, of a steady flow, or more")
     grid = _grid_of(arrays[0].shape, arrays[0].dtype, origin, spacing, cyclic)
     addresses = (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])
     return _opened(f"{len(arrays)} arrays", "bat_flow_open_arrays", [

@@ -166,7 +166,7 @@ def netcdf_clocks(xarray):
         assert days.times.tolist() == [0, 43200, 86400, 129600], days.times
         assert days.spacing == (500, 1000, 1) and days.dtype == np.float32
         np.testing.assert_allclose(days.path_lines([[100.0, 0, 0]], end_time=400).ends[0], [300, 200, 0], rtol=1e-9)
-    converted("day_*.nc", "day.idx")
+    assert "times are in 'days since 2004-02-28' and 'u' in 'm s-1': an .idx has no units" in converted("day_*.nc", "day.idx")
     with idx.open("day.idx") as dataset:
         assert dataset.times == [0, 0.5, 1, 1.5], dataset.times
     write("day_1.nc", [0.0, 1.0], "days since 2004-03-01", "standard")

@@ -82,7 +82,8 @@ extern "C"
    * cyclic axes. `cache_bytes`: most memory for bricks; 0 for 512 MiB. Less than 32 bricks need is
    * refused by how many bytes those are; what the threads of a trace need beyond, 16 bricks each,
    * is taken, and bat_flow_statistics::most_cache_bytes tells. `io_threads`: reads at the same
-   * time, 1 to 1024. Two time levels at least. */
+   * time, 1 to 1024. One time level is a steady flow, the same at all times: see
+   * bat_flow_options::end_time. */
   BAT_API int bat_flow_open(
     const char* path, uint64_t cache_bytes, int64_t io_threads, bat_flow** out);
   /* The time steps of an .idx dataset as they lie on the disk: bat::idx::VelocitySource
@@ -134,7 +135,8 @@ extern "C"
   typedef struct bat_flow_options
   {
     int64_t backward;           /* 0 */
-    double end_time;            /* NaN: the last time, or backwards the first */
+    double end_time;            /* NaN: the last time, or backwards the first; needed of a steady
+                                   flow, whose lines begin from the time of its level on */
     double max_age;             /* infinity; above 0: lines end so long after their release */
     int64_t runge_kutta_4;      /* 0: from cell to cell */
     double most_error;          /* 1e-6 cells */

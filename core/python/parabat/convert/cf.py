@@ -227,6 +227,12 @@ def unit(text):
     return Unit(str(text).strip(), _tidy(powers), factors)
 
 
+def is_velocity(text):
+    """Whether a unit is that of a velocity in seconds, of lengths or angles."""
+    found = unit(text) if text else None
+    return found is not None and found.per_time() in ((("m", 1),), (("degree", 1),)) and found.factors["s"] == 1
+
+
 def need_unit(text, what, option):
     found = unit(text)
     if found is None:

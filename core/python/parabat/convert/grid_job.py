@@ -37,6 +37,7 @@ class GridJob(Job):
         place, told, has_time, numbers = 0, set(), None, set()
         for index, one, step, fields in self._read(steps, mine, tell):
             time = self._time(one, step)
+            self.note_units(fields)
             for key, words in fields.remarks:
                 if key not in told:
                     told.add(key)
@@ -110,6 +111,14 @@ class GridJob(Job):
                 if found:
                     fields.remarks.append((f"absurd {name}", f"warning: '{name}' has {found[1]:,} values of {found[0]:.9g}, which "
                                            f"perhaps stand for none; --fill={found[0]:.9g} makes them NaN"))
+
+    def note_units(self, fields):
+        """What an .idx does not say, by which flow in it would be wrong."""
+        clock = self._clock[0] if self._clock else None
+        rates = [name for name, about in fields.about.items() if cf.is_velocity(about.get("units"))]
+        if rates and clock is not None and cf.unit(clock.unit) is not None and cf.seconds(clock) != 1:
+            fields.remarks.append(("units", f"times are in '{clock}' and '{rates[0]}' in '{fields.about[rates[0]]['units']}': an .idx "
+                                   "has no units, and flow in it takes its numbers as they are; OUT.bricks.series makes them agree"))
 
     def is_suspicious(self, fields):
         """Whether values of absurd size are looked for, which takes as long as reading them."""
@@ -259,6 +268,9 @@ class BricksJob(GridJob):
     def _size(self, file):
         """Of whom it is told; other ranks may not see the file yet."""
         return os.path.getsize(file) if self.comm is None or self.comm.rank == 0 else 0
+
+    def note_units(self, fields):
+        """They agree."""
 
     def is_suspicious(self, fields):
         return True

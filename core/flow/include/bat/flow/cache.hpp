@@ -39,7 +39,7 @@ class Cache
 {
 public:
   /// Throws Error{InvalidArgument} unless 1 <= io_threads <= 1024 and the source's grid and times
-  /// are such as bat/brick_source.hpp says, with two times or more.
+  /// are such as bat/brick_source.hpp says.
   explicit Cache(std::shared_ptr<const BrickSource> source, const CacheOptions& options = {});
 
   [[nodiscard]] const BrickSource& source() const noexcept;

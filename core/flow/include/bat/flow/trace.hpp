@@ -75,7 +75,10 @@ struct TraceOptions
 {
   /// In time, or against it: particles then were where they are going.
   bool backward = false;
-  /// When all lines end; the last time of the source if not given, or its first one backwards.
+  /// When all lines end; the last time of the source if not given, or its first one backwards. A
+  /// source of one time level is a steady flow, the same at all times: lines begin from that time
+  /// on, and this one is needed, after it or, backwards, before it. Between them, such lines have
+  /// points with keep_faces only, and steps of RungeKutta4 are shares of the whole.
   std::optional<double> end_time;
   /// Lines also end this long after their release, in units of time; above 0.
   double max_age = std::numeric_limits<double>::infinity();
