@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes datasets with the library and reads each level of them with the second reader, or with OpenVisus.
 
-Usage: check_written.py WRITE_GRID [--openvisus]
+Usage: check_written.py WRITE_GRID [--openvisus | --programs BAT_INFO BAT_VALIDATE]
+       --programs: which have to tell the same
        --openvisus: in a Python that has OpenVisus (pip install OpenVisusNoGui), which then answers instead
 """
 
+import json
 import os
 import pathlib
 import subprocess
@@ -43,6 +45,24 @@ def openvisus_reader(path):
     return dataset.getMaxResolution(), lambda name, step, level: dataset.read(field=name, time=step, max_resolution=level)
 
 
+def told(path, dims):
+    """What bat_info and bat_validate say wrongly."""
+    info, validate = sys.argv[sys.argv.index("--programs") + 1:]
+    about = json.loads(subprocess.run([info, "--json", path], check=True, stdout=subprocess.PIPE).stdout)
+    fields = [(field["name"], field["type"], field["components"]) for field in about["fields"]]
+    if (about["dimensions"], about["steps"], fields) != (list(dims), [3, 4], FIELDS):
+        yield f"bat_info: {about}"
+    text = subprocess.run([validate, path], check=True, stdout=subprocess.PIPE, text=True).stdout
+    if f"sound, {np.prod(dims) * len(FIELDS) * 2} samples of all fields, 2 steps" not in text:
+        yield f"bat_validate: {text}"
+    damaged = max(path.parent.glob(path.stem + "/**/*.bin"), key=lambda file: file.stat().st_size)
+    whole = damaged.read_bytes()
+    damaged.write_bytes(whole[:len(whole) // 2])
+    if subprocess.run([validate, path], check=False, stderr=subprocess.PIPE).returncode != 1:
+        yield f"bat_validate: {damaged} is cut and sound"
+    damaged.write_bytes(whole)
+
+
 def main():
     program, reader_of = sys.argv[1], openvisus_reader if "--openvisus" in sys.argv else spec_reader
     problems, reads, random = [], 0, np.random.default_rng(3)
@@ -71,6 +91,8 @@ def main():
                     reads += 1
                     if got.dtype != want.dtype or got.tobytes() != np.ascontiguousarray(want).tobytes():
                         problems.append(f"{dims} {codec} {layout}: {name} step {step} level {level}: {got.shape} of {want.shape} differs")
+            if "--programs" in sys.argv and number < 2:
+                problems += told(path, dims)
     for problem in problems[:20]:
         print(problem)
     print(f"{reads} reads, {len(problems)} problems")

@@ -276,6 +276,10 @@ def netcdf_axes(xarray):
     data.transpose("lon", "lat", "lev").to_netcdf("order.nc")
     converted("order.nc", "order.idx")
     same("order.idx", {"a": field}, origin=(300, 0, 0), spacing=(np.ptp(axes["lon"][1]).astype("f8") / 5, 1, 1))
+    xarray.Dataset({"a": (("record", "y", "x"), field[:1]), "ocean_time": (("record",), [7.0], {"units": "seconds since 2000-01-01"})}
+                   ).to_netcdf("record.nc")
+    converted("record.nc", "record.idx")
+    same("record.idx", {"a": field[0]}, time=7)
     member = xarray.Dataset({"a": (("time", "member", "lev", "lat", "lon"), field[None, None])}, axes)
     member.to_netcdf("member.nc")
     converted("member.nc", "member.idx")

@@ -107,7 +107,7 @@ class _Grid:
             if dim in data.variables and data[dim].ndim == 1 and _of_time(dim, data[dim]):
                 return dim, dim
         for sure, name in known:
-            if sure and data[name].ndim == 1 and (data[name].sizes[data[name].dims[0]] > 1 or str(data[name].dims[0]).lower().startswith("t")):
+            if sure and data[name].ndim == 1 and data[name].dims[0] not in data.variables:
                 return data[name].dims[0], name
         dim = next((dim for dim in data.sizes if str(dim).lower() in ("time", "t")), None)
         alone = next((name for sure, name in known if sure and data[name].size == 1 and set(data[name].dims) <= {dim}), None)
