@@ -1102,6 +1102,12 @@ def check(folder):
     expect(fetch(other).GetNumberOfPoints(), 0, "lines of one time step")
     assert len(messages) == 1 and "abc_0000.bricks: it is the only time step" in messages[0], messages
     said()
+    other.LimitTimes, other.StartTime, other.EndTime = 1, 0, 1.5
+    check_lines(fetch(other), parabat.flow.path_lines(folder("abc_0000.bricks"), positions, end_time=1.5), [0.0], "a steady flow")
+    other.Direction, other.StartTime, other.EndTime = "Backward", -1, 0
+    wanted = parabat.flow.path_lines(folder("abc_0000.bricks"), positions, end_time=-1, backward=True)
+    check_lines(fetch(other), wanted, [0.0], "a steady flow backwards")
+    expect(said(), 0, "messages of a steady flow")
     for proxy in (other, level):
         Delete(proxy)
 

@@ -406,7 +406,7 @@ def convert(inputs: str | os.PathLike | Iterable[str | os.PathLike], path: str |
     from .convert import convert as convert_files  # pylint: disable=import-outside-toplevel
     of_files = {name: options.pop(name) for name in (
         "format", "steps", "mapping", "dimensions", "type", "byte_order", "skip", "fill", "group", "time_unit", "velocity_unit",
-        "coordinate_unit", "vertical", "ignore_units") if name in options}
+        "coordinate_unit", "vertical", "ignore_units", "stored", "follow_links") if name in options}
     allowed = ("cyclic", "field", "metadata", "compress", "flush", "replace")
     for name in options:
         if name not in allowed:

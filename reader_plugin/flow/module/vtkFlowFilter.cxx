@@ -330,11 +330,13 @@ void vtkFlowFilter::NeedsFlow(vtkFlowSource* flow)
 {
   if (flow)
   {
-    if (flow->GetSource()->times().size() < 2)
+    if (flow->GetSource()->times().size() < 2 && !this->KnowsEnd())
     {
       bat_vtk::Refuse(flow->GetSource()->level_name(0) +
-        ": it is the only time step of Input, and particles need two; NAME.bricks.series is a list "
-        "of several");
+        ": it is the only time step of Input, a steady flow. NAME.bricks.series is a list of "
+        "several; "
+        "or LimitTimes, with StartTime and EndTime, says for how long lines and surfaces follow "
+        "it");
     }
     return;
   }

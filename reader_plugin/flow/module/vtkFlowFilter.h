@@ -182,8 +182,13 @@ protected:
   /// When what a run depends on was changed: what has failed or was aborted is tried again then.
   vtkMTimeType ChangeTime(vtkFlowSource* flow);
 
-  /// Throws bat_vtk::Failure if there is none, telling why.
+  /// Throws bat_vtk::Failure if there is none, telling why; or if it is a steady flow of one time
+  /// step, and the filter does not say when its particles end.
   void NeedsFlow(vtkFlowSource* flow);
+  [[nodiscard]] virtual bool KnowsEnd() const
+  {
+    return false;
+  }
 
   /// When anything that an input comes from has changed.
   static vtkMTimeType InputTime(vtkInformationVector* inputs);

@@ -55,12 +55,23 @@ std::array<double, 2> vtkFlowSeedFilter::Times(const std::vector<double>& times)
 {
   const double start = this->LimitTimes ? this->StartTime : times.front();
   const double end = this->LimitTimes ? this->EndTime : times.back();
-  if (!(start < end && start >= times.front() && end <= times.back()))
+  const bool isSteady = times.size() == 1;
+  const bool isWithin = (start >= times.front() || (isSteady && this->Backward)) &&
+    (end <= times.back() || (isSteady && !this->Backward));
+  if (!(start < end && isWithin))
   {
     std::ostringstream text;
     text << "StartTime is " << start << " and EndTime " << end
-         << "; the first has to be the smaller one, and the series has times from " << times.front()
-         << " to " << times.back();
+         << "; the first has to be the smaller one, and ";
+    if (isSteady)
+    {
+      text << "neither " << (this->Backward ? "after " : "before ") << times.front()
+           << ", the time of a steady flow";
+    }
+    else
+    {
+      text << "the series has times from " << times.front() << " to " << times.back();
+    }
     bat_vtk::Refuse(text.str());
   }
   return { start, end };

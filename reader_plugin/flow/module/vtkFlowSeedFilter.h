@@ -62,7 +62,12 @@ protected:
   [[nodiscard]] virtual bool ShowsPresentTime() const = 0;
   void Describe(vtkFlowSource* flow, vtkInformation* outInfo) override;
 
-  /// The earlier and the later end, in a series of such times. Throws bat_vtk::Failure.
+  [[nodiscard]] bool KnowsEnd() const override
+  {
+    return this->LimitTimes;
+  }
+  /// The earlier and the later end, in a series of such times; of a steady flow, of one time, a
+  /// part of what follows it, or backwards is before it. Throws bat_vtk::Failure.
   [[nodiscard]] std::array<double, 2> Times(const std::vector<double>& times) const;
 #endif
 
