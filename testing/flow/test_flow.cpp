@@ -1389,12 +1389,52 @@ TEST(Flow, what_cannot_be_is_refused_by_name)
   refused_grid([](auto& g) { g.edge = 3; }, "edge");
   refused_grid([](auto& g) { g.components = 1; }, "components");
   refused_grid([](auto& g) { g.points = { 1 << 30, 1 << 30, 1 << 30 }; }, "bricks");
-  const auto single = std::make_shared<Source>(
-    cube(5, 4), std::vector<double>{ 1 }, [](const Point&, double) { return Point{}; });
-  EXPECT_THROW((void)cache_of(single), Error);
+  const auto none = std::make_shared<Source>(
+    cube(5, 4), std::vector<double>{}, [](const Point&, double) { return Point{}; });
+  EXPECT_THROW((void)cache_of(none), Error);
+  const auto small = std::make_shared<Source>(
+    cube(5, 4), std::vector<double>{ 1, 2 }, [](const Point&, double) { return Point{}; });
+  EXPECT_EQ(cache_of(small, 1).most_bytes(), cache_of(small).min_bytes());
+  EXPECT_GT(cache_of(small, 0).most_bytes(), std::uint64_t{ 511 } << 20);
   const auto back = std::make_shared<Source>(
     cube(5, 4), std::vector<double>{ 1, 1 }, [](const Point&, double) { return Point{}; });
   EXPECT_THROW((void)cache_of(back), Error);
+}
+
+// The bits of two levels that are the same, with each brick read once; for any end, backwards, and
+// any cache.
+TEST(Flow, one_level_is_a_steady_flow)
+{
+  const auto swirl = [](const Point& x, double) {
+    return Point{ 2 - x[1], x[0] - 2, 0.1 * (x[2] - 2) };
+  };
+  const auto single = std::make_shared<Source>(cube(33, 4), std::vector<double>{ 1 }, swirl);
+  const std::vector<flow::Seed> seeds = random_seeds(200, { 1, 1, 1 }, { 3, 3, 3 }, 1);
+  for (const bool backward : { false, true })
+  {
+    const double end = backward ? -1.5 : 3.5;
+    const std::vector<double> times = backward ? std::vector{ end, 1.0 } : std::vector{ 1.0, end };
+    const auto twice = std::make_shared<Source>(cube(33, 4), times, swirl);
+    flow::TraceOptions options;
+    options.backward = backward;
+    options.keep_faces = true;
+    options.end_time = end;
+    const flow::PathLines wanted = flow::trace(cache_of(twice), seeds, options);
+    for (const std::uint64_t bytes : { 1u, 1u << 28 })
+    {
+      const flow::PathLines lines = flow::trace(cache_of(single, bytes), seeds, options);
+      EXPECT_EQ(lines.checksum(), wanted.checksum());
+      EXPECT_EQ(2 * lines.statistics.bricks, wanted.statistics.bricks);
+      EXPECT_EQ(2 * lines.statistics.touched, wanted.statistics.touched);
+    }
+    EXPECT_GT(wanted.lines[0].points, 10u);
+    for (const std::optional<double> wrong :
+      { std::optional<double>{}, std::optional<double>{ 1.0 }, std::optional<double>{ 2 - end } })
+    {
+      options.end_time = wrong;
+      EXPECT_THROW((void)flow::trace(cache_of(single), seeds, options), Error);
+    }
+  }
 }
 
 TEST(Flow, an_error_of_a_read_is_the_run_s_and_one_of_reading_ahead_is_nobody_s)
