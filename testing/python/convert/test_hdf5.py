@@ -354,6 +354,8 @@ for make, name, key in ((any_file, "out.h5", "id"), (gadget_file, "out.hdf5", "P
                         (h5md_file, "out.h5md", "id"), (openpmd_file, "out_pmd.h5", "id")):
     result = {"out.hdf5": "out_PartType0.bat", "out_pmd.h5": "out_all.bat"}.get(name, "out.bat")
     for way, words in WAYS.items():
+        if make is not any_file and way not in (external, looping):
+            continue  # which is the same code
         make(name, way)
         for jobs in ("1", "2") if way is virtual else "1":
             said = converted(name, "out.bat", "--jobs", jobs)
