@@ -375,6 +375,11 @@ class Cli(unittest.TestCase):
             self.assertTrue(out_ + err)
             for letter in (out_ + err).replace("\n", ""):
                 self.assertTrue(letter.isprintable(), (words, out_, err))
+        # No XML file can have them.
+        grid.write_text(grid.read_text().replace("\np float32", "\np\x1b float32"))
+        self.fails(2, "parabat: 'p\\x1b' has characters that XML does not", "export", grid, folder / "g.vti")
+        self.assertFalse((folder / "g.vti").exists())
+        self.succeeds("export", grid, folder / "g.npz")
         shown = self.succeeds("info", path)
         self.assertTrue(shown.startswith(str(path).replace("\x1b", "\\x1b").replace("\x9b", "\\x9b") + ": 5 particles"), shown)
         for text in (good, "\\x1b]0;owned\\x07\\x9b2J\\u202ea\\rb\\x7f"):

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Texts of files, such as names and metadata, where a person reads them in a terminal."""
 
+import re
 import unicodedata
+from typing import Iterable
+
+from .errors import refuse
 
 _ESCAPED = ("Cc", "Cf", "Cn", "Co", "Zl", "Zp")  # categories of what commands a terminal, has no shape, or reorders text
 
@@ -20,6 +24,13 @@ def printable(text: str) -> str:
     """The text in one line, in which control characters, and others that have no shape, are written as \\x1b, \\n or
     \\u202e. Other characters stay, and so do bytes of file names that are no text (surrogates)."""
     return _map(text, lambda letter: letter.encode("unicode_escape").decode())
+
+
+def check_xml_names(names: Iterable[str]) -> None:
+    """Raises BatValueError for names of arrays that no XML file can have."""
+    for name in names:
+        if re.search("[\x00-\x1f\ufffe\uffff\ud800-\udfff]", name):
+            refuse(f"'{name}' has characters that XML does not; --attributes leaves the array out, and .npz holds it")
 
 
 def printable_json(text: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import idx
 from .._memory import free_memory
-from .._text import printable
+from .._text import check_xml_names, printable
 from ..errors import OUT_OF_MEMORY, BatError, BatMemoryError, refuse
 from ._common import NO, YES, print_json, progress, say, show
 from ._temporary import replacing
@@ -123,6 +123,7 @@ def _npz(grid, path):
 
 def _vti(grid, path):
     """ImageData of VTK, whose extent tells the numbers of the samples."""
+    check_xml_names(grid)
     lattice = grid.lattice
     begins = [first // distance for first, distance in zip(lattice.first, lattice.distance)]
     extent = " ".join(f"{begin} {begin + count - 1}" for begin, count in zip(begins, lattice.count))

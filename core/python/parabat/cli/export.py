@@ -10,6 +10,7 @@ import zipfile
 import numpy as np
 
 from .. import idx
+from .._text import check_xml_names
 from ..convert.text_tables import column_name
 from ..errors import refuse
 from ..export import columns, needed
@@ -66,6 +67,7 @@ def _parquet(particles, path):
 
 def _vtp(particles, path):
     needed("pyvista", "export to .vtp")
+    check_xml_names(particles)
     write_vtp(particles.to_pyvista(), path)
 
 

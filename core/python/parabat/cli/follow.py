@@ -8,6 +8,7 @@ import re
 import numpy as np
 
 from .. import dataset as datasets
+from .._text import check_xml_names
 from ..errors import BatError, refuse
 from ..export import needed
 from ..following import follow
@@ -37,6 +38,7 @@ def _npz(trails, path):
 
 def _vtp(trails, path):
     needed("pyvista", "trails as .vtp")
+    check_xml_names(trails)
     write_vtp(trails.to_pyvista(), path)
 
 
