@@ -331,6 +331,7 @@ class Cli(unittest.TestCase):
                 self.assertIn(f"{folder / name}: ", err)
                 self.assertIn(word, err)
                 self.assertIn(f"'parabat {verb}' takes {taken}", err)
+        self.fails(3, f"{folder}/a.png: is an image (PNG); 'parabat info' takes .bat, .pbat, .bat.series, .tracks.bat, .idx", "info", folder / "a.png")
         self.fails(3, f"{folder}/a.png: is an image (PNG); 'parabat query' takes", "query", folder / "a.vtp.series", "--step", 0)
         # 2^60 samples, none of them stored, and memory for none of them.
         text = (folder / "a.idx").read_text().replace("0 1 0 1 0 1", " ".join(["0 1048575"] * 3)).replace("V012", "V" + "012" * 20)

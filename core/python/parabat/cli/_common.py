@@ -81,7 +81,7 @@ def steps_of(path):
 
 
 _OTHERS = {".idx": "'parabat info', 'validate', 'export' and 'diff' take grids",
-           ".bricks": "parabat.flow traces in these", ".bricks.series": "parabat.flow traces in these",
+           **dict.fromkeys((".bricks", ".bricks.series"), "'parabat info' and 'validate' take these, and parabat.flow traces in them"),
            ".tracks.bat": "'parabat info', 'validate', 'follow' and 'repack' take these"}
 
 
