@@ -17,6 +17,7 @@ namespace
 constexpr std::size_t kLine = 64;       // of memory
 constexpr std::size_t kLeastSlots = 32; // 16 bricks are one cell's at two times
 constexpr std::size_t kTableBytes = 48; // of the table and lists, for each slot
+constexpr double kSlowRead = 5e4;       // ns
 
 void check(const BrickSource& source, const CacheOptions& options)
 {
@@ -106,6 +107,7 @@ BrickCache::BrickCache(std::shared_ptr<const BrickSource> source, const CacheOpt
   this->slot_bytes_ = this->value_bytes_ + kLine + sizeof(BrickSlot) + kTableBytes;
   const std::uint64_t bytes = options.bytes == 0 ? CacheOptions::usual_bytes : options.bytes;
   this->capacity_ = std::max<std::uint64_t>(kLeastSlots, bytes / this->slot_bytes_);
+  this->threads_.reserve(this->most_threads_);
   this->threads_.emplace_back([this] { this->read_bricks(); });
 }
 
@@ -174,9 +176,9 @@ BrickSlot* BrickCache::take_slot(std::size_t most_ahead)
     {
       return this->new_slot();
     }
-    const bool ahead_first = this->ahead_ > quarter || !this->used_.oldest;
-    BrickSlot* const oldest =
-      ahead_first && this->unused_.oldest ? this->unused_.oldest : this->used_.oldest;
+    BrickSlot* const used = this->spent_.oldest ? this->spent_.oldest : this->used_.oldest;
+    const bool ahead_first = this->ahead_ > quarter || !used;
+    BrickSlot* const oldest = ahead_first && this->unused_.oldest ? this->unused_.oldest : used;
     if (!oldest)
     {
       return nullptr;
@@ -191,17 +193,13 @@ BrickSlot* BrickCache::take_slot(std::size_t most_ahead)
 // Of a slot that nobody uses and that is in one of the lists.
 void BrickCache::forget(BrickSlot& slot) noexcept
 {
+  this->list_of(slot).remove(slot);
   if (slot.prefetched)
   {
-    this->unused_.remove(slot);
     slot.prefetched = false;
     --this->ahead_;
     ++this->counts_.wasted;
     this->counts_.hints_wasted += slot.hinted;
-  }
-  else
-  {
-    this->used_.remove(slot);
   }
   this->table_.erase(&slot);
   slot.state = State::Free;
@@ -216,7 +214,7 @@ void BrickCache::unpin(BrickSlot& slot) noexcept
   }
   if (slot.state == State::Ready)
   {
-    this->used_.add(slot);
+    this->list_of(slot).add(slot);
     return;
   }
   // It could not be read: the next one who needs it tries again.
@@ -230,25 +228,49 @@ void BrickCache::ask(BrickSlot& slot, std::deque<Request>& queue)
 {
   slot.ticket = ++this->ticket_;
   queue.push_back({ &slot, slot.ticket });
-  if (this->idle_ < this->demanded_.size() + this->prefetched_.size() + this->hinted_.size() &&
-    this->threads_.size() < this->most_threads_)
+  this->want_readers(1);
+}
+
+// Threads for `count` requests more, or for as many as a thread reads while another one wakes up.
+void BrickCache::want_readers(std::size_t count)
+{
+  constexpr std::size_t kWhileOneWakes = 16; // reads that take no time to speak of
+  const std::size_t requests =
+    this->demanded_.size() + this->prefetched_.size() + this->hinted_.size();
+  for (std::size_t i = 0; i != std::min(count, requests); ++i)
   {
-    try
+    const std::size_t awake = this->threads_.size() - this->idle_;
+    const bool are_enough =
+      this->read_ns_ < kSlowRead ? requests <= kWhileOneWakes * awake : requests <= this->woken_;
+    if (are_enough)
     {
-      this->threads_.emplace_back([this] { this->read_bricks(); });
+      return;
     }
-    catch (const std::system_error&)
+    if (this->idle_ != 0)
     {
-      // There is one at least.
+      --this->idle_;
+      ++this->woken_;
+      this->requested_.notify_one();
+    }
+    else if (this->threads_.size() < this->most_threads_)
+    {
+      try
+      {
+        this->threads_.emplace_back([this] { this->read_bricks(); });
+      }
+      catch (const std::exception&)
+      {
+        return; // there is one at least
+      }
     }
   }
-  this->requested_.notify_one();
 }
 
 BrickCache::Acquired BrickCache::acquire(
   const std::uint64_t* keys, std::size_t count, BrickSlot** slots, Waiter& waiter)
 {
   const std::lock_guard<std::mutex> lock(this->mutex_);
+  this->counts_.looked += count;
   std::array<bool, 16> is_new{};
   // Those that are there first: taking slots for the others must not drop them.
   for (std::size_t i = 0; i != count; ++i)
@@ -256,7 +278,7 @@ BrickCache::Acquired BrickCache::acquire(
     slots[i] = this->table_.find(keys[i]);
     if (slots[i] && slots[i]->pins++ == 0 && slots[i]->state == State::Ready)
     {
-      (slots[i]->prefetched ? this->unused_ : this->used_).remove(*slots[i]);
+      this->list_of(*slots[i]).remove(*slots[i]);
     }
   }
   const auto give_back = [&]
@@ -322,6 +344,7 @@ BrickCache::Acquired BrickCache::acquire(
     }
     slots[i] = slot;
     is_new[i] = true;
+    slot->spent = false;
     slot->state = State::Failed; // as long as it is not asked for: give_back() forgets it
     slot->pins = 1;
     slot->ghosts.store(1, std::memory_order_relaxed);
@@ -375,11 +398,12 @@ BrickCache::Acquired BrickCache::acquire(
   return Acquired::Ready;
 }
 
-void BrickCache::release(BrickSlot* const* slots, std::size_t count) noexcept
+void BrickCache::release(BrickSlot* const* slots, std::size_t count, std::uint32_t spent) noexcept
 {
   const std::lock_guard<std::mutex> lock(this->mutex_);
   for (std::size_t i = 0; i != count; ++i)
   {
+    slots[i]->spent = (spent >> i & 1) != 0;
     this->unpin(*slots[i]);
   }
 }
@@ -387,6 +411,7 @@ void BrickCache::release(BrickSlot* const* slots, std::size_t count) noexcept
 std::size_t BrickCache::missing(const std::uint64_t* keys, std::size_t count) const noexcept
 {
   const std::lock_guard<std::mutex> lock(this->mutex_);
+  this->counts_.looked += count;
   return static_cast<std::size_t>(std::count_if(keys, keys + count,
     [this](std::uint64_t key)
     {
@@ -422,6 +447,7 @@ std::size_t BrickCache::prefetch(std::uint64_t* keys, std::size_t count, Ahead a
       slot->key = keys[i];
       this->table_.insert(slot);
       slot->state = State::Queued;
+      slot->spent = false;
       slot->pins = 0;
       slot->ghosts.store(1, std::memory_order_relaxed);
       this->ask(*slot, by_hints ? this->hinted_ : this->prefetched_);
@@ -505,7 +531,7 @@ void BrickCache::finish(BrickSlot& slot, std::optional<Error> error, std::uint64
   }
   if (slot.state == State::Ready)
   {
-    (slot.prefetched ? this->unused_ : this->used_).add(slot);
+    this->list_of(slot).add(slot);
     return;
   }
   if (slot.prefetched)
@@ -519,6 +545,18 @@ void BrickCache::finish(BrickSlot& slot, std::optional<Error> error, std::uint64
   slot.state = State::Free;
   slot.error.reset();
   this->free_.push_back(&slot);
+}
+
+// Many threads hide how long a disk takes. Where bricks are in the system's memory, waking a thread
+// up takes longer than reading some of them.
+void BrickCache::note_read_time(std::chrono::nanoseconds taken)
+{
+  const bool was_slow = this->read_ns_ >= kSlowRead;
+  this->read_ns_ += (static_cast<double>(taken.count()) - this->read_ns_) / 8;
+  if (!was_slow && this->read_ns_ >= kSlowRead)
+  {
+    this->want_readers(this->most_threads_);
+  }
 }
 
 void BrickCache::read_bricks()
@@ -535,14 +573,18 @@ void BrickCache::read_bricks()
         return;
       }
       ++this->idle_;
-      this->requested_.wait(lock);
-      --this->idle_;
+      this->requested_.wait(lock, [this] { return this->woken_ != 0 || this->ending_; });
+      if (this->woken_ != 0)
+      {
+        --this->woken_;
+      }
       continue;
     }
     BrickSlot& slot = **next;
     slot.state = State::Reading;
     told.reserve(told.size() + slot.waiters.size() + 64);
     lock.unlock();
+    const auto begin = std::chrono::steady_clock::now();
     std::uint64_t bytes = 0;
     std::optional<Error> error = attempt(
       [&]
@@ -550,7 +592,9 @@ void BrickCache::read_bricks()
         bytes = this->source_->read(static_cast<std::size_t>(slot.key / this->bricks_),
           slot.key % this->bricks_, { slot.values, this->row_bytes_, this->plane_bytes_ });
       });
+    const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - begin;
     lock.lock();
+    this->note_read_time(taken);
     this->finish(slot, std::move(error), bytes, told);
     if (!told.empty())
     {
@@ -645,6 +689,10 @@ void BrickCache::clear() noexcept
   while (this->used_.oldest)
   {
     this->forget(*this->used_.oldest);
+  }
+  while (this->spent_.oldest)
+  {
+    this->forget(*this->spent_.oldest);
   }
   while (this->unused_.oldest)
   {

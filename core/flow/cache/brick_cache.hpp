@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -59,6 +60,7 @@ private:
   State state = State::Free;
   bool prefetched = false; ///< and not used yet
   bool hinted = false;     ///< prefetched by hints
+  bool spent = false;      ///< who used it last does not need it soon
   std::uint32_t pins = 0;
   std::uint64_t ticket = 0; ///< of its last read
   BrickSlot* newer = nullptr;
@@ -78,6 +80,7 @@ struct CacheCounts
   std::uint64_t hints_used = 0; ///< are a part
   std::uint64_t hints_wasted = 0;
   std::uint64_t hits = 0;       ///< that a trace needed and were there
+  std::uint64_t looked = 0;     ///< bricks that acquire() and missing() were asked for
   std::uint64_t bytes_read = 0; ///< from disk
 };
 
@@ -109,7 +112,8 @@ public:
   /// by release(), but not before `waiter` was told.
   [[nodiscard]] Acquired acquire(
     const std::uint64_t* keys, std::size_t count, BrickSlot** slots, Waiter& waiter);
-  void release(BrickSlot* const* slots, std::size_t count) noexcept;
+  /// Bit i of `spent`: slot i is dropped before those that somebody may need soon.
+  void release(BrickSlot* const* slots, std::size_t count, std::uint32_t spent = 0) noexcept;
   /// How many are not there.
   [[nodiscard]] std::size_t missing(const std::uint64_t* keys, std::size_t count) const noexcept;
   /// Who asks for bricks before they are needed.
@@ -158,11 +162,18 @@ private:
     std::uint64_t ticket = 0;
   };
 
+  /// Where a slot is that nobody uses and that is ready.
+  [[nodiscard]] List& list_of(const BrickSlot& slot) noexcept
+  {
+    return slot.prefetched ? this->unused_ : slot.spent ? this->spent_ : this->used_;
+  }
   [[nodiscard]] BrickSlot* take_slot(std::size_t most_ahead);
   [[nodiscard]] BrickSlot* new_slot();
   void forget(BrickSlot& slot) noexcept;
   void unpin(BrickSlot& slot) noexcept;
   void ask(BrickSlot& slot, std::deque<Request>& queue);
+  void want_readers(std::size_t count);
+  void note_read_time(std::chrono::nanoseconds taken);
   void read_bricks();
   void finish(BrickSlot& slot, std::optional<Error> error, std::uint64_t bytes,
     std::vector<Waiter*>& told) noexcept;
@@ -183,15 +194,18 @@ private:
   std::vector<BrickSlot*> free_;
   SlotTable<BrickSlot> table_;
   List used_;
+  List spent_;            ///< used, and dropped first
   List unused_;           ///< prefetched, and ready
   std::size_t ahead_ = 0; ///< prefetched and not used yet, also those being read
   std::deque<Request> demanded_;
   std::deque<Request> prefetched_;
   std::deque<Request> hinted_;
   std::uint64_t ticket_ = 0;
-  CacheCounts counts_;
+  mutable CacheCounts counts_;
   std::condition_variable requested_;
-  std::size_t idle_ = 0; ///< threads
+  std::size_t idle_ = 0;  ///< threads
+  std::size_t woken_ = 0; ///< that were idle and do not run yet
+  double read_ns_ = 1e6;  ///< that reads take, the last ones most
   bool ending_ = false;
   std::vector<std::thread> threads_;
 };

@@ -28,15 +28,15 @@ std::optional<HintNode> Buckets::node_of(std::int32_t interval, std::uint64_t br
 // Where the particles of a part went: to be learned, and to look ahead from.
 void Buckets::note_ways(const Bucket& from, Worker& worker) const
 {
-  const auto place = this->grid_.brick_place(from.key.brick);
+  const auto place = this->grid_.brick_place(from.at.brick);
   std::array<std::uint32_t, hint_step::kLeave> went{};
   went[hint_step::kEnds] = std::exchange(worker.lost, 0);
   worker.arrived.clear();
   for (const Moved& moved : worker.moved)
   {
     const BucketKey& key = moved.key;
-    const bool is_next = key.interval != from.key.interval;
-    if (!is_next && key.brick == from.key.brick)
+    const bool is_next = key.interval != from.at.interval;
+    if (!is_next && key.brick == from.at.brick)
     {
       continue; // needs other neighbours, no more
     }
@@ -53,7 +53,7 @@ void Buckets::note_ways(const Bucket& from, Worker& worker) const
   }
   if (worker.learned)
   {
-    const auto node = this->node_of(from.key.interval, from.key.brick);
+    const auto node = this->node_of(from.at.interval, from.at.brick);
     for (const Place& to : worker.arrived)
     {
       const auto there = this->grid_.brick_place(to.brick);
@@ -71,7 +71,7 @@ void Buckets::note_ways(const Bucket& from, Worker& worker) const
         step = 3 * step + static_cast<unsigned>(way + 1);
       }
       step = is_near ? step : hint_step::kEnds; // of long steps of Runge-Kutta 4
-      went[step + (is_near && to.interval != from.key.interval ? hint_step::kNext : 0)] +=
+      went[step + (is_near && to.interval != from.at.interval ? hint_step::kNext : 0)] +=
         static_cast<std::uint32_t>(to.share);
     }
     for (unsigned step = 0; node && step != hint_step::kLeave; ++step)
@@ -80,7 +80,7 @@ void Buckets::note_ways(const Bucket& from, Worker& worker) const
     }
     for (unsigned part = 1; node && part != 8; ++part)
     {
-      if ((part & ~from.key.mask) == 0)
+      if ((part & ~from.at.mask) == 0)
       {
         worker.learned->add(*node, hint_step::kNeeds + part, worker.part.size());
       }

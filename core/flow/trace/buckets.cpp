@@ -64,13 +64,11 @@ void Buckets::Bucket::bricks_are_there(const std::optional<Error>& error) noexce
 {
   const std::lock_guard<std::mutex> lock(this->all->mutex_);
   --this->all->waiting_;
-  this->state = State::Ready;
   if (error)
   {
     this->all->fail(*error);
   }
-  // Room for it was made when it was announced.
-  this->all->ready_.push_back(this->all->buckets_.find(this->key)->second);
+  this->all->add_ready(this);
   this->all->changed_.notify_all();
 }
 
@@ -114,9 +112,13 @@ Buckets::~Buckets()
   // Those who read know buckets that wait.
   std::unique_lock<std::mutex> lock(this->mutex_);
   this->changed_.wait(lock, [this] { return this->waiting_ == 0; });
-  for (const BucketPointer& bucket : this->ready_)
+  for (const Bucket* const bucket : this->ready_)
   {
     this->cache_.release(bucket->slots.data(), bucket->slot_count);
+  }
+  for (const Next& next : this->now_ready_)
+  {
+    this->cache_.release(next.bucket->slots.data(), next.bucket->slot_count);
   }
 }
 
@@ -148,10 +150,20 @@ BucketKey Buckets::key_of(const Particle& particle) const noexcept
 {
   const BrickPlace place = this->place_of(needed_cell(this->frame_.walk(), particle));
   BucketKey key;
+  key.turn = particle.interval;
   key.interval = particle.interval;
   key.mask = place.mask;
-  key.order = order_of(place.at);
   key.brick = place.brick;
+  if (this->sweep_)
+  {
+    const Sweep::Turn turn = this->sweep_->turn_of(particle.interval, place.at);
+    key.turn = turn.window;
+    key.order = turn.order;
+  }
+  else
+  {
+    key.order = order_of(place.at);
+  }
   return key;
 }
 
@@ -188,19 +200,23 @@ std::size_t Buckets::keys_of(const BrickPlace& place, std::int32_t interval,
   return count;
 }
 
-// The next bucket whose bricks are asked for.
-Buckets::BucketPointer Buckets::pick()
+// Whether it must wait until those who walk have come to the interval.
+bool Buckets::is_before_others(std::int32_t interval) const
 {
-  if (this->buckets_.empty())
+  return this->options_.in_step &&
+    interval > *std::min_element(this->walked_.begin(), this->walked_.end());
+}
+
+// The next bucket whose bricks are asked for.
+Buckets::Bucket* Buckets::pick()
+{
+  if (this->sweep_)
+  {
+    return this->pick_of_sweep();
+  }
+  if (this->buckets_.empty() || this->is_before_others(this->buckets_.begin()->first.interval))
   {
     return nullptr;
-  }
-  const bool is_before_others = this->options_.in_step &&
-    this->buckets_.begin()->first.interval >
-      *std::min_element(this->walked_.begin(), this->walked_.end());
-  if (is_before_others)
-  {
-    return nullptr; // until those who walk have come to the interval
   }
   if (this->ahead_intervals_ == 0)
   {
@@ -249,11 +265,11 @@ Buckets::Group Buckets::group_at(BucketMap::const_iterator& at) const
 // none of them asks for the brick again when it is gone. First those whose bricks are there, lest
 // they are dropped before their turn comes; then where many particles walk for few reads: where
 // there are few, others will come.
-Buckets::BucketPointer Buckets::pick_group()
+Buckets::Bucket* Buckets::pick_group()
 {
   const BucketMap& buckets = this->buckets_;
   const std::int32_t interval = buckets.begin()->first.interval;
-  const auto end = buckets.lower_bound({ interval + 1, 0, 0, 0 });
+  const auto end = buckets.lower_bound({ interval + 1, 0, 0, 0, 0 });
   auto begin = buckets.begin();
   if (this->cursor_.interval == interval)
   {
@@ -279,7 +295,7 @@ Buckets::BucketPointer Buckets::pick_group()
 }
 
 // All that wait for the brick, in the bucket of that key.
-Buckets::BucketPointer Buckets::merged(const BucketKey& key)
+Buckets::Bucket* Buckets::merged(const BucketKey& key)
 {
   this->cursor_ = key;
   this->cursor_.mask = 0;
@@ -297,7 +313,7 @@ Buckets::BucketPointer Buckets::merged(const BucketKey& key)
     }
     return at->second;
   }
-  BucketPointer all = this->bucket_of(key);
+  Bucket* const all = this->bucket_of(key);
   for (auto at = first; is_there(at);)
   {
     if (at->second->state != Bucket::State::Idle || at->second == all)
@@ -307,19 +323,49 @@ Buckets::BucketPointer Buckets::merged(const BucketKey& key)
     }
     all->particles.insert(
       all->particles.end(), at->second->particles.begin(), at->second->particles.end());
+    this->recycle(at->second);
     at = this->buckets_.erase(at);
   }
   return all;
 }
 
-Buckets::BucketPointer& Buckets::bucket_of(const BucketKey& key)
+Buckets::Bucket* Buckets::new_bucket(const BucketKey& key)
 {
-  BucketPointer& place = this->buckets_[key];
+  if (this->spare_.empty())
+  {
+    this->made_.push_back(std::make_unique<Bucket>());
+    this->made_.back()->all = this;
+    this->spare_.reserve(this->made_.capacity()); // so that giving back never fails
+    this->spare_.push_back(this->made_.back().get());
+  }
+  Bucket* const bucket = this->spare_.back();
+  this->spare_.pop_back();
+  bucket->at = key;
+  bucket->state = Bucket::State::Idle;
+  return bucket;
+}
+
+void Buckets::recycle(Bucket* bucket) noexcept
+{
+  constexpr std::size_t kMany = 4 * kFewParticles; // memory of more goes back
+  if (bucket->particles.capacity() > kMany)
+  {
+    std::vector<Particle>().swap(bucket->particles);
+  }
+  bucket->particles.clear();
+  this->spare_.push_back(bucket);
+}
+
+Buckets::Bucket* Buckets::bucket_of(const BucketKey& key)
+{
+  if (this->sweep_)
+  {
+    return this->bucket_of_sweep(key);
+  }
+  Bucket*& place = this->buckets_[key];
   if (!place)
   {
-    place = std::make_shared<Bucket>();
-    place->all = this;
-    place->key = key;
+    place = this->new_bucket(key);
     place->particles.reserve(kFewParticles);
   }
   return place;
@@ -329,19 +375,25 @@ void Buckets::announce()
 {
   while (this->active_ < this->most_active_ && !this->error_)
   {
-    const BucketPointer bucket = this->pick();
+    Bucket* const bucket = this->pick();
     if (!bucket)
     {
       return;
     }
-    this->ready_.reserve(this->active_ + 1);
+    (this->sweep_ ? this->now_ready_.reserve(this->active_ + 1)
+                  : this->ready_.reserve(this->active_ + 1));
     std::array<std::uint64_t, kMostSlots> keys{};
-    const std::size_t count = this->keys_of(bucket->key, keys);
+    const std::size_t count = this->keys_of(bucket->at, keys);
     const BrickCache::Acquired acquired =
       this->cache_.acquire(keys.data(), count, bucket->slots.data(), *bucket);
     if (acquired == BrickCache::Acquired::Refused)
     {
       return;
+    }
+    if (this->sweep_)
+    {
+      std::pop_heap(this->idle_.begin(), this->idle_.end());
+      this->idle_.pop_back();
     }
     bucket->slot_count = count;
     ++this->active_;
@@ -351,8 +403,7 @@ void Buckets::announce()
     }
     if (acquired == BrickCache::Acquired::Ready)
     {
-      bucket->state = Bucket::State::Ready;
-      this->ready_.push_back(bucket);
+      this->add_ready(bucket);
     }
     else
     {
@@ -362,8 +413,22 @@ void Buckets::announce()
   }
 }
 
-// The ready bucket with most particles, and those of them that one worker walks at a time.
-Buckets::BucketPointer Buckets::take(std::vector<Particle>& part)
+void Buckets::add_ready(Bucket* bucket) noexcept
+{
+  // Room for it was made when it was announced.
+  bucket->state = Bucket::State::Ready;
+  if (!this->sweep_)
+  {
+    this->ready_.push_back(bucket);
+    return;
+  }
+  this->now_ready_.push_back({ bucket->at.turn, bucket->at.order, bucket });
+  std::push_heap(this->now_ready_.begin(), this->now_ready_.end());
+}
+
+// A ready bucket, and those of its particles that one worker walks at a time: of a sweep the first;
+// else the one with most particles.
+Buckets::Bucket* Buckets::take(Worker& worker)
 {
   std::size_t most = 0;
   for (std::size_t i = 1; i != this->ready_.size(); ++i)
@@ -377,7 +442,12 @@ Buckets::BucketPointer Buckets::take(std::vector<Particle>& part)
       most = i;
     }
   }
-  BucketPointer bucket = this->ready_[most];
+  Bucket* const bucket = this->sweep_ ? this->now_ready_.front().bucket : this->ready_[most];
+  std::vector<Particle>& part = worker.part;
+  if (this->sweep_ && this->sweep_->is_dense() && this->options_.prefetch != Prefetch::None)
+  {
+    this->ask_rows(this->sweep_->row_of({ bucket->at.turn, bucket->at.order }), worker);
+  }
   ++bucket->walking;
   part.clear();
   if (this->threads_ > 1 && bucket->particles.size() > kPart)
@@ -388,17 +458,29 @@ Buckets::BucketPointer Buckets::take(std::vector<Particle>& part)
   }
   part.swap(bucket->particles);
   bucket->state = Bucket::State::Taken;
-  this->ready_.erase(this->ready_.begin() + static_cast<std::ptrdiff_t>(most));
-  this->buckets_.erase(bucket->key);
+  if (!this->sweep_)
+  {
+    this->ready_.erase(this->ready_.begin() + static_cast<std::ptrdiff_t>(most));
+    this->buckets_.erase(bucket->at);
+    return bucket;
+  }
+  std::pop_heap(this->now_ready_.begin(), this->now_ready_.end());
+  this->now_ready_.pop_back();
+  if (bucket->is_listed)
+  {
+    this->listed_.erase(bucket);
+    bucket->is_listed = false;
+  }
   return bucket;
 }
 
-void Buckets::finish(const BucketPointer& bucket) noexcept
+void Buckets::finish(Bucket* bucket) noexcept
 {
   if (--bucket->walking == 0 && bucket->state == Bucket::State::Taken)
   {
-    this->cache_.release(bucket->slots.data(), bucket->slot_count);
+    this->cache_.release(bucket->slots.data(), bucket->slot_count, this->spent_of(*bucket));
     --this->active_;
+    this->recycle(bucket);
   }
 }
 
@@ -455,7 +537,11 @@ void Buckets::look_ahead(const WalkLog::Beginning& from, std::int32_t first, Wor
     at[a] = from.cell[a] + from.at[a];
   }
   const double length = this->frame_.interval(first).end - this->frame_.interval(first).begin;
-  const std::int32_t last = std::min(this->frame_.last_interval(), first + this->depth_.load() - 1);
+  std::int32_t last = std::min(this->frame_.last_interval(), first + this->depth_.load() - 1);
+  if (this->sweep_)
+  {
+    last = std::min(last, this->sweep_->end_of_window(first)); // the next one comes much later
+  }
   for (std::int32_t n = first; n <= last; ++n)
   {
     const IntervalFrame& interval = this->frame_.interval(n);
@@ -517,21 +603,21 @@ void Buckets::look_ahead(const WalkLog::Beginning& from, std::int32_t first, Wor
 
 void Buckets::walk_part(const Bucket& bucket, Worker& worker)
 {
-  const auto place = this->grid_.brick_place(bucket.key.brick);
-  const IntervalFrame& interval = this->frame_.interval(bucket.key.interval);
+  const auto place = this->grid_.brick_place(bucket.at.brick);
+  const IntervalFrame& interval = this->frame_.interval(bucket.at.interval);
   BrickPair pair;
   std::array<std::array<BrickSlot*, 8>, 2> slots{};
   std::size_t next = 0;
   for (unsigned part = 0; part != 8; ++part)
   {
-    if ((part & ~bucket.key.mask) == 0)
+    if ((part & ~bucket.at.mask) == 0)
     {
       slots[0][part] = bucket.slots[next++];
       slots[1][part] = bucket.slots[next++];
     }
   }
-  this->cache_.fill_ghosts(bucket.key.mask, slots[0]);
-  this->cache_.fill_ghosts(bucket.key.mask, slots[1]);
+  this->cache_.fill_ghosts(bucket.at.mask, slots[0]);
+  this->cache_.fill_ghosts(bucket.at.mask, slots[1]);
   pair.before = slots[0][0]->values;
   pair.after = slots[1][0]->values;
   for (std::size_t a = 0; a != 3; ++a)
@@ -556,9 +642,10 @@ void Buckets::walk_part(const Bucket& bucket, Worker& worker)
     worker.ends.data(), *worker.log);
   // Of many, some: they go to the same bricks.
   const std::vector<WalkLog::Beginning>& beginnings = worker.log->beginnings;
-  for (std::size_t i = 0; i < beginnings.size(); i += beginnings.size() / kLookers + 1)
+  const bool in_rows = this->sweep_ && this->sweep_->is_dense(); // which are asked for as they are
+  for (std::size_t i = 0; !in_rows && i < beginnings.size(); i += beginnings.size() / kLookers + 1)
   {
-    this->look_ahead(beginnings[i], bucket.key.interval, worker);
+    this->look_ahead(beginnings[i], bucket.at.interval, worker);
   }
   for (std::size_t i = 0; i != worker.part.size(); ++i)
   {
@@ -580,9 +667,9 @@ void Buckets::add(const BucketKey& key, const Particle& particle, Worker& worker
       return;
     }
   }
-  const BucketPointer& place = this->bucket_of(key);
-  place->particles.push_back(particle);
-  worker.found.emplace_back(key, place.get());
+  Bucket* const bucket = this->bucket_of(key);
+  bucket->particles.push_back(particle);
+  worker.found.emplace_back(key, bucket);
 }
 
 void Buckets::put(Worker& worker)
@@ -627,7 +714,7 @@ void Buckets::work(std::size_t number, const std::function<bool(std::uint64_t)>*
           continue;
         }
         this->announce();
-        if (this->ready_.empty())
+        if (this->ready_.empty() && this->now_ready_.empty())
         {
           // Another run may have the slots: nobody says when it gives them back.
           const auto begin = Clock::now();
@@ -644,9 +731,9 @@ void Buckets::work(std::size_t number, const std::function<bool(std::uint64_t)>*
           this->wait_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
           continue;
         }
-        const BucketPointer bucket = this->take(worker.part);
-        this->walked_[number] = bucket->key.interval;
-        if (!this->ready_.empty())
+        Bucket* const bucket = this->take(worker);
+        this->walked_[number] = bucket->at.interval;
+        if (!this->ready_.empty() || !this->now_ready_.empty())
         {
           this->changed_.notify_one();
         }
@@ -654,6 +741,11 @@ void Buckets::work(std::size_t number, const std::function<bool(std::uint64_t)>*
         const auto failed = attempt(
           [&]
           {
+            if (!worker.rows.empty())
+            {
+              this->cache_.prefetch(worker.rows.data(), worker.rows.size());
+              worker.rows.clear();
+            }
             this->walk_part(*bucket, worker);
             if (!worker.ahead.empty())
             {
@@ -680,7 +772,8 @@ void Buckets::work(std::size_t number, const std::function<bool(std::uint64_t)>*
           worker.hinted.clear();
           this->judge_hints();
         }
-        if (this->options_.prefetch != Prefetch::None)
+        if (this->options_.prefetch != Prefetch::None &&
+          !(this->sweep_ && this->sweep_->is_dense()))
         {
           const CacheCounts counts = this->cache_.counts();
           const auto by_velocity =
@@ -723,13 +816,17 @@ void Buckets::run(
     const std::lock_guard<std::mutex> lock(this->mutex_);
     Worker& worker = *first;
     this->alive_ = particles.size();
+    this->sweep_ = this->sweep_of(particles);
+    if (this->sweep_)
+    {
+      this->hints_.graph = nullptr; // what is needed is known without
+    }
     for (const Particle& particle : particles)
     {
       worker.found.clear();
       this->add(this->key_of(particle), particle, worker);
     }
-    particles.clear();
-    particles.shrink_to_fit();
+    std::vector<Particle>().swap(particles);
     // With room for what several intervals need, fewer waits: particles need not wait for each
     // other.
     constexpr std::size_t kRoomy = 16;
@@ -760,5 +857,8 @@ void Buckets::run(
   {
     throw *this->error_;
   }
+  // Nobody is in them: their memory is for what comes.
+  this->spare_.clear();
+  this->made_.clear();
 }
 }

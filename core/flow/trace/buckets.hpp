@@ -6,9 +6,11 @@
 #include "bat/error.hpp"
 #include "bat/flow/trace.hpp"
 #include "flow/cache/brick_cache.hpp"
+#include "flow/cache/slot_table.hpp"
 #include "flow/hints/transitions.hpp"
 #include "flow/trace/frames.hpp"
 #include "flow/trace/key_set.hpp"
+#include "flow/trace/sweep.hpp"
 #include "flow/walk/particle.hpp"
 
 #include <array>
@@ -27,12 +29,14 @@
 
 namespace bat::flow
 {
-/// Where a bucket is in the order in which they walk: by interval, then by place.
+/// Where a bucket is in the order in which they walk: by interval, then by place; or as a sweep
+/// goes.
 struct BucketKey
 {
+  std::int32_t turn = 0; ///< the interval, or the window of the sweep
   std::int32_t interval = 0;
   std::uint32_t mask = 0;  ///< axes behind whose faces the neighbours are needed
-  std::uint64_t order = 0; ///< of the brick, near ones near
+  std::uint64_t order = 0; ///< of the brick, near ones near; or the sweep's
   std::uint64_t brick = 0;
 
   /// Of the same brick and interval.
@@ -42,13 +46,11 @@ struct BucketKey
   }
   friend bool operator<(const BucketKey& a, const BucketKey& b) noexcept
   {
-    return std::tie(a.interval, a.order, a.brick, a.mask) <
-      std::tie(b.interval, b.order, b.brick, b.mask);
+    return std::tie(a.turn, a.order, a.brick, a.mask) < std::tie(b.turn, b.order, b.brick, b.mask);
   }
   friend bool operator==(const BucketKey& a, const BucketKey& b) noexcept
   {
-    return std::tie(a.interval, a.order, a.brick, a.mask) ==
-      std::tie(b.interval, b.order, b.brick, b.mask);
+    return std::tie(a.turn, a.order, a.brick, a.mask) == std::tie(b.turn, b.order, b.brick, b.mask);
   }
 };
 
@@ -90,7 +92,8 @@ private:
     void bricks_are_there(const std::optional<Error>& error) noexcept override;
 
     Buckets* all = nullptr;
-    BucketKey key;
+    std::uint64_t key = 0; ///< of a sweep's table: interval and brick
+    BucketKey at;          ///< of a sweep, with all neighbours that are needed
     std::vector<Particle> particles;
     enum class State : std::uint8_t
     {
@@ -100,12 +103,25 @@ private:
       Taken    ///< no longer among the buckets; walks
     };
     State state = State::Idle;
-    int walking = 0; ///< workers that have a part of it
+    bool is_listed = false; ///< in a sweep's table: particles may join
+    int walking = 0;        ///< workers that have a part of it
     std::size_t slot_count = 0;
     std::array<BrickSlot*, kMostSlots> slots{}; ///< pairs before and after, for each part of mask
   };
-  using BucketPointer = std::shared_ptr<Bucket>;
-  using BucketMap = std::map<BucketKey, BucketPointer>;
+  using BucketMap = std::map<BucketKey, Bucket*>;
+  /// Of a sweep: what comes first is at the front of a heap.
+  struct Next
+  {
+    std::int32_t turn = 0;
+    std::uint64_t order = 0;
+    Bucket* bucket = nullptr;
+
+    /// As heaps want it: whether `a` comes after `b`.
+    friend bool operator<(const Next& a, const Next& b) noexcept
+    {
+      return std::tie(a.turn, a.order) > std::tie(b.turn, b.order);
+    }
+  };
 
   /// Buckets of one brick and interval.
   struct Group
@@ -145,6 +161,7 @@ private:
     std::vector<Moved> moved;
     std::vector<std::pair<BucketKey, Bucket*>> found;
     std::vector<std::uint64_t> ahead;
+    std::vector<std::uint64_t> rows;          ///< bricks of rows that a sweep comes to
     std::array<std::uint64_t, 1024> asked{};  ///< keys that were asked for lately, plus one
     std::array<std::uint64_t, 1024> passed{}; ///< bricks, with faces and interval, likewise
     std::uint32_t lost = 0;                   ///< ended before the run did, of a part
@@ -174,16 +191,25 @@ private:
   [[nodiscard]] BucketKey key_of(const Particle& particle) const noexcept;
   void work(std::size_t number, const std::function<bool(std::uint64_t)>* report) noexcept;
   void announce();
-  [[nodiscard]] BucketPointer pick();
+  [[nodiscard]] Bucket* pick();
+  [[nodiscard]] bool is_before_others(std::int32_t interval) const;
   [[nodiscard]] Group group_at(BucketMap::const_iterator& at) const;
-  [[nodiscard]] BucketPointer pick_group();
-  [[nodiscard]] BucketPointer merged(const BucketKey& key);
-  [[nodiscard]] BucketPointer& bucket_of(const BucketKey& key);
+  [[nodiscard]] Bucket* pick_group();
+  [[nodiscard]] Bucket* merged(const BucketKey& key);
+  [[nodiscard]] Bucket* bucket_of(const BucketKey& key);
+  [[nodiscard]] Bucket* bucket_of_sweep(const BucketKey& key);
+  [[nodiscard]] Bucket* new_bucket(const BucketKey& key);
+  void recycle(Bucket* bucket) noexcept;
+  void add_ready(Bucket* bucket) noexcept;
+  [[nodiscard]] Bucket* pick_of_sweep();
+  [[nodiscard]] std::optional<Sweep> sweep_of(const std::vector<Particle>& particles) const;
+  void ask_rows(std::uint64_t row, Worker& worker);
+  [[nodiscard]] std::uint32_t spent_of(const Bucket& bucket) const noexcept;
   [[nodiscard]] std::size_t keys_of(
     const BucketKey& key, std::array<std::uint64_t, kMostSlots>& keys) const noexcept;
   [[nodiscard]] std::size_t keys_of(const BrickPlace& place, std::int32_t interval,
     std::array<std::uint64_t, kMostSlots>& keys) const noexcept;
-  [[nodiscard]] BucketPointer take(std::vector<Particle>& part);
+  [[nodiscard]] Bucket* take(Worker& worker);
   void walk_part(const Bucket& bucket, Worker& worker);
   void go_on(std::size_t number, Worker& worker);
   void end_line(const Particle& particle, Reason reason, Worker& worker);
@@ -198,7 +224,7 @@ private:
   void look_ahead(const WalkLog::Beginning& from, std::int32_t first, Worker& worker) const;
   void put(Worker& worker);
   void add(const BucketKey& key, const Particle& particle, Worker& worker);
-  void finish(const BucketPointer& bucket) noexcept;
+  void finish(Bucket* bucket) noexcept;
   void fail(const Error& error) noexcept;
   [[nodiscard]] bool is_over() const noexcept { return this->error_ || this->alive_ == 0; }
 
@@ -216,8 +242,16 @@ private:
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  BucketMap buckets_; ///< that have particles and are not taken whole
-  std::vector<BucketPointer> ready_;
+  std::vector<std::unique_ptr<Bucket>> made_;
+  std::vector<Bucket*> spare_; ///< that are nobody's
+  BucketMap buckets_;          ///< that have particles and are not taken whole
+  std::vector<Bucket*> ready_;
+  std::optional<Sweep> sweep_;  ///< if there is one, these instead:
+  SlotTable<Bucket> listed_;    ///< that particles may join
+  std::vector<Next> idle_;      ///< a heap
+  std::vector<Next> now_ready_; ///< another
+  std::uint64_t rows_asked_ = 0;
+  std::vector<Sweep::Visit> visits_;
   BucketKey cursor_;
   std::size_t active_ = 0;           ///< buckets with pinned bricks
   std::size_t waiting_ = 0;          ///< of these: for bricks

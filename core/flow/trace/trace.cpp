@@ -31,56 +31,55 @@ int threads_of(const TraceOptions& options)
   return options.threads > 0 ? std::min(options.threads, there_are) : there_are;
 }
 
-// Points of a tile behind those of the tiles before, line by line and in the order of the way.
-void put_together(std::vector<WalkLog>& logs, const std::vector<std::uint32_t>& tile,
-  const std::vector<Seed>& seeds, const std::vector<bool>& rested, PathLines& all)
+// Points line by line and in the order of the way. What was noted is forgotten as it goes: both
+// together take little more memory than one of them.
+void put_together(std::vector<NotedPoints>& noted, const std::vector<Seed>& seeds,
+  const std::vector<bool>& rested, PathLines& all)
 {
-  std::uint64_t count = all.positions.size();
-  for (const WalkLog& log : logs)
+  std::uint64_t count = 0;
+  for (const NotedPoints& points : noted)
   {
-    for (const auto& piece : log.points.pieces())
-    {
-      for (const NotedPoint& point : piece)
-      {
-        ++all.lines[point.line].points;
-      }
-    }
-    for (const WalkLog::Arrival& arrival : log.arrivals)
-    {
-      all.lines[arrival.line].arrival_time = arrival.time;
-      all.lines[arrival.line].destination = arrival.destination;
-    }
-    all.statistics.cells += log.cells;
-    all.statistics.steps += log.steps;
+    count += points.size();
   }
-  for (const std::uint32_t number : tile)
+  // What is not touched takes no memory.
+  all.positions.reserve(count);
+  all.times.reserve(count);
+  all.velocities.reserve(count);
+  count = 0;
+  std::size_t next = 0;
+  for (std::size_t bin = 0; bin != noted.front().bins(); ++bin)
   {
-    Line& line = all.lines[number];
-    line.first_point = count;
-    count += line.points;
-  }
-  all.positions.resize(count);
-  all.times.resize(count);
-  all.velocities.resize(count);
-  for (WalkLog& log : logs)
-  {
-    for (const auto& piece : log.points.pieces())
+    for (const NotedPoints& points : noted)
     {
-      for (const NotedPoint& point : piece)
-      {
-        const std::uint64_t at = all.lines[point.line].first_point + point.number;
-        all.positions[at] = point.position;
-        all.times[at] = point.time;
-        all.velocities[at] = point.velocity;
-        if (point.number == 0 && !rested[point.line])
+      points.visit(bin, [&](const NotedPoint& point) { ++all.lines[point.line].points; });
+    }
+    for (; next != std::min(all.lines.size(), noted.front().end_of_bin(bin)); ++next)
+    {
+      Line& line = all.lines[next];
+      line.first_point = count;
+      count += line.points;
+    }
+    all.positions.resize(count);
+    all.times.resize(count);
+    all.velocities.resize(count);
+    for (NotedPoints& points : noted)
+    {
+      points.visit(bin,
+        [&](const NotedPoint& point)
         {
-          // Exactly the seed's, which cell and share of an interval may not give back.
-          all.positions[at] = seeds[point.line].position;
-          all.times[at] = seeds[point.line].time;
-        }
-      }
+          const std::uint64_t at = all.lines[point.line].first_point + point.number;
+          all.positions[at] = point.position;
+          all.times[at] = point.time;
+          all.velocities[at] = point.velocity;
+          if (point.number == 0 && !rested[point.line])
+          {
+            // Exactly the seed's, which cell and share of an interval may not give back.
+            all.positions[at] = seeds[point.line].position;
+            all.times[at] = seeds[point.line].time;
+          }
+        });
+      points.forget(bin);
     }
-    log = {};
   }
 }
 
@@ -229,11 +228,17 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
     return options.progress(std::min(fraction, 1.0));
   };
   auto rests = std::make_shared<Resting>();
+  const int threads = threads_of(options);
+  std::vector<NotedPoints> noted;
+  for (int i = 0; i != threads; ++i)
+  {
+    noted.emplace_back(seeds.size());
+  }
   for (std::size_t begin = 0; begin < starts.size();)
   {
     const std::size_t end = begin + std::min(starts.size() - begin, options.most_particles);
     std::vector<Particle> tile;
-    std::vector<std::uint32_t> lines;
+    tile.reserve(end - begin);
     std::uint64_t tile_total = 0;
     for (; begin != end; ++begin)
     {
@@ -242,22 +247,35 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
       particle.end_time = end_of(line);
       particle.line = line;
       tile.push_back(particle);
-      lines.push_back(line);
       tile_total += static_cast<std::uint64_t>(frame.last_interval() - particle.interval) + 1;
     }
-    Buckets buckets(bricks, frame, options, threads_of(options), hints, all.lines);
+    Buckets buckets(bricks, frame, options, threads, hints, all.lines);
+    for (std::size_t i = 0; i != noted.size(); ++i)
+    {
+      buckets.logs()[i].points = std::move(noted[i]);
+    }
     buckets.run(std::move(tile), report);
     cache.hints().learn(buckets.hint_logs());
-    for (const WalkLog& log : buckets.logs())
+    for (std::size_t i = 0; i != noted.size(); ++i)
     {
+      WalkLog& log = buckets.logs()[i];
+      noted[i] = std::move(log.points);
       rests->particles.insert(rests->particles.end(), log.resting.begin(), log.resting.end());
+      for (const WalkLog::Arrival& arrival : log.arrivals)
+      {
+        all.lines[arrival.line].arrival_time = arrival.time;
+        all.lines[arrival.line].destination = arrival.destination;
+      }
+      all.statistics.cells += log.cells;
+      all.statistics.steps += log.steps;
     }
-    put_together(buckets.logs(), lines, seeds, rested, all);
     done_before += tile_total;
     touched.insert(buckets.touched());
     all.statistics.waits += buckets.waits();
     all.statistics.wait_seconds += buckets.wait_seconds();
   }
+  std::vector<Start>().swap(starts);
+  put_together(noted, seeds, rested, all);
   if (options.progress && !options.progress(1))
   {
     throw Error(ErrorCode::Cancelled, "the caller gave the trace up");

@@ -2,9 +2,13 @@
 // A particle on its way, the bricks that it is in, and what a walk through them leaves behind.
 #pragma once
 
+#include "common/pages.hpp"
+
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace bat::flow
@@ -104,30 +108,100 @@ struct NotedPoint
   std::array<double, 3> velocity{};
 };
 
-/// Many of them: none is ever moved, and large pieces go back to the system.
+/// Many of them, in bins of lines whose numbers are near each other, each of which gives its memory
+/// back to the system by itself.
 class NotedPoints
 {
 public:
+  static constexpr std::size_t kMostBins = 256;
+
+  /// For points of lines with numbers below `lines`.
+  explicit NotedPoints(std::size_t lines = 0)
+  {
+    const std::size_t last = lines == 0 ? 0 : lines - 1;
+    while (last >> this->shift_ >= kMostBins)
+    {
+      ++this->shift_;
+    }
+    this->bins_.resize((last >> this->shift_) + 1);
+  }
+
   void add(const NotedPoint& point)
   {
-    if (this->pieces_.empty() || this->pieces_.back().size() == this->pieces_.back().capacity())
+    Bin& bin = this->bins_[point.line >> this->shift_];
+    if (bin.next == bin.end)
     {
-      this->pieces_.emplace_back();
-      this->pieces_.back().reserve(this->next_);
-      this->next_ = this->next_ < kLargest ? 2 * this->next_ : kLargest;
+      this->grow(bin);
     }
-    this->pieces_.back().push_back(point);
+    *bin.next++ = point;
   }
-  [[nodiscard]] const std::vector<std::vector<NotedPoint>>& pieces() const noexcept
+  [[nodiscard]] std::uint64_t size() const noexcept
   {
-    return this->pieces_;
+    std::uint64_t size = 0;
+    for (const Bin& bin : this->bins_)
+    {
+      for (const Piece& piece : bin.pieces)
+      {
+        size += static_cast<std::uint64_t>(
+          (&piece == &bin.pieces.back() ? bin.next : piece.end) - piece.begin);
+      }
+    }
+    return size;
   }
+  [[nodiscard]] std::size_t bins() const noexcept { return this->bins_.size(); }
+  /// Lines of bin n are those up to before this one.
+  [[nodiscard]] std::size_t end_of_bin(std::size_t n) const noexcept
+  {
+    return (n + 1) << this->shift_;
+  }
+  template <class Visit>
+  void visit(std::size_t n, const Visit& visit) const
+  {
+    const Bin& bin = this->bins_[n];
+    for (const Piece& piece : bin.pieces)
+    {
+      const NotedPoint* const end = &piece == &bin.pieces.back() ? bin.next : piece.end;
+      for (const NotedPoint* point = piece.begin; point != end; ++point)
+      {
+        visit(*point);
+      }
+    }
+  }
+  void forget(std::size_t n) noexcept { this->bins_[n] = {}; }
 
 private:
-  static constexpr std::size_t kLargest = std::size_t{ 1 } << 19;
+  struct Piece
+  {
+    Pages memory;
+    NotedPoint* begin = nullptr;
+    NotedPoint* end = nullptr;
+  };
+  /// None of its points is ever moved.
+  struct Bin
+  {
+    NotedPoint* next = nullptr;
+    NotedPoint* end = nullptr;
+    std::vector<Piece> pieces;
+  };
 
-  std::vector<std::vector<NotedPoint>> pieces_;
-  std::size_t next_ = 64;
+  // What is not touched takes no memory: pieces are large soon.
+  static void grow(Bin& bin)
+  {
+    constexpr std::size_t kLeast = std::size_t{ 1 } << 12;
+    constexpr std::size_t kLargest = std::size_t{ 1 } << 25;
+    const std::size_t bytes =
+      std::min(kLeast << std::min<std::size_t>(2 * bin.pieces.size(), 20), kLargest);
+    Piece piece;
+    piece.memory = Pages(bytes);
+    piece.begin = static_cast<NotedPoint*>(piece.memory.memory());
+    piece.end = piece.begin + bytes / sizeof(NotedPoint);
+    bin.pieces.push_back(std::move(piece));
+    bin.next = bin.pieces.back().begin;
+    bin.end = bin.pieces.back().end;
+  }
+
+  std::vector<Bin> bins_;
+  unsigned shift_ = 0;
 };
 
 enum class WalkEnd : std::uint8_t

@@ -3,7 +3,7 @@
 ends are apart.
 
     flow_bench make FOLDER --npy
-    beside_vtk.py BUILD_FOLDER FOLDER [--python PYTHON] [--paraview] [--seeds N] [--region ball|cube] [--rounds R] [--warm]
+    beside_vtk.py BUILD_FOLDER FOLDER [--python PYTHON] [--paraview] [--seeds N] [--region ball|cube|all] [--rounds R] [--warm]
 
 Each line of both tables is a process of its own, in turns, with files that are not in the system's cache. PYTHON is one
 that has vtk and numpy, or pvbatch; with --paraview ours is the filter of the plugin, in the same program as theirs. VTK's
@@ -26,7 +26,7 @@ import numpy as np
 
 
 def seeds_of(flow, count, region):
-    """Positions (count, 3) in a twelfth of the domain, about its centre."""
+    """Positions (count, 3) in a twelfth of the domain, about its centre, or in all of it."""
     points, spacing, origin = (np.array(v, dtype=float) for v in (flow["points"], flow["spacing"], flow["origin"]))
     half = 0.5 * spacing * (points - 1)
     random = np.random.default_rng(1)
@@ -34,6 +34,8 @@ def seeds_of(flow, count, region):
         side = round(count ** (1 / 3))
         steps = np.linspace(-0.125, 0.125, side)
         places = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), -1).reshape(-1, 3)[:, ::-1]
+    elif region == "all":
+        places = random.uniform(-1, 1, (count, 3))
     else:
         places = random.uniform(-1, 1, (8 * count + 100, 3))
         places = 0.08 * places[(places ** 2).sum(1) <= 1][:count]
@@ -134,10 +136,10 @@ def theirs(folder, flow, seeds):
     return ends, {"program": f"VTK {vtkVersion().GetVTKVersion()}"}
 
 
-def ours(folder, flow, seeds, integrator):
+def ours(folder, flow, seeds, integrator, cache):
     del flow
     import parabat.flow  # pylint: disable=import-outside-toplevel
-    with parabat.flow.open(folder / "flow.bricks.series") as series:
+    with parabat.flow.open(folder / "flow.bricks.series", **({"cache_bytes": cache << 20} if cache else {})) as series:
         lines = series.path_lines(seeds, integrator=integrator, threads=1)
     return (np.where((lines.reasons == 8)[:, None], lines.ends, np.nan),
             {"program": "parabat.flow", "checksum": f"{lines.checksum:016x}", "bytes": lines.statistics["bytes_read"]})
@@ -193,7 +195,7 @@ def one(arguments):
     elif arguments.paraview:
         ends, more = our_filter(folder, flow, seeds, arguments.one.split("-", 1)[1])
     else:
-        ends, more = ours(folder, flow, seeds, arguments.one.split("-", 1)[1])
+        ends, more = ours(folder, flow, seeds, arguments.one.split("-", 1)[1], arguments.cache)
     result = {"seconds": time.perf_counter() - begin, "cpu": time.process_time() - cpu,
               "mb": peak_memory() - memory, "bytes": read_bytes() - read, **more}
     np.save(arguments.answer, ends)
@@ -207,7 +209,8 @@ def main():
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--paraview", action="store_true")
     parser.add_argument("--seeds", type=int, default=200)
-    parser.add_argument("--region", choices=("ball", "cube"), default="ball")
+    parser.add_argument("--region", choices=("ball", "cube", "all"), default="ball")
+    parser.add_argument("--cache", type=int, help="ours, MiB; else as much as it is without being asked")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--warm", action="store_true", help="files stay in the system's cache")
     parser.add_argument("--json")
@@ -232,6 +235,7 @@ def main():
                 answer = str(pathlib.Path(scratch) / f"{way}.npy")
                 subprocess.run([*arguments.python.split(), __file__, str(build), str(folder), "--one", way, "--flow", json.dumps(flow),
                                 "--answer", answer, "--seeds", str(arguments.seeds), "--region", arguments.region,
+                                *(["--cache", str(arguments.cache)] if arguments.cache else []),
                                 *(["--paraview"] if arguments.paraview else [])], check=True)
                 runs[way].append(json.loads(pathlib.Path(answer + ".json").read_text(encoding="ascii")))
         ends = {way: np.load(pathlib.Path(scratch) / f"{way}.npy") for way in ways}

@@ -485,10 +485,11 @@ nlohmann::ordered_json run(const RunOptions& o)
       static_cast<double>(seeds.size() * (cache->source().times().size() - 1));
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
-    runs.push_back({ { "checksum", lines.checksum() }, { "seeds", seeds.size() },
-      { "reached_end", ended }, { "seconds", seconds }, { "cpu_seconds", cpu_used },
-      { "million_particle_intervals_per_cpu_s", intervals / 1e6 / cpu_used },
-      { "peak_mb", usage.ru_maxrss / 1024 } });
+    runs.push_back(
+      { { "checksum", lines.checksum() }, { "seeds", seeds.size() }, { "reached_end", ended },
+        { "points", lines.times.size() }, { "seconds", seconds }, { "cpu_seconds", cpu_used },
+        { "million_particle_intervals_per_cpu_s", intervals / 1e6 / cpu_used },
+        { "peak_mb", usage.ru_maxrss / 1024 } });
     runs.back().update(counts(s));
     if (o.compare_with > 0)
     {

@@ -174,9 +174,10 @@ struct PathLines
 
 /// The lines of `seeds`. Seeds that cannot be followed are lines with Reason::NoSeed, no error. The
 /// same bits for any cache, number of threads, and prefetching. Beyond cache and result, takes
-/// 16 bytes for each seed, about 300 bytes for each particle under way, and for each point until
-/// lines are put together. Throws Error: InvalidArgument (options, naming what was found and what
-/// is allowed; more than 2^32 - 2 seeds), Cancelled, and what reading bricks throws.
+/// 40 bytes for each seed and about 300 bytes for each particle under way; points are in memory
+/// once, those under way take an eighth more. Throws Error: InvalidArgument (options, naming what
+/// was found and what is allowed; more than 2^32 - 2 seeds), Cancelled, and what reading bricks
+/// throws.
 [[nodiscard]] PathLines trace(
   const Cache& cache, const std::vector<Seed>& seeds, const TraceOptions& options = {});
 

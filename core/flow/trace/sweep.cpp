@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "flow/trace/sweep.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bat::flow
+{
+namespace
+{
+// Intervals that go through a plane before the next plane's turn: few particles go farther than a
+// brick in so many.
+constexpr std::int32_t kTogether = 3;
+constexpr std::int32_t kLongestWindow = 256;
+constexpr double kDense = 0.7; // share of bricks that are occupied
+// Rows of a plane that are in memory beside it: the one that is read ahead, and those around it.
+constexpr double kRowsBeside = 3;
+
+// Planes of bricks that a window of so many intervals needs in memory.
+std::int32_t planes_for(std::int32_t window, std::int32_t together)
+{
+  return window + (window + together - 1) / together;
+}
+}
+
+Sweep::Sweep(const BrickGrid& grid, const Region& region, std::uint64_t occupied,
+  Intervals intervals, std::size_t slots, bool in_step)
+  : region_(region)
+  , intervals_(intervals)
+{
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    this->bricks_[a] = grid.bricks(a);
+    this->axes_[a] = a;
+  }
+  // Planes are small if they are across the longest axis.
+  std::stable_sort(this->axes_.begin(), this->axes_.end(),
+    [&](std::size_t a, std::size_t b) { return region.bricks(a) < region.bricks(b); });
+  const auto row = static_cast<double>(region.bricks(this->axes_[0]));
+  const double plane = row * static_cast<double>(region.bricks(this->axes_[1]));
+  const double all = plane * static_cast<double>(region.bricks(this->axes_[2]));
+  const double share = static_cast<double>(occupied) / all;
+  this->is_dense_ = share >= kDense;
+  if (!in_step)
+  {
+    // Particles need the bricks behind their own too, and those that they go to.
+    const double needed = std::min(1.0, 2 * share) * (plane + kRowsBeside * row);
+    const double room = static_cast<double>(slots) / std::max(needed, 1.0);
+    const std::int32_t count = intervals.last - intervals.first + 1;
+    const std::int32_t most = std::min(count, kLongestWindow);
+    while (this->window_ < most && planes_for(this->window_ + 1, kTogether) <= room)
+    {
+      ++this->window_;
+    }
+    // All of about one length.
+    const std::int32_t windows = (count + this->window_ - 1) / this->window_;
+    this->window_ = (count + windows - 1) / windows;
+    this->together_ = kTogether;
+  }
+  const auto behind = static_cast<std::uint64_t>((this->window_ - 1) / this->together_);
+  this->planes_ = static_cast<std::uint64_t>(this->bricks_[this->axes_[2]]) + behind;
+  this->rows_ = static_cast<std::uint64_t>(this->bricks_[this->axes_[1]] + this->window_ - 1);
+}
+
+Sweep::Turn Sweep::turn_of(
+  std::int32_t interval, const std::array<std::int64_t, 3>& place) const noexcept
+{
+  // From the upper end of each axis to the lower one: what cells at upper faces need is there, and
+  // where particles go back to.
+  std::array<std::uint64_t, 3> at{};
+  for (std::size_t i = 0; i != 3; ++i)
+  {
+    const std::size_t a = this->axes_[i];
+    at[i] = static_cast<std::uint64_t>(this->bricks_[a] - 1 - place[a]);
+  }
+  Turn turn;
+  turn.window = (interval - this->intervals_.first) / this->window_;
+  const std::int32_t number = (interval - this->intervals_.first) % this->window_;
+  const auto n = static_cast<std::uint64_t>(number);
+  const std::uint64_t plane = at[2] + static_cast<std::uint64_t>(number / this->together_);
+  const std::uint64_t row = plane * this->rows_ + at[1] + n;
+  turn.order = (row * static_cast<std::uint64_t>(this->window_) + n) *
+      static_cast<std::uint64_t>(this->bricks_[this->axes_[0]]) +
+    at[0];
+  return turn;
+}
+
+std::uint64_t Sweep::row_of(const Turn& turn) const noexcept
+{
+  const std::uint64_t of_row = static_cast<std::uint64_t>(this->window_) *
+    static_cast<std::uint64_t>(this->bricks_[this->axes_[0]]);
+  return static_cast<std::uint64_t>(turn.window) * this->planes_ * this->rows_ +
+    turn.order / of_row;
+}
+
+void Sweep::visits_of(std::uint64_t row, std::vector<Visit>& visits) const
+{
+  visits.clear();
+  const auto window = static_cast<std::int32_t>(row / (this->planes_ * this->rows_));
+  const auto plane = static_cast<std::int64_t>(row / this->rows_ % this->planes_);
+  const auto in_plane = static_cast<std::int64_t>(row % this->rows_);
+  for (std::int32_t n = 0; n != this->window_; ++n)
+  {
+    Visit visit;
+    visit.interval = this->intervals_.first + window * this->window_ + n;
+    const std::array<std::size_t, 3>& axes = this->axes_;
+    visit.place[axes[2]] = this->bricks_[axes[2]] - 1 - (plane - n / this->together_);
+    visit.place[axes[1]] = this->bricks_[axes[1]] - 1 - (in_plane - n);
+    const auto is_outside = [&](std::size_t a)
+    { return visit.place[a] < this->region_.lower[a] || visit.place[a] > this->region_.upper[a]; };
+    if (visit.interval > this->intervals_.last || is_outside(axes[2]) || is_outside(axes[1]))
+    {
+      continue;
+    }
+    for (std::int64_t x = this->region_.upper[axes[0]]; x >= this->region_.lower[axes[0]]; --x)
+    {
+      visit.place[axes[0]] = x;
+      visits.push_back(visit);
+    }
+  }
+}
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The order of bricks and intervals in which particles all over the domain walk.
+//
+// Where particles need most bricks, and memory has room for a part of them, any order that goes by
+// intervals reads each brick twice: at the end of one interval, and at the beginning of the next.
+// So a few intervals, a window, go through the domain together, plane of bricks by plane, each a
+// little behind the one before. A brick is read when the first of them comes to it and stays until
+// the last has gone: only the levels where windows meet are read twice.
+#pragma once
+
+#include "bat/brick_source.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bat::flow
+{
+/// Whose orders are below 2^63 for each grid that there may be. Thread-safe.
+class Sweep
+{
+public:
+  /// A box of bricks, its upper corner in it.
+  struct Region
+  {
+    std::array<std::int64_t, 3> lower{};
+    std::array<std::int64_t, 3> upper{};
+
+    [[nodiscard]] std::int64_t bricks(std::size_t axis) const noexcept
+    {
+      return this->upper[axis] - this->lower[axis] + 1;
+    }
+  };
+  /// Intervals of a run.
+  struct Intervals
+  {
+    std::int32_t first = 0;
+    std::int32_t last = 0;
+  };
+  /// Through `region`, where particles begin in `occupied` bricks, with memory for `slots` bricks;
+  /// in `in_step`, one interval after another.
+  Sweep(const BrickGrid& grid, const Region& region, std::uint64_t occupied, Intervals intervals,
+    std::size_t slots, bool in_step);
+
+  /// What comes first has the lower window, and of one window the lower order.
+  struct Turn
+  {
+    std::int32_t window = 0;
+    std::uint64_t order = 0;
+  };
+  [[nodiscard]] Turn turn_of(
+    std::int32_t interval, const std::array<std::int64_t, 3>& place) const noexcept;
+
+  /// The axis behind whose upper faces are bricks that the sweep has been in.
+  [[nodiscard]] std::size_t axis() const noexcept { return this->axes_[2]; }
+  /// The last interval of the window that one is in.
+  [[nodiscard]] std::int32_t end_of_window(std::int32_t interval) const noexcept
+  {
+    return interval - (interval - this->intervals_.first) % this->window_ + this->window_ - 1;
+  }
+  /// Whether most bricks of the region are needed.
+  [[nodiscard]] bool is_dense() const noexcept { return this->is_dense_; }
+
+  /// A row of bricks of each interval of a window, by number.
+  [[nodiscard]] std::uint64_t row_of(const Turn& turn) const noexcept;
+  struct Visit
+  {
+    std::int32_t interval = 0;
+    std::array<std::int64_t, 3> place{};
+  };
+  /// What is visited in a row, whether or not particles are there.
+  void visits_of(std::uint64_t row, std::vector<Visit>& visits) const;
+
+private:
+  Region region_;
+  std::array<std::int64_t, 3> bricks_{}; ///< of the grid
+  std::array<std::size_t, 3> axes_{};    ///< along rows, along planes, across planes
+  Intervals intervals_;
+  std::int32_t window_ = 1;
+  std::int32_t together_ = 1; ///< intervals that are in one plane at a time
+  bool is_dense_;
+  std::uint64_t planes_ = 1; ///< of a window, with those that later intervals are behind
+  std::uint64_t rows_ = 1;   ///< of a plane, likewise
+};
+}
