@@ -461,6 +461,20 @@ int bat_flow_lines_points(
     });
 }
 
+int bat_flow_lines_view(const bat_flow_lines* lines, const double** positions,
+  const double** times, const double** velocities)
+{
+  return guard(
+    [&]
+    {
+      const bat::flow::PathLines& all = need(lines, "lines").lines;
+      const bool is_empty = all.times.empty();
+      need(positions, "positions") = is_empty ? nullptr : all.positions.front().data();
+      need(times, "times") = is_empty ? nullptr : all.times.data();
+      need(velocities, "velocities") = is_empty ? nullptr : all.velocities.front().data();
+    });
+}
+
 int bat_flow_lines_resting(const bat_flow_lines* lines, uint64_t* bytes, void* resting)
 {
   return guard(

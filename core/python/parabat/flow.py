@@ -695,13 +695,13 @@ class Flow:
         given = (ctypes.c_uint64(len(seeds)), _address(seeds), _address(times), ctypes.byref(options),
                  told.callback, None)
         owned = Owned(lib.bat_flow_lines_free)
-        with owned, told.watched():
+        with told.watched():
             if go_on is None:
                 check(lib.bat_flow_trace(self._owned.pointer, *given, ctypes.byref(owned.pointer)))
             else:
                 with _lines_from(lib, go_on) as old:
                     check(lib.bat_flow_go_on(self._owned.pointer, old.pointer, *given, ctypes.byref(owned.pointer)))
-            return _lines_of(lib, owned.pointer)
+            return _lines_of(lib, owned)
 
     def streak_surface(self, line: Any, time: float | None = None, *, most_edge: float,
                        start: float | None = None, tear: float = 4, backward: bool = False,
@@ -809,7 +809,18 @@ def _surface_of(lib, pointer):
     return StreakSurface(*arrays, followed.value, statistics.as_dict())
 
 
-def _lines_of(lib, pointer):
+def _view(address, shape, owned):
+    """Values that lie in what is owned, and keep it."""
+    count = int(np.prod(shape))
+    if count == 0:
+        return np.empty(shape)
+    memory = (ctypes.c_double * count).from_address(address.value)
+    memory.owned = owned
+    return np.frombuffer(memory).reshape(shape)
+
+
+def _lines_of(lib, owned):
+    pointer = owned.pointer
     count, points, checksum = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_uint64()
     statistics = _Statistics()
     check(lib.bat_flow_lines_describe(pointer, ctypes.byref(count), ctypes.byref(points),
@@ -817,11 +828,14 @@ def _lines_of(lib, pointer):
     n, m = count.value, points.value
     reasons, offsets = _new_array(n, np.int64), _new_array(n + 1, np.int64)
     ends, end_times, arrivals, destinations = _new_array((n, 3)), _new_array(n), _new_array(n), _new_array(n, np.int64)
-    positions, times, velocities = _new_array((m, 3)), _new_array(m), _new_array((m, 3))
     check(lib.bat_flow_lines_ends(
         pointer, _address(reasons, ctypes.c_int64), _address(ends), _address(end_times),
         _address(arrivals), _address(destinations, ctypes.c_int64), _address(offsets, ctypes.c_uint64)))
-    check(lib.bat_flow_lines_points(pointer, _address(positions), _address(times), _address(velocities)))
+    # Points are in memory once: arrays lie in the lines of the library.
+    places = [ctypes.c_void_p() for _ in range(3)]
+    check(lib.bat_flow_lines_view(pointer, *map(ctypes.byref, places)))
+    positions, times, velocities = (
+        _view(place, shape, owned) for place, shape in zip(places, ((m, 3), (m,), (m, 3))))
     check(lib.bat_flow_lines_resting(pointer, ctypes.byref(count), None))
     resting = _new_array(count.value, np.uint8)
     check(lib.bat_flow_lines_resting(pointer, None, resting.ctypes.data_as(ctypes.c_void_p)))

@@ -190,6 +190,10 @@ extern "C"
    * velocities (n, 3). */
   BAT_API int bat_flow_lines_points(
     const bat_flow_lines* lines, double* positions, double* times, double* velocities);
+  /* The same points where the library has them, for as long as `lines` lives; NULL if there are
+   * none. */
+  BAT_API int bat_flow_lines_view(const bat_flow_lines* lines, const double** positions,
+    const double** times, const double** velocities);
   /* What rests at the end of a run with keep_resting: `bytes` of it, into `resting`, which may be
    * NULL. Of this version of the library; to be kept as it is. */
   BAT_API int bat_flow_lines_resting(const bat_flow_lines* lines, uint64_t* bytes, void* resting);
