@@ -111,6 +111,24 @@ BrickCache::BrickCache(std::shared_ptr<const BrickSource> source, const CacheOpt
   this->threads_.emplace_back([this] { this->read_bricks(); });
 }
 
+// Those who have it are soon ready: to sleep and to be woken up takes longer.
+std::unique_lock<std::mutex> BrickCache::lock() const
+{
+  std::unique_lock<std::mutex> lock(this->mutex_, std::try_to_lock);
+  for (int i = 0; i != 200 && !lock.owns_lock(); ++i)
+  {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+    (void)lock.try_lock();
+  }
+  if (!lock.owns_lock())
+  {
+    lock.lock();
+  }
+  return lock;
+}
+
 BrickCache::~BrickCache()
 {
   {
@@ -130,7 +148,7 @@ BrickCache::~BrickCache()
 
 std::size_t BrickCache::capacity_of_at_least(std::size_t slots)
 {
-  const std::lock_guard<std::mutex> lock(this->mutex_);
+  const std::unique_lock<std::mutex> lock = this->lock();
   this->capacity_ = std::max(this->capacity_, slots);
   return this->capacity_;
 }
@@ -176,7 +194,9 @@ BrickSlot* BrickCache::take_slot(std::size_t most_ahead)
     {
       return this->new_slot();
     }
-    BrickSlot* const used = this->spent_.oldest ? this->spent_.oldest : this->used_.oldest;
+    BrickSlot* used = this->used_.oldest;
+    const bool is_forgotten = used && used->used_at + 2 <= this->turn_;
+    used = this->spent_.oldest && !is_forgotten ? this->spent_.oldest : used;
     const bool ahead_first = this->ahead_ > quarter || !used;
     BrickSlot* const oldest = ahead_first && this->unused_.oldest ? this->unused_.oldest : used;
     if (!oldest)
@@ -214,6 +234,7 @@ void BrickCache::unpin(BrickSlot& slot) noexcept
   }
   if (slot.state == State::Ready)
   {
+    slot.used_at = this->turn_;
     this->list_of(slot).add(slot);
     return;
   }
@@ -269,7 +290,7 @@ void BrickCache::want_readers(std::size_t count)
 BrickCache::Acquired BrickCache::acquire(
   const std::uint64_t* keys, std::size_t count, BrickSlot** slots, Waiter& waiter)
 {
-  const std::lock_guard<std::mutex> lock(this->mutex_);
+  const std::unique_lock<std::mutex> lock = this->lock();
   this->counts_.looked += count;
   std::array<bool, 16> is_new{};
   // Those that are there first: taking slots for the others must not drop them.
@@ -400,7 +421,7 @@ BrickCache::Acquired BrickCache::acquire(
 
 void BrickCache::release(BrickSlot* const* slots, std::size_t count, std::uint32_t spent) noexcept
 {
-  const std::lock_guard<std::mutex> lock(this->mutex_);
+  const std::unique_lock<std::mutex> lock = this->lock();
   for (std::size_t i = 0; i != count; ++i)
   {
     slots[i]->spent = (spent >> i & 1) != 0;
@@ -410,7 +431,7 @@ void BrickCache::release(BrickSlot* const* slots, std::size_t count, std::uint32
 
 std::size_t BrickCache::missing(const std::uint64_t* keys, std::size_t count) const noexcept
 {
-  const std::lock_guard<std::mutex> lock(this->mutex_);
+  const std::unique_lock<std::mutex> lock = this->lock();
   this->counts_.looked += count;
   return static_cast<std::size_t>(std::count_if(keys, keys + count,
     [this](std::uint64_t key)
@@ -422,7 +443,7 @@ std::size_t BrickCache::missing(const std::uint64_t* keys, std::size_t count) co
 
 std::size_t BrickCache::prefetch(std::uint64_t* keys, std::size_t count, Ahead ahead) noexcept
 {
-  const std::lock_guard<std::mutex> lock(this->mutex_);
+  const std::unique_lock<std::mutex> lock = this->lock();
   const bool by_hints = ahead == Ahead::Hints;
   const std::size_t most = std::max<std::size_t>(this->capacity_ / (by_hints ? 8 : 4), 1);
   std::size_t asked = 0;
@@ -481,7 +502,7 @@ std::size_t BrickCache::prefetch(std::uint64_t* keys, std::size_t count, Ahead a
 
 std::size_t BrickCache::unused(const std::uint64_t* keys, std::size_t count) const noexcept
 {
-  const std::lock_guard<std::mutex> lock(this->mutex_);
+  const std::unique_lock<std::mutex> lock = this->lock();
   return static_cast<std::size_t>(std::count_if(keys, keys + count,
     [this](std::uint64_t key)
     {
@@ -490,10 +511,20 @@ std::size_t BrickCache::unused(const std::uint64_t* keys, std::size_t count) con
     }));
 }
 
-std::optional<BrickSlot*> BrickCache::next_request() noexcept
+void BrickCache::begin_turn() noexcept
+{
+  const std::unique_lock<std::mutex> lock = this->lock();
+  ++this->turn_;
+}
+
+std::optional<BrickSlot*> BrickCache::next_request(bool is_demanded) noexcept
 {
   for (std::deque<Request>* const queue : { &this->demanded_, &this->prefetched_, &this->hinted_ })
   {
+    if (is_demanded && queue != &this->demanded_)
+    {
+      break;
+    }
     while (!queue->empty())
     {
       const Request request = queue->front();
@@ -562,7 +593,7 @@ void BrickCache::note_read_time(std::chrono::nanoseconds taken)
 void BrickCache::read_bricks()
 {
   std::vector<Waiter*> told;
-  std::unique_lock<std::mutex> lock(this->mutex_);
+  std::unique_lock<std::mutex> lock = this->lock();
   for (;;)
   {
     const std::optional<BrickSlot*> next = this->next_request();
@@ -580,34 +611,57 @@ void BrickCache::read_bricks()
       }
       continue;
     }
-    BrickSlot& slot = **next;
-    slot.state = State::Reading;
-    told.reserve(told.size() + slot.waiters.size() + 64);
-    lock.unlock();
-    const auto begin = std::chrono::steady_clock::now();
-    std::uint64_t bytes = 0;
-    std::optional<Error> error = attempt(
-      [&]
-      {
-        bytes = this->source_->read(static_cast<std::size_t>(slot.key / this->bricks_),
-          slot.key % this->bricks_, { slot.values, this->row_bytes_, this->plane_bytes_ });
-      });
-    const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - begin;
-    lock.lock();
-    this->note_read_time(taken);
-    this->finish(slot, std::move(error), bytes, told);
-    if (!told.empty())
-    {
-      lock.unlock();
-      for (Waiter* const waiter : told)
-      {
-        const std::optional<Error> failure = std::move(waiter->error_);
-        waiter->bricks_are_there(failure);
-      }
-      told.clear();
-      lock.lock();
-    }
+    this->read_brick(**next, lock, told);
   }
+}
+
+// Without the lock, while it reads and tells.
+void BrickCache::read_brick(
+  BrickSlot& slot, std::unique_lock<std::mutex>& lock, std::vector<Waiter*>& told)
+{
+  slot.state = State::Reading;
+  told.reserve(told.size() + slot.waiters.size() + 64);
+  lock.unlock();
+  const auto begin = std::chrono::steady_clock::now();
+  std::uint64_t bytes = 0;
+  std::optional<Error> error = attempt(
+    [&]
+    {
+      bytes = this->source_->read(static_cast<std::size_t>(slot.key / this->bricks_),
+        slot.key % this->bricks_, { slot.values, this->row_bytes_, this->plane_bytes_ });
+    });
+  const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - begin;
+  lock = this->lock();
+  this->note_read_time(taken);
+  this->finish(slot, std::move(error), bytes, told);
+  if (told.empty())
+  {
+    return;
+  }
+  lock.unlock();
+  for (Waiter* const waiter : told)
+  {
+    const std::optional<Error> failure = std::move(waiter->error_);
+    waiter->bricks_are_there(failure);
+  }
+  told.clear();
+  lock.lock();
+}
+
+bool BrickCache::help() noexcept
+{
+  std::vector<Waiter*> told;
+  std::unique_lock<std::mutex> lock = this->lock();
+  if (this->read_ns_ >= kSlowRead)
+  {
+    return false;
+  }
+  const std::optional<BrickSlot*> next = this->next_request(true);
+  if (next)
+  {
+    this->read_brick(**next, lock, told);
+  }
+  return next.has_value();
 }
 
 void BrickCache::fill_ghosts(unsigned mask, const std::array<BrickSlot*, 8>& slots) const
@@ -667,25 +721,25 @@ void BrickCache::fill_ghosts(unsigned mask, const std::array<BrickSlot*, 8>& slo
 
 CacheCounts BrickCache::counts() const
 {
-  const std::lock_guard<std::mutex> lock(this->mutex_);
+  const std::unique_lock<std::mutex> lock = this->lock();
   return this->counts_;
 }
 
 std::uint64_t BrickCache::bytes() const
 {
-  const std::lock_guard<std::mutex> lock(this->mutex_);
+  const std::unique_lock<std::mutex> lock = this->lock();
   return this->slots_.size() * this->slot_bytes_;
 }
 
 std::uint64_t BrickCache::most_bytes() const
 {
-  const std::lock_guard<std::mutex> lock(this->mutex_);
+  const std::unique_lock<std::mutex> lock = this->lock();
   return this->capacity_ * this->slot_bytes_;
 }
 
 void BrickCache::clear() noexcept
 {
-  const std::lock_guard<std::mutex> lock(this->mutex_);
+  const std::unique_lock<std::mutex> lock = this->lock();
   while (this->used_.oldest)
   {
     this->forget(*this->used_.oldest);

@@ -62,7 +62,8 @@ private:
   bool hinted = false;     ///< prefetched by hints
   bool spent = false;      ///< who used it last does not need it soon
   std::uint32_t pins = 0;
-  std::uint64_t ticket = 0; ///< of its last read
+  std::uint64_t ticket = 0;  ///< of its last read
+  std::uint64_t used_at = 0; ///< when it was released last, in turns
   BrickSlot* newer = nullptr;
   BrickSlot* older = nullptr;
   std::vector<Waiter*> waiters;
@@ -114,6 +115,11 @@ public:
     const std::uint64_t* keys, std::size_t count, BrickSlot** slots, Waiter& waiter);
   /// Bit i of `spent`: slot i is dropped before those that somebody may need soon.
   void release(BrickSlot* const* slots, std::size_t count, std::uint32_t spent = 0) noexcept;
+  /// Another turn begins: bricks that nobody has used during a whole one go first.
+  void begin_turn() noexcept;
+  /// Reads a brick that somebody waits for, if that takes no longer than to wake up who does it.
+  /// False if there is none.
+  bool help() noexcept;
   /// How many are not there.
   [[nodiscard]] std::size_t missing(const std::uint64_t* keys, std::size_t count) const noexcept;
   /// Who asks for bricks before they are needed.
@@ -167,6 +173,7 @@ private:
   {
     return slot.prefetched ? this->unused_ : slot.spent ? this->spent_ : this->used_;
   }
+  [[nodiscard]] std::unique_lock<std::mutex> lock() const;
   [[nodiscard]] BrickSlot* take_slot(std::size_t most_ahead);
   [[nodiscard]] BrickSlot* new_slot();
   void forget(BrickSlot& slot) noexcept;
@@ -174,10 +181,11 @@ private:
   void ask(BrickSlot& slot, std::deque<Request>& queue);
   void want_readers(std::size_t count);
   void note_read_time(std::chrono::nanoseconds taken);
+  void read_brick(BrickSlot& slot, std::unique_lock<std::mutex>& lock, std::vector<Waiter*>& told);
   void read_bricks();
   void finish(BrickSlot& slot, std::optional<Error> error, std::uint64_t bytes,
     std::vector<Waiter*>& told) noexcept;
-  [[nodiscard]] std::optional<BrickSlot*> next_request() noexcept;
+  [[nodiscard]] std::optional<BrickSlot*> next_request(bool is_demanded = false) noexcept;
 
   std::shared_ptr<const BrickSource> source_;
   std::uint64_t bricks_; ///< of a level
@@ -201,6 +209,7 @@ private:
   std::deque<Request> prefetched_;
   std::deque<Request> hinted_;
   std::uint64_t ticket_ = 0;
+  std::uint64_t turn_ = 0;
   mutable CacheCounts counts_;
   std::condition_variable requested_;
   std::size_t idle_ = 0;  ///< threads

@@ -11,8 +11,6 @@ namespace
 constexpr std::uint64_t kFewBricks = 128;   // of which the best one is soon found
 constexpr std::uint64_t kManyBricks = 2048; // also where memory has room for all
 constexpr std::uint64_t kRoomy = 16;        // slots for each of few bricks
-constexpr std::size_t kSome = 3; // particles of a brick of which one needs each of its neighbours
-constexpr std::uint64_t kRowsAhead = 2;
 }
 
 // The order of these particles; none where they are in few bricks.
@@ -84,56 +82,107 @@ Buckets::Bucket* Buckets::pick_of_sweep()
     return nullptr;
   }
   Bucket* const bucket = this->idle_.front().bucket;
-  if (this->sweep_->is_dense() && bucket->particles.size() >= kSome)
+  if (this->sweep_->is_dense())
   {
-    const auto place = this->grid_.brick_place(bucket->at.brick);
+    // Neighbours that are there anyway: somebody will need them before the interval ends.
+    BucketKey all = bucket->at;
+    const auto place = this->grid_.brick_place(all.brick);
     for (std::size_t a = 0; a != 3; ++a)
     {
       const bool has_next = place[a] + 1 < this->bricks_[a] || this->grid_.cyclic[a];
-      bucket->at.mask |= static_cast<unsigned>(has_next && !this->frame_.walk().is_flat[a]) << a;
+      all.mask |= static_cast<unsigned>(has_next && !this->frame_.walk().is_flat[a]) << a;
+    }
+    std::array<std::uint64_t, kMostSlots> keys{};
+    const std::size_t count = this->keys_of(bucket->at, keys);
+    const std::size_t missing = this->cache_.missing(keys.data(), count);
+    if (all.mask != bucket->at.mask &&
+      this->cache_.missing(keys.data(), this->keys_of(all, keys)) == missing)
+    {
+      bucket->at.mask = all.mask;
     }
   }
   return bucket;
 }
 
-// Reads rows of bricks before the sweep comes to them.
-void Buckets::ask_rows(std::uint64_t row, Worker& worker)
+// Where the sweep is now; bricks of rows are asked for before it comes to them.
+void Buckets::move_front(const Bucket& taken, Worker& worker)
 {
-  for (this->rows_asked_ = std::max(this->rows_asked_, row); this->rows_asked_ <= row + kRowsAhead;
+  const Sweep::Turn turn{ taken.at.turn, taken.at.order };
+  const bool is_new = turn.window > this->front_.window || this->occupied_.size() == 0;
+  if (is_new)
+  {
+    this->occupied_ = {};
+    for (const std::vector<Next>* const heap : { &this->idle_, &this->now_ready_ })
+    {
+      for (const Next& next : *heap)
+      {
+        if (next.turn == turn.window)
+        {
+          this->occupied_.insert(next.bucket->at.brick);
+        }
+      }
+    }
+  }
+  if (is_new || (turn.window == this->front_.window && turn.order > this->front_.order))
+  {
+    if (is_new || this->sweep_->plane_of(turn) != this->sweep_->plane_of(this->front_))
+    {
+      this->cache_.begin_turn();
+    }
+    this->front_ = turn;
+  }
+  if (!this->sweep_->is_dense() || this->options_.prefetch == Prefetch::None)
+  {
+    return;
+  }
+  const std::uint64_t row = this->sweep_->row_of(turn);
+  const std::uint64_t last = row + this->sweep_->rows_ahead();
+  for (this->rows_asked_ = std::max(this->rows_asked_, row); this->rows_asked_ <= last;
        ++this->rows_asked_)
   {
     this->sweep_->visits_of(this->rows_asked_, this->visits_);
     for (const Sweep::Visit& visit : this->visits_)
     {
       const std::uint64_t brick = this->brick_at(visit.place);
-      worker.rows.push_back(this->cache_.key(this->frame_.level_before(visit.interval), brick));
-      worker.rows.push_back(this->cache_.key(this->frame_.level_after(visit.interval), brick));
+      if (this->occupied_.contains(brick))
+      {
+        worker.rows.push_back(this->cache_.key(this->frame_.level_before(visit.interval), brick));
+        worker.rows.push_back(this->cache_.key(this->frame_.level_after(visit.interval), brick));
+      }
     }
   }
 }
 
-// Bits of its slots that nobody needs soon: of bricks that the sweep was in before, at the time
-// that the interval begins with, or at which the next window begins.
+// Bits of its slots that nobody needs soon, now that the sweep is where it is.
 std::uint32_t Buckets::spent_of(const Bucket& bucket) const noexcept
 {
-  if (!this->sweep_)
+  if (!this->sweep_ || bucket.at.turn != this->front_.window)
   {
     return 0;
   }
-  const bool is_last = this->sweep_->end_of_window(bucket.at.interval) == bucket.at.interval;
-  std::uint32_t spent = 0;
+  const std::uint64_t front = this->sweep_->plane_of(this->front_);
+  const std::int32_t interval = bucket.at.interval;
+  const std::int32_t next = std::min(interval + 1, this->sweep_->end_of_window(interval));
+  const std::size_t axis = this->sweep_->axis();
+  const std::int64_t place = this->grid_.brick_place(bucket.at.brick)[axis];
+  std::array<std::uint32_t, 2> spent{}; // in the bucket's plane, and behind it
+  for (std::int64_t behind = 0; behind != 2; ++behind)
+  {
+    const bool before = front >= this->sweep_->last_plane_of(interval, place + behind);
+    const bool after = front >= this->sweep_->last_plane_of(next, place + behind);
+    spent[static_cast<std::size_t>(behind)] =
+      static_cast<unsigned>(before) | static_cast<unsigned>(after) << 1;
+  }
+  std::uint32_t bits = 0;
   unsigned slot = 0;
   for (unsigned part = 0; part != 8; ++part)
   {
     if ((part & ~bucket.at.mask) == 0)
     {
-      if ((part >> this->sweep_->axis() & 1) != 0)
-      {
-        spent |= (is_last ? 3u : 1u) << slot;
-      }
+      bits |= spent[part >> axis & 1] << slot;
       slot += 2;
     }
   }
-  return spent;
+  return bits;
 }
 }

@@ -431,22 +431,22 @@ void Buckets::add_ready(Bucket* bucket) noexcept
 Buckets::Bucket* Buckets::take(Worker& worker)
 {
   std::size_t most = 0;
-  for (std::size_t i = 1; i != this->ready_.size(); ++i)
+  for (std::size_t i = 1; i < this->ready_.size(); ++i)
   {
     // Of an earlier interval first: no particle waits behind those that are ahead.
     const Bucket& a = *this->ready_[i];
     const Bucket& b = *this->ready_[most];
-    if (a.key.interval != b.key.interval ? a.key.interval < b.key.interval
-                                         : a.particles.size() > b.particles.size())
+    if (a.at.interval != b.at.interval ? a.at.interval < b.at.interval
+                                       : a.particles.size() > b.particles.size())
     {
       most = i;
     }
   }
   Bucket* const bucket = this->sweep_ ? this->now_ready_.front().bucket : this->ready_[most];
   std::vector<Particle>& part = worker.part;
-  if (this->sweep_ && this->sweep_->is_dense() && this->options_.prefetch != Prefetch::None)
+  if (this->sweep_)
   {
-    this->ask_rows(this->sweep_->row_of({ bucket->at.turn, bucket->at.order }), worker);
+    this->move_front(*bucket, worker);
   }
   ++bucket->walking;
   part.clear();
@@ -716,6 +716,20 @@ void Buckets::work(std::size_t number, const std::function<bool(std::uint64_t)>*
         this->announce();
         if (this->ready_.empty() && this->now_ready_.empty())
         {
+          if (this->active_ != 0)
+          {
+            lock.unlock();
+            const bool has_helped = this->cache_.help();
+            lock.lock();
+            if (has_helped)
+            {
+              continue;
+            }
+            if (this->is_over() || !this->ready_.empty() || !this->now_ready_.empty())
+            {
+              continue;
+            }
+          }
           // Another run may have the slots: nobody says when it gives them back.
           const auto begin = Clock::now();
           ++this->waits_;

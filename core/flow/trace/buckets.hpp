@@ -203,7 +203,7 @@ private:
   void add_ready(Bucket* bucket) noexcept;
   [[nodiscard]] Bucket* pick_of_sweep();
   [[nodiscard]] std::optional<Sweep> sweep_of(const std::vector<Particle>& particles) const;
-  void ask_rows(std::uint64_t row, Worker& worker);
+  void move_front(const Bucket& taken, Worker& worker);
   [[nodiscard]] std::uint32_t spent_of(const Bucket& bucket) const noexcept;
   [[nodiscard]] std::size_t keys_of(
     const BucketKey& key, std::array<std::uint64_t, kMostSlots>& keys) const noexcept;
@@ -250,6 +250,8 @@ private:
   SlotTable<Bucket> listed_;    ///< that particles may join
   std::vector<Next> idle_;      ///< a heap
   std::vector<Next> now_ready_; ///< another
+  Sweep::Turn front_;           ///< the last turn of those that were taken
+  KeySet occupied_;             ///< bricks at the beginning of its window
   std::uint64_t rows_asked_ = 0;
   std::vector<Sweep::Visit> visits_;
   BucketKey cursor_;

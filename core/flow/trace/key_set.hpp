@@ -47,6 +47,10 @@ public:
       }
     }
   }
+  [[nodiscard]] bool contains(std::uint64_t key) const noexcept
+  {
+    return this->places_[this->place_of(key)] == key;
+  }
   [[nodiscard]] std::size_t size() const noexcept { return this->count_; }
 
 private:

@@ -2,7 +2,6 @@
 #include "flow/trace/sweep.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace bat::flow
 {
@@ -14,7 +13,7 @@ constexpr std::int32_t kTogether = 3;
 constexpr std::int32_t kLongestWindow = 256;
 constexpr double kDense = 0.7; // share of bricks that are occupied
 // Rows of a plane that are in memory beside it: the one that is read ahead, and those around it.
-constexpr double kRowsBeside = 3;
+constexpr double kRowsBeside = 3.5;
 
 // Planes of bricks that a window of so many intervals needs in memory.
 std::int32_t planes_for(std::int32_t window, std::int32_t together)
@@ -52,10 +51,18 @@ Sweep::Sweep(const BrickGrid& grid, const Region& region, std::uint64_t occupied
     {
       ++this->window_;
     }
+    if (this->window_ == count)
+    {
+      this->rows_ahead_ = 3; // there is room
+    }
     // All of about one length.
     const std::int32_t windows = (count + this->window_ - 1) / this->window_;
     this->window_ = (count + windows - 1) / windows;
-    this->together_ = kTogether;
+    // The farther intervals are behind each other, the fewer particles go back to where theirs was.
+    while (this->together_ != kTogether && planes_for(this->window_, this->together_) > room)
+    {
+      ++this->together_;
+    }
   }
   const auto behind = static_cast<std::uint64_t>((this->window_ - 1) / this->together_);
   this->planes_ = static_cast<std::uint64_t>(this->bricks_[this->axes_[2]]) + behind;
@@ -79,18 +86,23 @@ Sweep::Turn Sweep::turn_of(
   const auto n = static_cast<std::uint64_t>(number);
   const std::uint64_t plane = at[2] + static_cast<std::uint64_t>(number / this->together_);
   const std::uint64_t row = plane * this->rows_ + at[1] + n;
-  turn.order = (row * static_cast<std::uint64_t>(this->window_) + n) *
-      static_cast<std::uint64_t>(this->bricks_[this->axes_[0]]) +
-    at[0];
+  turn.order = row * this->turns_of_row() +
+    n * static_cast<std::uint64_t>(this->bricks_[this->axes_[0]]) + at[0];
   return turn;
+}
+
+std::uint64_t Sweep::last_plane_of(
+  std::int32_t interval, std::int64_t place_along_axis) const noexcept
+{
+  const std::int32_t number = (interval - this->intervals_.first) % this->window_;
+  const std::int64_t plane = this->bricks_[this->axes_[2]] - 1 - place_along_axis;
+  return static_cast<std::uint64_t>(plane + 1 + number / this->together_);
 }
 
 std::uint64_t Sweep::row_of(const Turn& turn) const noexcept
 {
-  const std::uint64_t of_row = static_cast<std::uint64_t>(this->window_) *
-    static_cast<std::uint64_t>(this->bricks_[this->axes_[0]]);
   return static_cast<std::uint64_t>(turn.window) * this->planes_ * this->rows_ +
-    turn.order / of_row;
+    turn.order / this->turns_of_row();
 }
 
 void Sweep::visits_of(std::uint64_t row, std::vector<Visit>& visits) const

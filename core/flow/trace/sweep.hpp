@@ -59,8 +59,20 @@ public:
   {
     return interval - (interval - this->intervals_.first) % this->window_ + this->window_ - 1;
   }
+  /// Rows that may be read before the sweep comes to them.
+  [[nodiscard]] std::uint64_t rows_ahead() const noexcept { return this->rows_ahead_; }
   /// Whether most bricks of the region are needed.
   [[nodiscard]] bool is_dense() const noexcept { return this->is_dense_; }
+
+  /// The plane of bricks that the first interval of the window is in.
+  [[nodiscard]] std::uint64_t plane_of(const Turn& turn) const noexcept
+  {
+    return turn.order / this->turns_of_plane();
+  }
+  /// The last such plane while which somebody may need a brick at the time with which an interval
+  /// begins: from the bricks before it, as long as particles do not go back farther.
+  [[nodiscard]] std::uint64_t last_plane_of(
+    std::int32_t interval, std::int64_t place_along_axis) const noexcept;
 
   /// A row of bricks of each interval of a window, by number.
   [[nodiscard]] std::uint64_t row_of(const Turn& turn) const noexcept;
@@ -73,6 +85,16 @@ public:
   void visits_of(std::uint64_t row, std::vector<Visit>& visits) const;
 
 private:
+  [[nodiscard]] std::uint64_t turns_of_row() const noexcept
+  {
+    return static_cast<std::uint64_t>(this->window_) *
+      static_cast<std::uint64_t>(this->bricks_[this->axes_[0]]);
+  }
+  [[nodiscard]] std::uint64_t turns_of_plane() const noexcept
+  {
+    return this->rows_ * this->turns_of_row();
+  }
+
   Region region_;
   std::array<std::int64_t, 3> bricks_{}; ///< of the grid
   std::array<std::size_t, 3> axes_{};    ///< along rows, along planes, across planes
@@ -80,6 +102,7 @@ private:
   std::int32_t window_ = 1;
   std::int32_t together_ = 1; ///< intervals that are in one plane at a time
   bool is_dense_;
+  std::uint64_t rows_ahead_ = 1;
   std::uint64_t planes_ = 1; ///< of a window, with those that later intervals are behind
   std::uint64_t rows_ = 1;   ///< of a plane, likewise
 };
