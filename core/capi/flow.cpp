@@ -461,8 +461,8 @@ int bat_flow_lines_points(
     });
 }
 
-int bat_flow_lines_view(const bat_flow_lines* lines, const double** positions,
-  const double** times, const double** velocities)
+int bat_flow_lines_view(const bat_flow_lines* lines, const double** positions, const double** times,
+  const double** velocities)
 {
   return guard(
     [&]

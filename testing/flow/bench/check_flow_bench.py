@@ -48,6 +48,21 @@ def main():
         assert small["cache_bytes"] <= small["most_cache_bytes"] <= max(cache * 2**20, 32 * 9500), small
         assert small["reads_per_touched"] <= most, (cache, small)
 
+    # Most bricks are needed, and a third of those of two levels fit into memory.
+    spread = ("run", series, "--region", "all", "--seeds", 5000, "--ends-only", "--threads", 1)
+    large, = bench(*spread, "--prefetch", "none")
+    assert large["reads"] == large["touched"] and large["touched_percent"] > 80, large
+    for ahead in ("none", "velocity"):
+        small, = bench(*spread, "--cache", 8, "--prefetch", ahead)
+        assert small["checksum"] == large["checksum"]
+        assert small["reads_per_touched"] <= 1.2, (ahead, small)
+
+    # Points are in memory once, but for an eighth and what little else there is.
+    many = ("run", series, "--region", "cube", "--seeds", 216000, "--threads", 1)
+    (ends,), (lines,) = bench(*many, "--ends-only"), bench(*many)
+    megabytes = 56e-6 * lines["points"]
+    assert lines["peak_mb"] - ends["peak_mb"] < 1.5 * megabytes, (ends, lines)
+
     surface = bench("surface", series, "--prefetch", "none")
     small = bench("surface", series, "--cache", 1)
     assert surface["checksum"] == small["checksum"] and surface["is_refined"], (surface, small)

@@ -112,6 +112,17 @@ def main():
     stores = [made[series]["store_over_raw"] for series in ("packed", "raw")]
     row("store / raw: packed, not packed", f"{stores[0]:.2f}, {stores[1]:.2f}", "0.85, 1.01", stores[0] <= 0.85 and stores[1] <= 1.01)
 
+    # All over the domain.
+    spread = [run("--region", "all", "--seeds", count, "--cache", 32, "--threads", 1, "--ends-only")[0]
+              for count in (1000, 8000, 64000, 512000)]
+    ratio = spread[2]["reads_per_touched"]
+    row("64,000 seeds all over the domain, 32 MiB of cache: reads / bricks touched", f"{ratio:.2f}", "1.2", ratio <= 1.2,
+        checksum=spread[2]["checksum"])
+    seconds = [s["cpu_seconds"] for s in spread]
+    row("1,000, 8,000, 64,000, 512,000 seeds all over, 32 MiB, files in the system's cache: processor s",
+        ", ".join(f"{s:.1f}" for s in seconds), "8 times as long for 8 times as many",
+        all(b <= 8 * a for a, b in zip(seconds, seconds[1:])))
+
     # Memory.
     small = {cache: run(*cube, *without, "--cache", cache)[0] for cache in (4, 1, 0.25)}
     row("reads / bricks touched, 64,000 seeds, 4, 1, 0.25 MiB of cache", ", ".join(f"{s['reads_per_touched']:.2f}" for s in small.values()),
