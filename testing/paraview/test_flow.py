@@ -286,6 +286,7 @@ def check_abort(reader):
         expect(filter.GetOutputDataObject(0).GetNumberOfPoints(), 0, "points after an aborted run")
     ftle.UpdatePropertyInformation()
     expect(ftle.Aborted, 1, "aborted")
+    expect(ftle.GetProperty("Summary")[0], "Aborted: nothing is shown", "what the panel says")
     filter.Modified()
     ftle.MarkModified(ftle.SMProxy)
     expect(fetch(ftle).GetNumberOfPoints(), 31 * 30, "points of what is tried again")

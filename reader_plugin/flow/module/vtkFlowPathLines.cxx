@@ -462,7 +462,7 @@ std::string vtkFlowPathLines::CountsText() const
 {
   const Totals& sums = this->Internals->Sums;
   std::string text = bat_vtk::WithThousands(sums.Particles - sums.WithoutLine) +
-    (this->Show == PARTICLES ? " particles" : " lines");
+    (this->Show == PATH_LINES || this->Show == PATH_LINES_UP_TO_TIME ? " lines" : " particles");
   if (sums.WithoutLine > 0)
   {
     text += " of " + bat_vtk::WithThousands(sums.Particles) + " seeds";
