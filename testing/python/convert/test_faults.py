@@ -224,3 +224,9 @@ for words in ([], ["--quiet"]):
     assert not words or not shown, shown
 code, out, err = command("bar.csv", "bar.bat", "--json")
 assert code == 0 and out.count("\n") == 1 and not err, (out, err)
+
+# What is waited for, or has no end.
+os.mkfifo("pipe.csv")
+os.symlink("/dev/zero", "zero.csv")
+for name in ("pipe.csv", "zero.csv", "/dev/null"):
+    refused(name, "bad.bat", says=[f"{name}: is not a regular file or a folder"])

@@ -76,6 +76,8 @@ def _look(files, chosen, grids, tell=lambda news: None):
             continue
         tell({"reading": path})
         with about(path):
+            if not os.path.isfile(path) and not os.path.isdir(path):
+                raise ConvertError("is not a regular file or a folder")  # a named pipe is waited for, a device has no end
             row = chosen or registry.format_of(path, grids)
             registry.require(row)
             siblings = row.siblings(path) if row.siblings else [path]
