@@ -1057,7 +1057,7 @@ def check(folder):
     check_lines(data, flow.path_lines(positions, most_error=1e-7, keep_faces=True), [0.0], "a small cache")
     assert field_value(data, "cache_bytes") < ranks * 64 * 16 * 9500, field_value(data, "cache_bytes")
     expect(field_value(data, "prefetched"), 0, "prefetched")
-    reader.CacheSize = 0.01
+    reader.CacheSize, lines.MaximumError = 0.01, 2e-7
     expect(fetch(lines).GetNumberOfPoints(), 0, "points of lines with a cache for one brick")
     expect(said(), 1, "errors of a cache that is too small")
     reader.CacheSize, lines.MaximumError, lines.Prefetch = 512, 1e-6, 1
