@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 
 namespace bat_vtk
 {
@@ -44,12 +45,15 @@ constexpr Extent EmptyExtent = { { 0, -1, 0, -1, 0, -1 } };
   return extent;
 }
 
+/// The largest number there is if there are more: no memory holds so many.
 [[nodiscard]] inline vtkIdType PointsIn(const Extent& extent)
 {
+  constexpr vtkIdType most = std::numeric_limits<vtkIdType>::max();
   vtkIdType points = IsEmpty(extent) ? 0 : 1;
-  for (std::size_t axis = 0; axis < 3; ++axis)
+  for (std::size_t axis = 0; points != 0 && axis < 3; ++axis)
   {
-    points *= extent[2 * axis + 1] - extent[2 * axis] + 1;
+    const vtkIdType count = vtkIdType{ extent[2 * axis + 1] } - extent[2 * axis] + 1;
+    points = points > most / count ? most : points * count;
   }
   return points;
 }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkBATArrays.h"
 
+#include "bat/bytes.hpp"
+#include "bat/free_memory.hpp"
+
 #include "vtkDataArray.h"
 #include "vtkObjectFactory.h"
 #include "vtkPoints.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -77,6 +81,19 @@ void bat_vtk::UseMemory(
   array->SetVoidArray(memory, tuples * array->GetNumberOfComponents(), takeOver,
     vtkAbstractArray::VTK_DATA_ARRAY_USER_DEFINED);
   array->SetArrayFreeFunction(&Owners::Release);
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::TakeMemory(
+  vtkDataArray* array, vtkIdType tuples, const std::string& what, const std::string& advice)
+{
+  const double size =
+    static_cast<double>(array->GetNumberOfComponents()) * array->GetDataTypeSize();
+  bat::check_memory(static_cast<double>(tuples) * size, what, advice);
+  const std::size_t bytes = static_cast<std::size_t>(tuples) * static_cast<std::size_t>(size);
+  const std::shared_ptr<void> memory(bat::allocate_large(std::max<std::size_t>(bytes, 1), 1),
+    [bytes](void* of) { bat::free_large(of, std::max<std::size_t>(bytes, 1), 1); });
+  bat_vtk::UseMemory(array, memory.get(), tuples, memory);
 }
 
 //------------------------------------------------------------------------------

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the ParaView tests share: particles with known values, and a look at what a source delivers."""
+import contextlib
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -14,6 +16,19 @@ from paraview import servermanager
 from paraview.simple import *
 from vtkmodules.numpy_interface import dataset_adapter as dsa
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+
+
+@contextlib.contextmanager
+def little_memory(mebibytes):
+    """Within it, this process can take so much more memory than it has."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    with open("/proc/self/statm") as file:
+        now = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (now + int(mebibytes * 2 ** 20), before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def producer(data):

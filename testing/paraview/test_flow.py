@@ -926,6 +926,19 @@ def check_grid_folder(folder, source):
         Delete(proxy)
 
 
+def check_memory(folder):
+    """Points of images that do not fit are an error with both sizes, and VTK is not asked for them."""
+    path = folder("wide.bricks.series")
+    parabat.flow.write_series(path, [(0, np.zeros((128, 128, 128, 3), "f4"))], flush=False)
+    wide = OpenDataFile(path)
+    wide.FullResolution, wide.MemoryBudget = 1, 0
+    with little_memory(12):
+        expect(fetch(wide).GetPointData().GetNumberOfArrays(), 0, "points that do not fit")
+    assert len(messages) == 1 and "take 24.0 MiB" in messages[0] and "MiB of memory are free" in messages[0], messages
+    said()
+    Delete(wide)
+
+
 def check(folder):
     path = folder("abc.bricks.series")
     field = {time: abc(time) for time in TIMES}
@@ -958,6 +971,8 @@ def check(folder):
     check_field(field[0][::8, ::8, ::8], 0, 8, "over the budget")
     assert said() >= 1, "no warning"
     reader.FullResolution, reader.MemoryBudget = 0, 1024
+    if ranks == 1:
+        check_memory(folder)
 
     # Whole lines, bit by bit; and what was read.
     source, positions = seeds_of(60)

@@ -217,6 +217,33 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     write_grid(program, flat, {"id": arrays["id"][:1]}, 0)
     check_image(OpenDataFile(flat), {"id": arrays["id"][:1]}, (0, 0, 0), (0, 0, 0), (1, 1, 1), "two axes", ranks=ranks)
 
+    # More samples than any memory holds, and than this process may have, are an error with both sizes.
+    huge = folder("huge.idx")
+    with open(huge, "w") as file:
+        file.write("(version)\n6\n(box)\n" + "0 1048575 " * 3 + "\n(fields)\np float64 + v float32[3]\n(bits)\nV" + "012" * 20 +
+                   "\n(bitsperblock)\n15\n(blocksperfile)\n256\n(filename_template)\n./huge/%04x.bin\n")
+    big = OpenDataFile(huge)
+    big.Resolution, big.MemoryBudget = 62, 0
+    expect(len(pieces(big).get("rank", [])), 0, "samples that no memory holds")
+    big.UpdatePropertyInformation()
+    share = {1: "20.0 EiB", 2: "10.0 EiB", 3: "6.67 EiB"}[ranks]
+    assert huge in big.Error and "level 60" in big.Error and "take " + share in big.Error, big.Error
+    assert "of memory are free" in big.Error, big.Error
+    expect(said(), 1, "errors of samples that no memory holds")
+    Delete(big)
+    if ranks == 1:
+        wide = folder("wide.idx")
+        write_grid(program, wide, {"id": np.zeros((128, 128, 256), "f8")}, 0)
+        limited = OpenDataFile(wide)
+        with little_memory(16):
+            expect(len(pieces(limited).get("rank", [])), 0, "samples that do not fit")
+        limited.UpdatePropertyInformation()
+        assert "take 32.0 MiB" in limited.Error and "MiB of memory are free" in limited.Error, limited.Error
+        expect(said(), 1, "errors of samples that do not fit")
+        limited.Resolution = 21
+        expect(len(pieces(limited)["id"]), 2 ** 21, "samples of half of them")
+        Delete(limited)
+
     # Several files are one series.
     names = [folder("t%d.idx" % i) for i in range(3)]
     for i, name in enumerate(names):

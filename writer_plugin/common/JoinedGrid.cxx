@@ -2,6 +2,7 @@
 #include "JoinedGrid.h"
 
 #include "bat/error.hpp"
+#include "bat/free_memory.hpp"
 #include "bat/types.hpp"
 
 #include <algorithm>
@@ -92,6 +93,16 @@ bat_vtk::JoinedGrid bat_vtk::JoinPieces(const GridInput& input, Missing missing)
     }
     return joined;
   }
+  double needed = 1.0; // for `filled`
+  for (const bat::idx::FieldValues& field : grid.fields)
+  {
+    needed += static_cast<double>(bat::tuple_bytes(field.type, field.components));
+  }
+  for (const std::int64_t count : grid.dimensions)
+  {
+    needed *= static_cast<double>(count);
+  }
+  bat::check_memory(needed, "the samples of the box of all blocks, which are joined,");
   const std::size_t samples = Place(box, box.upper[0], box.upper[1], box.upper[2]) + 1;
   std::vector<char> filled(samples, 0);
   std::vector<std::size_t> bytes;

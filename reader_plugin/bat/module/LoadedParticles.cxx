@@ -5,6 +5,8 @@
 #include "ParticleArrays.h"
 #include "vtkBATArrays.h"
 
+#include "bat/free_memory.hpp"
+
 #include "vtkDataArray.h"
 
 #include <algorithm>
@@ -241,6 +243,8 @@ bool bat_vtk::LoadedParticles::ReadColumns(const Request& request, const Options
   {
     bytesTotal += static_cast<double>((rows - keptRows(column.first)) * bytesOf(column.first));
   }
+  bat::check_memory(bytesTotal, file.name() + ": the " + std::to_string(rows) + " particles",
+    "a budget, a Box or fewer attributes need less");
   const std::uint64_t most = std::max(rows, request.MostRows);
   for (auto& [number, column] : columns)
   {

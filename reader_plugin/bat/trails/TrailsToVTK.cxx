@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "TrailsToVTK.h"
 
+#include "vtkBATArrays.h"
 #include "vtkBATScalarTypes.h"
 
 #include "vtkCellArray.h"
@@ -72,7 +73,7 @@ vtkSmartPointer<vtkDataArray> MakeArray(
 {
   auto array = vtkSmartPointer<ArrayT>::New();
   array->SetName(name.c_str());
-  array->SetNumberOfValues(static_cast<vtkIdType>(count));
+  bat_vtk::TakeMemory(array, static_cast<vtkIdType>(count), "the values of '" + name + "'");
   for (std::size_t i = 0; i < count; ++i)
   {
     array->SetValue(static_cast<vtkIdType>(i), value(i));
@@ -143,7 +144,8 @@ vtkSmartPointer<vtkDataArray> Gather(
   array.TakeReference(vtkDataArray::CreateDataArray(bat_vtk::ToVTKType(column.type, 0)));
   array->SetName(column.name.c_str());
   array->SetNumberOfComponents(column.components);
-  array->SetNumberOfTuples(static_cast<vtkIdType>(places.size()));
+  bat_vtk::TakeMemory(
+    array, static_cast<vtkIdType>(places.size()), "the values of '" + column.name + "'");
   const std::size_t bytes = bat::tuple_bytes(column.type, column.components);
   auto* to = static_cast<std::byte*>(array->GetVoidPointer(0));
   for (const Place& place : places)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "LinesToVTK.h"
 
+#include "vtkBATArrays.h"
+
 #include "bat/flow/borders.hpp"
+#include "bat/free_memory.hpp"
 
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
@@ -20,6 +23,7 @@
 #include <cmath>
 #include <cstdint>
 #include <iterator>
+#include <string>
 #include <utility>
 
 using bat_vtk::TracedParticles;
@@ -31,7 +35,7 @@ void AddArray(vtkDataSetAttributes* to, const char* name, std::size_t count, con
 {
   vtkNew<ArrayT> array;
   array->SetName(name);
-  array->SetNumberOfValues(static_cast<vtkIdType>(count));
+  bat_vtk::TakeMemory(array, static_cast<vtkIdType>(count), "values of " + std::string(name));
   for (std::size_t i = 0; i < count; ++i)
   {
     array->SetValue(static_cast<vtkIdType>(i), value(i));
@@ -73,6 +77,14 @@ LinePoint Between(
   std::transform(
     a.Velocity.begin(), a.Velocity.end(), b.Velocity.begin(), point.Velocity.begin(), between);
   return point;
+}
+
+// Before points are added one by one; arrays of VTK that grow are there twice for a moment.
+void CheckPoints(std::uint64_t count)
+{
+  constexpr double pointBytes = (3 + 3 + 1 + 1 + 1) * sizeof(double);
+  bat::check_memory(2.0 * pointBytes * static_cast<double>(count),
+    std::to_string(count) + " points of lines", "fewer seeds or releases, or a shorter time need less");
 }
 
 /// Points of the output, one by one.
@@ -212,6 +224,9 @@ void AddSeeds(
     const auto array = vtkSmartPointer<vtkAbstractArray>::Take(from->NewInstance());
     array->SetName(from->GetName());
     array->SetNumberOfComponents(from->GetNumberOfComponents());
+    bat::check_memory(static_cast<double>(seeds.size()) * from->GetNumberOfComponents() *
+        from->GetDataTypeSize(),
+      "values of the seeds' " + std::string(from->GetName() ? from->GetName() : "arrays"));
     array->SetNumberOfTuples(static_cast<vtkIdType>(seeds.size()));
     for (std::size_t i = 0; i < seeds.size(); ++i)
     {
@@ -260,6 +275,7 @@ std::vector<std::size_t> SeedsOf(
 //------------------------------------------------------------------------------
 void bat_vtk::ShowPathLines(const TracedParticles& particles, vtkPolyData* output)
 {
+  CheckPoints(particles.Lines.positions.size());
   Stretches cells(particles.Cyclic);
   std::vector<LinePoint> points;
   for (std::size_t i = 0; i < particles.Lines.lines.size(); ++i)
@@ -309,6 +325,7 @@ void bat_vtk::ShowStreakLines(const TracedParticles& particles, double time, vtk
   }
   const bat::flow::StreakLines streaks =
     bat::flow::streak_lines(kept, time, particles.Releases.size());
+  CheckPoints(streaks.particles.size());
   Stretches cells(particles.Cyclic);
   for (std::size_t i = 0; i < streaks.seeds.size(); ++i)
   {

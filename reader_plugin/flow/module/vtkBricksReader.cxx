@@ -6,6 +6,7 @@
 #include "FileStamp.h"
 #include "FlowFields.h"
 #include "SaidOnce.h"
+#include "vtkBATArrays.h"
 #include "vtkFlowSource.h"
 
 #include "bat/bricks/series.hpp"
@@ -316,12 +317,8 @@ public:
     }
     array->SetName(file.header().field.c_str());
     array->SetNumberOfComponents(ImageComponents);
-    if (!array->Allocate(points * ImageComponents))
-    {
-      throw bat::Error(bat::ErrorCode::OutOfMemory,
-        file.name() + ": no memory for " + std::to_string(points) + " points");
-    }
-    array->SetNumberOfTuples(points);
+    bat_vtk::TakeMemory(
+      array, points, file.name() + ": the points that are asked for", "a smaller Box needs less");
     auto* to = static_cast<std::byte*>(array->GetVoidPointer(0));
     if (this->Plan.IsFull)
     {

@@ -6,11 +6,13 @@
 #include "FlowFields.h"
 #include "FlowReport.h"
 #include "FlowRun.h"
+#include "vtkBATArrays.h"
 #include "vtkFlowSource.h"
 
 #include "bat/bricks/series.hpp"
 #include "bat/error.hpp"
 #include "bat/flow/ftle.hpp"
+#include "bat/free_memory.hpp"
 
 #include "vtkDataObject.h"
 #include "vtkDataSetAttributes.h"
@@ -52,7 +54,7 @@ void AddValues(vtkPointData* to, const std::string& name, int components, const 
   vtkNew<vtkDoubleArray> array;
   array->SetName(name.c_str());
   array->SetNumberOfComponents(components);
-  array->SetNumberOfTuples(static_cast<vtkIdType>(tuples));
+  bat_vtk::TakeMemory(array, static_cast<vtkIdType>(tuples), "the nodes of " + name);
   std::copy_n(values, tuples * static_cast<std::size_t>(components), array->GetPointer(0));
   to->AddArray(array);
 }
@@ -73,7 +75,7 @@ Extent ExtentToFill(vtkInformation* outInfo)
 // Nodes without an exponent in any direction are hidden.
 void HideWithout(const std::vector<double>& exponents, bool isFirst, vtkUnsignedCharArray* ghosts)
 {
-  ghosts->SetNumberOfValues(static_cast<vtkIdType>(exponents.size()));
+  bat_vtk::TakeMemory(ghosts, static_cast<vtkIdType>(exponents.size()), "marks of nodes");
   unsigned char* ghost = ghosts->GetPointer(0);
   for (const double exponent : exponents)
   {
@@ -362,6 +364,11 @@ void vtkFlowFTLE::TraceExtent(
   output->SetOrigin(self.Grid.origin.data());
   output->SetSpacing(self.Grid.spacing.data());
   const std::size_t runs = this->Direction == BOTH ? 2 : 1;
+  // What is computed of a node, and what becomes an array of VTK.
+  constexpr double nodeBytes = (1 + 3 + 1) * sizeof(double);
+  bat::check_memory((1.0 + static_cast<double>(runs)) * nodeBytes *
+      static_cast<double>(bat_vtk::PointsIn(extent)),
+    "the nodes that are asked for", "fewer nodes along each axis need less");
   bat::flow::TraceOptions options;
   vtkNew<vtkUnsignedCharArray> ghosts;
   ghosts->SetName(vtkDataSetAttributes::GhostArrayName());

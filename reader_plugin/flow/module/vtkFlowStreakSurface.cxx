@@ -11,6 +11,7 @@
 
 #include "bat/error.hpp"
 #include "bat/flow/streak_surface.hpp"
+#include "bat/free_memory.hpp"
 
 #include "vtkCellArray.h"
 #include "vtkDataObject.h"
@@ -111,6 +112,12 @@ public:
   void Add(
     const bat::flow::StreakSurface& surface, vtkIdType line, double time, int rank, int ranks)
   {
+    // Arrays of VTK that grow are there twice for a moment.
+    constexpr double vertexBytes = (3 + 3 + 1 + 1 + 1 + 1) * sizeof(double);
+    bat::check_memory(2.0 *
+        (vertexBytes * static_cast<double>(surface.positions.size()) +
+          4.0 * sizeof(vtkIdType) * static_cast<double>(surface.triangles.size())),
+      std::to_string(surface.triangles.size()) + " triangles of a surface");
     std::vector<vtkIdType> number(surface.positions.size(), -1);
     const auto endOf = [&](int parts)
     {

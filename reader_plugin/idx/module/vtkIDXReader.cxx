@@ -8,10 +8,12 @@
 #include "IDXNumbers.h"
 #include "LevelRefining.h"
 #include "SaidOnce.h"
+#include "vtkBATArrays.h"
 #include "vtkBATScalarTypes.h"
 #include "vtkFlowSource.h"
 
 #include "bat/error.hpp"
+#include "bat/free_memory.hpp"
 #include "bat/idx/dataset.hpp"
 #include "bat/idx/velocity_source.hpp"
 
@@ -864,6 +866,14 @@ void vtkIDXReader::LoadExtent(vtkInformation* outInfo, vtkImageData* output)
     this->UpdateProgress((done + share) / all);
     return !self.Refining.IsPutOff() && !this->CheckAbort();
   };
+  double bytes = 0.0;
+  for (const std::size_t index : plan.Question.Fields)
+  {
+    bytes += static_cast<double>(samples) * static_cast<double>(file.fields()[index].sample_bytes());
+  }
+  bat::check_memory(bytes,
+    file.name() + ": the samples of level " + std::to_string(plan.Level) + " that are asked for",
+    "a lower Resolution, a smaller Box or a MemoryBudget needs less");
   vtkPointData* points = output->GetPointData();
   for (const std::size_t index : plan.Question.Fields)
   {
@@ -872,13 +882,7 @@ void vtkIDXReader::LoadExtent(vtkInformation* outInfo, vtkImageData* output)
     array.TakeReference(vtkDataArray::CreateDataArray(bat_vtk::ToVTKType(field.type, NoHostType)));
     array->SetName(field.name.c_str());
     array->SetNumberOfComponents(field.components);
-    if (!array->Allocate(samples * field.components))
-    {
-      throw bat::Error(bat::ErrorCode::OutOfMemory,
-        file.name() + ": no memory for " + std::to_string(samples) + " samples of field '" +
-          field.name + "'; a lower Resolution or MemoryBudget needs less");
-    }
-    array->SetNumberOfTuples(samples);
+    bat_vtk::TakeMemory(array, samples, file.name() + ": field '" + field.name + "'");
     if (samples > 0)
     {
       query.field = index;
