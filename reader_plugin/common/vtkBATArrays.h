@@ -23,12 +23,12 @@ bool IsPlain(vtkDataArray* array);
 void UseMemory(
   vtkDataArray* array, void* memory, vtkIdType tuples, const std::shared_ptr<void>& owner);
 
-/// Lets a plain array have memory for `tuples` tuples, whose values are not defined. Where numbers of
-/// a file or of a panel decide how much it is, arrays of VTK get it by this: their own allocation
-/// ends the program when it fails. Throws bat::Error{OutOfMemory}, as bat::check_memory(), to which
-/// `what` and `advice` go, and std::bad_alloc.
-void TakeMemory(vtkDataArray* array, vtkIdType tuples, const std::string& what,
-  const std::string& advice = {});
+/// Lets a plain array have memory for `tuples` tuples, whose values are not defined. Where numbers
+/// of a file or of a panel decide how much it is, arrays of VTK get it by this: their own
+/// allocation ends the program when it fails. Throws bat::Error{OutOfMemory}, as
+/// bat::check_memory(), to which `what` and `advice` go, and std::bad_alloc.
+void TakeMemory(
+  vtkDataArray* array, vtkIdType tuples, const std::string& what, const std::string& advice = {});
 
 /// Points at `positions`, of which VTK is told the bounds (xmin, xmax, ymin, ymax, zmin, zmax)
 /// until they are modified; null lets it look for them.

@@ -135,6 +135,17 @@ def check(folder):
     inside = {name: array[2:21, 3:31, 8:41] for name, array in steps[2].items()}
     check_image(OpenDataFile(other), inside, (8, 3, 2), (-1, 0, 1), spacing, "a part keeps its place", ranks=ranks)
 
+    # Names that no field may have, of which one is taken, are written as others, with a word for each.
+    blanks = Calculator(Input=reader, ResultArrayName="Tiff Scalars", Function="id + 1")
+    blanks = Calculator(Input=blanks, ResultArrayName="Tiff_Scalars", Function="id + 2")
+    expect(len(messages), 0, "messages before names")
+    SaveData(other, blanks, ChooseArraysToWrite=1, PointDataArrays=["Tiff Scalars", "Tiff_Scalars"], Flush=0)
+    expect(len(messages), 1, "warnings of names")
+    messages.clear()
+    renamed = OpenDataFile(other)
+    named = {"Tiff_Scalars_2": steps[2]["id"] + 1.0, "Tiff_Scalars": steps[2]["id"] + 2.0}
+    check_image(renamed, named, (0, 0, 0), (-1, 0, 1), spacing, "names with blanks", ranks=ranks)
+
     # Extents below 0; cells.
     wavelet = Wavelet(WholeExtent=[-10, 9, -7, 8, -5, 6])
     SaveData(other, wavelet, Flush=0)

@@ -135,6 +135,37 @@ class Idx(unittest.TestCase):
         grids = list(self.a.iter_levels(iter(["d"]), first=14, bounds=None))
         self.assertEqual([list(grid) for grid in grids], [["d"]] * 2)
 
+    def test_many_fields(self):
+        names = [f"f{i}" for i in range(1500)]
+        idx.write("many.idx", {name: np.full((2, 2, 2), i, np.int32) for i, name in enumerate(names)}, flush=False)
+        with idx.open("many.idx") as many:
+            self.assertEqual(list(many.fields), names)
+            self.assertEqual({int(array[1, 1, 1]) for array in many.read().values()}, set(range(1500)))
+
+    def test_what_does_not_fit_into_memory(self):
+        pathlib.Path("huge.idx").write_text("(version)\n6\n(box)\n" + "0 1048575 " * 3 + "\n(fields)\np float64\n(bits)\nV" +
+                                            "012" * 20 + "\n(bitsperblock)\n15\n(blocksperfile)\n256\n" +
+                                            "(filename_template)\n./huge/%04x.bin\n")
+        with idx.open("huge.idx") as huge:
+            for level in (60, 48):
+                with self.assertRaises(parabat.BatError) as caught:
+                    huge.read(level=level)
+                self.assertEqual(caught.exception.status, parabat.errors.OUT_OF_MEMORY)
+                for word in ("huge.idx", "'p'", f"level {level}", "GiB"):
+                    self.assertIn(word, str(caught.exception))
+            self.refused(parabat.BatNotFoundError, "time step 0 is not", huge.read, level=20)
+
+    def test_all_reads_of_an_open_dataset_are_of_one_version(self):
+        for mode in ("replace", "add_step"):
+            idx.write("turn.idx", {"a": np.zeros((8, 8, 8)), "b": np.zeros((8, 8, 8))}, mode=mode, flush=False)
+            with idx.open("turn.idx") as before:
+                self.assertEqual(before.read("a")["a"].max(), 0)
+                idx.write("turn.idx", {"a": np.ones((8, 8, 8)), "b": np.ones((8, 8, 8))}, mode=mode, flush=False)
+                self.refused(parabat.BatError, "turn.idx: time step 0 has been replaced", before.read, "b")
+                self.refused(parabat.BatError, "turn.idx: time step 0 has been replaced", before.read, level=0)
+            with idx.open("turn.idx") as after:
+                self.assertEqual(after.read("b")["b"].min(), 1)
+
     def test_threads_have_a_progress_of_their_own(self):
         failures, told = [], []
 

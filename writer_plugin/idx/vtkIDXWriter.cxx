@@ -38,6 +38,27 @@ std::string ToJson(const bat::idx::WriteReport& report)
     ",\"file_bytes\":" + std::to_string(report.file_bytes) +
     ",\"blocks\":" + std::to_string(report.blocks) + "}";
 }
+
+// Names of arrays may have blanks, those of fields not.
+void NameFields(bat_vtk::GridInput& grid)
+{
+  std::vector<std::string> names;
+  for (const bat::idx::FieldValues& field : grid.Fields)
+  {
+    names.push_back(field.name);
+  }
+  const std::vector<std::string> allowed = bat::idx::allowed_field_names(names);
+  for (std::size_t i = 0; i < names.size(); ++i)
+  {
+    if (allowed[i] != names[i])
+    {
+      const std::string problem = bat::idx::problem_of_field_name(names[i]);
+      grid.Warnings.push_back("array '" + names[i] + "' is written as the field '" + allowed[i] +
+        "': its name " + (problem.empty() ? "is that of another one" : problem));
+      grid.Fields[i].name = allowed[i];
+    }
+  }
+}
 }
 
 //------------------------------------------------------------------------------
@@ -123,7 +144,12 @@ std::string vtkIDXWriter::WriteStep()
   bat_vtk::GridInput grid;
   if (!failure)
   {
-    failure = bat::attempt([&] { grid = bat_vtk::ConvertGrid(images, common, missing); });
+    failure = bat::attempt(
+      [&]
+      {
+        grid = bat_vtk::ConvertGrid(images, common, missing);
+        NameFields(grid);
+      });
   }
   this->Agree(failure, grid.Warnings);
 #ifdef BAT_WRITER_HAS_MPI

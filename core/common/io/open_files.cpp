@@ -33,6 +33,11 @@ std::size_t most_descriptors()
   return std::clamp<std::size_t>(known ? limit.rlim_cur / 4 : 1024, 8, 1024);
 }
 
+int descriptor_of(const Folder* folder) noexcept
+{
+  return folder ? folder->descriptor() : AT_FDCWD;
+}
+
 bool same_time(const timespec& a, const timespec& b)
 {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
@@ -88,7 +93,8 @@ public:
     {
       return; // by another thread
     }
-    const int descriptor = this->open_path(file.path_, file.absolute_);
+    const int descriptor =
+      this->open_path(file.path_, file.absolute_, descriptor_of(file.folder_.get()));
     struct stat now
     {
     };
@@ -122,12 +128,13 @@ public:
 
   // Opens, if need be with a descriptor of a file that is not in use, or when one is given back by
   // another thread. The descriptor is new until it is inserted or closed. Throws Error.
-  int open_path(const std::string& name, const std::string& path)
+  int open_path(
+    const std::string& name, const std::string& path, int folder = AT_FDCWD, int flags = 0)
   {
     constexpr int kMostTries = 10000; // of a millisecond
     for (int tries = 0;; ++tries)
     {
-      const int descriptor = this->try_to_open(path);
+      const int descriptor = this->try_to_open(path, folder, flags);
       const int error = errno;
       if (descriptor >= 0)
       {
@@ -145,6 +152,13 @@ public:
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
+  }
+
+  // Whoever opened it keeps it, beside those of files.
+  void leave_new()
+  {
+    const std::lock_guard<std::mutex> lock(this->mutex_);
+    --this->new_;
   }
 
   void close_new(int descriptor)
@@ -172,7 +186,7 @@ private:
   }
 
   // -1 and errno if the system refuses.
-  int try_to_open(const std::string& path)
+  int try_to_open(const std::string& path, int folder, int flags)
   {
     {
       const std::lock_guard<std::mutex> lock(this->mutex_);
@@ -182,7 +196,8 @@ private:
     for (;;)
     {
       // O_NONBLOCK: opening a named pipe must not wait for a writer.
-      const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+      const int descriptor =
+        ::openat(folder, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
       if (descriptor >= 0)
       {
         return descriptor;
@@ -254,11 +269,59 @@ private:
   std::atomic<std::uint64_t> time_{ 0 }; ///< files opened so far: ages are compared in these
 };
 
+Folder::Folder(const std::filesystem::path& path)
+  : path_(path.empty() ? "." : path.string())
+{
+  check_path(this->path_);
+  std::error_code unknown;
+  this->absolute_ = std::filesystem::absolute(this->path_, unknown).string();
+  OpenFiles& files = OpenFiles::get();
+  this->descriptor_ = files.open_path(this->path_, this->path_, AT_FDCWD, O_DIRECTORY);
+  files.leave_new();
+  struct stat status
+  {
+  };
+  if (::fstat(this->descriptor_, &status) == 0)
+  {
+    this->identity_.device = status.st_dev;
+    this->identity_.number = status.st_ino;
+  }
+#ifdef STATX_BTIME
+  struct statx more
+  {
+  };
+  if (::statx(this->descriptor_, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 &&
+    (more.stx_mask & STATX_BTIME) != 0)
+  {
+    this->identity_.made_s = more.stx_btime.tv_sec;
+    this->identity_.made_ns = more.stx_btime.tv_nsec;
+  }
+#endif
+}
+
+Folder::~Folder()
+{
+  ::close(this->descriptor_);
+}
+
+bool Folder::has(const std::string& name) const noexcept
+{
+  return ::faccessat(this->descriptor_, name.c_str(), F_OK, 0) == 0;
+}
+
+bool Folder::is_as_opened() const noexcept
+{
+  struct stat now
+  {
+  };
+  return ::stat(this->absolute_.c_str(), &now) == 0 && now.st_dev == this->identity_.device &&
+    now.st_ino == this->identity_.number;
+}
+
 OpenFile::OpenFile(std::string path)
   : path_(std::move(path))
   , state_(0)
 {
-  OpenFiles& files = OpenFiles::get();
   if (this->path_.empty())
   {
     throw Error(ErrorCode::NotFound, "the path of the file to open is empty");
@@ -266,7 +329,24 @@ OpenFile::OpenFile(std::string path)
   check_path(this->path_);
   std::error_code unknown;
   this->absolute_ = std::filesystem::absolute(this->path_, unknown).string();
-  const int descriptor = files.open_path(this->path_, this->path_);
+  this->open();
+}
+
+OpenFile::OpenFile(std::shared_ptr<const Folder> folder, std::string name)
+  : path_((std::filesystem::path(folder->path()) / name).string())
+  , absolute_(std::move(name))
+  , folder_(std::move(folder))
+  , state_(0)
+{
+  check_path(this->path_);
+  this->open();
+}
+
+void OpenFile::open()
+{
+  OpenFiles& files = OpenFiles::get();
+  const int descriptor = files.open_path(
+    this->path_, this->folder_ ? this->absolute_ : this->path_, descriptor_of(this->folder_.get()));
   if (::fstat(descriptor, &this->status_) != 0 || !S_ISREG(this->status_.st_mode))
   {
     const bool folder = S_ISDIR(this->status_.st_mode);
@@ -304,7 +384,8 @@ bool OpenFile::is_as_opened() const noexcept
   struct stat now
   {
   };
-  return ::stat(this->absolute_.c_str(), &now) == 0 && now.st_dev == this->status_.st_dev &&
+  return ::fstatat(descriptor_of(this->folder_.get()), this->absolute_.c_str(), &now, 0) == 0 &&
+    now.st_dev == this->status_.st_dev &&
     now.st_ino == this->status_.st_ino && now.st_size == this->status_.st_size &&
     same_time(now.st_mtim, this->status_.st_mtim) &&
     same_time(now.st_ctim, this->status_.st_ctim); // which nobody can set back
@@ -322,7 +403,8 @@ std::optional<std::uint64_t> OpenFile::length_now() const
   {
     return static_cast<std::uint64_t>(now.st_size);
   }
-  const bool same = ::stat(this->absolute_.c_str(), &now) == 0 &&
+  const bool same =
+    ::fstatat(descriptor_of(this->folder_.get()), this->absolute_.c_str(), &now, 0) == 0 &&
     now.st_dev == this->status_.st_dev && now.st_ino == this->status_.st_ino;
   return same ? std::optional(static_cast<std::uint64_t>(now.st_size)) : std::nullopt;
 }

@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <sys/stat.h>
@@ -11,6 +13,47 @@
 
 namespace bat::io
 {
+/// A folder that stays the one that was opened, whatever becomes of its name. Has a descriptor for as
+/// long as it lives. const functions may be called concurrently.
+class Folder
+{
+public:
+  /// Throws Error: NotFound, CannotOpen.
+  explicit Folder(const std::filesystem::path& path);
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder();
+
+  [[nodiscard]] const std::string& path() const noexcept { return this->path_; }
+  [[nodiscard]] int descriptor() const noexcept { return this->descriptor_; }
+  /// Whether it has an entry of this name, which may go on below it.
+  [[nodiscard]] bool has(const std::string& name) const noexcept;
+  /// Whether the path that it was opened by still leads to it.
+  [[nodiscard]] bool is_as_opened() const noexcept;
+
+  /// What tells a folder from those that had or will have its name.
+  struct Identity
+  {
+    std::uint64_t device = 0;
+    std::uint64_t number = 0;
+    std::int64_t made_s = 0; ///< when it was made, where the file system knows
+    std::int64_t made_ns = 0;
+
+    friend bool operator==(const Identity& a, const Identity& b) noexcept
+    {
+      return a.device == b.device && a.number == b.number && a.made_s == b.made_s &&
+        a.made_ns == b.made_ns;
+    }
+  };
+  [[nodiscard]] const Identity& identity() const noexcept { return this->identity_; }
+
+private:
+  std::string path_;
+  std::string absolute_;
+  int descriptor_ = -1;
+  Identity identity_;
+};
+
 /// A file that is open for reading whenever it is in use. All such files of the process together
 /// have about a quarter of the descriptors that it may have (its soft limit), 1024 at most, or as
 /// many as are in use at the same time; beyond that, the one that was used least recently is
@@ -20,6 +63,8 @@ class OpenFile
 public:
   /// Throws Error: NotFound, CannotOpen.
   explicit OpenFile(std::string path);
+  /// A file of a folder, wherever that is by now.
+  OpenFile(std::shared_ptr<const Folder> folder, std::string name);
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile();
@@ -68,8 +113,11 @@ public:
 private:
   friend class OpenFiles;
 
+  void open();
+
   std::string path_;
   std::string absolute_; ///< to open it again, wherever the process then works
+  std::shared_ptr<const Folder> folder_; ///< that absolute_ is in, if it is not null
   struct stat status_
   {
   };

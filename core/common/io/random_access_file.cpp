@@ -27,6 +27,14 @@ RandomAccessFile::RandomAccessFile(const std::filesystem::path& path, Access acc
   }
 }
 
+RandomAccessFile::RandomAccessFile(
+  const std::string& name, const std::shared_ptr<const Folder>& folder)
+  : name_((std::filesystem::path(folder->path()) / name).string())
+  , file_(std::make_unique<OpenFile>(folder, name))
+  , size_(static_cast<std::uint64_t>(this->file_->status().st_size))
+{
+}
+
 std::uint64_t RandomAccessFile::size_now() const
 {
   return this->file_ ? this->file_->length_now().value_or(this->size_) : this->size_;

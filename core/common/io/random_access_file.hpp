@@ -28,6 +28,8 @@ class RandomAccessFile
 public:
   /// Throws Error: NotFound, CannotOpen.
   explicit RandomAccessFile(const std::filesystem::path& path, Access access = Access::Read);
+  /// A file of a folder. Throws as the other.
+  RandomAccessFile(const std::string& name, const std::shared_ptr<const Folder>& folder);
   /// Takes a vector of bytes.
   template <class Vector>
   RandomAccessFile(Vector&& bytes, std::string name)

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <set>
 
 namespace bat::idx::format
 {
@@ -171,6 +172,16 @@ std::vector<double> parse_range(std::string_view text)
   return values;
 }
 
+// What levels hold then.
+std::string_view what_filter_does(std::string_view filter)
+{
+  const bool is_min = filter == "min" || filter == "MinFilter";
+  const bool is_max = filter == "max" || filter == "MaxFilter";
+  return is_min ? "a sample of a level is the smallest of those that it stands for"
+    : is_max    ? "a sample of a level is the largest of those that it stands for"
+                : "its levels hold wavelet coefficients";
+}
+
 void apply_option(std::string_view word, bool decisive, Field& field)
 {
   const std::size_t bracket = word.find('(');
@@ -205,11 +216,11 @@ void apply_option(std::string_view word, bool decisive, Field& field)
   {
     field.default_value = parse_default(value, field);
   }
-  else if (option == "filter" && !value.empty())
+  else if (option == "filter" && !value.empty() && value != "identity" && value != "IdentityFilter")
   {
-    throw Refused(fmt::format("field '{}' has '{}': its coarse levels are wavelet coefficients; "
-                              "only fields without a filter are read",
-                    field.name, word),
+    throw Refused(fmt::format("field '{}' has '{}': {}; only fields without a filter, or with "
+                              "identity, which changes nothing, are read",
+                    field.name, word, what_filter_does(value)),
       ErrorCode::UnsupportedVersion);
   }
   else if (option == "min")
@@ -304,6 +315,7 @@ bool store_number(const Number& number, ScalarType type, std::byte* to) noexcept
 std::vector<Field> parse_fields(std::string_view text, bool decisive)
 {
   std::vector<Field> fields;
+  std::set<std::string> names;
   for (const std::string_view piece : split_outside(text, [](char c) { return c == '+'; }))
   {
     if (fields.size() == kMostFields)
@@ -311,12 +323,9 @@ std::vector<Field> parse_fields(std::string_view text, bool decisive)
       throw Refused(fmt::format("there are more than {} fields", kMostFields));
     }
     Field field = parse_field(piece, decisive);
-    for (const Field& other : fields)
+    if (!names.insert(field.name).second)
     {
-      if (other.name == field.name)
-      {
-        throw Refused(fmt::format("two fields are called '{}'", field.name));
-      }
+      throw Refused(fmt::format("two fields are called '{}'", field.name));
     }
     fields.push_back(std::move(field));
   }

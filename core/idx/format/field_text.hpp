@@ -12,7 +12,8 @@
 
 namespace bat::idx::format
 {
-inline constexpr std::size_t kMostFields = 1000;
+/// A text of 1 MiB has room for few more.
+inline constexpr std::size_t kMostFields = 100000;
 
 /// `decisive`: no block says how it is packed (arco), and so the options must be known ones. Throws
 /// Refused.

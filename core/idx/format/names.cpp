@@ -47,7 +47,8 @@ std::string problem_of_name(std::string_view text)
   }
   if (text.find('$') != std::string_view::npos)
   {
-    return "has '$'; variables are not replaced: put the name itself there";
+    return "has '$'; no variable but $(CurrentFileDirectory)/ at the beginning is replaced: put the "
+           "name itself there";
   }
   const std::string path = fmt::format("/{}/", text);
   if (path.find("/../") != std::string::npos)
@@ -125,13 +126,17 @@ std::optional<std::int64_t> TimeTemplate::match(std::string_view name) const
 
 NameTemplate parse_name_template(std::string_view text)
 {
-  check_text(text);
   NameTemplate result;
-  if (text.substr(0, 2) == "./")
+  // OpenVisus's words for the folder of the .idx file.
+  for (const std::string_view here : { "$(CurrentFileDirectory)/", "./" })
   {
-    text.remove_prefix(2);
+    if (text.substr(0, here.size()) == here)
+    {
+      text.remove_prefix(here.size());
+      break;
+    }
   }
-  check_text(text); // ".//x"
+  check_text(text);
   std::size_t percent = text.find('%');
   result.before = std::string(text.substr(0, percent));
   while (percent != std::string_view::npos)
@@ -168,6 +173,7 @@ BlockPlace place_of_block(const Header& header, std::uint64_t block) noexcept
 FileNames::FileNames(const Header& header, std::string stem)
   : stem_(std::move(stem))
   , is_old_(header.version <= 4)
+  , is_arco_(header.arco != 0)
 {
   if (header.arco == 0)
   {
@@ -215,16 +221,23 @@ std::string FileNames::file(std::int64_t step, std::uint64_t number) const
   return path;
 }
 
-std::string FileNames::arco_folder(std::int64_t step) const
+std::string FileNames::folder(std::int64_t step) const
 {
-  return fmt::format("{}/{}", this->stem_, step);
+  if (this->is_arco_)
+  {
+    return fmt::format("{}/{}", this->stem_, step);
+  }
+  const std::string path =
+    this->name_.before + (this->name_.parts.empty() ? "" : this->time_.expand(step));
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
 }
 
 std::string FileNames::arco_file(
   std::int64_t step, const std::string& field, std::uint64_t block) const
 {
   const std::string digits = hex(block, 16);
-  return fmt::format("{}/{}/{}/{}/{}/{}.bin", this->arco_folder(step), field, digits.substr(0, 4),
+  return fmt::format("{}/{}/{}/{}/{}/{}.bin", this->folder(step), field, digits.substr(0, 4),
     digits.substr(4, 4), digits.substr(8, 4), digits.substr(12, 4));
 }
 

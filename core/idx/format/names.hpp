@@ -68,8 +68,8 @@ public:
   /// arco: the file of a block.
   [[nodiscard]] std::string arco_file(
     std::int64_t step, const std::string& field, std::uint64_t block) const;
-  /// arco: the folder of a step.
-  [[nodiscard]] std::string arco_folder(std::int64_t step) const;
+  /// The folder that all files of a step are in, and below.
+  [[nodiscard]] std::string folder(std::int64_t step) const;
 
   /// The folder whose entries tell which steps there are, and how to read them: match() of an
   /// entry's name, which must end there if `whole`.
@@ -85,6 +85,7 @@ private:
   NameTemplate name_;
   TimeTemplate time_;
   std::string stem_;
-  bool is_old_ = false; ///< versions 1 to 4
+  bool is_old_ = false;  ///< versions 1 to 4
+  bool is_arco_ = false; ///< a folder for each step, called as it is
 };
 }

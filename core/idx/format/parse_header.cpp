@@ -22,7 +22,6 @@ namespace
 {
 using format::Refused;
 
-constexpr std::size_t kMostTextBytes = std::size_t{ 1 } << 20;
 constexpr int kMostBits = 62;
 constexpr std::int64_t kMostSteps = 1000000;
 constexpr int kNewestVersion = 6;
@@ -189,6 +188,7 @@ public:
       }
     }
     this->with("version", [this](auto text) { this->parse_version(text); });
+    this->header_.pidx = this->header_.pidx || this->is_of_early_pidx();
     this->with("io mode", [this](auto text) { this->parse_io_mode(text); });
     this->with("compression type", [](auto text) { check_compression(text); });
     this->with("arco", [this](auto text) { this->parse_arco(text); });
@@ -246,6 +246,30 @@ private:
     this->header_.version = static_cast<int>(version);
   }
 
+  // PIDX had no word for itself at first, only its own forms: five axes from 0 on, steps that are
+  // folders "time000000000/", and a text without a key that OpenVisus always writes.
+  [[nodiscard]] bool is_of_early_pidx() const
+  {
+    const auto words_at = [&](const char* key)
+    {
+      const auto found = this->values_.find(std::string_view(key));
+      return found == this->values_.end() ? std::vector<std::string_view>()
+                                          : words_of(found->second.text);
+    };
+    const std::vector<std::string_view> box = words_at("box");
+    const std::vector<std::string_view> time = words_at("time");
+    bool from_zero = box.size() == 10;
+    for (std::size_t i = 0; i < box.size(); i += 2)
+    {
+      from_zero = from_zero && box[i] == "0";
+    }
+    const std::string_view step = time.size() == 3 ? time[2] : std::string_view();
+    const bool own_steps = step.size() == 9 && step.substr(0, 6) == "time%0" &&
+      step[6] >= '1' && step[6] <= '9' && step.substr(7) == "d/";
+    return from_zero && own_steps && words_at("version").front() == "6" &&
+      this->values_.count("interleave block") == 0;
+  }
+
   void parse_fields(std::string_view text)
   {
     this->header_.fields = format::parse_fields(text, this->header_.arco != 0);
@@ -259,6 +283,13 @@ private:
   void parse_io_mode(std::string_view text)
   {
     this->header_.pidx = true;
+    // As numbers, earlier. With one index for all partitions, blocks are where they are without any.
+    static constexpr std::string_view kModes[] = { "idx", "g_part_idx", "l_part_idx", "raw" };
+    const std::string_view told = text;
+    if (text.size() == 1 && text[0] >= '1' && text[0] <= '4')
+    {
+      text = kModes[text[0] - '1'];
+    }
     if (text == "l_part_idx" && this->values_.count("partition offset") == 0)
     {
       const std::string stem = this->name_.substr(0, this->name_.rfind('.'));
@@ -267,9 +298,10 @@ private:
                       stem),
         ErrorCode::UnsupportedVersion);
     }
-    if (text != "idx" && text != "l_part_idx")
+    if (text != "idx" && text != "g_part_idx" && text != "l_part_idx")
     {
-      throw Refused(fmt::format("is {}; idx and l_part_idx are read", shown(text)),
+      throw Refused(fmt::format("is {}{}; idx, g_part_idx and l_part_idx, or 1 to 3, are read",
+                      shown(told), told == text ? "" : fmt::format(", {}", text)),
         ErrorCode::UnsupportedVersion);
     }
   }
@@ -569,11 +601,12 @@ private:
 
   void parse_endian(std::string_view text)
   {
-    if (text != "little" && text != "big")
+    if (text != "little" && text != "big" && text != "1" && text != "0")
     {
-      throw Refused(fmt::format("is {}; little and big are allowed", shown(text)));
+      throw Refused(
+        fmt::format("is {}; little and big, or 1 and 0, are allowed", shown(text)));
     }
-    this->header_.big_endian = text == "big";
+    this->header_.big_endian = text == "big" || text == "0";
   }
 
   void parse_physic_box(std::string_view text)

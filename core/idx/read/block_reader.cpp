@@ -16,7 +16,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace bat::idx
@@ -80,6 +82,8 @@ public:
     , strides_(strides_of(read.lattice.count))
     , default_(this->sample_bytes_)
     , orders_(source.order)
+    , folder_(source.steps.folder(read.step))
+    , folder_name_(source.names.folder(read.step))
   {
     const std::size_t one = size_of(this->field_.type);
     for (std::size_t at = 0; at != this->sample_bytes_; at += one)
@@ -96,6 +100,10 @@ public:
 
   ReadReport read(const ReadOptions& options)
   {
+    if (this->folder_ == nullptr || this->wants_many())
+    {
+      this->check_begin();
+    }
     this->run_all(this->wanted_blocks(), options, [](double share) { return share; });
     return this->report(options);
   }
@@ -118,6 +126,11 @@ public:
     }
     this->run_checked(this->source_.order.block_count(), options);
     return this->report(options);
+  }
+
+  void check_not_replaced() const
+  {
+    this->source_.steps.check_not_replaced(this->read_.step, this->folder_);
   }
 
 private:
@@ -180,6 +193,7 @@ private:
     for (std::uint64_t block = std::max(first, this->checked_until_); block < end;)
     {
       const std::uint64_t next = this->after_missing_folder(block);
+      this->missed_file_ = this->missed_file_ || next != block;
       if (next == block)
       {
         this->checked_.push_back({ block, format::place_of_block(this->source_.header, block) });
@@ -208,6 +222,10 @@ private:
 
   [[nodiscard]] ReadReport report(const ReadOptions& options) const
   {
+    if (this->missed_file_)
+    {
+      this->check_not_replaced();
+    }
     if (this->block_count_ != 0 && !this->found_file_)
     {
       this->check_something_exists();
@@ -334,21 +352,36 @@ private:
     return tasks;
   }
 
-  [[nodiscard]] std::filesystem::path path_of(std::uint64_t file) const
+  // Relative to the folder of the .idx.
+  [[nodiscard]] std::string name_of(std::uint64_t file) const
   {
-    return this->source_.folder /
-      (this->source_.header.arco != 0
-          ? this->source_.names.arco_file(this->read_.step, this->field_.name, file)
-          : this->source_.names.file(this->read_.step, file));
+    return this->source_.header.arco != 0
+      ? this->source_.names.arco_file(this->read_.step, this->field_.name, file)
+      : this->source_.names.file(this->read_.step, file);
   }
 
-  void run(const WantedBlock* begin, const WantedBlock* end, Scratch& scratch)
+  [[nodiscard]] std::filesystem::path path_of(std::uint64_t file) const
   {
-    const std::filesystem::path path = this->path_of(begin->place.file);
-    std::optional<io::RandomAccessFile> file;
+    return this->source_.folder / this->name_of(file);
+  }
+
+  // Relative to the folder of the step.
+  [[nodiscard]] std::string name_in_folder(std::uint64_t file) const
+  {
+    const std::size_t begin = this->folder_name_.empty() ? 0 : this->folder_name_.size() + 1;
+    return this->name_of(file).substr(begin);
+  }
+
+  // Empty if it is not there.
+  [[nodiscard]] std::unique_ptr<const io::RandomAccessFile> open(std::uint64_t file)
+  {
     try
     {
-      file.emplace(path);
+      if (this->folder_)
+      {
+        return std::make_unique<const io::RandomAccessFile>(
+          this->name_in_folder(file), this->folder_);
+      }
     }
     catch (const Error& error)
     {
@@ -356,10 +389,17 @@ private:
       {
         throw;
       }
-      this->check_step_exists(*begin, path);
     }
+    this->missed_file_ = true;
+    return nullptr;
+  }
+
+  void run(const WantedBlock* begin, const WantedBlock* end, Scratch& scratch)
+  {
+    const std::unique_ptr<const io::RandomAccessFile> file = this->open(begin->place.file);
     if (!file)
     {
+      this->check_step_exists(*begin, this->path_of(begin->place.file));
       std::for_each(begin, end, [this](const WantedBlock& wanted) { this->fill(wanted.block); });
       return;
     }
@@ -388,37 +428,61 @@ private:
     }
   }
 
+  // Whether a list of the blocks takes time.
+  [[nodiscard]] bool wants_many() const
+  {
+    std::uint64_t count = 0;
+    for (const format::LevelBlocks& level : this->levels_)
+    {
+      const std::uint64_t more =
+        this->source_.order.blocks_with(level, this->read_.lattice).count();
+      count += std::min<std::uint64_t>(more, kBlocksAtOnce);
+    }
+    return count >= kBlocksAtOnce;
+  }
+
+  // Before blocks are listed, of which a text may claim any number. A level has block 0, unless it
+  // is known.
+  void check_begin()
+  {
+    const std::uint64_t first = format::place_of_block(this->source_.header, 0).file;
+    const bool wants_first = this->read_.known_level < this->levels_.front().level &&
+      this->source_.order.blocks_with(this->levels_.front(), this->read_.lattice).count() != 0;
+    if (!this->folder_ ||
+      (wants_first && this->source_.header.arco == 0 &&
+        !this->folder_->has(this->name_in_folder(first))))
+    {
+      this->fail_as_not_there(this->path_of(first));
+    }
+  }
+
   // After a read that has found no file at all, and may not have looked for the first one. The
   // first one is not written where block 0 lies outside of the box: its folder is there then.
   void check_something_exists() const
   {
-    const std::filesystem::path first =
-      this->path_of(format::place_of_block(this->source_.header, 0).file);
+    const std::uint64_t first = format::place_of_block(this->source_.header, 0).file;
     const format::Order& order = this->source_.order;
     const bool is_written =
       order
         .blocks_with(this->levels_.front(), order.lattice(order.levels(), this->source_.header.box))
         .count() != 0;
-    std::error_code none;
+    std::string name = this->name_in_folder(first);
+    name.resize(is_written ? name.size() : name.rfind('/') + 1);
     if (!this->has_arco_folder() &&
-      !std::filesystem::exists(is_written ? first : first.parent_path(), none))
+      (!this->folder_ || (!name.empty() && !this->folder_->has(name))))
     {
-      this->fail_as_not_there(first);
+      this->fail_as_not_there(this->path_of(first));
     }
   }
 
   [[nodiscard]] bool has_arco_folder() const
   {
-    std::error_code none;
-    return this->source_.header.arco != 0 &&
-      std::filesystem::is_directory(
-        this->source_.folder / this->source_.names.arco_folder(this->read_.step), none);
+    return this->source_.header.arco != 0 && this->folder_;
   }
 
   [[noreturn]] void fail_as_not_there(const std::filesystem::path& path) const
   {
-    const std::filesystem::path folder =
-      this->source_.folder / this->source_.names.arco_folder(this->read_.step);
+    const std::filesystem::path folder = this->source_.folder / this->folder_name_;
     throw Error(ErrorCode::NotFound,
       fmt::format("{}: is not there; time step {} is not, or not yet, written",
         this->source_.header.arco != 0 ? folder.string() : path.string(), this->read_.step));
@@ -672,7 +736,10 @@ private:
   std::vector<std::byte> default_;
   std::vector<format::LevelBlocks> levels_; ///< from bits_per_block on
   format::BlockOrders orders_;
+  std::shared_ptr<const io::Folder> folder_; ///< of the step; null if it is not there
+  std::string folder_name_;                  ///< relative to that of the .idx
   std::atomic<bool> found_file_{ false };
+  std::atomic<bool> missed_file_{ false };
   std::uint64_t block_count_ = 0; ///< that are looked for
   std::atomic<std::uint64_t> present_blocks_{ 0 };
   std::filesystem::path known_folder_; ///< that is there
@@ -688,6 +755,18 @@ private:
 ReadReport read_blocks(const Source& source, const BlockRead& read, const ReadOptions& options)
 {
   BlockReader reader(source, read);
-  return read.array ? reader.read(options) : reader.check(options);
+  try
+  {
+    return read.array ? reader.read(options) : reader.check(options);
+  }
+  catch (const Error& error)
+  {
+    // Files that another writer takes away are why, and no damage.
+    if (error.code() != ErrorCode::Cancelled && error.code() != ErrorCode::OutOfMemory)
+    {
+      reader.check_not_replaced();
+    }
+    throw;
+  }
 }
 }

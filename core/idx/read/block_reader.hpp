@@ -5,6 +5,7 @@
 #include "bat/idx/dataset.hpp"
 #include "idx/format/names.hpp"
 #include "idx/format/order.hpp"
+#include "idx/read/held_steps.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,7 @@ struct Source
   const Header& header;
   const format::Order& order;
   const format::FileNames& names;
+  const HeldSteps& steps;
 };
 
 struct BlockRead
@@ -32,7 +34,7 @@ struct BlockRead
   std::byte* array = nullptr; ///< null: blocks are checked only
 };
 
-/// As Dataset::read, but for what it checks first.
+/// As Dataset::read, but for what it checks first. What it gives is of one version of the step.
 [[nodiscard]] ReadReport read_blocks(
   const Source& source, const BlockRead& read, const ReadOptions& options);
 }

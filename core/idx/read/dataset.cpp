@@ -8,6 +8,7 @@
 #include "idx/format/order.hpp"
 #include "idx/format/scatter.hpp"
 #include "idx/read/block_reader.hpp"
+#include "idx/read/held_steps.hpp"
 #include "idx/read/step_list.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +24,7 @@ namespace
 /// Where can_open() looks for the keys.
 constexpr std::size_t kTextBegin = std::size_t{ 64 } << 10;
 /// A text is not read beyond the size that parse_header() refuses.
-constexpr std::uint64_t kMostRead = (std::uint64_t{ 1 } << 20) + 1;
+constexpr std::uint64_t kMostRead = kMostTextBytes + 1;
 
 std::string read_text(const std::filesystem::path& path, std::uint64_t most)
 {
@@ -60,6 +61,7 @@ struct Dataset::Impl
     , header(std::move(parsed))
     , order(this->header)
     , names(this->header, path.stem().string())
+    , held(path, this->text, this->header, this->names)
   {
   }
 
@@ -152,6 +154,7 @@ struct Dataset::Impl
   Header header;
   format::Order order;
   format::FileNames names;
+  HeldSteps held;
 };
 
 Dataset::Dataset(std::unique_ptr<const Impl> impl)
@@ -377,7 +380,7 @@ ReadReport Dataset::read(
   {
     read.known_level = impl.use_coarse(*options.coarse, query, lattice, field, read.array);
   }
-  const Source source{ impl.folder, impl.header, impl.order, impl.names };
+  const Source source{ impl.folder, impl.header, impl.order, impl.names, impl.held };
   return read_blocks(source, read, options);
 }
 
@@ -390,7 +393,7 @@ ReadReport Dataset::check(std::size_t field, std::int64_t step, const ReadOption
   read.level = this->levels();
   read.lattice = impl.lattice(read.level, {});
   read.step = impl.step_of({ field, read.level, {}, step }, *this);
-  const Source source{ impl.folder, impl.header, impl.order, impl.names };
+  const Source source{ impl.folder, impl.header, impl.order, impl.names, impl.held };
   return read_blocks(source, read, options);
 }
 }

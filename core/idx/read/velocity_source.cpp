@@ -167,6 +167,7 @@ struct VelocitySource::Impl
     , folder(path.parent_path())
     , order(this->dataset.header())
     , names(this->dataset.header(), path.stem().string())
+    , held(path, this->dataset.text(), this->dataset.header(), this->names)
     , steps(this->dataset.steps())
     , times(this->dataset.times())
     , fields(fields_of(this->dataset, options.fields))
@@ -227,7 +228,7 @@ struct VelocitySource::Impl
     ReadOptions options;
     options.threads = 1;
     const ReadReport report = read_blocks(
-      { this->folder, this->dataset.header(), this->order, this->names }, read, options);
+      { this->folder, this->dataset.header(), this->order, this->names, this->held }, read, options);
     bytes_read += report.bytes_read;
     ++this->read_count;
     if (report.absent_blocks != 0)
@@ -282,6 +283,7 @@ struct VelocitySource::Impl
   std::filesystem::path folder;
   format::Order order;
   format::FileNames names;
+  HeldSteps held;
   std::vector<std::int64_t> steps;
   std::vector<double> times;
   std::vector<std::size_t> fields; ///< one, or one for each component

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 namespace bat::idx
 {
@@ -124,9 +125,9 @@ void check_grid(const std::filesystem::path& path, const Grid& grid)
       fmt::format(
         "{} fields were given; 1 to {} are allowed", grid.fields.size(), format::kMostFields));
   }
-  for (std::size_t i = 0; i != grid.fields.size(); ++i)
+  std::set<std::string> names;
+  for (const FieldValues& field : grid.fields)
   {
-    const FieldValues& field = grid.fields[i];
     const std::string problem = problem_of_field_name(field.name);
     if (!problem.empty())
     {
@@ -138,12 +139,9 @@ void check_grid(const std::filesystem::path& path, const Grid& grid)
         fmt::format("field '{}' has {} components; 1 to {} are allowed", field.name,
           field.components, kMostFieldComponents));
     }
-    for (std::size_t j = 0; j != i; ++j)
+    if (!names.insert(field.name).second)
     {
-      if (grid.fields[j].name == field.name)
-      {
-        fail(path, fmt::format("two fields are called '{}'", field.name));
-      }
+      fail(path, fmt::format("two fields are called '{}'", field.name));
     }
   }
 }
@@ -280,6 +278,44 @@ std::string problem_of_field_name(const std::string& name)
     }
   }
   return name == "." || name == ".." ? "is the name of a folder" : "";
+}
+
+std::vector<std::string> allowed_field_names(const std::vector<std::string>& names)
+{
+  std::vector<std::string> allowed(names.size());
+  std::set<std::string> taken;
+  const auto is_as_wanted = [&](std::size_t i)
+  { return problem_of_field_name(names[i]).empty() && taken.insert(names[i]).second; };
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i != names.size(); ++i)
+  {
+    allowed[i] = names[i];
+    if (!is_as_wanted(i))
+    {
+      others.push_back(i);
+    }
+  }
+  for (const std::size_t i : others)
+  {
+    if (!is_utf8(names[i]))
+    {
+      continue;
+    }
+    std::string name;
+    for (const char c : names[i])
+    {
+      const bool is_good = problem_of_field_name("a" + std::string(1, c) + "a").empty() ||
+        static_cast<unsigned char>(c) >= 0x80; // of a character of several bytes
+      name += is_good ? std::string(1, c) : name.empty() || name.back() != '_' ? "_" : "";
+    }
+    name = name.empty() ? "field" : name == "." || name == ".." ? "_" : name;
+    allowed[i] = name;
+    for (int number = 2; !taken.insert(allowed[i]).second; ++number)
+    {
+      allowed[i] = fmt::format("{}_{}", name, number);
+    }
+  }
+  return allowed;
 }
 
 Header plan_header(const std::filesystem::path& path, const Grid& grid, const WriteOptions& options)

@@ -2,6 +2,7 @@
 #include "idx/write/series.hpp"
 
 #include "bat/error.hpp"
+#include "common/io/atomic_file.hpp"
 #include "common/io/random_access_file.hpp"
 #include "idx/format/names.hpp"
 #include "idx/read/step_list.hpp"
@@ -65,6 +66,12 @@ std::filesystem::path folder_of_step(
 {
   const format::FileNames names(header, folder_name(path));
   return path.parent_path() / std::filesystem::path(names.file(step, 0)).parent_path();
+}
+
+bool is_step_of_ours(const std::string& name)
+{
+  const std::string digits = name.substr(0, 5) == "time_" ? name.substr(5) : "";
+  return digits.size() >= 6 && digits.find_first_not_of("0123456789") == std::string::npos;
 }
 
 bool is_ours(const std::filesystem::path& path, const Header& header)
@@ -247,10 +254,9 @@ Header Series::added(Header step, const WriteOptions& options) const
   return step;
 }
 
-void Series::remove_steps(const Header& now) const
+// Another text may have been copied from this one.
+bool Series::has_copies() const
 {
-  const Header& there = *this->there_;
-  // Another text may have been copied from this one.
   for (const auto& entry : std::filesystem::directory_iterator(
          this->path_.parent_path().empty() ? "." : this->path_.parent_path()))
   {
@@ -270,9 +276,15 @@ void Series::remove_steps(const Header& now) const
       });
     if (unread && unread->code() == ErrorCode::Cancelled)
     {
-      return;
+      return true;
     }
   }
+  return false;
+}
+
+void Series::remove_steps(const Header& now) const
+{
+  const Header& there = *this->there_;
   std::set<std::filesystem::path> shapes;
   for (const std::int64_t step : this->steps())
   {
@@ -292,18 +304,51 @@ void Series::remove_steps(const Header& now) const
   }
 }
 
+// A killed writer may have left a folder that it was filling, or a whole one that no text names yet.
+void Series::remove_leftovers(const Header& now) const
+{
+  const std::filesystem::path folder = this->path_.parent_path() / folder_name(this->path_);
+  const auto is_filled = [](const std::string& name) { return io::is_temporary(name); };
+  remove_abandoned(folder, is_filled); // in PIDX's dialect
+  const std::filesystem::path named =
+    folder_of_step(this->path_, now, now.time.ranges.front().first).parent_path();
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+  {
+    const std::string name = entry.path().filename().string();
+    if (name.size() != kDigitsOfShape ||
+      name.find_first_not_of("0123456789abcdef") != std::string::npos)
+    {
+      continue;
+    }
+    if (entry.path() == named)
+    {
+      remove_abandoned(entry.path(), is_filled);
+      continue;
+    }
+    remove_abandoned(entry.path(),
+      [&](const std::string& step) { return io::is_temporary(step) || is_step_of_ours(step); });
+    std::error_code ignored;
+    std::filesystem::remove(entry.path(), ignored); // if nothing is left in it
+  }
+}
+
 void Series::remove_what_is_not_in(const Header& now) const noexcept
 {
-  if (this->there_)
-  {
-    (void)attempt(
-      [&]
+  (void)attempt(
+    [&]
+    {
+      const bool ours = this->there_ && is_ours(this->path_, *this->there_);
+      const bool nobodys = !this->there_ && this->problem_.empty();
+      const bool pidx = this->there_ && this->there_->pidx && now.pidx;
+      if (!(ours || nobodys || pidx) || this->has_copies())
       {
-        if (is_ours(this->path_, *this->there_))
-        {
-          this->remove_steps(now);
-        }
-      });
-  }
+        return;
+      }
+      if (ours)
+      {
+        this->remove_steps(now);
+      }
+      this->remove_leftovers(now);
+    });
 }
 }

@@ -28,8 +28,8 @@ public:
   /// exchanged; empty if the new step has files of its own.
   [[nodiscard]] std::string text_without(const Header& now, const WriteOptions& options) const;
 
-  /// Removes folders of the old dataset that the new one does not name, if this library made them
-  /// and no other .idx beside it names them.
+  /// Removes folders of the old dataset that the new one does not name, and what killed writers left
+  /// of datasets of any shape, if this library made them and no other .idx beside it names them.
   void remove_what_is_not_in(const Header& now) const noexcept;
 
 private:
@@ -42,7 +42,9 @@ private:
   [[nodiscard]] std::vector<std::int64_t> steps() const;
   [[nodiscard]] std::size_t steps_before(std::int64_t step) const;
   [[nodiscard]] std::set<std::int64_t> steps_kept(const WriteOptions& options) const;
+  [[nodiscard]] bool has_copies() const;
   void remove_steps(const Header& now) const;
+  void remove_leftovers(const Header& now) const;
 
   std::filesystem::path path_;
   std::optional<Header> there_;

@@ -71,14 +71,15 @@ bool exchange(const std::filesystem::path& a, const std::filesystem::path& b)
 }
 }
 
-void remove_abandoned(const std::filesystem::path& folder, const std::string& target) noexcept
+void remove_abandoned(const std::filesystem::path& folder,
+  const std::function<bool(const std::string& name)>& is_wanted) noexcept
 {
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder, error);
        !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
   {
     const std::filesystem::path path = entry->path();
-    if (!io::is_temporary_of(path.filename().string(), target))
+    if (!is_wanted(path.filename().string()))
     {
       continue;
     }
@@ -93,6 +94,12 @@ void remove_abandoned(const std::filesystem::path& folder, const std::string& ta
       ::close(descriptor);
     }
   }
+}
+
+void remove_abandoned(const std::filesystem::path& folder, const std::string& target) noexcept
+{
+  remove_abandoned(
+    folder, [&](const std::string& name) { return io::is_temporary_of(name, target); });
 }
 
 StepFolder::StepFolder(std::filesystem::path target)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,11 @@ private:
   bool exchanged_ = false; ///< what was there before is in temporary_
 };
 
-/// Removes what killed writers of `target` left in the folder.
+/// Removes the folders below `folder` whose names are wanted, but for those that a writer which
+/// lives has made. `is_wanted` must not throw.
+void remove_abandoned(const std::filesystem::path& folder,
+  const std::function<bool(const std::string& name)>& is_wanted) noexcept;
+/// Those that killed writers of `target` left.
 void remove_abandoned(const std::filesystem::path& folder, const std::string& target) noexcept;
 
 /// The step and the text that names it, one after the other; neither if one of them fails. Unless

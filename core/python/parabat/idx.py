@@ -169,7 +169,8 @@ class Grid(dict):
 
 
 class Dataset:
-    """An open .idx dataset. Opening reads its text and no samples; no file stays open.
+    """An open .idx dataset. Opening reads its text and no samples. All that is read of a step while it is open, fields
+    and levels, is of one version of that step: BatError says if the step was replaced or removed meanwhile.
 
     Raises BatNotFoundError; BatError if the file is no .idx, damaged, or of a kind that is refused by name.
     """
@@ -182,7 +183,7 @@ class Dataset:
             name = as_path(path)
         self.path = path
         call(comm, "idx_open", name, ctypes.byref(self._owned.pointer))
-        self._info = _Info()
+        self._info, self._fields = _Info(), {}
         check(lib.bat_idx_get_info(self._owned.pointer, ctypes.byref(self._info)))
 
     def __enter__(self) -> Dataset:
@@ -273,7 +274,9 @@ class Dataset:
         """What is known of each, by name."""
         count = ctypes.c_int()
         check(_library().bat_idx_field_count(self._owned.pointer, ctypes.byref(count)))
-        return {field.name: field for field in map(self._field, range(count.value))}
+        if len(self._fields) != count.value:  # the text of an open dataset stays
+            self._fields = {field.name: field for field in map(self._field, range(count.value))}
+        return dict(self._fields)
 
     def _field(self, index):
         lib, number = _library(), ctypes.c_int64(index)
@@ -374,16 +377,17 @@ class Dataset:
         the reading, from 0 to 1; where it returns False, reading stops with BatCancelledError.
 
         Every value is the one that was written, in its type. Raises BatValueError and BatTypeError for what cannot
-        be asked, BatNotFoundError for a step of which nothing is there, BatError for files that are damaged.
+        be asked, BatNotFoundError for a step of which nothing is there, BatError for files that are damaged and
+        arrays that there is no memory for.
         """
         if bounds is not None:
             if box is not None:
                 refuse("box and bounds: allowed is one of them")
             box = self.box_of(bounds)
-        names = self._chosen(fields)
+        names, known = self._chosen(fields), self.fields
         for name in names:
-            if name not in self.fields:
-                refuse(f"{os.fspath(self.path)}: there is no field {shown(name)}; there are {', '.join(self.fields)}")
+            if name not in known:
+                refuse(f"{os.fspath(self.path)}: there is no field {shown(name)}; there are {', '.join(known)}")
         if budget is not None:
             level = self.level_within(budget, names, level=level, box=box)
         level = self._level(level).value
@@ -406,7 +410,7 @@ class Dataset:
             for i, name in enumerate(names):
                 told.span = (i / len(names), (i + 1) / len(names))
                 with self._telling(told, most):
-                    grid[name] = self._read(name, number, grid, ends, given, coarse)
+                    grid[name] = self._read(known[name], number, grid, ends, given, coarse)
         return grid
 
     @contextlib.contextmanager
@@ -429,14 +433,15 @@ class Dataset:
             refuse_type("coarse", coarse, "a Grid that was read before")
         if coarse._key != grid._key or coarse.level >= grid.level:  # pylint: disable=protected-access
             refuse("coarse: is of another dataset, box or step, or of no coarser level")
+        known = self.fields
         for name in names:
-            about, count = self.fields[name], coarse.lattice.count
+            about, count = known[name], coarse.lattice.count
             wanted = int(np.prod(count)) * about.components
             if name not in coarse or coarse[name].dtype != about.dtype or coarse[name].size != wanted:
                 refuse(f"coarse: has no samples of '{name}' as they were read")
 
-    def _read(self, name, step, grid, ends, axes, coarse):
-        lib, about, report = _library(), self.fields[name], _ReadReport()
+    def _read(self, about, step, grid, ends, axes, coarse):
+        lib, name, report = _library(), about.name, _ReadReport()
         shape = grid.lattice.count[::-1][3 - axes:] + ((about.components,) if about.components > 1 else ())
         values = new_array(shape, about.dtype, self.path)
         where = (ctypes.c_int64(grid.level), ends, ctypes.c_void_p(values.ctypes.data), ctypes.c_size_t(values.nbytes),

@@ -84,7 +84,8 @@ void CheckPoints(std::uint64_t count)
 {
   constexpr double pointBytes = (3 + 3 + 1 + 1 + 1) * sizeof(double);
   bat::check_memory(2.0 * pointBytes * static_cast<double>(count),
-    std::to_string(count) + " points of lines", "fewer seeds or releases, or a shorter time need less");
+    std::to_string(count) + " points of lines",
+    "fewer seeds or releases, or a shorter time need less");
 }
 
 /// Points of the output, one by one.
@@ -224,8 +225,8 @@ void AddSeeds(
     const auto array = vtkSmartPointer<vtkAbstractArray>::Take(from->NewInstance());
     array->SetName(from->GetName());
     array->SetNumberOfComponents(from->GetNumberOfComponents());
-    bat::check_memory(static_cast<double>(seeds.size()) * from->GetNumberOfComponents() *
-        from->GetDataTypeSize(),
+    bat::check_memory(
+      static_cast<double>(seeds.size()) * from->GetNumberOfComponents() * from->GetDataTypeSize(),
       "values of the seeds' " + std::string(from->GetName() ? from->GetName() : "arrays"));
     array->SetNumberOfTuples(static_cast<vtkIdType>(seeds.size()));
     for (std::size_t i = 0; i < seeds.size(); ++i)

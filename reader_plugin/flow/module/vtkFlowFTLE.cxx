@@ -366,8 +366,8 @@ void vtkFlowFTLE::TraceExtent(
   const std::size_t runs = this->Direction == BOTH ? 2 : 1;
   // What is computed of a node, and what becomes an array of VTK.
   constexpr double nodeBytes = (1 + 3 + 1) * sizeof(double);
-  bat::check_memory((1.0 + static_cast<double>(runs)) * nodeBytes *
-      static_cast<double>(bat_vtk::PointsIn(extent)),
+  bat::check_memory(
+    (1.0 + static_cast<double>(runs)) * nodeBytes * static_cast<double>(bat_vtk::PointsIn(extent)),
     "the nodes that are asked for", "fewer nodes along each axis need less");
   bat::flow::TraceOptions options;
   vtkNew<vtkUnsignedCharArray> ghosts;

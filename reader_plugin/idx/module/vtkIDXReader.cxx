@@ -790,6 +790,7 @@ int vtkIDXReader::RequestData(
   if (failure)
   {
     self.Refining.Failed();
+    self.Stamp.reset(); // files may have been replaced: they are opened again
     this->DeliverNothing(output); // a half-filled output looks like success downstream
     self.ForgetShown();
     self.LastEnd = End::Failed;
@@ -869,7 +870,8 @@ void vtkIDXReader::LoadExtent(vtkInformation* outInfo, vtkImageData* output)
   double bytes = 0.0;
   for (const std::size_t index : plan.Question.Fields)
   {
-    bytes += static_cast<double>(samples) * static_cast<double>(file.fields()[index].sample_bytes());
+    bytes +=
+      static_cast<double>(samples) * static_cast<double>(file.fields()[index].sample_bytes());
   }
   bat::check_memory(bytes,
     file.name() + ": the samples of level " + std::to_string(plan.Level) + " that are asked for",

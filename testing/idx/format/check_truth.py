@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads .idx datasets at every level, every field and step, in whole and in random boxes, and compares each with what went in.
 
-Usage: check_truth.py READ_BOXES CASES.json [--boxes N] [--spec]
+Usage: check_truth.py READ_BOXES CASES.json [--boxes N] [--spec] [--earlier-pidx]
        --spec: idx_spec.py, the second reader, answers too
+       --earlier-pidx: datasets of PIDX once more with the texts that it wrote before 2018
 """
 
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 
@@ -97,19 +100,59 @@ def check(case, folder, program, boxes, with_spec):
     return reads, problems
 
 
+def rewritten(text, **keys):
+    """A text of PIDX 0.9.3 with other values of keys, and without those that are None."""
+    for key, value in keys.items():
+        key = key.replace("_", " ")
+        text = re.sub(rf"\({key}\)\n[^(]*", "" if value is None else f"({key})\n{value}\n", text)
+    return text
+
+
+def earlier_forms(cases, folder, to):
+    """The datasets of PIDX among these as PIDX put them into words before 2018, in a folder of their own."""
+    forms = []
+    for case in cases:
+        path = folder / case["idx"]
+        text = path.read_text()
+        if "(io mode)" not in text:
+            continue
+        part = "l_part_idx" in text
+        texts = {"2018": rewritten(text, version=6),
+                 "2017": rewritten(text, version=6, io_mode=3 if part else 1, endian=1)}
+        if not part:
+            bare = ("io mode", "partition size", "partition offset", "partition index", "endian", "restructure box size",
+                    "cores", "compression bit rate", "compression type")
+            texts["2015"] = rewritten(text, version=6, **{key.replace(" ", "_"): None for key in bare})
+            assert "(io mode)" not in texts["2015"] and "(endian)" not in texts["2015"]
+        for year, old in texts.items():
+            place = to / year / path.parent.name
+            place.mkdir(parents=True, exist_ok=True)
+            (place / path.name).write_text(old)
+            for entry in path.parent.iterdir():
+                if entry.is_dir():
+                    (place / entry.name).symlink_to(entry)
+            forms.append({**case, "name": f"{case['name']} as of {year}", "idx": place / path.name,
+                          "truth": (folder / case["truth"]).resolve()})
+    assert len(forms) >= 5, [form["name"] for form in forms]
+    return forms
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("cases", type=pathlib.Path)
     parser.add_argument("--boxes", type=int, default=20)
     parser.add_argument("--spec", action="store_true")
+    parser.add_argument("--earlier-pidx", action="store_true")
     arguments = parser.parse_args()
     total, failed = 0, 0
-    for case in json.loads(arguments.cases.read_text()):
-        reads, problems = check(case, arguments.cases.parent, arguments.program, arguments.boxes, arguments.spec)
-        total, failed = total + reads, failed + len(problems)
-        for problem in problems[:5]:
-            print(problem)
+    cases, folder = json.loads(arguments.cases.read_text()), arguments.cases.resolve().parent
+    with tempfile.TemporaryDirectory() as other:
+        for case in cases + (earlier_forms(cases, folder, pathlib.Path(other)) if arguments.earlier_pidx else []):
+            reads, problems = check(case, folder, arguments.program, arguments.boxes, arguments.spec)
+            total, failed = total + reads, failed + len(problems)
+            for problem in problems[:5]:
+                print(problem)
     print(f"{total} reads, {failed} problems")
     return 1 if failed or not total else 0
 

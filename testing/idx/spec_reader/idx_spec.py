@@ -81,8 +81,11 @@ class Dataset:
         path = pathlib.Path(path)
         keys = keys_of(path.read_text())
         self.folder, self.stem, self.keys = path.parent, path.stem, keys
-        self.pidx = keys["version"] == "6.1"
-        self.version = 6 if self.pidx else int(keys["version"])
+        self.version = 6 if keys["version"] == "6.1" else int(keys["version"])
+        # Section 6, of any year.
+        self.pidx = keys["version"] == "6.1" or "io mode" in keys or (
+            self.version == 6 and "interleave block" not in keys and
+            re.fullmatch(r"(0 \d+ ?){5}", keys["box"]) and re.search(r" time%0\dd/$", keys.get("time", "")))
         ends = [int(word) for word in keys["box"].split()] + [0] * 6
         self.box = [(ends[2 * axis], ends[2 * axis + 1]) for axis in range(3)]
         pieces = re.split(r"\+(?![^(]*\))", keys["fields"])
@@ -187,7 +190,7 @@ class Dataset:
         word = 1
         if self.version <= 2:
             word = 4 if field.type == np.float32 else 1
-        elif self.keys.get("endian") == "big":
+        elif self.keys.get("endian") in ("big", "0"):
             word = {4: 4, 12: 4, 8: 8, 24: 8}.get(field.sample_bytes, 1)
         raw = np.frombuffer(raw, np.uint8).reshape(-1, word)[:, ::-1].tobytes()
         return np.frombuffer(raw, field.type).reshape(-1, field.components), row_major

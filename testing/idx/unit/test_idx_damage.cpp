@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -442,4 +443,38 @@ TEST(IdxClaims, any_number_of_absent_blocks_takes_no_time_and_no_memory)
     EXPECT_EQ(error.code(), ErrorCode::Truncated);
     EXPECT_NE(std::string(error.what()).find("1200.bin"), std::string::npos) << error.what();
   }
+}
+
+// A list of the blocks would have 2^26 of them.
+TEST(IdxClaims, a_step_that_is_not_there_is_told_before_blocks_are_listed)
+{
+  const TempDir folder;
+  std::ofstream(folder / "many.idx")
+    << "(version)\n6\n(box)\n0 4294967295\n(fields)\na uint8\n(bits)\nV" << std::string(32, '0')
+    << "\n(bitsperblock)\n6\n(blocksperfile)\n256\n(filename_template)\n./many/%04x.bin\n";
+  const Dataset dataset = Dataset::open(folder / "many.idx");
+  const std::size_t bytes = std::size_t{ 1 } << 32;
+  // Addresses only: nothing of it is touched.
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  struct rusage before;
+  ::getrusage(RUSAGE_SELF, &before);
+  for (const bool has_folder : { false, true })
+  {
+    if (has_folder)
+    {
+      std::filesystem::create_directory(folder / "many");
+    }
+    const auto problem =
+      bat::attempt([&] { (void)dataset.read({ 0, 32, {}, 0 }, memory, bytes); });
+    ASSERT_TRUE(problem.has_value());
+    EXPECT_EQ(problem->code(), ErrorCode::NotFound) << problem->what();
+    EXPECT_NE(std::string(problem->what()).find("time step 0 is not"), std::string::npos)
+      << problem->what();
+  }
+  struct rusage after;
+  ::getrusage(RUSAGE_SELF, &after);
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 64 << 10); // KiB
+  ::munmap(memory, bytes);
 }

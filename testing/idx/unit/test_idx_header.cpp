@@ -132,7 +132,9 @@ TEST(IdxHeader, says_line_found_and_allowed)
     { "fields", "a float32[0]", { "'0'", "1 to 64" } },
     { "fields", "a float32[65]", { "'65'" } },
     { "fields", "a float32[3", { "brackets" } },
-    { "fields", "a float32 filter(dehaar)", { "filter" }, unsupported },
+    { "fields", "a float32 filter(dehaar)", { "filter(dehaar)", "wavelet" }, unsupported },
+    { "fields", "a uint8[2] filter(min)", { "filter(min)", "is the smallest" }, unsupported },
+    { "fields", "a uint8[2] filter(MaxFilter)", { "MaxFilter", "is the largest" }, unsupported },
     { "fields", "a uint8 default_value(256)", { "256", "uint8" } },
     { "fields", "a uint8 default_value(1.5)", { "1.5", "uint8" } },
     { "fields", "a int32 default_value(x)", { "'x'" } },
@@ -140,6 +142,9 @@ TEST(IdxHeader, says_line_found_and_allowed)
     { "filename_template", "./../%04x.bin", { "'..'" } },
     { "filename_template", ".//x%04x.bin", { "'/'" } },
     { "filename_template", "./$(X)/%04x.bin", { "'$'" } },
+    { "filename_template", "./x/$(CurrentFileDirectory)/%04x.bin", { "'$'", "beginning" } },
+    { "filename_template", "$(CurrentFileDirectory)/../%04x.bin", { "'..'" } },
+    { "filename_template", "$(CurrentFileDirectory)//%04x.bin", { "'/'" } },
     { "filename_template", "./x/%s.bin", { "%0Nx" } },
     { "filename_template", "./x/%4x.bin", { "%0Nx" } },
     { "filename_template", "./x/%010x.bin", { "%0Nx" } },
@@ -162,9 +167,13 @@ TEST(IdxHeader, says_line_found_and_allowed)
     { "logic_to_physic", "1 0 0 1", { "4 numbers", "16" } },
     { "arco", "2", { "2 bytes" } },
     { "io mode", "raw", { "'raw'" }, unsupported },
+    { "io mode", "4", { "'4', raw", "1 to 3" }, unsupported },
+    { "io mode", "5", { "'5'", "1 to 3" }, unsupported },
     { "io mode", "l_part_idx", { "n_0.idx" }, unsupported },
+    { "io mode", "3", { "n_0.idx" }, unsupported },
     { "compression type", "3", { "'3'" }, unsupported },
     { "endian", "middle", { "'middle'" } },
+    { "endian", "2", { "'2'", "1 and 0" } },
     { "parabat_times", "1 0", { "ascending" } },
   };
   for (const Refusal& refusal : refusals)
@@ -184,11 +193,46 @@ TEST(IdxHeader, other_files_are_no_idx)
   expect_refused("<dataset typename='x'>\n", { "", "", { "XML" }, ErrorCode::UnsupportedVersion });
   expect_refused(idx_text() + std::string(1 << 20, ' '), { "", "", { "1048576" } });
   std::string fields = "a0 int8";
-  for (int i = 1; i != 1001; ++i)
+  for (int i = 1; i != 4000; ++i)
   {
     fields += " + a" + std::to_string(i) + " int8";
   }
-  expect_refused(idx_text("fields", fields), { "", "", { "1000 fields" } });
+  EXPECT_EQ(parse_header(idx_text("fields", fields), "n.idx").fields.size(), 4000u);
+  expect_refused(idx_text("fields", fields + " + a77 int8"), { "", "", { "two fields", "'a77'" } });
+}
+
+TEST(IdxHeader, a_filter_that_changes_nothing_is_read)
+{
+  for (const char* name : { "identity", "IdentityFilter" })
+  {
+    const std::string text = "a float32 filter(" + std::string(name) + ") + b uint8[3]";
+    EXPECT_EQ(parse_header(idx_text("fields", text), "n.idx").fields.size(), 2u);
+  }
+}
+
+TEST(IdxHeader, what_pidx_wrote_at_any_time_is_known_as_such)
+{
+  const std::string box = "0 9 0 8 0 7 0 0 0 0";
+  const auto text = [&](const std::string& time, const std::string& more = "")
+  {
+    std::string made = idx_text("box", box, "(time)\n" + time + "\n" + more);
+    const std::string interleave = "(interleave block)\n0\n";
+    return made.erase(made.find(interleave), interleave.size());
+  };
+  const auto read = [](const std::string& whole) { return parse_header(whole, "n.idx"); };
+  EXPECT_TRUE(read(text("0 1 time%09d/")).pidx);
+  EXPECT_TRUE(read(text("0 0 time%06d/")).pidx);
+  // OpenVisus.
+  EXPECT_FALSE(read(text("0 1 time_%09d/")).pidx);
+  EXPECT_FALSE(read(idx_text("box", box, "(time)\n0 1 time%09d/\n")).pidx);
+  EXPECT_FALSE(read(idx_text("", "", "(time)\n0 1 time%09d/\n")).pidx);
+  for (const char* mode : { "idx", "1", "2", "g_part_idx" })
+  {
+    EXPECT_TRUE(read(idx_text("io mode", mode)).pidx) << mode;
+  }
+  EXPECT_EQ(read(idx_text("io mode", "3", "(partition offset)\n1 2 3\n")).partition_offset[2], 3);
+  EXPECT_TRUE(read(idx_text("endian", "0")).big_endian);
+  EXPECT_FALSE(read(idx_text("endian", "1")).big_endian);
 }
 
 TEST(IdxNames, parts_take_digits_from_the_right)
@@ -206,6 +250,8 @@ TEST(IdxNames, parts_take_digits_from_the_right)
   EXPECT_EQ(name("./x/%01x/%02x.bin", 0x12c), "x/t03/1/2c.bin");
   EXPECT_EQ(name("./x/%01x/%02x.bin", 0xab12c), "x/t03/a/b/1/2c.bin");
   EXPECT_EQ(name("./x/%02x.bin", 0x12c, 4), "x/t03/12c.bin");
+  EXPECT_EQ(name("$(CurrentFileDirectory)/x/%04x.bin", 0x2c), "x/t03/002c.bin");
+  EXPECT_EQ(name("$(CurrentFileDirectory)/%04x.bin", 0x2c), "t03/002c.bin");
 }
 
 TEST(IdxNames, steps_are_found_by_the_template)

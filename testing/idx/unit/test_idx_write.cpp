@@ -17,6 +17,10 @@
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 using namespace bat::idx;
 using bat::ErrorCode;
 using bat::ScalarType;
@@ -308,6 +312,24 @@ TEST(IdxWrite, a_write_that_ends_early_leaves_what_was_there)
   const std::filesystem::path now = (folder / "a") / names_in(folder / "a")[0];
   EXPECT_NE(now, shape);
   EXPECT_EQ(names_in(now), std::vector<std::string>{ "time_000000" });
+
+  // So does what one left of another shape, codec or dialect: half written, or whole and not named.
+  std::filesystem::create_directories(folder / "a/0123abcd/.time_000003.0123abcd.tmp");
+  std::filesystem::create_directories(folder / "a/0123abce/time_000003");
+  write_bytes(folder / "a/0123abce/time_000003/00.bin", { std::byte{ 1 } });
+  std::filesystem::create_directory(now / ".time_000009.0123abcd.tmp");
+  std::filesystem::create_directory(folder / "a/.time000000000.0123abcd.tmp");
+  // Not of a writer that lives, nor what others have put there.
+  std::filesystem::create_directories(folder / "a/0123abcf/time_000000");
+  const int living = ::open((folder / "a/0123abcf/time_000000").c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_EQ(::flock(living, LOCK_EX), 0);
+  std::filesystem::create_directories(folder / "a/0123abd0/notes");
+  write(folder / "a.idx", made.grid, options);
+  expect_equal(folder / "a.idx", made);
+  ::close(living);
+  EXPECT_EQ(names_in(folder / "a"),
+    (std::vector<std::string>{ "0123abcf", "0123abd0", shape.filename().string() }));
+  EXPECT_EQ(names_in(shape), std::vector<std::string>{ "time_000000" });
 }
 
 TEST(IdxWrite, a_box_of_a_step_that_is_not_there_is_an_error)
@@ -424,6 +446,20 @@ TEST(IdxWrite, refuses_what_it_cannot_write)
   refused({ "level 10" }, [](G, O o) { o.zip_level = 10; });
   refused({ "PIDX", "zip" }, [](G, O o) { o.dialect = Dialect::PIDX, o.codec = Codec::Zip; });
   refused({ "PIDX", "0 0 0" }, [](G g, O o) { o.dialect = Dialect::PIDX, g.first[0] = 1; });
+}
+
+TEST(IdxWrite, names_that_are_not_allowed_become_some_that_are)
+{
+  const std::vector<std::string> names{ "Tiff Scalars", "a", "Tiff_Scalars", "x  (m/s)", "..",
+    "\xc3\xa4 b", "", "a", "\xff" };
+  const std::vector<std::string> allowed = allowed_field_names(names);
+  EXPECT_EQ(allowed,
+    (std::vector<std::string>{ "Tiff_Scalars_2", "a", "Tiff_Scalars", "x_m_s_", "_", "\xc3\xa4_b",
+      "field", "a_2", "\xff" }));
+  for (std::size_t i = 0; i + 1 < allowed.size(); ++i)
+  {
+    EXPECT_EQ(problem_of_field_name(allowed[i]), "") << allowed[i];
+  }
 }
 
 TEST(IdxWrite, ranges_are_those_of_the_finite_values_of_all_steps)

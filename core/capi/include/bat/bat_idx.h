@@ -112,7 +112,8 @@ extern "C"
 
   /* Opening reads a text of a few hundred bytes, and no samples. Every block is checked before it
    * is used: damage is an error, never a wrong sample. Blocks that are absent have the field's
-   * default value, and reads tell of them. */
+   * default value, and reads tell of them. All that is read of a step while the dataset is open is
+   * of one version of it; CANNOT_OPEN says that it was replaced or removed meanwhile. */
   typedef struct bat_idx bat_idx;
 
   /* Errors: NOT_FOUND, CANNOT_OPEN, NOT_A_BAT_FILE (no .idx either), UNSUPPORTED_VERSION (what is

@@ -95,10 +95,12 @@ struct ReadOptions
   std::function<bool(double)> progress;
 };
 
-/// An open dataset. Opening reads its text and no samples; of data files, none stays open.
-/// Everything read is checked: of damage, an error tells, never a wrong sample. Blocks that are
-/// absent are no damage (IDX.md section 3): ReadReport tells of them. All const functions may be
-/// called concurrently. Movable.
+/// An open dataset. Opening reads its text and no samples; of data files, none stays open, but the
+/// folders of the steps that were read last do. Everything read is checked: of damage, an error
+/// tells, never a wrong sample. Blocks that are absent are no damage (IDX.md section 3): ReadReport
+/// tells of them. What a writer replaces while it is open is no absent block: all that a Dataset
+/// reads of a step, fields and levels, is of the version that its first read has found, or an error
+/// says that the step was replaced. All const functions may be called concurrently. Movable.
 ///
 /// Level H of a box has exactly its samples whose coordinates are multiples of delta(H):
 /// sub-sampled, not averaged. delta halves along one axis from a level to the next, so that levels
@@ -108,7 +110,8 @@ class Dataset
 public:
   /// Throws Error: NotFound, CannotOpen, and as parse_header().
   static Dataset open(const std::filesystem::path& path);
-  /// As if `path` had this text: for what reads the text once for many. Throws as parse_header().
+  /// As if `path` had been read and had this text: for what reads the text once for many. Throws as
+  /// parse_header().
   static Dataset from_text(const std::filesystem::path& path, std::string text);
   /// True if the file begins as one that open() reads, or refuses with a reason. Never throws.
   static bool can_open(const std::filesystem::path& path) noexcept;
@@ -160,7 +163,8 @@ public:
   /// the machine's byte order, into `values` of exactly `bytes` bytes. Takes, beyond that, a few
   /// MiB per thread, or a block and its packed bytes if they are more. After a throw, what `values`
   /// holds is not defined. Throws Error: InvalidArgument (field, level, step, bytes, coarse),
-  /// NotFound (nothing of this step is there), CannotOpen, Truncated and Corrupt (naming file,
+  /// NotFound (nothing of this step is there), CannotOpen (also: the step was replaced or removed
+  /// since the dataset was opened), Truncated and Corrupt (naming file,
   /// field, block, what was found and what is allowed), UnsupportedVersion (a codec), OutOfMemory,
   /// Cancelled.
   ReadReport read(

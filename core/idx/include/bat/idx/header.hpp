@@ -31,6 +31,8 @@ enum class Layout
   HZ        ///< hierarchical Z order: what PIDX and VisIt read
 };
 
+/// Most bytes of the text of an .idx file.
+inline constexpr std::uint64_t kMostTextBytes = std::uint64_t{ 1 } << 20;
 /// Most components of a field.
 inline constexpr int kMostFieldComponents = 64;
 

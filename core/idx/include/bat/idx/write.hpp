@@ -105,6 +105,11 @@ struct WriteReport
 /// Empty, or why a field that is written cannot be called so.
 [[nodiscard]] std::string problem_of_field_name(const std::string& name);
 
+/// Names for fields of these names: each as it is if it is allowed and no earlier one has it, else
+/// with '_' for what is not allowed, and a number behind it if that is taken. Names that are not
+/// UTF-8 stay, and are refused.
+[[nodiscard]] std::vector<std::string> allowed_field_names(const std::vector<std::string>& names);
+
 /// The header that write() gives a dataset of this one step: a pure function of grid (without its
 /// values) and options, and so the same on every rank. Throws Error{InvalidArgument}.
 [[nodiscard]] Header plan_header(

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "idx/read/held_steps.hpp"
+
+#include "bat/error.hpp"
+#include "common/io/random_access_file.hpp"
+#include "idx/read/step_list.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace bat::idx
+{
+namespace
+{
+// What does not depend on which steps there are.
+std::string meaning_of(Header header)
+{
+  header.time.ranges.clear();
+  header.times.clear();
+  for (Field& field : header.fields)
+  {
+    field.minimum.clear();
+    field.maximum.clear();
+  }
+  return to_text(header);
+}
+}
+
+HeldSteps::HeldSteps(std::filesystem::path path, const std::string& text, const Header& header,
+  const format::FileNames& names)
+  : path_(std::move(path))
+  , text_(text)
+  , header_(header)
+  , names_(names)
+{
+}
+
+std::shared_ptr<const io::Folder> HeldSteps::folder(std::int64_t step) const
+{
+  {
+    const std::lock_guard<std::mutex> lock(this->mutex_);
+    const auto found = std::find_if(this->open_.begin(), this->open_.end(),
+      [step](const Open& open) { return open.first == step; });
+    if (found != this->open_.end())
+    {
+      this->open_.splice(this->open_.begin(), this->open_, found);
+      return found->second;
+    }
+  }
+  std::shared_ptr<const io::Folder> folder;
+  try
+  {
+    folder = std::make_shared<const io::Folder>(
+      this->path_.parent_path() / this->names_.folder(step));
+  }
+  catch (const Error& error)
+  {
+    if (error.code() != ErrorCode::NotFound)
+    {
+      throw;
+    }
+    return nullptr;
+  }
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  const auto [known, is_new] = this->known_.emplace(step, folder->identity());
+  if (!is_new && !(known->second == folder->identity()))
+  {
+    this->fail_as_replaced(step);
+  }
+  this->open_.emplace_front(step, folder);
+  if (this->open_.size() > kMostOpen)
+  {
+    this->open_.pop_back();
+  }
+  return folder;
+}
+
+void HeldSteps::check_not_replaced(
+  std::int64_t step, const std::shared_ptr<const io::Folder>& folder) const
+{
+  const bool same_text = this->names_still(step, folder != nullptr);
+  if (same_text && folder && !std::filesystem::exists(folder->path()))
+  {
+    throw Error(ErrorCode::NotFound,
+      fmt::format("{}: is not there any more; time step {} has been replaced or removed since the "
+                  "dataset was opened",
+        folder->path(), step));
+  }
+  if (!same_text || (folder && !folder->is_as_opened()))
+  {
+    this->fail_as_replaced(step);
+  }
+}
+
+// Whether the text that is there now has the step in the same folder, with the same meaning.
+bool HeldSteps::names_still(std::int64_t step, bool is_there) const
+{
+  std::string text;
+  const auto unread = attempt(
+    [&]
+    {
+      const io::RandomAccessFile file(this->path_);
+      text.resize(std::min<std::uint64_t>(file.size(), 2 * kMostTextBytes));
+      file.read(0, text.data(), text.size());
+    });
+  if (unread)
+  {
+    // A text that nobody has written to its place tells of nothing.
+    return unread->code() == ErrorCode::NotFound && !is_there;
+  }
+  if (text == this->text_)
+  {
+    return true;
+  }
+  bool names = false;
+  (void)attempt(
+    [&]
+    {
+      const Header now = parse_header(text, this->path_.string());
+      names = meaning_of(now) == meaning_of(this->header_) && names_step(now, step);
+    });
+  return names;
+}
+
+void HeldSteps::fail_as_replaced(std::int64_t step) const
+{
+  throw Error(ErrorCode::CannotOpen,
+    fmt::format("{}: time step {} has been replaced or removed since the dataset was opened; open "
+                "it again",
+      this->path_.string(), step));
+}
+}
