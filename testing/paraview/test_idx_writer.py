@@ -136,14 +136,14 @@ def check(folder):
     check_image(OpenDataFile(other), inside, (8, 3, 2), (-1, 0, 1), spacing, "a part keeps its place", ranks=ranks)
 
     # Names that no field may have, of which one is taken, are written as others, with a word for each.
-    blanks = Calculator(Input=reader, ResultArrayName="Tiff Scalars", Function="id + 1")
-    blanks = Calculator(Input=blanks, ResultArrayName="Tiff_Scalars", Function="id + 2")
+    blanks = Calculator(Input=reader, ResultArrayName="Tiff Scalars", Function="radius + 1")
+    blanks = Calculator(Input=blanks, ResultArrayName="Tiff_Scalars", Function="radius + 2")
     expect(len(messages), 0, "messages before names")
     SaveData(other, blanks, ChooseArraysToWrite=1, PointDataArrays=["Tiff Scalars", "Tiff_Scalars"], Flush=0)
     expect(len(messages), 1, "warnings of names")
     messages.clear()
     renamed = OpenDataFile(other)
-    named = {"Tiff_Scalars_2": steps[2]["id"] + 1.0, "Tiff_Scalars": steps[2]["id"] + 2.0}
+    named = {"Tiff_Scalars" + end: steps[2]["radius"].astype("f8") + more for end, more in (("_2", 1), ("", 2))}
     check_image(renamed, named, (0, 0, 0), (-1, 0, 1), spacing, "names with blanks", ranks=ranks)
 
     # Extents below 0; cells.

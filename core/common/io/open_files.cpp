@@ -385,9 +385,8 @@ bool OpenFile::is_as_opened() const noexcept
   {
   };
   return ::fstatat(descriptor_of(this->folder_.get()), this->absolute_.c_str(), &now, 0) == 0 &&
-    now.st_dev == this->status_.st_dev &&
-    now.st_ino == this->status_.st_ino && now.st_size == this->status_.st_size &&
-    same_time(now.st_mtim, this->status_.st_mtim) &&
+    now.st_dev == this->status_.st_dev && now.st_ino == this->status_.st_ino &&
+    now.st_size == this->status_.st_size && same_time(now.st_mtim, this->status_.st_mtim) &&
     same_time(now.st_ctim, this->status_.st_ctim); // which nobody can set back
 }
 

@@ -13,8 +13,8 @@
 
 namespace bat::io
 {
-/// A folder that stays the one that was opened, whatever becomes of its name. Has a descriptor for as
-/// long as it lives. const functions may be called concurrently.
+/// A folder that stays the one that was opened, whatever becomes of its name. Has a descriptor for
+/// as long as it lives. const functions may be called concurrently.
 class Folder
 {
 public:
@@ -116,7 +116,7 @@ private:
   void open();
 
   std::string path_;
-  std::string absolute_; ///< to open it again, wherever the process then works
+  std::string absolute_;                 ///< to open it again, wherever the process then works
   std::shared_ptr<const Folder> folder_; ///< that absolute_ is in, if it is not null
   struct stat status_
   {

@@ -47,7 +47,8 @@ std::string problem_of_name(std::string_view text)
   }
   if (text.find('$') != std::string_view::npos)
   {
-    return "has '$'; no variable but $(CurrentFileDirectory)/ at the beginning is replaced: put the "
+    return "has '$'; no variable but $(CurrentFileDirectory)/ at the beginning is replaced: put "
+           "the "
            "name itself there";
   }
   const std::string path = fmt::format("/{}/", text);

@@ -264,8 +264,8 @@ private:
       from_zero = from_zero && box[i] == "0";
     }
     const std::string_view step = time.size() == 3 ? time[2] : std::string_view();
-    const bool own_steps = step.size() == 9 && step.substr(0, 6) == "time%0" &&
-      step[6] >= '1' && step[6] <= '9' && step.substr(7) == "d/";
+    const bool own_steps = step.size() == 9 && step.substr(0, 6) == "time%0" && step[6] >= '1' &&
+      step[6] <= '9' && step.substr(7) == "d/";
     return from_zero && own_steps && words_at("version").front() == "6" &&
       this->values_.count("interleave block") == 0;
   }
@@ -283,7 +283,8 @@ private:
   void parse_io_mode(std::string_view text)
   {
     this->header_.pidx = true;
-    // As numbers, earlier. With one index for all partitions, blocks are where they are without any.
+    // As numbers, earlier. With one index for all partitions, blocks are where they are without
+    // any.
     static constexpr std::string_view kModes[] = { "idx", "g_part_idx", "l_part_idx", "raw" };
     const std::string_view told = text;
     if (text.size() == 1 && text[0] >= '1' && text[0] <= '4')
@@ -603,8 +604,7 @@ private:
   {
     if (text != "little" && text != "big" && text != "1" && text != "0")
     {
-      throw Refused(
-        fmt::format("is {}; little and big, or 1 and 0, are allowed", shown(text)));
+      throw Refused(fmt::format("is {}; little and big, or 1 and 0, are allowed", shown(text)));
     }
     this->header_.big_endian = text == "big" || text == "0";
   }

@@ -51,8 +51,8 @@ std::shared_ptr<const io::Folder> HeldSteps::folder(std::int64_t step) const
   std::shared_ptr<const io::Folder> folder;
   try
   {
-    folder = std::make_shared<const io::Folder>(
-      this->path_.parent_path() / this->names_.folder(step));
+    folder =
+      std::make_shared<const io::Folder>(this->path_.parent_path() / this->names_.folder(step));
   }
   catch (const Error& error)
   {

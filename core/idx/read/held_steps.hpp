@@ -34,8 +34,7 @@ public:
 
   /// Throws Error{CannotOpen} if the dataset was replaced since `folder` was opened, or, where that
   /// is null, since the text was read; NotFound if the folder was removed.
-  void check_not_replaced(
-    std::int64_t step, const std::shared_ptr<const io::Folder>& folder) const;
+  void check_not_replaced(std::int64_t step, const std::shared_ptr<const io::Folder>& folder) const;
 
 private:
   /// Most folders that are open for later reads; of others it is known which they were.

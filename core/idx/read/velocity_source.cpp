@@ -227,8 +227,9 @@ struct VelocitySource::Impl
     read.array = samples.values.data();
     ReadOptions options;
     options.threads = 1;
-    const ReadReport report = read_blocks(
-      { this->folder, this->dataset.header(), this->order, this->names, this->held }, read, options);
+    const ReadReport report =
+      read_blocks({ this->folder, this->dataset.header(), this->order, this->names, this->held },
+        read, options);
     bytes_read += report.bytes_read;
     ++this->read_count;
     if (report.absent_blocks != 0)

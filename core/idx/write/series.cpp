@@ -304,7 +304,8 @@ void Series::remove_steps(const Header& now) const
   }
 }
 
-// A killed writer may have left a folder that it was filling, or a whole one that no text names yet.
+// A killed writer may have left a folder that it was filling, or a whole one that no text names
+// yet.
 void Series::remove_leftovers(const Header& now) const
 {
   const std::filesystem::path folder = this->path_.parent_path() / folder_name(this->path_);

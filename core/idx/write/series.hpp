@@ -28,8 +28,9 @@ public:
   /// exchanged; empty if the new step has files of its own.
   [[nodiscard]] std::string text_without(const Header& now, const WriteOptions& options) const;
 
-  /// Removes folders of the old dataset that the new one does not name, and what killed writers left
-  /// of datasets of any shape, if this library made them and no other .idx beside it names them.
+  /// Removes folders of the old dataset that the new one does not name, and what killed writers
+  /// left of datasets of any shape, if this library made them and no other .idx beside it names
+  /// them.
   void remove_what_is_not_in(const Header& now) const noexcept;
 
 private:

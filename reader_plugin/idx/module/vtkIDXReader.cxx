@@ -790,7 +790,7 @@ int vtkIDXReader::RequestData(
   if (failure)
   {
     self.Refining.Failed();
-    self.Stamp.reset(); // files may have been replaced: they are opened again
+    self.Stamp.reset();           // files may have been replaced: they are opened again
     this->DeliverNothing(output); // a half-filled output looks like success downstream
     self.ForgetShown();
     self.LastEnd = End::Failed;

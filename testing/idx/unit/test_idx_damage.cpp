@@ -455,8 +455,8 @@ TEST(IdxClaims, a_step_that_is_not_there_is_told_before_blocks_are_listed)
   const Dataset dataset = Dataset::open(folder / "many.idx");
   const std::size_t bytes = std::size_t{ 1 } << 32;
   // Addresses only: nothing of it is touched.
-  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const memory = ::mmap(
+    nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
   struct rusage before;
   ::getrusage(RUSAGE_SELF, &before);
@@ -466,8 +466,7 @@ TEST(IdxClaims, a_step_that_is_not_there_is_told_before_blocks_are_listed)
     {
       std::filesystem::create_directory(folder / "many");
     }
-    const auto problem =
-      bat::attempt([&] { (void)dataset.read({ 0, 32, {}, 0 }, memory, bytes); });
+    const auto problem = bat::attempt([&] { (void)dataset.read({ 0, 32, {}, 0 }, memory, bytes); });
     ASSERT_TRUE(problem.has_value());
     EXPECT_EQ(problem->code(), ErrorCode::NotFound) << problem->what();
     EXPECT_NE(std::string(problem->what()).find("time step 0 is not"), std::string::npos)

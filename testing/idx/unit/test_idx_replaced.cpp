@@ -150,8 +150,7 @@ TEST(IdxReplaced, a_read_that_is_under_way_ends_with_an_error)
       return true;
     };
     expect_replaced(
-      [&]
-      {
+      [&] {
         (void)dataset.read(
           { 0, dataset.levels(), {}, 0 }, values.data(), 4 * values.size(), reading);
       });
