@@ -426,6 +426,30 @@ TEST(Grids, have_no_field_that_one_rank_cannot_hand_over)
   }
 }
 
+TEST(Grids, have_fields_under_names_that_idx_allows)
+{
+  Session run;
+  for (const std::int64_t number : { 1, 2 })
+  {
+    GridStep step(number);
+    const std::string field = std::string(kData) + "/fields/Tiff Scalars";
+    step.params.set(field + "/association", "vertex");
+    step.params.set(field + "/topology", "mesh");
+    step.params.array(field + "/values", ScalarType::Float64, step.arrays.density);
+    EXPECT_EQ(run.execute(step.params), 0) << run.said;
+    EXPECT_EQ(lines_in(run.said), number == 1 ? 1U : 0U) << run.said;
+    EXPECT_EQ(run.said.find("'Tiff Scalars' is called 'Tiff_Scalars'") != std::string::npos,
+      number == 1)
+      << run.said;
+  }
+  expect_grid(run / "grid.idx", { 1, 2 });
+  if (mpi_test::rank() == 0)
+  {
+    const auto dataset = bat::idx::Dataset::open(run / "grid.idx");
+    EXPECT_EQ(read<double>(dataset, "Tiff_Scalars", 2), read<double>(dataset, "density", 2));
+  }
+}
+
 TEST(Grids, that_cannot_be_placed_are_an_error_that_names_the_node)
 {
   const std::vector<std::pair<std::function<void(Params&, const std::string& coords)>, const char*>>

@@ -82,6 +82,7 @@ idx::GridPieces pieces_of(const GridJob& job, const std::vector<Grids>& mine)
   idx::GridPieces pieces;
   pieces.origin = job.plan.origin;
   pieces.spacing = job.plan.spacing;
+  const std::vector<std::string> names = idx::allowed_field_names(job.plan.fields);
   for (const GridDomain* domain : domains_of(job.key, mine))
   {
     if (!domain->shown)
@@ -100,11 +101,12 @@ idx::GridPieces pieces_of(const GridJob& job, const std::vector<Grids>& mine)
     piece.box = moved(*domain->shown, place);
     piece.stored = stored_box(*domain, place);
     pieces.fields.clear();
-    for (const std::string& name : job.plan.fields)
+    for (std::size_t i = 0; i != names.size(); ++i)
     {
-      const idx::FieldValues& field = field_of(*domain, name);
+      const idx::FieldValues& field = field_of(*domain, job.plan.fields[i]);
       piece.values.push_back(field.values);
       pieces.fields.push_back(field);
+      pieces.fields.back().name = names[i];
     }
     pieces.pieces.push_back(std::move(piece));
   }

@@ -302,9 +302,17 @@ private:
       return fmt::format(
         "has {} components, more than {}", leaves->size(), idx::kMostFieldComponents);
     }
-    if (const std::string problem = idx::problem_of_field_name(name); !problem.empty())
+    const std::string problem = idx::problem_of_field_name(name);
+    const std::string allowed = idx::allowed_field_names({ name }).front();
+    if (name.empty() || (!problem.empty() && allowed == name))
     {
       return fmt::format("has a name that a grid cannot have: it {}", problem);
+    }
+    if (allowed != name)
+    {
+      this->channel_.warnings.push_back(fmt::format(
+        "channel '{}': in .idx, the field '{}' is called '{}': its name {}", this->channel_.name,
+        name, allowed, problem));
     }
     if (leaves->empty())
     {
