@@ -151,7 +151,7 @@ class Idx(unittest.TestCase):
                 with self.assertRaises(parabat.BatError) as caught:
                     huge.read(level=level)
                 self.assertEqual(caught.exception.status, parabat.errors.OUT_OF_MEMORY)
-                for word in ("huge.idx", "'p'", f"level {level}", "GiB"):
+                for word in ("huge.idx", "memory"):
                     self.assertIn(word, str(caught.exception))
             self.refused(parabat.BatNotFoundError, "time step 0 is not", huge.read, level=20)
 
