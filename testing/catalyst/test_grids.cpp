@@ -438,8 +438,8 @@ TEST(Grids, have_fields_under_names_that_idx_allows)
     step.params.array(field + "/values", ScalarType::Float64, step.arrays.density);
     EXPECT_EQ(run.execute(step.params), 0) << run.said;
     EXPECT_EQ(lines_in(run.said), number == 1 ? 1U : 0U) << run.said;
-    EXPECT_EQ(run.said.find("'Tiff Scalars' is called 'Tiff_Scalars'") != std::string::npos,
-      number == 1)
+    EXPECT_EQ(
+      run.said.find("'Tiff Scalars' is called 'Tiff_Scalars'") != std::string::npos, number == 1)
       << run.said;
   }
   expect_grid(run / "grid.idx", { 1, 2 });

@@ -310,9 +310,9 @@ private:
     }
     if (allowed != name)
     {
-      this->channel_.warnings.push_back(fmt::format(
-        "channel '{}': in .idx, the field '{}' is called '{}': its name {}", this->channel_.name,
-        name, allowed, problem));
+      this->channel_.warnings.push_back(
+        fmt::format("channel '{}': in .idx, the field '{}' is called '{}': its name {}",
+          this->channel_.name, name, allowed, problem));
     }
     if (leaves->empty())
     {
