@@ -47,6 +47,13 @@ def fetch(source, time=None):
     return servermanager.Fetch(source)
 
 
+def offered_by_field_data(source):
+    """Names of field data that ParaView offers to colour by: not what keeps books of reading."""
+    field = source.GetClientSideObject().GetOutputDataObject(0).GetFieldData()
+    arrays = [field.GetAbstractArray(i) for i in range(field.GetNumberOfArrays())]
+    return [array.GetName() for array in arrays if not array.GetInformation().Has(array.GUI_HIDE())]
+
+
 def ids(source, time=None):
     array = fetch(source, time).GetPointData().GetArray("id")
     return np.sort(vtk_to_numpy(array)) if array else np.zeros(0, "i8")

@@ -982,6 +982,7 @@ def check(folder):
     check_lines(data, wanted, [0.0], "path lines")
     expect(field_value(data, "particles"), 60, "particles")
     expect(field_value(data, "bricks"), 4 * 6 ** 3, "bricks")
+    expect(offered_by_field_data(lines), [], "field data to colour by")
     touched = field_value(data, "bricks_touched")
     assert wanted.statistics["touched"] <= touched <= ranks * wanted.statistics["touched"], touched
     assert field_value(data, "bytes_read") > 0

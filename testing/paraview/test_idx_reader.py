@@ -178,6 +178,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     expect((about["level"], about["levels"], about["samples"], about["timestep"], about["absent_blocks"]),
            (levels - 3, levels, np.prod(shape), 3, 0), "field data")
     assert 0 < about["bytes_read"]
+    expect(offered_by_field_data(reader), [], "field data to colour by")
 
     # Blocks that are not there, a file that is cut, steps that come later.
     short = folder("short.idx")

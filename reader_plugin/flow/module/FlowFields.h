@@ -15,6 +15,7 @@
 #include "vtkInformation.h"
 #include "vtkInformationDoubleVectorKey.h"
 #include "vtkInformationInformationVectorKey.h"
+#include "vtkInformationIntegerKey.h"
 #include "vtkInformationVector.h"
 #include "vtkNew.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
@@ -89,6 +90,8 @@ void AddNumber(vtkFieldData* field, const char* name, T value)
   vtkNew<ArrayT> array;
   array->SetName(name);
   array->InsertNextValue(value);
+  // Nothing to colour by; the information panel lists it all the same.
+  array->GetInformation()->Set(vtkAbstractArray::GUI_HIDE(), 1);
   field->AddArray(array);
 }
 }

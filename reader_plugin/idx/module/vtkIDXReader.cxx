@@ -27,6 +27,7 @@
 #include "vtkFieldData.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
+#include "vtkInformationIntegerKey.h"
 #include "vtkInformationObjectBaseKey.h"
 #include "vtkInformationStringKey.h"
 #include "vtkInformationVector.h"
@@ -72,6 +73,8 @@ void AddNumber(vtkFieldData* field, const char* name, std::int64_t value)
   vtkNew<vtkTypeInt64Array> array;
   array->SetName(name);
   array->InsertNextValue(value);
+  // Nothing to colour by; the information panel lists it all the same.
+  array->GetInformation()->Set(vtkAbstractArray::GUI_HIDE(), 1);
   field->AddArray(array);
 }
 
