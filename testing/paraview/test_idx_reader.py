@@ -210,6 +210,16 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     check_image(cut, {"id": steps[4]["id"]}, (0, 0, 0), (0, 0, 0), (1, 1, 1), "a step that has come", time=7, ranks=ranks)
     expect(said(), 0, "messages in the end")
 
+    # Another program puts other files into the place of those that were read, under the same text.
+    os.makedirs(folder("second"))
+    write_grid(program, folder("second/short.idx"), {"id": steps[3]["id"]}, 0)
+    fetch(cut, 0)
+    shutil.rmtree(folder("short"))
+    shutil.copytree(folder("second/short"), folder("short"))
+    ReloadFiles(cut)
+    check_image(cut, {"id": steps[3]["id"]}, (0, 0, 0), (0, 0, 0), (1, 1, 1), "other files", time=0, ranks=ranks)
+    expect(said(), 0, "messages of other files")
+
     # Fewer samples than ranks.
     tiny = folder("tiny.idx")
     write_grid(program, tiny, {"id": arrays["id"][:1, :1, :2]}, 0)

@@ -384,6 +384,11 @@ ReadReport Dataset::read(
   return read_blocks(source, read, options);
 }
 
+bool Dataset::is_as_opened() const noexcept
+{
+  return this->impl_->held.are_as_opened();
+}
+
 ReadReport Dataset::check(std::size_t field, std::int64_t step, const ReadOptions& options) const
 {
   const Impl& impl = *this->impl_;

@@ -93,6 +93,13 @@ void HeldSteps::check_not_replaced(
   }
 }
 
+bool HeldSteps::are_as_opened() const noexcept
+{
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  return std::all_of(this->open_.begin(), this->open_.end(),
+    [](const Open& open) { return open.second->is_as_opened(); });
+}
+
 // Whether the text that is there now has the step in the same folder, with the same meaning.
 bool HeldSteps::names_still(std::int64_t step, bool is_there) const
 {

@@ -36,6 +36,9 @@ public:
   /// is null, since the text was read; NotFound if the folder was removed.
   void check_not_replaced(std::int64_t step, const std::shared_ptr<const io::Folder>& folder) const;
 
+  /// False if the path of a folder that is open leads to another one, or nowhere.
+  [[nodiscard]] bool are_as_opened() const noexcept;
+
 private:
   /// Most folders that are open for later reads; of others it is known which they were.
   static constexpr std::size_t kMostOpen = 8;

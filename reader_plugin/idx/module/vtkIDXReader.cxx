@@ -108,7 +108,8 @@ public:
     const std::filesystem::path path = std::filesystem::u8path(name);
     // Taken before opening: a file that is replaced in between is opened again next time.
     const std::optional<bat_vtk::FileStamp> stamp = bat_vtk::FileStamp::Of(path);
-    if (!this->File || !stamp || !(this->Stamp == stamp) || this->OpenName != name)
+    if (!this->File || !stamp || !(this->Stamp == stamp) || this->OpenName != name ||
+      !this->File->is_as_opened())
     {
       this->File.reset();
       this->File.emplace(bat::idx::Dataset::open(path));

@@ -104,12 +104,14 @@ TEST(IdxReplaced, a_dataset_that_was_opened_before_gives_nothing_of_the_new_one)
       const Dataset dataset = Dataset::open(folder / "a.idx");
       const int levels = dataset.levels();
       EXPECT_EQ(value_of(dataset, 0, levels), 1);
+      EXPECT_TRUE(dataset.is_as_opened());
       write(folder / "a.idx", other.grid, options);
       for (const int level : { 0, levels - 3, levels })
       {
         expect_replaced([&] { (void)value_of(dataset, 1, level); });
       }
       expect_replaced([&] { (void)dataset.check(1, 0); });
+      EXPECT_FALSE(dataset.is_as_opened());
       // What was looked at first after that may be the new one, whole.
       float found = 0;
       const auto problem = bat::attempt([&] { found = value_of(untouched, 0, levels); });

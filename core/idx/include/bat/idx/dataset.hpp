@@ -170,6 +170,10 @@ public:
   ReadReport read(
     const Query& query, void* values, std::size_t bytes, const ReadOptions& options = {}) const;
 
+  /// False if a step that was read last has another folder by now, or none: to be opened again for
+  /// what is there. The text is not looked at.
+  [[nodiscard]] bool is_as_opened() const noexcept;
+
   /// Reads every block that a field has at a step, as read() of the finest level would, and keeps
   /// no samples: whether all of it is sound. Throws as read().
   ReadReport check(std::size_t field, std::int64_t step, const ReadOptions& options = {}) const;
