@@ -147,13 +147,17 @@ class Idx(unittest.TestCase):
                                             "012" * 20 + "\n(bitsperblock)\n15\n(blocksperfile)\n256\n" +
                                             "(filename_template)\n./huge/%04x.bin\n")
         with idx.open("huge.idx") as huge:
+            for level in (60, 32, 20):
+                self.refused(parabat.BatNotFoundError, "time step 0 is not", huge.read, level=level)
+            pathlib.Path("huge").mkdir()
+            pathlib.Path("huge/0000.bin").write_bytes(bytes(40 + 40 * 256))
             for level in (60, 48):
                 with self.assertRaises(parabat.BatError) as caught:
                     huge.read(level=level)
                 self.assertEqual(caught.exception.status, parabat.errors.OUT_OF_MEMORY)
                 for word in ("huge.idx", "memory"):
                     self.assertIn(word, str(caught.exception))
-            self.refused(parabat.BatNotFoundError, "time step 0 is not", huge.read, level=20)
+            self.assertEqual(huge.read(level=20).absent_blocks, 32)
 
     def test_all_reads_of_an_open_dataset_are_of_one_version(self):
         for mode in ("replace", "add_step"):

@@ -22,6 +22,7 @@ import collections
 import contextlib
 import ctypes
 import json
+import math
 import os
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
@@ -406,6 +407,8 @@ class Dataset:
         self._check_coarse(coarse, grid, names)
         grid._axes = given
         told, most = Progress(progress), as_integer(threads, "threads")
+        if names and math.prod(grid.lattice.count) >= 1 << 28:
+            self._look_for(known[names[0]], number)
         with told.watched():
             for i, name in enumerate(names):
                 told.span = (i / len(names), (i + 1) / len(names))
@@ -439,6 +442,15 @@ class Dataset:
             wanted = int(np.prod(count)) * about.components
             if name not in coarse or coarse[name].dtype != about.dtype or coarse[name].size != wanted:
                 refuse(f"coarse: has no samples of '{name}' as they were read")
+
+    def _look_for(self, about, step):
+        """Before memory is asked for: BatNotFoundError for a step of which nothing is there, by its coarsest level."""
+        count = self.lattice(0).count
+        if math.prod(count):
+            one = np.empty((math.prod(count), about.components), about.dtype)
+            check(_library().bat_idx_read(
+                self._owned.pointer, as_text(about.name, "fields"), ctypes.byref(ctypes.c_int64(step)), ctypes.c_int64(0),
+                None, ctypes.c_void_p(one.ctypes.data), ctypes.c_size_t(one.nbytes), None))
 
     def _read(self, about, step, grid, ends, axes, coarse):
         lib, name, report = _library(), about.name, _ReadReport()
