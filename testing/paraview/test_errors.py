@@ -262,4 +262,19 @@ with Folder() as folder:
         check_refused(reader, error, "the list %r" % content)
         assert "step.bat.series" in reader.Error, reader.Error
         Delete(reader)
+
+    # Particles that do not fit into memory.
+    if RANKS == 1:
+        many = folder("many.bat")
+        SaveData(many, producer(cloud(300000)))
+        reader = OpenDataFile(many)
+        reader.UpdatePipelineInformation()
+        with little_memory(6):
+            expect(fetch(reader).GetNumberOfPoints(), 0, "particles that do not fit")
+        expect(len(messages), 1, "messages %r" % messages)
+        assert "300000 particles take " in messages[0] and "MiB of memory are free" in messages[0], messages
+        messages.clear()
+        reader.Quality = 0.1
+        assert 20000 < fetch(reader).GetNumberOfPoints() < 40000
+        expect(messages, [], "messages of particles that fit")
 finish()

@@ -220,19 +220,4 @@ with Folder() as folder:
         expect(ids(series, time), arrays(100 + step, step, 1000 * step)["id"], "time %g" % time)
     series.Quality = 0.5
     expect(len(ids(series, 0.75)), 51, "half of the second file")
-
-    # Particles that do not fit into memory are an error with both sizes.
-    many = folder("many.bat")
-    SaveData(many, producer(cloud(300000)))
-    reader = OpenDataFile(many)
-    reader.PointArrayStatus = ["mass"]
-    expect(fetch(reader).GetNumberOfPoints(), 300000, "particles that fit")
-    Delete(reader)
-    reader = OpenDataFile(many)
-    reader.UpdatePipelineInformation()
-    warnings.clear()
-    with little_memory(6):
-        expect(fetch(reader).GetNumberOfPoints(), 0, "particles that do not fit")
-    expect(len(warnings), 1, "errors of particles that do not fit")
-    assert "300000 particles take " in warnings[0] and "MiB of memory are free" in warnings[0], warnings
 finish()
