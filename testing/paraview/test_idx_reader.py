@@ -211,14 +211,17 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     expect(said(), 0, "messages in the end")
 
     # Another program puts other files into the place of those that were read, under the same text.
-    os.makedirs(folder("second"))
-    write_grid(program, folder("second/short.idx"), {"id": steps[3]["id"]}, 0)
-    fetch(cut, 0)
-    shutil.rmtree(folder("short"))
-    shutil.copytree(folder("second/short"), folder("short"))
-    ReloadFiles(cut)
-    check_image(cut, {"id": steps[3]["id"]}, (0, 0, 0), (0, 0, 0), (1, 1, 1), "other files", time=0, ranks=ranks)
+    for name, step in (("turn.idx", 3), ("second/turn.idx", 4)):
+        os.makedirs(os.path.dirname(folder(name)), exist_ok=True)
+        write_grid(program, folder(name), {"id": steps[step]["id"]}, 0)
+    turn = OpenDataFile(folder("turn.idx"))
+    check_image(turn, {"id": steps[3]["id"]}, (0, 0, 0), (0, 0, 0), (1, 1, 1), "files", ranks=ranks)
+    shutil.rmtree(folder("turn"))
+    shutil.copytree(folder("second/turn"), folder("turn"))
+    ReloadFiles(turn)
+    check_image(turn, {"id": steps[4]["id"]}, (0, 0, 0), (0, 0, 0), (1, 1, 1), "other files", ranks=ranks)
     expect(said(), 0, "messages of other files")
+    Delete(turn)
 
     # Fewer samples than ranks.
     tiny = folder("tiny.idx")

@@ -180,7 +180,6 @@ def check(folder):
         " for i, box in enumerate(f.slabs(0, 2)) if i % ranks == rank"))
     failure(folder("other.idx"), source("f.part(box, dict(list(f.truth().items())[:4 - i]))"
         " for i, box in enumerate(f.slabs(0, 2)) if i % ranks == rank"))
-    failure(folder("name.idx"), Calculator(Input=wavelet, ResultArrayName="a b", Function="RTData"))
     failure(folder("cone.idx"), GroupDatasets(Input=[Cone()]))
     failure(folder("name.dat"), wavelet)
     holes = folder("here/hole.idx")
