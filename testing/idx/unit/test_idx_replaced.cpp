@@ -237,7 +237,7 @@ TEST(IdxReplaced, readers_beside_a_writer_see_one_version_or_an_error)
       }
     });
   int whole = 0;
-  for (int round = 0; (round < 150 || written < 40) && !::testing::Test::HasFailure(); ++round)
+  for (int round = 0; (round < 60 || written < 20) && !::testing::Test::HasFailure(); ++round)
   {
     const auto problem = bat::attempt(
       [&]
