@@ -1228,7 +1228,8 @@ class BATWriter(_Algorithm):
         self._options["treelet_particles"] = value
 
     def SetTextOption(self, name, value):
-        self._options[name] = value or ""
+        value = value or ""
+        self._options[name] = value.lower() if name == "compression" else value
 
     def SetIntegerOption(self, name, value):
         self._options[name] = value

@@ -202,6 +202,16 @@ TEST(RangeScale, the_end_of_the_axis_is_no_limit)
   EXPECT_EQ(kinds.lowerLimit(kinds.text(0.9)), "2");
 }
 
+TEST(Count, a_part_of_millions_is_said_in_millions)
+{
+  const auto text = [](double number, double whole)
+  { return bat_count::part(number, whole).toStdString(); };
+  EXPECT_EQ(text(2000000, 15000000), "2 of 15 million");
+  EXPECT_EQ(text(2549999, 15230000), "2.5 of 15.2 million");
+  EXPECT_EQ(text(99999, 1234567890), "0 of 1,234.5 million");
+  EXPECT_EQ(text(500000, 700000), "500,000 of 700,000");
+}
+
 TEST(Count, is_exact_or_about_and_never_beyond_its_bounds)
 {
   const auto text = [](double least, double likely, double most) {

@@ -32,6 +32,20 @@ namespace
 {
 constexpr vtkIdType kCount = 1200000;
 
+// What a reader says of itself whenever it tells how far a load is.
+struct NumbersMeanwhile
+{
+  vtkBATReader* Reader;
+  std::set<double> Qualities;
+  std::set<vtkIdType> Counts;
+
+  void Look()
+  {
+    this->Qualities.insert(this->Reader->GetLoadedQuality());
+    this->Counts.insert(this->Reader->GetLoadedCount());
+  }
+};
+
 // Where each particle is, by its index, which occurs once and is below kCount.
 std::vector<std::array<double, 3>> PositionsByIndex(vtkPolyData* data)
 {
@@ -295,6 +309,38 @@ TEST_F(BATReaderProgress, refining_takes_steps_that_read_only_what_is_new)
   this->Reader->LoadMore(); // nothing is left
   EXPECT_EQ(this->Load()->GetNumberOfPoints(), kCount);
   EXPECT_LT(this->Reader->GetBytesRead(), all + 1000); // metadata
+}
+
+TEST_F(BATReaderProgress, refining_that_is_switched_on_later_keeps_what_is_loaded)
+{
+  constexpr vtkIdType loaded = kCount / 4 * 3; // more than a first step
+  this->Reader->SetQuality(0.75);
+  EXPECT_EQ(this->Load()->GetNumberOfPoints(), loaded);
+  const auto before = PositionsByIndex(this->Reader->GetOutput());
+  const vtkIdType read = this->Reader->GetBytesRead();
+  this->Reader->RefineWhileIdleOn();
+  this->Reader->SetQuality(1.0);
+  EXPECT_TRUE(PositionsByIndex(this->Load()) == before);
+  EXPECT_EQ(this->Reader->GetBytesRead(), read);
+  EXPECT_EQ(this->Reader->GetLoadedQuality(), 0.75);
+  EXPECT_EQ(this->Reader->GetTargetQuality(), 1.0);
+  this->Reader->LoadMore();
+  this->ExpectAll(this->Load());
+}
+
+TEST_F(BATReaderProgress, while_a_load_runs_the_numbers_are_those_of_what_is_shown)
+{
+  this->Reader->RefineWhileIdleOn();
+  const vtkIdType first = this->Load()->GetNumberOfPoints();
+  const double quality = this->Reader->GetLoadedQuality();
+  this->Reader->RefineWhileIdleOff();
+  NumbersMeanwhile meanwhile{ this->Reader, {}, {} };
+  const unsigned long tag =
+    this->Reader->AddObserver(vtkCommand::ProgressEvent, &meanwhile, &NumbersMeanwhile::Look);
+  this->ExpectAll(this->Load());
+  this->Reader->RemoveObserver(tag);
+  EXPECT_EQ(meanwhile.Qualities, std::set<double>{ quality });
+  EXPECT_EQ(meanwhile.Counts, std::set<vtkIdType>{ first });
 }
 
 TEST_F(BATReaderProgress, a_look_at_other_files_in_between_keeps_what_is_loaded)

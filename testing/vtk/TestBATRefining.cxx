@@ -196,6 +196,37 @@ TEST(Refining, what_other_processes_make_load_again_is_no_further_step)
   EXPECT_FALSE(refining.IsAborted());
 }
 
+void LoadAtOnce(bat_vtk::Refining& refining, double quality, const bat::Query& query = Everything())
+{
+  bat::Query all = query;
+  all.quality = quality;
+  refining.Begin();
+  refining.LoadAtOnce(all, File);
+}
+
+TEST(Refining, what_was_loaded_without_steps_stays_and_is_where_they_begin)
+{
+  bat_vtk::Refining refining;
+  LoadAtOnce(refining, 0.3);
+  refining.Loaded();
+  EXPECT_EQ(Update(refining), 0.3);
+  EXPECT_NEAR(Step(refining), 0.3 * (1 + bat_vtk::StepGrowth), 1e-12);
+  EXPECT_EQ(Update(refining, InBox(1.0)), First); // another question has nothing to keep
+}
+
+TEST(Refining, without_steps_an_abort_or_a_failure_leaves_no_more_than_there_was)
+{
+  bat_vtk::Refining refining;
+  Update(refining);
+  LoadAtOnce(refining, 0.3);
+  refining.GivenUp();
+  EXPECT_TRUE(refining.IsAborted());
+  EXPECT_EQ(Update(refining), First);
+  LoadAtOnce(refining, 0.3);
+  refining.Failed();
+  EXPECT_EQ(Update(refining), First);
+}
+
 TEST(Refining, a_step_that_is_asked_for_during_an_update_is_the_next_one)
 {
   bat_vtk::Refining refining;

@@ -39,6 +39,15 @@ std::filesystem::path PathOf(const char* fileName)
   return std::filesystem::u8path(fileName);
 }
 
+std::string LowerCase(std::string text)
+{
+  for (char& letter : text)
+  {
+    letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  }
+  return text;
+}
+
 // Behind the key of a remark.
 constexpr char KeyEnd = '\0';
 
@@ -240,7 +249,11 @@ void vtkBATWriter::SetTextOption(const char* name, const char* value)
 {
   this->SetOption(name,
     [value](bat::WriteOptions& options, const std::string& option)
-    { bat::add_to_option(options, option, value ? value : ""); });
+    {
+      const std::string text = value ? value : "";
+      // Panels have "Lossless", and the library "lossless".
+      bat::add_to_option(options, option, option == "compression" ? LowerCase(text) : text);
+    });
 }
 
 //------------------------------------------------------------------------------

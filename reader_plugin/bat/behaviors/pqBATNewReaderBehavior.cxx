@@ -41,12 +41,22 @@ void pqBATNewReaderBehavior::describeTimeShown(pqPipelineSource* source)
          << keeper->getTime() << vtkClientServerStream::End;
   reader->GetSession()->ExecuteStream(reader->GetLocation(), stream, false);
   reader->UpdatePropertyInformation();
-  // The box begins as that of the file.
-  const std::vector<double> bounds = vtkSMPropertyHelper(reader, "Bounds").GetDoubleArray();
-  vtkSMPropertyHelper box(reader, "Box");
-  if (box.GetDoubleArray() != bounds)
+  // Box and region begin as large as the particles of that time.
+  for (const char* name :
+    { "Box", "RegionCenter", "RegionRadius", "RegionLimits", "RegionHalfExtents" })
   {
-    box.Set(bounds.data(), static_cast<unsigned int>(bounds.size()));
-    reader->UpdateVTKObjects();
+    vtkSMProperty* setting = reader->GetProperty(name);
+    vtkSMProperty* information = setting ? setting->GetInformationProperty() : nullptr;
+    if (!information)
+    {
+      continue;
+    }
+    const std::vector<double> wanted = vtkSMPropertyHelper(information).GetDoubleArray();
+    vtkSMPropertyHelper numbers(setting);
+    if (numbers.GetDoubleArray() != wanted)
+    {
+      numbers.Set(wanted.data(), static_cast<unsigned int>(wanted.size()));
+    }
   }
+  reader->UpdateVTKObjects();
 }

@@ -11,6 +11,7 @@ void bat_vtk::Refining::Begin()
 {
   StepState::Begin();
   this->BeforeStep = this->Last;
+  this->AtOnce = false;
 }
 
 //------------------------------------------------------------------------------
@@ -36,11 +37,28 @@ double bat_vtk::Refining::Choose(
 }
 
 //------------------------------------------------------------------------------
+void bat_vtk::Refining::LoadAtOnce(const bat::Query& query, std::uint64_t generation)
+{
+  this->Last = { query, generation };
+  this->AtOnce = true;
+}
+
+//------------------------------------------------------------------------------
 void bat_vtk::Refining::GivenUp()
 {
-  if (this->IsPutOff())
+  if (this->IsPutOff() || this->AtOnce)
   {
     this->Last = this->BeforeStep;
   }
   StepState::GivenUp();
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::Refining::Failed()
+{
+  if (this->AtOnce)
+  {
+    this->Last = {}; // steps that follow begin with a small one
+  }
+  StepState::Failed();
 }

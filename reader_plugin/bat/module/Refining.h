@@ -22,7 +22,11 @@ public:
   /// of a first step. Remembers the question, which is `query` but for its quality, of the file
   /// with this generation. The same in all processes, whatever each of them has loaded.
   double Choose(const bat::Query& query, std::uint64_t generation, double target, double first);
+  /// This update loads all of `query` at once, without steps. Refining that is switched on later
+  /// continues from there.
+  void LoadAtOnce(const bat::Query& query, std::uint64_t generation);
   void GivenUp();
+  void Failed();
 
 private:
   struct Question
@@ -33,6 +37,7 @@ private:
 
   Question Last;
   Question BeforeStep;
+  bool AtOnce = false; ///< this update is without steps
 };
 }
 

@@ -208,6 +208,10 @@ public:
       const double first = request.File->quality_within(query, bat_vtk::StepParticles, options);
       query.quality = this->Refining.Choose(query, request.Generation, target, first);
     }
+    else
+    {
+      this->Refining.LoadAtOnce(query, request.Generation);
+    }
     this->Reader->SuggestedRadius =
       bat_vtk::RadiusOfSpacing * request.File->spacing(query, options);
     return target;
@@ -971,7 +975,9 @@ int vtkBATReader::RequestData(
   Failure failure;
   do
   {
-    this->DeliverNothing(output);
+    // The numbers of the last load stay until this one ends: the panel shows them meanwhile.
+    output->Initialize();
+    output->GetInformation()->Remove(vtkDataObject::DATA_TIME_STEP());
     failure = Failure::Of([&]() { this->LoadPiece(outInfo, output); });
   } while (!self.Agree(failure));
   if (failure)
@@ -1049,9 +1055,13 @@ void vtkBATReader::LoadPiece(vtkInformation* outInfo, vtkPolyData* output)
     return;
   }
   self.Refining.Loaded();
-  this->TargetQuality = target;
   if (isPiece)
   {
     self.Deliver(request, output);
   }
+  else
+  {
+    this->DeliverNothing(output);
+  }
+  this->TargetQuality = target;
 }

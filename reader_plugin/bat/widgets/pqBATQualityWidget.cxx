@@ -105,7 +105,8 @@ pqBATQualityWidget::pqBATQualityWidget(vtkSMProxy* smproxy, vtkSMProperty* smpro
                 "RegionCenter", "RegionRadius", "RegionNormal", "RegionLimits", "RegionHalfExtents",
                 "RegionRotation", "RegionOutside", "AttributeRanges", "Ids", "IdsMode",
                 "IdAttribute", "SkipDamaged", "RefineWhileIdle" },
-    { "ParticleCount", "LoadedQuality", "SampleQuality", "ParticleBytesInfo", "StableSamples" });
+    { "ParticleCount", "LoadedQuality", "TargetQuality", "SampleQuality", "ParticleBytesInfo",
+      "StableSamples" });
 }
 
 //-----------------------------------------------------------------------------
@@ -181,21 +182,38 @@ void pqBATQualityWidget::showNumber()
 QString pqBATQualityWidget::textOfLoaded() const
 {
   vtkSMSourceProxy* source = vtkSMSourceProxy::SafeDownCast(this->proxy());
-  const QString loaded = bat_count::grouped(source->GetDataInformation(0)->GetNumberOfPoints());
-  const QString all =
-    bat_count::grouped(vtkSMPropertyHelper(source, "ParticleCount").GetAsIdType());
+  const auto count = static_cast<double>(source->GetDataInformation(0)->GetNumberOfPoints());
+  const auto all =
+    static_cast<double>(vtkSMPropertyHelper(source, "ParticleCount").GetAsIdType());
   const double quality = vtkSMPropertyHelper(source, "LoadedQuality").GetAsDouble();
+  const double asked = vtkSMPropertyHelper(source, "Quality").GetAsDouble();
+  const bool conditions = HasConditions(source);
   QString text = tr("%1 of %2 particles (quality %3)");
   if (this->isAborted())
   {
     text = tr("Stopped: still %1 of %2 particles (quality %3). Apply tries again.");
   }
-  else if (HasConditions(source))
+  else if (quality > 0.0 && quality < vtkSMPropertyHelper(source, "TargetQuality").GetAsDouble())
+  {
+    text = this->textOfRefining(count, quality);
+  }
+  else if (quality < asked)
+  {
+    text = conditions ? tr("%1 of those that match: the budget (quality %3), of %2 particles")
+                      : tr("%1 of %2 particles: the budget (quality %3)");
+  }
+  else if (conditions)
   {
     text = quality < 1.0 ? tr("%1 of those that match are loaded (quality %3), of %2 particles")
                          : tr("%1 of %2 particles match (quality %3)");
   }
-  text = text.arg(loaded, all, Short(quality));
+  // Texts without a place for a number stay as they are.
+  const QStringList numbers = { bat_count::grouped(count), bat_count::grouped(all),
+    Short(quality) };
+  for (int i = 0; i < numbers.size(); ++i)
+  {
+    text.replace(QString("%%1").arg(i + 1), numbers[i]);
+  }
   const double sample = vtkSMPropertyHelper(source, "SampleQuality").GetAsDouble();
   if (sample < 1.0)
   {
@@ -205,6 +223,25 @@ QString pqBATQualityWidget::textOfLoaded() const
   return ids.isEmpty()
     ? text
     : text + "\n" + tr("Steps show the same particles at qualities such as 0.1, by %1.").arg(ids);
+}
+
+//-----------------------------------------------------------------------------
+// Of particles that match, no more is known than which share of them is loaded.
+QString pqBATQualityWidget::textOfRefining(double count, double quality) const
+{
+  const bool conditions = HasConditions(this->proxy());
+  const auto all =
+    static_cast<double>(vtkSMPropertyHelper(this->proxy(), "ParticleCount").GetAsIdType());
+  const double target = vtkSMPropertyHelper(this->proxy(), "TargetQuality").GetAsDouble();
+  const double asked = vtkSMPropertyHelper(this->proxy(), "Quality").GetAsDouble();
+  const auto endOf = [&](double share)
+  { return conditions ? std::round(count * share / quality) : std::ceil(share * all); };
+  const QString text = (conditions ? tr("Refining: about %1 particles that match")
+                                   : tr("Refining: %1 particles"))
+                         .arg(bat_count::part(count, endOf(target)));
+  return target < asked
+    ? text + "\n" + tr("Without the budget: %1.").arg(bat_count::grouped(endOf(asked)))
+    : text;
 }
 
 //-----------------------------------------------------------------------------

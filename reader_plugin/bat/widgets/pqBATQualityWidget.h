@@ -51,6 +51,7 @@ private:
   pqBATQualityWidget(
     vtkSMProxy* proxy, vtkSMProperty* property, pqBATMatchEstimate* matches, QWidget* parent);
 
+  QString textOfRefining(double count, double quality) const;
   double bytesOfPendingParticle() const;
 
   double Quality = 1.0;

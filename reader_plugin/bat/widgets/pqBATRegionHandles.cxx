@@ -296,6 +296,28 @@ private:
 }
 
 //-----------------------------------------------------------------------------
+pqBATRegion pqBATRegion::startOf(const Ends& data)
+{
+  pqBATRegion region;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    region.HalfExtents[axis] = 0.5 * (data[2 * axis + 1] - data[2 * axis]);
+    region.Center[axis] = data[2 * axis] + region.HalfExtents[axis];
+  }
+  region.Radius = *std::max_element(region.HalfExtents.begin(), region.HalfExtents.end());
+  region.Limits = { { data[4], data[5] } };
+  return region;
+}
+
+//-----------------------------------------------------------------------------
+bool pqBATRegion::hasSameNumbers(const pqBATRegion& other) const
+{
+  return this->Center == other.Center && this->Radius == other.Radius &&
+    this->Normal == other.Normal && this->Limits == other.Limits &&
+    this->HalfExtents == other.HalfExtents && this->Rotation == other.Rotation;
+}
+
+//-----------------------------------------------------------------------------
 bool pqBATRegion::hasNormal() const
 {
   const double length = vtkMath::Norm(this->Normal.data());

@@ -26,6 +26,9 @@ struct pqBATRegion
   std::array<double, 3> HalfExtents{ { 1.0, 1.0, 1.0 } };
   std::array<double, 3> Rotation{};
 
+  /// The numbers that the reader begins with, for the box of all particles.
+  static pqBATRegion startOf(const bat_view::Ends& data);
+  bool hasSameNumbers(const pqBATRegion& other) const;
   bool hasNormal() const;
   /// Of the slab, in the units of its limits: the middle, or the end that is finite, or NaN.
   double position() const;

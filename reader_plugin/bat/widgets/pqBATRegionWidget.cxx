@@ -14,6 +14,7 @@
 
 #include "vtkMath.h"
 #include "vtkSMPropertyGroup.h"
+#include "vtkSMPropertyHelper.h"
 #include "vtkSMProxy.h"
 
 #include <QCheckBox>
@@ -153,7 +154,7 @@ pqBATRegionWidget::pqBATRegionWidget(
   {
     this->connect(row, SIGNAL(valuesChanged()), SLOT(changed()));
   }
-  this->connect(this->Form, SIGNAL(currentIndexChanged(int)), SLOT(changed()));
+  this->connect(this->Form, SIGNAL(currentIndexChanged(int)), SLOT(formChosen()));
   this->connect(this->Position, SIGNAL(valuesChanged()), SLOT(positionTyped()));
   this->connect(this->Thick, SIGNAL(valuesChanged()), SLOT(thicknessTyped()));
   this->connect(this->Slider, SIGNAL(valueChanged(int)), SLOT(sliderMoved(int)));
@@ -181,6 +182,7 @@ pqBATRegionWidget::pqBATRegionWidget(
   link(this->Limits, "RegionLimits");
   link(this->HalfExtents, "RegionHalfExtents");
   link(this->Rotation, "RegionRotation");
+  this->Start = pqBATRegion::startOf(bat_view::dataBox(smproxy));
   this->showInPlace(true);
   this->changed();
 }
@@ -287,6 +289,20 @@ void pqBATRegionWidget::changed()
   {
     handles->show(this->region(), this->Data);
   }
+}
+
+//-----------------------------------------------------------------------------
+// A region that is switched on has the limits of the data that are shown, which may be those of
+// another time step than the first.
+void pqBATRegionWidget::formChosen()
+{
+  const int applied = vtkSMPropertyHelper(this->proxy(), "Region").GetAsInt();
+  if (applied == pqBATRegion::None && this->region().hasSameNumbers(this->Start))
+  {
+    this->Start = pqBATRegion::startOf(bat_view::dataBox(this->proxy()));
+    this->setRegion(this->Start);
+  }
+  this->changed();
 }
 
 //-----------------------------------------------------------------------------

@@ -111,6 +111,7 @@ pqBATBoxWidget::pqBATBoxWidget(
   vtkSMPropertyHelper(widget, "PlaceFactor", true).Set(1.0);
   widget->UpdateVTKObjects();
 
+  this->connect(this->Use, SIGNAL(toggled(bool)), SLOT(useToggled(bool)));
   this->connect(this->Use, SIGNAL(toggled(bool)), SLOT(updateVisibility()));
   this->connect(this->Show, SIGNAL(toggled(bool)), SLOT(updateVisibility()));
   this->connect(all, SIGNAL(clicked()), SLOT(fitToAll()));
@@ -125,6 +126,7 @@ pqBATBoxWidget::pqBATBoxWidget(
   this->connect(this, SIGNAL(endInteraction()), SLOT(boxDragged()));
 
   vtkSMProperty* use = smgroup->GetProperty("UseBox");
+  this->UseProperty = use;
   if (use != smproxy->GetProperty("UseBox"))
   {
     this->Use->setText(use->GetXMLLabel());
@@ -132,6 +134,7 @@ pqBATBoxWidget::pqBATBoxWidget(
   this->Use->setToolTip(getTooltip(use));
   this->addPropertyLink(this, "box", SIGNAL(boxChanged()), smgroup->GetProperty("Box"));
   this->addPropertyLink(this->Use, "checked", SIGNAL(toggled(bool)), use);
+  this->Start = bat_view::dataBox(smproxy);
   this->showNumbers();
   this->showInPlace(true);
   this->selectionChanged();
@@ -207,6 +210,18 @@ void pqBATBoxWidget::takeBox(const Ends& box)
     values << end;
   }
   this->setBox(values);
+}
+
+//-----------------------------------------------------------------------------
+// A box that is switched on is that of the data that are shown, which may be those of another time
+// step than the first.
+void pqBATBoxWidget::useToggled(bool use)
+{
+  if (use && this->Box == this->Start && vtkSMPropertyHelper(this->UseProperty).GetAsInt() == 0)
+  {
+    this->Start = bat_view::dataBox(this->proxy());
+    this->takeBox(this->Start);
+  }
 }
 
 //-----------------------------------------------------------------------------

@@ -45,6 +45,7 @@ protected Q_SLOTS:
 
 private Q_SLOTS:
   void boxDragged();
+  void useToggled(bool use);
   void numberEdited();
   void fitToAll();
   void fitToSelection();
@@ -64,6 +65,8 @@ private:
 
   Ends Box{ { 0.0, 1.0, 0.0, 1.0, 0.0, 1.0 } };
   Ends Drawn{};
+  Ends Start{}; // what the box is while nobody has changed it
+  vtkSMProperty* UseProperty;
   bool Dragging = false;
   QCheckBox* Use;
   QCheckBox* Show;

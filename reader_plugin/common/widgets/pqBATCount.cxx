@@ -14,6 +14,25 @@ QString bat_count::grouped(double number)
 }
 
 //-----------------------------------------------------------------------------
+QString bat_count::part(double number, double whole)
+{
+  constexpr double million = 1e6;
+  if (whole < million)
+  {
+    return QCoreApplication::translate("pqBATCount", "%1 of %2")
+      .arg(bat_count::grouped(number), bat_count::grouped(whole));
+  }
+  const auto millions = [](double count)
+  {
+    // Tenths; all of a whole that has more digits, so that nothing is said to be complete early.
+    const double tenths = std::floor(10.0 * count / million) / 10.0;
+    return QLocale(QLocale::English).toString(tenths, 'f', tenths == std::floor(tenths) ? 0 : 1);
+  };
+  return QCoreApplication::translate("pqBATCount", "%1 of %2 million")
+    .arg(millions(number), millions(whole));
+}
+
+//-----------------------------------------------------------------------------
 QString pqBATCount::text() const
 {
   if (this->isExact())

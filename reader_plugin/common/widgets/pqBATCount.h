@@ -21,6 +21,8 @@ namespace bat_count
 {
 /// With commas.
 QString grouped(double number);
+/// A part of a whole, as it is read while it changes: "2.5 of 15 million", "500,000 of 700,000".
+QString part(double number, double whole);
 }
 
 #endif
