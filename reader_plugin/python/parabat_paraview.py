@@ -33,7 +33,7 @@ paraview_plugin_name = "parabat_paraview"
 
 HERE = pathlib.Path(os.path.abspath(__file__)).parent
 USUAL_IDS = ("id", "ids", "particleid", "particleids", "globalid", "globalids")
-# Of Refine while idle, as in bat/module/ReaderNumbers.h: particles that are shown at once, and what each step adds, or
+# Of Refine While Idle, as in bat/module/ReaderNumbers.h: particles that are shown at once, and what each step adds, or
 # the share of what is there if that is more; the share of a step that is not worth one of its own.
 STEP_PARTICLES, STEP_GROWTH, SMALL_REST = 500_000, 0.1, 0.25
 

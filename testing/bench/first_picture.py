@@ -13,8 +13,8 @@ Seconds: `open` from the name to what the panel shows; `picture` from Apply to t
 the first Render, in Point Gaussian with the radius that the reader suggests; of these `read` is the reader alone.
 `another` is one more picture from another side. `cpu` are the seconds of all threads of the process for `picture`.
 `shown` is the number of particles in it. The budget is ParaView's own unless --budget gives others; `--budget 0` is
-no limit, and `--budget refine` begins as Refine while idle does. Looks are "default" (what Show gives, radii by region
-as in the window if the plugin has them), "Spheres", "Density glow", "Points".
+no limit, and `--budget refine` begins as Refine While Idle does. Looks are "default" (what Show gives, radii by region
+as in the window if the plugin has them), "Spheres", "Density Glow", "Points".
 """
 
 import argparse

@@ -4,7 +4,7 @@
 Usage: PV_PLUGIN_PATH=build/lib/paraview-plugins xvfb-run -a -s "-screen 0 1500x950x24 -noreset"
            python3 gui_bench.py [--budget N] [--drags N] [--server RANKS] FILE.bat
 
-Opens the file, turns "Refine while idle" on, and now and then drags the mouse over the view for a second, with
+Opens the file, turns "Refine While Idle" on, and now and then drags the mouse over the view for a second, with
 real events of the X server (xdotool). `press` is the time until ParaView takes the press of the button up, `picture`
 until the first picture after it, `frames_per_second` the pictures of a drag; medians and the worst, apart for drags
 before everything was loaded. `given_up` are pictures of steps that were ended for a press. With --server, a pvserver loads,

@@ -120,7 +120,7 @@ with Folder() as folder:
     expect_same(look(own), spheres, "after a tooltip", 0)
 
     # As large as an attribute says; what has no radius of one component is an error, and spheres.
-    own.Look = "True size"
+    own.Look = "True Size"
     standard.ScaleByArray, standard.UseScaleFunction = 1, 0
     standard.SetScaleArray, standard.GaussianRadius = ["POINTS", "Radius"], 1.0
     true = look(own)
@@ -186,7 +186,7 @@ with Folder() as folder:
     expect_same(look(own), look(standard), "points")
 
     # Four times as many are brighter by about the same amount each time, not by four times as much.
-    own.Look = "Density glow"
+    own.Look = "Density Glow"
     own.DiffuseColor = own.AmbientColor = [0, 0, 1]
     glow = look(own)
     bright = brightness(glow)
@@ -262,7 +262,7 @@ with Folder() as folder:
         SaveData(folder("scaled.bat"), proxy=producer(particles(scale)))
         scaled = OpenDataFile(folder("scaled.bat"))
         other_size = Show(scaled, view)
-        other_size.Look, other_size.GaussianRadius = "Density glow", 0.02 * scale
+        other_size.Look, other_size.GaussianRadius = "Density Glow", 0.02 * scale
         other_size.ColorArrayName = [None, ""]
         other_size.DiffuseColor = other_size.AmbientColor = [0, 0, 1]
         view.CameraPosition, view.CameraParallelScale = [0, 0, 5 * scale], scale
@@ -281,7 +281,7 @@ with Folder() as folder:
     # One colour is one colour, whether or not another was chosen before.
     again = OpenDataFile(path)
     fresh = Show(again, view)
-    fresh.Look, fresh.GaussianRadius = "Density glow", 0.02
+    fresh.Look, fresh.GaussianRadius = "Density Glow", 0.02
     shown.append(fresh)
     embers = look(fresh)
     fresh.ColorArrayName = [None, ""]
@@ -289,11 +289,11 @@ with Folder() as folder:
     shown.remove(fresh)
     Delete(again)
 
-    own.Look, own.SizeAttribute = "True size", "Outer_Diameter"
+    own.Look, own.SizeAttribute = "True Size", "Outer_Diameter"
     state = folder("looks.pvsm")
     SaveState(state)
     ResetSession()
     LoadState(state)
     found = [display for display in GetRepresentations().values() if display.GetXMLName() == "BATRepresentation"]
-    expect([(d.Look, d.SizeAttribute) for d in found], [("True size", "Outer_Diameter")], "from a state file")
+    expect([(d.Look, d.SizeAttribute) for d in found], [("True Size", "Outer_Diameter")], "from a state file")
 print("ok")

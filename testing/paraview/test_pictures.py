@@ -97,12 +97,12 @@ view.CameraFocalPoint = [0.4, 0, 1]
 expect_same("opaque", 0)
 display.RadiusByRegion = 1
 expect_same("radius_by_region", 0.002)
-display.Look = "True size"
+display.Look = "True Size"
 expect_same("true_size", 0.005)
 particles.Quality = 0.5
 expect_same("true_size_of_a_sample", 0.05)  # ranks round their shares
 particles.Quality = 1
-display.Look = "Density glow"
+display.Look = "Density Glow"
 expect_same("glow_by_region", 0.005)
 display.RadiusByRegion = 0
 expect_same("glow", 0.005)

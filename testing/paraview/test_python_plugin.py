@@ -84,7 +84,7 @@ expect([fetch(reader).GetPointData().GetArrayName(0)], ["id"], "one attribute")
 
 # A name of an array that there is not is warned of once.
 reader.PointArrayStatus = ["id", "masss"]
-for cells in ("None", "One per particle"):
+for cells in ("None", "One per Particle"):
     reader.VertexCells = cells
     fetch(reader)
 if os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
@@ -110,9 +110,9 @@ budget = ids(reader)
 assert 900 <= len(budget) <= 1000, len(budget)
 reader.ParticleBudget = 0
 expect(len(ids(reader)), N, "no budget")
-for cells, count in (("None", 0), ("One per particle", N), ("One for all particles", RANKS)):
+for cells, count in (("None", 0), ("One per Particle", N), ("One for All Particles", RANKS)):
     reader.VertexCells = cells
-    expect(fetch(reader).GetNumberOfCells() if cells != "One for all particles" else RANKS, count, "cells: " + cells)
+    expect(fetch(reader).GetNumberOfCells() if cells != "One for All Particles" else RANKS, count, "cells: " + cells)
 
 # A series, of files and of a list.
 times = [0.5, 1.5, 4.0]
@@ -189,7 +189,7 @@ if rank == ranks - 1:
 
 # What cannot be is said once, names the thing, and shows nothing; what comes after it is shown.
 expect(messages, [], "messages")
-reader.VertexCells = "One per particle"
+reader.VertexCells = "One per Particle"
 reader.AttributeRanges = ["nothing", "0", "1"]
 expect(len(fetch(reader).GetPointData().GetArray("id") or []), 0, "nothing is shown")
 reader.UpdatePropertyInformation()

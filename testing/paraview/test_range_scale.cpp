@@ -181,6 +181,18 @@ TEST(RangeScale, numbers_are_shown_short)
   EXPECT_EQ(bat_range::rounded(-1e-9, 1e-3), "0");
 }
 
+TEST(RangeScale, numbers_are_read_with_commas_and_without_noise)
+{
+  EXPECT_EQ(bat_range::readable("9007199254740993"), "9,007,199,254,740,993");
+  EXPECT_EQ(bat_range::readable("-1234"), "-1,234");
+  EXPECT_EQ(bat_range::readable("-123"), "-123");
+  EXPECT_EQ(bat_range::readable("123"), "123");
+  EXPECT_EQ(bat_range::readable("0.1000000000000000055"), "0.1");
+  EXPECT_EQ(bat_range::readable("33.947265625"), "33.9472656");
+  EXPECT_EQ(bat_range::readable("inf"), "inf");
+  EXPECT_EQ(bat_range::readable(""), "");
+}
+
 TEST(RangeScale, the_largest_share_is_of_all_particles)
 {
   EXPECT_EQ(histogram(0, 1, false).largestShare(), 2.0 / 3.0);

@@ -146,7 +146,7 @@ with Folder() as folder:
     Delete(other)
 
     # Cells.
-    for kind, cells in (("None", 0), ("One for all particles", 1), ("One per particle", N)):
+    for kind, cells in (("None", 0), ("One for All Particles", 1), ("One per Particle", N)):
         reader.VertexCells = kind
         expect(fetch(reader).GetNumberOfCells(), cells, "cells: " + kind)
 

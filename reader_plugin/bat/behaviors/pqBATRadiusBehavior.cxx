@@ -164,6 +164,7 @@ void pqBATRadiusBehavior::setLook(pqPipelineSource* source, pqDataRepresentation
     vtkSMProxy* proxy = representation->getProxy();
     SetUnlessSaved(proxy, "Look", *found);
     SetUnlessSaved(proxy, "RadiusByRegion", 1);
+    SetUnlessSaved(proxy, "GlowLegend", 1);
     proxy->UpdateVTKObjects();
   }
 }

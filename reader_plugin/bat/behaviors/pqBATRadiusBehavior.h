@@ -15,7 +15,7 @@ class pqPipelineSource;
 /// left out, so that particles do not tremble.
 ///
 /// The first Apply of a reader decides which look its representations have first, with radii by
-/// region: True size if the particles have a size as an attribute, else Density glow if they are
+/// region: True Size if the particles have a size as an attribute, else Density Glow if they are
 /// clustered, else Spheres. What a script or a state file shows is left as it is.
 class pqBATRadiusBehavior : public QObject
 {

@@ -2,6 +2,7 @@
 #include "pqBATReaderAutoStart.h"
 
 #include "pqBATAbortBehavior.h"
+#include "pqBATFirstPictureBehavior.h"
 #include "pqBATFollowMenu.h"
 #include "pqBATNewReaderBehavior.h"
 #include "pqBATRadiusBehavior.h"
@@ -20,6 +21,7 @@ void pqBATReaderAutoStart::startup()
   new pqBATFollowMenu(this);
   new pqBATNewReaderBehavior(this);
   new pqBATRadiusBehavior(this);
+  new pqBATFirstPictureBehavior(this); // of particles, after their look is known
   new pqBATRefineBehavior(loads, this);
 }
 

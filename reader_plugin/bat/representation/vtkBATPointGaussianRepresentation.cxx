@@ -2,6 +2,7 @@
 #include "vtkBATPointGaussianRepresentation.h"
 
 #include "BlockPointGaussianMapper.h"
+#include "GlowLegend.h"
 #include "LocalSpacing.h"
 #include "ParticleBlocks.h"
 
@@ -20,6 +21,8 @@
 #include "vtkPointGaussianMapper.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
+#include "vtkProperty.h"
+#include "vtkRenderer.h"
 #include "vtkScalarsToColors.h"
 #include "vtkWeakPointer.h"
 
@@ -170,6 +173,7 @@ public:
   double SpacedCount = 0.0;               ///< particles that they were taken from
 
   bat_vtk::ColumnDensity::Range Columns{};
+  bat_vtk::GlowLegend Legend;
   vtkWeakPointer<vtkDataObject> Counted; ///< which Columns are of
   bool MissesSizes = false;              ///< which has been said
 };
@@ -249,10 +253,56 @@ int vtkBATPointGaussianRepresentation::ProcessViewRequest(
   else if (request == vtkPVView::REQUEST_RENDER())
   {
     this->UpdateLook(inInfo);
-    this->Internals->Mapper->SetBlocks(vtkPVView::GetDeliveredPiece(inInfo, this),
-      vtkPVView::GetDeliveredPieceLOD(inInfo, this), inInfo->Has(vtkPVRenderView::USE_LOD()) != 0);
+    this->UpdateLegend();
+    vtkSmartPointer<vtkDataObject> sample = vtkPVView::GetDeliveredPieceLOD(inInfo, this);
+    bool drawsSample = inInfo->Has(vtkPVRenderView::USE_LOD()) != 0;
+    if (this->SampleFirst && this->Look == DENSITY_GLOW && !IsParallel() && !drawsSample)
+    {
+      sample = this->Internals->Blocks.Sample(static_cast<vtkIdType>(MostSampled));
+      drawsSample = true;
+    }
+    this->Internals->Mapper->SetBlocks(
+      vtkPVView::GetDeliveredPiece(inInfo, this), sample, drawsSample);
   }
   return 1;
+}
+
+//------------------------------------------------------------------------------
+// The renderer of legends, which is drawn once for all ranks.
+bool vtkBATPointGaussianRepresentation::AddToView(vtkView* view)
+{
+  if (auto* pictures = vtkPVRenderView::SafeDownCast(view))
+  {
+    this->Internals->Legend.AddTo(pictures->GetNonCompositedRenderer());
+  }
+  return this->Superclass::AddToView(view);
+}
+
+//------------------------------------------------------------------------------
+bool vtkBATPointGaussianRepresentation::RemoveFromView(vtkView* view)
+{
+  if (auto* pictures = vtkPVRenderView::SafeDownCast(view))
+  {
+    this->Internals->Legend.RemoveFrom(pictures->GetNonCompositedRenderer());
+  }
+  return this->Superclass::RemoveFromView(view);
+}
+
+//------------------------------------------------------------------------------
+// Colours of an attribute have a legend of ParaView.
+void vtkBATPointGaussianRepresentation::UpdateLegend()
+{
+  vtkInternals& self = *this->Internals;
+  const bool shows = this->GlowLegend && this->Look == DENSITY_GLOW && this->GetVisibility() &&
+    !self.Mapper->GetScalarVisibility() && self.Columns.Count > 0.0;
+  if (shows)
+  {
+    self.Legend.Show(self.Columns, this->Actor->GetProperty()->GetDiffuseColor());
+  }
+  else
+  {
+    self.Legend.Hide();
+  }
 }
 
 //------------------------------------------------------------------------------
@@ -361,7 +411,7 @@ void vtkBATPointGaussianRepresentation::CheckSizes()
       ? "'radius' or 'diameter'"
       : "'" + this->SizeAttribute + "' with one component";
     vtkErrorMacro("no attribute " << wanted
-                                  << " is loaded, which the look True size needs; there are: "
+                                  << " is loaded, which the look True Size needs; there are: "
                                   << there << ". Spheres are drawn instead");
   }
   this->Internals->MissesSizes = misses;
@@ -478,5 +528,7 @@ void vtkBATPointGaussianRepresentation::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Look: " << this->Look << '\n';
   os << indent << "SizeAttribute: " << this->SizeAttribute << '\n';
   os << indent << "RadiusByRegion: " << (this->RadiusByRegion ? "on" : "off") << '\n';
+  os << indent << "GlowLegend: " << (this->GlowLegend ? "on" : "off") << '\n';
+  os << indent << "SampleFirst: " << (this->SampleFirst ? "on" : "off") << '\n';
   os << indent << "Particles: " << this->Internals->Blocks.Count() << '\n';
 }

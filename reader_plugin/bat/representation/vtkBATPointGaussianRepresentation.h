@@ -85,6 +85,24 @@ public:
   vtkBooleanMacro(RadiusByRegion, bool);
   ///@}
 
+  ///@{
+  /**
+   * Show what the brightness of a glow of one colour stands for. Off by default.
+   */
+  vtkSetMacro(GlowLegend, bool);
+  vtkGetMacro(GlowLegend, bool);
+  vtkBooleanMacro(GlowLegend, bool);
+  ///@}
+
+  ///@{
+  /**
+   * Draw an even sample of a glow, until this is switched off again: a picture of all particles
+   * takes long without a graphics card. Off by default. Does nothing where several ranks draw.
+   */
+  void SetSampleFirst(bool sample) { this->SampleFirst = sample; } // the data stay as they are
+  vtkGetMacro(SampleFirst, bool);
+  ///@}
+
   /**
    * Whether an attribute of this name has radii or diameters: radius, diameter, particle_radius,
    * particle_diameter, in small letters or capitals.
@@ -99,6 +117,8 @@ protected:
   ~vtkBATPointGaussianRepresentation() override;
 
   int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+  bool AddToView(vtkView* view) override;
+  bool RemoveFromView(vtkView* view) override;
 
 private:
   vtkBATPointGaussianRepresentation(const vtkBATPointGaussianRepresentation&) = delete;
@@ -110,10 +130,13 @@ private:
   bool HasFactors() const;
   void PrepareParticles();
   void UpdateLook(vtkInformation* inInfo);
+  void UpdateLegend();
 
   int Look = SPHERES;
   std::string SizeAttribute;
   bool RadiusByRegion = false;
+  bool GlowLegend = false;
+  bool SampleFirst = false;
 
   class vtkInternals;
   std::unique_ptr<vtkInternals> Internals;

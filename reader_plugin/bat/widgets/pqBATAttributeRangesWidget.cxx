@@ -2,6 +2,7 @@
 #include "pqBATAttributeRangesWidget.h"
 
 #include "ReaderNumbers.h"
+#include "pqBATMatchEstimate.h"
 #include "pqBATRangeRow.h"
 #include "pqBATValuesRow.h"
 
@@ -18,13 +19,18 @@
 #include "vtkSMProxy.h"
 #include "vtkSMSession.h"
 
+#include <QCursor>
 #include <QEvent>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMap>
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QScrollArea>
 #include <QTimer>
+#include <QToolTip>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -130,11 +136,18 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
   this->Reset->setObjectName("ResetRanges");
   this->Reset->setToolTip(tr("Remove all filters; show the ranges in the file"));
 
+  this->Matching = new QLabel(this);
+  this->Matching->setObjectName("MatchingCount");
+  this->Matching->setWordWrap(true);
+
+  auto* below = new QHBoxLayout;
+  below->addWidget(this->Matching, 1);
+  below->addWidget(this->Reset, 0, Qt::AlignRight | Qt::AlignTop);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(this->Search);
   layout->addWidget(this->Table);
-  layout->addWidget(this->Reset, 0, Qt::AlignRight);
+  layout->addLayout(below);
 
   this->connect(this->Search, SIGNAL(textChanged(const QString&)), SLOT(arrangeRows()));
   this->connect(this->Reset, SIGNAL(clicked()), SLOT(resetRows()));
@@ -144,11 +157,14 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
     this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(updateRows()),
       Qt::QueuedConnection); // a trace of Apply would take what is fetched for what the user has
                              // set
+    QObject::connect(source, &pqPipelineSource::dataUpdated, this->Matching, &QLabel::clear);
   }
 
   this->updateRows();
   QObject::connect(this, &pqBATAttributeRangesWidget::rangesChanged, this,
     &pqBATAttributeRangesWidget::markAlternatives);
+  QObject::connect(this, &pqBATAttributeRangesWidget::rangesChanged, this,
+    &pqBATAttributeRangesWidget::watchEstimate);
   this->addPropertyLink(this, "ranges", SIGNAL(rangesChanged()), smproperty);
   pqCoreUtilities::connect(smproperty, vtkCommand::ModifiedEvent, this, SLOT(propertyModified()));
 }
@@ -172,6 +188,42 @@ void pqBATAttributeRangesWidget::propertyModified()
   if (set == pqSMAdaptor::getMultipleElementProperty(smproperty, pqSMAdaptor::UNCHECKED))
   {
     this->setRanges(set);
+  }
+}
+
+//-----------------------------------------------------------------------------
+// The estimate is that of the text at the top of the panel, which may be out of sight here.
+void pqBATAttributeRangesWidget::watchEstimate()
+{
+  if (this->Estimate)
+  {
+    return;
+  }
+  for (pqBATMatchEstimate* estimate : this->window()->findChildren<pqBATMatchEstimate*>())
+  {
+    if (estimate->reader() == this->proxy())
+    {
+      this->Estimate = estimate;
+      QObject::connect(estimate, &pqBATMatchEstimate::changed, this,
+        &pqBATAttributeRangesWidget::showEstimate);
+    }
+  }
+}
+
+//-----------------------------------------------------------------------------
+void pqBATAttributeRangesWidget::showEstimate()
+{
+  const auto all =
+    static_cast<double>(vtkSMPropertyHelper(this->proxy(), "ParticleCount").GetAsIdType());
+  const QString text = this->Estimate && this->Estimate->isKnown()
+    ? tr("%1 of %2 match").arg(this->Estimate->count().text(), bat_count::grouped(all))
+    : QString();
+  this->Matching->setText(text);
+  // While a slider is dragged that is all that is seen of this.
+  if (QGuiApplication::mouseButtons() != Qt::NoButton && this->isVisible() && !text.isEmpty() &&
+    this->Matching->visibleRegion().isEmpty())
+  {
+    QToolTip::showText(QCursor::pos(), text, this);
   }
 }
 

@@ -9,13 +9,16 @@
 
 #include <QList>
 #include <QPair>
+#include <QPointer>
 #include <QStringList>
 #include <QVariant>
 
+class QLabel;
 class QLineEdit;
 class QPushButton;
 class QScrollArea;
 class QVBoxLayout;
+class pqBATMatchEstimate;
 class pqBATRangeRow;
 class pqBATValuesRow;
 class pqPipelineSource;
@@ -25,7 +28,8 @@ class pqPipelineSource;
 /// the whole file), AttributeHistograms, AttributeValues and ComputeHistograms. Rows that are
 /// checked are in the property. A target may have several rows; one with few values, as
 /// AttributeValues says, has check boxes instead, for the values of all files that were shown. If
-/// these become too many, it has rows again.
+/// these become too many, it has rows again. Below is how many particles will match, as the panel's
+/// pqBATMatchEstimate says.
 class pqBATAttributeRangesWidget : public pqPropertyWidget
 {
   Q_OBJECT
@@ -54,6 +58,8 @@ private Q_SLOTS:
   void updateHistograms();
   void arrangeRows();
   void propertyModified();
+  void watchEstimate();
+  void showEstimate();
 
 private:
   Q_DISABLE_COPY(pqBATAttributeRangesWidget)
@@ -80,7 +86,9 @@ private:
   QScrollArea* Table;
   QVBoxLayout* RowLayout;
   QVBoxLayout* ValuesLayout;
+  QLabel* Matching; ///< how many particles the ranges will match
   QPushButton* Reset;
+  QPointer<pqBATMatchEstimate> Estimate;
 };
 
 #endif

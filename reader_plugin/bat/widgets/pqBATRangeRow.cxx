@@ -288,7 +288,8 @@ void pqBATRangeRow::updateScale()
   this->Slider->setVisible(known);
   const QString data = !known ? tr("The file does not have this attribute")
     : bat_range::hasValues(this->FileMinimum, this->FileMaximum)
-    ? tr("In the file: %1 to %2").arg(this->FileMinimum, this->FileMaximum)
+    ? tr("In the file: %1 to %2")
+        .arg(bat_range::readable(this->FileMinimum), bat_range::readable(this->FileMaximum))
     : tr("In the file: no values");
   this->Name->setToolTip(
     (this->Alternative ? tr("%1: this range or that above").arg(this->Label) : this->Label) + "\n" +

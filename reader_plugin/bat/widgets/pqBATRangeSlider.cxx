@@ -154,10 +154,11 @@ void pqBATRangeSlider::setRange(const QString& minimum, const QString& maximum)
   this->Minimum = minimum;
   this->Maximum = maximum;
   const QString no = tr("no limit");
+  const QString help = tr("%1: %2\nDrag, or use the arrow keys");
   this->LowerHandle->setToolTip(
-    tr("Minimum: %1\nDrag, or use the arrow keys").arg(minimum.isEmpty() ? no : minimum));
+    help.arg(tr("Minimum"), minimum.isEmpty() ? no : bat_range::readable(minimum)));
   this->UpperHandle->setToolTip(
-    tr("Maximum: %1\nDrag, or use the arrow keys").arg(maximum.isEmpty() ? no : maximum));
+    help.arg(tr("Maximum"), maximum.isEmpty() ? no : bat_range::readable(maximum)));
   this->LowerHandle->setAccessibleDescription(minimum.isEmpty() ? no : minimum);
   this->UpperHandle->setAccessibleDescription(maximum.isEmpty() ? no : maximum);
   this->placeHandles();

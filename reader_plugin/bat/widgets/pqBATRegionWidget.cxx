@@ -81,8 +81,8 @@ pqBATRegionWidget::pqBATRegionWidget(
   , Slider(new QSlider(Qt::Horizontal, this))
   , Position(new pqBATNumberRow("Position", { tr("Position") }, this))
   , Thick(new pqBATNumberRow("Thickness", { tr("Thickness") }, this))
-  , Outside(new QCheckBox(tr("Outside of the region"), this))
-  , Show(new QCheckBox(tr("Show region"), this))
+  , Outside(new QCheckBox(tr("Outside of Region"), this))
+  , Show(new QCheckBox(tr("Show Region"), this))
   , Buttons(new QWidget(this))
 {
   this->setShowLabel(false);
@@ -125,7 +125,7 @@ pqBATRegionWidget::pqBATRegionWidget(
   buttons->setSpacing(2);
   buttons->addWidget(this->Show);
   buttons->addStretch(1);
-  buttons->addWidget(new QLabel(tr("Fit to"), this->Buttons));
+  buttons->addWidget(new QLabel(tr("Fit To"), this->Buttons));
   buttons->addWidget(all);
 
   auto* grid = new QGridLayout(this);
@@ -143,8 +143,8 @@ pqBATRegionWidget::pqBATRegionWidget(
   this->addRow(grid, tr("Normal"), this->Normal, { slab });
   this->addRow(grid, tr("Position"), slide, { slab });
   this->addRow(grid, tr("Thickness"), this->Thick, { slab });
-  this->addRow(grid, tr("Lower, upper"), this->Limits, { slab });
-  this->addRow(grid, tr("Half extents"), this->HalfExtents, { box });
+  this->addRow(grid, tr("Lower, Upper"), this->Limits, { slab });
+  this->addRow(grid, tr("Half Extents"), this->HalfExtents, { box });
   this->addRow(grid, tr("Rotation"), this->Rotation, { box });
   this->addRow(grid, QString(), this->Outside, { sphere, slab, box });
   this->addRow(grid, QString(), this->Buttons, { sphere, slab, box });

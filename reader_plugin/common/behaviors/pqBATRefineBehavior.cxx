@@ -53,6 +53,24 @@ double Information(vtkSMProxy* proxy, const char* name)
   return vtkSMPropertyHelper(proxy, name).GetAsDouble();
 }
 
+// Whether a picture was one of a sample only because it was the first.
+bool EndSample(pqView* view)
+{
+  bool found = false;
+  for (pqRepresentation* representation : view->getRepresentations())
+  {
+    vtkSMProxy* proxy = representation->getProxy();
+    if (proxy->GetProperty("SampleFirst") &&
+      vtkSMPropertyHelper(proxy, "SampleFirst").GetAsInt() != 0 && representation->isVisible())
+    {
+      vtkSMPropertyHelper(proxy, "SampleFirst").Set(0);
+      proxy->UpdateVTKObjects();
+      found = true;
+    }
+  }
+  return found;
+}
+
 bool HasMoreToLoad(vtkSMProxy* reader)
 {
   const bool isGrid = reader->GetProperty("LoadedLevel") != nullptr;
@@ -144,7 +162,8 @@ void pqBATRefineBehavior::blockDrawn(vtkObject* window)
 void pqBATRefineBehavior::pictureEnded(pqView* view)
 {
   this->Outdated.removeAll(view);
-  if (std::exchange(this->GivenUp, false))
+  const bool wasSample = EndSample(view);
+  if (std::exchange(this->GivenUp, false) || wasSample)
   {
     this->Outdated.append(view);
   }

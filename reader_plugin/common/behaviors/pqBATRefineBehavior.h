@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Refine while idle: readers load more, step by step, while nothing else is to be done.
+// Refine While Idle: readers load more, step by step, while nothing else is to be done.
 #ifndef pqBATRefineBehavior_h
 #define pqBATRefineBehavior_h
 

@@ -199,7 +199,7 @@ bat_selection::Ids bat_selection::idsOf(vtkSMSourceProxy* source, vtkSMSourcePro
     return {
       QString(),
       attribute.isEmpty()
-        ? Translated("The file has no attribute with ids; name one as Id attribute (advanced).")
+        ? Translated("The file has no attribute with ids; name one as Id Attribute (advanced).")
         : Translated("The ids are not loaded: check '%1' in Attributes, and Apply.").arg(attribute)
     };
   }

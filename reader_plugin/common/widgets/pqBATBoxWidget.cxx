@@ -51,7 +51,7 @@ pqBATBoxWidget::pqBATBoxWidget(
   : Superclass("BoxWidgetRepresentation", smproxy, smgroup, parentWidget)
 {
   this->setShowLabel(false);
-  this->Use = new QCheckBox(tr("Only inside a box"), this);
+  this->Use = new QCheckBox(tr("Use Box"), this);
   this->Use->setObjectName("UseBox");
 
   this->Numbers = new QWidget(this);
@@ -76,7 +76,7 @@ pqBATBoxWidget::pqBATBoxWidget(
   }
   grid->setColumnStretch(1, 1);
   grid->setColumnStretch(2, 1);
-  this->Show = new QCheckBox(tr("Show box"), this->Numbers);
+  this->Show = new QCheckBox(tr("Show Box"), this->Numbers);
   this->Show->setObjectName("ShowBox");
   this->Show->setChecked(true);
   auto* all =
@@ -89,7 +89,7 @@ pqBATBoxWidget::pqBATBoxWidget(
   grid->addWidget(this->Show, 3, 0, 1, 3);
   auto* line = new QHBoxLayout;
   line->setSpacing(2);
-  line->addWidget(new QLabel(tr("Fit to"), this->Numbers));
+  line->addWidget(new QLabel(tr("Fit To"), this->Numbers));
   line->addWidget(all);
   line->addWidget(this->Selection);
   line->addWidget(this->View);

@@ -5,6 +5,8 @@
 
 #include "pqPropertyWidget.h"
 
+#include <functional>
+
 class QLineEdit;
 
 /// For a property with one number that is not negative. What is typed and is no number becomes
@@ -27,13 +29,14 @@ public Q_SLOTS:
 Q_SIGNALS:
   void budgetChanged();
 
-protected:
+public:
   struct Format
   {
-    double (*Parse)(const QString& text); ///< negative if it is no budget
-    QString (*Write)(double budget);
+    std::function<double(const QString& text)> Parse; ///< negative if it is no budget
+    std::function<QString(double budget)> Write;
   };
 
+protected:
   /// The field is called `name`.
   pqBATBudgetWidget(vtkSMProxy* proxy, vtkSMProperty* property, const QString& name,
     const QString& label, const QString& help, const Format& format, QWidget* parent);

@@ -32,13 +32,13 @@ void pqBATNumberEdit::showNumber(const QString& number)
   {
     this->setTextAndResetCursor(number);
   }
-  this->setToolTip(number);
+  this->setToolTip(bat_range::readable(number));
 }
 
 //-----------------------------------------------------------------------------
 void pqBATNumberEdit::markWrong(const QString& what)
 {
-  bat_field::markWrong(this, what, this->text());
+  bat_field::markWrong(this, what, bat_range::readable(this->text()));
 }
 
 //-----------------------------------------------------------------------------

@@ -40,6 +40,8 @@ public:
   /// What has been said is no longer so.
   void forget();
 
+  /// The reader whose settings are asked about.
+  vtkSMProxy* reader() const { return this->Reader; }
   /// Empty if they are not known.
   const std::vector<double>& answer() const { return this->Answer; }
   /// What is wrong with the settings, if that is known.

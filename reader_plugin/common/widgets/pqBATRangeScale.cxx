@@ -253,6 +253,26 @@ QString bat_range::shown(const QString& text)
 }
 
 //-----------------------------------------------------------------------------
+QString bat_range::readable(const QString& text)
+{
+  constexpr int digits = 9;
+  constexpr int group = 3;
+  bool ok = false;
+  const double number = text.toDouble(&ok);
+  if (!ok || !IsInteger(text))
+  {
+    return ok ? QString::number(number, 'g', digits) : text;
+  }
+  QString grouped = text;
+  const int first = text[0].isDigit() ? 0 : 1;
+  for (int place = text.size() - group; place > first; place -= group)
+  {
+    grouped.insert(place, ',');
+  }
+  return grouped;
+}
+
+//-----------------------------------------------------------------------------
 QString bat_range::rounded(double value, double step)
 {
   const double unit = PowerOfTenBelow(step);

@@ -61,6 +61,8 @@ namespace bat_range
 bool hasValues(const QString& minimum, const QString& maximum);
 /// A number as it is shown where there is little room: integers whole, others with 4 digits.
 QString shown(const QString& text);
+/// A number as it is read: integers with commas, others with 9 digits at most.
+QString readable(const QString& text);
 /// `value` with no more digits than tell it from a value that is `step` away.
 QString rounded(double value, double step);
 }

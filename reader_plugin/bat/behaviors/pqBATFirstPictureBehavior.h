@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is shown first of data that the plugin has read or made.
+#ifndef pqBATFirstPictureBehavior_h
+#define pqBATFirstPictureBehavior_h
+
+#include <QHash>
+#include <QObject>
+
+class pqDataRepresentation;
+class pqPipelineSource;
+
+/// The first Apply of a source in the window shows something of what is in it: particles by their
+/// speed, trails by time, grids and velocity fields as a coloured slice in their middle with the
+/// edges of their box, and particles of flow filters as Point Gaussian. The slice stays in the
+/// middle while finer levels are loaded, unless it is moved. A glow has a dark background while it
+/// is seen, unless the user has chosen another. Scripts get what ParaView shows.
+class pqBATFirstPictureBehavior : public QObject
+{
+  Q_OBJECT
+
+public:
+  explicit pqBATFirstPictureBehavior(QObject* parent = nullptr);
+
+private Q_SLOTS:
+  void watchSource(pqPipelineSource* source);
+  void adopt(pqPipelineSource* source, pqDataRepresentation* representation);
+  void follow(pqPipelineSource* source);
+  void adaptBackgrounds();
+
+private:
+  Q_DISABLE_COPY(pqBATFirstPictureBehavior)
+
+  void watchGlow(pqDataRepresentation* representation);
+  void showSlice(pqDataRepresentation* representation);
+  void followParticles(pqPipelineSource* source, pqDataRepresentation* representation);
+
+  QHash<QObject*, int> Slices;     ///< where each of ours is
+  QHash<QObject*, bool> Particles; ///< whether a flow filter has shown particles
+};
+
+#endif

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An amount of memory: MiB, that may be written as 2 GiB.
+#ifndef pqBATMemoryWidget_h
+#define pqBATMemoryWidget_h
+
+#include "pqBATBudgetWidget.h"
+
+/// Panel widget "bat_memory", and "bat_file_size" of writers, for a property with one number of MiB
+/// that is not negative. A hint says what 0 is called, and what the amount is of:
+///
+///   <Memory zero="no limit" per="per file"/>
+class pqBATMemoryWidget : public pqBATBudgetWidget
+{
+  Q_OBJECT
+  typedef pqBATBudgetWidget Superclass;
+
+public:
+  pqBATMemoryWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);
+  ~pqBATMemoryWidget() override;
+
+  /// "1024", "512 MiB", "1.5G" or "2 TB" as MiB; negative if it is none.
+  static double parse(const QString& text);
+  /// "512 MiB", "1.5 GiB", "1,536 TiB": whole numbers of MiB stay exact.
+  static QString format(double mebibytes);
+
+private:
+  Q_DISABLE_COPY(pqBATMemoryWidget)
+};
+
+#endif
