@@ -56,6 +56,18 @@ std::string TextOrEmpty(const char* text)
   return text ? text : "";
 }
 
+std::string WithCommas(vtkIdType number)
+{
+  constexpr std::size_t group = 3;
+  std::string text = std::to_string(number);
+  for (std::size_t place = text.size(); place > group;)
+  {
+    place -= group;
+    text.insert(place, ",");
+  }
+  return text;
+}
+
 std::string FindIdAttribute(const bat::Dataset& file, const std::string& name)
 {
   if (!name.empty())
@@ -635,7 +647,11 @@ bool vtkBATReader::DescribeSpread()
       catch (const bat::Error& error)
       {
         array->Reset();
-        this->Say(error.what());
+        // A load that fails, or is still to come, has its own message: one is enough.
+        if (this->LoadedCount > 0 && this->Internals->ErrorText.empty())
+        {
+          this->Say(error.what());
+        }
       }
     };
     describe(this->AttributeHistograms.Get(), bat_vtk::DescribeHistograms);
@@ -938,7 +954,7 @@ std::string vtkBATReader::GetCutByBudget() const
   }
   std::ostringstream text;
   text << this->FileName << ": a sample of quality " << this->LoadedQuality << " of its "
-       << this->ParticleCount
+       << WithCommas(this->ParticleCount)
        << " particles is loaded, to stay within ParticleBudget = " << this->ParticleBudget
        << "; 0 is no limit"
        << (this->RefineWhileIdle ? ", and RefineWhileIdle is on, which begins with less" : "");

@@ -204,8 +204,8 @@ void pqBATAttributeRangesWidget::watchEstimate()
     if (estimate->reader() == this->proxy())
     {
       this->Estimate = estimate;
-      QObject::connect(estimate, &pqBATMatchEstimate::changed, this,
-        &pqBATAttributeRangesWidget::showEstimate);
+      QObject::connect(
+        estimate, &pqBATMatchEstimate::changed, this, &pqBATAttributeRangesWidget::showEstimate);
     }
   }
 }

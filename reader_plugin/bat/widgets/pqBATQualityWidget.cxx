@@ -183,8 +183,7 @@ QString pqBATQualityWidget::textOfLoaded() const
 {
   vtkSMSourceProxy* source = vtkSMSourceProxy::SafeDownCast(this->proxy());
   const auto count = static_cast<double>(source->GetDataInformation(0)->GetNumberOfPoints());
-  const auto all =
-    static_cast<double>(vtkSMPropertyHelper(source, "ParticleCount").GetAsIdType());
+  const auto all = static_cast<double>(vtkSMPropertyHelper(source, "ParticleCount").GetAsIdType());
   const double quality = vtkSMPropertyHelper(source, "LoadedQuality").GetAsDouble();
   const double asked = vtkSMPropertyHelper(source, "Quality").GetAsDouble();
   const bool conditions = HasConditions(source);
@@ -236,9 +235,9 @@ QString pqBATQualityWidget::textOfRefining(double count, double quality) const
   const double asked = vtkSMPropertyHelper(this->proxy(), "Quality").GetAsDouble();
   const auto endOf = [&](double share)
   { return conditions ? std::round(count * share / quality) : std::ceil(share * all); };
-  const QString text = (conditions ? tr("Refining: about %1 particles that match")
-                                   : tr("Refining: %1 particles"))
-                         .arg(bat_count::part(count, endOf(target)));
+  const QString text =
+    (conditions ? tr("Refining: about %1 particles that match") : tr("Refining: %1 particles"))
+      .arg(bat_count::part(count, endOf(target)));
   return target < asked
     ? text + "\n" + tr("Without the budget: %1.").arg(bat_count::grouped(endOf(asked)))
     : text;
@@ -274,20 +273,6 @@ QString pqBATQualityWidget::textOfPending() const
   const double most = budget > 0 ? std::min(budget, count.Most) : count.Most;
   return tr("Apply loads %1 of %2 particles, %3 (at most %4).")
     .arg(count.text(), of, memory, bat_count::grouped(most));
-}
-
-//-----------------------------------------------------------------------------
-QString pqBATQualityWidget::longestText()
-{
-  // Of all steps so far: a series goes through files of different sizes, some may be damaged.
-  const auto now =
-    static_cast<double>(vtkSMPropertyHelper(this->proxy(), "ParticleCount").GetAsIdType());
-  this->MostParticles = std::max(this->MostParticles, now);
-  const QString all = bat_count::grouped(this->MostParticles);
-  const QString memory = bat_load::memory(1000.0 * 1024.0 * 1024.0);
-  const QString about = pqBATCount{ 0.0, this->MostParticles, this->MostParticles + 1.0 }.text();
-  return tr("Apply loads %1 of %2 particles, %3 (at most %4).").arg(about, all, memory, all) +
-    "\n" + tr("Without the budget: %1, %2.").arg(about, memory);
 }
 
 //-----------------------------------------------------------------------------

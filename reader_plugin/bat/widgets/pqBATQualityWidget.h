@@ -43,7 +43,6 @@ protected:
   bool needsAnswer() const override;
   QString textOfLoaded() const override;
   QString textOfPending() const override;
-  QString longestText() override;
 
 private:
   Q_DISABLE_COPY(pqBATQualityWidget)
@@ -55,7 +54,6 @@ private:
   double bytesOfPendingParticle() const;
 
   double Quality = 1.0;
-  double MostParticles = 0.0;  ///< of a file
   pqBATMatchEstimate* Matches; ///< what the panel says now
   QSlider* Slider;
   QLineEdit* Number;

@@ -70,7 +70,7 @@ private:
 
   vtkSMPropertyGroup* Group;
   bat_view::Ends Data{};
-  pqBATRegion Start; // what the numbers are while nobody has changed them
+  pqBATRegion Start;     // what the numbers are while nobody has changed them
   bool Setting = false;  // several numbers, of which the last tells of all
   bool Toggling = false; // the handles, by the panel
   bool Dragging = false; // the handles are where the numbers come from

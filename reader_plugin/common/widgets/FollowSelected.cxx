@@ -14,7 +14,9 @@
 #include "pqUndoStack.h"
 #include "pqView.h"
 
+#include "vtkDataObject.h"
 #include "vtkNew.h"
+#include "vtkSMPVRepresentationProxy.h"
 #include "vtkSMParaViewPipelineControllerWithRendering.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMSessionProxyManager.h"
@@ -74,7 +76,13 @@ void Show(vtkSMProxy* trails, vtkSMParaViewPipelineControllerWithRendering* cont
   }
   pqTimeKeeper* time = view->getServer()->getTimeKeeper();
   source->UpdatePipeline(time ? time->getTime() : 0.0);
-  controller->Show(source, 0, view->getViewProxy());
+  vtkSMProxy* shown = controller->Show(source, 0, view->getViewProxy());
+  if (auto* lines = vtkSMPVRepresentationProxy::SafeDownCast(shown))
+  {
+    lines->SetScalarColoring("time", vtkDataObject::POINT);
+    lines->RescaleTransferFunctionToDataRange(false, false);
+    lines->SetScalarBarVisibility(view->getViewProxy(), true);
+  }
   view->render();
 }
 }

@@ -15,6 +15,7 @@
 
 #include <QLabel>
 #include <QLocale>
+#include <QResizeEvent>
 
 #include <algorithm>
 
@@ -192,19 +193,25 @@ void pqBATLoadWidget::updateText()
 }
 
 //-----------------------------------------------------------------------------
-// As much room as any text needs.
+// What is below stays where it is while something is edited, unless a text needs more lines.
 void pqBATLoadWidget::updateHeight()
 {
   const QRect room(0, 0, std::max(1, this->width()), QWIDGETSIZE_MAX);
-  this->Text->setFixedHeight(
-    this->Text->fontMetrics().boundingRect(room, Qt::TextWordWrap, this->longestText()).height());
+  const int needed =
+    this->Text->fontMetrics().boundingRect(room, Qt::TextWordWrap, this->Text->text()).height();
+  this->Height = this->Loaded ? needed : std::max(this->Height, needed);
+  this->Text->setFixedHeight(this->Height);
 }
 
 //-----------------------------------------------------------------------------
 void pqBATLoadWidget::resizeEvent(QResizeEvent* event)
 {
   Superclass::resizeEvent(event);
-  this->updateHeight();
+  if (event->size().width() != event->oldSize().width())
+  {
+    this->Height = 0; // lines are longer or shorter by now
+    this->updateHeight();
+  }
 }
 
 //-----------------------------------------------------------------------------

@@ -13,7 +13,7 @@ class pqServerManagerModelItem;
 
 /// For the property of a reader that says how much is loaded; the reader also has the properties
 /// Aborted and Error. Below what the subclass makes is a text: what is loaded and, before Apply,
-/// what would be. It always takes the same room, so that what is below stays where it is.
+/// what would be. It takes as many lines as it has, and no fewer than before while it is edited.
 class pqBATLoadWidget : public pqPropertyWidget
 {
   Q_OBJECT
@@ -48,7 +48,6 @@ protected:
   virtual bool needsAnswer() const = 0;
   virtual QString textOfLoaded() const = 0;
   virtual QString textOfPending() const = 0;
-  virtual QString longestText() = 0;
 
   void resizeEvent(QResizeEvent*) override;
   void showEvent(QShowEvent*) override;
@@ -68,6 +67,7 @@ private:
 
   pqBATPendingReader* Pending;
   QStringList Information;
+  int Height = 0;      ///< of the text
   bool Loaded = false; ///< what is loaded is what the panel says
   QLabel* Text;
 };

@@ -212,7 +212,8 @@ QString pqIDXResolutionWidget::textOfLoaded() const
     return text + "." + "\n" +
       tr("Refining to level %1, %2.").arg(target).arg(bat_load::memory(cost.Bytes));
   }
-  text += tr(", %1.").arg(bat_load::memory(cost.Bytes));
+  text += (level < cost.AskedLevel ? tr(", %1: the budget.") : tr(", %1."))
+            .arg(bat_load::memory(cost.Bytes));
   if (level == cost.Level && level < cost.Levels)
   {
     text +=
@@ -247,19 +248,4 @@ QString pqIDXResolutionWidget::textOfPending() const
       tr("Level %1 would take %2.").arg(cost.Level + 1).arg(bat_load::memory(cost.NextBytes));
   }
   return text;
-}
-
-//-----------------------------------------------------------------------------
-QString pqIDXResolutionWidget::longestText()
-{
-  // Of all files so far: a series may go through files of different sizes.
-  this->MostLevels = std::max(this->MostLevels, this->levels());
-  const double axis = this->MostLevels > 40 ? 1e6 : 10000.0;
-  const QString memory = bat_load::memory(1000.0 * 1024.0 * 1024.0);
-  return tr("Apply loads level %1 of %2: %3 samples, %4.")
-           .arg(this->MostLevels)
-           .arg(this->MostLevels)
-           .arg(Dimensions({ { axis, axis, axis } }))
-           .arg(memory) +
-    "\n" + tr("Without the budget: level %1, %2.").arg(this->MostLevels).arg(memory);
 }

@@ -43,7 +43,6 @@ protected:
   bool needsAnswer() const override;
   QString textOfLoaded() const override;
   QString textOfPending() const override;
-  QString longestText() override;
 
 private:
   Q_DISABLE_COPY(pqIDXResolutionWidget)
@@ -54,7 +53,6 @@ private:
   int levels() const;
 
   int Resolution = 0;
-  int MostLevels = 0; ///< of a file so far
   pqBATPendingReader* Pending;
   QSlider* Slider;
   QLineEdit* Number;

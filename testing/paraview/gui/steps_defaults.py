@@ -18,6 +18,25 @@ def check_look(look):
     expect(GetDisplayProperties().Look, look, "look")
 
 
+def check_colors(wanted):
+    expect(list(GetDisplayProperties().ColorArrayName), ["POINTS", wanted], "colours")
+
+
+def check_dark(dark):
+    """The background that a glow brings, and takes away."""
+    display, view = GetDisplayProperties(), GetActiveView()
+    expect(view.UseColorPaletteForBackground, 1 - dark, "background of the palette")
+    if dark:
+        assert max(view.Background) < 0.1, view.Background
+        expect((display.GlowLegend, display.SMProxy.GetProperty("SampleFirst").GetElement(0)), (1, 0), "legend, and sample")
+
+
+def hide_others():
+    for source in GetSources().values():
+        if source != GetActiveSource():
+            Hide(source)
+
+
 def check_radii_by_region(wanted):
     expect(GetDisplayProperties().RadiusByRegion, wanted, "radii by region")
 

@@ -35,6 +35,8 @@ def check(times):
 
 def check_first():
     trails = check(1)
+    colors = list(GetRepresentation(trails, GetActiveView()).ColorArrayName)
+    expect(colors, ["POINTS", "time"], "colours of trails")
     trace = smtrace.stop_trace()
     assert "BATTrails(" in trace and "FileNames=" in trace, trace
     assert lit(take("follow.png")) > 0.001
@@ -42,4 +44,3 @@ def check_first():
     SetActiveSource(FindSource("steps.bat.series"))
     exec(compile(trace, "trace", "exec"), {})
     check(1)
-

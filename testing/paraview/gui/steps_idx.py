@@ -13,6 +13,13 @@ def start():
     smtrace.start_trace()
 
 
+def check_slice(index):
+    display = GetDisplayProperties()
+    expect((display.Representation, display.Slice), ("Slice", index), "the first picture")
+    expect(list(display.ColorArrayName), ["POINTS", "RTData"], "colours")
+    expect(display.DataAxesGrid.GridAxesVisibility, 1, "the edges of the box")
+
+
 def keep_values():
     with open(os.path.join(FOLDER, "idx_trace.py"), "w") as file:
         file.write(smtrace.stop_trace())

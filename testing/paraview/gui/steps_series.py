@@ -54,8 +54,13 @@ def check(step):
 
 
 def check_box(step):
-    ends = np.array(GetActiveSource().Box)
-    expect(ends[1::2], points(1000 + step, step).max(0).astype("f8"), "largest ends of the box")
+    reader, places = GetActiveSource(), points(1000 + step, step).astype("f8")
+    expect(np.array(reader.Box)[1::2], places.max(0), "largest ends of the box")
+    half = (places.max(0) - places.min(0)) / 2
+    expect(np.array(reader.RegionHalfExtents), half, "half extents of the region")
+    expect(np.array(reader.RegionCenter), places.min(0) + half, "center of the region")
+    expect(list(reader.RegionLimits), [places[:, 2].min(), places[:, 2].max()], "limits of the slab")
+    expect(reader.RegionRadius, half.max(), "radius of the sphere")
 
 
 def watch():

@@ -51,8 +51,8 @@ QString ObjectName(const QString& array)
 // A number above 0, as the writer takes it.
 bool IsBound(const QString& text)
 {
-  static const QRegularExpression number("^([0-9]+[.]?[0-9]*|[.][0-9]+)(e[-+]?[0-9]+)?$",
-    QRegularExpression::CaseInsensitiveOption);
+  static const QRegularExpression number(
+    "^([0-9]+[.]?[0-9]*|[.][0-9]+)(e[-+]?[0-9]+)?$", QRegularExpression::CaseInsensitiveOption);
   return number.match(text).hasMatch() && QLocale::c().toDouble(text) > 0.0;
 }
 
@@ -134,11 +134,11 @@ void pqBATCompressionWidget::addRowsOfInput()
     return;
   }
   auto* source = vtkSMSourceProxy::SafeDownCast(input.GetAsProxy());
-  vtkPVDataInformation* data =
-    source ? source->GetDataInformation(input.GetOutputPort()) : nullptr;
+  vtkPVDataInformation* data = source ? source->GetDataInformation(input.GetOutputPort()) : nullptr;
   for (const int kind : { vtkDataObject::POINT, vtkDataObject::ROW, vtkDataObject::CELL })
   {
-    vtkPVDataSetAttributesInformation* arrays = data ? data->GetAttributeInformation(kind) : nullptr;
+    vtkPVDataSetAttributesInformation* arrays =
+      data ? data->GetAttributeInformation(kind) : nullptr;
     for (int i = 0; arrays && i < arrays->GetNumberOfArrays(); ++i)
     {
       vtkPVArrayInformation* array = arrays->GetArrayInformation(i);
@@ -148,7 +148,8 @@ void pqBATCompressionWidget::addRowsOfInput()
       {
         const double* range = array->GetComponentRange(array->GetNumberOfComponents() > 1 ? -1 : 0);
         this->addRow(name,
-          tr("Values from %1 to %2").arg(QString::number(range[0], 'g', 4), QString::number(range[1], 'g', 4)));
+          tr("Values from %1 to %2")
+            .arg(QString::number(range[0], 'g', 4), QString::number(range[1], 'g', 4)));
       }
     }
   }
@@ -197,9 +198,7 @@ bool pqBATCompressionWidget::hasBounds() const
 QString pqBATCompressionWidget::method() const
 {
   const int index = this->Method->currentIndex();
-  return index == None                       ? "None"
-    : index == Bounded && this->hasBounds() ? "Bounded"
-                                            : "Lossless";
+  return index == None ? "None" : index == Bounded && this->hasBounds() ? "Bounded" : "Lossless";
 }
 
 //-----------------------------------------------------------------------------
@@ -209,7 +208,9 @@ void pqBATCompressionWidget::setMethod(const QString& method)
   if (method.compare(this->method(), Qt::CaseInsensitive) != 0)
   {
     const QString name = method.toLower();
-    this->Method->setCurrentIndex(name == "bounded" ? Bounded : name == "lossless" ? Lossless : None);
+    this->Method->setCurrentIndex(name == "bounded" ? Bounded
+        : name == "lossless"                        ? Lossless
+                                                    : None);
   }
 }
 

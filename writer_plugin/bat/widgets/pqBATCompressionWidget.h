@@ -28,8 +28,7 @@ class pqBATCompressionWidget : public pqPropertyWidget
   typedef pqPropertyWidget Superclass;
 
 public:
-  pqBATCompressionWidget(
-    vtkSMProxy* proxy, vtkSMPropertyGroup* group, QWidget* parent = nullptr);
+  pqBATCompressionWidget(vtkSMProxy* proxy, vtkSMPropertyGroup* group, QWidget* parent = nullptr);
   ~pqBATCompressionWidget() override;
 
   QString method() const;
