@@ -12,6 +12,9 @@ import numpy as np
 import parabat.flow
 from paraview.simple import *
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from picture_parts import add_bar, add_scale, add_title  # noqa: E402
+
 SIZE = 480
 BACKGROUND = [0.02, 0.02, 0.05]
 
@@ -109,13 +112,15 @@ def look(view, position, focus, up=(0, 1, 0), angle=30):
     view.CameraViewAngle = angle
 
 
-def coloured(source, view, array, preset, low, high):
+def coloured(source, view, array, preset, low, high, title=""):
     display = Show(source, view)
     ColorBy(display, ("POINTS", array))
     table = GetColorTransferFunction(array)
     table.ApplyPreset(preset, True)
     table.RescaleTransferFunction(low, high)
     display.SetScalarBarVisibility(view, False)
+    if title:
+        add_bar(view, display, array, title)
     return display
 
 
@@ -125,6 +130,7 @@ def outline(bounds, view, color):
     display = Show(Outline(Input=box), view)
     display.AmbientColor = display.DiffuseColor = color
     display.LineWidth = 2
+    return display
 
 
 def draw_lines(folder, flow):
@@ -135,11 +141,12 @@ def draw_lines(folder, flow):
     lines.Destination = [4.2, 5.4, 1, 2.2, 2.5, 3.7]
     found = FlowPathLines(Input=flow, SeedType=lines.SeedType)
     found.UseDestination, found.Destination, found.Keep = 1, lines.Destination, "Those That Arrive"
-    for view, shown in zip(both, (lines, found)):
-        display = coloured(shown, view, "ParticleAge", "Inferno (matplotlib)", 0, 6)
+    for view, shown, words in zip(both, (lines, found), ("400 path lines", "those that reach the blue box")):
+        display = coloured(shown, view, "ParticleAge", "Inferno (matplotlib)", 0, 6, "age")
         display.LineWidth = 1.5
-        outline([0, 6.28] * 3, view, [0.35, 0.35, 0.45])
-        look(view, [15.5, 10.5, 17.5], [3.1, 2.9, 3.1])
+        add_scale(outline([0, 6.28] * 3, view, [0.35, 0.35, 0.45]))
+        add_title(view, words)
+        look(view, [15.5, 10.5, 17.5], [3.1, 2.6, 3.1], angle=33)
     outline(list(lines.Destination), both[1], [0.3, 0.9, 1])
     save(folder, "flow_path_lines", layout, 2)
     data = servermanager.Fetch(found).GetFieldData()
@@ -148,37 +155,41 @@ def draw_lines(folder, flow):
 
 def draw_surface(folder, flow):
     """The smoke of a wire before a street of vortices, at three times."""
-    layout, three = views("surface", 3, SIZE, 300)
+    layout, three = views("surface", 3, SIZE, 330)
     for view, time in zip(three, (4, 6, 7.5)):
         surface = FlowStreakSurface(Input=flow, SeedType="Line")
         surface.SeedType.Point1, surface.SeedType.Point2 = [0.5, 0.05, 0.3], [0.5, 0.05, 2.7]
         surface.MaximumEdge = 0.1
         surface.LimitTimes, surface.StartTime, surface.EndTime = 1, 0, time
-        display = coloured(surface, view, "ParticleAge", "Viridis (matplotlib)", 0, 7.5)
+        display = coloured(surface, view, "ParticleAge", "Viridis (matplotlib)", 0, 7.5, "age of the smoke")
         display.Specular = 0.5
-        outline(list(flow.Bounds), view, [0.35, 0.35, 0.45])
-        look(view, [8, 7, 16.5], [4.6, -0.2, 1.5], angle=18)
+        add_scale(outline(list(flow.Bounds), view, [0.35, 0.35, 0.45]))
+        add_title(view, "time %g" % time)
+        look(view, [8, 7, 16.5], [5.2, -0.5, 1.5], angle=26)
         data = servermanager.Fetch(surface)
         print("streak surface:", time, data.GetNumberOfPolys(), "triangles,",
               data.GetFieldData().GetArray("bricks_touched").GetValue(0), "of", flow.BrickCount, "bricks")
-    save(folder, "flow_streak_surface", layout, 3, SIZE, 300)
+    save(folder, "flow_streak_surface", layout, 3, SIZE, 330)
 
 
 def draw_exponents(folder, flow):
     """Where the double gyre parts, where it comes together, and path lines over the first."""
-    layout, both = views("exponents", 2, 640, 330)
-    for view, direction, time in zip(both, ("Forward", "Backward"), (0, 10)):
+    layout, both = views("exponents", 2, 640, 400)
+    words = ("where it parts, forward from time 0, and path lines", "where it comes together, backward from time 10")
+    for view, direction, time, title in zip(both, ("Forward", "Backward"), (0, 10), words):
         ftle = FlowFTLE(Input=flow, Direction=direction, Dimensions=[401, 201, 1], Duration=10)
         ftle.UseStartTime, ftle.StartTime = 1, time
-        coloured(ftle, view, "FTLE_" + direction.lower(), "Inferno (matplotlib)", 0, 0.5)
-        look(view, [1, 0.5, 2.0], [1, 0.5, 0])
+        shown = coloured(ftle, view, "FTLE_" + direction.lower(), "Inferno (matplotlib)", 0, 0.5, "exponent (1 / time)")
+        add_scale(shown)
+        add_title(view, title)
+        look(view, [1, 0.43, 2.5], [1, 0.43, 0])
     lines = FlowPathLines(Input=flow, SeedType="Line")
     lines.SeedType.Point1, lines.SeedType.Point2, lines.SeedType.Resolution = [1.02, 0.35, 0], [1.26, 0.35, 0], 9
     lines.LimitTimes, lines.EndTime = 1, 10
     display = coloured(lines, both[0], "ParticleAge", "Viridis (matplotlib)", 0, 10)
     setattr(display, "Translation" if hasattr(display, "Translation") else "Position", [0, 0, 0.01])
     display.LineWidth = 2
-    save(folder, "flow_ftle", layout, 2, 640, 330)
+    save(folder, "flow_ftle", layout, 2, 640, 400)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,9 @@ import sys
 import turbulence
 from paraview.simple import *
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from picture_parts import add_bar, add_box, add_title  # noqa: E402
+
 LEVELS_BELOW = (9, 6, 3, 0)
 SIZE = 480
 
@@ -26,7 +29,7 @@ def compute(path, samples, steps):
     save(path, turbulence.image(flow.velocity(), flow.vorticity()))
 
 
-def outlined(view, shown):
+def outlined(view, shown, words=""):
     """The volume of the strong vortices of `shown`, as all pictures have it. Returns its display."""
     view.UseColorPaletteForBackground = 0
     view.Background = [0.02, 0.02, 0.05]
@@ -34,15 +37,16 @@ def outlined(view, shown):
     display = Show(shown, view, "UniformGridRepresentation")
     ColorBy(display, ("POINTS", "vorticity"))
     colors(2, 18)
-    display.SetScalarBarVisibility(view, False)
+    add_bar(view, display, "vorticity", "vorticity")
     display.SetRepresentationType("Volume")
     display.ScalarOpacityUnitDistance = 0.1
-    outline = Show(Outline(Input=shown), view)
-    outline.AmbientColor = outline.DiffuseColor = [0.35, 0.35, 0.45]
+    add_box(view, shown)
+    if words:
+        add_title(view, words)
     view.CameraPosition = [15.5, 10.5, 17.5]
-    view.CameraFocalPoint = [3.1, 2.8, 3.1]
+    view.CameraFocalPoint = [3.1, 2.5, 3.1]
     view.CameraViewUp = [0, 1, 0]
-    view.CameraViewAngle = 30
+    view.CameraViewAngle = 33
     return display
 
 
@@ -69,7 +73,9 @@ def draw(path, picture):
         # A copy: all four views would show the same level.
         shown = TrivialProducer()
         shown.GetClientSideObject().SetOutput(servermanager.Fetch(reader))
-        outlined(view, shown)
+        grid = servermanager.Fetch(reader).GetDimensions()
+        words = "all samples: " if below == 0 else "1/%d of the samples: " % 2 ** below
+        outlined(view, shown, words + " x ".join("%d" % n for n in grid))
     SaveScreenshot(picture, layout, SeparatorWidth=0, ImageResolution=[SIZE * len(LEVELS_BELOW), SIZE])
 
 

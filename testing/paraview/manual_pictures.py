@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of the reader's manual that need no window: qualities.png, and the looks of clustered particles, grains and a
+galaxy.
+
+usage: pvbatch manual_pictures.py FOLDER   writes the particles and the pictures into FOLDER; needs a display
+
+PV_PLUGIN_PATH has the plugins.
+"""
+import os
+import sys
+
+import numpy as np
+from paraview.simple import *
+from vtkmodules.util.numpy_support import numpy_to_vtk
+from vtkmodules.vtkCommonCore import vtkPoints
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "testing", "support"))
+from picture_parts import add_bar, add_scale, add_title  # noqa: E402
+
+BACKGROUND = [0.04, 0.04, 0.06]
+SIZE = 480
+
+
+def write(path, places, **arrays):
+    if os.path.exists(path):
+        return
+    data, points = vtkPolyData(), vtkPoints()
+    points.SetData(numpy_to_vtk(np.ascontiguousarray(places, "f4"), deep=True))
+    data.SetPoints(points)
+    for name, values in arrays.items():
+        array = numpy_to_vtk(np.ascontiguousarray(values, "f4"), deep=True)
+        array.SetName(name)
+        data.GetPointData().AddArray(array)
+    source = TrivialProducer()
+    source.GetClientSideObject().SetOutput(data)
+    SaveData(path, source)
+
+
+def web(n=128):
+    """Particles of a grid that fall towards each other, as far as Zel'dovich's approximation goes; places and velocities."""
+    random = np.random.default_rng(11)
+    k = 2 * np.pi * np.fft.fftfreq(n, 1 / n)
+    kx, ky, kz = np.meshgrid(k, k, k, indexing="ij")
+    square = kx ** 2 + ky ** 2 + kz ** 2
+    square[0, 0, 0] = 1.0
+    waves = np.fft.fftn(random.normal(size=(n, n, n))) * square ** -0.75 * np.exp(-square / (2 * np.pi * 22) ** 2)
+    fall = np.stack([np.fft.ifftn(1j * one / square * waves).real for one in (kx, ky, kz)], -1)
+    fall *= 0.03 / fall.std()
+    at = (np.stack(np.meshgrid(*3 * [(np.arange(n) + 0.5) / n], indexing="ij"), -1) + fall) % 1.0
+    return at.reshape(-1, 3), fall.reshape(-1, 3)
+
+
+def heap(side=64):
+    """Grains of several sizes under a dome; places and radii."""
+    random = np.random.default_rng(12)
+    at = np.stack(np.meshgrid(*3 * [np.arange(side) + 0.5], indexing="ij"), -1).reshape(-1, 3) / side * 2 - 1
+    at += random.uniform(-0.4, 0.4, at.shape) * 2 / side
+    distance = np.hypot(at[:, 0], at[:, 1])
+    at = at[(at[:, 2] > -1) & (at[:, 2] < -0.1 - 1.1 * distance ** 3)]
+    return at, np.clip(random.lognormal(np.log(0.014), 0.25, len(at)), 0.008, 0.026)
+
+
+def galaxy(n=400000):
+    """Two arms in a disc; places and velocities."""
+    random = np.random.default_rng(13)
+    radius = random.gamma(2.0, 1.6, n)
+    turn = np.pi * random.integers(0, 2, n) + 1.6 * np.log(radius + 0.05) + random.normal(size=n) * (0.28 + 0.25 / (radius + 0.3))
+    spread = random.random(n) < 0.3
+    turn[spread] = 2 * np.pi * random.random(spread.sum())
+    at = np.stack([radius * np.cos(turn), radius * np.sin(turn), 0.12 * random.normal(size=n) * np.exp(-radius / 6)], -1)
+    at, radius, turn = (one[radius < 9] for one in (at, radius, turn))
+    speed = 220 * radius / np.hypot(radius, 1.0)
+    return at, np.stack([-speed * np.sin(turn), speed * np.cos(turn), 0 * speed], -1)
+
+
+def new_view(camera, width=SIZE, height=SIZE):
+    view = CreateRenderView(ViewSize=[width, height])
+    view.UseColorPaletteForBackground = 0
+    view.Background = BACKGROUND
+    view.OrientationAxesVisibility = 0
+    view.CameraPosition, view.CameraFocalPoint, view.CameraViewUp, view.CameraViewAngle = camera
+    return view
+
+
+def shown(path, view, words, look, array="velocity", title="speed", by_region=1, scale=True, high=None, **settings):
+    reader = OpenDataFile(path)
+    for name, value in settings.items():
+        setattr(reader, name, value)
+    reader.UpdatePipeline()
+    reader.UpdatePropertyInformation()
+    display = Show(reader, view)
+    display.SetRepresentationType("Point Gaussian")
+    display.ShaderPreset = "Sphere"
+    display.Look, display.RadiusByRegion, display.GaussianRadius = look, by_region, reader.SuggestedRadius
+    if look == "Points":
+        display.PointSize = 1.5
+    if look == "Density Glow":
+        ColorBy(display, None)
+        display.AmbientColor = display.DiffuseColor = [1.0, 1.0, 1.0]
+        display.GlowLegend = 1
+    else:
+        ColorBy(display, ("POINTS", array))
+        table = GetColorTransferFunction(array)
+        table.ApplyPreset("Plasma (matplotlib)", True)
+        low, top = reader.PointData[array].GetRange(-1 if array == "velocity" else 0)
+        table.RescaleTransferFunction(low, high or top)
+        add_bar(view, display, array, title)
+    if scale:
+        add_scale(display)
+    add_title(view, words.format(count=reader.GetDataInformation().GetNumberOfPoints()))
+    return display
+
+
+def save(folder, name, views, columns):
+    layout = CreateLayout(name)
+    rows = [views[i:i + columns] for i in range(0, len(views), columns)]
+    cell = 0
+    for row, of_row in enumerate(rows):
+        below = layout.SplitVertical(cell, 1 / (len(rows) - row)) + 1 if row + 1 < len(rows) else None
+        here = below - 1 if below else cell
+        for place, view in enumerate(of_row):
+            if place + 1 < columns:
+                left = layout.SplitHorizontal(here, 1 / (columns - place))
+                layout.AssignView(left, view)
+                here = left + 1
+            else:
+                layout.AssignView(here, view)
+        cell = below
+    size = [view_size * count for view_size, count in zip(views[0].ViewSize, (columns, len(rows)))]
+    layout.SetSize(*size)
+    SaveScreenshot(os.path.join(folder, name + ".png"), layout, SeparatorWidth=0, ImageResolution=size)
+    print(name, flush=True)
+
+
+def main(folder):
+    def at(name):
+        return os.path.join(folder, name + ".bat")
+
+    places, velocities = web()
+    write(at("web"), places, velocity=velocities)
+    camera = [0.5, 0.5, 2.85], [0.5, 0.47, 0.5], [0, 1, 0], 28
+    slab = dict(UseBox=1, Box=[0, 1, 0, 1, 0.42, 0.58])
+    save(folder, "looks_clustered", [
+        shown_in(camera, at("web"), "Spheres", "Spheres", **slab),
+        shown_in(camera, at("web"), "Points", "Points", **slab),
+        shown_in(camera, at("web"), "Density Glow", "Density Glow", **slab)], 3)
+
+    places, radii = heap()
+    write(at("heap"), places, radius=radii)
+    camera = [0, -4.4, 0.5], [0, 0, -0.62], [0, 0, 1], 30
+    size = dict(array="radius", title="radius")
+    save(folder, "looks_grains", [
+        shown_in(camera, at("heap"), "Spheres: {count:,} grains", "Spheres", **size),
+        shown_in(camera, at("heap"), "True Size: {count:,} grains", "True Size", **size),
+        shown_in(camera, at("heap"), "True Size, quality 0.1: {count:,} grains", "True Size", Quality=0.1, **size)], 3)
+
+    places, velocities = galaxy()
+    write(at("galaxy"), places, velocity=velocities)
+    camera = [0, 0, 17], [0, -0.7, 0], [0, 1, 0], 42
+    save(folder, "looks_galaxy", [
+        shown_in(camera, at("galaxy"), "Spheres, one radius", "Spheres", by_region=0),
+        shown_in(camera, at("galaxy"), "Spheres, radius by region", "Spheres"),
+        shown_in(camera, at("galaxy"), "Density Glow", "Density Glow")], 3)
+
+    dam = os.path.join(ROOT, "testing", "data", "sph_dam_break.bat")
+    camera = [0.8, -2.9, 1.15], [0.8, 0.2, 0.27], [0, 0, 1], 34
+    save(folder, "qualities", [
+        shown_in(camera, dam, "quality %g: {count:,} particles" % quality, "Spheres", title="speed", Quality=quality,
+                 size=(560, 340), high=5) for quality in (0.01, 0.1, 0.3, 1.0)], 2)
+
+
+def shown_in(camera, path, words, look, size=(SIZE, SIZE), **settings):
+    view = new_view(camera, *size)
+    shown(path, view, words, look, **settings)
+    return view
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
