@@ -112,9 +112,31 @@ def check_names(source):
                 yield f"{path.relative_to(source)}: {suite}.{name} is not named like Suite.words_with_underscores"
 
 
+def check_help(source):
+    """Pages of ParaView's Help: each internal proxy has one that takes the place of what ParaView would make of its
+    properties, and no page and no tooltip names what only code knows."""
+    internal = re.compile(r"InvokeCommand|\b[A-Z]\w*(?:Core|Base)\b|PassArrays|MaximumParticles|\bLoadMore\b")
+    pages = {path.stem: path for path in source.glob("*_plugin/help/*.html")}
+    for path in sorted((source / "xml").glob("*.xml")):
+        text = path.read_text()
+        for group, inside in re.findall(r'<ProxyGroup name="(internal_\w+)">(.*?)</ProxyGroup>', text, re.S):
+            for name in re.findall(r'<(?:Source|Writer)Proxy name="(\w+)"', inside):
+                page = group.replace("_", "_u") + "." + name
+                if page not in pages:
+                    yield f"{path.relative_to(source)}: {name} has no page {page}.html in a help folder"
+        for told in re.findall(r"<Documentation[^>]*>(.*?)</Documentation>", text, re.S):
+            for name in internal.findall(told):
+                yield f"{path.relative_to(source)}: a tooltip says {name}"
+    for path in pages.values():
+        body = re.sub(r"<pre>.*?</pre>|<[^>]*>", "", re.search(r"<title>.*", path.read_text(), re.S).group(), flags=re.S)
+        for name in internal.findall(body):
+            yield f"{path.relative_to(source)} says {name}"
+
+
 def main():
     source = pathlib.Path(sys.argv[1]).resolve()
-    checks = {"format": check_format, "openings": check_openings, "licenses": check_licenses, "links": check_links, "names": check_names}
+    checks = {"format": check_format, "openings": check_openings, "licenses": check_licenses, "links": check_links, "names": check_names,
+              "help": check_help}
     problems = list(checks[sys.argv[2]](source))
     for problem in problems:
         print(problem)
