@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of ParaView's window for the reader's manual: gui.png, panel.png, filters.png, box.png and region.png.
+
+usage: xvfb-run -s "-screen 0 1100x900x24 -noreset" python3 window_pictures.py FOLDER   writes the pictures into FOLDER
+
+PV_PLUGIN_PATH has the plugins; ImageMagick takes the pictures.
+"""
+import os
+import subprocess
+import sys
+import time
+import traceback
+
+HERE = os.environ.get("BAT_SCRIPTS") or os.path.dirname(os.path.abspath(__file__))
+DAM = os.path.join(HERE, "..", "data", "sph_dam_break.bat")
+# Of the window that fills the screen: the panel, its filters, and the view. Width, height, left, top.
+PARTS = {"panel": "283x420+0+205", "filters": "283x330+0+482", "box": "790x520+300+170", "region": "790x520+300+170"}
+WORDS = {"gui": "A dam break: water that moves, in a box", "panel": "", "filters": "", "box": "The half of the water in a box",
+         "region": "A slab across the x axis"}
+
+
+def scene(name):
+    """In the window: the reader and the view as the picture has them."""
+    sys.path.insert(0, os.path.join(HERE, "..", "support"))
+    from picture_parts import add_title
+    from paraview.simple import (ColorBy, GetActiveViewOrCreate, GetColorTransferFunction, OpenDataFile, Render, SetActiveSource,
+                                 Show)
+
+    reader = OpenDataFile(DAM)
+    if name in ("gui", "box", "filters"):
+        reader.UseBox = 1
+        reader.Box = [-0.02, 1.62, 0.2 if name == "box" else 0.0, 0.4, -0.02, 0.74]
+    if name in ("gui", "filters"):
+        reader.AttributeRanges = ["!type", "2", "2", "velocity", "0.4", ""]
+    if name == "filters":
+        reader.UseBox = 0
+        reader.AttributeRanges = ["!type", "2", "2", "velocity", "", "0.4", "velocity", "2", "", "!rho", "995", "1010"]
+    if name == "region":
+        reader.Region, reader.RegionNormal, reader.RegionLimits = "Slab", [1, 0, 0], [0.3, 0.5]
+    if name == "panel":
+        reader.Region, reader.RegionCenter, reader.RegionRadius = "Sphere", [0.4, 0.2, 0.2], 0.25
+    view = GetActiveViewOrCreate("RenderView")
+    reader.UpdatePipeline()
+    reader.UpdatePropertyInformation()
+    display = Show(reader, view)
+    display.SetRepresentationType("Point Gaussian")
+    display.ShaderPreset, display.GaussianRadius = "Sphere", reader.SuggestedRadius
+    ColorBy(display, ("POINTS", "velocity"))
+    GetColorTransferFunction("velocity").RescaleTransferFunction(0.0, 5.0)
+    display.SetScalarBarVisibility(view, True)
+    grid = view.AxesGrid
+    grid.Visibility, grid.ShowGrid = 1, 0
+    add_title(view, WORDS[name])
+    SetActiveSource(reader)
+    view.CameraPosition, view.CameraFocalPoint = [1.5, -2.6, 1.5], [0.85, 0.2, 0.28]
+    view.CameraViewUp, view.CameraViewAngle = [0, 0, 1], 30
+    Render(view)
+
+
+def take(name, folder):
+    ready = os.path.join(folder, name + ".ready")
+    if os.path.exists(ready):
+        os.remove(ready)
+    window = subprocess.Popen(["paraview", "--dr", f"--script={os.path.abspath(__file__)}"],
+                              env={**os.environ, "BAT_SCENE": name, "BAT_READY": ready, "BAT_SCRIPTS": HERE})
+    try:
+        while not os.path.exists(ready):
+            if window.poll() is not None:
+                raise SystemExit(f"paraview ended before {name} was there")
+            time.sleep(0.5)
+        with open(ready) as file:
+            problem = file.read()
+        if problem:
+            raise SystemExit(problem)
+        time.sleep(8)  # histograms come after the panel
+        picture = os.path.join(folder, name + ".png")
+        crop = ["-crop", PARTS[name], "+repage"] if name in PARTS else []
+        subprocess.run(["import", "-window", "root", *crop, "-colors", "200", picture], check=True)
+        print(picture, flush=True)
+    finally:
+        window.kill()
+        window.wait()
+        if os.path.exists(ready):
+            os.remove(ready)
+
+
+if "BAT_SCENE" in os.environ:
+    try:
+        scene(os.environ["BAT_SCENE"])
+        told = ""
+    except BaseException:
+        told = traceback.format_exc()
+    with open(os.environ["BAT_READY"], "w") as file:
+        file.write(told)
+elif __name__ == "__main__":
+    for one in sys.argv[2:] or ("gui", "panel", "filters", "box", "region"):
+        take(one, os.path.abspath(sys.argv[1]))
