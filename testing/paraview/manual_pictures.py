@@ -45,9 +45,9 @@ def web(n=128):
     kx, ky, kz = np.meshgrid(k, k, k, indexing="ij")
     square = kx ** 2 + ky ** 2 + kz ** 2
     square[0, 0, 0] = 1.0
-    waves = np.fft.fftn(random.normal(size=(n, n, n))) * square ** -0.75 * np.exp(-square / (2 * np.pi * 22) ** 2)
+    waves = np.fft.fftn(random.normal(size=(n, n, n))) * square ** -0.6 * np.exp(-square / (2 * np.pi * 30) ** 2)
     fall = np.stack([np.fft.ifftn(1j * one / square * waves).real for one in (kx, ky, kz)], -1)
-    fall *= 0.03 / fall.std()
+    fall *= 0.032 / fall.std()
     at = (np.stack(np.meshgrid(*3 * [(np.arange(n) + 0.5) / n], indexing="ij"), -1) + fall) % 1.0
     return at.reshape(-1, 3), fall.reshape(-1, 3)
 
@@ -62,7 +62,7 @@ def heap(side=64):
     return at, np.clip(random.lognormal(np.log(0.014), 0.25, len(at)), 0.008, 0.026)
 
 
-def galaxy(n=400000):
+def galaxy(n=120000):
     """Two arms in a disc; places and velocities."""
     random = np.random.default_rng(13)
     radius = random.gamma(2.0, 1.6, n)
@@ -84,7 +84,7 @@ def new_view(camera, width=SIZE, height=SIZE):
     return view
 
 
-def shown(path, view, words, look, array="velocity", title="speed", by_region=1, scale=True, high=None, **settings):
+def shown(path, view, words, look, array="velocity", title="speed", by_region=1, hide="", high=None, **settings):
     reader = OpenDataFile(path)
     for name, value in settings.items():
         setattr(reader, name, value)
@@ -97,7 +97,7 @@ def shown(path, view, words, look, array="velocity", title="speed", by_region=1,
     if look == "Points":
         display.PointSize = 1.5
     if look == "Density Glow":
-        ColorBy(display, None)
+        display.ColorArrayName = ["POINTS", ""]
         display.AmbientColor = display.DiffuseColor = [1.0, 1.0, 1.0]
         display.GlowLegend = 1
     else:
@@ -107,8 +107,7 @@ def shown(path, view, words, look, array="velocity", title="speed", by_region=1,
         low, top = reader.PointData[array].GetRange(-1 if array == "velocity" else 0)
         table.RescaleTransferFunction(low, high or top)
         add_bar(view, display, array, title)
-    if scale:
-        add_scale(display)
+    add_scale(display, hide=hide)
     add_title(view, words.format(count=reader.GetDataInformation().GetNumberOfPoints()))
     return display
 
@@ -140,8 +139,8 @@ def main(folder):
 
     places, velocities = web()
     write(at("web"), places, velocity=velocities)
-    camera = [0.5, 0.5, 2.85], [0.5, 0.47, 0.5], [0, 1, 0], 28
-    slab = dict(UseBox=1, Box=[0, 1, 0, 1, 0.42, 0.58])
+    camera = [0.5, 0.42, 3.55], [0.5, 0.42, 0.5], [0, 1, 0], 28
+    slab = dict(UseBox=1, Box=[0, 1, 0, 1, 0.42, 0.58], hide="z")
     save(folder, "looks_clustered", [
         shown_in(camera, at("web"), "Spheres", "Spheres", **slab),
         shown_in(camera, at("web"), "Points", "Points", **slab),
@@ -149,8 +148,8 @@ def main(folder):
 
     places, radii = heap()
     write(at("heap"), places, radius=radii)
-    camera = [0, -4.4, 0.5], [0, 0, -0.62], [0, 0, 1], 30
-    size = dict(array="radius", title="radius")
+    camera = [0, -4.4, 0.5], [0, 0, -0.67], [0, 0, 1], 32
+    size = dict(array="radius", title="radius", hide="y")
     save(folder, "looks_grains", [
         shown_in(camera, at("heap"), "Spheres: {count:,} grains", "Spheres", **size),
         shown_in(camera, at("heap"), "True Size: {count:,} grains", "True Size", **size),
@@ -158,17 +157,18 @@ def main(folder):
 
     places, velocities = galaxy()
     write(at("galaxy"), places, velocity=velocities)
-    camera = [0, 0, 17], [0, -0.7, 0], [0, 1, 0], 42
+    camera = [0, -0.6, 12.2], [0, -0.6, 0], [0, 1, 0], 44
+    disc = dict(UseBox=1, Box=[-3.2, 3.2, -3.2, 3.2, -1, 1], hide="z")
     save(folder, "looks_galaxy", [
-        shown_in(camera, at("galaxy"), "Spheres, one radius", "Spheres", by_region=0),
-        shown_in(camera, at("galaxy"), "Spheres, radius by region", "Spheres"),
-        shown_in(camera, at("galaxy"), "Density Glow", "Density Glow")], 3)
+        shown_in(camera, at("galaxy"), "Spheres, one radius", "Spheres", by_region=0, **disc),
+        shown_in(camera, at("galaxy"), "Spheres, radius by region", "Spheres", **disc),
+        shown_in(camera, at("galaxy"), "Density Glow", "Density Glow", **disc)], 3)
 
     dam = os.path.join(ROOT, "testing", "data", "sph_dam_break.bat")
-    camera = [0.8, -2.9, 1.15], [0.8, 0.2, 0.27], [0, 0, 1], 34
+    camera = [0.8, -3.0, 1.0], [0.8, 0.2, 0.24], [0, 0, 1], 33
     save(folder, "qualities", [
         shown_in(camera, dam, "quality %g: {count:,} particles" % quality, "Spheres", title="speed", Quality=quality,
-                 size=(560, 340), high=5) for quality in (0.01, 0.1, 0.3, 1.0)], 2)
+                 size=(560, 340), high=5, hide="y") for quality in (0.01, 0.1, 0.3, 1.0)], 2)
 
 
 def shown_in(camera, path, words, look, size=(SIZE, SIZE), **settings):

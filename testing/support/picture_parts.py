@@ -27,24 +27,25 @@ def add_bar(view, display, array, title, size=14, position=(0.25, 0.04), length=
     return bar
 
 
-def add_scale(display, size=12, axes=63, color=GREY):
-    """Numbers along edges of the box of what is displayed. `axes`: bits of min-x, min-y, min-z, max-x, max-y, max-z."""
+def add_scale(display, size=12, hide="", color=GREY):
+    """Numbers along edges of the box of what is displayed, but for the axes in `hide`, such as "yz"."""
     grid = display.DataAxesGrid
     grid.GridAxesVisibility = 1
     grid.ShowGrid, grid.ShowTicks, grid.ShowEdges = 0, 1, 0
-    grid.AxesToLabel = axes
     grid.GridColor = color
     for name in ("X", "Y", "Z"):
-        setattr(grid, name + "Title", name.lower())
+        hidden = name.lower() in hide
+        setattr(grid, name + "Title", "" if hidden else name.lower())
+        setattr(grid, name + "AxisUseCustomLabels", int(hidden))
         for part in ("Title", "Label"):
             setattr(grid, name + part + "FontSize", size)
             setattr(grid, name + part + "Color", WHITE)
     return grid
 
 
-def add_box(view, source, size=12, axes=63):
+def add_box(view, source, size=12, hide=""):
     """The edges of the box of a source, with numbers."""
     display = Show(Outline(Input=source), view)
     display.AmbientColor = display.DiffuseColor = GREY
     display.LineWidth = 1.5
-    return add_scale(display, size, axes)
+    return add_scale(display, size, hide)
