@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures of ParaView's window for the reader's manual: gui.png, panel.png, filters.png, box.png and region.png.
 
-usage: xvfb-run -s "-screen 0 1100x900x24 -noreset" python3 window_pictures.py FOLDER   writes the pictures into FOLDER
+usage: xvfb-run -s "-screen 0 1040x900x24 -noreset" python3 window_pictures.py FOLDER   writes the pictures into FOLDER
 
-PV_PLUGIN_PATH has the plugins; ImageMagick takes the pictures.
+PV_PLUGIN_PATH has the plugins; xdotool fits the window to the screen, and ImageMagick takes the pictures.
 """
 import os
 import subprocess
@@ -13,8 +13,9 @@ import traceback
 
 HERE = os.environ.get("BAT_SCRIPTS") or os.path.dirname(os.path.abspath(__file__))
 DAM = os.path.join(HERE, "..", "data", "sph_dam_break.bat")
+SCREEN = (1040, 900)
 # Of the window that fills the screen: the panel, its filters, and the view. Width, height, left, top.
-PARTS = {"panel": "283x420+0+205", "filters": "283x330+0+482", "box": "790x520+300+170", "region": "790x520+300+170"}
+PARTS = {"panel": "266x275+0+300", "filters": "268x376+0+475", "box": "746x706+290+163", "region": "746x706+290+163"}
 WORDS = {"gui": "A dam break: water that moves, in a box", "panel": "", "filters": "", "box": "The half of the water in a box",
          "region": "A slab across the x axis"}
 
@@ -52,8 +53,8 @@ def scene(name):
     grid.Visibility, grid.ShowGrid = 1, 0
     add_title(view, WORDS[name])
     SetActiveSource(reader)
-    view.CameraPosition, view.CameraFocalPoint = [1.5, -2.6, 1.5], [0.85, 0.2, 0.28]
-    view.CameraViewUp, view.CameraViewAngle = [0, 0, 1], 30
+    view.CameraPosition, view.CameraFocalPoint = [1.5, -2.9, 1.6], [0.88, 0.2, 0.24]
+    view.CameraViewUp, view.CameraViewAngle = [0, 0, 1], 38
     Render(view)
 
 
@@ -62,7 +63,7 @@ def take(name, folder):
     if os.path.exists(ready):
         os.remove(ready)
     window = subprocess.Popen(["paraview", "--dr", f"--script={os.path.abspath(__file__)}"],
-                              env={**os.environ, "BAT_SCENE": name, "BAT_READY": ready, "BAT_SCRIPTS": HERE})
+                              env={**os.environ, "QT_FONT_DPI": "76", "BAT_SCENE": name, "BAT_READY": ready, "BAT_SCRIPTS": HERE})
     try:
         while not os.path.exists(ready):
             if window.poll() is not None:
@@ -72,10 +73,20 @@ def take(name, folder):
             problem = file.read()
         if problem:
             raise SystemExit(problem)
+        subprocess.run(["xdotool", "search", "--sync", "--onlyvisible", "--name", "^ParaView", "windowmove", "0", "0",
+                        "windowsize", *map(str, SCREEN)], check=True)
+        time.sleep(3)
+        # The panel gets the room of the pipeline browser, and is a little wider.
+        for start, end in (((140, 513), (140, 205)), ((286, 700), (312, 700))):
+            middle = [(a + b) // 2 for a, b in zip(start, end)]
+            subprocess.run(["xdotool", "mousemove", *map(str, start), "sleep", "0.5", "mousedown", "1", "sleep", "0.5", "mousemove",
+                            *map(str, middle), "sleep", "0.5", "mousemove", *map(str, end), "sleep", "0.5", "mouseup", "1"],
+                           check=True)
         time.sleep(8)  # histograms come after the panel
         picture = os.path.join(folder, name + ".png")
         crop = ["-crop", PARTS[name], "+repage"] if name in PARTS else []
-        subprocess.run(["import", "-window", "root", *crop, "-colors", "200", picture], check=True)
+        smaller = ["-resize", "600x"] if name in ("box", "region") else []
+        subprocess.run(["import", "-window", "root", *crop, *smaller, "+dither", "-colors", "200", picture], check=True)
         print(picture, flush=True)
     finally:
         window.kill()
