@@ -72,7 +72,6 @@ pqBATCompressionWidget::pqBATCompressionWidget(
   , Grid(new QGridLayout(this->Table))
   , Note(new QLabel(this->Table))
 {
-  this->setShowLabel(false);
   this->Method->setObjectName("Method");
   this->Method->setAccessibleName(tr("Compression"));
   this->Method->addItem(tr("None"));
