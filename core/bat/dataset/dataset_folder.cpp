@@ -6,6 +6,7 @@
 #include "bat/format/checksum.hpp"
 #include "bat/writer.hpp"
 #include "common/io/atomic_file.hpp"
+#include "common/io/random_access_file.hpp"
 
 #include <fmt/format.h>
 
@@ -163,11 +164,11 @@ std::optional<std::set<std::string>> leaf_files_of_others(
   }
 }
 
-// Those of the unwanted leaf files that no other dataset can need. In a folder that is a link,
-// which others may share, only what the dataset had.
+// Those of the unwanted leaf files that no other dataset can need. `only_replaced`: others may have
+// files in the folder, so only what the dataset had.
 std::vector<std::string> removable(const std::filesystem::path& beside,
   const std::filesystem::path& top, const std::set<std::string>& unwanted,
-  const std::set<std::string>& replaced)
+  const std::set<std::string>& replaced, bool only_replaced)
 {
   std::vector<std::string> names;
   if (unwanted.empty())
@@ -176,12 +177,38 @@ std::vector<std::string> removable(const std::filesystem::path& beside,
   }
   if (const auto needed = leaf_files_of_others(beside, top))
   {
-    const bool is_link = std::filesystem::is_symlink(leaves_folder(top));
     std::copy_if(unwanted.begin(), unwanted.end(), std::back_inserter(names),
       [&](const std::string& name)
-      { return needed->count(name) == 0 && (!is_link || replaced.count(name) != 0); });
+      { return needed->count(name) == 0 && (!only_replaced || replaced.count(name) != 0); });
   }
   return names;
+}
+
+std::filesystem::path lock_path(const std::filesystem::path& top)
+{
+  return leaves_folder(top) / ("." + top.filename().string() + ".lock");
+}
+
+/// Makes the folder if it is not there, and returns whether it was not. Throws Error: CannotOpen,
+/// NoSpace.
+bool make_leaves_folder(const std::filesystem::path& folder)
+{
+  std::error_code error;
+  if (std::filesystem::is_symlink(folder, error) && !std::filesystem::exists(folder, error))
+  {
+    throw Error(ErrorCode::CannotOpen,
+      fmt::format("{}: the folder for leaf files is a link to '{}', which does not exist",
+        folder.string(), std::filesystem::read_symlink(folder).string()));
+  }
+  const bool is_new = std::filesystem::create_directory(folder, error);
+  std::error_code unknown;
+  if (error || !std::filesystem::is_directory(folder, unknown))
+  {
+    throw Error(error == std::errc::no_space_on_device ? ErrorCode::NoSpace : ErrorCode::CannotOpen,
+      fmt::format("{}: cannot create the folder for leaf files: {}", folder.string(),
+        error ? error.message() : "there is something else of this name"));
+  }
+  return is_new;
 }
 }
 
@@ -225,24 +252,77 @@ std::string free_leaf_name(const std::filesystem::path& folder, std::uint32_t le
   return name;
 }
 
-bool make_leaves_folder(const std::filesystem::path& folder)
+LeavesLock::LeavesLock(const std::filesystem::path& top)
+  : folder_(leaves_folder(top))
 {
-  std::error_code error;
-  if (std::filesystem::is_symlink(folder, error) && !std::filesystem::exists(folder, error))
+  constexpr int kMaxAttempts = 100; // a clean-up may remove the folder before the lock is in it
+  for (int attempt = 0; attempt != kMaxAttempts; ++attempt)
+  {
+    this->made_folder_ = make_leaves_folder(this->folder_) || this->made_folder_;
+    this->file_.emplace(lock_path(top));
+    if (this->file_->state() != io::LockFile::State::NoFolder)
+    {
+      break;
+    }
+  }
+  if (this->file_->state() == io::LockFile::State::Taken)
   {
     throw Error(ErrorCode::CannotOpen,
-      fmt::format("{}: the folder for leaf files is a link to '{}', which does not exist",
-        folder.string(), std::filesystem::read_symlink(folder).string()));
+      fmt::format("{}: another writer is writing this dataset; write again when it has finished",
+        top.string()));
   }
-  const bool is_new = std::filesystem::create_directory(folder, error);
-  std::error_code unknown;
-  if (error || !std::filesystem::is_directory(folder, unknown))
+  if (this->file_->state() == io::LockFile::State::NoFolder)
   {
-    throw Error(error == std::errc::no_space_on_device ? ErrorCode::NoSpace : ErrorCode::CannotOpen,
-      fmt::format("{}: cannot create the folder for leaf files: {}", folder.string(),
-        error ? error.message() : "there is something else of this name"));
+    throw Error(ErrorCode::CannotOpen,
+      fmt::format("{}: the folder for leaf files is removed again and again by another process",
+        this->folder_.string()));
   }
-  return is_new;
+}
+
+LeavesLock::~LeavesLock()
+{
+  this->file_.reset();
+  if (this->made_folder_)
+  {
+    std::error_code not_empty;
+    std::filesystem::remove(this->folder_, not_empty);
+  }
+}
+
+bool LeavesLock::is_exclusive() const noexcept
+{
+  return this->file_->state() == io::LockFile::State::Locked;
+}
+
+void check_leaf_file(const std::filesystem::path& top, const std::filesystem::path& leaf,
+  const format::LeafRecord& record)
+{
+  const auto fail = [&](const std::string& what)
+  {
+    throw Error(ErrorCode::WriteFailed,
+      fmt::format("{}: the leaf file '{}' {}: another process has written this dataset at the same "
+                  "time, and it has to be written again",
+        top.string(), leaf.string(), what));
+  };
+  format::Header header{};
+  const std::optional<Error> gone = attempt(
+    [&]
+    {
+      const io::RandomAccessFile file(leaf);
+      file.read(0, &header, sizeof(header));
+      if (file.size() != record.file_bytes)
+      {
+        header = {};
+      }
+    });
+  if (gone)
+  {
+    fail(gone->code() == ErrorCode::NotFound ? "is not there any more" : gone->what());
+  }
+  if (header.header_checksum != record.header_checksum)
+  {
+    fail("is not the one that was written");
+  }
 }
 
 std::set<std::string> leaf_files_of(const std::filesystem::path& top)
@@ -259,7 +339,7 @@ std::set<std::string> leaf_files_of(const std::filesystem::path& top)
 }
 
 void remove_leftovers(const std::filesystem::path& path, const std::set<std::string>& keep,
-  const std::set<std::string>& replaced) noexcept
+  const std::set<std::string>& replaced, const LeavesLock* lock) noexcept
 {
   try
   {
@@ -273,13 +353,33 @@ void remove_leftovers(const std::filesystem::path& path, const std::set<std::str
     {
       return;
     }
+    std::optional<io::LockFile> own;
+    if (!lock)
+    {
+      own.emplace(lock_path(top));
+      if (own->state() == io::LockFile::State::Taken)
+      {
+        return; // the other writer removes them
+      }
+    }
+    const bool is_exclusive =
+      lock ? lock->is_exclusive() : own->state() == io::LockFile::State::Locked;
     const std::vector<std::string> present = names_in(folder, is_leaf_file_name);
     std::set<std::string> unwanted(present.begin(), present.end());
     for (const std::string& kept : keep)
     {
       unwanted.erase(kept);
     }
-    for (const std::string& leaf : removable(beside, top, unwanted, replaced))
+    if (!lock || !is_exclusive)
+    {
+      for (const std::string& kept : leaf_files_of(top)) // another writer may have come between
+      {
+        unwanted.erase(kept);
+      }
+    }
+    const bool is_link = std::filesystem::is_symlink(folder, none);
+    for (const std::string& leaf :
+      removable(beside, top, unwanted, replaced, is_link || !is_exclusive))
     {
       std::filesystem::remove(folder / leaf, none);
     }
@@ -287,7 +387,8 @@ void remove_leftovers(const std::filesystem::path& path, const std::set<std::str
     {
       io::remove_if_abandoned(folder / temporary);
     }
-    if (!std::filesystem::is_symlink(folder, none))
+    own.reset();
+    if (!is_link)
     {
       std::filesystem::remove(folder, none); // only works on an empty one
     }

@@ -2,8 +2,12 @@
 // The folder beside a top file that holds its leaf files: names, and what may be removed.
 #pragma once
 
+#include "bat/format/layout.hpp"
+#include "common/io/lock_file.hpp"
+
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -25,24 +29,50 @@ void check_name(const std::filesystem::path& top);
 /// Such a name that a new file may have in the folder of a dataset whose leaf files are `replaced`.
 /// A file of that dataset that has the same name holds the same bytes; one of another dataset,
 /// which was here under this name or shares the folder, is not shared, so that it can be removed
-/// with its own dataset and not before.
+/// with its own dataset and not before. Without a lock (LeavesLock), `replaced` is to be empty:
+/// another writer may remove those files.
 [[nodiscard]] std::string free_leaf_name(const std::filesystem::path& folder, std::uint32_t leaf,
   std::uint64_t header_checksum, const std::set<std::string>& replaced);
 
-/// Makes the folder if it is not there, and returns whether it was not. Throws Error: CannotOpen,
-/// NoSpace.
-[[nodiscard]] bool make_leaves_folder(const std::filesystem::path& folder);
+/// Makes the folder for the leaf files of a dataset, and lets one writer at a time write them: two
+/// would remove what the other one has just written. The lock is a file in the folder, which goes
+/// with this; so does the folder, if it was made for this and nothing is in it. Not thread-safe.
+class LeavesLock
+{
+public:
+  /// `top`: without links. Throws Error: CannotOpen, also if another writer has it; NoSpace.
+  explicit LeavesLock(const std::filesystem::path& top);
+  LeavesLock(const LeavesLock&) = delete;
+  LeavesLock& operator=(const LeavesLock&) = delete;
+  ~LeavesLock();
+
+  /// False where the file system has no locks. Then writers remove only what the dataset that they
+  /// replace had, and one that loses leaf files to another one is told by check_leaf_file().
+  [[nodiscard]] bool is_exclusive() const noexcept;
+
+private:
+  std::filesystem::path folder_;
+  bool made_folder_ = false;
+  std::optional<io::LockFile> file_;
+};
+
+/// That a leaf file that a finished top file names is there, and is that one. Throws
+/// Error{WriteFailed}: another process has removed or replaced it.
+void check_leaf_file(const std::filesystem::path& top, const std::filesystem::path& leaf,
+  const format::LeafRecord& record);
 
 /// Leaf files (names in the folder) that the top file at `top` refers to; none if there is no top
 /// file that can be read. Never throws but for want of memory.
 [[nodiscard]] std::set<std::string> leaf_files_of(const std::filesystem::path& top);
 
 /// Removes what finished or killed writers of `top` left: leaf files (names in the folder) not in
-/// `keep`, temporaries, and the folder when nothing is left in it. A leaf file stays if a top file
-/// beside this one refers to it, which may be this dataset's former self under a new name, or if a
-/// file beside it cannot be judged. In a folder that is a link, which others may share, only those
-/// in `replaced` go, which belonged to the dataset that was there before, and the link stays. Files
-/// with other names stay. Never throws; what cannot be removed stays.
+/// `keep` and not of the top file, temporaries, and the folder when nothing is left in it. A leaf
+/// file stays if a top file beside this one refers to it, which may be this dataset's former self
+/// under a new name, or if a file beside it cannot be judged. In a folder that is a link, which
+/// others may share, and where the file system has no locks, only those in `replaced` go, which
+/// belonged to the dataset that was there before; and such a link stays. Files with other names
+/// stay. Without a `lock` of the caller's, nothing goes while another writer has one. Never throws;
+/// what cannot be removed stays.
 void remove_leftovers(const std::filesystem::path& top, const std::set<std::string>& keep,
-  const std::set<std::string>& replaced) noexcept;
+  const std::set<std::string>& replaced, const LeavesLock* lock = nullptr) noexcept;
 }

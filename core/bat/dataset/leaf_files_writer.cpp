@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bat/dataset/leaf_files_writer.hpp"
 
-#include "bat/dataset/dataset_folder.hpp"
-
 #include <random>
 #include <system_error>
 
@@ -10,33 +8,26 @@ namespace bat
 {
 namespace fs = std::filesystem;
 
+namespace
+{
+// Throws Error if the target cannot be replaced.
+const fs::path& replaceable(const fs::path& path)
+{
+  const io::AtomicFile probe(path);
+  return path;
+}
+}
+
 LeafFilesWriter::LeafFilesWriter(const fs::path& path, const ParticleView& schema, bool flush)
   : path_(io::follow_links(path))
   , folder_(leaves_folder(path_))
   , flush_(flush)
+  , lock_(replaceable(path_))
   , replaced_(leaf_files_of(path_))
   , top_(contents_of(schema))
 {
-  { // that the target can be replaced
-    const io::AtomicFile probe(this->path_);
-  }
   std::random_device random;
   this->id_ = (std::uint64_t{ random() } << 32) | random();
-  this->made_folder_ = make_leaves_folder(this->folder_);
-}
-
-LeafFilesWriter::~LeafFilesWriter()
-{
-  if (this->is_finished_)
-  {
-    return;
-  }
-  this->unfinished_.remove_all();
-  if (this->made_folder_)
-  {
-    std::error_code not_empty;
-    fs::remove(this->folder_, not_empty);
-  }
 }
 
 void LeafFilesWriter::add(const std::function<void(io::AtomicFile&)>& write)
@@ -49,8 +40,8 @@ void LeafFilesWriter::add(const std::function<void(io::AtomicFile&)>& write)
   file.commit(this->flush_);
   this->written_.push_back(path);
   LeafEntry entry = describe_leaf(path, {});
-  const std::string name =
-    free_leaf_name(this->folder_, number, entry.record.header_checksum, this->replaced_);
+  const std::string name = free_leaf_name(this->folder_, number, entry.record.header_checksum,
+    this->lock_.is_exclusive() ? this->replaced_ : std::set<std::string>());
   entry.name = this->folder_.filename().string() + "/" + name;
   entry.record.name_bytes = static_cast<std::uint32_t>(entry.name.size());
   this->top_.sample_ids = entry.sample_ids;
@@ -89,8 +80,11 @@ std::uint64_t LeafFilesWriter::finish()
   file.write(0, contents.data(), contents.size());
   file.commit(this->flush_);
   this->unfinished_.keep_all();
-  this->is_finished_ = true;
-  remove_leftovers(this->path_, names, this->replaced_);
+  for (const LeafEntry& leaf : this->top_.leaves)
+  {
+    check_leaf_file(this->path_, this->folder_.parent_path() / leaf.name, leaf.record);
+  }
+  remove_leftovers(this->path_, names, this->replaced_, &this->lock_);
   return contents.size();
 }
 }

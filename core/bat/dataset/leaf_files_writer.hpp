@@ -2,6 +2,7 @@
 // One process writes a dataset of several leaf files.
 #pragma once
 
+#include "bat/dataset/dataset_folder.hpp"
 #include "bat/dataset/top_writer.hpp"
 #include "bat/dataset/unfinished.hpp"
 #include "bat/particles.hpp"
@@ -17,16 +18,16 @@
 namespace bat
 {
 /// Leaf files one by one, and then the top file, which replaces by one rename what is there.
-/// Without finish() nothing is left.
+/// Without finish() nothing is left. While it lives, no other writer writes leaf files of the
+/// dataset.
 class LeafFilesWriter
 {
 public:
-  /// `path`: links are followed; `schema`: of the particles. Throws Error: CannotOpen, NoSpace.
+  /// `path`: links are followed; `schema`: of the particles. Throws Error: CannotOpen, also if
+  /// another writer writes the dataset; NoSpace.
   LeafFilesWriter(const std::filesystem::path& path, const ParticleView& schema, bool flush);
   LeafFilesWriter(const LeafFilesWriter&) = delete;
   LeafFilesWriter& operator=(const LeafFilesWriter&) = delete;
-  ~LeafFilesWriter();
-
   /// The next leaf file, which `write` writes without its commit; neighbours in space follow each
   /// other.
   void add(const std::function<void(io::AtomicFile&)>& write);
@@ -41,8 +42,7 @@ private:
   std::filesystem::path path_;
   std::filesystem::path folder_;
   bool flush_;
-  bool made_folder_ = false;
-  bool is_finished_ = false;
+  LeavesLock lock_;
   std::uint64_t id_ = 0; ///< of this write, in names that leaf files have before the last one
   std::set<std::string> replaced_;
   TopContents top_;

@@ -123,11 +123,7 @@ private:
     this->single_.reset();
     this->unfinished_.remove_all();
     MPI_Barrier(this->comm_.get());
-    if (this->made_folder_)
-    {
-      std::error_code not_empty;
-      std::filesystem::remove(leaves_folder(this->path_), not_empty);
-    }
+    this->lock_.reset();
   }
 
   // Ends a phase: its time is the slowest rank's.
@@ -395,15 +391,18 @@ private:
       return;
     }
     const std::filesystem::path folder = leaves_folder(this->path_);
-    std::uint64_t id = 0;
+    std::array<std::uint64_t, 2> head{}; // an id of this write, and whether it has a lock
     this->on_root(
       [&]
       {
-        this->made_folder_ = make_leaves_folder(folder);
+        this->lock_.emplace(this->path_);
         std::random_device random;
-        id = (std::uint64_t{ random() } << 32) | random();
+        head = { (std::uint64_t{ random() } << 32) | random(),
+          std::uint64_t{ this->lock_->is_exclusive() } };
       });
-    MPI_Bcast(&id, 1, MPI_UINT64_T, 0, this->comm_.get());
+    MPI_Bcast(head.data(), 2, MPI_UINT64_T, 0, this->comm_.get());
+    const std::uint64_t id = head[0];
+    this->is_exclusive_ = head[1] != 0;
     together(this->comm_.get(),
       [&]
       {
@@ -480,10 +479,13 @@ private:
     {
       this->commit_leaves();
       this->unfinished_.keep_all();
+      together(this->comm_.get(), [&] { this->check_leaves(); });
     }
     if (this->comm_.rank() == 0)
     {
-      remove_leftovers(this->path_, this->names_, this->replaced());
+      remove_leftovers(
+        this->path_, this->names_, this->replaced(), this->lock_ ? &*this->lock_ : nullptr);
+      this->lock_.reset();
     }
     this->finish(this->seconds_.commit);
   }
@@ -501,30 +503,41 @@ private:
   void commit_leaves()
   {
     std::vector<char> mine;
-    std::vector<std::string> names;
-    together(this->comm_.get(), [&] { mine = this->describe_leaves(names); });
+    together(this->comm_.get(), [&] { mine = this->describe_leaves(); });
     const std::vector<char> all = gather_records(this->comm_, mine);
     TopContents top;
     this->on_root([&] { top = this->describe_top(all); });
-    together(this->comm_.get(), [&] { this->rename_leaves(names); });
+    together(this->comm_.get(), [&] { this->rename_leaves(); });
     this->on_root([&] { this->write_top(top); });
   }
 
-  // What rank 0 needs to know of the leaf files of this rank, and the names that they will have.
-  std::vector<char> describe_leaves(std::vector<std::string>& names)
+  // What rank 0 needs to know of the leaf files of this rank, which get their names.
+  std::vector<char> describe_leaves()
   {
     std::vector<char> bytes;
     const std::string folder = leaves_folder(this->path_).filename().string() + "/";
     for (std::size_t i = 0; i != this->written_.size(); ++i)
     {
       LeafEntry entry = describe_leaf(this->written_[i], {});
-      names.push_back(free_leaf_name(leaves_folder(this->path_), this->moved_.leaves[i].leaf,
-        entry.record.header_checksum, this->replaced()));
-      entry.name = folder + names.back();
+      this->leaf_names_.push_back(free_leaf_name(leaves_folder(this->path_),
+        this->moved_.leaves[i].leaf, entry.record.header_checksum,
+        this->is_exclusive_ ? this->replaced() : std::set<std::string>()));
+      entry.name = folder + this->leaf_names_.back();
       entry.record.name_bytes = static_cast<std::uint32_t>(entry.name.size());
       append_entry(bytes, entry);
+      this->records_.push_back(entry.record);
     }
     return bytes;
+  }
+
+  // That those of this rank are what the top file says.
+  void check_leaves() const
+  {
+    const std::filesystem::path folder = leaves_folder(this->path_);
+    for (std::size_t i = 0; i != this->records_.size(); ++i)
+    {
+      check_leaf_file(this->path_, folder / this->leaf_names_[i], this->records_[i]);
+    }
   }
 
   // On rank 0.
@@ -545,12 +558,12 @@ private:
     return top;
   }
 
-  void rename_leaves(const std::vector<std::string>& names)
+  void rename_leaves()
   {
     const std::filesystem::path folder = leaves_folder(this->path_);
     for (std::size_t i = 0; i != this->written_.size(); ++i)
     {
-      const std::filesystem::path file = folder / names[i];
+      const std::filesystem::path file = folder / this->leaf_names_[i];
       const bool is_new = !std::filesystem::exists(file);
       std::filesystem::rename(this->written_[i], file);
       this->unfinished_.forget(this->written_[i]);
@@ -625,13 +638,16 @@ private:
   Nodes* nodes_ = nullptr;
   ExchangeResult moved_;
   std::uint64_t leaf_files_ = 0;                  ///< of all ranks
+  std::optional<LeavesLock> lock_;                ///< rank 0, while leaf files are written
+  bool is_exclusive_ = false;                     ///< whether rank 0 has a lock
   std::vector<std::filesystem::path> written_;    ///< per leaf in moved_
+  std::vector<std::string> leaf_names_;           ///< the same: what they become
+  std::vector<format::LeafRecord> records_;       ///< the same: as the top file has them
   std::set<std::string> names_;                   ///< rank 0: leaf files of the new dataset
   std::optional<std::set<std::string>> replaced_; ///< see replaced()
   Unfinished unfinished_;
   std::optional<std::filesystem::perms> permissions_; ///< of the file that is replaced
   std::optional<io::AtomicFile> single_; ///< the only leaf file, on the rank that writes it
-  bool made_folder_ = false;             ///< rank 0: the one for leaf files was not there before
   std::uint64_t file_bytes_ = 0;
   std::uint64_t largest_ = 0;
   PhaseSeconds seconds_;

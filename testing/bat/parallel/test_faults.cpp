@@ -587,6 +587,40 @@ TEST(Faults, something_else_is_named_as_the_folder_of_leaf_files)
   expect_dataset(path, make_cloud(2));
 }
 
+TEST(Faults, another_writer_of_the_dataset_is_an_error_of_all_ranks_and_keeps_its_files)
+{
+  const SharedDir folder;
+  const fs::path path = folder / "out.bat";
+  bat::mpi::WriteOptions options = routed();
+  options.target_bytes = kSeveral;
+  std::optional<bat::LeavesLock> other;
+  const fs::path leaf = folder / ("out.bat.leaves/" + bat::leaf_file_name(0, 1));
+  if (rank() == 0)
+  {
+    other.emplace(path);
+    write_bytes(leaf, { std::byte{ 7 } });
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  expect_same_error(ErrorCode::CannotOpen, { "rank 0: ", path.string(), "another writer" },
+    [&] { bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(make_cloud(1)).view(), options); });
+  options.target_bytes = kOne;
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(make_cloud(2)).view(), options);
+  if (rank() == 0)
+  {
+    EXPECT_TRUE(fs::exists(leaf));
+    other.reset();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  options.target_bytes = kSeveral;
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(make_cloud(1)).view(), options);
+  expect_dataset(path, make_cloud(1));
+  if (rank() == 0)
+  {
+    EXPECT_FALSE(fs::exists(leaf));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 TEST(Faults, leftovers_of_killed_writers_go_and_others_files_stay)
 {
   for (const std::uint64_t target : { kSeveral, kOne })

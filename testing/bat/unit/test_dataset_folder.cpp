@@ -2,12 +2,35 @@
 // The folder of leaf files: names, and what a writer removes around its dataset.
 
 #include "bat/dataset/dataset_folder.hpp"
+#include "bat/dataset/leaf_files_writer.hpp"
 #include "bat/piece_writer.hpp"
 #include "bat/repack.hpp"
+#include "bat/write/leaf_writer.hpp"
 
 #include "support/dataset_files.hpp"
 
 #include <gtest/gtest.h>
+
+#include <cerrno>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace
+{
+bool has_locks = true;
+}
+
+/// In the place of the system's, so that a file system can be without locks.
+extern "C" int flock(int descriptor, int operation)
+{
+  if (!has_locks)
+  {
+    errno = ENOLCK;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_flock, descriptor, operation));
+}
 
 namespace
 {
@@ -278,5 +301,167 @@ TEST_F(DatasetFolder, keeps_leaf_files_while_a_file_beside_it_cannot_be_judged)
   }
   write_bytes(this->folder / "damaged.bat", bytes);
   EXPECT_NO_THROW(bat::validate(this->folder / "damaged.bat"));
+}
+
+/// A writer of the leaf files of a dataset, which can be stopped between them.
+class Writer
+{
+public:
+  Writer(const fs::path& top, std::uint64_t seed)
+    : parts_(dataset_files::slabs(clouds::uniform(500, seed), 3))
+    , writer_(top, parts_[0].view(), false)
+  {
+  }
+  void write()
+  {
+    for (const clouds::Cloud& part : this->parts_)
+    {
+      this->writer_.add([&](bat::io::AtomicFile& file)
+        { bat::write_leaf(file, bat::write::ParticleParts::of_view(part.view()), {}); });
+    }
+  }
+  void finish() { this->writer_.finish(); }
+
+private:
+  std::vector<clouds::Cloud> parts_;
+  bat::LeafFilesWriter writer_;
+};
+
+dataset_files::Rows rows(std::uint64_t seed, const fs::path& folder)
+{
+  bat::write_file(folder / "expected.bat", clouds::uniform(500, seed).view());
+  return dataset_files::rows_of(folder / "expected.bat");
+}
+
+TEST_F(DatasetFolder, has_one_writer_at_a_time)
+{
+  const TempDir elsewhere;
+  Writer(this->top, 1).write(); // not finished: nothing is left
+  EXPECT_EQ(names_in(this->folder.path()), Names{});
+  Writer first(this->top, 2);
+  first.write();
+  const auto refused = [&](const auto& f)
+  {
+    try
+    {
+      f();
+      ADD_FAILURE() << "two writers";
+    }
+    catch (const bat::Error& error)
+    {
+      EXPECT_EQ(error.code(), bat::ErrorCode::CannotOpen);
+      EXPECT_EQ(std::string(error.what()),
+        this->top.string() +
+          ": another writer is writing this dataset; write again when it has finished");
+    }
+  };
+  refused([&] { Writer(this->top, 3).write(); });
+  refused(
+    [&]
+    {
+      bat::WriteOptions options;
+      options.target_bytes = 4096;
+      bat::PieceWriter pieces(this->top, options, 0);
+      pieces.add(clouds::uniform(500, 3).view());
+      pieces.finish();
+    });
+  dataset_files::write(elsewhere / "in.bat", dataset_files::slabs(clouds::uniform(500, 3), 3));
+  refused([&] { bat::repack(elsewhere / "in.bat", this->top, {}); });
+  Writer other(this->folder / "other.bat", 3); // of another dataset
+  other.write();
+  // A dataset of one file takes nothing away.
+  bat::write_file(this->top, clouds::uniform(500, 4).view());
+  EXPECT_TRUE(dataset_files::rows_of(this->top) == rows(4, elsewhere.path()));
+  EXPECT_TRUE(bat::remove_dataset(this->top));
+  first.finish();
+  other.finish();
+  for (const char* name : { "out.bat", "other.bat" })
+  {
+    EXPECT_NO_THROW(bat::validate(this->folder / name));
+    const Names files = names_in(this->folder / (std::string(name) + ".leaves"));
+    EXPECT_EQ(files.size(), 3U + 1U);
+    EXPECT_EQ(files.front(), "." + std::string(name) + ".lock"); // until the writer is gone
+  }
+}
+
+TEST_F(DatasetFolder, is_free_again_after_each_writer_also_a_killed_one)
+{
+  for (std::uint64_t seed = 1; seed != 4; ++seed)
+  {
+    const pid_t child = ::fork();
+    if (child == 0)
+    {
+      const bat::LeavesLock lock(this->top);
+      write_bytes(this->folder / ("out.bat.leaves/" + bat::leaf_file_name(7, seed)), {});
+      std::_Exit(lock.is_exclusive() ? 0 : 1); // as a process that is killed
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_EQ(status, 0);
+    EXPECT_EQ(this->leaves().front(), ".out.bat.lock");
+    if (seed == 2)
+    {
+      bat::write_file(this->top, clouds::uniform(500, seed).view());
+      EXPECT_EQ(names_in(this->folder.path()), Names{ "out.bat" });
+      continue;
+    }
+    {
+      Writer writer(this->top, seed);
+      writer.write();
+      writer.finish();
+    }
+    EXPECT_EQ(this->leaves().size(), 3U);
+    EXPECT_NO_THROW(bat::validate(this->top));
+  }
+}
+
+TEST_F(DatasetFolder, without_locks_writers_leave_the_files_of_each_other_and_see_what_is_lost)
+{
+  const TempDir elsewhere;
+  dataset_files::write(this->top, dataset_files::slabs(clouds::uniform(500, 1), 3));
+  has_locks = false;
+  const auto finish = [&](Writer& writer, std::uint64_t seed)
+  {
+    writer.finish();
+    EXPECT_TRUE(dataset_files::rows_of(this->top) == rows(seed, elsewhere.path()));
+  };
+  {
+    Writer first(this->top, 2);
+    Writer second(this->top, 1); // the same particles as those that are replaced
+    Writer third(this->top, 3);
+    second.write();
+    first.write();
+    third.write();
+    finish(first, 2);
+    finish(second, 1);
+    finish(third, 3);
+    bat::write_file(this->top, clouds::uniform(500, 4).view());
+  }
+  Writer last(this->top, 5);
+  last.write();
+  finish(last, 5);
+  has_locks = true;
+
+  const bat::Dataset dataset = bat::Dataset::open(this->top);
+  const fs::path leaf = dataset.leaves()[1].path;
+  bat::format::LeafRecord record = bat::describe_leaf(leaf, {}).record;
+  EXPECT_NO_THROW(bat::check_leaf_file(this->top, leaf, record));
+  const auto lost = [&](const std::string& text)
+  {
+    try
+    {
+      bat::check_leaf_file(this->top, leaf, record);
+      ADD_FAILURE() << text;
+    }
+    catch (const bat::Error& error)
+    {
+      EXPECT_EQ(error.code(), bat::ErrorCode::WriteFailed);
+      EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+    }
+  };
+  ++record.header_checksum;
+  lost("is not the one that was written");
+  fs::remove(leaf);
+  lost("is not there any more");
 }
 }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A file that only one writer has at a time, and that goes with it.
+#pragma once
+
+#include <filesystem>
+
+namespace bat::io
+{
+/// While it lives, no other LockFile of the same path does, in this process or another one, where
+/// the file system has locks. The file goes when the writer does. That of a killed writer stays and
+/// is not locked: the next LockFile takes it over. Not thread-safe.
+class LockFile
+{
+public:
+  enum class State
+  {
+    Locked,
+    Unlocked, ///< the file system has no locks, so other writers are not noticed
+    Taken,    ///< another one has it
+    NoFolder  ///< the folder is not there, or was removed just now
+  };
+
+  /// Waits for a short time if another one has the file. Throws Error{CannotOpen, NoSpace} if it
+  /// cannot be made.
+  explicit LockFile(std::filesystem::path path);
+  LockFile(const LockFile&) = delete;
+  LockFile& operator=(const LockFile&) = delete;
+  ~LockFile();
+
+  [[nodiscard]] State state() const noexcept { return this->state_; }
+
+private:
+  State try_lock();
+
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  State state_ = State::NoFolder;
+};
+}
