@@ -34,11 +34,10 @@ std::size_t track_bytes(const TrackSchema& schema) noexcept
 
 TracksList list_tracks(const io::RandomAccessFile& file)
 {
-  format::TrackBlocks found;
-  format::find_blocks(file, found);
   TracksList list;
-  list.end = found.end;
-  for (const format::BlockStart& start : found.starts)
+  format::find_blocks(file, list.found);
+  list.end = list.found.end;
+  for (const format::BlockStart& start : list.found.starts)
   {
     format::TrackBlock block = format::read_block(file, start);
     // A file of blocks of one sample repeats what rarely changes.
@@ -112,6 +111,7 @@ Tracks Tracks::open(const std::filesystem::path& path)
   tracks.file_bytes = file.size();
   tracks.unfinished_bytes = file.size() - list.end;
   tracks.blocks = list.blocks.size();
+  tracks.is_finished = list.found.known.is_finished != 0;
   TrackIds ids;
   for (const ListedBlock& block : list.blocks)
   {
@@ -146,7 +146,17 @@ Tracks Tracks::open(const std::filesystem::path& path)
 void validate_tracks(const std::filesystem::path& path)
 {
   const io::RandomAccessFile file(path);
-  for (const ListedBlock& listed : list_tracks(file).blocks)
+  const TracksList list = list_tracks(file);
+  if (!list.found.has_both_ends)
+  {
+    format::corrupt(file, "one of the two records of its end has another checksum");
+  }
+  if (format::judge_tail(file, list.found) == format::TracksTail::Unknown)
+  {
+    format::corrupt(file,
+      fmt::format("what is behind the last block, at {}, is not of an unfinished one", list.end));
+  }
+  for (const ListedBlock& listed : list.blocks)
   {
     const format::TrackBlock block = format::read_block(file, listed.start);
     const std::vector<std::byte> payload =

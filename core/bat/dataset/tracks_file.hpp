@@ -24,7 +24,8 @@ struct ListedBlock
 struct TracksList
 {
   std::vector<ListedBlock> blocks;
-  std::uint64_t end = 0; ///< behind the last block
+  std::uint64_t end = 0;     ///< behind the last block
+  format::TrackBlocks found; ///< as format::find_blocks() found them
 };
 [[nodiscard]] TracksList list_tracks(const io::RandomAccessFile& file);
 

@@ -3,11 +3,13 @@
 
 #include "bat/dataset/tracks_file.hpp"
 #include "bat/error.hpp"
+#include "bat/format/checksum.hpp"
 #include "bat/format/layout.hpp"
 #include "bat/text.hpp"
 #include "bat/write/input.hpp"
 #include "common/io/append_file.hpp"
 #include "common/io/atomic_file.hpp"
+#include "common/io/lock_file.hpp"
 #include "common/numbers.hpp"
 
 #include <fmt/format.h>
@@ -251,13 +253,12 @@ bool is_packed(const TracksList& list)
   return true;
 }
 
+// `is_finished`: of the new file.
 void pack(const io::RandomAccessFile& file, const TracksList& list,
-  const std::filesystem::path& out, bool flush)
+  const std::filesystem::path& out, bool is_finished, bool flush)
 {
   io::AtomicFile packed(out);
-  const std::vector<std::byte> header = format::encode_tracks_header();
-  packed.write(0, header.data(), header.size());
-  std::uint64_t end = header.size();
+  std::uint64_t end = format::kTracksHeaderBytes;
   Merged merged;
   const auto write = [&]
   {
@@ -283,13 +284,27 @@ void pack(const io::RandomAccessFile& file, const TracksList& list,
     merged.add(file, block, rows);
   }
   write();
+  const std::vector<std::byte> header =
+    format::encode_tracks_header(format::make_tracks_end(1, end, is_finished));
+  packed.write(0, header.data(), header.size());
   packed.commit(flush);
 }
 
+// Unless another process has just done so, whose samples this would take away.
 void begin_file(const std::filesystem::path& path, bool flush)
 {
-  io::AtomicFile file(path);
-  const std::vector<std::byte> header = format::encode_tracks_header();
+  const io::LockFile lock(path.parent_path() / ("." + path.filename().string() + ".lock"));
+  if (lock.state() == io::LockFile::State::Taken)
+  {
+    throw Error(ErrorCode::CannotOpen, path.string() + ": another writer has it open");
+  }
+  if (std::filesystem::exists(path))
+  {
+    return;
+  }
+  io::AtomicFile file(path); // which says what is wrong with the folder
+  const std::vector<std::byte> header =
+    format::encode_tracks_header(format::make_tracks_end(1, format::kTracksHeaderBytes, false));
   file.write(0, header.data(), header.size());
   file.commit(flush);
 }
@@ -301,7 +316,46 @@ struct TracksWriter::Impl
   bool flush = true;
   std::unique_ptr<io::AppendFile> file; ///< null once it is closed
   std::uint64_t end = 0;
+  format::TracksEnd known{};         ///< as it is in the file
   std::optional<TrackSchema> schema; ///< of the last sample with particles
+
+  /// Readers and later writers know then that blocks reach to `end`.
+  void write_end(bool is_finished)
+  {
+    const format::TracksEnd record =
+      format::make_tracks_end(this->known.sequence + 1, this->end, is_finished);
+    this->file->write(format::offset_of_end(record.sequence), &record, sizeof(record));
+    this->known = record;
+  }
+
+  /// What is behind the blocks goes, or becomes one if all of it is there. Throws Error{Corrupt} if
+  /// no writer can have left it.
+  void settle_tail(const io::RandomAccessFile& source, format::TrackBlocks& blocks)
+  {
+    switch (format::judge_tail(source, blocks))
+    {
+      case format::TracksTail::None:
+        return;
+      case format::TracksTail::Unfinished:
+        this->file->cut(blocks.end);
+        return;
+      case format::TracksTail::Whole:
+      {
+        format::BlockStart start{};
+        source.read(blocks.end, &start, sizeof(start));
+        start.start_checksum =
+          format::checksum(&start, offsetof(format::BlockStart, start_checksum));
+        this->file->write(blocks.end, &start, sizeof(start));
+        blocks.end += start.block_bytes;
+        return;
+      }
+      case format::TracksTail::Unknown:
+        throw Error(ErrorCode::Corrupt,
+          fmt::format("{}: the {} bytes behind the last block, at {}, are not of an unfinished "
+                      "sample, and are not overwritten; move the file away to begin a new one",
+            this->path.string(), source.size() - blocks.end, blocks.end));
+    }
+  }
 };
 
 TracksWriter::TracksWriter(const std::filesystem::path& path, bool flush)
@@ -316,13 +370,19 @@ TracksWriter::TracksWriter(const std::filesystem::path& path, bool flush)
     begin_file(path, flush);
   }
   impl.file = std::make_unique<io::AppendFile>(path);
+  {
+    const io::RandomAccessFile file(path);
+    format::TrackBlocks blocks;
+    format::find_blocks(file, blocks);
+    impl.settle_tail(file, blocks);
+  }
   TracksList list;
   {
     const io::RandomAccessFile file(path);
     list = list_tracks(file);
     if (!is_packed(list))
     {
-      pack(file, list, path, flush);
+      pack(file, list, path, false, flush);
     }
   }
   for (const ListedBlock& block : list.blocks)
@@ -339,9 +399,10 @@ TracksWriter::TracksWriter(const std::filesystem::path& path, bool flush)
   format::TrackBlocks blocks;
   format::find_blocks(file, blocks);
   impl.end = blocks.end;
-  if (file.size() != impl.end)
+  impl.known = blocks.known;
+  if (!blocks.has_both_ends || blocks.known.end != blocks.end)
   {
-    impl.file->cut(impl.end);
+    impl.write_end(false);
   }
 }
 
@@ -384,6 +445,10 @@ void TracksWriter::append(const TrackSample& sample)
   std::memset(&bytes[kCommit], 0, sizeof(commit));
   try
   {
+    if (impl.known.is_finished != 0)
+    {
+      impl.write_end(false); // before there is anything behind the end of a finished file
+    }
     impl.file->write(impl.end, bytes.data(), bytes.size());
     if (impl.flush)
     {
@@ -397,7 +462,10 @@ void TracksWriter::append(const TrackSample& sample)
   }
   catch (const Error&)
   {
-    (void)attempt([&] { impl.file->cut(impl.end); });
+    if (attempt([&] { impl.file->cut(impl.end); }))
+    {
+      impl.file.reset(); // what was written of the sample stays, and nothing may come behind it
+    }
     throw;
   }
   impl.end += bytes.size();
@@ -405,6 +473,8 @@ void TracksWriter::append(const TrackSample& sample)
   {
     impl.schema = schema;
   }
+  // Only now: the block is on disk whenever this is.
+  impl.write_end(false);
 }
 
 TracksWriter::Ids TracksWriter::ids_before(std::int64_t step) const
@@ -439,25 +509,40 @@ TracksWriter::Ids TracksWriter::ids_before(std::int64_t step) const
 void TracksWriter::finish()
 {
   Impl& impl = *this->impl_;
-  const std::unique_ptr<io::AppendFile> held = std::move(impl.file); // until the file is replaced
+  std::unique_ptr<io::AppendFile> held = std::move(impl.file); // until the file is replaced
+  if (!held)
+  {
+    return; // is closed
+  }
   const io::RandomAccessFile file(impl.path);
   const TracksList list = list_tracks(file);
   if (!is_packed(list))
   {
-    pack(file, list, impl.path, impl.flush);
+    pack(file, list, impl.path, true, impl.flush);
+    return;
+  }
+  if (impl.known.is_finished == 0)
+  {
+    impl.file = std::move(held);
+    impl.write_end(true);
+    impl.write_end(true);
+    if (impl.flush)
+    {
+      impl.file->flush();
+    }
+    impl.file.reset();
   }
 }
 
 void repack_tracks(const std::filesystem::path& in, const std::filesystem::path& out, bool flush)
 {
   check_name(out);
-  std::unique_ptr<io::AppendFile> held;
-  std::error_code none;
-  if (std::filesystem::equivalent(in, out, none))
+  std::unique_ptr<io::AppendFile> held; // no writer goes on with a file that is replaced
+  if (std::filesystem::is_regular_file(out))
   {
-    held = std::make_unique<io::AppendFile>(in);
+    held = std::make_unique<io::AppendFile>(out);
   }
   const io::RandomAccessFile file(in);
-  pack(file, list_tracks(file), out, flush);
+  pack(file, list_tracks(file), out, true, flush);
 }
 }

@@ -387,6 +387,9 @@ int compare_ids(std::uint64_t a, std::uint64_t b, ScalarType type) noexcept
     });
 }
 
+namespace
+{
+// Throws Error: Truncated, NotABatFile, UnsupportedVersion, Corrupt.
 void check_tracks_header(const io::RandomAccessFile& file)
 {
   TracksHeader header{};
@@ -403,11 +406,11 @@ void check_tracks_header(const io::RandomAccessFile& file)
       fmt::format("{}: tracks of version {}; this library reads version {}", file.name(),
         header.version_major, kTracksVersionMajor));
   }
-  if (there < sizeof(header))
+  if (file.size() < kTracksHeaderBytes)
   {
     throw Error(ErrorCode::Truncated,
-      fmt::format(
-        "{}: has {} bytes; the header of tracks has {}", file.name(), there, sizeof(header)));
+      fmt::format("{}: has {} bytes; the header of tracks has {}", file.name(), file.size(),
+        kTracksHeaderBytes));
   }
   if (checksum(&header, offsetof(TracksHeader, header_checksum)) != header.header_checksum)
   {
@@ -419,22 +422,93 @@ void check_tracks_header(const io::RandomAccessFile& file)
       fmt::format("{}: needs features {:#x}, which this library lacks", file.name(),
         header.required_features));
   }
-  if (header.header_bytes != sizeof(header) || !is_zero(header.reserved, sizeof(header.reserved)))
+  if (header.header_bytes != kTracksHeaderBytes ||
+    !is_zero(header.reserved, sizeof(header.reserved)))
   {
-    corrupt(file, "the header of tracks has other bytes than allowed");
+    corrupt(file,
+      fmt::format("the header of tracks has {} bytes, or reserved ones that are not zero; allowed "
+                  "are {}",
+        header.header_bytes, kTracksHeaderBytes));
   }
+}
+
+bool has_sizes_that_fit(const BlockStart& start)
+{
+  if (start.block_bytes < sizeof(BlockStart) || start.block_bytes % kBlockAlignment != 0)
+  {
+    return false;
+  }
+  const std::uint64_t behind = start.block_bytes - sizeof(BlockStart);
+  return start.head_bytes % 8 == 0 && start.head_bytes <= behind &&
+    start.payload_bytes <= behind - start.head_bytes &&
+    behind - start.head_bytes - start.payload_bytes < kBlockAlignment;
+}
+
+bool is_sound(const TracksEnd& end)
+{
+  return checksum(&end, offsetof(TracksEnd, checksum)) == end.checksum;
+}
+
+// The newer one of the two that is not damaged.
+void read_ends(const io::RandomAccessFile& file, TrackBlocks& blocks)
+{
+  TracksEnd ends[2];
+  // A writer may be writing one of them; what is read again then is whole.
+  for (int attempt = 0; attempt != 3; ++attempt)
+  {
+    file.read(sizeof(TracksHeader), ends, sizeof(ends));
+    blocks.has_both_ends = is_sound(ends[0]) && is_sound(ends[1]);
+    if (blocks.has_both_ends)
+    {
+      break;
+    }
+  }
+  if (!is_sound(ends[0]) && !is_sound(ends[1]))
+  {
+    corrupt(file, "both records of its end have another checksum");
+  }
+  const bool is_first =
+    !is_sound(ends[1]) || (is_sound(ends[0]) && ends[0].sequence >= ends[1].sequence);
+  blocks.known = ends[is_first ? 0 : 1];
+  const TracksEnd& known = blocks.known;
+  if (known.reserved != 0 || known.is_finished > 1 || known.end < kTracksHeaderBytes ||
+    known.end % kBlockAlignment != 0)
+  {
+    corrupt(file,
+      fmt::format("the record of its end has other values than allowed: {}, {}", known.end,
+        known.is_finished));
+  }
+}
+
+// Throws Error if the file does not have the blocks that a writer knew.
+void check_end(const io::RandomAccessFile& file, const TrackBlocks& blocks)
+{
+  const TracksEnd& known = blocks.known;
+  if (file.size() < known.end && file.size_now() < known.end)
+  {
+    throw Error(ErrorCode::Truncated,
+      fmt::format("{}: has {} bytes; its blocks had {}", file.name(), file.size(), known.end));
+  }
+  if (known.is_finished != 0 && file.size() > known.end)
+  {
+    corrupt(file, fmt::format("has {} bytes; it was finished with {}", file.size(), known.end));
+  }
+}
 }
 
 void find_blocks(const io::RandomAccessFile& file, TrackBlocks& blocks)
 {
   check_tracks_header(file);
-  blocks.end = sizeof(TracksHeader);
+  read_ends(file, blocks);
+  blocks.end = kTracksHeaderBytes;
+  bool lacks_checksum = false; // of the start at the end
   while (file.size() - blocks.end >= sizeof(BlockStart))
   {
     const std::optional<BlockStart> start = read_start(file, blocks.end);
     if (!start)
     {
-      return;
+      lacks_checksum = true;
+      break;
     }
     const auto refuse = [&](const std::string& what)
     { corrupt(file, fmt::format("the start of the block at {} {}", blocks.end, what)); };
@@ -456,24 +530,81 @@ void find_blocks(const io::RandomAccessFile& file, TrackBlocks& blocks)
     {
       if (file.size_now() > file.size())
       {
+        check_end(file, blocks);
         return; // it has come since the file was opened
       }
       throw Error(ErrorCode::Truncated,
         fmt::format("{}: the block at {} has {} bytes, but the file ends at {}", file.name(),
           blocks.end, start->block_bytes, file.size()));
     }
-    const std::uint64_t behind = start->block_bytes - sizeof(BlockStart);
-    if (start->block_bytes < sizeof(BlockStart) || start->block_bytes % kBlockAlignment != 0 ||
-      start->head_bytes % 8 != 0 || start->head_bytes > behind ||
-      start->payload_bytes > behind - start->head_bytes ||
-      behind - start->head_bytes - start->payload_bytes >= kBlockAlignment)
+    if (!has_sizes_that_fit(*start))
     {
       refuse(fmt::format("has sizes that do not fit: block {}, head {}, payload {}",
         start->block_bytes, start->head_bytes, start->payload_bytes));
     }
+    if (blocks.end < blocks.known.end && start->block_bytes > blocks.known.end - blocks.end)
+    {
+      refuse(fmt::format("reaches beyond {}, where a block ended", blocks.known.end));
+    }
     blocks.starts.push_back(*start);
     blocks.end += start->block_bytes;
   }
+  check_end(file, blocks);
+  if (lacks_checksum && blocks.end < blocks.known.end)
+  {
+    corrupt(file,
+      fmt::format("the start of the block at {} has no checksum, but blocks reach to {}",
+        blocks.end, blocks.known.end));
+  }
+}
+
+TracksTail judge_tail(const io::RandomAccessFile& file, const TrackBlocks& blocks)
+{
+  const std::uint64_t bytes = file.size() - blocks.end;
+  if (bytes == 0)
+  {
+    return TracksTail::None;
+  }
+  BlockStart start{};
+  const auto have = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, sizeof(start)));
+  file.read(blocks.end, &start, have);
+  if (is_zero(reinterpret_cast<const std::uint8_t*>(&start), have))
+  {
+    return TracksTail::Unfinished;
+  }
+  // What of these bytes is there, is that of a block here.
+  BlockStart expected{};
+  expected.kind = kSamplesBlock;
+  expected.offset = blocks.end;
+  constexpr std::size_t kFixed = offsetof(BlockStart, block_bytes);
+  if (std::memcmp(&start, &expected, std::min(have, kFixed)) != 0 || start.start_checksum != 0)
+  {
+    return TracksTail::Unknown;
+  }
+  if (have < sizeof(start))
+  {
+    return TracksTail::Unfinished;
+  }
+  if (!has_sizes_that_fit(start) || start.reserved != 0 || start.reserved2 != 0 ||
+    start.block_bytes < bytes)
+  {
+    return TracksTail::Unknown;
+  }
+  if (start.block_bytes > bytes)
+  {
+    return TracksTail::Unfinished;
+  }
+  const std::optional<Error> damage = attempt(
+    [&]
+    {
+      const TrackBlock block = read_block(file, start);
+      (void)read_payload(file, block, 0, block.payload_bytes);
+    });
+  if (damage && damage->code() != ErrorCode::Corrupt)
+  {
+    throw Error(*damage);
+  }
+  return damage ? TracksTail::Unfinished : TracksTail::Whole;
 }
 
 TrackBlock read_block(const io::RandomAccessFile& file, const BlockStart& start)

@@ -47,15 +47,27 @@ void append_payload(const TrackSchema& schema, const std::vector<NewRow>& rows,
 }
 }
 
-std::vector<std::byte> encode_tracks_header()
+TracksEnd make_tracks_end(std::uint64_t sequence, std::uint64_t end, bool is_finished) noexcept
+{
+  TracksEnd record{};
+  record.sequence = sequence;
+  record.end = end;
+  record.is_finished = is_finished ? 1 : 0;
+  record.checksum = checksum(&record, offsetof(TracksEnd, checksum));
+  return record;
+}
+
+std::vector<std::byte> encode_tracks_header(const TracksEnd& end)
 {
   TracksHeader header{};
   std::memcpy(header.magic, kTracksMagic, sizeof(header.magic));
   header.version_major = kTracksVersionMajor;
-  header.header_bytes = sizeof(header);
+  header.header_bytes = kTracksHeaderBytes;
   header.header_checksum = checksum(&header, offsetof(TracksHeader, header_checksum));
-  std::vector<std::byte> bytes(sizeof(header));
-  std::memcpy(bytes.data(), &header, sizeof(header));
+  std::vector<std::byte> bytes;
+  append(bytes, &header, sizeof(header));
+  append(bytes, &end, sizeof(end));
+  append(bytes, &end, sizeof(end));
   return bytes;
 }
 

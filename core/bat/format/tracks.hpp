@@ -54,18 +54,38 @@ struct TrackBlock
 /// -1, 0, 1 as the number that `a` stands for is below, equal to, above that of `b`.
 [[nodiscard]] int compare_ids(std::uint64_t a, std::uint64_t b, ScalarType type) noexcept;
 
-[[nodiscard]] std::vector<std::byte> encode_tracks_header();
-/// Throws Error: Truncated, NotABatFile, UnsupportedVersion, Corrupt.
-void check_tracks_header(const io::RandomAccessFile& file);
+/// The first kTracksHeaderBytes, with the same TracksEnd twice.
+[[nodiscard]] std::vector<std::byte> encode_tracks_header(const TracksEnd& end);
+[[nodiscard]] TracksEnd make_tracks_end(
+  std::uint64_t sequence, std::uint64_t end, bool is_finished) noexcept;
+/// Where a TracksEnd is in the file.
+[[nodiscard]] constexpr std::uint64_t offset_of_end(std::uint64_t sequence) noexcept
+{
+  return sizeof(TracksHeader) + (sequence % 2) * sizeof(TracksEnd);
+}
 
 /// Where the blocks of a file are.
 struct TrackBlocks
 {
   std::vector<BlockStart> starts;
-  std::uint64_t end = 0; ///< behind the last block
+  std::uint64_t end = 0;     ///< behind the last block
+  TracksEnd known{};         ///< the newer one of the two that is not damaged
+  bool has_both_ends = true; ///< neither is damaged
 };
-/// Throws Error{Corrupt} if a start is damaged, after filling `blocks` with those before it.
+/// Throws Error, after filling `blocks` with those before the damage: NotABatFile,
+/// UnsupportedVersion; Truncated if the file is shorter than a writer knew it; Corrupt if the
+/// header or a start is damaged, or a block that a writer knew has no checksum.
 void find_blocks(const io::RandomAccessFile& file, TrackBlocks& blocks);
+
+/// What is behind the last block.
+enum class TracksTail
+{
+  None,
+  Unfinished, ///< what a writer that died leaves of a block, or nothing but zeros
+  Whole,      ///< a block of which only the checksum of its start is missing
+  Unknown     ///< no writer leaves this
+};
+[[nodiscard]] TracksTail judge_tail(const io::RandomAccessFile& file, const TrackBlocks& blocks);
 
 /// Head of a block, checked. Throws Error{Corrupt}.
 [[nodiscard]] TrackBlock read_block(const io::RandomAccessFile& file, const BlockStart& start);

@@ -25,6 +25,20 @@ struct TracksHeader
 };
 static_assert(sizeof(TracksHeader) == 64 && offsetof(TracksHeader, header_checksum) == 56);
 
+/// Where the blocks end, as a writer last knew it. Two of them are behind the header and are
+/// written in turn, so that one is whole whenever a writer dies.
+struct TracksEnd
+{
+  std::uint64_t sequence;
+  std::uint64_t end;
+  std::uint32_t is_finished;
+  std::uint32_t reserved;
+  std::uint64_t checksum;
+};
+static_assert(sizeof(TracksEnd) == 32 && offsetof(TracksEnd, checksum) == 24);
+
+inline constexpr std::uint64_t kTracksHeaderBytes = sizeof(TracksHeader) + 2 * sizeof(TracksEnd);
+
 /// Its checksum is written last: with it a block is there.
 struct BlockStart
 {

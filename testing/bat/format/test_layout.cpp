@@ -283,12 +283,16 @@ TEST(Layout, records_of_tracks_are_those_of_the_text)
       BAT_FIELD(TracksHeader, reserved), BAT_FIELD(TracksHeader, header_checksum) },
     sizeof(format::TracksHeader));
   expect_same(record(19, 1),
+    { BAT_FIELD(TracksEnd, sequence), BAT_FIELD(TracksEnd, end), BAT_FIELD(TracksEnd, is_finished),
+      BAT_FIELD(TracksEnd, reserved), BAT_FIELD(TracksEnd, checksum) },
+    sizeof(format::TracksEnd));
+  expect_same(record(19, 2),
     { BAT_FIELD(BlockStart, kind), BAT_FIELD(BlockStart, reserved), BAT_FIELD(BlockStart, offset),
       BAT_FIELD(BlockStart, block_bytes), BAT_FIELD(BlockStart, head_bytes),
       BAT_FIELD(BlockStart, payload_bytes), BAT_FIELD(BlockStart, head_checksum),
       BAT_FIELD(BlockStart, reserved2), BAT_FIELD(BlockStart, start_checksum) },
     sizeof(format::BlockStart));
-  expect_same(record(19, 2),
+  expect_same(record(19, 3),
     { BAT_FIELD(BlockHead, sample_count), BAT_FIELD(BlockHead, attribute_count),
       BAT_FIELD(BlockHead, id_count), BAT_FIELD(BlockHead, row_count),
       BAT_FIELD(BlockHead, row_bytes), BAT_FIELD(BlockHead, position_type),
@@ -297,13 +301,13 @@ TEST(Layout, records_of_tracks_are_those_of_the_text)
       BAT_FIELD(BlockHead, second_name_bytes), BAT_FIELD(BlockHead, text_bytes),
       BAT_FIELD(BlockHead, reserved2) },
     sizeof(format::BlockHead));
-  expect_same(record(19, 3),
+  expect_same(record(19, 4),
     { BAT_FIELD(TrackAttributeRecord, type), BAT_FIELD(TrackAttributeRecord, components),
       BAT_FIELD(TrackAttributeRecord, role), BAT_FIELD(TrackAttributeRecord, reserved),
       BAT_FIELD(TrackAttributeRecord, host_type), BAT_FIELD(TrackAttributeRecord, name_bytes),
       BAT_FIELD(TrackAttributeRecord, reserved2) },
     sizeof(format::TrackAttributeRecord));
-  expect_same(record(19, 4),
+  expect_same(record(19, 5),
     { BAT_FIELD(SampleRecord, step), BAT_FIELD(SampleRecord, time), BAT_FIELD(SampleRecord, rows),
       BAT_FIELD(SampleRecord, flags), BAT_FIELD(SampleRecord, metadata_bytes) },
     sizeof(format::SampleRecord));
@@ -318,7 +322,7 @@ TEST(Layout, no_table_of_offsets_is_left_out)
   }
   per_section.erase(2); // scalar types
   std::map<int, int> compared{ { 5, 1 }, { 6, 1 }, { 7, 5 }, { 8, 2 }, { 9, 2 }, { 11, 2 },
-    { 12, 1 }, { 15, 3 }, { 19, 5 } };
+    { 12, 1 }, { 15, 3 }, { 19, 6 } };
   for (const auto& [section, count] : per_section)
   {
     EXPECT_EQ(count, compared[section]) << "section " << section;

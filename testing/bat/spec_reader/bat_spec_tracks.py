@@ -26,10 +26,16 @@ def padded(data, to):
     return data + bytes(-len(data) % to)
 
 
-def header():
-    """64 bytes."""
-    start = tracks.HEADER.pack(tracks.MAGIC, 1, 0, 64, 0, 0, bytes(24), 0)[:56]
-    return start + struct.pack("<Q", xxh64(start))
+def end_record(sequence, end, finished):
+    """32 bytes."""
+    record = tracks.END.pack(sequence, end, finished, 0, 0)[:24]
+    return record + struct.pack("<Q", xxh64(record))
+
+
+def header(ends):
+    """128 bytes with two records of the end."""
+    start = tracks.HEADER.pack(tracks.MAGIC, 1, 0, 128, 0, 0, bytes(24), 0)[:56]
+    return start + struct.pack("<Q", xxh64(start)) + b"".join(ends)
 
 
 def block(offset, samples):
@@ -80,12 +86,16 @@ def block(offset, samples):
     return padded(start + struct.pack("<Q", xxh64(start)) + head + payload, 64)
 
 
-def whole(blocks):
-    """A file of blocks, each a list of samples."""
-    data = header()
-    for samples in blocks:
+def whole(blocks, finished):
+    """A file of blocks, each a list of samples: one that has grown by them, or a finished one."""
+    ends = [end_record(1, tracks.FIRST, 0)] * 2
+    data = bytes(tracks.FIRST)
+    for i, samples in enumerate(blocks):
         data += block(len(data), samples)
-    return data
+        ends[i % 2] = end_record(i + 2, len(data), 0)
+    if finished:
+        ends = [end_record(1, len(data), 1)] * 2
+    return header(ends) + data[tracks.FIRST:]
 
 
 def sample(step, ids, seconds=None, box=None, charge=True):
@@ -108,12 +118,17 @@ def some():
     second = [sample(5, [7], [2], charge=False), sample(8, [7, 5], [2, 0], charge=False)]
     back = sample(2, [-3], [0])
     many = [sample(step, list(range(40)), [step % 3] * 40) for step in range(10, 14)]
-    growing = whole([[one] for one in first + second + [back] + many])
-    finished = whole([first[:2] + [back] + many])
+    growing = whole([[one] for one in first + second + [back] + many], False)
+    finished = whole([first[:2] + [back] + many], True)
     return {"spec": growing + bytes(64) + b"half of a block", "spec_finished": finished}
 
 
 def content(path):
+    """Of the file at a path: content_of()."""
+    return content_of(tracks.Tracks.open(path))
+
+
+def content_of(found):
     """All samples, floating-point values as bit patterns."""
     def exact(values):
         return values.view("u%d" % values.dtype.itemsize).tolist() if values.dtype.kind == "f" else values.tolist()
@@ -121,24 +136,40 @@ def content(path):
     return [{"step": s.step, "time": s.time, "metadata": s.metadata, "id": [s.id_name, s.ids.dtype.name, exact(s.ids)],
              "second": s.second_name and [s.second_name, s.second.dtype.name, exact(s.second)],
              "positions": [s.positions.dtype.name, exact(s.positions)],
-             "attributes": [[*a, exact(s.columns[a.name])] for a in s.attributes]} for s in tracks.Tracks.open(path).samples]
+             "attributes": [[*a, exact(s.columns[a.name])] for a in s.attributes]} for s in found.samples]
 
 
 def flipped(path):
-    """Every bit of the header and of some bytes: an error, or what is not looked at."""
+    """Every bit of the header and of some bytes: an error, or what is not looked at, or what is there twice. Cut: an error
+    before the end that the file knows of."""
     with open(path, "rb") as stream:
         data = stream.read()
     missed = 0
     end = len(data) - 79 if "spec.tracks" in path else len(data)
-    for at in [*range(64), *range(64, end, 13)]:
+    found = content_of(tracks.Tracks(data, path))
+    for at in [*range(128), *range(128, end, 13)]:
         changed = bytearray(data)
         changed[at] ^= 1 << at % 8
         try:
-            tracks.Tracks(bytes(changed), path)
-            missed += not 24 <= at < 32 and not 10 <= at < 12
+            same = content_of(tracks.Tracks(bytes(changed), path)) == found
+            missed += not (24 <= at < 32 or 10 <= at < 12 or 64 <= at < 128 and same)
         except BatError:
             pass
     assert missed == 0, "%d flipped bits of %s go unnoticed" % (missed, path)
+    known = tracks.Tracks(data, path).end
+    changed = bytearray(data)
+    at = tracks.FIRST
+    while at < known:  # a block without a checksum is no end
+        changed[at + 56:at + 64] = bytes(8)
+        for damaged in (bytes(changed), data[:at], data[:at + 60], data[:known - 1]):
+            try:
+                tracks.Tracks(damaged, path)
+                missed += 1
+            except BatError:
+                pass
+        changed[at + 56:at + 64] = data[at + 56:at + 64]
+        at += struct.unpack_from("<Q", data, at + 16)[0]
+    assert missed == 0 and at == known, "%d cuts of %s go unnoticed" % (missed, path)
 
 
 def main(argv):

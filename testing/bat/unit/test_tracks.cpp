@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <map>
 #include <random>
@@ -327,38 +328,45 @@ TEST_F(Tracks, attributes_may_change_and_pairs_tell_particles_apart)
   bat::validate(pairs);
 }
 
-TEST_F(Tracks, cut_anywhere_are_those_of_the_whole_samples_and_go_on)
+TEST_F(Tracks, of_a_writer_killed_anywhere_are_those_of_the_whole_samples_and_go_on)
 {
-  std::vector<std::uint64_t> ends;
+  std::vector<std::vector<std::byte>> stages; // the file after each sample
   {
     bat::TracksWriter writer(this->path, false);
+    stages.push_back(read_bytes(this->path));
     for (int step = 0; step != 4; ++step)
     {
-      ends.push_back(fs::file_size(this->path));
       this->append(writer, sample(step, 11U + static_cast<unsigned>(step)));
+      stages.push_back(read_bytes(this->path));
     }
   }
-  const std::vector<std::byte> whole = read_bytes(this->path);
-  ends.push_back(whole.size());
+  const std::vector<std::byte>& whole = stages.back();
   const std::vector<bat::TrackSample> all = this->samples;
   const fs::path cut = this->temp / "cut.tracks.bat";
-  for (std::size_t bytes = 0; bytes < whole.size(); bytes += bytes < 140 ? 1 : 97)
+  for (std::size_t bytes = 0; bytes <= whole.size(); bytes += bytes < 340 ? 1 : 97)
   {
-    // Behind the last whole sample: what a killed process leaves, its checksum not yet written ...
-    const auto samples =
-      static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), bytes) - ends.begin());
     std::vector<std::byte> killed(
       whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(bytes));
-    if (samples == 0)
+    // What no writer leaves: a file that is shorter than it knows. It stays as it is.
+    if (bytes < whole.size())
     {
       write_bytes(cut, killed);
-      EXPECT_THROW((void)bat::Tracks::open(cut), bat::Error);
-      EXPECT_THROW(bat::TracksWriter(cut, false), bat::Error);
-      EXPECT_EQ(read_bytes(cut), killed); // stays
+      EXPECT_THROW((void)bat::Tracks::open(cut), bat::Error) << bytes;
+      EXPECT_THROW(bat::validate(cut), bat::Error) << bytes;
+      EXPECT_THROW(bat::TracksWriter(cut, false), bat::Error) << bytes;
+      EXPECT_EQ(read_bytes(cut), killed);
+    }
+    // What a killed process leaves behind the last whole sample, its checksum not yet written.
+    const auto samples = static_cast<std::size_t>(std::count_if(stages.begin(), stages.end(),
+      [&](const std::vector<std::byte>& stage) { return stage.size() <= bytes; }));
+    if (samples == 0)
+    {
       continue;
     }
-    const std::uint64_t end = ends[samples - 1];
-    for (std::size_t i = end + 56; i < std::min<std::size_t>(end + 64, killed.size()); ++i)
+    const std::vector<std::byte>& before = stages[samples - 1];
+    const std::size_t end = before.size();
+    std::copy_n(before.begin(), std::min<std::size_t>(128, bytes), killed.begin());
+    for (std::size_t i = end + 56; i < std::min(end + 64, killed.size()); ++i)
     {
       killed[i] = {};
     }
@@ -371,14 +379,109 @@ TEST_F(Tracks, cut_anywhere_are_those_of_the_whole_samples_and_go_on)
     writer.append(all.back());
     this->samples.push_back(all.back());
     expect_scan(follow(cut, all_ids()), all_ids(), this->samples);
-    // ... and what no writer leaves: a block that is shorter than its start says.
-    if (bytes >= end + 64)
+  }
+
+  // A sample of which only the checksum is missing is committed by the next writer; or of which the
+  // record of the end is.
+  for (const bool has_checksum : { false, true })
+  {
+    std::vector<std::byte> killed = whole;
+    const std::size_t end = stages[3].size();
+    std::copy_n(stages[3].begin(), 128, killed.begin());
+    std::fill_n(
+      killed.begin() + static_cast<std::ptrdiff_t>(end) + 56, has_checksum ? 0 : 8, std::byte{});
+    write_bytes(cut, killed);
+    this->samples.assign(all.begin(), all.begin() + (has_checksum ? 4 : 3));
+    expect_scan(follow(cut, all_ids()), all_ids(), this->samples);
+    bat::validate(cut);
+    (void)bat::TracksWriter(cut, false);
+    expect_scan(follow(cut, all_ids()), all_ids(), all);
+    EXPECT_EQ(bat::Tracks::open(cut).unfinished_bytes, 0U);
+    bat::validate(cut);
+  }
+}
+
+TEST_F(Tracks, what_was_cut_lost_a_checksum_or_has_a_tail_of_others_is_damaged_and_not_overwritten)
+{
+  std::vector<std::size_t> starts;
+  {
+    bat::TracksWriter writer(this->path, false);
+    for (int step = 0; step != 5; ++step)
     {
-      killed.assign(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(bytes));
-      write_bytes(cut, killed);
-      EXPECT_THROW((void)bat::Tracks::open(cut), bat::Error);
+      starts.push_back(fs::file_size(this->path));
+      this->append(writer, sample(step, 11U + static_cast<unsigned>(step)));
     }
   }
+  const std::vector<std::byte> growing = read_bytes(this->path);
+  EXPECT_FALSE(bat::Tracks::open(this->path).is_finished);
+  const fs::path closed = this->temp / "closed.tracks.bat";
+  bat::repack_tracks(this->path, closed, false);
+  EXPECT_TRUE(bat::Tracks::open(closed).is_finished);
+  const std::vector<std::byte> finished = read_bytes(closed);
+  const fs::path damaged = this->temp / "damaged.tracks.bat";
+  const auto expect_damage = [&](const std::vector<std::byte>& bytes, const std::string& text)
+  {
+    write_bytes(damaged, bytes);
+    for (const auto& f : std::vector<std::function<void()>>{ [&] { bat::validate(damaged); },
+           [&] { bat::TracksWriter(damaged, false).append(sample(9, 9)); },
+           [&] { (void)follow(damaged, all_ids()); } })
+    {
+      const std::optional<bat::Error> error = bat::attempt(f);
+      ASSERT_TRUE(error) << text;
+      EXPECT_NE(std::string(error->what()).find(damaged.string()), std::string::npos);
+      EXPECT_NE(std::string(error->what()).find(text), std::string::npos) << error->what();
+    }
+    EXPECT_EQ(read_bytes(damaged), bytes);
+  };
+  for (const std::size_t start : starts)
+  {
+    std::vector<std::byte> bytes = growing;
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(start) + 56, 8, std::byte{});
+    expect_damage(bytes, "the start of the block at " + std::to_string(start) + " has no checksum");
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(start), 64, std::byte{});
+    expect_damage(bytes, "the start of the block at " + std::to_string(start) + " has no checksum");
+  }
+  std::vector<std::byte> bytes = finished;
+  std::fill_n(bytes.begin() + 128 + 56, 8, std::byte{});
+  expect_damage(bytes, "the start of the block at 128 has no checksum");
+  for (std::size_t size = 64; size < finished.size(); size += size < 300 ? 1 : 101)
+  {
+    expect_damage({ finished.begin(), finished.begin() + static_cast<std::ptrdiff_t>(size) },
+      "has " + std::to_string(size) + " bytes");
+  }
+  bytes = finished;
+  bytes.resize(bytes.size() + 64);
+  expect_damage(bytes, "it was finished with");
+  for (const std::size_t i : { std::size_t{ 64 }, std::size_t{ 96 } })
+  {
+    bytes = growing;
+    bytes[i] ^= std::byte{ 1 };
+    write_bytes(damaged, bytes);
+    EXPECT_THROW(bat::validate(damaged), bat::Error);
+    expect_scan(follow(damaged, all_ids()), all_ids(), this->samples);
+    bytes[160 - i] ^= std::byte{ 1 };
+    expect_damage(bytes, "both records of its end");
+  }
+
+  // Behind the last sample.
+  const std::string others = "what another program has written";
+  bytes = growing;
+  for (const char c : others)
+  {
+    bytes.push_back(static_cast<std::byte>(c));
+  }
+  write_bytes(damaged, bytes);
+  expect_scan(follow(damaged, all_ids()), all_ids(), this->samples);
+  for (const auto& f : std::vector<std::function<void()>>{ [&] { bat::validate(damaged); },
+         [&] { (void)bat::TracksWriter(damaged, false); } })
+  {
+    const std::optional<bat::Error> error = bat::attempt(f);
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), bat::ErrorCode::Corrupt);
+    EXPECT_NE(std::string(error->what()).find(std::to_string(growing.size())), std::string::npos)
+      << error->what();
+  }
+  EXPECT_EQ(read_bytes(damaged), bytes);
 }
 
 TEST_F(Tracks, a_flipped_bit_is_an_error_and_never_another_value)
@@ -486,6 +589,7 @@ TEST_F(Tracks, what_cannot_be_written_is_an_error_and_leaves_the_file)
   bat::TracksWriter writer(this->path, false);
   this->append(writer, sample(0, 3));
   EXPECT_THROW(bat::TracksWriter(this->path, false), bat::Error); // one at a time
+  EXPECT_THROW(bat::repack_tracks(BAT_GOLDEN_TRACKS "/spec.tracks.bat", this->path), bat::Error);
   EXPECT_THROW(bat::TracksWriter(this->temp / "a.bat", false), bat::Error);
   EXPECT_THROW(bat::TracksWriter(this->temp / "no" / "a.tracks.bat", false), bat::Error);
   const auto refused = [&](auto change, const std::string& text)

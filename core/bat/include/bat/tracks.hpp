@@ -53,12 +53,13 @@ struct TrackSample
 class TracksWriter
 {
 public:
-  /// Goes on with the file at `path`, or begins it. What a writer that died left behind the last
-  /// whole sample is cut off, and samples that lie one by one are put in order as finish() does.
-  /// `flush`: each sample is on disk before append() returns.
+  /// Goes on with the file at `path`, or begins it. What a writer that died left of a sample is cut
+  /// off, or committed if it is whole, and samples that lie one by one are put in order as finish()
+  /// does. `flush`: each sample is on disk before append() returns.
   /// Throws Error: CannotOpen if the file cannot be written, or another process writes it;
-  /// NotABatFile, UnsupportedVersion, Corrupt if it is something else, and then stays as it is;
-  /// InvalidArgument if its name does not end in ".tracks.bat".
+  /// NotABatFile, UnsupportedVersion; Truncated if it is shorter than its writer left it; Corrupt
+  /// if it is damaged, or ends with what is not of an unfinished sample; and then it stays as it
+  /// is; InvalidArgument if its name does not end in ".tracks.bat".
   explicit TracksWriter(const std::filesystem::path& path, bool flush = true);
   TracksWriter(TracksWriter&&) noexcept;
   TracksWriter& operator=(TracksWriter&&) noexcept;
@@ -110,6 +111,7 @@ struct Tracks
   std::vector<Number> second;  ///< of the same, if there is a second attribute
   std::uint64_t blocks = 0;    ///< runs of bytes that hold samples; 1 in a finished file
   std::uint64_t file_bytes = 0;
+  bool is_finished = false; ///< TracksWriter::finish(), and no append() since
   std::uint64_t unfinished_bytes =
     0; ///< at the end: of a sample that is being written, or never was
 

@@ -11,6 +11,8 @@ from .reader import PAGE, SCALARS, BatError, xxh3, xxh64, xxhash
 
 MAGIC = bytes([0x89, 0x42, 0x54, 0x4B, 0x0D, 0x0A, 0x1A, 0x0A])
 HEADER = struct.Struct("<8sHHIQQ24sQ")
+END = struct.Struct("<QQIIQ")
+FIRST = HEADER.size + 2 * END.size
 START = struct.Struct("<IIQQQQQQQ")
 HEAD = struct.Struct("<IIQQIBBBBIIQ16s")
 ATTRIBUTE = struct.Struct("<BBBBIII")
@@ -28,7 +30,7 @@ def class_of(type_):
 
 
 class Tracks:
-    """samples: those of the file, in order."""
+    """samples: those of the file, in order; end: where its blocks end as its writer knew it; finished: whether there is nothing behind."""
 
     def __init__(self, data, path):
         self.path, self.data = path, data
@@ -70,29 +72,40 @@ class Tracks:
         if len(self.data) >= 12:
             major, = struct.unpack_from("<H", self.data, 8)
             self._need(major == 1, "the major version", major, 1, "unsupported_version")
-        self._need(len(self.data) >= HEADER.size, "the size of the file", len(self.data), "at least 64", "truncated")
+        self._need(len(self.data) >= FIRST, "the size of the file", len(self.data), "at least 128", "truncated")
         _, _, _, size, features, _, reserved, checksum = HEADER.unpack_from(self.data)
         self._need_checksum(checksum, "the header", self.data[:56])
         self._need(features == 0, "required_features", features, 0, "unsupported_version")
-        self._need(size == 64 and not any(reserved), "the header", (size, reserved), "64 bytes, reserved ones zero")
+        self._need(size == FIRST and not any(reserved), "the header", (size, reserved), "128 bytes, reserved ones zero")
+        ends = [self.data[at:at + END.size] for at in (64, 96)]
+        whole = [END.unpack(end) for end in ends if not xxhash or END.unpack(end)[4] == xxh64(end[:24])]
+        self._need(whole, "the checksum of both records of the end", [end.hex() for end in ends], "right in one")
+        _, self.end, finished, reserved, _ = max(whole, key=lambda end: end[0])
+        self.finished = bool(finished)
+        self._need(finished <= 1 and reserved == 0 and self.end >= FIRST and self.end % 64 == 0, "the record of the end",
+                   (self.end, finished, reserved), "what section 19 allows")
+        self._need(len(self.data) >= self.end, "the size of the file", len(self.data), "at least %d" % self.end, "truncated")
+        self._need(not finished or len(self.data) == self.end, "the size of the finished file", len(self.data), self.end)
 
     def _starts(self):
-        at = HEADER.size
+        at = FIRST
         while at + START.size <= len(self.data):
             start = self.data[at:at + START.size]
             if not any(start[56:]):
-                return
+                break
             kind, reserved, offset, size, head, payload, head_checksum, reserved2, checksum = START.unpack(start)
             thing = "the start at %d" % at
             self._need_checksum(checksum, thing, start[:56])
             self._need(kind == 1, "the kind of the block at %d" % at, kind, 1, "unsupported_version")
             self._need(offset == at and reserved == reserved2 == 0, thing, (offset, reserved, reserved2), (at, 0, 0))
+            self._need(at >= self.end or at + size <= self.end, "the end of the block at %d" % at, at + size, "at most %d" % self.end)
             self._need(at + size <= len(self.data), "the size of the file", len(self.data), "at least %d" % (at + size), "truncated")
             end = START.size + head + payload
             self._need(head % 8 == 0 and size == -(-end // 64) * 64, thing, (size, head, payload), "sizes that fit")
             self._need(not any(self.data[at + end:at + size]), "what is behind the block at %d" % at, "something", "zeros")
             yield at, at + START.size, head, payload, head_checksum
             at += size
+        self._need(at >= self.end, "the checksum of the start at %d" % at, 0, "another before %d" % self.end)
 
     def _read_block(self, at, begin, head_bytes, payload_bytes, checksum):
         head = self.data[begin:begin + head_bytes]
