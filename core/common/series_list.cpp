@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <system_error>
@@ -82,27 +84,32 @@ void sort_by_steps(Entries& entries)
 }
 
 Entries entries_of(
-  const nlohmann::json& json, const std::filesystem::path& folder, const Files& files)
+  const nlohmann::json& json, const std::filesystem::path& list, const Files& files)
 {
+  const std::filesystem::path folder = list.parent_path();
   Entries entries;
+  Entries listed;
   for (const nlohmann::json& file : json.at("files"))
   {
     Entry entry;
     entry.file = file.at("name").get<std::string>();
     entry.time = file.at("time").get<double>();
+    listed.push_back(entry);
+    if (const auto step = file.find("step"); step != file.end())
+    {
+      listed.back().step = step->get<std::int64_t>();
+    }
     if (!std::filesystem::exists(folder / entry.file))
     {
       continue;
     }
-    if (const auto step = file.find("step"); step != file.end())
-    {
-      entry.step = step->get<std::int64_t>();
-    }
-    else
-    {
-      entry.step = files.own_time(folder / entry.file).step;
-    }
+    entry.step = listed.back().step ? listed.back().step : files.own_time(folder / entry.file).step;
     entries.push_back(std::move(entry));
+  }
+  if (const std::string fault = checksum_fault(json, listed); !fault.empty())
+  {
+    throw Error(ErrorCode::Corrupt,
+      fmt::format("{}: {}; it is not replaced, move it away", list.string(), fault));
   }
   sort_by_steps(entries);
   return entries;
@@ -135,7 +142,7 @@ Entries read_entries(const std::filesystem::path& list, const Files& files)
   }
   try
   {
-    return entries_of(nlohmann::json::parse(stream), list.parent_path(), files);
+    return entries_of(nlohmann::json::parse(stream), list, files);
   }
   catch (const nlohmann::json::exception& e)
   {
@@ -165,6 +172,27 @@ std::string name_in_list(const std::filesystem::path& file, const std::filesyste
     .generic_string();
 }
 
+std::string checksum_of(const Entries& entries)
+{
+  std::string bytes;
+  const auto add = [&](const auto& value)
+  {
+    char own[sizeof(value)];
+    std::memcpy(own, &value, sizeof(value));
+    bytes.append(own, sizeof(value));
+  };
+  for (const Entry& entry : entries)
+  {
+    bytes += entry.file + '\0';
+    add(entry.time);
+    if (entry.step)
+    {
+      add(*entry.step);
+    }
+  }
+  return fmt::format("{:016x}", XXH64(bytes.data(), bytes.size(), 0));
+}
+
 void write_list(const std::filesystem::path& list, const Entries& entries, bool flush)
 {
   nlohmann::ordered_json json;
@@ -179,6 +207,7 @@ void write_list(const std::filesystem::path& list, const Entries& entries, bool 
     }
     json["files"].push_back(std::move(file));
   }
+  json[kChecksum] = checksum_of(entries);
   const std::string text = json.dump(1) + "\n";
   io::AtomicFile file(list);
   file.write(0, text.data(), text.size());

@@ -30,6 +30,18 @@ struct OwnTime
   std::optional<std::int64_t> step;
 };
 
+/// The member of a list that has checksum_of() its entries. Lists that people write need none.
+inline constexpr char kChecksum[] = "checksum";
+
+/// XXH64 of each name, a zero byte, the time (f64, little-endian), and the step (i64) where there
+/// is one; 16 hexadecimal digits.
+[[nodiscard]] std::string checksum_of(const Entries& entries);
+
+/// What is wrong with the checksum of a list of JSON (`list`, an object) that has these entries; ""
+/// if it is right, or there is none.
+template <class Json>
+[[nodiscard]] std::string checksum_fault(const Json& list, const Entries& entries);
+
 /// Replaces a list by one rename. Throws Error: CannotOpen, NoSpace, WriteFailed.
 void write_list(const std::filesystem::path& list, const Entries& entries, bool flush);
 
@@ -87,4 +99,19 @@ private:
   std::filesystem::file_time_type written_;
   bool has_told_of_clock_ = false;
 };
+
+template <class Json>
+std::string checksum_fault(const Json& list, const Entries& entries)
+{
+  const auto found = list.find(kChecksum);
+  if (found == list.end())
+  {
+    return {};
+  }
+  const std::string right = checksum_of(entries);
+  return found->is_string() && found->template get<std::string>() == right
+    ? std::string()
+    : "its checksum is " + found->dump() + ", that of its names, times and steps \"" + right +
+      "\": it is damaged, or was edited; an edited list needs none";
+}
 }

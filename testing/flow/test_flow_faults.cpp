@@ -130,6 +130,32 @@ TEST_F(FlowFaults, files_that_are_not_what_they_should_be)
     });
 }
 
+TEST_F(FlowFaults, checksums_of_lists)
+{
+  bricks::write_list(this->list, { { this->name(0), 0.5 }, { this->name(1), 1.5 } });
+  const std::vector<std::byte> bytes = read_bytes(this->list);
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  EXPECT_EQ(bricks::read_list(this->list).size(), 2U);
+  for (const auto& [before, after] : { std::pair(this->name(1), std::string("other.bricks")),
+         std::pair(std::string("1.5"), std::string("1.25")) })
+  {
+    std::string changed = text;
+    std::ofstream(this->list) << changed.replace(changed.find(before), before.size(), after);
+    try
+    {
+      (void)bricks::read_list(this->list);
+      ADD_FAILURE() << before;
+    }
+    catch (const Error& error)
+    {
+      EXPECT_EQ(error.code(), ErrorCode::Corrupt);
+      EXPECT_NE(std::string(error.what()).find(this->list.string() + ": its checksum is"),
+        std::string::npos)
+        << error.what();
+    }
+  }
+}
+
 TEST_F(FlowFaults, times_of_lists)
 {
   for (const double time : { 0.5, 0.25, std::numeric_limits<double>::quiet_NaN(),

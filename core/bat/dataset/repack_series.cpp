@@ -70,6 +70,10 @@ SeriesCopy copy_of_series(const std::filesystem::path& in, const std::filesystem
           path.string()));
     }
   }
+  if (list.contains(series::kChecksum))
+  {
+    list[series::kChecksum] = series::checksum_of(list_entries(list));
+  }
   copy.list = list.dump(1) + "\n";
   return copy;
 }

@@ -23,6 +23,26 @@ namespace
 }
 }
 
+series::Entries list_entries(const nlohmann::ordered_json& list)
+{
+  series::Entries entries;
+  for (const auto& file : list.at("files"))
+  {
+    series::Entry entry;
+    entry.file = file.at("name").get<std::string>();
+    if (const auto time = file.find("time"); time != file.end() && time->is_number())
+    {
+      entry.time = time->get<double>();
+    }
+    if (const auto step = file.find("step"); step != file.end() && step->is_number_integer())
+    {
+      entry.step = step->get<std::int64_t>();
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
 bool is_series(const std::filesystem::path& path)
 {
   return path.extension() == ".series";
@@ -46,6 +66,14 @@ nlohmann::ordered_json read_series_list(const std::filesystem::path& path)
       if (file.at("name").get<std::string>().find('\0') != std::string::npos)
       {
         refuse_list(path, "a name has a zero character");
+      }
+    }
+    if (list.contains(series::kChecksum))
+    {
+      if (const std::string fault = series::checksum_fault(list, list_entries(list));
+          !fault.empty())
+      {
+        throw Error(ErrorCode::Corrupt, fmt::format("{}: {}", path.string(), fault));
       }
     }
     return list;

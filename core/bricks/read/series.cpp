@@ -55,9 +55,19 @@ std::vector<SeriesEntry> read_list(const std::filesystem::path& list)
   try
   {
     const auto json = nlohmann::json::parse(stream);
+    series::Entries listed;
     for (const nlohmann::json& file : json.at("files"))
     {
       entries.push_back({ file.at("name").get<std::string>(), file.at("time").get<double>() });
+      listed.push_back({ entries.back().file, entries.back().time, std::nullopt, std::nullopt });
+      if (const auto step = file.find("step"); step != file.end())
+      {
+        listed.back().step = step->get<std::int64_t>();
+      }
+    }
+    if (const std::string fault = series::checksum_fault(json, listed); !fault.empty())
+    {
+      format::corrupt(list.string(), fault);
     }
   }
   catch (const nlohmann::json::exception& e)

@@ -2,6 +2,7 @@
 // Particles through time: what following finds is what a scan of every step finds.
 
 #include "bat/bat.hpp"
+#include "common/series_list.hpp"
 #include "support/brute_force.hpp"
 #include "support/dataset_files.hpp"
 
@@ -584,4 +585,35 @@ TEST_F(Follow, lists_of_steps_are_read_with_their_times)
     write(text);
     EXPECT_THROW((void)bat::read_series(list), bat::Error) << text;
   }
+}
+
+TEST_F(Follow, lists_with_a_checksum_of_other_names_times_or_steps_are_damaged)
+{
+  const fs::path list = this->folder / "steps.bat.series";
+  bat::series::write_list(list,
+    { { "a.bat", 0.5, 3, std::nullopt }, { "b.bat", 1.5, std::nullopt, std::nullopt } }, false);
+  const std::vector<std::byte> bytes = read_bytes(list);
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  EXPECT_EQ(bat::read_series(list).size(), 2U);
+  const auto with = [&](const std::string& before, const std::string& after)
+  {
+    std::string changed = text;
+    const std::size_t at = changed.find(before);
+    EXPECT_NE(at, std::string::npos) << before;
+    std::ofstream(list) << changed.replace(at, before.size(), after);
+  };
+  for (const auto& [before, after] :
+    { std::pair("a.bat", "c.bat"), std::pair("0.5", "0.25"),
+      std::pair("\"step\": 3", "\"step\": 4"), std::pair("\"checksum\": \"", "\"checksum\": \"0") })
+  {
+    with(before, after);
+    const std::optional<bat::Error> error = bat::attempt([&] { (void)bat::read_series(list); });
+    ASSERT_TRUE(error) << before;
+    EXPECT_EQ(error->code(), bat::ErrorCode::Corrupt);
+    EXPECT_NE(
+      std::string(error->what()).find(list.string() + ": its checksum is"), std::string::npos)
+      << error->what();
+  }
+  with("\"checksum\"", "\"remark\""); // as people write them
+  EXPECT_EQ(bat::read_series(list).size(), 2U);
 }
