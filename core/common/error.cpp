@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bat/error.hpp"
 
+#include "bat/text.hpp"
+
 #include <cerrno>
 #include <cstddef>
 #include <exception>
@@ -85,11 +87,6 @@ std::string Error::readable(const std::string& text)
     cut = text.substr(0, begin) + " [" + std::to_string(end - begin) + " bytes left out] " +
       text.substr(end);
   }
-  std::string out;
-  for (const char c : cut)
-  {
-    c == '\0' ? out.append("\\0") : out.append(1, c);
-  }
-  return out;
+  return printable(cut);
 }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/text.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 namespace bat
@@ -223,6 +225,78 @@ private:
   std::vector<char> open_;
   JsonObject found_;
 };
+
+struct Character
+{
+  std::uint32_t code = 0;
+  std::size_t bytes = 0; ///< 0: the text does not begin with a character of UTF-8
+};
+
+Character first_of(std::string_view text)
+{
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  const std::size_t bytes = first < 0x80 ? 1
+    : first >= 0xc2 && first < 0xe0      ? 2
+    : first >= 0xe0 && first < 0xf0      ? 3
+    : first >= 0xf0 && first < 0xf5      ? 4
+                                         : 0;
+  if (bytes == 0 || bytes > text.size())
+  {
+    return {};
+  }
+  std::uint32_t code = bytes == 1 ? first : first & (0x7fu >> bytes);
+  for (std::size_t i = 1; i != bytes; ++i)
+  {
+    if ((byte(i) & 0xc0) != 0x80)
+    {
+      return {};
+    }
+    code = code << 6 | (byte(i) & 0x3f);
+  }
+  constexpr std::uint32_t kLeast[] = { 0, 0, 0x80, 0x800, 0x10000 };
+  const bool is_surrogate = code >= 0xd800 && code < 0xe000;
+  return code < kLeast[bytes] || code > 0x10ffff || is_surrogate ? Character{}
+                                                                 : Character{ code, bytes };
+}
+
+// Control characters beyond ASCII, what ends lines, and what turns the direction of a text.
+bool is_obeyed(std::uint32_t code)
+{
+  return (code >= 0x7f && code < 0xa0) || code == 0x061c || code == 0x200e || code == 0x200f ||
+    (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+}
+}
+
+std::string printable(std::string_view text, std::string_view keep)
+{
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty())
+  {
+    const Character character = first_of(text);
+    const std::size_t bytes = std::max<std::size_t>(1, character.bytes);
+    const bool is_byte = character.bytes == 0 ||
+      (character.code < 0x20 && keep.find(text[0]) == std::string_view::npos);
+    if (text[0] == '\0')
+    {
+      out += "\\0";
+    }
+    else if (is_byte)
+    {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+    }
+    else if (is_obeyed(character.code))
+    {
+      out += fmt::format("\\u{:04x}", character.code);
+    }
+    else
+    {
+      out += text.substr(0, bytes);
+    }
+    text.remove_prefix(bytes);
+  }
+  return out;
 }
 
 bool is_utf8(const std::string& text)

@@ -227,8 +227,9 @@ void print_leaves(const bat::Dataset& file)
     missing += is_missing;
     if (i < lines)
     {
-      fmt::print("    {}: {} particles, {} bytes, {}{}\n", leaves[i].path.filename().string(),
-        leaves[i].particles, leaves[i].file_bytes,
+      fmt::print("    {}: {} particles, {} bytes, {}{}\n",
+        bat::printable(leaves[i].path.filename().string()), leaves[i].particles,
+        leaves[i].file_bytes,
         leaves[i].bounds ? to_text(*leaves[i].bounds) : std::string("nowhere finite"),
         is_missing ? ", missing" : "");
     }
@@ -266,7 +267,7 @@ void print_size(const bat::Dataset& file, const Columns& columns)
 void print(const bat::Dataset& file)
 {
   const Columns columns = columns_of(file);
-  fmt::print("{}\n", file.name());
+  fmt::print("{}\n", bat::printable(file.name()));
   fmt::print("  format version   {}\n", file.format_version());
   fmt::print("  particles        {}\n", file.particle_count());
   print_size(file, columns);
@@ -286,7 +287,8 @@ void print(const bat::Dataset& file)
   }
   if (const std::vector<std::string> ids = file.stable_samples(); !ids.empty())
   {
-    fmt::print("  stable samples   by {}\n", fmt::join(ids, ", "));
+    fmt::print(
+      "  stable samples   by {}\n", bat::printable(fmt::format("{}", fmt::join(ids, ", "))));
   }
   if (const bat::File* single = file.single_file())
   {
@@ -302,13 +304,14 @@ void print(const bat::Dataset& file)
   for (std::size_t a = 0; a != columns.attributes.size(); ++a)
   {
     const bat::Attribute& attribute = columns.attributes[a];
-    fmt::print("    {}: {} x {}{}{}\n", attribute.name, attribute.components,
+    fmt::print("    {}: {} x {}{}{}\n", bat::printable(attribute.name), attribute.components,
       bat::name_of(attribute.type),
-      attribute.alias ? " = " + bat::to_string(*attribute.alias, file.attributes()) : "",
+      attribute.alias ? " = " + bat::printable(bat::to_string(*attribute.alias, file.attributes()))
+                      : "",
       storage_text(columns, a + 1));
     for (const bat::Key& key : attribute.keys)
     {
-      fmt::print("      {}: {}{}{}\n", key_name(attribute, key),
+      fmt::print("      {}: {}{}{}\n", bat::printable(key_name(attribute, key)),
         is_empty(key)
           ? std::string("no values")
           : fmt::format("{} to {}", bat::to_string(key.minimum), bat::to_string(key.maximum)),
@@ -318,7 +321,7 @@ void print(const bat::Dataset& file)
   const std::string metadata = file.metadata();
   if (!metadata.empty())
   {
-    fmt::print("  metadata         {}\n", metadata);
+    fmt::print("  metadata         {}\n", bat::printable(metadata, "\n\t"));
   }
 }
 }
@@ -376,8 +379,9 @@ int main(int argc, char** argv)
       {
         // Bytes that are not UTF-8 can only come from a path; they must not end the program.
         fmt::print("{}\n",
-          (one ? infos.front() : infos)
-            .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+          bat::printable((one ? infos.front() : infos)
+                           .dump(2, ' ', false, nlohmann::json::error_handler_t::replace),
+            "\n"));
       }
       return status;
     });

@@ -138,10 +138,11 @@ void print(const Arguments& arguments, const bat::RepackReport& report)
   {
     nlohmann::ordered_json line{ { "file", arguments.in }, { "out", arguments.out } };
     line.update(nlohmann::ordered_json::parse(to_json(report)));
-    fmt::print("{}\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print(
+      "{}\n", bat::printable(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
     return;
   }
-  fmt::print("{}: {} particles, all compared; {} bytes, before {}\n", arguments.out,
+  fmt::print("{}: {} particles, all compared; {} bytes, before {}\n", bat::printable(arguments.out),
     report.particles, report.bytes_after, report.bytes_before);
 }
 
@@ -195,7 +196,7 @@ int main(int argc, char** argv)
         {
           throw;
         }
-        fmt::print(stderr, "bat_repack: {}\n", is_cancelled ? "interrupted" : error.what());
+        bat::tools::complain("bat_repack", is_cancelled ? "interrupted" : error.what());
         return is_cancelled ? kInterrupted : bat::tools::kUsage;
       }
     });

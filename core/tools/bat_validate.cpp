@@ -36,7 +36,7 @@ int main(int argc, char** argv)
           }
           const bat::Dataset file = bat::Dataset::open(path);
           bat::validate(file);
-          fmt::print("{}: sound, {} particles\n", path, file.particle_count());
+          fmt::print("{}: sound, {} particles\n", bat::printable(path), file.particle_count());
         });
     });
 }

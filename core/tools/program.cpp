@@ -3,7 +3,9 @@
 
 #include "tools/program.hpp"
 
+#include "bat/error.hpp"
 #include "bat/series.hpp"
+#include "bat/text.hpp"
 
 #include <fmt/format.h>
 
@@ -38,36 +40,42 @@ int run(const char* name, const std::function<int()>& program)
   {
     status = program();
   }
-  catch (const std::exception& e)
+  catch (const std::exception&)
   {
-    fmt::print(stderr, "{}: {}\n", name, e.what());
+    complain(name, current_error().what());
     return 1;
   }
   errno = 0;
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
   {
-    fmt::print(stderr, "{}: the output cannot be written: {}\n", name,
-      errno != 0 ? std::strerror(errno) : "an earlier write failed");
+    complain(name,
+      fmt::format("the output cannot be written: {}",
+        errno != 0 ? std::strerror(errno) : "an earlier write failed"));
     return 1;
   }
   return status;
 }
 
+void complain(const char* name, const std::string& text)
+{
+  fmt::print(stderr, "{}: {}\n", name, printable(text));
+}
+
 namespace
 {
 // Whether nothing was thrown.
-bool goes_well(const char* name, const std::function<void()>& f)
+bool goes_well(const char* name, const std::string& path, const std::function<void()>& f)
 {
-  try
+  const std::optional<Error> error = attempt(f);
+  if (!error)
   {
-    f();
     return true;
   }
-  catch (const std::exception& e)
-  {
-    fmt::print(stderr, "{}: {}\n", name, e.what());
-    return false;
-  }
+  const std::string text = error->what();
+  const bool is_nameless =
+    error->code() == ErrorCode::OutOfMemory && text.find(path) == std::string::npos;
+  complain(name, is_nameless ? path + ": " + text : text);
+  return false;
 }
 
 bool is_series_of_bricks(const std::string& path)
@@ -87,14 +95,14 @@ int for_each_file(const char* name, const std::vector<std::string>& paths,
     std::vector<SeriesStep> steps;
     if (is_series_of_bricks(given))
     {
-      well &= goes_well(name, [&] { f(given); });
+      well &= goes_well(name, given, [&] { f(given); });
       continue;
     }
-    well &= goes_well(name, [&] { steps = read_series(given); });
+    well &= goes_well(name, given, [&] { steps = read_series(given); });
     for (const SeriesStep& step : steps)
     {
       const std::string file = step.path.string();
-      well &= goes_well(name, [&] { f(file); });
+      well &= goes_well(name, file, [&] { f(file); });
     }
   }
   return well ? 0 : 1;

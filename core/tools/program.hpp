@@ -23,6 +23,9 @@ constexpr int kUsage = 2;
 /// is status 1, as is output that could not be written.
 [[nodiscard]] int run(const char* name, const std::function<int()>& program);
 
+/// Says on stderr what went wrong, under the program's name; without what a terminal would obey.
+void complain(const char* name, const std::string& text);
+
 /// Calls f with each path, or instead of a series with those of its steps; a series of velocities
 /// (.bricks.series) is one. Says what f throws, and goes on. Returns the exit status: 1 if
 /// something was thrown, else 0.

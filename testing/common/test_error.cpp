@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whatever is thrown becomes an Error with the code of its kind.
 #include "bat/error.hpp"
+#include "bat/text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -56,5 +57,26 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Attempt, gives_nothing_if_nothing_is_thrown)
 {
   EXPECT_FALSE(bat::attempt([] {}));
+}
+
+TEST(Printable, leaves_nothing_that_a_terminal_obeys)
+{
+  EXPECT_EQ(bat::printable("plain \xc3\xa9\xe2\x82\xac\xf0\x9f\x8c\x8a text"),
+    "plain \xc3\xa9\xe2\x82\xac\xf0\x9f\x8c\x8a text");
+  EXPECT_EQ(bat::printable("\x1b[31m\x07\r\n\t"), "\\x1b[31m\\x07\\x0d\\x0a\\x09");
+  EXPECT_EQ(bat::printable("a\nb\tc", "\n\t"), "a\nb\tc");
+  EXPECT_EQ(bat::printable(std::string("a\0b", 3)), "a\\0b");
+  EXPECT_EQ(bat::printable("\x7f\xc2\x9b\xc2\xa0"), "\\u007f\\u009b\xc2\xa0");
+  EXPECT_EQ(bat::printable("\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8f\xe2\x80\xa8\xd8\x9c"),
+    "\\u202e\\u2066\\u200f\\u2028\\u061c");
+  // No UTF-8: too long, half of a pair, cut, beyond the last character, no beginning.
+  EXPECT_EQ(bat::printable("\xc0\x9b"), "\\xc0\\x9b");
+  EXPECT_EQ(bat::printable("\xe0\x80\x9b"), "\\xe0\\x80\\x9b");
+  EXPECT_EQ(bat::printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");
+  EXPECT_EQ(bat::printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
+  EXPECT_EQ(bat::printable("\xe2\x82"), "\\xe2\\x82");
+  EXPECT_EQ(bat::printable("\x9b\xff"), "\\x9b\\xff");
+  const std::string all = bat::Error(bat::ErrorCode::Corrupt, "'\x1b]0;x\x07'").what();
+  EXPECT_EQ(all, "'\\x1b]0;x\\x07'");
 }
 }

@@ -170,6 +170,39 @@ TEST(Programs, take_several_files_and_the_steps_of_series)
   EXPECT_EQ(run_in_shell(BAT_INFO, "--json " + quoted("small.bat")).text.rfind("{\n", 0), 0U);
 }
 
+TEST(Programs, print_nothing_that_a_terminal_obeys)
+{
+  const TempDir folder;
+  const fs::path path = folder / "a\x1b[2J.bat";
+  const float xyz[] = { 0, 0, 0, 1, 1, 1 };
+  const double values[] = { 1, 2 };
+  bat::ParticleView particles;
+  particles.count = 2;
+  particles.positions = bat::ArrayView::packed(bat::ScalarType::Float32, 3, xyz);
+  particles.attributes.push_back({ "red\x1b[31m\xe2\x80\xae\xc2\x9b m\xc3\xb6",
+    bat::ArrayView::packed(bat::ScalarType::Float64, 1, values), 0, 0 });
+  particles.metadata = "{\"a\":\n\"\x7f\xe2\x80\xae\"}";
+  bat::write_file(path, particles);
+  for (const auto& [program, arguments] :
+    { std::pair(BAT_INFO, ""), std::pair(BAT_INFO, "--json "), std::pair(BAT_VALIDATE, "") })
+  {
+    for (const fs::path& file : { path, folder / "no\x1b[2J.bat" })
+    {
+      const Outcome ran = run_in_shell(program, arguments + ("'" + file.string() + "' 2>&1"));
+      EXPECT_EQ(ran.status, file == path ? 0 : 1) << ran.text;
+      for (const char* const obeyed : { "\x1b", "\x7f", "\xc2\x9b", "\xe2\x80\xae" })
+      {
+        EXPECT_FALSE(has(ran.text, obeyed)) << ran.text;
+      }
+      EXPECT_TRUE(has(ran.text, *arguments && file == path ? "a\\u001b[2J.bat" : "\\x1b[2J.bat"))
+        << ran.text;
+    }
+  }
+  const Outcome info = run_in_shell(BAT_INFO, "'" + path.string() + "'");
+  EXPECT_TRUE(has(info.text, "red\\x1b[31m\\u202e\\u009b m\xc3\xb6: 1 x float64")) << info.text;
+  EXPECT_TRUE(has(info.text, "{\"a\":\n\"\\u007f\\u202e\"}")) << info.text;
+}
+
 TEST(BadFile, that_does_not_exist_is_not_found)
 {
   const TempDir folder;
