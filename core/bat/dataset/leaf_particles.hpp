@@ -2,17 +2,20 @@
 // Of validate(): the particles of a leaf file, treelet by treelet.
 #pragma once
 
+#include "bat/error.hpp"
 #include "bat/file.hpp"
 #include "bat/format/column.hpp"
 #include "bat/format/page_reader.hpp"
 #include "bat/tree/file_impl.hpp"
 #include "bat/tree/ordinal_runs.hpp"
 
+#include <fmt/format.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 namespace bat
@@ -69,19 +72,37 @@ public:
 
 private:
   template <class T, class Reader, class Section>
-  [[nodiscard]] static std::vector<T> read_all(
-    const Section& section, std::uint64_t elements, std::size_t components)
+  [[nodiscard]] std::vector<T> read_all(
+    const Section& section, std::uint64_t elements, std::size_t components) const
   {
     Reader reader(section);
-    std::vector<T> values(elements * components);
+    std::vector<T> values;
+    this->resize(values, elements * components);
     const Span all{ 0, elements };
     reader.gather(&all, 1, reinterpret_cast<std::byte*>(values.data()));
     return values;
   }
 
+  // A small file may say that it has billions of particles that are all alike.
+  template <class T>
+  void resize(std::vector<T>& values, std::uint64_t count) const
+  {
+    try
+    {
+      values.resize(count);
+    }
+    catch (const std::bad_alloc&)
+    {
+      throw Error(ErrorCode::OutOfMemory,
+        fmt::format(
+          "{}: checking {} particles takes {} bytes of memory at once, which cannot be had",
+          this->source().name(), this->file_.particle_count(), count * sizeof(T)));
+    }
+  }
+
   void find_file_positions()
   {
-    this->file_positions_.resize(this->file_.particle_count());
+    this->resize(this->file_positions_, this->file_.particle_count());
     tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, this->file_positions_.size(), 4096),
       [&](const auto& ordinals)
       {
