@@ -24,7 +24,11 @@ namespace
 {
 const bat::Dataset& opened(const bat_dataset* dataset)
 {
-  return need(dataset, "dataset").dataset;
+  if (!dataset)
+  {
+    refuse("dataset is NULL: it was not opened, or is closed");
+  }
+  return dataset->dataset;
 }
 
 const bat::Attribute& attribute_at(const bat_dataset* dataset, std::int64_t index)
@@ -99,7 +103,7 @@ template <class Integer>
 int exact_range(const bat_dataset* dataset, std::int64_t index, std::int64_t component,
   Integer* minimum, Integer* maximum)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       const bat::Attribute& attribute = attribute_at(dataset, index);
@@ -591,23 +595,24 @@ int bat_open_mapped(const char* path, bat_dataset** out)
 
 void bat_close(bat_dataset* dataset)
 {
-  delete dataset;
+  release(dataset);
 }
 
 int bat_dataset_count(const bat_dataset* dataset, uint64_t* particles)
 {
-  return guard([&] { need(particles, "result pointer") = opened(dataset).particle_count(); });
+  return guard_use(
+    dataset, [&] { need(particles, "result pointer") = opened(dataset).particle_count(); });
 }
 
 int bat_dataset_position_type(const bat_dataset* dataset, int* type)
 {
-  return guard(
+  return guard_use(dataset,
     [&] { need(type, "result pointer") = static_cast<int>(opened(dataset).position_type()); });
 }
 
 int bat_dataset_bounds(const bat_dataset* dataset, double* box)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       need(box, "box");
@@ -617,7 +622,7 @@ int bat_dataset_bounds(const bat_dataset* dataset, double* box)
 
 int bat_dataset_time(const bat_dataset* dataset, int* has, double* time)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       const std::optional<double> value = opened(dataset).time();
@@ -628,7 +633,7 @@ int bat_dataset_time(const bat_dataset* dataset, int* has, double* time)
 
 int bat_dataset_step(const bat_dataset* dataset, int* has, int64_t* step)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       const std::optional<std::int64_t> value = opened(dataset).step();
@@ -639,7 +644,7 @@ int bat_dataset_step(const bat_dataset* dataset, int* has, int64_t* step)
 
 int bat_dataset_stable_sample(const bat_dataset* dataset, uint64_t index, const char** name)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       const std::vector<std::string>& names = need(dataset, "dataset").stable_samples;
@@ -649,22 +654,24 @@ int bat_dataset_stable_sample(const bat_dataset* dataset, uint64_t index, const 
 
 int bat_dataset_metadata(const bat_dataset* dataset, const char** json)
 {
-  return guard([&] { need(json, "result pointer") = need(dataset, "dataset").metadata.c_str(); });
+  return guard_use(
+    dataset, [&] { need(json, "result pointer") = need(dataset, "dataset").metadata.c_str(); });
 }
 
 int bat_dataset_leaf_files(const bat_dataset* dataset, uint64_t* files)
 {
-  return guard([&] { need(files, "result pointer") = opened(dataset).leaves().size(); });
+  return guard_use(
+    dataset, [&] { need(files, "result pointer") = opened(dataset).leaves().size(); });
 }
 
 int bat_dataset_file_bytes(const bat_dataset* dataset, uint64_t* bytes)
 {
-  return guard([&] { need(bytes, "result pointer") = opened(dataset).file_bytes(); });
+  return guard_use(dataset, [&] { need(bytes, "result pointer") = opened(dataset).file_bytes(); });
 }
 
 int bat_dataset_attribute_count(const bat_dataset* dataset, int* attributes)
 {
-  return guard(
+  return guard_use(dataset,
     [&] {
       need(attributes, "result pointer") = static_cast<int>(opened(dataset).attributes().size());
     });
@@ -673,7 +680,7 @@ int bat_dataset_attribute_count(const bat_dataset* dataset, int* attributes)
 int bat_dataset_attribute(
   const bat_dataset* dataset, int64_t index, const char** name, int* type, int* components)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       const bat::Attribute& attribute = attribute_at(dataset, index);
@@ -694,7 +701,7 @@ int bat_dataset_attribute(
 
 int bat_dataset_attribute_index(const bat_dataset* dataset, const char* name, int* index)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       need(index, "result pointer") = -1;
@@ -705,7 +712,7 @@ int bat_dataset_attribute_index(const bat_dataset* dataset, const char* name, in
 int bat_dataset_attribute_range(
   const bat_dataset* dataset, int64_t index, int64_t component, double* minimum, double* maximum)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       const bat::Key& key = key_of(attribute_at(dataset, index), component);
@@ -729,7 +736,7 @@ int bat_dataset_attribute_range_uint64(const bat_dataset* dataset, int64_t index
 int bat_dataset_histogram(const bat_dataset* dataset, int64_t index, int64_t component, int axis,
   uint64_t bins, double* counts, double* lower, double* upper, double* straight_below)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       constexpr double inf = std::numeric_limits<double>::infinity();
@@ -764,7 +771,7 @@ int bat_dataset_histogram(const bat_dataset* dataset, int64_t index, int64_t com
 int bat_dataset_leaf(const bat_dataset* dataset, uint64_t leaf, const char** path,
   uint64_t* particles, uint64_t* bytes, double* box)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       const std::vector<bat::LeafInfo>& leaves = opened(dataset).leaves();
@@ -796,7 +803,7 @@ int bat_dataset_leaf(const bat_dataset* dataset, uint64_t leaf, const char** pat
 int bat_leaf_storage(const bat_dataset* dataset, uint64_t leaf, const char* attribute,
   uint64_t* raw_bytes, uint64_t* stored_bytes, int* is_compressed, double* bound)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       const bat::Dataset& data = opened(dataset);
@@ -828,7 +835,7 @@ int bat_leaf_storage(const bat_dataset* dataset, uint64_t leaf, const char* attr
 
 int bat_validate(const bat_dataset* dataset)
 {
-  return guard([&] { bat::validate(opened(dataset)); });
+  return guard_use(dataset, [&] { bat::validate(opened(dataset)); });
 }
 
 int bat_query_create(bat_query** out)
@@ -991,7 +998,7 @@ int bat_query_set_progress(bat_query* query, bat_progress progress, void* data)
 int bat_estimate_count(const bat_dataset* dataset, const bat_query* query, uint64_t* least,
   uint64_t* likely, uint64_t* most)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       const bat::CountEstimate estimate =
@@ -1009,7 +1016,7 @@ int bat_estimate_count(const bat_dataset* dataset, const bat_query* query, uint6
 
 int bat_upper_bound(const bat_dataset* dataset, const bat_query* query, uint64_t* particles)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       need(particles, "result pointer") = 0;
@@ -1020,7 +1027,7 @@ int bat_upper_bound(const bat_dataset* dataset, const bat_query* query, uint64_t
 int bat_quality_within(
   const bat_dataset* dataset, const bat_query* query, uint64_t budget, double* quality)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       need(quality, "result pointer") = 0;
@@ -1031,7 +1038,7 @@ int bat_quality_within(
 
 int bat_select(const bat_dataset* dataset, const bat_query* query, bat_selection** out)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       need(out, "result pointer") = nullptr;
@@ -1057,7 +1064,7 @@ int bat_selection_count(const bat_selection* selection, uint64_t* particles)
 int bat_selection_values(
   const bat_dataset* dataset, const bat_selection* selection, const char* name, const void** values)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       need(values, "result pointer") = nullptr;
@@ -1093,31 +1100,32 @@ int bat_selection_report(const bat_selection* selection, const char** json, cons
 int bat_read_positions(
   const bat_dataset* dataset, const bat_selection* selection, void* out, size_t bytes)
 {
-  return guard([&] { read_positions(dataset, selection, out, bytes); });
+  return guard_use(dataset, [&] { read_positions(dataset, selection, out, bytes); });
 }
 
 int bat_read_attribute(const bat_dataset* dataset, const char* name, const bat_selection* selection,
   void* out, size_t bytes)
 {
-  return guard([&] { read_attribute(dataset, name, selection, out, bytes); });
+  return guard_use(dataset, [&] { read_attribute(dataset, name, selection, out, bytes); });
 }
 
 int bat_read_attributes(const bat_dataset* dataset, uint64_t count, const char* const* names,
   const bat_selection* selection, void* const* out, const size_t* bytes)
 {
-  return guard([&] { read_attributes(dataset, names_of(count, names), selection, out, bytes); });
+  return guard_use(
+    dataset, [&] { read_attributes(dataset, names_of(count, names), selection, out, bytes); });
 }
 
 int bat_read_attribute_as(const bat_dataset* dataset, const char* name, int type,
   const bat_selection* selection, void* out, size_t bytes)
 {
-  return guard([&] { read_attribute_as(dataset, name, type, selection, out, bytes); });
+  return guard_use(dataset, [&] { read_attribute_as(dataset, name, type, selection, out, bytes); });
 }
 
 int bat_map_positions(
   const bat_dataset* dataset, uint64_t leaf, double quality, const void** values, uint64_t* count)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       map_column(dataset, leaf, quality, values, count,
@@ -1129,7 +1137,7 @@ int bat_map_positions(
 int bat_map_attribute(const bat_dataset* dataset, const char* name, uint64_t leaf, double quality,
   const void** values, uint64_t* count)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       map_column(dataset, leaf, quality, values, count,

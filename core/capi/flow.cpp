@@ -318,13 +318,13 @@ void bat_bricks_free(bat_bricks* bricks)
 
 void bat_flow_free(bat_flow* flow)
 {
-  delete flow;
+  release(flow);
 }
 
 int bat_flow_describe(
   const bat_flow* flow, bat_flow_grid* grid, uint64_t* time_count, const double** times)
 {
-  return guard(
+  return guard_use(flow,
     [&]
     {
       const bat::BrickSource& source = need(flow, "flow").cache.source();
@@ -365,7 +365,7 @@ int bat_flow_trace(const bat_flow* flow, uint64_t count, const double* positions
   const double* times, const bat_flow_options* options, bat_progress progress, void* data,
   bat_flow_lines** out)
 {
-  return guard(
+  return guard_use(flow,
     [&]
     {
       need(out, "out") = nullptr;
@@ -565,7 +565,7 @@ int bat_flow_go_on(const bat_flow* flow, const bat_flow_lines* lines, uint64_t c
   const double* positions, const double* times, const bat_flow_options* options,
   bat_progress progress, void* data, bat_flow_lines** out)
 {
-  return guard(
+  return guard_use(flow,
     [&]
     {
       need(out, "out") = nullptr;
@@ -587,7 +587,7 @@ int bat_flow_ftle(const bat_flow* flow, const double* box, const int64_t* points
   double length, const bat_flow_options* options, bat_progress progress, void* data,
   double* exponents, double* flow_map, double* end_times, bat_flow_statistics* statistics)
 {
-  return guard(
+  return guard_use(flow,
     [&]
     {
       bat::Box asked_box;
@@ -626,7 +626,7 @@ int bat_flow_streak_surface(const bat_flow* flow, uint64_t count, const double* 
   const double* start, double most_edge, double tear, const bat_flow_options* options,
   bat_progress progress, void* data, bat_flow_surface** out)
 {
-  return guard(
+  return guard_use(flow,
     [&]
     {
       need(out, "out") = nullptr;

@@ -7,13 +7,14 @@
 #include "bat/bricks/growing_series.hpp"
 #include "bat/bricks/series.hpp"
 #include "bat/flow/cache.hpp"
+#include "capi/handles.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 
-struct bat_flow
+struct bat_flow : bat::capi::SharedHandle
 {
   bat::flow::Cache cache;
 };

@@ -38,7 +38,7 @@ flow::CacheOptions cache_options(std::uint64_t cache_bytes, std::int64_t io_thre
 bat_flow* open_flow(std::shared_ptr<const BrickSource> source, const flow::CacheOptions& options,
   std::uint64_t kept_bytes = 0)
 {
-  auto flow = std::make_unique<bat_flow>(bat_flow{ flow::Cache(std::move(source), options) });
+  std::unique_ptr<bat_flow> flow(new bat_flow{ {}, flow::Cache(std::move(source), options) });
   const std::uint64_t needed = flow->cache.min_bytes();
   if (options.bytes < needed)
   {

@@ -37,7 +37,7 @@ struct bat_idx_options
   bat::idx::WriteOptions options;
 };
 
-struct bat_idx
+struct bat_idx : bat::capi::SharedHandle
 {
   explicit bat_idx(bat::idx::Dataset opened)
     : dataset(std::move(opened))

@@ -8,17 +8,53 @@
 #include "bat/piece_writer.hpp"
 #include "bat/query.hpp"
 #include "bat/write_options.hpp"
+#include "capi/status.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bat::capi
 {
+/// A handle that one thread may free while others are in calls with it: it goes with the last one.
+struct SharedHandle
+{
+  SharedHandle() = default;
+  SharedHandle(const SharedHandle&) = delete;
+  SharedHandle& operator=(const SharedHandle&) = delete;
+  mutable std::atomic<std::uint32_t> users{
+    1
+  }; ///< calls, and the caller until it frees the handle
+};
+
+template <class Handle>
+void release(const Handle* handle) noexcept
+{
+  if (handle && handle->users.fetch_sub(1, std::memory_order_acq_rel) == 1)
+  {
+    delete handle;
+  }
+}
+
+/// As guard(), for a call with a handle, which may be null.
+template <class Handle, class F>
+int guard_use(const Handle* handle, F&& f) noexcept
+{
+  if (handle)
+  {
+    handle->users.fetch_add(1, std::memory_order_relaxed);
+  }
+  const int status = guard(std::forward<F>(f));
+  release(handle);
+  return status;
+}
+
 /// A program's function that is told of progress, or nobody.
 struct Progress
 {
@@ -39,12 +75,17 @@ struct bat_options : bat::WriteOptions
   std::set<std::string> given; ///< names of those that were set, for bat_repack
 };
 
-struct bat_piece_writer
+struct bat_piece_writer : bat::capi::SharedHandle
 {
+  bat_piece_writer(
+    const std::string& path, const bat::WriteOptions& options, std::uint64_t memory_bytes)
+    : writer(path, options, memory_bytes)
+  {
+  }
   bat::PieceWriter writer;
 };
 
-struct bat_dataset
+struct bat_dataset : bat::capi::SharedHandle
 {
   explicit bat_dataset(bat::Dataset opened)
     : dataset(std::move(opened))

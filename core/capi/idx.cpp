@@ -114,7 +114,7 @@ int read(const bat_idx* dataset, const char* field, const std::int64_t* step, st
   {
     *report = {};
   }
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       const idx::Dataset& source = opened(dataset);
@@ -403,12 +403,12 @@ int bat_idx_open(const char* path, bat_idx** out)
 
 void bat_idx_close(bat_idx* dataset)
 {
-  delete dataset;
+  release(dataset);
 }
 
 int bat_idx_get_info(const bat_idx* dataset, bat_idx_info* info)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       need(info, "result pointer") = {};
@@ -430,7 +430,7 @@ int bat_idx_get_info(const bat_idx* dataset, bat_idx_info* info)
 int bat_idx_texts(
   const bat_idx* dataset, const char** bits, const char** text, const char** warning)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       const idx::Dataset& source = opened(dataset);
@@ -449,7 +449,7 @@ int bat_idx_texts(
 
 int bat_idx_field_count(const bat_idx* dataset, int* fields)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       need(fields, "result pointer") = 0;
@@ -460,7 +460,7 @@ int bat_idx_field_count(const bat_idx* dataset, int* fields)
 int bat_idx_field(
   const bat_idx* dataset, int64_t index, const char** name, int* type, int* components)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       const idx::Field& field = field_at(dataset, index);
@@ -481,7 +481,7 @@ int bat_idx_field(
 
 int bat_idx_field_index(const bat_idx* dataset, const char* name, int* index)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       need(index, "result pointer") = 0;
@@ -492,7 +492,7 @@ int bat_idx_field_index(const bat_idx* dataset, const char* name, int* index)
 int bat_idx_field_range(
   const bat_idx* dataset, int64_t index, int64_t component, double* minimum, double* maximum)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       need(minimum, "result pointer") = std::numeric_limits<double>::infinity();
@@ -514,7 +514,7 @@ int bat_idx_field_range(
 
 int bat_idx_step_count(const bat_idx* dataset, uint64_t* steps)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       need(steps, "result pointer") = 0;
@@ -524,7 +524,7 @@ int bat_idx_step_count(const bat_idx* dataset, uint64_t* steps)
 
 int bat_idx_steps(const bat_idx* dataset, uint64_t count, int64_t* steps, double* times)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       const std::vector<std::int64_t> there = opened(dataset).steps();
@@ -548,7 +548,7 @@ int bat_idx_steps(const bat_idx* dataset, uint64_t count, int64_t* steps, double
 int bat_idx_lattice(const bat_idx* dataset, int64_t level, const int64_t* box, int64_t* first,
   int64_t* distance, int64_t* count)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       const idx::Lattice lattice =
@@ -568,12 +568,13 @@ int bat_idx_lattice(const bat_idx* dataset, int64_t level, const int64_t* box, i
 
 int bat_idx_box_of(const bat_idx* dataset, const double* bounds, int64_t* box)
 {
-  return guard([&] { give(opened(dataset).box_of(box_of(bounds)), &need(box, "result pointer")); });
+  return guard_use(
+    dataset, [&] { give(opened(dataset).box_of(box_of(bounds)), &need(box, "result pointer")); });
 }
 
 int bat_idx_first_level(const bat_idx* dataset, const int64_t* box, int* level)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       need(level, "result pointer") = -1;
@@ -584,7 +585,7 @@ int bat_idx_first_level(const bat_idx* dataset, const int64_t* box, int* level)
 int bat_idx_get_cost(const bat_idx* dataset, uint64_t count, const char* const* fields,
   int64_t level, const int64_t* box, bat_idx_cost* cost)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       need(cost, "result pointer") = {};
@@ -597,7 +598,7 @@ int bat_idx_get_cost(const bat_idx* dataset, uint64_t count, const char* const* 
 int bat_idx_finest_level(const bat_idx* dataset, uint64_t count, const char* const* fields,
   int64_t most, uint64_t budget_bytes, const int64_t* box, int* level)
 {
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       need(level, "result pointer") = 0;
@@ -608,12 +609,14 @@ int bat_idx_finest_level(const bat_idx* dataset, uint64_t count, const char* con
 
 int bat_idx_set_threads(bat_idx* dataset, int64_t threads)
 {
-  return guard([&] { need(dataset, "dataset").options.threads = threads_of(threads); });
+  return guard_use(
+    dataset, [&] { need(dataset, "dataset").options.threads = threads_of(threads); });
 }
 
 int bat_idx_set_progress(bat_idx* dataset, bat_progress progress, void* data)
 {
-  return guard([&] { need(dataset, "dataset").options.progress = told(progress, data); });
+  return guard_use(
+    dataset, [&] { need(dataset, "dataset").options.progress = told(progress, data); });
 }
 
 int bat_idx_read(const bat_idx* dataset, const char* field, const int64_t* step, int64_t level,
@@ -636,7 +639,7 @@ int bat_idx_validate(const bat_idx* dataset, bat_idx_read_report* report)
   {
     *report = {};
   }
-  return guard(
+  return guard_use(dataset,
     [&]
     {
       const idx::Dataset& source = opened(dataset);

@@ -6,6 +6,7 @@
 
 #include "bat/piece_writer.hpp"
 #include "bat/repack.hpp"
+#include "bat/write/input.hpp"
 #include "bat/writer.hpp"
 
 #include <fmt/format.h>
@@ -126,10 +127,6 @@ void set_positions(bat_particles& particles, const ArrayView& values)
 
 void set_attribute(bat_particles& particles, const std::string& name, const ArrayView& values)
 {
-  if (name.empty())
-  {
-    refuse("the name of an attribute is empty");
-  }
   auto& attributes = particles.view.attributes;
   const auto found = std::find_if(attributes.begin(), attributes.end(),
     [&](const AttributeView& attribute) { return attribute.name == name; });
@@ -144,12 +141,13 @@ void set_attribute(bat_particles& particles, const std::string& name, const Arra
   attributes.push_back(std::move(attribute));
 }
 
-// As guard(). What is refused of an array stays in the handle until one of this name is accepted.
+// As guard(). What is refused of an array stays in the handle until one of this name is accepted;
+// `name` is "" for positions.
 template <class F>
-int guard_array(bat_particles* particles, const char* name, F&& f) noexcept
+int guard_array(bat_particles* particles, const std::string& name, F&& f) noexcept
 {
   const int status = guard(f);
-  if (particles && name)
+  if (particles)
   {
     (void)guard(
       [&]
@@ -165,6 +163,21 @@ int guard_array(bat_particles* particles, const char* name, F&& f) noexcept
       });
   }
   return status;
+}
+
+// The same for an attribute. A name that none can have could never be accepted later: it is refused
+// at once, and the handle stays as it was.
+template <class F>
+int guard_attribute(bat_particles* particles, const char* name, F&& f) noexcept
+{
+  std::string text;
+  const int status = guard(
+    [&]
+    {
+      text = need_text(name, "attribute name");
+      write::check_attribute_name(attribute_text(text), text);
+    });
+  return status == BAT_OK ? guard_array(particles, text, [&] { f(text); }) : status;
 }
 
 int guard_option(bat_options* options, const char* name, const OptionValue& value) noexcept
@@ -237,10 +250,9 @@ int bat_particles_set_positions_separate(
 int bat_particles_set_attribute(bat_particles* particles, const char* name, int type,
   int64_t components, const void* values, size_t stride)
 {
-  return guard_array(particles, name,
-    [&]
+  return guard_attribute(particles, name,
+    [&](const std::string& text)
     {
-      const std::string text = need_text(name, "attribute name");
       set_attribute(need(particles, "particles"), text,
         array_of(type, components, values, stride, attribute_text(text)));
     });
@@ -249,10 +261,9 @@ int bat_particles_set_attribute(bat_particles* particles, const char* name, int 
 int bat_particles_set_attribute_separate(bat_particles* particles, const char* name, int type,
   int64_t components, const void* const* values, size_t stride)
 {
-  return guard_array(particles, name,
-    [&]
+  return guard_attribute(particles, name,
+    [&](const std::string& text)
     {
-      const std::string text = need_text(name, "attribute name");
       set_attribute(need(particles, "particles"), text,
         separate_array_of(type, components, values, stride, attribute_text(text)));
     });
@@ -529,13 +540,30 @@ int bat_piece_writer_create(
         }
         chosen = *options;
       }
-      *out = new bat_piece_writer{ { need_text(path, "path"), chosen, memory_bytes } };
+      *out = new bat_piece_writer(need_text(path, "path"), chosen, memory_bytes);
     });
 }
 
 int bat_piece_writer_add(bat_piece_writer* writer, const bat_particles* piece)
 {
-  return guard([&] { need(writer, "writer").writer.add(accepted(need(piece, "particles"))); });
+  return guard_use(writer,
+    [&]
+    {
+      bat::PieceWriter& own = need(writer, "writer").writer;
+      const std::optional<bat::Error> refused =
+        bat::attempt([&] { (void)accepted(need(piece, "particles")); });
+      if (refused)
+      {
+        own.fail(refused->what());
+        throw *refused;
+      }
+      own.add(piece->view);
+    });
+}
+
+int bat_piece_writer_fail(bat_piece_writer* writer, const char* text)
+{
+  return guard_use(writer, [&] { need(writer, "writer").writer.fail(need_text(text, "text")); });
 }
 
 int bat_piece_writer_finish(bat_piece_writer* writer, bat_report* report)
@@ -544,7 +572,7 @@ int bat_piece_writer_finish(bat_piece_writer* writer, bat_report* report)
   {
     *report = {};
   }
-  return guard(
+  return guard_use(writer,
     [&]
     {
       const bat::PieceReport written = need(writer, "writer").writer.finish();
@@ -571,7 +599,7 @@ int bat_piece_writer_finish(bat_piece_writer* writer, bat_report* report)
 
 void bat_piece_writer_free(bat_piece_writer* writer)
 {
-  delete writer;
+  release(writer);
 }
 
 int bat_repack(

@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 enum
@@ -398,7 +399,6 @@ static void pieces_become_a_dataset(void)
   CHECK_FAILS(bat_piece_writer_add(NULL, particles), BAT_INVALID_ARGUMENT, "NULL");
   CHECK_OK(bat_piece_writer_create(path, NULL, 0, &writer));
   CHECK_OK(bat_particles_create(2, &particles));
-  CHECK_FAILS(bat_piece_writer_add(writer, NULL), BAT_INVALID_ARGUMENT, "NULL");
   CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT64, xyz, 24));
   CHECK_OK(bat_particles_set_attribute(particles, "id", BAT_INT64, 1, ids, 0));
   CHECK_OK(bat_piece_writer_add(writer, particles));
@@ -407,7 +407,126 @@ static void pieces_become_a_dataset(void)
   CHECK(report.particles == 4 && report.leaf_files == 1 && report.data_bytes == 4 * 32);
   CHECK_FAILS(bat_piece_writer_finish(writer, &report), BAT_INVALID_ARGUMENT, "after an error");
   bat_piece_writer_free(writer);
+
+  /* A writer that has lost a piece, whichever way, does not finish. */
+  for (int way = 0; way != 3; ++way)
+  {
+    CHECK_OK(bat_piece_writer_create(path, NULL, 0, &writer));
+    CHECK_OK(bat_piece_writer_add(writer, particles));
+    if (way == 0)
+    {
+      CHECK_FAILS(bat_piece_writer_add(writer, NULL), BAT_INVALID_ARGUMENT, "NULL");
+    }
+    else if (way == 1)
+    {
+      CHECK_OK(bat_piece_writer_fail(writer, "the rows of NULL cannot be read"));
+    }
+    else
+    {
+      CHECK_FAILS(
+        bat_particles_set_attribute(particles, "NULL", 77, 1, ids, 0), BAT_INVALID_ARGUMENT, "77");
+      CHECK_FAILS(bat_piece_writer_add(writer, particles), BAT_INVALID_ARGUMENT, "77");
+    }
+    CHECK_FAILS(bat_piece_writer_finish(writer, &report), BAT_INVALID_ARGUMENT,
+      way == 2 ? "piece 1 was not taken (77" : "piece 1 was not taken (");
+    bat_piece_writer_free(writer);
+  }
   bat_particles_free(particles);
+}
+
+/* A name that no attribute can have is refused, and leaves the particles as they were. */
+static void names_that_cannot_be_change_nothing(void)
+{
+  const char* const bad[] = { "", "\xff\xfe" };
+  const double xyz[] = { 0, 0, 0, 1, 1, 1 };
+  const int64_t ids[] = { 7, 8 };
+  const void* const parts[] = { ids };
+  bat_particles* particles = NULL;
+  bat_dataset* dataset = NULL;
+  int attributes = 0;
+  CHECK_OK(bat_particles_create(2, &particles));
+  CHECK_OK(bat_particles_set_attribute(particles, "id", BAT_INT64, 1, ids, 0));
+  /* A refused array of positions stays refused. */
+  CHECK_FAILS(bat_particles_set_positions(particles, BAT_INT8, xyz, 0), BAT_INVALID_ARGUMENT,
+    "positions of type int8");
+  for (int i = 0; i != 2; ++i)
+  {
+    CHECK_FAILS(bat_particles_set_attribute(particles, bad[i], BAT_INT64, 1, ids, 0),
+      BAT_INVALID_ARGUMENT, "a name must be 1 to 65535 bytes of UTF-8");
+    CHECK_FAILS(bat_particles_set_attribute_separate(particles, bad[i], BAT_INT64, 1, parts, 0),
+      BAT_INVALID_ARGUMENT, "a name must be 1 to 65535 bytes of UTF-8");
+  }
+  CHECK_FAILS(bat_write(path, particles, NULL, NULL), BAT_INVALID_ARGUMENT, "of type int8");
+  CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT64, xyz, 0));
+  CHECK_FAILS(bat_particles_set_attribute(particles, "", BAT_INT64, 1, ids, 0),
+    BAT_INVALID_ARGUMENT, "a name must be 1 to 65535 bytes of UTF-8");
+  CHECK_OK(bat_write(path, particles, NULL, NULL));
+  CHECK_OK(bat_open(path, &dataset));
+  CHECK_OK(bat_dataset_attribute_count(dataset, &attributes));
+  CHECK(attributes == 1);
+  bat_close(dataset);
+  bat_particles_free(particles);
+}
+
+static void* closes(void* dataset)
+{
+  bat_close(dataset);
+  return NULL;
+}
+
+/* Another thread closes the dataset while this one is in a call. */
+static int closes_beside(void* data, double done)
+{
+  bat_dataset** const dataset = data;
+  pthread_t thread;
+  (void)done;
+  if (*dataset)
+  {
+    CHECK(pthread_create(&thread, NULL, closes, *dataset) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    *dataset = NULL;
+  }
+  return 0;
+}
+
+static void a_dataset_that_is_closed_during_a_read_is_read(void)
+{
+  enum
+  {
+    N = 20000
+  };
+  float* const xyz = malloc(3 * N * sizeof(float));
+  float* const found = malloc(3 * N * sizeof(float));
+  double sum = 0;
+  bat_particles* particles = NULL;
+  bat_query* query = NULL;
+  bat_selection* selection = NULL;
+  bat_dataset* dataset = NULL;
+  for (int i = 0; i != 3 * N; ++i)
+  {
+    xyz[i] = (float)(i % 1000);
+    sum += xyz[i];
+  }
+  CHECK_OK(bat_particles_create(N, &particles));
+  CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT32, xyz, 0));
+  CHECK_OK(bat_write(path, particles, NULL, NULL));
+  CHECK_OK(bat_open(path, &dataset));
+  bat_dataset* const own = dataset;
+  CHECK_OK(bat_query_create(&query));
+  CHECK_OK(bat_query_set_progress(query, closes_beside, &dataset));
+  CHECK_OK(bat_select(own, query, &selection));
+  CHECK_OK(bat_read_positions(own, selection, found, 3 * N * sizeof(float)));
+  CHECK(dataset == NULL);
+  for (int i = 0; i != 3 * N; ++i)
+  {
+    sum -= found[i];
+  }
+  CHECK(sum == 0);
+  bat_selection_free(selection);
+  bat_query_free(query);
+  bat_particles_free(particles);
+  free(xyz);
+  free(found);
 }
 
 /* The text of an error has the number that was passed, and not what is left of it. */
@@ -1223,6 +1342,8 @@ int main(int argc, char** argv)
   numbers_of_text_are_the_nearest_ones();
   integers_of_text_fit_their_type();
   pieces_become_a_dataset();
+  names_that_cannot_be_change_nothing();
+  a_dataset_that_is_closed_during_a_read_is_read();
   remove(path);
   return failures != 0;
 }

@@ -6,8 +6,11 @@ Argument: folder to write in.
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import threading
+import time
 import unittest
 
 import numpy as np
@@ -181,6 +184,75 @@ class Reading(unittest.TestCase):
             with self.assertRaisesRegex(parabat.BatTypeError, "progress: 5"):
                 dataset.read(progress=5)
         big.unlink()
+
+    def test_closing_while_threads_read_is_safe(self):
+        for attempt in range(20):
+            dataset, ends = parabat.open(self.path), []
+
+            def read(which):
+                try:
+                    while True:
+                        found = which.read(["id"])
+                        ends.append(bool(found.count == N and found["id"].min() == 2**60))
+                        which.attributes, which.metadata, which.leaves, which.estimate()  # pylint: disable=pointless-statement
+                except parabat.BatValueError as error:
+                    ends.append(str(error))
+
+            threads = [threading.Thread(target=read, args=(dataset,)) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            while len(ends) < 2 + attempt % 3:
+                time.sleep(0.001)
+            dataset.close()
+            for thread in threads:
+                thread.join()
+            self.assertEqual([end for end in ends if end is not True],
+                             ["dataset is NULL: it was not opened, or is closed"] * 4)
+
+    def test_a_writer_that_lost_a_piece_does_not_finish(self):
+        path = FOLDER / "pieces.bat"
+        path.unlink(missing_ok=True)
+        for piece, error, text in ((np.zeros((3, 2)), parabat.BatValueError, "shape"),
+                                   (["a", "b"], Exception, ""), (np.zeros((3, 3)), parabat.BatError, "mass")):
+            with parabat.PieceWriter(path) as writer:
+                writer.add(self.xyz, self.columns)
+                with self.assertRaisesRegex(error, text):
+                    writer.add(piece, {"mass": ["x"] * len(piece)} if text == "mass" else None)
+                with self.assertRaisesRegex(parabat.BatValueError, "piece 1 was not taken"):
+                    writer.finish()
+            with self.assertRaisesRegex(parabat.BatValueError, "NULL"):
+                writer.add(self.xyz, self.columns)
+        self.assertFalse(path.exists())
+
+    def test_two_processes_that_write_one_dataset_leave_one_of_them(self):
+        code = ("import sys, numpy, parabat; seed = int(sys.argv[2]); done = []\n"
+                "xyz = numpy.random.default_rng(seed).random((20000, 3)); sys.stdin.readline()\n"
+                "for i in range(25):\n"
+                "    try:\n"
+                "        with parabat.PieceWriter(sys.argv[1], target_bytes=32768, flush=False) as writer:\n"
+                "            writer.add(xyz, {'seed': numpy.full(20000, 100 * seed + i)}); writer.finish()\n"
+                "        done.append(100 * seed + i)\n"
+                "    except parabat.BatError as error:\n"
+                "        assert 'another writer is writing this dataset' in str(error), error\n"
+                "print(*done)")
+        path = FOLDER / "shared.bat"
+        shutil.rmtree(f"{path}.leaves", ignore_errors=True)
+        writers = [subprocess.Popen([sys.executable, "-c", code, path, str(seed)], stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE, text=True) for seed in (1, 2)]
+        for writer in writers:
+            writer.stdin.write("go\n")
+            writer.stdin.flush()
+        done = [writer.communicate()[0].split() for writer in writers]
+        self.assertEqual([writer.returncode for writer in writers], [0, 0])
+        self.assertGreater(len(done[0] + done[1]), 0)
+        with parabat.open(path) as dataset:
+            dataset.validate()
+            self.assertEqual(len(dataset), 20000)
+            self.assertGreater(dataset.leaf_files, 5)
+            seeds = np.unique(dataset.read(["seed"])["seed"])
+            self.assertIn(str(seeds[0]), (done[0] + [""])[-1:] + (done[1] + [""])[-1:])
+            self.assertEqual(seeds.size, 1)
+            self.assertEqual(sorted(os.listdir(f"{path}.leaves")), sorted(os.path.basename(leaf.path) for leaf in dataset.leaves))
 
     def test_a_missing_package_is_named(self):
         for module, call in (("pandas", "to_pandas"), ("pyarrow", "to_arrow"), ("pyvista", "to_pyvista")):

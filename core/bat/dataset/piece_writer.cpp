@@ -22,9 +22,11 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -298,27 +300,23 @@ public:
     const io::AtomicFile probe(this->path_); // that the target can be replaced
   }
 
+  // A piece that is refused is lost: finish() tells of the first one.
   void add(const ParticleView& piece)
   {
-    this->begin_piece(piece);
-    std::uint64_t done = 0;
-    while (done != piece.count)
+    const std::uint64_t number = this->begun_++;
+    const std::optional<Error> failure = attempt([&] { this->take_piece(piece); });
+    if (failure)
     {
-      const auto some = static_cast<std::size_t>(
-        std::min<std::uint64_t>(piece.count - done, this->batch_rows_ - this->filled_));
-      this->take(piece, done, some);
-      done += some;
-      if (this->filled_ == this->batch_rows_)
-      {
-        this->put_away();
-      }
+      this->lose(number, failure->what());
+      throw *failure;
     }
-    this->report_.particles += piece.count;
-    this->is_broken_ = false;
   }
+
+  void fail(const std::string& why) { this->lose(this->begun_++, why); }
 
   PieceReport finish()
   {
+    const InCall call(*this);
     this->begin_finish();
     this->report_.data_bytes = this->report_.particles * this->layout_.bytes();
     const std::uint64_t limit = this->leaf_limit();
@@ -343,13 +341,76 @@ public:
   [[nodiscard]] int threads() const noexcept { return this->options_.build.threads; }
 
 private:
+  /// A call that is running; throws Error{InvalidArgument} if another one is.
+  class InCall
+  {
+  public:
+    explicit InCall(Impl& writer)
+      : writer_(writer)
+    {
+      if (writer.is_in_call_.exchange(true))
+      {
+        refuse(fmt::format("{}: another thread is in a call of this writer of pieces; allowed is "
+                           "one call at a time",
+          writer.path_.string()));
+      }
+    }
+    InCall(const InCall&) = delete;
+    InCall& operator=(const InCall&) = delete;
+    ~InCall() { this->writer_.is_in_call_ = false; }
+
+  private:
+    Impl& writer_;
+  };
+
+  void lose(std::uint64_t number, const std::string& why)
+  {
+    const std::lock_guard<std::mutex> lock(this->lost_mutex_);
+    if (!this->lost_)
+    {
+      this->lost_ = fmt::format("piece {} was not taken ({})", number, why);
+    }
+  }
+
+  // Throws Error{InvalidArgument} if this has finished or lost a piece.
+  void check_goes_on()
+  {
+    const std::lock_guard<std::mutex> lock(this->lost_mutex_);
+    if (this->lost_)
+    {
+      refuse(fmt::format("{}: {}; a writer of pieces does not go on after an error",
+        this->path_.string(), *this->lost_));
+    }
+    if (this->has_finished_)
+    {
+      refuse(fmt::format("{}: a writer of pieces does not go on after an error, or once it has "
+                         "finished",
+        this->path_.string()));
+    }
+  }
+
+  void take_piece(const ParticleView& piece)
+  {
+    const InCall call(*this);
+    this->begin_piece(piece);
+    std::uint64_t done = 0;
+    while (done != piece.count)
+    {
+      const auto some = static_cast<std::size_t>(
+        std::min<std::uint64_t>(piece.count - done, this->batch_rows_ - this->filled_));
+      this->take(piece, done, some);
+      done += some;
+      if (this->filled_ == this->batch_rows_)
+      {
+        this->put_away();
+      }
+    }
+    this->report_.particles += piece.count;
+  }
+
   void begin_piece(const ParticleView& piece)
   {
-    if (this->is_broken_)
-    {
-      refuse("a writer of pieces cannot go on after an error, or once it has finished");
-    }
-    this->is_broken_ = true; // until it went well
+    this->check_goes_on();
     ++this->pieces_;
     write::check_input(piece, this->options_.build);
     if (this->pieces_ > 1)
@@ -371,11 +432,8 @@ private:
 
   void begin_finish()
   {
-    if (this->is_broken_)
-    {
-      refuse("a writer of pieces cannot go on after an error, or once it has finished");
-    }
-    this->is_broken_ = true;
+    this->check_goes_on();
+    this->has_finished_ = true;
     if (this->pieces_ == 0)
     {
       refuse("there was no piece; one without particles says what attributes there are");
@@ -704,8 +762,12 @@ private:
   PieceReport report_;
 
   std::uint64_t pieces_ = 0;
-  bool is_broken_ = false;
-  ParticleView schema_; ///< of the first piece, without particles
+  bool has_finished_ = false;
+  std::atomic<bool> is_in_call_{ false };
+  std::atomic<std::uint64_t> begun_{ 0 }; ///< pieces, also those that were refused
+  std::mutex lost_mutex_;
+  std::optional<std::string> lost_; ///< the first piece that was refused, and why
+  ParticleView schema_;             ///< of the first piece, without particles
   RowLayout layout_;
   std::vector<write::ErrorBound> bounds_;
   std::vector<write::FiniteRange> ranges_; ///< of all batches
@@ -731,6 +793,11 @@ PieceWriter::~PieceWriter() = default;
 void PieceWriter::add(const ParticleView& piece)
 {
   in_arena(this->impl_->threads(), [&] { this->impl_->add(piece); });
+}
+
+void PieceWriter::fail(const std::string& why)
+{
+  this->impl_->fail(why);
 }
 
 PieceReport PieceWriter::finish()

@@ -54,7 +54,8 @@ module bat
     bat_options_set_mode, bat_options_set_threads, bat_options_set_flush, bat_options_add_sorted_index, &
     bat_options_set_repeats, bat_options_set_local_bounds, bat_options_set_list
   public :: bat_write, bat_open, bat_close, bat_repack
-  public :: bat_piece_writer_create, bat_piece_writer_add, bat_piece_writer_finish, bat_piece_writer_free
+  public :: bat_piece_writer_create, bat_piece_writer_add, bat_piece_writer_fail, bat_piece_writer_finish, &
+    bat_piece_writer_free
   public :: bat_dataset_count, bat_dataset_position_type, bat_dataset_bounds, bat_dataset_time, &
     bat_dataset_step, bat_dataset_metadata, bat_dataset_stable_sample, bat_dataset_leaf_files, bat_dataset_file_bytes, &
     bat_dataset_attribute_count, bat_dataset_attribute, bat_dataset_attribute_index, &
@@ -226,6 +227,9 @@ module bat
     end function
     function c_pieces_add(writer, piece) bind(c, name="bat_piece_writer_add") result(status)
       import; type(c_ptr), value :: writer, piece; integer(c_int) :: status
+    end function
+    function c_pieces_fail(writer, text) bind(c, name="bat_piece_writer_fail") result(status)
+      import; type(c_ptr), value :: writer; character(c_char), intent(in) :: text(*); integer(c_int) :: status
     end function
     function c_pieces_finish(writer, report) bind(c, name="bat_piece_writer_finish") result(status)
       import; type(c_ptr), value :: writer; type(bat_report), intent(out) :: report; integer(c_int) :: status
@@ -862,6 +866,15 @@ contains
     type(c_ptr), intent(in) :: writer, piece
     integer, intent(out) :: status
     status = c_pieces_add(writer, piece)
+  end subroutine
+
+  ! For a piece that could not be made: bat_piece_writer_finish then fails.
+  subroutine bat_piece_writer_fail(writer, text, status)
+    type(c_ptr), intent(in) :: writer
+    character(*), intent(in) :: text
+    integer, intent(out) :: status
+    status = check_text(text, 'the text')
+    if (status == 0) status = c_pieces_fail(writer, c_text(text))
   end subroutine
 
   subroutine bat_piece_writer_finish(writer, status, report)

@@ -160,10 +160,13 @@ def _release(free, pointer, process):
 
 
 class Owned:
-    """A handle that is freed once: by close(), or when nobody has it any more."""
+    """A handle that is freed once: by close(), or when nothing refers to it any more. It is passed to
+    functions of the library itself, not its pointer: so it lives until the call returns, whatever
+    other threads do meanwhile."""
 
     def __init__(self, free, at_exit=False):
         """at_exit: also when Python ends, and then before it does; arrays may not lie in it."""
+        self._free = free
         self.pointer = ctypes.c_void_p()
         self._finalizer = weakref.finalize(self, _release, free, self.pointer, os.getpid())
         self._finalizer.atexit = at_exit
@@ -175,7 +178,17 @@ class Owned:
         self.close()
 
     def close(self):
+        """For a handle that one thread has."""
         self._finalizer()
+
+    @property
+    def _as_parameter_(self):  # what ctypes passes
+        return self.pointer
+
+    def closed(self):
+        """An empty handle to take the place of this one, which is freed when the last call that uses
+        it has returned."""
+        return Owned(self._free)
 
 
 def make(what, *arguments):

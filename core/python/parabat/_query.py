@@ -106,11 +106,11 @@ def _add_range(query, given, kinds):
         low, high = whole_end(low, True), whole_end(high, False)
     ends = inner_end(low, True), inner_end(high, False)
     if ends[0] > ends[1]:  # numbers between which there is none of 64 bits
-        check(library().bat_query_add_values(query.pointer, name, component,
+        check(library().bat_query_add_values(query, name, component,
                                              ctypes.c_int(TYPES["int64"]), None, ctypes.c_uint64(0)))
     else:
         check(library().bat_query_add_range_mixed(
-            query.pointer, name, component, *typed(ends[0]), *typed(ends[1])))
+            query, name, component, *typed(ends[0]), *typed(ends[1])))
 
 
 def _pairs(given, name):
@@ -174,7 +174,7 @@ def _add_values(query, values, what, negated, kinds):
             array = array.astype(np.int64)
         size = array.dtype.itemsize
         check(library().bat_query_add_set(
-            query.pointer, name, component, ctypes.c_int(TYPES[array.dtype.name]),
+            query, name, component, ctypes.c_int(TYPES[array.dtype.name]),
             ctypes.c_void_p(array.ctypes.data + len(ends) * size),
             ctypes.c_uint64(array.size - len(ends)), ctypes.c_void_p(array.ctypes.data),
             ctypes.c_uint64(len(ends) // 2), ctypes.c_int(negated)))
@@ -186,11 +186,11 @@ def fill(query, quality=1.0, after_quality=0.0, box=None, half_open=False, range
     the attributes, by name."""
     lib = library()
     check(lib.bat_query_set_quality(
-        query.pointer, as_real(quality, "quality"), as_real(after_quality, "after_quality")))
+        query, as_real(quality, "quality"), as_real(after_quality, "after_quality")))
     if box is not None:
         ends = as_box(box, "box")
         set_box = lib.bat_query_set_box_half_open if half_open else lib.bat_query_set_box
-        check(set_box(query.pointer, ctypes.c_void_p(ends.ctypes.data)))
+        check(set_box(query, ctypes.c_void_p(ends.ctypes.data)))
     for given in () if ranges is None else _ranges(ranges):
         _add_range(query, given, kinds)
     for shape in () if shapes is None else as_list(shapes, "shapes", "lists of shapes"):
@@ -198,7 +198,7 @@ def fill(query, quality=1.0, after_quality=0.0, box=None, half_open=False, range
             refuse_type("shapes", shape, "Sphere, Slab and OrientedBox")
         shape._add(query)  # pylint: disable=protected-access
     check(lib.bat_query_set_part(
-        query.pointer, as_integer(part, "part"), as_integer(parts, "parts")))
-    check(lib.bat_query_set_threads(query.pointer, as_integer(threads, "threads")))
+        query, as_integer(part, "part"), as_integer(parts, "parts")))
+    check(lib.bat_query_set_threads(query, as_integer(threads, "threads")))
     _add_values(query, values, "values", False, kinds)
     _add_values(query, not_values, "not_values", True, kinds)

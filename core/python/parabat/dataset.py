@@ -90,7 +90,7 @@ def _report_of(selection):
     """What a read did, as a dict and as a line; None and None unless that was asked for."""
     json_text, line = ctypes.c_char_p(), ctypes.c_char_p()
     check(library().bat_selection_report(
-        selection.pointer, ctypes.byref(json_text), ctypes.byref(line)))
+        selection, ctypes.byref(json_text), ctypes.byref(line)))
     return (json.loads(json_text.value), line.value.decode()) if json_text.value else (None, None)
 
 
@@ -109,7 +109,6 @@ class Dataset:
 
     def __init__(self, path: str | os.PathLike, comm: Any = None, *, map: bool = False):  # pylint: disable=redefined-builtin
         self._comm = comm
-        self._mapped = bool(map)
         self._owned = Owned(library().bat_close)
         with agreed(comm):
             name = as_path(path)
@@ -123,10 +122,9 @@ class Dataset:
         self.close()
 
     def close(self) -> None:
-        """Arrays of map_positions() and map_attribute() stay."""
-        owned, self._owned = self._owned, Owned(library().bat_close)
-        if not self._mapped:
-            owned.close()
+        """Arrays of map_positions() and map_attribute() stay. Calls that other threads have begun end as
+        they would have, or with a BatValueError where they had to ask again; the files close after them."""
+        self._owned = self._owned.closed()
 
     def __repr__(self):
         if not self._owned.pointer:
@@ -152,14 +150,14 @@ class Dataset:
         return ", ".join(facts), [f"{row[0]:{widths[0]}} {row[1]:{widths[1]}} {row[2]}" for row in rows]
 
     def _get(self, name, ctype):
-        value = ctype()
-        check(getattr(library(), "bat_dataset_" + name)(self._owned.pointer, ctypes.byref(value)))
+        owned, value = self._owned, ctype()  # which has the text that a value may point to
+        check(getattr(library(), "bat_dataset_" + name)(owned, ctypes.byref(value)))
         return value.value
 
     def _optional(self, name, ctype):
         has, value = ctypes.c_int(), ctype()
         check(getattr(library(), "bat_dataset_" + name)(
-            self._owned.pointer, ctypes.byref(has), ctypes.byref(value)))
+            self._owned, ctypes.byref(has), ctypes.byref(value)))
         return value.value if has.value else None
 
     def __len__(self) -> int:
@@ -185,10 +183,10 @@ class Dataset:
         """Attributes whose values decide which particles a quality has, so that all steps of a series
         have the same; empty if it has those that are spread most evenly (write(stable_samples=...)).
         """
-        names, name = [], ctypes.c_char_p()
+        owned, names, name = self._owned, [], ctypes.c_char_p()
         while True:
             check(library().bat_dataset_stable_sample(
-                self._owned.pointer, ctypes.c_uint64(len(names)), ctypes.byref(name)))
+                owned, ctypes.c_uint64(len(names)), ctypes.byref(name)))
             if name.value is None:
                 return names
             names.append(name.value.decode())
@@ -205,9 +203,9 @@ class Dataset:
 
     def _leaf(self, number):
         path, particles, size = ctypes.c_char_p(), ctypes.c_uint64(), ctypes.c_uint64()
-        box = np.empty(6)
+        owned, box = self._owned, np.empty(6)
         check(library().bat_dataset_leaf(
-            self._owned.pointer, ctypes.c_uint64(number), ctypes.byref(path),
+            owned, ctypes.c_uint64(number), ctypes.byref(path),
             ctypes.byref(particles), ctypes.byref(size), ctypes.c_void_p(box.ctypes.data)))
         return Leaf(os.fsdecode(path.value), particles.value, size.value, box)
 
@@ -220,7 +218,7 @@ class Dataset:
     def _storage(self, leaf, name):
         raw, stored, compressed, bound = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_int(), ctypes.c_double()
         check(library().bat_leaf_storage(
-            self._owned.pointer, ctypes.c_uint64(leaf), name.encode() or None, ctypes.byref(raw),
+            self._owned, ctypes.c_uint64(leaf), name.encode() or None, ctypes.byref(raw),
             ctypes.byref(stored), ctypes.byref(compressed), ctypes.byref(bound)))
         return Storage(bool(compressed.value), bound.value, stored.value, raw.value)
 
@@ -239,7 +237,7 @@ class Dataset:
         """Lower x, y, z, upper x, y, z of the particles whose coordinates are finite, (6,) float64;
         without such particles inf and -inf."""
         box = np.empty(6)
-        check(library().bat_dataset_bounds(self._owned.pointer, ctypes.c_void_p(box.ctypes.data)))
+        check(library().bat_dataset_bounds(self._owned, ctypes.c_void_p(box.ctypes.data)))
         return box
 
     bounds = box
@@ -251,10 +249,10 @@ class Dataset:
             self._attribute, range(self._get("attribute_count", ctypes.c_int)))}
 
     def _attribute(self, index):
+        owned, number = self._owned, ctypes.c_int64(index)
         name, type_, components = ctypes.c_char_p(), ctypes.c_int(), ctypes.c_int()
-        number = ctypes.c_int64(index)
         check(library().bat_dataset_attribute(
-            self._owned.pointer, number, ctypes.byref(name), ctypes.byref(type_),
+            owned, number, ctypes.byref(name), ctypes.byref(type_),
             ctypes.byref(components)))
         dtype = DTYPES[type_.value]
         kind = dtype.kind if components.value == 1 else "f"
@@ -262,7 +260,7 @@ class Dataset:
             kind, ("", ctypes.c_double))
         low, high = end(), end()
         check(getattr(library(), "bat_dataset_attribute_range" + suffix)(
-            self._owned.pointer, number, ctypes.c_int64(WHOLE), ctypes.byref(low),
+            owned, number, ctypes.c_int64(WHOLE), ctypes.byref(low),
             ctypes.byref(high)))
         return Attribute(name.value.decode(), dtype, components.value, (low.value, high.value))
 
@@ -270,7 +268,7 @@ class Dataset:
         """The number of an attribute whose name is given in UTF-8."""
         index = ctypes.c_int()
         check(library().bat_dataset_attribute_index(
-            self._owned.pointer, name, ctypes.byref(index)))
+            self._owned, name, ctypes.byref(index)))
         return index.value
 
     def _find(self, name):
@@ -311,7 +309,7 @@ class Dataset:
         missing or damaged.
         """
         lib = library()
-        comm = self._comm
+        owned, comm = self._owned, self._comm
         with make("query") as query, Owned(lib.bat_selection_free) as selection:
             with agreed(comm):
                 told = Progress(progress)
@@ -321,7 +319,7 @@ class Dataset:
                 fill(query, quality, after_quality, box, half_open, ranges, values, not_values,
                      shapes, part, parts, threads, kinds=self._kinds(ranges, values, not_values))
                 if told.callback is not None:
-                    check(lib.bat_query_set_progress(query.pointer, told.callback, None))
+                    check(lib.bat_query_set_progress(query, told.callback, None))
                 how = None if mode is None else as_text(mode, "mode")
                 most = as_integer(memory_bytes, "memory_bytes")
                 wanted = how is not None or most.value != 0 or bool(report)
@@ -329,15 +327,15 @@ class Dataset:
                     refuse("mode, memory_bytes and report are for a dataset that was opened with a communicator")
             # What one rank wants, all have to call.
             if comm is not None and comm.allreduce(int(wanted)) > 0:
-                call(comm, "read", self._owned.pointer, query.pointer, ctypes.c_uint64(len(names)),
+                call(comm, "read", owned, query, ctypes.c_uint64(len(names)),
                      (ctypes.c_char_p * len(names))(*names), how, most,
                      ctypes.c_int(bool(report)), ctypes.byref(selection.pointer))
             else:
-                call(comm, "select", self._owned.pointer, query.pointer,
+                call(comm, "select", owned, query,
                      ctypes.byref(selection.pointer))
             with agreed(comm):
                 count = ctypes.c_uint64()
-                check(lib.bat_selection_count(selection.pointer, ctypes.byref(count)))
+                check(lib.bat_selection_count(selection, ctypes.byref(count)))
                 particles = Particles(count.value)
                 particles.time, particles.step = self.time, self.step
                 particles.report, particles.report_line = _report_of(selection)
@@ -349,11 +347,11 @@ class Dataset:
             first = xyz.nbytes / max(1, xyz.nbytes + sum(array.nbytes for array in arrays))
             with told.watched():
                 told.span = (0.0, first)
-                call(comm, "read_positions", self._owned.pointer, selection.pointer,
+                call(comm, "read_positions", owned, selection,
                      ctypes.c_void_p(xyz.ctypes.data), ctypes.c_size_t(xyz.nbytes))
                 told.span = (first, 1.0)
-                call(comm, "read_attributes", self._owned.pointer, ctypes.c_uint64(len(names)),
-                     (ctypes.c_char_p * len(names))(*names), selection.pointer,
+                call(comm, "read_attributes", owned, ctypes.c_uint64(len(names)),
+                     (ctypes.c_char_p * len(names))(*names), selection,
                      (ctypes.c_void_p * len(names))(*(array.ctypes.data for array in arrays)),
                      (ctypes.c_size_t * len(names))(*(array.nbytes for array in arrays)))
         return particles
@@ -394,7 +392,7 @@ class Dataset:
         with make("query") as query:
             fill(query, **conditions,
                  kinds=self._kinds(*map(conditions.get, ("ranges", "values", "not_values"))))
-            check(getattr(library(), "bat_" + name)(self._owned.pointer, query.pointer, *results))
+            check(getattr(library(), "bat_" + name)(self._owned, query, *results))
 
     def estimate(self, **query) -> Count:
         """How many particles read(**query) would return, for a fraction of its cost: from the
@@ -439,7 +437,7 @@ class Dataset:
         counts = np.zeros(number.value)
         lower, upper, straight = (ctypes.c_double() for _ in range(3))
         check(library().bat_dataset_histogram(
-            self._owned.pointer, ctypes.c_int64(index), ctypes.c_int64(part),
+            self._owned, ctypes.c_int64(index), ctypes.c_int64(part),
             ctypes.c_int(bool(logarithmic)), ctypes.c_uint64(number.value),
             ctypes.c_void_p(counts.ctypes.data), *map(ctypes.byref, (lower, upper, straight))))
         low, high, scale = lower.value, upper.value, straight.value
@@ -456,7 +454,7 @@ class Dataset:
     def validate(self) -> None:
         """Checks every checksum and every rule of the format, in all files; raises a BatError with
         the first thing that is wrong, in words. Reads everything once. Not collective."""
-        check(library().bat_validate(self._owned.pointer))
+        check(library().bat_validate(self._owned))
 
     def to_pandas(self, attributes: Iterable[str] | None = None, **query) -> pandas.DataFrame:
         """read(...).to_pandas()"""
@@ -486,15 +484,15 @@ class Dataset:
         return self._map("attribute", (leaf, quality), shape, about.dtype, text)
 
     def _map(self, what, where, shape, dtype, *name):
-        leaf, quality = as_integer(where[0], "leaf"), as_real(where[1], "quality")
+        owned, leaf, quality = self._owned, as_integer(where[0], "leaf"), as_real(where[1], "quality")
         values, count = ctypes.c_void_p(), ctypes.c_uint64()
         check(getattr(library(), "bat_map_" + what)(
-            self._owned.pointer, *name, leaf, quality, ctypes.byref(values), ctypes.byref(count)))
+            owned, *name, leaf, quality, ctypes.byref(values), ctypes.byref(count)))
         if count.value == 0:
             return np.empty((0, *shape), dtype)
         size = int(count.value * dtype.itemsize * np.prod(shape, dtype=np.int64))
         memory = (ctypes.c_char * size).from_address(values.value)
-        memory.dataset = self._owned
+        memory.dataset = owned
         return np.frombuffer(memoryview(memory).toreadonly(), dtype).reshape(count.value, *shape)
 
 

@@ -595,7 +595,7 @@ class Flow:
         self._kept = kept  # arrays and functions that the library uses
         grid, count = _Grid(), ctypes.c_uint64()
         times = ctypes.POINTER(ctypes.c_double)()
-        check(lib.bat_flow_describe(self._owned.pointer, ctypes.byref(grid), ctypes.byref(count),
+        check(lib.bat_flow_describe(self._owned, ctypes.byref(grid), ctypes.byref(count),
                                     ctypes.byref(times)))
         self.path = name  #: of the files, or what the flow is of
         self.times = np.ctypeslib.as_array(times, (count.value,)).copy()  #: of the levels
@@ -613,8 +613,8 @@ class Flow:
         self.close()
 
     def close(self) -> None:
-        """Gives the memory back. Lines stay."""
-        self._owned.close()
+        """Gives the memory back, after calls that other threads have begun. Lines stay."""
+        self._owned = self._owned.closed()
 
     def _library(self):
         if self._owned.pointer.value is None:
@@ -697,10 +697,10 @@ class Flow:
         owned = Owned(lib.bat_flow_lines_free)
         with told.watched():
             if go_on is None:
-                check(lib.bat_flow_trace(self._owned.pointer, *given, ctypes.byref(owned.pointer)))
+                check(lib.bat_flow_trace(self._owned, *given, ctypes.byref(owned.pointer)))
             else:
                 with _lines_from(lib, go_on) as old:
-                    check(lib.bat_flow_go_on(self._owned.pointer, old.pointer, *given, ctypes.byref(owned.pointer)))
+                    check(lib.bat_flow_go_on(self._owned, old, *given, ctypes.byref(owned.pointer)))
             return _lines_of(lib, owned)
 
     def streak_surface(self, line: Any, time: float | None = None, *, most_edge: float,
@@ -727,11 +727,11 @@ class Flow:
         owned = Owned(lib.bat_flow_surface_free)
         with owned, told.watched():
             check(lib.bat_flow_streak_surface(
-                self._owned.pointer, ctypes.c_uint64(len(line)), _address(line), when,
+                self._owned, ctypes.c_uint64(len(line)), _address(line), when,
                 None if start is None else ctypes.byref(as_real(start, "start")),
                 as_real(most_edge, "most_edge"), as_real(tear, "tear"), ctypes.byref(options),
                 told.callback, None, ctypes.byref(owned.pointer)))
-            return _surface_of(lib, owned.pointer)
+            return _surface_of(lib, owned)
 
     def ftle(self, box: Sequence[float], points: Sequence[int] = (64, 64, 64), *, time: float | None = None,
              length: float | None = None, backward: bool = False, integrator: str = "cell-by-cell",
@@ -766,7 +766,7 @@ class Flow:
         told = Progress(progress)
         with told.watched():
             check(lib.bat_flow_ftle(
-                self._owned.pointer, _address(box), (ctypes.c_int64 * 3)(*counts), ctypes.c_double(start),
+                self._owned, _address(box), (ctypes.c_int64 * 3)(*counts), ctypes.c_double(start),
                 ctypes.c_double(duration), ctypes.byref(options), told.callback, None,
                 _address(exponents), _address(flow_map), _address(end_times), ctypes.byref(statistics)))
         return Ftle(exponents, flow_map, end_times, statistics.as_dict())

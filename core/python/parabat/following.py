@@ -50,7 +50,7 @@ class Trails(dict):
         self._owned = owned
         self.ids = ids
         sizes = [ctypes.c_uint64() for _ in range(4)]
-        check(library().bat_trails_size(owned.pointer, *map(ctypes.byref, sizes)))
+        check(library().bat_trails_size(owned, *map(ctypes.byref, sizes)))
         steps, count, attributes, problems = (size.value for size in sizes)
         self._shape = (steps, count)
         self.paths, times, numbers = [], np.full(steps, np.nan), np.ma.masked_all(steps, np.int64)
@@ -58,7 +58,7 @@ class Trails(dict):
             path, has_time, time = ctypes.c_char_p(), ctypes.c_int(), ctypes.c_double()
             has_number, number = ctypes.c_int(), ctypes.c_int64()
             check(library().bat_trails_step(
-                owned.pointer, ctypes.c_uint64(i), *map(ctypes.byref, (path, has_time, time, has_number, number))))
+                owned, ctypes.c_uint64(i), *map(ctypes.byref, (path, has_time, time, has_number, number))))
             self.paths.append(os.fsdecode(path.value))
             if has_time.value:
                 times[i] = time.value
@@ -66,14 +66,14 @@ class Trails(dict):
                 numbers[i] = number.value
         self.times, self.steps = times, numbers
         counts = ctypes.c_void_p()
-        check(library().bat_trails_counts(owned.pointer, ctypes.byref(counts)))
+        check(library().bat_trails_counts(owned, ctypes.byref(counts)))
         self.counts = self._array(counts, np.dtype(np.uint32), self._shape)
         self.present = self.counts > 0
         self.positions = self._column(_POSITIONS)[1]
         self.update(self._column(i) for i in range(attributes))
         self.problems = [self._problem(i) for i in range(problems)]
         advice = ctypes.c_char_p()
-        check(library().bat_trails_advice(owned.pointer, ctypes.byref(advice)))
+        check(library().bat_trails_advice(owned, ctypes.byref(advice)))
         self.advice = advice.value.decode()
 
     def _array(self, address, dtype, shape):
@@ -88,7 +88,7 @@ class Trails(dict):
         name, type_, components = ctypes.c_char_p(), ctypes.c_int(), ctypes.c_int()
         values, in_step = ctypes.c_void_p(), ctypes.c_void_p()
         check(library().bat_trails_values(
-            self._owned.pointer, ctypes.c_int64(index), *map(ctypes.byref, (name, type_, components, values, in_step))))
+            self._owned, ctypes.c_int64(index), *map(ctypes.byref, (name, type_, components, values, in_step))))
         shape = self._shape + (components.value,) * (components.value > 1)
         known = self._array(in_step, np.dtype(np.uint8), self._shape[:1]) > 0
         there = self.present & known[:, np.newaxis]
@@ -99,7 +99,7 @@ class Trails(dict):
     def _problem(self, index):
         step, status, text = ctypes.c_uint64(), ctypes.c_int(), ctypes.c_char_p()
         check(library().bat_trails_problem(
-            self._owned.pointer, ctypes.c_uint64(index), *map(ctypes.byref, (step, status, text))))
+            self._owned, ctypes.c_uint64(index), *map(ctypes.byref, (step, status, text))))
         return Problem(step.value, from_status(status.value, text.value.decode(errors="replace")))
 
     def __repr__(self):
@@ -195,13 +195,13 @@ def _ids_of(given, pairs):
 def _add_steps(follow, series):
     lib = library()
     if isinstance(series, (str, bytes, os.PathLike)):
-        check(lib.bat_follow_add_steps(follow.pointer, as_path(series)))
+        check(lib.bat_follow_add_steps(follow, as_path(series)))
         return
     for step in as_list(series, "series", "paths, and lists of paths and of Step"):
         if isinstance(step, Step):
-            check(lib.bat_follow_add_step(follow.pointer, as_path(step.path), as_real(step.time, "time")))
+            check(lib.bat_follow_add_step(follow, as_path(step.path), as_real(step.time, "time")))
         else:
-            check(lib.bat_follow_add_steps(follow.pointer, as_path(step)))
+            check(lib.bat_follow_add_steps(follow, as_path(step)))
 
 
 def _ids_of_tracks(series, id):  # pylint: disable=redefined-builtin
@@ -259,27 +259,27 @@ def follow(series: str | os.PathLike | Iterable, ids: Sequence | np.ndarray | No
         _add_steps(request, series)
         for set_ids, name, array in zip((lib.bat_follow_set_ids, lib.bat_follow_set_second), names, arrays):
             array = array.astype(np.int64) if not array.size else array
-            check(set_ids(request.pointer, None if name is None else as_text(name, "id"),
+            check(set_ids(request, None if name is None else as_text(name, "id"),
                           ctypes.c_int(TYPES[array.dtype.name]), ctypes.c_void_p(array.ctypes.data),
                           ctypes.c_uint64(array.size)))
         if attributes is not None:
             wanted = as_names(attributes, "attributes")
             check(lib.bat_follow_set_attributes(
-                request.pointer, ctypes.c_uint64(len(wanted)), (ctypes.c_char_p * len(wanted))(*wanted)))
+                request, ctypes.c_uint64(len(wanted)), (ctypes.c_char_p * len(wanted))(*wanted)))
         if isinstance(unwrap, str):
             if unwrap != "files":
                 refuse(f"unwrap: '{unwrap}'; allowed: six numbers, \"files\", None")
-            check(lib.bat_follow_set_periodic(request.pointer, None))
+            check(lib.bat_follow_set_periodic(request, None))
         elif unwrap is not None:
             box = as_box(unwrap, "unwrap")
-            check(lib.bat_follow_set_periodic(request.pointer, ctypes.c_void_p(box.ctypes.data)))
-        check(lib.bat_follow_set_leave_out_damaged(request.pointer, ctypes.c_int(bool(skip_damaged))))
-        check(lib.bat_follow_set_map(request.pointer, ctypes.c_int(bool(map))))
-        check(lib.bat_follow_set_threads(request.pointer, as_integer(threads, "threads")))
+            check(lib.bat_follow_set_periodic(request, ctypes.c_void_p(box.ctypes.data)))
+        check(lib.bat_follow_set_leave_out_damaged(request, ctypes.c_int(bool(skip_damaged))))
+        check(lib.bat_follow_set_map(request, ctypes.c_int(bool(map))))
+        check(lib.bat_follow_set_threads(request, as_integer(threads, "threads")))
         if told.callback is not None:
-            check(lib.bat_follow_set_progress(request.pointer, told.callback, None))
+            check(lib.bat_follow_set_progress(request, told.callback, None))
         trails = Owned(lib.bat_trails_free)
         with told.watched():
-            check(lib.bat_follow_run(request.pointer, ctypes.byref(trails.pointer)))
+            check(lib.bat_follow_run(request, ctypes.byref(trails.pointer)))
     ids = tuple(array.copy() for array in arrays)
     return Trails(trails, ids[0] if len(ids) == 1 else ids)

@@ -185,7 +185,7 @@ class Dataset:
         self.path = path
         call(comm, "idx_open", name, ctypes.byref(self._owned.pointer))
         self._info, self._fields = _Info(), {}
-        check(lib.bat_idx_get_info(self._owned.pointer, ctypes.byref(self._info)))
+        check(lib.bat_idx_get_info(self._owned, ctypes.byref(self._info)))
 
     def __enter__(self) -> Dataset:
         return self
@@ -194,9 +194,9 @@ class Dataset:
         self.close()
 
     def close(self) -> None:
-        """Arrays that were read stay."""
-        owned, self._owned = self._owned, Owned(_library().bat_idx_close)
-        owned.close()
+        """Arrays that were read stay. Calls that other threads have begun end as they would have, or
+        with a BatValueError where they had to ask again."""
+        self._owned = self._owned.closed()
 
     def __repr__(self):
         if not self._owned.pointer:
@@ -211,8 +211,8 @@ class Dataset:
             f"{row[0]:{widths[0]}} {row[1]:{widths[1]}} {row[2]}".rstrip() for row in rows]) + ">"
 
     def _texts(self):
-        texts = [ctypes.c_char_p() for _ in range(3)]
-        check(_library().bat_idx_texts(self._owned.pointer, *map(ctypes.byref, texts)))
+        owned, texts = self._owned, [ctypes.c_char_p() for _ in range(3)]
+        check(_library().bat_idx_texts(owned, *map(ctypes.byref, texts)))
         return [text.value.decode(errors="replace") for text in texts]
 
     @property
@@ -274,18 +274,18 @@ class Dataset:
     def fields(self) -> dict[str, Field]:
         """What is known of each, by name."""
         count = ctypes.c_int()
-        check(_library().bat_idx_field_count(self._owned.pointer, ctypes.byref(count)))
+        check(_library().bat_idx_field_count(self._owned, ctypes.byref(count)))
         if len(self._fields) != count.value:  # the text of an open dataset stays
             self._fields = {field.name: field for field in map(self._field, range(count.value))}
         return dict(self._fields)
 
     def _field(self, index):
-        lib, number = _library(), ctypes.c_int64(index)
+        lib, owned, number = _library(), self._owned, ctypes.c_int64(index)
         name, kind, components = ctypes.c_char_p(), ctypes.c_int(), ctypes.c_int()
-        check(lib.bat_idx_field(self._owned.pointer, number, ctypes.byref(name), ctypes.byref(kind),
+        check(lib.bat_idx_field(owned, number, ctypes.byref(name), ctypes.byref(kind),
                                 ctypes.byref(components)))
         low, high = ctypes.c_double(), ctypes.c_double()
-        check(lib.bat_idx_field_range(self._owned.pointer, number, ctypes.c_int64(0), ctypes.byref(low),
+        check(lib.bat_idx_field_range(owned, number, ctypes.c_int64(0), ctypes.byref(low),
                                       ctypes.byref(high)))
         has_range = components.value == 1 and low.value <= high.value
         return Field(name.value.decode(), DTYPES[kind.value], components.value,
@@ -293,10 +293,10 @@ class Dataset:
 
     def _steps(self, with_times):
         lib, count = _library(), ctypes.c_uint64()
-        check(lib.bat_idx_step_count(self._owned.pointer, ctypes.byref(count)))
+        check(lib.bat_idx_step_count(self._owned, ctypes.byref(count)))
         values = np.empty(count.value, np.float64 if with_times else np.int64)
         where = ctypes.c_void_p(values.ctypes.data)
-        check(lib.bat_idx_steps(self._owned.pointer, count, None if with_times else where,
+        check(lib.bat_idx_steps(self._owned, count, None if with_times else where,
                                 where if with_times else None))
         return values.tolist()
 
@@ -313,7 +313,7 @@ class Dataset:
     def lattice(self, level: int | None = None, box: Sequence[int] | None = None) -> Lattice:
         """The samples that a read gives; level: None for the finest. BatValueError: no such level."""
         first, distance, count = ((ctypes.c_int64 * 3)() for _ in range(3))
-        check(_library().bat_idx_lattice(self._owned.pointer, self._level(level), _box_of_samples(box), first,
+        check(_library().bat_idx_lattice(self._owned, self._level(level), _box_of_samples(box), first,
                                          distance, count))
         return Lattice(tuple(first), tuple(distance), tuple(count))
 
@@ -323,20 +323,20 @@ class Dataset:
         ends, box = as_box(bounds, "bounds"), (ctypes.c_int64 * 6)()
         if np.isnan(ends).any():
             refuse(f"bounds: an end along {'xyz'[np.flatnonzero(np.isnan(ends))[0] % 3]} is NaN; allowed are numbers")
-        check(_library().bat_idx_box_of(self._owned.pointer, ctypes.c_void_p(ends.ctypes.data), box))
+        check(_library().bat_idx_box_of(self._owned, ctypes.c_void_p(ends.ctypes.data), box))
         return tuple(box)
 
     def first_level(self, box: Sequence[int]) -> int | None:
         """The coarsest level at which a box has samples; None if it has none at any."""
         level = ctypes.c_int()
-        check(_library().bat_idx_first_level(self._owned.pointer, _box_of_samples(box), ctypes.byref(level)))
+        check(_library().bat_idx_first_level(self._owned, _box_of_samples(box), ctypes.byref(level)))
         return None if level.value < 0 else level.value
 
     def cost(self, fields: Iterable[str] | None = None, *, level: int | None = None,
              box: Sequence[int] | None = None) -> Cost:
         """What read() takes with these arguments, from the text alone."""
         cost = _Cost()
-        check(_library().bat_idx_get_cost(self._owned.pointer, *self._names(fields), self._level(level),
+        check(_library().bat_idx_get_cost(self._owned, *self._names(fields), self._level(level),
                                           _box_of_samples(box), ctypes.byref(cost)))
         return Cost(**cost.asdict())
 
@@ -346,7 +346,7 @@ class Dataset:
         none has."""
         found = ctypes.c_int()
         check(_library().bat_idx_finest_level(
-            self._owned.pointer, *self._names(fields), self._level(level), ctypes.c_uint64(_whole(budget, "budget")),
+            self._owned, *self._names(fields), self._level(level), ctypes.c_uint64(_whole(budget, "budget")),
             _box_of_samples(box), ctypes.byref(found)))
         return found.value
 
@@ -422,12 +422,12 @@ class Dataset:
         take turns, field by field."""
         lib = _library()
         with self._turn:
-            check(lib.bat_idx_set_threads(self._owned.pointer, threads))
-            check(lib.bat_idx_set_progress(self._owned.pointer, told.callback, None))
+            check(lib.bat_idx_set_threads(self._owned, threads))
+            check(lib.bat_idx_set_progress(self._owned, told.callback, None))
             try:
                 yield
             finally:
-                lib.bat_idx_set_progress(self._owned.pointer, None, None)
+                lib.bat_idx_set_progress(self._owned, None, None)
 
     def _check_coarse(self, coarse, grid, names):
         if coarse is None:
@@ -449,7 +449,7 @@ class Dataset:
         if math.prod(count):
             one = np.empty((math.prod(count), about.components), about.dtype)
             check(_library().bat_idx_read(
-                self._owned.pointer, as_text(about.name, "fields"), ctypes.byref(ctypes.c_int64(step)), ctypes.c_int64(0),
+                self._owned, as_text(about.name, "fields"), ctypes.byref(ctypes.c_int64(step)), ctypes.c_int64(0),
                 None, ctypes.c_void_p(one.ctypes.data), ctypes.c_size_t(one.nbytes), None))
 
     def _read(self, about, step, grid, ends, axes, coarse):
@@ -458,7 +458,7 @@ class Dataset:
         values = new_array(shape, about.dtype, self.path)
         where = (ctypes.c_int64(grid.level), ends, ctypes.c_void_p(values.ctypes.data), ctypes.c_size_t(values.nbytes),
                  ctypes.byref(report))
-        field = (self._owned.pointer, as_text(name, "fields"), ctypes.byref(ctypes.c_int64(step)))
+        field = (self._owned, as_text(name, "fields"), ctypes.byref(ctypes.c_int64(step)))
         if coarse is None:
             check(lib.bat_idx_read(*field, *where))
         else:
@@ -491,7 +491,7 @@ class Dataset:
         first thing that is wrong is the BatError that it raises."""
         told, report = Progress(progress), _ReadReport()
         with told.watched(), self._telling(told, ctypes.c_int64(0)):
-            check(_library().bat_idx_validate(self._owned.pointer, ctypes.byref(report)))
+            check(_library().bat_idx_validate(self._owned, ctypes.byref(report)))
         return report.asdict()
 
 
@@ -562,10 +562,10 @@ def _add_piece(handle, piece, axes):
                                   *(end - pair[1] for end, pair in zip(last, layers)))
     if any(inside[i] > inside[i + 3] for i in range(3)):
         refuse(f"a piece of {' x '.join(map(str, shape))} samples, less its ghosts, has none")
-    check(lib.bat_grid_add_piece(handle.pointer, inside, stored))
+    check(lib.bat_grid_add_piece(handle, inside, stored))
     for name, array in arrays.items():
         check(lib.bat_grid_set_field(
-            handle.pointer, as_text(name, "name of a field"), ctypes.c_int(TYPES[array.dtype.name]),
+            handle, as_text(name, "name of a field"), ctypes.c_int(TYPES[array.dtype.name]),
             ctypes.c_int64(array.shape[3]), ctypes.c_void_p(array.ctypes.data)))
     return list(arrays.values())
 
@@ -587,12 +587,12 @@ def _set_options(handle, given):
         if kind == "word" and not isinstance(value, str):
             refuse(f"{name} is {shown(value)}; {table[name]['allowed']} is allowed")
         if kind == "word":
-            check(lib.bat_idx_options_set_text(handle.pointer, option, as_text(value, name)))
+            check(lib.bat_idx_options_set_text(handle, option, as_text(value, name)))
         elif kind == "number":
-            check(lib.bat_idx_options_set_real(handle.pointer, option, as_real(value, name)))
+            check(lib.bat_idx_options_set_real(handle, option, as_real(value, name)))
         else:
             number = ctypes.c_int64(bool(value)) if kind == "flag" else as_integer(value, name)
-            check(lib.bat_idx_options_set_integer(handle.pointer, option, number))
+            check(lib.bat_idx_options_set_integer(handle, option, number))
 
 
 def _made(what):
@@ -634,7 +634,7 @@ def write(path: str | os.PathLike, fields: Any, *, comm: Any = None, first: Sequ
             told = Progress(progress)
             name = as_path(path)
             check(lib.bat_grid_set_geometry(
-                grid.pointer, _three(origin, ctypes.c_double, "origin", as_real),
+                grid, _three(origin, ctypes.c_double, "origin", as_real),
                 _three(spacing, ctypes.c_double, "spacing", as_real)))
             pieces = fields if isinstance(fields, (list, tuple)) else [Piece(fields, first, ghosts)]
             for piece in pieces:
@@ -643,8 +643,8 @@ def write(path: str | os.PathLike, fields: Any, *, comm: Any = None, first: Sequ
                 arrays += _add_piece(grid, piece, axes)
             _set_options(handle, options)
             if told.callback is not None:
-                check(lib.bat_idx_options_set_progress(handle.pointer, told.callback, None))
+                check(lib.bat_idx_options_set_progress(handle, told.callback, None))
         with told.watched():
-            call(comm, "idx_write", name, grid.pointer, handle.pointer, ctypes.byref(report))
+            call(comm, "idx_write", name, grid, handle, ctypes.byref(report))
     del arrays
     return report

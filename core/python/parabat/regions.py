@@ -14,7 +14,7 @@ class Sphere(collections.namedtuple("Sphere", "center radius outside", defaults=
     def _add(self, query):
         center = as_reals(self.center, 3, "center of a sphere")
         check(library().bat_query_add_sphere(
-            query.pointer, ctypes.c_void_p(center.ctypes.data),
+            query, ctypes.c_void_p(center.ctypes.data),
             as_real(self.radius, "radius of a sphere"), ctypes.c_int(bool(self.outside))))
 
 
@@ -25,7 +25,7 @@ class Slab(collections.namedtuple("Slab", "normal lower upper outside", defaults
     def _add(self, query):
         normal = as_reals(self.normal, 3, "normal of a slab")
         check(library().bat_query_add_slab(
-            query.pointer, ctypes.c_void_p(normal.ctypes.data),
+            query, ctypes.c_void_p(normal.ctypes.data),
             as_real(self.lower, "lower end of a slab"), as_real(self.upper, "upper end of a slab"),
             ctypes.c_int(bool(self.outside))))
 
@@ -41,5 +41,5 @@ class OrientedBox(collections.namedtuple(
         axes = as_reals(self.axes, 9, "axes of an oriented box")
         half_extents = as_reals(self.half_extents, 3, "half extents of an oriented box")
         check(library().bat_query_add_oriented_box(
-            query.pointer, ctypes.c_void_p(center.ctypes.data), ctypes.c_void_p(axes.ctypes.data),
+            query, ctypes.c_void_p(center.ctypes.data), ctypes.c_void_p(axes.ctypes.data),
             ctypes.c_void_p(half_extents.ctypes.data), ctypes.c_int(bool(self.outside))))

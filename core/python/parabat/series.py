@@ -72,13 +72,13 @@ class Series:
             with agreed(comm):
                 set_options(handle, options)
                 name = as_path(files)
-            check(lib.bat_insitu_open_f(handle_of(comm), name, handle.pointer,
+            check(lib.bat_insitu_open_f(handle_of(comm), name, handle,
                                          ctypes.byref(self._owned.pointer)))
         with agreed(comm):
-            check(lib.bat_insitu_set_every(self._owned.pointer, as_integer(every, "every")))
+            check(lib.bat_insitu_set_every(self._owned, as_integer(every, "every")))
             if tracks is not None:
                 check(lib.bat_insitu_set_tracks(
-                    self._owned.pointer, _tracks_json(tracks), ctypes.c_int(0), None, ctypes.c_uint64(0)))
+                    self._owned, _tracks_json(tracks), ctypes.c_int(0), None, ctypes.c_uint64(0)))
 
     def __enter__(self):
         return self
@@ -88,7 +88,7 @@ class Series:
 
     def close(self):
         """Not collective."""
-        self._owned.close()
+        self._owned = self._owned.closed()
 
     def keep_memory(self, most_bytes: int) -> None:
         """Not collective, between steps. At most so many bytes of the memory that a step took stay
@@ -97,7 +97,7 @@ class Series:
         the one that allows most decides.
         """
         check(library().bat_insitu_keep_memory(
-            self._owned.pointer, as_integer(most_bytes, "most_bytes")))
+            self._owned, as_integer(most_bytes, "most_bytes")))
 
     def begin(self, step, time):
         """True if this step is written; what is added to another one is not looked at."""
@@ -110,7 +110,7 @@ class Series:
             failure = error
         # A step that this rank cannot begin counts nevertheless, as it does on the others.
         check(library().bat_insitu_begin_step(
-            self._owned.pointer, number, seconds, ctypes.byref(wanted)))
+            self._owned, number, seconds, ctypes.byref(wanted)))
         self._wanted = bool(wanted.value)
         if failure is not None:
             self.fail(failure)
@@ -131,7 +131,7 @@ class Series:
             with Owned(lib.bat_particles_free) as particles:
                 arrays = describe(particles, positions, attributes, metadata)
                 if ghosts is None:
-                    check(lib.bat_insitu_add(self._owned.pointer, name, particles.pointer))
+                    check(lib.bat_insitu_add(self._owned, name, particles))
                 else:
                     marks = as_array(ghosts, "ghosts", len(arrays[0]), "(n,)")
                     if marks.shape[1] != 1 and len(marks):
@@ -139,7 +139,7 @@ class Series:
                     arrays.append(marks)
                     type_, _, address, stride = passed(marks)
                     check(lib.bat_insitu_add_without_ghosts(
-                        self._owned.pointer, name, particles.pointer, type_, address, stride))
+                        self._owned, name, particles, type_, address, stride))
                 self._arrays += arrays
         except Exception as error:
             self.fail(error)
@@ -148,13 +148,13 @@ class Series:
     def fail(self, error):
         """Makes end() raise on all ranks: for what kept a rank from adding its particles."""
         self._failure = self._failure or error
-        library().bat_insitu_fail(self._owned.pointer, *told(error))
+        library().bat_insitu_fail(self._owned, *told(error))
 
     def end(self):
         """Collective. Writes the step; returns a Report, zero for a step that is not wanted."""
         report = Report()
         failure, self._failure = self._failure, None
-        status = library().bat_insitu_end_step(self._owned.pointer, ctypes.byref(report))
+        status = library().bat_insitu_end_step(self._owned, ctypes.byref(report))
         self._arrays = []
         if status and failure is not None:
             raise failure
@@ -175,7 +175,7 @@ class Series:
     def written(self):
         """What the last step that was written has become: a list of dicts, one per file."""
         text = ctypes.c_char_p()
-        check(library().bat_insitu_written(self._owned.pointer, ctypes.byref(text)))
+        check(library().bat_insitu_written(self._owned, ctypes.byref(text)))
         return json.loads(text.value)
 
 

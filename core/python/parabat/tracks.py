@@ -42,7 +42,7 @@ class Tracks:
             count, name, second_name = ctypes.c_uint64(), ctypes.c_char_p(), ctypes.c_char_p()
             type_, second_type = ctypes.c_int(), ctypes.c_int()
             ids, second = ctypes.c_void_p(), ctypes.c_void_p()
-            check(lib.bat_tracks_ids(owned.pointer, *map(ctypes.byref, (
+            check(lib.bat_tracks_ids(owned, *map(ctypes.byref, (
                 count, name, type_, ids, second_name, second_type, second))))
             self.id = name.value.decode()
             self.ids = _array(ids, DTYPES[type_.value], count.value)
@@ -50,20 +50,20 @@ class Tracks:
                 self.id = (self.id, second_name.value.decode())
                 self.ids = (self.ids, _array(second, DTYPES[second_type.value], count.value))
             steps, times, particles = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
-            check(lib.bat_tracks_samples(owned.pointer, *map(ctypes.byref, (count, steps, times, particles))))
+            check(lib.bat_tracks_samples(owned, *map(ctypes.byref, (count, steps, times, particles))))
             self.steps = _array(steps, np.dtype(np.int64), count.value)
             self.times = _array(times, np.dtype(np.float64), count.value)
             self.particles = _array(particles, np.dtype(np.uint64), count.value)
-            check(lib.bat_tracks_attribute_count(owned.pointer, ctypes.byref(type_), ctypes.byref(count)))
+            check(lib.bat_tracks_attribute_count(owned, ctypes.byref(type_), ctypes.byref(count)))
             self.position_dtype = DTYPES[type_.value]
             self.attributes = {}
             for i in range(count.value):
                 components = ctypes.c_int()
                 check(lib.bat_tracks_attribute(
-                    owned.pointer, ctypes.c_uint64(i), *map(ctypes.byref, (name, type_, components))))
+                    owned, ctypes.c_uint64(i), *map(ctypes.byref, (name, type_, components))))
                 self.attributes[name.value.decode()] = (DTYPES[type_.value], components.value)
             sizes = [ctypes.c_uint64() for _ in range(3)]
-            check(lib.bat_tracks_size(owned.pointer, *map(ctypes.byref, sizes)))
+            check(lib.bat_tracks_size(owned, *map(ctypes.byref, sizes)))
             self.blocks, self.file_bytes, self.unfinished_bytes = (size.value for size in sizes)
 
     def __len__(self):

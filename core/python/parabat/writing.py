@@ -13,6 +13,7 @@ import numpy as np
 from ._arguments import (
     as_array, as_box, as_integer, as_names, as_path, as_real, as_text, columns_of, passed)
 from ._library import Owned, agreed, call, check, library, make
+from ._library import told as error_told
 from ._progress import Progress
 from .errors import INVALID_ARGUMENT, BatTypeError, refuse, shown
 
@@ -63,15 +64,15 @@ def describe(particles, positions, attributes, metadata):
         refuse(f"positions: shape {np.shape(positions)}; allowed: (n, 3)")
     check(lib.bat_particles_create(ctypes.c_uint64(len(xyz)), ctypes.byref(particles.pointer)))
     type_, _, address, stride = passed(xyz)
-    check(lib.bat_particles_set_positions(particles.pointer, type_, address, stride))
+    check(lib.bat_particles_set_positions(particles, type_, address, stride))
     arrays = {}
     for name, values in columns_of(attributes):
         text = as_text(name, "name of an attribute")
         if name in arrays:
             refuse(f"attribute '{name}' occurs twice")
         arrays[name] = as_array(values, f"attribute '{name}'", len(xyz))
-        check(lib.bat_particles_set_attribute(particles.pointer, text, *passed(arrays[name])))
-    check(lib.bat_particles_set_metadata(particles.pointer, as_text(metadata, "metadata")))
+        check(lib.bat_particles_set_attribute(particles, text, *passed(arrays[name])))
+    check(lib.bat_particles_set_metadata(particles, as_text(metadata, "metadata")))
     return [xyz, *arrays.values()]
 
 
@@ -91,17 +92,17 @@ def set_options(handle, given):
         kind, option = table[name]["type"], name.encode()
         if kind == "list of texts":
             texts = as_names(value, name)
-            check(lib.bat_options_set_list(handle.pointer, option, ctypes.c_uint64(len(texts)),
+            check(lib.bat_options_set_list(handle, option, ctypes.c_uint64(len(texts)),
                                            (ctypes.c_char_p * len(texts))(*texts)))
         elif kind == "word" and isinstance(value, str):
-            check(lib.bat_options_set_text(handle.pointer, option, as_text(value, name)))
+            check(lib.bat_options_set_text(handle, option, as_text(value, name)))
         elif kind == "word":
             refuse(f"{name} is {shown(value)}; {table[name]['allowed']} is allowed")
         elif kind == "number":
-            check(lib.bat_options_set_real(handle.pointer, option, as_real(value, name)))
+            check(lib.bat_options_set_real(handle, option, as_real(value, name)))
         else:
             number = ctypes.c_int64(bool(value)) if kind == "flag" else as_integer(value, name)
-            check(lib.bat_options_set_integer(handle.pointer, option, number))
+            check(lib.bat_options_set_integer(handle, option, number))
 
 
 def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, comm: Any = None,
@@ -141,18 +142,18 @@ def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, co
             name = as_path(path)
             arrays = describe(particles, positions, attributes, metadata)
             if time is not None:
-                check(lib.bat_particles_set_time(particles.pointer, as_real(time, "time")))
+                check(lib.bat_particles_set_time(particles, as_real(time, "time")))
             if step is not None:
-                check(lib.bat_particles_set_step(particles.pointer, as_integer(step, "step")))
+                check(lib.bat_particles_set_step(particles, as_integer(step, "step")))
             set_options(handle, options)
             if local_bounds is not None:
                 box = as_box(local_bounds, "local_bounds")
                 check(lib.bat_options_set_local_bounds(
-                    handle.pointer, ctypes.c_void_p(box.ctypes.data)))
+                    handle, ctypes.c_void_p(box.ctypes.data)))
             if told.callback is not None:
-                check(lib.bat_options_set_progress(handle.pointer, told.callback, None))
+                check(lib.bat_options_set_progress(handle, told.callback, None))
         with told.watched():
-            call(comm, "write", name, particles.pointer, handle.pointer, ctypes.byref(report))
+            call(comm, "write", name, particles, handle, ctypes.byref(report))
     del arrays
     return report
 
@@ -186,8 +187,8 @@ class PieceWriter:
         with make("options") as handle:
             set_options(handle, options)
             if self._told.callback is not None:
-                check(lib.bat_options_set_progress(handle.pointer, self._told.callback, None))
-            check(lib.bat_piece_writer_create(as_path(path), handle.pointer, most,
+                check(lib.bat_options_set_progress(handle, self._told.callback, None))
+            check(lib.bat_piece_writer_create(as_path(path), handle, most,
                                               ctypes.byref(self._owned.pointer)))
 
     def __enter__(self) -> PieceWriter:
@@ -198,27 +199,33 @@ class PieceWriter:
 
     def close(self) -> None:
         """Gives memory and disk back. Without finish(), nothing is written."""
-        self._owned.close()
+        self._owned = self._owned.closed()
 
     def add(self, positions: Any, attributes: Any = None) -> None:
-        """Copies a piece: arrays as of write(), the same attributes in the same order in all. After
-        an error the writer can only be closed."""
-        lib = library()
+        """Copies a piece: arrays as of write(), the same attributes in the same order in all. One
+        thread at a time: a call during another one is refused. After any error the piece is lost,
+        and finish() raises BatValueError instead of writing a dataset without it."""
+        lib, owned = library(), self._owned
         with Owned(lib.bat_particles_free) as particles:
-            arrays = describe(particles, positions, attributes, self._metadata)
-            if self._time is not None:
-                check(lib.bat_particles_set_time(particles.pointer, as_real(self._time, "time")))
-            if self._step is not None:
-                check(lib.bat_particles_set_step(particles.pointer, as_integer(self._step, "step")))
-            check(lib.bat_piece_writer_add(self._owned.pointer, particles.pointer))
+            try:
+                arrays = describe(particles, positions, attributes, self._metadata)
+                if self._time is not None:
+                    check(lib.bat_particles_set_time(particles, as_real(self._time, "time")))
+                if self._step is not None:
+                    check(lib.bat_particles_set_step(particles, as_integer(self._step, "step")))
+            except BaseException as error:
+                lib.bat_piece_writer_fail(owned, error_told(error)[1])
+                raise
+            check(lib.bat_piece_writer_add(owned, particles))
         del arrays
 
     def finish(self) -> Report:
         """Writes the dataset, which replaces what is at the path in one step at the end. A failure
-        leaves nothing. Returns a Report."""
-        report = Report()
+        leaves nothing. Raises BatValueError if a piece was lost; BatError, too, if another writer
+        writes the same dataset. Returns a Report."""
+        report, owned = Report(), self._owned
         with self._told.watched():
-            check(library().bat_piece_writer_finish(self._owned.pointer, ctypes.byref(report)))
+            check(library().bat_piece_writer_finish(owned, ctypes.byref(report)))
         self.close()
         return report
 
@@ -263,8 +270,8 @@ def repack(source: str | os.PathLike, target: str | os.PathLike, *,
     with make("options") as handle:
         set_options(handle, options)
         if told.callback is not None:
-            check(lib.bat_options_set_progress(handle.pointer, told.callback, None))
+            check(lib.bat_options_set_progress(handle, told.callback, None))
         with told.watched():
-            check(lib.bat_repack(as_path(source), as_path(target), handle.pointer,
+            check(lib.bat_repack(as_path(source), as_path(target), handle,
                                  ctypes.byref(report)))
     return report

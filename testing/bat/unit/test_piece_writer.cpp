@@ -11,8 +11,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <string>
+#include <thread>
 
 namespace
 {
@@ -180,6 +182,55 @@ TEST(PieceWriter, bounds_are_shares_of_the_range_of_all_pieces)
     EXPECT_EQ(bat::File::open(leaf.path).storage(std::nullopt).bound, wanted);
   }
   EXPECT_EQ(rows_of(dir.path() / "many.bat"), rows_of(dir.path() / "one.bat"));
+}
+
+TEST(PieceWriter, that_lost_a_piece_to_another_thread_does_not_finish)
+{
+  const TempDir dir;
+  const fs::path path = dir.path() / "a.bat";
+  const clouds::Cloud cloud = clouds::uniform(20000, 1);
+  const bat::ParticleView view = cloud.view();
+  {
+    bat::PieceWriter writer(path, quick());
+    std::atomic<int> refused{ 0 };
+    const auto add = [&]
+    {
+      for (int i = 0; i != 2000 && refused == 0; ++i)
+      {
+        refused += bat::attempt([&] { writer.add(view); }) ? 1 : 0;
+      }
+    };
+    std::thread other(add);
+    add();
+    other.join();
+    ASSERT_GT(refused, 0);
+    expect_refused(ErrorCode::InvalidArgument, "was not taken (" + path.string() + ": another",
+      [&] { writer.finish(); });
+    expect_refused(ErrorCode::InvalidArgument, "was not taken", [&] { writer.add(view); });
+  }
+  {
+    bat::WriteOptions options = quick();
+    bat::PieceWriter* in_finish = nullptr;
+    options.build.progress = [&](double)
+    {
+      expect_refused(
+        ErrorCode::InvalidArgument, "one call at a time", [&] { in_finish->finish(); });
+      return true;
+    };
+    bat::PieceWriter writer(path, options);
+    in_finish = &writer;
+    writer.add(view);
+    EXPECT_EQ(writer.finish().particles, view.count);
+  }
+  {
+    bat::PieceWriter writer(path, quick());
+    writer.add(view);
+    writer.fail("row 7 is not a number");
+    expect_refused(ErrorCode::InvalidArgument, "piece 1 was not taken (row 7 is not a number)",
+      [&] { writer.finish(); });
+  }
+  EXPECT_EQ(names_in(dir.path()), std::vector<std::string>{ "a.bat" });
+  EXPECT_EQ(bat::Dataset::open(path).particle_count(), view.count);
 }
 
 TEST(PieceWriter, refuses_what_cannot_be_and_leaves_what_was_there)

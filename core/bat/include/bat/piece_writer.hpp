@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 
 namespace bat
 {
@@ -28,7 +29,8 @@ struct PieceReport
 /// Writes a dataset of pieces in any number, order and size, in a bounded amount of memory. What
 /// does not fit in it waits in a file without a name beside the dataset, of as many bytes as the
 /// particles have; leaf files are as large as memory allows, with disjoint boxes unless more
-/// particles share one place than a leaf file can have. Not thread-safe, not collective.
+/// particles share one place than a leaf file can have. One thread at a time: a call during another
+/// one is refused, and its piece is lost. Not collective.
 class PieceWriter
 {
 public:
@@ -45,13 +47,19 @@ public:
   ~PieceWriter();
 
   /// Takes a copy of particles. All pieces have the attributes and types of the first one, in its
-  /// order; time, step and metadata are those of the first. After an error nothing but the
-  /// destructor may be called. Throws Error: InvalidArgument, CannotOpen, NoSpace, WriteFailed.
+  /// order; time, step and metadata are those of the first. After an error the piece is lost, and
+  /// finish() refuses to write a dataset without it. Throws Error: InvalidArgument, CannotOpen,
+  /// NoSpace, WriteFailed.
   void add(const ParticleView& piece);
+
+  /// For a caller that could not make a piece: it is lost, as after an error of add(); `why` is for
+  /// the message.
+  void fail(const std::string& why);
 
   /// Writes the dataset, which takes the place of what is at the path as write_file() does it.
   /// `progress` of the options is told of this call. Throws Error: InvalidArgument if there was no
-  /// piece, Cancelled, and those of write_file(); nothing is left then.
+  /// piece, or one was lost; CannotOpen if another writer writes the same dataset; Cancelled, and
+  /// those of write_file(); nothing is left then.
   PieceReport finish();
 
 private:

@@ -97,7 +97,8 @@ extern "C"
 
   /* A description of particles in the caller's arrays. The arrays are borrowed: they must stay
    * unchanged during a write and may be freed after it; the description can be used again. After a
-   * refused array, writes fail until one is accepted for these positions, or this attribute. */
+   * refused array, writes fail until one is accepted for these positions, or this attribute. What
+   * is no name of an attribute ("", not UTF-8) is refused and changes nothing. */
   typedef struct bat_particles bat_particles;
 
   BAT_API int bat_particles_create(uint64_t count, bat_particles** out);
@@ -286,12 +287,17 @@ extern "C"
   BAT_API int bat_piece_writer_create(
     const char* path, const bat_options* options, uint64_t memory_bytes, bat_piece_writer** out);
   /* Copies the particles, of which all pieces have the same attributes, in the same order; time,
-   * step and metadata are those of the first. After an error the writer can only be freed. Errors:
+   * step and metadata are those of the first. One thread at a time: a call during another one is
+   * refused. After an error the writer has lost a piece and can only be freed. Errors:
    * INVALID_ARGUMENT, WRITE_FAILED, NO_SPACE, OUT_OF_MEMORY. */
   BAT_API int bat_piece_writer_add(bat_piece_writer* writer, const bat_particles* piece);
+  /* For callers that could not make a piece: the writer has lost it, as after an error of
+   * bat_piece_writer_add; `text` says why. */
+  BAT_API int bat_piece_writer_fail(bat_piece_writer* writer, const char* text);
   /* Writes the dataset, which replaces what is at the path at the end; of the report,
    * seconds_exchange is that of bringing the particles of each leaf file together. `report` may be
-   * NULL. Errors: those of bat_write; CANCELLED. */
+   * NULL. Errors: those of bat_write; CANCELLED; INVALID_ARGUMENT if a piece was lost, with its
+   * number and why; CANNOT_OPEN if another writer writes the same dataset. */
   BAT_API int bat_piece_writer_finish(bat_piece_writer* writer, bat_report* report);
   /* Without bat_piece_writer_finish, nothing is written. */
   BAT_API void bat_piece_writer_free(bat_piece_writer* writer);
@@ -338,6 +344,8 @@ extern "C"
    * A page is checked when it is first used, and not again until bat_close. Files of the paper's
    * library are read all the same. */
   BAT_API int bat_open_mapped(const char* path, bat_dataset** out);
+  /* Calls that other threads have begun with the dataset end as they would have; it is freed after
+   * the last of them. No call may begin with it after this one has. */
   BAT_API void bat_close(bat_dataset* dataset);
 
   BAT_API int bat_dataset_count(const bat_dataset* dataset, uint64_t* particles);
