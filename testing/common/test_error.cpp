@@ -69,13 +69,13 @@ TEST(Printable, leaves_nothing_that_a_terminal_obeys)
   EXPECT_EQ(bat::printable("\x7f\xc2\x9b\xc2\xa0"), "\\u007f\\u009b\xc2\xa0");
   EXPECT_EQ(bat::printable("\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8f\xe2\x80\xa8\xd8\x9c"),
     "\\u202e\\u2066\\u200f\\u2028\\u061c");
-  // No UTF-8: too long, half of a pair, cut, beyond the last character, no beginning.
-  EXPECT_EQ(bat::printable("\xc0\x9b"), "\\xc0\\x9b");
-  EXPECT_EQ(bat::printable("\xe0\x80\x9b"), "\\xe0\\x80\\x9b");
-  EXPECT_EQ(bat::printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");
-  EXPECT_EQ(bat::printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
-  EXPECT_EQ(bat::printable("\xe2\x82"), "\\xe2\\x82");
-  EXPECT_EQ(bat::printable("\x9b\xff"), "\\x9b\\xff");
+  // No UTF-8: too long, half of a pair, beyond the last character, cut, no beginning.
+  EXPECT_EQ(bat::printable("\xc0\x9b"), "\xc0\\x9b");
+  EXPECT_EQ(bat::printable("\xe0\x80\x9b"), "\xe0\\x80\\x9b");
+  EXPECT_EQ(bat::printable("\xed\xa0\x80"), "\xed\xa0\\x80");
+  EXPECT_EQ(bat::printable("\xf4\x90\x80\x80"), "\xf4\\x90\\x80\\x80");
+  EXPECT_EQ(bat::printable("\xe2\x82"), "\xe2\\x82");
+  EXPECT_EQ(bat::printable("\x9b\xff\xe9"), "\\x9b\xff\xe9");
   const std::string all = bat::Error(bat::ErrorCode::Corrupt, "'\x1b]0;x\x07'").what();
   EXPECT_EQ(all, "'\\x1b]0;x\\x07'");
 }
