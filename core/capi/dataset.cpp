@@ -22,13 +22,18 @@ namespace bat::capi
 {
 namespace
 {
-const bat::Dataset& opened(const bat_dataset* dataset)
+const bat_dataset& handle_of(const bat_dataset* dataset)
 {
   if (!dataset)
   {
     refuse("dataset is NULL: it was not opened, or is closed");
   }
-  return dataset->dataset;
+  return *dataset;
+}
+
+const bat::Dataset& opened(const bat_dataset* dataset)
+{
+  return handle_of(dataset).dataset;
 }
 
 const bat::Attribute& attribute_at(const bat_dataset* dataset, std::int64_t index)
@@ -248,7 +253,7 @@ void* room(const bat_dataset* dataset, const bat_selection* selection, void* out
   std::size_t tuple_bytes, const std::string& what)
 {
   const bat_selection& own = need(selection, "selection");
-  if (own.dataset != &need(dataset, "dataset"))
+  if (own.dataset != &handle_of(dataset))
   {
     refuse(fmt::format("{}: the selection was made from another dataset", opened(dataset).name()));
   }
@@ -425,7 +430,7 @@ bat_selection* select(const bat_dataset* dataset, const bat_query* query, int de
 {
   const bat::Query& question = asked(query);
   auto selection = std::make_unique<bat_selection>();
-  selection->dataset = &need(dataset, "dataset");
+  selection->dataset = &handle_of(dataset);
   selection->options.threads =
     query && query->options.threads > 0 ? query->options.threads : default_threads;
   selection->progress = query ? query->progress : Progress{};
@@ -647,7 +652,7 @@ int bat_dataset_stable_sample(const bat_dataset* dataset, uint64_t index, const 
   return guard_use(dataset,
     [&]
     {
-      const std::vector<std::string>& names = need(dataset, "dataset").stable_samples;
+      const std::vector<std::string>& names = handle_of(dataset).stable_samples;
       need(name, "result pointer") = index < names.size() ? names[index].c_str() : nullptr;
     });
 }
@@ -655,7 +660,7 @@ int bat_dataset_stable_sample(const bat_dataset* dataset, uint64_t index, const 
 int bat_dataset_metadata(const bat_dataset* dataset, const char** json)
 {
   return guard_use(
-    dataset, [&] { need(json, "result pointer") = need(dataset, "dataset").metadata.c_str(); });
+    dataset, [&] { need(json, "result pointer") = handle_of(dataset).metadata.c_str(); });
 }
 
 int bat_dataset_leaf_files(const bat_dataset* dataset, uint64_t* files)

@@ -227,7 +227,7 @@ class Reading(unittest.TestCase):
     def test_two_processes_that_write_one_dataset_leave_one_of_them(self):
         code = ("import sys, numpy, parabat; seed = int(sys.argv[2]); done = []\n"
                 "xyz = numpy.random.default_rng(seed).random((20000, 3)); sys.stdin.readline()\n"
-                "for i in range(25):\n"
+                "for i in range(12):\n"
                 "    try:\n"
                 "        with parabat.PieceWriter(sys.argv[1], target_bytes=32768, flush=False) as writer:\n"
                 "            writer.add(xyz, {'seed': numpy.full(20000, 100 * seed + i)}); writer.finish()\n"
