@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parallel writes and reads that cannot be finished: the same error on every rank within seconds,
 // the old dataset whole, nothing new visible, the next write clean.
+#include "bat/dataset/dataset_folder.hpp"
 #include "bat/parallel/mpi_support.hpp"
 #include "support/file_size_limit.hpp"
 
