@@ -22,7 +22,7 @@ struct Grid
 {
   double Origin[3] = { 0, 0, 0 };
   double Spacing[3] = { 1, 1, 1 };
-  int Extent[6] = { 0, -1, 0, -1, 0, -1 };
+  int Extent[6] = { 0, -1, 0, -1, 0, -1 }; ///< readers may not know that of one file
 
   // Whether the information says what it is.
   bool Get(vtkInformation* info)
@@ -45,9 +45,7 @@ struct Grid
     {
       const double allowed = Rounding * std::abs(other.Spacing[axis]);
       const double cells = other.Extent[2 * axis + 1] - other.Extent[2 * axis] + 1;
-      is = is && this->Extent[2 * axis] == other.Extent[2 * axis] &&
-        this->Extent[2 * axis + 1] == other.Extent[2 * axis + 1] &&
-        std::abs(this->Origin[axis] - other.Origin[axis]) <= allowed &&
+      is = is && std::abs(this->Origin[axis] - other.Origin[axis]) <= allowed &&
         std::abs(this->Spacing[axis] - other.Spacing[axis]) * cells <= allowed;
     }
     return is;
@@ -57,13 +55,8 @@ struct Grid
   {
     std::ostringstream text;
     text.precision(12);
-    for (int axis = 0; axis < 3; ++axis)
-    {
-      text << (axis == 0 ? "" : " x ") << this->Extent[2 * axis + 1] - this->Extent[2 * axis] + 1;
-    }
-    text << " points, origin " << this->Origin[0] << " " << this->Origin[1] << " "
-         << this->Origin[2] << ", spacing " << this->Spacing[0] << " " << this->Spacing[1] << " "
-         << this->Spacing[2];
+    text << "origin " << this->Origin[0] << " " << this->Origin[1] << " " << this->Origin[2]
+         << ", spacing " << this->Spacing[0] << " " << this->Spacing[1] << " " << this->Spacing[2];
     return text.str();
   }
 };
@@ -72,7 +65,8 @@ std::string MovedGridOf(vtkMetaReader* series)
 {
   vtkAlgorithm* reader = series->GetReader();
   vtkDataObject* data = series->GetOutputDataObject(0);
-  if (!reader || !data || !data->IsA("vtkImageData"))
+  // Of others it is not known whether they say again what a file has.
+  if (!reader || !reader->IsA("vtkXMLReader") || !data || !data->IsA("vtkImageData"))
   {
     return {};
   }
@@ -85,13 +79,13 @@ std::string MovedGridOf(vtkMetaReader* series)
     return {};
   }
   std::ostringstream text;
-  text << "the file of this time step has a grid of " << found.Text();
+  text << "the file of this time step has a grid with " << found.Text();
   if (data->GetInformation()->Has(vtkDataObject::DATA_TIME_STEP()))
   {
     text << " (time " << data->GetInformation()->Get(vtkDataObject::DATA_TIME_STEP()) << ")";
   }
-  text << ", and that of the first, which the reader of the series gives to all, has "
-       << given.Text() << "; a flow has one grid that stays where it is";
+  text << ", and the reader of the series gives it one with " << given.Text()
+       << "; a flow has one grid that stays where it is";
   return text.str();
 }
 

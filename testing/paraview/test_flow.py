@@ -14,7 +14,7 @@ from vtkmodules.util.vtkConstants import VTK_STRING
 from vtkmodules.vtkCommonCore import vtkOutputWindow
 from vtkmodules.vtkCommonDataModel import vtkDataObject
 from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline as Pipeline
-from vtkmodules.vtkIOXML import vtkXMLMultiBlockDataWriter
+from vtkmodules.vtkIOXML import vtkXMLImageDataWriter, vtkXMLMultiBlockDataWriter
 
 ranks = int(sys.argv[1])
 expect(vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions(), ranks, "ranks")
@@ -522,6 +522,26 @@ def check_parts(folder, ranks):
             writer.Write()
         Delete(blocks)
         check_followed(OpenDataFile(files), "files of blocks", count=3)
+
+        # The reader of a series gives all images one grid, whatever their files say.
+        words = "of this time step has a grid with origin", "the reader of the series gives"
+        for change in ("image(origin=time)", "image(spacing=1 + time)"):
+            made = one_image(change)
+            made.ScriptRequestInformation = PART_TIMES.replace("0, 10, 0", "0, 20, 0")
+            writer = vtkXMLImageDataWriter()
+            writer.SetDataModeToAscii()
+            files = [folder(f"moved_{time}.vti") for time in range(4)]
+            for time, file in enumerate(files):
+                writer.SetInputDataObject(fetch(made, time))
+                writer.SetFileName(file)
+                writer.Write()
+            Delete(made)
+            said()
+            moved = OpenDataFile(files)
+            SaveData(folder("moved.bricks"), proxy=moved, WriteAllTimeSteps=1)
+            assert len(messages) == 1 and not [word for word in words if word not in messages[0]], messages
+            messages.clear()
+            check_refused(moved, "U at time", *words)
 
     # Grids that move or change, and what is not there later.
     check_refused(one_image("image(origin=time)"), "U at time 1", "time 0", "origin 1 0 0", "origin 0 0 0", count=3)

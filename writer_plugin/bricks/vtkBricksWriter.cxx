@@ -5,6 +5,7 @@
 #include "DataLeaves.h"
 #include "GridInput.h"
 #include "JoinedGrid.h"
+#include "SeriesGrid.h"
 #include "VelocityInput.h"
 #include "WriterRanks.h"
 
@@ -251,6 +252,14 @@ std::string vtkBricksWriter::WriteLevel()
       else
       {
         target = TargetOf(name, this->WriteAllTimeSteps, others == KEEP, this->IsStaged);
+      }
+      int port = 0;
+      const std::string moved = this->GetNumberOfInputConnections(0) > 0
+        ? bat_vtk::MovedGridAbove(this->GetInputAlgorithm(0, 0, port))
+        : std::string();
+      if (!moved.empty())
+      {
+        throw bat::Error(bat::ErrorCode::InvalidArgument, moved);
       }
       velocity =
         bat_vtk::VelocityOf(bat_vtk::ImagesOf(input, leaves), this->Field ? this->Field : "");

@@ -9,6 +9,7 @@
 #include "FlowRun.h"
 #include "ImageFlow.h"
 #include "ImageStep.h"
+#include "SeriesGrid.h"
 #include "vtkFlowSource.h"
 
 #include "bat/flow/trace.hpp"
@@ -567,6 +568,7 @@ std::shared_ptr<const std::byte> vtkFlowFilter::LoadImage(std::size_t level)
           {
             bat_vtk::Refuse("Input gives nothing");
           }
+          this->NeedsFilesInPlace();
         });
       const Failure first = bat_vtk::FirstFailure(controller, missing, "", "");
       if (first)
@@ -589,6 +591,17 @@ std::shared_ptr<const std::byte> vtkFlowFilter::LoadImage(std::size_t level)
     throw Failure(first);
   }
   return step.Values;
+}
+
+//------------------------------------------------------------------------------
+void vtkFlowFilter::NeedsFilesInPlace()
+{
+  int port = 0;
+  const std::string moved = bat_vtk::MovedGridAbove(this->GetInputAlgorithm(0, 0, port));
+  if (!moved.empty())
+  {
+    bat_vtk::Refuse(moved);
+  }
 }
 
 //------------------------------------------------------------------------------

@@ -223,6 +223,7 @@ private:
   std::pair<std::string, bool> ChosenArray(); ///< name, or empty; whether it is of cells
   void DescribeGrid(vtkFlowSource* flow, vtkInformation* outInfo);
   std::shared_ptr<const std::byte> LoadImage(std::size_t level);
+  void NeedsFilesInPlace();
   void NeedsSameGrid(const bat_vtk::ImageStep& step, std::size_t level);
   bool GoesOn(double share);
   [[nodiscard]] std::string SummaryText() const;
