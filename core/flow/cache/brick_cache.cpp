@@ -562,6 +562,7 @@ void BrickCache::finish(BrickSlot& slot, std::optional<Error> error, std::uint64
   }
   if (slot.state == State::Ready)
   {
+    slot.used_at = this->turn_;
     this->list_of(slot).add(slot);
     return;
   }
@@ -592,11 +593,11 @@ void BrickCache::note_read_time(std::chrono::nanoseconds taken)
 
 void BrickCache::read_bricks()
 {
-  std::vector<Waiter*> told;
+  Reader reader;
   std::unique_lock<std::mutex> lock = this->lock();
   for (;;)
   {
-    const std::optional<BrickSlot*> next = this->next_request();
+    std::optional<BrickSlot*> next = this->next_request();
     if (!next)
     {
       if (this->ending_)
@@ -611,46 +612,65 @@ void BrickCache::read_bricks()
       }
       continue;
     }
-    this->read_brick(**next, lock, told);
+    // What nobody waits for is read several at a time, where that takes no time to speak of.
+    while (next)
+    {
+      reader.take(**next);
+      const bool is_full = reader.count == kAtOnce;
+      const bool goes_on = !is_full && this->read_ns_ < kSlowRead && this->demanded_.empty();
+      next = goes_on ? this->next_request() : std::nullopt;
+    }
+    this->read(reader, lock);
   }
 }
 
 // Without the lock, while it reads and tells.
-void BrickCache::read_brick(
-  BrickSlot& slot, std::unique_lock<std::mutex>& lock, std::vector<Waiter*>& told)
+void BrickCache::read(Reader& reader, std::unique_lock<std::mutex>& lock)
 {
-  slot.state = State::Reading;
-  told.reserve(told.size() + slot.waiters.size() + 64);
   lock.unlock();
   const auto begin = std::chrono::steady_clock::now();
-  std::uint64_t bytes = 0;
-  std::optional<Error> error = attempt(
-    [&]
+  for (std::size_t i = 0; i != reader.count; ++i)
+  {
+    BrickSlot& slot = *reader.slots[i];
+    if (this->ending_)
     {
-      bytes = this->source_->read(static_cast<std::size_t>(slot.key / this->bricks_),
-        slot.key % this->bricks_, { slot.values, this->row_bytes_, this->plane_bytes_ });
-    });
+      reader.errors[i] = Error(ErrorCode::Cancelled, "nobody waits for the brick");
+      continue;
+    }
+    reader.errors[i] = attempt(
+      [&]
+      {
+        reader.bytes[i] = this->source_->read(static_cast<std::size_t>(slot.key / this->bricks_),
+          slot.key % this->bricks_, { slot.values, this->row_bytes_, this->plane_bytes_ });
+      });
+  }
   const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - begin;
   lock = this->lock();
-  this->note_read_time(taken);
-  this->finish(slot, std::move(error), bytes, told);
-  if (told.empty())
+  this->note_read_time(taken / static_cast<std::int64_t>(reader.count));
+  for (std::size_t i = 0; i != reader.count; ++i)
+  {
+    reader.told.reserve(reader.told.size() + reader.slots[i]->waiters.size());
+    this->finish(
+      *reader.slots[i], std::exchange(reader.errors[i], {}), reader.bytes[i], reader.told);
+  }
+  reader.count = 0;
+  if (reader.told.empty())
   {
     return;
   }
   lock.unlock();
-  for (Waiter* const waiter : told)
+  for (Waiter* const waiter : reader.told)
   {
     const std::optional<Error> failure = std::move(waiter->error_);
     waiter->bricks_are_there(failure);
   }
-  told.clear();
-  lock.lock();
+  reader.told.clear();
+  lock = this->lock();
 }
 
 bool BrickCache::help() noexcept
 {
-  std::vector<Waiter*> told;
+  Reader reader;
   std::unique_lock<std::mutex> lock = this->lock();
   if (this->read_ns_ >= kSlowRead)
   {
@@ -659,7 +679,8 @@ bool BrickCache::help() noexcept
   const std::optional<BrickSlot*> next = this->next_request(true);
   if (next)
   {
-    this->read_brick(**next, lock, told);
+    reader.take(**next);
+    this->read(reader, lock);
   }
   return next.has_value();
 }

@@ -181,7 +181,24 @@ private:
   void ask(BrickSlot& slot, std::deque<Request>& queue);
   void want_readers(std::size_t count);
   void note_read_time(std::chrono::nanoseconds taken);
-  void read_brick(BrickSlot& slot, std::unique_lock<std::mutex>& lock, std::vector<Waiter*>& told);
+  static constexpr std::size_t kAtOnce = 8;
+  /// What a thread reads.
+  struct Reader
+  {
+    std::size_t count = 0;
+    std::array<BrickSlot*, kAtOnce> slots{};
+    std::array<std::uint64_t, kAtOnce> bytes{};
+    std::array<std::optional<Error>, kAtOnce> errors;
+    std::vector<Waiter*> told;
+
+    void take(BrickSlot& slot) noexcept
+    {
+      slot.state = State::Reading;
+      this->bytes[this->count] = 0;
+      this->slots[this->count++] = &slot;
+    }
+  };
+  void read(Reader& reader, std::unique_lock<std::mutex>& lock);
   void read_bricks();
   void finish(BrickSlot& slot, std::optional<Error> error, std::uint64_t bytes,
     std::vector<Waiter*>& told) noexcept;
@@ -215,7 +232,7 @@ private:
   std::size_t idle_ = 0;  ///< threads
   std::size_t woken_ = 0; ///< that were idle and do not run yet
   double read_ns_ = 1e6;  ///< that reads take, the last ones most
-  bool ending_ = false;
+  std::atomic<bool> ending_{ false };
   std::vector<std::thread> threads_;
 };
 }
