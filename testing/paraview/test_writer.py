@@ -26,6 +26,13 @@ def check_cloud(reader, what, n=N):
 with Folder() as folder:
     check_cloud(saved(folder, producer(cloud(N))), "vtkPolyData")
 
+    # As the panel says it, and as the library does.
+    for word in ("Lossless", "lossless"):
+        check_cloud(saved(folder, producer(cloud(N)), Compression=word), "compression " + word)
+    bounded = saved(folder, producer(cloud(N)), Compression="Bounded", ErrorBounds=["mass=0.25"])
+    expect(fetch(bounded).GetFieldData().GetAbstractArray("compression").GetValue(0), "mass within 0.25; all else exact",
+           "bounded compression")
+
     grid = vtkUnstructuredGrid()
     grid.SetPoints(cloud(N).GetPoints())
     grid.GetPointData().ShallowCopy(cloud(N).GetPointData())
