@@ -357,7 +357,7 @@ int main(int argc, char** argv)
             }
             else
             {
-              fmt::print("{}", bat::tools::tell_grid(about));
+              fmt::print("{}", bat::printable(bat::tools::tell_grid(about), "\n"));
             }
             if (!is_whole)
             {

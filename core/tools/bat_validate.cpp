@@ -31,7 +31,7 @@ int main(int argc, char** argv)
           if (bat::tools::is_grid(path))
           {
             const std::string checked = bat::tools::validate_grid(path);
-            fmt::print("{}: sound, {}\n", path, checked);
+            fmt::print("{}: sound, {}\n", bat::printable(path), checked);
             return;
           }
           const bat::Dataset file = bat::Dataset::open(path);
