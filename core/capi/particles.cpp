@@ -6,7 +6,7 @@
 
 #include "bat/piece_writer.hpp"
 #include "bat/repack.hpp"
-#include "bat/write/input.hpp"
+#include "bat/text.hpp"
 #include "bat/writer.hpp"
 
 #include <fmt/format.h>
@@ -175,7 +175,11 @@ int guard_attribute(bat_particles* particles, const char* name, F&& f) noexcept
     [&]
     {
       text = need_text(name, "attribute name");
-      write::check_attribute_name(attribute_text(text), text);
+      if (text.empty() || text.size() > 65535 || !is_utf8(text))
+      {
+        refuse(fmt::format("{}: a name must be 1 to 65535 bytes of UTF-8, found {} bytes",
+          attribute_text(text), text.size()));
+      }
     });
   return status == BAT_OK ? guard_array(particles, text, [&] { f(text); }) : status;
 }

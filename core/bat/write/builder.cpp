@@ -82,7 +82,12 @@ void check_array(const ParticleParts& particles, std::size_t array, const std::s
 void check_name(
   const std::string& what, const std::string& name, std::unordered_set<std::string>& names)
 {
-  check_attribute_name(what, name);
+  if (name.empty() || name.size() > 65535 || name.find('\0') != std::string::npos || !is_utf8(name))
+  {
+    refuse(fmt::format(
+      "{}: a name must be 1 to 65535 bytes of UTF-8 without a zero byte, found {} bytes", what,
+      name.size()));
+  }
   if (!names.insert(name).second)
   {
     refuse(what + " occurs twice; names must differ");
@@ -520,16 +525,6 @@ private:
   LargeArray<std::uint8_t> levels_;  ///< of stable samples: of each particle of the caller
   std::uint64_t block_levels_bytes_ = 0;
 };
-}
-
-void check_attribute_name(const std::string& what, const std::string& name)
-{
-  if (name.empty() || name.size() > 65535 || name.find('\0') != std::string::npos || !is_utf8(name))
-  {
-    refuse(fmt::format(
-      "{}: a name must be 1 to 65535 bytes of UTF-8 without a zero byte, found {} bytes", what,
-      name.size()));
-  }
 }
 
 void check_input(const ParticleView& particles, const BuildOptions& options)

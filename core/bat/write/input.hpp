@@ -17,9 +17,6 @@ namespace bat::write
 void check_input(const ParticleParts& particles, const BuildOptions& options);
 void check_input(const ParticleView& particles, const BuildOptions& options);
 
-/// Throws Error{InvalidArgument} if no attribute can have this name; `what` is for the message.
-void check_attribute_name(const std::string& what, const std::string& name);
-
 /// Throws Error{InvalidArgument} if it is no JSON object that may be written.
 void check_metadata(const std::string& metadata);
 
