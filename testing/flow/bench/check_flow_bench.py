@@ -52,10 +52,10 @@ def main():
     spread = ("run", series, "--region", "all", "--seeds", 5000, "--ends-only", "--threads", 1)
     large, = bench(*spread, "--prefetch", "none")
     assert large["reads"] == large["touched"] and large["touched_percent"] > 80, large
-    for ahead in ("none", "velocity"):
+    for ahead, most in ("none", 1.2), ("velocity", 1.4):  # what is read ahead may be dropped under load
         small, = bench(*spread, "--cache", 8, "--prefetch", ahead)
         assert small["checksum"] == large["checksum"]
-        assert small["reads_per_touched"] <= 1.2, (ahead, small)
+        assert small["reads_per_touched"] <= most, (ahead, small)
 
     # Points are in memory once, but for an eighth and what little else there is.
     many = ("run", series, "--region", "cube", "--seeds", 216000, "--threads", 1)
