@@ -266,6 +266,12 @@ bool is_obeyed(std::uint32_t code)
   return (code >= 0x7f && code < 0xa0) || code == 0x061c || code == 0x200e || code == 0x200f ||
     (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
 }
+
+// Of control characters that have a letter of their own, as Python writes them.
+char letter_of(char control)
+{
+  return control == '\n' ? 'n' : control == '\r' ? 'r' : control == '\t' ? 't' : '\0';
+}
 }
 
 std::string printable(std::string_view text, std::string_view keep)
@@ -282,6 +288,11 @@ std::string printable(std::string_view text, std::string_view keep)
     if (text[0] == '\0')
     {
       out += "\\0";
+    }
+    else if (const char letter = is_byte ? letter_of(text[0]) : '\0')
+    {
+      out += '\\';
+      out += letter;
     }
     else if (is_byte)
     {

@@ -72,6 +72,8 @@ for element in elements:  # properties that are set by name
         default = DEFAULTS[option]
         given = element.get("default_values")
         given = given if isinstance(default, str) else json.loads(given)
+        if isinstance(default, str):
+            given = given.lower()  # enumerations of ParaView are capitalised
         assert given == default, f"{element.get('name')} begins with {given}, {option} with {default}"
 
 assert set(NOT_OF_CONVERT) <= set(OPTIONS), "an exception for an option that there is not"

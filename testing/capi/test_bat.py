@@ -4,6 +4,7 @@
 import copy
 import decimal
 import fractions
+import gc
 import json
 import os
 import pickle
@@ -483,6 +484,7 @@ def errors_pickle():
 def descriptors_are_given_back():
     """Without `with`, and after errors."""
     parabat.write(PATH + ".open", np.zeros((1, 3)), {"a": np.zeros(1)})
+    gc.collect()  # those of errors before
     before = os.listdir("/proc/self/fd")
     for _ in range(10):
         for mapped in (False, True):

@@ -63,7 +63,7 @@ TEST(Printable, leaves_nothing_that_a_terminal_obeys)
 {
   EXPECT_EQ(bat::printable("plain \xc3\xa9\xe2\x82\xac\xf0\x9f\x8c\x8a text"),
     "plain \xc3\xa9\xe2\x82\xac\xf0\x9f\x8c\x8a text");
-  EXPECT_EQ(bat::printable("\x1b[31m\x07\r\n\t"), "\\x1b[31m\\x07\\x0d\\x0a\\x09");
+  EXPECT_EQ(bat::printable("\x1b[31m\x07\r\n\t"), "\\x1b[31m\\x07\\r\\n\\t");
   EXPECT_EQ(bat::printable("a\nb\tc", "\n\t"), "a\nb\tc");
   EXPECT_EQ(bat::printable(std::string("a\0b", 3)), "a\\0b");
   EXPECT_EQ(bat::printable("\x7f\xc2\x9b\xc2\xa0"), "\\u007f\\u009b\xc2\xa0");
