@@ -27,16 +27,16 @@ std::atomic<int> duplicates{ 0 };
 std::atomic<int> splits{ 0 };
 }
 
-extern "C" int open(const char* path, int flags, ...)
+extern "C" int openat(int folder, const char* path, int flags, ...)
 {
-  using Open = int (*)(const char*, int, ...);
-  static const auto real = reinterpret_cast<Open>(::dlsym(RTLD_NEXT, "open"));
+  using OpenAt = int (*)(int, const char*, int, ...);
+  static const auto real = reinterpret_cast<OpenAt>(::dlsym(RTLD_NEXT, "openat"));
   std::va_list rest;
   va_start(rest, flags);
   const int mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, int) : 0;
   va_end(rest);
   leaf_opens += std::strstr(path, ".leaves/") != nullptr ? 1 : 0;
-  return real(path, flags, mode);
+  return real(folder, path, flags, mode);
 }
 
 extern "C" int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made)
