@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What comes out of the wheel with PyVista, pandas and Arrow of PyPI, and VTK's own threads, in one process.
 
-Arguments: folder with the wheel and for the environment. Ends with 77 where PyPI cannot be reached.
+Arguments: folder with the wheel and for the environment. Ends with 77 where PyPI cannot be reached, or python.wheel
+made no wheel.
 """
 
 import pathlib
@@ -24,7 +25,11 @@ def main(folder):
         if done.returncode:
             return SKIPPED
         stamp.write_text(repr(PACKAGES))
-    wheel, = folder.glob("*.whl")
+    wheels = list(folder.glob("*.whl"))
+    if not wheels:
+        print("there is no wheel: python.wheel was skipped")
+        return SKIPPED
+    wheel, = wheels
     subprocess.run([*pip, "--no-index", "--no-deps", "--force-reinstall", wheel], check=True)
     inside = pathlib.Path(__file__).with_name("in_pyvista.py")
     return subprocess.run([python, "-W", "error::DeprecationWarning:parabat", inside, folder / "scratch"], check=False).returncode
