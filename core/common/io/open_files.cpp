@@ -15,6 +15,8 @@
 #include <mutex>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -286,11 +288,12 @@ Folder::Folder(const std::filesystem::path& path)
     this->identity_.device = status.st_dev;
     this->identity_.number = status.st_ino;
   }
-#ifdef STATX_BTIME
+#if defined(STATX_BTIME) &&                                                                        \
+  defined(SYS_statx) // C libraries before glibc 2.28 have no function for it
   struct statx more
   {
   };
-  if (::statx(this->descriptor_, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 &&
+  if (::syscall(SYS_statx, this->descriptor_, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 &&
     (more.stx_mask & STATX_BTIME) != 0)
   {
     this->identity_.made_s = more.stx_btime.tv_sec;
