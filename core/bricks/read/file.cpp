@@ -383,8 +383,9 @@ Checked File::validate(const std::function<bool(double)>& progress) const
     const std::size_t plane = row * static_cast<std::size_t>(points[1]);
     this->read(brick, { brick_values.data(), row, plane });
     const std::size_t count = format::points_of_brick(grid, place);
-    for (const auto& [fill, value] : { std::pair(format::fill_with_nan, "the quiet NaN"),
-           std::pair(format::fill_with_zeros, "0") })
+    using Fill = std::pair<decltype(&format::fill_with_nan), const char*>;
+    for (const auto& [fill, value] :
+      { Fill(&format::fill_with_nan, "the quiet NaN"), Fill(&format::fill_with_zeros, "0") })
     {
       fill(grid, points, { blank.data(), row, plane });
       if (entry.bytes != 0 &&
