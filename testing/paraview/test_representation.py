@@ -107,7 +107,8 @@ with Folder() as folder:
     standard.SetRepresentationType("Point Gaussian")
     expect(standard.GetXMLName(), "GeometryRepresentation", "ParaView's representation")
     shown = [own, standard]
-    expect(list(in_panel(own)), list(in_panel(standard)) + ["Look", "SizeAttribute", "RadiusByRegion"], "what a panel shows")
+    ours = ["Look", "SizeAttribute", "RadiusByRegion", "GlowLegend", "SampleFirst"]
+    expect(list(in_panel(own)), list(in_panel(standard)) + ours, "properties")
     offered = own.GetProperty("ColorArrayName").SMProperty.GetDomain("array_list")
     expect({offered.GetString(i) for i in range(offered.GetNumberOfStrings())}, {"id", "value", "size", "opaque"},
            "what to colour by: not what the field data say of the load")
