@@ -244,7 +244,10 @@ CENTER = np.array([1000001.2, -1999999.6, 3000000.145])
 
 
 def look_from_front():
-    """z is upwards, x to the right."""
+    """z is upwards, x to the right, and no legend is over the handles."""
+    for shown in GetActiveView().Representations:
+        if shown.SMProxy.GetProperty("ColorArrayName") and shown.ColorArrayName[1]:
+            shown.SetScalarBarVisibility(GetActiveView(), False)
     place(GetActiveView(), MIDDLE + [1.0, -6.0, 2.0], MIDDLE, [0, 0, 1], 0, angle=25)
 
 
