@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <tuple>
 
 namespace
 {
@@ -184,39 +185,52 @@ TEST(BricksDamage, an_index_that_lies_gives_no_wrong_brick)
   }
 }
 
-TEST(BricksDamage, a_stored_brick_without_flow_is_not_valid)
+TEST(BricksDamage, a_stored_brick_without_flow_or_at_rest_is_not_valid)
 {
   auto made = brick_cases::make("d", { 8, 8, 1 }, 2, ScalarType::Float32, 8, false, false);
-  const float zero = 0;
+  const float one = 1;
   for (std::size_t i = 0; i != made.values.size(); i += 4)
   {
-    std::memcpy(made.values.data() + i, &zero, 4);
+    std::memcpy(made.values.data() + i, &one, 4);
   }
   const Sound sound(made, false);
-  const auto layout = sound.layout();
-  Bytes damaged = sound.bytes;
-  const std::uint32_t nan = 0x7FC00000;
-  const std::uint64_t brick = layout.bricks_offset;
-  for (std::size_t i = 0; i != made.values.size(); i += 4)
-  {
-    put(damaged, brick + 5 + i, nan);
-  }
-  const auto sum =
-    bricks::format::seeded_checksum(damaged.data() + brick + 4, made.values.size() + 1, layout.id);
-  put(damaged, brick, static_cast<std::uint32_t>(sum));
-  put(damaged, layout.preview.offset, nan);
-  put(damaged, layout.preview.offset + 4, nan);
-  repair_index(damaged, layout.preview);
-  const double none = std::numeric_limits<double>::infinity();
-  for (std::uint64_t a = 0; a != 2; ++a)
-  {
-    put(damaged, 136 + 8 * a, none);
-    put(damaged, 160 + 8 * a, -none);
-  }
-  repair_header(damaged);
   EXPECT_TRUE(sound.is_valid(sound.bytes));
-  EXPECT_TRUE(sound.values_of(damaged)); // a reader need not mind
-  EXPECT_FALSE(sound.is_valid(damaged));
+  const auto layout = sound.layout();
+  const std::uint64_t brick = layout.bricks_offset;
+  const double none = std::numeric_limits<double>::infinity();
+  for (const auto& [bits, minimum, maximum] :
+    { std::tuple(0x7FC00000u, none, -none), std::tuple(0u, 0.0, 0.0) })
+  {
+    Bytes damaged = sound.bytes;
+    for (std::size_t i = 0; i != made.values.size(); i += 4)
+    {
+      put(damaged, brick + 5 + i, bits);
+    }
+    const auto sum = bricks::format::seeded_checksum(
+      damaged.data() + brick + 4, made.values.size() + 1, layout.id);
+    put(damaged, brick, static_cast<std::uint32_t>(sum));
+    put(damaged, layout.preview.offset, bits);
+    put(damaged, layout.preview.offset + 4, bits);
+    repair_index(damaged, layout.preview);
+    put(damaged, 128, 0.0); // largest speed
+    for (std::uint64_t a = 0; a != 2; ++a)
+    {
+      put(damaged, 136 + 8 * a, minimum);
+      put(damaged, 160 + 8 * a, maximum);
+    }
+    repair_header(damaged);
+    EXPECT_TRUE(sound.values_of(damaged)); // a reader need not mind
+    try
+    {
+      (void)bricks::File::from_memory(damaged, "sound.bricks").validate();
+      ADD_FAILURE() << bits;
+    }
+    catch (const Error& error)
+    {
+      EXPECT_NE(std::string(error.what()).find("such bricks have none"), std::string::npos)
+        << error.what();
+    }
+  }
 }
 
 TEST(BricksDamage, a_header_that_lies_is_refused_or_describes_nothing_else)
