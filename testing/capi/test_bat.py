@@ -532,7 +532,7 @@ def ranks_that_ask_for_different_attributes_do_not_wait_for_each_other():
         if LAST:
             np.empty = no_room
         try:
-            error = fails(d.read, MemoryError if LAST else parabat.BatError, "no room")
+            error = fails(d.read, MemoryError if LAST else parabat.BatError, "more than memory holds")
         finally:
             np.empty = empty
         assert LAST or error.status == 10
