@@ -161,6 +161,17 @@ bool IsGlow(pqDataRepresentation* representation)
     QString(vtkSMPropertyHelper(proxy, "Representation").GetAsString()) == "Point Gaussian";
 }
 
+bool ShowsGlow(pqView* view)
+{
+  const QList<pqRepresentation*> shown = view->getRepresentations();
+  return std::any_of(shown.begin(), shown.end(),
+    [](pqRepresentation* one)
+    {
+      auto* data = qobject_cast<pqDataRepresentation*>(one);
+      return data && data->isVisible() && IsGlow(data);
+    });
+}
+
 // 0 if the image is flat or empty.
 int LayersOf(pqDataRepresentation* representation)
 {
@@ -188,6 +199,9 @@ pqBATFirstPictureBehavior::pqBATFirstPictureBehavior(QObject* parentObject)
   {
     this->watchSource(source);
   }
+  // Of what is deleted no signal of its own comes.
+  QObject::connect(model, &pqServerManagerModel::representationRemoved, this,
+    &pqBATFirstPictureBehavior::adaptBackgrounds, Qt::QueuedConnection);
 }
 
 //-----------------------------------------------------------------------------
@@ -304,33 +318,34 @@ void pqBATFirstPictureBehavior::adaptBackgrounds()
     {
       continue;
     }
-    const QList<pqRepresentation*> shown = view->getRepresentations();
-    const bool glows = std::any_of(shown.begin(), shown.end(),
-      [](pqRepresentation* one)
-      {
-        auto* data = qobject_cast<pqDataRepresentation*>(one);
-        return data && data->isVisible() && IsGlow(data);
-      });
     vtkSMPropertyHelper palette(proxy, "UseColorPaletteForBackground");
     vtkSMPropertyHelper background(proxy, "Background");
     std::array<double, 3> color{};
     background.Get(color.data(), 3);
-    const bool isOurs = palette.GetAsInt() == 0 && color == dark;
-    if (glows && palette.GetAsInt() != 0)
+    auto darkened = this->Darkened.find(view);
+    if (darkened == this->Darkened.end())
     {
-      palette.Set(0);
-      background.Set(dark.data(), 3);
-    }
-    else if (!glows && isOurs)
-    {
-      palette.Set(1);
-    }
-    else
-    {
+      if (ShowsGlow(view) && palette.GetAsInt() != 0)
+      {
+        QObject::connect(
+          view, &QObject::destroyed, this, [this](QObject* gone) { this->Darkened.remove(gone); });
+        this->Darkened.insert(view, { color, false });
+        palette.Set(0);
+        background.Set(dark.data(), 3);
+        proxy->UpdateVTKObjects();
+        view->render();
+      }
       continue;
     }
-    proxy->UpdateVTKObjects();
-    view->render();
+    darkened->IsUsers = darkened->IsUsers || palette.GetAsInt() != 0 || color != dark;
+    if (!darkened->IsUsers && !ShowsGlow(view))
+    {
+      palette.Set(1);
+      background.Set(darkened->Before.data(), 3);
+      this->Darkened.erase(darkened);
+      proxy->UpdateVTKObjects();
+      view->render();
+    }
   }
 }
 

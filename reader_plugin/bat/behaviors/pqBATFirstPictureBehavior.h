@@ -6,6 +6,8 @@
 #include <QHash>
 #include <QObject>
 
+#include <array>
+
 class pqDataRepresentation;
 class pqPipelineSource;
 
@@ -35,6 +37,15 @@ private:
   void showParticles(pqPipelineSource* source, pqDataRepresentation* representation);
   void followNow(pqPipelineSource* source);
 
+  /// A view with a dark background: the one before, and whether the user has chosen another since,
+  /// or the palette's.
+  struct Background
+  {
+    std::array<double, 3> Before;
+    bool IsUsers;
+  };
+
+  QHash<QObject*, Background> Darkened;
   QHash<QObject*, int> Slices;     ///< where each of ours is
   QHash<QObject*, bool> Particles; ///< whether those of a flow filter are shown
 };

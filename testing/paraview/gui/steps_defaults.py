@@ -3,6 +3,7 @@
 from bat_test import *
 
 RADIUS = 0.125
+CHOSEN = [0.5, 0.25, 0.75]
 
 
 def put_radius_into_settings():
@@ -26,8 +27,8 @@ def check_dark(dark):
     """The background that a glow brings, and takes away."""
     display, view = GetDisplayProperties(), GetActiveView()
     expect(view.UseColorPaletteForBackground, 1 - dark, "background of the palette")
+    expect(max(view.Background) < 0.1, dark == 1, "dark background")
     if dark:
-        assert max(view.Background) < 0.1, view.Background
         expect((display.GlowLegend, display.SMProxy.GetProperty("SampleFirst").GetElement(0)), (1, 0), "legend, and sample")
 
 
@@ -35,6 +36,27 @@ def hide_others():
     for source in GetSources().values():
         if source != GetActiveSource():
             Hide(source)
+
+
+def show_glow():
+    Show(FindSource("grains.bat"))
+
+
+def delete_glow():
+    Delete(FindSource("grains.bat"))
+
+
+def set_look(look):
+    GetDisplayProperties().Look = look
+
+
+def choose_background():
+    GetActiveView().Background = CHOSEN
+
+
+def check_chosen_background():
+    view = GetActiveView()
+    expect((view.UseColorPaletteForBackground, list(view.Background)), (0, CHOSEN), "background of the user")
 
 
 def check_radii_by_region(wanted):
