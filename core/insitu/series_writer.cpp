@@ -99,6 +99,30 @@ std::vector<std::string> agree_on_step(
   return mpi::union_of_names(own, names);
 }
 
+bool says_columns(const mpi::Piece& piece)
+{
+  const ParticleView& particles = piece.particles;
+  return particles.count != 0 || !particles.attributes.empty() || !particles.aliases.empty();
+}
+
+// The columns of a dataset, without particles.
+std::optional<ParticleView> columns_of(const std::filesystem::path& file)
+{
+  ParticleView columns;
+  const std::optional<Error> error = attempt(
+    [&]
+    {
+      const Dataset dataset = Dataset::open(file);
+      columns.positions = ArrayView::packed(dataset.position_type(), 3, nullptr);
+      for (const Attribute& a : dataset.attributes())
+      {
+        columns.attributes.push_back(
+          { a.name, ArrayView::packed(a.type, a.components, nullptr), a.role, a.host_type });
+      }
+    });
+  return error ? std::nullopt : std::optional(columns);
+}
+
 // Pieces of all species of a name, with the step they belong to.
 std::vector<mpi::Piece> pieces_of(
   std::vector<Species>& species, const std::string& name, std::int64_t step, double time)
@@ -174,6 +198,7 @@ std::vector<WrittenFile> SeriesWriter::write_files(
   {
     std::vector<mpi::Piece> pieces;
     mpi::together(own.get(), [&] { pieces = pieces_of(species, file.species, step, time); });
+    this->declare_columns(own, pieces, file, step, time);
     file.report = mpi::write_pieces(own.get(), file.path, pieces, this->options_);
   }
   return files;
@@ -187,7 +212,7 @@ void SeriesWriter::write_lists(
   for (std::size_t i = 0; own.rank() == 0 && i != files.size(); ++i)
   {
     // One list that cannot be written does not keep the others back.
-    std::optional<Error> here = attempt([&] { this->list(files[i], step, time); });
+    std::optional<Error> here = attempt([&] { this->list_of(files[i].species).add(step, time); });
     if (!failure)
     {
       failure = std::move(here);
@@ -266,20 +291,47 @@ std::vector<WrittenFile> SeriesWriter::files_of(
   return files;
 }
 
-void SeriesWriter::list(const WrittenFile& file, std::int64_t step, double time)
+// Collective. A step of which no rank says anything has the columns of the step before it, also
+// where a run is continued.
+void SeriesWriter::declare_columns(const mpi::OwnComm& comm, std::vector<mpi::Piece>& pieces,
+  const WrittenFile& file, std::int64_t step, double time)
 {
-  const std::filesystem::path path = this->pattern_.series(file.species);
+  int said = std::any_of(pieces.begin(), pieces.end(), &says_columns) ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &said, 1, MPI_INT, MPI_MAX, comm.get());
+  mpi::together(comm.get(),
+    [&]
+    {
+      if (said != 0 || comm.rank() != 0)
+      {
+        return;
+      }
+      // What is wrong with the list is reported when the step is added to it.
+      std::optional<std::filesystem::path> before;
+      (void)attempt([&] { before = this->list_of(file.species).last_beside(step, time); });
+      std::optional<ParticleView> columns = before ? columns_of(*before) : std::nullopt;
+      if (columns)
+      {
+        columns->time = time;
+        columns->step = step;
+        pieces = { { std::move(*columns), {} } };
+      }
+    });
+}
+
+series::List& SeriesWriter::list_of(const std::string& species)
+{
+  const std::filesystem::path path = this->pattern_.series(species);
   std::shared_ptr<series::List>& list = this->lists_[path.string()];
   if (!list)
   {
     // Two patterns may share a list.
     series::Files files{ &own_time_of,
-      [pattern = this->pattern_, species = file.species](std::int64_t s, double t)
+      [pattern = this->pattern_, species](std::int64_t s, double t)
       { return pattern.file(s, t, species); },
       &remove_dataset };
     list = std::make_shared<series::List>(
       path, std::move(files), this->options_.build.flush, this->notice_);
   }
-  list->add(step, time);
+  return *list;
 }
 }

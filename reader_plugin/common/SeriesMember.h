@@ -23,6 +23,11 @@ public:
   virtual void Refuse(unsigned long code, const char* text) = 0;
   /// Has another file of the series opened in the background, if that is of use.
   virtual void ReadAhead(const char* fileName) = 0;
+  /// Whether the file that is open has no particles and says nothing of the columns that the series
+  /// will have.
+  virtual bool LacksColumns() const { return false; }
+  /// Takes them from another file of the series, if it says more.
+  virtual void LearnColumns(const char*) {}
   /// What is to be said of an update that has loaded less than was asked for, to stay within a
   /// budget; empty if it has not.
   virtual std::string GetCutByBudget() const = 0;

@@ -538,6 +538,30 @@ def ranks_that_ask_for_different_attributes_do_not_wait_for_each_other():
         assert LAST or error.status == 10
 
 
+def steps_without_particles_keep_columns(folder):
+    """Whoever declares them, or the step before; and what a step lacks is empty."""
+    none = np.empty((0, 3), np.float32)
+    columns = {"id": np.empty(0, np.int64), "v": np.empty((0, 3), np.float32)}
+    with parabat.Series(os.path.join(folder, "late_{timestep}.bat"), COMM, flush=False) as series:
+        series.write(0, 0.0, none)
+        series.write(1, 1.0, none, columns if LAST else None)
+        series.begin(2, 2.0)
+        series.end()
+        if RANKS > 1:
+            fails(lambda: series.write(3, 3.0, none, {"id": np.empty(0, np.float64 if LAST else np.int64)}), parabat.BatError,
+                  f"'id' is 1 x int64 on rank 0 and 1 x float64 on rank {RANKS - 1}")
+    for step in (1, 2):
+        with parabat.Dataset(os.path.join(folder, f"late_{step}.bat"), COMM) as d:
+            assert {a.name: (a.dtype.name, a.components) for a in d.attributes.values()} == {"id": ("int64", 1), "v": ("float32", 3)}
+            read = d.read(ranges={"id": (0, 5)})
+            assert read["v"].shape == (0, 3) and read["id"].dtype == np.int64
+    with parabat.Dataset(os.path.join(folder, "late_0.bat"), COMM) as d:
+        assert d.attributes == {} and d.read()["id"].shape == (0,)
+        for mode in (None, "aggregated"):
+            read = d.read(["id", "v"], ranges=[("id", 0, 5), ("v", 1, 0, 1)], values={"w": [1, (2, 3)]}, mode=mode)
+            assert read.count == 0 and read["v"].shape == (0,) and list(read) == ["id", "v"]
+
+
 def steps_become_series():
     n = 0 if RANK == 1 else 1000
     both = np.random.default_rng(RANK).random((n, 8))  # positions and velocities side by side
@@ -566,6 +590,7 @@ def steps_become_series():
         fails(lambda: series.write(6, 1.0, both[:, :3], species="a\0b" if LAST else None), parabat.BatError,
               "zero character")
         assert not os.path.exists(os.path.join(folder, "dust_000006.bat"))
+    steps_without_particles_keep_columns(folder)
     fails(lambda: parabat.Series(os.path.join(folder, "a\0b" if LAST else "a"), COMM), parabat.BatError, "zero")
     fails(lambda: parabat.Series(os.path.join(folder, "a"), COMM, every=2**64 + 1 if LAST else 1), parabat.BatError,
           f"every: {2**64 + 1};")

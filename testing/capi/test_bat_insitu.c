@@ -57,6 +57,26 @@ static uint64_t count_of(const char* name)
   return count;
 }
 
+/* Values that a step without particles lacks are read all the same: there are none. */
+static int has_ids(const char* name)
+{
+  bat_dataset* dataset = NULL;
+  bat_selection* selection = NULL;
+  bat_query* query = NULL;
+  int index = -1;
+  CHECK_OK(bat_open(in_folder(name), &dataset));
+  const int has = bat_dataset_attribute_index(dataset, "id", &index) == BAT_OK;
+  CHECK_OK(bat_query_create(&query));
+  CHECK_OK(bat_query_add_range(query, "id", BAT_WHOLE, 0, 1));
+  CHECK_OK(bat_select(dataset, query, &selection));
+  CHECK_OK(bat_read_attribute(dataset, "id", selection, ids, 0));
+  CHECK_OK(bat_read_attribute_as(dataset, "id", BAT_INT64, selection, ids, 0));
+  bat_query_free(query);
+  bat_selection_free(selection);
+  bat_close(dataset);
+  return has;
+}
+
 static int exists(const char* name)
 {
   FILE* file = fopen(in_folder(name), "rb");
@@ -144,6 +164,19 @@ static void pieces_ghosts_and_species(void)
   CHECK_OK(bat_insitu_begin_step(empty, 0, 0, NULL));
   CHECK_OK(bat_insitu_end_step(empty, &report));
   CHECK(report.particles == 0 && count_of("empty_000000.bat") == 0);
+  CHECK(!has_ids("empty_000000.bat"));
+  /* The last rank knows what there will be, and the next step has it, too. */
+  for (int step = 1; step < 3; ++step)
+  {
+    CHECK_OK(bat_insitu_begin_step(empty, step, step, NULL));
+    if (step == 1 && rank + 1 == ranks)
+    {
+      CHECK_OK(bat_insitu_add(empty, NULL, none));
+    }
+    CHECK_OK(bat_insitu_end_step(empty, NULL));
+  }
+  CHECK(has_ids("empty_000001.bat") && has_ids("empty_000002.bat"));
+  CHECK(has_ids("all_gas_04.bat") && has_ids("all_stars_04.bat"));
   bat_insitu_close(empty);
   bat_insitu_close(insitu);
   bat_particles_free(whole);

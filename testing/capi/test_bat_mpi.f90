@@ -101,12 +101,35 @@ contains
       if (step == 0) call fails('zero character')
     end do
     call need(status == BAT_OK .and. report%particles == 2 * ranks .and. report%skipped == 2 * ranks)
+    ! Nobody has particles, and the last rank says what there will be.
+    call bat_insitu_begin_step(insitu, 3_c_int64_t, 0d0, wanted, status)
+    if (last) then
+      call bat_particles_create(0, particles, status)
+      call bat_particles_set_positions(particles, positions(:, 1:0), status)
+      call bat_particles_set_attribute(particles, 'mark', ghosts(1:0), status); call need(status == BAT_OK)
+      call bat_insitu_add(insitu, particles, status, species='dust')
+      call bat_particles_free(particles)
+    end if
+    call bat_insitu_end_step(insitu, status, report); call need(status == BAT_OK .and. report%particles == 0)
+    call need(has_mark(path // '_dust_000003.bat'))
+    call bat_insitu_begin_step(insitu, 4_c_int64_t, 0d0, wanted, status)
+    call bat_insitu_end_step(insitu, status); call need(has_mark(path // '_dust_000004.bat'))
     call bat_insitu_begin_step(insitu, 2_c_int64_t, 0d0, wanted, status)
     if (last) call bat_insitu_fail(insitu, BAT_OUT_OF_MEMORY, 'no room', status)
     call bat_insitu_end_step(insitu, status)
     call need(status == BAT_OUT_OF_MEMORY .and. index(bat_error_text(), 'no room') > 0)
     call bat_insitu_close(insitu)
   end subroutine
+
+  logical function has_mark(name)
+    character(*), intent(in) :: name
+    type(c_ptr) :: dataset
+    integer(c_int) :: number
+    call bat_open(name, dataset, status); call need(status == BAT_OK)
+    call bat_dataset_attribute_index(dataset, 'mark', number, status)
+    has_mark = status == BAT_OK
+    call bat_close(dataset)
+  end function
 
   ! Particles 0 to 2 * ranks - 1, of which 1, 2 * ranks - 1 and one that is nowhere have tracks.
   subroutine tracks

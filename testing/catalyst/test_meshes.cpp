@@ -58,6 +58,75 @@ TEST(EmptyRanks, with_placeholders_of_wrong_types_are_empty)
   }
 }
 
+std::map<std::string, std::string> columns_in(const std::filesystem::path& path)
+{
+  const bat::Dataset dataset = bat::Dataset::open(path);
+  std::map<std::string, std::string> columns{ { "",
+    std::string(bat::name_of(dataset.position_type())) } };
+  for (const bat::Attribute& a : dataset.attributes())
+  {
+    columns[a.name] = std::string(bat::name_of(a.type)) + "[" + std::to_string(a.components) + "]";
+  }
+  return columns;
+}
+
+// Injection starts later: all ranks have what they will have, without particles, or only one has.
+TEST(EmptyRanks, declare_the_columns_of_steps_without_particles)
+{
+  Session run;
+  Memory memory;
+  Params full;
+  publish_channel(full.step(9), mine(), memory);
+  EXPECT_EQ(run.execute(full), 0) << run.said;
+  const auto expected = columns_in(run / "particles_000009.bat");
+  EXPECT_GT(expected.size(), 3U);
+  for (const bool only_last : { false, true })
+  {
+    Session other;
+    Params params;
+    params.step(0).set(kChannel + "/type", "mesh");
+    const bool is_last = mpi_test::rank() == mpi_test::ranks() - 1;
+    if (is_last || !only_last)
+    {
+      publish(params, kMesh, mine(0), memory);
+    }
+    EXPECT_EQ(other.execute(params), 0) << other.said;
+    EXPECT_EQ(other.said, "");
+    EXPECT_EQ(columns_in(other / "particles_000000.bat"), expected);
+    // The next one has not even a node.
+    EXPECT_EQ(other.execute(Params().step(1).set(kChannel + "/type", "mesh").touch(kMesh)), 0);
+    EXPECT_EQ(columns_in(other / "particles_000001.bat"), expected);
+  }
+}
+
+// As where ranks with particles do not agree.
+TEST(EmptyRanks, that_declare_other_types_leave_the_field_out)
+{
+  if (mpi_test::ranks() == 1)
+  {
+    GTEST_SKIP() << "one rank agrees with itself";
+  }
+  Session run;
+  Memory memory;
+  Params params;
+  params.step(0).set(kChannel + "/type", "mesh");
+  publish(params, kMesh, mine(0), memory);
+  static std::int16_t nothing = 0;
+  if (mpi_test::rank() == 1)
+  {
+    params.array(kMesh + "/fields/mass/values", ScalarType::Int16, &nothing, 0, 0, 2);
+  }
+  EXPECT_EQ(run.execute(params), 0) << run.said;
+  if (mpi_test::rank() == 0)
+  {
+    EXPECT_NE(run.said.find("field mass is not written: it is of type"), std::string::npos)
+      << run.said;
+    EXPECT_NE(run.said.find("int16"), std::string::npos) << run.said;
+  }
+  EXPECT_EQ(columns_in(run / "particles_000000.bat").count("mass"), 0U);
+  EXPECT_EQ(columns_in(run / "particles_000000.bat").count("id"), 1U);
+}
+
 TEST(EmptyRanks, may_have_empty_nodes_or_none)
 {
   const std::vector<std::function<void(Params&)>> nothings = { [](Params&) {},

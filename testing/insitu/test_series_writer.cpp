@@ -330,6 +330,64 @@ TEST(SeriesWriter, species_become_series_of_their_own)
   EXPECT_EQ(listed(folder / "stars.bat.series"), (Listed{ { "stars_0007.bat", 0.5 } }));
 }
 
+std::vector<std::string> columns_in(const std::filesystem::path& path)
+{
+  const bat::Dataset dataset = bat::Dataset::open(path);
+  bat::validate(path);
+  std::vector<std::string> columns{ std::string(bat::name_of(dataset.position_type())) };
+  for (const bat::Attribute& a : dataset.attributes())
+  {
+    columns.push_back(a.name + " " + std::string(bat::name_of(a.type)));
+  }
+  return columns;
+}
+
+// Also where a run is continued, and where what is continued has been cut off.
+TEST(SeriesWriter, steps_without_particles_or_declaration_have_the_columns_of_the_step_before)
+{
+  using Columns = std::vector<std::string>;
+  const SharedDir folder;
+  const FilePattern pattern((folder / "dust_{timestep}").string());
+  const Columns with_id{ "float32", "id int64" };
+  {
+    SeriesWriter writer(pattern, {});
+    (void)writer.write(MPI_COMM_WORLD, 0, 0, { { "", {} } });
+    EXPECT_EQ(columns_in(folder / "dust_0.bat"), Columns{ "float64" });
+    write(writer, 1, 1);
+    (void)writer.write(MPI_COMM_WORLD, 2, 2, { { "", {} } });
+    EXPECT_EQ(columns_in(folder / "dust_2.bat"), with_id);
+    (void)writer.write(MPI_COMM_WORLD, 3, 3, { { "", { bat::mpi::Piece{} } } });
+    EXPECT_EQ(columns_in(folder / "dust_3.bat"), with_id);
+    EXPECT_EQ(bat::Dataset::open(folder / "dust_3.bat").step(), 3);
+    EXPECT_EQ(bat::Dataset::open(folder / "dust_3.bat").time(), 3.0);
+    // A declaration of one rank counts, though it is of another kind than the step before.
+    std::vector<bat::mpi::Piece> pieces;
+    if (rank() == ranks() - 1)
+    {
+      pieces.emplace_back();
+      pieces.back().particles.positions =
+        bat::ArrayView::packed(bat::ScalarType::Float64, 3, nullptr);
+      pieces.back().particles.attributes = { { "mass",
+        bat::ArrayView::packed(bat::ScalarType::Float32, 1, nullptr) } };
+    }
+    (void)writer.write(MPI_COMM_WORLD, 4, 4, { { "", pieces } });
+    EXPECT_EQ(columns_in(folder / "dust_4.bat"), (Columns{ "float64", "mass float32" }));
+  }
+  SeriesWriter continued(pattern, {}, Notices());
+  (void)continued.write(MPI_COMM_WORLD, 5, 5, { { "", {} } });
+  EXPECT_EQ(columns_in(folder / "dust_5.bat"), (Columns{ "float64", "mass float32" }));
+  (void)continued.write(MPI_COMM_WORLD, 4, 4, { { "", {} } });
+  EXPECT_EQ(columns_in(folder / "dust_4.bat"), with_id);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank() == 0)
+  {
+    std::ofstream(folder / "dust_4.bat") << "damaged";
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  (void)continued.write(MPI_COMM_WORLD, 6, 6, { { "", {} } });
+  EXPECT_EQ(columns_in(folder / "dust_6.bat"), Columns{ "float64" });
+}
+
 TEST(SeriesWriter, wrong_steps_are_refused_on_all_ranks)
 {
   const SharedDir folder;

@@ -278,6 +278,7 @@ class Cli(unittest.TestCase):
         facts = json.loads(done.stdout.decode(errors="surrogateescape"))
         self.assertEqual((os.fsencode(facts["file"]), facts["box"], facts["leaves"][0]["box"]), (odd, None, None))
         subprocess.run([*command, "validate", odd], env=dict(strict, PYTHONIOENCODING="ascii"), check=True, capture_output=True)
+        parabat.write(odd, np.zeros((1, 3)), {"c\nd": np.zeros(1)})
         self.fails(2, "c\\nd", "query", os.fsdecode(odd), "--attributes", "heat")
         closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command, "info", self.a], stderr=subprocess.PIPE, check=False)
         self.assertEqual((closed.returncode, closed.stderr.count(b"\n")), (3, 1), closed.stderr)

@@ -148,6 +148,24 @@ class Reading(unittest.TestCase):
             counts, edges = dataset.histogram("a", bins=4)
             self.assertEqual((counts.tolist(), edges.size), ([0] * 4, 0))
 
+    def test_a_dataset_without_particles_may_lack_columns(self):
+        path = FOLDER / "before.bat"
+        parabat.write(path, np.zeros((0, 3)), {"mass": np.zeros(0, np.float32)})
+        with parabat.open(path, map=True) as dataset:
+            read = dataset.read(["id", "mass"], ranges={"id": (0, 1), ("v", 2): (None, 3)}, not_values={"id": [1]})
+            self.assertEqual((list(read), read["id"].shape, read["mass"].dtype), (["id", "mass"], (0,), np.float32))
+            self.assertEqual(dataset.read()["id"].shape, (0,))
+            self.assertEqual(dataset.estimate(values={"id": [1]}).most, 0)
+            self.assertEqual(dataset.histogram("id", bins=4).counts.tolist(), [0] * 4)
+            self.assertEqual(dataset.map_attribute("id").shape, (0,))
+            self.assertEqual([step.count for step in dataset.iter_quality(2, ["id"])], [0, 0])
+            with self.assertRaisesRegex(parabat.BatValueError, "above its maximum"):
+                dataset.read(ranges={"id": (2, 1)})
+        with self.assertRaises(KeyError):
+            self.dataset.read(box=[9e9] * 6)["nothing"]
+        with self.assertRaisesRegex(parabat.BatValueError, "no attribute 'nothing'"):
+            self.dataset.read(["nothing"])
+
     def test_what_is_damaged_does_not_validate(self):
         self.dataset.validate()
         with parabat.open(damaged(self.path)) as broken:

@@ -66,6 +66,43 @@ class Pure(unittest.TestCase):
             with parabat.open(path) as dataset:
                 np.testing.assert_array_equal(bat.attribute("id")[where], dataset.read(["id"], **question)["id"])
 
+    def test_files_without_particles_are_alike_to_all(self):
+        xyz = np.zeros((0, 3), np.float32)
+        columns = {"id": np.zeros(0, np.uint64), "v": np.zeros((0, 3)), "x": xyz[:, 0]}
+        expected = {"id": ("uint64", 1), "v": ("float64", 3), "x": ("float32", 1)}
+        for number, options in enumerate((
+                {}, {"sorted_indexes": ["id", "v"]}, {"stable_samples": ["id"]}, {"compression": "lossless"},
+                {"compression": "bounded", "error_bounds": ["v=0.5"]}, {"repeats": "link"})):
+            path = FOLDER / f"empty{number}.bat"
+            parabat.write(path, xyz, columns, **options)
+            again = FOLDER / f"empty{number}_again.bat"
+            parabat.repack(path, again, compression="lossless", sorted_indexes=["id"])
+            for each in (path, again):
+                with parabat.open(each) as dataset:
+                    dataset.validate()
+                    self.assertEqual({a.name: (a.dtype.name, a.components) for a in dataset.attributes.values()}, expected)
+                bat = pure.open(each)
+                bat.validate()
+                self.assertEqual(bat.attribute("v").shape, (0, 3))
+                self.assertEqual(bat.query(ranges=[("v", None, 0, 1)]).tolist(), [])
+                # What is missing is empty.
+                self.assertEqual(bat.attribute("mass").shape, (0,))
+                self.assertEqual(bat.query(ranges=[("mass", 2, 0, 1)], values=[("kind", None, [1])]).tolist(), [])
+                with self.assertRaises(parabat.BatValueError):
+                    bat.query(ranges=[("mass", None, 1, 0)])
+        with parabat.PieceWriter(FOLDER / "pieces.bat") as writer:
+            for _ in range(2):
+                writer.add(xyz, columns)
+            writer.finish()
+        pure.open(FOLDER / "pieces.bat").validate()
+        pure.write(FOLDER / "ours.bat", xyz, columns)
+        for name in ("pieces", "ours"):
+            with parabat.open(FOLDER / f"{name}.bat") as dataset:
+                dataset.validate()
+                self.assertEqual({a.name: (a.dtype.name, a.components) for a in dataset.attributes.values()}, expected)
+        with self.assertRaisesRegex(parabat.BatValueError, "no attribute 'nothing'"):
+            pure.open(self.ours).attribute("nothing")
+
     def test_pure_reads_classes_of_blocks_that_the_library_writes(self):
         random = np.random.default_rng(4)
         size = np.repeat(10.0 ** np.arange(-5, 0), N // 5)  # clumps

@@ -164,7 +164,8 @@ void Census::add(const Channel& channel)
     this->species_.push_back(key);
     for (const Domain& domain : species.domains)
     {
-      add_once(this->schemas_[key], schema_of(domain));
+      auto& schemas = domain.particles.count != 0 ? this->schemas_ : this->declared_;
+      add_once(schemas[key], schema_of(domain));
     }
   }
   if (channel.has_others)
@@ -238,13 +239,19 @@ std::vector<std::string> Census::texts() const
   {
     add({ "species", s.channel, s.mesh, s.topology });
   }
-  for (const auto& [s, schemas] : this->schemas_)
+  const auto add_schemas =
+    [&](const char* kind, const std::map<SpeciesKey, std::vector<Schema>>& of_species)
   {
-    for (const Schema& schema : schemas)
+    for (const auto& [s, schemas] : of_species)
     {
-      add({ "schema", s.channel, s.mesh, s.topology, schema });
+      for (const Schema& schema : schemas)
+      {
+        add({ kind, s.channel, s.mesh, s.topology, schema });
+      }
     }
-  }
+  };
+  add_schemas("schema", this->schemas_);
+  add_schemas("declared", this->declared_);
   for (const auto& [g, grid] : this->grids_)
   {
     const SpeciesKey& t = g.topology;
@@ -303,9 +310,10 @@ Census Census::of(const std::vector<std::string>& texts)
     {
       census.species_.push_back({ part(1), part(2), part(3) });
     }
-    else if (kind == "schema")
+    else if (kind == "schema" || kind == "declared")
     {
-      census.schemas_[{ part(1), part(2), part(3) }].push_back(line.at(4).get<Schema>());
+      auto& schemas = kind == "schema" ? census.schemas_ : census.declared_;
+      schemas[{ part(1), part(2), part(3) }].push_back(line.at(4).get<Schema>());
     }
     else if (kind == "grid" || kind == "grid's schema")
     {
@@ -349,7 +357,32 @@ Census Census::of(const std::vector<std::string>& texts)
     }
   }
   census.agree_on_states_of_channels();
+  census.take_declared();
   return census;
+}
+
+// Of a species that has particles on no rank: what any says, and what contradicts it.
+void Census::take_declared()
+{
+  for (const auto& [species, declared] : this->declared_)
+  {
+    if (this->schemas_.count(species) != 0)
+    {
+      continue;
+    }
+    Schema all;
+    for (const Schema& schema : declared)
+    {
+      all.insert(schema.begin(), schema.end());
+    }
+    std::vector<Schema>& schemas = this->schemas_[species];
+    schemas.push_back(all);
+    for (Schema schema : declared)
+    {
+      schema.insert(all.begin(), all.end());
+      add_once(schemas, schema);
+    }
+  }
 }
 
 void Census::agree_on_states_of_channels()

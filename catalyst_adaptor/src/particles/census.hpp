@@ -72,7 +72,8 @@ public:
   [[nodiscard]] const std::vector<std::string>& warnings() const { return this->warnings_; }
   /// Names of the fields of particles and grids in a channel.
   [[nodiscard]] std::vector<std::string> fields(const std::string& channel) const;
-  /// What all ranks that have particles of a species have: names, and numbers of components.
+  /// What all ranks that have particles of a species have, or if none has, what any declares:
+  /// names, and numbers of components.
   [[nodiscard]] std::map<std::string, int> written_fields(const SpeciesKey& species) const;
   /// Those of any species of a channel.
   [[nodiscard]] std::map<std::string, int> written_fields(const std::string& channel) const;
@@ -96,13 +97,15 @@ public:
 
 private:
   void agree_on_states_of_channels();
+  void take_declared();
   [[nodiscard]] bool can_be_read(const std::string& channel) const;
 
   std::vector<State> states_;
   std::map<std::string, std::vector<State>> states_of_channels_;
   std::vector<std::string> channels_;
   std::vector<SpeciesKey> species_;
-  std::map<SpeciesKey, std::vector<Schema>> schemas_; // those that differ
+  std::map<SpeciesKey, std::vector<Schema>> schemas_;  // those that differ
+  std::map<SpeciesKey, std::vector<Schema>> declared_; // by domains without particles
   std::map<GridKey, GridCensus> grids_;
   std::vector<std::string> empty_;        // channels in which there is nothing
   std::vector<std::string> others_;       // channels with topologies that are no particles

@@ -136,14 +136,15 @@ void Reader::read_domain(const DomainNode& place)
   this->read_fields(domain, mesh);
   for (auto& [name, topology] : this->topologies_)
   {
-    if (topology.domain.particles.count != 0)
+    const ParticleView& particles = topology.domain.particles;
+    if (particles.count == 0 && is_placeholder)
     {
-      this->channel_.species[this->species(mesh, name)].domains.push_back(
-        std::move(topology.domain));
+      continue;
     }
-    else if (!is_placeholder)
+    const std::size_t species = this->species(mesh, name);
+    if (particles.count != 0 || !particles.attributes.empty())
     {
-      static_cast<void>(this->species(mesh, name));
+      this->channel_.species[species].domains.push_back(std::move(topology.domain));
     }
   }
 }
@@ -189,14 +190,14 @@ void Reader::read_topology(const Node& domain, const Node& node)
   topology.by_element.particles = topology.by_vertex.particles;
   ParticleView& particles = topology.domain.particles;
   particles.count = topology.by_vertex.particles;
-  if (particles.count != 0)
+  if (!axes.empty())
   {
     particles.positions = this->channel_.arrays.positions(axes, topology.by_vertex);
   }
   this->topologies_.emplace(node.name(), std::move(topology));
 }
 
-// None if there are no vertices; then types count for nothing.
+// None if the coordset is empty; arrays of length 0 still have a type.
 std::vector<Numbers> Reader::read_axes(const Node& domain, const Node& topology) const
 {
   const std::string name = topology.require_string("coordset");
@@ -237,7 +238,7 @@ std::vector<Numbers> Reader::read_axes(const Node& domain, const Node& topology)
         values.child(0).path(), axes[0].count, values.child(axis).path(), axes[axis].count));
     }
   }
-  return axes[0].count == 0 ? std::vector<Numbers>() : axes;
+  return axes;
 }
 
 Order Reader::read_connectivity(const Node& topology, std::uint64_t vertices) const
@@ -317,7 +318,10 @@ void Reader::read_ghosts(const Node& node, Ghosts kind)
   if (const auto field = this->read_field(node, unsuited))
   {
     this->channel_.fields.insert(node.name());
-    this->add_ghosts(*field, kind);
+    if (field->topology->domain.particles.count != 0)
+    {
+      this->add_ghosts(*field, kind);
+    }
   }
   else if (!unsuited.empty())
   {
@@ -357,8 +361,8 @@ bool Reader::is_of_particles(const Node& field) const
   return topology && this->topologies_.count(topology->string().value_or("")) != 0;
 }
 
-// None if it is not of particles that are here, or of a type that is not written: `unsuited` says
-// which.
+// None if it is of no topology of particles, or of a type that is not written: `unsuited` says
+// which. Where there are no particles, arrays of length 0 say what fields there will be.
 std::optional<Reader::Field> Reader::read_field(const Node& node, std::string& unsuited)
 {
   if (const auto topology = node.find("topology");
@@ -373,9 +377,19 @@ std::optional<Reader::Field> Reader::read_field(const Node& node, std::string& u
       std::any_of(leaves->begin(), leaves->end(),
         [](const Node& leaf) { return leaf.numbers()->count != 0; }));
   Field field{ node, this->topology_of(node, has_values), false, {} };
-  if (!field.topology || (!has_values && field.topology->vertices == 0))
+  if (!field.topology)
   {
     return std::nullopt;
+  }
+  if (!has_values && field.topology->vertices == 0)
+  {
+    const bool is_typed = values && !values->is_empty() && leaves && !leaves->empty() &&
+      leaves->size() <= static_cast<std::size_t>(kMaxComponents);
+    for (std::size_t c = 0; is_typed && c != leaves->size(); ++c)
+    {
+      field.components.push_back(*(*leaves)[c].numbers());
+    }
+    return is_typed ? std::optional(field) : std::nullopt;
   }
   field.of_elements = is_of_elements(node);
   const Node all = node.require("values");
@@ -398,7 +412,7 @@ std::optional<Reader::Field> Reader::read_field(const Node& node, std::string& u
     field.components.push_back(this->array(component));
     this->check_length(field, component, field.components.back().count);
   }
-  return field.topology->domain.particles.count == 0 ? std::nullopt : std::optional(field);
+  return field;
 }
 
 Reader::Topology* Reader::topology_of(const Node& field, bool has_values)

@@ -31,7 +31,7 @@ struct State
 /// Of `node`/state. Throws Error{InvalidArgument}: no whole number, no finite time.
 [[nodiscard]] State read_state(const Node& node);
 
-/// Particles of one topology of one domain; at least one.
+/// Particles of one topology of one domain; if there are none, the attributes that it declares.
 struct Domain
 {
   ParticleView particles;

@@ -72,6 +72,10 @@ public:
 
   void read()
   {
+    if (this->lacks_ids())
+    {
+      return;
+    }
     this->find_attributes();
     Query query;
     query.values = { { this->dataset_.attributes()[this->id_].name, {}, this->request_.ids } };
@@ -103,6 +107,22 @@ public:
   }
 
 private:
+  // A step without particles may lack columns, and then nobody is there.
+  [[nodiscard]] bool lacks_ids() const
+  {
+    const std::vector<Attribute>& attributes = this->dataset_.attributes();
+    const auto lacks = [&](const std::string& name)
+    {
+      return std::none_of(
+        attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == name; });
+    };
+    const std::string& id = this->request_.id_attribute;
+    const std::string& second = this->request_.second_attribute;
+    return this->dataset_.particle_count() == 0 &&
+      ((id.empty() ? !find_id_attribute(attributes) : lacks(id)) ||
+        (!second.empty() && lacks(second)));
+  }
+
   void find_attributes()
   {
     const std::vector<Attribute>& attributes = this->dataset_.attributes();

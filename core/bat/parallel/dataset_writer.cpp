@@ -195,15 +195,14 @@ private:
       });
     this->share_permissions();
     this->total_ = agree_on_schema(this->comm_, this->particles_);
-    if (this->total_ == 0)
-    {
-      this->options_.build.sorted_indexes.clear(); // nor need all
-      this->options_.build.stable_samples.clear();
-      leave_out_bounds(this->options_.build);
-    }
     together(this->comm_.get(),
       [&]
       {
+        if (this->total_ == 0)
+        {
+          write::check_input(this->particles_.schema(), {}); // with what other ranks declare
+          this->leave_out_unknown();                         // nor need all know them
+        }
         (void)write::indexed_keys(this->particles_.schema(), this->options_.build);
         (void)write::sample_ids(this->particles_.schema(), this->options_.build);
       });
@@ -212,6 +211,35 @@ private:
     this->options_.build.repeats = Repeats::Store; // the others stay what they are
     this->row_bytes_ = this->particles_.row_bytes();
     this->finish(this->seconds_.check);
+  }
+
+  // A step without particles need not have the attributes that options name.
+  void leave_out_unknown()
+  {
+    const ParticleView& schema = this->particles_.schema();
+    const auto keep_known = [&](std::vector<std::string>& names, const auto& use)
+    {
+      names.erase(
+        std::remove_if(names.begin(), names.end(),
+          [&](const std::string& name) { return attempt([&] { use(name); }).has_value(); }),
+        names.end());
+    };
+    BuildOptions& build = this->options_.build;
+    keep_known(build.sorted_indexes,
+      [&](const std::string& name)
+      {
+        BuildOptions one;
+        one.sorted_indexes = { name };
+        (void)write::indexed_keys(schema, one);
+      });
+    keep_known(build.stable_samples,
+      [&](const std::string& name)
+      {
+        BuildOptions one;
+        one.stable_samples = { name };
+        (void)write::sample_ids(schema, one);
+      });
+    leave_out_bounds(build);
   }
 
   // Leaf files get those of the file that is replaced: they hold what it held, or described.

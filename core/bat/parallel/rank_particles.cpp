@@ -92,12 +92,23 @@ RankParticles::RankParticles(const std::vector<Piece>& pieces)
     schema.step = pieces[0].particles.step;
     schema.metadata = pieces[0].particles.metadata;
   }
-  if (this->parts().empty())
+  const auto correct_positions = [](ArrayView& positions)
   {
-    ArrayView& positions = schema.positions;
     positions.components = 3;
     positions.type =
       positions.type == ScalarType::Float32 ? ScalarType::Float32 : ScalarType::Float64;
+  };
+  if (this->parts().empty())
+  {
+    correct_positions(schema.positions);
+    for (const Piece& piece : pieces)
+    {
+      if (!piece.particles.attributes.empty() || !piece.particles.aliases.empty())
+      {
+        this->declared_.push_back(piece.particles);
+        correct_positions(this->declared_.back().positions);
+      }
+    }
   }
   this->adopt(schema, [](const ParticleView& view, std::size_t) { return view; });
 }

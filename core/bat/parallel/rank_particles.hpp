@@ -25,6 +25,11 @@ public:
   RankParticles& operator=(const RankParticles&) = delete;
 
   [[nodiscard]] std::uint64_t skipped() const noexcept { return this->skipped_; }
+  /// What pieces without particles say of their columns; empty if any piece has particles.
+  [[nodiscard]] const std::vector<ParticleView>& declared() const noexcept
+  {
+    return this->declared_;
+  }
   /// Gives all parts the attributes of `schema` in its order; fit(view, part) returns a part's view
   /// with them.
   template <class Fit>
@@ -43,6 +48,7 @@ private:
   void add_piece(const Piece& piece);
 
   std::vector<std::vector<std::uint32_t>> rows_; ///< of parts that need them
+  std::vector<ParticleView> declared_;
   std::uint64_t skipped_ = 0;
 };
 }

@@ -10,7 +10,10 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <optional>
+#include <utility>
 
 namespace bat::mpi
 {
@@ -176,6 +179,128 @@ ParticleView fit(
   reference.positions = mine.positions;
   return reference;
 }
+
+// What a declaration says of a column. Columns are told apart by name, positions by "".
+struct Declared
+{
+  std::string name;
+  std::string kind;
+
+  [[nodiscard]] bool operator==(const Declared& other) const
+  {
+    return this->name == other.name && this->kind == other.kind;
+  }
+};
+
+std::vector<Declared> columns_in(const ParticleView& particles)
+{
+  std::vector<Declared> columns{ { "", std::string(name_of(particles.positions.type)) } };
+  for (const AttributeView& a : particles.attributes)
+  {
+    columns.push_back({ a.name, describe(a.values.type, a.values.components) });
+  }
+  for (const AliasView& a : particles.aliases)
+  {
+    columns.push_back({ a.name, "an alias of " + describe(a) });
+  }
+  return columns;
+}
+
+using Contradiction = std::pair<Declared, Declared>;
+
+// Adds to `all` what `more` has besides; or the first column of which both say different things.
+std::optional<Contradiction> merge(ParticleView& all, const ParticleView& more)
+{
+  const std::vector<Declared> known = columns_in(all);
+  const auto find = [&](const std::string& name)
+  {
+    return std::find_if(
+      known.begin(), known.end(), [&](const Declared& column) { return column.name == name; });
+  };
+  for (const Declared& column : columns_in(more))
+  {
+    const auto same = find(column.name);
+    if (same != known.end() && !(*same == column))
+    {
+      return Contradiction{ *same, column };
+    }
+  }
+  const auto add_new = [&](auto& to, const auto& from)
+  {
+    std::copy_if(from.begin(), from.end(), std::back_inserter(to),
+      [&](const auto& column) { return find(column.name) == known.end(); });
+  };
+  add_new(all.attributes, more.attributes);
+  add_new(all.aliases, more.aliases);
+  return std::nullopt;
+}
+
+// Collective. The first rank that declares this.
+int first_rank_with(const OwnComm& comm, const RankParticles& particles, const Declared& column)
+{
+  const std::vector<ParticleView>& declared = particles.declared();
+  const bool is_here = std::any_of(declared.begin(), declared.end(),
+    [&](const ParticleView& view)
+    {
+      const std::vector<Declared> columns = columns_in(view);
+      return std::find(columns.begin(), columns.end(), column) != columns.end();
+    });
+  const int here = is_here ? comm.rank() : INT_MAX;
+  int first = INT_MAX;
+  MPI_Allreduce(&here, &first, 1, MPI_INT, MPI_MIN, comm.get());
+  return first;
+}
+
+// Collective, if no rank has particles. Gives `schema` the columns that any rank declares.
+void add_declared(const OwnComm& comm, const RankParticles& particles, ParticleView& schema)
+{
+  std::vector<std::string> texts;
+  together(comm.get(),
+    [&]
+    {
+      for (ParticleView view : particles.declared())
+      {
+        view.time.reset(); // most ranks say the same then
+        view.step.reset();
+        view.metadata.clear();
+        texts.push_back(encode_schema(view));
+      }
+    });
+  texts = union_of_names(comm, texts);
+  std::optional<Contradiction> found;
+  together(comm.get(),
+    [&]
+    {
+      ParticleView all;
+      for (std::size_t i = 0; i != texts.size() && !found; ++i)
+      {
+        const ParticleView declared = decode_schema(texts[i]);
+        if (i == 0)
+        {
+          all.positions = declared.positions;
+        }
+        found = merge(all, declared);
+      }
+      if (!texts.empty())
+      {
+        schema.positions = all.positions;
+        schema.attributes = all.attributes;
+        schema.aliases = all.aliases;
+      }
+    });
+  if (!found)
+  {
+    return;
+  }
+  const auto& [one, other] = *found;
+  const int first = first_rank_with(comm, particles, one);
+  const int second = first_rank_with(comm, particles, other);
+  throw Error(ErrorCode::InvalidArgument,
+    fmt::format("{} {} on rank {} and {} {}; all must be the same",
+      one.name.empty() ? std::string("positions are") : fmt::format("attribute '{}' is", one.name),
+      one.kind, first, other.kind,
+      first == second ? std::string("in another piece of it") : fmt::format("on rank {}", second)));
+}
 }
 
 std::uint64_t agree_on_schema(const OwnComm& comm, RankParticles& particles)
@@ -198,10 +323,15 @@ std::uint64_t agree_on_schema(const OwnComm& comm, RankParticles& particles)
       }
     });
   broadcast_text(comm, text, reference_rank);
+  ParticleView reference;
+  together(comm.get(), [&] { reference = decode_schema(text); });
+  if (total == 0)
+  {
+    add_declared(comm, particles, reference);
+  }
   together(comm.get(),
     [&]
     {
-      const ParticleView reference = decode_schema(text);
       const bool several = particles.parts().size() > 1;
       particles.adopt(reference,
         [&](const ParticleView& view, std::size_t part)

@@ -9,10 +9,12 @@
 
 namespace bat::mpi
 {
-/// Collective. Makes `particles` of every rank fit those of the first rank that has any (rank 0 if
-/// none has): attributes in its order with its hints, its time, step and metadata; on empty ranks,
-/// its attributes without values. Gives the number of particles of all ranks. Throws
-/// Error{InvalidArgument} on all ranks if types, components or names differ.
+/// Collective. Makes `particles` of every rank fit those of the first rank that has any: attributes
+/// in its order with its hints, its time, step and metadata; on empty ranks, its attributes without
+/// values. If no rank has particles, all get the attributes that any rank declares, those of lower
+/// ranks first, and time, step and metadata of rank 0. Gives the number of particles of all ranks.
+/// Throws Error{InvalidArgument} on all ranks if types or components differ, or if names differ
+/// between ranks with particles.
 std::uint64_t agree_on_schema(const OwnComm& comm, RankParticles& particles);
 
 /// Collective, after agree_on_schema. Puts absolute numbers in the place of relative error bounds,

@@ -230,6 +230,17 @@ Relation relate(const double* lower, const double* upper, const KeyCondition& co
   return reversed(relation, condition.negated);
 }
 
+namespace
+{
+// A step of a series may lack columns while it has no particles: no condition is met by nothing.
+bool is_of_nothing(const Target& target, const std::string& attribute)
+{
+  return target.particle_count == 0 &&
+    std::none_of(target.attributes.begin(), target.attributes.end(),
+      [&](const Attribute& a) { return a.name == attribute; });
+}
+}
+
 void check_quality(const std::string& file, double quality)
 {
   if (!(quality >= 0 && quality <= 1))
@@ -289,11 +300,17 @@ Conditions make_conditions(
   conditions.places = make_places(target.name, query);
   for (const AttributeRange& range : query.ranges)
   {
-    conditions.keys.push_back(make_range(target, range));
+    if (!is_of_nothing(target, range.attribute))
+    {
+      conditions.keys.push_back(make_range(target, range));
+    }
   }
   for (const AttributeValues& list : query.values)
   {
-    conditions.keys.push_back(make_values(target, list));
+    if (!is_of_nothing(target, list.attribute))
+    {
+      conditions.keys.push_back(make_values(target, list));
+    }
   }
   const std::optional<Box>& box = conditions.places.box;
   conditions.never = box && box->lower[0] > box->upper[0];

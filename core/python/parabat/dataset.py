@@ -60,9 +60,15 @@ class Particles(dict):
     report: dict | None = None  # of a read with report=True: ranks, messages, seconds, ...
     report_line: str | None = None  # the same for a person
 
-    def __init__(self, count):
+    def __init__(self, count, of_nothing=False):
         super().__init__()
         self.count = count
+        self._of_nothing = of_nothing  # all of a dataset without particles, which may lack columns
+
+    def __missing__(self, name):
+        if self._of_nothing:
+            return np.empty(0)
+        raise KeyError(name)
 
     def __repr__(self):
         columns = [("positions", self.positions), *self.items()]
@@ -274,6 +280,10 @@ class Dataset:
     def _find(self, name):
         return self._attribute(self._index(name))
 
+    def _is_of_nothing(self, name):
+        """Whether an attribute, its name in UTF-8, is one that this dataset lacks because it has no particles."""
+        return len(self) == 0 and name.decode() not in self.attributes
+
     def read(self, attributes: Iterable[str] | None = None, *, quality: float = 1.0,
              after_quality: float = 0.0, box: Sequence[float] | None = None,
              half_open: bool = False, ranges: Any = None, values: dict | None = None,
@@ -283,7 +293,8 @@ class Dataset:
              memory_bytes: int = 0, report: bool = False) -> Particles:
         """The particles that match, as Particles.
 
-        attributes: names; None for all. quality: share of the particles, coarse ones first, in
+        attributes: names; None for all; of a dataset without particles a name that it lacks is an
+        empty array, since the first steps of a series may lack columns. quality: share of the particles, coarse ones first, in
         [0, 1], without those of after_quality. box: 6 numbers (lower x, y, z, upper x, y, z),
         closed, or without its upper faces if half_open. ranges: list of (name, lower, upper) or
         (name, component, lower, upper), or dict of name, or (name, component), to (lower, upper);
@@ -315,6 +326,8 @@ class Dataset:
                 told = Progress(progress)
                 names = [as_text(name, "attributes") for name in self.attributes] if (
                     attributes is None) else as_names(attributes, "attributes")
+                order = [name.decode() for name in names]
+                names = [name for name in names if not self._is_of_nothing(name)]
                 found = [self._find(name) for name in names]
                 fill(query, quality, after_quality, box, half_open, ranges, values, not_values,
                      shapes, part, parts, threads, kinds=self._kinds(ranges, values, not_values))
@@ -336,14 +349,15 @@ class Dataset:
             with agreed(comm):
                 count = ctypes.c_uint64()
                 check(lib.bat_selection_count(selection, ctypes.byref(count)))
-                particles = Particles(count.value)
+                particles = Particles(count.value, len(self) == 0)
                 particles.time, particles.step = self.time, self.step
                 particles.report, particles.report_line = _report_of(selection)
                 particles.positions = new_array((count.value, 3), self.position_dtype, self.path)
+                particles.update((name, np.empty(0)) for name in order)
                 for about in found:
                     shape = (count.value,) + (about.components,) * (about.components > 1)
                     particles[about.name] = new_array(shape, about.dtype, self.path)
-            xyz, arrays = particles.positions, particles.values()
+            xyz, arrays = particles.positions, [particles[about.name] for about in found]
             first = xyz.nbytes / max(1, xyz.nbytes + sum(array.nbytes for array in arrays))
             with told.watched():
                 told.span = (0.0, first)
@@ -427,7 +441,9 @@ class Dataset:
         zero. Raises BatValueError for an attribute or component that there is not, and for bins
         below 1 or above 65,536. Not collective.
         """
-        index = self._index(as_text(name, "name of an attribute"))
+        text = as_text(name, "name of an attribute")
+        of_nothing = self._is_of_nothing(text)
+        index = 0 if of_nothing else self._index(text)
         part = WHOLE if component is None else as_integer(component, "component").value
         number = as_integer(bins, "bins")
         if component is not None and part < 0:
@@ -435,6 +451,8 @@ class Dataset:
         if not 1 <= number.value <= 65536:
             refuse(f"bins: {number.value}; allowed are 1 to 65536")
         counts = np.zeros(number.value)
+        if of_nothing:
+            return Histogram(counts, np.empty(0))
         lower, upper, straight = (ctypes.c_double() for _ in range(3))
         check(library().bat_dataset_histogram(
             self._owned, ctypes.c_int64(index), ctypes.c_int64(part),
@@ -479,6 +497,8 @@ class Dataset:
         """The same for an attribute: shape (n,), or (n, components); in the order of
         map_positions()."""
         text = as_text(name, "name of an attribute")
+        if self._is_of_nothing(text):
+            return np.empty(0)
         about = self._find(text)
         shape = (about.components,) if about.components > 1 else ()
         return self._map("attribute", (leaf, quality), shape, about.dtype, text)

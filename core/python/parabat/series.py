@@ -120,7 +120,8 @@ class Series:
     def add(self, positions, attributes=None, *, species=None, ghosts=None, metadata=""):
         """Adds particles of this rank: arrays as for write(), to stay unchanged until end().
 
-        species: name of the series that they belong to. ghosts: (n,), integers or bool; particles
+        A step without particles has the attributes, with their types, that any rank adds arrays of
+        length 0 for, or those of the step before. species: name of the series that they belong to. ghosts: (n,), integers or bool; particles
         whose value is not 0 are left out. What is refused here makes end() fail on all ranks.
         """
         lib = library()

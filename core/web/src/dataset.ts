@@ -106,7 +106,7 @@ export interface Query {
 }
 
 export interface PieceOptions extends ReadOptions {
-  /** Attributes to read, by name; none. */
+  /** Attributes to read, by name; none. One that a dataset without particles lacks is empty. */
   attributes?: readonly string[];
   /** Without positions, where only attributes are of interest. */
   withoutPositions?: boolean;
@@ -257,6 +257,11 @@ export class Dataset {
     return found;
   }
 
+  /** A step of a series may lack columns while it has no particles; then they are empty (section 13). */
+  private isOfNothing(name: string): boolean {
+    return this.particleCount === 0n && !this.resolved.has(name);
+  }
+
   /** The key that a condition names (section 13), and its value class. */
   private key(name: string, component: number | undefined): { key: number; valueClass: ValueClass } {
     const { column, component: own, columnComponents } = this.find(name);
@@ -282,6 +287,10 @@ export class Dataset {
     }
     const conditions: Condition[] = [];
     const add = (name: string, component: number | undefined, ends: readonly (readonly [Value, Value])[]): void => {
+      if (this.isOfNothing(name)) {
+        ends.forEach(([a, b]) => closedInterval("f64", a, b)); // which refuses what is no range
+        return;
+      }
       const { key, valueClass } = this.key(name, component);
       const intervals = ends.map(([a, b]) => closedInterval(valueClass, a, b)).filter((one): one is Interval => one !== null);
       conditions.push({ key, intervals });
@@ -441,6 +450,10 @@ export class Dataset {
     ) as Float32Array | Float64Array;
     const attributes = new Map<string, Column>();
     for (const name of options.attributes ?? []) {
+      if (this.isOfNothing(name)) {
+        attributes.set(name, new Float64Array(0));
+        continue;
+      }
       const parts = pieces.map((piece) => piece.attributes.get(name)!);
       const { column } = this.find(name);
       const scalar = column === 0 ? this.opened.schema.positionScalar : this.opened.schema.attributes[column - 1]!.scalar;

@@ -56,6 +56,14 @@ bool IsTarget(const std::string& text, const std::vector<std::string>& names)
   }
 }
 
+// A step of a series may lack columns while it has no particles: no condition is met by nothing.
+bool IsOfNothing(const bat::Dataset& file, const std::string& text)
+{
+  const std::vector<std::string> names = file.attribute_names();
+  return file.particle_count() == 0 && !IsTarget(text, names) &&
+    (text.empty() || text.front() != '!' || !IsTarget(text.substr(1), names));
+}
+
 // Of "!name" and "name"; without ranges.
 bat::AttributeValues ParseTarget(const bat::Dataset& file, const std::string& text)
 {
@@ -174,6 +182,12 @@ void bat_vtk::AddRanges(
   std::vector<bat::AttributeValues> targets;
   for (std::size_t i = 0; i != texts.size(); i += TextsOfRange)
   {
+    const bat::NumberRange ends{ ParseEnd(texts[i + 1], -infinity, texts[i]),
+      ParseEnd(texts[i + 2], infinity, texts[i]) };
+    if (IsOfNothing(file, texts[i]))
+    {
+      continue;
+    }
     bat::AttributeValues target = ParseTarget(file, texts[i]);
     const auto same = std::find_if(targets.begin(), targets.end(),
       [&target](const bat::AttributeValues& other)
@@ -183,8 +197,7 @@ void bat_vtk::AddRanges(
       });
     std::vector<bat::NumberRange>& ranges =
       same != targets.end() ? same->ranges : targets.emplace_back(std::move(target)).ranges;
-    ranges.push_back(
-      { ParseEnd(texts[i + 1], -infinity, texts[i]), ParseEnd(texts[i + 2], infinity, texts[i]) });
+    ranges.push_back(ends);
   }
   for (bat::AttributeValues& target : targets)
   {

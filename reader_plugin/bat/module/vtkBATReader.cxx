@@ -9,6 +9,7 @@
 #include "IdList.h"
 #include "LoadedParticles.h"
 #include "OpenFile.h"
+#include "ParticleArrays.h"
 #include "ReaderNumbers.h"
 #include "Refining.h"
 #include "SaidOnce.h"
@@ -26,6 +27,7 @@
 #include "vtkMultiProcessController.h"
 #include "vtkMultiProcessStream.h"
 #include "vtkObjectFactory.h"
+#include "vtkPointData.h"
 #include "vtkPolyData.h"
 #include "vtkSmartPointer.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
@@ -68,8 +70,15 @@ std::string WithCommas(vtkIdType number)
   return text;
 }
 
+// Nothing if it is not found in a file without particles, which may lack columns.
 std::string FindIdAttribute(const bat::Dataset& file, const std::string& name)
 {
+  const std::vector<std::string> known = file.attribute_names();
+  if (file.particle_count() == 0 && std::find(known.begin(), known.end(), name) == known.end() &&
+    (!name.empty() || !bat::find_id_attribute(file.attributes())))
+  {
+    return "";
+  }
   if (!name.empty())
   {
     return file.attributes()[file.attribute_index(name)].name;
@@ -158,7 +167,10 @@ public:
       {
         ids.negated = this->Reader->IdsMode == ALL_BUT_THESE;
         ids.attribute = FindIdAttribute(file, TextOrEmpty(this->Reader->IdAttribute));
-        query.values.push_back(std::move(ids));
+        if (!ids.attribute.empty())
+        {
+          query.values.push_back(std::move(ids));
+        }
       }
     }
     return query;
@@ -318,7 +330,7 @@ public:
   void WarnOfUnknownAttributes(const bat::Dataset& file)
   {
     vtkDataArraySelection* selection = this->Reader->PointDataArraySelection;
-    for (int i = 0; i < selection->GetNumberOfArrays(); ++i)
+    for (int i = 0; i < selection->GetNumberOfArrays() && file.particle_count() != 0; ++i)
     {
       const std::string name = selection->GetArrayName(i);
       if (!selection->GetArraySetting(i) || this->KnownAttributes.count(name) != 0 ||
@@ -337,6 +349,39 @@ public:
     }
   }
 
+  // Columns that other files of a series have, and this one without particles lacks, are empty.
+  void AddMissing(const bat::Dataset& file, vtkPolyData* output) const
+  {
+    vtkDataArraySelection* selection = this->Reader->PointDataArraySelection;
+    const std::vector<std::string> own = file.attribute_names();
+    for (const auto& [name, column] : this->KnownAttributes)
+    {
+      if (std::find(own.begin(), own.end(), name) == own.end() &&
+        selection->ArrayIsEnabled(name.c_str()))
+      {
+        output->GetPointData()->AddArray(bat_vtk::MakeAttribute(column));
+      }
+    }
+  }
+
+  // Makes the columns of a file known: what is not in the selection yet is enabled.
+  void Know(const bat::Dataset& file)
+  {
+    this->FillingSelection = true;
+    for (const bat::Attribute& attribute : file.attributes())
+    {
+      if (file.particle_count() != 0 || this->KnownAttributes.count(attribute.name) == 0)
+      {
+        this->KnownAttributes[attribute.name] = attribute;
+      }
+      if (!this->Reader->PointDataArraySelection->ArrayExists(attribute.name.c_str()))
+      {
+        this->Reader->PointDataArraySelection->AddArray(attribute.name.c_str());
+      }
+    }
+    this->FillingSelection = false;
+  }
+
   void Deliver(const bat_vtk::LoadedParticles::Request& request, vtkPolyData* output)
   {
     vtkBATReader* reader = this->Reader;
@@ -345,6 +390,10 @@ public:
     reader->LoadedQuality = loaded.Quality();
     reader->LoadedCount = static_cast<vtkIdType>(loaded.Count());
     bat_vtk::FillOutput(file, loaded, request.Attributes, output);
+    if (file.particle_count() == 0)
+    {
+      this->AddMissing(file, output);
+    }
     if (reader->VertexCells != NO_CELLS)
     {
       output->SetVerts(this->Cells.Make(
@@ -406,9 +455,9 @@ public:
   bool ChoosingFile = false;
   vtkSmartPointer<vtkMultiProcessController> Controller;
   std::uint64_t WarnedGeneration = 0;
-  std::set<std::size_t> Warned;           ///< leaf files of that generation
-  std::set<std::string> KnownAttributes;  ///< of all files so far
-  std::set<std::string> WarnedAttributes; ///< since the selection was last changed
+  std::set<std::size_t> Warned;                          ///< leaf files of that generation
+  std::map<std::string, bat::Attribute> KnownAttributes; ///< of all files so far
+  std::set<std::string> WarnedAttributes;                ///< since the selection was last changed
   bool ComputeHistograms = false;
   bool EstimateMatches = false;
   std::uint64_t HistogramsGeneration = 0; ///< for which they are known
@@ -917,15 +966,7 @@ void vtkBATReader::DescribeFile(vtkInformation* outInfo)
   bat_vtk::DescribeBytes(file, this->ParticleBytesInfo);
 
   // Names that this file lacks stay: in a series of files another one may have them.
-  this->Internals->FillingSelection = true;
-  for (const std::string& name : file.attribute_names())
-  {
-    this->Internals->KnownAttributes.insert(name);
-    if (!this->PointDataArraySelection->ArrayExists(name.c_str()))
-    {
-      this->PointDataArraySelection->AddArray(name.c_str());
-    }
-  }
+  this->Internals->Know(file);
 
   if (const std::optional<bat::Box> box = file.bounds())
   {
@@ -976,6 +1017,22 @@ void vtkBATReader::ReadAhead(const char* fileName)
   }
   vtkInternals& self = *this->Internals;
   self.File.ReadAhead(fileName, self.MakeQuery(*file), self.MostParticles(), attributes);
+}
+
+//------------------------------------------------------------------------------
+bool vtkBATReader::LacksColumns() const
+{
+  const bat::Dataset* file = this->Internals->File.Current();
+  return file && file->particle_count() == 0 && file->attributes().empty() &&
+    this->Internals->KnownAttributes.empty();
+}
+
+//------------------------------------------------------------------------------
+void vtkBATReader::LearnColumns(const char* fileName)
+{
+  // What is wrong with the file is reported when it is shown.
+  static_cast<void>(Failure::Of(
+    [&]() { this->Internals->Know(bat::Dataset::open(std::filesystem::u8path(fileName))); }));
 }
 
 //------------------------------------------------------------------------------

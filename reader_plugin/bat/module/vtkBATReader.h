@@ -427,6 +427,16 @@ public:
    */
   void ReadAhead(const char* fileName) override;
 
+  ///@{
+  /**
+   * Of a series whose first steps have no particles: whether no file so far has said what
+   * attributes there will be, and a look at another file for them. Until they are loaded, enabled
+   * ones are empty arrays.
+   */
+  bool LacksColumns() const override;
+  void LearnColumns(const char* fileName) override;
+  ///@}
+
   /**
    * What is to be said of an Update that has loaded fewer particles than Quality asks for, because
    * of ParticleBudget; empty otherwise.

@@ -154,6 +154,11 @@ int vtkBATSeriesReader::RequestInformation(
     outInfo->CopyEntry(shown, vtkStreamingDemandDrivenPipeline::WHOLE_EXTENT());
     outInfo->CopyEntry(shown, vtkDataObject::ORIGIN());
     outInfo->CopyEntry(shown, vtkDataObject::SPACING());
+    // A run may begin before it has any particles; the last step most probably has some.
+    for (int index = files - 1; index >= 0 && reader->LacksColumns(); --index)
+    {
+      reader->LearnColumns(this->GetFileName(static_cast<unsigned int>(index)));
+    }
   }
   this->ErrorCode =
     this->Reader->GetErrorCode(); // not by its setter: no request may modify the reader

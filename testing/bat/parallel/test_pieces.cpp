@@ -97,6 +97,115 @@ TEST(Pieces, all_of_them_are_written)
   }
 }
 
+// Names and types of the attributes of a file, in order.
+std::vector<std::string> columns_in(const std::filesystem::path& path)
+{
+  const bat::Dataset dataset = bat::Dataset::open(path);
+  bat::validate(path);
+  std::vector<std::string> columns{ std::string(bat::name_of(dataset.position_type())) };
+  for (const bat::Attribute& a : dataset.attributes())
+  {
+    columns.push_back(a.name + " " + std::string(bat::name_of(a.type)) + "[" +
+      std::to_string(a.components) + "]" + (a.alias ? " alias" : ""));
+  }
+  return columns;
+}
+
+bat::mpi::Piece nothing_with(bat::ScalarType positions, std::vector<bat::AttributeView> attributes)
+{
+  bat::mpi::Piece piece;
+  piece.particles.positions = bat::ArrayView::packed(positions, 3, nullptr);
+  piece.particles.attributes = std::move(attributes);
+  return piece;
+}
+
+bat::AttributeView declared(const std::string& name, bat::ScalarType type, int components = 1)
+{
+  return { name, bat::ArrayView::packed(type, components, nullptr) };
+}
+
+// Only the last rank says anything, in two pieces; one more has nothing but ghosts.
+TEST(Pieces, columns_that_any_rank_declares_are_kept_without_particles)
+{
+  using bat::ScalarType;
+  const SharedDir folder;
+  const auto path = folder / "out.bat";
+  const bool is_last = rank() == ranks() - 1;
+  std::vector<bat::mpi::Piece> pieces;
+  if (is_last)
+  {
+    pieces = { nothing_with(ScalarType::Float64, {}),
+      nothing_with(ScalarType::Float32, { declared("id", ScalarType::Int64) }),
+      nothing_with(ScalarType::Float32,
+        { declared("velocity", ScalarType::Float32, 3), declared("id", ScalarType::Int64) }) };
+  }
+  bat::mpi::WriteOptions options;
+  options.build.sorted_indexes = { "id", "unknown" };
+  options.build.stable_samples = { "id" };
+  options.build.compression = bat::Compression::Lossless;
+  bat::mpi::write_pieces(MPI_COMM_WORLD, path, pieces, options);
+  EXPECT_EQ(columns_in(path),
+    (std::vector<std::string>{ "float32", "id int64[1]", "velocity float32[3]" }));
+  EXPECT_EQ(bat::Dataset::open(path).stable_samples(), std::vector<std::string>{ "id" });
+  MPI_Barrier(MPI_COMM_WORLD);
+  // Particles decide, whatever others declare.
+  const clouds::Cloud cloud = make_cloud(10, 1);
+  pieces = { nothing_with(ScalarType::Float32, { declared("id", ScalarType::Int8) }) };
+  if (is_last)
+  {
+    pieces.push_back({ cloud.view(), {} });
+  }
+  bat::mpi::write_pieces(MPI_COMM_WORLD, path, pieces);
+  EXPECT_EQ(columns_in(path),
+    (std::vector<std::string>{ "float64", "id int64[1]", "velocity float32[3]" }));
+  MPI_Barrier(MPI_COMM_WORLD);
+  // All of them are ghosts.
+  const std::vector<std::uint8_t> marks(10, 1);
+  pieces = {};
+  if (is_last)
+  {
+    pieces = { skipping(cloud, marks) };
+  }
+  EXPECT_EQ(bat::mpi::write_pieces(MPI_COMM_WORLD, path, pieces).particles, 0U);
+  EXPECT_EQ(columns_in(path),
+    (std::vector<std::string>{ "float64", "id int64[1]", "velocity float32[3]" }));
+}
+
+TEST(Pieces, columns_of_nothing_that_contradict_each_other_are_refused)
+{
+  using bat::ScalarType;
+  const SharedDir folder;
+  const auto path = folder / "out.bat";
+  const auto error = [&](const bat::mpi::Piece& first, const bat::mpi::Piece& last)
+  {
+    std::vector<bat::mpi::Piece> pieces;
+    if (rank() == 0)
+    {
+      pieces.push_back(first);
+    }
+    if (rank() == ranks() - 1)
+    {
+      pieces.push_back(last);
+    }
+    return mpi_test::error_of([&] { bat::mpi::write_pieces(MPI_COMM_WORLD, path, pieces); });
+  };
+  const std::string where =
+    ranks() == 1 ? "in another piece of it" : "on rank " + std::to_string(ranks() - 1);
+  const auto with_id = [](ScalarType type)
+  { return nothing_with(ScalarType::Float32, { declared("id", type) }); };
+  EXPECT_EQ(error(with_id(ScalarType::Int64), with_id(ScalarType::Float64)),
+    "attribute 'id' is 1 x int64 on rank 0 and 1 x float64 " + where + "; all must be the same");
+  EXPECT_EQ(error(with_id(ScalarType::Int64),
+              nothing_with(ScalarType::Float64, { declared("id", ScalarType::Int64) })),
+    "positions are float32 on rank 0 and float64 " + where + "; all must be the same");
+  bat::mpi::Piece alias = nothing_with(ScalarType::Float32, {});
+  alias.particles.aliases = { { "id", "", 2 } };
+  EXPECT_EQ(error(with_id(ScalarType::Int64), alias),
+    "attribute 'id' is 1 x int64 on rank 0 and an alias of component 2 of the positions " + where +
+      "; all must be the same");
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 // Marks of the particles to skip: by place, so that runs, holes and nothing at all are left.
 TEST(Pieces, skipped_particles_are_not)
 {

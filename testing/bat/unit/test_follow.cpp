@@ -280,6 +280,25 @@ TEST_F(Follow, attributes_may_come_and_go_and_change_their_type)
   EXPECT_NE(std::string(none.what()).find("temperature"), std::string::npos) << none.what();
 }
 
+TEST_F(Follow, steps_without_particles_may_lack_columns)
+{
+  this->add(clouds::Cloud(), false);
+  this->add(particles(50, 1), true);
+  this->add(particles(0, 1), false);
+  bat::FollowRequest request;
+  request.ids = numbers({ kFirstId, kFirstId + 7 });
+  for (const char* id : { "", "id" })
+  {
+    request.id_attribute = id;
+    const bat::Trails trails = bat::follow(this->steps, request);
+    ASSERT_EQ(trails.attributes.size(), 2U);
+    EXPECT_EQ(trails.attributes[0].name, "temperature");
+    EXPECT_EQ(trails.counts, (std::vector<std::uint32_t>{ 0, 0, 1, 1, 0, 0 }));
+  }
+  request.attributes = { "velocity" };
+  EXPECT_EQ(bat::follow(this->steps, request).attributes[0].components, 3);
+}
+
 TEST_F(Follow, types_that_no_type_holds_and_other_components_are_refused)
 {
   clouds::Cloud first = particles(10, 1);

@@ -128,6 +128,19 @@ TEST(QueryValues, an_empty_list_matches_nothing_and_all_lists_hold)
   EXPECT_EQ(found(file, query), (Found{ 1, 4 }));
 }
 
+// Of a series, the first steps may lack what others have.
+TEST(QueryValues, a_file_without_particles_answers_conditions_on_what_it_lacks)
+{
+  bat::ParticleView nothing;
+  nothing.positions = bat::ArrayView::packed(bat::ScalarType::Float32, 3, nullptr);
+  const bat::File file = bat::File::from_memory(bat::encode(nothing), "empty");
+  bat::Query query = one_of("v", { 1, 2 });
+  query.values.push_back({ "w", 1, { 3 }, {}, true });
+  query.ranges.push_back({ "u", 2, 0, 1 });
+  EXPECT_EQ(file.select(query).count, 0U);
+  EXPECT_EQ(file.upper_bound(query), 0U);
+}
+
 TEST(QueryValues, bad_lists_are_refused)
 {
   const bat::File file = file_with<std::int16_t>(bat::ScalarType::Int16, { 1, 2 });

@@ -76,7 +76,9 @@ extern "C"
   /* Not collective. Adds particles of this rank to the step. Their arrays must stay unchanged until
    * bat_insitu_end_step() returns; the description may be freed or changed at once. Each `species`
    * becomes a series of its own and has attributes of its own; NULL if there is only one. Time,
-   * step and metadata: those of the step, and the metadata of the description. */
+   * step and metadata: those of the step, and the metadata of the description. A species of which
+   * no rank has particles gets the attributes of descriptions of 0 particles, on whatever rank, or
+   * if there are none, those of the step before. */
   BAT_API int bat_insitu_add(
     bat_insitu* insitu, const char* species, const bat_particles* particles);
   /* The same without particles whose value in `ghosts`, an array of integers of `type` with one

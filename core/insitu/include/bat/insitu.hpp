@@ -18,6 +18,10 @@ namespace bat
 {
 class KeptMemory;
 }
+namespace bat::mpi
+{
+class OwnComm;
+}
 namespace bat::series
 {
 class List;
@@ -123,11 +127,12 @@ public:
   SeriesWriter(FilePattern pattern, mpi::WriteOptions options, Notice notice = {});
 
   /// Collective. Writes the particles of all ranks; `step` and `time` are stored in the files.
-  /// Ranks may have different species and pieces; a species that a rank lacks is empty there. The
-  /// arrays are not used after the return. Folders are made. The time is rank 0's. Throws Error on
-  /// all ranks: as mpi::write_dataset; InvalidArgument if ranks have different steps, the time is
-  /// not finite, or two species have the same file. Species that were written before one failed
-  /// stay.
+  /// Ranks may have different species and pieces; a species that a rank lacks is empty there. A
+  /// species without particles on any rank has the attributes that pieces declare, or without a
+  /// declaration those of the step before. The arrays are not used after the return. Folders are
+  /// made. The time is rank 0's. Throws Error on all ranks: as mpi::write_dataset; InvalidArgument
+  /// if ranks have different steps, the time is not finite, or two species have the same file.
+  /// Species that were written before one failed stay.
   std::vector<WrittenFile> write(
     MPI_Comm comm, std::int64_t step, double time, std::vector<Species> species);
 
@@ -159,7 +164,9 @@ public:
 private:
   [[nodiscard]] std::vector<WrittenFile> files_of(
     const std::vector<std::string>& names, std::int64_t step, double time) const;
-  void list(const WrittenFile& file, std::int64_t step, double time);
+  void declare_columns(const mpi::OwnComm& comm, std::vector<mpi::Piece>& pieces,
+    const WrittenFile& file, std::int64_t step, double time);
+  [[nodiscard]] series::List& list_of(const std::string& species);
 
   FilePattern pattern_;
   mpi::WriteOptions options_;

@@ -703,9 +703,15 @@ class BatFile:
 
     def attribute(self, name):
         """Returns the values of an attribute by file position, n values or n rows of its components."""
+        if self._is_of_nothing(name):
+            return np.empty(0)
         if name not in self._by_name:
             raise QueryError("%s has no attribute %r" % (self.path, name))
         return self.listed()[self._by_name[name]][1]
+
+    def _is_of_nothing(self, name):
+        """Returns whether an attribute is missing in a file without particles, where that is no error (section 13)."""
+        return self.particle_count == 0 and name not in self._by_name
 
     # ---- 13 What a query returns --------------------------------------------------------------------------------------------
 
@@ -745,9 +751,14 @@ class BatFile:
         sides = None if box is None else [closed_interval("<f8", box[a], box[a + 3]) for a in range(3)]
         wanted = []
         for name, component, lo, hi in ranges:
+            if self._is_of_nothing(name):
+                closed_interval("<f8", lo, hi)  # which refuses what is no range
+                continue
             number = self.key_number(name, component)
             wanted.append((number, [closed_interval(self.value_type(number), lo, hi)]))
         for name, component, listed in values:
+            if self._is_of_nothing(name):
+                continue
             number = self.key_number(name, component)
             wanted.append((number, [closed_interval(self.value_type(number), v, v) for v in listed]))
         wanted = [(number, [i for i in intervals if i is not None]) for number, intervals in wanted]

@@ -462,6 +462,11 @@ function centreOf(bounds: readonly number[]): number[] {
   return [0, 1, 2].map((axis) => 0.5 * bounds[axis]! + 0.5 * bounds[axis + 3]!);
 }
 
+/** A step without particles may lack the attribute. */
+function componentsOf(dataset: Dataset, { attribute }: KeyRef): number {
+  return attribute === "" ? 3 : (dataset.attributes.find(({ name }) => name === attribute)?.components ?? 1);
+}
+
 /** The condition on a key, without the component where there is only one. */
 function conditionOf(dataset: Dataset, { attribute, component }: KeyRef): { attribute: string; component?: number } {
   const found = dataset.attributes.find(({ name }) => name === attribute);
@@ -516,7 +521,7 @@ function scaled(dataset: Dataset, pieces: readonly Piece[], count: number, scale
   const { key } = scale;
   const toPart = partOf(scale);
   const all = new Float32Array(count);
-  const components = key.attribute === "" ? 3 : dataset.attributes.find(({ name }) => name === key.attribute)!.components;
+  const components = componentsOf(dataset, key);
   let at = 0;
   for (const piece of pieces) {
     const values = key.attribute === "" ? piece.positions : piece.attributes.get(key.attribute)!;
@@ -574,7 +579,7 @@ async function histogramOf(dataset: Dataset, scale: Scale): Promise<Histogram> {
   const counts = new Array<number>(BINS).fill(0);
   const toPart = partOf(scale);
   const { key } = scale;
-  const components = key.attribute === "" ? 3 : dataset.attributes.find(({ name }) => name === key.attribute)!.components;
+  const components = componentsOf(dataset, key);
   const found: number[] = [];
   const share = Math.min(1, SAMPLE / Math.max(Number(dataset.particleCount), 1));
   // Of very many leaf files some are enough.
