@@ -2,6 +2,7 @@
 """Pictures of the demo's .bat files, each read with the quality, box or range that it shows."""
 
 import os
+import sys
 
 from paraview.simple import (
     BATReader,
@@ -11,12 +12,13 @@ from paraview.simple import (
     CreateRenderView,
     Delete,
     GetColorTransferFunction,
-    GetScalarBar,
     OutputPort,
     SaveScreenshot,
     Show,
-    Text,
 )
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from picture_parts import add_bar, add_box, add_title, fit
 
 BACKGROUND = [0.13, 0.14, 0.17]
 LAYER_NAMES = ["1", "bottom", "2", "", "3", "", "4", "top", "5", "projectile"]
@@ -27,7 +29,12 @@ LAYER_COLORS = [
     [0.82, 0.58, 0.38],
     [0.92, 0.22, 0.20],
 ]
-FROM_THE_FRONT = {"position": [46.0, -138.0, 88.0], "focus": [62.0, 37.0, 17.0]}
+# Of the bed, in diameters of a grain, and with room for what flies.
+BED = [0, 107.3, 0, 75.1, 0, 21]
+AROUND = [0, 115, 0, 75, 0, 42]
+HIGH = [0, 115, 0, 75, 0, 60]
+FROM_THE_FRONT, FROM_NEAR = [-16, -175, 71], [-14, -142, 34]
+UP = [0, 0, 1]
 
 
 def read(bats, **properties):
@@ -37,23 +44,15 @@ def read(bats, **properties):
     return reader
 
 
-def new_view(camera):
-    view = CreateRenderView()
+def new_view(words, size, towards=FROM_THE_FRONT, bounds=AROUND):
+    view = CreateRenderView(ViewSize=size)
     view.UseColorPaletteForBackground = 0
     view.Background = BACKGROUND
     view.OrientationAxesVisibility = 0
-    view.CameraPosition = camera["position"]
-    view.CameraFocalPoint = camera["focus"]
-    view.CameraViewUp = [0.0, 0.0, 1.0]
-    view.CameraViewAngle = 34.0
+    add_box(view, BED, UP, size=24, hide="z" if size[0] < 800 else "")  # the picture is twice as large
+    add_title(view, words)
+    fit(view, bounds, towards, UP, angle=34, room=(35, 25, 40, 105))
     return view
-
-
-def add_text(view, words):
-    display = Show(Text(Text=words), view)
-    display.WindowLocation = "Upper Left Corner"
-    display.FontSize = 20
-    display.Color = [1.0, 1.0, 1.0]
 
 
 def show_grains(reader, view, size=1.0):
@@ -68,30 +67,12 @@ def show_grains(reader, view, size=1.0):
     return display
 
 
-def show_bar(view, display, colors, title):
-    display.SetScalarBarVisibility(view, True)
-    bar = GetScalarBar(colors, view)
-    bar.Title = title
-    bar.ComponentTitle = ""
-    bar.TitleColor = bar.LabelColor = [1.0, 1.0, 1.0]
-    bar.TitleFontSize = bar.LabelFontSize = 18
-    bar.AutoOrient = 0
-    bar.Orientation = "Horizontal"
-    bar.WindowLocation = "Any Location"
-    bar.Position = [0.25, 0.05]
-    bar.ScalarBarLength = 0.5
-    bar.AddRangeLabels = 0
-    return bar
-
-
 def color_by_speed(display, view):
     ColorBy(display, ("POINTS", "velocity", "Magnitude"))
     colors = GetColorTransferFunction("velocity")
     colors.ApplyPreset("Plasma (matplotlib)", True)
     colors.RescaleTransferFunction(0.0, 12.0)
-    bar = show_bar(view, display, colors, "speed")
-    bar.UseCustomLabels = 1
-    bar.CustomLabels = [0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0]
+    add_bar(view, display, "velocity", "speed (diameters / time)", labels=range(0, 13, 2))
 
 
 def color_by_layer(display, view):
@@ -100,17 +81,18 @@ def color_by_layer(display, view):
     colors.InterpretValuesAsCategories = 1
     colors.Annotations = LAYER_NAMES
     colors.IndexedColors = [part for color in LAYER_COLORS for part in color]
-    show_bar(view, display, colors, "layer of the bed")
+    add_bar(view, display, "layer", "layer of the bed", position=(0.25, 0.09))
 
 
-def save(rows, path, width, height):
-    """Saves rows of views as one picture and takes the views away."""
+def save(rows, path):
+    """Saves rows of views of one size as one picture, twice as large as they are, and takes the views away."""
     layout = CreateLayout(os.path.basename(path))
+    size = [rows[0][0].ViewSize[0] * len(rows[0]), rows[0][0].ViewSize[1] * len(rows)]
     for row, row_cell in zip(rows, split(layout.SplitVertical, 0, len(rows))):
         for view, cell in zip(row, split(layout.SplitHorizontal, row_cell, len(row))):
             layout.AssignView(cell, view)
-    layout.SetSize(width, height)
-    SaveScreenshot(path, layout, SaveAllViews=1, ImageResolution=[width, height])
+    layout.SetSize(*size)
+    SaveScreenshot(path, layout, SaveAllViews=1, ImageResolution=[2 * part for part in size], SeparatorWidth=0)
     if not os.path.exists(path):
         raise RuntimeError(f"{path} was not written")
     for row in rows:
@@ -134,11 +116,10 @@ def qualities(path, bat):
     views = []
     for quality in (0.01, 0.1, 1.0):
         reader = read([bat], Quality=quality)
-        view = new_view(FROM_THE_FRONT)
+        view = new_view(f"quality {quality:g}: {reader.LoadedCount:,} grains", [500, 440])
         color_by_speed(show_grains(reader, view, quality ** (-1.0 / 3.0)), view)
-        add_text(view, f"quality {quality:g}: {reader.LoadedCount:,} grains")
         views.append(view)
-    save([views], path, 2400, 640)
+    save([views], path)
 
 
 def steps(path, bats, times):
@@ -146,55 +127,53 @@ def steps(path, bats, times):
     series = read(bats)
     views = []
     for time in times:
-        view = new_view(FROM_THE_FRONT)
+        view = new_view(f"time {time:.2f}", [600, 440])
         view.ViewTime = time
         color_by_layer(show_grains(series, view), view)
-        add_text(view, f"time {time:.2f}")
         views.append(view)
-    save([views[:2], views[2:]], path, 2100, 1400)
+    save([views[:2], views[2:]], path)
 
 
 def box(path, bat, middle):
     """The half behind the plane y = middle: a cut through the crater."""
     infinite = float("inf")
     reader = read([bat], UseBox=1, Box=[-infinite, infinite, middle, infinite, -infinite, infinite])
-    view = new_view({"position": [52.0, -95.0, 52.0], "focus": [55.0, 40.0, 24.0]})
+    view = new_view(f"box y >= {middle:.1f}: {reader.LoadedCount:,} grains", [1000, 640], FROM_NEAR, HIGH)
     color_by_layer(show_grains(reader, view), view)
-    add_text(view, f"box y >= {middle:.1f}: {reader.LoadedCount:,} grains")
-    save([[view]], path, 1500, 900)
+    save([[view]], path)
 
 
-def fast_grains(path, bat):
-    """Only the grains that are fast; 10 % of all the others as dots, to see where that is."""
-    view = new_view({"position": [48.0, -105.0, 60.0], "focus": [62.0, 37.0, 26.0]})
+def show_a_tenth(view, bat):
+    """All of the bed in a few grey dots."""
     display = Show(read([bat], Quality=0.1), view)
     display.SetRepresentationType("Points")
     display.PointSize = 1.5
     display.ColorArrayName = [None, ""]
     display.AmbientColor = display.DiffuseColor = [0.45, 0.47, 0.52]
+
+
+def fast_grains(path, bat):
+    """Only the grains that are fast; 10 % of all the others as dots, to see where that is."""
     reader = read([bat], AttributeRanges=["velocity", "8", ""])
+    view = new_view(f"speed >= 8: {reader.LoadedCount:,} grains", [1000, 640], FROM_NEAR, HIGH)
+    show_a_tenth(view, bat)
     color_by_speed(show_grains(reader, view), view)
-    add_text(view, f"speed >= 8: {reader.LoadedCount:,} grains")
-    save([[view]], path, 1500, 900)
+    save([[view]], path)
 
 
 def trails(path, tracks, bat):
     """Where the grains of a tracks file have been, and where they are at the end; behind them 10 % of the bed."""
-    view = new_view({"position": [52.0, -112.0, 62.0], "focus": [64.0, 37.0, 21.0]})
-    bed = Show(read([bat], Quality=0.1), view)
-    bed.SetRepresentationType("Points")
-    bed.PointSize = 1.5
-    bed.ColorArrayName = [None, ""]
-    bed.AmbientColor = bed.DiffuseColor = [0.45, 0.47, 0.52]
     source = BATTrails(FileNames=[tracks])
     source.UpdatePipeline()
     source.UpdatePropertyInformation()
     times = list(source.TimestepValues)
+    words = f"{source.FoundCount:,} grains at {len(times)} times from {times[0]:.2f} to {times[-1]:.2f}"
+    view = new_view(words, [1000, 640], [-12, -149, 41], HIGH)
     view.ViewTime = times[-1]
+    show_a_tenth(view, bat)
     lines = Show(source, view)
     lines.LineWidth = 1.6
     color_by_speed(lines, view)
     ends = show_grains(OutputPort(source, 1), view, 1.3)
     color_by_speed(ends, view)
-    add_text(view, f"{source.FoundCount:,} grains at {len(times)} times")
-    save([[view]], path, 1500, 900)
+    save([[view]], path)

@@ -13,10 +13,11 @@ import parabat.flow
 from paraview.simple import *
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from picture_parts import add_bar, add_scale, add_title  # noqa: E402
+from picture_parts import LOWER_SIDES, add_bar, add_box, add_scale, add_title, fit  # noqa: E402
 
 SIZE = 480
 BACKGROUND = [0.02, 0.02, 0.05]
+SMOKE, SMOKE_HEIGHT = [0, 8, -1.5, 1.5, 0, 3], 380  # the part of the street where it is
 
 
 def grid(counts, lower, upper):
@@ -107,29 +108,13 @@ def save(folder, name, layout, count, width=SIZE, height=SIZE):
                    ImageResolution=[width * count, height])
 
 
-def look(view, position, focus, up=(0, 1, 0), angle=30):
-    view.CameraPosition, view.CameraFocalPoint, view.CameraViewUp = position, focus, up
-    view.CameraViewAngle = angle
-
-
-def coloured(source, view, array, preset, low, high, title=""):
+def coloured(source, view, array, preset, low, high, title, labels=()):
     display = Show(source, view)
     ColorBy(display, ("POINTS", array))
     table = GetColorTransferFunction(array)
     table.ApplyPreset(preset, True)
     table.RescaleTransferFunction(low, high)
-    display.SetScalarBarVisibility(view, False)
-    if title:
-        add_bar(view, display, array, title)
-    return display
-
-
-def outline(bounds, view, color):
-    box = Box(XLength=bounds[1] - bounds[0], YLength=bounds[3] - bounds[2], ZLength=bounds[5] - bounds[4],
-              Center=[(bounds[i] + bounds[i + 1]) / 2 for i in (0, 2, 4)])
-    display = Show(Outline(Input=box), view)
-    display.AmbientColor = display.DiffuseColor = color
-    display.LineWidth = 2
+    add_bar(view, display, array, title, labels=labels)
     return display
 
 
@@ -142,12 +127,13 @@ def draw_lines(folder, flow):
     found = FlowPathLines(Input=flow, SeedType=lines.SeedType)
     found.UseDestination, found.Destination, found.Keep = 1, lines.Destination, "Those That Arrive"
     for view, shown, words in zip(both, (lines, found), ("400 path lines", "those that reach the blue box")):
-        display = coloured(shown, view, "ParticleAge", "Inferno (matplotlib)", 0, 6, "age")
+        display = coloured(shown, view, "ParticleAge", "Inferno (matplotlib)", 0, 6, "age (time since release)")
         display.LineWidth = 1.5
-        add_scale(outline([0, 6.28] * 3, view, [0.35, 0.35, 0.45]))
+        add_box(view, list(flow.Bounds))
         add_title(view, words)
-        look(view, [15.5, 10.5, 17.5], [3.1, 2.6, 3.1], angle=33)
-    outline(list(lines.Destination), both[1], [0.3, 0.9, 1])
+        fit(view, list(flow.Bounds), [12, 8, 14.4], angle=33)
+    box = add_box(both[1], list(lines.Destination), color=[0.3, 0.9, 1])
+    box.GridAxesVisibility = 0
     save(folder, "flow_path_lines", layout, 2)
     data = servermanager.Fetch(found).GetFieldData()
     print("path lines:", {data.GetArrayName(i): data.GetArray(i).GetValue(0) for i in range(data.GetNumberOfArrays())})
@@ -155,41 +141,44 @@ def draw_lines(folder, flow):
 
 def draw_surface(folder, flow):
     """The smoke of a wire before a street of vortices, at three times."""
-    layout, three = views("surface", 3, SIZE, 330)
+    layout, three = views("surface", 3, SIZE, SMOKE_HEIGHT)
     for view, time in zip(three, (4, 6, 7.5)):
         surface = FlowStreakSurface(Input=flow, SeedType="Line")
         surface.SeedType.Point1, surface.SeedType.Point2 = [0.5, 0.05, 0.3], [0.5, 0.05, 2.7]
         surface.MaximumEdge = 0.1
         surface.LimitTimes, surface.StartTime, surface.EndTime = 1, 0, time
-        display = coloured(surface, view, "ParticleAge", "Viridis (matplotlib)", 0, 7.5, "age of the smoke")
+        display = coloured(surface, view, "ParticleAge", "Viridis (matplotlib)", 0, 7.5, "age (time since release)",
+                           labels=(0, 2.5, 5, 7.5))
         display.Specular = 0.5
-        add_scale(outline(list(flow.Bounds), view, [0.35, 0.35, 0.45]))
+        add_box(view, SMOKE)
         add_title(view, "time %g" % time)
-        look(view, [8, 7, 16.5], [5.2, -0.5, 1.5], angle=26)
+        fit(view, SMOKE, [7, 7.5, 15], angle=26)
         data = servermanager.Fetch(surface)
         print("streak surface:", time, data.GetNumberOfPolys(), "triangles,",
               data.GetFieldData().GetArray("bricks_touched").GetValue(0), "of", flow.BrickCount, "bricks")
-    save(folder, "flow_streak_surface", layout, 3, SIZE, 330)
+    save(folder, "flow_streak_surface", layout, 3, SIZE, SMOKE_HEIGHT)
 
 
 def draw_exponents(folder, flow):
     """Where the double gyre parts, where it comes together, and path lines over the first."""
-    layout, both = views("exponents", 2, 640, 400)
-    words = ("where it parts, forward from time 0, and path lines", "where it comes together, backward from time 10")
+    layout, both = views("exponents", 2, 640, 460)
+    words = ("FTLE forward from time 0 to 10, and path lines (white)", "FTLE backward from time 10 to 0")
     for view, direction, time, title in zip(both, ("Forward", "Backward"), (0, 10), words):
         ftle = FlowFTLE(Input=flow, Direction=direction, Dimensions=[401, 201, 1], Duration=10)
         ftle.UseStartTime, ftle.StartTime = 1, time
         shown = coloured(ftle, view, "FTLE_" + direction.lower(), "Inferno (matplotlib)", 0, 0.5, "exponent (1 / time)")
-        add_scale(shown)
+        add_scale(shown, sides=LOWER_SIDES)
         add_title(view, title)
-        look(view, [1, 0.43, 2.5], [1, 0.43, 0])
+        fit(view, [0, 2, 0, 1, 0, 0], [0, 0, 1], angle=30)
     lines = FlowPathLines(Input=flow, SeedType="Line")
     lines.SeedType.Point1, lines.SeedType.Point2, lines.SeedType.Resolution = [1.02, 0.35, 0], [1.26, 0.35, 0], 9
     lines.LimitTimes, lines.EndTime = 1, 10
-    display = coloured(lines, both[0], "ParticleAge", "Viridis (matplotlib)", 0, 10)
+    display = Show(lines, both[0])
+    ColorBy(display, None)
+    display.AmbientColor = display.DiffuseColor = [1, 1, 1]
     setattr(display, "Translation" if hasattr(display, "Translation") else "Position", [0, 0, 0.01])
     display.LineWidth = 2
-    save(folder, "flow_ftle", layout, 2, 640, 400)
+    save(folder, "flow_ftle", layout, 2, 640, 460)
 
 
 if __name__ == "__main__":

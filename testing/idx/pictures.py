@@ -10,10 +10,11 @@ import turbulence
 from paraview.simple import *
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from picture_parts import add_bar, add_box, add_title  # noqa: E402
+from picture_parts import add_bar, add_box, add_title, fit  # noqa: E402
 
 LEVELS_BELOW = (9, 6, 3, 0)
 SIZE = 480
+BOUNDS, TOWARDS = [0, 6.28] * 3, [12.4, 8, 14.4]
 
 
 def save(path, image):
@@ -29,24 +30,17 @@ def compute(path, samples, steps):
     save(path, turbulence.image(flow.velocity(), flow.vorticity()))
 
 
-def outlined(view, shown, words=""):
-    """The volume of the strong vortices of `shown`, as all pictures have it. Returns its display."""
+def show_volume(view, shown):
+    """The volume of the strong vortices of `shown`, and its colour bar. Returns its display."""
     view.UseColorPaletteForBackground = 0
     view.Background = [0.02, 0.02, 0.05]
     view.OrientationAxesVisibility = 0
     display = Show(shown, view, "UniformGridRepresentation")
     ColorBy(display, ("POINTS", "vorticity"))
     colors(2, 18)
-    add_bar(view, display, "vorticity", "vorticity")
+    add_bar(view, display, "vorticity", "vorticity (1 / time)", labels=(2, 6, 10, 14, 18))
     display.SetRepresentationType("Volume")
     display.ScalarOpacityUnitDistance = 0.1
-    add_box(view, shown)
-    if words:
-        add_title(view, words)
-    view.CameraPosition = [15.5, 10.5, 17.5]
-    view.CameraFocalPoint = [3.1, 2.5, 3.1]
-    view.CameraViewUp = [0, 1, 0]
-    view.CameraViewAngle = 33
     return display
 
 
@@ -75,7 +69,10 @@ def draw(path, picture):
         shown.GetClientSideObject().SetOutput(servermanager.Fetch(reader))
         grid = servermanager.Fetch(reader).GetDimensions()
         words = "all samples: " if below == 0 else "1/%d of the samples: " % 2 ** below
-        outlined(view, shown, words + " x ".join("%d" % n for n in grid))
+        show_volume(view, shown)
+        add_box(view, BOUNDS)
+        add_title(view, words + " x ".join("%d" % n for n in grid))
+        fit(view, BOUNDS, TOWARDS, angle=33)
     SaveScreenshot(picture, layout, SeparatorWidth=0, ImageResolution=[SIZE * len(LEVELS_BELOW), SIZE])
 
 

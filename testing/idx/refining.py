@@ -11,17 +11,19 @@ import traceback
 
 # ParaView's window does not say which file it runs.
 HERE = os.environ.get("BAT_SCRIPTS") or os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 import numpy as np  # noqa: E402
 import pictures  # noqa: E402
 import turbulence  # noqa: E402
 from paraview.simple import *  # noqa: E402
+from picture_parts import add_ruler, fit  # noqa: E402
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
 from vtkmodules.vtkCommonDataModel import vtkImageData  # noqa: E402
 from vtkmodules.vtkIOImage import vtkPNGWriter  # noqa: E402
-from vtkmodules.vtkRenderingCore import vtkWindowToImageFilter  # noqa: E402
+from vtkmodules.vtkRenderingCore import vtkTextProperty, vtkTextRenderer, vtkWindowToImageFilter  # noqa: E402
 
 SAMPLES = 256
+MIDDLE = [1.4, 4.9] * 3  # of the volume, which the pictures show
 
 
 def make(folder):
@@ -35,6 +37,18 @@ def make(folder):
     flow.modes = flow.forward(velocity)
     pictures.save(os.path.join(folder, "fine.idx"), turbulence.image(
         turbulence.finer(velocity, SAMPLES), turbulence.finer(flow.vorticity(), SAMPLES)))
+
+
+def write_words(pixels, words):
+    """Into the upper left corner of pixels, whose first row is the lowest."""
+    look, image = vtkTextProperty(), vtkImageData()
+    look.SetFontSize(13)
+    vtkTextRenderer.GetInstance().RenderString(look, words, image, [0, 0], 96)
+    width, height, _ = image.GetDimensions()
+    letters = vtk_to_numpy(image.GetPointData().GetScalars()).reshape(height, width, 4)
+    share = letters[..., 3:] / 255
+    place = pixels[-height - 8:-8, 10:10 + width]
+    place[:] = letters[..., :3] * share + place * (1 - share)
 
 
 class Pictures:
@@ -60,6 +74,8 @@ class Pictures:
                 side = min(width, height)
                 x, y = (width - side) // 2, (height - side) // 2
                 self.taken[level] = pixels[y:y + side, x:x + side].copy()
+                below = int(self.reader.Levels) - level
+                write_words(self.taken[level], f"1/{2 ** below} of the samples" if below else f"all {SAMPLES}^3 samples")
                 if level == int(self.reader.Levels):
                     self.write()
         except BaseException:  # in a callback of ParaView's, which would go on
@@ -86,11 +102,12 @@ def in_window(folder):
     reader = OpenDataFile(os.path.join(folder, "fine.idx"))
     reader.RefineWhileIdle = 1
     view = GetActiveViewOrCreate("RenderView")
-    pictures.outlined(view, reader)
+    pictures.show_volume(view, reader)
     in_window.kept = Pictures(reader, view, os.path.join(folder, "idx_refining.png"))
     Render(view)  # which looks at all of it
-    view.CameraPosition = [10.5, 7.4, 11.7]
-    view.CameraFocalPoint = [3.1, 2.8, 3.1]
+    margin = (view.ViewSize[0] - view.ViewSize[1]) // 2
+    fit(view, MIDDLE, pictures.TOWARDS, room=(margin, margin, 0, 0))
+    add_ruler(view, 0.5, "0.5", (margin + 20, 150))
     Render(view)
 
 
