@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Four steps of the collision side by side: pvbatch picture.py SERIES PNG [QUALITY]."""
 
+import os
 import sys
 
 from paraview.simple import (
@@ -8,29 +9,27 @@ from paraview.simple import (
     CreateLayout,
     CreateRenderView,
     GetColorTransferFunction,
-    GetScalarBar,
     OpenDataFile,
     SaveScreenshot,
     Show,
-    Text,
     UpdatePipeline,
 )
 
-WIDTH, HEIGHT = 2400, 640
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "testing", "support"))
+from picture_parts import add_bar, add_ruler, add_title, fit
+
+WIDTH, HEIGHT = 480, 540  # of each of the four
 BACKGROUND = [0.13, 0.14, 0.17]
 
 
-def new_view(time, half_width):
-    view = CreateRenderView()
+def new_view(time, bounds):
+    view = CreateRenderView(ViewSize=[WIDTH, HEIGHT])
     view.UseColorPaletteForBackground = 0
     view.Background = BACKGROUND
     view.OrientationAxesVisibility = 0
-    view.CameraParallelProjection = 1
-    view.CameraFocalPoint = [0.0, 0.0, 0.0]
-    view.CameraPosition = [0.0, -10.0 * half_width, 0.0]
-    view.CameraViewUp = [0.0, 0.0, 1.0]
-    view.CameraParallelScale = half_width * HEIGHT / (WIDTH / 4)
     view.ViewTime = time
+    fit(view, bounds, [0, -1, 0], [0, 0, 1], room=(10, 10, 40, 110))
     return view
 
 
@@ -43,31 +42,7 @@ def show_atoms(series, view):
     colors = GetColorTransferFunction("v")
     colors.ApplyPreset("Plasma (matplotlib)", True)
     colors.RescaleTransferFunction(0.0, 8.0)
-    return display, colors
-
-
-def show_bar(view, display, colors):
-    display.SetScalarBarVisibility(view, True)
-    bar = GetScalarBar(colors, view)
-    bar.Title = "speed"
-    bar.ComponentTitle = ""
-    bar.TitleColor = bar.LabelColor = [1.0, 1.0, 1.0]
-    bar.TitleFontSize = bar.LabelFontSize = 16
-    bar.AutoOrient = 0
-    bar.Orientation = "Horizontal"
-    bar.WindowLocation = "Any Location"
-    bar.Position = [0.15, 0.03]
-    bar.ScalarBarLength = 0.7
-    bar.UseCustomLabels = 1
-    bar.CustomLabels = [0.0, 2.0, 4.0, 6.0, 8.0]
-    bar.AddRangeLabels = 0
-
-
-def add_title(view, words):
-    display = Show(Text(Text=words), view)
-    display.WindowLocation = "Upper Left Corner"
-    display.FontSize = 18
-    display.Color = [1.0, 1.0, 1.0]
+    return display
 
 
 def main():
@@ -77,23 +52,24 @@ def main():
     UpdatePipeline(proxy=series)
     times = list(series.TimestepValues)
     chosen = [times[round(i * (len(times) - 1) / 3)] for i in range(4)]
-    bounds = series.GetDataInformation().GetBounds()
-    half_width = 0.52 * (bounds[1] - bounds[0])
+    bounds = list(series.GetDataInformation().GetBounds())
+    side = bounds[1] - bounds[0]  # of the first step; later ones are higher
+    bounds[4:] = [-side / 2, side / 2]
     layout = CreateLayout("collision")
     cell = 0
     for i, time in enumerate(chosen):
-        view = new_view(time, half_width)
-        display, colors = show_atoms(series, view)
-        add_title(view, f"time {time:.2f}")
-        if i == 0:
-            show_bar(view, display, colors)
+        view = new_view(time, bounds)
+        add_bar(view, show_atoms(series, view), "v", "speed (sigma / tau)", labels=range(0, 9, 2))
+        add_title(view, f"time {time:.2f} tau")
+        add_ruler(view, 10, "10 sigma", (20, 115))
         place = cell
         if i < 3:
             place = layout.SplitHorizontal(cell, 1.0 / (4 - i))
             cell = place + 1
         layout.AssignView(place, view)
-    layout.SetSize(WIDTH, HEIGHT)
-    SaveScreenshot(sys.argv[2], layout, SaveAllViews=1, ImageResolution=[WIDTH, HEIGHT])
+    size = [4 * WIDTH, HEIGHT]
+    layout.SetSize(*size)
+    SaveScreenshot(sys.argv[2], layout, SaveAllViews=1, ImageResolution=size)
     print(f"picture: {sys.argv[2]}")
 
 

@@ -10,32 +10,28 @@ from paraview.simple import (
     GetColorTransferFunction,
     GetOpacityTransferFunction,
     OpenDataFile,
-    Outline,
     SaveScreenshot,
     Show,
-    Text,
 )
 
-SIZE, MOST_VORTICITY = 640, 0.045
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "testing", "support"))
+from picture_parts import add_bar, add_box, add_title, fit
+
+SIZE, MAX_VORTICITY, MAX_SPEED = 480, 0.045, 0.08
 
 
-def new_view(samples, time):
+def new_view(samples, time, words):
     view = CreateRenderView(ViewSize=[SIZE, SIZE])
     view.UseColorPaletteForBackground = 0
     view.Background = [0.02, 0.02, 0.05]
     view.OrientationAxesVisibility = 0
-    half = samples / 2
-    view.CameraFocalPoint = [half, half, half - 0.08 * samples]
-    view.CameraPosition = [half + 1.9 * samples, half - 2.1 * samples, half + 1.15 * samples]
-    view.CameraViewUp = [0, 0, 1]
-    view.CameraViewAngle = 31
     view.ViewTime = time
+    bounds, up = [0, samples] * 3, [0, 0, 1]
+    add_box(view, bounds, up)
+    add_title(view, words)
+    fit(view, bounds, [1.9, -2.1, 1.2], up, angle=31)
     return view
-
-
-def show_outline(grid, view):
-    outline = Show(Outline(Input=grid), view)
-    outline.AmbientColor = outline.DiffuseColor = [0.35, 0.35, 0.45]
 
 
 def show_flow(grid, view):
@@ -44,11 +40,11 @@ def show_flow(grid, view):
     ColorBy(display, ("POINTS", "vorticity"))
     lut = GetColorTransferFunction("vorticity")
     lut.ApplyPreset("Inferno (matplotlib)", True)
-    lut.RescaleTransferFunction(0, MOST_VORTICITY)
+    lut.RescaleTransferFunction(0, MAX_VORTICITY)
     GetOpacityTransferFunction("vorticity").Points = [
-        0.15 * MOST_VORTICITY, 0, 0.5, 0, 0.5 * MOST_VORTICITY, 0.12, 0.5, 0, MOST_VORTICITY, 0.9, 0.5, 0]
+        0.15 * MAX_VORTICITY, 0, 0.5, 0, 0.5 * MAX_VORTICITY, 0.12, 0.5, 0, MAX_VORTICITY, 0.9, 0.5, 0]
     display.ScalarOpacityUnitDistance = 3
-    display.SetScalarBarVisibility(view, False)
+    add_bar(view, display, "vorticity", "vorticity (1 / step)")
 
 
 def show_dust(dust, samples, view):
@@ -59,8 +55,8 @@ def show_dust(dust, samples, view):
     ColorBy(display, ("POINTS", "velocity", "Magnitude"))
     lut = GetColorTransferFunction("velocity")
     lut.ApplyPreset("Plasma (matplotlib)", True)
-    lut.RescaleTransferFunction(0, 0.08)
-    display.SetScalarBarVisibility(view, False)
+    lut.RescaleTransferFunction(0, MAX_SPEED)
+    add_bar(view, display, "velocity", "speed (cells / step)", labels=[0, 0.02, 0.04, 0.06, MAX_SPEED])
 
 
 def main():
@@ -82,14 +78,11 @@ def main():
         for column, time in enumerate(times):
             if column < 2:
                 layout.SplitHorizontal(cell, 1 / (3 - column))
-            view = new_view(samples, time)
+            view = new_view(samples, time, f"{'dust in a slab' if row else 'flow'}, step {time:g}")
             layout.AssignView(2 * cell + 1 if column < 2 else cell, view)
             cell = 2 * cell + 2
-            show_outline(grid, view)
             if row == 0:
                 show_flow(grid, view)
-                label = Show(Text(Text=f"step {time:g}"), view)
-                label.FontSize = 18
             else:
                 show_dust(dust, samples, view)
     SaveScreenshot(picture, layout, ImageResolution=[3 * SIZE, 2 * SIZE], SeparatorWidth=0)
