@@ -70,6 +70,60 @@ with Folder() as folder:
     expect(os.path.exists(folder("dust_0005.bat")), False, "a step of the run before is there")
     Delete(reader)
 
+# A run that injects its particles after its first step, which says what there will be, or does not.
+WRITE_LATE = """
+import json, sys
+import numpy as np, parabat
+folder, declares = sys.argv[1], sys.argv[2] == "1"
+files = []
+for step, n in enumerate((0, 100, 0)):
+    values = {"id": np.arange(n), "temperature": np.arange(n, dtype=np.float32), "velocity": np.ones((n, 3))}
+    parabat.write(f"{folder}/late_{step}.bat", np.random.default_rng(1).random((n, 3)), values if n or declares else {},
+                  time=0.5 + step, step=step)
+    files.append({"name": f"late_{step}.bat", "time": 0.5 + step})
+json.dump({"file-series-version": "1.0", "files": files}, open(f"{folder}/late.bat.series", "w"))
+"""
+
+
+def kinds(data):
+    arrays = [data.GetPointData().GetArray(i) for i in range(data.GetPointData().GetNumberOfArrays())]
+    return {array.GetName(): (array.GetDataTypeAsString(), array.GetNumberOfComponents()) for array in arrays}
+
+
+for declares in ("1", "0"):
+    for as_list in (True, False):
+        with Folder() as folder:
+            run("-c", WRITE_LATE, folder(""), declares)
+            files = folder("late.bat.series") if as_list else [folder(f"late_{step}.bat") for step in range(3)]
+            reader = OpenDataFile(files)
+            what = f"declared {declares}, list {as_list}"
+            everything = kinds(fetch(reader, 1.5))
+            expect(set(everything), {"id", "temperature", "velocity"}, what)
+            Delete(reader)
+            reader = OpenDataFile(files)
+            empty = fetch(reader, 0.5)
+            expect((empty.GetNumberOfPoints(), kinds(empty)), (0, everything), what + ": the first step")
+            view = CreateView("RenderView")
+            view.ViewTime = 0.5
+            display = Show(reader, view)
+            ColorBy(display, ("POINTS", "temperature"))
+            Render(view)
+            expect(list(display.ColorArrayName), ["POINTS", "temperature"], what + ": colours")
+            view.ViewTime = 1.5
+            Render(view)
+            display.RescaleTransferFunctionToDataRange(False)
+            table = GetColorTransferFunction("temperature")
+            expect((table.RGBPoints[0], table.RGBPoints[-4]), (0.0, 99.0), what + ": range of the colours")
+            # Conditions on what the empty steps may lack.
+            reader.AttributeRanges = ["temperature", "10", "19"]
+            reader.Ids, reader.IdAttribute = "5-14", "id"
+            expect(ids(reader, 1.5), np.arange(10, 15), what + ": ids in a range")
+            for time in (0.5, 2.5):
+                expect((len(ids(reader, time)), reader.GetClientSideObject().GetErrorCode()), (0, 0), what + f": time {time}")
+            Delete(display)
+            Delete(reader)
+            Delete(view)
+
 with Folder() as folder:
     many = folder("many.bat")
     run(WRITE_MANY, many, "write")

@@ -88,6 +88,9 @@ def main():
     parabat.write(folder / "empty.bat", positions[:0], {key: values[:0] for key, values in attributes.items()}, time=0.5)
     pause = [steps[0], {"name": "empty.bat", "time": 0.5}, steps[2]]
     (folder / "pause.bat.series").write_text(json.dumps({"files": pause}))
+    parabat.write(folder / "before.bat", positions[:0], {}, time=-0.5)
+    late = [{"name": "before.bat", "time": -0.5}, *steps]
+    (folder / "late.bat.series").write_text(json.dumps({"files": late}))
     parabat.write(folder / "names.bat", positions[:500], {HOSTILE: np.arange(500, dtype="f4")}, metadata=json.dumps({"title": HOSTILE}))
 
     data = bytearray((folder / "cloud.bat").read_bytes())

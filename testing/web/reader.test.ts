@@ -36,6 +36,20 @@ function kindOf(kind: string): (error: unknown) => boolean {
   return (error) => error instanceof BatError && error.kind === kind;
 }
 
+test("a dataset without particles takes attributes that it lacks for empty", async () => {
+  const dataset = await openPath(join(GOLDEN, "empty.bat"));
+  assert.equal(dataset.particleCount, 0n);
+  const query = { ranges: [{ attribute: "nothing", component: 2, minimum: 0, maximum: 1 }], lists: [{ attribute: "none", values: [1n] }] };
+  const { count, attributes } = await dataset.read(query, { attributes: ["nothing", ...dataset.attributes.map(({ name }) => name)] });
+  assert.equal(count, 0);
+  assert.deepEqual([...attributes.keys()], ["nothing", ...dataset.attributes.map(({ name }) => name)]);
+  assert.equal(attributes.get("nothing")!.length, 0);
+  assert.deepEqual(await dataset.leafEstimate(0, query), { atLeast: 0, atMost: 0 });
+  await assert.rejects(dataset.read({ ranges: [{ attribute: "nothing", minimum: 2, maximum: 1 }] }), kindOf("invalid_query"));
+  const full = await openPath(join(GOLDEN, "small.bat"));
+  await assert.rejects(full.read({}, { attributes: ["nothing"] }), kindOf("invalid_query"));
+});
+
 test("hashes are those of xxHash", () => {
   const text = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => (i * 131 + 7) & 255);
   // Length, XXH64 and XXH3, from Python's xxhash.

@@ -550,6 +550,34 @@ test("a step without particles keeps the ranges that are set", async () => {
   });
 });
 
+test("a series that begins without particles shows what a link asks for as soon as there are some", async () => {
+  await withPage(viewerOf("/data/late.bat.series", "filter=0;;0:mass&colour=0:mass"), async (page) => {
+    await idle(page);
+    assert.equal((await shown(page, "")).count, 0);
+    assert.equal(await page.locator('input[aria-label^="Least mass"]').count(), 0);
+    await reloaded(page, () => page.locator("#time").fill("1"));
+    assert.deepEqual(await shown(page, "id"), oracle["step_0.bat"]);
+    assert.equal(await page.locator('input[aria-label^="Least mass"]').count(), 2);
+    const colour = (): Promise<string | null> => page.locator("#colour option:checked").textContent();
+    assert.match((await colour())!, /^mass/);
+    // The picture is that of a series that begins with this step.
+    const camera = (): Promise<string | null> => page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("camera"));
+    await page.waitForFunction(() => location.hash.includes("camera="));
+    const found = await camera();
+    await reloaded(page, () => page.locator("#time").fill("0"));
+    assert.match((await colour())!, /^mass/);
+    await page.selectOption("#colour", { label: (await page.locator("#colour option").allTextContents()).find((one) => one.startsWith("id"))! });
+    await reloaded(page, () => page.locator("#time").fill("1"));
+    assert.match((await colour())!, /^id/);
+    assert.equal(await page.locator(".note").count(), 0);
+    await withPage(viewerOf("/data/steps.bat.series"), async (other) => {
+      await idle(other);
+      await other.waitForFunction(() => location.hash.includes("camera="));
+      assert.equal(await other.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("camera")), found);
+    });
+  });
+});
+
 test("names of a file are text, never HTML; everything has a name for screen readers", async () => {
   await withPage(viewerOf("/data/names.bat"), async (page) => {
     await idle(page);

@@ -72,7 +72,8 @@ public:
 
   void read()
   {
-    if (this->lacks_ids())
+    this->result_.is_empty = this->dataset_.particle_count() == 0;
+    if (this->result_.is_empty && this->lacks_ids())
     {
       return;
     }
@@ -118,9 +119,8 @@ private:
     };
     const std::string& id = this->request_.id_attribute;
     const std::string& second = this->request_.second_attribute;
-    return this->dataset_.particle_count() == 0 &&
-      ((id.empty() ? !find_id_attribute(attributes) : lacks(id)) ||
-        (!second.empty() && lacks(second)));
+    return (id.empty() ? !find_id_attribute(attributes) : lacks(id)) ||
+      (!second.empty() && lacks(second));
   }
 
   void find_attributes()
@@ -635,11 +635,14 @@ TrailColumn assemble(
   all.in_step.resize(results.size());
   std::vector<StepColumn*> found(results.size());
   const std::string* first = nullptr; // file that has decided the type so far
+  // What steps without particles say of types counts only where no other step says anything.
+  const bool is_anywhere = std::any_of(results.begin(), results.end(),
+    [&](StepResult& result) { return !result.is_empty && find_column(result, attribute); });
   for (std::size_t s = 0; s != results.size(); ++s)
   {
     StepResult& result = results[s];
     StepColumn* const column = find_column(result, attribute);
-    if (!column)
+    if (!column || (result.is_empty && is_anywhere))
     {
       continue;
     }

@@ -93,6 +93,7 @@ struct StepResult
   std::vector<std::string> names; ///< of all its attributes
   std::vector<TrailProblem> problems;
   std::optional<Error> error;
+  bool is_empty = false; ///< no particles in its dataset
   bool has_all_indexes = true;
   bool from_tracks = false;
   std::uint64_t compared = 0;

@@ -261,7 +261,41 @@ void pqBATFirstPictureBehavior::adopt(
       ColorBy(representation, VelocityOf(arrays));
     }
     this->watchGlow(representation);
+    if (DataOf(representation)->GetNumberOfPoints() == 0)
+    {
+      QObject::connect(representation, &QObject::destroyed, this,
+        [this](QObject* gone) { this->Empty.remove(gone); });
+      this->Empty.insert(representation);
+    }
   }
+}
+
+//-----------------------------------------------------------------------------
+// A run that begins without particles: the first step that has some is the first picture. ParaView
+// knows of no arrays before.
+void pqBATFirstPictureBehavior::showFirstParticles(pqDataRepresentation* representation)
+{
+  auto* proxy = vtkSMPVRepresentationProxy::SafeDownCast(representation->getProxy());
+  if (proxy && proxy->GetUsingScalarColoring())
+  {
+    proxy->RescaleTransferFunctionToDataRange(false, false);
+  }
+  else if (!IsGlow(representation))
+  {
+    ColorBy(representation, VelocityOf(DataOf(representation)->GetPointDataInformation()));
+  }
+  pqView* view = representation->getView();
+  const QList<pqRepresentation*> all =
+    view ? view->getRepresentations() : QList<pqRepresentation*>();
+  const bool isAlone = std::none_of(all.begin(), all.end(),
+    [&](pqRepresentation* one) {
+      return one != representation && one->isVisible() && qobject_cast<pqDataRepresentation*>(one);
+    });
+  if (view && representation->isVisible() && isAlone)
+  {
+    view->resetDisplay();
+  }
+  representation->renderViewEventually();
 }
 
 //-----------------------------------------------------------------------------
@@ -389,6 +423,11 @@ void pqBATFirstPictureBehavior::followNow(pqPipelineSource* source)
     if (this->Particles.contains(representation))
     {
       this->showParticles(source, representation);
+    }
+    if (this->Empty.contains(representation) && DataOf(representation)->GetNumberOfPoints() != 0)
+    {
+      this->Empty.remove(representation);
+      this->showFirstParticles(representation);
     }
     const auto ours = this->Slices.find(representation);
     const int layers = ours != this->Slices.end() ? LayersOf(representation) : 0;

@@ -5,6 +5,7 @@
 
 #include <QHash>
 #include <QObject>
+#include <QSet>
 
 #include <array>
 
@@ -33,6 +34,7 @@ private:
   Q_DISABLE_COPY(pqBATFirstPictureBehavior)
 
   void watchGlow(pqDataRepresentation* representation);
+  void showFirstParticles(pqDataRepresentation* representation);
   void showSlice(pqDataRepresentation* representation);
   void showParticles(pqPipelineSource* source, pqDataRepresentation* representation);
   void followNow(pqPipelineSource* source);
@@ -47,6 +49,7 @@ private:
 
   QHash<QObject*, Background> Darkened;
   QHash<QObject*, int> Slices;     ///< where each of ours is
+  QSet<QObject*> Empty;            ///< of steps without particles so far
   QHash<QObject*, bool> Particles; ///< whether those of a flow filter are shown
 };
 

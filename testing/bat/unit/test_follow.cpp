@@ -295,8 +295,16 @@ TEST_F(Follow, steps_without_particles_may_lack_columns)
     EXPECT_EQ(trails.attributes[0].name, "temperature");
     EXPECT_EQ(trails.counts, (std::vector<std::uint32_t>{ 0, 0, 1, 1, 0, 0 }));
   }
+  // Types are those of the steps with particles, as of a table that has a header and no rows.
+  clouds::Cloud header;
+  header.set_positions(std::vector<float>{});
+  header.add("id", bat::ScalarType::Float64, std::vector<double>{});
+  header.add("velocity", bat::ScalarType::Int64, std::vector<std::int64_t>{});
+  this->add(header, false);
   request.attributes = { "velocity" };
-  EXPECT_EQ(bat::follow(this->steps, request).attributes[0].components, 3);
+  const bat::TrailColumn velocity = bat::follow(this->steps, request).attributes[0];
+  EXPECT_EQ(velocity.type, bat::ScalarType::Float32);
+  EXPECT_EQ(velocity.components, 3);
 }
 
 TEST_F(Follow, types_that_no_type_holds_and_other_components_are_refused)

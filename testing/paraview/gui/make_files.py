@@ -47,6 +47,14 @@ for step, time in enumerate(times):
 files = [{"name": "steps_%04d.bat" % step, "time": time} for step, time in enumerate(times)]
 with open(at("steps.bat.series"), "w") as series:
     json.dump({"file-series-version": "1.0", "files": files}, series)
+# A run that injects its particles after its first step.
+for step in range(2):
+    particles = cloud(1000) if step else vtkPolyData()
+    particles.GetInformation().Set(particles.DATA_TIME_STEP(), step + 0.5)
+    SaveData(at("late_%d.bat" % step), producer(particles))
+with open(at("late.bat.series"), "w") as series:
+    json.dump({"file-series-version": "1.0",
+               "files": [{"name": "late_%d.bat" % step, "time": step + 0.5} for step in range(2)]}, series)
 SaveData(at("grid.idx"), Wavelet(WholeExtent=[0, 191, 0, 191, 0, 191]))
 
 # A flow that turns and rises, of two steps: the list has one after the other.

@@ -71,3 +71,26 @@ def watch():
 def check_played():
     expect(len(set(suggested)) > 1, True, "suggested radii %r" % suggested)
     expect(seen[-3:], TIMES[1:], "times that were played")
+
+
+def begin_anew():
+    for source in list(GetSources().values()):
+        Delete(source)
+    messages.clear()
+
+
+def check_before():
+    reader = GetActiveSource()
+    expect(reader.GetDataInformation().GetNumberOfPoints(), 0, "particles before the first")
+    expect("velocity" in list(reader.PointArrayStatus), True, "arrays of the steps to come")
+    expect(list(messages), [], "messages")
+
+
+def check_late():
+    display = GetDisplayProperties(GetActiveSource())
+    expect(list(display.ColorArrayName), ["POINTS", "velocity"], "colours")
+    speed = np.sqrt((arrays(1000)["velocity"].astype("f8") ** 2).sum(1))
+    table = GetColorTransferFunction("velocity")
+    np.testing.assert_allclose((table.RGBPoints[0], table.RGBPoints[-4]), (speed.min(), speed.max()), rtol=1e-5)
+    assert lit(take("late.png")) > 0.001
+    expect(list(messages), [], "messages")

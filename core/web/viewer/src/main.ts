@@ -69,6 +69,8 @@ class App {
   private histograms = new Map<string, Histogram>();
   private picked: Picked | null = null;
   private hasFirst = false;
+  /** A step with particles was open: only then is it known what may be chosen, and where the camera stands. */
+  private isKnown = false;
   private pendingHistograms: (() => void)[] = [];
   private hiddenNotes = 0;
   private timers = new Map<string, number>();
@@ -176,12 +178,12 @@ class App {
     }
     this.scales.clear();
     this.keys.clear();
+    this.isKnown = false;
     this.facts = null;
     await this.openStep(Math.min(this.state.step, steps.length - 1));
   }
 
   private async openStep(number: number): Promise<void> {
-    const isFirst = this.facts === null;
     const facts = await this.client.ask("open", { source: this.steps[number]!.source, memoryBytes: MEMORY_BYTES });
     this.facts = facts;
     this.state.step = number;
@@ -191,17 +193,19 @@ class App {
     this.pick(null);
     byId("empty").hidden = true;
     this.clearNotes();
-    for (const one of facts.keys) {
+    const isFirst = !this.isKnown;
+    this.isKnown ||= facts.particles !== 0n;
+    for (const one of facts.particles === 0n ? [] : facts.keys) {
       const { key, minimum, maximum } = one;
       this.keys.set(keyText(key), one);
       const before = this.scales.get(keyText(key)) ?? [Infinity, -Infinity];
       this.scales.set(keyText(key), [Math.min(before[0], Number(minimum)), Math.max(before[1], Number(maximum))]);
     }
-    if (isFirst) {
+    if (isFirst && this.isKnown) {
       this.chooseColour();
     }
     this.view.setDataset(facts.bounds, !isFirst);
-    if (isFirst && this.state.camera !== null) {
+    if (isFirst && this.isKnown && this.state.camera !== null) {
       this.view.setCamera(this.state.camera);
     }
     document.title = `${facts.title ?? this.steps[number]!.label} · ParaBAT`;
@@ -236,9 +240,17 @@ class App {
   }
 
   private scaleOf(key: KeyRef | null, logarithmic: boolean): Scale | null {
-    const isThere = key?.attribute === "" || this.facts?.attributes.some(({ name }) => name === key?.attribute);
+    const isThere =
+      key?.attribute === "" ||
+      this.facts?.particles === 0n ||
+      this.facts?.attributes.some(({ name }) => name === key?.attribute);
     const ends = key === null || !isThere ? undefined : this.scales.get(keyText(key));
     return key === null || ends === undefined ? null : { key, minimum: ends[0], maximum: ends[1], logarithmic };
+  }
+
+  /** What can be chosen: in a step without particles, what could be in the others. */
+  private choices(): readonly KeyFacts[] {
+    return this.facts!.particles === 0n && this.keys.size > 0 ? [...this.keys.values()] : this.facts!.keys;
   }
 
   private load(): void {
@@ -551,7 +563,7 @@ class App {
 
   private colourControls(): HTMLElement {
     const { state } = this;
-    const by = this.keyChoice(this.facts!.keys, state.colour, "one colour", (key) => {
+    const by = this.keyChoice(this.choices(), state.colour, "one colour", (key) => {
       state.colour = key;
       state.isPlain = key === null;
       state.colourRange = null;
@@ -569,7 +581,7 @@ class App {
     map.id = "map";
     const bar = make("div", { className: "bar", role: "img", "aria-label": "Colours from least to most" });
     bar.style.background = gradient(state.colourMap);
-    const facts = this.facts!.keys.find(({ key }) => state.colour !== null && keyText(key) === keyText(state.colour));
+    const facts = this.choices().find(({ key }) => state.colour !== null && keyText(key) === keyText(state.colour));
     const more: HTMLElement[] = [];
     if (facts) {
       const scale = this.scaleOf(facts.key, state.logarithmic)!;
@@ -609,9 +621,12 @@ class App {
 
   private filterControls(): HTMLElement {
     const { state } = this;
-    const keys = this.facts!.keys.filter(({ key }) => key.attribute !== "");
-    const sliders = state.filters.map((filter, index) => {
-      const facts = keys.find(({ key }) => keyText(key) === keyText(filter.key)) ?? this.keys.get(keyText(filter.key))!;
+    const keys = this.choices().filter(({ key }) => key.attribute !== "");
+    const sliders = state.filters.flatMap((filter, index) => {
+      const facts = keys.find(({ key }) => keyText(key) === keyText(filter.key)) ?? this.keys.get(keyText(filter.key));
+      if (facts === undefined) {
+        return []; // no step with particles was open
+      }
       const between = new Between(
         facts,
         [filter.minimum, filter.maximum],
@@ -631,7 +646,7 @@ class App {
           (found) => found && between.setHistogram(found.counts),
         );
       }
-      return between.element;
+      return [between.element];
     });
     const left = keys.filter(({ key }) => !state.filters.some((one) => keyText(one.key) === keyText(key)));
     const add = this.keyChoice(left, null, "add…", (key) => {
@@ -704,7 +719,7 @@ class App {
       },
     );
     radius.input.id = "radius";
-    const by = this.keyChoice(this.facts!.keys, state.size, "the same for all", (key) => {
+    const by = this.keyChoice(this.choices(), state.size, "the same for all", (key) => {
       state.size = key;
       this.load();
     });
@@ -805,7 +820,7 @@ class App {
       if (this.facts === null) {
         return;
       }
-      this.state.camera = this.view.cameraState();
+      this.state.camera = this.isKnown ? this.view.cameraState() : this.state.camera;
       try {
         history.replaceState(null, "", `#${toHash(this.state)}`);
       } catch {
@@ -821,7 +836,7 @@ class App {
   }
 
   private async copyLink(): Promise<void> {
-    this.state.camera = this.view.cameraState();
+    this.state.camera = this.isKnown ? this.view.cameraState() : this.state.camera;
     const link = `${location.href.split("#")[0]}#${toHash(this.state)}`;
     if ("blob" in this.steps[this.state.step]!.source) {
       this.note("A link cannot hold files of this computer: publish them with 'parabat web' for one.", "told");
