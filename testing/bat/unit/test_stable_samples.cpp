@@ -179,22 +179,30 @@ TEST(StableSamples, steps_share_their_samples_while_particles_move_come_and_go)
 TEST(StableSamples, parts_and_slices_add_up_to_the_whole)
 {
   const bat::File file = encode_and_open(with_ids(some_ids(9000, 7), 7), stable());
-  for (const double quality : { 1.0, 0.37, 0.1 })
+  for (const std::uint64_t parts : { 2, 7, 8999, 20000 })
   {
-    for (const std::uint64_t parts : { 2, 7, 8999, 20000 })
+    const std::uint64_t step = parts > 100 ? 97 : 1; // not all of many
+    std::vector<std::vector<std::uint64_t>> shown(parts);
+    double before = 0;
+    for (const double quality : { 0.1, 0.37, 1.0 })
     {
       std::vector<std::uint64_t> places;
-      std::uint64_t before = 0;
       bat::Query query;
-      query.quality = quality;
       query.parts = parts;
-      const std::uint64_t step = parts > 100 ? 97 : 1; // not all of many
       for (query.part = 0; query.part < parts; query.part += step)
       {
-        const auto some = brute_force::positions_of(file.select(query));
-        EXPECT_LE(some.size(), 9000 / parts + 1);
-        places.insert(places.end(), some.begin(), some.end());
-        before += query.part == 0 ? some.size() : 0;
+        query.quality = quality;
+        query.after_quality = before;
+        const auto slice = brute_force::positions_of(file.select(query));
+        query.after_quality = 0;
+        const auto whole = brute_force::positions_of(file.select(query));
+        EXPECT_LE(whole.size(), 9000 / parts + 1);
+        places.insert(places.end(), whole.begin(), whole.end());
+
+        std::vector<std::uint64_t>& sum = shown[query.part];
+        sum.insert(sum.end(), slice.begin(), slice.end());
+        std::sort(sum.begin(), sum.end());
+        ASSERT_EQ(sum, whole) << "part " << query.part << " of " << parts << " at " << quality;
       }
       std::sort(places.begin(), places.end());
       ASSERT_EQ(std::adjacent_find(places.begin(), places.end()), places.end());
@@ -204,6 +212,7 @@ TEST(StableSamples, parts_and_slices_add_up_to_the_whole)
         std::iota(expected.begin(), expected.end(), 0);
         EXPECT_EQ(places, expected);
       }
+      before = quality;
     }
   }
 }
