@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs libraries, headers, the CMake package ParaBAT, pkg-config files, programs and the Python
-# package. Components: library (what programs need to run), devel, programs, python, former
-# (`import bat`), and of BATParaView paraview_plugins.
+# package. Components: library (what programs need to run), devel, programs, python, and of
+# BATParaView paraview_plugins.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/ParaBAT")

@@ -36,6 +36,3 @@ install(FILES "${PROJECT_SOURCE_DIR}/xml/BATReader.xml" "${PROJECT_SOURCE_DIR}/x
 # Where the target `viewer` was built.
 install(FILES "${PROJECT_BINARY_DIR}/web/core/web/dist/viewer.html" DESTINATION "${BAT_PYTHON_DIR}/parabat"
   COMPONENT python OPTIONAL)
-# Not beside it: where the interpreter looks, `bat` is the name of another package.
-install(FILES "${PROJECT_SOURCE_DIR}/core/python/bat.py" DESTINATION share/parabat/python
-  COMPONENT former)

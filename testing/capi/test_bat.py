@@ -10,7 +10,6 @@ import os
 import pickle
 import sys
 import types
-import warnings
 
 import numpy as np
 import parabat
@@ -616,22 +615,7 @@ def steps_become_series():
         assert len(d) == total(n)
 
 
-def the_former_name_goes_on_to_work():
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        import bat  # pylint: disable=import-outside-toplevel
-    assert [w.category for w in said] == [DeprecationWarning] and "`parabat`" in str(said[0].message)
-    bat.write(COMM, PATH + ".former", np.zeros((2, 3)), {"id": np.arange(2)}, step=7)
-    with bat.Dataset(PATH + ".former", COMM) as d:
-        assert d.step == 7 and d.read().count == 2 * RANKS
-    assert bat.BatError is parabat.BatError
-    if COMM is not None:
-        with bat.Series(COMM, f"{PATH}.former_series/steps.bat") as series:
-            assert series.write(0, 0.0, np.zeros((2, 3))).particles == 2 * RANKS
-
-
 if __name__ == "__main__":
-    the_former_name_goes_on_to_work()
     what_repeats_comes_back_by_every_name()
     every_type_comes_back()
     columns_are_there_without_a_copy()
