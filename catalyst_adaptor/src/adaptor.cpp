@@ -3,6 +3,7 @@
 
 #include "bat/catalyst_bat.h"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

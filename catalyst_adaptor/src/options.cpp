@@ -7,6 +7,7 @@
 #include "bat/query.hpp"
 #include "bat/text.hpp"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fails if C++ is not as clang-format makes it, if a source file does not say what it is for or under which license it is, if a link in a Markdown file leads nowhere,
-or if a test is not named like Suite.words_with_underscores.
+if a test is not named like Suite.words_with_underscores, or if a file does not include the headers of fmt that it uses.
 
-Usage: check_style.py SOURCE_DIR format|openings|licenses|links|names
+Usage: check_style.py SOURCE_DIR format|openings|licenses|links|names|help|includes
 Ends with 77 if clang-format 14 is not installed.
 """
 
@@ -20,6 +20,10 @@ SPDX = "SPDX-License-Identifier: BSD-3-Clause"
 VERSION = "14."  # others break lines elsewhere
 TEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.M)
 CODE = re.compile(r"^```.*?^```|^    .*?$|`[^`\n]*`", re.M | re.S)
+INCLUDE = re.compile(r'^#include [<"]([^>"]+)[>"]', re.M)
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+FMT = re.compile(r"\bfmt::(\w+)")
+FMT_HEADERS = {"join": "fmt/ranges.h", "streamed": "fmt/ostream.h"}  # others: fmt/format.h
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -105,6 +109,26 @@ def check_links(source):
                 yield f"{path.relative_to(source)} links to {link}, where no such heading is"
 
 
+def included(path):
+    """The headers that a file includes, by itself or by the header of its own name."""
+    headers = set()
+    for source in {path, *path.parent.glob(path.stem + ".h*")}:
+        headers.update(INCLUDE.findall(source.read_text()))
+    return headers
+
+
+def check_includes(source):
+    """Releases of fmt differ in which of its headers include which others."""
+    for path in files(source, CXX):
+        code = COMMENT.sub("", path.read_text())
+        used = set(FMT.findall(code))
+        headers = included(path) if used else set()
+        for name in sorted(used):
+            header = FMT_HEADERS.get(name, "fmt/format.h")
+            if header not in headers:
+                yield f"{path.relative_to(source)} uses fmt::{name} and does not include <{header}>"
+
+
 def check_names(source):
     for path in files(source / "testing", (".cpp", ".cxx")):
         for suite, name in TEST.findall(path.read_text()):
@@ -136,7 +160,7 @@ def check_help(source):
 def main():
     source = pathlib.Path(sys.argv[1]).resolve()
     checks = {"format": check_format, "openings": check_openings, "licenses": check_licenses, "links": check_links, "names": check_names,
-              "help": check_help}
+              "help": check_help, "includes": check_includes}
     problems = list(checks[sys.argv[2]](source))
     for problem in problems:
         print(problem)

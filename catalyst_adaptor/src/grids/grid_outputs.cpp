@@ -6,6 +6,7 @@
 #include "bat/error.hpp"
 #include "bat/ranks.hpp"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 
 #include "bat/error.hpp"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <string>

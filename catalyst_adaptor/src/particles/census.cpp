@@ -3,6 +3,7 @@
 
 #include "bat/error.hpp"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 

@@ -10,6 +10,7 @@
 #include "bat/error.hpp"
 #include "bat/text.hpp"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 #include "bat/format/layout.hpp"
 #include "bat/write/option_fields.hpp"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
