@@ -19,6 +19,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <limits>
+#include <system_error>
 
 namespace bat::capi
 {

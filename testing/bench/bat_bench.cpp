@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -29,6 +30,8 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fails if C++ is not as clang-format makes it, if a source file does not say what it is for or under which license it is, if a link in a Markdown file leads nowhere,
-if a test is not named like Suite.words_with_underscores, or if a file does not include the headers of fmt that it uses.
+if a test is not named like Suite.words_with_underscores, or if a file does not include the headers of fmt and of the standard library that it uses.
 
 Usage: check_style.py SOURCE_DIR format|openings|licenses|links|names|help|includes
 Ends with 77 if clang-format 14 is not installed.
@@ -22,8 +22,42 @@ TEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.M)
 CODE = re.compile(r"^```.*?^```|^    .*?$|`[^`\n]*`", re.M | re.S)
 INCLUDE = re.compile(r'^#include [<"]([^>"]+)[>"]', re.M)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
-FMT = re.compile(r"\bfmt::(\w+)")
-FMT_HEADERS = {"join": "fmt/ranges.h", "streamed": "fmt/ostream.h"}  # others: fmt/format.h
+USED = re.compile(r"\b(fmt|std)::(\w+)")
+# Header to names; the first header of a name is the one to include.
+PROVIDED = {
+    "algorithm": "adjacent_find all_of any_of binary_search clamp copy copy_if copy_n count_if equal equal_range fill fill_n find find_if "
+                 "for_each generate includes is_sorted lower_bound max max_element merge min min_element minmax minmax_element mismatch "
+                 "none_of nth_element partial_sort partition partition_point remove remove_if replace reverse rotate set_difference "
+                 "set_intersection set_union shuffle sort stable_partition stable_sort transform unique upper_bound",
+    "array": "array", "atomic": "atomic atomic_thread_fence memory_order_relaxed", "bitset": "bitset",
+    "charconv": "from_chars to_chars", "chrono": "chrono",
+    "cmath": "abs ceil cos exp exp2 fabs floor fmod hypot isfinite isinf isnan log log2 lround nextafter pow round signbit sin sqrt trunc",
+    "condition_variable": "condition_variable", "cstdint": "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uintptr_t",
+    "cstdio": "fclose fflush fopen fprintf fputs fread FILE fwrite printf snprintf", "cstdlib": "exit free getenv malloc strtod",
+    "cstring": "memcmp memcpy memmove memset strcmp strerror strlen", "deque": "deque",
+    "exception": "current_exception exception exception_ptr make_exception_ptr rethrow_exception terminate uncaught_exceptions",
+    "filesystem": "filesystem", "fstream": "ifstream ofstream", "functional": "function greater less ref reference_wrapper",
+    "future": "async future promise", "initializer_list": "initializer_list", "iostream": "cerr cin cout",
+    "iterator": "advance back_inserter distance inserter istreambuf_iterator make_move_iterator next ostream_iterator prev",
+    "limits": "numeric_limits", "list": "list", "map": "map multimap",
+    "memory": "enable_shared_from_this make_shared make_unique shared_ptr static_pointer_cast unique_ptr weak_ptr",
+    "mutex": "call_once lock_guard mutex once_flag recursive_mutex scoped_lock unique_lock", "new": "bad_alloc",
+    "numeric": "accumulate exclusive_scan gcd iota partial_sum reduce", "optional": "nullopt nullopt_t optional",
+    "queue": "priority_queue queue", "random": "mt19937 mt19937_64 uniform_int_distribution uniform_real_distribution",
+    "regex": "regex regex_match regex_replace regex_search smatch", "set": "multiset set", "shared_mutex": "shared_lock shared_mutex",
+    "sstream": "istringstream ostringstream stringstream",
+    "stdexcept": "invalid_argument length_error logic_error out_of_range runtime_error", "string": "getline stod stoi stoll stoull string to_string",
+    "string_view": "string_view", "system_error": "error_code errc generic_category system_category system_error", "thread": "this_thread thread",
+    "tuple": "forward_as_tuple make_tuple tie tuple",
+    "type_traits": "conditional_t decay_t enable_if_t false_type integral_constant invoke_result_t is_arithmetic_v is_const_v is_enum_v "
+                   "is_floating_point_v is_integral_v is_same_v is_signed_v is_trivially_copyable_v is_unsigned_v is_void_v make_signed_t "
+                   "make_unsigned_t remove_const_t remove_cv_t remove_reference_t true_type underlying_type_t void_t",
+    "unordered_map": "unordered_map unordered_multimap", "unordered_set": "unordered_set", "variant": "get_if holds_alternative monostate variant visit",
+    "vector": "vector",
+}
+ALSO = {"abs": ("cstdlib",), "initializer_list": ("map", "set", "string", "unordered_map", "vector"), "string_view": ("string",), "remove": ("cstdio",)}  # other headers that a standard says bring a name
+HEADERS = {"fmt": {"join": ("fmt/ranges.h",)}, "std": {
+    name: (header, *ALSO.get(name, ())) for header, names in PROVIDED.items() for name in names.split()}}  # other names of fmt: fmt/format.h
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -109,24 +143,30 @@ def check_links(source):
                 yield f"{path.relative_to(source)} links to {link}, where no such heading is"
 
 
-def included(path):
-    """The headers that a file includes, by itself or by the header of its own name."""
-    headers = set()
-    for source in {path, *path.parent.glob(path.stem + ".h*")}:
-        headers.update(INCLUDE.findall(source.read_text()))
-    return headers
-
-
 def check_includes(source):
-    """Releases of fmt differ in which of its headers include which others."""
-    for path in files(source, CXX):
-        code = COMMENT.sub("", path.read_text())
-        used = set(FMT.findall(code))
-        headers = included(path) if used else set()
-        for name in sorted(used):
-            header = FMT_HEADERS.get(name, "fmt/format.h")
-            if header not in headers:
-                yield f"{path.relative_to(source)} uses fmt::{name} and does not include <{header}>"
+    """What a file uses of fmt and of the standard library, it includes: itself, or in the project's headers that it includes.
+    Releases of both differ in which of their headers include which others."""
+    texts = {path: path.read_text() for path in files(source, CXX)}
+    by_name = {}
+    for path in texts:
+        by_name.setdefault(path.name, []).append(path)
+    reached = {}
+
+    def headers(path):
+        if path not in reached:
+            reached[path] = found = set()
+            for name in INCLUDE.findall(texts[path]):
+                found.add(name)
+                for other in by_name.get(name.rsplit("/", 1)[-1], ()):
+                    if other.as_posix().endswith("/" + name.replace("../", "")):
+                        found |= headers(other)
+        return reached[path]
+
+    for path, text in texts.items():
+        for space, name in sorted(set(USED.findall(COMMENT.sub("", text)))):
+            allowed = HEADERS[space].get(name, ("fmt/format.h",) if space == "fmt" else ())
+            if allowed and not headers(path).intersection(allowed):
+                yield f"{path.relative_to(source)} uses {space}::{name} and does not include <{allowed[0]}>"
 
 
 def check_names(source):

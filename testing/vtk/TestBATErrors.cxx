@@ -8,6 +8,7 @@
 #include "vtkInformation.h"
 
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -13,6 +13,7 @@
 #include "vtkStringArray.h"
 #include "vtkTransform.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>

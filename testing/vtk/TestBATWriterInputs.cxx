@@ -27,6 +27,7 @@
 
 #include <set>
 #include <sstream>
+#include <type_traits>
 #include <vector>
 
 using namespace vtk_support;

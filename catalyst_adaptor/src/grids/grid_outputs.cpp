@@ -14,6 +14,7 @@
 #include <cstring>
 #include <limits>
 #include <set>
+#include <system_error>
 #include <utility>
 
 namespace bat::catalyst

@@ -17,6 +17,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <system_error>
 
 namespace bat
 {

@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 namespace bat

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <mutex>
 #include <unordered_map>

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <mutex>
 #include <optional>
+#include <system_error>
 
 namespace bat::bricks
 {

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <exception>
 #include <random>
+#include <system_error>
 #include <utility>
 
 namespace bat::io

@@ -14,6 +14,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <system_error>
 
 namespace bat::idx::format
 {

@@ -13,8 +13,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
+#include <system_error>
 
 namespace bat::idx
 {

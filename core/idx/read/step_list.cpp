@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <system_error>
 
 namespace bat::idx
 {

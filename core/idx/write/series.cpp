@@ -12,8 +12,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace bat::idx

@@ -15,7 +15,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <exception>
 #include <iostream>
+#include <iterator>
 #include <string>
 
 namespace

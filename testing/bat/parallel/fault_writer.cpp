@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <exception>
 #include <fstream>
 #include <iostream>
 #include <string>

@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include <exception>
 #include <limits>
 #include <map>
 #include <memory>

@@ -30,6 +30,7 @@
 #include <complex>
 #include <cstdio>
 #include <ctime>
+#include <exception>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
