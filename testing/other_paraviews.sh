@@ -5,17 +5,19 @@
 #
 #   testing/other_paraviews.sh [OPTION ...] [trixie] [forky] [bookworm-fresh] [bookworm-packages] [trixie-packages]
 #
-#   trixie              ParaView 5.13: build without warnings, tests of reader and writer, also in ParaView's window
+#   trixie              ParaView 5.13: build without warnings, tests of plugins, also in ParaView's window
 #   forky               ParaView 6.1:  the same
 #   bookworm-fresh      an up-to-date Debian 12 from nothing: testing/demo.sh and testing/test.sh
 #   bookworm-packages   Debian packages, built on this Debian 12, installed on an up-to-date one from nothing
 #   trixie-packages     the same with Debian 13: built in its root folder
+#   --all               of trixie and forky, builds and tests everything: without it, what uses VTK or ParaView
 #   --prepare           only makes the root folders
 #   --tests REGEX       of trixie and forky, only the tests whose names match
 #   --run COMMAND       in trixie and forky, only runs a shell's command in the build folder; in it,
 #                       with_display PROGRAM ... has a virtual X display, and /source is the source tree
 #
-# Without a name: trixie and forky. Their root folders are kept (about 4 GB each) and used again.
+# Without a name: trixie and forky. Their root folders are kept (about 4 GB each) with the build folder and the
+# compiler's cache in them, and used again.
 #
 # Environment:
 #   PARABAT_ROOTS    where the root folders are (default: /var/tmp/parabat-roots)
@@ -203,6 +205,9 @@ with_source()
   record "$suite" "$status" "$root.test.log"
 }
 
+# What is built for the tests that use VTK or ParaView.
+PARAVIEW_TARGETS=({core,reader_plugin,writer_plugin,catalyst_adaptor,testing/{vtk,paraview,extracts}}/all paraview_tests)
+
 # Configure, build with warnings as errors, tests.
 build_and_test()
 {
@@ -210,8 +215,8 @@ build_and_test()
     cmake -S /source -B /build -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=Release \
       -DBAT_STRICT_BUILD=ON -DBAT_WITH_PARAVIEW=ON -DPython3_EXECUTABLE=/usr/bin/python3 \
       -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
-    cmake --build /build --parallel "$BAT_JOBS" -- -k 0
-    with_display ctest --output-on-failure --no-tests=error --timeout 600 -L "vtk|paraview" \
+    cmake --build /build --parallel "$BAT_JOBS" --target '"${PARAVIEW_TARGETS[*]}"' -- -k 0
+    with_display ctest --output-on-failure --no-tests=error --timeout 600 -L "'"$LABELS"'" \
       --tests-regex '"$(printf %q "$TESTS")"
 }
 
@@ -346,6 +351,7 @@ copy_checkout()
 }
 
 TESTS=.
+LABELS='vtk|paraview'
 RESULTS=()
 FAILED=0
 
@@ -366,6 +372,7 @@ main()
   local action=build_and_test suites=() suite command=''
   while [ $# -gt 0 ]; do
     case $1 in
+      --all) PARAVIEW_TARGETS=(all) LABELS=. ;;
       --prepare) action=prepare ;;
       --tests | --run)
         [ $# -gt 1 ] || die "nothing after $1"
@@ -377,7 +384,7 @@ main()
         shift
         ;;
       trixie | forky | bookworm-fresh | bookworm-packages | trixie-packages) suites+=("$1") ;;
-      *) die "what is '$1'? Known: --prepare, --tests, --run, trixie, forky, bookworm-fresh, bookworm-packages, trixie-packages" ;;
+      *) die "what is '$1'? Known: --all, --prepare, --tests, --run, trixie, forky, bookworm-fresh, bookworm-packages, trixie-packages" ;;
     esac
     shift
   done

@@ -40,6 +40,16 @@ else ()
 endif ()
 message(STATUS "ParaView ${ParaView_VERSION}: building the plugins ${_bat_widgets}")
 
+# A program without Python that uses the plugins' modules links this, too: the libraries of Debian's ParaView 6
+# leave the symbols of Python to the program that loads them.
+add_library(bat_vtk_program INTERFACE)
+if (ParaView_VERSION VERSION_GREATER_EQUAL 6.0)
+  find_package(Python3 QUIET COMPONENTS Interpreter Development.Embed)
+  if (TARGET Python3::Python)
+    target_link_libraries(bat_vtk_program INTERFACE -Wl,--no-as-needed Python3::Python)
+  endif ()
+endif ()
+
 include(GNUInstallDirs)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME paraview_plugins) # ParaView names none for the plugins
 set(BAT_PLUGIN_DIR "${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/paraview-plugins")

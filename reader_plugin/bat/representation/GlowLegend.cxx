@@ -72,13 +72,13 @@ bat_vtk::GlowLegend::~GlowLegend() = default;
 //------------------------------------------------------------------------------
 void bat_vtk::GlowLegend::AddTo(vtkRenderer* renderer)
 {
-  renderer->AddActor2D(this->Bar);
+  renderer->AddViewProp(this->Bar);
 }
 
 //------------------------------------------------------------------------------
 void bat_vtk::GlowLegend::RemoveFrom(vtkRenderer* renderer)
 {
-  renderer->RemoveActor2D(this->Bar);
+  renderer->RemoveViewProp(this->Bar);
 }
 
 //------------------------------------------------------------------------------
