@@ -5,6 +5,7 @@
 #   bash testing/web/run.sh FOLDER PYTHON reader     the reader in node; PYTHON imports parabat
 #   bash testing/web/run.sh FOLDER PYTHON viewer     the viewer in a headless Chromium
 #   bash testing/web/run.sh FOLDER PYTHON measure FILE.bat ...     figures of the viewer, a line of JSON each
+#   bash testing/web/run.sh FOLDER PYTHON picture FILE.bat FILE.png     the picture of its manual, of a step of the demo
 #
 # Ends with 77, and says why, where something is not installed.
 set -euo pipefail
@@ -44,8 +45,13 @@ case $3 in
     "$PYTHON" "$SOURCE/testing/web/make_data.py" --answers "$WORK/measured.json" "${@:4}"
     node --enable-source-maps "$WORK/core/web/dist/tests/measure.mjs" "${@:4}"
     ;;
+  picture)
+    need_chromium
+    bash "$SOURCE/core/web/make.sh" "$WORK" viewer tests
+    node --enable-source-maps "$WORK/core/web/dist/tests/picture.mjs" "${@:4}"
+    ;;
   *)
-    echo "what is '$3'? Known: reader, viewer, measure" >&2
+    echo "what is '$3'? Known: reader, viewer, measure, picture" >&2
     exit 2
     ;;
 esac
