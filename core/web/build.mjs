@@ -82,7 +82,7 @@ const targets = {
   tests: () =>
     build({
       entryPoints: readdirSync(tests)
-        .filter((name) => name.endsWith(".test.ts") || name === "measure.ts")
+        .filter((name) => name.endsWith(".test.ts") || ["measure.ts", "picture.ts"].includes(name))
         .map((name) => join(tests, name)),
       outdir: join(here, "dist", "tests"),
       outExtension: { ".js": ".mjs" },

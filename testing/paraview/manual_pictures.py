@@ -17,10 +17,10 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(ROOT, "testing", "support"))
-from picture_parts import add_bar, add_scale, add_title  # noqa: E402
+from picture_parts import LOWER_SIDES, add_bar, add_box, add_scale, add_title, fit  # noqa: E402
 
 BACKGROUND = [0.04, 0.04, 0.06]
-SIZE = 480
+SIZE = 520
 
 
 def write(path, places, **arrays):
@@ -75,16 +75,16 @@ def galaxy(n=120000):
     return at, np.stack([-speed * np.sin(turn), speed * np.cos(turn), 0 * speed], -1)
 
 
-def new_view(camera, width=SIZE, height=SIZE):
+def new_view(width=SIZE, height=SIZE):
     view = CreateRenderView(ViewSize=[width, height])
     view.UseColorPaletteForBackground = 0
     view.Background = BACKGROUND
     view.OrientationAxesVisibility = 0
-    view.CameraPosition, view.CameraFocalPoint, view.CameraViewUp, view.CameraViewAngle = camera
     return view
 
 
-def shown(path, view, words, look, array="velocity", title="speed", by_region=1, hide="", high=None, **settings):
+def shown(path, view, words, look, place, array="velocity", title="speed", by_region=1, high=None, **settings):
+    """`place` is of fit(): the box that is seen, whence, what is up, and the angle of the camera."""
     reader = OpenDataFile(path)
     for name, value in settings.items():
         setattr(reader, name, value)
@@ -107,7 +107,13 @@ def shown(path, view, words, look, array="velocity", title="speed", by_region=1,
         low, top = reader.PointData[array].GetRange(-1 if array == "velocity" else 0)
         table.RescaleTransferFunction(low, high or top)
         add_bar(view, display, array, title)
-    add_scale(display, hide=hide)
+    if place[1] == [0, 0, 1]:
+        add_scale(display, hide="z", sides=LOWER_SIDES)
+        room = (45, 125, 35, 130)  # at the right for the legend of a glow
+    else:
+        add_box(view, place[0], place[2], hide="y")
+        room = (45, 45, 35, 120)
+    fit(view, *place[:3], angle=place[3], room=room)
     add_title(view, words.format(count=reader.GetDataInformation().GetNumberOfPoints()))
     return display
 
@@ -139,41 +145,43 @@ def main(folder):
 
     places, velocities = web()
     write(at("web"), places, velocity=velocities)
-    camera = [0.5, 0.42, 3.55], [0.5, 0.42, 0.5], [0, 1, 0], 28
-    slab = dict(UseBox=1, Box=[0, 1, 0, 1, 0.42, 0.58], hide="z")
+    bounds = [0, 1, 0, 1, 0.42, 0.58]
+    place = bounds, [0, 0, 1], [0, 1, 0], 0
+    slab = dict(UseBox=1, Box=bounds, title="speed (box lengths / time)")
     save(folder, "looks_clustered", [
-        shown_in(camera, at("web"), "Spheres", "Spheres", **slab),
-        shown_in(camera, at("web"), "Points", "Points", **slab),
-        shown_in(camera, at("web"), "Density Glow", "Density Glow", **slab)], 3)
+        shown_in(place, at("web"), "Spheres", "Spheres", **slab),
+        shown_in(place, at("web"), "Points", "Points", **slab),
+        shown_in(place, at("web"), "Density Glow", "Density Glow", **slab)], 3)
 
     places, radii = heap()
     write(at("heap"), places, radius=radii)
-    camera = [0, -4.4, 0.5], [0, 0, -0.67], [0, 0, 1], 32
-    size = dict(array="radius", title="radius", hide="y")
+    place = [-0.95, 0.95, -0.95, 0.95, -1, -0.1], [0, -3.7, 1.2], [0, 0, 1], 32
+    size = dict(array="radius", title="radius")
     save(folder, "looks_grains", [
-        shown_in(camera, at("heap"), "Spheres: {count:,} grains", "Spheres", **size),
-        shown_in(camera, at("heap"), "True Size: {count:,} grains", "True Size", **size),
-        shown_in(camera, at("heap"), "True Size, quality 0.1: {count:,} grains", "True Size", Quality=0.1, **size)], 3)
+        shown_in(place, at("heap"), "Spheres: {count:,} grains", "Spheres", **size),
+        shown_in(place, at("heap"), "True Size: {count:,} grains", "True Size", **size),
+        shown_in(place, at("heap"), "True Size, quality 0.1: {count:,} grains", "True Size", Quality=0.1, **size)], 3)
 
     places, velocities = galaxy()
     write(at("galaxy"), places, velocity=velocities)
-    camera = [0, -0.6, 12.2], [0, -0.6, 0], [0, 1, 0], 44
-    disc = dict(UseBox=1, Box=[-3.2, 3.2, -3.2, 3.2, -1, 1], hide="z")
+    bounds = [-3.2, 3.2, -3.2, 3.2, -1, 1]
+    place = bounds, [0, 0, 1], [0, 1, 0], 0
+    disc = dict(UseBox=1, Box=bounds, title="speed (km/s)")
     save(folder, "looks_galaxy", [
-        shown_in(camera, at("galaxy"), "Spheres, one radius", "Spheres", by_region=0, **disc),
-        shown_in(camera, at("galaxy"), "Spheres, radius by region", "Spheres", **disc),
-        shown_in(camera, at("galaxy"), "Density Glow", "Density Glow", **disc)], 3)
+        shown_in(place, at("galaxy"), "Spheres, one radius", "Spheres", by_region=0, **disc),
+        shown_in(place, at("galaxy"), "Spheres, radius by region", "Spheres", **disc),
+        shown_in(place, at("galaxy"), "Density Glow", "Density Glow", **disc)], 3)
 
     dam = os.path.join(ROOT, "testing", "data", "sph_dam_break.bat")
-    camera = [0.8, -3.0, 1.0], [0.8, 0.2, 0.24], [0, 0, 1], 33
+    place = [-0.05, 1.65, 0, 0.4, 0, 0.95], [0, -3.2, 0.76], [0, 0, 1], 33
     save(folder, "qualities", [
-        shown_in(camera, dam, "quality %g: {count:,} particles" % quality, "Spheres", title="speed", Quality=quality,
-                 size=(560, 340), high=5, hide="y") for quality in (0.01, 0.1, 0.3, 1.0)], 2)
+        shown_in(place, dam, "quality %g: {count:,} particles" % quality, "Spheres", title="speed (m/s)", Quality=quality,
+                 size=(560, 400), high=5) for quality in (0.01, 0.1, 0.3, 1.0)], 2)
 
 
-def shown_in(camera, path, words, look, size=(SIZE, SIZE), **settings):
-    view = new_view(camera, *size)
-    shown(path, view, words, look, **settings)
+def shown_in(place, path, words, look, size=(SIZE, SIZE), **settings):
+    view = new_view(*size)
+    shown(path, view, words, look, place, **settings)
     return view
 
 

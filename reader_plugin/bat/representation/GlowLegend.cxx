@@ -60,7 +60,7 @@ bat_vtk::GlowLegend::GlowLegend()
   this->Bar->GetTitleTextProperty()->SetFontSize(fontSize);
   this->Bar->GetLabelTextProperty()->SetFontSize(fontSize);
   this->Bar->GetPositionCoordinate()->SetCoordinateSystemToNormalizedViewport();
-  this->Bar->GetPositionCoordinate()->SetValue(0.86, 0.05);
+  this->Bar->GetPositionCoordinate()->SetValue(0.8, 0.05);
   this->Bar->SetWidth(0.11);
   this->Bar->SetHeight(0.42);
   this->Bar->SetBarRatio(0.2);
