@@ -110,6 +110,29 @@ BATDataType data_type_of(ScalarType type, int components)
     static_cast<std::size_t>(scalar - kGroupTypes.begin()));
 }
 
+// What a rank without particles says of attributes, as far as they can be written: others may know
+// more.
+ParticleView declared(const State& state, ParticleView view)
+{
+  (void)attempt(
+    [&]
+    {
+      const Layout layout = layout_of(state.positions.type, "positions");
+      view.positions.type = layout.components == 3 ? layout.type : view.positions.type;
+    });
+  for (const Column& column : state.attributes)
+  {
+    (void)attempt(
+      [&]
+      {
+        const Layout layout = layout_of(column.type, column.name);
+        view.attributes.push_back(
+          { column.name, ArrayView::packed(layout.type, layout.components, nullptr) });
+      });
+  }
+  return view;
+}
+
 ParticleView view_of(const State& state)
 {
   ParticleView view;
@@ -117,7 +140,7 @@ ParticleView view_of(const State& state)
   view.positions = ArrayView::packed(ScalarType::Float32, 3, nullptr);
   if (view.count == 0)
   {
-    return view; // which attributes there are, other ranks know
+    return declared(state, view);
   }
   const Layout layout = layout_of(state.positions.type, "positions");
   if (layout.components != 3)

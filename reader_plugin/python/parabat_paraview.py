@@ -8,6 +8,7 @@ the names, properties and texts of the compiled plugins, read from the same XML,
 either. Where a compiled plugin is loaded, this one steps back.
 """
 
+import contextlib
 import gc
 import importlib
 import importlib.util
@@ -214,6 +215,12 @@ def _target(text, attributes):
     refuse(f"there is no attribute '{text}'; there are {', '.join(attributes) or 'none'}")
 
 
+def _has_target(text, attributes):
+    with contextlib.suppress(parabat.BatError):
+        return bool(_target(text, attributes))
+    return False
+
+
 def _closed(lower, upper, about, component=None):
     """Ends of a range without open ones, in numbers that lose nothing beside what is compared: values of the attribute
     or of a component, or magnitudes."""
@@ -417,7 +424,7 @@ class _Reader(_Algorithm):
         self._loaded = None         # _Loaded
         self._target = 0.0
         self._error = self._said = ""
-        self._known = set()         # names of attributes that some file has had
+        self._known = {}            # attributes that some file has had, by name
         self._warned = set()        # names that no file has had
         self._more = False          # the next update adds a step
         self._last = None           # (question, quality) of the step before
@@ -610,11 +617,20 @@ class _Reader(_Algorithm):
         paths = [self._open[0], *self._paths] if is_open else self._paths
         for number, path in enumerate(paths, 1):
             try:
-                return self._offer(self._dataset(path).attributes)
+                self._offer(self._dataset(path).attributes)
+                return self._offer_later(paths)
             except (parabat.BatError, OSError, ValueError):
                 if number == len(paths):
                     raise
         return None
+
+    def _offer_later(self, paths):
+        """A run may begin before it has any particles; the last step most probably has some."""
+        for path in [] if self._known or len(self._open[2]) else reversed(paths):
+            with contextlib.suppress(parabat.BatError), parabat.open(path) as dataset:
+                self._offer(dataset.attributes)
+            if self._known:
+                break
 
     def _observe_selection(self):
         reader = weakref.ref(self)  # Python does not see that the selection leads back to it, and would keep both
@@ -628,7 +644,7 @@ class _Reader(_Algorithm):
 
     def _offer(self, attributes):
         """Attributes that were not seen before are wanted. That they are found changes nothing that was asked for."""
-        self._known.update(attributes)
+        self._known = {**attributes, **self._known}
         new = [name for name in attributes if not self._selection.ArrayExists(name)]
         if new:
             self._selection.RemoveAllObservers()
@@ -648,8 +664,13 @@ class _Reader(_Algorithm):
 
     def _query(self, dataset):
         """Keyword arguments of Dataset.read(), without quality and part."""
-        attributes = dataset.attributes
-        query = ranges_of(self._ranges, attributes)
+        attributes, ranges = dataset.attributes, self._ranges
+        is_empty = len(dataset) == 0  # and may lack what other steps have
+        if is_empty:
+            attributes = {**self._known, **attributes}
+            ranges = [text for i in range(0, len(ranges) // 3 * 3, 3) if _has_target(ranges[i], attributes)
+                      for text in ranges[i:i + 3]]
+        query = ranges_of(ranges, attributes)
         if self._set["UseBox"]:
             box = self._set["Box"]
             for axis, (low, high) in zip("xyz", zip(box[::2], box[1::2])):
@@ -660,6 +681,8 @@ class _Reader(_Algorithm):
         if self._set["Ids"].strip():
             name = self._set["IdAttribute"] or next(
                 (name for name in attributes if name.lower().replace("_", "") in USUAL_IDS), "")
+            if name not in attributes and is_empty:
+                return query
             if name not in attributes:
                 refuse(f"{self._open[0]}: Ids are asked for, but no attribute is called "
                                             f"'{name or 'id'}'; name one of {', '.join(attributes) or 'none'} as IdAttribute")
@@ -734,10 +757,12 @@ class _Reader(_Algorithm):
         self._said = ""
         dataset, names, quality = loaded
         self._fill(output, names)
+        if len(dataset) == 0:
+            self._add_missing(output, dataset)
         _tell_source(output, dataset, quality, self._set["Quality"])
         if self._times:
             output.GetInformation().Set(vtkDataObject.DATA_TIME_STEP(), self._times[step])
-        if ranks.is_first:
+        if ranks.is_first and len(dataset):
             self._warn_of_unknown(self._paths[step], dataset.attributes)
         return 1
 
@@ -766,6 +791,14 @@ class _Reader(_Algorithm):
             output.SetVerts(vertices)
         for name in names:
             output.GetPointData().AddArray(loaded.array(name))
+
+    def _add_missing(self, output, dataset):
+        """Columns that other steps have, and this one without particles lacks, are empty."""
+        for name, about in self._known.items():
+            if name not in dataset.attributes and self._selection.ArrayIsEnabled(name):
+                array = numpy_to_vtk(np.empty((0, about.components), about.dtype), deep=True)
+                array.SetName(name)
+                output.GetPointData().AddArray(array)
 
 
 def _compression_of(dataset):

@@ -139,6 +139,29 @@ static void write_and_read(const char* open_name, uint32_t fixed, int paper_spli
   bat_io_close(file);
 }
 
+/* Only the last rank says what there will be. */
+static void a_step_without_particles_has_its_attributes(void)
+{
+  BATParticleState state = bat_io_allocate();
+  bat_io_set_positions(state, positions, 0, BTD_VEC3_FLOAT);
+  if (rank + 1 == ranks)
+  {
+    bat_io_set_attribute(state, "velocity", velocity, 0, BTD_VEC3_FLOAT);
+    bat_io_set_attribute(state, "id", NULL, 0, BTD_INT_64);
+  }
+  CHECK(bat_io_write(state, name) > 0);
+  bat_io_free(state);
+  BATParticleFile file = bat_io_open(pbat);
+  CHECK(bat_io_get_num_points(file) == 0 && bat_io_get_num_attributes(file) == 2);
+  const char* text = NULL;
+  float range[2] = { 0, 0 };
+  BATDataType type = BTD_UNKNOWN;
+  bat_io_get_attribute_description(file, 0, &text, range, &type);
+  CHECK(text && strcmp(text, "velocity") == 0 && type == BTD_VEC3_FLOAT);
+  CHECK(bat_io_read(file) == 0);
+  bat_io_close(file);
+}
+
 /* Of the x axis. */
 static void expect_bounds(BATParticleState state, float lower, float upper)
 {
@@ -244,6 +267,7 @@ int main(int argc, char** argv)
   snprintf(name, sizeof(name), "%s/test_bat_io_c.np%d", argc > 1 ? argv[1] : ".", ranks);
   snprintf(pbat, sizeof(pbat), "%s.pbat", name);
   make_particles();
+  a_step_without_particles_has_its_attributes();
   write_and_read(pbat, 0, 0);
   write_and_read(name, 0, 1);
   global_bounds_hold_all_particles();

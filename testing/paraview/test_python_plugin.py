@@ -134,6 +134,24 @@ expect(list(listed.TimestepValues), times, "times of a list")
 expect(len(ids(listed, 1.5)), N + 1, "second step of a list")
 expect(len(ids(listed, 3.9)), N + 1, "between two steps: the one before")
 
+# A run that injects its particles after its first step, which says nothing of what there will be.
+if RANKS == 1:
+    import parabat  # the plugin has found it
+    for i, n in enumerate((0, 100, 0)):
+        values = {"id": np.arange(n), "heat": np.arange(n, dtype=np.float32), "v": np.ones((n, 3))} if n else {}
+        parabat.write(path(f"late_{i}.bat"), np.random.default_rng(1).random((n, 3)), values, time=i + 0.5)
+    late = BATReader(FileName=[path(f"late_{i}.bat") for i in range(3)])
+    late.UpdatePipelineInformation()
+    expect(sorted(late.PointArrayStatus), ["heat", "id", "v"], "arrays of the steps to come")
+    late.AttributeRanges, late.Ids = ["heat", "10", "19"], "5-14"
+    for time, n in ((0.5, 0), (1.5, 5), (2.5, 0)):
+        data = fetch(late, time)
+        expect(data.GetNumberOfPoints(), n, f"particles at {time}")
+        kinds = {data.GetPointData().GetArrayName(i): data.GetPointData().GetArray(i).GetNumberOfComponents()
+                 for i in range(data.GetPointData().GetNumberOfArrays())}
+        expect(kinds, {"id": 1, "heat": 1, "v": 3}, f"arrays at {time}")
+        expect(late.GetClientSideObject().GetErrorCode() if hasattr(late.GetClientSideObject(), "GetErrorCode") else 0, 0, "error")
+
 # Steps are in order of time whatever the order of files; a file that is gone costs its own step only; arrays of any step.
 if RANKS == 1:
     for i, time in enumerate((4.0, 0.5, 2.0)):
