@@ -414,3 +414,7 @@ put("plt00003/gas/Level_0/DATA_00000", data[:-100])
 refused("plt00003", "bad.bat", says=["plt00003", "ends within the 80 particles"])
 write_plotfile("plt00004", {"gas": both["gas"]}, 2 ** 40)
 refused("plt00004", "bad.bat", says=["gas: claims 1099511627776 particles"])
+write_plotfile("plt00006", {"gas": (*both["gas"][:2], reals[:0], ["kind"], whole_numbers[:0])})
+converted("plt00006", "late.bat")  # before the first particle
+with parabat.open("late.bat") as late:
+    assert len(late) == 0 and {"id", "cpu", "kind", "mass", "weight"} == set(late.attributes), late

@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 import numpy as np
+import parabat
 from support import converted, equal, put, refused, same
 
 random = np.random.default_rng(5)
@@ -296,7 +297,6 @@ run 10
             same(f"run{number}_{i:04}.bat", np.stack([column[key] for key in "xyz"], axis=1), wanted, step=5 * i,
                  time=None if "*" in name else 5 * i * 0.001)
     converted("scaled.lammpstrj", "from_scaled.bat")
-    import parabat
     for i in range(3):  # LAMMPS divides by the box, and we multiply again: as near as doubles can be
         with parabat.open(f"from_scaled_{i:04}.bat") as one, parabat.open(f"run0_{i:04}.bat") as other:
             found, wanted = one.read(["id"]), other.read(["id"])
@@ -308,3 +308,18 @@ for rows in ([[str(BIG), "1", "2", "3"], ["1.5", "4", "5", "6"]], [["1e3", "1", 
     refused("mixed.dump", "bad.bat", says=["column 'id'", str(BIG), "no type holds"])
 put("tags.dump", dump(1, "id c_tag x y z", [["1", str(BIG + 2), "1", "2", "3"], ["2", "0.5", "4", "5", "6"]]))
 assert "rounds " + str(BIG + 2) in converted("tags.dump", "tags.bat")
+
+# Steps without particles have the columns of the others; of a table without rows, the types are not known.
+put("late.lammpstrj", "".join(dump(step, "id type x y z vx", rows) for step, rows in enumerate(
+    ([], [["7", "1", "0.5", "0.5", "0.5", "1.5"]], []))))
+converted("late.lammpstrj", "late.bat")
+for step, rows in enumerate(("", "1,2,3,7,2\n", "")):
+    put(f"late_{step}.csv", "x,y,z,id,kind\n" + rows)
+converted("late_0.csv", "late_1.csv", "late_2.csv", "table.bat")
+for name, wanted in (("late", ["id", "type", "vx"]), ("table", ["id", "kind"])):
+    for step in range(3):
+        with parabat.open(f"{name}_{step:04}.bat") as one:
+            one.validate()
+            assert len(one) == step % 2 and list(one.attributes) == wanted, (name, step, one)
+    trails = parabat.follow([f"{name}_{step:04}.bat" for step in range(3)], [7], wanted[1:2])
+    assert trails[wanted[1]].dtype.kind == "i" and trails[wanted[1]].mask.ravel().tolist() == [True, False, True], trails
