@@ -63,13 +63,16 @@ def heap(side=64):
 
 
 def galaxy(n=120000):
-    """Two arms in a disc; places and velocities."""
+    """Two arms in a disc around a dense bulge; places, in kpc, and velocities, in km/s."""
     random = np.random.default_rng(13)
     radius = random.gamma(2.0, 1.6, n)
     turn = np.pi * random.integers(0, 2, n) + 1.6 * np.log(radius + 0.05) + random.normal(size=n) * (0.28 + 0.25 / (radius + 0.3))
     spread = random.random(n) < 0.3
     turn[spread] = 2 * np.pi * random.random(spread.sum())
     at = np.stack([radius * np.cos(turn), radius * np.sin(turn), 0.12 * random.normal(size=n) * np.exp(-radius / 6)], -1)
+    bulge = 0.25 * random.normal(size=(n // 4, 3))
+    at = np.concatenate([at, bulge])
+    radius, turn = np.hypot(at[:, 0], at[:, 1]), np.arctan2(at[:, 1], at[:, 0])
     at, radius, turn = (one[radius < 9] for one in (at, radius, turn))
     speed = 220 * radius / np.hypot(radius, 1.0)
     return at, np.stack([-speed * np.sin(turn), speed * np.cos(turn), 0 * speed], -1)
@@ -164,7 +167,7 @@ def main(folder):
 
     places, velocities = galaxy()
     write(at("galaxy"), places, velocity=velocities)
-    bounds = [-3.2, 3.2, -3.2, 3.2, -1, 1]
+    bounds = [-2, 2, -2, 2, -1, 0]  # cut open
     place = bounds, [0, 0, 1], [0, 1, 0], 0
     disc = dict(UseBox=1, Box=bounds, title="speed (km/s)")
     save(folder, "looks_galaxy", [

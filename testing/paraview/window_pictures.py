@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures of ParaView's window for the reader's manual: gui.png, panel.png, filters.png, box.png and region.png.
 
-usage: xvfb-run -s "-screen 0 1040x900x24 -noreset" python3 window_pictures.py FOLDER   writes the pictures into FOLDER
+usage: xvfb-run -s "-screen 0 1140x900x24 -noreset" python3 window_pictures.py FOLDER   writes the pictures into FOLDER
 
-PV_PLUGIN_PATH has the plugins; xdotool fits the window to the screen, and ImageMagick takes the pictures.
+PV_PLUGIN_PATH has the plugins; xdotool fits the window to the screen, and ImageMagick takes the pictures, which Pillow makes small.
 """
 import os
 import subprocess
@@ -12,18 +12,18 @@ import time
 import traceback
 
 HERE = os.environ.get("BAT_SCRIPTS") or os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
 DAM = os.path.join(HERE, "..", "data", "sph_dam_break.bat")
-SCREEN = (1040, 900)
+SCREEN = (1140, 900)
 # Of the window that fills the screen: the panel, its filters, and the view. Width, height, left, top.
-PARTS = {"panel": "266x275+0+300", "filters": "268x376+0+475", "box": "746x706+290+163", "region": "746x706+290+163"}
+PARTS = {"panel": "366x275+0+300", "filters": "366x376+0+475", "box": "766x706+372+163", "region": "766x706+372+163"}
 WORDS = {"gui": "A dam break: water that moves, in a box", "panel": "", "filters": "", "box": "The half of the water in a box",
          "region": "A slab across the x axis"}
 
 
 def scene(name):
     """In the window: the reader and the view as the picture has them."""
-    sys.path.insert(0, os.path.join(HERE, "..", "support"))
-    from picture_parts import add_title
+    from picture_parts import ALL_SIDES, add_bar, add_title
     from paraview.simple import (ColorBy, GetActiveViewOrCreate, GetColorTransferFunction, OpenDataFile, Render, SetActiveSource,
                                  Show)
 
@@ -48,9 +48,12 @@ def scene(name):
     display.ShaderPreset, display.GaussianRadius = "Sphere", reader.SuggestedRadius
     ColorBy(display, ("POINTS", "velocity"))
     GetColorTransferFunction("velocity").RescaleTransferFunction(0.0, 5.0)
-    display.SetScalarBarVisibility(view, True)
+    add_bar(view, display, "velocity", "speed (m/s)")
     grid = view.AxesGrid
     grid.Visibility, grid.ShowGrid = 1, 0
+    grid.XTitle, grid.YTitle, grid.ZTitle = "x (m)", "", "z (m)"
+    grid.YAxisUseCustomLabels = 1  # none: y is short, and its numbers would lie on those of z
+    grid.AxesToLabel = ALL_SIDES - 32  # not at the top
     add_title(view, WORDS[name])
     SetActiveSource(reader)
     view.CameraPosition, view.CameraFocalPoint = [1.5, -2.9, 1.6], [0.88, 0.2, 0.24]
@@ -59,6 +62,8 @@ def scene(name):
 
 
 def take(name, folder):
+    from small_picture import small
+
     ready = os.path.join(folder, name + ".ready")
     if os.path.exists(ready):
         os.remove(ready)
@@ -77,7 +82,7 @@ def take(name, folder):
                         "windowsize", *map(str, SCREEN)], check=True)
         time.sleep(3)
         # The panel gets the room of the pipeline browser, and is a little wider.
-        for start, end in (((140, 513), (140, 205)), ((286, 700), (312, 700))):
+        for start, end in (((140, 513), (140, 205)), ((284, 489), (369, 489))):
             middle = [(a + b) // 2 for a, b in zip(start, end)]
             subprocess.run(["xdotool", "mousemove", *map(str, start), "sleep", "0.5", "mousedown", "1", "sleep", "0.5", "mousemove",
                             *map(str, middle), "sleep", "0.5", "mousemove", *map(str, end), "sleep", "0.5", "mouseup", "1"],
@@ -85,8 +90,8 @@ def take(name, folder):
         time.sleep(8)  # histograms come after the panel
         picture = os.path.join(folder, name + ".png")
         crop = ["-crop", PARTS[name], "+repage"] if name in PARTS else []
-        smaller = ["-resize", "600x"] if name in ("box", "region") else []
-        subprocess.run(["import", "-window", "root", *crop, *smaller, "+dither", "-colors", "200", picture], check=True)
+        subprocess.run(["import", "-window", "root", *crop, picture], check=True)
+        small(picture, picture, 600 if name in ("box", "region") else 0)
         print(picture, flush=True)
     finally:
         window.kill()
