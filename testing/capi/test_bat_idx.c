@@ -131,9 +131,10 @@ static void write_and_read(void)
   CHECK_FAILS(
     bat_idx_options_set_integer(options, "target_bytes", 1), BAT_INVALID_ARGUMENT, "there is no");
   CHECK(strstr(bat_idx_options_table(), "{\"name\":\"layout\",\"type\":\"word\"") != NULL);
+  CHECK_OK(bat_idx_options_set_text(options, "mode", "replace")); /* that of an earlier run */
   CHECK_OK(bat_idx_write(path, grid, options, &report));
   CHECK(report.samples == NX * NY * NZ && report.files >= 1 && report.file_bytes > 0);
-  CHECK_OK(bat_idx_options_set_text(options, "mode", "add_step"));
+  CHECK_OK(bat_idx_options_set_text(options, "mode", "auto"));
   CHECK_OK(bat_idx_options_set_integer(options, "step", 7));
   CHECK_OK(bat_idx_options_set_real(options, "time", 1.5));
   CHECK_OK(bat_idx_write(path, grid, options, NULL));
@@ -301,6 +302,45 @@ static void ghosts(void)
   bat_idx_close(dataset);
 }
 
+/* A step that is given is added; all others stay. */
+static void steps_of_a_loop(void)
+{
+  bat_idx* dataset = NULL;
+  bat_grid* grid = grid_of_all();
+  bat_idx_options* options = NULL;
+  uint64_t count = 0;
+  int64_t steps[3];
+  CHECK_OK(bat_idx_options_create(&options));
+  CHECK_OK(bat_idx_options_set_integer(options, "flush", 0));
+  CHECK_OK(bat_idx_write(path, grid, options, NULL)); /* without a step: replaces what was there */
+  for (int64_t step = 1; step < 3; ++step)
+  {
+    CHECK_OK(bat_idx_options_set_integer(options, "step", step));
+    CHECK_OK(bat_idx_write(path, grid, options, NULL));
+  }
+  bat_grid_free(grid);
+  CHECK_OK(bat_grid_create(&grid));
+  CHECK_OK(bat_grid_add_piece(grid, box, NULL));
+  CHECK_OK(bat_grid_set_field(grid, "id", BAT_INT64, 1, ids));
+  CHECK_FAILS(
+    bat_idx_write(path, grid, options, NULL), BAT_INVALID_ARGUMENT, "its list of fields is");
+  CHECK(strstr(bat_last_error(), "mode=\"replace\"") != NULL);
+  CHECK_OK(bat_idx_open(path, &dataset));
+  CHECK_OK(bat_idx_step_count(dataset, &count));
+  CHECK(count == 3);
+  CHECK_OK(bat_idx_steps(dataset, 3, steps, NULL));
+  CHECK(steps[0] == 0 && steps[1] == 1 && steps[2] == 2);
+  bat_idx_close(dataset);
+  CHECK_OK(bat_idx_options_set_text(options, "mode", "replace"));
+  CHECK_OK(bat_idx_write(path, grid, options, NULL));
+  CHECK_OK(bat_idx_open(path, &dataset));
+  CHECK_OK(bat_idx_step_count(dataset, &count));
+  CHECK(count == 1);
+  bat_idx_close(dataset);
+  bat_idx_options_free(options);
+  bat_grid_free(grid);
+}
+
 static void refusals(void)
 {
   bat_grid* grid = NULL;
@@ -352,6 +392,7 @@ int main(int argc, char** argv)
   make();
   write_and_read();
   ghosts();
+  steps_of_a_loop();
   refusals();
   free(ids);
   free(vectors);

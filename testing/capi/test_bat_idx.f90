@@ -53,6 +53,14 @@ program test_bat_idx
   call bat_idx_options_set(options, 'zip_level', 0, status); call fails('zip_level is 0')
   call bat_idx_write(path // '.idx', grid, options, status, comm=MPI_COMM_WORLD, report=report)
   call need(status == BAT_OK .and. report%samples == ranks * n**3)
+  ! Steps of a loop stay.
+  do i = 4, 6
+    call bat_idx_options_set(options, 'step', i, status); call need(status == BAT_OK)
+    call bat_idx_write(path // '_steps.idx', grid, options, status, comm=MPI_COMM_WORLD); call need(status == BAT_OK)
+  end do
+  call bat_idx_open(path // '_steps.idx', dataset, status, comm=MPI_COMM_WORLD); call need(status == BAT_OK)
+  call bat_idx_steps(dataset, steps, times, status); call need(size(steps) >= 3 .and. all(steps(size(steps) - 2:) == [4, 5, 6]))
+  call bat_idx_close(dataset)
 
   call bat_idx_open(path // '.idx', dataset, status, comm=MPI_COMM_WORLD); call need(status == BAT_OK)
   call bat_idx_get_info(dataset, info, status)
@@ -92,6 +100,7 @@ program test_bat_idx
   allocate (bytes(n, n, n))
   call bat_idx_read(dataset, 'v', int(info%levels), bytes, status, lower=lower, upper=upper); call fails('another type')
   call bat_idx_close(dataset)
+  call bat_idx_write(path // '_steps.idx', grid, options, status, comm=MPI_COMM_WORLD); call fails('mode="replace"')
   call bat_grid_set_field(grid, 'p', p, status); call fails('another shape')
   call bat_idx_write(path // '_v.idx', grid, c_null_ptr, status, comm=MPI_COMM_WORLD); call fails('another shape')
   call bat_idx_write(path // c_null_char // '.idx', grid, c_null_ptr, status, comm=MPI_COMM_WORLD)

@@ -59,7 +59,7 @@ class Idx(unittest.TestCase):
         os.chdir(FOLDER)
         cls.fields = fields_of((NZ, NY, NX))
         for step in (3, 8):
-            cls.report = idx.write("a.idx", cls.fields, mode="add_step", step=step, time=step / 4, codec="zip",
+            cls.report = idx.write("a.idx", cls.fields, step=step, time=step / 4, codec="zip",
                                    bits_per_block=9, origin=(1, 0, -2.5), spacing=(0.5, 1, 0.25), flush=False)
 
     def setUp(self):
@@ -266,6 +266,33 @@ class Idx(unittest.TestCase):
         self.assertEqual(self.a.read("d", step=3)["d"].tobytes(), self.fields["d"].tobytes())
         self.a.close()
         self.assertIn("closed", repr(self.a))
+
+    def test_steps_of_a_loop_stay(self):
+        ones = np.ones((4, 5, 6), np.float32)
+        for step in (1, 3, 2, 3):
+            idx.write("loop.idx", {"p": ones * step}, step=step, flush=False)
+        with idx.open("loop.idx") as dataset:
+            self.assertEqual(dataset.steps, [1, 2, 3])
+            for step in dataset.steps:
+                self.assertEqual(dataset.read("p", step=step)["p"].tobytes(), (ones * step).tobytes())
+        for fields, word in (({"p": ones[1:]}, "its box"), ({"p": ones, "q": ones}, "its list of fields"),
+                             ({"p": ones.astype(float)}, "its list of fields")):
+            for step in (3, 4):
+                self.refused(parabat.BatValueError, f'loop.idx: the step cannot be added: of the dataset, {word}', idx.write,
+                             "loop.idx", fields, step=step)
+                self.refused(parabat.BatValueError, 'mode="replace"', idx.write, "loop.idx", fields, step=step)
+        self.refused(parabat.BatValueError, 'have no times; the new one has; mode="replace"', idx.write, "loop.idx",
+                     {"p": ones}, step=4, time=0.5)
+        with idx.open("loop.idx") as dataset:
+            self.assertEqual(dataset.steps, [1, 2, 3])
+        idx.write("loop.idx", {"p": ones[1:]}, step=4, mode="replace", flush=False)
+        with idx.open("loop.idx") as dataset:
+            self.assertEqual(dataset.steps, [4])
+        idx.write("loop.idx", {"p": ones}, flush=False)  # without a step
+        with idx.open("loop.idx") as dataset:
+            self.assertEqual(dataset.steps, [0])
+        pathlib.Path("torn.idx").write_text("no header")
+        self.refused(parabat.BatValueError, 'mode="replace"', idx.write, "torn.idx", {"p": ones}, step=4)
 
     def test_every_door_has_every_option(self):
         names = {row["name"] for row in idx.options_table()}

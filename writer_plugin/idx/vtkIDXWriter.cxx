@@ -129,7 +129,7 @@ std::string vtkIDXWriter::WriteStep()
     bat_vtk::FactsOfAll(this->Controller, bat_vtk::FactsOf(input, leaves, images));
   const bat_vtk::CommonGrid common =
     bat_vtk::CommonOf(facts, static_cast<bat_vtk::Samples>(this->Samples));
-  options.step = common.Step.value_or(number);
+  std::int64_t step = common.Step.value_or(number);
   options.time =
     common.Time ? common.Time : bat_vtk::RequestedTime(this->GetInputInformation(0, 0));
   if (options.mode == bat::idx::WriteMode::Replace || this->WrittenTo != this->FileName)
@@ -139,8 +139,9 @@ std::string vtkIDXWriter::WriteStep()
   }
   if (others != KEEP_EARLIER) // which may come back to a number with another time
   {
-    options.step = this->StepFor(options.step, options.time);
+    step = this->StepFor(step, options.time);
   }
+  options.step = step;
   bat_vtk::GridInput grid;
   if (!failure)
   {
@@ -165,12 +166,12 @@ std::string vtkIDXWriter::WriteStep()
     }
     const bat::idx::WriteReport report =
       bat::idx::write_together(*communicator, path, pieces, options);
-    this->Written[options.step] = options.time;
+    this->Written[step] = options.time;
     return ToJson(report);
   }
 #endif
   const bat_vtk::JoinedGrid joined = bat_vtk::JoinPieces(grid, missing);
   const bat::idx::WriteReport report = bat::idx::write(path, joined.Grid, options);
-  this->Written[options.step] = options.time;
+  this->Written[step] = options.time;
   return ToJson(report);
 }

@@ -333,7 +333,7 @@ std::vector<GridOutputs::Place> GridOutputs::places_of(const std::vector<GridJob
       pattern.add_name();
     }
     const std::filesystem::path file =
-      pattern.file(job.options.step, job.options.time.value_or(0), job.plan.name);
+      pattern.file(job.options.step_number(), job.options.time.value_or(0), job.plan.name);
     if (!different.insert(file.lexically_normal()).second)
     {
       throw Error(ErrorCode::InvalidArgument,

@@ -296,7 +296,7 @@ private:
           header = this->before_->with_step(std::move(header), this->options_);
           text = to_text(header);
           target = this->path_.string();
-          this->step_ = this->options_.step;
+          this->step_ = this->options_.step_number();
         }
       });
     bat::mpi::broadcast_text(this->comm_, text);

@@ -4,6 +4,7 @@
 #include "bat/idx/write_options.hpp"
 
 #include "bat/error.hpp"
+#include "idx/write/plan.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -100,6 +101,21 @@ Row word(const char* name, const Get& get, const std::vector<std::string>& words
     } };
 }
 
+Row number_of_step()
+{
+  return { "step", "whole number", "null", fmt::format("a whole number from 0 to {}", kMaxStep),
+    [](WriteOptions& options, const OptionValue& value)
+    {
+      const auto* number = std::get_if<std::int64_t>(&value);
+      if (!number || *number < 0 || *number > kMaxStep)
+      {
+        return false;
+      }
+      options.step = *number;
+      return true;
+    } };
+}
+
 Row time_of_step()
 {
   return { "time", "number", "null", "a finite number",
@@ -124,8 +140,9 @@ Row time_of_step()
 const std::vector<Row>& rows()
 {
   static const std::vector<Row> kRows{
-    word("mode", [](auto& o) -> auto& { return o.mode; }, { "replace", "add_step", "continue" }),
-    whole("step", &WriteOptions::step, 0, 999999999),
+    word("mode", [](auto& o) -> auto& { return o.mode; },
+      { "auto", "replace", "add_step", "continue" }),
+    number_of_step(),
     time_of_step(),
     word("codec", [](auto& o) -> auto& { return o.codec; }, { "raw", "zip", "lz4" }),
     whole("zip_level", &WriteOptions::zip_level, 1, 9),

@@ -148,9 +148,9 @@ void check_grid(const std::filesystem::path& path, const Grid& grid)
 
 void check_options(const std::filesystem::path& path, const Grid& grid, const WriteOptions& options)
 {
-  if (options.step < 0 || options.step > 999999999)
+  if (const std::int64_t step = options.step_number(); step < 0 || step > kMaxStep)
   {
-    fail(path, fmt::format("time step {} was given; 0 to 999999999 are allowed", options.step));
+    fail(path, fmt::format("time step {} was given; 0 to {} are allowed", step, kMaxStep));
   }
   if (options.time && !std::isfinite(*options.time))
   {
@@ -379,7 +379,7 @@ Header plan_header(const std::filesystem::path& path, const Grid& grid, const Wr
 
   const std::string folder = folder_name(path);
   header.time.name_template = pidx ? "time%09d/" : "time_%06d/";
-  header.time.ranges = { { options.step, options.step, 1 } };
+  header.time.ranges = { { options.step_number(), options.step_number(), 1 } };
   if (options.time)
   {
     header.times = { *options.time };

@@ -6,7 +6,9 @@
 
 #include "common/box_in_arrays.hpp"
 
+#include <cstdint>
 #include <filesystem>
+#include <string>
 
 namespace bat::idx
 {
@@ -24,6 +26,9 @@ enum class ShapeFolder
 /// A checksum of everything that fixes what the bytes of a file mean is part of others.
 [[nodiscard]] std::string filename_template(
   const Header& header, const std::string& folder, ShapeFolder which);
+
+/// The largest number of a step.
+inline constexpr std::int64_t kMaxStep = 999999999;
 
 /// Empty, or what a dataset has otherwise than a new step: the first key that differs.
 [[nodiscard]] std::string difference(const Header& there, const Header& step);

@@ -109,13 +109,22 @@ Series Series::of(const std::filesystem::path& path)
   return series;
 }
 
+void Series::fail(const WriteOptions& options, const std::string& what) const
+{
+  // The caller gave a step and may not know that there are modes.
+  const bool is_implied = options.mode == WriteMode::Auto && options.step;
+  throw Error(ErrorCode::InvalidArgument,
+    fmt::format("{}: {}{}", this->path_.string(), what,
+      is_implied ? "; mode=\"replace\" replaces the whole dataset by this step" : ""));
+}
+
 Header Series::with_step(Header step, const WriteOptions& options) const
 {
-  const auto fail = [&](const std::string& what)
-  { throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", this->path_.string(), what)); };
-  if (!this->problem_.empty() && options.mode != WriteMode::Replace)
+  const WriteMode mode = options.effective_mode();
+  if (!this->problem_.empty() && mode != WriteMode::Replace)
   {
-    fail(fmt::format("a step cannot be added to what is there ({})", this->problem_));
+    this->fail(
+      options, fmt::format("a step cannot be added to what is there ({})", this->problem_));
   }
   if (!this->there_)
   {
@@ -129,19 +138,21 @@ Header Series::with_step(Header step, const WriteOptions& options) const
     step.filename_template = files_there;
   }
   const std::string other = difference(*this->there_, step);
-  if (options.mode == WriteMode::AddStep && !other.empty())
+  if (mode == WriteMode::AddStep && !other.empty())
   {
-    fail(fmt::format("the step cannot be added: of the dataset, {}", other));
+    this->fail(options, fmt::format("the step cannot be added: of the dataset, {}", other));
   }
   if (this->steps_kept(options).empty())
   {
     // Names are laid down, and the new files would be in the place of the old ones.
     if (step.pidx && !other.empty())
     {
-      fail(fmt::format(
-        "there is another dataset ({}); in PIDX's dialect, remove it and its folder first", other));
+      this->fail(options,
+        fmt::format(
+          "there is another dataset ({}); in PIDX's dialect, remove it and its folder first",
+          other));
     }
-    if (files_there == step.filename_template && names_step(*this->there_, options.step))
+    if (files_there == step.filename_template && names_step(*this->there_, options.step_number()))
     {
       const bool is_first = files_there == files(ShapeFolder::First);
       step.filename_template = files(is_first ? ShapeFolder::Second : ShapeFolder::First);
@@ -150,18 +161,19 @@ Header Series::with_step(Header step, const WriteOptions& options) const
   }
   if (!other.empty())
   {
-    fail(fmt::format("the step cannot be added: of the dataset, {}", other));
+    this->fail(options, fmt::format("the step cannot be added: of the dataset, {}", other));
   }
   return this->added(std::move(step), options);
 }
 
 std::set<std::int64_t> Series::steps_kept(const WriteOptions& options) const
 {
+  const WriteMode mode = options.effective_mode();
   std::set<std::int64_t> kept;
   for (const std::int64_t step : this->steps())
   {
-    if ((options.mode == WriteMode::AddStep && step != options.step) ||
-      (options.mode == WriteMode::Continue && step < options.step))
+    if ((mode == WriteMode::AddStep && step != options.step_number()) ||
+      (mode == WriteMode::Continue && step < options.step_number()))
     {
       kept.insert(step);
     }
@@ -172,7 +184,7 @@ std::set<std::int64_t> Series::steps_kept(const WriteOptions& options) const
 std::string Series::text_without(const Header& now, const WriteOptions& options) const
 {
   if (!this->there_ || this->there_->filename_template != now.filename_template ||
-    !names_step(*this->there_, options.step))
+    !names_step(*this->there_, options.step_number()))
   {
     return {};
   }
@@ -210,34 +222,35 @@ std::size_t Series::steps_before(std::int64_t step) const
 Header Series::added(Header step, const WriteOptions& options) const
 {
   const Header& there = *this->there_;
-  const auto fail = [&](const std::string& what)
-  { throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", this->path_.string(), what)); };
-  const bool keeps_later = options.mode != WriteMode::Continue;
+  const std::int64_t number = options.step_number();
+  const bool keeps_later = options.effective_mode() != WriteMode::Continue;
   std::vector<std::int64_t> before = this->steps();
   const std::size_t of_times = before.size();
-  before.resize(keeps_later ? before.size() : this->steps_before(options.step));
+  before.resize(keeps_later ? before.size() : this->steps_before(number));
   std::set<std::int64_t> steps(before.begin(), before.end());
-  const bool is_new = steps.insert(options.step).second;
-  const auto at = std::distance(steps.begin(), steps.find(options.step));
+  const bool is_new = steps.insert(number).second;
+  const auto at = std::distance(steps.begin(), steps.find(number));
   if (options.time.has_value() == there.times.empty())
   {
-    fail(there.times.empty() ? "the steps that are there have no times; the new one has"
-                             : "the steps that are there have times; the new one has none");
+    this->fail(options,
+      there.times.empty() ? "the steps that are there have no times; the new one has"
+                          : "the steps that are there have times; the new one has none");
   }
   if (options.time)
   {
     std::vector<double> times = there.times;
     if (times.size() != of_times)
     {
-      fail("(parabat_times) has another number of times than there are steps");
+      this->fail(options, "(parabat_times) has another number of times than there are steps");
     }
     times.resize(before.size());
     is_new ? void(times.insert(times.begin() + at, *options.time))
            : void(times[static_cast<std::size_t>(at)] = *options.time);
     if (!std::is_sorted(times.begin(), times.end()))
     {
-      fail(fmt::format("the time {} of step {} is not between those of the steps beside it",
-        *options.time, options.step));
+      this->fail(options,
+        fmt::format("the time {} of step {} is not between those of the steps beside it",
+          *options.time, number));
     }
     step.times = std::move(times);
   }

@@ -34,6 +34,7 @@ public:
   void remove_what_is_not_in(const Header& now) const noexcept;
 
 private:
+  [[noreturn]] void fail(const WriteOptions& options, const std::string& what) const;
   explicit Series(std::filesystem::path path)
     : path_(std::move(path))
   {

@@ -119,8 +119,8 @@ WriteReport write(const std::filesystem::path& path, const Grid& grid, const Wri
   header = before.with_step(header, options);
 
   const format::FileNames names(header, folder_name(target));
-  const std::filesystem::path folder =
-    target.parent_path() / std::filesystem::path(names.file(options.step, 0)).parent_path();
+  const std::filesystem::path folder = target.parent_path() /
+    std::filesystem::path(names.file(options.step_number(), 0)).parent_path();
   const std::string text = to_text(header);
   (void)parse_header(text, target.string()); // what is written can be read
 
@@ -133,7 +133,7 @@ WriteReport write(const std::filesystem::path& path, const Grid& grid, const Wri
   for (const FileBlocks& file : files)
   {
     tell(options, static_cast<double>(&file - files.data()) / static_cast<double>(files.size()));
-    const std::filesystem::path name(names.file(options.step, file.number));
+    const std::filesystem::path name(names.file(options.step_number(), file.number));
     report.file_bytes += in_arena(options.threads,
       [&]
       {

@@ -616,15 +616,17 @@ def write(path: str | os.PathLike, fields: Any, *, comm: Any = None, first: Sequ
     Piece instead of a dict, and ranks without any pass []. origin: where sample (0, 0, 0) lies; spacing: distances
     of samples, above 0; x, y, z.
 
-    options, all as in bat/bat_idx.h: mode ("replace", "add_step", "continue"), step, time, codec ("raw", "zip",
-    "lz4"), zip_level, layout ("row_major", "hz"), dialect ("openvisus", "pidx"), bits_per_block, file_bytes,
-    missing ("refuse", "zero": samples that no rank has), threads, flush, exchange ("auto", "flat", "leaders"),
-    leaders_per_node, ranks_per_node; None is as if it was not given; options_table() has what they allow. progress:
-    told how much is done, from 0 to 1; where it returns False, writing stops with BatCancelledError.
+    options, all as in bat/bat_idx.h: step (a number: the step is added, or replaced if it exists, and the others
+    stay), mode ("auto", "replace", "add_step", "continue"), time, codec ("raw", "zip", "lz4"), zip_level, layout
+    ("row_major", "hz"), dialect ("openvisus", "pidx"), bits_per_block, file_bytes, missing ("refuse", "zero": samples
+    that no rank has), threads, flush, exchange ("auto", "flat", "leaders"), leaders_per_node, ranks_per_node; None is
+    as if it was not given; options_table() has what they allow. progress: told how much is done, from 0 to 1; where
+    it returns False, writing stops with BatCancelledError.
 
-    A dataset that was there before is replaced in one step at the end, and stays if the write fails. The bytes
-    are the same for any number of ranks and any cut. Returns a Report. Raises BatValueError, BatTypeError; BatError
-    if files cannot be written. Collective if `comm` is given.
+    Without step, or with mode="replace", a dataset that was there before is replaced in one go at the end. A step
+    whose grid has another shape or other fields than the dataset's is refused. After any failure, the dataset is as
+    it was. The bytes are the same for any number of ranks and any cut. Returns a Report. Raises BatValueError,
+    BatTypeError; BatError if files cannot be written. Collective if `comm` is given.
     """
     lib = _library()
     report = Report()

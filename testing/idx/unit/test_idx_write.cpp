@@ -264,6 +264,30 @@ TEST(IdxWrite, steps_are_added_and_replaced)
     std::vector<std::string>{ "time_000020" });
 }
 
+TEST(IdxWrite, a_step_that_is_given_is_added)
+{
+  const TempDir folder;
+  MadeGrid made({ 9, 10, 11 });
+  made.add("a", ScalarType::Float32);
+  MadeGrid other({ 9, 10, 12 });
+  other.add("a", ScalarType::Float32);
+  WriteOptions options;
+  options.flush = false;
+  for (const std::int64_t step : { 0, 4, 2 })
+  {
+    options.step = step;
+    write(folder / "a.idx", made.grid, options);
+  }
+  EXPECT_EQ(Dataset::open(folder / "a.idx").steps(), (std::vector<std::int64_t>{ 0, 2, 4 }));
+  expect_error([&] { write(folder / "a.idx", other.grid, options); }, ErrorCode::InvalidArgument,
+    { "a.idx: the step cannot be added", "0 8 0 9 0 11", "mode=\"replace\"" });
+  EXPECT_EQ(Dataset::open(folder / "a.idx").steps(), (std::vector<std::int64_t>{ 0, 2, 4 }));
+  options.step.reset();
+  write(folder / "a.idx", other.grid, options);
+  EXPECT_EQ(Dataset::open(folder / "a.idx").steps(), std::vector<std::int64_t>{ 0 });
+  expect_equal(folder / "a.idx", other, 0);
+}
+
 TEST(IdxWrite, a_write_that_ends_early_leaves_what_was_there)
 {
   const TempDir folder;

@@ -62,9 +62,10 @@ extern "C"
   BAT_API void bat_idx_options_free(bat_idx_options* options);
   /* Sets an option by its name: whole numbers, and 0 or 1 for flags; numbers; words.
    * INVALID_ARGUMENT: there is no such option, or not with this value.
-   *   mode: "replace" (default), the dataset is this step; "add_step", steps that were there stay;
-   *     "continue", those before stay and later ones are gone, as after a restart;
-   *   step: number of the step, 0 (default) to 999999999;
+   *   mode: "replace", the dataset is this step; "add_step", the step is added, or replaced if it
+   *     exists, and the others stay; "continue", those before stay and later ones are gone, as
+   *     after a restart; "auto" (default), "add_step" if `step` is set, else "replace";
+   *   step: number of the step, 0 (if not set) to 999999999;
    *   time: its time; given for all steps of a dataset, or for none;
    *   codec: "raw" (default), "zip", "lz4"; a block that does not shrink is raw;
    *   zip_level: 1, fast, to 9, small (default 6);
@@ -103,8 +104,9 @@ extern "C"
   /* Writes NAME.idx and, beside it, the folder NAME, from a grid of one piece. Readers see the old
    * dataset or the new one, of which a step among others that is replaced is missing for a moment;
    * after a failure the old one is untouched. `options` and `report` may be NULL. Safe to call at
-   * once for different paths. Errors: INVALID_ARGUMENT (grid, options, name; add_step to a dataset
-   * of another shape), CANNOT_OPEN, WRITE_FAILED, NO_SPACE, OUT_OF_MEMORY, CANCELLED. */
+   * once for different paths. Errors: INVALID_ARGUMENT (grid, options, name; a step added to a
+   * dataset of another shape or with other fields), CANNOT_OPEN, WRITE_FAILED, NO_SPACE,
+   * OUT_OF_MEMORY, CANCELLED. */
   BAT_API int bat_idx_write(
     const char* path, const bat_grid* grid, const bat_idx_options* options, bat_idx_report* report);
 

@@ -56,6 +56,7 @@ enum class MissingSamples
 
 enum class WriteMode
 {
+  Auto,    ///< AddStep if the options have a step, else Replace
   Replace, ///< the dataset is this step; what was there before is gone
   AddStep, ///< the others stay; the step is new, or is replaced
   /// Those before stay, and later ones are gone: for simulations, which may go back when they are
@@ -65,9 +66,9 @@ enum class WriteMode
 
 struct WriteOptions
 {
-  WriteMode mode = WriteMode::Replace;
-  std::int64_t step = 0;      ///< 0 or more
-  std::optional<double> time; ///< of the step; given for all steps of a dataset, or for none
+  WriteMode mode = WriteMode::Auto;
+  std::optional<std::int64_t> step; ///< 0 or more; 0 if none is given
+  std::optional<double> time;       ///< of the step; given for all steps of a dataset, or for none
 
   Codec codec = Codec::Raw;
   int zip_level = 6; ///< of zlib, 1 (fast) to 9 (small)
@@ -86,6 +87,15 @@ struct WriteOptions
   bool flush = true;
   /// Called from the calling thread with a fraction in [0, 1]; false cancels the write.
   std::function<bool(double)> progress;
+
+  [[nodiscard]] std::int64_t step_number() const { return this->step.value_or(0); }
+  /// The mode, or what Auto stands for.
+  [[nodiscard]] WriteMode effective_mode() const
+  {
+    return this->mode != WriteMode::Auto ? this->mode
+      : this->step                       ? WriteMode::AddStep
+                                         : WriteMode::Replace;
+  }
 };
 
 struct WriteReport
@@ -121,8 +131,9 @@ struct WriteReport
 /// are exchanged (IDX.md section 8). Steps that the new text does not name are removed at the end,
 /// if this library wrote them; so is what writers that were killed left. The same input gives the
 /// same bytes for any number of threads. Needs, beyond the arrays, about 16 MiB, or two blocks if
-/// they are more. Throws Error: InvalidArgument (grid, options, name; AddStep to a dataset of
-/// another shape, saying what differs), CannotOpen, WriteFailed, NoSpace, Cancelled.
+/// they are more. Throws Error: InvalidArgument (grid, options, name; a step added to a dataset of
+/// another shape or with other fields, saying what differs), CannotOpen, WriteFailed, NoSpace,
+/// Cancelled.
 WriteReport write(
   const std::filesystem::path& path, const Grid& grid, const WriteOptions& options = {});
 }
