@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fails if C++ is not as clang-format makes it, if a source file does not say what it is for or under which license it is, if a link in a Markdown file leads nowhere,
-if a test is not named like Suite.words_with_underscores, or if a file does not include the headers of fmt and of the standard library that it uses.
+if a picture of a manual is large or shown nowhere, if a test is not named like Suite.words_with_underscores, or if a file does not include the headers of fmt and of the standard library that it uses.
 
-Usage: check_style.py SOURCE_DIR format|openings|licenses|links|names|help|includes
+Usage: check_style.py SOURCE_DIR format|openings|licenses|links|names|help|pictures|includes
 Ends with 77 if clang-format 14 is not installed.
 """
 
@@ -58,6 +58,7 @@ PROVIDED = {
 ALSO = {"abs": ("cstdlib",), "initializer_list": ("map", "set", "string", "unordered_map", "vector"), "string_view": ("string",), "remove": ("cstdio",)}  # other headers that a standard says bring a name
 HEADERS = {"fmt": {"join": ("fmt/ranges.h",)}, "std": {
     name: (header, *ALSO.get(name, ())) for header, names in PROVIDED.items() for name in names.split()}}  # other names of fmt: fmt/format.h
+MAX_PICTURE = 360 * 1024  # bytes
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -143,6 +144,20 @@ def check_links(source):
                 yield f"{path.relative_to(source)} links to {link}, where no such heading is"
 
 
+def check_pictures(source):
+    """A picture of a manual is shown by a page, and small. Those that tests compare with are elsewhere."""
+    shown = {(path.parent / link).resolve() for path in files(source, (".md",))
+             for link in [*LINK.findall(path.read_text()), *re.findall(r'<img src="([^"]+)"', path.read_text())]}
+    for path in files(source, (".png",)):
+        if path.parent.name == "baselines" or path.is_relative_to(source / "testing" / "web"):
+            continue
+        name, size = path.relative_to(source), path.stat().st_size
+        if path.resolve() not in shown:
+            yield f"{name} is shown by no page"
+        if size > MAX_PICTURE:
+            yield f"{name} has {size:,} bytes; at most {MAX_PICTURE:,} (testing/support/small_picture.py)"
+
+
 def check_includes(source):
     """What a file uses of fmt and of the standard library, it includes: itself, or in the project's headers that it includes.
     Releases of both differ in which of their headers include which others."""
@@ -200,7 +215,7 @@ def check_help(source):
 def main():
     source = pathlib.Path(sys.argv[1]).resolve()
     checks = {"format": check_format, "openings": check_openings, "licenses": check_licenses, "links": check_links, "names": check_names,
-              "help": check_help, "includes": check_includes}
+              "help": check_help, "pictures": check_pictures, "includes": check_includes}
     problems = list(checks[sys.argv[2]](source))
     for problem in problems:
         print(problem)
