@@ -16,13 +16,17 @@ from paraview.simple import (
     GetColorTransferFunction,
     SaveScreenshot,
     Show,
-    Text,
     CreateLayout,
 )
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from picture_parts import add_bar, add_box, add_title, fit
+
 QUALITIES = (0.2, 0.4, 0.8)
 RADIUS = 0.04  # m, of all particles; the furnace is 8 m wide
-SIZE = (720, 470)
+SIZE = (400, 640)  # of each of the three
+BLACK = [0.0, 0.0, 0.0]
+UP = [0, 0, 1]
 
 
 def view_of(path, quality):
@@ -30,14 +34,10 @@ def view_of(path, quality):
     reader.ParticleBudget = 0
     reader.Quality = quality
     reader.UpdatePipeline()
-    view = CreateRenderView()
+    view = CreateRenderView(ViewSize=SIZE)
     view.UseColorPaletteForBackground = 0
     view.Background = [1.0, 1.0, 1.0]
     view.OrientationAxesVisibility = 0
-    view.CameraPosition = [34.0, -46.0, 24.0]
-    view.CameraFocalPoint = [4.0, 4.0, 18.4]
-    view.CameraViewUp = [0.0, 0.0, 1.0]
-    view.CameraViewAngle = 32.0
     display = Show(reader, view)
     display.SetRepresentationType("Point Gaussian")
     display.ShaderPreset = "Plain circle"
@@ -46,13 +46,13 @@ def view_of(path, quality):
     ColorBy(display, ("POINTS", "attribute0"))
     colors = GetColorTransferFunction("attribute0")
     colors.ApplyPreset("Viridis (matplotlib)", True)
-    colors.RescaleTransferFunction(-1.4, 1.3)
+    colors.RescaleTransferFunction(-1.0, 1.0)
     count = reader.GetDataInformation().GetNumberOfPoints()
-    words = Show(Text(Text=f"quality {quality}\n{count / 1e6:.2f} million particles"), view)
-    words.WindowLocation = "Upper Left Corner"
-    words.FontSize = 12
-    words.Justification = "Left"
-    words.Color = [0.0, 0.0, 0.0]
+    add_bar(view, display, "attribute0", "first attribute (no unit)", color=BLACK, labels=[-1, 0, 1])
+    bounds = list(reader.GetDataInformation().GetBounds())
+    add_box(view, bounds, UP, labels=BLACK)
+    add_title(view, f"quality {quality}: {count / 1e6:.2f} million particles", color=BLACK)
+    fit(view, bounds, [30, -50, 6], UP, angle=32)
     return view
 
 
@@ -69,8 +69,9 @@ def main():
             cell = 2 * cell + 2
         else:
             layout.AssignView(cell, view)
-    layout.SetSize(*SIZE)
-    SaveScreenshot(picture, layout, SaveAllViews=1, ImageResolution=list(SIZE), CompressionLevel="9")
+    size = [len(views) * SIZE[0], SIZE[1]]
+    layout.SetSize(*size)
+    SaveScreenshot(picture, layout, SaveAllViews=1, ImageResolution=size)
     if not os.path.exists(picture):
         sys.exit(f"{picture} was not written")
 
