@@ -2,6 +2,7 @@
 // Species, domains, elements, ghosts, and ranks that have nothing.
 #include "simulation.hpp"
 
+#include <map>
 #include <numeric>
 
 using namespace sim;
