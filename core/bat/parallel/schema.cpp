@@ -260,10 +260,14 @@ void add_declared(const OwnComm& comm, const RankParticles& particles, ParticleV
     {
       for (ParticleView view : particles.declared())
       {
-        view.time.reset(); // most ranks say the same then
+        view.time.reset(); // most pieces and ranks say the same then
         view.step.reset();
         view.metadata.clear();
-        texts.push_back(encode_schema(view));
+        std::string declared = encode_schema(view);
+        if (std::find(texts.begin(), texts.end(), declared) == texts.end())
+        {
+          texts.push_back(std::move(declared));
+        }
       }
     });
   texts = union_of_names(comm, texts);
