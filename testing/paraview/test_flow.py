@@ -196,6 +196,44 @@ def check_surfaces(reader, flow, seeds):
     return surface
 
 
+def check_steady_exponents(folder, ranks):
+    """Those of one time level, at whatever time: particles follow it for any duration, both ways."""
+    flow, level = parabat.flow.open(folder("abc_0001.bricks")), OpenDataFile(folder("abc_0001.bricks"))
+    bounds, start = list(level.Bounds), TIMES[1]
+    ftle = FlowFTLE(Input=level)
+    half = LENGTH / 2 / np.linalg.norm(abc(start), axis=-1).max()
+    assert abs(ftle.Duration / half - 1) < 1e-5, (ftle.Duration, half)  # before the fastest has crossed half of the domain
+    box, points = [2.5, 3.7, 2.5, 3.75, 2.4, 3.9], (13, 9, 11)
+    ftle.UseBox, ftle.Box, ftle.Dimensions, ftle.Direction = 1, box, points, "Both"
+    for length in (ftle.Duration, 0.7):
+        ftle.Duration = length
+        arrays = {}
+        for way in ("forward", "backward"):
+            found = flow.ftle(box[::2] + box[1::2], points, time=start, length=length, backward=way == "backward")
+            assert np.isfinite(found.exponents).mean() > 0.9 and np.ptp(found.exponents[np.isfinite(found.exponents)]) > 0.1
+            arrays.update({"FTLE_" + way: found.exponents, "FlowMap_" + way: found.flow_map, "EndTime_" + way: found.end_times})
+        spacing = [(u - l) / (n - 1) for l, u, n in zip(box[::2], box[1::2], points)]
+        for time in (None, 0.9):
+            check_image(ftle, arrays, [0] * 3, box[::2], spacing, "exponents of a steady flow", time, ranks)
+    if ranks == 1:
+        steps = ftle.GetClientSideObject().GetOutputInformation(0)
+        expect((steps.Get(Pipeline.TIME_STEPS()), steps.Get(Pipeline.TIME_RANGE())), ((start,), (start, start)), "steady times")
+    ftle.Direction, ftle.UseStartTime, ftle.StartTime = "Forward", 1, start + 2
+    found = flow.ftle(box[::2] + box[1::2], points, time=start + 2, length=0.7)
+    arrays = {"FTLE_forward": found.exponents, "FlowMap_forward": found.flow_map, "EndTime_forward": found.end_times}
+    check_image(ftle, arrays, [0] * 3, box[::2], spacing, "exponents of a later start", None, ranks)
+    expect(said(), 0, "messages of exponents of a steady flow")
+    for name, right, wrong in (("Duration", 0.7, 0), ("StartTime", start, start - 1)):
+        setattr(ftle, name, wrong)
+        expect(fetch(ftle).GetPointData().GetNumberOfArrays(), 0, f"steady exponents with {name} {wrong}")
+        expect(said(), 1, f"errors of {name} {wrong}")
+        setattr(ftle, name, right)
+    assert fetch(ftle).GetNumberOfPoints() > 0 and list(level.Bounds) == bounds
+    for proxy in (ftle, level):
+        Delete(proxy)
+    flow.close()
+
+
 def check_exponents(reader, flow, ranks):
     """Finite-time Lyapunov exponents of a box, of slices, of all of the domain; at the present time and at another."""
     ftle = FlowFTLE(Input=reader)
@@ -1148,6 +1186,7 @@ def check(folder):
     for proxy in (other, level):
         Delete(proxy)
 
+    check_steady_exponents(folder, ranks)
     ftle = check_exponents(reader, flow, ranks)
     if ranks == 1:
         check_abort(reader)

@@ -133,7 +133,7 @@ public:
     const auto first = std::upper_bound(times.begin(), times.end(), from);
     const auto end = std::lower_bound(times.begin(), times.end(), to);
     const auto levels = static_cast<double>(
-      std::min(end + 1, times.end()) - (first == times.begin() ? first : first - 1));
+      (end == times.end() ? end : end + 1) - (first == times.begin() ? first : first - 1));
     const double all = static_cast<double>(grid.brick_count()) * static_cast<double>(times.size());
     const double count = std::min(bricks * std::max(levels, 0.0), all);
     const double bytes = count * std::pow(grid.edge, 3) * static_cast<double>(grid.point_bytes());
@@ -231,7 +231,7 @@ void vtkFlowFTLE::Describe(vtkFlowSource* flow, vtkInformation* outInfo)
         axis == 2 && !isFlat ? 1 : 1 + static_cast<int>(std::lround(200 * lengths[axis] / longest));
     }
   }
-  this->SuggestedDuration = flow ? (this->LastTime - this->FirstTime) / 2 : 1;
+  this->SuggestedDuration = this->SuggestDuration(flow);
   self.NoGrid = Failure::Of(
     [&]()
     {
@@ -290,8 +290,40 @@ void vtkFlowFTLE::Produce(vtkFlowSource* flow, vtkInformationVector** inputVecto
 }
 
 //------------------------------------------------------------------------------
+double vtkFlowFTLE::SuggestDuration(vtkFlowSource* flow) const
+{
+  if (!flow)
+  {
+    return 1;
+  }
+  if (flow->GetSource()->times().size() > 1)
+  {
+    return (this->LastTime - this->FirstTime) / 2;
+  }
+  double duration = 1;
+  if (const auto* series = dynamic_cast<const bat::bricks::Series*>(flow->GetSource().get()))
+  {
+    // A level that is missing is told by the run that needs it.
+    (void)Failure::Of(
+      [&]()
+      {
+        const double longest = std::max({ this->Bounds[1] - this->Bounds[0],
+          this->Bounds[3] - this->Bounds[2], this->Bounds[5] - this->Bounds[4] });
+        const double half = longest / (2 * series->level(0).header().largest_speed);
+        duration = half > 0 && std::isfinite(half) ? half : duration;
+      });
+  }
+  return duration;
+}
+
+//------------------------------------------------------------------------------
 bool vtkFlowFTLE::GetStarts(double starts[2]) const
 {
+  if (this->FirstTime == this->LastTime) // a steady flow
+  {
+    starts[0] = starts[1] = this->FirstTime;
+    return this->Duration > 0;
+  }
   starts[0] = this->FirstTime + (this->Direction == FORWARD ? 0.0 : this->Duration);
   starts[1] = this->LastTime - (this->Direction == BACKWARD ? 0.0 : this->Duration);
   // In both directions, half of how long a series lasts leaves one time, but for rounding.

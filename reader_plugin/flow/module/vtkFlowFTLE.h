@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @class   vtkFlowFTLE
- * @brief   finite-time Lyapunov exponents of an unsteady flow, from bricks on demand
+ * @brief   finite-time Lyapunov exponents of a flow, from bricks on demand
  *
  * Particles start at the nodes of a box and are followed for a while; where those of neighbouring
  * nodes part fast, flow separates (forward) or comes together (backward).
@@ -61,7 +61,8 @@ public:
   /**
    * When particles start: StartTime, which is a time in the series or between; or the present
    * time, or what is nearest to it of the times from which they can go for Duration, which are
-   * those that the output announces. Default: false, 0.
+   * those that the output announces. In a steady flow, of one time step, they start at its time.
+   * Default: false, 0.
    */
   vtkSetMacro(UseStartTime, bool);
   vtkGetMacro(UseStartTime, bool);
@@ -107,7 +108,8 @@ public:
   const char* GetEstimate() const;
 
   /**
-   * After UpdateInformation: half of how long the series lasts; 1 without input.
+   * After UpdateInformation: half of how long the series lasts; of a steady flow, in how long the
+   * fastest particle would cross half of the domain; 1 where that is not known, or without input.
    */
   vtkGetMacro(SuggestedDuration, double);
 
@@ -122,6 +124,10 @@ protected:
   void Describe(vtkFlowSource* flow, vtkInformation* outInfo) override;
   void Produce(vtkFlowSource* flow, vtkInformationVector** inputVector, vtkInformation* outInfo,
     vtkDataObject* output) override;
+  [[nodiscard]] bool KnowsEnd() const override
+  {
+    return true;
+  } // by Duration
 #endif
 
   bool UseBox = false;
@@ -138,6 +144,7 @@ private:
   vtkFlowFTLE(const vtkFlowFTLE&) = delete;
   void operator=(const vtkFlowFTLE&) = delete;
 
+  [[nodiscard]] double SuggestDuration(vtkFlowSource* flow) const;
   // First and last time from which particles can go for Duration; false if there is none.
   bool GetStarts(double starts[2]) const;
   void AnnounceStarts(vtkFlowSource* flow, vtkInformation* outInfo) const;
