@@ -393,7 +393,9 @@ bool Adaptor::wants_tracks(const ChannelOptions& options) const
 
 bool Adaptor::is_due(const ChannelOptions& options) const
 {
-  return this->wants_file(options) || this->wants_tracks(options);
+  return this->wants_file(options) || this->wants_tracks(options) ||
+    std::any_of(options.of_species.begin(), options.of_species.end(),
+      [&](const auto& entry) { return this->is_due(entry.second); });
 }
 
 bool Adaptor::is_due(const Options& options) const
@@ -424,7 +426,8 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
       }
       texts = mine.texts();
     });
-  const Census census = Census::of(this->union_of(texts));
+  Census census = Census::of(this->union_of(texts));
+  census.set_unpacked(this->with_unpacked_ids(census, options));
   this->warnings_.add(census, options, this->is_root());
   this->early_warnings_.clear();
   this->left_out_ = { census.unreadable(), census.unwritten() };
@@ -434,6 +437,7 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
   }
   const Step step = census.step(static_cast<std::int64_t>(this->calls_));
   drop_fields(channels, this->left_out_.fields);
+  this->unpack_ids(channels, census);
   std::vector<Job> jobs = this->jobs_of(channels, census, step, options);
   std::vector<Failure> failures;
   if (!jobs.empty() || this->left_out_.channels.empty())
@@ -465,6 +469,49 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
   this->outputs_.count_step(true);
 }
 
+// Species whose ids are unpacked, if they are packed.
+std::vector<SpeciesKey> Adaptor::with_unpacked_ids(const Census& census, const Options& options)
+{
+  std::vector<SpeciesKey> keys = census.species(this->known_);
+  keys.erase(std::remove_if(keys.begin(), keys.end(),
+               [&](const SpeciesKey& key) { return !options.of(key).unpack_ids; }),
+    keys.end());
+  for (const SpeciesKey& key : keys)
+  {
+    if (const std::optional<PackedIds> packed = census.packed_ids(key))
+    {
+      const std::string fields = fmt::format("{}", fmt::join(packed->fields, " and "));
+      this->warnings_.note(packed->taken.empty()
+          ? fmt::format("series {}: id and cpu are written, which AMReX has packed into {}; the "
+                        "option amrex_ids: keep writes these as they are",
+              name_of(key), fields)
+          : fmt::format("series {}: the ids of AMReX stay packed in {}, as another field is "
+                        "called {}",
+              name_of(key), fields, packed->taken),
+        this->is_root());
+    }
+  }
+  return keys;
+}
+
+void Adaptor::unpack_ids(std::vector<Channel>& channels, const Census& census) const
+{
+  for (Channel& channel : channels)
+  {
+    for (FoundSpecies& species : channel.species)
+    {
+      const auto packed = census.unpacked_ids({ channel.name, species.mesh, species.topology });
+      for (Domain& domain : species.domains)
+      {
+        if (packed)
+        {
+          catalyst::unpack_ids(domain, *packed, channel.arrays);
+        }
+      }
+    }
+  }
+}
+
 // Whoever wants to stop on errors does not want to find out later what is missing.
 void Adaptor::refuse_wrong_fields() const
 {
@@ -494,7 +541,12 @@ std::vector<Channel> Adaptor::read_channels(
     }
     try
     {
-      const ReadOptions wanted{ own.keep_ghosts, own.fields };
+      ReadOptions wanted{ own.keep_ghosts, own.fields, own.unpack_ids };
+      for (const auto& [species, of_species] : own.of_species)
+      {
+        wanted.fields_of_species.emplace(species, of_species.fields);
+        wanted.unpack_ids = wanted.unpack_ids || of_species.unpack_ids;
+      }
       Channel channel = read_channel(node, wanted);
       Grids read = this->wants_file(own) ? read_grids(node, wanted, channel) : Grids{};
       for (UnreadField& field : channel.unread)
@@ -640,6 +692,23 @@ std::vector<Job> Adaptor::jobs_of(
 {
   const std::vector<SpeciesKey> keys = census.species(this->known_);
   const std::vector<std::string> names = names_of(keys);
+  for (const SpeciesKey& key : keys)
+  {
+    Fields fields;
+    fields.written = census.written_attributes(key);
+    for (const Attribute& attribute : fields.written)
+    {
+      fields.names.insert(attribute.name);
+    }
+    if (const auto packed = census.unpacked_ids(key))
+    {
+      fields.names.insert(packed->fields.begin(), packed->fields.end());
+    }
+    if (!fields.written.empty())
+    {
+      this->fields_[key] = std::move(fields);
+    }
+  }
   std::vector<Job> jobs;
   for (std::size_t i = 0; i != keys.size(); ++i)
   {
@@ -650,20 +719,10 @@ std::vector<Job> Adaptor::jobs_of(
       this->known_.push_back(key);
     }
     Job job{ key.channel, { names[i], pieces_of(channels, key) }, census.step(key.channel, step),
-      "", options.of(key.channel) };
+      "", options.of(key) };
     job.wants_file = this->wants_file(job.options);
     job.wants_tracks = this->wants_tracks(job.options);
-    std::vector<std::string>& indexes = job.options.write.build.sorted_indexes;
-    indexes = indexes_of(indexes, census.written_fields(key));
-    BuildOptions& build = job.options.write.build;
-    build.stable_samples = indexes_of(build.stable_samples, census.written_fields(key));
-    if (!build.error_bounds.empty())
-    {
-      build.error_bounds = error_bounds_of(build.error_bounds, census.written_fields(key));
-      build.compression = build.error_bounds.empty() && build.compression == Compression::Bounded
-        ? Compression::Lossless
-        : build.compression;
-    }
+    this->set_fields_of(job, key, census);
     if (options.names_output || this->pipelines_.empty())
     {
       job.pattern = job.options.output;
@@ -681,6 +740,58 @@ std::vector<Job> Adaptor::jobs_of(
     }
   }
   return jobs;
+}
+
+// Options that name fields are those of the species that have them.
+void Adaptor::set_fields_of(Job& job, const SpeciesKey& key, const Census& census)
+{
+  const std::map<std::string, int> fields = census.written_fields(key);
+  BuildOptions& build = job.options.write.build;
+  build.sorted_indexes = indexes_of(census.resolve(key, build.sorted_indexes, false), fields);
+  build.stable_samples = indexes_of(census.resolve(key, build.stable_samples, true), fields);
+  if (!build.error_bounds.empty())
+  {
+    build.error_bounds = error_bounds_of(build.error_bounds, fields);
+    build.compression = build.error_bounds.empty() && build.compression == Compression::Bounded
+      ? Compression::Lossless
+      : build.compression;
+  }
+  if (!job.options.tracks)
+  {
+    return;
+  }
+  const std::vector<Attribute>& own = this->fields_[key].written;
+  std::set<std::string> of_others;
+  for (const auto& [other, has] : this->fields_)
+  {
+    if (other.channel == key.channel && !(other == key))
+    {
+      of_others.insert(has.names.begin(), has.names.end());
+    }
+  }
+  insitu::TrackOptions& tracks = *job.options.tracks;
+  const auto as_written = [&](std::string& name)
+  {
+    if (!name.empty())
+    {
+      name = census.resolve(key, { name }, false).front();
+    }
+  };
+  as_written(tracks.id_attribute);
+  as_written(tracks.second_attribute);
+  if (tracks.attributes)
+  {
+    tracks.attributes = census.resolve(key, *tracks.attributes, false);
+  }
+  const bool is_of_others = of_others.count(tracks.id_attribute) != 0;
+  tracks = track_options_for(tracks, own, of_others, key.topology);
+  const bool has_id = tracks.id_attribute.empty() ||
+    std::any_of(own.begin(), own.end(),
+      [&](const Attribute& a) { return a.name == tracks.id_attribute; });
+  job.wants_tracks = job.wants_tracks && (has_id || !is_of_others);
+  job.options.tracks_text +=
+    fmt::format("{}\n{}\n{}", tracks.id_attribute, tracks.second_attribute,
+      fmt::join(tracks.attributes.value_or(std::vector<std::string>()), "\n"));
 }
 
 void Adaptor::report(conduit_node* params, int status, const std::string& message) const

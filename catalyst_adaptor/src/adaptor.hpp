@@ -17,7 +17,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +59,10 @@ private:
   [[nodiscard]] bool wants_tracks(const ChannelOptions& options) const;
   [[nodiscard]] bool is_due(const ChannelOptions& options) const;
   [[nodiscard]] bool is_due(const Options& options) const;
+  void unpack_ids(std::vector<Channel>& channels, const Census& census) const;
+  [[nodiscard]] std::vector<SpeciesKey> with_unpacked_ids(
+    const Census& census, const Options& options);
+  void set_fields_of(Job& job, const SpeciesKey& key, const Census& census);
   [[nodiscard]] std::vector<Channel> read_channels(
     const Node& root, const Options& options, Census& census, std::vector<Grids>& grids) const;
   struct Origins
@@ -90,6 +96,12 @@ private:
   Options options_;
   std::uint64_t calls_ = 0;       // of execute, before this one
   std::vector<SpeciesKey> known_; // species of the steps so far
+  struct Fields
+  {
+    std::vector<Attribute> written;
+    std::set<std::string> names; // of these, and of ids as they are packed
+  };
+  std::map<SpeciesKey, Fields> fields_; // of the last step that had particles
   Outputs outputs_;
   GridOutputs grid_outputs_;
   struct LeftOut

@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include "bat/error.hpp"
+#include "bat/ids.hpp"
 #include "bat/idx/write_options.hpp"
 #include "bat/insitu.hpp"
 #include "bat/query.hpp"
@@ -266,6 +267,10 @@ bool set_channel_option(ChannelOptions& options, const std::string& key, const O
       refuse(fmt::format("{}: {}", option.name, e.what()));
     }
   }
+  else if (key == "amrex_ids")
+  {
+    options.unpack_ids = option.one_of({ "unpack", "keep" }) == "unpack";
+  }
   else if (key == "ghosts")
   {
     options.keep_ghosts = option.one_of({ "drop", "keep" }) == "keep";
@@ -279,7 +284,7 @@ bool set_channel_option(ChannelOptions& options, const std::string& key, const O
 
 std::string channel_keys()
 {
-  std::string keys = "output, fields, every, tracks, ghosts";
+  std::string keys = "output, fields, every, tracks, ghosts, amrex_ids, species";
   for (const auto& [key, option] : write_options())
   {
     keys += ", " + key;
@@ -292,8 +297,44 @@ std::string channel_keys()
   return keys;
 }
 
-// Either names, or objects with the options in which a channel differs.
-void set_channels(Options& options, const Option& option)
+// What of the channel's options holds for all of its species.
+bool is_option_of_channel(const std::string& key)
+{
+  return key == "ghosts" || key == "species" || key.rfind("grid_", 0) == 0 ||
+    key.rfind("bricks_", 0) == 0;
+}
+
+// Objects with the options in which species differ.
+void set_species(ChannelOptions& options, const Option& option)
+{
+  const json& value = option.value;
+  if (!value.is_object() ||
+    !std::all_of(value.begin(), value.end(), [](const json& v) { return v.is_object(); }))
+  {
+    option.refuse("an object of species with an object of options each");
+  }
+  std::map<std::string, ChannelOptions> of_species;
+  for (const auto& [species, overrides] : value.items())
+  {
+    ChannelOptions own = options;
+    for (const auto& [key, v] : overrides.items())
+    {
+      const std::string name = fmt::format("{}/{}/{}", option.name, species, key);
+      if (is_option_of_channel(key) || !set_channel_option(own, key, { name, v }))
+      {
+        refuse(fmt::format("{} is not an option of a species; those of channels are, but for "
+                           "ghosts and those of grids and velocity fields",
+          name));
+      }
+    }
+    of_species.emplace(species, std::move(own));
+  }
+  options.of_species = std::move(of_species);
+}
+
+// Either names, or objects with the options in which a channel differs. `of_species` is what all
+// channels have of options of species.
+void set_channels(Options& options, const Option& option, const json& of_species)
 {
   const json& value = option.value;
   const bool is_object = value.is_object() && !value.empty() &&
@@ -308,14 +349,21 @@ void set_channels(Options& options, const Option& option)
   {
     options.channels->push_back(channel);
     ChannelOptions own = options.all;
+    json species = of_species;
     for (const auto& [key, v] : overrides.items())
     {
       const std::string name = fmt::format("{}/{}/{}", option.name, channel, key);
-      if (!set_channel_option(own, key, { name, v }))
+      if (key == "species")
+      {
+        set_species(own, { name, v }); // alone, for the names in messages
+        species.merge_patch(v);
+      }
+      else if (!set_channel_option(own, key, { name, v }))
       {
         refuse(fmt::format("{} is no option of a channel; those are {}", name, channel_keys()));
       }
     }
+    set_species(own, { fmt::format("{}/{}/species", option.name, channel), species });
     options.of_channel.emplace(channel, std::move(own));
   }
 }
@@ -332,6 +380,52 @@ const ChannelOptions& Options::of(const std::string& channel) const
 {
   const auto found = this->of_channel.find(channel);
   return found == this->of_channel.end() ? this->all : found->second;
+}
+
+const ChannelOptions& species_options(const ChannelOptions& channel, const SpeciesKey& species)
+{
+  const auto of_topology = channel.of_species.find(species.topology);
+  const auto found = of_topology == channel.of_species.end() ? channel.of_species.find(species.mesh)
+                                                             : of_topology;
+  return found == channel.of_species.end() ? channel : found->second;
+}
+
+const ChannelOptions& Options::of(const SpeciesKey& species) const
+{
+  return species_options(this->of(species.channel), species);
+}
+
+insitu::TrackOptions track_options_for(const insitu::TrackOptions& tracks,
+  const std::vector<Attribute>& attributes, const std::set<std::string>& of_others,
+  const std::string& topology)
+{
+  insitu::TrackOptions result = tracks;
+  if (attributes.empty())
+  {
+    return result; // without particles, whatever is asked for
+  }
+  const auto is_of_others = [&](const std::string& name)
+  {
+    return of_others.count(name) != 0 &&
+      std::none_of(attributes.begin(), attributes.end(),
+        [&](const Attribute& a) { return a.name == name; });
+  };
+  if (result.id_attribute.empty())
+  {
+    const std::optional<std::size_t> id = find_id_attribute(attributes, topology);
+    result.id_attribute = id ? attributes[*id].name : "";
+  }
+  if (is_of_others(result.second_attribute))
+  {
+    result.second_attribute.clear();
+  }
+  if (result.attributes)
+  {
+    result.attributes->erase(
+      std::remove_if(result.attributes->begin(), result.attributes->end(), is_of_others),
+      result.attributes->end());
+  }
+  return result;
 }
 
 bool Options::has(const std::string& channel) const
@@ -449,17 +543,21 @@ Options parse_options(const nlohmann::json& json, const std::string& source)
     {
       options.stop_on_error = option.one_of({ "continue", "stop" }) == "stop";
     }
-    else if (key != "channels" && !set_channel_option(options.all, key, option))
+    else if (key != "channels" && key != "species" &&
+      !set_channel_option(options.all, key, option))
     {
       refuse(fmt::format(
         "{} is no option; those are channels, on_error, {}", option.name, channel_keys()));
     }
   }
   options.names_output = json.contains("output") || json.contains("channels");
-  if (json.contains("channels")) // last: its objects begin with the options of all
+  // Last: their objects begin with the options of all.
+  const auto species = json.value("species", nlohmann::json::object());
+  if (json.contains("channels"))
   {
-    set_channels(options, { fmt::format("{}/channels", source), json["channels"] });
+    set_channels(options, { fmt::format("{}/channels", source), json["channels"] }, species);
   }
+  set_species(options.all, { fmt::format("{}/species", source), species });
   return options;
 }
 

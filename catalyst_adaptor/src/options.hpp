@@ -3,8 +3,10 @@
 #pragma once
 
 #include "grid_outputs.hpp"
+#include "names.hpp"
 #include "node.hpp"
 
+#include "bat/file.hpp"
 #include "bat/idx/write.hpp"
 #include "bat/insitu.hpp"
 #include "bat/mpi.hpp"
@@ -14,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,10 +31,12 @@ struct ChannelOptions
   std::optional<insitu::TrackOptions> tracks; ///< none: no tracks
   std::string tracks_text;                    ///< of the same
   bool keep_ghosts = false;
+  bool unpack_ids = true; ///< of AMReX
   mpi::WriteOptions write = linking_repeats(); ///< sorted indexes: of species that have them
   std::vector<std::string> grid_outputs;       ///< none: {name}.idx in the folder of `output`
   idx::WriteOptions write_grid;                ///< of grids, but for step and time
   BricksOptions bricks;                        ///< of grids that become velocity fields
+  std::map<std::string, ChannelOptions> of_species; ///< those that differ, by topology or mesh
 
   [[nodiscard]] std::vector<std::string> outputs_of_grids() const;
 
@@ -54,8 +59,19 @@ struct Options
   bool names_output = false;
 
   [[nodiscard]] const ChannelOptions& of(const std::string& channel) const;
+  [[nodiscard]] const ChannelOptions& of(const SpeciesKey& species) const;
   [[nodiscard]] bool has(const std::string& channel) const;
 };
+
+/// The options of the species that have the topology or are the mesh of this name.
+[[nodiscard]] const ChannelOptions& species_options(
+  const ChannelOptions& channel, const SpeciesKey& species);
+
+/// Tracks of a species with these attributes: with the names that its fields have in the file, the
+/// id that is found where none is named, and without what other species of the channel have.
+[[nodiscard]] insitu::TrackOptions track_options_for(const insitu::TrackOptions& tracks,
+  const std::vector<Attribute>& attributes, const std::set<std::string>& of_others,
+  const std::string& topology);
 
 /// Those of `wanted` that can be made of fields, given by their numbers of components.
 [[nodiscard]] std::vector<std::string> indexes_of(

@@ -46,6 +46,19 @@ void print_warning(const std::string& warning)
   (void)std::fprintf(stderr, "catalyst-bat: warning: %s\n", warning.c_str());
 }
 
+void print_note(const std::string& note)
+{
+  (void)std::fprintf(stderr, "catalyst-bat: %s\n", note.c_str());
+}
+
+void Warnings::note(const std::string& text, bool prints)
+{
+  if (this->told_.emplace(text, text).second && prints)
+  {
+    print_note(text);
+  }
+}
+
 void Warnings::add(const Census& census, const Options& options, bool prints)
 {
   for (const std::string& warning : census.warnings())
@@ -67,6 +80,37 @@ void Warnings::add(const Census& census, const Options& options, bool prints)
   for (const std::string& channel : there)
   {
     this->add_channel(channel, census, options.of(channel), unwritten, prints);
+    for (const auto& [species, own] : options.of(channel).of_species)
+    {
+      this->add_channel(channel, census, own, unwritten, prints);
+    }
+  }
+  this->add_species(census, options, prints);
+}
+
+// Species that have options, and are in no channel.
+void Warnings::add_species(const Census& census, const Options& options, bool prints)
+{
+  std::map<std::string, ChannelOptions> wanted = options.all.of_species;
+  for (const auto& [channel, own] : options.of_channel)
+  {
+    wanted.insert(own.of_species.begin(), own.of_species.end());
+  }
+  std::vector<std::string> there;
+  for (const SpeciesKey& key : census.species({}))
+  {
+    wanted.erase(key.topology);
+    wanted.erase(key.mesh);
+    there.push_back(key.topology.empty() ? key.mesh : key.topology);
+  }
+  for (const auto& [species, own] : wanted)
+  {
+    if (!there.empty())
+    {
+      const std::string what = fmt::format("species {} of the options is not there; there are {}",
+        species, fmt::join(there, ", "));
+      this->add(what, what, prints);
+    }
   }
 }
 
@@ -105,26 +149,26 @@ void Warnings::add_channel(const std::string& channel, const Census& census,
       miss("field", field, fields);
     }
   }
-  const std::map<std::string, int> written = census.written_fields(channel);
+  const std::map<std::string, int> written = census.known_fields(channel);
   for (const std::string& index : options.write.build.sorted_indexes)
   {
     if (indexes_of({ index }, written).empty())
     {
-      miss("sorted index", index, names_in(written));
+      miss("sorted index", index, names_in(census.written_fields(channel)));
     }
   }
   for (const std::string& id : options.write.build.stable_samples)
   {
     if (indexes_of({ id }, written).empty())
     {
-      miss("id of stable samples", id, names_in(written));
+      miss("id of stable samples", id, names_in(census.written_fields(channel)));
     }
   }
   for (const std::string& bound : options.write.build.error_bounds)
   {
     if (error_bounds_of({ bound }, written).empty())
     {
-      miss("error bound", bound, names_in(written));
+      miss("error bound", bound, names_in(census.written_fields(channel)));
     }
   }
 }

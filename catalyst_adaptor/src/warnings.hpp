@@ -12,6 +12,7 @@ namespace bat::catalyst
 {
 /// One line on the standard error.
 void print_warning(const std::string& warning);
+void print_note(const std::string& note);
 
 /// The warnings of a run: all ranks have the same, and one of them prints.
 class Warnings
@@ -24,6 +25,9 @@ public:
   /// A line that is the same on all ranks, once.
   void add(const std::string& text, bool prints) { this->add(text, text, prints); }
 
+  /// The same of what is no fault.
+  void note(const std::string& text, bool prints);
+
   /// Whether a field that is not written has been told of.
   [[nodiscard]] bool has(
     const std::string& channel, const std::string& mesh, const std::string& field) const;
@@ -35,6 +39,7 @@ private:
   void add_fields(const Options& options, const std::vector<UnwrittenField>& fields, bool prints);
   void add_channel(const std::string& channel, const Census& census, const ChannelOptions& options,
     const std::vector<UnwrittenField>& unwritten, bool prints);
+  void add_species(const Census& census, const Options& options, bool prints);
 
   std::map<std::string, std::string> told_; // by what they are of
 };

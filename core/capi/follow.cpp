@@ -189,7 +189,7 @@ int bat_follow_set_second(
     [&](bat_follow& own)
     {
       own.request.second = ids_of(type, values, count);
-      own.request.second_attribute = need_text(attribute, "attribute name");
+      own.request.second_attribute = attribute ? attribute : "";
     });
 }
 

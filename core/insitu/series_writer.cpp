@@ -256,7 +256,7 @@ std::uint64_t SeriesWriter::write_tracks(
         std::shared_ptr<TrackRecorder>& recorder = this->tracks_[name];
         if (!recorder)
         {
-          recorder = std::make_shared<TrackRecorder>(this->pattern_.tracks(name),
+          recorder = std::make_shared<TrackRecorder>(this->pattern_.tracks(name), name,
             this->track_options_, this->options_.build.flush, this->notice_);
         }
       });

@@ -176,8 +176,11 @@ void check(const TrackOptions& options)
   {
     refuse(fmt::format("{} of ids, box and every_id are given; allowed is one", ways));
   }
+  // Pairs without a name for the second part are those of the attribute that is found.
   const std::size_t second =
-    options.second_attribute.empty() || options.ids.empty() ? 0 : options.ids.size();
+    options.ids.empty() || (options.second_attribute.empty() && options.second.empty())
+    ? 0
+    : options.ids.size();
   if (options.second.size() != second)
   {
     refuse(fmt::format("{} ids with {} values of the second attribute '{}'; allowed are {}",

@@ -78,6 +78,18 @@ std::vector<std::string> names_in(const ParticleView& view)
   return names;
 }
 
+std::vector<Attribute> attributes_in(const ParticleView& view)
+{
+  std::vector<Attribute> attributes;
+  for (const std::string& name : names_in(view))
+  {
+    const AttributeView found = find(view, name).value();
+    attributes.push_back(
+      { name, found.values.type, found.values.components, found.role, found.host_type, {} });
+  }
+  return attributes;
+}
+
 // As a tracks file keeps it.
 template <class T>
 std::uint64_t bits_of(T value)
@@ -258,9 +270,10 @@ struct TrackRecorder::Source
   }
 };
 
-TrackRecorder::TrackRecorder(
-  std::filesystem::path path, const TrackOptions& options, bool flush, SeriesWriter::Notice notice)
+TrackRecorder::TrackRecorder(std::filesystem::path path, std::string species,
+  const TrackOptions& options, bool flush, SeriesWriter::Notice notice)
   : path_(std::move(path))
+  , species_(std::move(species))
   , options_(options)
   , flush_(flush)
   , notice_(std::move(notice))
@@ -287,30 +300,18 @@ TrackRecorder::~TrackRecorder()
 
 bool TrackRecorder::has_ids(const ParticleView& view) const
 {
-  std::vector<Attribute> attributes;
-  for (const std::string& name : names_in(view))
-  {
-    const AttributeView attribute = find(view, name).value();
-    attributes.push_back({ name, attribute.values.type, attribute.values.components, attribute.role,
-      attribute.host_type, {} });
-  }
-  return !this->options_.id_attribute.empty() || find_id_attribute(attributes).has_value();
+  return !this->options_.id_attribute.empty() ||
+    find_id_attribute(attributes_in(view), this->species_).has_value();
 }
 
 TrackRecorder::Source TrackRecorder::source_of(const ParticleView& view) const
 {
-  std::vector<Attribute> all;
+  const std::vector<Attribute> all = attributes_in(view);
   const std::vector<std::string> names = names_in(view);
-  for (const std::string& name : names)
-  {
-    const AttributeView found = find(view, name).value();
-    all.push_back(
-      { name, found.values.type, found.values.components, found.role, found.host_type, {} });
-  }
   std::string id = this->options_.id_attribute;
   if (id.empty())
   {
-    const std::optional<std::size_t> found = find_id_attribute(all);
+    const std::optional<std::size_t> found = find_id_attribute(all, this->species_);
     id = found ? all[*found].name : "id";
   }
   const auto need = [&](const std::string& name)
@@ -336,7 +337,20 @@ TrackRecorder::Source TrackRecorder::source_of(const ParticleView& view) const
   source.schema.id_attribute = id;
   source.id = need_scalar(id);
   source.schema.id_type = source.id.type;
-  const std::string& second = this->options_.second_attribute;
+  std::string second = this->options_.second_attribute;
+  if (second.empty())
+  {
+    const auto at = static_cast<std::size_t>(std::find(names.begin(), names.end(), id) -
+      names.begin()); // need_scalar() has found it
+    const std::optional<std::size_t> found = find_second_id_attribute(all, at);
+    second = found ? all[*found].name : "";
+  }
+  if (second.empty() && !this->options_.second.empty())
+  {
+    refuse(fmt::format("ids are pairs, and no attribute is the cpu of '{}'; the option second "
+                       "names it, one of {}",
+      id, fmt::join(names, ", ")));
+  }
   if (!second.empty())
   {
     source.second = need_scalar(second);
@@ -365,6 +379,7 @@ TrackRecorder::Source TrackRecorder::source_of(const ParticleView& view) const
 
 void TrackRecorder::choose_listed(const TrackSchema& schema)
 {
+  this->any_second_ = this->options_.second.empty();
   this->chosen_.clear();
   for (std::size_t i = 0; i != this->options_.ids.size(); ++i)
   {
@@ -377,6 +392,12 @@ void TrackRecorder::choose_listed(const TrackSchema& schema)
       this->chosen_.emplace_back(*id, *second);
     }
   }
+}
+
+bool TrackRecorder::is_chosen(const Id& id) const
+{
+  return std::binary_search(this->chosen_.begin(), this->chosen_.end(),
+    Id{ id.first, this->any_second_ ? 0 : id.second });
 }
 
 // Collective. Leaves in chosen_ and hashes_ what this step keeps.
@@ -644,9 +665,7 @@ std::uint64_t TrackRecorder::record(
         for (const std::uint64_t row : found)
         {
           const std::optional<Id> id = source.id_at(row);
-          if (!id ||
-            (this->options_.every_id == 0 &&
-              !std::binary_search(this->chosen_.begin(), this->chosen_.end(), *id)))
+          if (!id || (this->options_.every_id == 0 && !this->is_chosen(*id)))
           {
             continue;
           }

@@ -20,8 +20,9 @@ namespace bat::insitu
 class TrackRecorder
 {
 public:
-  TrackRecorder(std::filesystem::path path, const TrackOptions& options, bool flush,
-    SeriesWriter::Notice notice);
+  /// `species`: its name, or "".
+  TrackRecorder(std::filesystem::path path, std::string species, const TrackOptions& options,
+    bool flush, SeriesWriter::Notice notice);
   TrackRecorder(const TrackRecorder&) = delete;
   TrackRecorder& operator=(const TrackRecorder&) = delete;
   /// Finishes the file, on rank 0; what keeps it from that is told, and the file holds all.
@@ -38,11 +39,13 @@ private:
 
   [[nodiscard]] Source source_of(const ParticleView& view) const;
   [[nodiscard]] bool has_ids(const ParticleView& view) const;
+  [[nodiscard]] bool is_chosen(const Id& id) const;
   void choose(const mpi::OwnComm& comm, std::int64_t step, const TrackSchema& schema,
     const std::vector<Id>& in_box);
   void choose_listed(const TrackSchema& schema);
 
   std::filesystem::path path_;
+  std::string species_;
   TrackOptions options_;
   bool flush_;
   SeriesWriter::Notice notice_;
@@ -50,6 +53,7 @@ private:
   std::optional<TrackSchema> listed_for_; ///< types that `chosen_` has ids of
   std::optional<std::int64_t> chosen_at_; ///< the first step with anybody in the box
   std::vector<Id> chosen_;                ///< ascending bits; of a list or a box
+  bool any_second_ = false;               ///< ids are listed without the second part
   std::vector<std::uint64_t> hashes_;     ///< a bit for each that a chosen id may have
   bool has_looked_back_ = false;          ///< for those in the box in samples of a run before
   bool has_told_ = false;

@@ -426,7 +426,7 @@ TEST(Tracks, options_are_those_of_the_text)
   {
     EXPECT_THROW((void)bat::insitu::parse_track_options(bad), bat::Error) << bad;
   }
-  for (const char* bad : { "{}", R"({"ids": [1], "every_id": 2})", R"({"ids": [[1, 2]]})",
+  for (const char* bad : { "{}", R"({"ids": [1], "every_id": 2})", R"({"ids": [[1, 2], 3]})",
          R"({"ids": [1], "second": "b"})", R"({"box": [1, 0, 0, 0, 1, 1]})",
          R"({"every_id": 2, "attributes": ["a", "a"]})" })
   {

@@ -2,6 +2,7 @@
 #include "census.hpp"
 
 #include "bat/error.hpp"
+#include "bat/ids.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -74,6 +75,17 @@ int components_of(const std::string& type)
 {
   const std::size_t x = type.find(" x ");
   return x == std::string::npos ? 1 : std::stoi(type.substr(x + 3));
+}
+
+ScalarType scalar_type_of(const std::string& type)
+{
+  const std::string name = type.substr(0, type.find(' '));
+  int code = static_cast<int>(ScalarType::Int8);
+  while (name_of(static_cast<ScalarType>(code)) != name)
+  {
+    ++code; // type_name() has made it of one of them
+  }
+  return static_cast<ScalarType>(code);
 }
 
 Schema schema_of(const Domain& domain)
@@ -168,6 +180,10 @@ void Census::add(const Channel& channel)
     {
       auto& schemas = domain.particles.count != 0 ? this->schemas_ : this->declared_;
       add_once(schemas[key], schema_of(domain));
+      for (const std::string& stem : domain.apart)
+      {
+        add_once(this->apart_[key], stem);
+      }
     }
   }
   if (channel.has_others)
@@ -254,6 +270,13 @@ std::vector<std::string> Census::texts() const
   };
   add_schemas("schema", this->schemas_);
   add_schemas("declared", this->declared_);
+  for (const auto& [s, stems] : this->apart_)
+  {
+    for (const std::string& stem : stems)
+    {
+      add({ "apart", s.channel, s.mesh, s.topology, stem });
+    }
+  }
   for (const auto& [g, grid] : this->grids_)
   {
     const SpeciesKey& t = g.topology;
@@ -316,6 +339,10 @@ Census Census::of(const std::vector<std::string>& texts)
     {
       auto& schemas = kind == "schema" ? census.schemas_ : census.declared_;
       schemas[{ part(1), part(2), part(3) }].push_back(line.at(4).get<Schema>());
+    }
+    else if (kind == "apart")
+    {
+      census.apart_[{ part(1), part(2), part(3) }].push_back(part(4));
     }
     else if (kind == "grid" || kind == "grid's schema")
     {
@@ -419,29 +446,72 @@ Step Census::step(const std::string& channel, const Step& of_all) const
 std::vector<std::string> Census::fields(const std::string& channel) const
 {
   const auto found = this->fields_.find(channel);
-  return found == this->fields_.end() ? std::vector<std::string>() : found->second;
+  std::vector<std::string> fields =
+    found == this->fields_.end() ? std::vector<std::string>() : found->second;
+  if (std::any_of(this->unpacked_.begin(), this->unpacked_.end(),
+        [&](const SpeciesKey& s) { return s.channel == channel && this->unpacked_ids(s); }))
+  {
+    fields.insert(fields.end(), { "id", "cpu" });
+  }
+  return fields;
 }
 
 std::map<std::string, int> Census::written_fields(const SpeciesKey& species) const
 {
   std::map<std::string, int> fields;
+  for (const Attribute& attribute : this->written_attributes(species))
+  {
+    fields.emplace(attribute.name, attribute.components);
+  }
+  return fields;
+}
+
+Schema Census::agreed_schema(const SpeciesKey& species) const
+{
   const auto found = this->schemas_.find(species);
-  if (found == this->schemas_.end())
-  {
-    return fields;
-  }
-  for (const auto& [name, type] : found->second.front())
-  {
-    fields.emplace(name, components_of(type));
-  }
+  Schema schema = found == this->schemas_.end() ? Schema() : found->second.front();
   for (const UnwrittenField& field : this->unwritten())
   {
     if (field.channel == species.channel && field.mesh == species.mesh)
     {
-      fields.erase(field.field);
+      schema.erase(field.field);
     }
   }
-  return fields;
+  return schema;
+}
+
+std::vector<Attribute> Census::written_attributes(const SpeciesKey& species) const
+{
+  Schema schema = this->agreed_schema(species);
+  if (const std::optional<PackedIds> packed = this->unpacked_ids(species))
+  {
+    for (const std::string& field : packed->fields)
+    {
+      schema.erase(field);
+    }
+    schema["id"] = type_name(ScalarType::Int64, 1);
+    schema["cpu"] = type_name(ScalarType::Int32, 1);
+  }
+  std::vector<Attribute> attributes;
+  for (const auto& [name, type] : schema)
+  {
+    attributes.push_back({ name, scalar_type_of(type), components_of(type), 0, 0, {} });
+  }
+  return attributes;
+}
+
+std::optional<PackedIds> Census::packed_ids(const SpeciesKey& species) const
+{
+  const auto apart = this->apart_.find(species);
+  return find_packed_ids(this->agreed_schema(species),
+    apart == this->apart_.end() ? std::vector<std::string>() : apart->second);
+}
+
+std::optional<PackedIds> Census::unpacked_ids(const SpeciesKey& species) const
+{
+  std::optional<PackedIds> packed =
+    contains(this->unpacked_, species) ? this->packed_ids(species) : std::nullopt;
+  return packed && packed->taken.empty() ? packed : std::nullopt;
 }
 
 std::map<std::string, int> Census::written_fields(const std::string& channel) const
@@ -455,6 +525,43 @@ std::map<std::string, int> Census::written_fields(const std::string& channel) co
     }
   }
   return fields;
+}
+
+std::map<std::string, int> Census::known_fields(const std::string& channel) const
+{
+  std::map<std::string, int> fields = this->written_fields(channel);
+  for (const auto& [species, schemas] : this->schemas_)
+  {
+    if (species.channel != channel)
+    {
+      continue;
+    }
+    if (const std::optional<PackedIds> packed = this->unpacked_ids(species))
+    {
+      for (const std::string& field : packed->fields)
+      {
+        fields.emplace(field, 1);
+      }
+    }
+    if (find_id_attribute(this->written_attributes(species), species.topology))
+    {
+      fields.emplace("id", 1);
+    }
+  }
+  return fields;
+}
+
+std::vector<std::string> Census::resolve(const SpeciesKey& species,
+  const std::vector<std::string>& names, bool with_second_ids) const
+{
+  std::vector<std::string> written = names;
+  if (const std::optional<PackedIds> packed = this->unpacked_ids(species))
+  {
+    std::transform(names.begin(), names.end(), written.begin(),
+      [&](const std::string& name) { return packed->name_of(name); });
+  }
+  return resolve_id_names(
+    written, this->written_attributes(species), with_second_ids, species.topology);
 }
 
 std::vector<UnwrittenField> Census::unwritten() const

@@ -4,7 +4,9 @@
 
 #include "mesh_reader.hpp"
 #include "names.hpp"
+#include "packed_ids.hpp"
 
+#include "bat/file.hpp"
 #include "bat/types.hpp"
 
 #include <array>
@@ -75,8 +77,22 @@ public:
   /// What all ranks that have particles of a species have, or if none has, what any declares:
   /// names, and numbers of components.
   [[nodiscard]] std::map<std::string, int> written_fields(const SpeciesKey& species) const;
+  /// The same with their types; ids that are unpacked are id and cpu.
+  [[nodiscard]] std::vector<Attribute> written_attributes(const SpeciesKey& species) const;
+  /// From here on, ids of these species are taken to be unpacked.
+  void set_unpacked(const std::vector<SpeciesKey>& species) { this->unpacked_ = species; }
+  /// Ids of AMReX that all ranks have packed, whether they are unpacked or not.
+  [[nodiscard]] std::optional<PackedIds> packed_ids(const SpeciesKey& species) const;
+  /// The same of species whose ids are unpacked.
+  [[nodiscard]] std::optional<PackedIds> unpacked_ids(const SpeciesKey& species) const;
   /// Those of any species of a channel.
   [[nodiscard]] std::map<std::string, int> written_fields(const std::string& channel) const;
+  /// The same by all names that options may have for them: also those of ids as they are packed,
+  /// and id, where a field has ids.
+  [[nodiscard]] std::map<std::string, int> known_fields(const std::string& channel) const;
+  /// Names of fields of a species that options have, as they are written.
+  [[nodiscard]] std::vector<std::string> resolve(const SpeciesKey& species,
+    const std::vector<std::string>& names, bool with_second_ids) const;
   /// Grids in channels that can be read.
   [[nodiscard]] std::map<GridKey, GridCensus> grids() const;
   /// What all domains of a grid have.
@@ -98,6 +114,7 @@ public:
 private:
   void agree_on_states_of_channels();
   void take_declared();
+  [[nodiscard]] Schema agreed_schema(const SpeciesKey& species) const;
   [[nodiscard]] bool can_be_read(const std::string& channel) const;
 
   std::vector<State> states_;
@@ -106,6 +123,8 @@ private:
   std::vector<SpeciesKey> species_;
   std::map<SpeciesKey, std::vector<Schema>> schemas_;  // those that differ
   std::map<SpeciesKey, std::vector<Schema>> declared_; // by domains without particles
+  std::map<SpeciesKey, std::vector<std::string>> apart_; // halves of ids that are not neighbours
+  std::vector<SpeciesKey> unpacked_;
   std::map<GridKey, GridCensus> grids_;
   std::vector<std::string> empty_;        // channels in which there is nothing
   std::vector<std::string> others_;       // channels with topologies that are no particles

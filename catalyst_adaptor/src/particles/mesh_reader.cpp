@@ -6,6 +6,7 @@
 #include "ghosts.hpp"
 #include "host_numbers.hpp"
 #include "names.hpp"
+#include "packed_ids.hpp"
 
 #include "bat/error.hpp"
 #include "bat/text.hpp"
@@ -42,6 +43,28 @@ bool contains(const std::vector<std::string>& names, const std::string& name)
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// Whether the halves of ids lie next to each other, as in the structs of AMReX.
+std::vector<std::string> pairs_apart(const std::map<std::string, Numbers>& integers)
+{
+  std::map<std::string, std::string> types;
+  for (const auto& [name, numbers] : integers)
+  {
+    types.emplace(name, "int32");
+  }
+  std::vector<std::string> apart;
+  for (const std::string& stem : pairs_of_halves(types))
+  {
+    const Numbers& low = integers.at(stem + "_id");
+    const Numbers& high = integers.at(stem + "_cpu");
+    if (low.count != 0 &&
+      (high.data != low.data + sizeof(std::int32_t) || high.stride_bytes != low.stride_bytes))
+    {
+      apart.push_back(stem);
+    }
+  }
+  return apart;
+}
+
 class Reader
 {
 public:
@@ -63,6 +86,7 @@ private:
     Order by_element;
     Domain domain;
     std::byte* ghosts = nullptr; // room for one per particle
+    std::map<std::string, Numbers> integers; // fields of one int32, where the simulation has them
   };
   struct Field
   {
@@ -83,6 +107,7 @@ private:
   [[nodiscard]] std::vector<Numbers> read_axes(const Node& domain, const Node& topology) const;
   [[nodiscard]] Order read_connectivity(const Node& topology, std::uint64_t vertices) const;
   void read_fields(const Node& domain, const std::string& mesh);
+  [[nodiscard]] bool is_wanted(const Node& field, const std::string& mesh) const;
   void read_ghosts(const Node& node, Ghosts kind);
   void read_attribute(const Node& node, const std::string& mesh);
   [[nodiscard]] std::optional<Field> read_field(const Node& node, std::string& unsuited);
@@ -142,6 +167,7 @@ void Reader::read_domain(const DomainNode& place)
     {
       continue;
     }
+    topology.domain.apart = pairs_apart(topology.integers);
     const std::size_t species = this->species(mesh, name);
     if (particles.count != 0 || !particles.attributes.empty())
     {
@@ -301,7 +327,7 @@ void Reader::read_fields(const Node& domain, const std::string& mesh)
     {
       this->read_ghosts(node, ghosts);
     }
-    else if (!this->options_.fields || contains(*this->options_.fields, name))
+    else if (this->is_wanted(node, mesh))
     {
       this->read_attribute(node, mesh);
     }
@@ -310,6 +336,17 @@ void Reader::read_fields(const Node& domain, const std::string& mesh)
       this->channel_.fields.insert(name);
     }
   }
+}
+
+bool Reader::is_wanted(const Node& field, const std::string& mesh) const
+{
+  const auto topology = field.find("topology");
+  const auto& of_species = this->options_.fields_of_species;
+  auto found = of_species.find(topology ? topology->string().value_or("") : "");
+  found = found == of_species.end() ? of_species.find(mesh) : found;
+  const auto& fields = found == of_species.end() ? this->options_.fields : found->second;
+  return !fields || contains(*fields, field.name()) ||
+    (this->options_.unpack_ids && may_hold_ids(field.name(), *fields));
 }
 
 // Without them, particles of other ranks would be taken for own ones: no step is better.
@@ -463,6 +500,10 @@ void Reader::add_attribute(const Field& field)
   AttributeView attribute;
   attribute.name = field.node.name();
   attribute.values = this->channel_.arrays.attribute(field.components, field.order());
+  if (field.components.size() == 1 && field.components.front().type == ScalarType::Int32)
+  {
+    field.topology->integers.emplace(attribute.name, field.components.front());
+  }
   field.topology->domain.particles.attributes.push_back(std::move(attribute));
 }
 

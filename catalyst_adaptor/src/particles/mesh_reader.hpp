@@ -9,6 +9,7 @@
 #include "bat/particles.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,6 +21,9 @@ struct ReadOptions
 {
   bool keep_ghosts = false;
   std::optional<std::vector<std::string>> fields; ///< none: all
+  bool unpack_ids = true;                         ///< reads what wanted ids are packed in
+  /// Those of species that have options of their own, by topology or mesh.
+  std::map<std::string, std::optional<std::vector<std::string>>> fields_of_species = {};
 };
 
 /// What a node says of the step, as far as it does.
@@ -36,6 +40,8 @@ struct Domain
 {
   ParticleView particles;
   std::optional<ArrayView> ghosts; ///< uint8, 1 for particles that are to be left out
+  /// Names X of int32 fields X_id and X_cpu that do not lie next to each other in structs.
+  std::vector<std::string> apart;
 };
 
 /// A topology of particles; its domains may all be empty here.

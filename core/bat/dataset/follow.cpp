@@ -29,8 +29,6 @@ namespace bat
 {
 namespace
 {
-constexpr std::uint8_t kGlobalIds = 6; // the role of VTK's global ids
-
 [[noreturn]] void refuse(const std::string& text)
 {
   throw Error(ErrorCode::InvalidArgument, text);
@@ -127,9 +125,9 @@ private:
   {
     const std::vector<Attribute>& attributes = this->dataset_.attributes();
     this->id_ = this->find_id();
-    if (!this->request_.second_attribute.empty())
+    if (!this->request_.second.empty())
     {
-      this->second_ = this->dataset_.attribute_index(this->request_.second_attribute);
+      this->second_ = this->find_second();
       this->need_scalar(*this->second_);
     }
     this->add_column("positions", this->dataset_.position_type(), 3);
@@ -166,6 +164,23 @@ private:
     }
     this->need_scalar(*id);
     return *id;
+  }
+
+  [[nodiscard]] std::size_t find_second() const
+  {
+    if (!this->request_.second_attribute.empty())
+    {
+      return this->dataset_.attribute_index(this->request_.second_attribute);
+    }
+    const auto second = find_second_id_attribute(this->dataset_.attributes(), this->id_);
+    if (!second)
+    {
+      refuse(fmt::format("{}: ids are pairs, and no attribute is the cpu of '{}'; name the second "
+                         "one, one of: {}",
+        this->dataset_.name(), this->dataset_.attributes()[this->id_].name,
+        fmt::join(this->dataset_.attribute_names(), ", ")));
+    }
+    return *second;
   }
 
   void need_scalar(std::size_t index) const
@@ -765,8 +780,8 @@ void check(const FollowRequest& request)
   {
     refuse("there are no ids to follow");
   }
-  if (request.second_attribute.empty() != request.second.empty() ||
-    (!request.second.empty() && request.second.size() != request.ids.size()))
+  if ((!request.second_attribute.empty() || !request.second.empty()) &&
+    request.second.size() != request.ids.size())
   {
     refuse(fmt::format("{} ids with {} values of the second attribute '{}'; allowed are as many",
       request.ids.size(), request.second.size(), request.second_attribute));
@@ -828,36 +843,6 @@ std::string advice_of(
         absent, trails.ids)
     : std::string();
 }
-}
-
-std::optional<std::size_t> find_id_attribute(const std::vector<Attribute>& attributes)
-{
-  for (std::size_t i = 0; i != attributes.size(); ++i)
-  {
-    if (attributes[i].role == kGlobalIds)
-    {
-      return i;
-    }
-  }
-  for (std::size_t i = 0; i != attributes.size(); ++i)
-  {
-    std::string plain;
-    for (const char c : attributes[i].name)
-    {
-      if (c != '_')
-      {
-        plain += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-      }
-    }
-    for (const char* usual : { "id", "ids", "particleid", "particleids", "globalid", "globalids" })
-    {
-      if (plain == usual)
-      {
-        return i;
-      }
-    }
-  }
-  return std::nullopt;
 }
 
 Trails follow(

@@ -188,6 +188,11 @@ private:
     };
     check(this->request_.id_attribute, schema.id_attribute);
     check(this->request_.second_attribute, schema.second_attribute);
+    if (!this->request_.second.empty() && schema.second_attribute.empty())
+    {
+      refuse(fmt::format("{}: its ids are {}; pairs are asked for", this->file_.name(),
+        format::ids_text(schema)));
+    }
   }
 
   void find_columns()
@@ -202,7 +207,7 @@ private:
       this->add_column(schema.id_attribute, schema.id_type, 1, { Source::Id, 0, 0 });
     }
     if (!schema.second_attribute.empty() &&
-      (is_named(schema.second_attribute) || (!names && this->request_.second_attribute.empty())))
+      (is_named(schema.second_attribute) || (!names && this->request_.second.empty())))
     {
       this->add_column(schema.second_attribute, schema.second_type, 1, { Source::Second, 0, 0 });
     }
@@ -260,7 +265,7 @@ private:
 
   [[nodiscard]] bool is_second(std::size_t i, std::size_t place) const
   {
-    return this->request_.second_attribute.empty() ||
+    return this->request_.second.empty() ||
       compare(
         number_from_bits(this->block_.second[i], value_class(this->block_.schema.second_type)),
         this->request_.second[place]) == 0;

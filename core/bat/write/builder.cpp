@@ -2,7 +2,9 @@
 #include "bat/write/builder.hpp"
 
 #include "bat/error.hpp"
+#include "bat/file.hpp"
 #include "bat/format/stable_levels.hpp"
+#include "bat/ids.hpp"
 #include "bat/query.hpp"
 #include "bat/tree/bin_edges.hpp"
 #include "bat/write/error_bounds.hpp"
@@ -605,6 +607,17 @@ void check_input(const ParticleParts& particles, const BuildOptions& options)
   (void)error_bounds(schema, options);
 }
 
+std::vector<std::string> resolve_ids(
+  const ParticleView& particles, const std::vector<std::string>& names, bool with_second)
+{
+  std::vector<Attribute> attributes;
+  for (const AttributeView& a : particles.attributes)
+  {
+    attributes.push_back({ a.name, a.values.type, a.values.components, a.role, a.host_type, {} });
+  }
+  return resolve_id_names(names, attributes, with_second);
+}
+
 std::vector<std::size_t> indexed_keys(const ParticleView& particles, const BuildOptions& options)
 {
   std::vector<std::size_t> first_keys{ 0 };
@@ -613,7 +626,7 @@ std::vector<std::size_t> indexed_keys(const ParticleView& particles, const Build
     first_keys.push_back(first_keys.back() + format::key_count(attribute.values.components));
   }
   std::vector<std::size_t> keys;
-  for (const std::string& wanted : options.sorted_indexes)
+  for (const std::string& wanted : resolve_ids(particles, options.sorted_indexes, false))
   {
     const StoredTarget target = stored_target(
       particles, wanted, { "sorted index", "an index belongs to an attribute that is stored" });
@@ -629,13 +642,14 @@ std::vector<std::size_t> indexed_keys(const ParticleView& particles, const Build
 std::vector<format::SampleIdRecord> sample_ids(
   const ParticleView& particles, const BuildOptions& options)
 {
-  if (options.stable_samples.size() > format::kMaxSampleIds)
+  const std::vector<std::string> names = resolve_ids(particles, options.stable_samples, true);
+  if (names.size() > format::kMaxSampleIds)
   {
-    refuse(fmt::format("stable samples: {} attributes; at most {} are allowed",
-      options.stable_samples.size(), format::kMaxSampleIds));
+    refuse(fmt::format("stable samples: {} attributes; at most {} are allowed", names.size(),
+      format::kMaxSampleIds));
   }
   std::vector<format::SampleIdRecord> ids;
-  for (const std::string& wanted : options.stable_samples)
+  for (const std::string& wanted : names)
   {
     const StoredTarget target =
       stored_target(particles, wanted, { "stable samples", "name an attribute that is stored" });

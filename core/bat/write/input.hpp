@@ -20,6 +20,10 @@ void check_input(const ParticleView& particles, const BuildOptions& options);
 /// Throws Error{InvalidArgument} if it is no JSON object that may be written.
 void check_metadata(const std::string& metadata);
 
+/// Names that options have for ids as resolve_id_names() makes them for these particles.
+[[nodiscard]] std::vector<std::string> resolve_ids(
+  const ParticleView& particles, const std::vector<std::string>& names, bool with_second);
+
 /// Numbers of the keys that get a sorted index, ascending. Throws Error{InvalidArgument}.
 [[nodiscard]] std::vector<std::size_t> indexed_keys(
   const ParticleView& particles, const BuildOptions& options);

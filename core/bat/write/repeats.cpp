@@ -65,9 +65,10 @@ public:
     {
       names.push_back(a.name);
     }
-    for (const auto* wanted : { &options.sorted_indexes, &options.stable_samples })
+    for (const auto& wanted : { resolve_ids(particles.schema(), options.sorted_indexes, false),
+           resolve_ids(particles.schema(), options.stable_samples, true) })
     {
-      for (const std::string& name : *wanted)
+      for (const std::string& name : wanted)
       {
         this->indexed_.insert(parse_range_target(name, names).attribute);
       }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bat/error.hpp"
+#include "bat/ids.hpp"
 #include "bat/series.hpp"
 #include "bat/types.hpp"
 
@@ -16,14 +17,6 @@
 
 namespace bat
 {
-struct Attribute;
-
-/// The number of the attribute that holds ids: the one that was written as global ids, else the
-/// first that is called id, ids, particle_id, particle_ids, global_id or global_ids, capitals and
-/// underscores not looked at; nothing if there is none.
-[[nodiscard]] std::optional<std::size_t> find_id_attribute(
-  const std::vector<Attribute>& attributes);
-
 /// Which particles to follow, and what is wanted of them.
 struct FollowRequest
 {
@@ -33,7 +26,8 @@ struct FollowRequest
   /// followed twice.
   std::vector<Number> ids;
   /// Of ids that are unique only together with another attribute, e.g. the "cpu" of AMReX: its
-  /// name, and its value for each of `ids`. Both empty: ids are unique by themselves.
+  /// name, "" for the one that find_second_id_attribute() finds, and its value for each of `ids`.
+  /// Without values: all particles with such an id.
   std::string second_attribute;
   std::vector<Number> second;
   /// Names, each once. Nothing: all attributes that any step has, but for the two above.

@@ -598,11 +598,12 @@ extern "C"
   BAT_API int bat_follow_add_step(bat_follow* follow, const char* path, double time);
   /* The ids, `count` numbers of `type`, which are copied: at least one, none of them NaN, in any
    * order; one that occurs twice is followed twice. They are compared without rounding. `attribute`
-   * has them, with one component; NULL for the one that is called id, ids, particle_id ... */
+   * has them, with one component; NULL for the one that is called id, ids, particle_id ..., or as
+   * AMReX does X_id next to X_cpu, or X_idcpu. */
   BAT_API int bat_follow_set_ids(
     bat_follow* follow, const char* attribute, int type, const void* values, uint64_t count);
   /* Of ids that are unique only together with another attribute, such as "cpu" of AMReX: the values
-   * of that for each of the ids. */
+   * of that for each of the ids. `attribute` NULL: cpu of id, X_cpu of X_id. */
   BAT_API int bat_follow_set_second(
     bat_follow* follow, const char* attribute, int type, const void* values, uint64_t count);
   /* Attributes to read, each once; by default all that any step has, but for those of the ids. */

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ids of AMReX (bat/ids.hpp), which arrive packed: as uint64 X_idcpu where particles are arrays; as
+// int32 X_id and X_cpu, its low and its high half, which lie next to each other, where they are
+// structs. X is the name of the topology.
+#pragma once
+
+#include "mesh_reader.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat::catalyst
+{
+struct PackedIds
+{
+  std::vector<std::string> fields; ///< X_idcpu, or X_id and X_cpu
+  std::string taken;               ///< id or cpu, if another field has this name: they stay packed
+
+  /// The name under which a field is written: id or cpu of one that is packed, else its own.
+  [[nodiscard]] std::string name_of(const std::string& field) const;
+};
+
+/// Of fields by their types; of the halves only if `X` is not one of `apart`.
+[[nodiscard]] std::optional<PackedIds> find_packed_ids(
+  const std::map<std::string, std::string>& types, const std::vector<std::string>& apart);
+
+/// Names X of a domain with int32 fields X_id and X_cpu.
+[[nodiscard]] std::vector<std::string> pairs_of_halves(
+  const std::map<std::string, std::string>& types);
+
+/// Whether `field` may be of ids that `wanted` names: id, cpu, or as they are packed.
+[[nodiscard]] bool may_hold_ids(const std::string& field, const std::vector<std::string>& wanted);
+
+/// Replaces the packed fields by id (int64) and cpu (int32). A domain without particles may lack
+/// them.
+void unpack_ids(Domain& domain, const PackedIds& packed, Arrays& arrays);
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which attributes tell a particle from all others, and the ids of AMReX, which are packed:
+//
+//   bit 63     bits 62 to 24           bits 23 to 0
+//   sign       magnitude of the id     cpu, the rank that made the particle
+//
+// The sign is 1 where the id is not negative. An id is unique only together with its cpu.
+#pragma once
+
+#include "bat/types.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat
+{
+struct Attribute;
+
+struct AmrexId
+{
+  std::int64_t id = 0;
+  std::int32_t cpu = 0;
+};
+
+[[nodiscard]] constexpr AmrexId unpack_amrex_id(std::uint64_t packed) noexcept
+{
+  const auto magnitude = static_cast<std::int64_t>(packed >> 24 & 0x7FFFFFFFFFu);
+  return { packed >> 63 != 0 ? magnitude : -magnitude,
+    static_cast<std::int32_t>(packed & 0xFFFFFFu) };
+}
+
+/// The packed number of its two halves, which AMReX hands over where particles are structs.
+[[nodiscard]] constexpr std::uint64_t join_amrex_halves(
+  std::int32_t low, std::int32_t high) noexcept
+{
+  return std::uint64_t{ static_cast<std::uint32_t>(high) } << 32 | static_cast<std::uint32_t>(low);
+}
+
+/// The number of the attribute that holds ids: the one that was written as global ids, else the
+/// first that is called id, ids, particle_id, particle_ids, global_id or global_ids, capitals and
+/// underscores not compared; else one of AMReX, X_idcpu (uint64) or X_id next to an X_cpu; else
+/// SPECIES_id, of the species of this name. Nothing if there is none.
+[[nodiscard]] std::optional<std::size_t> find_id_attribute(
+  const std::vector<Attribute>& attributes, const std::string& species = {});
+
+/// The number of the attribute together with which ids are unique: cpu of id, X_cpu of X_id, if
+/// both have one component of integers. Nothing if ids are unique by themselves.
+[[nodiscard]] std::optional<std::size_t> find_second_id_attribute(
+  const std::vector<Attribute>& attributes, std::size_t id);
+
+/// What options name, of particles with these attributes: "id", where nothing is called so, becomes
+/// the attribute that find_id_attribute() finds; `with_second`: an id is followed by the attribute
+/// together with which it is unique. Other names stay as they are.
+[[nodiscard]] std::vector<std::string> resolve_id_names(const std::vector<std::string>& names,
+  const std::vector<Attribute>& attributes, bool with_second, const std::string& species = {});
+}
