@@ -786,12 +786,11 @@ void Adaptor::set_fields_of(Job& job, const SpeciesKey& key, const Census& censu
   const bool is_of_others = of_others.count(tracks.id_attribute) != 0;
   tracks = track_options_for(tracks, own, of_others, key.topology);
   const bool has_id = tracks.id_attribute.empty() ||
-    std::any_of(own.begin(), own.end(),
-      [&](const Attribute& a) { return a.name == tracks.id_attribute; });
+    std::any_of(
+      own.begin(), own.end(), [&](const Attribute& a) { return a.name == tracks.id_attribute; });
   job.wants_tracks = job.wants_tracks && (has_id || !is_of_others);
-  job.options.tracks_text +=
-    fmt::format("{}\n{}\n{}", tracks.id_attribute, tracks.second_attribute,
-      fmt::join(tracks.attributes.value_or(std::vector<std::string>()), "\n"));
+  job.options.tracks_text += fmt::format("{}\n{}\n{}", tracks.id_attribute, tracks.second_attribute,
+    fmt::join(tracks.attributes.value_or(std::vector<std::string>()), "\n"));
 }
 
 void Adaptor::report(conduit_node* params, int status, const std::string& message) const

@@ -385,8 +385,8 @@ const ChannelOptions& Options::of(const std::string& channel) const
 const ChannelOptions& species_options(const ChannelOptions& channel, const SpeciesKey& species)
 {
   const auto of_topology = channel.of_species.find(species.topology);
-  const auto found = of_topology == channel.of_species.end() ? channel.of_species.find(species.mesh)
-                                                             : of_topology;
+  const auto found =
+    of_topology == channel.of_species.end() ? channel.of_species.find(species.mesh) : of_topology;
   return found == channel.of_species.end() ? channel : found->second;
 }
 
@@ -407,8 +407,8 @@ insitu::TrackOptions track_options_for(const insitu::TrackOptions& tracks,
   const auto is_of_others = [&](const std::string& name)
   {
     return of_others.count(name) != 0 &&
-      std::none_of(attributes.begin(), attributes.end(),
-        [&](const Attribute& a) { return a.name == name; });
+      std::none_of(
+        attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == name; });
   };
   if (result.id_attribute.empty())
   {
@@ -543,8 +543,7 @@ Options parse_options(const nlohmann::json& json, const std::string& source)
     {
       options.stop_on_error = option.one_of({ "continue", "stop" }) == "stop";
     }
-    else if (key != "channels" && key != "species" &&
-      !set_channel_option(options.all, key, option))
+    else if (key != "channels" && key != "species" && !set_channel_option(options.all, key, option))
     {
       refuse(fmt::format(
         "{} is no option; those are channels, on_error, {}", option.name, channel_keys()));

@@ -31,11 +31,11 @@ struct ChannelOptions
   std::optional<insitu::TrackOptions> tracks; ///< none: no tracks
   std::string tracks_text;                    ///< of the same
   bool keep_ghosts = false;
-  bool unpack_ids = true; ///< of AMReX
-  mpi::WriteOptions write = linking_repeats(); ///< sorted indexes: of species that have them
-  std::vector<std::string> grid_outputs;       ///< none: {name}.idx in the folder of `output`
-  idx::WriteOptions write_grid;                ///< of grids, but for step and time
-  BricksOptions bricks;                        ///< of grids that become velocity fields
+  bool unpack_ids = true;                           ///< of AMReX
+  mpi::WriteOptions write = linking_repeats();      ///< sorted indexes: of species that have them
+  std::vector<std::string> grid_outputs;            ///< none: {name}.idx in the folder of `output`
+  idx::WriteOptions write_grid;                     ///< of grids, but for step and time
+  BricksOptions bricks;                             ///< of grids that become velocity fields
   std::map<std::string, ChannelOptions> of_species; ///< those that differ, by topology or mesh
 
   [[nodiscard]] std::vector<std::string> outputs_of_grids() const;

@@ -107,8 +107,8 @@ void Warnings::add_species(const Census& census, const Options& options, bool pr
   {
     if (!there.empty())
     {
-      const std::string what = fmt::format("species {} of the options is not there; there are {}",
-        species, fmt::join(there, ", "));
+      const std::string what = fmt::format(
+        "species {} of the options is not there; there are {}", species, fmt::join(there, ", "));
       this->add(what, what, prints);
     }
   }

@@ -340,8 +340,8 @@ TrackRecorder::Source TrackRecorder::source_of(const ParticleView& view) const
   std::string second = this->options_.second_attribute;
   if (second.empty())
   {
-    const auto at = static_cast<std::size_t>(std::find(names.begin(), names.end(), id) -
-      names.begin()); // need_scalar() has found it
+    const auto at = static_cast<std::size_t>(
+      std::find(names.begin(), names.end(), id) - names.begin()); // need_scalar() has found it
     const std::optional<std::size_t> found = find_second_id_attribute(all, at);
     second = found ? all[*found].name : "";
   }
@@ -396,8 +396,8 @@ void TrackRecorder::choose_listed(const TrackSchema& schema)
 
 bool TrackRecorder::is_chosen(const Id& id) const
 {
-  return std::binary_search(this->chosen_.begin(), this->chosen_.end(),
-    Id{ id.first, this->any_second_ ? 0 : id.second });
+  return std::binary_search(
+    this->chosen_.begin(), this->chosen_.end(), Id{ id.first, this->any_second_ ? 0 : id.second });
 }
 
 // Collective. Leaves in chosen_ and hashes_ what this step keeps.

@@ -56,8 +56,7 @@ void publish_field(Params& params, const std::string& field, const std::string& 
 Params step_of(int number, Memory& memory, std::size_t gap = 4, bool is_empty = false)
 {
   const int rank = mpi_test::rank();
-  const std::vector<bat::AmrexId> ids =
-    is_empty ? std::vector<bat::AmrexId>() : ids_of(rank);
+  const std::vector<bat::AmrexId> ids = is_empty ? std::vector<bat::AmrexId>() : ids_of(rank);
   Params params;
   params.step(number);
   params.set(kChannel + "/type", "multimesh");
@@ -89,10 +88,8 @@ Params step_of(int number, Memory& memory, std::size_t gap = 4, bool is_empty = 
     publish_field(params, dust + "/fields/" + field, "dust");
   }
   const std::size_t at = offsetof(Dust, idcpu);
-  params.array(
-    dust + "/fields/mass/values", ScalarType::Float64, structs, n, 24, sizeof(Dust));
-  params.array(
-    dust + "/fields/dust_id/values", ScalarType::Int32, structs, n, at, sizeof(Dust));
+  params.array(dust + "/fields/mass/values", ScalarType::Float64, structs, n, 24, sizeof(Dust));
+  params.array(dust + "/fields/dust_id/values", ScalarType::Int32, structs, n, at, sizeof(Dust));
   params.array(
     dust + "/fields/dust_cpu/values", ScalarType::Int32, structs, n, at + gap, sizeof(Dust));
   publish_field(params, ions + "/fields/ions_idcpu", "ions");
@@ -163,8 +160,9 @@ TEST(Amrex, packed_ids_are_unpacked_and_said_once_for_each_series)
     }
     for (const bool is_dust : { true, false })
     {
-      expect_file(run / ((is_dust ? "particles_dust_00000" : "particles_ions_00000") +
-                    std::to_string(number) + ".bat"),
+      expect_file(run /
+          ((is_dust ? "particles_dust_00000" : "particles_ions_00000") + std::to_string(number) +
+            ".bat"),
         of_all_ranks([&](int rank) { return expected(rank, number, is_dust); }));
     }
   }
@@ -180,9 +178,10 @@ TEST(Amrex, an_empty_first_step_has_the_columns_of_the_others)
     if (mpi_test::rank() == 0)
     {
       const std::string end = "_00000" + std::to_string(number) + ".bat";
+      EXPECT_EQ(attributes_of(run / ("particles_dust" + end)),
+        (std::vector<std::string>{ "cpu", "id", "mass" }));
       EXPECT_EQ(
-        attributes_of(run / ("particles_dust" + end)), (std::vector<std::string>{ "cpu", "id", "mass" }));
-      EXPECT_EQ(attributes_of(run / ("particles_ions" + end)), (std::vector<std::string>{ "cpu", "id" }));
+        attributes_of(run / ("particles_ions" + end)), (std::vector<std::string>{ "cpu", "id" }));
     }
   }
   if (mpi_test::rank() == 0)
@@ -329,8 +328,7 @@ TEST(Amrex, species_of_one_channel_have_options_of_their_own)
     EXPECT_FALSE(std::filesystem::exists(run / "particles_ions_000001.bat"));
     EXPECT_EQ(bat::Dataset::open(run / "particles_ions_000000.bat").stable_samples(),
       (Names{ "id", "cpu" }));
-    EXPECT_EQ(
-      bat::Dataset::open(run / "particles_dust_000000.bat").stable_samples(), Names());
+    EXPECT_EQ(bat::Dataset::open(run / "particles_dust_000000.bat").stable_samples(), Names());
     EXPECT_EQ(bat::Tracks::open(run / "particles_dust.tracks.bat").ids.size(), 1U);
     const bat::Tracks ions = bat::Tracks::open(run / "particles_ions.tracks.bat");
     EXPECT_EQ(ions.samples.size(), 2U); // every step, whatever is said of files
@@ -370,8 +368,7 @@ TEST(Amrex, tracks_by_a_field_that_no_species_has_are_an_error)
       p.set(kBat + "tracks/every_id", 1);
     });
   Memory memory;
-  EXPECT_EQ(
-    run.execute(step_of(0, memory)), CATALYST_BAT_BAD_NODE);
+  EXPECT_EQ(run.execute(step_of(0, memory)), CATALYST_BAT_BAD_NODE);
   EXPECT_NE(run.said.find("no attribute is called 'number'"), std::string::npos) << run.said;
 }
 
@@ -422,8 +419,8 @@ TEST(Amrex, levels_are_left_out_with_one_warning)
     {
       if (writer % mpi_test::ranks() == mpi_test::rank())
       {
-        std::ifstream file(std::string(BAT_TEST_AMREX) + "/mesh_node_rank" +
-          std::to_string(writer) + ".json");
+        std::ifstream file(
+          std::string(BAT_TEST_AMREX) + "/mesh_node_rank" + std::to_string(writer) + ".json");
         put(params, "catalyst/channels/mesh/data", json::parse(file), memory);
       }
     }

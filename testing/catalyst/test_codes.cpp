@@ -43,8 +43,8 @@ std::pair<ScalarType, std::vector<std::byte>> values_of(const json& leaf)
 }
 
 // The structs of the mesh that a field or a coordset is of; `bytes` if it has none yet.
-std::byte* structs_of(
-  const std::string& path, std::map<std::string, std::byte*>& structs, std::size_t bytes, Memory& memory)
+std::byte* structs_of(const std::string& path, std::map<std::string, std::byte*>& structs,
+  std::size_t bytes, Memory& memory)
 {
   const std::size_t end = std::min(path.find("/coordsets/"), path.find("/fields/"));
   std::byte*& data = structs[path.substr(0, end)];
@@ -166,9 +166,8 @@ void unpack(std::map<std::string, json>& columns, const std::vector<std::string>
   for (std::size_t i = 0; i != columns[packed[0]]["value"].size(); ++i)
   {
     const auto part = [&](std::size_t at) { return columns[packed[at]]["value"][i]; };
-    const std::uint64_t whole = packed.size() == 1
-      ? part(0).get<std::uint64_t>()
-      : (part(0).get<std::int64_t>() + kHalf) % kHalf +
+    const std::uint64_t whole = packed.size() == 1 ? part(0).get<std::uint64_t>()
+                                                   : (part(0).get<std::int64_t>() + kHalf) % kHalf +
         (part(1).get<std::int64_t>() + kHalf) % kHalf * kHalf;
     const auto magnitude = static_cast<std::int64_t>(whole / 16777216 % 549755813888);
     cpus["value"].push_back(whole % 16777216);

@@ -551,8 +551,8 @@ std::map<std::string, int> Census::known_fields(const std::string& channel) cons
   return fields;
 }
 
-std::vector<std::string> Census::resolve(const SpeciesKey& species,
-  const std::vector<std::string>& names, bool with_second_ids) const
+std::vector<std::string> Census::resolve(
+  const SpeciesKey& species, const std::vector<std::string>& names, bool with_second_ids) const
 {
   std::vector<std::string> written = names;
   if (const std::optional<PackedIds> packed = this->unpacked_ids(species))

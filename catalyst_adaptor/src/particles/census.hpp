@@ -91,8 +91,8 @@ public:
   /// and id, where a field has ids.
   [[nodiscard]] std::map<std::string, int> known_fields(const std::string& channel) const;
   /// Names of fields of a species that options have, as they are written.
-  [[nodiscard]] std::vector<std::string> resolve(const SpeciesKey& species,
-    const std::vector<std::string>& names, bool with_second_ids) const;
+  [[nodiscard]] std::vector<std::string> resolve(
+    const SpeciesKey& species, const std::vector<std::string>& names, bool with_second_ids) const;
   /// Grids in channels that can be read.
   [[nodiscard]] std::map<GridKey, GridCensus> grids() const;
   /// What all domains of a grid have.
@@ -121,8 +121,8 @@ private:
   std::map<std::string, std::vector<State>> states_of_channels_;
   std::vector<std::string> channels_;
   std::vector<SpeciesKey> species_;
-  std::map<SpeciesKey, std::vector<Schema>> schemas_;  // those that differ
-  std::map<SpeciesKey, std::vector<Schema>> declared_; // by domains without particles
+  std::map<SpeciesKey, std::vector<Schema>> schemas_;    // those that differ
+  std::map<SpeciesKey, std::vector<Schema>> declared_;   // by domains without particles
   std::map<SpeciesKey, std::vector<std::string>> apart_; // halves of ids that are not neighbours
   std::vector<SpeciesKey> unpacked_;
   std::map<GridKey, GridCensus> grids_;

@@ -85,7 +85,7 @@ private:
     Order by_vertex; // positions and fields of vertices
     Order by_element;
     Domain domain;
-    std::byte* ghosts = nullptr; // room for one per particle
+    std::byte* ghosts = nullptr;             // room for one per particle
     std::map<std::string, Numbers> integers; // fields of one int32, where the simulation has them
   };
   struct Field

@@ -100,8 +100,7 @@ bool may_hold_ids(const std::string& field, const std::vector<std::string>& want
   }
   const std::optional<std::string> of_id = stem_of(field, kId);
   const std::optional<std::string> stem = of_id ? of_id : stem_of(field, kCpu);
-  return stem &&
-    (wants("id", *stem + std::string(kId)) || wants("cpu", *stem + std::string(kCpu)));
+  return stem && (wants("id", *stem + std::string(kId)) || wants("cpu", *stem + std::string(kCpu)));
 }
 
 void unpack_ids(Domain& domain, const PackedIds& packed, Arrays& arrays)
@@ -111,8 +110,8 @@ void unpack_ids(Domain& domain, const PackedIds& packed, Arrays& arrays)
   std::vector<ArrayView> parts;
   for (const std::string& name : packed.fields)
   {
-    const auto found = std::find_if(attributes.begin(), attributes.end(),
-      [&](const AttributeView& a) { return a.name == name; });
+    const auto found = std::find_if(
+      attributes.begin(), attributes.end(), [&](const AttributeView& a) { return a.name == name; });
     if (found == attributes.end())
     {
       return;

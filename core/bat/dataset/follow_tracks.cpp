@@ -190,8 +190,8 @@ private:
     check(this->request_.second_attribute, schema.second_attribute);
     if (!this->request_.second.empty() && schema.second_attribute.empty())
     {
-      refuse(fmt::format("{}: its ids are {}; pairs are asked for", this->file_.name(),
-        format::ids_text(schema)));
+      refuse(fmt::format(
+        "{}: its ids are {}; pairs are asked for", this->file_.name(), format::ids_text(schema)));
     }
   }
 

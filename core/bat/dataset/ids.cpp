@@ -78,10 +78,7 @@ std::optional<std::size_t> find_id_attribute(
   const std::vector<Attribute>& attributes, const std::string& species)
 {
   const auto at = [&](auto&& predicate)
-  {
-    return find_if(
-      attributes, [&](std::size_t i) { return predicate(attributes[i]); });
-  };
+  { return find_if(attributes, [&](std::size_t i) { return predicate(attributes[i]); }); };
   if (const auto i = at([](const Attribute& a) { return a.role == kGlobalIds; }))
   {
     return i;
@@ -126,8 +123,8 @@ std::vector<std::string> resolve_id_names(const std::vector<std::string>& names,
       found = find_id_attribute(attributes, species);
     }
     add(found ? attributes[*found].name : name);
-    if (const auto second = with_second && found ? find_second_id_attribute(attributes, *found)
-                                                 : std::nullopt)
+    if (const auto second =
+          with_second && found ? find_second_id_attribute(attributes, *found) : std::nullopt)
     {
       add(attributes[*second].name);
     }
