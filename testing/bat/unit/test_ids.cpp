@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Packed ids of AMReX, and how ids are found among attributes.
 #include "bat/file.hpp"
 #include "bat/ids.hpp"
 
