@@ -3,6 +3,7 @@
 #include "bat/free_memory.hpp"
 
 #include "bat/error.hpp"
+#include "support/memory_limit.hpp"
 #include "support/sanitizers.hpp"
 
 #include <gtest/gtest.h>
@@ -11,33 +12,9 @@
 #include <fstream>
 #include <string>
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 namespace
 {
 constexpr std::uint64_t kGiB = std::uint64_t{ 1 } << 30;
-
-// While it lives, the process may have `bytes` of addresses more than now.
-class RoomLimit
-{
-public:
-  explicit RoomLimit(std::uint64_t bytes)
-  {
-    ::getrlimit(RLIMIT_AS, &this->before_);
-    std::uint64_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    rlimit limit = this->before_;
-    limit.rlim_cur = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + bytes;
-    ::setrlimit(RLIMIT_AS, &limit);
-  }
-  RoomLimit(const RoomLimit&) = delete;
-  RoomLimit& operator=(const RoomLimit&) = delete;
-  ~RoomLimit() { ::setrlimit(RLIMIT_AS, &this->before_); }
-
-private:
-  rlimit before_{};
-};
 }
 
 TEST(FreeMemory, is_that_of_the_system_or_less)
@@ -66,7 +43,7 @@ TEST(FreeMemory, follows_the_limits_of_the_process)
   {
     GTEST_SKIP() << "the sanitizer has all addresses";
   }
-  const RoomLimit limit(kGiB / 2);
+  const MemoryLimit limit(kGiB / 2);
   EXPECT_LE(bat::free_memory(), kGiB / 2);
   EXPECT_GT(bat::free_memory(), kGiB / 4);
   EXPECT_NO_THROW(bat::check_memory(1e8, "x"));

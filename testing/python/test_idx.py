@@ -158,6 +158,11 @@ class Idx(unittest.TestCase):
                 for word in ("huge.idx", "memory"):
                     self.assertIn(word, str(caught.exception))
             self.assertEqual(huge.read(level=20).absent_blocks, 32)
+        # Blocks that are absent are counted, not listed.
+        for verb, lines in (("info", 5), ("validate", 1)):
+            code, out, err = run(verb, "huge.idx")
+            self.assertEqual((code, err, len(out.splitlines())), (0, "", lines))
+        self.assertIn("35,184,372,088,832 of 35,184,372,088,832 blocks are absent", out)
 
     def test_all_reads_of_an_open_dataset_are_of_one_version(self):
         for mode in ("replace", "add_step"):

@@ -6,6 +6,7 @@
 #include "bat/file.hpp"
 #include "bat/format/column.hpp"
 #include "bat/format/page_reader.hpp"
+#include "bat/free_memory.hpp"
 #include "bat/tree/file_impl.hpp"
 #include "bat/tree/ordinal_runs.hpp"
 
@@ -13,6 +14,7 @@
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -27,6 +29,7 @@ public:
     : file_(file)
     , impl_(file.impl())
   {
+    this->check_columns_fit();
     this->find_file_positions();
   }
 
@@ -84,6 +87,21 @@ private:
   }
 
   // A small file may say that it has billions of particles that are all alike.
+  void check_columns_fit() const
+  {
+    std::size_t largest = 3 * size_of(this->file_.position_type());
+    for (const Attribute& attribute : this->file_.attributes())
+    {
+      const auto components = static_cast<std::size_t>(attribute.components);
+      largest = std::max(largest, components * size_of(attribute.type));
+    }
+    const std::size_t hash = this->impl_.schema.sample_ids.empty() ? 0 : sizeof(std::uint64_t);
+    const std::uint64_t count = this->file_.particle_count();
+    check_memory(
+      static_cast<double>(count) * static_cast<double>(sizeof(std::uint32_t) + largest + hash),
+      fmt::format("{}: checks of {} particles", this->source().name(), count));
+  }
+
   template <class T>
   void resize(std::vector<T>& values, std::uint64_t count) const
   {

@@ -6,6 +6,7 @@
 #include "support/allocation_limit.hpp"
 #include "support/clouds.hpp"
 #include "support/damage.hpp"
+#include "support/memory_limit.hpp"
 #include "support/sanitizers.hpp"
 #include "support/temp_dir.hpp"
 #include "support/thread_time.hpp"
@@ -282,6 +283,36 @@ TEST_F(Lie, billions_of_particles_are_refused_before_memory_is_asked_for)
   allocations::take_largest();
   EXPECT_NE(this->refusal().find("are needed"), std::string::npos);
   EXPECT_LE(allocations::take_largest(), 64 * this->file.size());
+}
+
+// A file of a few bytes per thousand particles, all of which are alike.
+TEST(Hostile, particles_that_memory_does_not_hold_are_refused_before_they_are_checked)
+{
+  if (sanitizers::kPresent)
+  {
+    GTEST_SKIP() << "the sanitizer has all addresses";
+  }
+  constexpr std::size_t kCount = 3000000;
+  const std::vector<float> positions(3 * kCount, 0.5f);
+  bat::ParticleView view;
+  view.count = kCount;
+  view.positions = bat::ArrayView::packed(bat::ScalarType::Float32, 3, positions.data());
+  bat::BuildOptions options;
+  options.compression = bat::Compression::Lossless;
+  const bat::Bytes encoded = bat::encode(view, options);
+  EXPECT_LT(encoded.size(), kCount);
+  const bat::File file =
+    bat::File::from_memory(damage::Bytes(encoded.begin(), encoded.end()), "alike.bat");
+  EXPECT_NO_THROW(bat::validate(file));
+  const MemoryLimit limit(std::uint64_t{ 16 } << 20);
+  allocations::take_largest();
+  const auto refused = bat::attempt([&] { bat::validate(file); });
+  EXPECT_LE(allocations::take_largest(), std::size_t{ 1 } << 20);
+  ASSERT_TRUE(refused.has_value());
+  EXPECT_EQ(refused->code(), bat::ErrorCode::OutOfMemory);
+  const std::string text = refused->what();
+  EXPECT_EQ(text.rfind("alike.bat: checks of 3000000 particles take 45.8 MiB; ", 0), 0u) << text;
+  EXPECT_NE(text.find("MiB of memory are free"), std::string::npos) << text;
 }
 
 TEST_F(Lie, treelets_that_add_up_to_other_particles_are_corrupt)
