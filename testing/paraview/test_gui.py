@@ -20,5 +20,9 @@ wanted = (
     & (P[:, 0] <= right)
 )
 expect(saved, A["id"][wanted], "ids that were saved")
+# What was typed into the rows of Compression.
+told = subprocess.run([sys.argv[2], sys.argv[1]], capture_output=True, text=True, check=True).stdout
+for line in ("velocity: 3 x float64, within 0.001,", "mass: 1 x float32, lossless,"):
+    assert line in told, (line, told)
 os.remove(sys.argv[1])  # the next run must save it again
 finish()

@@ -3,20 +3,62 @@
 
 #include "pqLineEdit.h"
 
+#include "vtkPVXMLElement.h"
+#include "vtkSMProperty.h"
+#include "vtkSMProxy.h"
+
 #include <QHBoxLayout>
 #include <QLocale>
 
+namespace
+{
+QString Hint(vtkSMProperty* property, const char* name)
+{
+  vtkPVXMLElement* hints = property->GetHints();
+  vtkPVXMLElement* hint = hints ? hints->FindNestedElementByName("Amount") : nullptr;
+  return hint ? QString::fromUtf8(hint->GetAttribute(name)) : QString();
+}
+
+// With the words of the hint.
+pqBATBudgetWidget::Format FormatOf(
+  vtkSMProperty* property, const pqBATBudgetWidget::Format& numbers)
+{
+  const QString zero = Hint(property, "zero");
+  const QString per = Hint(property, "per");
+  const QString max = Hint(property, "max");
+  const auto parse = [zero, per, max, numbers](const QString& text)
+  {
+    QString plain = text.trimmed();
+    if (!per.isEmpty() && plain.endsWith(per, Qt::CaseInsensitive))
+    {
+      plain.chop(per.size());
+    }
+    const QString word = plain.simplified().toLower();
+    const bool isZero =
+      !zero.isEmpty() && (word == zero || word == "no limit" || word == "none" || word == "all");
+    const double value = isZero ? 0.0 : numbers.Parse(plain);
+    return max.isEmpty() || value <= max.toDouble() ? value : -1.0;
+  };
+  const auto write = [zero, per, numbers](double number)
+  {
+    return number == 0.0 && !zero.isEmpty()
+      ? zero
+      : numbers.Write(number) + (per.isEmpty() ? per : " " + per);
+  };
+  return { parse, write };
+}
+}
+
 //-----------------------------------------------------------------------------
 pqBATBudgetWidget::pqBATBudgetWidget(vtkSMProxy* smproxy, vtkSMProperty* smproperty,
-  const QString& name, const QString& label, const QString& help, const Format& format,
-  QWidget* parentWidget)
+  const QString& examples, const Format& format, QWidget* parentWidget)
   : Superclass(smproxy, parentWidget)
-  , Text(format)
+  , Text(FormatOf(smproperty, format))
 {
   auto* number = new pqLineEdit(this);
-  number->setObjectName(name);
-  number->setToolTip(help);
-  number->setAccessibleName(label);
+  number->setObjectName(QString(smproxy->GetPropertyName(smproperty)) + "Number");
+  number->setToolTip(getTooltip(smproperty) + "<p>" + examples + "</p>");
+  number->setAccessibleName(smproperty->GetXMLLabel());
   this->Number = number;
 
   auto* layout = new QHBoxLayout(this);

@@ -10,7 +10,10 @@
 class QLineEdit;
 
 /// For a property with one number that is not negative. What is typed and is no number becomes
-/// again what was there.
+/// again what was there. A hint of the property says what 0 is called, what the number is of, and
+/// the largest:
+///
+///   <Amount zero="no limit" per="per file" max="65536"/>
 class pqBATBudgetWidget : public pqPropertyWidget
 {
   Q_OBJECT
@@ -37,9 +40,10 @@ public:
   };
 
 protected:
-  /// The field is called `name`.
-  pqBATBudgetWidget(vtkSMProxy* proxy, vtkSMProperty* property, const QString& name,
-    const QString& label, const QString& help, const Format& format, QWidget* parent);
+  /// `format` of numbers without the words of the hint. The field is called as the property, with
+  /// "Number".
+  pqBATBudgetWidget(vtkSMProxy* proxy, vtkSMProperty* property, const QString& examples,
+    const Format& format, QWidget* parent);
 
 private Q_SLOTS:
   void textEdited();

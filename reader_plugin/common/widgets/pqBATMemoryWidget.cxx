@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "pqBATMemoryWidget.h"
 
-#include "vtkPVXMLElement.h"
-#include "vtkSMProperty.h"
-#include "vtkSMProxy.h"
-
 #include <QLocale>
 #include <QRegularExpression>
 
@@ -15,51 +11,18 @@ namespace
 constexpr double Unit = 1024.0;
 constexpr double MostMebibytes = 1e12; // that the reader takes
 
-QString Hint(vtkSMProperty* property, const char* name)
-{
-  vtkPVXMLElement* hints = property->GetHints();
-  vtkPVXMLElement* hint = hints ? hints->FindNestedElementByName("Memory") : nullptr;
-  return hint ? QString::fromUtf8(hint->GetAttribute(name)) : QString();
-}
-
 QString Grouped(double number)
 {
   QLocale english(QLocale::English);
   return english.toString(number, 'f', QLocale::FloatingPointShortest);
-}
-
-pqBATBudgetWidget::Format FormatOf(vtkSMProperty* property)
-{
-  const QString zero = Hint(property, "zero");
-  const QString per = Hint(property, "per");
-  const auto parse = [zero, per](const QString& text)
-  {
-    QString plain = text.trimmed();
-    if (!per.isEmpty() && plain.endsWith(per, Qt::CaseInsensitive))
-    {
-      plain.chop(per.size());
-    }
-    const QString word = plain.trimmed().toLower();
-    const bool isZero = !zero.isEmpty() &&
-      (word == zero.toLower() || word == "no limit" || word == "none" || word == "all");
-    return isZero ? 0.0 : pqBATMemoryWidget::parse(plain);
-  };
-  const auto write = [zero, per](double mebibytes)
-  {
-    return mebibytes == 0.0 && !zero.isEmpty()
-      ? zero
-      : pqBATMemoryWidget::format(mebibytes) + (per.isEmpty() ? per : " " + per);
-  };
-  return { parse, write };
 }
 }
 
 //-----------------------------------------------------------------------------
 pqBATMemoryWidget::pqBATMemoryWidget(
   vtkSMProxy* smproxy, vtkSMProperty* smproperty, QWidget* parentWidget)
-  : Superclass(smproxy, smproperty, QString(smproxy->GetPropertyName(smproperty)) + "Number",
-      smproperty->GetXMLLabel(), getTooltip(smproperty) + "<p>Such as 512 MiB, 1.5 GiB or 2G</p>",
-      FormatOf(smproperty), parentWidget)
+  : Superclass(
+      smproxy, smproperty, tr("Such as 512 MiB, 1.5 GiB or 2G"), { &parse, &format }, parentWidget)
 {
 }
 

@@ -6,9 +6,7 @@
 #include "pqBATBudgetWidget.h"
 
 /// Panel widget "bat_memory", and "bat_file_size" of writers, for a property with one number of MiB
-/// that is not negative. A hint says what 0 is called, and what the amount is of:
-///
-///   <Memory zero="no limit" per="per file"/>
+/// that is not negative.
 class pqBATMemoryWidget : public pqBATBudgetWidget
 {
   Q_OBJECT

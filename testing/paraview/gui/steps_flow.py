@@ -12,6 +12,22 @@ def show_exponents():
     SetActiveSource(ftle)
 
 
+def check_shown(wanted):
+    lines = GetActiveSource()
+    expect(lines.GetXMLName(), "FlowPathLines", "filter")
+    display = GetDisplayProperties(lines)
+    expect(display.Representation, wanted, "representation of %s" % lines.Show)
+    assert lines.GetDataInformation().GetNumberOfPoints() > 0
+    # A share of the domain, whose edges are 1 long: balls that are seen, and no cloud.
+    assert wanted == "Surface" or 0.001 < display.GaussianRadius < 0.01, display.GaussianRadius
+
+
+def remove_lines():
+    lines = GetActiveSource()
+    SetActiveSource(lines.Input)
+    Delete(lines)
+
+
 def slow_down():
     """So that a run takes as long as one of a large series."""
     GetActiveSource().GetClientSideObject().AddObserver("ProgressEvent", lambda *_: time.sleep(0.3))

@@ -29,6 +29,10 @@ def check_empty(step):
     expect(GetAnimationScene().TimeKeeper.Time, TIMES[step], "time")
     expect(GetActiveSource().GetDataInformation().GetNumberOfPoints(), 0, "particles of a damaged step")
     expect(lit(take("step.png")), 0.0, "the lit part of the picture of a damaged step")
+    check_one_message()
+
+
+def check_one_message():
     expect(len(messages), 1, "messages")
 
 

@@ -92,7 +92,8 @@ void SendMouse(QWidget* widget, QEvent::Type type, const QPoint& local, Qt::Mous
   QCoreApplication::sendEvent(widget, &event);
 }
 
-bool Drag(QWidget* widget, const QString& positions)
+// From one position to another. A held one ends with the next.
+bool Drag(QWidget* widget, const QString& positions, bool hold)
 {
   const QPoint from = PlaceIn(widget, positions.section(' ', 0, 0));
   const QPoint to = PlaceIn(widget, positions.section(' ', 1, 1));
@@ -102,7 +103,10 @@ bool Drag(QWidget* widget, const QString& positions)
   }
   SendMouse(widget, QEvent::MouseButtonPress, from, Qt::LeftButton);
   SendMouse(widget, QEvent::MouseMove, to, Qt::LeftButton);
-  SendMouse(widget, QEvent::MouseButtonRelease, to, Qt::NoButton);
+  if (!hold)
+  {
+    SendMouse(widget, QEvent::MouseButtonRelease, to, Qt::NoButton);
+  }
   return true;
 }
 
@@ -222,9 +226,9 @@ bool pqBATEventPlayer::playEvent(
   {
     error = !Mouse(qobject_cast<QWidget*>(object), arguments, command == "bat_press");
   }
-  else if (command == "bat_drag")
+  else if (command == "bat_drag" || command == "bat_hold")
   {
-    error = !Drag(qobject_cast<QWidget*>(object), arguments);
+    error = !Drag(qobject_cast<QWidget*>(object), arguments, command == "bat_hold");
   }
   else if (command == "bat_hover")
   {

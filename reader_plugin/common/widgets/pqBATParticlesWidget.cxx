@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pqBATParticleBudgetWidget.h"
+#include "pqBATParticlesWidget.h"
 
 #include <QLocale>
 #include <QRegularExpression>
@@ -13,27 +13,22 @@ constexpr double MostParticles = 9e15;
 }
 
 //-----------------------------------------------------------------------------
-pqBATParticleBudgetWidget::pqBATParticleBudgetWidget(
+pqBATParticlesWidget::pqBATParticlesWidget(
   vtkSMProxy* smproxy, vtkSMProperty* smproperty, QWidget* parentWidget)
-  : Superclass(smproxy, smproperty, "ParticleBudgetNumber", tr("Particle budget"),
-      tr("Most particles to load, over all processes: 5,000,000 or 5M or 2.5e6; 0 is no limit"),
-      { &parse, &format }, parentWidget)
+  : Superclass(
+      smproxy, smproperty, tr("Such as 5,000,000, 5M or 2.5e6"), { &parse, &format }, parentWidget)
 {
 }
 
 //-----------------------------------------------------------------------------
-pqBATParticleBudgetWidget::~pqBATParticleBudgetWidget() = default;
+pqBATParticlesWidget::~pqBATParticlesWidget() = default;
 
 //-----------------------------------------------------------------------------
-double pqBATParticleBudgetWidget::parse(const QString& text)
+double pqBATParticlesWidget::parse(const QString& text)
 {
   static const QRegularExpression number("^([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+]?[0-9]+)?([kmbg]?)$");
   QString plain = text.trimmed().toLower();
   plain.remove(',').remove(' ').remove('\'');
-  if (plain == "nolimit" || plain == "none" || plain == "all")
-  {
-    return 0.0;
-  }
   const QRegularExpressionMatch match = number.match(plain);
   if (!match.hasMatch())
   {
@@ -46,8 +41,7 @@ double pqBATParticleBudgetWidget::parse(const QString& text)
 }
 
 //-----------------------------------------------------------------------------
-QString pqBATParticleBudgetWidget::format(double budget)
+QString pqBATParticlesWidget::format(double particles)
 {
-  return budget == 0.0 ? tr("no limit")
-                       : QLocale(QLocale::English).toString(static_cast<qlonglong>(budget));
+  return QLocale(QLocale::English).toString(static_cast<qlonglong>(particles));
 }
