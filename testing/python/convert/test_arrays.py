@@ -11,7 +11,9 @@ import zipfile
 
 import numpy as np
 import parabat
+from parabat import amrex
 from parabat.convert import convert
+from parabat.convert.formats import amrex as plotfiles
 from support import converted, in_small_parts, put, refused, same
 
 random = np.random.default_rng(3)
@@ -20,6 +22,23 @@ BIG = 2 ** 53 + 1
 ids = (BIG + random.permutation(N)).astype("i8")
 xyz = random.normal(size=(N, 3)) * 10.0 ** random.integers(-300, 300, (N, 3))
 xyz[5] = [np.nan, np.inf, -0.0]
+
+# --- Ids of AMReX, by the numbers of testing/bat/unit/test_ids.cpp, and the steps of its plotfiles.
+packed = np.array([0x8000000001000002, 0x0000000005000003, 0xFFFFFFFFFFFFFFFF, 0x7FFFFFFFFF000000, 0], "u8")
+amrex_ids, amrex_cpus = amrex.unpack_ids(packed)
+assert amrex_ids.dtype == "i8" and amrex_ids.tolist() == [1, -5, 549755813887, -549755813887, 0], amrex_ids
+assert amrex_cpus.dtype == "i4" and amrex_cpus.tolist() == [2, 3, 16777215, 0, 0], amrex_cpus
+halves = packed.view("i4").reshape(-1, 2)
+assert (amrex.join_halves(halves[:, 0], halves[:, 1]) == packed).all()
+try:
+    amrex.unpack_ids(halves)
+    raise AssertionError("halves were taken")
+except TypeError as error:
+    assert "int32" in str(error)
+DATA = pathlib.Path(__file__).resolve().parents[2] / "data" / "amrex"
+for number in (0, 5):
+    assert plotfiles._number(DATA / f"plt{number:05d}") == number  # pylint: disable=protected-access
+assert plotfiles._number(DATA) is None  # pylint: disable=protected-access
 
 
 def archive(**arrays):

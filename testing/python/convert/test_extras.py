@@ -408,6 +408,15 @@ for name, (_, _, table, _, _) in both.items():
 converted("plt00003", "amrex.bat", "--arrays", "id,mass")
 same("amrex.bat", reals[:, :3], {"id": columns["id"], "mass": reals[:, 3]}, time=1.25)
 converted("plt00003", "amrex.bat", "--arrays", "id,mass", "--species", "gas")
+assert parabat.open("amrex.bat").step == 7  # level_steps of the Header
+real = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../data/amrex/plt00005")  # of AMReX 24.10
+converted(real, "real.bat")
+with parabat.open("real_dust.bat") as dust, parabat.open("real_ions.bat") as ions:
+    assert (dust.step, dust.time, ions.step) == (5, 0.5, 5), (dust.step, dust.time, ions.step)
+    found = dust.read()
+    assert len(dust) == 100 and (found["i0"] == 3 * found["id"]).all() and (found["si0"] == -found["id"]).all()
+    found = ions.read()
+    assert len(ions) == 100 and (found["k"] == found["cpu"] & 0xFFFF).all()
 refused("plt00003", "bad.bat", "--species", "stars", says=["there is no species 'stars'; there are gas"])
 data = content("plt00003/gas/Level_0/DATA_00000")
 put("plt00003/gas/Level_0/DATA_00000", data[:-100])

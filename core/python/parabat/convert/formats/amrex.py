@@ -8,6 +8,7 @@ import os
 
 import numpy as np
 
+from ... import amrex
 from ..model import Collector, ConvertError, Format, Step, check_memory
 
 VERSIONS = ("Version_One_", "Version_Two_")
@@ -27,7 +28,19 @@ def steps(path, options):
         raise ConvertError(f"yt cannot read it: {' '.join(str(error).split())[:300] or type(error).__name__}") from None
     if not headers:
         raise ConvertError("has no particles")
-    yield Step(lambda: _read(data, path, options), time=time)
+    yield Step(lambda: _read(data, path, options), number=_number(path), time=time)
+
+
+def _number(path):
+    """The step of the coarsest level, `level_steps` of the Header, which yt does not keep; None where it has none."""
+    try:
+        with open(os.path.join(path, "Header"), encoding="utf-8") as file:
+            lines = file.read().split("\n")
+        fields = int(lines[1])
+        # Behind the fields: dimensions, time, finest level, lower and upper corner, ratios, boxes, level_steps.
+        return int(lines[fields + 9].split()[0])
+    except (OSError, UnicodeDecodeError, ValueError, IndexError):
+        return None
 
 
 def _read(data, path, options):
@@ -73,17 +86,19 @@ def _species(grids, header, folder, options, name):
                 table[place:place + count] = found.reshape(count, table.shape[1])
         place += count
         options.at(place / total)
+    unpacked = {}
+    if header.num_int_base and "Two_Dot_One" in header.version_string:  # of checkpoints: the high half, then the low one
+        unpacked = dict(zip(("id", "cpu"), amrex.unpack_ids(amrex.join_halves(tables[0][:, 1], tables[0][:, 0]))))
+        collector.remarks.append(("idcpu", "'id' and 'cpu' are unpacked from the halves of the number that AMReX calls "
+                                  "idcpu"))
     for table, columns in zip(tables, (integers, reals[header.dim:])):
         first = table.shape[1] - len(columns)
         for i, column in enumerate(columns):
             if collector.wants(column):
-                collector.add(column, np.ascontiguousarray(table[:, first + i]))
+                collector.add(column, unpacked.get(column, np.ascontiguousarray(table[:, first + i])))
     positions = np.zeros((total, 3), header.real_type)
     positions[:, :header.dim] = tables[1][:, :header.dim]
     about = {"species": header.particle_type, "version": header.version_string, "dimensions": header.dim}
-    if header.num_int_base and "Two_Dot_One" in header.version_string:
-        collector.remarks.append(("idcpu", "'id' and 'cpu' are the halves of the number of 64 bits that AMReX calls idcpu, "
-                                  "as they are stored"))
     return collector.particles(positions, {"amrex": about}, name)
 
 
