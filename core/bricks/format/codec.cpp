@@ -289,18 +289,28 @@ std::string BrickDecoder::decode(const BrickGrid& grid, const std::array<int, 3>
   return {};
 }
 
-void fill_with_zeros(
-  const BrickGrid& grid, const std::array<int, 3>& points, BrickMemory to) noexcept
+namespace
+{
+// Calls fill(first byte) for each row of a brick.
+template <class Fill>
+void for_each_row(const std::array<int, 3>& points, BrickMemory to, const Fill& fill) noexcept
 {
   for (int z = 0; z != points[2]; ++z)
   {
     for (int y = 0; y != points[1]; ++y)
     {
-      std::memset(to.first + static_cast<std::size_t>(z) * to.plane_bytes +
-          static_cast<std::size_t>(y) * to.row_bytes,
-        0, static_cast<std::size_t>(points[0]) * grid.point_bytes());
+      fill(to.first + static_cast<std::size_t>(z) * to.plane_bytes +
+        static_cast<std::size_t>(y) * to.row_bytes);
     }
   }
+}
+}
+
+void fill_with_zeros(
+  const BrickGrid& grid, const std::array<int, 3>& points, BrickMemory to) noexcept
+{
+  const std::size_t bytes = static_cast<std::size_t>(points[0]) * grid.point_bytes();
+  for_each_row(points, to, [&](std::byte* row) { std::memset(row, 0, bytes); });
 }
 
 void fill_with_nan(const BrickGrid& grid, const std::array<int, 3>& points, BrickMemory to) noexcept
@@ -311,18 +321,14 @@ void fill_with_nan(const BrickGrid& grid, const std::array<int, 3>& points, Bric
       using U = decltype(word);
       const std::size_t values =
         static_cast<std::size_t>(points[0]) * static_cast<std::size_t>(grid.components);
-      for (int z = 0; z != points[2]; ++z)
-      {
-        for (int y = 0; y != points[1]; ++y)
+      for_each_row(points, to,
+        [&](std::byte* row)
         {
-          std::byte* const row = to.first + static_cast<std::size_t>(z) * to.plane_bytes +
-            static_cast<std::size_t>(y) * to.row_bytes;
           for (std::size_t i = 0; i != values; ++i)
           {
             store(row + i * sizeof(U), kQuietNaN<U>);
           }
-        }
-      }
+        });
     });
 }
 }

@@ -122,7 +122,6 @@ RunFrame::RunFrame(const BrickSource& source, const TraceOptions& options)
         this->walk_.destinations.push_back(*to);
       }
     }
-    this->walk_.has_destination = !this->walk_.destinations.empty();
   }
 
   const Moment end = this->moment_of(this->end_time_);
@@ -202,7 +201,7 @@ RunFrame::Moment RunFrame::moment_of(double time) const noexcept
   return { n, time == end ? 1 : (time - begin) / (end - begin) };
 }
 
-std::optional<Particle> RunFrame::begin(const Seed& seed, double end_time) const noexcept
+std::optional<Particle> RunFrame::begin(const Seed& seed) const noexcept
 {
   const std::vector<double>& times = this->times_;
   const bool in_time = seed.time >= times.front() && seed.time <= times.back() &&
@@ -262,7 +261,6 @@ std::optional<Particle> RunFrame::begin(const Seed& seed, double end_time) const
     particle.cell[a] = static_cast<std::int32_t>(cell);
     particle.at[a] = x - cell;
   }
-  particle.end_time = end_time;
   const Moment moment = this->moment_of(seed.time);
   particle.interval = moment.interval;
   particle.share = moment.share;

@@ -60,9 +60,9 @@ public:
   {
     return this->backward_ ? release - this->max_age_ : release + this->max_age_;
   }
-  /// A particle where its seed is, which ends at `end_time` at the latest; nothing if it is outside
-  /// of domain or times.
-  [[nodiscard]] std::optional<Particle> begin(const Seed& seed, double end_time) const noexcept;
+  /// A particle where its seed is, which still lacks its own end_time; nothing if it is outside of
+  /// domain or times.
+  [[nodiscard]] std::optional<Particle> begin(const Seed& seed) const noexcept;
   [[nodiscard]] std::array<double, 3> position_of(const Particle& particle) const noexcept;
 
 private:

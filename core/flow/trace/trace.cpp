@@ -156,8 +156,6 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
     throw Error(ErrorCode::InvalidArgument,
       fmt::format("{} seeds; at most {} are allowed", seeds.size(), 0xFFFFFFFEu));
   }
-  const auto end_of = [&](std::size_t i)
-  { return frame.end_of_age(releases.empty() ? seeds[i].time : releases[i]); };
   PathLines all;
   all.lines.resize(seeds.size());
   struct Start
@@ -187,7 +185,7 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
     {
       continue;
     }
-    if (const std::optional<Particle> particle = frame.begin(seeds[i], end_of(i)))
+    if (const std::optional<Particle> particle = frame.begin(seeds[i]))
     {
       add(*particle, static_cast<std::uint32_t>(i), nullptr);
     }
@@ -243,8 +241,8 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
     for (; begin != end; ++begin)
     {
       const auto [cell, line, rest] = starts[begin];
-      Particle particle = rest != nullptr ? *rest : *frame.begin(seeds[line], end_of(line));
-      particle.end_time = end_of(line);
+      Particle particle = rest != nullptr ? *rest : *frame.begin(seeds[line]);
+      particle.end_time = frame.end_of_age(releases.empty() ? seeds[line].time : releases[line]);
       particle.line = line;
       tile.push_back(particle);
       tile_total += static_cast<std::uint64_t>(frame.last_interval() - particle.interval) + 1;

@@ -432,7 +432,7 @@ struct CellWalk : LaneWalk<T>
         lanes[lane]->is_noted = false;
       }
     }
-    if (run.has_destination)
+    if (!run.destinations.empty())
     {
       this->arrive(good, curves, polynomials, crossings.theta, h);
     }

@@ -216,7 +216,7 @@ struct LaneWalk
     {
       p.has_begun = true;
       this->note(p, p.at, p.share, slope);
-      if (run.has_destination)
+      if (!run.destinations.empty())
       {
         Curve here;
         here.b.fill(Vector4{ p.at[0], p.at[1], p.at[2], 0 });

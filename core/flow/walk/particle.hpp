@@ -87,7 +87,6 @@ struct WalkFrame
   bool notes_faces = false;
   bool notes_points = true;
   bool notes_beginnings = false; ///< for who looks ahead
-  bool has_destination = false;
   bool stops_on_arrival = false;
   struct Destination
   {

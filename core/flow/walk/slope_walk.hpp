@@ -140,7 +140,7 @@ struct SlopeWalk : LaneWalk<T>
     }
     p.is_noted = false;
     std::optional<double> arrived;
-    if (run.has_destination && !p.has_arrived)
+    if (!run.destinations.empty() && !p.has_arrived)
     {
       // Along the straight way, as lines are drawn.
       Curve way;
