@@ -9,17 +9,16 @@
 #include "bat/brick_source.hpp"
 #include "bat/error.hpp"
 
-#include "vtkDataArray.h"
 #include "vtkDataSetAttributes.h"
+#include "vtkDoubleArray.h"
 #include "vtkFieldData.h"
 #include "vtkInformation.h"
 #include "vtkInformationDoubleVectorKey.h"
-#include "vtkInformationInformationVectorKey.h"
 #include "vtkInformationIntegerKey.h"
-#include "vtkInformationVector.h"
 #include "vtkNew.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string>
@@ -53,35 +52,63 @@ inline void AnnounceTimes(vtkInformation* outInfo, const std::vector<double>& ti
   outInfo->Set(Pipeline::TIME_RANGE(), range, 2);
 }
 
-/// What the array says of its range is `lower` to `upper`, that of all times, until it is modified:
-/// colours that a viewer chooses at one time then mean the same at all.
-inline void AnnounceRange(vtkDataArray* array, double lower, double upper)
+/// Numbers with a range that is not computed from them. A new instance of it is a plain
+/// vtkDoubleArray.
+class ArrayWithRange : public vtkDoubleArray
 {
-  double range[2];
+public:
+  static ArrayWithRange* New()
+  {
+    auto* array = new ArrayWithRange;
+    array->InitializeObjectBase();
+    return array;
+  }
+  std::array<double, 2> KnownRange{};
+
+protected:
+  ArrayWithRange() = default;
+  bool ComputeScalarRange(double* ranges) override
+  {
+    std::copy(this->KnownRange.begin(), this->KnownRange.end(), ranges);
+    return true;
+  }
+  bool ComputeScalarRange(double* ranges, const unsigned char*, unsigned char) override
+  {
+    return this->ComputeScalarRange(ranges);
+  }
+  bool ComputeFiniteScalarRange(double* ranges) override
+  {
+    return this->ComputeScalarRange(ranges);
+  }
+  bool ComputeFiniteScalarRange(double* ranges, const unsigned char*, unsigned char) override
+  {
+    return this->ComputeScalarRange(ranges);
+  }
+};
+
+/// The range of an array becomes `lower` to `upper`, that of all times: colours that a viewer
+/// chooses at one time then mean the same at all.
+inline void AnnounceRange(
+  vtkDataSetAttributes* points, const char* name, double lower, double upper)
+{
+  auto* array = vtkDoubleArray::SafeDownCast(points->GetArray(name));
   if (!array || array->GetNumberOfValues() == 0)
   {
     return;
   }
-  array->GetRange(range, 0); // the array keeps what it has found
-  array->GetFiniteRange(range, 0);
-  for (vtkInformationInformationVectorKey* key :
-    { vtkAbstractArray::PER_COMPONENT(), vtkAbstractArray::PER_FINITE_COMPONENT() })
-  {
-    vtkInformationVector* kept = array->GetInformation()->Get(key);
-    if (kept && kept->GetNumberOfInformationObjects() > 0)
-    {
-      const double all[2] = { lower, upper };
-      kept->GetInformationObject(0)->Set(vtkDataArray::COMPONENT_RANGE(), all, 2);
-    }
-  }
+  vtkNew<ArrayWithRange> ranged;
+  ranged->ShallowCopy(array);
+  ranged->SetName(name);
+  ranged->KnownRange = { lower, upper };
+  points->AddArray(ranged); // in its place
 }
 
 /// The same of the arrays of times of particles that are followed from `times[0]` to `times[1]`.
 inline void AnnounceRanges(vtkDataSetAttributes* points, const std::array<double, 2>& times)
 {
-  AnnounceRange(points->GetArray("ParticleAge"), 0, times[1] - times[0]);
-  AnnounceRange(points->GetArray("SimulationTime"), times[0], times[1]);
-  AnnounceRange(points->GetArray("ReleaseTime"), times[0], times[1]);
+  AnnounceRange(points, "ParticleAge", 0, times[1] - times[0]);
+  AnnounceRange(points, "SimulationTime", times[0], times[1]);
+  AnnounceRange(points, "ReleaseTime", times[0], times[1]);
 }
 
 template <typename ArrayT, typename T>
