@@ -505,7 +505,7 @@ void Adaptor::unpack_ids(std::vector<Channel>& channels, const Census& census) c
       {
         if (packed)
         {
-          catalyst::unpack_ids(domain, *packed, channel.arrays);
+          catalyst::unpack_ids(domain.particles, *packed, channel.arrays);
         }
       }
     }

@@ -103,10 +103,10 @@ bool may_hold_ids(const std::string& field, const std::vector<std::string>& want
   return stem && (wants("id", *stem + std::string(kId)) || wants("cpu", *stem + std::string(kCpu)));
 }
 
-void unpack_ids(Domain& domain, const PackedIds& packed, Arrays& arrays)
+void unpack_ids(ParticleView& particles, const PackedIds& packed, Arrays& arrays)
 {
-  const std::uint64_t count = domain.particles.count;
-  std::vector<AttributeView>& attributes = domain.particles.attributes;
+  const std::uint64_t count = particles.count;
+  std::vector<AttributeView>& attributes = particles.attributes;
   std::vector<ArrayView> parts;
   for (const std::string& name : packed.fields)
   {

@@ -4,7 +4,9 @@
 // structs. X is the name of the topology.
 #pragma once
 
-#include "mesh_reader.hpp"
+#include "arrays.hpp"
+
+#include "bat/particles.hpp"
 
 #include <map>
 #include <optional>
@@ -33,7 +35,7 @@ struct PackedIds
 /// Whether `field` may be of ids that `wanted` names: id, cpu, or as they are packed.
 [[nodiscard]] bool may_hold_ids(const std::string& field, const std::vector<std::string>& wanted);
 
-/// Replaces the packed fields by id (int64) and cpu (int32). A domain without particles may lack
-/// them.
-void unpack_ids(Domain& domain, const PackedIds& packed, Arrays& arrays);
+/// Replaces the packed fields by id (int64) and cpu (int32), of which `arrays` keeps the values. No
+/// particles may lack them.
+void unpack_ids(ParticleView& particles, const PackedIds& packed, Arrays& arrays);
 }
