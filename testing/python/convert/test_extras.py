@@ -404,9 +404,9 @@ write_plotfile("plt00003", {"gas": both["gas"]})
 columns = {name: whole_numbers[:, i].astype("i4") for i, name in enumerate(("id", "cpu", "kind"))}
 converted("plt00002", "amrex.bat")
 for name, (_, _, table, _, _) in both.items():
-    same(f"amrex_{name}.bat", table[:, :3], {**columns, "mass": table[:, 3], "weight": table[:, 4]}, time=1.25)
+    same(f"amrex_{name}.bat", table[:, :3], {**columns, "mass": table[:, 3], "weight": table[:, 4]}, time=1.25, step=7)
 converted("plt00003", "amrex.bat", "--arrays", "id,mass")
-same("amrex.bat", reals[:, :3], {"id": columns["id"], "mass": reals[:, 3]}, time=1.25)
+same("amrex.bat", reals[:, :3], {"id": columns["id"], "mass": reals[:, 3]}, time=1.25, step=7)
 converted("plt00003", "amrex.bat", "--arrays", "id,mass", "--species", "gas")
 assert parabat.open("amrex.bat").step == 7  # level_steps of the Header
 real = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../data/amrex/plt00005")  # of AMReX 24.10
