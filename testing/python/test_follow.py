@@ -93,9 +93,12 @@ class Follow(unittest.TestCase):
             "id": np.arange(20, dtype=np.uint64) // 4, "cpu": np.arange(20, dtype=np.int32) % 4}, flush=False)
         pairs = [(3, 2), (4, 3), (3, 4)]
         for given in (pairs, np.array(pairs)):
-            trails = parabat.follow(path, given, id=("id", "cpu"))
-            self.assertEqual(trails.counts.tolist(), [[1, 1, 0]])
-            self.assertEqual(trails.positions[0, :2, 0].tolist(), [42.0, 57.0])
+            for names in (("id", "cpu"), (None, "cpu"), "id", None):
+                trails = parabat.follow(path, given, id=names)
+                self.assertEqual(trails.counts.tolist(), [[1, 1, 0]])
+                self.assertEqual(trails.positions[0, :2, 0].tolist(), [42.0, 57.0])
+        with self.assertRaisesRegex(parabat.BatValueError, "no attribute is the cpu of 'cpu'"):
+            parabat.follow(path, pairs, id="cpu")
         self.assertEqual(parabat.follow(path, [3, 9]).counts.tolist(), [[4, 0]])
         for wrong in ([1, 2], [(1, 2, 3)], np.arange(3)):
             with self.assertRaises(parabat.BatError):

@@ -177,17 +177,17 @@ _IDS = "lists and arrays of numbers, and of pairs of numbers"
 
 
 def _ids_of(given, pairs):
-    """One array of ids, or two of the parts of pairs."""
+    """One array of ids, or two of the parts of pairs; `pairs`: they have to be."""
     if isinstance(given, np.ndarray):
-        if given.ndim == 2 and given.shape[1] == 2 and pairs:
+        if given.ndim == 2 and given.shape[1] == 2:
             return tuple(as_numbers(given[:, i], "ids") for i in range(2))
         if given.ndim != 1 or pairs:
-            refuse(f"ids: shape {given.shape}; allowed: (n,), or (n, 2) of pairs, with id=(name, name)")
+            refuse(f"ids: shape {given.shape}; allowed: " + ("(n, 2), as id names two attributes" if pairs else "(n,), or (n, 2) of pairs"))
         return (as_numbers(given, "ids"),)
     listed = as_list(given, "ids", _IDS)
-    if not pairs:
-        return (as_numbers(listed, "ids"),)
-    if not all(isinstance(one, (tuple, list, np.ndarray)) and len(one) == 2 for one in listed):
+    if not listed or not all(isinstance(one, (tuple, list, np.ndarray)) and len(one) == 2 for one in listed):
+        if not pairs:
+            return (as_numbers(listed, "ids"),)
         refuse_type("ids", given, "pairs of numbers, as id names two attributes")
     return tuple(as_numbers([one[i] for one in listed], "ids") for i in range(2))
 
@@ -226,9 +226,10 @@ def follow(series: str | os.PathLike | Iterable, ids: Sequence | np.ndarray | No
     series: path of a .bat.series, of a tracks file (.tracks.bat, all of its samples) or of one dataset,
     or a list of such paths, or of the Steps of read_series(). ids: numbers, in any order, compared
     without rounding; None, of a tracks file: all of its ids. id: name of their attribute,
-    which has one component; None for the one that is called id, ids, particle_id ...; a pair of names
-    where ids are unique only together with a second attribute, such as ("id", "cpu") of AMReX, and then
-    ids are pairs: a list of tuples, or an (n, 2) array. attributes: names; None for all that any step
+    which has one component; None for the one that is called id, ids, particle_id ..., or by AMReX X_id
+    or X_idcpu. Where ids are unique only together with a second attribute, ids are pairs: a list of
+    tuples, or an (n, 2) array; id is then a pair of names, or the second attribute is cpu of id, X_cpu of
+    X_id. attributes: names; None for all that any step
     has, but for those of the ids. Types become those that hold the values of all steps.
 
     unwrap: the box of a periodic domain (6 numbers: lower x, y, z, upper x, y, z; an axis with infinite
@@ -254,6 +255,8 @@ def follow(series: str | os.PathLike | Iterable, ids: Sequence | np.ndarray | No
     if len(names) not in (1, 2) or (len(names) == 2 and names[1] is None):
         refuse(f"id: {names}; allowed: a name, or a pair of names")
     arrays = _ids_of(ids, len(names) == 2)
+    if len(arrays) == 2:
+        names = (names[0], names[1] if len(names) == 2 else None)
     told = Progress(progress)
     with make("follow") as request:
         _add_steps(request, series)
