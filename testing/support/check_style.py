@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 SKIPPED = 77
 CXX = (".cpp", ".hpp", ".cxx", ".h", ".c")
@@ -193,7 +194,8 @@ def check_names(source):
 
 def check_help(source):
     """Pages of ParaView's Help: each internal proxy has one that takes the place of what ParaView would make of its
-    properties, and no page and no tooltip names what only code knows."""
+    properties, and no page and no tooltip names what only code knows. Lists that are typed in a panel are in a group, which
+    has a label."""
     internal = re.compile(r"InvokeCommand|\b[A-Z]\w*(?:Core|Base)\b|PassArrays|MaximumParticles|\bLoadMore\b")
     pages = {path.stem: path for path in source.glob("*_plugin/help/*.html")}
     for path in sorted((source / "xml").glob("*.xml")):
@@ -206,6 +208,13 @@ def check_help(source):
         for told in re.findall(r"<Documentation[^>]*>(.*?)</Documentation>", text, re.S):
             for name in internal.findall(told):
                 yield f"{path.relative_to(source)}: a tooltip says {name}"
+        root = ElementTree.fromstring(text)
+        grouped = {one.get("name") for group in root.iter("PropertyGroup") for one in group.iter("Property")}
+        for one in root.iter():
+            typed = one.get("repeat_command") == "1" and not {"panel_widget", "information_property"} & set(one.keys())
+            hidden = one.get("panel_visibility") == "never" or one.find("FileListDomain") is not None
+            if typed and not hidden and one.get("name") not in grouped:
+                yield f"{path.relative_to(source)}: the list {one.get('name')} has no label, which is that of a PropertyGroup"
     for path in pages.values():
         body = re.sub(r"<pre>.*?</pre>|<[^>]*>", "", re.search(r"<title>.*", path.read_text(), re.S).group(), flags=re.S)
         for name in internal.findall(body):

@@ -35,7 +35,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <iomanip>
 #include <iterator>
 #include <limits>
 #include <sstream>
@@ -138,9 +137,10 @@ public:
     const double count = std::min(bricks * std::max(levels, 0.0), all);
     const double bytes = count * std::pow(grid.edge, 3) * static_cast<double>(grid.point_bytes());
     std::ostringstream text;
-    text << std::fixed << std::setprecision(0) << "reads at most about " << count << " of " << all
-         << " bricks (" << std::ceil(100 * count / all) << " %), "
-         << std::ceil(bytes / (1024 * 1024)) << " MiB of values";
+    const auto whole = [](double number)
+    { return bat_vtk::WithThousands(static_cast<vtkTypeInt64>(std::ceil(number))); };
+    text << "reads at most about " << whole(count) << " of " << whole(all) << " bricks ("
+         << whole(100 * count / all) << " %), " << whole(bytes / (1024 * 1024)) << " MiB of values";
     return text.str();
   }
 

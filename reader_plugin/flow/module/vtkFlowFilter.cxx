@@ -335,9 +335,8 @@ void vtkFlowFilter::NeedsFlow(vtkFlowSource* flow)
     {
       bat_vtk::Refuse(flow->GetSource()->level_name(0) +
         ": it is the only time step of Input, a steady flow. NAME.bricks.series is a list of "
-        "several; or LimitTimes, with StartTime and EndTime, says for how long lines and surfaces "
-        "follow "
-        "it");
+        "several; or Limit Times, with Start Time and End Time, says for how long lines and "
+        "surfaces follow it");
     }
     return;
   }

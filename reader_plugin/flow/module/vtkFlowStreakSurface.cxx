@@ -352,14 +352,14 @@ void vtkFlowStreakSurface::Produce(vtkFlowSource* flow, vtkInformationVector** i
       if (run.IsDone() && !self.IsRefined && run.Rank() == 0)
       {
         vtkWarningMacro("More than "
-          << this->MaximumParticles
-          << " particles (MaximumParticles) "
+          << bat_vtk::WithThousands(this->MaximumParticles)
+          << " particles (Maximum Particles) "
              "would make edges as short as "
           << this->MaximumEdge
-          << " (MaximumEdge): "
+          << " (Maximum Edge): "
              "the surface is torn where they are longer than "
           << this->Tear * this->MaximumEdge
-          << ". A longer MaximumEdge, fewer times or a shorter line need fewer");
+          << ". A longer Maximum Edge, fewer times or a shorter line need fewer");
       }
     }
   }
