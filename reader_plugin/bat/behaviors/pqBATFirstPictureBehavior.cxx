@@ -172,6 +172,21 @@ bool ShowsGlow(pqView* view)
     });
 }
 
+void ResetCameraIfAlone(pqDataRepresentation* representation)
+{
+  pqView* view = representation->getView();
+  const QList<pqRepresentation*> all =
+    view ? view->getRepresentations() : QList<pqRepresentation*>();
+  const bool isAlone = std::none_of(all.begin(), all.end(),
+    [&](pqRepresentation* one) {
+      return one != representation && one->isVisible() && qobject_cast<pqDataRepresentation*>(one);
+    });
+  if (view && representation->isVisible() && isAlone)
+  {
+    view->resetDisplay();
+  }
+}
+
 // 0 if the image is flat or empty.
 int LayersOf(pqDataRepresentation* representation)
 {
@@ -284,17 +299,7 @@ void pqBATFirstPictureBehavior::showFirstParticles(pqDataRepresentation* represe
   {
     ColorBy(representation, VelocityOf(DataOf(representation)->GetPointDataInformation()));
   }
-  pqView* view = representation->getView();
-  const QList<pqRepresentation*> all =
-    view ? view->getRepresentations() : QList<pqRepresentation*>();
-  const bool isAlone = std::none_of(all.begin(), all.end(),
-    [&](pqRepresentation* one) {
-      return one != representation && one->isVisible() && qobject_cast<pqDataRepresentation*>(one);
-    });
-  if (view && representation->isVisible() && isAlone)
-  {
-    view->resetDisplay();
-  }
+  ResetCameraIfAlone(representation);
   representation->renderViewEventually();
 }
 
@@ -317,6 +322,17 @@ void pqBATFirstPictureBehavior::showSlice(pqDataRepresentation* representation)
     QObject::connect(representation, &QObject::destroyed, this,
       [this](QObject* gone) { this->Slices.remove(gone); });
     this->Slices.insert(representation, layers / 2);
+    // Until it is drawn, the box of the data is one from -1 to 1, to which ParaView moves the
+    // camera.
+    QTimer::singleShot(0, representation,
+      [representation]()
+      {
+        if (pqView* view = representation->getView())
+        {
+          view->forceRender();
+          ResetCameraIfAlone(representation);
+        }
+      });
   }
   else
   {

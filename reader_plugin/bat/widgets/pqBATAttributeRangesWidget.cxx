@@ -158,6 +158,9 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
       Qt::QueuedConnection); // a trace of Apply would take what is fetched for what the user has
                              // set
     this->Matching->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(clear()));
+    // The button Reset: by then the estimate is forgotten.
+    QObject::connect(source, &pqPipelineSource::modifiedStateChanged, this,
+      &pqBATAttributeRangesWidget::showEstimate, Qt::QueuedConnection);
   }
 
   this->updateRows();

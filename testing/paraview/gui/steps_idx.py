@@ -20,6 +20,12 @@ def check_slice(index):
     expect(display.DataAxesGrid.GridAxesVisibility, 1, "the edges of the box")
 
 
+def check_camera():
+    middle = np.reshape(GetActiveSource().GetDataInformation().GetBounds(), (3, 2)).mean(axis=1)
+    found = np.array(list(GetActiveView().CameraFocalPoint))
+    assert np.abs(found - middle).max() < 1, (found, middle)
+
+
 def keep_values():
     with open(os.path.join(FOLDER, "idx_trace.py"), "w") as file:
         file.write(smtrace.stop_trace())
