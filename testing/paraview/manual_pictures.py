@@ -86,7 +86,8 @@ def new_view(width=SIZE, height=SIZE):
     return view
 
 
-def shown(path, view, words, look, place, array="velocity", title="speed", by_region=1, high=None, **settings):
+def shown(path, view, words, look, place, array="velocity", title="speed", by_region=1, high=None, unit="",
+          **settings):
     """`place` is of fit(): the box that is seen, whence, what is up, and the angle of the camera."""
     reader = OpenDataFile(path)
     for name, value in settings.items():
@@ -111,11 +112,14 @@ def shown(path, view, words, look, place, array="velocity", title="speed", by_re
         table.RescaleTransferFunction(low, high or top)
         add_bar(view, display, array, title)
     if place[1] == [0, 0, 1]:
-        add_scale(display, hide="z", sides=LOWER_SIDES)
-        room = (45, 125, 35, 130)  # at the right for the legend of a glow
+        grid = add_scale(display, hide="z", sides=LOWER_SIDES)
+        room = (75 if unit else 45, 125, 35, 130)  # at the right for the legend of a glow
     else:
-        add_box(view, place[0], place[2], hide="y")
+        grid = add_box(view, place[0], place[2], hide="y")
         room = (45, 45, 35, 120)
+    for name in ("XTitle", "YTitle", "ZTitle"):
+        if unit and getattr(grid, name):
+            setattr(grid, name, "%s (%s)" % (getattr(grid, name), unit))
     fit(view, *place[:3], angle=place[3], room=room)
     add_title(view, words.format(count=reader.GetDataInformation().GetNumberOfPoints()))
     return display
@@ -169,7 +173,7 @@ def main(folder):
     write(at("galaxy"), places, velocity=velocities)
     bounds = [-2, 2, -2, 2, -1, 0]  # cut open
     place = bounds, [0, 0, 1], [0, 1, 0], 0
-    disc = dict(UseBox=1, Box=bounds, title="speed (km/s)")
+    disc = dict(UseBox=1, Box=bounds, title="speed (km/s)", unit="kpc")
     save(folder, "looks_galaxy", [
         shown_in(place, at("galaxy"), "Spheres, one radius", "Spheres", by_region=0, **disc),
         shown_in(place, at("galaxy"), "Spheres, radius by region", "Spheres", **disc),
@@ -179,7 +183,7 @@ def main(folder):
     place = [-0.05, 1.65, 0, 0.4, 0, 0.95], [0, -3.2, 0.76], [0, 0, 1], 33
     save(folder, "qualities", [
         shown_in(place, dam, "quality %g: {count:,} particles" % quality, "Spheres", title="speed (m/s)", Quality=quality,
-                 size=(560, 400), high=5) for quality in (0.01, 0.1, 0.3, 1.0)], 2)
+                 size=(560, 400), high=5, unit="m") for quality in (0.01, 0.1, 0.3, 1.0)], 2)
 
 
 def shown_in(place, path, words, look, size=(SIZE, SIZE), **settings):

@@ -17,7 +17,7 @@ DAM = os.path.join(HERE, "..", "data", "sph_dam_break.bat")
 SCREEN = (1140, 900)
 # Of the window that fills the screen: the panel, its filters, and the view. Width, height, left, top.
 PARTS = {"panel": "366x275+0+300", "filters": "366x376+0+475", "box": "766x706+372+163", "region": "766x706+372+163"}
-WORDS = {"gui": "A dam break: water that moves, in a box", "panel": "", "filters": "", "box": "The half of the water in a box",
+WORDS = {"gui": "A dam break: water that moves, in a box", "panel": "", "filters": "", "box": "Half of the water, in a box",
          "region": "A slab across the x axis"}
 
 

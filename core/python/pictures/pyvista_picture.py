@@ -34,10 +34,10 @@ def main(out):
             plotter.subplot(0, column)
             plotter.set_background("black")
             mesh = pyvista.read(path, quality=quality)
-            plotter.add_mesh(mesh, scalars="radius", cmap="inferno_r", clim=(0, 4), point_size=2 if quality < 1 else 1,
+            plotter.add_mesh(mesh, scalars="radius", cmap="plasma_r", clim=(0, 4), point_size=2 if quality < 1 else 1,
                              opacity=0.9 if quality < 1 else 0.45, show_scalar_bar=False)
-            plotter.add_scalar_bar(f"distance from the middle (kpc){' ' * column}", color="white", n_labels=5, fmt="%.0f",
-                                   title_font_size=16, label_font_size=16, position_x=0.2, position_y=0.04, width=0.6)
+            plotter.add_scalar_bar(f"distance from the middle (kpc){' ' * column}\n", color="white", n_labels=5, fmt="%.0f",
+                                   title_font_size=16, label_font_size=16, position_x=0.2, position_y=0.04, width=0.6, height=0.12)
             plotter.add_text(f"quality={quality:g}: {mesh.n_points:,} stars", font_size=10, color="white")
             # A parallel projection, in which a length across is the same everywhere.
             plotter.camera_position = [(0, -7.5, 9.0), (0, -0.9, 0), (0, 0, 1)]
