@@ -11,6 +11,23 @@ def check():
     expect(ids(GetActiveSource()), A["id"][A["mass"] <= 0.25], "ids of what was dragged and typed")
 
 
+def held_range():
+    """Minimum and maximum of the mass, as texts, that the panel has and Apply has not had yet."""
+    ranges = GetActiveSource().SMProxy.GetProperty("AttributeRanges")
+    texts = [ranges.GetUncheckedElement(i) for i in range(ranges.GetNumberOfUncheckedElements())]
+    assert len(texts) == 3 and texts[0] == "mass", texts
+    minimum, maximum = map(float, texts[1:])
+    # From 0 to 0.25, both ends were dragged by a quarter of the slider.
+    assert abs(minimum - 0.25) < 0.05 and abs(maximum - minimum - 0.25) < 0.005, texts
+    return texts[1:]
+
+
+def held_count():
+    minimum, maximum = map(float, held_range())
+    mass = A["mass"].astype("f8")
+    return f"{np.count_nonzero((mass >= minimum) & (mass <= maximum)):,} of {len(mass):,} match"
+
+
 def select_query(text):
     QuerySelect(QueryString=text, FieldType="POINT")
 

@@ -17,9 +17,11 @@
 #include "vtkRenderWindow.h"
 #include "vtkSMViewProxy.h"
 
+#include <QAction>
 #include <QCoreApplication>
 #include <QElapsedTimer>
 #include <QKeyEvent>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QPointer>
 #include <QToolButton>
@@ -49,6 +51,62 @@ bool WaitFor(const QPointer<QObject>& object, const QString& property, const QSt
     pqEventDispatcher::processEventsAndWait(PollMilliseconds);
   }
   qCritical() << "Waited in vain:" << property << "is" << found << "instead of" << wanted;
+  return false;
+}
+
+// An expression in ParaView's own Python. Its value comes back through the environment.
+bool Evaluate(const QString& expression, QString& value)
+{
+  const QString code = QString("import os; os.environ['BAT_GUI_VALUE'] = str(%1)").arg(expression);
+  if (vtkPythonInterpreter::RunSimpleString(code.toUtf8().constData()) != 0)
+  {
+    return false;
+  }
+  value = QString::fromUtf8(qgetenv("BAT_GUI_VALUE"));
+  return true;
+}
+
+QAction* FindFilter(QMenu* menu, const QString& category, const QString& filter)
+{
+  for (QAction* entry : menu->actions())
+  {
+    if (!entry->menu() || !entry->isVisible() || entry->text().remove('&') != category)
+    {
+      continue;
+    }
+    for (QAction* action : entry->menu()->actions())
+    {
+      if (action->isVisible() && action->data().toStringList() == QStringList{ "filters", filter })
+      {
+        return action;
+      }
+    }
+  }
+  return nullptr;
+}
+
+// ParaView fills the menu and enables its actions when it is shown; the names of the objects in it
+// differ between versions of ParaView.
+bool ChooseFilter(QMenu* menu, const QString& category, const QString& filter)
+{
+  QPointer<QAction> action;
+  QElapsedTimer clock;
+  clock.start();
+  while (menu && clock.elapsed() < PatienceMilliseconds)
+  {
+    menu->popup(menu->mapToGlobal(QPoint()));
+    action = FindFilter(menu, category, filter);
+    const bool enabled = action && action->isEnabled();
+    menu->hide();
+    if (enabled)
+    {
+      action->trigger();
+      return true;
+    }
+    pqEventDispatcher::processEventsAndWait(PollMilliseconds);
+  }
+  qCritical() << "The filter" << filter << "is" << (action ? "disabled in" : "missing from")
+              << "the category" << category << "of the menu" << menu;
   return false;
 }
 
@@ -218,6 +276,13 @@ bool pqBATEventPlayer::playEvent(
     const int split = static_cast<int>(arguments.indexOf('='));
     error = !WaitFor(object, arguments.left(split), arguments.mid(split + 1));
   }
+  else if (command == "bat_wait_for_value")
+  {
+    const int split = static_cast<int>(arguments.indexOf('='));
+    QString value;
+    error = !Evaluate(arguments.mid(split + 1), value) ||
+      !WaitFor(object, arguments.left(split), value);
+  }
   else if (command == "bat_wait")
   {
     pqEventDispatcher::processEventsAndWait(arguments.toInt());
@@ -241,6 +306,11 @@ bool pqBATEventPlayer::playEvent(
   else if (command == "bat_stop")
   {
     Stop(arguments);
+  }
+  else if (command == "bat_filter")
+  {
+    error = !ChooseFilter(
+      qobject_cast<QMenu*>(object), arguments.section('/', 0, 0), arguments.section('/', 1));
   }
   else if (command == "bat_python")
   {
