@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An amount of which 0 has a name, such as no limit.
+#ifndef pqBATAmountWidget_h
+#define pqBATAmountWidget_h
+
+#include "pqBATBudgetWidget.h"
+
+/// Panel widget "bat_amount", for a property with one number that is not negative.
+class pqBATAmountWidget : public pqBATBudgetWidget
+{
+  Q_OBJECT
+  typedef pqBATBudgetWidget Superclass;
+
+public:
+  pqBATAmountWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);
+  ~pqBATAmountWidget() override;
+
+private:
+  Q_DISABLE_COPY(pqBATAmountWidget)
+};
+
+#endif
