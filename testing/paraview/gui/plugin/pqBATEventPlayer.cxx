@@ -280,8 +280,8 @@ bool pqBATEventPlayer::playEvent(
   {
     const int split = static_cast<int>(arguments.indexOf('='));
     QString value;
-    error = !Evaluate(arguments.mid(split + 1), value) ||
-      !WaitFor(object, arguments.left(split), value);
+    error =
+      !Evaluate(arguments.mid(split + 1), value) || !WaitFor(object, arguments.left(split), value);
   }
   else if (command == "bat_wait")
   {
