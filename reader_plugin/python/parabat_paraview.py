@@ -685,7 +685,7 @@ class _Reader(_Algorithm):
                 return query
             if name not in attributes:
                 refuse(f"{self._open[0]}: Ids are asked for, but no attribute is called "
-                                            f"'{name or 'id'}'; name one of {', '.join(attributes) or 'none'} as IdAttribute")
+                                            f"'{name or 'id'}'; name one of {', '.join(attributes) or 'none'} as Id Attribute")
             ids = ids_of(self._set["Ids"], attributes[name])
             which = "not_values" if self._set["IdsMode"] else "values"
             if which == "not_values":

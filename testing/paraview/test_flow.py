@@ -656,6 +656,8 @@ def check_reader(folder, ranks):
     for change in range(3):
         lines.MaximumError = 1e-5 / (change + 1)
         wanted = vtk_to_numpy(fetch(lines).GetPoints().GetData())
+        check_bytes_read(lines)
+        assert change or lines.BytesRead > 0
         expect(reader.GetDataInformation().GetNumberOfPoints(), before, "points of the reader after a filter")
         check_bounds("after a filter")
         if ranks == 1 and change == 1:
@@ -669,10 +671,11 @@ def check_reader(folder, ranks):
     # The words of the panel.
     lines.UseDestination, lines.Destination = 1, [3, 10.5, 2, 13, 3, 19]
     data = fetch(lines)
-    lines.UpdatePropertyInformation()
+    text = summary(lines)
     arrive = field_value(data, "particles_that_arrive")
     words = f"6 lines, {arrive} arrive; {lines.BricksTouched:,} of {3 * 3 * 2 * 2} bricks"
-    assert 0 < arrive < 6 + 1 and lines.GetProperty("Summary")[0].startswith(words) and lines.GetProperty("Summary")[0].endswith(" MiB read"), (words, lines.GetProperty("Summary")[0])
+    assert 0 < arrive < 6 + 1 and text.startswith(words), (words, text)
+    check_bytes_read(lines)
     lines.UseDestination = 0
 
     # Colours of the first time are those of all.
@@ -758,7 +761,29 @@ self.GetOutput().GetPointData().AddArray(times)
     lines.MaximumAge = -1
     expect(fetch(lines).GetNumberOfPoints(), 0, "lines of an age below 0")
     expect(said(), 1, "errors of an age")
+    expect(summary(lines), "Failed: Maximum Age is -1; allowed: 0, which is no limit, or above", "words of an age")
+    lines.MaximumAge, lines.Release, lines.ReleaseInterval = 0, "At Intervals", 0
+    fetch(lines)
+    assert summary(lines).startswith("Failed: Release Interval is 0;"), summary(lines)
+    lines.Release, lines.LimitTimes, lines.StartTime, lines.EndTime = "Once", 1, 1, 0
+    fetch(lines)
+    assert summary(lines).startswith("Failed: Start Time is 1 and End Time 0;"), summary(lines)
+    expect(said(), 2, "errors of times")
     Delete(lines)
+
+
+def summary(lines):
+    """What the panel says."""
+    lines.UpdatePropertyInformation()
+    return lines.GetProperty("Summary")[0]
+
+
+def check_bytes_read(lines):
+    """The panel has them in the unit that suits them."""
+    text = summary(lines)
+    number, unit, read = text.split()[-3:]
+    found = float(number) * 1024 ** ("bytes", "KiB", "MiB").index(unit)
+    assert read == "read" and abs(found - lines.BytesRead) <= 0.01 * lines.BytesRead, (text, lines.BytesRead)
 
 
 def lengths(data):

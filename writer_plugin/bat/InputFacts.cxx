@@ -55,7 +55,7 @@ std::optional<std::string> RemarkOn(const Sample& sample)
   std::ostringstream text;
   text << "only a sample is written, quality " << sample.Quality << " of " << std::fixed
        << std::setprecision(0) << sample.Count
-       << " particles; for all, set ParticleBudget of the BAT reader to 0 and wait until it has "
+       << " particles; for all, set Particle Budget of the BAT reader to 0 and wait until it has "
           "refined";
   return text.str();
 }

@@ -510,9 +510,10 @@ std::optional<std::string> bat_vtk::RemarkOnLevel(const std::vector<Leaf>& leave
     if (level >= 0.0 && level < requested)
     {
       std::ostringstream text;
-      text << "only level " << level << " of " << requested
-           << " is written; for all, set MemoryBudget of the IDX reader to 0 and wait until it has "
-              "refined";
+      text
+        << "only level " << level << " of " << requested
+        << " is written; for all, set Memory Budget of the IDX reader to 0 and wait until it has "
+           "refined";
       return text.str();
     }
   }

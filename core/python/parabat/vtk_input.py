@@ -395,5 +395,5 @@ def facts_of(data, leaves, remarks):
             found["metadata"] = json.dumps({"sample": {"quality": quality, "particle_count": int(count)}})
             if quality < requested:
                 remarks.add("", f"only a sample is written, quality {quality:g} of {count:.0f} particles; for all, set "
-                                "ParticleBudget of the BAT reader to 0 and wait until it has refined")
+                                "Particle Budget of the BAT reader to 0 and wait until it has refined")
     return found

@@ -94,7 +94,7 @@ std::string FindIdAttribute(const bat::Dataset& file, const std::string& name)
   }
   throw bat::Error(bat::ErrorCode::InvalidArgument,
     file.name() + ": Ids are asked for, but no attribute is called id; name one of " +
-      (names.empty() ? "none" : names) + " as IdAttribute");
+      (names.empty() ? "none" : names) + " as Id Attribute");
 }
 }
 
@@ -996,9 +996,9 @@ std::string vtkBATReader::GetCutByBudget() const
   std::ostringstream text;
   text << this->FileName << ": a sample of quality " << this->LoadedQuality << " of its "
        << WithCommas(this->ParticleCount)
-       << " particles is loaded, to stay within ParticleBudget = " << this->ParticleBudget
+       << " particles is loaded, to stay within Particle Budget = " << this->ParticleBudget
        << "; 0 is no limit"
-       << (this->RefineWhileIdle ? ", and RefineWhileIdle is on, which begins with less" : "");
+       << (this->RefineWhileIdle ? ", and Refine While Idle is on, which begins with less" : "");
   return text.str();
 }
 

@@ -255,7 +255,7 @@ private:
         }
         throw bat::Error(bat::ErrorCode::InvalidArgument,
           dataset.name() + ": no attribute is called id; name one of " +
-            (names.empty() ? "none" : names) + " as IdAttribute");
+            (names.empty() ? "none" : names) + " as Id Attribute");
       }
       id = dataset.attributes()[*found].name;
     }
@@ -573,7 +573,7 @@ void vtkBATTrails::Warn(const bat::Trails& trails)
         trails.counts.begin(), trails.counts.end(), [](std::uint32_t n) { return n > 1; }))
   {
     vtkWarningMacro("ids are those of several particles of a step, of which the first is shown; "
-                    "SecondIdAttribute names an attribute that tells them apart");
+                    "Second Id Attribute names an attribute that tells them apart");
   }
 }
 

@@ -4,6 +4,8 @@
 #include "Agreement.h"
 #include "FlowFields.h"
 
+#include "bat/free_memory.hpp"
+
 #include "vtkCommunicator.h"
 #include "vtkDoubleArray.h"
 #include "vtkFieldData.h"
@@ -83,8 +85,8 @@ std::string FlowReport::Text() const
   const double percent = 100.0 * static_cast<double>(touched) / static_cast<double>(bricks);
   std::ostringstream text;
   text << WithThousands(touched) << " of " << WithThousands(this->Numbers[Bricks]) << " bricks ("
-       << std::setprecision(2) << percent << " %), " << std::fixed << std::setprecision(1)
-       << static_cast<double>(this->Numbers[BytesRead]) / (1024 * 1024) << " MiB read";
+       << std::setprecision(2) << percent << " %), "
+       << bat::size_text(static_cast<double>(this->Numbers[BytesRead])) << " read";
   return text.str();
 }
 

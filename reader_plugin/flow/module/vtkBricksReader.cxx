@@ -591,7 +591,7 @@ void vtkBricksReader::DescribeFile(vtkInformation* outInfo)
     if (this->MemoryBudget > 0 && bytes > most)
     {
       std::ostringstream text;
-      text << "all points take " << bytes / Mebibyte << " MiB, and MemoryBudget allows "
+      text << "all points take " << bytes / Mebibyte << " MiB, and Memory Budget allows "
            << most / Mebibyte
            << "; the first point of each brick is shown. A smaller Box takes less";
       this->Warn(text.str());

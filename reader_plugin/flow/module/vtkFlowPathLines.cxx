@@ -157,7 +157,7 @@ public:
     if (!(f.MaximumAge >= 0))
     {
       std::ostringstream text;
-      text << "MaximumAge is " << f.MaximumAge << "; allowed: 0, which is no limit, or above";
+      text << "Maximum Age is " << f.MaximumAge << "; allowed: 0, which is no limit, or above";
       Refuse(text.str());
     }
     if (f.MaximumAge > 0)
@@ -198,7 +198,7 @@ public:
       if (!(f.ReleaseInterval > 0) || (end - start) / f.ReleaseInterval > MostReleases)
       {
         std::ostringstream text;
-        text << "ReleaseInterval is " << f.ReleaseInterval
+        text << "Release Interval is " << f.ReleaseInterval
              << "; it has to be above 0, and at least " << (end - start) / MostReleases
              << " for these times";
         Refuse(text.str());
@@ -529,7 +529,7 @@ void vtkFlowPathLines::Produce(vtkFlowSource* flow, vtkInformationVector** input
         vtkWarningMacro(<< beside << " of " << self.SeedTimes.size()
                         << " seeds have no line: their ReleaseTime is not within the times, "
                         << times[0] << " to " << times[1]
-                        << ". Without UseReleaseTimes, all are released alike");
+                        << ". Without Use Release Times, all are released alike");
       }
     }
   }

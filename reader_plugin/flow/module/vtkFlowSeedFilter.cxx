@@ -61,7 +61,7 @@ std::array<double, 2> vtkFlowSeedFilter::Times(const std::vector<double>& times)
   if (!(start < end && isWithin))
   {
     std::ostringstream text;
-    text << "StartTime is " << start << " and EndTime " << end
+    text << "Start Time is " << start << " and End Time " << end
          << "; the first has to be the smaller one, and ";
     if (isSteady)
     {

@@ -596,8 +596,8 @@ std::string vtkIDXReader::GetCutByBudget() const
   }
   return TextOrEmpty(this->FileName) + ": level " + std::to_string(this->LoadedLevel) + " of " +
     std::to_string(plan.Asked) + " is loaded, " +
-    (plan.Target < plan.Asked ? "to stay within MemoryBudget; 0 is no limit"
-                              : "because RefineWhileIdle is on, which begins with less");
+    (plan.Target < plan.Asked ? "to stay within Memory Budget; 0 is no limit"
+                              : "because Refine While Idle is on, which begins with less");
 }
 
 //------------------------------------------------------------------------------
@@ -879,7 +879,7 @@ void vtkIDXReader::LoadExtent(vtkInformation* outInfo, vtkImageData* output)
   }
   bat::check_memory(bytes,
     file.name() + ": the samples of level " + std::to_string(plan.Level) + " that are asked for",
-    "a lower Resolution, a smaller Box or a MemoryBudget needs less");
+    "a lower Resolution, a smaller Box or a Memory Budget needs less");
   vtkPointData* points = output->GetPointData();
   for (const std::size_t index : plan.Question.Fields)
   {
