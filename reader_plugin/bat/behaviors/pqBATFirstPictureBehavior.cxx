@@ -20,6 +20,7 @@
 #include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMRepresentationProxy.h"
+#include "vtkSMTransferFunctionProxy.h"
 #include "vtkSMViewProxy.h"
 #include "vtkType.h"
 
@@ -46,6 +47,12 @@ bool IsGrid(pqPipelineSource* source)
 bool IsFlowFilter(pqPipelineSource* source)
 {
   return QString(source->getProxy()->GetXMLName()).startsWith("FlowPathLines");
+}
+
+bool IsParticles(pqPipelineSource* source)
+{
+  const QString name = source->getProxy()->GetXMLName();
+  return name == "BATReader" || name == "BATSeriesReader";
 }
 
 vtkPVDataInformation* DataOf(pqDataRepresentation* representation)
@@ -222,9 +229,8 @@ pqBATFirstPictureBehavior::pqBATFirstPictureBehavior(QObject* parentObject)
 //-----------------------------------------------------------------------------
 void pqBATFirstPictureBehavior::watchSource(pqPipelineSource* source)
 {
-  const QString name = source->getProxy()->GetXMLName();
-  if (IsGrid(source) || IsFlowFilter(source) || name == "BATTrails" || name == "BATReader" ||
-    name == "BATSeriesReader")
+  if (IsGrid(source) || IsFlowFilter(source) || IsParticles(source) ||
+    QString(source->getProxy()->GetXMLName()) == "BATTrails")
   {
     this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(follow(pqPipelineSource*)));
     this->connect(source,
@@ -237,6 +243,10 @@ void pqBATFirstPictureBehavior::watchSource(pqPipelineSource* source)
 void pqBATFirstPictureBehavior::adopt(
   pqPipelineSource* source, pqDataRepresentation* representation)
 {
+  if (IsParticles(source))
+  {
+    this->watchGlow(representation);
+  }
   // A script shows what has never been applied in the panel.
   if (pqApplicationCore::instance()->isLoadingState() ||
     source->modifiedState() != pqProxy::UNINITIALIZED ||
@@ -261,6 +271,9 @@ void pqBATFirstPictureBehavior::adopt(
     if (arrays->GetArrayInformation("time"))
     {
       ColorBy(representation, "time");
+      // Other trails that are seen have these colours: the range is that of all.
+      vtkSMTransferFunctionProxy::RescaleTransferFunctionToDataRange(
+        vtkSMPropertyHelper(representation->getProxy(), "LookupTable").GetAsProxy());
     }
   }
   else
@@ -275,7 +288,6 @@ void pqBATFirstPictureBehavior::adopt(
     {
       ColorBy(representation, VelocityOf(arrays));
     }
-    this->watchGlow(representation);
     if (DataOf(representation)->GetNumberOfPoints() == 0)
     {
       QObject::connect(representation, &QObject::destroyed, this,
@@ -375,10 +387,16 @@ void pqBATFirstPictureBehavior::adaptBackgrounds()
     auto darkened = this->Darkened.find(view);
     if (darkened == this->Darkened.end())
     {
-      if (ShowsGlow(view) && palette.GetAsInt() != 0)
+      // Our colour, and not the palette's: a state file has it from here.
+      if (ShowsGlow(view) && (palette.GetAsInt() != 0 || color == dark))
       {
         QObject::connect(
           view, &QObject::destroyed, this, [this](QObject* gone) { this->Darkened.remove(gone); });
+        if (color == dark)
+        {
+          proxy->GetProperty("Background")->ResetToDefault();
+          background.Get(color.data(), 3);
+        }
         this->Darkened.insert(view, { color, false });
         palette.Set(0);
         background.Set(dark.data(), 3);

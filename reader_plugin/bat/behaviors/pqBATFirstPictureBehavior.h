@@ -16,7 +16,8 @@ class pqPipelineSource;
 /// speed, trails by time, grids and velocity fields as a coloured slice in their middle with the
 /// edges of their box, and particles of flow filters as Point Gaussian. The slice stays in the
 /// middle while finer levels are loaded, unless it is moved. A glow has a dark background while it
-/// is seen, unless the user has chosen another. Scripts get what ParaView shows.
+/// is seen in any view, whoever shows it, unless the user has chosen another. Scripts get what
+/// ParaView shows otherwise.
 class pqBATFirstPictureBehavior : public QObject
 {
   Q_OBJECT

@@ -22,6 +22,7 @@
 #include "vtkSMSessionProxyManager.h"
 #include "vtkSMSourceProxy.h"
 #include "vtkSMStringVectorProperty.h"
+#include "vtkSMTransferFunctionProxy.h"
 #include "vtkSMViewProxy.h"
 #include "vtkSmartPointer.h"
 
@@ -80,7 +81,9 @@ void Show(vtkSMProxy* trails, vtkSMParaViewPipelineControllerWithRendering* cont
   if (auto* lines = vtkSMPVRepresentationProxy::SafeDownCast(shown))
   {
     lines->SetScalarColoring("time", vtkDataObject::POINT);
-    lines->RescaleTransferFunctionToDataRange(false, false);
+    // Other trails that are seen have these colours: the range is that of all.
+    vtkSMTransferFunctionProxy::RescaleTransferFunctionToDataRange(
+      vtkSMPropertyHelper(shown, "LookupTable").GetAsProxy());
     lines->SetScalarBarVisibility(view->getViewProxy(), true);
   }
   view->render();

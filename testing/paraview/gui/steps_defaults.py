@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Of defaults.xml."""
+import re
+
 from bat_test import *
 
 RADIUS = 0.125
+STATE = os.path.join(os.environ["BAT_GUI_FOLDER"], "glow.pvsm")
 CHOSEN = [0.5, 0.25, 0.75]
 
 
@@ -61,6 +64,50 @@ def check_chosen_background():
 
 def check_radii_by_region(wanted):
     expect(GetDisplayProperties().RadiusByRegion, wanted, "radii by region")
+
+
+def split_view():
+    SetActiveView(CreateRenderView())
+    display = Show(FindSource("galaxy.bat"))
+    display.SetRepresentationType("Point Gaussian")
+    display.Look = "Density Glow"
+
+
+def there():
+    return next(shown for shown in GetActiveView().Representations if hasattr(shown, "Look"))
+
+
+def set_look_there(look):
+    there().Look = look
+
+
+def check_view(dark):
+    view = GetActiveView()
+    expect(view.UseColorPaletteForBackground, 1 - dark, "background of the palette")
+    expect(max(view.Background) < 0.1, dark == 1, "dark background")
+
+
+def save_state():
+    SaveState(STATE)
+
+
+def take_background_from_state():
+    """As a script outside of the window writes it."""
+    with open(STATE) as state:
+        text = state.read()
+    changed, count = re.subn(r'(name="UseColorPaletteForBackground"[^>]*>\s*<Element index="0" value=)"0"', r'\1"1"', text)
+    assert count > 0, text
+    with open(STATE, "w") as state:
+        state.write(changed)
+
+
+def load_state():
+    for source in list(GetSources().values()):
+        Delete(source)
+    Delete(GetActiveView())
+    LoadState(STATE)
+    loaded = [view for view in GetRenderViews() if any(hasattr(shown, "Look") for shown in view.Representations)]
+    SetActiveView(next(view for view in loaded if any(shown.Look == "Density Glow" for shown in view.Representations if hasattr(shown, "Look"))))
 
 
 def check_scripts():

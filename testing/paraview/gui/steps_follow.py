@@ -44,3 +44,30 @@ def check_first():
     SetActiveSource(FindSource("steps.bat.series"))
     exec(compile(trace, "trace", "exec"), {})
     check(1)
+
+
+def follow_again():
+    """From here on, two trails are seen, of other times each."""
+    SetActiveSource(FindSource("steps.bat.series"))
+    QuerySelect(QueryString=SOME, FieldType="POINT")
+
+
+def check_colors():
+    expect(time_range(), (0.5, 2.25), "range of the colours of trails")
+
+
+def time_range():
+    points = GetColorTransferFunction("time").RGBPoints
+    return points[0], points[-4]
+
+
+def select_late():
+    SetActiveSource(FindSource("late.bat.series"))
+    QuerySelect(QueryString=SOME, FieldType="POINT")
+
+
+def check_both():
+    shown = [source for source in GetSources().values()
+             if source.GetXMLName() == "BATTrails" and GetRepresentation(source, GetActiveView()).Visibility]
+    expect(len(shown), 3, "trails that are seen")
+    check_colors()
