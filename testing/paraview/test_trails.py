@@ -166,6 +166,28 @@ expect(data.GetNumberOfPoints(), 5, "points of a pair")
 assert np.allclose(vtk_to_numpy(data.GetPoints().GetData())[:, 0], [0.7, 0.9, 1.1, 1.3, 0.95], atol=1e-14)
 expect(vtk_to_numpy(data.GetCellData().GetArray("cpu")).tolist(), [1], "second id")
 
+# Ids that two ranks gave are found with the rank by themselves, in files and in tracks.
+for i in range(3):
+    parabat.write(os.path.join(folder, f"amrex{i}.bat"), [[i, 0.0, 0], [0, i, 1], [i, i, 2]],
+                  {"gas_id": np.array([7, 7, 8]), "gas_cpu": np.array([1, 2, 1], "i4"), "mass": [0.5, 1.5, 2.5]}, time=i, flush=False)
+files = [os.path.join(folder, f"amrex{i}.bat") for i in range(3)]
+for ids, pairs in (("7", [(7, 1), (7, 2)]), ("7:2", [(7, 2)]), ("7-9", [(7, 1), (7, 2), (8, 1)])):
+    amrex = BATTrails(FileNames=files, Ids=ids)
+    data = fetch(amrex, 0.1)
+    cells = data.GetCellData()
+    expect(sorted(zip(*(vtk_to_numpy(cells.GetArray(name)).tolist() for name in ("gas_id", "gas_cpu")))), pairs, f"trails of {ids}")
+    expect(data.GetNumberOfPoints(), 3 * len(pairs), f"points of {ids}")
+    expect(list(amrex.Attributes), ["mass"], "attributes next to pairs")
+    Delete(amrex)
+before = len(messages)
+refused = BATTrails(FileNames=[path], Ids="5:1")
+expect(fetch(refused, 0.1).GetNumberOfPoints(), 0, "pairs where ids have no cpu")
+assert len(messages) > before
+Delete(refused)
+reader = BATReader(FileName=files[:1])
+reader.UpdatePipeline()
+expect(reader.SecondIdAttributeInfo, "gas_cpu", "the second attribute of a reader")
+
 # Plots over time work on the particles of the present: the selected one at all times.
 chosen = SelectionQuerySource(QueryString=f"id == {IDS[0]}", ElementType="Point Data")
 plot = PlotSelectionOverTime(Input=OutputPort(trails, 1), Selection=chosen, OnlyReportSelectionStatistics=0)
@@ -223,6 +245,10 @@ check_tracks(opened, "tracks up to step 5", truth.ids, range(6))
 opened.Show = "Whole Trails"
 opened.Ids = text_of(truth.ids[3:9])
 check_tracks(opened, "some of the tracks", truth.ids[3:9], range(99))
+paired = os.path.join(os.path.dirname(tracks), "spec_finished.tracks.bat")
+for ids, pairs in (("5", [(5, 0), (5, 1), (5, 2)]), ("5:1, 7:2", [(5, 1), (7, 2)])):
+    cells = fetch(BATTrails(FileNames=[paired], Ids=ids), 0.1).GetCellData()
+    expect(sorted(set(zip(*(vtk_to_numpy(cells.GetArray(name)).tolist() for name in ("id", "cpu"))))), pairs, f"tracks of {ids}")
 before = len(messages)
 mixed = BATTrails(FileNames=[tracks, path], Ids="1")
 expect(fetch(mixed, 0.1).GetNumberOfPoints(), 0, "a tracks file among others")

@@ -435,6 +435,7 @@ public:
   bat_vtk::LoadedParticles Loaded;
   std::string Version;
   std::string FoundIdAttribute; ///< empty if there is none
+  std::string FoundSecondIdAttribute;
   std::string StableSamples;
   std::vector<std::string> RangeTexts; ///< target, minimum, maximum, target, ...
   bool FillingSelection = false;
@@ -533,6 +534,7 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "IdAttribute: " << (this->IdAttribute ? this->IdAttribute : "(found by its name)")
      << "\n";
   os << indent << "FoundIdAttribute: " << this->GetFoundIdAttribute() << "\n";
+  os << indent << "FoundSecondIdAttribute: " << this->GetFoundSecondIdAttribute() << "\n";
   os << indent << "StableSamples: " << this->GetStableSamples() << "\n";
   os << indent << "VertexCells: " << this->VertexCells << "\n";
   os << indent << "PointDataArraySelection:\n";
@@ -636,6 +638,12 @@ void vtkBATReader::ClearAttributeRanges()
 const char* vtkBATReader::GetFoundIdAttribute() const
 {
   return this->Internals->FoundIdAttribute.c_str();
+}
+
+//------------------------------------------------------------------------------
+const char* vtkBATReader::GetFoundSecondIdAttribute() const
+{
+  return this->Internals->FoundSecondIdAttribute.c_str();
 }
 
 //------------------------------------------------------------------------------
@@ -924,6 +932,7 @@ void vtkBATReader::DescribeNothing(vtkInformation* outInfo)
   this->ParticleBytesInfo->Reset();
   this->Internals->Version.clear();
   this->Internals->FoundIdAttribute.clear();
+  this->Internals->FoundSecondIdAttribute.clear();
   this->Internals->StableSamples.clear();
   outInfo->Remove(vtkDataObject::BOUNDING_BOX());
   outInfo->Remove(vtkStreamingDemandDrivenPipeline::TIME_STEPS());
@@ -959,8 +968,14 @@ void vtkBATReader::DescribeFile(vtkInformation* outInfo)
   }
   // That there is none is an error only for who asks for ids.
   static_cast<void>(Failure::Of(
-    [&]() {
-      this->Internals->FoundIdAttribute = FindIdAttribute(file, TextOrEmpty(this->IdAttribute));
+    [&]()
+    {
+      const std::string id = FindIdAttribute(file, TextOrEmpty(this->IdAttribute));
+      this->Internals->FoundIdAttribute = id;
+      const std::optional<std::size_t> second = id.empty()
+        ? std::nullopt
+        : bat::find_second_id_attribute(file.attributes(), file.attribute_index(id));
+      this->Internals->FoundSecondIdAttribute = second ? file.attributes()[*second].name : "";
     }));
   bat_vtk::DescribeRanges(file, this->AttributeRangesInfo);
   bat_vtk::DescribeBytes(file, this->ParticleBytesInfo);

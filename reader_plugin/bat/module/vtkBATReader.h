@@ -320,6 +320,12 @@ public:
   const char* GetFoundIdAttribute() const;
 
   /**
+   * The attribute together with which the ids are unique, such as "cpu" of "id", after
+   * UpdateInformation; empty if they are by themselves.
+   */
+  const char* GetFoundSecondIdAttribute() const;
+
+  /**
    * The attributes by which all steps show the same particles at qualities such as 0.1, separated
    * by commas, after UpdateInformation; empty if a quality shows those that are spread most evenly.
    */

@@ -2,6 +2,7 @@
 #include "vtkBATTrails.h"
 
 #include "IdList.h"
+#include "IdPairsOf.h"
 #include "TrailsToVTK.h"
 #include "vtkBATErrors.h"
 
@@ -80,7 +81,20 @@ public:
   std::vector<bat::SeriesStep> Steps; ///< after FindSteps()
   std::vector<double> Times;
   std::string IdName;
+  std::string SecondName;            ///< with which ids are unique; empty: they are by themselves
   std::optional<bat::Tracks> Tracks; ///< if that is what the file has
+
+  /// Ids without their second numbers, and the particles that have them.
+  struct SharedIds
+  {
+    std::vector<bat::SeriesStep> Steps;
+    std::string IdName;
+    std::string SecondName;
+    std::vector<bat::Number> Ids;
+    bool SkipDamaged = false;
+    bat_vtk::IdPairs Pairs;
+  };
+  std::optional<SharedIds> Shared;
 
   std::optional<Wanted> Followed; ///< what Particles are
   bat_vtk::FollowedParticles Particles;
@@ -154,7 +168,9 @@ public:
         names.push_back(attribute.name);
       }
       this->IdName = idAttribute.empty() ? this->Tracks->schema.id_attribute : idAttribute;
-      this->TellAttributes(names, secondAttribute);
+      this->SecondName =
+        secondAttribute.empty() ? this->Tracks->schema.second_attribute : secondAttribute;
+      this->TellAttributes(names);
       return;
     }
     std::optional<bat::Error> first;
@@ -179,6 +195,27 @@ public:
     {
       throw bat::Error(*first);
     }
+  }
+
+  // All particles with the ids, which several may share. Throws bat::Error.
+  const bat_vtk::IdPairs& PairsOf(
+    const std::vector<bat::Number>& ids, bool skipDamaged, std::size_t maximum)
+  {
+    const auto isSameStep = [](const bat::SeriesStep& a, const bat::SeriesStep& b)
+    { return a.path == b.path; };
+    if (!this->Shared || this->Shared->IdName != this->IdName || this->Shared->Ids != ids ||
+      this->Shared->SecondName != this->SecondName || this->Shared->SkipDamaged != skipDamaged ||
+      !std::equal(this->Shared->Steps.begin(), this->Shared->Steps.end(), this->Steps.begin(),
+        this->Steps.end(), isSameStep))
+    {
+      this->Shared.reset();
+      bat_vtk::IdPairs pairs = this->Tracks ? bat_vtk::FindIdPairs(*this->Tracks, ids, maximum)
+                                            : bat_vtk::FindIdPairs(this->Steps, this->IdName,
+                                                this->SecondName, ids, maximum, skipDamaged);
+      this->Shared = SharedIds{ this->Steps, this->IdName, this->SecondName, ids, skipDamaged,
+        std::move(pairs) };
+    }
+    return this->Shared->Pairs;
   }
 
   std::size_t StepAt(double time) const
@@ -260,15 +297,24 @@ private:
       id = dataset.attributes()[*found].name;
     }
     this->IdName = id;
-    this->TellAttributes(dataset.attribute_names(), secondAttribute);
+    this->SecondName = secondAttribute;
+    const std::vector<std::string> names = dataset.attribute_names();
+    const auto at = std::find(names.begin(), names.end(), id);
+    if (secondAttribute.empty() && at != names.end())
+    {
+      const std::optional<std::size_t> second = bat::find_second_id_attribute(
+        dataset.attributes(), static_cast<std::size_t>(at - names.begin()));
+      this->SecondName = second ? names[*second] : "";
+    }
+    this->TellAttributes(names);
   }
 
-  void TellAttributes(const std::vector<std::string>& all, const std::string& secondAttribute)
+  void TellAttributes(const std::vector<std::string>& all)
   {
     std::set<std::string> names;
     for (const std::string& name : all)
     {
-      if (name != this->IdName && name != secondAttribute)
+      if (name != this->IdName && name != this->SecondName)
       {
         names.insert(name);
         this->Selection->AddArray(name.c_str());
@@ -316,9 +362,8 @@ void vtkBATTrails::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Ids: " << (this->Ids ? this->Ids : "(none)") << "\n";
   os << indent << "IdAttribute: " << (this->IdAttribute ? this->IdAttribute : "(found by its name)")
      << "\n";
-  os << indent
-     << "SecondIdAttribute: " << (this->SecondIdAttribute ? this->SecondIdAttribute : "(none)")
-     << "\n";
+  os << indent << "SecondIdAttribute: "
+     << (this->SecondIdAttribute ? this->SecondIdAttribute : "(found by its name)") << "\n";
   os << indent << "Show: " << this->Show << "\n";
   os << indent << "NumberOfSteps: " << this->NumberOfSteps << "\n";
   os << indent << "Unwrap: " << this->Unwrap << "\n";
@@ -366,6 +411,7 @@ vtkDataArraySelection* vtkBATTrails::GetPointDataArraySelection() const
 void vtkBATTrails::Reload()
 {
   this->Internals->Followed.reset();
+  this->Internals->Shared.reset();
   this->Modified();
 }
 
@@ -421,6 +467,7 @@ int vtkBATTrails::RequestInformation(
     return this->Fail(vtkErrorCode::NoFileNameError, "FileNames must be set");
   }
   self.IdName.clear();
+  self.SecondName.clear();
   const std::optional<bat::Error> error = bat::attempt(
     [&]
     {
@@ -456,17 +503,31 @@ bool vtkBATTrails::Follow(std::size_t piece, std::size_t pieces)
   wanted.SkipDamaged = this->SkipDamaged;
   bat::FollowRequest& request = wanted.Request;
   request.id_attribute = self.IdName;
-  request.second_attribute = TextOrEmpty(this->SecondIdAttribute);
-  if (request.second_attribute.empty())
+  const std::string text = TextOrEmpty(this->Ids);
+  if (text.find(':') == std::string::npos)
   {
-    request.ids = bat_vtk::ListIds(TextOrEmpty(this->Ids), MaximumIds);
+    request.ids = bat_vtk::ListIds(text, MaximumIds);
+    if (!request.ids.empty() && !self.SecondName.empty())
+    {
+      const bat_vtk::IdPairs& pairs =
+        self.PairsOf(request.ids, this->SkipDamaged, static_cast<std::size_t>(MaximumIds));
+      request.ids = pairs.First;
+      request.second = pairs.Second;
+    }
   }
   else
   {
-    bat_vtk::IdPairs pairs = bat_vtk::ParseIdPairs(TextOrEmpty(this->Ids));
+    bat_vtk::IdPairs pairs = bat_vtk::ParseIdPairs(text);
     request.ids = std::move(pairs.First);
     request.second = std::move(pairs.Second);
+    if (self.SecondName.empty() && !self.IdName.empty())
+    {
+      throw bat::Error(bat::ErrorCode::InvalidArgument,
+        "Ids are pairs, and no attribute is the cpu of '" + self.IdName +
+          "'; name one as Second Id Attribute");
+    }
   }
+  request.second_attribute = request.second.empty() ? "" : self.SecondName;
   if (request.ids.empty() && self.Tracks)
   {
     // All of its particles.

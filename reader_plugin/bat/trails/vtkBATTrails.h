@@ -66,9 +66,9 @@ public:
   ///@{
   /**
    * The ids to follow, as vtkBATReader::SetIds takes them, at most MaximumIds; ranges have two ends
-   * that are integers. With SecondIdAttribute, pairs such as "5:0, 7:3". Without any, the outputs
-   * are empty, unless the file is a tracks file, all of whose particles are then followed. Default:
-   * null.
+   * that are integers. Where ids are unique only together with a second attribute: pairs such as
+   * "5:0, 7:3", or ids for all particles that have them. Without any, the outputs are empty, unless
+   * the file is a tracks file, all of whose particles are then followed. Default: null.
    */
   vtkSetStringMacro(Ids);
   vtkGetStringMacro(Ids);
@@ -85,8 +85,9 @@ public:
 
   ///@{
   /**
-   * An attribute together with which ids are unique, such as "cpu" of AMReX. Null or empty: they
-   * are unique by themselves. Default: null.
+   * An attribute together with which ids are unique. Null or empty: "cpu" where they are called
+   * "id", and "X_cpu" where "X_id", as of AMReX, if the file has it; else they are unique by
+   * themselves. Default: null.
    */
   vtkSetStringMacro(SecondIdAttribute);
   vtkGetStringMacro(SecondIdAttribute);

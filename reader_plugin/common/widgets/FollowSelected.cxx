@@ -108,9 +108,12 @@ QString bat_selection::follow(pqOutputPort* port)
     return Translated("What is selected does not come from a BAT reader.");
   }
   vtkSMProperty* attribute = reader->GetProperty("IdAttributeInfo");
-  reader->UpdatePropertyInformation(attribute);
+  vtkSMProperty* second = reader->GetProperty("SecondIdAttributeInfo");
+  reader->UpdatePropertyInformation();
+  const auto textOf = [](vtkSMProperty* property)
+  { return QString::fromUtf8(vtkSMPropertyHelper(property).GetAsString()); };
   const Ids ids = idsOf(port->getSourceProxy(), port->getSelectionInput(),
-    port->getSelectionInputPort(), QString::fromUtf8(vtkSMPropertyHelper(attribute).GetAsString()));
+    port->getSelectionInputPort(), textOf(attribute), second ? textOf(second) : QString());
   if (!ids.Error.isEmpty())
   {
     return ids.Error;

@@ -28,6 +28,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace
@@ -80,6 +81,11 @@ long double Number(vtkDataArray* array, vtkIdType i, bool integers)
   }
   return array->GetDataTypeMin() < 0.0 ? static_cast<long double>(value.ToLongLong())
                                        : static_cast<long double>(value.ToUnsignedLongLong());
+}
+
+bool AreIntegers(vtkDataArray* array)
+{
+  return array->GetDataType() != VTK_FLOAT && array->GetDataType() != VTK_DOUBLE;
 }
 
 QString TextOfNumber(long double number, bool integers)
@@ -139,10 +145,32 @@ void bat_selection::clear(pqOutputPort* port)
 }
 
 //-----------------------------------------------------------------------------
+bat_selection::Ids bat_selection::textOf(vtkDataArray* ids, vtkDataArray* second)
+{
+  std::vector<std::pair<long double, long double>> pairs;
+  for (vtkIdType i = 0; i < ids->GetNumberOfTuples(); ++i)
+  {
+    pairs.emplace_back(Number(ids, i, AreIntegers(ids)), Number(second, i, AreIntegers(second)));
+    if (std::isnan(pairs.back().first) || std::isnan(pairs.back().second))
+    {
+      return { QString(), Translated("A particle that is selected has NaN for an id.") };
+    }
+  }
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  QStringList words;
+  for (const auto& [id, other] : pairs)
+  {
+    words.append(
+      TextOfNumber(id, AreIntegers(ids)) + ":" + TextOfNumber(other, AreIntegers(second)));
+  }
+  return { words.join(", "), QString() };
+}
+
+//-----------------------------------------------------------------------------
 bat_selection::Ids bat_selection::textOf(vtkDataArray* ids)
 {
-  const int type = ids->GetDataType();
-  const bool integers = type != VTK_FLOAT && type != VTK_DOUBLE;
+  const bool integers = AreIntegers(ids);
   std::vector<long double> numbers;
   for (vtkIdType i = 0; i < ids->GetNumberOfTuples(); ++i)
   {
@@ -172,7 +200,7 @@ bat_selection::Ids bat_selection::textOf(vtkDataArray* ids)
 
 //-----------------------------------------------------------------------------
 bat_selection::Ids bat_selection::idsOf(vtkSMSourceProxy* source, vtkSMSourceProxy* selection,
-  unsigned int selectionPort, const QString& attribute)
+  unsigned int selectionPort, const QString& attribute, const QString& second)
 {
   const auto extract = Extracted(source, selection, selectionPort);
   if (!extract)
@@ -192,16 +220,19 @@ bat_selection::Ids bat_selection::idsOf(vtkSMSourceProxy* source, vtkSMSourcePro
       Translated("%1 particles are selected; a list can have %2.")
         .arg(english.toString(count), english.toString(MostSelected)) };
   }
-  const QByteArray name = attribute.toUtf8();
-  if (attribute.isEmpty() ||
-    !found->GetPointDataInformation()->GetArrayInformation(name.constData()))
+  if (attribute.isEmpty())
   {
-    return {
-      QString(),
-      attribute.isEmpty()
-        ? Translated("The file has no attribute with ids; name one as Id Attribute (advanced).")
-        : Translated("The ids are not loaded: check '%1' in Attributes, and Apply.").arg(attribute)
-    };
+    return { QString(),
+      Translated("The file has no attribute with ids; name one as Id Attribute (advanced).") };
+  }
+  for (const QString& name : { attribute, second })
+  {
+    if (!name.isEmpty() &&
+      !found->GetPointDataInformation()->GetArrayInformation(name.toUtf8().constData()))
+    {
+      return { QString(),
+        Translated("The ids are not loaded: check '%1' in Attributes, and Apply.").arg(name) };
+    }
   }
 
   // As paraview.servermanager.Fetch does.
@@ -216,7 +247,13 @@ bat_selection::Ids bat_selection::idsOf(vtkSMSourceProxy* source, vtkSMSourcePro
   move->UpdatePipeline();
   vtkAlgorithm* client = vtkAlgorithm::SafeDownCast(move->GetClientSideObject());
   vtkDataSet* data = client ? vtkDataSet::SafeDownCast(client->GetOutputDataObject(0)) : nullptr;
-  vtkDataArray* ids = data ? data->GetPointData()->GetArray(name.constData()) : nullptr;
-  return ids ? textOf(ids)
-             : Ids{ QString(), Translated("The particles that are selected cannot be fetched.") };
+  const auto arrayOf = [data](const QString& name)
+  { return data ? data->GetPointData()->GetArray(name.toUtf8().constData()) : nullptr; };
+  vtkDataArray* ids = arrayOf(attribute);
+  vtkDataArray* others = second.isEmpty() ? nullptr : arrayOf(second);
+  if (!ids || (!second.isEmpty() && !others))
+  {
+    return { QString(), Translated("The particles that are selected cannot be fetched.") };
+  }
+  return others ? textOf(ids, others) : textOf(ids);
 }

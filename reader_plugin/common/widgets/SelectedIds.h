@@ -35,12 +35,16 @@ Box boxOf(pqOutputPort* port);
 /// A selection says which points of the present output are meant; of the next, it would be others.
 void clear(pqOutputPort* port);
 
-/// Of the points of the source that match the selection, on all processes.
+/// Of the points of the source that match the selection, on all processes. With a second attribute,
+/// together with which ids are unique: pairs such as 5:0.
 Ids idsOf(vtkSMSourceProxy* source, vtkSMSourceProxy* selection, unsigned int selectionPort,
-  const QString& attribute);
+  const QString& attribute, const QString& second = QString());
 
 /// Numbers in order, those without a gap as ranges; integers exact.
 Ids textOf(vtkDataArray* ids);
+
+/// Pairs in order, without ranges.
+Ids textOf(vtkDataArray* ids, vtkDataArray* second);
 }
 
 #endif

@@ -47,6 +47,15 @@ for step, time in enumerate(times):
 files = [{"name": "steps_%04d.bat" % step, "time": time} for step, time in enumerate(times)]
 with open(at("steps.bat.series"), "w") as series:
     json.dump({"file-series-version": "1.0", "files": files}, series)
+
+# Particles whose ids two ranks gave, in three steps.
+for step in range(3):
+    particles = cloud(1000)
+    add_arrays(particles.GetPointData(), {"id": np.arange(1000) // 2, "cpu": np.arange(1000, dtype="i4") % 2})
+    SaveData(at("pairs_%d.bat" % step), producer(particles))
+with open(at("pairs.bat.series"), "w") as series:
+    json.dump({"file-series-version": "1.0",
+               "files": [{"name": "pairs_%d.bat" % step, "time": step} for step in range(3)]}, series)
 # A run that injects its particles after its first step.
 for step in range(2):
     particles = cloud(1000) if step else vtkPolyData()

@@ -71,3 +71,23 @@ def check_both():
              if source.GetXMLName() == "BATTrails" and GetRepresentation(source, GetActiveView()).Visibility]
     expect(len(shown), 3, "trails that are seen")
     check_colors()
+
+
+def begin_anew():
+    for source in list(GetSources().values()):
+        Delete(source)
+
+
+def check_pairs():
+    arrays = fetch(FindSource("pairs.bat.series"), 0).GetPointData()
+    found = {name: vtk_to_numpy(arrays.GetArray(name)) for name in ("id", "cpu", "mass")}
+    chosen = found["mass"] < 0.01
+    pairs = sorted(zip(found["id"][chosen].tolist(), found["cpu"][chosen].tolist()))
+    assert 0 < len(pairs) < np.isin(found["id"], found["id"][chosen]).sum()
+    trails = GetActiveSource()
+    expect(trails.GetXMLName(), "BATTrails", "active source")
+    expect(trails.Ids, ", ".join("%d:%d" % pair for pair in pairs), "ids of pairs")
+    data = fetch(trails, 0)
+    cells = [vtk_to_numpy(data.GetCellData().GetArray(name)).tolist() for name in ("id", "cpu")]
+    expect(sorted(zip(*cells)), pairs, "trails of pairs")
+    expect(data.GetNumberOfPoints(), 3 * len(pairs), "points of pairs")
