@@ -216,29 +216,16 @@ private:
   // A step without particles need not have the attributes that options name.
   void leave_out_unknown()
   {
-    const ParticleView& schema = this->particles_.schema();
-    const auto keep_known = [&](std::vector<std::string>& names, const auto& use)
+    const auto keep_known = [this](std::vector<std::string>& names)
     {
-      names.erase(
-        std::remove_if(names.begin(), names.end(),
-          [&](const std::string& name) { return attempt([&] { use(name); }).has_value(); }),
+      names.erase(std::remove_if(names.begin(), names.end(),
+                    [&](const std::string& name)
+                    { return !write::names_attribute(this->particles_.schema(), name); }),
         names.end());
     };
     BuildOptions& build = this->options_.build;
-    keep_known(build.sorted_indexes,
-      [&](const std::string& name)
-      {
-        BuildOptions one;
-        one.sorted_indexes = { name };
-        (void)write::indexed_keys(schema, one);
-      });
-    keep_known(build.stable_samples,
-      [&](const std::string& name)
-      {
-        BuildOptions one;
-        one.stable_samples = { name };
-        (void)write::sample_ids(schema, one);
-      });
+    keep_known(build.sorted_indexes);
+    keep_known(build.stable_samples);
     leave_out_bounds(build);
   }
 

@@ -495,6 +495,23 @@ TEST(Dataset, stable_samples)
   EXPECT_NO_THROW(bat::mpi::write_dataset(MPI_COMM_WORLD, path, bat::ParticleView{}, options));
 }
 
+TEST(Dataset, options_that_do_not_fit_the_columns_are_errors_without_particles_too)
+{
+  const SharedDir folder;
+  const clouds::Cloud none = mpi_test::subset(make_cloud(10), [](std::uint64_t) { return false; });
+  const auto error = [&](std::vector<std::string> indexes, std::vector<std::string> samples)
+  {
+    bat::mpi::WriteOptions options;
+    options.build.sorted_indexes = std::move(indexes);
+    options.build.stable_samples = std::move(samples);
+    return mpi_test::error_of(
+      [&] { bat::mpi::write_dataset(MPI_COMM_WORLD, folder / "out.bat", none.view(), options); });
+  };
+  EXPECT_EQ(error({ "nothing", "heat", "velocity[2]" }, { "nothing", "id" }), "");
+  EXPECT_NE(error({ "velocity[3]" }, {}).find("there are components 0 to 2"), std::string::npos);
+  EXPECT_NE(error({}, { "heat" }).find("allowed are attributes of integers"), std::string::npos);
+}
+
 TEST(Dataset, ranks_that_read_different_attributes_all_hear_of_it)
 {
   const SharedDir folder;
