@@ -453,20 +453,11 @@ void read_positions(
 
 namespace
 {
-// A step of a series may lack columns while it has no particles: there is nothing to read.
-bool is_of_nothing(const bat_dataset* dataset, const char* name)
-{
-  const bat::Dataset& data = opened(dataset);
-  const std::vector<std::string> names = data.attribute_names();
-  return data.particle_count() == 0 &&
-    std::find(names.begin(), names.end(), need_text(name, "attribute name")) == names.end();
-}
-
 // What is told of progress goes from `from` to `to`.
 void read_values(const bat_dataset* dataset, const char* name, const bat_selection* selection,
   void* out, std::size_t bytes, double from, double to)
 {
-  if (is_of_nothing(dataset, name))
+  if (opened(dataset).is_empty_column(need_text(name, "attribute name")))
   {
     return;
   }
@@ -559,7 +550,7 @@ void read_attribute_as(const bat_dataset* dataset, const char* name, int type,
   const bat_selection* selection, void* out, std::size_t bytes)
 {
   const bat::ScalarType wanted = type_of(type);
-  if (is_of_nothing(dataset, name))
+  if (opened(dataset).is_empty_column(need_text(name, "attribute name")))
   {
     return;
   }

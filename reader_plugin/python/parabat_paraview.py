@@ -757,8 +757,7 @@ class _Reader(_Algorithm):
         self._said = ""
         dataset, names, quality = loaded
         self._fill(output, names)
-        if len(dataset) == 0:
-            self._add_missing(output, dataset)
+        self._add_missing(output, dataset)
         _tell_source(output, dataset, quality, self._set["Quality"])
         if self._times:
             output.GetInformation().Set(vtkDataObject.DATA_TIME_STEP(), self._times[step])
@@ -795,7 +794,7 @@ class _Reader(_Algorithm):
     def _add_missing(self, output, dataset):
         """Columns that other steps have, and this one without particles lacks, are empty."""
         for name, about in self._known.items():
-            if name not in dataset.attributes and self._selection.ArrayIsEnabled(name):
+            if dataset.is_empty_column(name) and self._selection.ArrayIsEnabled(name):
                 array = numpy_to_vtk(np.empty((0, about.components), about.dtype), deep=True)
                 array.SetName(name)
                 output.GetPointData().AddArray(array)

@@ -386,6 +386,26 @@ static uint64_t as_unsigned(int64_t number)
 }
 
 /* The same particles twice, as two pieces. */
+static void columns_that_are_missing_without_particles_are_empty(void)
+{
+  bat_particles* particles = NULL;
+  bat_dataset* dataset = NULL;
+  bat_selection* selection = NULL;
+  const float none[3] = { 0, 0, 0 };
+  float value = 1;
+  CHECK_OK(bat_particles_create(0, &particles));
+  CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT32, none, 0));
+  CHECK_OK(bat_write(path, particles, NULL, NULL));
+  bat_particles_free(particles);
+  CHECK_OK(bat_open(path, &dataset));
+  CHECK_OK(bat_select(dataset, NULL, &selection));
+  CHECK_OK(bat_read_attribute(dataset, "later", selection, &value, sizeof(value)));
+  CHECK_OK(bat_read_attribute_as(dataset, "later", BAT_FLOAT32, selection, &value, sizeof(value)));
+  CHECK(value == 1);
+  bat_selection_free(selection);
+  bat_close(dataset);
+}
+
 static void pieces_become_a_dataset(void)
 {
   const double xyz[] = { 0, 0, 0, 1, 1, 1 };
@@ -1333,6 +1353,7 @@ int main(int argc, char** argv)
   every_type_comes_back();
   strided_and_separate_arrays_come_back();
   columns_are_there_without_a_copy();
+  columns_that_are_missing_without_particles_are_empty();
   numbers_are_looked_at_as_they_were_passed();
   integers_are_exact();
   estimates_bound_the_answer_and_progress_is_told();

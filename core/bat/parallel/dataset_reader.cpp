@@ -127,16 +127,11 @@ public:
         {
           this->options_.on_phase(ReadPhase::Plan);
         }
-        const std::vector<std::string> known = this->dataset_.attribute_names();
-        this->names_ = attributes.empty() ? known : attributes;
-        if (this->dataset_.particle_count() == 0) // then columns may be missing
-        {
-          this->names_.erase(std::remove_if(this->names_.begin(), this->names_.end(),
-                               [&](const std::string& name) {
-                                 return std::find(known.begin(), known.end(), name) == known.end();
-                               }),
-            this->names_.end());
-        }
+        this->names_ = attributes.empty() ? this->dataset_.attribute_names() : attributes;
+        this->names_.erase(
+          std::remove_if(this->names_.begin(), this->names_.end(),
+            [this](const std::string& name) { return this->dataset_.is_empty_column(name); }),
+          this->names_.end());
       });
     require_same(this->comm_, this->names_, "the attributes to read");
     std::optional<RankQuery> asked;

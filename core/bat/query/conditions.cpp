@@ -230,15 +230,12 @@ Relation relate(const double* lower, const double* upper, const KeyCondition& co
   return reversed(relation, condition.negated);
 }
 
-namespace
+bool is_empty_column(
+  std::uint64_t particle_count, const std::vector<Attribute>& attributes, std::string_view name)
 {
-// A step of a series may lack columns while it has no particles: no condition is met by nothing.
-bool is_of_nothing(const Target& target, const std::string& attribute)
-{
-  return target.particle_count == 0 &&
-    std::none_of(target.attributes.begin(), target.attributes.end(),
-      [&](const Attribute& a) { return a.name == attribute; });
-}
+  return particle_count == 0 &&
+    std::none_of(
+      attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == name; });
 }
 
 void check_quality(const std::string& file, double quality)
@@ -300,14 +297,14 @@ Conditions make_conditions(
   conditions.places = make_places(target.name, query);
   for (const AttributeRange& range : query.ranges)
   {
-    if (!is_of_nothing(target, range.attribute))
+    if (!is_empty_column(n, target.attributes, range.attribute))
     {
       conditions.keys.push_back(make_range(target, range));
     }
   }
   for (const AttributeValues& list : query.values)
   {
-    if (!is_of_nothing(target, list.attribute))
+    if (!is_empty_column(n, target.attributes, list.attribute))
     {
       conditions.keys.push_back(make_values(target, list));
     }

@@ -72,6 +72,9 @@ struct Target
 void check_quality(const std::string& file, double quality);
 [[nodiscard]] std::size_t find_attribute(
   const std::string& file, const std::vector<Attribute>& attributes, std::string_view name);
+/// See Dataset::is_empty_column().
+[[nodiscard]] bool is_empty_column(
+  std::uint64_t particle_count, const std::vector<Attribute>& attributes, std::string_view name);
 /// The ordinals of a part of all particles (FORMAT.md section 13).
 [[nodiscard]] OrdinalInterval part_ordinals(
   const std::string& file, std::uint64_t particle_count, const Query& query);

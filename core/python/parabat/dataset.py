@@ -280,9 +280,10 @@ class Dataset:
     def _find(self, name):
         return self._attribute(self._index(name))
 
-    def _is_of_nothing(self, name):
-        """Whether an attribute, its name in UTF-8, is one that this dataset lacks because it has no particles."""
-        return len(self) == 0 and name.decode() not in self.attributes
+    def is_empty_column(self, name: str) -> bool:
+        """Whether an attribute is missing because there are no particles: the first steps of a series may lack
+        columns. Such a column is empty, and no condition on it is met. Not collective."""
+        return len(self) == 0 and name not in self.attributes
 
     def read(self, attributes: Iterable[str] | None = None, *, quality: float = 1.0,
              after_quality: float = 0.0, box: Sequence[float] | None = None,
@@ -327,7 +328,7 @@ class Dataset:
                 names = [as_text(name, "attributes") for name in self.attributes] if (
                     attributes is None) else as_names(attributes, "attributes")
                 order = [name.decode() for name in names]
-                names = [name for name in names if not self._is_of_nothing(name)]
+                names = [name for name in names if not self.is_empty_column(name.decode())]
                 found = [self._find(name) for name in names]
                 fill(query, quality, after_quality, box, half_open, ranges, values, not_values,
                      shapes, part, parts, threads, kinds=self._kinds(ranges, values, not_values))
@@ -442,7 +443,7 @@ class Dataset:
         below 1 or above 65,536. Not collective.
         """
         text = as_text(name, "name of an attribute")
-        of_nothing = self._is_of_nothing(text)
+        of_nothing = self.is_empty_column(text.decode())
         index = 0 if of_nothing else self._index(text)
         part = WHOLE if component is None else as_integer(component, "component").value
         number = as_integer(bins, "bins")
@@ -497,7 +498,7 @@ class Dataset:
         """The same for an attribute: shape (n,), or (n, components); in the order of
         map_positions()."""
         text = as_text(name, "name of an attribute")
-        if self._is_of_nothing(text):
+        if self.is_empty_column(text.decode()):
             return np.empty(0)
         about = self._find(text)
         shape = (about.components,) if about.components > 1 else ()

@@ -106,6 +106,9 @@ public:
   [[nodiscard]] std::vector<std::string> attribute_names() const;
   /// Throws Error{InvalidArgument} naming the attributes there are.
   [[nodiscard]] std::size_t attribute_index(std::string_view name) const;
+  /// Whether an attribute is missing because there are no particles: the first steps of a series
+  /// may lack columns. Such a column is empty, and no condition on it is met.
+  [[nodiscard]] bool is_empty_column(std::string_view name) const;
   /// As File::stable_samples(); of each leaf file.
   [[nodiscard]] std::vector<std::string> stable_samples() const;
   /// As they are stored: aliases take none.
