@@ -17,9 +17,7 @@
 #include "vtkSMSessionProxyManager.h"
 #include "vtkSMSourceProxy.h"
 
-#include <QEvent>
 #include <QLabel>
-#include <QVBoxLayout>
 
 namespace
 {
@@ -49,16 +47,8 @@ void ForEachSetting(vtkSMProxy* proxy, F f)
 //-----------------------------------------------------------------------------
 pqBATEstimateWidget::pqBATEstimateWidget(
   vtkSMProxy* smproxy, vtkSMProperty* smproperty, QWidget* parentWidget)
-  : Superclass(smproxy, parentWidget)
-  , Text(new QLabel(this))
-  , Name(smproxy->GetPropertyName(smproperty))
+  : Superclass(smproxy, smproperty, "EstimateText", parentWidget)
 {
-  this->Text->setObjectName("EstimateText");
-  this->Text->setWordWrap(true);
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(this->Text);
-
   this->Soon.setSingleShot(true);
   this->Soon.setInterval(Milliseconds);
   QObject::connect(&this->Soon, &QTimer::timeout, this, &pqBATEstimateWidget::ask);
@@ -73,7 +63,7 @@ pqBATEstimateWidget::pqBATEstimateWidget(
   {
     this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(request()));
   }
-  this->Text->setText(
+  this->text()->setText(
     QString::fromUtf8(vtkSMPropertyHelper(smproperty).GetAsString())); // takes its room at once
 }
 
@@ -85,21 +75,6 @@ void pqBATEstimateWidget::showEvent(QShowEvent* event)
 {
   Superclass::showEvent(event);
   this->request();
-}
-
-//-----------------------------------------------------------------------------
-// The panel takes it for a field that nobody may edit, and would paint it so.
-void pqBATEstimateWidget::changeEvent(QEvent* event)
-{
-  Superclass::changeEvent(event);
-  if (event->type() == QEvent::StyleChange && !this->styleSheet().isEmpty())
-  {
-    this->setStyleSheet(QString());
-  }
-  if (event->type() == QEvent::EnabledChange && !this->isEnabledTo(this->parentWidget()))
-  {
-    this->setEnabled(true);
-  }
 }
 
 //-----------------------------------------------------------------------------
@@ -160,8 +135,5 @@ void pqBATEstimateWidget::ask()
     });
   asked->UpdateVTKObjects();
   asked->UpdatePipelineInformation();
-  asked->UpdatePropertyInformation(asked->GetProperty(this->Name));
-  const QString text =
-    QString::fromUtf8(vtkSMPropertyHelper(asked, this->Name.constData()).GetAsString());
-  this->Text->setText(text.isEmpty() ? tr("not known") : text);
+  this->showTextOf(asked, tr("not known"));
 }

@@ -3,21 +3,19 @@
 #ifndef pqBATEstimateWidget_h
 #define pqBATEstimateWidget_h
 
-#include "pqPropertyWidget.h"
+#include "pqInformationLabel.h"
 
 #include "vtkSmartPointer.h"
 
 #include <QTimer>
 
-class QLabel;
-
 /// Panel widget "bat_estimate" for a property of one text that is information only. A filter of its
 /// own, on the same input, is asked with what the panel says and Apply has not sent yet; it is
 /// never updated.
-class pqBATEstimateWidget : public pqPropertyWidget
+class pqBATEstimateWidget : public pqInformationLabel
 {
   Q_OBJECT
-  typedef pqPropertyWidget Superclass;
+  typedef pqInformationLabel Superclass;
 
 public:
   pqBATEstimateWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);
@@ -25,7 +23,6 @@ public:
 
 protected:
   void showEvent(QShowEvent*) override;
-  void changeEvent(QEvent*) override;
 
 private Q_SLOTS:
   void request();
@@ -36,9 +33,7 @@ private:
 
   vtkSMProxy* other();
 
-  QLabel* Text;
   QTimer Soon;
-  QByteArray Name;
   vtkSmartPointer<vtkSMProxy> Other;
 };
 

@@ -6,26 +6,16 @@
 #include "pqServerManagerModel.h"
 
 #include "vtkSMProperty.h"
-#include "vtkSMPropertyHelper.h"
 #include "vtkSMProxy.h"
 
-#include <QEvent>
 #include <QLabel>
-#include <QVBoxLayout>
 
 //-----------------------------------------------------------------------------
 pqBATSummaryWidget::pqBATSummaryWidget(
   vtkSMProxy* smproxy, vtkSMProperty* smproperty, QWidget* parentWidget)
-  : Superclass(smproxy, parentWidget)
-  , Text(new QLabel(this))
-  , Name(smproxy->GetPropertyName(smproperty))
+  : Superclass(smproxy, smproperty, "SummaryText", parentWidget)
 {
-  this->Text->setObjectName("SummaryText");
-  this->Text->setWordWrap(true);
-  this->Text->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(this->Text);
+  this->text()->setTextInteractionFlags(Qt::TextSelectableByMouse);
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
   if (auto* source = model->findItem<pqPipelineSource*>(smproxy))
   {
@@ -45,26 +35,7 @@ void pqBATSummaryWidget::showEvent(QShowEvent* event)
 }
 
 //-----------------------------------------------------------------------------
-// The panel takes it for a field that nobody may edit, and would paint it so.
-void pqBATSummaryWidget::changeEvent(QEvent* event)
-{
-  Superclass::changeEvent(event);
-  if (event->type() == QEvent::StyleChange && !this->styleSheet().isEmpty())
-  {
-    this->setStyleSheet(QString());
-  }
-  if (event->type() == QEvent::EnabledChange && !this->isEnabledTo(this->parentWidget()))
-  {
-    this->setEnabled(true);
-  }
-}
-
-//-----------------------------------------------------------------------------
 void pqBATSummaryWidget::ask()
 {
-  vtkSMProxy* filter = this->proxy();
-  filter->UpdatePropertyInformation(filter->GetProperty(this->Name));
-  const QString text =
-    QString::fromUtf8(vtkSMPropertyHelper(filter, this->Name.constData()).GetAsString());
-  this->Text->setText(text.isEmpty() ? tr("after Apply") : text);
+  this->showTextOf(this->proxy(), tr("after Apply"));
 }

@@ -3,16 +3,14 @@
 #ifndef pqBATSummaryWidget_h
 #define pqBATSummaryWidget_h
 
-#include "pqPropertyWidget.h"
-
-class QLabel;
+#include "pqInformationLabel.h"
 
 /// Panel widget "bat_summary" for a property of one text that is information only, asked for after
 /// each update.
-class pqBATSummaryWidget : public pqPropertyWidget
+class pqBATSummaryWidget : public pqInformationLabel
 {
   Q_OBJECT
-  typedef pqPropertyWidget Superclass;
+  typedef pqInformationLabel Superclass;
 
 public:
   pqBATSummaryWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);
@@ -20,16 +18,12 @@ public:
 
 protected:
   void showEvent(QShowEvent*) override;
-  void changeEvent(QEvent*) override;
 
 private Q_SLOTS:
   void ask();
 
 private:
   Q_DISABLE_COPY(pqBATSummaryWidget)
-
-  QLabel* Text;
-  QByteArray Name;
 };
 
 #endif

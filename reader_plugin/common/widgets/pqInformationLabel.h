@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A panel's line of information: a text that is read and not edited.
+#ifndef pqInformationLabel_h
+#define pqInformationLabel_h
+
+#include "pqPropertyWidget.h"
+
+#include <QByteArray>
+
+class QLabel;
+class vtkSMProxy;
+
+/// For a property of one text that is information only. Looks like a label, not like a field that
+/// is disabled.
+class pqInformationLabel : public pqPropertyWidget
+{
+  Q_OBJECT
+  typedef pqPropertyWidget Superclass;
+
+public:
+  ~pqInformationLabel() override;
+
+protected:
+  /// The label is called `name`.
+  pqInformationLabel(
+    vtkSMProxy* proxy, vtkSMProperty* property, const QString& name, QWidget* parent);
+
+  QLabel* text() const { return this->Text; }
+  /// Fetches the property of `filter`, which is this one or alike, and shows it, or `otherwise`
+  /// where it is empty.
+  void showTextOf(vtkSMProxy* filter, const QString& otherwise);
+
+  void changeEvent(QEvent*) override;
+
+private:
+  Q_DISABLE_COPY(pqInformationLabel)
+
+  QLabel* Text;
+  QByteArray Name;
+};
+
+#endif
