@@ -9,6 +9,7 @@
 
 #include <QHBoxLayout>
 #include <QLocale>
+#include <QRegularExpression>
 
 namespace
 {
@@ -72,6 +73,20 @@ pqBATBudgetWidget::pqBATBudgetWidget(vtkSMProxy* smproxy, vtkSMProperty* smprope
 
 //-----------------------------------------------------------------------------
 pqBATBudgetWidget::~pqBATBudgetWidget() = default;
+
+//-----------------------------------------------------------------------------
+pqBATBudgetWidget::Amount pqBATBudgetWidget::parseAmount(const QString& text, const QString& units)
+{
+  const QRegularExpression amount("^([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+]?[0-9]+)?" + units + "$");
+  QString plain = text.trimmed().toLower();
+  plain.remove(',').remove(' ').remove('\'');
+  const QRegularExpressionMatch match = amount.match(plain);
+  if (!match.hasMatch())
+  {
+    return {};
+  }
+  return { (match.captured(1) + match.captured(2)).toDouble(), match.captured(3) };
+}
 
 //-----------------------------------------------------------------------------
 QString pqBATBudgetWidget::budget() const

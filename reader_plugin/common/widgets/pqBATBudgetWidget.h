@@ -39,6 +39,15 @@ public:
     std::function<QString(double budget)> Write;
   };
 
+  struct Amount
+  {
+    double Number = -1.0; ///< negative if the text is no amount
+    QString Unit;         ///< in lower case, as `units` captures it
+  };
+  /// "5,000,000", "1.5 G", "2.5e6", and a unit that matches `units`, a regular expression that
+  /// captures it.
+  static Amount parseAmount(const QString& text, const QString& units);
+
 protected:
   /// `format` of numbers without the words of the hint. The field is called as the property, with
   /// "Number".

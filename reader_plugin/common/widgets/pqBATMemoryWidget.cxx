@@ -2,7 +2,6 @@
 #include "pqBATMemoryWidget.h"
 
 #include <QLocale>
-#include <QRegularExpression>
 
 #include <cmath>
 
@@ -32,22 +31,13 @@ pqBATMemoryWidget::~pqBATMemoryWidget() = default;
 //-----------------------------------------------------------------------------
 double pqBATMemoryWidget::parse(const QString& text)
 {
-  static const QRegularExpression number(
-    "^([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+]?[0-9]+)?(?:([kmgt])(?:i?b)?)?$");
-  QString plain = text.trimmed().toLower();
-  plain.remove(',').remove(' ').remove('\'');
-  const QRegularExpressionMatch match = number.match(plain);
-  if (!match.hasMatch())
-  {
-    return -1.0;
-  }
-  const QString unit = match.captured(3);
+  const auto [number, unit] = parseAmount(text, "(?:([kmgt])(?:i?b)?)?");
   const double factor = unit == "k" ? 1.0 / Unit
     : unit == "g"                   ? Unit
     : unit == "t"                   ? Unit * Unit
                                     : 1.0;
-  const double value = (match.captured(1) + match.captured(2)).toDouble() * factor;
-  return value <= MostMebibytes ? value : -1.0;
+  const double value = number * factor;
+  return value >= 0.0 && value <= MostMebibytes ? value : -1.0;
 }
 
 //-----------------------------------------------------------------------------
