@@ -65,12 +65,11 @@ void drop_fields(std::vector<Channel>& channels, const std::vector<UnwrittenFiel
   {
     for (FoundSpecies& species : channel.species)
     {
+      const SpeciesKey key{ channel.name, species.mesh, species.topology };
       const auto is_dropped = [&](const AttributeView& attribute)
       {
         return std::any_of(fields.begin(), fields.end(),
-          [&](const UnwrittenField& f) {
-            return f.channel == channel.name && f.mesh == species.mesh && f.field == attribute.name;
-          });
+          [&](const UnwrittenField& f) { return f.is_of(key) && f.field == attribute.name; });
       };
       for (Domain& domain : species.domains)
       {
@@ -552,7 +551,7 @@ std::vector<Channel> Adaptor::read_channels(
       for (UnreadField& field : channel.unread)
       {
         // Once: thousands of ranks would say the same in every step.
-        field.reason = this->warnings_.has(name, field.mesh, field.name)
+        field.reason = this->warnings_.has({ name, field.mesh, field.topology }, field.name)
           ? ""
           : (field.is_wrong ? this->communicator_->prefix() : "") + field.reason;
       }
@@ -843,7 +842,8 @@ void Adaptor::report(conduit_node* params, int status, const std::string& messag
   }
   for (const UnwrittenField& field : this->left_out_.fields)
   {
-    conduit_node* node = leave_out(field.channel, this->warnings_.of(field));
+    conduit_node* node = leave_out(field.topology.channel, this->warnings_.of(field));
+    api.set_string(api.fetch(node, "topology"), field.topology.topology.c_str());
     api.set_string(api.fetch(node, "field"), field.field.c_str());
   }
   const Totals& totals = this->outputs_.totals();

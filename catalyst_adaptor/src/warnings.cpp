@@ -11,17 +11,21 @@ namespace bat::catalyst
 {
 namespace
 {
-std::string key_of(const std::string& channel, const std::string& mesh, const std::string& field)
+std::string key_of(const SpeciesKey& topology, const std::string& field)
 {
-  return fmt::format("{}\n{}\n{}", channel, mesh, field);
+  return fmt::format(
+    "{}\n{}\n{}\n{}", topology.channel, topology.mesh, topology.topology, field);
 }
 
 std::string text_of(const UnwrittenField& field)
 {
-  return field.is_wrong ? fmt::format("channel {}, field {} is not written: {}", field.channel,
-                            field.field, field.reason)
-                        : fmt::format("channel {}, field {} {}: it is not written", field.channel,
-                            field.field, field.reason);
+  const std::string series = name_of(field.topology);
+  const std::string of = field.topology.topology.empty() || series == field.topology.channel
+    ? "channel " + field.topology.channel
+    : "series " + series;
+  return field.is_wrong
+    ? fmt::format("{}, field {} is not written: {}", of, field.field, field.reason)
+    : fmt::format("{}, field {} {}: it is not written", of, field.field, field.reason);
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name)
@@ -120,7 +124,7 @@ void Warnings::add_fields(
   for (const UnwrittenField& field : fields)
   {
     const bool is_error = field.is_wrong && options.stop_on_error;
-    this->add(key_of(field.channel, field.mesh, field.field), text_of(field), prints && !is_error);
+    this->add(key_of(field.topology, field.field), text_of(field), prints && !is_error);
   }
 }
 
@@ -132,7 +136,7 @@ void Warnings::add_channel(const std::string& channel, const Census& census,
     [&](const char* what, const std::string& name, const std::vector<std::string>& others)
   {
     const bool is_told = std::any_of(unwritten.begin(), unwritten.end(),
-      [&](const UnwrittenField& u) { return u.channel == channel && u.field == name; });
+      [&](const UnwrittenField& u) { return u.topology.channel == channel && u.field == name; });
     if (!is_told && !others.empty())
     {
       const std::string text =
@@ -173,15 +177,14 @@ void Warnings::add_channel(const std::string& channel, const Census& census,
   }
 }
 
-bool Warnings::has(
-  const std::string& channel, const std::string& mesh, const std::string& field) const
+bool Warnings::has(const SpeciesKey& topology, const std::string& field) const
 {
-  return this->told_.count(key_of(channel, mesh, field)) != 0;
+  return this->told_.count(key_of(topology, field)) != 0;
 }
 
 std::string Warnings::of(const UnwrittenField& field) const
 {
-  const auto found = this->told_.find(key_of(field.channel, field.mesh, field.field));
+  const auto found = this->told_.find(key_of(field.topology, field.field));
   return found == this->told_.end() ? text_of(field) : found->second;
 }
 

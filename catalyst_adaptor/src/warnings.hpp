@@ -29,8 +29,7 @@ public:
   void note(const std::string& text, bool prints);
 
   /// Whether a field that is not written has been told of.
-  [[nodiscard]] bool has(
-    const std::string& channel, const std::string& mesh, const std::string& field) const;
+  [[nodiscard]] bool has(const SpeciesKey& topology, const std::string& field) const;
   /// What has been told of a field that is not written.
   [[nodiscard]] std::string of(const UnwrittenField& field) const;
 

@@ -219,6 +219,42 @@ TEST(Amrex, int32_fields_that_are_not_neighbours_are_no_halves)
   }
 }
 
+// Domains of AMReX are of one mesh, and species have fields of the same names.
+TEST(Amrex, a_field_that_one_species_cannot_hand_over_stays_in_the_others)
+{
+  Session run;
+  for (int number = 0; number != 2; ++number)
+  {
+    Memory memory;
+    Params params = step_of(number, memory);
+    const std::size_t n = ids_of(0).size();
+    const std::string domain = kChannel + "/data/domain_00000";
+    const std::string dust = domain + std::to_string(2 * mpi_test::rank()) + "/fields/weight";
+    const std::string ions = domain + std::to_string(2 * mpi_test::rank() + 1) + "/fields/weight";
+    publish_field(params, dust, "dust");
+    publish_field(params, ions, "ions");
+    std::byte* weights = room(memory, n * sizeof(double));
+    std::memset(weights, 0, n * sizeof(double));
+    params.array(dust + "/values", ScalarType::Float64, weights, n, 0, sizeof(double));
+    params.array(ions + "/values", ScalarType::Float64, weights, n - 1, 0, sizeof(double));
+    EXPECT_EQ(run.execute(params), 0) << run.said;
+    EXPECT_EQ(lines_in(run.said), number == 0 ? 3U : 0U) << run.said;
+    if (number == 0)
+    {
+      EXPECT_NE(run.said.find("series particles_ions, field weight is not written: "),
+        std::string::npos)
+        << run.said;
+    }
+    if (mpi_test::rank() == 0)
+    {
+      const std::string end = "_00000" + std::to_string(number) + ".bat";
+      EXPECT_EQ(attributes_of(run / ("particles_dust" + end)),
+        (Names{ "cpu", "id", "mass", "weight" }));
+      EXPECT_EQ(attributes_of(run / ("particles_ions" + end)), (Names{ "cpu", "id" }));
+    }
+  }
+}
+
 TEST(Amrex, fields_may_be_chosen_by_either_name)
 {
   for (const char* name : { "id", "cpu", "dust_id", "dust_cpu" })

@@ -254,8 +254,8 @@ private:
     }
     const auto leave_out = [&](const std::string& reason, bool is_wrong)
     {
-      this->channel_.unread.push_back(
-        { this->of_vertices_.key.topology.mesh, name, reason, is_wrong });
+      const SpeciesKey& topology = this->of_vertices_.key.topology;
+      this->channel_.unread.push_back({ topology.mesh, topology.topology, name, reason, is_wrong });
     };
     // One field that cannot be had does not keep the others back.
     try

@@ -156,6 +156,12 @@ std::string type_name(ScalarType type, int components)
   return components == 1 ? name : fmt::format("{} x {}", name, components);
 }
 
+bool UnwrittenField::is_of(const SpeciesKey& species) const
+{
+  return this->topology.channel == species.channel && this->topology.mesh == species.mesh &&
+    (this->topology.topology.empty() || this->topology.topology == species.topology);
+}
+
 void Census::add(const State& state)
 {
   this->states_.push_back(state);
@@ -202,7 +208,8 @@ void Census::add(const Channel& channel)
   for (const UnreadField& field : channel.unread)
   {
     this->unwritten_.push_back(
-      { channel.name, field.mesh, field.name, as_utf8(field.reason), field.is_wrong });
+      { { channel.name, field.mesh, field.topology }, field.name, as_utf8(field.reason),
+        field.is_wrong });
   }
   this->add_warnings(channel.warnings);
 }
@@ -301,7 +308,8 @@ std::vector<std::string> Census::texts() const
   }
   for (const UnwrittenField& f : this->unwritten_)
   {
-    add({ "unwritten", f.channel, f.mesh, f.field, f.reason, f.is_wrong });
+    const SpeciesKey& t = f.topology;
+    add({ "unwritten", t.channel, t.mesh, t.topology, f.field, f.reason, f.is_wrong });
   }
   for (const auto& [channel, reason] : this->unreadable_)
   {
@@ -362,7 +370,8 @@ Census Census::of(const std::vector<std::string>& texts)
     }
     else if (kind == "unwritten")
     {
-      census.unwritten_.push_back({ part(1), part(2), part(3), part(4), line.at(5).get<bool>() });
+      census.unwritten_.push_back(
+        { { part(1), part(2), part(3) }, part(4), part(5), line.at(6).get<bool>() });
     }
     else if (kind == "unreadable")
     {
@@ -472,7 +481,7 @@ Schema Census::agreed_schema(const SpeciesKey& species) const
   Schema schema = found == this->schemas_.end() ? Schema() : found->second.front();
   for (const UnwrittenField& field : this->unwritten())
   {
-    if (field.channel == species.channel && field.mesh == species.mesh)
+    if (field.is_of(species))
     {
       schema.erase(field.field);
     }
@@ -570,12 +579,11 @@ std::vector<UnwrittenField> Census::unwritten() const
   const auto is_in = [&](const UnwrittenField& f)
   {
     return std::any_of(result.begin(), result.end(),
-      [&](const UnwrittenField& o)
-      { return o.channel == f.channel && o.mesh == f.mesh && o.field == f.field; });
+      [&](const UnwrittenField& o) { return o.is_of(f.topology) && o.field == f.field; });
   };
   const auto add = [&](UnwrittenField field)
   {
-    if (this->can_be_read(field.channel) && !is_in(field))
+    if (this->can_be_read(field.topology.channel) && !is_in(field))
     {
       result.push_back(std::move(field));
     }
@@ -588,7 +596,7 @@ std::vector<UnwrittenField> Census::unwritten() const
   {
     for (Difference& difference : differences(schemas))
     {
-      add({ key.channel, key.mesh, difference.field, std::move(difference.reason), true });
+      add({ key, difference.field, std::move(difference.reason), true });
     }
   };
   for (const auto& [species, schemas] : this->schemas_)
@@ -627,10 +635,8 @@ std::vector<std::string> Census::written_fields(const GridKey& grid) const
   for (const auto& [name, type] : found->second.schemas.front())
   {
     if (std::none_of(unwritten.begin(), unwritten.end(),
-          [&, &n = name](const UnwrittenField& u) {
-            return u.channel == grid.topology.channel && u.mesh == grid.topology.mesh &&
-              u.field == n;
-          }))
+          [&, &n = name](const UnwrittenField& u)
+          { return u.is_of(grid.topology) && u.field == n; }))
     {
       fields.push_back(name);
     }

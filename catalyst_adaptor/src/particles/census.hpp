@@ -28,11 +28,12 @@ struct Step
 /// A field that is in no file of a step, though it is wanted.
 struct UnwrittenField
 {
-  std::string channel;
-  std::string mesh;
+  SpeciesKey topology; ///< without a topology: all topologies of the mesh
   std::string field;
   std::string reason;
   bool is_wrong = true; ///< else it is of a kind that is never written
+
+  [[nodiscard]] bool is_of(const SpeciesKey& species) const;
 };
 
 /// Names of fields, and their types: "float64 x 3".

@@ -371,6 +371,12 @@ void Reader::read_ghosts(const Node& node, Ghosts kind)
 void Reader::read_attribute(const Node& node, const std::string& mesh)
 {
   std::string unsuited;
+  const auto leave_out = [&](const std::string& reason, bool is_wrong)
+  {
+    const std::string topology =
+      this->is_of_particles(node) ? node.find("topology")->string().value_or("") : "";
+    this->channel_.unread.push_back({ mesh, topology, node.name(), reason, is_wrong });
+  };
   try
   {
     if (const auto field = this->read_field(node, unsuited))
@@ -380,7 +386,7 @@ void Reader::read_attribute(const Node& node, const std::string& mesh)
     }
     else if (!unsuited.empty())
     {
-      this->channel_.unread.push_back({ mesh, node.name(), unsuited, false });
+      leave_out(unsuited, false);
     }
   }
   catch (const BadMesh&)
@@ -389,7 +395,7 @@ void Reader::read_attribute(const Node& node, const std::string& mesh)
   }
   catch (const Error& e)
   {
-    this->channel_.unread.push_back({ mesh, node.name(), e.what(), true });
+    leave_out(e.what(), true);
   }
 }
 

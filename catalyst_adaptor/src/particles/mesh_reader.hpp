@@ -56,6 +56,7 @@ struct FoundSpecies
 struct UnreadField
 {
   std::string mesh;
+  std::string topology; ///< empty if it names none that is there
   std::string name;
   std::string reason;
   bool is_wrong = true; ///< else it is of a kind that is never written
