@@ -426,7 +426,7 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
       texts = mine.texts();
     });
   Census census = Census::of(this->union_of(texts));
-  census.set_unpacked(this->with_unpacked_ids(census, options));
+  this->choose_fields(census, options);
   this->warnings_.add(census, options, this->is_root());
   this->early_warnings_.clear();
   this->left_out_ = { census.unreadable(), census.unwritten() };
@@ -464,19 +464,32 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
     failures.emplace_back(CATALYST_BAT_BAD_NODE, ErrorCode::InvalidArgument,
       fmt::format("channel {} is not written: {}", channel, reason));
   }
+  // When all particles are safe.
+  for (const std::string& missing : this->named_fields_.find_missing(census, options, this->known_))
+  {
+    failures.emplace_back(CATALYST_BAT_BAD_OPTIONS, ErrorCode::InvalidArgument, missing);
+  }
   throw_all(failures);
   this->outputs_.count_step(true);
 }
 
-// Species whose ids are unpacked, if they are packed.
-std::vector<SpeciesKey> Adaptor::with_unpacked_ids(const Census& census, const Options& options)
+// What is written of each species.
+void Adaptor::choose_fields(Census& census, const Options& options)
 {
-  std::vector<SpeciesKey> keys = census.species(this->known_);
-  keys.erase(std::remove_if(keys.begin(), keys.end(),
-               [&](const SpeciesKey& key) { return !options.of(key).unpack_ids; }),
-    keys.end());
-  for (const SpeciesKey& key : keys)
+  std::vector<SpeciesKey> unpacked;
+  std::map<SpeciesKey, std::vector<std::string>> chosen;
+  for (const SpeciesKey& key : census.species(this->known_))
   {
+    const ChannelOptions& own = options.of(key);
+    if (own.fields)
+    {
+      chosen.emplace(key, *own.fields);
+    }
+    if (!own.unpack_ids)
+    {
+      continue;
+    }
+    unpacked.push_back(key);
     if (const std::optional<PackedIds> packed = census.packed_ids(key))
     {
       const std::string fields = fmt::format("{}", fmt::join(packed->fields, " and "));
@@ -490,7 +503,8 @@ std::vector<SpeciesKey> Adaptor::with_unpacked_ids(const Census& census, const O
         this->is_root());
     }
   }
-  return keys;
+  census.set_unpacked(unpacked);
+  census.set_chosen(std::move(chosen));
 }
 
 void Adaptor::unpack_ids(std::vector<Channel>& channels, const Census& census) const
@@ -499,13 +513,20 @@ void Adaptor::unpack_ids(std::vector<Channel>& channels, const Census& census) c
   {
     for (FoundSpecies& species : channel.species)
     {
-      const auto packed = census.unpacked_ids({ channel.name, species.mesh, species.topology });
+      const SpeciesKey key{ channel.name, species.mesh, species.topology };
+      const auto packed = census.unpacked_ids(key);
       for (Domain& domain : species.domains)
       {
         if (packed)
         {
           catalyst::unpack_ids(domain.particles, *packed, channel.arrays);
         }
+        // Halves of ids are read when one of them is wanted, and may turn out not to be halves.
+        auto& attributes = domain.particles.attributes;
+        attributes.erase(
+          std::remove_if(attributes.begin(), attributes.end(),
+            [&](const AttributeView& a) { return !census.is_chosen(key, a.name); }),
+          attributes.end());
       }
     }
   }

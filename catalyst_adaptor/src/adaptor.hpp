@@ -7,6 +7,7 @@
 #include "conduit_api.hpp"
 #include "failure.hpp"
 #include "grid_outputs.hpp"
+#include "named_fields.hpp"
 #include "mesh_reader.hpp"
 #include "options.hpp"
 #include "outputs.hpp"
@@ -60,8 +61,7 @@ private:
   [[nodiscard]] bool is_due(const ChannelOptions& options) const;
   [[nodiscard]] bool is_due(const Options& options) const;
   void unpack_ids(std::vector<Channel>& channels, const Census& census) const;
-  [[nodiscard]] std::vector<SpeciesKey> with_unpacked_ids(
-    const Census& census, const Options& options);
+  void choose_fields(Census& census, const Options& options);
   void set_fields_of(Job& job, const SpeciesKey& key, const Census& census);
   [[nodiscard]] std::vector<Channel> read_channels(
     const Node& root, const Options& options, Census& census, std::vector<Grids>& grids) const;
@@ -86,6 +86,7 @@ private:
   std::vector<Pipeline> pipelines_;
   std::vector<std::string> early_warnings_; // of initialize
   Warnings warnings_;
+  NamedFields named_fields_;
   std::optional<std::int64_t> comm_handle_;
   std::optional<Failure> failure_; // of initialize, on this rank
   std::optional<Communicator> communicator_;

@@ -32,16 +32,6 @@ bool contains(const std::vector<std::string>& names, const std::string& name)
 {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
-
-std::vector<std::string> names_in(const std::map<std::string, int>& fields)
-{
-  std::vector<std::string> names;
-  for (const auto& [name, components] : fields)
-  {
-    names.push_back(name);
-  }
-  return names;
-}
 }
 
 // Whether it can be printed or not: the other ranks go on.
@@ -79,16 +69,7 @@ void Warnings::add(const Census& census, const Options& options, bool prints)
       this->add(what, what, prints);
     }
   }
-  const std::vector<UnwrittenField> unwritten = census.unwritten();
-  this->add_fields(options, unwritten, prints);
-  for (const std::string& channel : there)
-  {
-    this->add_channel(channel, census, options.of(channel), unwritten, prints);
-    for (const auto& [species, own] : options.of(channel).of_species)
-    {
-      this->add_channel(channel, census, own, unwritten, prints);
-    }
-  }
+  this->add_fields(options, census.unwritten(), prints);
   this->add_species(census, options, prints);
 }
 
@@ -125,55 +106,6 @@ void Warnings::add_fields(
   {
     const bool is_error = field.is_wrong && options.stop_on_error;
     this->add(key_of(field.topology, field.field), text_of(field), prints && !is_error);
-  }
-}
-
-// Names that the options have, and nobody else.
-void Warnings::add_channel(const std::string& channel, const Census& census,
-  const ChannelOptions& options, const std::vector<UnwrittenField>& unwritten, bool prints)
-{
-  const auto miss =
-    [&](const char* what, const std::string& name, const std::vector<std::string>& others)
-  {
-    const bool is_told = std::any_of(unwritten.begin(), unwritten.end(),
-      [&](const UnwrittenField& u) { return u.topology.channel == channel && u.field == name; });
-    if (!is_told && !others.empty())
-    {
-      const std::string text =
-        fmt::format("{} {} of the options is not in channel {}; there are {}", what, name, channel,
-          fmt::join(others, ", "));
-      this->add(text, text, prints);
-    }
-  };
-  const std::vector<std::string> fields = census.fields(channel);
-  for (const std::string& field : options.fields.value_or(std::vector<std::string>()))
-  {
-    if (!contains(fields, field))
-    {
-      miss("field", field, fields);
-    }
-  }
-  const std::map<std::string, int> written = census.known_fields(channel);
-  for (const std::string& index : options.write.build.sorted_indexes)
-  {
-    if (indexes_of({ index }, written).empty())
-    {
-      miss("sorted index", index, names_in(census.written_fields(channel)));
-    }
-  }
-  for (const std::string& id : options.write.build.stable_samples)
-  {
-    if (indexes_of({ id }, written).empty())
-    {
-      miss("id of stable samples", id, names_in(census.written_fields(channel)));
-    }
-  }
-  for (const std::string& bound : options.write.build.error_bounds)
-  {
-    if (error_bounds_of({ bound }, written).empty())
-    {
-      miss("error bound", bound, names_in(census.written_fields(channel)));
-    }
   }
 }
 

@@ -36,8 +36,6 @@ public:
 private:
   void add(const std::string& key, const std::string& text, bool prints);
   void add_fields(const Options& options, const std::vector<UnwrittenField>& fields, bool prints);
-  void add_channel(const std::string& channel, const Census& census, const ChannelOptions& options,
-    const std::vector<UnwrittenField>& unwritten, bool prints);
   void add_species(const Census& census, const Options& options, bool prints);
 
   std::map<std::string, std::string> told_; // by what they are of

@@ -269,6 +269,46 @@ TEST(Amrex, fields_may_be_chosen_by_either_name)
   }
 }
 
+TEST(Amrex, fields_that_are_not_unpacked_are_those_that_are_listed)
+{
+  for (const bool are_apart : { true, false })
+  {
+    Session run = session(
+      [&](Params& p)
+      {
+        p.set(kBat + "fields", Names{ "dust_id" });
+        if (!are_apart)
+        {
+          p.set(kBat + "species/dust/amrex_ids", "keep");
+        }
+      });
+    Memory memory;
+    EXPECT_EQ(run.execute(step_of(0, memory, are_apart ? 0 : 4)), 0) << run.said;
+    EXPECT_EQ(run.said, "");
+    if (mpi_test::rank() == 0)
+    {
+      EXPECT_EQ(attributes_of(run / "particles_dust_000000.bat"), Names{ "dust_id" });
+      EXPECT_EQ(attributes_of(run / "particles_ions_000000.bat"), Names());
+    }
+  }
+}
+
+TEST(Amrex, names_of_fields_are_known_once_a_species_has_had_them)
+{
+  Session run = session([](Params& p) { p.set(kBat + "sorted_indexes", Names{ "mass", "load" }); });
+  for (int number = 0; number != 2; ++number)
+  {
+    Memory memory;
+    EXPECT_EQ(run.execute(step_of(number, memory, 4, number == 0)),
+      number == 0 ? 0 : CATALYST_BAT_BAD_OPTIONS)
+      << run.said;
+    EXPECT_EQ(run.said.find("no species has load, which the option sorted_indexes names; there are "
+                            "cpu, id, mass") == std::string::npos,
+      number == 0)
+      << run.said;
+  }
+}
+
 // Ids are found by themselves, and are unique together with the rank that made the particle.
 TEST(Amrex, indexes_samples_and_tracks_find_the_ids)
 {

@@ -203,20 +203,21 @@ TEST(Channels, have_options_of_their_own)
   expect_file(run / "dust_000006.bat", dust());
 }
 
-TEST(Fields, that_are_not_listed_are_left_out_and_unknown_ones_warned_of)
+TEST(Fields, that_are_not_listed_are_left_out_and_unknown_ones_are_errors)
 {
   Session run(with(
     [](Params& p) {
       p.set(kBat + "fields", std::vector<std::string>{ "velocity", "id", "heat" });
     }));
-  EXPECT_EQ(execute(run, 1), 0);
-  EXPECT_EQ(lines_in(run.said), 2U) << run.said;
-  EXPECT_NE(
-    run.said.find("field heat of the options is not in channel dust; there are"), std::string::npos)
-    << run.said;
-  expect_file(run / "dust_000001.bat", with_fields(dust(), { "velocity", "id" }));
-  EXPECT_EQ(execute(run, 2), 0);
-  EXPECT_EQ(run.said, "");
+  for (const int step : { 1, 2 })
+  {
+    EXPECT_EQ(execute(run, step), CATALYST_BAT_BAD_OPTIONS);
+    EXPECT_EQ(lines_in(run.said), 1U) << run.said;
+    EXPECT_NE(run.said.find("no species has heat, which the option fields names; there are "),
+      std::string::npos)
+      << run.said;
+  }
+  expect_file(run / "dust_000002.bat", with_fields(dust(), { "velocity", "id" }));
 }
 
 TEST(Fields, may_be_none)
@@ -249,7 +250,7 @@ TEST(SortedIndexes, are_made_where_there_are_such_fields)
   Session run(with(
     [](Params& p)
     {
-      p.set(kBat + "sorted_indexes", std::vector<std::string>{ "id", "ion", "velocity[1]" });
+      p.set(kBat + "sorted_indexes", std::vector<std::string>{ "id", "velocity[1]" });
       p.set(kBat + "channels/dust/fields", std::vector<std::string>{ "id", "velocity" });
       p.set(kBat + "channels/gas/sorted_indexes", std::vector<std::string>{ "mass", "type" });
     }));
@@ -265,13 +266,9 @@ TEST(SortedIndexes, are_made_where_there_are_such_fields)
       }
     };
     EXPECT_EQ(execute(run, step, spoil), 0) << run.said;
-    EXPECT_EQ(lines_in(run.said), step == 0 ? 2U : 0U) << run.said;
+    EXPECT_EQ(lines_in(run.said), step == 0 ? 1U : 0U) << run.said;
     if (step == 0)
     {
-      EXPECT_NE(run.said.find(
-                  "sorted index ion of the options is not in channel dust; there are id, velocity"),
-        std::string::npos)
-        << run.said;
       EXPECT_NE(run.said.find("field type is not written"), std::string::npos) << run.said;
     }
     if (mpi_test::rank() == 0)
@@ -283,18 +280,35 @@ TEST(SortedIndexes, are_made_where_there_are_such_fields)
   }
 }
 
+TEST(NamedFields, that_no_species_has_are_errors_and_the_rest_is_written)
+{
+  const std::vector<std::pair<std::string, std::string>> cases = { { "sorted_indexes", "ion" },
+    { "sorted_indexes", "velocity[3]" }, { "stable_samples", "ion" },
+    { "error_bounds", "ion=0.5" } };
+  for (const auto& [option, name] : cases)
+  {
+    Session run(with([&, &o = option, &n = name](Params& p)
+      { p.set(kBat + o, std::vector<std::string>{ n }); }));
+    EXPECT_EQ(execute(run, 0), CATALYST_BAT_BAD_OPTIONS) << option;
+    EXPECT_NE(run.said.find("no species has " + name + ", which the option " + option +
+                " names; there are id, mass, "),
+      std::string::npos)
+      << run.said;
+    expect_file(run / "gas_000000.bat", gas());
+    expect_file(run / "dust_000000.bat", dust());
+  }
+}
+
 TEST(Compression, is_bounded_where_there_are_such_fields)
 {
   Session run(with(
     [](Params& p)
     {
       p.set(kBat + "compression", std::string("bounded"));
-      p.set(kBat + "error_bounds", std::vector<std::string>{ "mass=1%", "ion=0.5" });
+      p.set(kBat + "error_bounds", std::vector<std::string>{ "mass=1%" });
     }));
   EXPECT_EQ(execute(run, 0), 0) << run.said;
-  EXPECT_NE(
-    run.said.find("error bound ion=0.5 of the options is not in channel"), std::string::npos)
-    << run.said;
+  EXPECT_EQ(run.said, "");
   if (mpi_test::rank() == 0)
   {
     for (const char* name : { "dust_000000.bat", "gas_000000.bat" })

@@ -395,6 +395,10 @@ Census Census::of(const std::vector<std::string>& texts)
     }
   }
   census.agree_on_states_of_channels();
+  for (const auto& [species, schemas] : census.schemas_)
+  {
+    census.with_particles_.push_back(species);
+  }
   census.take_declared();
   return census;
 }
@@ -504,7 +508,10 @@ std::vector<Attribute> Census::written_attributes(const SpeciesKey& species) con
   std::vector<Attribute> attributes;
   for (const auto& [name, type] : schema)
   {
-    attributes.push_back({ name, scalar_type_of(type), components_of(type), 0, 0, {} });
+    if (this->is_chosen(species, name))
+    {
+      attributes.push_back({ name, scalar_type_of(type), components_of(type), 0, 0, {} });
+    }
   }
   return attributes;
 }
@@ -523,41 +530,41 @@ std::optional<PackedIds> Census::unpacked_ids(const SpeciesKey& species) const
   return packed && packed->taken.empty() ? packed : std::nullopt;
 }
 
-std::map<std::string, int> Census::written_fields(const std::string& channel) const
+std::map<std::string, int> Census::known_fields(const SpeciesKey& species) const
 {
-  std::map<std::string, int> fields;
-  for (const auto& [species, schemas] : this->schemas_)
+  std::map<std::string, int> fields = this->written_fields(species);
+  if (const std::optional<PackedIds> packed = this->unpacked_ids(species))
   {
-    if (species.channel == channel)
+    for (const std::string& field : packed->fields)
     {
-      fields.merge(this->written_fields(species));
+      fields.emplace(field, 1);
     }
+  }
+  if (find_id_attribute(this->written_attributes(species), species.topology))
+  {
+    fields.emplace("id", 1);
   }
   return fields;
 }
 
-std::map<std::string, int> Census::known_fields(const std::string& channel) const
+bool Census::has_particles(const SpeciesKey& species) const
 {
-  std::map<std::string, int> fields = this->written_fields(channel);
-  for (const auto& [species, schemas] : this->schemas_)
-  {
-    if (species.channel != channel)
-    {
-      continue;
-    }
-    if (const std::optional<PackedIds> packed = this->unpacked_ids(species))
-    {
-      for (const std::string& field : packed->fields)
-      {
-        fields.emplace(field, 1);
-      }
-    }
-    if (find_id_attribute(this->written_attributes(species), species.topology))
-    {
-      fields.emplace("id", 1);
-    }
-  }
-  return fields;
+  return contains(this->with_particles_, species);
+}
+
+bool Census::has_values(const std::string& channel) const
+{
+  return std::any_of(this->with_particles_.begin(), this->with_particles_.end(),
+           [&](const SpeciesKey& s) { return s.channel == channel; }) ||
+    std::any_of(this->grids_.begin(), this->grids_.end(),
+      [&](const auto& grid) { return grid.first.topology.channel == channel; });
+}
+
+bool Census::is_chosen(const SpeciesKey& species, const std::string& field) const
+{
+  const auto found = this->chosen_.find(species);
+  return found == this->chosen_.end() || contains(found->second, field) ||
+    ((field == "id" || field == "cpu") && this->unpacked_ids(species));
 }
 
 std::vector<std::string> Census::resolve(

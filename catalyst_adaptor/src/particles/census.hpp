@@ -82,15 +82,24 @@ public:
   [[nodiscard]] std::vector<Attribute> written_attributes(const SpeciesKey& species) const;
   /// From here on, ids of these species are taken to be unpacked.
   void set_unpacked(const std::vector<SpeciesKey>& species) { this->unpacked_ = species; }
+  /// From here on, nothing else is taken to be written of these species; the parts of unpacked ids
+  /// are, which cannot be had one by one.
+  void set_chosen(std::map<SpeciesKey, std::vector<std::string>> fields)
+  {
+    this->chosen_ = std::move(fields);
+  }
+  /// Whether a field, by the name under which it is written, is one that set_chosen() lets through.
+  [[nodiscard]] bool is_chosen(const SpeciesKey& species, const std::string& field) const;
   /// Ids of AMReX that all ranks have packed, whether they are unpacked or not.
   [[nodiscard]] std::optional<PackedIds> packed_ids(const SpeciesKey& species) const;
   /// The same of species whose ids are unpacked.
   [[nodiscard]] std::optional<PackedIds> unpacked_ids(const SpeciesKey& species) const;
-  /// Those of any species of a channel.
-  [[nodiscard]] std::map<std::string, int> written_fields(const std::string& channel) const;
-  /// The same by all names that options may have for them: also those of ids as they are packed,
-  /// and id, where a field has ids.
-  [[nodiscard]] std::map<std::string, int> known_fields(const std::string& channel) const;
+  /// What is written of a species by all names that options may have for it: also those of ids as
+  /// they are packed, and id, where a field has ids.
+  [[nodiscard]] std::map<std::string, int> known_fields(const SpeciesKey& species) const;
+  [[nodiscard]] bool has_particles(const SpeciesKey& species) const;
+  /// Whether a channel has particles or grids.
+  [[nodiscard]] bool has_values(const std::string& channel) const;
   /// Names of fields of a species that options have, as they are written.
   [[nodiscard]] std::vector<std::string> resolve(
     const SpeciesKey& species, const std::vector<std::string>& names, bool with_second_ids) const;
@@ -126,6 +135,8 @@ private:
   std::map<SpeciesKey, std::vector<Schema>> declared_;   // by domains without particles
   std::map<SpeciesKey, std::vector<std::string>> apart_; // halves of ids that are not neighbours
   std::vector<SpeciesKey> unpacked_;
+  std::map<SpeciesKey, std::vector<std::string>> chosen_; // of species that do not write all fields
+  std::vector<SpeciesKey> with_particles_;
   std::map<GridKey, GridCensus> grids_;
   std::vector<std::string> empty_;        // channels in which there is nothing
   std::vector<std::string> others_;       // channels with topologies that are no particles
