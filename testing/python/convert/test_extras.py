@@ -17,7 +17,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import parabat
 import zstandard
-from parabat.convert import convert, running
+from parabat.convert import ConvertError, convert, running
 from parabat.convert.formats import lidar
 from parabat.convert.model import Options
 from pypcd4 import Encoding, PointCloud
@@ -368,7 +368,7 @@ write_e57("places.e57", [{"rowIndex": common["rowIndex"]}])
 refused("places.e57", "bad.bat", says=["scan 0: no positions"])
 
 # --- AMReX plotfiles, as its WriteBinaryParticleData() lays them out
-def write_plotfile(path, species, claimed=None):
+def write_plotfile(path, species, claimed=None, version="Version_Two_Dot_Zero"):
     """species: name -> (kind of the reals, names of reals, reals, names of integers, integers), in two grids of one level."""
     os.makedirs(f"{path}/Level_0")
     put(f"{path}/Header", "HyperCLaw-V1.1\n1\nrho\n3\n1.25\n0\n0 0 0\n1 1 1\n\n((0,0,0) (7,7,7) (0,0,0))\n7\n0.125 0.125 0.125\n"
@@ -389,7 +389,7 @@ def write_plotfile(path, species, claimed=None):
         put(f"{path}/{name}/Level_0/DATA_00000", data)
         put(f"{path}/{name}/Level_0/Particle_H", boxes)
         put(f"{path}/{name}/Header", "\n".join([
-            f"Version_Two_Dot_Zero_{kind}", "3", str(len(real_names)), *real_names, str(len(integer_names)), *integer_names, "1",
+            f"{version}_{kind}", "3", str(len(real_names)), *real_names, str(len(integer_names)), *integer_names, "1",
             str(claimed or len(reals)), str(len(reals) + 1), "0", "2", grids]))
 
 
@@ -417,6 +417,31 @@ with parabat.open("real_dust.bat") as dust, parabat.open("real_ions.bat") as ion
     assert len(dust) == 100 and (found["i0"] == 3 * found["id"]).all() and (found["si0"] == -found["id"]).all()
     found = ions.read()
     assert len(ions) == 100 and (found["k"] == found["cpu"] & 0xFFFF).all()
+# Checkpoints have the high and the low half of a packed number where plotfiles of old have id and cpu.
+true_ids = np.concatenate([random.integers(1, 2 ** 39, 75), -random.integers(1, 2 ** 39, 75)])
+true_cpus = random.integers(0, 2 ** 24, 150)
+packed = (true_ids >= 0).astype("u8") << np.uint64(63) | abs(true_ids).astype("u8") << np.uint64(24) | true_cpus.astype("u8")
+halves = np.stack([packed >> np.uint64(32), packed & np.uint64(0xFFFFFFFF), np.arange(150, dtype="u8")], axis=1).astype("u4")
+write_plotfile("chk00007", {"gas": ("double", ["mass", "weight"], reals, ["kind"], halves.view("i4"))},
+               version="Version_Two_Dot_One")
+rest = {"kind": np.arange(150, dtype="i4"), "mass": reals[:, 3], "weight": reals[:, 4]}
+said = converted("chk00007", "unpacked.bat")
+assert said.count("idcpu") == 1 and "--amrex-ids keep" in said, said
+same("unpacked.bat", reals[:, :3], {"id": true_ids, "cpu": true_cpus.astype("i4"), **rest}, key="kind", time=1.25, step=7)
+said = converted("chk00007", "kept.bat", "--amrex-ids", "keep")
+assert "idcpu" not in said, said
+same("kept.bat", reals[:, :3], {"idcpu": packed, **rest}, key="kind", time=1.25, step=7)
+convert(["chk00007"], "chosen.bat", amrex_ids="keep", arrays=["idcpu", "kind"])
+same("chosen.bat", reals[:, :3], {"idcpu": packed, "kind": rest["kind"]}, key="kind", time=1.25, step=7)
+converted("plt00003", "plain.bat", "--amrex-ids", "keep")  # whose ids are not packed
+with parabat.open("plain.bat") as plain:
+    assert {"id", "cpu"} <= set(plain.attributes), plain
+try:
+    convert(["chk00007"], "bad.bat", amrex_ids="kept")
+    raise AssertionError("kept was taken")
+except ConvertError as error:
+    assert "'kept'; allowed: unpack, keep" in str(error), error
+refused(put("some.csv", "x,y,z\n1,2,3\n"), "bad.bat", "--amrex-ids", "keep", says=["argument --amrex-ids: the format table"])
 refused("plt00003", "bad.bat", "--species", "stars", says=["there is no species 'stars'; there are gas"])
 data = content("plt00003/gas/Level_0/DATA_00000")
 put("plt00003/gas/Level_0/DATA_00000", data[:-100])

@@ -26,7 +26,7 @@ KINDS = {".bat": "particles", ".idx": "grids", ".bricks": "velocities on a grid"
 OPTIONS = {
     **{name: (None, (".bat",)) for name in ("species", "columns", "delimiter", "topology")},
     "sorted_index": ([], (".bat",)), "stable_samples": ([], (".bat",)), "jobs": (1, (".bat",)), "memory": (0, (".bat",)),
-    "follow_links": (False, tuple(KINDS)),
+    "amrex_ids": ("unpack", (".bat",)), "follow_links": (False, tuple(KINDS)),
     **{name: (None, (".bat", ".idx", *_BRICKS)) for name in ("format", "arrays", "mapping")},
     "target_size": (0, (".bat", ".idx")),
     "codec": ("raw", (".idx",)), "layout": ("row_major", (".idx",)), "dialect": ("openvisus", (".idx",)),
@@ -69,6 +69,9 @@ def add_arguments(parser):
     parser.add_argument("--map", metavar="NAME=PATH,...", action="append", type=option_types.mapping, dest="mapping",
                         help="an attribute, or `positions`, and the arrays of an HDF5 file that it is, with * for the "
                              "numbers of steps; once for each")
+    parser.add_argument("--amrex-ids", choices=("unpack", "keep"), default="unpack",
+                        help="ids of AMReX, which are packed: write id and cpu, or keep the packed number, idcpu (default: "
+                             "%(default)s)")
     grids = parser.add_argument_group("of grids (OUT ends in .idx)")
     grids.add_argument("--codec", choices=("raw", "zip", "lz4"), default="raw", help="how blocks are packed (default: %(default)s)")
     grids.add_argument("--layout", choices=("row_major", "hz"), default="row_major",
@@ -150,7 +153,7 @@ def run(arguments):
                     jobs=arguments.jobs, show=show, apart=True, memory_bytes=arguments.memory, arrays=arguments.arrays,
                     species=arguments.species, columns=arguments.columns, delimiter=arguments.delimiter, mapping=mapping,
                     topology=arguments.topology, follow_links=arguments.follow_links, **{name: getattr(arguments, name) for name in (
-                        "dimensions", "type", "byte_order", "skip", "origin", "spacing", "fill", "group", "stored", "time_unit",
+                        "amrex_ids", "dimensions", "type", "byte_order", "skip", "origin", "spacing", "fill", "group", "stored", "time_unit",
                         "velocity_unit", "coordinate_unit", "vertical", "ignore_units")},
                     settings=_settings(arguments, kind))
     except Interrupted as error:

@@ -86,6 +86,7 @@ class Options:
     mapping: typing.Optional[dict] = None   # name -> paths in an HDF5 file
     topology: typing.Optional[str] = None
     follow_links: bool = False              # of HDF5, to other files
+    amrex_ids: str = "unpack"               # or "keep": as AMReX packs them
     notes: dict = dataclasses.field(default_factory=dict)  # words on links, by a key; filled as they are met
     # Of grids.
     dimensions: typing.Optional[tuple] = None  # samples along x, y, z of bare numbers

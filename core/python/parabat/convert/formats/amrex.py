@@ -15,6 +15,8 @@ VERSIONS = ("Version_One_", "Version_Two_")
 
 
 def steps(path, options):
+    if options.amrex_ids not in ("unpack", "keep"):
+        raise ConvertError(f"argument --amrex-ids: '{options.amrex_ids}'; allowed: unpack, keep")
     try:
         from yt.frontends.amrex.api import AMReXDataset  # pylint: disable=import-outside-toplevel
     except ImportError:  # before yt 4.4
@@ -86,20 +88,31 @@ def _species(grids, header, folder, options, name):
                 table[place:place + count] = found.reshape(count, table.shape[1])
         place += count
         options.at(place / total)
-    unpacked = {}
-    if header.num_int_base and "Two_Dot_One" in header.version_string:  # of checkpoints: the high half, then the low one
-        unpacked = dict(zip(("id", "cpu"), amrex.unpack_ids(amrex.join_halves(tables[0][:, 1], tables[0][:, 0]))))
-        collector.remarks.append(("idcpu", "'id' and 'cpu' are unpacked from the halves of the number that AMReX calls "
-                                  "idcpu"))
-    for table, columns in zip(tables, (integers, reals[header.dim:])):
+    ids = _ids(header, tables[0], options, collector)
+    for column, values in ids.items():
+        if collector.wants(column):
+            collector.add(column, values)
+    for table, columns in zip(tables, (integers[len(ids) and 2:], reals[header.dim:])):
         first = table.shape[1] - len(columns)
         for i, column in enumerate(columns):
             if collector.wants(column):
-                collector.add(column, unpacked.get(column, np.ascontiguousarray(table[:, first + i])))
+                collector.add(column, np.ascontiguousarray(table[:, first + i]))
     positions = np.zeros((total, 3), header.real_type)
     positions[:, :header.dim] = tables[1][:, :header.dim]
     about = {"species": header.particle_type, "version": header.version_string, "dimensions": header.dim}
     return collector.particles(positions, {"amrex": about}, name)
+
+
+def _ids(header, integers, options, collector):
+    """Ids of checkpoints by their names, which are packed; of files that have them as they are, none."""
+    if not header.num_int_base or "Two_Dot_One" not in header.version_string:
+        return {}
+    packed = amrex.join_halves(integers[:, 1], integers[:, 0])  # the high half comes first
+    if options.amrex_ids == "keep":
+        return {"idcpu": packed}
+    collector.remarks.append(("idcpu", "'id' and 'cpu' are unpacked from the number that AMReX calls idcpu; --amrex-ids keep "
+                              "writes this one"))
+    return dict(zip(("id", "cpu"), amrex.unpack_ids(packed)))
 
 
 def _sniff(_, path):
@@ -116,4 +129,4 @@ def _sniff(_, path):
 
 
 FORMAT = Format("amrex", "particles of AMReX plotfiles, which are folders", steps, modules=(("yt", "yt", "amrex"),),
-                sniff=_sniff)
+                options=("amrex_ids",), sniff=_sniff)
