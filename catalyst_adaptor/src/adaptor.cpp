@@ -523,9 +523,8 @@ void Adaptor::unpack_ids(std::vector<Channel>& channels, const Census& census) c
         }
         // Halves of ids are read when one of them is wanted, and may turn out not to be halves.
         auto& attributes = domain.particles.attributes;
-        attributes.erase(
-          std::remove_if(attributes.begin(), attributes.end(),
-            [&](const AttributeView& a) { return !census.is_chosen(key, a.name); }),
+        attributes.erase(std::remove_if(attributes.begin(), attributes.end(),
+                           [&](const AttributeView& a) { return !census.is_chosen(key, a.name); }),
           attributes.end());
       }
     }

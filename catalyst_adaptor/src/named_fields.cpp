@@ -47,8 +47,8 @@ std::string field_of(const std::string& name)
 bool is_unwritten(const Census& census, const std::string& channel, const std::string& field)
 {
   const std::vector<UnwrittenField> all = census.unwritten();
-  return std::any_of(all.begin(), all.end(), [&](const UnwrittenField& u)
-    { return u.topology.channel == channel && u.field == field; });
+  return std::any_of(all.begin(), all.end(),
+    [&](const UnwrittenField& u) { return u.topology.channel == channel && u.field == field; });
 }
 
 void add_species(Uses& uses, const Census& census, const SpeciesKey& key, const BuildOptions& build)

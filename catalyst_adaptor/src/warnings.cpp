@@ -13,8 +13,7 @@ namespace
 {
 std::string key_of(const SpeciesKey& topology, const std::string& field)
 {
-  return fmt::format(
-    "{}\n{}\n{}\n{}", topology.channel, topology.mesh, topology.topology, field);
+  return fmt::format("{}\n{}\n{}\n{}", topology.channel, topology.mesh, topology.topology, field);
 }
 
 std::string text_of(const UnwrittenField& field)

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,6 +22,18 @@
 
 struct bat_insitu
 {
+  // What holds for one species in place of what holds for all.
+  struct OwnOptions
+  {
+    std::int64_t every = 0; ///< 0: as all
+    bat::mpi::WriteOptions options;
+    bool has_tracks = false; ///< else those of all
+    std::optional<bat::insitu::TrackOptions> tracks;
+    bat::insitu::SeriesWriter writer;
+    bool wanted_files = false; ///< of the step between begin and end
+    bool wanted_tracks = false;
+  };
+
   bat_insitu(MPI_Comm c, bat::insitu::FilePattern p, bat::mpi::WriteOptions o)
     : comm(c)
     , pattern(std::move(p))
@@ -34,6 +47,7 @@ struct bat_insitu
   bat::mpi::WriteOptions options;
   bat::insitu::SeriesWriter writer;
 
+  std::map<std::string, OwnOptions> of_species;
   std::int64_t every = 1;
   std::optional<bat::insitu::TrackOptions> tracks;
   std::uint64_t kept_memory = bat::insitu::SeriesWriter::kKeptBytes;
@@ -124,13 +138,9 @@ void add_up(bat_report& sum, const bat_report& part)
   sum.seconds_total += part.seconds_total;
 }
 
-// Collective. `names` are those of this rank's species.
-void name_species(bat_insitu& handle, std::vector<std::string> names)
+void add_names_to_files(bat_insitu& handle)
 {
-  names = mpi::union_of_names(handle.comm, names);
-  const bool named =
-    std::any_of(names.begin(), names.end(), [](const std::string& n) { return !n.empty(); });
-  if (named && !handle.pattern.has_name())
+  if (!handle.pattern.has_name())
   {
     handle.pattern.add_name();
     handle.writer = insitu::SeriesWriter(handle.pattern, handle.options);
@@ -139,6 +149,16 @@ void name_species(bat_insitu& handle, std::vector<std::string> names)
     {
       handle.writer.set_tracks(*handle.tracks);
     }
+  }
+}
+
+// Collective. `names` are those of this rank's species; returns those of all ranks'.
+std::vector<std::string> name_species(bat_insitu& handle, std::vector<std::string> names)
+{
+  names = mpi::union_of_names(handle.comm, names);
+  if (std::any_of(names.begin(), names.end(), [](const std::string& n) { return !n.empty(); }))
+  {
+    add_names_to_files(handle);
   }
   // A step without particles is a step, of all species that there have been.
   if (names.empty())
@@ -156,6 +176,57 @@ void name_species(bat_insitu& handle, std::vector<std::string> names)
       handle.known.push_back(name);
     }
   }
+  return names;
+}
+
+const std::optional<insitu::TrackOptions>& tracks_of(
+  const bat_insitu& handle, const bat_insitu::OwnOptions& own)
+{
+  return own.has_tracks ? own.tracks : handle.tracks;
+}
+
+// What one writer writes of a step.
+struct Turn
+{
+  insitu::SeriesWriter& writer;
+  bool wanted_files;
+  bool wanted_tracks;
+  std::vector<insitu::Species> species;
+  std::vector<insitu::WrittenFile> files;
+};
+
+// The same on all ranks, but for their particles. `names` are those of all ranks' species.
+std::vector<Turn> turns_of(bat_insitu& handle, const std::vector<std::string>& names)
+{
+  std::vector<Turn> turns;
+  Turn others{ handle.writer, handle.wanted_files, handle.wanted_tracks, {}, {} };
+  bool has_others = false;
+  for (const std::string& name : names)
+  {
+    const auto own = handle.of_species.find(name);
+    const auto here = std::find_if(handle.species.begin(), handle.species.end(),
+      [&](const insitu::Species& s) { return s.name == name; });
+    insitu::Species species{ name, {} };
+    if (here != handle.species.end())
+    {
+      species.pieces = std::move(here->pieces);
+    }
+    if (own != handle.of_species.end())
+    {
+      turns.push_back({ own->second.writer, own->second.wanted_files, own->second.wanted_tracks,
+        { std::move(species) }, {} });
+    }
+    else
+    {
+      has_others = true;
+      others.species.push_back(std::move(species));
+    }
+  }
+  if (has_others)
+  {
+    turns.push_back(std::move(others));
+  }
+  return turns;
 }
 
 void keep_report(bat_insitu& handle, const std::vector<insitu::WrittenFile>& files, bat_report& sum)
@@ -252,7 +323,53 @@ int bat_insitu_set_tracks(
       }
       bat::insitu::check(tracks);
       handle.writer.set_tracks(tracks);
+      for (auto& [name, own] : handle.of_species)
+      {
+        if (!own.has_tracks)
+        {
+          own.writer.set_tracks(tracks);
+        }
+      }
       handle.tracks = std::move(tracks);
+    });
+}
+
+int bat_insitu_set_species(bat_insitu* insitu, const char* species, int64_t every,
+  const bat_options* options, const char* tracks)
+{
+  return guard(
+    [&]
+    {
+      bat_insitu& handle = need(insitu, "handle");
+      const std::string name = need_text(species, "the name of the species");
+      if (name.empty())
+      {
+        refuse("the name of the species is empty; options of its own are for one that has a name");
+      }
+      if (every < 0)
+      {
+        refuse(fmt::format("every {} steps; allowed: 1 and more, or 0 for that of all", every));
+      }
+      if (options)
+      {
+        check(*options);
+      }
+      std::optional<bat::insitu::TrackOptions> of_tracks;
+      if (tracks && *tracks != '\0')
+      {
+        of_tracks = bat::insitu::parse_track_options(tracks);
+        bat::insitu::check(*of_tracks);
+      }
+      add_names_to_files(handle);
+      const bat::mpi::WriteOptions writes = options ? write_options(options) : handle.options;
+      bat_insitu::OwnOptions own{ every, writes, tracks != nullptr, std::move(of_tracks),
+        bat::insitu::SeriesWriter(handle.pattern, writes) };
+      own.writer.keep_memory(handle.kept_memory);
+      if (tracks_of(handle, own))
+      {
+        own.writer.set_tracks(*tracks_of(handle, own));
+      }
+      handle.of_species.insert_or_assign(name, std::move(own));
     });
 }
 
@@ -268,6 +385,10 @@ int bat_insitu_keep_memory(bat_insitu* insitu, int64_t most_bytes)
       }
       insitu->kept_memory = static_cast<std::uint64_t>(most_bytes);
       insitu->writer.keep_memory(insitu->kept_memory);
+      for (auto& [name, own] : insitu->of_species)
+      {
+        own.writer.keep_memory(insitu->kept_memory);
+      }
     });
 }
 
@@ -281,6 +402,13 @@ int bat_insitu_begin_step(bat_insitu* insitu, int64_t step, double time, int* wa
       handle.wanted_files = handle.begun % handle.every == 0;
       handle.wanted_tracks = handle.tracks && handle.begun % handle.tracks->every == 0;
       handle.wanted = handle.wanted_files || handle.wanted_tracks;
+      for (auto& [name, own] : handle.of_species)
+      {
+        const auto& tracks = tracks_of(handle, own);
+        own.wanted_files = handle.begun % (own.every == 0 ? handle.every : own.every) == 0;
+        own.wanted_tracks = tracks && handle.begun % tracks->every == 0;
+        handle.wanted = handle.wanted || own.wanted_files || own.wanted_tracks;
+      }
       ++handle.begun;
       handle.step = step;
       handle.time = time;
@@ -359,36 +487,56 @@ int bat_insitu_end_step(bat_insitu* insitu, bat_report* report)
     status = guard(
       [&]
       {
-        bat::mpi::require_same(handle.comm,
-          (handle.wanted_files ? 1 : 0) + (handle.wanted_tracks ? 2 : 0),
-          "whether the step is wanted");
+        std::vector<std::string> wanted = { fmt::format(
+          "all {:d} {:d}", handle.wanted_files, handle.wanted_tracks) };
+        for (const auto& [name, own] : handle.of_species)
+        {
+          wanted.push_back(
+            fmt::format("species {} {:d} {:d}", name, own.wanted_files, own.wanted_tracks));
+        }
+        bat::mpi::require_same(handle.comm, std::move(wanted), "whether the step is wanted");
         if (!handle.wanted)
         {
           return;
         }
-        name_species(handle, std::move(names));
+        std::vector<Turn> turns = turns_of(handle, name_species(handle, std::move(names)));
         std::vector<bat::insitu::WrittenFile> files;
-        if (handle.wanted_files)
+        for (Turn& turn : turns)
         {
-          files = handle.writer.write_files(handle.comm, handle.step, handle.time, handle.species);
+          if (turn.wanted_files)
+          {
+            turn.files =
+              turn.writer.write_files(handle.comm, handle.step, handle.time, turn.species);
+            files.insert(files.end(), turn.files.begin(), turn.files.end());
+          }
         }
         // A list that fails takes no tracks with it, nor tracks a list. Errors are those of all
         // ranks.
         std::optional<bat::Error> failure;
-        if (handle.wanted_tracks)
+        for (const Turn& turn : turns)
         {
-          failure = bat::attempt(
-            [&] {
-              (void)handle.writer.write_tracks(
-                handle.comm, handle.step, handle.time, handle.species);
-            });
+          std::optional<bat::Error> error;
+          if (turn.wanted_tracks)
+          {
+            error = bat::attempt(
+              [&] {
+                (void)turn.writer.write_tracks(handle.comm, handle.step, handle.time, turn.species);
+              });
+          }
+          if (error && !failure)
+          {
+            failure.emplace(*error);
+          }
         }
-        handle.writer.write_lists(handle.comm, files, handle.step, handle.time);
+        for (const Turn& turn : turns)
+        {
+          turn.writer.write_lists(handle.comm, turn.files, handle.step, handle.time);
+        }
         if (failure)
         {
           throw bat::Error(*failure);
         }
-        if (handle.wanted_files)
+        if (!files.empty())
         {
           keep_report(handle, files, sum);
         }

@@ -240,6 +240,75 @@ static void memory_is_kept_as_the_simulation_says(void)
 }
 
 /* Whatever one rank gets wrong fails on all, and writes nothing; the next step is written. */
+static long bytes_of(const char* name)
+{
+  long bytes = 0;
+  FILE* file = fopen(in_folder(name), "rb");
+  CHECK(file != NULL);
+  if (file)
+  {
+    (void)fseek(file, 0, SEEK_END);
+    bytes = ftell(file);
+    fclose(file);
+  }
+  return bytes;
+}
+
+/* Dust every other step with an index of its ids, ions in every third with tracks, and gas, of
+ * which nothing is said. */
+static void species_have_options_of_their_own(void)
+{
+  bat_insitu* insitu = open_series("kinds");
+  bat_options* options = NULL;
+  CHECK_OK(bat_options_create(&options));
+  CHECK_OK(bat_options_add_sorted_index(options, "id"));
+  CHECK_FAILS(bat_insitu_set_species(insitu, "", 1, NULL, NULL), BAT_INVALID_ARGUMENT, "is empty");
+  CHECK_FAILS(bat_insitu_set_species(insitu, "dust", -1, NULL, NULL), BAT_INVALID_ARGUMENT, "-1");
+  CHECK_FAILS(
+    bat_insitu_set_species(insitu, "dust", 1, NULL, "{\"idz\": 1}"), BAT_INVALID_ARGUMENT, "idz");
+  CHECK_OK(bat_insitu_set_species(insitu, "dust", 2, options, ""));
+  CHECK_OK(bat_insitu_set_tracks(insitu, "{\"every_id\": 100}", 0, NULL, 0));
+  CHECK_OK(bat_insitu_set_species(insitu, "ions", 3, NULL, "{\"every_id\": 1, \"every\": 2}"));
+  bat_options_free(options);
+  for (int step = 0; step < 5; ++step)
+  {
+    bat_particles* particles = describe(20);
+    int wanted = 0;
+    CHECK_OK(bat_insitu_begin_step(insitu, step, step, &wanted));
+    CHECK(wanted == 1);
+    CHECK_OK(bat_insitu_add(insitu, "dust", particles));
+    if (rank == ranks - 1)
+    {
+      CHECK_OK(bat_insitu_add(insitu, "ions", particles));
+    }
+    CHECK_OK(bat_insitu_add(insitu, "gas", particles));
+    CHECK_OK(bat_insitu_end_step(insitu, NULL));
+    bat_particles_free(particles);
+  }
+  bat_insitu_close(insitu);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int step = 0; rank == 0 && step < 5; ++step)
+  {
+    char name[64];
+    snprintf(name, sizeof(name), "kinds_dust_%06d.bat", step);
+    CHECK(exists(name) == (step % 2 == 0));
+    snprintf(name, sizeof(name), "kinds_ions_%06d.bat", step);
+    CHECK(exists(name) == (step % 3 == 0));
+    snprintf(name, sizeof(name), "kinds_gas_%06d.bat", step);
+    CHECK(exists(name));
+  }
+  /* The same particles, but for the index of 12 bytes each. */
+  CHECK(bytes_of("kinds_dust_000002.bat") >= bytes_of("kinds_gas_000002.bat") + 12 * 20 * ranks);
+  CHECK(!exists("kinds_dust.tracks.bat"));
+  CHECK(exists("kinds_gas.tracks.bat"));
+  bat_tracks* tracks = NULL;
+  uint64_t samples = 0;
+  CHECK_OK(bat_tracks_open(in_folder("kinds_ions.tracks.bat"), &tracks));
+  CHECK_OK(bat_tracks_samples(tracks, &samples, NULL, NULL, NULL));
+  CHECK(samples == 3);
+  bat_tracks_free(tracks);
+}
+
 static void errors(void)
 {
   bat_insitu* insitu = open_series("bad");
@@ -342,6 +411,7 @@ int main(int argc, char** argv)
   steps_are_written();
   pieces_ghosts_and_species();
   memory_is_kept_as_the_simulation_says();
+  species_have_options_of_their_own();
   errors();
   MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();

@@ -21,6 +21,7 @@ program test_bat_mpi
   call writing_and_reading
   call steps
   call tracks
+  call species_options
   call MPI_Finalize(ierr)
 
 contains
@@ -189,6 +190,43 @@ contains
     call need(count == 3)
     call need(all(found == [0, 2, 4]))
     call bat_tracks_free(written)
+  end subroutine
+
+  ! Dust in every second step and without tracks, gas in all with those of all.
+  subroutine species_options
+    real(c_float), target :: positions(3, 2)
+    integer(c_int64_t), target :: ids(2)
+    type(c_ptr) :: insitu, particles, options
+    logical :: wanted, there
+    integer :: step
+    ids = 2 * rank + [0, 1]
+    positions = real(rank)
+    call bat_options_create(options, status)
+    call bat_insitu_open(path // '_kinds', insitu, MPI_COMM_WORLD, c_null_ptr, status)
+    call bat_insitu_set_tracks(insitu, '{"every_id": 1}', status); call need(status == BAT_OK)
+    call bat_insitu_set_species(insitu, 'dust' // zero, status); call fails('zero character')
+    call bat_insitu_set_species(insitu, 'dust', status, every=-1_c_int64_t); call fails('-1')
+    call bat_insitu_set_species(insitu, 'dust', status, 2_c_int64_t, options, ''); call need(status == BAT_OK)
+    call bat_insitu_set_species(insitu, 'gas', status); call need(status == BAT_OK)
+    call bat_options_free(options)
+    do step = 0, 1
+      call bat_particles_create(2, particles, status)
+      call bat_particles_set_positions(particles, positions, status)
+      call bat_particles_set_attribute(particles, 'id', ids, status)
+      call bat_insitu_begin_step(insitu, int(step, c_int64_t), 0.5d0 * step, wanted, status)
+      call need(wanted)
+      call bat_insitu_add(insitu, particles, status, 'dust')
+      call bat_insitu_add(insitu, particles, status, 'gas')
+      call bat_insitu_end_step(insitu, status); call need(status == BAT_OK)
+      call bat_particles_free(particles)
+    end do
+    call bat_insitu_close(insitu)
+    if (rank /= 0) return
+    inquire(file=path // '_kinds_dust_000000.bat', exist=there); call need(there)
+    inquire(file=path // '_kinds_dust_000001.bat', exist=there); call need(.not. there)
+    inquire(file=path // '_kinds_gas_000001.bat', exist=there); call need(there)
+    inquire(file=path // '_kinds_dust.tracks.bat', exist=there); call need(.not. there)
+    inquire(file=path // '_kinds_gas.tracks.bat', exist=there); call need(there)
   end subroutine
 
   ! The first on the last rank.

@@ -241,15 +241,15 @@ TEST(Amrex, a_field_that_one_species_cannot_hand_over_stays_in_the_others)
     EXPECT_EQ(lines_in(run.said), number == 0 ? 3U : 0U) << run.said;
     if (number == 0)
     {
-      EXPECT_NE(run.said.find("series particles_ions, field weight is not written: "),
-        std::string::npos)
+      EXPECT_NE(
+        run.said.find("series particles_ions, field weight is not written: "), std::string::npos)
         << run.said;
     }
     if (mpi_test::rank() == 0)
     {
       const std::string end = "_00000" + std::to_string(number) + ".bat";
-      EXPECT_EQ(attributes_of(run / ("particles_dust" + end)),
-        (Names{ "cpu", "id", "mass", "weight" }));
+      EXPECT_EQ(
+        attributes_of(run / ("particles_dust" + end)), (Names{ "cpu", "id", "mass", "weight" }));
       EXPECT_EQ(attributes_of(run / ("particles_ions" + end)), (Names{ "cpu", "id" }));
     }
   }

@@ -287,8 +287,8 @@ TEST(NamedFields, that_no_species_has_are_errors_and_the_rest_is_written)
     { "error_bounds", "ion=0.5" } };
   for (const auto& [option, name] : cases)
   {
-    Session run(with([&, &o = option, &n = name](Params& p)
-      { p.set(kBat + o, std::vector<std::string>{ n }); }));
+    Session run(with(
+      [&, &o = option, &n = name](Params& p) { p.set(kBat + o, std::vector<std::string>{ n }); }));
     EXPECT_EQ(execute(run, 0), CATALYST_BAT_BAD_OPTIONS) << option;
     EXPECT_NE(run.said.find("no species has " + name + ", which the option " + option +
                 " names; there are id, mass, "),

@@ -78,6 +78,27 @@ def main():
             assert "kept.bat.series" in str(error), error
     COMM.barrier()
     assert len(parabat.Tracks(folder / "kept.tracks.bat")) == 1
+    # Species differ in how often they are written, in options, and in tracks.
+    with parabat.Series(folder / "kinds.bat", COMM, tracks={"every_id": 128}, flush=False, species={
+            "dust": {"every": 2, "sorted_indexes": ["id"], "tracks": None}, "ions": {"tracks": {"every_id": 1, "every": 2}}}) as series:
+        for step in range(3):
+            xyz, columns = particles(step)
+            series.begin(step, step)
+            for species in ("dust", "ions", "gas"):
+                series.add(xyz[mine], {key: values[mine] for key, values in columns.items()}, species=species)
+            series.end()
+    COMM.barrier()
+    assert [len(parabat.read_series(folder / f"kinds_{one}.bat.series")) for one in ("dust", "ions", "gas")] == [2, 3, 3]
+    assert not (folder / "kinds_dust.tracks.bat").exists()
+    assert [len(parabat.Tracks(folder / f"kinds_{one}.tracks.bat")) for one in ("ions", "gas")] == [2, 3]
+    followed = np.union1d(particles(0)[1]["id"], particles(2)[1]["id"])
+    np.testing.assert_array_equal(parabat.Tracks(folder / "kinds_ions.tracks.bat").ids, followed)
+    for bad in ({"dust": {"evry": 2}}, {"": {}}, {"dust": 3}, ["dust"], {"dust": {"every": 0.5}}):
+        try:
+            parabat.Series(folder / "bad.bat", COMM, species=bad)
+            raise AssertionError(f"{bad} was taken")
+        except (parabat.BatValueError, parabat.BatTypeError):
+            pass
     failures = []
     for bad in ({"ids": [1], "every_id": 3}, {"id": "x"}, {"every_id": "k"}, ["ids"]):
         try:

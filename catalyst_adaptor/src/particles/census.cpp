@@ -207,9 +207,8 @@ void Census::add(const Channel& channel)
   this->fields_[channel.name].assign(channel.fields.begin(), channel.fields.end());
   for (const UnreadField& field : channel.unread)
   {
-    this->unwritten_.push_back(
-      { { channel.name, field.mesh, field.topology }, field.name, as_utf8(field.reason),
-        field.is_wrong });
+    this->unwritten_.push_back({ { channel.name, field.mesh, field.topology }, field.name,
+      as_utf8(field.reason), field.is_wrong });
   }
   this->add_warnings(channel.warnings);
 }

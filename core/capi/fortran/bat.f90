@@ -66,7 +66,7 @@ module bat
     bat_query_set_threads
   public :: bat_insitu_open, bat_insitu_close, bat_insitu_set_every, bat_insitu_begin_step, &
     bat_insitu_add, bat_insitu_fail, bat_insitu_end_step, bat_insitu_written, bat_insitu_keep_memory, &
-    bat_insitu_set_tracks
+    bat_insitu_set_tracks, bat_insitu_set_species
   public :: bat_validate, bat_estimate_count, bat_upper_bound, bat_quality_within
   public :: bat_select, bat_selection_free, bat_selection_count, bat_read_positions, bat_read_attribute
 
@@ -250,6 +250,10 @@ module bat
     function c_set_tracks(insitu, options, type, ids, count) bind(c, name="bat_insitu_set_tracks") result(status)
       import; type(c_ptr), value :: insitu; character(c_char), intent(in) :: options(*); integer(c_int), value :: type
       type(c_ptr), value :: ids; integer(c_int64_t), value :: count; integer(c_int) :: status
+    end function
+    function c_set_species(insitu, species, every, options, tracks) bind(c, name="bat_insitu_set_species") result(status)
+      import; type(c_ptr), value :: insitu; character(c_char), intent(in) :: species(*); integer(c_int64_t), value :: every
+      type(c_ptr), value :: options, tracks; integer(c_int) :: status
     end function
     function c_keep_memory(insitu, most_bytes) bind(c, name="bat_insitu_keep_memory") result(status)
       import; type(c_ptr), value :: insitu; integer(c_int64_t), value :: most_bytes; integer(c_int) :: status
@@ -936,8 +940,9 @@ contains
   end subroutine
 
   ! Chosen particles in every step, in NAME.tracks.bat beside the list: options, a JSON object, says
-  ! which, or ids, (n), does and options the rest of it, '{}' if there is nothing to say. The same on
-  ! all ranks, before the first step.
+  ! which, or ids, (n), does and options the rest of it, '{}' if there is nothing to say. "second" is
+  ! cpu by default where the ids are id, and X_cpu where they are X_id. The same on all ranks, before
+  ! the first step.
   subroutine set_tracks(insitu, options, status)
     type(c_ptr), intent(in) :: insitu
     character(*), intent(in) :: options
@@ -972,6 +977,30 @@ contains
     if (status == 0) status = c_set_tracks(insitu, c_text(options), type, ids, count)
   end function
 
+  ! What holds for one species in place of what holds for all: every, options, and tracks, a JSON
+  ! object as above, '' for none. What is not given is that of all. The same on all ranks, before the
+  ! first step.
+  subroutine bat_insitu_set_species(insitu, species, status, every, options, tracks)
+    type(c_ptr), intent(in) :: insitu
+    character(*), intent(in) :: species
+    integer, intent(out) :: status
+    integer(c_int64_t), intent(in), optional :: every
+    type(c_ptr), intent(in), optional :: options
+    character(*), intent(in), optional :: tracks
+    character(c_char), allocatable, target :: text(:)
+    type(c_ptr) :: own
+    integer(c_int64_t) :: steps
+    status = check_text(species, 'the name of the species')
+    if (status == 0 .and. present(tracks)) status = check_text(tracks, 'the options of tracks')
+    if (status /= 0) return
+    steps = 0
+    if (present(every)) steps = every
+    own = c_null_ptr
+    if (present(options)) own = options
+    text = optional_text(tracks)
+    status = c_set_species(insitu, c_text(species), steps, own, optional_address(text))
+  end subroutine
+
   subroutine bat_insitu_keep_memory(insitu, most_bytes, status)
     type(c_ptr), intent(in) :: insitu
     integer(c_int64_t), intent(in) :: most_bytes
@@ -997,8 +1026,8 @@ contains
     character(c_char), allocatable, target :: name(:)
     status = check_species(insitu, species)
     if (status /= 0) return
-    name = species_text(species)
-    status = c_insitu_add(insitu, species_address(name), particles)
+    name = optional_text(species)
+    status = c_insitu_add(insitu, optional_address(name), particles)
   end subroutine
 
   ! ghosts: (n); particles whose value is not 0 are left out.
@@ -1045,8 +1074,8 @@ contains
     character(c_char), allocatable, target :: name(:)
     status = check_species(insitu, species)
     if (status /= 0) return
-    name = species_text(species)
-    status = c_insitu_add_without_ghosts(insitu, species_address(name), particles, type, ghosts, &
+    name = optional_text(species)
+    status = c_insitu_add_without_ghosts(insitu, optional_address(name), particles, type, ghosts, &
       0_c_size_t)
   end function
 
@@ -1071,15 +1100,15 @@ contains
   end function
 
   ! Empty where there is none.
-  pure function species_text(species) result(text)
-    character(*), intent(in), optional :: species
+  pure function optional_text(given) result(text)
+    character(*), intent(in), optional :: given
     character(c_char), allocatable :: text(:)
     integer :: i
     allocate (text(0))
-    if (present(species)) text = [character(c_char) :: (species(i:i), i = 1, len_trim(species)), c_null_char]
+    if (present(given)) text = [character(c_char) :: (given(i:i), i = 1, len_trim(given)), c_null_char]
   end function
 
-  function species_address(text) result(pointer)
+  function optional_address(text) result(pointer)
     character(c_char), target, intent(in) :: text(:)
     type(c_ptr) :: pointer
     pointer = c_null_ptr

@@ -47,16 +47,20 @@ class Series:
     which follow() reads, also while it grows. A dict with one of "ids" (numbers, or pairs), "box" (6
     numbers: those that are in it at the first step with anybody in it) and "every_id" (k: those whose
     id is a multiple of k), and if need be "id" (name of their attribute), "second" (of ids that are
-    unique only with it), "attributes" (names of those to keep; all without it), "every" (of how many
-    steps one has tracks).
+    unique only with it; by default "cpu" where ids are called "id", and "X_cpu" where "X_id"),
+    "attributes" (names of those to keep; all without it), "every" (of how many steps one has tracks).
     close() puts the histories in order; a series that is not closed has them one by one.
+
+    species: a dict of names of species, each with a dict of what holds for it in place of what holds
+    for all: "every", "tracks" (None for none), options of write().
 
     A step whose number is not greater than those in the list, as after a restart, replaces
     what was written from that number on; rank 0 says so on stderr. read_series() reads the list.
     """
 
     def __init__(self, files: str | os.PathLike, comm: Any, *, every: int = 1,
-                 tracks: Mapping[str, Any] | None = None, **options: Any):
+                 tracks: Mapping[str, Any] | None = None,
+                 species: Mapping[str, Mapping[str, Any]] | None = None, **options: Any):
         lib = library()
         self._comm = comm  # lives as long
         self._arrays = []  # live until the end of the step
@@ -79,6 +83,22 @@ class Series:
             if tracks is not None:
                 check(lib.bat_insitu_set_tracks(
                     self._owned, _tracks_json(tracks), ctypes.c_int(0), None, ctypes.c_uint64(0)))
+            if not isinstance(species or {}, Mapping):
+                refuse_type("species", species, "dicts")
+            for name, own in (species or {}).items():
+                self._set_species(name, own, options)
+
+    def _set_species(self, name, own, options):
+        if not isinstance(own, Mapping):
+            refuse_type(f"species: {name}", own, "dicts")
+        own = dict(own)
+        every = as_integer(own.pop("every"), "every") if "every" in own else ctypes.c_int64(0)
+        tracks = own.pop("tracks", {})  # {}: as all
+        tracks = b"" if tracks is None else _tracks_json(tracks) if tracks else None
+        with make("options") as handle:
+            set_options(handle, {**options, **own})
+            check(library().bat_insitu_set_species(
+                self._owned, as_text(name, "species"), every, handle, tracks))
 
     def __enter__(self):
         return self

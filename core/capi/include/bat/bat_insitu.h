@@ -52,15 +52,24 @@ extern "C"
    * [x0, y0, z0, x1, y1, z1], those that are in it at the first step with anybody in it;
    * "every_id", as 1000, those whose id, an integer, is a multiple of it. Other keys, if need be:
    * "id", the name of the attribute with the ids, by default the one that is called id, ids,
-   * particle_id ...; "second", that of the second attribute; "attributes", names of those to keep,
-   * by default all; "every", of how many steps that are begun one has tracks, by default 1,
-   * whatever bat_insitu_set_every says of files.
+   * particle_id ..., or X_id where there is an X_cpu; "second", that of the second attribute, by
+   * default cpu where the ids are id, X_cpu where they are X_id, else none; "attributes", names of
+   * those to keep, by default all; "every", of how many steps that are begun one has tracks, by
+   * default 1, whatever bat_insitu_set_every says of files.
    *
    * `ids`, unless it is NULL, are `count` numbers of `type` in place of "ids". Each step is in the
    * file, whole, when bat_insitu_end_step returns; bat_insitu_close puts the histories in order.
    * INVALID_ARGUMENT: options that contradict themselves or are none. */
   BAT_API int bat_insitu_set_tracks(
     bat_insitu* insitu, const char* options, int type, const void* ids, uint64_t count);
+
+  /* Not collective; the same on all ranks, before the first step. What holds for one species in
+   * place of what holds for all: of how many steps that are begun one is written, 0 for that of
+   * bat_insitu_set_every; options, which are copied, NULL for those of bat_insitu_open; and a JSON
+   * object as bat_insitu_set_tracks takes it, NULL for the tracks of all, "" for none. A second
+   * call for a species replaces the first. Files have the names of species from then on. */
+  BAT_API int bat_insitu_set_species(bat_insitu* insitu, const char* species, int64_t every,
+    const bat_options* options, const char* tracks);
 
   /* Not collective; each rank says it for itself, between steps. At most so many bytes of the
    * memory that a step took, arrays of 128 KiB and more, stay with this process for the next step,
