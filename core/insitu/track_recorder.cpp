@@ -167,6 +167,34 @@ json schema_json(const TrackSchema& schema, const std::string& metadata)
     { "metadata", metadata } };
 }
 
+// A record that ranks exchange is an id, its second part, and the values.
+std::size_t words_per_row(const TrackSchema& schema)
+{
+  return 2 + (track_bytes(schema) + 7) / 8;
+}
+
+// The particles of a sample, from such records.
+TrackSample sample_of(const std::vector<std::uint64_t>& rows, const TrackSchema& schema)
+{
+  const std::size_t words = words_per_row(schema);
+  const std::size_t row_bytes = track_bytes(schema);
+  const std::size_t count = rows.size() / words;
+  TrackSample sample;
+  sample.schema = schema;
+  sample.values.resize(count * row_bytes);
+  for (std::size_t i = 0; i != count; ++i)
+  {
+    const std::uint64_t* const row = &rows[i * words];
+    sample.ids.push_back(row[0]);
+    if (!schema.second_attribute.empty())
+    {
+      sample.second.push_back(row[1]);
+    }
+    std::memcpy(sample.values.data() + i * row_bytes, row + 2, row_bytes);
+  }
+  return sample;
+}
+
 TrackSchema schema_of(const json& text)
 {
   TrackSchema schema;
@@ -268,6 +296,34 @@ struct TrackRecorder::Source
       : bits(this->second, this->schema.second_type);
     return first && other ? std::optional(Id{ *first, *other }) : std::nullopt;
   }
+
+  /// Positions and attributes of a particle, packed.
+  void copy_values(std::uint64_t row, std::byte* out) const
+  {
+    for (const ArrayView& array : this->values)
+    {
+      const std::size_t bytes = size_of(array.type);
+      for (int c = 0; c != array.components; ++c, out += bytes)
+      {
+        std::memcpy(
+          out, array.component[static_cast<std::size_t>(c)] + row * array.stride_bytes, bytes);
+      }
+    }
+  }
+};
+
+struct TrackRecorder::RankSources
+{
+  std::optional<mpi::RankParticles> particles;
+  std::vector<Source> sources; ///< one for each part of the particles; none if no part has ids
+  std::string text;            ///< JSON of the schema and the metadata; "{}" without ids
+};
+
+struct TrackRecorder::Agreed
+{
+  bool is_empty = false; ///< no rank has particles
+  TrackSchema schema;
+  std::string metadata;
 };
 
 TrackRecorder::TrackRecorder(std::filesystem::path path, std::string species,
@@ -461,83 +517,79 @@ void TrackRecorder::choose(const mpi::OwnComm& comm, std::int64_t step, const Tr
     });
 }
 
-std::uint64_t TrackRecorder::record(
-  const mpi::OwnComm& comm, std::int64_t step, double time, const std::vector<mpi::Piece>& pieces)
+// Collective. Other ways to choose are other messages, and lists of a rank's own ids lose those
+// that leave.
+void TrackRecorder::check_options(const mpi::OwnComm& comm)
 {
-  if (!this->has_agreed_)
+  if (this->has_agreed_)
   {
-    // Other ways to choose are other messages, and lists of a rank's own ids lose those that leave.
-    std::string mine;
-    mpi::together(comm.get(), [&] { mine = text_of(this->options_); });
-    std::string first = mine;
-    mpi::broadcast_text(comm, first);
-    mpi::together(comm.get(),
-      [&]
-      {
-        if (mine != first)
-        {
-          refuse(fmt::format("the options of rank {} ({} ids, box {}, every_id {}, id '{}', second "
-                             "'{}') are not those of rank 0; all ranks must have the same",
-            comm.rank(), this->options_.ids.size(), this->options_.box ? "given" : "none",
-            this->options_.every_id, this->options_.id_attribute, this->options_.second_attribute));
-        }
-      });
-    this->has_agreed_ = true;
+    return;
   }
-  // What each rank has.
-  std::optional<mpi::RankParticles> particles;
-  std::vector<Source> sources;
-  std::string text; // of the schema and the metadata
+  std::string own;
+  mpi::together(comm.get(), [&] { own = text_of(this->options_); });
+  std::string first = own;
+  mpi::broadcast_text(comm, first);
   mpi::together(comm.get(),
     [&]
     {
-      particles.emplace(pieces);
-      const auto& all = particles->parts();
-      const bool has_none = !all.empty() &&
-        std::none_of(
-          all.begin(), all.end(), [&](const auto& part) { return this->has_ids(part.view); });
-      if (has_none)
+      if (own != first)
       {
-        text = "{}";
-      }
-      for (const auto& part : all)
-      {
-        if (has_none)
-        {
-          break;
-        }
-        sources.push_back(this->source_of(part.view));
-        if (sources.size() == 1)
-        {
-          text = schema_json(sources.front().schema, part.view.metadata).dump();
-        }
-      }
-      if (text.empty()) // nobody is here
-      {
-        TrackSchema schema;
-        schema.id_attribute =
-          this->options_.id_attribute.empty() ? "id" : this->options_.id_attribute;
-        schema.second_attribute = this->options_.second_attribute;
-        text = schema_json(schema, pieces.empty() ? "" : pieces.front().particles.metadata).dump();
+        refuse(fmt::format("the options of rank {} ({} ids, box {}, every_id {}, id '{}', second "
+                           "'{}') are not those of rank 0; all ranks must have the same",
+          comm.rank(), this->options_.ids.size(), this->options_.box ? "given" : "none",
+          this->options_.every_id, this->options_.id_attribute, this->options_.second_attribute));
       }
     });
-  // The schema is that of the first rank with particles.
-  const int mine = particles->parts().empty() ? std::numeric_limits<int>::max() : comm.rank();
+  this->has_agreed_ = true;
+}
+
+void TrackRecorder::find_sources(const std::vector<mpi::Piece>& pieces, RankSources& own) const
+{
+  own.particles.emplace(pieces);
+  const auto& parts = own.particles->parts();
+  if (parts.empty())
+  {
+    TrackSchema schema;
+    schema.id_attribute = this->options_.id_attribute.empty() ? "id" : this->options_.id_attribute;
+    schema.second_attribute = this->options_.second_attribute;
+    own.text = schema_json(schema, pieces.empty() ? "" : pieces.front().particles.metadata).dump();
+    return;
+  }
+  if (std::none_of(
+        parts.begin(), parts.end(), [&](const auto& part) { return this->has_ids(part.view); }))
+  {
+    own.text = "{}";
+    return;
+  }
+  for (const auto& part : parts)
+  {
+    own.sources.push_back(this->source_of(part.view));
+  }
+  own.text = schema_json(own.sources.front().schema, parts.front().view.metadata).dump();
+}
+
+// Collective. The schema is that of the first rank with particles; nothing if it has no ids.
+std::optional<TrackRecorder::Agreed> TrackRecorder::agree_on_schema(
+  const mpi::OwnComm& comm, RankSources& own)
+{
+  const int candidate =
+    own.particles->parts().empty() ? std::numeric_limits<int>::max() : comm.rank();
   int first = 0;
-  MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm.get());
-  const bool nobody = first == std::numeric_limits<int>::max();
-  mpi::broadcast_text(comm, text, nobody ? 0 : first);
-  const json agreed = json::parse(text);
-  if (agreed.empty())
+  MPI_Allreduce(&candidate, &first, 1, MPI_INT, MPI_MIN, comm.get());
+  Agreed agreed;
+  agreed.is_empty = first == std::numeric_limits<int>::max();
+  mpi::broadcast_text(comm, own.text, agreed.is_empty ? 0 : first);
+  const json description = json::parse(own.text);
+  if (description.empty())
   {
     mpi::together(comm.get(),
       [&]
       {
-        if (!sources.empty())
+        if (!own.sources.empty())
         {
           refuse(
             fmt::format("'{}' has the ids of this rank, and another rank has no such attribute",
-              sources.front().schema.id_attribute));
+              own.sources.front().schema.id_attribute));
         }
       });
     if (comm.rank() == 0 && !this->has_told_)
@@ -548,170 +600,177 @@ std::uint64_t TrackRecorder::record(
         "the ids",
         this->path_.string()));
     }
-    return 0;
+    return std::nullopt;
   }
-  const TrackSchema schema = schema_of(agreed);
+  agreed.schema = schema_of(description);
+  agreed.metadata = description.at("metadata").get<std::string>();
   mpi::together(comm.get(),
     [&]
     {
-      if (sources.size() != particles->parts().size())
+      if (own.sources.size() != own.particles->parts().size())
       {
-        refuse(fmt::format("no attribute of this rank is called '{}'", schema.id_attribute));
+        refuse(fmt::format("no attribute of this rank is called '{}'", agreed.schema.id_attribute));
       }
-      for (Source& source : sources)
+      for (Source& source : own.sources)
       {
-        source.fit(schema);
-      }
-    });
-  mpi::together(comm.get(),
-    [&]
-    {
-      if (comm.rank() == 0 && !this->writer_)
-      {
-        const std::filesystem::path folder = this->path_.parent_path();
-        if (!folder.empty())
-        {
-          std::filesystem::create_directories(folder);
-        }
-        this->writer_.emplace(this->path_, this->flush_);
+        source.fit(agreed.schema);
       }
     });
+  return agreed;
+}
 
-  // Which particles.
-  const auto& parts = particles->parts();
-  std::vector<Id> in_box;
-  if (this->options_.box && (!this->chosen_at_ || step <= *this->chosen_at_))
+void TrackRecorder::open_writer()
+{
+  if (this->writer_)
   {
-    mpi::together(comm.get(),
-      [&]
+    return;
+  }
+  const std::filesystem::path folder = this->path_.parent_path();
+  if (!folder.empty())
+  {
+    std::filesystem::create_directories(folder);
+  }
+  this->writer_.emplace(this->path_, this->flush_);
+}
+
+std::vector<TrackRecorder::Id> TrackRecorder::find_in_box(const RankSources& own) const
+{
+  std::vector<Id> ids;
+  const Box& box = *this->options_.box;
+  const auto& parts = own.particles->parts();
+  for (std::size_t p = 0; p != parts.size(); ++p)
+  {
+    for (std::uint64_t i = 0; i != parts[p].count; ++i)
+    {
+      const std::array<double, 3> at = own.particles->position(parts[p].first + i);
+      bool inside = true;
+      for (std::size_t axis = 0; axis != 3; ++axis)
       {
-        const Box& box = *this->options_.box;
-        for (std::size_t p = 0; p != parts.size(); ++p)
+        inside = inside && at[axis] >= box.lower[axis] && at[axis] <= box.upper[axis];
+      }
+      if (!inside)
+      {
+        continue;
+      }
+      if (const auto id = own.sources[p].id_at(parts[p].row(parts[p].first + i)))
+      {
+        ids.push_back(*id);
+      }
+    }
+  }
+  return ids;
+}
+
+// Whether an id of that value may be one to keep, before its second part is read.
+template <class T>
+bool TrackRecorder::may_keep(T id) const
+{
+  if constexpr (std::is_floating_point_v<T>)
+  {
+    if (std::isnan(id))
+    {
+      return false; // NaN is not an id
+    }
+  }
+  else if (this->options_.every_id != 0)
+  {
+    const auto magnitude =
+      id < 0 ? std::uint64_t{ 0 } - static_cast<std::uint64_t>(id) : static_cast<std::uint64_t>(id);
+    return magnitude % this->options_.every_id == 0;
+  }
+  const std::size_t hash = hash_of(bits_of(id));
+  return (this->hashes_[hash / 64] >> (hash % 64) & 1) != 0;
+}
+
+// Records of the particles to keep: id, second part, values.
+std::vector<std::uint64_t> TrackRecorder::collect_rows(
+  const RankSources& own, const TrackSchema& schema) const
+{
+  const std::size_t words = words_per_row(schema);
+  const auto& parts = own.particles->parts();
+  std::vector<std::uint64_t> rows;
+  std::vector<std::uint64_t> found;
+  for (std::size_t p = 0; p != parts.size(); ++p)
+  {
+    const Source& source = own.sources[p];
+    found.clear();
+    dispatch(schema.id_type,
+      [&](auto example)
+      {
+        using T = decltype(example);
+        const std::uint64_t count = parts[p].count;
+        for (std::uint64_t i = 0; i != count; ++i)
         {
-          for (std::uint64_t i = 0; i != parts[p].count; ++i)
+          const std::uint64_t row = parts[p].row(parts[p].first + i);
+          if (this->may_keep(value_at<T>(source.id, 0, row)))
           {
-            const std::array<double, 3> at = particles->position(parts[p].first + i);
-            bool inside = true;
-            for (std::size_t axis = 0; axis != 3; ++axis)
-            {
-              inside = inside && at[axis] >= box.lower[axis] && at[axis] <= box.upper[axis];
-            }
-            if (!inside)
-            {
-              continue;
-            }
-            if (const auto id = sources[p].id_at(parts[p].row(parts[p].first + i)))
-            {
-              in_box.push_back(*id);
-            }
+            found.push_back(row);
           }
         }
       });
+    for (const std::uint64_t row : found)
+    {
+      const std::optional<Id> id = source.id_at(row);
+      if (!id || (this->options_.every_id == 0 && !this->is_chosen(*id)))
+      {
+        continue;
+      }
+      const std::size_t at = rows.size();
+      rows.resize(at + words);
+      rows[at] = id->first;
+      rows[at + 1] = id->second;
+      source.copy_values(row, reinterpret_cast<std::byte*>(&rows[at + 2]));
+    }
   }
-  if (!nobody)
+  return rows;
+}
+
+std::uint64_t TrackRecorder::record(
+  const mpi::OwnComm& comm, std::int64_t step, double time, const std::vector<mpi::Piece>& pieces)
+{
+  this->check_options(comm);
+  RankSources own;
+  mpi::together(comm.get(), [&] { this->find_sources(pieces, own); });
+  const std::optional<Agreed> agreed = this->agree_on_schema(comm, own);
+  if (!agreed)
+  {
+    return 0;
+  }
+  const TrackSchema& schema = agreed->schema;
+  mpi::together(comm.get(),
+    [&]
+    {
+      if (comm.rank() == 0)
+      {
+        this->open_writer();
+      }
+    });
+
+  std::vector<Id> in_box;
+  if (this->options_.box && (!this->chosen_at_ || step <= *this->chosen_at_))
+  {
+    mpi::together(comm.get(), [&] { in_box = this->find_in_box(own); });
+  }
+  if (!agreed->is_empty)
   {
     this->choose(comm, step, schema, in_box);
   }
 
-  // Rows: id, second, values.
-  const std::size_t row_bytes = track_bytes(schema);
-  const std::size_t words = 2 + (row_bytes + 7) / 8;
   std::vector<std::uint64_t> rows;
-  mpi::together(comm.get(),
-    [&]
-    {
-      std::vector<std::uint64_t> found;
-      for (std::size_t p = 0; p != parts.size(); ++p)
-      {
-        const Source& source = sources[p];
-        found.clear();
-        dispatch(schema.id_type,
-          [&](auto example)
-          {
-            using T = decltype(example);
-            const std::uint64_t count = parts[p].count;
-            for (std::uint64_t i = 0; i != count; ++i)
-            {
-              const std::uint64_t row = parts[p].row(parts[p].first + i);
-              const T value = value_at<T>(source.id, 0, row);
-              if constexpr (std::is_floating_point_v<T>)
-              {
-                if (std::isnan(value))
-                {
-                  continue; // which is no id
-                }
-              }
-              else
-              {
-                if (this->options_.every_id != 0)
-                {
-                  const auto magnitude = value < 0
-                    ? std::uint64_t{ 0 } - static_cast<std::uint64_t>(value)
-                    : static_cast<std::uint64_t>(value);
-                  if (magnitude % this->options_.every_id == 0)
-                  {
-                    found.push_back(row);
-                  }
-                  continue;
-                }
-              }
-              const std::size_t hash = hash_of(bits_of(value));
-              if ((this->hashes_[hash / 64] >> (hash % 64) & 1) != 0)
-              {
-                found.push_back(row);
-              }
-            }
-          });
-        for (const std::uint64_t row : found)
-        {
-          const std::optional<Id> id = source.id_at(row);
-          if (!id || (this->options_.every_id == 0 && !this->is_chosen(*id)))
-          {
-            continue;
-          }
-          const std::size_t at = rows.size();
-          rows.resize(at + words);
-          rows[at] = id->first;
-          rows[at + 1] = id->second;
-          auto* out = reinterpret_cast<std::byte*>(&rows[at + 2]);
-          for (const ArrayView& values : source.values)
-          {
-            const std::size_t bytes = size_of(values.type);
-            for (int c = 0; c != values.components; ++c, out += bytes)
-            {
-              std::memcpy(out,
-                values.component[static_cast<std::size_t>(c)] + row * values.stride_bytes, bytes);
-            }
-          }
-        }
-      }
-    });
+  mpi::together(comm.get(), [&] { rows = this->collect_rows(own, schema); });
   const std::vector<std::uint64_t> all = mpi::gather_records(comm, rows);
-  std::uint64_t count = all.size() / words;
+  std::uint64_t count = all.size() / words_per_row(schema);
   mpi::together(comm.get(),
     [&]
     {
-      if (comm.rank() != 0)
+      if (comm.rank() == 0)
       {
-        return;
+        TrackSample sample = sample_of(all, schema);
+        sample.step = step;
+        sample.time = time;
+        sample.metadata = agreed->metadata;
+        this->writer_->append(sample);
       }
-      TrackSample sample;
-      sample.step = step;
-      sample.time = time;
-      sample.metadata = agreed.at("metadata").get<std::string>();
-      sample.schema = schema;
-      sample.values.resize(count * row_bytes);
-      for (std::size_t i = 0; i != count; ++i)
-      {
-        const std::uint64_t* const row = &all[i * words];
-        sample.ids.push_back(row[0]);
-        if (!schema.second_attribute.empty())
-        {
-          sample.second.push_back(row[1]);
-        }
-        std::memcpy(sample.values.data() + i * row_bytes, row + 2, row_bytes);
-      }
-      this->writer_->append(sample);
     });
   MPI_Bcast(&count, 1, MPI_UINT64_T, 0, comm.get());
   return count;

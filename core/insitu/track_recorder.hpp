@@ -37,6 +37,20 @@ private:
   /// Id and second attribute as bits of their value classes.
   using Id = std::pair<std::uint64_t, std::uint64_t>;
 
+  /// What a rank has of a step.
+  struct RankSources;
+  /// What all ranks know of a step.
+  struct Agreed;
+
+  void check_options(const mpi::OwnComm& comm);
+  void find_sources(const std::vector<mpi::Piece>& pieces, RankSources& own) const;
+  [[nodiscard]] std::optional<Agreed> agree_on_schema(const mpi::OwnComm& comm, RankSources& own);
+  void open_writer();
+  [[nodiscard]] std::vector<Id> find_in_box(const RankSources& own) const;
+  template <class T>
+  [[nodiscard]] bool may_keep(T id) const;
+  [[nodiscard]] std::vector<std::uint64_t> collect_rows(
+    const RankSources& own, const TrackSchema& schema) const;
   [[nodiscard]] Source source_of(const ParticleView& view) const;
   [[nodiscard]] bool has_ids(const ParticleView& view) const;
   [[nodiscard]] bool is_chosen(const Id& id) const;

@@ -69,40 +69,6 @@ std::filesystem::path StageOf(const std::string& stem)
   return path.parent_path() / std::filesystem::u8path("." + path.filename().u8string() + ".new");
 }
 
-// Where a level goes, and what lists it.
-struct Target
-{
-  std::filesystem::path File;
-  std::optional<std::filesystem::path> List;
-  std::vector<bat::bricks::SeriesEntry> Before;
-};
-
-Target TargetOf(const std::string& name, bool all, bool keep, bool staged)
-{
-  std::string stem = StemOf(name);
-  const bool series = all || EndsWith(name, ".series");
-  Target target;
-  if (!series)
-  {
-    target.File = std::filesystem::u8path(name);
-    return target;
-  }
-  if (staged)
-  {
-    const std::filesystem::path stage = StageOf(stem);
-    stem = (stage / std::filesystem::u8path(stem).filename()).u8string();
-  }
-  target.List = std::filesystem::u8path(stem + ".bricks.series");
-  if (keep && std::filesystem::exists(*target.List))
-  {
-    target.Before = bat::bricks::read_list(*target.List);
-  }
-  char number[32];
-  std::snprintf(number, sizeof(number), "_%04zu.bricks", target.Before.size());
-  target.File = std::filesystem::u8path(stem + number);
-  return target;
-}
-
 // The values of a box of which arrays may have more.
 std::vector<char> Packed(const bat::idx::Grid& grid, std::size_t bytes)
 {
@@ -143,6 +109,54 @@ void vtkBricksWriter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Compression: " << (this->Compression ? "on" : "off") << "\n";
   os << indent << "Cyclic: " << this->Cyclic[0] << " " << this->Cyclic[1] << " " << this->Cyclic[2]
      << "\n";
+}
+
+//------------------------------------------------------------------------------
+// Where a level goes, and what lists it.
+struct vtkBricksWriter::Target
+{
+  std::filesystem::path File;
+  std::optional<std::filesystem::path> List;
+  std::vector<bat::bricks::SeriesEntry> Before;
+};
+
+//------------------------------------------------------------------------------
+// What the input has of a level, as all ranks agree on, and where it goes.
+struct vtkBricksWriter::Level
+{
+  bat_vtk::VelocityImages Velocity;
+  bat_vtk::CommonGrid Common;
+  bat_vtk::GridInput Grid;
+  Target Goal;
+  bat::bricks::GrowingSeries* Series = nullptr; ///< in place of Goal
+};
+
+//------------------------------------------------------------------------------
+vtkBricksWriter::Target vtkBricksWriter::TargetOf(
+  const std::string& name, bool all, bool keep, bool staged)
+{
+  std::string stem = StemOf(name);
+  const bool series = all || EndsWith(name, ".series");
+  Target target;
+  if (!series)
+  {
+    target.File = std::filesystem::u8path(name);
+    return target;
+  }
+  if (staged)
+  {
+    const std::filesystem::path stage = StageOf(stem);
+    stem = (stage / std::filesystem::u8path(stem).filename()).u8string();
+  }
+  target.List = std::filesystem::u8path(stem + ".bricks.series");
+  if (keep && std::filesystem::exists(*target.List))
+  {
+    target.Before = bat::bricks::read_list(*target.List);
+  }
+  char number[32];
+  std::snprintf(number, sizeof(number), "_%04zu.bricks", target.Before.size());
+  target.File = std::filesystem::u8path(stem + number);
+  return target;
 }
 
 //------------------------------------------------------------------------------
@@ -221,37 +235,23 @@ void vtkBricksWriter::MoveStaged(const std::string& stem)
 }
 
 //------------------------------------------------------------------------------
-std::string vtkBricksWriter::WriteLevel()
+// Throws bat::Error where the grid moves with time.
+vtkBricksWriter::Level vtkBricksWriter::ReadLevel(
+  const std::vector<bat_vtk::Leaf>& leaves, bool grows)
 {
-  vtkDataObject* input = this->GetInput();
-  const std::vector<bat_vtk::Leaf> leaves = bat_vtk::LeavesOf(input);
-  const std::string name = this->FileName;
-  const int others = this->WhatBecomesOfSteps();
-  const bool grows = others == KEEP_EARLIER;
-
-  bat::bricks::WriteOptions options;
-  options.compress = this->Compression;
-  options.flush = this->Flush;
-  options.threads = this->Threads;
-  options.progress = this->Progress();
-  if (const std::optional<std::string> remark = bat_vtk::RemarkOnLevel(leaves))
-  {
-    this->Warn(*remark);
-  }
-
-  bat_vtk::VelocityImages velocity;
-  Target target;
-  bat::bricks::GrowingSeries* series = nullptr;
+  Level level;
   std::optional<bat::Error> failure = bat::attempt(
     [&]
     {
+      const std::string stem = StemOf(this->FileName);
       if (grows)
       {
-        series = &this->SeriesAt(StemOf(name) + ".bricks.series");
+        level.Series = &this->SeriesAt(stem + ".bricks.series");
       }
       else
       {
-        target = TargetOf(name, this->WriteAllTimeSteps, others == KEEP, this->IsStaged);
+        level.Goal = TargetOf(this->FileName, this->WriteAllTimeSteps,
+          this->WhatBecomesOfSteps() == KEEP, this->IsStaged);
       }
       int port = 0;
       const std::string moved = this->GetNumberOfInputConnections(0) > 0
@@ -261,106 +261,155 @@ std::string vtkBricksWriter::WriteLevel()
       {
         throw bat::Error(bat::ErrorCode::InvalidArgument, moved);
       }
-      velocity =
-        bat_vtk::VelocityOf(bat_vtk::ImagesOf(input, leaves), this->Field ? this->Field : "");
+      level.Velocity = bat_vtk::VelocityOf(
+        bat_vtk::ImagesOf(this->GetInput(), leaves), this->Field ? this->Field : "");
     });
-  const bat_vtk::CommonGrid common = bat_vtk::CommonOf(
-    bat_vtk::FactsOfAll(this->Controller, bat_vtk::FactsOf(input, leaves, velocity.Images)),
-    bat_vtk::Samples::Points);
-  bat_vtk::GridInput grid;
+  level.Common =
+    bat_vtk::CommonOf(bat_vtk::FactsOfAll(this->Controller,
+                        bat_vtk::FactsOf(this->GetInput(), leaves, level.Velocity.Images)),
+      bat_vtk::Samples::Points);
   if (!failure)
   {
     failure = bat::attempt(
-      [&] { grid = bat_vtk::ConvertGrid(velocity.Images, common, bat_vtk::Missing::Never); });
+      [&]
+      {
+        level.Grid =
+          bat_vtk::ConvertGrid(level.Velocity.Images, level.Common, bat_vtk::Missing::Never);
+      });
   }
+  this->Agree(failure, level.Grid.Warnings);
+  return level;
+}
 
+//------------------------------------------------------------------------------
+bat::bricks::Header vtkBricksWriter::HeaderOf(const Level& level)
+{
   bat::bricks::Header header;
-  header.field = velocity.Field.value_or("velocity");
-  header.grid.origin = grid.Origin;
-  header.grid.spacing = grid.Spacing;
+  header.field = level.Velocity.Field.value_or("velocity");
+  header.grid.origin = level.Grid.Origin;
+  header.grid.spacing = level.Grid.Spacing;
   for (std::size_t axis = 0; axis < 3; ++axis)
   {
     header.grid.cyclic[axis] = this->Cyclic[axis] != 0;
   }
-  if (!grid.Fields.empty())
+  if (!level.Grid.Fields.empty())
   {
-    header.grid.components = grid.Fields[0].components;
-    header.grid.type = grid.Fields[0].type;
+    header.grid.components = level.Grid.Fields[0].components;
+    header.grid.type = level.Grid.Fields[0].type;
   }
-  header.time = common.Time ? common.Time : bat_vtk::RequestedTime(this->GetInputInformation(0, 0));
-  header.step = common.Step;
+  header.time =
+    level.Common.Time ? level.Common.Time : bat_vtk::RequestedTime(this->GetInputInformation(0, 0));
+  header.step = level.Common.Step;
   if (!header.step && this->TimeStep >= 0)
   {
     header.step = this->TimeStep;
   }
-  if (target.List || (grows && this->WriteAllTimeSteps))
+  if (level.Goal.List || (level.Series && this->WriteAllTimeSteps))
   {
-    const std::size_t number = grows ? this->Current : target.Before.size();
+    const std::size_t number = level.Series ? this->Current : level.Goal.Before.size();
     header.time = header.time.value_or(static_cast<double>(number));
     header.step = header.step.value_or(static_cast<std::int64_t>(number));
   }
-  this->Agree(failure, grid.Warnings);
+  return header;
+}
 
-  if (target.List && !target.Before.empty())
+//------------------------------------------------------------------------------
+#ifdef BAT_WRITER_HAS_MPI
+// False, and nothing is written, if processes do not talk through MPI.
+bool vtkBricksWriter::WriteTogether(const Level& level, bat::bricks::Header& header,
+  const bat::bricks::WriteOptions& options, bat::bricks::WriteReport& report)
+{
+  MPI_Comm* const communicator = bat_vtk::CommunicatorOf(this->Controller);
+  if (!communicator)
   {
-    options.settle = [other = target.List->parent_path() / target.Before.front().file](
+    return false;
+  }
+  std::vector<std::string> fields;
+  if (level.Velocity.Field)
+  {
+    fields.push_back(*level.Velocity.Field);
+  }
+  fields = bat::mpi::union_of_names(*communicator, fields);
+  if (fields.size() > 1) // as all ranks know
+  {
+    throw bat::Error(bat::ErrorCode::InvalidArgument,
+      std::string(this->FileName) + ": the velocity is '" + fields[0] + "' on one rank and '" +
+        fields[1] + "' on another");
+  }
+  header.field = fields.empty() ? header.field : fields[0];
+  std::vector<bat::bricks::Piece> pieces;
+  for (const bat_vtk::GridPiece& piece : level.Grid.Pieces)
+  {
+    pieces.push_back({ piece.Box, piece.Values[0], piece.Stored });
+  }
+  report = level.Series
+    ? bat::bricks::write_together(*communicator, *level.Series, header, pieces, options)
+    : bat::bricks::write_together(*communicator, level.Goal.File, header, pieces, options);
+  return true;
+}
+#else
+bool vtkBricksWriter::WriteTogether(
+  const Level&, bat::bricks::Header&, const bat::bricks::WriteOptions&, bat::bricks::WriteReport&)
+{
+  return false;
+}
+#endif
+
+//------------------------------------------------------------------------------
+bat::bricks::WriteReport vtkBricksWriter::WriteAlone(
+  const Level& level, bat::bricks::Header& header, const bat::bricks::WriteOptions& options)
+{
+  const bat_vtk::JoinedGrid joined = bat_vtk::JoinPieces(level.Grid, bat_vtk::Missing::Never);
+  header.grid.points = joined.Grid.dimensions;
+  std::size_t bytes = header.grid.point_bytes();
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    header.grid.origin[axis] +=
+      static_cast<double>(joined.Grid.first[axis]) * header.grid.spacing[axis];
+    bytes *= static_cast<std::size_t>(joined.Grid.dimensions[axis]);
+  }
+  const std::vector<char> packed =
+    joined.Grid.stored ? Packed(joined.Grid, header.grid.point_bytes()) : std::vector<char>();
+  const void* values = joined.Grid.stored ? packed.data() : joined.Grid.fields[0].values;
+  return level.Series ? level.Series->write(header, values, bytes, options)
+                      : bat::bricks::write(level.Goal.File, header, values, bytes, options);
+}
+
+//------------------------------------------------------------------------------
+std::string vtkBricksWriter::WriteLevel()
+{
+  const std::vector<bat_vtk::Leaf> leaves = bat_vtk::LeavesOf(this->GetInput());
+  bat::bricks::WriteOptions options;
+  options.compress = this->Compression;
+  options.flush = this->Flush;
+  options.threads = this->Threads;
+  options.progress = this->Progress();
+  if (const std::optional<std::string> remark = bat_vtk::RemarkOnLevel(leaves))
+  {
+    this->Warn(*remark);
+  }
+  Level level = this->ReadLevel(leaves, this->WhatBecomesOfSteps() == KEEP_EARLIER);
+  bat::bricks::Header header = this->HeaderOf(level);
+  Target& goal = level.Goal;
+  if (goal.List && !goal.Before.empty())
+  {
+    options.settle = [other = goal.List->parent_path() / goal.Before.front().file](
                        bat::bricks::Header& written) { bat::bricks::match_level(written, other); };
   }
   bat::bricks::WriteReport report;
-  bool isWritten = false;
-#ifdef BAT_WRITER_HAS_MPI
-  if (MPI_Comm* communicator = bat_vtk::CommunicatorOf(this->Controller))
+  if (!this->WriteTogether(level, header, options, report))
   {
-    std::vector<std::string> fields;
-    if (velocity.Field)
-    {
-      fields.push_back(*velocity.Field);
-    }
-    fields = bat::mpi::union_of_names(*communicator, fields);
-    if (fields.size() > 1) // as all ranks know
-    {
-      throw bat::Error(bat::ErrorCode::InvalidArgument,
-        name + ": the velocity is '" + fields[0] + "' on one rank and '" + fields[1] +
-          "' on another");
-    }
-    header.field = fields.empty() ? header.field : fields[0];
-    std::vector<bat::bricks::Piece> pieces;
-    for (const bat_vtk::GridPiece& piece : grid.Pieces)
-    {
-      pieces.push_back({ piece.Box, piece.Values[0], piece.Stored });
-    }
-    report = grows
-      ? bat::bricks::write_together(*communicator, *series, header, pieces, options)
-      : bat::bricks::write_together(*communicator, target.File, header, pieces, options);
-    isWritten = true;
+    report = this->WriteAlone(level, header, options);
   }
-#endif
-  if (!isWritten)
-  {
-    const bat_vtk::JoinedGrid joined = bat_vtk::JoinPieces(grid, bat_vtk::Missing::Never);
-    header.grid.points = joined.Grid.dimensions;
-    std::size_t bytes = header.grid.point_bytes();
-    for (std::size_t axis = 0; axis < 3; ++axis)
-    {
-      header.grid.origin[axis] +=
-        static_cast<double>(joined.Grid.first[axis]) * header.grid.spacing[axis];
-      bytes *= static_cast<std::size_t>(joined.Grid.dimensions[axis]);
-    }
-    const std::vector<char> packed =
-      joined.Grid.stored ? Packed(joined.Grid, header.grid.point_bytes()) : std::vector<char>();
-    const void* values = joined.Grid.stored ? packed.data() : joined.Grid.fields[0].values;
-    report = grows ? series->write(header, values, bytes, options)
-                   : bat::bricks::write(target.File, header, values, bytes, options);
-  }
-  if (target.List)
+  if (goal.List)
   {
     this->Agree(bat::attempt(
       [&]
       {
         if (this->IsFirst())
         {
-          target.Before.push_back({ target.File.filename().u8string(), *header.time });
-          bat::bricks::write_list(*target.List, target.Before, this->Flush);
+          goal.Before.push_back({ goal.File.filename().u8string(), *header.time });
+          bat::bricks::write_list(*goal.List, goal.Before, this->Flush);
         }
       }));
   }

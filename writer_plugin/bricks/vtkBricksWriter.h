@@ -39,13 +39,21 @@
 
 #include <memory> // for std::unique_ptr
 #include <string> // for std::string
+#include <vector> // for std::vector
 
 namespace bat
 {
 namespace bricks
 {
 class GrowingSeries;
+struct Header;
+struct WriteOptions;
+struct WriteReport;
 }
+}
+namespace bat_vtk
+{
+struct Leaf;
 }
 
 class VTKBRICKSWRITER_EXPORT vtkBricksWriter : public vtkGridWriter
@@ -92,7 +100,17 @@ protected:
   int Cyclic[3] = { 0, 0, 0 };
 
 private:
+  struct Target;
+  struct Level;
+
+  static Target TargetOf(const std::string& name, bool all, bool keep, bool staged);
   std::string WriteLevel();
+  Level ReadLevel(const std::vector<bat_vtk::Leaf>& leaves, bool grows);
+  bat::bricks::Header HeaderOf(const Level& level);
+  bool WriteTogether(const Level& level, bat::bricks::Header& header,
+    const bat::bricks::WriteOptions& options, bat::bricks::WriteReport& report);
+  bat::bricks::WriteReport WriteAlone(
+    const Level& level, bat::bricks::Header& header, const bat::bricks::WriteOptions& options);
   void MoveStaged(const std::string& stem);
 
   vtkBricksWriter(const vtkBricksWriter&) = delete;

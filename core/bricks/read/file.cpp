@@ -313,36 +313,161 @@ void File::read_box(const std::array<std::int64_t, 3>& first,
     });
 }
 
+// What validation looks for, besides what reading finds: padding that is zero, bricks one after the
+// other, no stored brick that need not be, a preview and ranges that are those of the values.
+class File::Validation
+{
+public:
+  Validation(const File& file, const Impl& impl)
+    : file_(file)
+    , impl_(impl)
+    , grid_(file.grid())
+    , preview_(file.preview())
+  {
+    const auto edge = static_cast<std::size_t>(this->grid_.edge);
+    this->values_.resize(edge * edge * edge * this->grid_.point_bytes());
+    this->filled_.resize(this->values_.size());
+  }
+
+  void check_header_padding() const
+  {
+    const auto& preview = this->impl_.layout.preview;
+    const auto& index = this->impl_.layout.index;
+    const std::uint64_t text_end = sizeof(format::HeaderRecord) + this->impl_.header.field.size() +
+      this->impl_.header.metadata.size();
+    this->check_zeros(text_end, preview.offset);
+    this->check_zeros(preview.offset + preview.raw_bytes + 8 * preview.pages(), index.offset);
+    this->check_zeros(
+      index.offset + index.raw_bytes + 8 * index.pages(), this->impl_.layout.bricks_offset);
+  }
+
+  void check_slot(std::uint64_t slot)
+  {
+    const auto place = this->impl_.layout.order.place(slot);
+    if (place[0] >= this->grid_.bricks(0) || place[1] >= this->grid_.bricks(1) ||
+      place[2] >= this->grid_.bricks(2))
+    {
+      if (this->impl_.index_word(slot) != 0)
+      {
+        this->refuse(fmt::format("slot {} of the index is outside of the grid and not 0", slot));
+      }
+      return;
+    }
+    this->check_brick(place);
+  }
+
+  [[nodiscard]] Checked finish() const
+  {
+    const std::uint64_t bricks_bytes = this->impl_.file.size() - this->impl_.layout.bricks_offset;
+    if (this->end_ != bricks_bytes)
+    {
+      this->refuse(fmt::format(
+        "the last brick ends {} bytes before the file does", bricks_bytes - this->end_));
+    }
+    if (!this->range_.is_of(this->impl_.header))
+    {
+      this->refuse("the header's ranges or largest speed are not those of the values");
+    }
+    return this->checked_;
+  }
+
+private:
+  [[noreturn]] void refuse(const std::string& what) const
+  {
+    format::corrupt(this->file_.name(), what);
+  }
+
+  /// Fewer than 8 bytes.
+  void check_zeros(std::uint64_t begin, std::uint64_t end) const
+  {
+    std::uint64_t padding = 0;
+    this->impl_.file.read(begin, &padding, static_cast<std::size_t>(end - begin));
+    if (padding != 0)
+    {
+      this->refuse(fmt::format("padding at offset {} is not zero", begin));
+    }
+  }
+
+  void check_place(std::uint64_t brick, const format::BrickEntry& entry)
+  {
+    if (entry.offset != this->end_)
+    {
+      this->refuse(fmt::format("{} is at offset {} of the bricks; the one before it ends at {}",
+        this->impl_.describe(brick), entry.offset, this->end_));
+    }
+    const std::uint64_t bricks_offset = this->impl_.layout.bricks_offset;
+    this->end_ = format::align8(entry.offset + entry.bytes);
+    if (this->end_ > this->impl_.file.size() - bricks_offset)
+    {
+      this->refuse("the padding behind the last brick is missing");
+    }
+    this->check_zeros(bricks_offset + entry.offset + entry.bytes, bricks_offset + this->end_);
+  }
+
+  /// A brick of one value that the index knows is not stored.
+  void check_is_needed(std::uint64_t brick, const format::BrickEntry& entry,
+    const std::array<int, 3>& points, std::size_t row, std::size_t plane, std::size_t bytes)
+  {
+    using Fill = std::pair<decltype(&format::fill_with_nan), const char*>;
+    for (const auto& [fill, value] :
+      { Fill(&format::fill_with_nan, "the quiet NaN"), Fill(&format::fill_with_zeros, "0") })
+    {
+      fill(this->grid_, points, { this->filled_.data(), row, plane });
+      if (std::memcmp(this->filled_.data(), this->values_.data(), bytes) == 0)
+      {
+        this->refuse(
+          fmt::format("{} has {} stored bytes and no value but {}; such bricks have none",
+            this->impl_.describe(brick), entry.bytes, value));
+      }
+    }
+  }
+
+  void check_brick(const std::array<std::int64_t, 3>& place)
+  {
+    const std::uint64_t brick = this->grid_.brick_number(place);
+    const format::BrickEntry entry = this->impl_.entry(brick);
+    if (entry.bytes != 0)
+    {
+      this->check_place(brick, entry);
+    }
+    const std::array<int, 3> points = this->impl_.points_of(brick);
+    const std::size_t row = static_cast<std::size_t>(points[0]) * this->grid_.point_bytes();
+    const std::size_t plane = row * static_cast<std::size_t>(points[1]);
+    this->file_.read(brick, { this->values_.data(), row, plane });
+    const std::size_t count = format::points_of_brick(this->grid_, place);
+    if (entry.bytes != 0)
+    {
+      this->check_is_needed(brick, entry, points, row, plane, count * this->grid_.point_bytes());
+    }
+    this->range_.add(this->grid_, this->values_.data(), count);
+    if (std::memcmp(this->preview_.data() + brick * this->grid_.point_bytes(), this->values_.data(),
+          this->grid_.point_bytes()) != 0)
+    {
+      this->refuse(
+        fmt::format("the preview of {} is not its first point", this->impl_.describe(brick)));
+    }
+    ++this->checked_.bricks;
+    this->checked_.blank_bricks += entry.bytes == 0 && entry.offset == format::BrickEntry::kNoFlow;
+    this->checked_.brick_bytes += entry.bytes;
+    this->checked_.value_bytes += count * this->grid_.point_bytes();
+  }
+
+  const File& file_;
+  const Impl& impl_;
+  const BrickGrid& grid_;
+  std::vector<std::byte> preview_;
+  std::vector<std::byte> values_; ///< of a brick
+  std::vector<std::byte> filled_; ///< a brick of one value
+  std::uint64_t end_ = 0;         ///< of the bricks so far
+  format::ValueRange range_;
+  Checked checked_;
+};
+
 Checked File::validate(const std::function<bool(double)>& progress) const
 {
   const Impl& impl = *this->impl_;
-  const BrickGrid& grid = this->grid();
-  const std::vector<std::byte> preview = this->preview();
-  const auto edge = static_cast<std::size_t>(grid.edge);
-  std::vector<std::byte> brick_values(edge * edge * edge * grid.point_bytes());
-  std::vector<std::byte> blank(brick_values.size());
-  const auto zeros_until = [&](std::uint64_t from, std::uint64_t to)
-  {
-    std::uint64_t padding = 0;
-    impl.file.read(from, &padding, static_cast<std::size_t>(to - from)); // fewer than 8
-    if (padding != 0)
-    {
-      format::corrupt(this->name(), fmt::format("padding at offset {} is not zero", from));
-    }
-  };
-  const auto& preview_section = impl.layout.preview;
-  const auto& index_section = impl.layout.index;
-  const std::uint64_t text_end =
-    sizeof(format::HeaderRecord) + impl.header.field.size() + impl.header.metadata.size();
-  zeros_until(text_end, preview_section.offset);
-  zeros_until(preview_section.offset + preview_section.raw_bytes + 8 * preview_section.pages(),
-    index_section.offset);
-  zeros_until(index_section.offset + index_section.raw_bytes + 8 * index_section.pages(),
-    impl.layout.bricks_offset);
-
-  Checked checked;
-  format::ValueRange range;
-  std::uint64_t end = 0;
+  Validation validation(*this, impl);
+  validation.check_header_padding();
   const std::uint64_t slots = impl.layout.order.slot_count();
   for (std::uint64_t slot = 0; slot != slots; ++slot)
   {
@@ -351,75 +476,8 @@ Checked File::validate(const std::function<bool(double)>& progress) const
     {
       throw Error(ErrorCode::Cancelled, this->name() + ": the caller gave the validation up");
     }
-    const auto place = impl.layout.order.place(slot);
-    if (place[0] >= grid.bricks(0) || place[1] >= grid.bricks(1) || place[2] >= grid.bricks(2))
-    {
-      if (impl.index_word(slot) != 0)
-      {
-        format::corrupt(
-          this->name(), fmt::format("slot {} of the index is outside of the grid and not 0", slot));
-      }
-      continue;
-    }
-    const std::uint64_t brick = grid.brick_number(place);
-    const format::BrickEntry entry = impl.entry(brick);
-    const std::array<int, 3> points = impl.points_of(brick);
-    if (entry.bytes != 0)
-    {
-      if (entry.offset != end)
-      {
-        format::corrupt(this->name(),
-          fmt::format("{} is at offset {} of the bricks; the one before it ends at {}",
-            impl.describe(brick), entry.offset, end));
-      }
-      end = format::align8(entry.offset + entry.bytes);
-      if (end > impl.file.size() - impl.layout.bricks_offset)
-      {
-        format::corrupt(this->name(), "the padding behind the last brick is missing");
-      }
-      zeros_until(
-        impl.layout.bricks_offset + entry.offset + entry.bytes, impl.layout.bricks_offset + end);
-    }
-    const std::size_t row = static_cast<std::size_t>(points[0]) * grid.point_bytes();
-    const std::size_t plane = row * static_cast<std::size_t>(points[1]);
-    this->read(brick, { brick_values.data(), row, plane });
-    const std::size_t count = format::points_of_brick(grid, place);
-    using Fill = std::pair<decltype(&format::fill_with_nan), const char*>;
-    for (const auto& [fill, value] :
-      { Fill(&format::fill_with_nan, "the quiet NaN"), Fill(&format::fill_with_zeros, "0") })
-    {
-      fill(grid, points, { blank.data(), row, plane });
-      if (entry.bytes != 0 &&
-        std::memcmp(blank.data(), brick_values.data(), count * grid.point_bytes()) == 0)
-      {
-        format::corrupt(this->name(),
-          fmt::format("{} has {} stored bytes and no value but {}; such bricks have none",
-            impl.describe(brick), entry.bytes, value));
-      }
-    }
-    range.add(grid, brick_values.data(), count);
-    if (std::memcmp(preview.data() + brick * grid.point_bytes(), brick_values.data(),
-          grid.point_bytes()) != 0)
-    {
-      format::corrupt(this->name(),
-        fmt::format("the preview of {} is not its first point", impl.describe(brick)));
-    }
-    ++checked.bricks;
-    checked.blank_bricks += entry.bytes == 0 && entry.offset == format::BrickEntry::kNoFlow;
-    checked.brick_bytes += entry.bytes;
-    checked.value_bytes += count * grid.point_bytes();
+    validation.check_slot(slot);
   }
-  if (end != impl.file.size() - impl.layout.bricks_offset)
-  {
-    format::corrupt(this->name(),
-      fmt::format("the last brick ends {} bytes before the file does",
-        impl.file.size() - impl.layout.bricks_offset - end));
-  }
-  if (!range.is_of(impl.header))
-  {
-    format::corrupt(
-      this->name(), "the header's ranges or largest speed are not those of the values");
-  }
-  return checked;
+  return validation.finish();
 }
 }

@@ -288,13 +288,56 @@ void BrickCache::want_readers(std::size_t count)
   }
 }
 
-BrickCache::Acquired BrickCache::acquire(
-  const std::uint64_t* keys, std::size_t count, BrickSlot** slots, Waiter& waiter)
+// Takes back the pins of an acquire() that cannot be had. Empty places are passed over.
+void BrickCache::unpin_all(BrickSlot* const* slots, std::size_t count) noexcept
 {
-  const std::unique_lock<std::mutex> lock = this->lock();
-  this->counts_.looked += count;
-  std::array<bool, 16> is_new{};
-  // Those that are there first: taking slots for the others must not drop them.
+  for (std::size_t i = 0; i != count; ++i)
+  {
+    if (!slots[i])
+    {
+      continue;
+    }
+    if (!slots[i]->prefetched)
+    {
+      this->unpin(*slots[i]);
+    }
+    else if (--slots[i]->pins == 0 && slots[i]->state == State::Ready)
+    {
+      this->unused_.add(*slots[i]);
+    }
+  }
+}
+
+// A pinned slot for a brick that has none; nullptr if too many are in use.
+BrickSlot* BrickCache::add_slot(std::uint64_t key)
+{
+  BrickSlot* slot = this->take_slot(0);
+  if (!slot)
+  {
+    return nullptr;
+  }
+  slot->key = key;
+  try
+  {
+    this->table_.insert(slot);
+  }
+  catch (...)
+  {
+    this->free_.push_back(slot);
+    throw;
+  }
+  slot->spent = false;
+  slot->state = State::Failed; // as long as it is not requested: unpin() forgets it
+  slot->pins = 1;
+  slot->ghosts.store(1, std::memory_order_relaxed);
+  return slot;
+}
+
+// Pins the slots of all bricks; false, with no pin, if too many are in use.
+bool BrickCache::pin(
+  const std::uint64_t* keys, std::size_t count, BrickSlot** slots, std::array<bool, 16>& is_new)
+{
+  // Cached bricks first: taking slots for the others must not drop them.
   for (std::size_t i = 0; i != count; ++i)
   {
     slots[i] = this->table_.find(keys[i]);
@@ -303,31 +346,6 @@ BrickCache::Acquired BrickCache::acquire(
       this->list_of(*slots[i]).remove(*slots[i]);
     }
   }
-  const auto give_back = [&]
-  {
-    for (std::size_t i = 0; i != count; ++i)
-    {
-      if (!slots[i])
-      {
-        continue;
-      }
-      if (slots[i]->prefetched && slots[i]->state == State::Ready)
-      {
-        if (--slots[i]->pins == 0)
-        {
-          this->unused_.add(*slots[i]);
-        }
-      }
-      else if (slots[i]->prefetched)
-      {
-        --slots[i]->pins;
-      }
-      else
-      {
-        this->unpin(*slots[i]);
-      }
-    }
-  };
   for (std::size_t i = 0; i != count; ++i)
   {
     if (slots[i])
@@ -340,36 +358,34 @@ BrickCache::Acquired BrickCache::acquire(
       ++slots[i]->pins;
       continue;
     }
-    BrickSlot* slot = nullptr;
     try
     {
-      slot = this->take_slot(0);
-      if (slot)
-      {
-        slot->key = keys[i];
-        this->table_.insert(slot);
-      }
+      slots[i] = this->add_slot(keys[i]);
     }
     catch (...)
     {
-      if (slot)
-      {
-        this->free_.push_back(slot);
-      }
-      give_back();
+      this->unpin_all(slots, count);
       throw;
     }
-    if (!slot)
+    if (!slots[i])
     {
-      give_back();
-      return Acquired::Refused;
+      this->unpin_all(slots, count);
+      return false;
     }
-    slots[i] = slot;
     is_new[i] = true;
-    slot->spent = false;
-    slot->state = State::Failed; // as long as it is not asked for: give_back() forgets it
-    slot->pins = 1;
-    slot->ghosts.store(1, std::memory_order_relaxed);
+  }
+  return true;
+}
+
+BrickCache::Acquired BrickCache::acquire(
+  const std::uint64_t* keys, std::size_t count, BrickSlot** slots, Waiter& waiter)
+{
+  const std::unique_lock<std::mutex> lock = this->lock();
+  this->counts_.looked += count;
+  std::array<bool, 16> is_new{};
+  if (!this->pin(keys, count, slots, is_new))
+  {
+    return Acquired::Refused;
   }
   std::size_t missing = 0;
   waiter.error_.reset();
@@ -414,7 +430,7 @@ BrickCache::Acquired BrickCache::acquire(
   if (waiter.error_)
   {
     const Error error = *waiter.error_;
-    give_back();
+    this->unpin_all(slots, count);
     throw error;
   }
   return Acquired::Ready;

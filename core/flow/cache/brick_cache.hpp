@@ -178,6 +178,10 @@ private:
   [[nodiscard]] BrickSlot* new_slot();
   void forget(BrickSlot& slot) noexcept;
   void unpin(BrickSlot& slot) noexcept;
+  void unpin_all(BrickSlot* const* slots, std::size_t count) noexcept;
+  [[nodiscard]] BrickSlot* add_slot(std::uint64_t key);
+  [[nodiscard]] bool pin(
+    const std::uint64_t* keys, std::size_t count, BrickSlot** slots, std::array<bool, 16>& is_new);
   void ask(BrickSlot& slot, std::deque<Request>& queue);
   void want_readers(std::size_t count);
   void note_read_time(std::chrono::nanoseconds taken);

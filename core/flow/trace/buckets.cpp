@@ -687,10 +687,127 @@ void Buckets::put(Worker& worker)
   worker.ended = 0;
 }
 
+void Buckets::report_progress(
+  const std::function<bool(std::uint64_t)>& report, std::unique_lock<std::mutex>& lock)
+{
+  const std::uint64_t done = this->done_;
+  lock.unlock();
+  const bool is_to_continue = report(done);
+  lock.lock();
+  if (!is_to_continue)
+  {
+    this->fail(Error(ErrorCode::Cancelled, "the caller gave the trace up"));
+  }
+}
+
+// While no bucket is ready.
+void Buckets::wait(bool is_reporting, std::unique_lock<std::mutex>& lock)
+{
+  using Clock = std::chrono::steady_clock;
+  if (this->active_ != 0)
+  {
+    lock.unlock();
+    const bool has_helped = this->cache_.help();
+    lock.lock();
+    if (has_helped || this->is_over() || this->has_ready())
+    {
+      return;
+    }
+  }
+  const auto begin = Clock::now();
+  ++this->waits_;
+  if (this->active_ == 0)
+  {
+    // Another run may hold the slots, and its release of them wakes no thread here.
+    this->changed_.wait_for(lock, std::chrono::milliseconds(2));
+  }
+  else if (is_reporting)
+  {
+    this->changed_.wait_for(lock, kReportEach);
+  }
+  else
+  {
+    this->changed_.wait(lock);
+  }
+  this->wait_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// Without the lock.
+void Buckets::walk_and_prefetch(const Bucket& bucket, Worker& worker)
+{
+  if (!worker.rows.empty())
+  {
+    this->cache_.prefetch(worker.rows.data(), worker.rows.size());
+    worker.rows.clear();
+  }
+  this->walk_part(bucket, worker);
+  if (!worker.ahead.empty())
+  {
+    this->cache_.prefetch(worker.ahead.data(), worker.ahead.size());
+    worker.ahead.clear();
+  }
+  if (!worker.hinted.empty())
+  {
+    worker.hinted.resize(
+      this->cache_.prefetch(worker.hinted.data(), worker.hinted.size(), BrickCache::Ahead::Hints));
+  }
+}
+
+// Looks less far ahead when too many of the bricks that were read ahead are dropped unused.
+void Buckets::judge_depth()
+{
+  const CacheCounts counts = this->cache_.counts();
+  const auto by_velocity = [&](std::uint64_t CacheCounts::*all, std::uint64_t CacheCounts::*hints)
+  { return (counts.*all - counts.*hints) - (this->checked_.*all - this->checked_.*hints); };
+  const std::uint64_t wasted = by_velocity(&CacheCounts::wasted, &CacheCounts::hints_wasted);
+  const std::uint64_t used = by_velocity(&CacheCounts::used, &CacheCounts::hints_used);
+  if (wasted + used >= kJudged)
+  {
+    if (10 * wasted > 3 * (wasted + used))
+    {
+      this->depth_ = this->depth_ / 2;
+    }
+    this->checked_ = counts;
+  }
+}
+
+// Walks the particles of a ready bucket.
+void Buckets::process(Worker& worker, std::unique_lock<std::mutex>& lock)
+{
+  Bucket* const bucket = this->take(worker);
+  std::int32_t& walked = this->walked_[worker.number];
+  walked = bucket->at.interval;
+  if (this->has_ready())
+  {
+    this->changed_.notify_one();
+  }
+  lock.unlock();
+  const auto failed = attempt([&] { this->walk_and_prefetch(*bucket, worker); });
+  lock.lock();
+  this->finish(bucket);
+  if (failed)
+  {
+    throw *failed;
+  }
+  this->put(worker);
+  walked = kNowhere;
+  if (this->hints_.graph)
+  {
+    this->hinted_.insert(this->hinted_.end(), worker.hinted.begin(), worker.hinted.end());
+    worker.hinted.clear();
+    this->judge_hints();
+  }
+  if (this->options_.prefetch != Prefetch::None && !(this->sweep_ && this->sweep_->is_dense()))
+  {
+    this->judge_depth();
+  }
+}
+
 void Buckets::work(std::size_t number, const std::function<bool(std::uint64_t)>* report) noexcept
 {
   using Clock = std::chrono::steady_clock;
   Worker worker;
+  worker.number = number;
   worker.log = &this->logs_[number];
   worker.learned = this->hint_logs_.empty() ? nullptr : &this->hint_logs_[number];
   auto reported = Clock::now();
@@ -703,108 +820,16 @@ void Buckets::work(std::size_t number, const std::function<bool(std::uint64_t)>*
         if (report && Clock::now() - reported >= kReportEach)
         {
           reported = Clock::now();
-          const std::uint64_t done = this->done_;
-          lock.unlock();
-          const bool goes_on = (*report)(done);
-          lock.lock();
-          if (!goes_on)
-          {
-            this->fail(Error(ErrorCode::Cancelled, "the caller gave the trace up"));
-          }
+          this->report_progress(*report, lock);
           continue;
         }
         this->announce();
-        if (this->ready_.empty() && this->now_ready_.empty())
+        if (!this->has_ready())
         {
-          if (this->active_ != 0)
-          {
-            lock.unlock();
-            const bool has_helped = this->cache_.help();
-            lock.lock();
-            if (has_helped)
-            {
-              continue;
-            }
-            if (this->is_over() || !this->ready_.empty() || !this->now_ready_.empty())
-            {
-              continue;
-            }
-          }
-          // Another run may have the slots: nobody says when it gives them back.
-          const auto begin = Clock::now();
-          ++this->waits_;
-          if (this->active_ == 0 || report)
-          {
-            this->changed_.wait_for(
-              lock, this->active_ == 0 ? std::chrono::milliseconds(2) : kReportEach);
-          }
-          else
-          {
-            this->changed_.wait(lock);
-          }
-          this->wait_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+          this->wait(report != nullptr, lock);
           continue;
         }
-        Bucket* const bucket = this->take(worker);
-        this->walked_[number] = bucket->at.interval;
-        if (!this->ready_.empty() || !this->now_ready_.empty())
-        {
-          this->changed_.notify_one();
-        }
-        lock.unlock();
-        const auto failed = attempt(
-          [&]
-          {
-            if (!worker.rows.empty())
-            {
-              this->cache_.prefetch(worker.rows.data(), worker.rows.size());
-              worker.rows.clear();
-            }
-            this->walk_part(*bucket, worker);
-            if (!worker.ahead.empty())
-            {
-              this->cache_.prefetch(worker.ahead.data(), worker.ahead.size());
-              worker.ahead.clear();
-            }
-            if (!worker.hinted.empty())
-            {
-              worker.hinted.resize(this->cache_.prefetch(
-                worker.hinted.data(), worker.hinted.size(), BrickCache::Ahead::Hints));
-            }
-          });
-        lock.lock();
-        this->finish(bucket);
-        if (failed)
-        {
-          throw *failed;
-        }
-        this->put(worker);
-        this->walked_[number] = kNowhere;
-        if (this->hints_.graph)
-        {
-          this->hinted_.insert(this->hinted_.end(), worker.hinted.begin(), worker.hinted.end());
-          worker.hinted.clear();
-          this->judge_hints();
-        }
-        if (this->options_.prefetch != Prefetch::None &&
-          !(this->sweep_ && this->sweep_->is_dense()))
-        {
-          const CacheCounts counts = this->cache_.counts();
-          const auto by_velocity =
-            [&](std::uint64_t CacheCounts::*all, std::uint64_t CacheCounts::*hints)
-          { return (counts.*all - counts.*hints) - (this->checked_.*all - this->checked_.*hints); };
-          const std::uint64_t wasted =
-            by_velocity(&CacheCounts::wasted, &CacheCounts::hints_wasted);
-          const std::uint64_t used = by_velocity(&CacheCounts::used, &CacheCounts::hints_used);
-          if (wasted + used >= kJudged)
-          {
-            if (10 * wasted > 3 * (wasted + used))
-            {
-              this->depth_ = this->depth_ / 2;
-            }
-            this->checked_ = counts;
-          }
-        }
+        this->process(worker, lock);
         if (this->is_over())
         {
           this->changed_.notify_all();

@@ -154,6 +154,7 @@ private:
   /// Of one worker.
   struct Worker
   {
+    std::size_t number = 0;
     WalkLog* log = nullptr;
     HintLog* learned = nullptr;
     std::vector<Particle> part;
@@ -190,6 +191,16 @@ private:
   }
   [[nodiscard]] BucketKey key_of(const Particle& particle) const noexcept;
   void work(std::size_t number, const std::function<bool(std::uint64_t)>* report) noexcept;
+  [[nodiscard]] bool has_ready() const noexcept
+  {
+    return !this->ready_.empty() || !this->now_ready_.empty();
+  }
+  void report_progress(
+    const std::function<bool(std::uint64_t)>& report, std::unique_lock<std::mutex>& lock);
+  void wait(bool is_reporting, std::unique_lock<std::mutex>& lock);
+  void process(Worker& worker, std::unique_lock<std::mutex>& lock);
+  void walk_and_prefetch(const Bucket& bucket, Worker& worker);
+  void judge_depth();
   void announce();
   [[nodiscard]] Bucket* pick();
   [[nodiscard]] bool is_before_others(std::int32_t interval) const;

@@ -83,6 +83,155 @@ void put_together(std::vector<NotedPoints>& noted, const std::vector<Seed>& seed
   }
 }
 
+TraceOptions options_for(const BrickSource& source, const TraceOptions& given)
+{
+  TraceOptions options = given;
+  if (options.in_step)
+  {
+    options.prefetch = Prefetch::None;
+    options.hints = Hints::Off;
+    options.most_particles = std::numeric_limits<std::size_t>::max();
+  }
+  if (is_steady(source))
+  {
+    options.hints = Hints::Off; // which are of levels that follow each other
+  }
+  return options;
+}
+
+/// Where a line begins.
+struct Start
+{
+  std::array<std::int32_t, 3> cell;
+  std::uint32_t line;
+  std::uint32_t intervals;
+  const Particle* rest;
+};
+
+/// Of the particles that rest, and of the seeds inside of domain and times. `lines` get their ends,
+/// as if all ended at the seed.
+std::vector<Start> find_starts(const RunFrame& frame, const std::vector<Seed>& seeds,
+  const std::vector<Particle>& resting, std::vector<Line>& lines, std::vector<bool>& rested)
+{
+  std::vector<Start> starts;
+  const auto add = [&](const Particle& particle, std::uint32_t line, const Particle* rest)
+  {
+    const auto intervals =
+      static_cast<std::uint32_t>(frame.last_interval() - particle.interval) + 1;
+    starts.push_back({ particle.cell, line, intervals, rest });
+  };
+  for (const Particle& particle : resting)
+  {
+    rested[particle.line] = true;
+    add(particle, particle.line, &particle);
+  }
+  for (std::size_t i = 0; i != seeds.size(); ++i)
+  {
+    lines[i].end = seeds[i].position;
+    lines[i].end_time = seeds[i].time;
+    if (rested[i])
+    {
+      continue;
+    }
+    if (const std::optional<Particle> particle = frame.begin(seeds[i]))
+    {
+      add(*particle, static_cast<std::uint32_t>(i), nullptr);
+    }
+  }
+  return starts;
+}
+
+std::uint64_t count_intervals(const std::vector<Start>& starts)
+{
+  return std::accumulate(starts.begin(), starts.end(), std::uint64_t{ 0 },
+    [](std::uint64_t sum, const Start& start) { return sum + start.intervals; });
+}
+
+Buckets::HintUse hints_for(const Cache& cache, const TraceOptions& options)
+{
+  Buckets::HintUse hints;
+  if (options.hints != Hints::Off && options.prefetch != Prefetch::None)
+  {
+    hints.graph = cache.hints().graph();
+    if (hints.graph->size() == 0)
+    {
+      hints.graph = nullptr;
+    }
+  }
+  if (options.hints == Hints::Learn)
+  {
+    hints.most_learned = std::min(cache.hints().most(), kMostLearned);
+  }
+  return hints;
+}
+
+/// Of all tiles, as a fraction that never falls.
+class TileProgress
+{
+public:
+  TileProgress(const std::function<bool(double)>& function, std::uint64_t intervals)
+    : function_(function)
+    , total_(std::max<std::uint64_t>(intervals, 1))
+  {
+  }
+
+  /// `done`: particle-intervals of the present tile. False cancels the trace.
+  [[nodiscard]] bool report(std::uint64_t done)
+  {
+    if (!this->function_)
+    {
+      return true;
+    }
+    this->fraction_ = std::max(this->fraction_,
+      static_cast<double>(this->before_ + done) / static_cast<double>(this->total_));
+    return this->function_(std::min(this->fraction_, 1.0));
+  }
+  void finish_tile(std::uint64_t intervals) noexcept { this->before_ += intervals; }
+
+private:
+  const std::function<bool(double)>& function_;
+  std::uint64_t total_;
+  std::uint64_t before_ = 0; ///< particle-intervals of finished tiles
+  double fraction_ = 0;
+};
+
+/// What a worker noted of lines that ended or rest.
+void take_ends(const WalkLog& log, Resting& rests, PathLines& all)
+{
+  rests.particles.insert(rests.particles.end(), log.resting.begin(), log.resting.end());
+  for (const WalkLog::Arrival& arrival : log.arrivals)
+  {
+    all.lines[arrival.line].arrival_time = arrival.time;
+    all.lines[arrival.line].destination = arrival.destination;
+  }
+  all.statistics.cells += log.cells;
+  all.statistics.steps += log.steps;
+}
+
+void count_reads(const BrickSource& source, const BrickCache& bricks, const CacheCounts& before,
+  std::size_t touched, Statistics& s)
+{
+  const CacheCounts counts = bricks.counts();
+  const BrickGrid& grid = source.grid();
+  s.bricks = grid.brick_count() * source.times().size();
+  s.value_bytes = grid.point_bytes() * source.times().size();
+  for (const std::int64_t points : grid.points)
+  {
+    s.value_bytes *= static_cast<std::uint64_t>(points);
+  }
+  s.touched = touched;
+  s.hits = counts.hits - before.hits;
+  s.read = counts.demanded - before.demanded;
+  s.prefetched = counts.prefetched - before.prefetched;
+  s.prefetches_used = counts.used - before.used;
+  s.prefetches_wasted = counts.wasted - before.wasted;
+  s.hinted = counts.hinted - before.hinted;
+  s.hints_used = counts.hints_used - before.hints_used;
+  s.bytes_read = counts.bytes_read - before.bytes_read;
+  s.cache_bytes = bricks.bytes();
+  s.most_cache_bytes = bricks.most_bytes();
+}
+
 struct Fold
 {
   std::uint64_t sum = 0xCBF29CE484222325u;
@@ -138,18 +287,8 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
   const TraceOptions& given, KeySet& touched, const std::vector<Particle>& resting,
   const std::vector<double>& releases)
 {
-  TraceOptions options = given;
-  if (options.in_step)
-  {
-    options.prefetch = Prefetch::None;
-    options.hints = Hints::Off;
-    options.most_particles = std::numeric_limits<std::size_t>::max();
-  }
   const BrickSource& source = cache.source();
-  if (is_steady(source))
-  {
-    options.hints = Hints::Off; // which are of levels that follow each other
-  }
+  const TraceOptions options = options_for(source, given);
   const RunFrame frame(source, options);
   if (seeds.size() >= 0xFFFFFFFFu)
   {
@@ -158,38 +297,8 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
   }
   PathLines all;
   all.lines.resize(seeds.size());
-  struct Start
-  {
-    std::array<std::int32_t, 3> cell;
-    std::uint32_t line;
-    const Particle* rest;
-  };
-  std::vector<Start> starts;
   std::vector<bool> rested(seeds.size());
-  std::uint64_t total = 0;
-  const auto add = [&](const Particle& particle, std::uint32_t line, const Particle* rest)
-  {
-    total += static_cast<std::uint64_t>(frame.last_interval() - particle.interval) + 1;
-    starts.push_back({ particle.cell, line, rest });
-  };
-  for (const Particle& particle : resting)
-  {
-    rested[particle.line] = true;
-    add(particle, particle.line, &particle);
-  }
-  for (std::size_t i = 0; i != seeds.size(); ++i)
-  {
-    all.lines[i].end = seeds[i].position;
-    all.lines[i].end_time = seeds[i].time;
-    if (rested[i])
-    {
-      continue;
-    }
-    if (const std::optional<Particle> particle = frame.begin(seeds[i]))
-    {
-      add(*particle, static_cast<std::uint32_t>(i), nullptr);
-    }
-  }
+  std::vector<Start> starts = find_starts(frame, seeds, resting, all.lines, rested);
   // Near ones together: a tile then has few bricks.
   if (starts.size() > options.most_particles)
   {
@@ -199,32 +308,8 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
   }
   BrickCache& bricks = cache.bricks();
   const CacheCounts before = bricks.counts();
-  Buckets::HintUse hints;
-  if (options.hints != Hints::Off && options.prefetch != Prefetch::None)
-  {
-    hints.graph = cache.hints().graph();
-    if (hints.graph->size() == 0)
-    {
-      hints.graph = nullptr;
-    }
-  }
-  if (options.hints == Hints::Learn)
-  {
-    hints.most_learned = std::min(cache.hints().most(), kMostLearned);
-  }
-  std::uint64_t done_before = 0;
-  double fraction = 0;
-  const auto report = [&](std::uint64_t done)
-  {
-    if (!options.progress)
-    {
-      return true;
-    }
-    fraction = std::max(fraction,
-      static_cast<double>(done_before + done) /
-        static_cast<double>(std::max<std::uint64_t>(total, 1)));
-    return options.progress(std::min(fraction, 1.0));
-  };
+  const Buckets::HintUse hints = hints_for(cache, options);
+  TileProgress progress(options.progress, count_intervals(starts));
   auto rests = std::make_shared<Resting>();
   const int threads = threads_of(options);
   std::vector<NotedPoints> noted;
@@ -237,37 +322,31 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
     const std::size_t end = begin + std::min(starts.size() - begin, options.most_particles);
     std::vector<Particle> tile;
     tile.reserve(end - begin);
-    std::uint64_t tile_total = 0;
+    std::uint64_t tile_intervals = 0;
     for (; begin != end; ++begin)
     {
-      const auto [cell, line, rest] = starts[begin];
-      Particle particle = rest != nullptr ? *rest : *frame.begin(seeds[line]);
-      particle.end_time = frame.end_of_age(releases.empty() ? seeds[line].time : releases[line]);
-      particle.line = line;
+      const Start& start = starts[begin];
+      const Seed& seed = seeds[start.line];
+      Particle particle = start.rest != nullptr ? *start.rest : *frame.begin(seed);
+      particle.end_time = frame.end_of_age(releases.empty() ? seed.time : releases[start.line]);
+      particle.line = start.line;
       tile.push_back(particle);
-      tile_total += static_cast<std::uint64_t>(frame.last_interval() - particle.interval) + 1;
+      tile_intervals += start.intervals;
     }
     Buckets buckets(bricks, frame, options, threads, hints, all.lines);
     for (std::size_t i = 0; i != noted.size(); ++i)
     {
       buckets.logs()[i].points = std::move(noted[i]);
     }
-    buckets.run(std::move(tile), report);
+    buckets.run(std::move(tile), [&](std::uint64_t done) { return progress.report(done); });
     cache.hints().learn(buckets.hint_logs());
     for (std::size_t i = 0; i != noted.size(); ++i)
     {
       WalkLog& log = buckets.logs()[i];
       noted[i] = std::move(log.points);
-      rests->particles.insert(rests->particles.end(), log.resting.begin(), log.resting.end());
-      for (const WalkLog::Arrival& arrival : log.arrivals)
-      {
-        all.lines[arrival.line].arrival_time = arrival.time;
-        all.lines[arrival.line].destination = arrival.destination;
-      }
-      all.statistics.cells += log.cells;
-      all.statistics.steps += log.steps;
+      take_ends(log, *rests, all);
     }
-    done_before += tile_total;
+    progress.finish_tile(tile_intervals);
     touched.insert(buckets.touched());
     all.statistics.waits += buckets.waits();
     all.statistics.wait_seconds += buckets.wait_seconds();
@@ -285,26 +364,7 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
     rests->time = frame.end_time();
     all.resting = std::move(rests);
   }
-  const CacheCounts counts = bricks.counts();
-  const BrickGrid& grid = source.grid();
-  Statistics& s = all.statistics;
-  s.bricks = grid.brick_count() * source.times().size();
-  s.value_bytes = grid.point_bytes() * source.times().size();
-  for (const std::int64_t points : grid.points)
-  {
-    s.value_bytes *= static_cast<std::uint64_t>(points);
-  }
-  s.touched = touched.size();
-  s.hits = counts.hits - before.hits;
-  s.read = counts.demanded - before.demanded;
-  s.prefetched = counts.prefetched - before.prefetched;
-  s.prefetches_used = counts.used - before.used;
-  s.prefetches_wasted = counts.wasted - before.wasted;
-  s.hinted = counts.hinted - before.hinted;
-  s.hints_used = counts.hints_used - before.hints_used;
-  s.bytes_read = counts.bytes_read - before.bytes_read;
-  s.cache_bytes = bricks.bytes();
-  s.most_cache_bytes = bricks.most_bytes();
+  count_reads(source, bricks, before, touched.size(), all.statistics);
   return all;
 }
 }

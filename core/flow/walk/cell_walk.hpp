@@ -361,15 +361,19 @@ struct CellWalk : LaneWalk<T>
     }
   }
 
-  /// Lanes that have come to another cell.
-  [[nodiscard]] BAT_INLINE unsigned take_step(const Vectors& slope)
+  /// A step of each active lane.
+  struct LaneSteps
   {
-    Vector4 h = step;
-    const Vector4 speed =
-      larger(larger(magnitude_of(slope.x), magnitude_of(slope.y)), magnitude_of(slope.z));
-    h = h * speed > kMostStride ? kMostStride / speed : h;
-    const LaneMask to_stop = ~(s + h < stop);
-    h = to_stop ? stop - s : h;
+    Vector4 h;
+    LaneMask to_stop; ///< ends at `stop`
+    Step step;
+    LaneMask is_good;
+    unsigned good = 0;
+  };
+
+  /// False if lanes have taken too many steps, which leave; no step is taken then.
+  [[nodiscard]] BAT_INLINE bool count_steps(const Vectors& slope)
+  {
     unsigned overdue = 0;
     for (unsigned left = active; left != 0; left &= left - 1)
     {
@@ -379,72 +383,66 @@ struct CellWalk : LaneWalk<T>
     if (overdue != 0)
     {
       this->give_up(overdue, slope);
-      return 0; // nobody has taken a step
+      return false;
     }
     for (unsigned left = active; left != 0; left &= left - 1)
     {
       ++lanes[lowest_lane(left)]->steps;
     }
     log.steps += lanes_in(active);
-    Step now;
-    now.take(field, u, s, h, slope);
+    return true;
+  }
+
+  /// Takes a step where its error is within the tolerance, and sets the length of the next one.
+  BAT_INLINE void try_step(const Vectors& slope, LaneSteps& now)
+  {
+    now.step.take(field, u, s, now.h, slope);
     // Up to five times longer or shorter, for an error of the order of the tolerance; a step whose
     // error is no number is too long.
-    const Vector4 ratio = run.tolerance / now.error;
+    const Vector4 ratio = run.tolerance / now.step.error;
     Vector4 factor = 0.9 * fifth_roots_of(smaller(larger(ratio, all_of(1e-15)), all_of(3125)));
     factor = ratio >= 3125 ? all_of(5) : larger(factor, all_of(0.2));
-    const LaneMask is_good = mask_of(active) & (now.error <= run.tolerance);
-    const unsigned good = bits_of(is_good);
+    now.is_good = mask_of(active) & (now.step.error <= run.tolerance);
+    now.good = bits_of(now.is_good);
     // A step to the end says little of how long a step may be.
-    const Vector4 next = h * (is_good ? factor : smaller(factor, all_of(0.9)));
-    const Vector4 longer = smaller(to_stop ? larger(next, step) : next, all_of(1));
-    step = is_good ? longer : next;
-    const unsigned bad = active & ~good;
+    const Vector4 next = now.h * (now.is_good ? factor : smaller(factor, all_of(0.9)));
+    const Vector4 longer = smaller(now.to_stop ? larger(next, step) : next, all_of(1));
+    step = now.is_good ? longer : next;
+    const unsigned bad = active & ~now.good;
     if (bad != 0)
     {
-      this->give_up(bad & ~bits_of(s + h > s), slope); // there is no shorter one
+      this->give_up(bad & ~bits_of(s + now.h > s), slope); // there is no shorter one
     }
-    if (good == 0)
-    {
-      return 0;
-    }
+  }
 
-    const Curves polynomials(now, u, h);
-    const std::array<AxisCurves, 3> curves{
-      AxisCurves(polynomials.c0.x, polynomials.c1.x, polynomials.c2.x, polynomials.c3.x, now.end.x),
-      AxisCurves(polynomials.c0.y, polynomials.c1.y, polynomials.c2.y, polynomials.c3.y, now.end.y),
-      AxisCurves(polynomials.c0.z, polynomials.c1.z, polynomials.c2.z, polynomials.c3.z, now.end.z)
-    };
+  /// Where the curves of a step leave their cells first.
+  [[nodiscard]] BAT_INLINE Crossings find_crossings(
+    const LaneSteps& now, const Curves& polynomials, const std::array<AxisCurves, 3>& curves) const
+  {
     const Vector4 low =
       smaller(smaller(curves[0].lowest(), curves[1].lowest()), curves[2].lowest());
     const Vector4 high =
       larger(larger(curves[0].highest(), curves[1].highest()), curves[2].highest());
-    const LaneMask beyond = is_good & ((low < -kFace) | (high > 1 + kFace));
+    const LaneMask beyond = now.is_good & ((low < -kFace) | (high > 1 + kFace));
     Crossings crossings;
     if (bits_of(beyond) != 0)
     {
       crossings = first_crossings(polynomials, curves, beyond);
     }
-    for (unsigned lane = 0; lane != kLanes; ++lane)
-    {
-      if ((good >> lane & 1) != 0)
-      {
-        lanes[lane]->is_noted = false;
-      }
-    }
-    if (!run.destinations.empty())
-    {
-      this->arrive(good, curves, polynomials, crossings.theta, h);
-    }
+    return crossings;
+  }
+
+  /// Moves the lanes with good steps: to the end of the step, or to a face of the cell.
+  BAT_INLINE void move(const LaneSteps& now, const Curves& polynomials, const Crossings& crossings,
+    const Vectors& slope, bool is_crossing)
+  {
     const LaneMask any = crossings.crossed[0] | crossings.crossed[1] | crossings.crossed[2];
-    const unsigned crossing = good & active & bits_of(any);
-    const unsigned stopping = good & active & ~crossing & bits_of(to_stop);
     const Vector4 from = s;
-    const LaneMask moves = is_good & ~any;
-    Vectors to = inside(now.end);
-    if (crossing != 0)
+    const LaneMask moves = now.is_good & ~any;
+    Vectors to = inside(now.step.end);
+    if (is_crossing)
     {
-      const Vector4 cut = crossings.theta * h;
+      const Vector4 cut = crossings.theta * now.h;
       Vectors on_face = polynomials.at(crossings.theta);
       if (run.tolerance < kPrecise)
       {
@@ -461,19 +459,13 @@ struct CellWalk : LaneWalk<T>
       s = any ? smaller(from + cut, stop) : s;
     }
     // Lanes that have left keep what was noted of them.
-    u = chosen(is_good, to, u);
-    s = moves ? (to_stop ? stop : from + h) : s;
-    for (unsigned left = stopping; left != 0; left &= left - 1)
-    {
-      const unsigned lane = lowest_lane(left);
-      this->keep(lane);
-      const WalkEnd end = this->stop_here(*lanes[lane], u.of(lane), s[lane], now.k7.of(lane));
-      this->leave(lane, end);
-    }
-    if (crossing == 0)
-    {
-      return 0;
-    }
+    u = chosen(now.is_good, to, u);
+    s = moves ? (now.to_stop ? stop : from + now.h) : s;
+  }
+
+  /// The lanes on faces go to the cells behind them. Returns those that are in the brick.
+  [[nodiscard]] BAT_INLINE unsigned change_cells(unsigned crossing, const Crossings& crossings)
+  {
     Vectors there{};
     if (run.notes_points)
     {
@@ -489,6 +481,56 @@ struct CellWalk : LaneWalk<T>
     u.z = crossings.crossed[2] ? 1 - u.z : u.z;
     this->enter_cells(crossing & active);
     return crossing & active;
+  }
+
+  /// Lanes that have come to another cell.
+  [[nodiscard]] BAT_INLINE unsigned take_step(const Vectors& slope)
+  {
+    LaneSteps now;
+    const Vector4 speed =
+      larger(larger(magnitude_of(slope.x), magnitude_of(slope.y)), magnitude_of(slope.z));
+    now.h = step * speed > kMostStride ? kMostStride / speed : step;
+    now.to_stop = ~(s + now.h < stop);
+    now.h = now.to_stop ? stop - s : now.h;
+    if (!this->count_steps(slope))
+    {
+      return 0;
+    }
+    this->try_step(slope, now);
+    if (now.good == 0)
+    {
+      return 0;
+    }
+
+    const Curves polynomials(now.step, u, now.h);
+    const Vectors& end = now.step.end;
+    const std::array<AxisCurves, 3> curves{ AxisCurves(polynomials.c0.x, polynomials.c1.x,
+                                              polynomials.c2.x, polynomials.c3.x, end.x),
+      AxisCurves(polynomials.c0.y, polynomials.c1.y, polynomials.c2.y, polynomials.c3.y, end.y),
+      AxisCurves(polynomials.c0.z, polynomials.c1.z, polynomials.c2.z, polynomials.c3.z, end.z) };
+    const Crossings crossings = this->find_crossings(now, polynomials, curves);
+    for (unsigned left = now.good; left != 0; left &= left - 1)
+    {
+      lanes[lowest_lane(left)]->is_noted = false;
+    }
+    if (!run.destinations.empty())
+    {
+      this->arrive(now.good, curves, polynomials, crossings.theta, now.h);
+    }
+    const unsigned any =
+      bits_of(crossings.crossed[0] | crossings.crossed[1] | crossings.crossed[2]);
+    const unsigned crossing = now.good & active & any;
+    const unsigned stopping = now.good & active & ~crossing & bits_of(now.to_stop);
+    this->move(now, polynomials, crossings, slope, crossing != 0);
+    for (unsigned left = stopping; left != 0; left &= left - 1)
+    {
+      const unsigned lane = lowest_lane(left);
+      this->keep(lane);
+      const WalkEnd reason =
+        this->stop_here(*lanes[lane], u.of(lane), s[lane], now.step.k7.of(lane));
+      this->leave(lane, reason);
+    }
+    return crossing == 0 ? 0 : this->change_cells(crossing, crossings);
   }
 };
 }

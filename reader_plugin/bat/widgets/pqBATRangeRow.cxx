@@ -36,12 +36,23 @@ pqBATRangeRow::pqBATRangeRow(
   , Button(new QToolButton(this))
   , Slider(new pqBATRangeSlider(this))
 {
+  this->nameWidgets();
+  this->arrangeWidgets();
+  this->setExpandable(false);
+  this->connectWidgets();
+  this->updateScale();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::nameWidgets()
+{
+  const QString& label = this->Label;
   this->Expander->setObjectName("Expander");
   this->Expander->setAutoRaise(true);
   this->Expander->setCheckable(true);
   this->Expander->setArrowType(Qt::RightArrow);
   this->Expander->setToolTip(tr("Components"));
-  this->Expander->setAccessibleName(tr("Components of %1").arg(target));
+  this->Expander->setAccessibleName(tr("Components of %1").arg(this->Target));
   this->Expander->setFixedSize(Indent, Indent);
 
   this->Name->setObjectName("Active");
@@ -61,14 +72,18 @@ pqBATRangeRow::pqBATRangeRow(
   }
 
   const QString what =
-    isFirst ? tr("Another range of %1, as an alternative") : tr("Remove this filter on %1");
-  this->Button->setObjectName(isFirst ? "Another" : "Remove");
+    this->First ? tr("Another range of %1, as an alternative") : tr("Remove this filter on %1");
+  this->Button->setObjectName(this->First ? "Another" : "Remove");
   this->Button->setAutoRaise(true);
-  this->Button->setText(isFirst ? "+" : QString(QChar(0x2212)));
+  this->Button->setText(this->First ? "+" : QString(QChar(0x2212)));
   this->Button->setToolTip(what.arg(label));
   this->Button->setAccessibleName(what.arg(label));
   this->Slider->setObjectName("Slider");
+}
 
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::arrangeWidgets()
+{
   auto* line = new QHBoxLayout;
   line->setSpacing(2);
   line->addWidget(this->Expander);
@@ -85,8 +100,11 @@ pqBATRangeRow::pqBATRangeRow(
   below->addWidget(this->Not);
   below->addWidget(this->Slider, 1);
   layout->addLayout(below);
-  this->setExpandable(false);
+}
 
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::connectWidgets()
+{
   QObject::connect(this->Expander, &QToolButton::toggled, this,
     [this](bool expanded)
     {
@@ -132,7 +150,6 @@ pqBATRangeRow::pqBATRangeRow(
         Q_EMIT this->removalWanted();
       }
     });
-  this->updateScale();
 }
 
 //-----------------------------------------------------------------------------

@@ -71,6 +71,9 @@ protected:
 private:
   Q_DISABLE_COPY(pqBATRangeRow)
 
+  void nameWidgets();
+  void arrangeWidgets();
+  void connectWidgets();
   void showRange();
   void showFileRange();
   void updateScale();

@@ -86,8 +86,25 @@ pqBATRegionWidget::pqBATRegionWidget(
   , Buttons(new QWidget(this))
 {
   this->setShowLabel(false);
+  for (const QVariant& name :
+    pqSMAdaptor::getEnumerationPropertyDomain(smproxy->GetProperty("Region")))
+  {
+    this->Form->addItem(name.toString());
+  }
+  this->nameWidgets();
+  this->arrangeWidgets();
+  this->connectWidgets();
+  this->linkProperties();
+  this->Start = pqBATRegion::startOf(bat_view::dataBox(smproxy));
+  this->showInPlace(true);
+  this->changed();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRegionWidget::nameWidgets()
+{
   this->Form->setObjectName("Form");
-  this->Form->setToolTip(getTooltip(smproxy->GetProperty("Region")));
+  this->Form->setToolTip(getTooltip(this->proxy()->GetProperty("Region")));
   this->Slider->setObjectName("Slider");
   this->Slider->setAccessibleName(tr("Position"));
   this->Slider->setToolTip(tr("The middle of the slab, from one end of the data to the other"));
@@ -101,12 +118,12 @@ pqBATRegionWidget::pqBATRegionWidget(
   this->Outside->setToolTip(tr("Load what is outside of the region instead"));
   this->Show->setObjectName("ShowRegion");
   this->Show->setChecked(true);
-  for (const QVariant& name :
-    pqSMAdaptor::getEnumerationPropertyDomain(smproxy->GetProperty("Region")))
-  {
-    this->Form->addItem(name.toString());
-  }
+  this->Buttons->setObjectName("Buttons");
+}
 
+//-----------------------------------------------------------------------------
+void pqBATRegionWidget::arrangeWidgets()
+{
   auto* slide = new QWidget(this);
   slide->setObjectName("Slide");
   auto* slideLayout = new QHBoxLayout(slide);
@@ -115,11 +132,11 @@ pqBATRegionWidget::pqBATRegionWidget(
   slideLayout->addWidget(this->Slider, 2);
   slideLayout->addWidget(this->Position, 1);
 
-  this->Buttons->setObjectName("Buttons");
   auto* all = new QToolButton(this->Buttons);
   all->setObjectName("ResetRegion");
   all->setText(tr("All"));
   all->setToolTip(tr("Make the region as large as the box of all particles"));
+  this->connect(all, SIGNAL(clicked()), SLOT(fitToAll()));
   auto* buttons = new QHBoxLayout(this->Buttons);
   buttons->setContentsMargins(0, 0, 0, 0);
   buttons->setSpacing(2);
@@ -148,7 +165,11 @@ pqBATRegionWidget::pqBATRegionWidget(
   this->addRow(grid, tr("Rotation"), this->Rotation, { box });
   this->addRow(grid, QString(), this->Outside, { sphere, slab, box });
   this->addRow(grid, QString(), this->Buttons, { sphere, slab, box });
+}
 
+//-----------------------------------------------------------------------------
+void pqBATRegionWidget::connectWidgets()
+{
   for (pqBATNumberRow* row :
     { this->Center, this->Radius, this->Normal, this->Limits, this->HalfExtents, this->Rotation })
   {
@@ -159,15 +180,19 @@ pqBATRegionWidget::pqBATRegionWidget(
   this->connect(this->Thick, SIGNAL(valuesChanged()), SLOT(thicknessTyped()));
   this->connect(this->Slider, SIGNAL(valueChanged(int)), SLOT(sliderMoved(int)));
   this->connect(this->Show, SIGNAL(toggled(bool)), SLOT(updateVisibility()));
-  this->connect(all, SIGNAL(clicked()), SLOT(fitToAll()));
 
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
-  if (pqPipelineSource* source = model->findItem<pqPipelineSource*>(smproxy))
+  if (pqPipelineSource* source = model->findItem<pqPipelineSource*>(this->proxy()))
   {
     this->connect(
       source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(dataUpdated()), Qt::QueuedConnection);
   }
+}
 
+//-----------------------------------------------------------------------------
+void pqBATRegionWidget::linkProperties()
+{
+  vtkSMProxy* smproxy = this->proxy();
   auto* form = new pqSignalAdaptorComboBox(this->Form);
   this->addPropertyLink(form, "currentText", SIGNAL(currentTextChanged(const QString&)),
     smproxy->GetProperty("Region"));
@@ -182,9 +207,6 @@ pqBATRegionWidget::pqBATRegionWidget(
   link(this->Limits, "RegionLimits");
   link(this->HalfExtents, "RegionHalfExtents");
   link(this->Rotation, "RegionRotation");
-  this->Start = pqBATRegion::startOf(bat_view::dataBox(smproxy));
-  this->showInPlace(true);
-  this->changed();
 }
 
 //-----------------------------------------------------------------------------

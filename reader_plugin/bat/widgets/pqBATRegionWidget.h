@@ -58,6 +58,10 @@ private:
   Q_DISABLE_COPY(pqBATRegionWidget)
   using Vector = std::array<double, 3>;
 
+  void nameWidgets();
+  void arrangeWidgets();
+  void connectWidgets();
+  void linkProperties();
   pqBATRegion region() const;
   void setRegion(const pqBATRegion& region);
   void addRow(QGridLayout* grid, const QString& label, QWidget* row, QList<int> forms);

@@ -103,6 +103,118 @@ std::vector<Polygon> Faces(const Ends& box)
   return faces;
 }
 
+// Units in which the longest side of the data is from -1 to 1: they may be tiny, and far away.
+struct UnitBox
+{
+  Vector Middle;
+  double Unit = 0.0;
+  double Tolerance; // in these units
+  Ends Box;         // of the data
+
+  UnitBox(const Ends& data, const Vector& eye)
+  {
+    double farthest = 0.0;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+    {
+      const double half = 0.5 * (data[2 * axis + 1] - data[2 * axis]);
+      this->Middle[axis] = data[2 * axis] + half;
+      this->Unit = std::max(this->Unit, half);
+      farthest = std::max({ farthest, std::fabs(this->Middle[axis]), std::fabs(eye[axis]) });
+    }
+    this->Unit = this->Unit > 0.0 ? this->Unit : 1.0;
+    this->Tolerance = Margin + RoundingShare * farthest / this->Unit;
+    for (std::size_t i = 0; i < 6; ++i)
+    {
+      this->Box[i] = (data[i] - this->Middle[i / 2]) / this->Unit;
+    }
+  }
+
+  // The box of points, in units of the data and inside of it.
+  Ends boundsOf(const std::vector<Vector>& points, const Ends& data) const
+  {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    Ends seen{ { infinity, -infinity, infinity, -infinity, infinity, -infinity } };
+    for (const Vector& point : points)
+    {
+      for (std::size_t axis = 0; axis < 3; ++axis)
+      {
+        seen[2 * axis] = std::min(seen[2 * axis], point[axis]);
+        seen[2 * axis + 1] = std::max(seen[2 * axis + 1], point[axis]);
+      }
+    }
+    for (std::size_t axis = 0; axis < 3; ++axis)
+    {
+      const double lower = this->Middle[axis] + this->Unit * (seen[2 * axis] - this->Tolerance);
+      const double upper = this->Middle[axis] + this->Unit * (seen[2 * axis + 1] + this->Tolerance);
+      seen[2 * axis] = std::min(std::max(lower, data[2 * axis]), data[2 * axis + 1]);
+      seen[2 * axis + 1] = std::max(std::min(upper, data[2 * axis + 1]), data[2 * axis]);
+    }
+    return seen;
+  }
+};
+
+// The left, right, lower and upper sides of the view: -w <= x <= w and -w <= y <= w.
+std::vector<HalfSpace> SidesOfView(vtkMatrix4x4* toView, const UnitBox& unit)
+{
+  std::vector<HalfSpace> sides;
+  for (const int row : { 0, 1 })
+  {
+    for (const double sign : { -1.0, 1.0 })
+    {
+      double plane[4];
+      for (int i = 0; i < 4; ++i)
+      {
+        plane[i] = toView->GetElement(3, i) + sign * toView->GetElement(row, i);
+      }
+      HalfSpace side{ { unit.Unit * plane[0], unit.Unit * plane[1], unit.Unit * plane[2] },
+        plane[3] };
+      for (std::size_t axis = 0; axis < 3; ++axis)
+      {
+        side.Distance += plane[axis] * unit.Middle[axis];
+      }
+      const double length = vtkMath::Norm(side.Normal.data());
+      if (length > 0.0)
+      {
+        for (double& component : side.Normal)
+        {
+          component /= length;
+        }
+        side.Distance = side.Distance / length + unit.Tolerance;
+        sides.push_back(side);
+      }
+    }
+  }
+  return sides;
+}
+
+// Corners of the part of the box that is in view. They are on faces of the box, but for the eye.
+std::vector<Vector> CornersInView(
+  const UnitBox& unit, const std::vector<HalfSpace>& sides, const Vector& eye, bool isParallel)
+{
+  std::vector<Vector> corners;
+  for (Polygon face : Faces(unit.Box))
+  {
+    for (const HalfSpace& side : sides)
+    {
+      face = Clipped(face, side);
+    }
+    corners.insert(corners.end(), face.begin(), face.end());
+  }
+  Vector eyeInBox;
+  bool inside = !isParallel;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    eyeInBox[axis] = (eye[axis] - unit.Middle[axis]) / unit.Unit;
+    inside =
+      inside && eyeInBox[axis] >= unit.Box[2 * axis] && eyeInBox[axis] <= unit.Box[2 * axis + 1];
+  }
+  if (inside)
+  {
+    corners.push_back(eyeInBox);
+  }
+  return corners;
+}
+
 Vector Apply(vtkMatrix4x4* matrix, const double* point)
 {
   const double in[4] = { point[0], point[1], point[2], 1.0 };
@@ -190,107 +302,22 @@ std::optional<bat_view::Ends> bat_view::boxInView(
   {
     return data;
   }
-  vtkRenderer* renderer = renderView->GetRenderer();
   vtkCamera* camera = renderView->GetActiveCamera();
   vtkNew<vtkMatrix4x4> toView;
-  vtkMatrix4x4::Multiply4x4(
-    camera->GetCompositeProjectionTransformMatrix(renderer->GetTiledAspectRatio(), -1.0, 1.0),
+  vtkMatrix4x4::Multiply4x4(camera->GetCompositeProjectionTransformMatrix(
+                              renderView->GetRenderer()->GetTiledAspectRatio(), -1.0, 1.0),
     toWorld, toView);
   vtkNew<vtkMatrix4x4> toData;
   vtkMatrix4x4::Invert(toWorld, toData);
   const Vector eye = Apply(toData, camera->GetPosition());
-
-  // In units in which the longest side of the data is from -1 to 1: they may be tiny, and far away.
-  Vector middle;
-  double unit = 0.0;
-  double farthest = 0.0;
-  for (std::size_t axis = 0; axis < 3; ++axis)
-  {
-    middle[axis] = data[2 * axis] + 0.5 * (data[2 * axis + 1] - data[2 * axis]);
-    unit = std::max(unit, 0.5 * (data[2 * axis + 1] - data[2 * axis]));
-    farthest = std::max({ farthest, std::fabs(middle[axis]), std::fabs(eye[axis]) });
-  }
-  unit = unit > 0.0 ? unit : 1.0;
-  const double margin = Margin + RoundingShare * farthest / unit;
-  Ends box;
-  for (std::size_t i = 0; i < 6; ++i)
-  {
-    box[i] = (data[i] - middle[i / 2]) / unit;
-  }
-
-  // -w <= x <= w and -w <= y <= w.
-  std::vector<HalfSpace> sides;
-  for (const int row : { 0, 1 })
-  {
-    for (const double sign : { -1.0, 1.0 })
-    {
-      double plane[4];
-      for (int i = 0; i < 4; ++i)
-      {
-        plane[i] = toView->GetElement(3, i) + sign * toView->GetElement(row, i);
-      }
-      HalfSpace side{ { unit * plane[0], unit * plane[1], unit * plane[2] }, plane[3] };
-      for (std::size_t axis = 0; axis < 3; ++axis)
-      {
-        side.Distance += plane[axis] * middle[axis];
-      }
-      const double length = vtkMath::Norm(side.Normal.data());
-      if (length > 0.0)
-      {
-        for (double& component : side.Normal)
-        {
-          component /= length;
-        }
-        side.Distance = side.Distance / length + margin;
-        sides.push_back(side);
-      }
-    }
-  }
-
-  // Corners of what is in view are on faces of the box, but for the eye.
-  std::vector<Vector> corners;
-  for (Polygon face : Faces(box))
-  {
-    for (const HalfSpace& side : sides)
-    {
-      face = Clipped(face, side);
-    }
-    corners.insert(corners.end(), face.begin(), face.end());
-  }
-  const Vector eyeInBox{ (eye[0] - middle[0]) / unit, (eye[1] - middle[1]) / unit,
-    (eye[2] - middle[2]) / unit };
-  bool inside = !camera->GetParallelProjection();
-  for (std::size_t axis = 0; axis < 3; ++axis)
-  {
-    inside = inside && eyeInBox[axis] >= box[2 * axis] && eyeInBox[axis] <= box[2 * axis + 1];
-  }
-  if (inside)
-  {
-    corners.push_back(eyeInBox);
-  }
+  const UnitBox unit(data, eye);
+  const std::vector<Vector> corners =
+    CornersInView(unit, SidesOfView(toView, unit), eye, camera->GetParallelProjection() != 0);
   if (corners.empty())
   {
     return std::nullopt;
   }
-
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  Ends seen{ { infinity, -infinity, infinity, -infinity, infinity, -infinity } };
-  for (const Vector& corner : corners)
-  {
-    for (std::size_t axis = 0; axis < 3; ++axis)
-    {
-      seen[2 * axis] = std::min(seen[2 * axis], corner[axis]);
-      seen[2 * axis + 1] = std::max(seen[2 * axis + 1], corner[axis]);
-    }
-  }
-  for (std::size_t axis = 0; axis < 3; ++axis)
-  {
-    const double lower = middle[axis] + unit * (seen[2 * axis] - margin);
-    const double upper = middle[axis] + unit * (seen[2 * axis + 1] + margin);
-    seen[2 * axis] = std::min(std::max(lower, data[2 * axis]), data[2 * axis + 1]);
-    seen[2 * axis + 1] = std::max(std::min(upper, data[2 * axis + 1]), data[2 * axis]);
-  }
-  return seen;
+  return unit.boundsOf(corners, data);
 }
 
 //-----------------------------------------------------------------------------

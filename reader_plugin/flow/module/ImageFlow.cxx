@@ -17,6 +17,22 @@
 namespace
 {
 constexpr auto ReportEach = std::chrono::milliseconds(50);
+constexpr vtkIdType NoTask = -1;
+
+// What f() throws.
+template <typename F>
+std::exception_ptr Attempt(const F& f)
+{
+  try
+  {
+    f();
+  }
+  catch (...)
+  {
+    return std::current_exception();
+  }
+  return nullptr;
+}
 }
 
 namespace bat_vtk
@@ -44,120 +60,47 @@ void ImageFlow::Serve(vtkMultiProcessController* controller, bool backward,
   const std::function<void()>& trace) const
 {
   State& now = *this->Now;
-  now.Wanted.clear();
+  now.Requested.clear();
   now.LoadTrouble = nullptr;
   now.Share = 0;
   now.IsCancelled = false;
   now.IsOver = false;
   std::exception_ptr trouble;
-  std::thread beside(
+  std::thread tracing(
     [&]()
     {
-      try
-      {
-        trace();
-      }
-      catch (...)
-      {
-        trouble = std::current_exception();
-      }
+      trouble = Attempt(trace);
       const std::lock_guard<std::mutex> lock(now.Mutex);
       now.IsOver = true;
       now.ForServer.notify_one();
     });
-  // What is to be done next, in the order of the run: a level; a call; nothing more.
   const auto levels = static_cast<vtkIdType>(this->Times.size());
-  const vtkIdType call = levels;
-  const vtkIdType over = levels + 1;
-  const auto orderOf = [&](std::size_t level)
-  { return backward ? levels - 1 - static_cast<vtkIdType>(level) : static_cast<vtkIdType>(level); };
   for (;;)
   {
-    std::unique_lock<std::mutex> lock(now.Mutex);
-    now.ForServer.wait_for(
-      lock, ReportEach, [&]() { return now.IsOver || now.Call || !now.Wanted.empty(); });
-    vtkIdType next = now.IsOver ? over : now.Call ? call : -1;
-    if (!now.Wanted.empty() && !now.IsOver)
-    {
-      next = orderOf(backward ? *now.Wanted.rbegin() : *now.Wanted.begin());
-    }
-    const double share = now.Share;
-    lock.unlock();
-    if (!progress(share))
-    {
-      lock.lock();
-      now.IsCancelled = true;
-      now.ForTrace.notify_all();
-      lock.unlock();
-    }
-    if (next < 0)
+    vtkIdType next = this->NextTask(backward, progress);
+    if (next == NoTask)
     {
       continue;
     }
     if (controller && controller->GetNumberOfProcesses() > 1)
     {
-      const vtkIdType mine = next;
-      controller->AllReduce(&mine, &next, 1, vtkCommunicator::MIN_OP);
+      const vtkIdType own = next;
+      controller->AllReduce(&own, &next, 1, vtkCommunicator::MIN_OP);
     }
-    if (next == over)
+    if (next > levels)
     {
       break;
     }
-    if (next == call)
+    if (next == levels)
     {
-      lock.lock();
-      const std::function<void()>* const f = now.Call;
-      lock.unlock();
-      std::exception_ptr failed;
-      try
-      {
-        if (f)
-        {
-          (*f)();
-        }
-      }
-      catch (...)
-      {
-        failed = std::current_exception();
-      }
-      lock.lock();
-      now.CallTrouble = failed;
-      now.Call = nullptr;
-      now.ForTrace.notify_all();
-      continue;
-    }
-    const auto level = static_cast<std::size_t>(backward ? levels - 1 - next : next);
-    Values values;
-    std::exception_ptr failed;
-    try
-    {
-      values = load(level);
-    }
-    catch (...)
-    {
-      failed = std::current_exception();
-    }
-    lock.lock();
-    now.Wanted.erase(level);
-    if (failed)
-    {
-      now.LoadTrouble = failed;
+      this->AnswerCall();
     }
     else
     {
-      // In the place of the one that is farther away.
-      const auto distance = [level](const Step& step)
-      {
-        return !step.Packed    ? std::numeric_limits<std::size_t>::max()
-          : step.Level > level ? step.Level - level
-                               : level - step.Level;
-      };
-      Step& place = distance(now.Steps[0]) >= distance(now.Steps[1]) ? now.Steps[0] : now.Steps[1];
-      place = { level, values };
+      this->LoadLevel(static_cast<std::size_t>(backward ? levels - 1 - next : next), load);
     }
-    now.ForTrace.notify_all();
   }
-  beside.join();
+  tracing.join();
   now.Steps = {};
   if (now.LoadTrouble)
   {
@@ -167,6 +110,80 @@ void ImageFlow::Serve(vtkMultiProcessController* controller, bool backward,
   {
     std::rethrow_exception(trouble);
   }
+}
+
+//------------------------------------------------------------------------------
+vtkIdType ImageFlow::NextTask(bool backward, const std::function<bool(double)>& progress) const
+{
+  State& now = *this->Now;
+  const auto levels = static_cast<vtkIdType>(this->Times.size());
+  std::unique_lock<std::mutex> lock(now.Mutex);
+  now.ForServer.wait_for(
+    lock, ReportEach, [&]() { return now.IsOver || now.Call || !now.Requested.empty(); });
+  vtkIdType next = NoTask;
+  if (now.IsOver)
+  {
+    next = levels + 1;
+  }
+  else if (!now.Requested.empty())
+  {
+    next = static_cast<vtkIdType>(backward ? *now.Requested.rbegin() : *now.Requested.begin());
+    next = backward ? levels - 1 - next : next;
+  }
+  else if (now.Call)
+  {
+    next = levels;
+  }
+  const double share = now.Share;
+  lock.unlock();
+  if (!progress(share))
+  {
+    lock.lock();
+    now.IsCancelled = true;
+    now.ForTrace.notify_all();
+  }
+  return next;
+}
+
+//------------------------------------------------------------------------------
+void ImageFlow::AnswerCall() const
+{
+  State& now = *this->Now;
+  std::unique_lock<std::mutex> lock(now.Mutex);
+  const std::function<void()>* const f = now.Call;
+  lock.unlock();
+  const std::exception_ptr failed = f ? Attempt(*f) : nullptr;
+  lock.lock();
+  now.CallTrouble = failed;
+  now.Call = nullptr;
+  now.ForTrace.notify_all();
+}
+
+//------------------------------------------------------------------------------
+void ImageFlow::LoadLevel(std::size_t level, const std::function<Values(std::size_t)>& load) const
+{
+  State& now = *this->Now;
+  Values values;
+  const std::exception_ptr failed = Attempt([&]() { values = load(level); });
+  const std::lock_guard<std::mutex> lock(now.Mutex);
+  now.Requested.erase(level);
+  if (failed)
+  {
+    now.LoadTrouble = failed;
+  }
+  else
+  {
+    // In the place of the one that is farther away.
+    const auto distance = [level](const Step& step)
+    {
+      return !step.Packed    ? std::numeric_limits<std::size_t>::max()
+        : step.Level > level ? step.Level - level
+                             : level - step.Level;
+    };
+    Step& place = distance(now.Steps[0]) >= distance(now.Steps[1]) ? now.Steps[0] : now.Steps[1];
+    place = { level, values };
+  }
+  now.ForTrace.notify_all();
 }
 
 //------------------------------------------------------------------------------
@@ -209,7 +226,7 @@ ImageFlow::Values ImageFlow::ValuesOf(std::size_t level) const
     {
       throw bat::Error(bat::ErrorCode::Cancelled, this->level_name(level) + ": is not given");
     }
-    now.Wanted.insert(level);
+    now.Requested.insert(level);
     now.ForServer.notify_one();
     now.ForTrace.wait(lock);
   }

@@ -5,6 +5,8 @@
 
 #include "bat/brick_source.hpp"
 
+#include "vtkType.h"
+
 #include <array>
 #include <condition_variable>
 #include <cstddef>
@@ -63,7 +65,7 @@ private:
     std::condition_variable ForTrace;
     std::condition_variable ForServer;
     std::array<Step, 2> Steps;
-    std::set<std::size_t> Wanted; ///< levels that nobody has given yet
+    std::set<std::size_t> Requested; ///< levels that nobody has given yet
     const std::function<void()>* Call = nullptr;
     std::exception_ptr CallTrouble;
     std::exception_ptr LoadTrouble;
@@ -72,6 +74,12 @@ private:
     bool IsOver = false;
   };
 
+  /// What to do next, in the order of the run: a level, counted from where the run begins; the
+  /// number of levels for a call; one more when the trace is over; -1 for nothing yet.
+  [[nodiscard]] vtkIdType NextTask(
+    bool backward, const std::function<bool(double)>& progress) const;
+  void AnswerCall() const;
+  void LoadLevel(std::size_t level, const std::function<Values(std::size_t)>& load) const;
   [[nodiscard]] Values ValuesOf(std::size_t level) const;
 
   bat::BrickGrid Grid;

@@ -240,6 +240,135 @@ std::shared_ptr<const std::byte> Hold(const std::shared_ptr<std::vector<char>>& 
 {
   return { values, reinterpret_cast<const std::byte*>(values->data()) };
 }
+
+// Collective: the array of the first process that has one.
+void AgreeOnArray(vtkMultiProcessController* controller, bat_vtk::ImageStep& step)
+{
+  vtkMultiProcessStream own;
+  own << step.Array << step.Remark;
+  for (vtkMultiProcessStream& one : Tell(controller, own))
+  {
+    std::string name;
+    std::string remark;
+    one >> name >> remark;
+    if (!name.empty())
+    {
+      step.Array = name;
+      step.Remark = remark;
+      return;
+    }
+  }
+}
+
+// Collective: those of all processes.
+std::vector<bat_vtk::GridFacts> GatherFacts(
+  vtkMultiProcessController* controller, const bat_vtk::GridFacts& own)
+{
+  std::vector<bat_vtk::GridFacts> facts{ own };
+  if (!IsAlone(controller))
+  {
+    constexpr std::size_t count = bat_vtk::GridFacts::Count;
+    facts.resize(static_cast<std::size_t>(controller->GetNumberOfProcesses()));
+    std::vector<double> numbers(facts.size() * count);
+    controller->AllGather(own.Numbers.data(), numbers.data(), static_cast<vtkIdType>(count));
+    for (std::size_t i = 0; i < facts.size(); ++i)
+    {
+      std::copy_n(numbers.data() + i * count, count, facts[i].Numbers.begin());
+    }
+  }
+  return facts;
+}
+
+// Collective: type and components of the first process that has values. Those of all are the same.
+void AgreeOnType(
+  vtkMultiProcessController* controller, const GridInput& grid, bat_vtk::ImageStep& step)
+{
+  vtkMultiProcessStream own;
+  const bool has = !grid.Fields.empty();
+  own << (has ? grid.Fields[0].components : 0) << (has ? static_cast<int>(grid.Fields[0].type) : 0);
+  int components = 0;
+  int type = 0;
+  for (vtkMultiProcessStream& one : Tell(controller, own))
+  {
+    int its[2] = { 0, 0 };
+    one >> its[0] >> its[1];
+    if (components == 0)
+    {
+      components = its[0];
+      type = its[1];
+    }
+    else if (its[0] != 0 && (its[0] != components || its[1] != type))
+    {
+      bat_vtk::Refuse("'" + step.Array +
+        "' is of another type, or has another number of components, in " +
+        "another process; all blocks of a grid have the same");
+    }
+  }
+  step.Grid.components = components;
+  step.Grid.type = static_cast<bat::ScalarType>(type);
+}
+
+// Collective: the box of the boxes of all processes.
+LogicalBox UnionOf(vtkMultiProcessController* controller, const LogicalBox& own)
+{
+  std::array<vtkIdType, 6> ends{};
+  std::array<vtkIdType, 6> most{};
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    ends[axis] = -(own.lower[axis] + 1); // the least number has no opposite
+    ends[axis + 3] = own.upper[axis];
+  }
+  controller->AllReduce(ends.data(), most.data(), 6, vtkCommunicator::MAX_OP);
+  LogicalBox box;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    box.lower[axis] = -(most[axis] + 1);
+    box.upper[axis] = most[axis + 3];
+  }
+  return box;
+}
+
+// Collective: the whole grid. `grid` gets the pieces of all processes where a process lacks some.
+bat_vtk::JoinedGrid JoinAll(
+  vtkMultiProcessController* controller, std::size_t bytes, GridInput& grid)
+{
+  bat_vtk::JoinedGrid joined;
+  const auto join = [&]() { joined = bat_vtk::JoinPieces(grid, bat_vtk::Missing::Never); };
+  bat_vtk::Failure lack = bat_vtk::Failure::Of(join);
+  if (!IsAlone(controller))
+  {
+    const LogicalBox part = BoxOf(grid.Pieces);
+    const LogicalBox box = UnionOf(controller, part);
+    const bool isWhole = !lack && part.lower == box.lower && part.upper == box.upper;
+    if (bat_vtk::AnyOf(controller, !isWhole))
+    {
+      grid = PiecesOfAll(grid, bytes, controller);
+      lack = bat_vtk::Failure::Of(join);
+    }
+  }
+  if (lack)
+  {
+    throw bat_vtk::Failure(lack);
+  }
+  return joined;
+}
+
+// Those of all points, which keep what they are in.
+std::shared_ptr<const std::byte> ValuesOf(
+  const bat_vtk::JoinedGrid& joined, GridInput&& grid, std::size_t bytes)
+{
+  if (!joined.Copies.empty())
+  {
+    return Hold(joined.Copies[0]);
+  }
+  const GridPiece& only = grid.Pieces.front();
+  if (only.Box.lower != only.Stored.lower || only.Box.upper != only.Stored.upper)
+  {
+    return Hold(Pack(only.Box, only.Stored, only.Values[0], bytes));
+  }
+  auto owner = std::make_shared<GridInput>(std::move(grid));
+  return { owner, static_cast<const std::byte*>(owner->Pieces.front().Values[0]) };
+}
 }
 
 //------------------------------------------------------------------------------
@@ -262,105 +391,27 @@ bat_vtk::ImageStep bat_vtk::ReadImageStep(
         ? std::pair<std::string, std::string>(array, {})
         : ChooseArray(images.front());
     });
-  vtkMultiProcessStream own;
-  own << step.Array << step.Remark;
-  for (vtkMultiProcessStream& one : Tell(controller, own))
-  {
-    std::string name;
-    std::string remark;
-    one >> name >> remark;
-    if (!name.empty())
-    {
-      step.Array = name;
-      step.Remark = remark;
-      break;
-    }
-  }
+  AgreeOnArray(controller, step);
 
   VelocityImages velocity;
-  std::vector<GridFacts> facts(1);
+  GridFacts facts;
   Together(controller,
     [&]()
     {
       velocity = VelocityOf(images, step.Array);
-      facts[0] = FactsOf(data, leaves, velocity.Images);
+      facts = FactsOf(data, leaves, velocity.Images);
     });
-  if (!IsAlone(controller))
-  {
-    constexpr std::size_t count = GridFacts::Count;
-    const GridFacts mine = facts[0];
-    facts.resize(static_cast<std::size_t>(controller->GetNumberOfProcesses()));
-    std::vector<double> numbers(facts.size() * count);
-    controller->AllGather(mine.Numbers.data(), numbers.data(), static_cast<vtkIdType>(count));
-    for (std::size_t i = 0; i < facts.size(); ++i)
-    {
-      std::copy_n(numbers.data() + i * count, count, facts[i].Numbers.begin());
-    }
-  }
-  const CommonGrid common = CommonOf(facts, Samples::Points);
+  const CommonGrid common = CommonOf(GatherFacts(controller, facts), Samples::Points);
   if (!common.HasSamples)
   {
     Refuse("Input has no points; allowed: images (vtkImageData), or blocks of one lattice");
   }
   GridInput grid;
   Together(controller, [&]() { grid = ConvertGrid(velocity.Images, common, Missing::Never); });
+  AgreeOnType(controller, grid, step);
+  grid.Fields = { { "velocity", step.Grid.type, step.Grid.components, nullptr } };
 
-  // Of the first process that has any.
-  own.Reset();
-  const bool has = !grid.Fields.empty();
-  own << (has ? grid.Fields[0].components : 0) << (has ? static_cast<int>(grid.Fields[0].type) : 0);
-  int components = 0;
-  int type = 0;
-  for (vtkMultiProcessStream& one : Tell(controller, own))
-  {
-    int its[2] = { 0, 0 };
-    one >> its[0] >> its[1];
-    if (components == 0)
-    {
-      components = its[0];
-      type = its[1];
-    }
-    else if (its[0] != 0 && (its[0] != components || its[1] != type))
-    {
-      Refuse("'" + step.Array + "' is of another type, or has another number of components, in " +
-        "another process; all blocks of a grid have the same");
-    }
-  }
-  step.Grid.components = components;
-  step.Grid.type = static_cast<bat::ScalarType>(type);
-  const std::size_t bytes = step.Grid.point_bytes();
-  grid.Fields = { { "velocity", step.Grid.type, components, nullptr } };
-
-  LogicalBox box = BoxOf(grid.Pieces);
-  JoinedGrid joined;
-  Failure lack = Failure::Of([&]() { joined = JoinPieces(grid, Missing::Never); });
-  if (!IsAlone(controller))
-  {
-    const LogicalBox part = box;
-    std::array<vtkIdType, 6> ends{};
-    std::array<vtkIdType, 6> most{};
-    for (std::size_t axis = 0; axis < 3; ++axis)
-    {
-      ends[axis] = -(part.lower[axis] + 1); // the least number has no opposite
-      ends[axis + 3] = part.upper[axis];
-    }
-    controller->AllReduce(ends.data(), most.data(), 6, vtkCommunicator::MAX_OP);
-    for (std::size_t axis = 0; axis < 3; ++axis)
-    {
-      box.lower[axis] = -(most[axis] + 1);
-      box.upper[axis] = most[axis + 3];
-    }
-    const bool isWhole = !lack && part.lower == box.lower && part.upper == box.upper;
-    if (AnyOf(controller, !isWhole))
-    {
-      grid = PiecesOfAll(grid, bytes, controller);
-      lack = Failure::Of([&]() { joined = JoinPieces(grid, Missing::Never); });
-    }
-  }
-  if (lack)
-  {
-    throw Failure(lack);
-  }
+  const JoinedGrid joined = JoinAll(controller, step.Grid.point_bytes(), grid);
   for (std::size_t axis = 0; axis < 3; ++axis)
   {
     step.Grid.points[axis] = joined.Grid.dimensions[axis];
@@ -368,19 +419,7 @@ bat_vtk::ImageStep bat_vtk::ReadImageStep(
     step.Grid.origin[axis] =
       grid.Origin[axis] + static_cast<double>(joined.Grid.first[axis]) * grid.Spacing[axis];
   }
-  if (!joined.Copies.empty())
-  {
-    step.Values = Hold(joined.Copies[0]);
-    return step;
-  }
-  const GridPiece& only = grid.Pieces.front();
-  if (only.Box.lower != only.Stored.lower || only.Box.upper != only.Stored.upper)
-  {
-    step.Values = Hold(Pack(only.Box, only.Stored, only.Values[0], bytes));
-    return step;
-  }
-  auto owner = std::make_shared<GridInput>(std::move(grid));
-  step.Values = { owner, static_cast<const std::byte*>(owner->Pieces.front().Values[0]) };
+  step.Values = ValuesOf(joined, std::move(grid), step.Grid.point_bytes());
   return step;
 }
 

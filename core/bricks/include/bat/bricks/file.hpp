@@ -100,6 +100,7 @@ public:
 
 private:
   struct Impl;
+  class Validation;
   explicit File(std::unique_ptr<const Impl> impl);
   std::unique_ptr<const Impl> impl_;
 };
