@@ -128,13 +128,14 @@ def test_bad_options_stop(test):
 
 
 def test_unprintable(test):
-    """A warning that cannot be printed keeps no rank from the step."""
+    """A message that cannot be printed keeps no rank from the step."""
     test.host = ["sh", "-c", 'exec "$0" "$@" 2>/dev/full', *test.host]
     config = test.folder / "options.json"
     config.write_text('{"fields": ["id", "mass", "nothing"]}')
     run = Run(test, environment={"CATALYST_BAT_CONFIG": str(config)})
     config.unlink()
-    test.expect_all_well(run)
+    test.expect_statuses(run, "execute", [BAD_OPTIONS] * 3)  # no species has 'nothing'
+    test.expect_steps([0, 1, 2])
 
 
 def test_after_finalize(test):
