@@ -3,6 +3,8 @@
 
 #include "bat/error.hpp"
 #include "common/io/atomic_file.hpp"
+#include "common/io/lock_file.hpp"
+#include "common/io/random_access_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,9 +13,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <limits>
-#include <system_error>
+#include <map>
+#include <mutex>
 #include <utility>
 
 namespace bat::series
@@ -128,21 +130,26 @@ double time_between(const Entries& before, double time, double next)
   return std::min(middle, next);
 }
 
-// Entries of a list whose files exist, in order of their steps; none if there is no list.
-Entries read_entries(const std::filesystem::path& list, const Files& files)
+// Nothing if there is no list.
+std::optional<std::string> read_text(const std::filesystem::path& list)
 {
   if (!std::filesystem::exists(list))
   {
-    return {};
+    return std::nullopt;
   }
-  std::ifstream stream(list);
-  if (!stream)
-  {
-    throw Error(ErrorCode::CannotOpen, fmt::format("{}: cannot be read", list.string()));
-  }
+  const io::RandomAccessFile file(list);
+  std::string text(file.size(), '\0');
+  file.read(0, text.data(), text.size());
+  return text;
+}
+
+// Entries of a list whose files exist, in order of their steps.
+Entries parse_entries(
+  const std::string& text, const std::filesystem::path& list, const Files& files)
+{
   try
   {
-    return entries_of(nlohmann::json::parse(stream), list, files);
+    return entries_of(nlohmann::json::parse(text), list, files);
   }
   catch (const nlohmann::json::exception& e)
   {
@@ -150,6 +157,31 @@ Entries read_entries(const std::filesystem::path& list, const Files& files)
       fmt::format("{}: is no list of files with times and is not replaced; move it away ({})",
         list.string(), e.what()));
   }
+}
+
+std::string to_text(const Entries& entries)
+{
+  nlohmann::ordered_json json;
+  json["file-series-version"] = "1.0";
+  json["files"] = nlohmann::ordered_json::array();
+  for (const Entry& entry : entries)
+  {
+    nlohmann::ordered_json file = { { "name", entry.file }, { "time", entry.time } };
+    if (entry.step)
+    {
+      file["step"] = *entry.step;
+    }
+    json["files"].push_back(std::move(file));
+  }
+  json[kChecksum] = checksum_of(entries);
+  return json.dump(1) + "\n";
+}
+
+void replace_text(const std::filesystem::path& list, const std::string& text, bool flush)
+{
+  io::AtomicFile file(list);
+  file.write(0, text.data(), text.size());
+  file.commit(flush);
 }
 
 std::string text_of_return(
@@ -193,25 +225,40 @@ std::string checksum_of(const Entries& entries)
   return fmt::format("{:016x}", XXH64(bytes.data(), bytes.size(), 0));
 }
 
+std::shared_ptr<const io::LockFile> lock_list(const std::filesystem::path& list)
+{
+  // Locks of files are between processes; the lists of one process share theirs. Never destroyed,
+  // since lists may be later than what is destroyed at the end of a process.
+  static std::mutex mutex;
+  static auto& held = *new std::map<std::filesystem::path, std::weak_ptr<const io::LockFile>>();
+  const std::filesystem::path target = std::filesystem::absolute(io::follow_links(list));
+  const std::filesystem::path path =
+    io::lock_path(std::filesystem::weakly_canonical(target.parent_path()) / target.filename());
+  const std::lock_guard<std::mutex> guard(mutex);
+  std::weak_ptr<const io::LockFile>& own = held[path];
+  std::shared_ptr<const io::LockFile> lock = own.lock();
+  if (!lock)
+  {
+    lock = std::make_shared<const io::LockFile>(path);
+    if (lock->state() == io::LockFile::State::Taken)
+    {
+      throw Error(ErrorCode::CannotOpen,
+        fmt::format("{}: another process is adding steps to this list; allowed is one at a time, "
+                    "until it closes the series or ends",
+          list.string()));
+    }
+    if (lock->state() == io::LockFile::State::Locked)
+    {
+      own = lock;
+    }
+  }
+  return lock;
+}
+
 void write_list(const std::filesystem::path& list, const Entries& entries, bool flush)
 {
-  nlohmann::ordered_json json;
-  json["file-series-version"] = "1.0";
-  json["files"] = nlohmann::ordered_json::array();
-  for (const Entry& entry : entries)
-  {
-    nlohmann::ordered_json file = { { "name", entry.file }, { "time", entry.time } };
-    if (entry.step)
-    {
-      file["step"] = *entry.step;
-    }
-    json["files"].push_back(std::move(file));
-  }
-  json[kChecksum] = checksum_of(entries);
-  const std::string text = json.dump(1) + "\n";
-  io::AtomicFile file(list);
-  file.write(0, text.data(), text.size());
-  file.commit(flush);
+  const auto lock = lock_list(list);
+  replace_text(list, to_text(entries), flush);
 }
 
 // What adding a step means for the others.
@@ -236,14 +283,24 @@ std::string List::name_of(std::int64_t step, double time) const
   return name_in_list(this->files_.of_step(step, time), this->path_);
 }
 
-// Somebody else may have written it.
+void List::claim()
+{
+  if (!this->lock_ || this->lock_->state() != io::LockFile::State::Locked)
+  {
+    this->lock_ = lock_list(this->path_);
+  }
+}
+
+// Another list of this process, or a person, may have written it. Times of files are too coarse to
+// notice that.
 void List::refresh()
 {
-  std::error_code not_there;
-  if (this->entries_.empty() ||
-    std::filesystem::last_write_time(this->path_, not_there) != this->written_)
+  this->claim();
+  std::optional<std::string> text = read_text(this->path_);
+  if (!text || text != this->written_)
   {
-    this->entries_ = read_entries(this->path_, this->files_);
+    this->entries_ = text ? parse_entries(*text, this->path_, this->files_) : Entries();
+    this->written_ = std::move(text);
   }
 }
 
@@ -298,6 +355,7 @@ void List::replace(const Entries& entries)
 {
   if (entries.empty())
   {
+    this->written_.reset();
     std::filesystem::remove(this->path_);
     if (this->flush_)
     {
@@ -305,8 +363,9 @@ void List::replace(const Entries& entries)
     }
     return;
   }
-  write_list(this->path_, entries, this->flush_);
-  this->written_ = std::filesystem::last_write_time(this->path_);
+  std::string text = to_text(entries);
+  replace_text(this->path_, text, this->flush_);
+  this->written_ = std::move(text);
 }
 
 List::Change List::without(std::int64_t step, double time) const

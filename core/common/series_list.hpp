@@ -6,9 +6,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace bat::io
+{
+class LockFile;
+}
 
 namespace bat::series
 {
@@ -42,7 +48,13 @@ inline constexpr char kChecksum[] = "checksum";
 template <class Json>
 [[nodiscard]] std::string checksum_fault(const Json& list, const Entries& entries);
 
-/// Replaces a list by one rename. Throws Error: CannotOpen, NoSpace, WriteFailed.
+/// The right of this process to change a list: others are refused while it lives. Of a list whose
+/// folder does not exist, and where the file system has no locks, it keeps nobody out. Throws
+/// Error: CannotOpen if another process has it, or the file that is locked cannot be made; NoSpace.
+[[nodiscard]] std::shared_ptr<const io::LockFile> lock_list(const std::filesystem::path& list);
+
+/// Replaces a list by one rename. Throws Error: CannotOpen, also if another process adds steps to
+/// it; NoSpace, WriteFailed.
 void write_list(const std::filesystem::path& list, const Entries& entries, bool flush);
 
 /// The files that a list may have.
@@ -60,7 +72,8 @@ struct Files
   const std::filesystem::path& file, const std::filesystem::path& list);
 
 /// A list that steps are added to. One that is there is continued with those of its files that
-/// exist. A simulation that comes back to a step replaces what was written from that step on. Not
+/// exist. A simulation that comes back to a step replaces what was written from that step on, so a
+/// list belongs to one process: from the first call below until the List is destroyed. Not
 /// thread-safe.
 class List
 {
@@ -71,6 +84,8 @@ public:
   /// `flush`: waits until a list is on disk before it takes the place of the one before.
   List(std::filesystem::path path, Files files, bool flush, Notice notice);
 
+  /// Before anything of a step is written: takes the list for this process. Throws as lock_list().
+  void claim();
   /// The last of the files that stay beside that of a step. Throws as add().
   [[nodiscard]] std::optional<std::filesystem::path> last_beside(std::int64_t step, double time);
   /// Before the file of a step has its name: takes the step, and those after it, out of the list
@@ -79,7 +94,8 @@ public:
   /// Puts the step into its place and replaces the list by one rename; then removes the files that
   /// it has replaced. Its time is `time`, or where that is not later than the time before: as much
   /// later as the clock has moved since, or where the clock has gone back, as steps before it have
-  /// taken. Throws Error: CannotOpen, NoSpace, WriteFailed; Corrupt if what is there is no list.
+  /// taken. Throws Error: as lock_list(), CannotOpen, NoSpace, WriteFailed; Corrupt if what is
+  /// there is no list.
   void add(std::int64_t step, double time);
 
 private:
@@ -95,8 +111,9 @@ private:
   bool flush_;
   Notice notice_;
   Entries entries_;
-  Entries dropped_; ///< not in the list any more, but still there
-  std::filesystem::file_time_type written_;
+  Entries dropped_;                    ///< not in the list any more, but still there
+  std::optional<std::string> written_; ///< the text that entries_ are of
+  std::shared_ptr<const io::LockFile> lock_;
   bool has_told_of_clock_ = false;
 };
 

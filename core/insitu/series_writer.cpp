@@ -192,6 +192,10 @@ std::vector<WrittenFile> SeriesWriter::write_files(
       if (own.rank() == 0)
       {
         make_folders(files);
+        for (const WrittenFile& file : files)
+        {
+          this->list_of(file.species).claim(); // before a file of the other process is replaced
+        }
       }
     });
   for (WrittenFile& file : files)

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -423,8 +424,16 @@ public:
   {
     return this->dir_ / name;
   }
-  /// Names in the folder, on rank 0.
-  [[nodiscard]] std::vector<std::string> files() const { return names_in(this->dir_ / ""); }
+  /// Names in the folder, on rank 0, without the locks of lists, which go when the run ends.
+  [[nodiscard]] std::vector<std::string> files() const
+  {
+    std::vector<std::string> names = names_in(this->dir_ / "");
+    names.erase(
+      std::remove_if(names.begin(), names.end(),
+        [](const std::string& name) { return std::filesystem::path(name).extension() == ".lock"; }),
+      names.end());
+    return names;
+  }
 
   int status = 0; ///< of catalyst_initialize
   std::string said;

@@ -210,8 +210,8 @@ TEST(Bricks, of_vertices_are_a_level_of_a_series_for_each_step)
   if (mpi_test::rank() == 0)
   {
     EXPECT_EQ(names_in(folder / ""),
-      (std::vector<std::string>{
-        "flow.bricks.series", "flow_000003.bricks", "flow_000004.bricks", "flow_000006.bricks" }));
+      (std::vector<std::string>{ ".flow.bricks.series.lock", "flow.bricks.series",
+        "flow_000003.bricks", "flow_000004.bricks", "flow_000006.bricks" }));
   }
 }
 

@@ -177,7 +177,8 @@ class Flow(unittest.TestCase):
                 flow.write_level("../w.bricks.series", turn[1:], time=3, step=3, **place)
         finally:
             os.chdir(before)
-        self.assertEqual(sorted(os.listdir(folder)), ["other", "w.bricks.series"] + [f"w_{i:06}.bricks" for i in range(3)])
+        self.assertEqual(sorted(os.listdir(folder)), [".w.bricks.series.lock", "other", "w.bricks.series"]
+                         + [f"w_{i:06}.bricks" for i in range(3)])
         self.assertEqual([entry["name"] for entry in json.loads((folder / "w.bricks.series").read_text())["files"]],
                          [f"w_{i:06}.bricks" for i in range(3)])
         flow.validate(folder / "w.bricks.series")

@@ -187,7 +187,7 @@ std::vector<std::string> removable(const std::filesystem::path& beside,
 
 std::filesystem::path lock_path(const std::filesystem::path& top)
 {
-  return leaves_folder(top) / ("." + top.filename().string() + ".lock");
+  return io::lock_path(leaves_folder(top) / top.filename());
 }
 
 /// Makes the folder if it is not there, and returns whether it was not. Throws Error: CannotOpen,

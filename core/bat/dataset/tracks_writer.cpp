@@ -293,7 +293,7 @@ void pack(const io::RandomAccessFile& file, const TracksList& list,
 // Unless another process has just done so, whose samples this would take away.
 void begin_file(const std::filesystem::path& path, bool flush)
 {
-  const io::LockFile lock(path.parent_path() / ("." + path.filename().string() + ".lock"));
+  const io::LockFile lock(io::lock_path(path));
   if (lock.state() == io::LockFile::State::Taken)
   {
     throw Error(ErrorCode::CannotOpen, path.string() + ": another writer has it open");

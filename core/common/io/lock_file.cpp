@@ -32,6 +32,11 @@ bool is_same_file(int descriptor, const std::filesystem::path& path)
 }
 }
 
+std::filesystem::path lock_path(const std::filesystem::path& target)
+{
+  return target.parent_path() / ("." + target.filename().string() + ".lock");
+}
+
 LockFile::LockFile(std::filesystem::path path)
   : path_(std::move(path))
 {

@@ -6,6 +6,9 @@
 
 namespace bat::io
 {
+/// Of the file that is locked for `target`, in the same folder.
+[[nodiscard]] std::filesystem::path lock_path(const std::filesystem::path& target);
+
 /// While it lives, no other LockFile of the same path does, in this process or another one, where
 /// the file system has locks. The file goes when the writer does. That of a killed writer stays and
 /// is not locked: the next LockFile takes it over. Not thread-safe.

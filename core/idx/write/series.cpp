@@ -91,6 +91,25 @@ bool is_ours(const std::filesystem::path& path, const Header& header)
 }
 }
 
+// The steps that another process adds meanwhile would be missing in the text that replaces this
+// one.
+Series::Series(std::filesystem::path path)
+  : path_(std::move(path))
+{
+  std::error_code unmade; // which the write of the step reports
+  if (!this->path_.parent_path().empty())
+  {
+    std::filesystem::create_directories(this->path_.parent_path(), unmade);
+  }
+  this->lock_ = std::make_unique<const io::LockFile>(io::lock_path(this->path_));
+  if (this->lock_->state() == io::LockFile::State::Taken)
+  {
+    throw Error(ErrorCode::CannotOpen,
+      fmt::format("{}: another process is writing this dataset; write again when it has finished",
+        this->path_.string()));
+  }
+}
+
 Series Series::of(const std::filesystem::path& path)
 {
   Series series(path);

@@ -3,10 +3,12 @@
 #pragma once
 
 #include "bat/idx/write.hpp"
+#include "common/io/lock_file.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,7 +19,9 @@ namespace bat::idx
 class Series
 {
 public:
-  /// Of the text at `path`, if there is one that can be read. Throws Error{CannotOpen}.
+  /// Of the text at `path`, if there is one that can be read. Until it is destroyed, other
+  /// processes cannot write the dataset. Throws Error: CannotOpen, also if another one is writing
+  /// it; NoSpace.
   [[nodiscard]] static Series of(const std::filesystem::path& path);
 
   /// The header of all steps after a write of one of them. Throws Error{InvalidArgument}: a step
@@ -35,10 +39,7 @@ public:
 
 private:
   [[noreturn]] void fail(const WriteOptions& options, const std::string& what) const;
-  explicit Series(std::filesystem::path path)
-    : path_(std::move(path))
-  {
-  }
+  explicit Series(std::filesystem::path path);
   [[nodiscard]] Header added(Header step, const WriteOptions& options) const;
   // Of there_.
   [[nodiscard]] std::vector<std::int64_t> steps() const;
@@ -49,6 +50,7 @@ private:
   void remove_leftovers(const Header& now) const;
 
   std::filesystem::path path_;
+  std::unique_ptr<const io::LockFile> lock_;
   std::optional<Header> there_;
   std::string problem_; ///< why there_ is empty though there is a file
 };
