@@ -6,6 +6,7 @@
 #include "bat/text.hpp"
 #include "common/kept_memory.hpp"
 #include "common/series_list.hpp"
+#include "insitu/species_options.hpp"
 #include "insitu/track_recorder.hpp"
 #include "parallel/comm.hpp"
 
@@ -159,8 +160,9 @@ std::string to_json(const WrittenFile& file)
 
 SeriesWriter::SeriesWriter(FilePattern pattern, mpi::WriteOptions options, Notice notice)
   : pattern_(std::move(pattern))
-  , options_(std::move(options))
+  , options_(std::make_shared<SpeciesOptions>(std::move(options)))
   , notice_(notice ? std::move(notice) : Notice(&print))
+  , track_options_(std::make_shared<SpeciesTracks>())
   , memory_(std::make_shared<KeptMemory>(kKeptBytes))
 {
 }
@@ -198,12 +200,16 @@ std::vector<WrittenFile> SeriesWriter::write_files(
         }
       }
     });
-  for (WrittenFile& file : files)
+  std::vector<std::vector<mpi::Piece>> pieces(files.size());
+  for (std::size_t i = 0; i != files.size(); ++i)
   {
-    std::vector<mpi::Piece> pieces;
-    mpi::together(own.get(), [&] { pieces = pieces_of(species, file.species, step, time); });
-    this->declare_columns(own, pieces, file, step, time);
-    file.report = mpi::write_pieces(own.get(), file.path, pieces, this->options_);
+    mpi::together(own.get(), [&] { pieces[i] = pieces_of(species, files[i].species, step, time); });
+    this->declare_columns(own, pieces[i], files[i], step, time);
+  }
+  const std::vector<mpi::WriteOptions> options = this->options_->of_step(own, pieces);
+  for (std::size_t i = 0; i != files.size(); ++i)
+  {
+    files[i].report = mpi::write_pieces(own.get(), files[i].path, pieces[i], options[i]);
   }
   return files;
 }
@@ -228,7 +234,7 @@ void SeriesWriter::write_lists(
 void SeriesWriter::set_tracks(TrackOptions options)
 {
   check(options);
-  this->track_options_ = std::move(options);
+  this->track_options_ = std::make_shared<SpeciesTracks>(std::move(options));
   this->tracks_.clear();
 }
 
@@ -240,31 +246,39 @@ std::uint64_t SeriesWriter::write_tracks(
   mpi::together(own.get(),
     [&]
     {
-      check(this->track_options_);
+      check(this->track_options_->all());
       (void)this->files_of(names, step, time);
     });
+  std::vector<std::vector<mpi::Piece>> pieces(names.size());
+  mpi::together(own.get(),
+    [&]
+    {
+      for (const Species& s : species)
+      {
+        const auto at = std::find(names.begin(), names.end(), s.name) - names.begin();
+        std::vector<mpi::Piece>& of_name = pieces[static_cast<std::size_t>(at)];
+        of_name.insert(of_name.end(), s.pieces.begin(), s.pieces.end());
+      }
+    });
+  const auto options = this->track_options_->of_step(own, names, pieces);
   std::uint64_t particles = 0;
-  for (const std::string& name : names)
+  for (std::size_t i = 0; i != names.size(); ++i)
   {
-    std::vector<mpi::Piece> pieces;
+    if (!options[i])
+    {
+      continue;
+    }
+    std::shared_ptr<TrackRecorder>& recorder = this->tracks_[names[i]];
     mpi::together(own.get(),
       [&]
       {
-        for (const Species& s : species)
-        {
-          if (s.name == name)
-          {
-            pieces.insert(pieces.end(), s.pieces.begin(), s.pieces.end());
-          }
-        }
-        std::shared_ptr<TrackRecorder>& recorder = this->tracks_[name];
         if (!recorder)
         {
-          recorder = std::make_shared<TrackRecorder>(this->pattern_.tracks(name), name,
-            this->track_options_, this->options_.build.flush, this->notice_);
+          recorder = std::make_shared<TrackRecorder>(this->pattern_.tracks(names[i]), names[i],
+            *options[i], this->options_->all().build.flush, this->notice_);
         }
       });
-    particles += this->tracks_.at(name)->record(own, step, time, pieces);
+    particles += recorder->record(own, step, time, pieces[i]);
   }
   return particles;
 }
@@ -334,7 +348,7 @@ series::List& SeriesWriter::list_of(const std::string& species)
       { return pattern.file(s, t, species); },
       &remove_dataset };
     list = std::make_shared<series::List>(
-      path, std::move(files), this->options_.build.flush, this->notice_);
+      path, std::move(files), this->options_->all().build.flush, this->notice_);
   }
   return *list;
 }

@@ -331,6 +331,108 @@ TEST(SeriesWriter, species_become_series_of_their_own)
   EXPECT_EQ(listed(folder / "stars.bat.series"), (Listed{ { "stars_0007.bat", 0.5 } }));
 }
 
+std::vector<std::string> indexed_in(const bat::Dataset& dataset)
+{
+  std::vector<std::string> names;
+  const bat::File leaf = bat::File::open(dataset.leaves().front().path);
+  for (const bat::Attribute& attribute : leaf.attributes())
+  {
+    if (attribute.keys.front().has_sorted_index)
+    {
+      names.push_back(attribute.name);
+    }
+  }
+  return names;
+}
+
+// Dust has a mass; gas, of which rank 0 has none, has not.
+std::vector<Species> dust_and_gas(const clouds::Cloud& dust, const clouds::Cloud& gas)
+{
+  std::vector<Species> all{ species("dust", dust) };
+  if (rank() != 0 || ranks() == 1)
+  {
+    all.push_back(species("gas", gas));
+  }
+  return all;
+}
+
+TEST(SeriesWriter, options_apply_to_the_species_that_have_what_they_name)
+{
+  const SharedDir folder;
+  bat::mpi::WriteOptions options;
+  options.build.sorted_indexes = { "mass", "id" };
+  options.build.stable_samples = { "id" };
+  options.build.compression = bat::Compression::Bounded;
+  options.build.error_bounds = { "mass=0.125" };
+  SeriesWriter writer(FilePattern((folder / "{name}_{timestep:04d}.bat").string()), options);
+  clouds::Cloud dust = make_cloud(500, 2);
+  dust.add("mass", bat::ScalarType::Float64, std::vector<double>(500, 0.25));
+  const clouds::Cloud gas = make_cloud(3000, 1);
+  const clouds::Cloud own_dust = dealt(dust);
+  const clouds::Cloud own_gas = mpi_test::subset(gas,
+    [](std::uint64_t i)
+    {
+      return ranks() == 1 ||
+        static_cast<int>(i % static_cast<std::uint64_t>(ranks() - 1)) + 1 == rank();
+    });
+  const auto files = writer.write(MPI_COMM_WORLD, 0, 0, dust_and_gas(own_dust, own_gas));
+  ASSERT_EQ(files.size(), 2u);
+  const bat::Dataset of_dust = bat::Dataset::open(folder / "dust_0000.bat");
+  const bat::Dataset of_gas = bat::Dataset::open(folder / "gas_0000.bat");
+  EXPECT_EQ(indexed_in(of_dust), (std::vector<std::string>{ "id", "mass" }));
+  EXPECT_EQ(indexed_in(of_gas), std::vector<std::string>{ "id" });
+  EXPECT_EQ(of_dust.stable_samples(), std::vector<std::string>{ "id" });
+  EXPECT_EQ(of_gas.stable_samples(), std::vector<std::string>{ "id" });
+  EXPECT_TRUE(rows(mpi_test::read_alone(folder / "gas_0000.bat").view()) == rows(gas.view()));
+
+  // Once a species has had it, a step of others does not lack it.
+  EXPECT_EQ(
+    writer.write(MPI_COMM_WORLD, 1, 1, { species("gas", dealt(gas)), species("ice", dealt(gas)) })
+      .size(),
+    2u);
+}
+
+TEST(SeriesWriter, options_that_name_what_no_species_has_are_errors_before_anything_is_written)
+{
+  const SharedDir folder;
+  const clouds::Cloud all = make_cloud(100, 1);
+  const clouds::Cloud own = dealt(all);
+  for (const int option : { 0, 1, 2 })
+  {
+    bat::mpi::WriteOptions options;
+    if (option == 0)
+    {
+      options.build.sorted_indexes = { "masss" };
+    }
+    else if (option == 1)
+    {
+      options.build.stable_samples = { "masss" };
+    }
+    else
+    {
+      options.build.compression = bat::Compression::Bounded;
+      options.build.error_bounds = { "masss=1%" };
+    }
+    SeriesWriter writer(FilePattern((folder / "{name}.bat").string()), options);
+    const clouds::Cloud none = make_cloud(0, 1);
+    EXPECT_EQ(
+      writer.write(MPI_COMM_WORLD, 0, 0, { species("a", none), species("b", none) }).size(), 2u);
+    try
+    {
+      (void)writer.write(MPI_COMM_WORLD, 1, 1, { species("c", own), species("d", own) });
+      FAIL() << option;
+    }
+    catch (const bat::Error& error)
+    {
+      EXPECT_EQ(error.code(), bat::ErrorCode::InvalidArgument);
+      EXPECT_STREQ(
+        error.what(), "no species has an attribute 'masss', which the options name; there are: id");
+    }
+    EXPECT_FALSE(std::filesystem::exists(folder / "c.bat"));
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 std::vector<std::string> columns_in(const std::filesystem::path& path)
 {
   const bat::Dataset dataset = bat::Dataset::open(path);

@@ -406,6 +406,81 @@ TEST(Tracks, nan_is_no_id_whatever_chooses)
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+TEST(Tracks, of_several_species_are_of_those_that_have_what_options_name)
+{
+  const SharedDir folder;
+  const clouds::Cloud all = make_cloud(0);
+  const clouds::Cloud own = mpi_test::subset(all,
+    [](std::uint64_t i)
+    { return static_cast<int>(i % static_cast<std::uint64_t>(ranks())) == rank(); });
+  clouds::Cloud dust = own;
+  dust.columns[0].name = "dust_id";
+  const auto species = [&](bool with_dust)
+  {
+    std::vector<Species> result{ { "gas", { { own.view(), {} } } },
+      { "ice", { { own.view(), {} } } } };
+    if (with_dust)
+    {
+      result.push_back({ "dust", { { dust.view(), {} } } });
+    }
+    return result;
+  };
+  TrackOptions options;
+  options.every_id = 100;
+  options.id_attribute = "dust_id";
+  options.attributes = { "heat" };
+  {
+    SeriesWriter writer(FilePattern((folder / "{name}_{timestep}.bat").string()), {});
+    writer.set_tracks(options);
+    EXPECT_GT(writer.write_tracks(MPI_COMM_WORLD, 0, 0, species(true)), 0u);
+    EXPECT_EQ(writer.write_tracks(MPI_COMM_WORLD, 1, 1, species(false)), 0u);
+    EXPECT_GT(writer.write_tracks(MPI_COMM_WORLD, 2, 2, species(true)), 0u);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_TRUE(std::filesystem::exists(folder / "dust.tracks.bat"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "gas.tracks.bat"));
+
+  // Gas has no mass and is followed without it; a name that no species has is an error.
+  clouds::Cloud heavy = own;
+  heavy.add("mass", bat::ScalarType::Float64, std::vector<double>(own.count, 0.5));
+  options.id_attribute = "";
+  options.attributes = { "heat", "mass" };
+  const std::vector<Species> two{ { "a", { { own.view(), {} } } },
+    { "b", { { heavy.view(), {} } } } };
+  {
+    SeriesWriter writer(FilePattern((folder / "{name}_{timestep}.bat").string()), {});
+    writer.set_tracks(options);
+    EXPECT_GT(writer.write_tracks(MPI_COMM_WORLD, 0, 0, two), 0u);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  const auto columns = [&](const char* name)
+  {
+    std::set<std::string> names;
+    const bat::Trails trails = follow(folder / name, { bat::Number(kFirstId + 100) });
+    for (const bat::TrailColumn& column : trails.attributes)
+    {
+      names.insert(column.name);
+    }
+    return names;
+  };
+  EXPECT_EQ(columns("a.tracks.bat").count("mass"), 0u);
+  EXPECT_EQ(columns("b.tracks.bat").count("mass"), 1u);
+  options.attributes = { "masss" };
+  SeriesWriter writer(FilePattern((folder / "{name}_{timestep}.bat").string()), {});
+  writer.set_tracks(options);
+  try
+  {
+    (void)writer.write_tracks(MPI_COMM_WORLD, 1, 1, two);
+    FAIL();
+  }
+  catch (const bat::Error& error)
+  {
+    EXPECT_STREQ(error.what(),
+      "no species has an attribute 'masss', which the options name; there "
+      "are: id, heat, cpu, mass");
+  }
+}
+
 TEST(Tracks, options_are_those_of_the_text)
 {
   const TrackOptions options = bat::insitu::parse_track_options(

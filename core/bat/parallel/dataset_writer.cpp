@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The two phases of the paper, with an agreement after each step: core/bat/parallel/MPI.md.
 
+#include "bat/ids.hpp"
 #include "bat/mpi.hpp"
 
 #include "bat/dataset/dataset_folder.hpp"
@@ -220,7 +221,7 @@ private:
     {
       names.erase(std::remove_if(names.begin(), names.end(),
                     [&](const std::string& name)
-                    { return !write::names_attribute(this->particles_.schema(), name); }),
+                    { return !names_attribute(this->particles_.schema(), name); }),
         names.end());
     };
     BuildOptions& build = this->options_.build;

@@ -618,18 +618,6 @@ std::vector<std::string> resolve_ids(
   return resolve_id_names(names, attributes, with_second);
 }
 
-bool names_attribute(const ParticleView& particles, const std::string& wanted)
-{
-  const std::string name = resolve_ids(particles, { wanted }, false).front();
-  const auto is_known = [&](std::string_view text)
-  {
-    const auto is_it = [&](const auto& column) { return column.name == text; };
-    return std::any_of(particles.attributes.begin(), particles.attributes.end(), is_it) ||
-      std::any_of(particles.aliases.begin(), particles.aliases.end(), is_it);
-  };
-  return is_known(name) || is_known(std::string_view(name).substr(0, name.rfind('[')));
-}
-
 std::vector<std::size_t> indexed_keys(const ParticleView& particles, const BuildOptions& options)
 {
   std::vector<std::size_t> first_keys{ 0 };
@@ -684,5 +672,20 @@ SpatialOrder build_order(const ParticleParts& particles, const BuildOptions& opt
   return particles.array(0).type == ScalarType::Float32
     ? OrderBuilder<float>(particles, options).run()
     : OrderBuilder<double>(particles, options).run();
+}
+}
+
+namespace bat
+{
+bool names_attribute(const ParticleView& particles, const std::string& wanted)
+{
+  const std::string name = write::resolve_ids(particles, { wanted }, false).front();
+  const auto is_known = [&](std::string_view text)
+  {
+    const auto is_it = [&](const auto& column) { return column.name == text; };
+    return std::any_of(particles.attributes.begin(), particles.attributes.end(), is_it) ||
+      std::any_of(particles.aliases.begin(), particles.aliases.end(), is_it);
+  };
+  return is_known(name) || is_known(std::string_view(name).substr(0, name.rfind('[')));
 }
 }

@@ -24,10 +24,6 @@ void check_metadata(const std::string& metadata);
 [[nodiscard]] std::vector<std::string> resolve_ids(
   const ParticleView& particles, const std::vector<std::string>& names, bool with_second);
 
-/// Whether `wanted`, as options for indexes and samples have it, is of an attribute or alias of
-/// these particles, whatever its component.
-[[nodiscard]] bool names_attribute(const ParticleView& particles, const std::string& wanted);
-
 /// Numbers of the keys that get a sorted index, ascending. Throws Error{InvalidArgument}.
 [[nodiscard]] std::vector<std::size_t> indexed_keys(
   const ParticleView& particles, const BuildOptions& options);

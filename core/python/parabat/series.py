@@ -41,7 +41,8 @@ class Series:
     or, where a rank has several pieces or species, begin(), add() as often as needed, end(). comm
     is of mpi4py (MPI.COMM_SELF for one process) and must live as long as the series. Creating,
     write() and end() are collective. Only each `every`-th step is written; options: as
-    write().
+    write(); of several species, those that lack an attribute that an option names are written
+    without it.
 
     tracks: chosen particles in every step, whatever `every` says, in NAME.tracks.bat beside the list,
     which follow() reads, also while it grows. A dict with one of "ids" (numbers, or pairs), "box" (6

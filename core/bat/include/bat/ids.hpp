@@ -18,6 +18,7 @@
 namespace bat
 {
 struct Attribute;
+struct ParticleView;
 
 struct AmrexId
 {
@@ -56,4 +57,8 @@ struct AmrexId
 /// together with which it is unique. Other names stay as they are.
 [[nodiscard]] std::vector<std::string> resolve_id_names(const std::vector<std::string>& names,
   const std::vector<Attribute>& attributes, bool with_second, const std::string& species = {});
+
+/// Whether `wanted`, as options for indexes and samples have it, is of an attribute or alias of
+/// these particles, whatever its component.
+[[nodiscard]] bool names_attribute(const ParticleView& particles, const std::string& wanted);
 }

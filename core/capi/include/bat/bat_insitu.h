@@ -32,8 +32,10 @@ extern "C"
    * .bat where a pattern has none of these {time} {time:.3f}                     simulation time
    *   {name}                                species; "_{name}" is put before the step where
    *                                         species are named and the pattern has no {name}
-   * Folders are made. `options` may be NULL, and are copied. `comm` must live as long as the
-   * handle; it is used in this call and in bat_insitu_end_step() only. */
+   * Folders are made. `options` may be NULL, and are copied; of several species, those that lack an
+   * attribute that they name are written without it, and a step in which all lack it is
+   * INVALID_ARGUMENT. `comm` must live as long as the handle; it is used in this call and in
+   * bat_insitu_end_step() only. */
   BAT_API int bat_insitu_open(
     MPI_Comm comm, const char* files, const bat_options* options, bat_insitu** out);
   BAT_API int bat_insitu_open_f(

@@ -105,6 +105,8 @@ struct WrittenFile
 /// One JSON object: file, species, and the report.
 [[nodiscard]] std::string to_json(const WrittenFile& file);
 
+class SpeciesOptions;
+class SpeciesTracks;
 class TrackRecorder;
 
 /// Writes steps, each as one dataset per species, and keeps NAME.bat.series beside them: the list
@@ -129,7 +131,9 @@ public:
   /// Collective. Writes the particles of all ranks; `step` and `time` are stored in the files.
   /// Ranks may have different species and pieces; a species that a rank lacks is empty there. A
   /// species without particles on any rank has the attributes that pieces declare, or without a
-  /// declaration those of the step before. The arrays are not used after the return. Folders are
+  /// declaration those of the step before. Of several species, those that lack an attribute that
+  /// `options` name are written without that index, sample or bound; it is an error if all lack it.
+  /// The arrays are not used after the return. Folders are
   /// made. The time is rank 0's. Throws Error on all ranks: as mpi::write_dataset; InvalidArgument
   /// if ranks have different steps, the time is not finite, or two species have the same file.
   /// Species that were written before one failed stay.
@@ -151,6 +155,8 @@ public:
   void keep_memory(std::uint64_t most_bytes);
 
   /// Not collective; the same on all ranks, before the first step. Throws Error{InvalidArgument}.
+  /// Of several species, those that lack the attribute that is named for ids have no tracks, and
+  /// those that lack another one that is named are followed without it.
   void set_tracks(TrackOptions options);
   /// Collective. Appends the particles of this step that set_tracks() chooses to the tracks of
   /// their species, whether the step is written or not. The arrays are not used after the return. A
@@ -169,11 +175,11 @@ private:
   [[nodiscard]] series::List& list_of(const std::string& species);
 
   FilePattern pattern_;
-  mpi::WriteOptions options_;
+  std::shared_ptr<SpeciesOptions> options_;
   Notice notice_;
+  std::shared_ptr<SpeciesTracks> track_options_;
   std::shared_ptr<KeptMemory> memory_;
-  std::map<std::string, std::shared_ptr<series::List>> lists_; ///< rank 0: by path
-  TrackOptions track_options_;
+  std::map<std::string, std::shared_ptr<series::List>> lists_;   ///< rank 0: by path
   std::map<std::string, std::shared_ptr<TrackRecorder>> tracks_; ///< by species
 };
 }

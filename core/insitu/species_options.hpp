@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Options that name attributes, where several species share them.
+//
+// An option applies to the species that have the attribute. The others are written without it: an
+// index of "mass" does not keep photons, which have none, from being written.
+#pragma once
+
+#include "bat/insitu.hpp"
+#include "parallel/comm.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace bat::insitu
+{
+class SpeciesOptions
+{
+public:
+  explicit SpeciesOptions(mpi::WriteOptions options);
+
+  /// Collective. The options of each species of a step, whose pieces are `pieces[i]` on this rank.
+  /// A species that is alone keeps all. Throws Error{InvalidArgument}, on all ranks, if a name is
+  /// of no species so far and a species has particles.
+  [[nodiscard]] std::vector<mpi::WriteOptions> of_step(
+    const mpi::OwnComm& comm, const std::vector<std::vector<mpi::Piece>>& pieces);
+
+  [[nodiscard]] const mpi::WriteOptions& all() const noexcept { return this->options_; }
+
+private:
+  mpi::WriteOptions options_;
+  std::vector<std::string> names_; ///< that the options have, without bounds
+  std::set<std::string> known_;    ///< of these: to a species of a step so far
+};
+
+/// The same of tracks. A species without the attribute that the options name for ids has no tracks.
+class SpeciesTracks
+{
+public:
+  explicit SpeciesTracks(TrackOptions options = {});
+
+  /// Collective. The options of each species of a step; none for a species without tracks, and for
+  /// one that has had no particles yet. What they are is settled when a species has particles for
+  /// the first time. Throws Error{InvalidArgument}, on all ranks, as SpeciesOptions::of_step.
+  [[nodiscard]] std::vector<std::optional<TrackOptions>> of_step(const mpi::OwnComm& comm,
+    const std::vector<std::string>& species, const std::vector<std::vector<mpi::Piece>>& pieces);
+
+  [[nodiscard]] const TrackOptions& all() const noexcept { return this->options_; }
+
+private:
+  TrackOptions options_;
+  std::vector<std::string> names_;
+  std::set<std::string> known_;
+  std::map<std::string, std::optional<TrackOptions>> settled_; ///< by species
+};
+}
