@@ -1,51 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "IdPairsOf.h"
 
+#include "ExactNumber.h"
 #include "vtkBATScalarTypes.h"
 
 #include <vtkDataArray.h>
 #include <vtkSmartPointer.h>
-#include <vtkVariant.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
-#include <variant>
 
 namespace
 {
-// Without rounding: its mantissa has 64 bits.
-long double Exact(const bat::Number& number)
-{
-  static_assert(std::numeric_limits<long double>::digits >= 64);
-  return std::visit([](auto value) { return static_cast<long double>(value); }, number);
-}
-
 struct IsBelow
 {
-  bool operator()(const bat::Number& a, const bat::Number& b) const { return Exact(a) < Exact(b); }
+  bool operator()(const bat::Number& a, const bat::Number& b) const
+  {
+    return bat_vtk::Exact(a) < bat_vtk::Exact(b);
+  }
 };
 
 /// What each id occurs with.
 using Found = std::map<bat::Number, std::set<bat::Number, IsBelow>, IsBelow>;
-
-bat::Number NumberAt(vtkDataArray* values, vtkIdType i)
-{
-  const vtkVariant value = values->GetVariantValue(i);
-  if (values->GetDataType() == VTK_FLOAT || values->GetDataType() == VTK_DOUBLE)
-  {
-    return value.ToDouble();
-  }
-  if (values->GetDataTypeMin() < 0.0)
-  {
-    return static_cast<std::int64_t>(value.ToLongLong());
-  }
-  return static_cast<std::uint64_t>(value.ToUnsignedLongLong());
-}
 
 vtkSmartPointer<vtkDataArray> Read(
   const bat::Dataset& dataset, std::size_t attribute, const bat::DatasetSelection& selection)
@@ -82,10 +62,10 @@ void Add(Found& found, const bat::Dataset& dataset, const std::string& idName,
   const auto others = Read(dataset, *second, selection);
   for (vtkIdType i = 0; i < first->GetNumberOfTuples(); ++i)
   {
-    const bat::Number other = NumberAt(others, i);
-    if (!std::isnan(Exact(other)))
+    const bat::Number other = bat_vtk::NumberAt(others, i);
+    if (!std::isnan(bat_vtk::Exact(other)))
     {
-      found[NumberAt(first, i)].insert(other);
+      found[bat_vtk::NumberAt(first, i)].insert(other);
     }
   }
 }

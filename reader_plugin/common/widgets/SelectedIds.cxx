@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "SelectedIds.h"
 
+#include "ExactNumber.h"
+
 #include "pqApplicationCore.h"
 #include "pqOutputPort.h"
 #include "pqPVApplicationCore.h"
@@ -19,7 +21,6 @@
 #include "vtkSMSessionProxyManager.h"
 #include "vtkSMSourceProxy.h"
 #include "vtkSmartPointer.h"
-#include "vtkVariant.h"
 
 #include <QCoreApplication>
 #include <QLocale>
@@ -27,7 +28,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -70,19 +71,6 @@ vtkSmartPointer<vtkSMSourceProxy> Extracted(
   return extract;
 }
 
-// What a long double holds exactly: any integer of 64 bits.
-long double Number(vtkDataArray* array, vtkIdType i, bool integers)
-{
-  static_assert(std::numeric_limits<long double>::digits >= 64);
-  const vtkVariant value = array->GetVariantValue(i);
-  if (!integers)
-  {
-    return static_cast<long double>(value.ToDouble());
-  }
-  return array->GetDataTypeMin() < 0.0 ? static_cast<long double>(value.ToLongLong())
-                                       : static_cast<long double>(value.ToUnsignedLongLong());
-}
-
 bool AreIntegers(vtkDataArray* array)
 {
   return array->GetDataType() != VTK_FLOAT && array->GetDataType() != VTK_DOUBLE;
@@ -96,6 +84,72 @@ QString TextOfNumber(long double number, bool integers)
   }
   return number < 0 ? QString::number(static_cast<qlonglong>(number))
                     : QString::number(static_cast<qulonglong>(number));
+}
+
+long double ExactAt(vtkDataArray* array, vtkIdType i)
+{
+  return bat_vtk::Exact(bat_vtk::NumberAt(array, i));
+}
+
+// Pairs (id, second), or (id, 0) without a second array: sorted, each once. Nothing if one is NaN.
+std::optional<std::vector<std::pair<long double, long double>>> DistinctPairs(
+  vtkDataArray* ids, vtkDataArray* second)
+{
+  std::vector<std::pair<long double, long double>> pairs;
+  for (vtkIdType i = 0; i < ids->GetNumberOfTuples(); ++i)
+  {
+    pairs.emplace_back(ExactAt(ids, i), second ? ExactAt(second, i) : 0.0L);
+    if (std::isnan(pairs.back().first) || std::isnan(pairs.back().second))
+    {
+      return std::nullopt;
+    }
+  }
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  return pairs;
+}
+
+QStringList WordsOfPairs(
+  const std::vector<std::pair<long double, long double>>& pairs, bool integers, bool secondIntegers)
+{
+  QStringList words;
+  for (const auto& [id, other] : pairs)
+  {
+    words.append(TextOfNumber(id, integers) + ":" + TextOfNumber(other, secondIntegers));
+  }
+  return words;
+}
+
+// Consecutive integers are one range.
+QStringList WordsOfIds(const std::vector<std::pair<long double, long double>>& ids, bool integers)
+{
+  QStringList words;
+  for (std::size_t first = 0; first < ids.size();)
+  {
+    std::size_t last = first;
+    while (integers && last + 1 < ids.size() && ids[last + 1].first - ids[last].first == 1)
+    {
+      ++last;
+    }
+    const QString begin = TextOfNumber(ids[first].first, integers);
+    const QString end = TextOfNumber(ids[last].first, integers);
+    words.append(first == last ? begin : begin + ".." + end);
+    first = last + 1;
+  }
+  return words;
+}
+
+// As the property Ids takes it: pairs such as 5:0 with a second array, else numbers and ranges.
+bat_selection::Ids TextOf(vtkDataArray* ids, vtkDataArray* second)
+{
+  const auto pairs = DistinctPairs(ids, second);
+  if (!pairs)
+  {
+    return { QString(), Translated("A particle that is selected has NaN for an id.") };
+  }
+  const QStringList words = second ? WordsOfPairs(*pairs, AreIntegers(ids), AreIntegers(second))
+                                   : WordsOfIds(*pairs, AreIntegers(ids));
+  return { words.join(", "), QString() };
 }
 }
 
@@ -142,60 +196,6 @@ void bat_selection::clear(pqOutputPort* port)
     core->selectionManager()->clearSelection(port);
   }
   port->getSourceProxy()->CleanSelectionInputs(0);
-}
-
-//-----------------------------------------------------------------------------
-bat_selection::Ids bat_selection::textOf(vtkDataArray* ids, vtkDataArray* second)
-{
-  std::vector<std::pair<long double, long double>> pairs;
-  for (vtkIdType i = 0; i < ids->GetNumberOfTuples(); ++i)
-  {
-    pairs.emplace_back(Number(ids, i, AreIntegers(ids)), Number(second, i, AreIntegers(second)));
-    if (std::isnan(pairs.back().first) || std::isnan(pairs.back().second))
-    {
-      return { QString(), Translated("A particle that is selected has NaN for an id.") };
-    }
-  }
-  std::sort(pairs.begin(), pairs.end());
-  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-  QStringList words;
-  for (const auto& [id, other] : pairs)
-  {
-    words.append(
-      TextOfNumber(id, AreIntegers(ids)) + ":" + TextOfNumber(other, AreIntegers(second)));
-  }
-  return { words.join(", "), QString() };
-}
-
-//-----------------------------------------------------------------------------
-bat_selection::Ids bat_selection::textOf(vtkDataArray* ids)
-{
-  const bool integers = AreIntegers(ids);
-  std::vector<long double> numbers;
-  for (vtkIdType i = 0; i < ids->GetNumberOfTuples(); ++i)
-  {
-    numbers.push_back(Number(ids, i, integers));
-    if (std::isnan(numbers.back()))
-    {
-      return { QString(), Translated("A particle that is selected has NaN for an id.") };
-    }
-  }
-  std::sort(numbers.begin(), numbers.end());
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-  QStringList words;
-  for (std::size_t first = 0; first < numbers.size();)
-  {
-    std::size_t last = first;
-    while (integers && last + 1 < numbers.size() && numbers[last + 1] - numbers[last] == 1)
-    {
-      ++last;
-    }
-    const QString begin = TextOfNumber(numbers[first], integers);
-    const QString end = TextOfNumber(numbers[last], integers);
-    words.append(first == last ? begin : begin + ".." + end);
-    first = last + 1;
-  }
-  return { words.join(", "), QString() };
 }
 
 //-----------------------------------------------------------------------------
@@ -255,5 +255,5 @@ bat_selection::Ids bat_selection::idsOf(vtkSMSourceProxy* source, vtkSMSourcePro
   {
     return { QString(), Translated("The particles that are selected cannot be fetched.") };
   }
-  return others ? textOf(ids, others) : textOf(ids);
+  return TextOf(ids, others);
 }

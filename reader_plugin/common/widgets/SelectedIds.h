@@ -8,7 +8,6 @@
 #include <array>
 
 class pqOutputPort;
-class vtkDataArray;
 class vtkSMProxy;
 class vtkSMSourceProxy;
 
@@ -39,12 +38,6 @@ void clear(pqOutputPort* port);
 /// together with which ids are unique: pairs such as 5:0.
 Ids idsOf(vtkSMSourceProxy* source, vtkSMSourceProxy* selection, unsigned int selectionPort,
   const QString& attribute, const QString& second = QString());
-
-/// Numbers in order, those without a gap as ranges; integers exact.
-Ids textOf(vtkDataArray* ids);
-
-/// Pairs in order, without ranges.
-Ids textOf(vtkDataArray* ids, vtkDataArray* second);
 }
 
 #endif
