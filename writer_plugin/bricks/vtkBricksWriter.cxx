@@ -237,21 +237,21 @@ void vtkBricksWriter::MoveStaged(const std::string& stem)
 //------------------------------------------------------------------------------
 // Throws bat::Error where the grid moves with time.
 vtkBricksWriter::Level vtkBricksWriter::ReadLevel(
-  const std::vector<bat_vtk::Leaf>& leaves, bool grows)
+  const std::vector<bat_vtk::Leaf>& leaves, int steps)
 {
   Level level;
   std::optional<bat::Error> failure = bat::attempt(
     [&]
     {
       const std::string stem = StemOf(this->FileName);
-      if (grows)
+      if (steps == KEEP_EARLIER)
       {
         level.Series = &this->SeriesAt(stem + ".bricks.series");
       }
       else
       {
-        level.Goal = TargetOf(this->FileName, this->WriteAllTimeSteps,
-          this->WhatBecomesOfSteps() == KEEP, this->IsStaged);
+        level.Goal =
+          TargetOf(this->FileName, this->WriteAllTimeSteps, steps == KEEP, this->IsStaged);
       }
       int port = 0;
       const std::string moved = this->GetNumberOfInputConnections(0) > 0
@@ -388,7 +388,7 @@ std::string vtkBricksWriter::WriteLevel()
   {
     this->Warn(*remark);
   }
-  Level level = this->ReadLevel(leaves, this->WhatBecomesOfSteps() == KEEP_EARLIER);
+  Level level = this->ReadLevel(leaves, this->WhatBecomesOfSteps());
   bat::bricks::Header header = this->HeaderOf(level);
   Target& goal = level.Goal;
   if (goal.List && !goal.Before.empty())

@@ -105,7 +105,7 @@ private:
 
   static Target TargetOf(const std::string& name, bool all, bool keep, bool staged);
   std::string WriteLevel();
-  Level ReadLevel(const std::vector<bat_vtk::Leaf>& leaves, bool grows);
+  Level ReadLevel(const std::vector<bat_vtk::Leaf>& leaves, int steps);
   bat::bricks::Header HeaderOf(const Level& level);
   bool WriteTogether(const Level& level, bat::bricks::Header& header,
     const bat::bricks::WriteOptions& options, bat::bricks::WriteReport& report);
