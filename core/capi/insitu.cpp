@@ -164,10 +164,6 @@ std::vector<std::string> name_species(bat_insitu& handle, std::vector<std::strin
   if (names.empty())
   {
     names = handle.known.empty() ? std::vector<std::string>{ "" } : handle.known;
-    for (const std::string& name : names)
-    {
-      handle.species.push_back({ name, {} });
-    }
   }
   for (const std::string& name : names)
   {
