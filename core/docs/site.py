@@ -43,13 +43,13 @@ PAGES = [
         ("Catalyst 2", "catalyst_adaptor/README.md"),
         ("LAMMPS", "catalyst_adaptor/examples/lammps/README.md"),
         ("Ascent", "catalyst_adaptor/examples/ascent/README.md"),
-        ("Many ranks", "core/bat/parallel/MPI.md"),
+        ("Many ranks", "core/particles/parallel/MPI.md"),
     ]),
-    ("Format", "core/bat/FORMAT.md"),
+    ("Format", "core/particles/FORMAT.md"),
     ("The .idx format", "core/idx/IDX.md"),
     ("The .bricks format", "core/bricks/BRICKS.md"),
     ("How it works", [
-        ("The tree", "core/bat/DESIGN.md"),
+        ("The tree", "core/particles/DESIGN.md"),
         ("The reader", "reader_plugin/DESIGN.md"),
         ("Glossary", "core/GLOSSARY.md"),
         ("Results", "testing/bench/RESULTS.md"),
@@ -62,7 +62,7 @@ PAGES = [
     ("Taking part", [
         ("Contributing", "CONTRIBUTING.md"),
         ("Rooms", "core/README.md"),
-        ("The room bat", "core/bat/README.md"),
+        ("The room particles", "core/particles/README.md"),
         ("The room parallel", "core/parallel/README.md"),
         ("Tests", "testing/README.md"),
         ("Changes", "CHANGELOG.md"),
@@ -70,9 +70,9 @@ PAGES = [
 ]
 HEADERS = {
     "headers_c.md": ("The C API", "c", ["core/capi/include/bat/*.h", "core/capi/include/bat_io.h"]),
-    "headers_cxx.md": ("The C++ library", "cpp", ["core/bat/include/bat/*.hpp", "core/common/include/bat/*.hpp",
+    "headers_cxx.md": ("The C++ library", "cpp", ["core/particles/include/bat/*.hpp", "core/common/include/bat/*.hpp",
                                                   "core/parallel/include/bat/*.hpp",
-                                                  "core/bat/parallel/include/bat/*.hpp",
+                                                  "core/particles/parallel/include/bat/*.hpp",
                                                   "core/insitu/include/bat/*.hpp"]),
 }
 PYTHON = """# parabat

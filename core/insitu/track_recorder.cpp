@@ -2,8 +2,8 @@
 #include "insitu/track_recorder.hpp"
 
 #include "bat/follow.hpp"
-#include "bat/parallel/rank_particles.hpp"
 #include "common/numbers.hpp"
+#include "particles/parallel/rank_particles.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

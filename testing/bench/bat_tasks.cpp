@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How far builds and queries can be shared among cores: the work in tasks, the part that one thread
-// does alone, and the critical path. Measured on one thread, linked with a build of core/bat in
-// which loops note their tasks (task_times.hpp).
+// does alone, and the critical path. Measured on one thread, linked with a build of core/particles
+// in which loops note their tasks (task_times.hpp).
 
 #include "bat/file.hpp"
 #include "bat/writer.hpp"

@@ -264,7 +264,7 @@ class Bench:
             "gb_per_s": {name: geometric_mean([data / 1e9 / sample[name] for sample in samples]) for name in names}}
 
     def direct(self, mode, size):
-        """core/bat/parallel without ParaView, from arrays to arrays."""
+        """core/particles/parallel without ParaView, from arrays to arrays."""
         reasons = self.run(parallel_ranks.start_direct, folder=os.path.join(SOURCE, "core", "python"),
                            library=built("lib/libbat_capi.so"))
         missing = next(filter(None, reasons), None)

@@ -126,7 +126,7 @@ def read_raw(folder, shapes_of_ranks):
     return _timed(work)
 
 
-# --- core/bat/parallel without ParaView, through parabat
+# --- core/particles/parallel without ParaView, through parabat
 
 _direct = None
 

@@ -5,7 +5,7 @@
 #include "catalyst_host.h"
 
 #include "bat/catalyst_bat.h"
-#include "bat/parallel/mpi_support.hpp"
+#include "particles/parallel/mpi_support.hpp"
 
 #include <gtest/gtest.h>
 

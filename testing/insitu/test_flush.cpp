@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // BuildOptions::flush, counted: this program's fsync stands before the system's.
 #include "bat/insitu.hpp"
-#include "bat/parallel/mpi_support.hpp"
+#include "particles/parallel/mpi_support.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

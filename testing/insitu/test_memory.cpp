@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory that a step takes beside the simulation's own: core/insitu/INSITU.md, "Memory".
 #include "bat/insitu.hpp"
-#include "bat/parallel/mpi_support.hpp"
+#include "particles/parallel/mpi_support.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Steps, species and the lists that ParaView opens.
 #include "bat/insitu.hpp"
-#include "bat/parallel/mpi_support.hpp"
+#include "particles/parallel/mpi_support.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

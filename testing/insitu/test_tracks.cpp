@@ -2,7 +2,7 @@
 // Tracks that a series appends: what following finds in them is what it finds in the steps.
 #include "bat/bat.hpp"
 #include "bat/insitu.hpp"
-#include "bat/parallel/mpi_support.hpp"
+#include "particles/parallel/mpi_support.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

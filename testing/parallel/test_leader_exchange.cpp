@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bytes that go through leaders, or straight: all of them arrive, once, in order; errors are those
 // of all ranks.
-#include "bat/parallel/mpi_support.hpp"
 #include "parallel/flat_exchange.hpp"
 #include "parallel/leader_exchange.hpp"
+#include "particles/parallel/mpi_support.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which ranks share a node, and what is spread over nodes.
-#include "bat/parallel/mpi_support.hpp"
 #include "parallel/nodes.hpp"
+#include "particles/parallel/mpi_support.hpp"
 
 #include <gtest/gtest.h>
 

@@ -190,7 +190,7 @@ class Follow(unittest.TestCase):
         self.assertIn("ends in '.txt'", run("follow", self.series, "--ids", 1, "--out", "a.txt")[2])
 
 
-GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "bat" / "golden" / "tracks"
+GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "particles" / "golden" / "tracks"
 
 
 class Tracks(unittest.TestCase):

@@ -20,14 +20,14 @@ SOURCES = (".hpp", ".cpp", ".h", ".cxx", ".c")
 MPI = r"^mpi\.h$"
 VTK = r"^(vtk|pq|Q[A-Z])"
 LIBRARIES = r"^(tbb/|nlohmann|fmt/|xxhash|CLI/|zlib|lz4)"
-OWN_PRIVATE = r"^(common|parallel|bat/(format|tree|query|write|plan|libbat|dataset|parallel)|idx/(format|read|write|parallel)|bricks/(format|read|write)|flow/(cache|hints|trace|walk)|insitu)/"
+OWN_PRIVATE = r"^(common|parallel|particles/(format|tree|query|write|plan|libbat|dataset|parallel)|idx/(format|read|write|parallel)|bricks/(format|read|write)|flow/(cache|hints|trace|walk)|insitu)/"
 
 # Folder, and what no file below it may include, whatever the floors.
 FORBIDDEN = [
     ("core", VTK),
     ("core/common", MPI),
-    ("core/bat/[^p]", MPI),
-    ("core/bat/plan", MPI),
+    ("core/particles/[^p]", MPI),
+    ("core/particles/plan", MPI),
     ("core/idx/(include|format|read|write)", MPI),
     ("core/bricks/(include|format|read|write)", MPI),
     # Whoever has bricks: traces know no file but that of hints.
@@ -37,16 +37,16 @@ FORBIDDEN = [
     # Zlib and LZ4 are behind one door.
     ("core/idx/(read|write)", r"^(zlib|lz4)"),
     # Many ranks are made of writing, planning and datasets; bytes and trees are not theirs.
-    ("core/bat/parallel", r"^bat/(format|tree|query|libbat)/"),
+    ("core/particles/parallel", r"^particles/(format|tree|query|libbat)/"),
     ("core/tools", MPI + "|" + OWN_PRIVATE),
-    ("core/(common|parallel|bat|bat/parallel|idx|idx/parallel|bricks|bricks/parallel|flow|insitu|capi)/include", LIBRARIES),
+    ("core/(common|parallel|particles|particles/parallel|idx|idx/parallel|bricks|bricks/parallel|flow|insitu|capi)/include", LIBRARIES),
     ("core/examples", LIBRARIES),
     # The C API and the adaptor are made of what everybody may call; the adaptor calls MPI in one file.
     ("core/capi", r"^(tbb/|nlohmann|xxhash|CLI/)|" + OWN_PRIVATE),
     ("catalyst_adaptor", VTK + "|" + MPI + r"|^(tbb/|xxhash|CLI/)|" + OWN_PRIVATE),
     ("(reader|writer)_plugin", MPI + "|" + OWN_PRIVATE),
     # Series are JSON and steps: what they know of particles, everybody may.
-    ("core/insitu", r"^(tbb/|bat/(format|tree|query|write|plan|libbat|dataset)/)"),
+    ("core/insitu", r"^(tbb/|particles/(format|tree|query|write|plan|libbat|dataset)/)"),
 ]
 
 # A file that may include what its folder may not.

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "bat/bat.hpp"
-#include "bat/dataset/top_file.hpp"
-#include "bat/format/checksum.hpp"
-#include "bat/format/layout.hpp"
-#include "bat/format/page_layout.hpp"
-#include "bat/query/index_lookup.hpp"
-#include "bat/tree/file_impl.hpp"
+#include "particles/dataset/top_file.hpp"
+#include "particles/format/checksum.hpp"
+#include "particles/format/layout.hpp"
+#include "particles/format/page_layout.hpp"
+#include "particles/query/index_lookup.hpp"
+#include "particles/tree/file_impl.hpp"
 #include "support/brute_force.hpp"
 
 #include <algorithm>

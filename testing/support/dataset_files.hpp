@@ -3,8 +3,8 @@
 #pragma once
 
 #include "bat/bat.hpp"
-#include "bat/dataset/dataset_folder.hpp"
-#include "bat/dataset/top_writer.hpp"
+#include "particles/dataset/dataset_folder.hpp"
+#include "particles/dataset/top_writer.hpp"
 #include "support/clouds.hpp"
 #include "support/temp_dir.hpp"
 

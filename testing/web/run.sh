@@ -29,14 +29,14 @@ case $3 in
     bash "$SOURCE/core/web/make.sh" "$WORK" reader types tests
     cd "$WORK/core/web"
     node_modules/.bin/tsc --project .
-    "$PYTHON" "$SOURCE/testing/web/make_oracle.py" "$WORK/oracle.json" "$SOURCE"/testing/bat/golden/v1/*.bat
+    "$PYTHON" "$SOURCE/testing/web/make_oracle.py" "$WORK/oracle.json" "$SOURCE"/testing/particles/golden/v1/*.bat
     PARABAT_ORACLE=$WORK/oracle.json node --enable-source-maps --test dist/tests/{reader,server,logic,package}.test.mjs
     ;;
   viewer)
     need_chromium
     bash "$SOURCE/core/web/make.sh" "$WORK" viewer tests
     cd "$WORK/core/web"
-    "$PYTHON" "$SOURCE/testing/web/make_data.py" "$WORK/data" "$SOURCE/testing/bat/golden/v1"
+    "$PYTHON" "$SOURCE/testing/web/make_data.py" "$WORK/data" "$SOURCE/testing/particles/golden/v1"
     node --enable-source-maps --test dist/tests/viewer.test.mjs
     ;;
   measure)

@@ -27,10 +27,10 @@
  * TimeStep.
  *
  * With an MPI controller of several ranks, all ranks write one dataset together
- * (core/bat/parallel/MPI.md): each asks its input for its own piece, and particles are moved so
- * that leaf files are compact in space and of about equal size. A dataset of several leaf files is
- * the named file and a folder beside it, "name.bat.leaves". What fails on one rank is reported by
- * the first rank that failed, and Write() returns 0 on all.
+ * (core/particles/parallel/MPI.md): each asks its input for its own piece, and particles are moved
+ * so that leaf files are compact in space and of about equal size. A dataset of several leaf files
+ * is the named file and a folder beside it, "name.bat.leaves". What fails on one rank is reported
+ * by the first rank that failed, and Write() returns 0 on all.
  *
  * The file is replaced in one step when it is complete: a write that fails, or is aborted, leaves
  * the old file. Errors set the error code (vtkBATErrors.h), are reported through vtkErrorMacro with

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The files of a dataset as what they are meant to be: a name in a top file can lead to anything, such as a link to a
 private file. So a leaf file counts only with the size and the header checksum that its top file names
-(core/bat/FORMAT.md, section 15), and what is read comes from the descriptor of which that was checked.
+(core/particles/FORMAT.md, section 15), and what is read comes from the descriptor of which that was checked.
 """
 
 from __future__ import annotations

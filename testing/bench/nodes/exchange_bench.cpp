@@ -9,7 +9,7 @@
 //   --receivers       ranks that receive, spread over nodes (all)
 //
 // Prints one line of JSON per size. Fails unless all ways bring the same.
-#include "bat/parallel/exchange.hpp"
+#include "particles/parallel/exchange.hpp"
 
 #include "bat/error.hpp"
 #include "parallel/nodes.hpp"

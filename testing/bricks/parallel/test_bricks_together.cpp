@@ -2,8 +2,8 @@
 // Many ranks write the bytes that one writes, whoever has what; and all end alike.
 #include "bat/bricks/parallel.hpp"
 #include "bat/error.hpp"
-#include "bat/parallel/mpi_support.hpp"
 #include "bricks/brick_cases.hpp"
+#include "particles/parallel/mpi_support.hpp"
 #include "support/file_size_limit.hpp"
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include "bat/bricks/series.hpp"
 #include "bat/error.hpp"
 #include "bat/flow/trace.hpp"
-#include "bat/parallel/mpi_support.hpp"
+#include "particles/parallel/mpi_support.hpp"
 #include "support/file_size_limit.hpp"
 
 #include <gtest/gtest.h>

@@ -4,9 +4,9 @@
 #include "bat/error.hpp"
 #include "bat/idx/parallel.hpp"
 #include "bat/idx/write.hpp"
-#include "bat/parallel/mpi_support.hpp"
 #include "idx/parallel/assignment.hpp"
 #include "idx/unit/idx_grids.hpp"
+#include "particles/parallel/mpi_support.hpp"
 #include "support/clouds.hpp"
 #include "support/file_size_limit.hpp"
 

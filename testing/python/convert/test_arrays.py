@@ -23,7 +23,7 @@ ids = (BIG + random.permutation(N)).astype("i8")
 xyz = random.normal(size=(N, 3)) * 10.0 ** random.integers(-300, 300, (N, 3))
 xyz[5] = [np.nan, np.inf, -0.0]
 
-# --- Ids of AMReX, by the numbers of testing/bat/unit/test_ids.cpp, and the steps of its plotfiles.
+# --- Ids of AMReX, by the numbers of testing/particles/unit/test_ids.cpp, and the steps of its plotfiles.
 packed = np.array([0x8000000001000002, 0x0000000005000003, 0xFFFFFFFFFFFFFFFF, 0x7FFFFFFFFF000000, 0], "u8")
 amrex_ids, amrex_cpus = amrex.unpack_ids(packed)
 assert amrex_ids.dtype == "i8" and amrex_ids.tolist() == [1, -5, 549755813887, -549755813887, 0], amrex_ids

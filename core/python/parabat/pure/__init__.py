@@ -11,7 +11,7 @@
     pure.Tracks.open("run.tracks.bat").samples       # each with step, time, ids, positions, columns
 
 For codes that will not link anything, and as a second opinion: both were written from
-core/bat/FORMAT.md alone and are the tests' second reader. They favour plainness over speed: whole
+core/particles/FORMAT.md alone and are the tests' second reader. They favour plainness over speed: whole
 files in memory. Compressed columns are read with Python 3.14, or the package zstandard or pyarrow;
 what is written is not compressed. Where the library is, parabat.open() and parabat.write() do
 more, and faster.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Frames of compressed chunks (core/bat/FORMAT.md section 18) to numpy arrays.
+"""Frames of compressed chunks (core/particles/FORMAT.md section 18) to numpy arrays.
 
     model = codec.Model(model_bytes, "float32", components=3)
     codec.decode(model, frame, count=4096)                         # (4096, 3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A reader of the BAT format, version 1.0, written from core/bat/FORMAT.md alone; it shares nothing with the library.
+"""A reader of the BAT format, version 1.0, written from core/particles/FORMAT.md alone; it shares nothing with the library.
 
 It favours plainness over speed: it reads the whole file, verifies every checksum, and decodes every section into numpy arrays.
 The numbers in the docstrings are the sections of FORMAT.md. As a program: python3 -m parabat.pure --help

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A reader of tracks files, version 1.0, written from core/bat/FORMAT.md section 19 alone."""
+"""A reader of tracks files, version 1.0, written from core/particles/FORMAT.md section 19 alone."""
 
 import collections
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A plain writer of files of the BAT format, version 1.0, written from core/bat/FORMAT.md alone.
+"""A plain writer of files of the BAT format, version 1.0, written from core/particles/FORMAT.md alone.
 
 It sorts the particles by x and cuts them into runs; there is no clever tree. The numbers in the docstrings are the sections of
 FORMAT.md.

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The folder beside a top file that holds its leaf files: names, and what may be removed.
+#pragma once
+
+#include "common/io/lock_file.hpp"
+#include "particles/format/layout.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace bat
+{
+/// "out.bat.leaves" for "out.bat": where the leaf files of a dataset are.
+[[nodiscard]] std::filesystem::path leaves_folder(const std::filesystem::path& top);
+
+/// Throws Error{InvalidArgument} if a dataset may not be called so, because readers take what ends
+/// so for another kind of file: tracks, lists of steps, grids, velocities.
+void check_name(const std::filesystem::path& top);
+
+/// "00012-0123456789abcdef.bat": leaf files are named by what they hold, so that writing a dataset
+/// again never changes a file that the dataset in place refers to. A `variant` above 0 is added
+/// where another dataset has a file of that name: "00012-0123456789abcdef-1.bat".
+[[nodiscard]] std::string leaf_file_name(
+  std::uint32_t leaf, std::uint64_t header_checksum, std::uint32_t variant = 0);
+
+/// Such a name that a new file may have in the folder of a dataset whose leaf files are `replaced`.
+/// A file of that dataset that has the same name holds the same bytes; one of another dataset,
+/// which was here under this name or shares the folder, is not shared, so that it can be removed
+/// with its own dataset and not before. Without a lock (LeavesLock), `replaced` is to be empty:
+/// another writer may remove those files.
+[[nodiscard]] std::string free_leaf_name(const std::filesystem::path& folder, std::uint32_t leaf,
+  std::uint64_t header_checksum, const std::set<std::string>& replaced);
+
+/// Makes the folder for the leaf files of a dataset, and lets one writer at a time write them: two
+/// would remove what the other one has just written. The lock is a file in the folder, which goes
+/// with this; so does the folder, if it was made for this and nothing is in it. Not thread-safe.
+class LeavesLock
+{
+public:
+  /// `top`: without links. Throws Error: CannotOpen, also if another writer has it; NoSpace.
+  explicit LeavesLock(const std::filesystem::path& top);
+  LeavesLock(const LeavesLock&) = delete;
+  LeavesLock& operator=(const LeavesLock&) = delete;
+  ~LeavesLock();
+
+  /// False where the file system has no locks. Then writers remove only what the dataset that they
+  /// replace had, and one that loses leaf files to another one is told by check_leaf_file().
+  [[nodiscard]] bool is_exclusive() const noexcept;
+
+private:
+  std::filesystem::path folder_;
+  bool made_folder_ = false;
+  std::optional<io::LockFile> file_;
+};
+
+/// That a leaf file that a finished top file names is there, and is that one. Throws
+/// Error{WriteFailed}: another process has removed or replaced it.
+void check_leaf_file(const std::filesystem::path& top, const std::filesystem::path& leaf,
+  const format::LeafRecord& record);
+
+/// Leaf files (names in the folder) that the top file at `top` refers to; none if there is no top
+/// file that can be read. Never throws but for want of memory.
+[[nodiscard]] std::set<std::string> leaf_files_of(const std::filesystem::path& top);
+
+/// Removes what finished or killed writers of `top` left: leaf files (names in the folder) not in
+/// `keep` and not of the top file, temporaries, and the folder when nothing is left in it. A leaf
+/// file stays if a top file beside this one refers to it, which may be this dataset's former self
+/// under a new name, or if a file beside it cannot be judged. In a folder that is a link, which
+/// others may share, and where the file system has no locks, only those in `replaced` go, which
+/// belonged to the dataset that was there before; and such a link stays. Files with other names
+/// stay. Without a `lock` of the caller's, nothing goes while another writer has one. Never throws;
+/// what cannot be removed stays.
+void remove_leftovers(const std::filesystem::path& top, const std::set<std::string>& keep,
+  const std::set<std::string>& replaced, const LeavesLock* lock = nullptr) noexcept;
+}

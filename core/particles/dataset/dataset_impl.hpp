@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an open dataset holds.
+#pragma once
+
+#include "bat/dataset.hpp"
+#include "particles/dataset/top_file.hpp"
+#include "particles/libbat/top_file.hpp"
+#include "particles/query/conditions.hpp"
+#include "particles/query/leaf_source.hpp"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace bat
+{
+class Dataset::Impl
+{
+public:
+  using Opener = std::function<std::unique_ptr<LeafSource>(std::size_t)>;
+  /// Ordinals of one leaf file that a query has to look at.
+  struct Task
+  {
+    std::size_t leaf = 0;
+    OrdinalInterval ordinals;
+  };
+
+  /// A dataset of one leaf file.
+  Impl(std::unique_ptr<LeafSource> leaf, std::string version);
+  /// A dataset of several.
+  Impl(std::unique_ptr<TopFile> opened, OpenOptions options);
+
+  /// A dataset of the paper's library.
+  Impl(libbat::Top top_of_paper, OpenOptions options);
+
+  const std::vector<LeafInfo>& leaves() const;
+  /// Opens it if it is not open yet.
+  const LeafSource& leaf(std::size_t i) const;
+  /// Gives up what leaf() has opened, which nobody may be using; of a dataset of several.
+  void close_leaf(std::size_t i) const;
+  /// A copy of a leaf file of this library in memory, read in large pieces; null for other files,
+  /// and for a mapped one, of which the system is asked for all. Throws as leaf().
+  std::unique_ptr<LeafSource> image(std::size_t i) const;
+  /// Throws Error{InvalidArgument}.
+  query::Conditions conditions(const Query& query) const;
+  /// The leaf files that the Aggregation Tree cannot exclude.
+  std::vector<Task> tasks(const query::Conditions& conditions) const;
+  /// The bytes of a leaf file, also if it is not open yet: what it says of itself is not looked at.
+  /// Lives no longer than the dataset. Throws as leaf().
+  std::shared_ptr<const io::RandomAccessFile> bytes_of(std::size_t i) const;
+  std::uint64_t bytes_read() const noexcept;
+  /// As Dataset::estimate_count; `tested` is about how many particles to test.
+  CountEstimate estimate_count(
+    const Query& query, std::uint64_t tested, const QueryOptions& options) const;
+
+  /// Whether the file is to blame, and not the query, the library or the machine.
+  static bool is_damage(ErrorCode code) noexcept
+  {
+    switch (code)
+    {
+      case ErrorCode::NotFound:
+      case ErrorCode::CannotOpen:
+      case ErrorCode::NotABatFile:
+      case ErrorCode::Truncated:
+      case ErrorCode::Corrupt:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /// Calls f(), which reads a leaf file, and passes on what is wrong with the file if the caller
+  /// wants to go on without it.
+  template <class F>
+  static void reading(std::size_t leaf, const QueryOptions& options, F&& f)
+  {
+    try
+    {
+      f();
+    }
+    catch (const Error& error)
+    {
+      if (!options.on_damage || !is_damage(error.code()))
+      {
+        throw;
+      }
+      options.on_damage(leaf, error);
+    }
+  }
+
+  std::string name;
+  std::string version;
+  std::uint64_t particles = 0;
+  ScalarType position_type = ScalarType::Float32;
+  std::optional<Box> bounds;
+  std::optional<double> time;
+  std::optional<std::int64_t> step;
+  std::vector<Attribute> attributes;
+  const File* single = nullptr;
+  std::unique_ptr<TopFile> top; ///< null if there is one leaf file, or for the paper's library
+  std::uint64_t top_bytes = 0;  ///< of a top file of the paper's library
+
+private:
+  struct Slot
+  {
+    std::mutex mutex;
+    std::unique_ptr<LeafSource> leaf;
+  };
+
+  void set_leaves(std::vector<LeafInfo> leaves, Opener opener) const;
+  std::unique_ptr<LeafSource> open_own(std::size_t i) const;
+
+  OpenOptions options_;
+  mutable std::once_flag loaded_;
+  mutable std::atomic<bool> ready_{ false };
+  mutable std::vector<LeafInfo> leaves_;
+  mutable std::vector<std::uint64_t> first_ordinal_; ///< per leaf file, and all particles
+  mutable Opener opener_;
+  mutable std::unique_ptr<Slot[]> slots_;
+};
+}

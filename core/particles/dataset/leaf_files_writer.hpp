@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One process writes a dataset of several leaf files.
+#pragma once
+
+#include "bat/particles.hpp"
+#include "common/io/atomic_file.hpp"
+#include "particles/dataset/dataset_folder.hpp"
+#include "particles/dataset/top_writer.hpp"
+#include "particles/dataset/unfinished.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace bat
+{
+/// Leaf files one by one, and then the top file, which replaces by one rename what is there.
+/// Without finish() nothing is left. While it lives, no other writer writes leaf files of the
+/// dataset.
+class LeafFilesWriter
+{
+public:
+  /// `path`: links are followed; `schema`: of the particles. Throws Error: CannotOpen, also if
+  /// another writer writes the dataset; NoSpace.
+  LeafFilesWriter(const std::filesystem::path& path, const ParticleView& schema, bool flush);
+  LeafFilesWriter(const LeafFilesWriter&) = delete;
+  LeafFilesWriter& operator=(const LeafFilesWriter&) = delete;
+  /// The next leaf file, which `write` writes without its commit; neighbours in space follow each
+  /// other.
+  void add(const std::function<void(io::AtomicFile&)>& write);
+
+  /// After at least one leaf file. Removes those of the dataset that was in place. Returns the
+  /// bytes of the top file. Throws Error: CannotOpen, NoSpace, WriteFailed.
+  std::uint64_t finish();
+
+private:
+  void name_leaf_files(std::set<std::string>& names);
+
+  std::filesystem::path path_;
+  std::filesystem::path folder_;
+  bool flush_;
+  LeavesLock lock_;
+  std::uint64_t id_ = 0; ///< of this write, in names that leaf files have before the last one
+  std::set<std::string> replaced_;
+  TopContents top_;
+  std::vector<std::filesystem::path> written_;
+  Unfinished unfinished_;
+};
+}

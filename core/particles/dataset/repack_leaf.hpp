@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One leaf file of a repack: its particles in memory, how they are stored, and whether a new file
+// has them.
+#pragma once
+
+#include "bat/particles.hpp"
+#include "bat/repack.hpp"
+#include "common/large_array.hpp"
+#include "particles/dataset/particle_sum.hpp"
+#include "particles/query/leaf_source.hpp"
+#include "particles/write/error_bounds.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace bat
+{
+/// Told how much of something is done, 0 to 1; throws to give it up.
+using Tell = std::function<void(double)>;
+
+/// What dataset and leaf file say of the particles, without their values.
+[[nodiscard]] ParticleView schema_of(
+  ScalarType position_type, const std::vector<Attribute>& attributes);
+
+/// All particles of a leaf file.
+class LeafColumns
+{
+public:
+  /// Reads the arrays `wanted` (0: the positions, 1 + k: attribute k), of those that are stored;
+  /// others have no values. `schema`: of the dataset.
+  LeafColumns(const LeafSource& leaf, const ParticleView& schema,
+    const std::vector<std::size_t>& wanted, int threads, const Tell& tell);
+
+  [[nodiscard]] const ParticleView& view() const noexcept { return this->view_; }
+
+private:
+  ParticleView view_;
+  std::vector<LargeArray<std::byte>> arrays_;
+};
+
+/// Numbers of all arrays that are stored.
+[[nodiscard]] std::vector<std::size_t> stored_arrays(const ParticleView& schema);
+
+/// Whether any of its columns is.
+[[nodiscard]] bool is_compressed(const LeafSource& leaf);
+
+/// Bounds of a leaf file by name of the array, as the option has them; none of the paper's library.
+[[nodiscard]] std::map<std::string, double> bounds_of(const LeafSource& leaf);
+
+/// How a leaf file is to be written: as it is but for what is changed. `bounds`: the new ones.
+[[nodiscard]] BuildOptions build_options_of(const LeafSource& leaf, const RepackOptions& options,
+  const std::vector<write::ErrorBound>& bounds);
+
+/// Of particles as they are written with these options.
+[[nodiscard]] ParticleSum expected_sum(const ParticleView& particles, const BuildOptions& build);
+
+/// Throws Error{WriteFailed} unless the leaf file at `path`, which messages call `name`, has all
+/// that `schema` says, `count` particles of this sum, and the sorted indexes of `build`.
+void check_leaf(const std::string& path, const std::string& name, const ParticleView& schema,
+  std::uint64_t count, const ParticleSum& sum, const BuildOptions& build, const Tell& tell);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "particles/dataset/repack_series.hpp"
+
+#include "bat/error.hpp"
+#include "bat/series.hpp"
+#include "particles/dataset/series_list.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace bat
+{
+namespace
+{
+// "out" for "folder/out.bat.series".
+std::string stem_of(const std::filesystem::path& list)
+{
+  const std::filesystem::path name = list.filename().stem();
+  return (name.extension() == ".bat" ? name.stem() : name).string();
+}
+}
+
+SeriesCopy copy_of_series(const std::filesystem::path& in, const std::filesystem::path& out)
+{
+  if (!is_series(out))
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{}: a series becomes a series, whose name ends in .bat.series; found '{}'",
+        in.string(), out.string()));
+  }
+  nlohmann::ordered_json list = read_series_list(in);
+  SeriesCopy copy;
+  std::map<std::string, std::string> names;
+  for (auto& file : list["files"])
+  {
+    const auto name = file.at("name").get<std::string>();
+    auto known = names.find(name);
+    if (known == names.end())
+    {
+      const std::string made = fmt::format("{}_{:04}.bat", stem_of(out), copy.steps.size());
+      known = names.emplace(name, made).first;
+      copy.steps.push_back({ in.parent_path() / name, out.parent_path() / made });
+    }
+    file["name"] = known->second;
+  }
+  // Of a step that takes the place of another one, nothing would be left if a later one failed.
+  std::vector<std::filesystem::path> given{ in };
+  for (const StepCopy& step : copy.steps)
+  {
+    given.push_back(step.in);
+  }
+  std::vector<std::filesystem::path> made{ out };
+  for (const StepCopy& step : copy.steps)
+  {
+    made.push_back(step.out);
+  }
+  std::map<std::filesystem::path, std::filesystem::path> places;
+  for (const std::filesystem::path& path : given)
+  {
+    places.emplace(std::filesystem::weakly_canonical(path), path);
+  }
+  for (const std::filesystem::path& path : made)
+  {
+    if (places.count(std::filesystem::weakly_canonical(path)) != 0)
+    {
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format("{}: would be replaced while it is read; a series needs another name or folder",
+          path.string()));
+    }
+  }
+  if (list.contains(series::kChecksum))
+  {
+    list[series::kChecksum] = series::checksum_of(list_entries(list));
+  }
+  copy.list = list.dump(1) + "\n";
+  return copy;
+}
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "particles/dataset/top_writer.hpp"
+
+#include "common/numbers.hpp"
+#include "particles/format/encode.hpp"
+#include "particles/tree/bounds.hpp"
+#include "particles/tree/file_impl.hpp"
+#include "particles/write/shallow_tree.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace bat
+{
+namespace
+{
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Box box_of(const format::LeafRecord& leaf)
+{
+  Box box;
+  const bool everything = (leaf.flags & format::kNonFinite) != 0;
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    box.lower[axis] = everything ? -kInfinity : leaf.lower[axis];
+    box.upper[axis] = everything ? kInfinity : leaf.upper[axis];
+  }
+  return box;
+}
+
+format::LeafFiles files_of(const std::vector<LeafEntry>& leaves)
+{
+  format::LeafFiles files;
+  for (const LeafEntry& leaf : leaves)
+  {
+    files.leaves.push_back(leaf.record);
+    files.keys.insert(files.keys.end(), leaf.keys.begin(), leaf.keys.end());
+    files.names.push_back(leaf.name);
+  }
+  return files;
+}
+
+// Key records of the dataset: extremes over the leaf files.
+std::vector<format::KeyRecord> merge_keys(const TopContents& contents)
+{
+  std::vector<format::KeyRecord> keys;
+  for (std::size_t a = 0; a != contents.attributes.size(); ++a)
+  {
+    const Attribute& attribute = contents.attributes[a];
+    if (attribute.alias)
+    {
+      break; // and all that come
+    }
+    const auto count = static_cast<int>(format::key_count(attribute.components));
+    for (int c = 0; c != count; ++c)
+    {
+      format::KeyRecord record{};
+      record.attribute = static_cast<std::uint32_t>(a);
+      record.component = static_cast<std::int16_t>(c == attribute.components ? -1 : c);
+      record.bin_count = 1;
+      const std::size_t k = keys.size();
+      const ValueClass type =
+        record.component < 0 ? ValueClass::Float : value_class(attribute.type);
+      dispatch(type,
+        [&](auto value)
+        {
+          using V = decltype(value);
+          auto minimum = from_bits<V>(contents.leaves[0].keys[k].minimum);
+          auto maximum = from_bits<V>(contents.leaves[0].keys[k].maximum);
+          for (const LeafEntry& leaf : contents.leaves)
+          {
+            minimum = std::min(minimum, from_bits<V>(leaf.keys[k].minimum));
+            maximum = std::max(maximum, from_bits<V>(leaf.keys[k].maximum));
+            record.flags |= static_cast<std::uint8_t>(leaf.keys[k].flags);
+          }
+          record.minimum = to_bits(minimum);
+          record.maximum = to_bits(maximum);
+        });
+      keys.push_back(record);
+    }
+  }
+  return keys;
+}
+}
+
+std::array<format::LeafKeyRecord, format::kPositionKeys> merge_position_keys(
+  const std::vector<LeafEntry>& leaves)
+{
+  auto merged = leaves[0].position_keys;
+  for (const LeafEntry& leaf : leaves)
+  {
+    for (std::size_t k = 0; k != format::kPositionKeys; ++k)
+    {
+      const format::LeafKeyRecord& key = leaf.position_keys[k];
+      merged[k].minimum =
+        to_bits(std::min(from_bits<double>(merged[k].minimum), from_bits<double>(key.minimum)));
+      merged[k].maximum =
+        to_bits(std::max(from_bits<double>(merged[k].maximum), from_bits<double>(key.maximum)));
+      merged[k].flags |= key.flags;
+    }
+  }
+  return merged;
+}
+
+LeafEntry describe_leaf(const std::filesystem::path& path, std::string name)
+{
+  const File file = File::open(path);
+  const File::Impl& impl = file.impl();
+  LeafEntry entry;
+  entry.name = std::move(name);
+  entry.record.particles = file.particle_count();
+  entry.record.file_bytes = file.file_bytes();
+  entry.record.header_checksum = impl.header.header_checksum;
+  std::copy_n(impl.schema.head.lower, 3, entry.record.lower);
+  std::copy_n(impl.schema.head.upper, 3, entry.record.upper);
+  entry.record.name_bytes = static_cast<std::uint32_t>(entry.name.size());
+  for (const format::TreeletRecord& treelet : impl.spatial_index().treelets)
+  {
+    entry.record.flags |= treelet.flags & format::kNonFinite;
+  }
+  for (const format::KeyRecord& key : impl.schema.keys)
+  {
+    entry.keys.push_back({ key.minimum, key.maximum, key.flags, 0 });
+  }
+  entry.position_keys = impl.schema.position_keys;
+  entry.sample_ids = impl.schema.sample_ids;
+  return entry;
+}
+
+void append_entry(std::vector<char>& bytes, const LeafEntry& entry)
+{
+  const auto append = [&](const void* data, std::size_t size)
+  {
+    const auto* from = static_cast<const char*>(data);
+    bytes.insert(bytes.end(), from, from + size);
+  };
+  append(&entry.record, sizeof(entry.record));
+  append(entry.position_keys.data(), sizeof(entry.position_keys));
+  append(entry.keys.data(), entry.keys.size() * sizeof(format::LeafKeyRecord));
+  append(entry.name.data(), entry.name.size());
+}
+
+std::vector<LeafEntry> entries_of(
+  const std::vector<char>& bytes, const std::vector<Attribute>& attributes)
+{
+  std::size_t keys = 0;
+  for (const Attribute& attribute : attributes)
+  {
+    keys += attribute.alias ? 0 : format::key_count(attribute.components);
+  }
+  const char* at = bytes.data();
+  const auto take = [&](void* to, std::size_t size)
+  {
+    if (size != 0)
+    {
+      std::memcpy(to, at, size);
+      at += size;
+    }
+  };
+  std::vector<LeafEntry> entries;
+  while (at != bytes.data() + bytes.size())
+  {
+    LeafEntry entry;
+    take(&entry.record, sizeof(entry.record));
+    take(entry.position_keys.data(), sizeof(entry.position_keys));
+    entry.keys.resize(keys);
+    take(entry.keys.data(), keys * sizeof(format::LeafKeyRecord));
+    entry.name.resize(entry.record.name_bytes);
+    take(entry.name.data(), entry.name.size());
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+TopContents contents_of(const ParticleView& schema)
+{
+  TopContents contents;
+  contents.position_type = schema.positions.type;
+  contents.attributes = format::attributes_of(schema);
+  contents.time = schema.time;
+  contents.step = schema.step;
+  contents.metadata = schema.metadata;
+  return contents;
+}
+
+std::vector<std::byte> encode_top(const TopContents& contents)
+{
+  std::vector<std::byte> bytes(sizeof(format::Header));
+  std::vector<format::SectionRecord> sections;
+  const auto align = [&] { bytes.resize((bytes.size() + 7) / 8 * 8); };
+  const auto append = [&](const void* data, std::size_t size)
+  {
+    const auto* from = static_cast<const std::byte*>(data);
+    bytes.insert(bytes.end(), from, from + size);
+  };
+  const auto add = [&](format::SectionKind kind, const void* data, std::size_t size)
+  {
+    align();
+    sections.push_back(format::plain_section(kind, 0, bytes.size(), data, size));
+    append(data, size);
+  };
+
+  Box bounds = empty_box();
+  std::vector<Box> boxes;
+  std::uint64_t particles = 0;
+  for (const LeafEntry& leaf : contents.leaves)
+  {
+    particles += leaf.record.particles;
+    boxes.push_back(box_of(leaf.record));
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      bounds.lower[axis] = std::min(bounds.lower[axis], leaf.record.lower[axis]);
+      bounds.upper[axis] = std::max(bounds.upper[axis], leaf.record.upper[axis]);
+    }
+  }
+
+  format::SchemaHead head{};
+  head.position_type = static_cast<std::uint8_t>(contents.position_type);
+  std::copy(bounds.lower.begin(), bounds.lower.end(), head.lower);
+  std::copy(bounds.upper.begin(), bounds.upper.end(), head.upper);
+  const std::vector<std::byte> schema =
+    format::schema_bytes(head, contents.attributes, merge_keys(contents));
+  add(format::SectionKind::Schema, schema.data(), schema.size());
+  const std::string metadata = format::metadata_text(contents.metadata);
+  add(format::SectionKind::Metadata, metadata.data(), metadata.size());
+  if (!contents.attributes.empty() && contents.attributes.back().alias)
+  {
+    const std::vector<std::byte> aliases =
+      format::aliases_bytes(contents.attributes, merge_position_keys(contents.leaves));
+    add(format::SectionKind::Aliases, aliases.data(), aliases.size());
+  }
+  std::uint64_t features = format::kSeveralLeafFiles;
+  if (!contents.sample_ids.empty())
+  {
+    const std::vector<std::byte> ids = format::sample_ids_bytes(contents.sample_ids);
+    add(format::SectionKind::SampleIds, ids.data(), ids.size());
+    features |= format::kStableSamples;
+  }
+  const std::vector<format::NodeRecord> nodes = write::shallow_tree(boxes, bounds);
+  add(
+    format::SectionKind::AggregationTree, nodes.data(), nodes.size() * sizeof(format::NodeRecord));
+
+  const std::vector<std::byte> leaf_files = format::leaf_files_bytes(files_of(contents.leaves));
+  add(format::SectionKind::LeafFiles, leaf_files.data(), leaf_files.size());
+
+  align();
+  const format::Header header = format::finish_header(
+    sections, bytes.size(), particles, features, contents.time, contents.step);
+  append(sections.data(), sections.size() * sizeof(format::SectionRecord));
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  return bytes;
+}
+}

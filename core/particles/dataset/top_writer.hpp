@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes the top file of a dataset out of its finished leaf files.
+#pragma once
+
+#include "bat/file.hpp"
+#include "bat/particles.hpp"
+#include "particles/format/layout.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat
+{
+/// What the top file says of one leaf file.
+struct LeafEntry
+{
+  format::LeafRecord record{};
+  std::vector<format::LeafKeyRecord> keys;
+  std::string name; ///< relative to the folder of the top file
+  std::array<format::LeafKeyRecord, format::kPositionKeys> position_keys{}; ///< see Schema
+  std::vector<format::SampleIdRecord> sample_ids; ///< see Schema; not among the bytes of an entry
+};
+
+/// Reads the entry from a finished leaf file. Throws as File::open does.
+[[nodiscard]] LeafEntry describe_leaf(const std::filesystem::path& file, std::string name);
+
+/// The entry as bytes, behind those that are there, for messages.
+void append_entry(std::vector<char>& bytes, const LeafEntry& entry);
+
+/// Over all leaf files, of which there is at least one.
+[[nodiscard]] std::array<format::LeafKeyRecord, format::kPositionKeys> merge_position_keys(
+  const std::vector<LeafEntry>& leaves);
+
+struct TopContents
+{
+  ScalarType position_type = ScalarType::Float32;
+  std::vector<Attribute> attributes; ///< aliases last; keys are not looked at
+  std::optional<double> time;
+  std::optional<std::int64_t> step;
+  std::string metadata;                           ///< JSON object, or empty
+  std::vector<format::SampleIdRecord> sample_ids; ///< of each leaf file
+  std::vector<LeafEntry> leaves; ///< at least one; neighbours in space near each other
+};
+
+/// What is known without leaf files: attributes, time, step and metadata of the particles.
+[[nodiscard]] TopContents contents_of(const ParticleView& schema);
+
+/// The entries that append_entry() made bytes of, of leaf files with these attributes.
+[[nodiscard]] std::vector<LeafEntry> entries_of(
+  const std::vector<char>& bytes, const std::vector<Attribute>& attributes);
+
+/// The bytes of the top file (FORMAT.md section 15).
+[[nodiscard]] std::vector<std::byte> encode_top(const TopContents& contents);
+}

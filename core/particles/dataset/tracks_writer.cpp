@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A tracks file grows by blocks of one sample, and becomes blocks of many.
+
+#include "bat/error.hpp"
+#include "bat/text.hpp"
+#include "common/io/append_file.hpp"
+#include "common/io/atomic_file.hpp"
+#include "common/io/lock_file.hpp"
+#include "common/numbers.hpp"
+#include "particles/dataset/tracks_file.hpp"
+#include "particles/format/checksum.hpp"
+#include "particles/format/layout.hpp"
+#include "particles/write/input.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <set>
+
+namespace bat
+{
+namespace
+{
+/// Of a block of many samples: what a history costs one read.
+constexpr std::uint64_t kMostPayload = std::uint64_t{ 1 } << 26;
+
+[[noreturn]] void refuse(const std::string& text)
+{
+  throw Error(ErrorCode::InvalidArgument, text);
+}
+
+void check_name(const std::filesystem::path& path)
+{
+  if (!is_tracks(path))
+  {
+    refuse(fmt::format(
+      "{}: is no name of a tracks file; allowed are those that end in .tracks.bat", path.string()));
+  }
+}
+
+void check_schema(const TrackSchema& schema)
+{
+  if (schema.position_type != ScalarType::Float32 && schema.position_type != ScalarType::Float64)
+  {
+    refuse(fmt::format(
+      "positions are {}; allowed are float32 and float64", name_of(schema.position_type)));
+  }
+  if (schema.attributes.size() > format::kMaxAttributes)
+  {
+    refuse(fmt::format(
+      "{} attributes; at most {} are allowed", schema.attributes.size(), format::kMaxAttributes));
+  }
+  std::set<std::string> names;
+  const auto add = [&](const std::string& name)
+  {
+    if (name.empty() || name.size() > 65535 || name.find('\0') != std::string::npos ||
+      !is_utf8(name))
+    {
+      refuse(fmt::format("the name of an attribute has {} bytes; allowed are 1 to 65535 of UTF-8 "
+                         "without zero bytes",
+        name.size()));
+    }
+    if (!names.insert(name).second)
+    {
+      refuse(fmt::format("attribute '{}' occurs twice; names must differ", name));
+    }
+  };
+  add(schema.id_attribute);
+  if (!schema.second_attribute.empty())
+  {
+    add(schema.second_attribute);
+  }
+  for (const Attribute& attribute : schema.attributes)
+  {
+    add(attribute.name);
+    if (attribute.components < 1 || attribute.components > kMaxComponents)
+    {
+      refuse(fmt::format("attribute '{}' has {} components; allowed are 1 to {}", attribute.name,
+        attribute.components, kMaxComponents));
+    }
+  }
+}
+
+// An id as it is stored: 0 has one form.
+std::uint64_t stored_id(std::uint64_t bits, ScalarType type, const std::string& name)
+{
+  if (value_class(type) == ValueClass::Float)
+  {
+    const auto value = from_bits<double>(bits);
+    if (std::isnan(value))
+    {
+      refuse(fmt::format("a value of '{}' is NaN; allowed are numbers", name));
+    }
+    bits = value == 0 ? 0 : bits;
+  }
+  if (!format::can_hold_id(type, bits))
+  {
+    refuse(fmt::format("a value of '{}' is {}; allowed are those of {}", name,
+      to_string(number_from_bits(bits, value_class(type))), name_of(type)));
+  }
+  return bits;
+}
+
+void check_sample(const TrackSample& sample)
+{
+  check_schema(sample.schema);
+  const bool has_second = !sample.schema.second_attribute.empty();
+  if (sample.second.size() != (has_second ? sample.ids.size() : 0))
+  {
+    refuse(fmt::format("{} ids with {} values of '{}'", sample.ids.size(), sample.second.size(),
+      sample.schema.second_attribute));
+  }
+  const std::size_t bytes = sample.ids.size() * track_bytes(sample.schema);
+  if (sample.values.size() != bytes)
+  {
+    refuse(fmt::format("{} particles have {} bytes of values; allowed are {}", sample.ids.size(),
+      sample.values.size(), bytes));
+  }
+  if (sample.time && std::isnan(*sample.time))
+  {
+    refuse(fmt::format("the time of step {} is NaN; allowed are numbers", sample.step));
+  }
+  if (sample.ids.size() > std::numeric_limits<std::uint32_t>::max() ||
+    sample.metadata.size() > std::numeric_limits<std::uint32_t>::max())
+  {
+    refuse(fmt::format("step {} has {} particles and {} bytes of metadata; at most {} of each are "
+                       "allowed",
+      sample.step, sample.ids.size(), sample.metadata.size(),
+      std::numeric_limits<std::uint32_t>::max()));
+  }
+  if (!sample.metadata.empty())
+  {
+    write::check_metadata(sample.metadata);
+  }
+}
+
+/// Samples that become one block.
+class Merged
+{
+public:
+  [[nodiscard]] bool takes(const ListedBlock& block, std::uint64_t rows) const
+  {
+    const std::uint64_t bytes = rows * (sizeof(std::uint32_t) + track_bytes(block.schema));
+    return this->samples_.empty() ||
+      (this->payload_ + bytes <= kMostPayload &&
+        (rows == 0 || !this->has_rows_ || format::same_schema(this->schema_, block.schema)));
+  }
+
+  void add(const io::RandomAccessFile& file, const ListedBlock& listed, std::uint64_t rows)
+  {
+    const auto first = static_cast<std::uint32_t>(this->samples_.size());
+    this->samples_.insert(this->samples_.end(), listed.samples.begin(),
+      listed.samples.begin() + static_cast<std::ptrdiff_t>(listed.valid));
+    if (!this->has_rows_ || rows != 0)
+    {
+      this->schema_ = listed.schema;
+    }
+    if (rows != 0)
+    {
+      this->has_rows_ = true;
+      this->payload_ += rows * (sizeof(std::uint32_t) + track_bytes(listed.schema));
+      this->add_rows(file, format::read_block(file, listed.start), listed.valid, first);
+    }
+  }
+
+  [[nodiscard]] bool is_empty() const { return this->samples_.empty(); }
+
+  [[nodiscard]] std::vector<std::byte> encode(std::uint64_t offset)
+  {
+    return format::encode_block(offset, this->schema_, this->samples_, this->rows_, this->values_);
+  }
+
+private:
+  void add_rows(const io::RandomAccessFile& file, const format::TrackBlock& block,
+    std::size_t valid, std::uint32_t first_sample)
+  {
+    const std::vector<std::byte> payload =
+      format::read_payload(file, block, 0, block.payload_bytes);
+    std::vector<std::size_t> columns = { tuple_bytes(block.schema.position_type, 3) };
+    for (const Attribute& attribute : block.schema.attributes)
+    {
+      columns.push_back(tuple_bytes(attribute.type, attribute.components));
+    }
+    const std::size_t row_bytes = track_bytes(block.schema);
+    for (std::size_t i = 0; i != block.ids.size(); ++i)
+    {
+      const std::byte* const history = payload.data() + history_of(block, i).first;
+      const std::vector<std::uint32_t> samples = format::samples_of(file, block, i, history);
+      // Those of the samples that count come first.
+      const auto count = static_cast<std::size_t>(
+        std::lower_bound(samples.begin(), samples.end(), valid) - samples.begin());
+      std::size_t at = this->values_.size();
+      this->values_.resize(at + count * row_bytes);
+      for (std::size_t row = 0; row != count; ++row)
+      {
+        this->rows_.push_back({ block.ids[i], block.second.empty() ? 0 : block.second[i],
+          first_sample + samples[row], at + row * row_bytes });
+      }
+      const std::byte* from = history + samples.size() * sizeof(std::uint32_t);
+      for (const std::size_t bytes : columns)
+      {
+        for (std::size_t row = 0; row != count; ++row)
+        {
+          std::memcpy(&this->values_[at + row * row_bytes], from + row * bytes, bytes);
+        }
+        at += bytes;
+        from += samples.size() * bytes;
+      }
+    }
+  }
+
+  TrackSchema schema_;
+  bool has_rows_ = false;
+  std::uint64_t payload_ = 0;
+  std::vector<format::BlockSample> samples_;
+  std::vector<format::NewRow> rows_;
+  std::vector<std::byte> values_;
+};
+
+std::uint64_t valid_rows(const ListedBlock& block)
+{
+  std::uint64_t rows = 0;
+  for (std::size_t s = 0; s != block.valid; ++s)
+  {
+    rows += block.samples[s].rows;
+  }
+  return rows;
+}
+
+// Whether the blocks are what packing them would make.
+bool is_packed(const TracksList& list)
+{
+  for (std::size_t b = 0; b != list.blocks.size(); ++b)
+  {
+    const ListedBlock& block = list.blocks[b];
+    if (block.valid != block.samples.size())
+    {
+      return false;
+    }
+    const std::uint64_t both =
+      b == 0 ? 0 : list.blocks[b - 1].start.payload_bytes + block.start.payload_bytes;
+    if (b != 0 && both <= kMostPayload &&
+      (format::same_schema(list.blocks[b - 1].schema, block.schema) ||
+        block.start.payload_bytes == 0 || list.blocks[b - 1].start.payload_bytes == 0))
+    {
+      return false;
+    }
+  }
+  return true;
+}
+
+// `is_finished`: of the new file.
+void pack(const io::RandomAccessFile& file, const TracksList& list,
+  const std::filesystem::path& out, bool is_finished, bool flush)
+{
+  io::AtomicFile packed(out);
+  std::uint64_t end = format::kTracksHeaderBytes;
+  Merged merged;
+  const auto write = [&]
+  {
+    if (!merged.is_empty())
+    {
+      const std::vector<std::byte> block = merged.encode(end);
+      packed.write(end, block.data(), block.size());
+      end += block.size();
+      merged = Merged();
+    }
+  };
+  for (const ListedBlock& block : list.blocks)
+  {
+    if (block.valid == 0)
+    {
+      continue;
+    }
+    const std::uint64_t rows = valid_rows(block);
+    if (!merged.takes(block, rows))
+    {
+      write();
+    }
+    merged.add(file, block, rows);
+  }
+  write();
+  const std::vector<std::byte> header =
+    format::encode_tracks_header(format::make_tracks_end(1, end, is_finished));
+  packed.write(0, header.data(), header.size());
+  packed.commit(flush);
+}
+
+// Unless another process has just done so, whose samples this would take away.
+void begin_file(const std::filesystem::path& path, bool flush)
+{
+  const io::LockFile lock(io::lock_path(path));
+  if (lock.state() == io::LockFile::State::Taken)
+  {
+    throw Error(ErrorCode::CannotOpen, path.string() + ": another writer has it open");
+  }
+  if (std::filesystem::exists(path))
+  {
+    return;
+  }
+  io::AtomicFile file(path); // which says what is wrong with the folder
+  const std::vector<std::byte> header =
+    format::encode_tracks_header(format::make_tracks_end(1, format::kTracksHeaderBytes, false));
+  file.write(0, header.data(), header.size());
+  file.commit(flush);
+}
+}
+
+struct TracksWriter::Impl
+{
+  std::filesystem::path path;
+  bool flush = true;
+  std::unique_ptr<io::AppendFile> file; ///< null once it is closed
+  std::uint64_t end = 0;
+  format::TracksEnd known{};         ///< as it is in the file
+  std::optional<TrackSchema> schema; ///< of the last sample with particles
+
+  /// Readers and later writers know then that blocks reach to `end`.
+  void write_end(bool is_finished)
+  {
+    const format::TracksEnd record =
+      format::make_tracks_end(this->known.sequence + 1, this->end, is_finished);
+    this->file->write(format::offset_of_end(record.sequence), &record, sizeof(record));
+    this->known = record;
+  }
+
+  /// What is behind the blocks goes, or becomes one if all of it is there. Throws Error{Corrupt} if
+  /// no writer can have left it.
+  void settle_tail(const io::RandomAccessFile& source, format::TrackBlocks& blocks)
+  {
+    switch (format::judge_tail(source, blocks))
+    {
+      case format::TracksTail::None:
+        return;
+      case format::TracksTail::Unfinished:
+        this->file->cut(blocks.end);
+        return;
+      case format::TracksTail::Whole:
+      {
+        format::BlockStart start{};
+        source.read(blocks.end, &start, sizeof(start));
+        start.start_checksum =
+          format::checksum(&start, offsetof(format::BlockStart, start_checksum));
+        this->file->write(blocks.end, &start, sizeof(start));
+        blocks.end += start.block_bytes;
+        return;
+      }
+      case format::TracksTail::Unknown:
+        throw Error(ErrorCode::Corrupt,
+          fmt::format("{}: the {} bytes behind the last block, at {}, are not of an unfinished "
+                      "sample, and are not overwritten; move the file away to begin a new one",
+            this->path.string(), source.size() - blocks.end, blocks.end));
+    }
+  }
+};
+
+TracksWriter::TracksWriter(const std::filesystem::path& path, bool flush)
+  : impl_(std::make_unique<Impl>())
+{
+  check_name(path);
+  Impl& impl = *this->impl_;
+  impl.path = path;
+  impl.flush = flush;
+  if (!std::filesystem::exists(path))
+  {
+    begin_file(path, flush);
+  }
+  impl.file = std::make_unique<io::AppendFile>(path);
+  {
+    const io::RandomAccessFile file(path);
+    format::TrackBlocks blocks;
+    format::find_blocks(file, blocks);
+    impl.settle_tail(file, blocks);
+  }
+  TracksList list;
+  {
+    const io::RandomAccessFile file(path);
+    list = list_tracks(file);
+    if (!is_packed(list))
+    {
+      pack(file, list, path, false, flush);
+    }
+  }
+  for (const ListedBlock& block : list.blocks)
+  {
+    if (block.valid != 0 && block.start.payload_bytes != 0)
+    {
+      impl.schema = block.schema;
+    }
+  }
+  // It may be another file now.
+  impl.file.reset();
+  impl.file = std::make_unique<io::AppendFile>(path);
+  const io::RandomAccessFile file(path);
+  format::TrackBlocks blocks;
+  format::find_blocks(file, blocks);
+  impl.end = blocks.end;
+  impl.known = blocks.known;
+  if (!blocks.has_both_ends || blocks.known.end != blocks.end)
+  {
+    impl.write_end(false);
+  }
+}
+
+TracksWriter::TracksWriter(TracksWriter&&) noexcept = default;
+TracksWriter& TracksWriter::operator=(TracksWriter&&) noexcept = default;
+TracksWriter::~TracksWriter() = default;
+
+void TracksWriter::append(const TrackSample& sample)
+{
+  Impl& impl = *this->impl_;
+  if (!impl.file)
+  {
+    refuse(fmt::format("{}: the writer is closed", impl.path.string()));
+  }
+  check_sample(sample);
+  const TrackSchema& schema = sample.schema;
+  if (impl.schema && !sample.ids.empty() && !format::same_ids(*impl.schema, schema))
+  {
+    refuse(fmt::format("{}: its ids are {}, and those of step {} are {}; allowed are the same",
+      impl.path.string(), format::ids_text(*impl.schema), sample.step, format::ids_text(schema)));
+  }
+  const std::size_t row_bytes = track_bytes(schema);
+  std::vector<format::NewRow> rows(sample.ids.size());
+  for (std::size_t i = 0; i != rows.size(); ++i)
+  {
+    rows[i].id = stored_id(sample.ids[i], schema.id_type, schema.id_attribute);
+    rows[i].second = sample.second.empty()
+      ? 0
+      : stored_id(sample.second[i], schema.second_type, schema.second_attribute);
+    rows[i].values = i * row_bytes;
+  }
+  std::vector<std::byte> bytes = format::encode_block(impl.end, schema,
+    { { sample.step, sample.time, rows.size(),
+      std::make_shared<const std::string>(sample.metadata) } },
+    rows, sample.values);
+  // With its checksum, 8 bytes at once, the block is there.
+  constexpr std::size_t kCommit = offsetof(format::BlockStart, start_checksum);
+  std::uint64_t commit;
+  std::memcpy(&commit, &bytes[kCommit], sizeof(commit));
+  std::memset(&bytes[kCommit], 0, sizeof(commit));
+  try
+  {
+    if (impl.known.is_finished != 0)
+    {
+      impl.write_end(false); // before there is anything behind the end of a finished file
+    }
+    impl.file->write(impl.end, bytes.data(), bytes.size());
+    if (impl.flush)
+    {
+      impl.file->flush();
+    }
+    impl.file->write(impl.end + kCommit, &commit, sizeof(commit));
+    if (impl.flush)
+    {
+      impl.file->flush();
+    }
+  }
+  catch (const Error&)
+  {
+    if (attempt([&] { impl.file->cut(impl.end); }))
+    {
+      impl.file.reset(); // what was written of the sample stays, and nothing may come behind it
+    }
+    throw;
+  }
+  impl.end += bytes.size();
+  if (!sample.ids.empty())
+  {
+    impl.schema = schema;
+  }
+  // Only now: the block is on disk whenever this is.
+  impl.write_end(false);
+}
+
+TracksWriter::Ids TracksWriter::ids_before(std::int64_t step) const
+{
+  const io::RandomAccessFile file(this->impl_->path);
+  TrackIds ids;
+  TrackSchema schema;
+  for (const ListedBlock& block : list_tracks(file).blocks)
+  {
+    const auto before = static_cast<std::size_t>(std::count_if(block.samples.begin(),
+      block.samples.begin() + static_cast<std::ptrdiff_t>(block.valid),
+      [&](const format::BlockSample& sample) { return sample.step < step; }));
+    if (before != 0 && block.start.payload_bytes != 0)
+    {
+      schema = block.schema;
+      add_ids(file, block.start, before, ids);
+    }
+  }
+  sort_ids(ids, schema);
+  Ids result;
+  for (const auto& [id, second] : ids)
+  {
+    result.ids.push_back(id);
+    if (!schema.second_attribute.empty())
+    {
+      result.second.push_back(second);
+    }
+  }
+  return result;
+}
+
+void TracksWriter::finish()
+{
+  Impl& impl = *this->impl_;
+  std::unique_ptr<io::AppendFile> held = std::move(impl.file); // until the file is replaced
+  if (!held)
+  {
+    return; // is closed
+  }
+  const io::RandomAccessFile file(impl.path);
+  const TracksList list = list_tracks(file);
+  if (!is_packed(list))
+  {
+    pack(file, list, impl.path, true, impl.flush);
+    return;
+  }
+  if (impl.known.is_finished == 0)
+  {
+    impl.file = std::move(held);
+    impl.write_end(true);
+    impl.write_end(true);
+    if (impl.flush)
+    {
+      impl.file->flush();
+    }
+    impl.file.reset();
+  }
+}
+
+void repack_tracks(const std::filesystem::path& in, const std::filesystem::path& out, bool flush)
+{
+  check_name(out);
+  std::unique_ptr<io::AppendFile> held; // no writer goes on with a file that is replaced
+  if (std::filesystem::is_regular_file(out))
+  {
+    held = std::make_unique<io::AppendFile>(out);
+  }
+  const io::RandomAccessFile file(in);
+  pack(file, list_tracks(file), out, true, flush);
+}
+}

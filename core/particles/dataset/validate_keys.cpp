@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Keys, their bins and bitmaps, and sorted indexes: what is in them is what the columns hold.
+#include "particles/dataset/validate_leaf.hpp"
+
+#include "common/numbers.hpp"
+#include "particles/format/index_layout.hpp"
+#include "particles/tree/bins.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace bat
+{
+namespace
+{
+using format::corrupt;
+using format::SectionKind;
+
+std::vector<std::uint32_t> block_bitmaps(const LeafParticles& particles, std::size_t k)
+{
+  const format::KeyRecord& record = particles.impl().schema.keys[k];
+  std::vector<std::uint32_t> bitmaps;
+  if (record.bitmap_bytes == 0)
+  {
+    return bitmaps;
+  }
+  const std::uint64_t blocks = particles.file().block_count();
+  const auto bytes = particles.read<unsigned char>(
+    SectionKind::BlockBitmaps, static_cast<std::uint32_t>(k), blocks, record.bitmap_bytes);
+  const KeyIndex& index = particles.impl().key_index(k);
+  for (std::uint64_t b = 0; b != blocks; ++b)
+  {
+    std::uint32_t number = 0;
+    std::memcpy(&number, &bytes[b * record.bitmap_bytes], record.bitmap_bytes);
+    if (record.bitmap_bytes == 4)
+    {
+      bitmaps.push_back(number);
+      continue;
+    }
+    if (number >= index.dictionary.size())
+    {
+      corrupt(particles.source(),
+        fmt::format("BLOCK_BITMAPS {}: block {} has number {} of a dictionary of {}", k, b, number,
+          index.dictionary.size()));
+    }
+    bitmaps.push_back(index.dictionary[number]);
+  }
+  return bitmaps;
+}
+
+// That each entry has its particle's value and comes after the one before it: with as many
+// entries as particles, each particle is then there once.
+template <class V, class T, class Value>
+void check_sorted_index(const LeafParticles& particles, std::size_t k, const std::vector<T>& column,
+  std::size_t components, const Value& value_of)
+{
+  const std::uint64_t n = particles.file().particle_count();
+  const auto bad = [&](const std::string& what)
+  { corrupt(particles.source(), fmt::format("SORTED_INDEX {}: {}", k, what)); };
+  const format::IndexLayout layout(n);
+  const auto bytes = particles.read<std::byte>(
+    SectionKind::SortedIndex, static_cast<std::uint32_t>(k), layout.bytes());
+  const auto value_at = [&](std::uint64_t offset)
+  {
+    V value;
+    std::memcpy(&value, &bytes[offset], sizeof(value));
+    return value;
+  };
+  const auto expect_zero = [&](std::uint64_t begin, std::uint64_t end)
+  {
+    if (std::any_of(bytes.begin() + static_cast<std::ptrdiff_t>(begin),
+          bytes.begin() + static_cast<std::ptrdiff_t>(end),
+          [](std::byte b) { return b != std::byte{ 0 }; }))
+    {
+      bad(fmt::format("bytes {} to {} are not zero", begin, end));
+    }
+  };
+  const auto same = [](V a, V b) { return a == b || (!(a == a) && !(b == b)); };
+  for (std::size_t level = 0; level + 1 < layout.level_count(); ++level)
+  {
+    const std::uint64_t begin = layout.page_offset(level, 0);
+    const std::uint64_t pages = layout.page_count(level + 1);
+    for (std::uint64_t p = 0; p != pages; ++p)
+    {
+      if (!same(value_at(begin + p * sizeof(V)), value_at(layout.page_offset(level + 1, p))))
+      {
+        bad(fmt::format("value {} of level {} is not the first of its page", p, level));
+      }
+    }
+    expect_zero(begin + pages * sizeof(V), layout.page_offset(level + 1, 0));
+  }
+  V last{};
+  std::uint32_t last_position = 0;
+  for (std::uint64_t i = 0; i != n; ++i)
+  {
+    const std::uint64_t at = layout.entry_offset(i);
+    const V value = value_at(at);
+    std::uint32_t position;
+    std::memcpy(&position, &bytes[at + offsetof(format::IndexEntry, position)], sizeof(position));
+    if (position >= n || !same(value, value_of(&column[position * components])))
+    {
+      bad(fmt::format("entry {} is not that of the particle at file position {}", i, position));
+    }
+    // NaN stands last: nothing but NaN comes after it.
+    const bool ascending =
+      same(last, value) ? last_position < position : last < value || !(value == value);
+    if (i != 0 && !ascending)
+    {
+      bad(fmt::format("entry {} is not in ascending order", i));
+    }
+    last = value;
+    last_position = position;
+    if (i + 1 != n)
+    {
+      expect_zero(at + sizeof(format::IndexEntry), layout.entry_offset(i + 1));
+    }
+  }
+}
+
+/// A key of all particles, treelet by treelet: what the index says of them, and what it should say.
+template <class V>
+class KeyCheck
+{
+public:
+  KeyCheck(const LeafParticles& particles, std::size_t key)
+    : spatial_(particles.impl().spatial_index())
+    , index_(particles.impl().key_index(key))
+    , record_(particles.impl().schema.keys[key])
+    , source_(particles.source())
+    , key_(key)
+    , block_particles_(particles.impl().schema.head.block_particles)
+    , bitmaps_(block_bitmaps(particles, key))
+  {
+    for (const std::uint64_t bits : this->index_.edges)
+    {
+      this->edges_.push_back(from_bits<V>(bits));
+    }
+  }
+
+  void begin_treelet()
+  {
+    this->treelet_ = {};
+    this->needed_ = 0;
+  }
+
+  /// `i`: number in the treelet.
+  void add(std::size_t t, std::uint64_t i, V v)
+  {
+    if (!(v == v))
+    {
+      this->treelet_.has_nan = true;
+      return;
+    }
+    this->treelet_.lowest = std::min(this->treelet_.lowest, v);
+    this->treelet_.highest = std::max(this->treelet_.highest, v);
+    const format::TreeletKeyRecord& record = this->index_.treelets[t];
+    const std::uint32_t bin = bin_of(this->edges_, v);
+    if (bin < record.first_bin || bin > record.last_bin)
+    {
+      this->bad(t, "a value outside of its bins");
+    }
+    const std::uint32_t bit = std::uint32_t{ 1 }
+      << bit_of_bin(bin, record.first_bin, record.last_bin);
+    this->needed_ |= bit;
+    const std::uint64_t block = this->spatial_.first_block[t] + i / this->block_particles_;
+    if (!this->bitmaps_.empty() && (this->bitmaps_[block] & bit) == 0)
+    {
+      corrupt(this->source_,
+        fmt::format(
+          "BLOCK_BITMAPS {}: the bitmap of block {} lacks bit {:#x}", this->key_, block, bit));
+    }
+  }
+
+  void end_treelet(std::size_t t)
+  {
+    const format::TreeletKeyRecord& record = this->index_.treelets[t];
+    const auto [lowest, highest, has_nan] = this->treelet_;
+    if (from_bits<V>(record.minimum) != lowest || from_bits<V>(record.maximum) != highest)
+    {
+      this->bad(t, "another minimum or maximum than its values");
+    }
+    if (((record.flags & format::kHasNaN) != 0) != has_nan)
+    {
+      this->bad(t, "a wrong mark for NaN");
+    }
+    if (lowest <= highest ? record.first_bin != bin_of(this->edges_, lowest) ||
+          record.last_bin != bin_of(this->edges_, highest)
+                          : record.first_bin != 0 || record.last_bin != 0 || record.bitmap != 0)
+    {
+      this->bad(t, "other bins than its minimum and maximum");
+    }
+    if (record.bitmap != this->bitmap_of_blocks(t))
+    {
+      this->bad(t, "another bitmap than that of its blocks");
+    }
+    this->all_.lowest = std::min(this->all_.lowest, lowest);
+    this->all_.highest = std::max(this->all_.highest, highest);
+    this->all_.has_nan = this->all_.has_nan || has_nan;
+  }
+
+  void finish() const
+  {
+    if (from_bits<V>(this->record_.minimum) != this->all_.lowest ||
+      from_bits<V>(this->record_.maximum) != this->all_.highest ||
+      ((this->record_.flags & format::kHasNaN) != 0) != this->all_.has_nan)
+    {
+      corrupt(this->source_,
+        fmt::format(
+          "SCHEMA: minimum, maximum or NaN mark of key {} is not that of its values", this->key_));
+    }
+  }
+
+private:
+  /// Of no values yet.
+  struct Extremes
+  {
+    V lowest = std::numeric_limits<V>::has_infinity ? std::numeric_limits<V>::infinity()
+                                                    : std::numeric_limits<V>::max();
+    V highest = std::numeric_limits<V>::has_infinity ? -std::numeric_limits<V>::infinity()
+                                                     : std::numeric_limits<V>::lowest();
+    bool has_nan = false;
+  };
+
+  [[noreturn]] void bad(std::size_t t, const char* what) const
+  {
+    corrupt(this->source_, fmt::format("TREELET_KEYS {}: treelet {} has {}", this->key_, t, what));
+  }
+
+  // What the treelet's should be.
+  [[nodiscard]] std::uint32_t bitmap_of_blocks(std::size_t t) const
+  {
+    if (this->bitmaps_.empty())
+    {
+      return this->needed_;
+    }
+    std::uint32_t bitmap = 0;
+    for (std::uint64_t b = this->spatial_.first_block[t]; b != this->spatial_.first_block[t + 1];
+         ++b)
+    {
+      bitmap |= this->bitmaps_[b];
+    }
+    return bitmap;
+  }
+
+  const SpatialIndex& spatial_;
+  const KeyIndex& index_;
+  const format::KeyRecord& record_;
+  const io::RandomAccessFile& source_;
+  std::size_t key_;
+  std::uint32_t block_particles_;
+  std::vector<std::uint32_t> bitmaps_; ///< of blocks; none if the key has none
+  std::vector<V> edges_;
+  Extremes treelet_;
+  Extremes all_;
+  std::uint32_t needed_ = 0; ///< bits of the treelet's values
+};
+
+template <class V, class T, class Value>
+void check_key(const LeafParticles& particles, std::size_t k, const std::vector<T>& column,
+  std::size_t components, const Value& value_of)
+{
+  KeyCheck<V> check(particles, k);
+  particles.for_each_particle(
+    column, components, [&](std::size_t) { check.begin_treelet(); },
+    [&](std::size_t t, std::uint64_t i, const T* tuple) { check.add(t, i, value_of(tuple)); },
+    [&](std::size_t t) { check.end_treelet(t); });
+  check.finish();
+  if (particles.impl().has_sorted_index(k))
+  {
+    check_sorted_index<V>(particles, k, column, components, value_of);
+  }
+}
+}
+
+void check_attribute(const LeafParticles& particles, std::uint32_t k)
+{
+  const Attribute& attribute = particles.file().attributes()[k];
+  const auto components = static_cast<std::size_t>(attribute.components);
+  dispatch(attribute.type,
+    [&](auto value)
+    {
+      using T = decltype(value);
+      const std::vector<T> column = particles.read_column<T>(SectionKind::Attribute, k, components);
+      for (std::size_t c = 0; c != attribute.keys.size(); ++c)
+      {
+        const std::size_t key = particles.impl().schema.first_keys[k] + c;
+        if (c == components)
+        {
+          check_key<double>(particles, key, column, components,
+            [components](const T* tuple) { return magnitude(tuple, components); });
+        }
+        else
+        {
+          using V = ClassOf<T>;
+          check_key<V>(particles, key, column, components,
+            [c](const T* tuple) { return static_cast<V>(tuple[c]); });
+        }
+      }
+    });
+}
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Of validate(): particles of a leaf file against what its index says of them. All throw
+// Error{Corrupt}.
+#pragma once
+
+#include "particles/dataset/leaf_particles.hpp"
+
+namespace bat
+{
+/// Boxes of blocks, treelets and nodes, and keys of positions.
+void check_positions(const LeafParticles& particles);
+
+/// Of stable samples: that levels follow the hashes of ids.
+void check_sample(const LeafParticles& particles);
+
+/// The keys of an attribute: extremes, bins, bitmaps and sorted indexes.
+void check_attribute(const LeafParticles& particles, std::uint32_t index);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Of validate(): a top file, and its leaf files against what it says of them. All throw
+// Error{Corrupt}.
+#pragma once
+
+#include "particles/dataset/top_file.hpp"
+#include "particles/dataset/top_writer.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <vector>
+
+namespace bat
+{
+void validate_top(const TopFile& top);
+
+/// A leaf file against what the top file says of it.
+[[nodiscard]] LeafEntry validate_entry(
+  const TopFile& top, std::size_t i, const std::filesystem::path& path);
+
+/// The keys of positions, which a top file merges and does not list leaf by leaf.
+void validate_position_keys(const TopFile& top, const std::vector<LeafEntry>& leaves);
+}

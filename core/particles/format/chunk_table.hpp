@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the chunks of a column are (FORMAT.md section 12).
+#pragma once
+
+#include "bat/query.hpp"
+#include "common/codec/chunk_codec.hpp"
+#include "particles/format/decode.hpp"
+#include "particles/format/layout.hpp"
+#include "particles/format/page_layout.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bat::format
+{
+/// The bytes of a CHUNK_TABLE. `frames`: bytes of each. `model`: of the column (codec::Plan).
+[[nodiscard]] std::vector<std::byte> chunk_table_bytes(std::uint32_t chunk_particles, double bound,
+  const std::vector<std::uint32_t>& frames, const std::vector<std::byte>& model);
+
+/// A chunk is a run of file positions, and its frame the bytes that are stored of it.
+class ChunkTable
+{
+public:
+  /// Reads and checks it. `column` is the section of the column, which `column_name` is for
+  /// messages. Throws Error{Corrupt}.
+  ChunkTable(const io::RandomAccessFile& file, const SectionRecord& table,
+    const SectionRecord& column, const std::string& column_name, const codec::ColumnShape& shape,
+    std::uint64_t particles);
+
+  [[nodiscard]] std::uint64_t count() const noexcept { return this->begins_.size() - 1; }
+  /// Of a chunk; the last may have fewer.
+  [[nodiscard]] std::uint32_t chunk_particles() const noexcept { return this->chunk_particles_; }
+  /// Largest absolute difference to what the writer was given; 0 where every bit is kept.
+  [[nodiscard]] double bound() const noexcept { return this->bound_; }
+
+  /// What all frames share.
+  [[nodiscard]] const codec::Model& model() const noexcept { return *this->model_; }
+
+  [[nodiscard]] std::uint64_t chunk_of(std::uint64_t particle) const noexcept
+  {
+    return particle / this->chunk_particles_;
+  }
+  [[nodiscard]] Span particles_of(std::uint64_t chunk) const noexcept
+  {
+    const std::uint64_t first = chunk * this->chunk_particles_;
+    return { first, std::min<std::uint64_t>(this->chunk_particles_, this->particles_ - first) };
+  }
+  /// Chunks with any of the particles, of which there is one at least: the first, and how many.
+  [[nodiscard]] Span chunks_of(const Span& particles) const noexcept
+  {
+    const std::uint64_t first = this->chunk_of(particles.first);
+    return { first, this->chunk_of(particles.first + particles.count - 1) - first + 1 };
+  }
+  /// Bytes of the column in which the frames of consecutive chunks are.
+  [[nodiscard]] ByteRange frames(const Span& chunks) const noexcept
+  {
+    return { this->begins_[chunks.first], this->begins_[chunks.first + chunks.count] };
+  }
+  /// Chunks whose frames have any of the bytes, of which there is one at least.
+  [[nodiscard]] Span chunks_at(const ByteRange& bytes) const noexcept;
+
+private:
+  std::uint64_t particles_;
+  std::uint32_t chunk_particles_ = 1;
+  double bound_ = 0;
+  std::unique_ptr<const codec::Model> model_;
+  std::vector<std::uint64_t> begins_; ///< of each frame, and the end of the last one
+};
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From bytes that nobody has checked to values that can be trusted. The only place where offsets
+// and counts of a file are believed, and only after they were compared with what is there.
+#pragma once
+
+#include "bat/error.hpp"
+#include "bat/file.hpp"
+#include "common/io/random_access_file.hpp"
+#include "common/numbers.hpp"
+#include "particles/format/layout.hpp"
+#include "particles/format/leaf_files.hpp"
+#include "particles/format/levels.hpp"
+#include "particles/format/section_kinds.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat::format
+{
+[[noreturn]] void corrupt(const io::RandomAccessFile& file, const std::string& what);
+
+/// Unless `good`: "RECORD: FIELD is FOUND; allowed is ALLOWED".
+void check_field(const io::RandomAccessFile& file, bool good, const std::string& record,
+  const char* field, const std::string& found, const std::string& allowed);
+
+/// "BIN_EDGES 3": how messages call a section.
+[[nodiscard]] std::string describe(const SectionRecord& section);
+
+/// By the magic and the features of the header; nothing if it has another magic or none. Checks no
+/// more.
+[[nodiscard]] std::optional<FileKind> peek_kind(const io::RandomAccessFile& file);
+
+/// Steps 2 to 6 of FORMAT.md section 16.
+[[nodiscard]] Header read_header(const io::RandomAccessFile& file, FileKind kind = FileKind::Leaf);
+
+/// Step 7: the checked section table, ordered by kind and index.
+[[nodiscard]] std::vector<SectionRecord> read_sections(
+  const io::RandomAccessFile& file, const Header& header, FileKind kind = FileKind::Leaf);
+
+[[nodiscard]] const SectionRecord* find_section(
+  const std::vector<SectionRecord>& sections, SectionKind kind, std::uint32_t index = 0);
+
+/// Bytes of a section that is not paged, checked against its checksum.
+[[nodiscard]] std::vector<std::byte> read_plain(
+  const io::RandomAccessFile& file, const SectionRecord& section);
+/// With a name for messages other than describe(section).
+[[nodiscard]] std::vector<std::byte> read_plain(
+  const io::RandomAccessFile& file, const SectionRecord& section, const std::string& name);
+
+/// The same as text; empty if there is no such section.
+[[nodiscard]] std::string read_text(
+  const io::RandomAccessFile& file, const std::vector<SectionRecord>& sections, SectionKind kind);
+
+/// The same as records; the size of the section is a multiple of the record's.
+template <class Record>
+[[nodiscard]] std::vector<Record> read_records(
+  const io::RandomAccessFile& file, const SectionRecord& section, const std::string& name)
+{
+  const std::vector<std::byte> bytes = read_plain(file, section, name);
+  std::vector<Record> records(bytes.size() / sizeof(Record));
+  if (!records.empty())
+  {
+    std::memcpy(records.data(), bytes.data(), records.size() * sizeof(Record));
+  }
+  return records;
+}
+template <class Record>
+[[nodiscard]] std::vector<Record> read_records(
+  const io::RandomAccessFile& file, const SectionRecord& section)
+{
+  return read_records<Record>(file, section, describe(section));
+}
+
+/// Checks the nodes of SHALLOW_TREE or AGGREGATION_TREE (`what`) over `non_finite.size()` treelets
+/// or leaf files; a leaf whose box is that of everything must be non-finite. Gives the node of each
+/// leaf.
+[[nodiscard]] std::vector<std::uint32_t> check_tree(const io::RandomAccessFile& file,
+  const char* what, const std::vector<NodeRecord>& nodes, const std::vector<bool>& non_finite);
+
+/// SCHEMA, SAMPLE_IDS, ALIASES and, in a leaf file, LEVELS.
+struct Schema
+{
+  SchemaHead head{};
+  std::vector<bat::Attribute> attributes; ///< those with columns, then aliases
+  std::vector<std::uint32_t> first_keys;  ///< of each attribute with a column
+  std::vector<KeyRecord> keys;            ///< of the same
+  LevelTable levels;
+  std::vector<SampleIdRecord> sample_ids; ///< what levels follow; empty: the order in space
+  /// Of x, y, z and their magnitude; zero if there are no aliases.
+  std::array<LeafKeyRecord, kPositionKeys> position_keys{};
+
+  [[nodiscard]] ValueClass key_class(std::size_t key) const
+  {
+    const KeyRecord& record = this->keys[key];
+    return record.component < 0 ? ValueClass::Float
+                                : value_class(this->attributes[record.attribute].type);
+  }
+};
+
+/// "attribute 'mass'", "BIN_EDGES of 'velocity[2]'": describe() for who knows the schema.
+[[nodiscard]] std::string describe(const SectionRecord& section, const Schema& schema);
+
+/// What levels follow, by the names that BuildOptions::stable_samples has.
+[[nodiscard]] std::vector<std::string> sample_names(const Schema& schema);
+
+/// How many sections of a kind a file with this schema may have: numbers below this.
+[[nodiscard]] std::uint64_t section_numbers(const SectionKindRow& row, const Schema& schema);
+
+/// Type and components of the elements of a column.
+struct ElementType
+{
+  ScalarType type = ScalarType::Float32;
+  int components = 1;
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept
+  {
+    return tuple_bytes(this->type, this->components);
+  }
+};
+
+/// By what the schema says; nothing for a section that is no column of it.
+[[nodiscard]] std::optional<ElementType> element_type(
+  SectionKind kind, std::uint32_t index, const Schema& schema);
+
+/// What a section holds.
+struct SectionShape
+{
+  std::uint64_t elements = 0;
+  std::uint64_t element_bytes = 1;
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept
+  {
+    return this->elements * this->element_bytes;
+  }
+};
+
+/// By what the schema says of a leaf file; nothing for a section that the schema has no use for or
+/// does not tell the size of.
+[[nodiscard]] std::optional<SectionShape> shape_of(
+  SectionKind kind, std::uint32_t index, const Schema& schema, std::uint64_t particles);
+
+/// The same of a section that is there; bytes, if the schema says nothing.
+[[nodiscard]] SectionShape shape_of(
+  const SectionRecord& section, const Schema& schema, std::uint64_t particles);
+
+/// Step 8: also checks that every section that the schema implies is there and has its size.
+[[nodiscard]] Schema read_schema(const io::RandomAccessFile& file, const Header& header,
+  const std::vector<SectionRecord>& sections, FileKind kind = FileKind::Leaf);
+
+/// LEAF_FILES and AGGREGATION_TREE.
+[[nodiscard]] LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header,
+  const std::vector<SectionRecord>& sections, const Schema& schema);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Parts of a file that leaf files and top files have alike, as bytes.
+#pragma once
+
+#include "bat/file.hpp"
+#include "bat/particles.hpp"
+#include "particles/format/layout.hpp"
+#include "particles/format/leaf_files.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat::format
+{
+/// Attributes and aliases of what is written, as a reader finds them, without keys.
+[[nodiscard]] std::vector<Attribute> attributes_of(const ParticleView& particles);
+
+/// SCHEMA (section 7). `attributes` carry name, type, components, role and host_type; the rest of
+/// their records and the counts of `head` are filled in. Aliases among them are not looked at.
+/// `keys` are those of the others in order.
+[[nodiscard]] std::vector<std::byte> schema_bytes(
+  SchemaHead head, const std::vector<Attribute>& attributes, const std::vector<KeyRecord>& keys);
+
+/// ALIASES (section 7): of those of `attributes` that are some, of which there is at least one.
+[[nodiscard]] std::vector<std::byte> aliases_bytes(const std::vector<Attribute>& attributes,
+  const std::array<LeafKeyRecord, kPositionKeys>& position_keys);
+
+/// SAMPLE_IDS (section 8).
+[[nodiscard]] std::vector<std::byte> sample_ids_bytes(const std::vector<SampleIdRecord>& ids);
+
+/// LEAF_FILES (section 15), but for the nodes, which are AGGREGATION_TREE.
+[[nodiscard]] std::vector<std::byte> leaf_files_bytes(const LeafFiles& files);
+
+/// METADATA: the text of the given object as it is, or of an empty one, with `writer` added if it
+/// has none. Throws Error{InvalidArgument} if it is no JSON object.
+[[nodiscard]] std::string metadata_text(const std::string& metadata);
+
+/// The record of a section whose bytes are `data`.
+[[nodiscard]] SectionRecord plain_section(SectionKind kind, std::uint32_t index,
+  std::uint64_t offset, const void* data, std::uint64_t bytes);
+
+/// Sorts the section table; header and table belong together after this.
+[[nodiscard]] Header finish_header(std::vector<SectionRecord>& sections,
+  std::uint64_t section_table_offset, std::uint64_t particles, std::uint64_t required_features,
+  std::optional<double> time, std::optional<std::int64_t> step);
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pages of a section, each checked against its checksum before anything in it is used (FORMAT.md
+// section 6).
+#pragma once
+
+#include "bat/bytes.hpp"
+#include "bat/query.hpp"
+#include "common/elements.hpp"
+#include "common/io/random_access_file.hpp"
+#include "particles/format/checksum.hpp"
+#include "particles/format/layout.hpp"
+#include "particles/format/page_layout.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bat::format
+{
+/// Which pages of a mapped section match their checksums. May be used concurrently.
+class CheckedPages
+{
+public:
+  explicit CheckedPages(std::uint64_t pages)
+    : words_(std::make_unique<std::atomic<std::uint64_t>[]>((pages + 63) / 64))
+  {
+  }
+  [[nodiscard]] bool has(std::uint64_t page) const noexcept
+  {
+    return (this->words_[page / 64].load(std::memory_order_relaxed) >> page % 64 & 1) != 0;
+  }
+  void add(std::uint64_t page) noexcept
+  {
+    this->words_[page / 64].fetch_or(std::uint64_t{ 1 } << page % 64, std::memory_order_relaxed);
+  }
+
+private:
+  std::unique_ptr<std::atomic<std::uint64_t>[]> words_;
+};
+
+/// One paged section of a file: its layout, its page checksums, and which pages were checked. const
+/// functions may be called concurrently.
+class PagedSection
+{
+public:
+  /// `name` is how messages call the section.
+  PagedSection(const io::RandomAccessFile& file, const SectionRecord& section,
+    std::uint64_t element_bytes, std::string name)
+    : file_(file)
+    , layout_(section, element_bytes)
+    , groups_checksum_(section.checksum)
+    , name_(std::move(name))
+  {
+  }
+  [[nodiscard]] const PageLayout& layout() const noexcept { return this->layout_; }
+  [[nodiscard]] std::uint64_t element_bytes() const noexcept
+  {
+    return this->layout_.element_bytes();
+  }
+  [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
+  /// What messages of damage say behind the bytes of a page.
+  void say_of_bytes(std::function<std::string(const ByteRange&)> say)
+  {
+    this->say_ = std::move(say);
+  }
+  [[nodiscard]] const io::RandomAccessFile& file() const noexcept { return this->file_; }
+
+  /// Of a mapped file: the first `count` elements where they lie. Pages are checked in parallel.
+  [[nodiscard]] const std::byte* view_front(std::uint64_t count) const;
+
+  /// Asks for the pages of ascending spans, and does not wait.
+  void prefetch(const std::vector<Span>& spans) const noexcept;
+
+  /// Checks all pages.
+  void check() const;
+
+private:
+  friend class PageReader;
+
+  /// Checksums of the pages of a group.
+  [[nodiscard]] std::vector<std::uint32_t> group_checksums(std::uint64_t group) const;
+
+  /// The marks of a mapped file; null for a file that is read, whose pages are checked each time.
+  [[nodiscard]] CheckedPages* checked_pages() const;
+
+  const io::RandomAccessFile& file_;
+  PageLayout layout_;
+  std::uint64_t groups_checksum_;
+  std::string name_;
+  std::function<std::string(const ByteRange&)> say_;
+  mutable std::once_flag marked_;
+  mutable std::optional<CheckedPages> checked_;
+  mutable std::once_flag loaded_;
+  mutable std::vector<std::uint32_t> groups_; ///< L2
+};
+
+/// Copies out elements of a paged section. One per thread.
+class PageReader
+{
+public:
+  explicit PageReader(const PagedSection& section)
+    : section_(section)
+    , checked_(section.checked_pages())
+  {
+  }
+
+  /// Copies the elements of ascending `spans` to `out`, packed. The spans lie inside the section.
+  void gather(const Span* spans, std::size_t span_count, std::byte* out);
+
+  /// Calls look(elements, count) with those of ascending `spans` where they lie, some at a time and
+  /// in order; a span may come in parts. The memory is the file's or the reader's, and what it
+  /// holds until `look` returns. The spans lie inside the section.
+  void visit(const Span* spans, std::size_t span_count,
+    const std::function<void(const Elements*, std::size_t)>& look);
+
+  /// The elements, which are on one page, where they lie if look_at() has read their page before
+  /// and still has it; else null.
+  [[nodiscard]] const std::byte* find(const Span& elements) const noexcept;
+  /// The elements of the first span where they lie, until the next call of any function. Each span
+  /// is on one page; the others, which ascend, are those that are asked for next.
+  [[nodiscard]] const std::byte* look_at(const Span* spans, std::size_t span_count);
+
+private:
+  friend class PagedSection;
+
+  /// Pages that are read together, at most as many as a set has bits. Of those that only lie
+  /// between needed ones nothing is checked or used.
+  struct Batch
+  {
+    PageRange pages;
+    std::uint64_t needed = 0; ///< bit i: page pages.first + i
+  };
+
+  /// Bytes of the section, whole pages of it, of which some are checked.
+  struct Run
+  {
+    const std::byte* pages = nullptr;
+    ByteRange bytes;
+    std::uint64_t checked = 0; ///< bit i: the page i of it
+
+    [[nodiscard]] bool has(std::uint64_t byte) const noexcept
+    {
+      return byte >= this->bytes.begin && byte < this->bytes.end &&
+        (this->checked >> (byte - this->bytes.begin) / kPageBytes & 1) != 0;
+    }
+    [[nodiscard]] bool has(const ByteRange& wanted) const noexcept
+    {
+      return this->has(wanted.begin) && wanted.end <= this->checked_end(wanted.begin);
+    }
+    /// Of the checked bytes from one on that it has.
+    [[nodiscard]] std::uint64_t checked_end(std::uint64_t byte) const noexcept
+    {
+      const std::uint64_t page = (byte - this->bytes.begin) / kPageBytes;
+      const std::uint64_t gaps = ~(this->checked >> page); // shifted in are gaps, too
+      const std::uint64_t pages =
+        gaps == 0 ? kMostPages : static_cast<std::uint64_t>(__builtin_ctzll(gaps));
+      return std::min(this->bytes.end, this->bytes.begin + (page + pages) * kPageBytes);
+    }
+    [[nodiscard]] const std::byte* at(std::uint64_t byte) const noexcept
+    {
+      return this->pages + (byte - this->bytes.begin);
+    }
+  };
+  static constexpr std::uint64_t kMostPages = 64; ///< of a Batch and of a Run
+
+  /// From first_page on, what the next spans need, as far as it is near, and at most `most` pages.
+  [[nodiscard]] Batch next_batch(
+    const Span* spans, std::size_t span_count, std::uint64_t first_page, std::uint64_t most) const;
+
+  void visit_mapped(const Span* spans, std::size_t span_count,
+    const std::function<void(const Elements*, std::size_t)>& look);
+  void gather_mapped(const Span* spans, std::size_t span_count, std::byte* out);
+  void stream(const PageRange& pages, std::byte* out);
+  void read(const PageRange& pages, std::byte* to);
+  [[nodiscard]] Run view(const PageRange& pages);
+  void check(const PageRange& pages, const std::byte* bytes);
+  void expect(const Span& elements) const;
+  [[nodiscard]] Run load(const Batch& batch, std::uint64_t used);
+  void look_at_found(const std::function<void(const Elements*, std::size_t)>& look);
+
+  const PagedSection& section_;
+  CheckedPages* checked_;
+  Bytes buffer_;
+  Run buffered_;                    ///< by gather() and look_at()
+  std::uint64_t looked_at_ = 0;     ///< pages of a mapped file, by look_at()
+  std::vector<std::uint32_t> sums_; ///< of the pages of a group
+  PageRange sums_pages_;
+  std::vector<Elements> found_; ///< by visit(), not looked at yet
+};
+}

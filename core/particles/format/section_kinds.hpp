@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kinds of sections (FORMAT.md section 6), one row each: what reading, writing, validating and
+// messages know of a kind is here.
+#pragma once
+
+#include "particles/format/layout.hpp"
+
+#include <cstdint>
+
+namespace bat::format
+{
+/// What a file is read as.
+enum class FileKind
+{
+  Leaf, ///< particles
+  Top   ///< of a dataset of several leaf files
+};
+
+/// What the `index` of a section is a number of.
+enum class Numbered
+{
+  No, ///< there is one of the kind, with index 0
+  ByAttribute,
+  ByKey,
+  ByColumn ///< 0 is the positions, 1 + k attribute k
+};
+
+struct SectionKindRow
+{
+  SectionKind kind;
+  const char* name;
+  Numbered numbered;
+  bool paged;
+  bool in_leaf_files;
+  bool in_top_files;
+};
+
+/// Row k is of kind k + 1.
+inline constexpr SectionKindRow kSectionKinds[] = {
+  { SectionKind::Schema, "SCHEMA", Numbered::No, false, true, true },
+  { SectionKind::Metadata, "METADATA", Numbered::No, false, true, true },
+  { SectionKind::Levels, "LEVELS", Numbered::No, false, true, false },
+  { SectionKind::ShallowTree, "SHALLOW_TREE", Numbered::No, false, true, false },
+  { SectionKind::Treelets, "TREELETS", Numbered::No, false, true, false },
+  { SectionKind::BlockBoxes, "BLOCK_BOXES", Numbered::No, true, true, false },
+  { SectionKind::BinEdges, "BIN_EDGES", Numbered::ByKey, false, true, false },
+  { SectionKind::TreeletKeys, "TREELET_KEYS", Numbered::ByKey, false, true, false },
+  { SectionKind::BitmapDictionary, "BITMAP_DICTIONARY", Numbered::ByKey, false, true, false },
+  { SectionKind::BlockBitmaps, "BLOCK_BITMAPS", Numbered::ByKey, true, true, false },
+  { SectionKind::Positions, "POSITIONS", Numbered::No, true, true, false },
+  { SectionKind::Attribute, "ATTRIBUTE", Numbered::ByAttribute, true, true, false },
+  { SectionKind::AggregationTree, "AGGREGATION_TREE", Numbered::No, false, false, true },
+  { SectionKind::LeafFiles, "LEAF_FILES", Numbered::No, false, false, true },
+  { SectionKind::ChunkTable, "CHUNK_TABLE", Numbered::ByColumn, false, true, false },
+  { SectionKind::SortedIndex, "SORTED_INDEX", Numbered::ByKey, true, true, false },
+  { SectionKind::Aliases, "ALIASES", Numbered::No, false, true, true },
+  { SectionKind::SampleIds, "SAMPLE_IDS", Numbered::No, false, true, true },
+  { SectionKind::TreeletLevels, "TREELET_LEVELS", Numbered::No, false, true, false },
+  { SectionKind::BlockLevels, "BLOCK_LEVELS", Numbered::No, true, true, false },
+};
+
+/// Null for a kind that is not in the table.
+[[nodiscard]] constexpr const SectionKindRow* find_section_kind(std::uint32_t kind) noexcept
+{
+  return kind - 1 < sizeof(kSectionKinds) / sizeof(kSectionKinds[0]) ? &kSectionKinds[kind - 1]
+                                                                     : nullptr;
+}
+
+[[nodiscard]] constexpr const SectionKindRow& row_of(SectionKind kind) noexcept
+{
+  return *find_section_kind(static_cast<std::uint32_t>(kind));
+}
+
+[[nodiscard]] constexpr bool belongs_in(const SectionKindRow& row, FileKind file) noexcept
+{
+  return file == FileKind::Leaf ? row.in_leaf_files : row.in_top_files;
+}
+
+/// Whether the section holds a value or tuple of each particle, which may be in chunks.
+[[nodiscard]] constexpr bool is_column(SectionKind kind) noexcept
+{
+  return kind == SectionKind::Positions || kind == SectionKind::Attribute;
+}
+
+/// Of a record whose kind is known in its file.
+[[nodiscard]] constexpr bool has_chunks(const SectionRecord& section) noexcept
+{
+  return is_column(static_cast<SectionKind>(section.kind)) && section.encoding == kChunks;
+}
+
+/// The number of a column, by which its CHUNK_TABLE has its index.
+[[nodiscard]] constexpr std::uint32_t column_number(SectionKind kind, std::uint32_t index) noexcept
+{
+  return kind == SectionKind::Positions ? 0 : 1 + index;
+}
+
+constexpr bool rows_are_in_order()
+{
+  std::uint32_t kind = 1;
+  for (const SectionKindRow& row : kSectionKinds)
+  {
+    if (static_cast<std::uint32_t>(row.kind) != kind++)
+    {
+      return false;
+    }
+  }
+  return true;
+}
+static_assert(rows_are_in_order());
+}

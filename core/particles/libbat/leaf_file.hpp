@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Leaf files (NAME<rank>.bat) of the library that the paper describes. Their format is not ours.
+#pragma once
+
+#include "bat/file.hpp"
+#include "particles/libbat/key_ranges.hpp"
+#include "particles/query/leaf_source.hpp"
+
+#include <filesystem>
+#include <memory>
+
+namespace bat::libbat
+{
+/// True if the file begins as a leaf file of that library. Never throws.
+[[nodiscard]] bool is_leaf(const std::filesystem::path& path) noexcept;
+
+/// Throws Error: NotFound, CannotOpen, NotABatFile, UnsupportedVersion, Truncated, Corrupt.
+/// The trees are read, and checked, when they are first needed: any call may then throw
+/// Error{Corrupt} or Error{Truncated}. These files have no checksums, so that a changed value is
+/// not noticed.
+[[nodiscard]] std::unique_ptr<LeafSource> open_leaf(const std::filesystem::path& path,
+  const OpenOptions& options = {}, KeyRanges ranges = KeyRanges::Header);
+}

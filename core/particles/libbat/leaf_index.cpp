@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "particles/libbat/leaf_index.hpp"
+
+#include "common/numbers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace bat::libbat
+{
+namespace
+{
+constexpr std::uint64_t kPage = 4096;
+// Depth 50 is what the library makes of 2^32 particles, shallow trees have at most 30 levels.
+constexpr int kMostShallowDepth = 64;
+constexpr int kMostTreeletDepth = 128;
+constexpr std::uint32_t kNone = 0xffffffff;
+constexpr std::uint64_t kMostBitmaps = 1 << 16; // their numbers have 16 bits
+
+struct RadixRecord
+{
+  std::uint64_t info;
+  float split;
+  std::int32_t axis;
+};
+static_assert(sizeof(RadixRecord) == 16);
+
+struct KdRecord
+{
+  std::uint32_t a;
+  std::uint32_t b;
+  std::uint32_t lod;
+};
+static_assert(sizeof(KdRecord) == 12);
+
+std::uint64_t up_to_page(std::uint64_t offset)
+{
+  return (offset + kPage - 1) / kPage * kPage;
+}
+
+// Bytes of the bitmap numbers, and ranges if there are any, of one node.
+std::uint64_t summary_bytes(const LeafHeader& header)
+{
+  return header.attributes.size() * (header.has_ranges ? 2 + 8 : 2);
+}
+
+template <class Record>
+std::vector<Record> read_records(
+  const io::RandomAccessFile& file, std::uint64_t offset, std::uint64_t count)
+{
+  std::vector<Record> records(count);
+  file.read(offset, records.data(), count * sizeof(Record));
+  return records;
+}
+
+[[noreturn]] void truncated(const io::RandomAccessFile& file, const std::string& what)
+{
+  throw Error(ErrorCode::Truncated,
+    fmt::format("{}: {}; the file has {} bytes", file.name(), what, file.size()));
+}
+}
+
+LeafHeader::LeafHeader(const io::RandomAccessFile& file)
+{
+  const Header header(file);
+  if (!header.has("num_lod_prims") && !header.has("num_treelets"))
+  {
+    throw Error(ErrorCode::NotABatFile,
+      file.name() + ": not a leaf file of the libbat library: its header names no treelets");
+  }
+  this->tree_begin = up_to_page(header.end());
+  this->node_count = header.count("num_nodes");
+  this->treelet_count = header.count("num_treelets");
+  this->particle_count = header.count("num_points");
+  const std::uint64_t lod_particles = header.count("num_lod_prims");
+  this->has_ranges = header.flag("has_ranges");
+  this->attributes = header.attributes();
+  this->dictionary_size = this->attributes.empty() && !header.has("bitmap_dict_size")
+    ? 0
+    : header.count("bitmap_dict_size");
+  this->bounds = header.bounds();
+  for (const HeaderAttribute& attribute : this->attributes)
+  {
+    this->attribute_offsets.push_back(this->attribute_bytes);
+    this->attribute_bytes += size_of(attribute.type);
+  }
+
+  const std::uint64_t size = file.size();
+  if (this->tree_begin > size)
+  {
+    truncated(file, fmt::format("the tree begins at byte {}", this->tree_begin));
+  }
+  const std::uint64_t tree_bytes = size - this->tree_begin;
+  if (this->treelet_count == 0)
+  {
+    corrupt(file.name(), "there are 0 treelets; allowed are 1 or more");
+  }
+  if (this->treelet_count > size / kPage + 1)
+  {
+    truncated(
+      file, fmt::format("{} treelets begin at multiples of {} bytes", this->treelet_count, kPage));
+  }
+  if (this->node_count != std::max<std::uint64_t>(1, this->treelet_count - 1))
+  {
+    corrupt(file.name(),
+      fmt::format("{} shallow nodes; {} treelets have {}", this->node_count, this->treelet_count,
+        std::max<std::uint64_t>(1, this->treelet_count - 1)));
+  }
+  if (this->dictionary_size > kMostBitmaps)
+  {
+    corrupt(file.name(),
+      fmt::format("{} bitmaps; allowed are up to {}", this->dictionary_size, kMostBitmaps));
+  }
+  if (lod_particles > kNone)
+  {
+    corrupt(file.name(),
+      fmt::format("{} LOD particles in each node; allowed are up to {}", lod_particles, kNone));
+  }
+  this->lod_particles = static_cast<std::uint32_t>(lod_particles);
+  const std::uint64_t top_bytes = this->node_count * (sizeof(RadixRecord) + summary_bytes(*this)) +
+    8 * this->treelet_count + 4 * this->dictionary_size;
+  if (top_bytes > tree_bytes)
+  {
+    truncated(file, fmt::format("the shallow tree ends at byte {}", this->tree_begin + top_bytes));
+  }
+  if (this->particle_count > tree_bytes / (12 + this->attribute_bytes))
+  {
+    truncated(file,
+      fmt::format(
+        "{} particles have {} bytes each", this->particle_count, 12 + this->attribute_bytes));
+  }
+}
+
+LeafIndex::LeafIndex(const io::RandomAccessFile& file, const LeafHeader& header)
+{
+  this->read_shallow_tree(file, header);
+  const std::vector<std::uint8_t> depths = this->treelet_depths(file);
+  const std::uint64_t table = header.tree_begin + header.node_count * sizeof(RadixRecord);
+  const auto offsets = read_records<std::uint64_t>(file, table, header.treelet_count);
+  const std::uint64_t dictionary = table + 8 * header.treelet_count;
+  this->dictionary = read_records<std::uint32_t>(file, dictionary, header.dictionary_size);
+
+  const std::uint64_t tree_bytes = file.size() - header.tree_begin;
+  std::uint64_t least = dictionary + 4 * header.dictionary_size +
+    header.node_count * summary_bytes(header) - header.tree_begin;
+  for (std::size_t t = 0; t != offsets.size(); ++t)
+  {
+    const bool last = t + 1 == offsets.size();
+    const std::uint64_t most = last ? tree_bytes : offsets[t + 1];
+    if (offsets[t] >= tree_bytes)
+    {
+      truncated(file,
+        fmt::format("treelet {} begins at byte {} after {}", t, offsets[t], header.tree_begin));
+    }
+    if (offsets[t] % kPage != 0 || offsets[t] < least || offsets[t] >= most)
+    {
+      corrupt(file.name(),
+        fmt::format("treelet {} begins at byte {} of the tree; allowed are multiples of {} from {} "
+                    "to below {}",
+          t, offsets[t], kPage, least, most));
+    }
+    this->read_treelet(file, header, header.tree_begin + offsets[t],
+      header.tree_begin + std::min(most, tree_bytes), depths[t]);
+    const Treelet& read = this->treelets.back();
+    least =
+      read.attributes_begin + read.particle_count * header.attribute_bytes - header.tree_begin;
+  }
+  const Treelet& last = this->treelets.back();
+  if (last.first_ordinal + last.particle_count != header.particle_count)
+  {
+    corrupt(file.name(),
+      fmt::format("the treelets have {} particles; the header says {}",
+        last.first_ordinal + last.particle_count, header.particle_count));
+  }
+  // Else the header describes other attributes than the particles have, and all but the first of
+  // its values would be read from the wrong places.
+  if (header.tree_begin + least != file.size())
+  {
+    corrupt(file.name(),
+      fmt::format("the last treelet ends at byte {} with {} attributes of {} bytes together, the "
+                  "file at {}",
+        header.tree_begin + least, header.attributes.size(), header.attribute_bytes, file.size()));
+  }
+  this->order_particles();
+}
+
+void LeafIndex::read_shallow_tree(const io::RandomAccessFile& file, const LeafHeader& header)
+{
+  this->treelets.reserve(header.treelet_count);
+  if (header.treelet_count == 1)
+  {
+    return; // the library leaves its one node without meaning
+  }
+  const auto records = read_records<RadixRecord>(file, header.tree_begin, header.node_count);
+  this->shallow.reserve(records.size());
+  for (std::size_t i = 0; i != records.size(); ++i)
+  {
+    const RadixRecord& record = records[i];
+    if (record.axis < 0 || record.axis > 2)
+    {
+      corrupt(file.name(),
+        fmt::format("shallow node {} splits axis {}; there are 0 to 2", i, record.axis));
+    }
+    const std::uint64_t left = record.info >> 2;
+    const auto child = [&](std::uint64_t index, bool is_treelet) -> ShallowChild
+    {
+      const std::uint64_t count = is_treelet ? header.treelet_count : header.node_count;
+      if (index >= count)
+      {
+        corrupt(file.name(),
+          fmt::format("shallow node {} has {} {} for a child; there are {}", i,
+            is_treelet ? "treelet" : "node", index, count));
+      }
+      return { static_cast<std::uint32_t>(index), is_treelet };
+    };
+    this->shallow.push_back({ record.split, static_cast<std::uint8_t>(record.axis),
+      child(left, (record.info & 1) != 0), child(left + 1, (record.info & 2) != 0) });
+  }
+}
+
+// Walks the shallow tree: it must lead to each treelet once, in their order, which no cycle does.
+std::vector<std::uint8_t> LeafIndex::treelet_depths(const io::RandomAccessFile& file) const
+{
+  if (this->shallow.empty())
+  {
+    return { 0 };
+  }
+  struct Step
+  {
+    ShallowChild child;
+    int depth;
+  };
+  std::vector<std::uint8_t> depths;
+  std::vector<Step> open{ { { 0, false }, 0 } };
+  while (!open.empty())
+  {
+    const Step step = open.back();
+    open.pop_back();
+    if (step.depth > kMostShallowDepth)
+    {
+      corrupt(file.name(),
+        fmt::format("the shallow tree is more than {} levels deep", kMostShallowDepth));
+    }
+    if (!step.child.is_treelet)
+    {
+      const ShallowNode& node = this->shallow[step.child.index];
+      open.push_back({ node.right, step.depth + 1 });
+      open.push_back({ node.left, step.depth + 1 });
+      continue;
+    }
+    if (step.child.index != depths.size())
+    {
+      corrupt(file.name(),
+        fmt::format("the shallow tree leads to treelet {} where treelet {} should be",
+          step.child.index, depths.size()));
+    }
+    depths.push_back(static_cast<std::uint8_t>(step.depth));
+  }
+  if (depths.size() != this->shallow.size() + 1)
+  {
+    corrupt(file.name(),
+      fmt::format(
+        "the shallow tree leads to {} of {} treelets", depths.size(), this->shallow.size() + 1));
+  }
+  return depths;
+}
+
+void LeafIndex::read_treelet(const io::RandomAccessFile& file, const LeafHeader& header,
+  std::uint64_t begin, std::uint64_t end, std::uint8_t depth)
+{
+  const std::size_t number = this->treelets.size();
+  std::uint32_t counts[2]; // nodes, particles
+  file.read(begin, counts, sizeof(counts));
+  Treelet treelet;
+  treelet.node_count = counts[0];
+  treelet.particle_count = counts[1];
+  if (number != 0)
+  {
+    const Treelet& before = this->treelets.back();
+    treelet.first_ordinal = before.first_ordinal + before.particle_count;
+    treelet.first_node = before.first_node + before.node_count;
+  }
+  const std::uint64_t nodes_begin = begin + sizeof(counts);
+  treelet.bitmaps_begin = nodes_begin + std::uint64_t{ counts[0] } * sizeof(KdRecord);
+  treelet.positions_begin = treelet.bitmaps_begin + counts[0] * summary_bytes(header);
+  treelet.attributes_begin = treelet.positions_begin + std::uint64_t{ counts[1] } * 12;
+  const std::uint64_t treelet_end = treelet.attributes_begin + counts[1] * header.attribute_bytes;
+  if (treelet_end > end)
+  {
+    const std::string what =
+      fmt::format("treelet {} has {} nodes and {} particles and ends at byte {}", number, counts[0],
+        counts[1], treelet_end);
+    if (end == file.size())
+    {
+      truncated(file, what);
+    }
+    corrupt(file.name(), fmt::format("{}; the next begins at {}", what, end));
+  }
+  // Inner nodes have particles of their own or in both children, so that this is generous.
+  if (counts[0] == 0 || counts[0] > 2 * std::uint64_t{ counts[1] } + 1)
+  {
+    corrupt(file.name(),
+      fmt::format("treelet {} has {} nodes for {} particles", number, counts[0], counts[1]));
+  }
+  this->read_nodes(file, header, treelet, nodes_begin, depth);
+  this->treelets.push_back(treelet);
+}
+
+// Nodes are in preorder and so are their particles: a right child is where the left subtree ends,
+// and the particles of a node are where those of the one before end. Whatever says otherwise is
+// refused.
+void LeafIndex::read_nodes(const io::RandomAccessFile& file, const LeafHeader& header,
+  const Treelet& treelet, std::uint64_t begin, std::uint8_t depth)
+{
+  const auto refuse = [&](std::size_t node, const std::string& what) {
+    corrupt(file.name(), fmt::format("treelet {}, node {} {}", this->treelets.size(), node, what));
+  };
+  struct Open
+  {
+    std::uint32_t right;
+    int depth;
+  };
+  std::vector<Open> open; // inner nodes whose right child is still to come
+  const auto records = read_records<KdRecord>(file, begin, treelet.node_count);
+  int at_depth = depth;
+  std::uint64_t particles = 0;
+  bool done = false;
+  for (std::uint32_t i = 0; i != treelet.node_count; ++i)
+  {
+    const KdRecord& record = records[i];
+    const bool leaf = (record.b & 3) == 3;
+    const std::uint32_t upper = record.b >> 2;
+    // A writer without LOD particles leaves the number of the first one undefined.
+    const bool has_lod = !leaf && record.lod != kNone && header.lod_particles != 0;
+    Node node;
+    if (done)
+    {
+      refuse(i, "is beyond the last leaf");
+    }
+    if (at_depth - depth > kMostTreeletDepth)
+    {
+      refuse(i, fmt::format("is more than {} levels deep", kMostTreeletDepth));
+    }
+    node.depth = static_cast<std::uint8_t>(at_depth);
+    node.first = static_cast<std::uint32_t>(particles);
+    node.own = leaf ? upper : has_lod ? header.lod_particles : 0;
+    if (node.own != 0 && (leaf ? record.a : record.lod) != particles)
+    {
+      refuse(i,
+        fmt::format("has particles from {} on; those before it end at {}",
+          leaf ? record.a : record.lod, particles));
+    }
+    if (node.own > treelet.particle_count - particles)
+    {
+      refuse(i,
+        fmt::format(
+          "has particles {} to {} of {}", particles, particles + node.own, treelet.particle_count));
+    }
+    particles += node.own;
+    if (!leaf)
+    {
+      if (upper <= i + std::uint64_t{ 1 } || upper >= treelet.node_count)
+      {
+        refuse(i,
+          fmt::format("has node {} for its right child; allowed are {} to {}", upper,
+            i + std::uint64_t{ 2 }, treelet.node_count - 1));
+      }
+      node.right = upper;
+      node.axis = record.b & 3;
+      std::memcpy(&node.split, &record.a, 4);
+      ++at_depth;
+      open.push_back({ upper, at_depth });
+    }
+    else if (open.empty())
+    {
+      done = true;
+    }
+    else
+    {
+      if (open.back().right != i + 1)
+      {
+        refuse(i,
+          fmt::format("ends a left subtree; the right one should begin after it and not at {}",
+            open.back().right));
+      }
+      at_depth = open.back().depth;
+      open.pop_back();
+    }
+    this->nodes.push_back(node);
+  }
+  if (!done || particles != treelet.particle_count)
+  {
+    corrupt(file.name(),
+      fmt::format("the nodes of treelet {} {} and have {} of {} particles", this->treelets.size(),
+        done ? "end" : "end inside the tree", particles, treelet.particle_count));
+  }
+  Node* nodes = this->nodes.data() + treelet.first_node;
+  for (std::uint32_t i = treelet.node_count; i-- != 0;)
+  {
+    Node& node = nodes[i];
+    node.subtree_end = node.right != 0 ? nodes[node.right].subtree_end : i + 1;
+    node.particles_end = node.right != 0 ? nodes[node.right].particles_end : node.first + node.own;
+  }
+}
+
+void LeafIndex::order_particles()
+{
+  std::vector<std::uint64_t> particles; // per depth, then the next file position of each
+  std::vector<std::uint64_t> runs_of;
+  for (const Node& node : this->nodes)
+  {
+    if (node.depth >= particles.size())
+    {
+      particles.resize(node.depth + std::size_t{ 1 });
+      runs_of.resize(particles.size());
+    }
+    particles[node.depth] += node.own;
+    runs_of[node.depth] += node.own != 0 ? 1 : 0;
+  }
+  std::uint64_t position = 0;
+  std::uint64_t run = 0;
+  for (std::size_t depth = 0; depth != particles.size(); ++depth)
+  {
+    this->level_begins.push_back(position);
+    position += std::exchange(particles[depth], position);
+    run += std::exchange(runs_of[depth], run);
+  }
+  this->level_begins.push_back(position);
+  this->runs.resize(run);
+  for (std::size_t t = 0; t != this->treelets.size(); ++t)
+  {
+    const Treelet& treelet = this->treelets[t];
+    for (std::uint64_t i = 0; i != treelet.node_count; ++i)
+    {
+      Node& node = this->nodes[treelet.first_node + i];
+      node.position = particles[node.depth];
+      particles[node.depth] += node.own;
+      if (node.own != 0)
+      {
+        this->runs[runs_of[node.depth]++] = { node.position, static_cast<std::uint32_t>(t),
+          node.first };
+      }
+    }
+  }
+}
+}

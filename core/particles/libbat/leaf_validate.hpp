@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether a leaf file is what queries take it for.
+#pragma once
+
+#include "particles/libbat/leaf.hpp"
+
+namespace bat::libbat
+{
+/// Reads everything. Throws the Error for the first thing that would make a query lose particles:
+/// one outside bounds or beyond the plane of a node, a bitmap without the bit of a value.
+void validate(const Leaf& leaf);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which leaf files a rank's particles go to.
+#pragma once
+
+#include "bat/bytes.hpp"
+#include "bat/plan.hpp"
+#include "particles/parallel/rank_particles.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace bat::mpi
+{
+/// One number per particle.
+using Numbers = std::vector<std::uint32_t, UndefinedAllocator<std::uint32_t>>;
+
+struct LeafAssignment
+{
+  std::uint32_t leaf = 0; ///< of all
+  Numbers each;           ///< of each; empty if all are known to go to the same
+};
+
+/// `bounds`: around all particles, if none has a coordinate that is not finite. Not collective.
+[[nodiscard]] LeafAssignment assign_leaves(
+  const RankParticles& particles, const std::optional<Box>& bounds, const Plan& plan, int rank);
+
+/// A rank's particles in order of leaf, those of a leaf as the rank had them.
+struct LeafOrder
+{
+  Numbers order;                    ///< numbers of particles; empty: 0, 1, 2 and so on
+  std::vector<std::uint64_t> first; ///< per leaf, and all
+  [[nodiscard]] std::uint64_t count(std::size_t leaf) const
+  {
+    return this->first[leaf + 1] - this->first[leaf];
+  }
+};
+
+/// Not collective.
+[[nodiscard]] LeafOrder sort_by_leaf(
+  const LeafAssignment& assignment, std::uint64_t particles, std::uint32_t leaf_count);
+}

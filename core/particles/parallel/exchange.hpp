@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Moves particles to the ranks that aggregate them.
+#pragma once
+
+#include "bat/particles.hpp"
+#include "bat/routing.hpp"
+#include "common/large_array.hpp"
+#include "parallel/comm.hpp"
+#include "parallel/nodes.hpp"
+#include "particles/parallel/assignment.hpp"
+#include "particles/parallel/rank_particles.hpp"
+#include "particles/parallel/run_report.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bat::mpi
+{
+/// The particles of a leaf file, on its aggregator.
+struct AggregatedLeaf
+{
+  std::uint32_t leaf = 0;
+  write::ParticleParts particles;             ///< in `columns`, and in this rank's own arrays
+  std::vector<LargeArray<std::byte>> columns; ///< positions, then attributes
+};
+
+struct ExchangeResult
+{
+  std::vector<AggregatedLeaf> leaves; ///< of this rank, ascending
+  Numbers rows;                       ///< of own arrays that leaves refer to
+  std::uint64_t sent_bytes = 0;       ///< to other ranks
+  Route route = Route::Flat;          ///< that was taken
+  std::uint32_t leaders = 0;          ///< of all nodes; none if it was flat
+  MessageCounter messages;            ///< all messages of this rank
+};
+
+/// Collective. Schemas are agreed. Particles of a leaf come ordered by rank, then as the rank had
+/// them, whatever the route; own ones stay where they are, unless few of what lies between them is
+/// of the leaf. Throws on all ranks. Messages have at most `message_bytes` bytes (and fewer than
+/// 2^31), or one particle; those of leaders are as exchange_through_leaders() says.
+[[nodiscard]] ExchangeResult exchange(const OwnComm& comm, Nodes& nodes,
+  const RankParticles& particles, const LeafAssignment& assignment, std::uint32_t leaf_count,
+  const std::vector<std::uint32_t>& aggregators, const Routing& routing = {},
+  std::size_t message_bytes = std::size_t{ 1 } << 21);
+}

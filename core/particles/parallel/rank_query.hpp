@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What one rank asks of a dataset that all have open.
+#pragma once
+
+#include "bat/mpi.hpp"
+#include "particles/dataset/dataset_impl.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bat::mpi
+{
+/// A column of an answer: an attribute, or the positions.
+struct ReadColumn
+{
+  std::optional<std::size_t> attribute;
+  std::uint64_t bytes = 0; ///< of a particle
+};
+
+/// One leaf file as a query needs it.
+struct LeafRequest
+{
+  std::uint64_t leaf = 0;
+  std::uint64_t begin = 0; ///< ordinals
+  std::uint64_t end = 0;
+  double share = 0; ///< expected, of its particles; from boxes alone
+};
+
+struct RankQuery
+{
+  /// Opens no leaf file. Throws Error{InvalidArgument}.
+  RankQuery(const Dataset& dataset, const Query& query, const std::vector<std::string>& names);
+
+  /// Of a particle's bytes, those that are asked for.
+  [[nodiscard]] double column_share() const;
+
+  const Dataset& dataset;
+  const Query& query;
+  query::Conditions conditions;
+  std::vector<LeafRequest> leaves; ///< ascending
+  std::vector<ReadColumn> columns; ///< positions, then attributes in the order of the names
+  std::uint64_t row_bytes = 0;     ///< of all columns
+};
+
+/// An empty answer with its columns, in the order of `query.columns`.
+[[nodiscard]] Particles empty_answer(const RankQuery& query, const std::vector<std::string>& names);
+/// Makes room in all columns.
+void resize(Particles& particles, const RankQuery& query, std::uint64_t count);
+/// Where column number `column` of the query lies.
+[[nodiscard]] std::byte* column_of(Particles& particles, std::size_t column);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "particles/parallel/read_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace bat::mpi
+{
+namespace
+{
+// As read_modes_bench counts them (MPI.md, Reading): what a direct read takes beyond three times
+// its answer, and how much of it comes with a request.
+constexpr double kExtraBytes = 2 << 20;
+constexpr double kAmplified = 3;
+constexpr double kBytesPerRequest = 8 << 10;
+// What a rank reads for itself from memory, and what a reader reads, sends and is received.
+constexpr double kDirectBytesPerSecond = 1.5e9;
+constexpr double kServedBytesPerSecond = 0.8e9;
+// Requests that are answered sooner come from the machine's own memory, where each rank is fastest
+// by itself.
+constexpr double kCachedRequest = 20e-6;
+constexpr double kCachedBytesPerSecond = 1e9;
+// A model may be wrong by a factor: direct reads are left for a clear gain only.
+constexpr double kClearGain = 2;
+// A file is read whole where its requests would take a time in which so much of it could be read.
+constexpr double kWholeBytesPerRequest = 16 << 20;
+constexpr double kWholeAmplified = 30;
+// A longer list of values is rather looked up where it is than sent to every reader.
+constexpr std::uint64_t kQueryBytes = 1 << 20;
+
+double mib(double bytes)
+{
+  return bytes / (1 << 20);
+}
+}
+
+double direct_bytes(double share, double columns, double file_bytes)
+{
+  return share <= 0
+    ? 0
+    : std::min(file_bytes, columns * (kExtraBytes + kAmplified * share * file_bytes));
+}
+
+bool reads_whole(std::uint64_t requests, double shares, double columns, double file_bytes)
+{
+  return columns *
+    (static_cast<double>(requests) * kWholeBytesPerRequest +
+      kWholeAmplified * shares * file_bytes) >=
+    file_bytes;
+}
+
+std::string reason_for_direct(const ReadDemand& demand, std::uint64_t memory_bytes)
+{
+  if (demand.ranks == 1)
+  {
+    return "there is one rank";
+  }
+  if (demand.opens <= demand.leaf_files)
+  {
+    return "no leaf file is asked for by several ranks";
+  }
+  if (demand.query_bytes > kQueryBytes)
+  {
+    return fmt::format("a query is longer than {:.1f} MiB", mib(static_cast<double>(kQueryBytes)));
+  }
+  if (demand.largest_leaf > memory_bytes)
+  {
+    return fmt::format("a leaf file of {:.1f} MiB is larger than the {:.1f} MiB that a rank may "
+                       "hold",
+      mib(static_cast<double>(demand.largest_leaf)), mib(static_cast<double>(memory_bytes)));
+  }
+  return "";
+}
+
+ReadChoice choose_read_mode(const ReadDemand& demand, const StorageSpeed& storage)
+{
+  if (storage.request_s < kCachedRequest && storage.bytes_per_s > kCachedBytesPerSecond)
+  {
+    return { ReadMode::Direct,
+      fmt::format("leaf files come from memory: a request takes {:.3f} ms, then come {:.0f} MB/s",
+        1e3 * storage.request_s, storage.bytes_per_s / 1e6) };
+  }
+  const auto ranks = static_cast<double>(demand.ranks);
+  const double readers = std::min(ranks, static_cast<double>(demand.leaf_files));
+  const double busy = std::min(ranks, static_cast<double>(demand.opens));
+  const double direct =
+    (static_cast<double>(demand.opens) * storage.open_s +
+      demand.direct_bytes / kBytesPerRequest * storage.request_s +
+      demand.direct_bytes / storage.bytes_per_s + demand.answer_bytes / kDirectBytesPerSecond) /
+    busy;
+  const double aggregated =
+    (static_cast<double>(demand.leaf_files) * (storage.open_s + storage.request_s) +
+      demand.file_bytes / storage.bytes_per_s + demand.answer_bytes / kServedBytesPerSecond) /
+    readers;
+  const bool gain = aggregated * kClearGain < direct;
+  return { gain ? ReadMode::Aggregated : ReadMode::Direct,
+    fmt::format("{:.1f} ranks per leaf file, {:.2f} MiB per rank; a leaf file opens in {:.2f} ms, "
+                "a request takes {:.3f} ms, then come {:.0f} MB/s: about {:.3f} s direct, {:.3f} s "
+                "aggregated, which {} half",
+      static_cast<double>(demand.opens) / static_cast<double>(demand.leaf_files),
+      mib(demand.answer_bytes) / ranks, 1e3 * storage.open_s, 1e3 * storage.request_s,
+      storage.bytes_per_s / 1e6, direct, aggregated, gain ? "is less than" : "is not less than") };
+}
+
+std::uint32_t assign_readers(
+  std::vector<ReadTask>& tasks, const NodeLayout& layout, std::uint64_t memory_bytes)
+{
+  const std::uint64_t readers = std::min<std::uint64_t>(tasks.size(), layout.rank_count());
+  const std::vector<std::uint32_t> ranks =
+    spread_over_nodes(layout, static_cast<std::uint32_t>(readers));
+  double total = 0;
+  for (const ReadTask& task : tasks)
+  {
+    total += static_cast<double>(task.file_bytes);
+  }
+  std::uint32_t rounds = 0;
+  std::uint64_t held = 0;
+  std::uint64_t reader = 0;
+  std::uint64_t files = 0; // of the reader
+  double before = 0;
+  for (std::size_t i = 0; i != tasks.size(); ++i)
+  {
+    ReadTask& task = tasks[i];
+    // To the next one when this one has its share of the bytes, or as many are left as files.
+    const double share = total * static_cast<double>(reader + 1) / static_cast<double>(readers);
+    const double middle = before + 0.5 * static_cast<double>(task.file_bytes);
+    const bool must = tasks.size() - i <= readers - reader - 1;
+    if (i != 0 && files != 0 && reader + 1 != readers && (must || middle > share))
+    {
+      ++reader;
+      files = 0;
+    }
+    const std::uint64_t weight = task.file_bytes <= memory_bytes ? task.file_bytes : 0;
+    const bool first = files == 0;
+    const bool fits = !first && weight <= memory_bytes - held;
+    task.round = first ? 0 : tasks[i - 1].round + (fits ? 0 : 1);
+    held = first || !fits ? weight : held + weight;
+    task.reader = static_cast<int>(ranks[reader]);
+    rounds = std::max(rounds, task.round + 1);
+    before += static_cast<double>(task.file_bytes);
+    ++files;
+  }
+  return rounds;
+}
+}

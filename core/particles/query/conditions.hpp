@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A query with its names looked up, its numbers checked and converted to the classes of its keys.
+#pragma once
+
+#include "bat/file.hpp"
+#include "common/numbers.hpp"
+#include "particles/query/ordinal_interval.hpp"
+#include "particles/query/places.hpp"
+#include "particles/query/value_set.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace bat::query
+{
+/// What the value of one key has to be: in a range, one of a list, or in one of several ranges; or
+/// not, NaN being in none.
+struct KeyCondition
+{
+  std::size_t attribute = 0; ///< with a column: what an alias repeats
+  std::size_t key = 0;
+  int component = 0;         ///< -1 for the magnitude
+  bool of_positions = false; ///< and not of `attribute` and `key`
+  std::variant<ClassRange<double>, ClassRange<std::int64_t>, ClassRange<std::uint64_t>,
+    ValueSet<double>, ValueSet<std::int64_t>, ValueSet<std::uint64_t>, IntervalSet<double>,
+    IntervalSet<std::int64_t>, IntervalSet<std::uint64_t>>
+    wanted; ///< of the class of the key
+  bool negated = false;
+};
+
+struct Conditions
+{
+  double after_quality = 0;
+  double quality = 1;
+  std::uint64_t first_position = 0; ///< of the progressive step
+  std::uint64_t end_position = 0;
+  std::uint64_t first_ordinal = 0; ///< of the part
+  std::uint64_t end_ordinal = 0;
+  Places places;
+  std::vector<KeyCondition> keys;
+  bool never = false; ///< no value can match, in whatever file
+
+  [[nodiscard]] bool none() const noexcept
+  {
+    return this->places.everywhere() && this->keys.empty();
+  }
+  /// No particle can match.
+  [[nodiscard]] bool nothing() const noexcept
+  {
+    return this->never || this->first_position >= this->end_position ||
+      this->first_ordinal >= this->end_ordinal;
+  }
+};
+
+/// What a query is checked against, whatever the format of the file.
+struct Target
+{
+  const std::string& name; ///< of the file, for messages
+  std::uint64_t particle_count;
+  const std::vector<Attribute>& attributes; ///< each with all its keys
+};
+
+/// Of particles whose coordinates are finite and in the box from `lower` to `upper`: how they stand
+/// to a condition on positions.
+[[nodiscard]] Relation relate(
+  const double* lower, const double* upper, const KeyCondition& condition);
+
+// Throw Error{InvalidArgument}.
+void check_quality(const std::string& file, double quality);
+[[nodiscard]] std::size_t find_attribute(
+  const std::string& file, const std::vector<Attribute>& attributes, std::string_view name);
+/// See Dataset::is_empty_column().
+[[nodiscard]] bool is_empty_column(
+  std::uint64_t particle_count, const std::vector<Attribute>& attributes, std::string_view name);
+/// The ordinals of a part of all particles (FORMAT.md section 13).
+[[nodiscard]] OrdinalInterval part_ordinals(
+  const std::string& file, std::uint64_t particle_count, const Query& query);
+/// Looks at everything but `part` and `parts`, whose place `ordinals` takes.
+[[nodiscard]] Conditions make_conditions(
+  const Target& target, const OrdinalInterval& ordinals, const Query& query);
+/// The conditions of a dataset for one of its leaf files: names are looked up and lists sorted once
+/// for all.
+[[nodiscard]] Conditions of_leaf(
+  const Conditions& dataset, std::uint64_t particle_count, const OrdinalInterval& ordinals);
+/// Unless its spans are ascending, disjoint, inside the `particle_count` particles of the file and
+/// as many particles as it says.
+void check_selection(
+  const std::string& file, std::uint64_t particle_count, const Selection& selection);
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copies a column's values of selected particles to the caller's memory.
+#pragma once
+
+#include "bat/file.hpp"
+#include "particles/format/column.hpp"
+#include "particles/format/decode.hpp"
+
+namespace bat::query
+{
+/// Where values lie: a part of each element of a column.
+struct Column
+{
+  const format::ColumnSection& section;
+  std::uint64_t offset_bytes; ///< of the value in it
+  std::uint64_t value_bytes;
+};
+
+/// In parallel. Throws Error{InvalidArgument} if the selection is not of this file.
+void fetch(const File::Impl& file, const Column& column, const Selection& selection, std::byte* out,
+  const QueryOptions& options);
+
+/// The first `count` elements of a column of a mapped file, where they lie; pages are checked in
+/// parallel. Throws Error: InvalidArgument if the file is not mapped or has fewer
+/// particles.
+[[nodiscard]] const std::byte* map_column(
+  const File::Impl& file, const Column& column, std::uint64_t count, const QueryOptions& options);
+
+/// Asks for the pages of the selected particles' positions and attributes, and does not wait.
+void prefetch(
+  const File::Impl& file, const Selection& selection, const std::vector<std::size_t>& attributes);
+}

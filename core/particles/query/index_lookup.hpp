@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Finds particles through a sorted index (FORMAT.md section 11).
+#pragma once
+
+#include "bat/file.hpp"
+#include "particles/query/conditions.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace bat::query
+{
+/// Ascending file positions of all particles that meet the condition, whatever step and part.
+/// Nothing if its key has no sorted index, if the condition is negated, or if testing `tested`
+/// particles one by one is about as fast.
+[[nodiscard]] std::optional<std::vector<std::uint32_t>> look_up(
+  const File::Impl& file, const KeyCondition& condition, std::uint64_t tested);
+
+/// A particle that a sorted index knows.
+struct IndexRow
+{
+  std::uint64_t value = 0; ///< bits, of the class of the key
+  std::uint32_t position = 0;
+};
+
+/// As look_up(), with the values of the particles.
+[[nodiscard]] std::optional<std::vector<IndexRow>> look_up_rows(
+  const File::Impl& file, const KeyCondition& condition, std::uint64_t tested);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Particles against conditions, one by one. Whose values they are and where they came from is the
+// caller's affair: all formats share these comparisons.
+#pragma once
+
+#include "bat/file.hpp"
+#include "common/elements.hpp"
+#include "particles/query/conditions.hpp"
+#include "particles/query/matches.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bat::query
+{
+/// Extends the last span where `next` follows it without a gap.
+void append(std::vector<Span>& spans, const Span& next);
+
+/// Keeps of the next particles of `matches` those that meet the condition; `values` are of
+/// `attribute`, all components of each particle.
+void match_key(const Attribute& attribute, const Elements* values, std::size_t part_count,
+  const KeyCondition& condition, Matches& matches);
+
+/// Appends the runs of matches among the particles of `span`, the next ones of `matches`.
+void append_matches(const Span& span, Matches& matches, std::vector<Span>& out);
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where particles have to be: a box and other shapes, against boxes of the index and against
+// places.
+#pragma once
+
+#include "bat/query.hpp"
+#include "common/elements.hpp"
+#include "particles/query/matches.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat::query
+{
+/// How what is in a box of the index stands to a condition.
+enum class Relation
+{
+  Outside, ///< nothing meets it
+  Partial,
+  Inside ///< everything does
+};
+
+[[nodiscard]] constexpr Relation reversed(Relation relation, bool reverse) noexcept
+{
+  return !reverse || relation == Relation::Partial ? relation
+    : relation == Relation::Inside                 ? Relation::Outside
+                                                   : Relation::Inside;
+}
+
+/// Places x with lower <= normal . (x - origin) <= upper, in the order of bat/query.hpp.
+struct Band
+{
+  std::array<double, 3> normal{};
+  std::array<double, 3> origin{};
+  double lower = 0;
+  double upper = 0;
+};
+
+/// A shape, checked: the ball around `center`, or what is in all bands.
+struct ShapeCondition
+{
+  bool is_ball = false;
+  std::array<double, 3> center{};
+  double radius_squared = 0;
+  std::vector<Band> bands;
+  bool negated = false;
+};
+
+struct Places
+{
+  std::optional<Box> box;
+  std::vector<ShapeCondition> shapes; ///< all of them
+
+  [[nodiscard]] bool everywhere() const noexcept { return !this->box && this->shapes.empty(); }
+};
+
+/// Throws Error{InvalidArgument}; `file` is named in the message.
+[[nodiscard]] Places make_places(const std::string& file, const Query& query);
+
+/// Of particles whose coordinates are in the closed box from `lower` to `upper`. If a side is
+/// infinite, some of them may have NaN.
+[[nodiscard]] Relation relate(const double* lower, const double* upper, const Places& places);
+
+/// Keeps of the next particles of `matches` those that are where they have to be. `positions`: x,
+/// y, z in `type`.
+void match_places(ScalarType type, const Elements* positions, std::size_t part_count,
+  const Places& places, Matches& matches);
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The loop that takes most of a range query's time, for processors with AVX2 and AVX-512.
+#pragma once
+
+#include "common/elements.hpp"
+#include "particles/query/matches.hpp"
+
+#include <cstddef>
+
+namespace bat::query
+{
+/// Keeps of the next particles of `matches` those whose values are not below `lower`, not above
+/// `upper`, and not NaN. T is any scalar type, and that of the values, one per particle. Looks at
+/// no byte behind a part. False, and nothing is done, where the processor has no instructions for
+/// it.
+template <class T>
+[[nodiscard]] bool match_between(
+  const Elements* values, std::size_t part_count, T lower, T upper, Matches& matches) noexcept;
+}

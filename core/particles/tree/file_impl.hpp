@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an open file holds: the decoded schema, and the parts of the index that were needed so far.
+#pragma once
+
+#include "bat/file.hpp"
+#include "common/io/random_access_file.hpp"
+#include "particles/format/column.hpp"
+#include "particles/format/decode.hpp"
+#include "particles/format/layout.hpp"
+#include "particles/format/page_reader.hpp"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace bat
+{
+/// Bytes of positions and attributes; aliases take none.
+[[nodiscard]] std::uint64_t bytes_per_particle(
+  ScalarType positions, const std::vector<Attribute>& attributes) noexcept;
+
+/// SHALLOW_TREE and TREELETS, checked.
+struct SpatialIndex
+{
+  std::vector<format::NodeRecord> nodes;
+  std::vector<format::TreeletRecord> treelets;
+  std::vector<std::uint64_t> first_ordinal; ///< per treelet, and n
+  std::vector<std::uint64_t> first_block;   ///< per treelet, and the number of blocks
+  std::vector<std::uint32_t> leaf_nodes;    ///< per treelet: its node
+  /// Of stable samples, level by level: particles of the treelets before each, and n.
+  std::vector<std::uint32_t> in_levels;
+};
+
+/// BIN_EDGES, TREELET_KEYS and BITMAP_DICTIONARY of a key, checked.
+struct KeyIndex
+{
+  std::vector<std::uint64_t> edges; ///< bits of values of the key's class
+  std::vector<format::TreeletKeyRecord> treelets;
+  std::vector<std::uint32_t> dictionary;
+};
+
+class File::Impl
+{
+public:
+  Impl(std::unique_ptr<io::RandomAccessFile> opened);
+
+  /// One that is not a column.
+  const format::PagedSection& paged(format::SectionKind kind, std::uint32_t index = 0) const;
+  /// Of the positions, or of an attribute.
+  const format::ColumnSection& column(format::SectionKind kind, std::uint32_t index = 0) const;
+  [[nodiscard]] bool has_sorted_index(std::size_t key) const;
+  const SpatialIndex& spatial_index() const;
+  const KeyIndex& key_index(std::size_t key) const;
+
+  std::unique_ptr<io::RandomAccessFile> source;
+  format::Header header;
+  std::vector<format::SectionRecord> sections;
+  format::Schema schema;
+
+private:
+  void load_spatial_index() const;
+  std::vector<std::uint32_t> load_treelet_levels(const SpatialIndex& index) const;
+  KeyIndex load_key_index(std::size_t key) const;
+
+  struct LazyKey
+  {
+    std::once_flag loaded;
+    KeyIndex index;
+  };
+  std::size_t number_of(format::SectionKind kind, std::uint32_t index) const;
+
+  std::vector<std::unique_ptr<format::PagedSection>> paged_;    ///< per section; null for others
+  std::vector<std::unique_ptr<format::ColumnSection>> columns_; ///< per section; null for others
+  mutable std::once_flag spatial_loaded_;
+  mutable SpatialIndex spatial_;
+  std::unique_ptr<LazyKey[]> keys_;
+};
+}

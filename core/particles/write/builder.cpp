@@ -1,0 +1,691 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "particles/write/builder.hpp"
+
+#include "bat/error.hpp"
+#include "bat/file.hpp"
+#include "bat/ids.hpp"
+#include "bat/query.hpp"
+#include "bat/write_options.hpp"
+#include "common/numbers.hpp"
+#include "common/text.hpp"
+#include "particles/format/stable_levels.hpp"
+#include "particles/tree/bin_edges.hpp"
+#include "particles/write/error_bounds.hpp"
+#include "particles/write/gather.hpp"
+#include "particles/write/input.hpp"
+#include "particles/write/point_bounds.hpp"
+#include "particles/write/sample_levels.hpp"
+#include "particles/write/shallow_tree.hpp"
+#include "particles/write/treelet.hpp"
+
+#include <fmt/format.h>
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+namespace bat::write
+{
+namespace
+{
+constexpr std::uint32_t kBlockSizes[] = { 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096 };
+
+// Number of particles that tell the quantiles of `n`: of few a larger share, so that a quantile is
+// seldom 2 % of them in error; of many at least 32 for each bin.
+std::uint64_t sampled(std::uint64_t n)
+{
+  const std::uint64_t of_few = std::clamp<std::uint64_t>(n / 16, 4096, 8192);
+  const std::uint64_t of_many = std::min<std::uint64_t>(n / 64, 65536);
+  return std::min(n, std::max(of_few, of_many));
+}
+
+[[noreturn]] void refuse(const std::string& text)
+{
+  throw Error(ErrorCode::InvalidArgument, text);
+}
+
+void check_array(const ParticleParts& particles, std::size_t array, const std::string& what)
+{
+  const ArrayView& view = particles.array(array);
+  const auto code = static_cast<int>(view.type);
+  if (code < 1 || code > 10)
+  {
+    refuse(fmt::format("{}: scalar type {} is unknown; allowed are 1 to 10", what, code));
+  }
+  if (view.components < 1 || view.components > kMaxComponents)
+  {
+    refuse(
+      fmt::format("{}: {} components; allowed are 1 to {}", what, view.components, kMaxComponents));
+  }
+  for (const ParticleParts::Part& part : particles.parts())
+  {
+    const std::size_t stride = particles.array(part, array).stride_bytes;
+    if (part.count > 1 && stride < size_of(view.type))
+    {
+      refuse(fmt::format("{}: values are {} bytes apart, which is less than their {} bytes", what,
+        stride, size_of(view.type)));
+    }
+    for (int c = 0; c != view.components; ++c)
+    {
+      if (!particles.array(part, array).component[static_cast<std::size_t>(c)])
+      {
+        refuse(fmt::format("{}: component {} has no data for {} particles", what, c, part.count));
+      }
+    }
+  }
+}
+
+void check_name(
+  const std::string& what, const std::string& name, std::unordered_set<std::string>& names)
+{
+  if (name.empty() || name.size() > 65535 || name.find('\0') != std::string::npos || !is_utf8(name))
+  {
+    refuse(fmt::format(
+      "{}: a name must be 1 to 65535 bytes of UTF-8 without a zero byte, found {} bytes", what,
+      name.size()));
+  }
+  if (!names.insert(name).second)
+  {
+    refuse(what + " occurs twice; names must differ");
+  }
+}
+
+void check_alias(const ParticleView& schema, const AliasView& alias)
+{
+  const auto target = std::find_if(schema.attributes.begin(), schema.attributes.end(),
+    [&](const AttributeView& a) { return a.name == alias.attribute; });
+  if (!alias.attribute.empty() && target == schema.attributes.end())
+  {
+    refuse(fmt::format(
+      "alias '{}': there is no attribute '{}' that it could repeat", alias.name, alias.attribute));
+  }
+  const int components = alias.attribute.empty() ? 3 : target->values.components;
+  if (alias.component < -1 || alias.component >= components)
+  {
+    refuse(fmt::format("alias '{}' of component {} of {}; allowed are -1 (all) to {}", alias.name,
+      alias.component, alias.attribute.empty() ? "the positions" : "'" + alias.attribute + "'",
+      components - 1));
+  }
+}
+
+/// An attribute with a column of its own, or one component of it.
+struct StoredTarget
+{
+  std::size_t attribute = 0;
+  std::optional<int> component;
+};
+
+/// How messages call an option, and what they say about an alias.
+struct TargetUse
+{
+  const char* name;
+  const char* of_alias;
+};
+
+StoredTarget stored_target(
+  const ParticleView& particles, const std::string& wanted, const TargetUse& use)
+{
+  std::vector<std::string> names;
+  for (const AttributeView& attribute : particles.attributes)
+  {
+    names.push_back(attribute.name);
+  }
+  const std::size_t stored = names.size();
+  for (const AliasView& alias : particles.aliases)
+  {
+    names.push_back(alias.name);
+  }
+  AttributeRange target;
+  try
+  {
+    target = parse_range_target(wanted, names);
+  }
+  catch (const Error& error)
+  {
+    refuse(fmt::format("{}: {}", use.name, error.what()));
+  }
+  const auto attribute = static_cast<std::size_t>(
+    std::find(names.begin(), names.end(), target.attribute) - names.begin());
+  if (attribute >= stored)
+  {
+    const AliasView& alias = particles.aliases[attribute - stored];
+    refuse(fmt::format("{} of '{}': '{}' is an alias of {}; {}", use.name, wanted, alias.name,
+      alias.attribute.empty() ? "the positions" : "'" + alias.attribute + "'", use.of_alias));
+  }
+  const int components = particles.attributes[attribute].values.components;
+  if (target.component.value_or(0) >= components)
+  {
+    refuse(
+      fmt::format("{} of '{}': there are components 0 to {}", use.name, wanted, components - 1));
+  }
+  return { attribute, target.component };
+}
+
+// Bytes of index per particle if blocks had `block` particles. An estimate, see FORMAT.md sections
+// 6 to 11.
+double index_bytes(const ParticleParts& particles, std::uint32_t block, std::uint32_t treelet)
+{
+  const auto bytes = static_cast<double>(particles.row_bytes());
+  double keys = 0;
+  for (const AttributeView& attribute : particles.schema().attributes)
+  {
+    keys += format::key_count(attribute.values.components);
+  }
+  const auto n = static_cast<double>(particles.count());
+  const auto columns = static_cast<double>(particles.array_count());
+  const double checksums = bytes / 1024;
+  const double blocks = (6.0 + 2.0 * keys) / block;
+  const double treelets = (2.0 * 56 + 8 + 32 * keys) / (0.7 * treelet);
+  const double edges = keys * 8 * bins_for(particles.count()) / n;
+  const double padding = columns * 2048 / n;
+  return checksums + blocks + treelets + edges + padding;
+}
+
+std::uint32_t choose_block(const ParticleParts& particles, const BuildOptions& options)
+{
+  if (options.block_particles != 0)
+  {
+    return options.block_particles;
+  }
+  const auto bytes = static_cast<double>(particles.row_bytes());
+  for (const std::uint32_t block : kBlockSizes)
+  {
+    if (index_bytes(particles, block, options.treelet_particles) <= options.index_budget * bytes)
+    {
+      return block;
+    }
+  }
+  // Small files exceed any budget by their fixed parts; coarse blocks would only make them slow.
+  return 256;
+}
+
+template <class T>
+class OrderBuilder
+{
+public:
+  OrderBuilder(const ParticleParts& particles, const BuildOptions& options)
+    : particles_(particles)
+    , options_(options)
+  {
+  }
+
+  SpatialOrder run()
+  {
+    const std::uint64_t n = this->particles_.count();
+    LargeArray<std::byte> copied; // the order looks at positions all over them
+    const ArrayView positions = this->positions(copied);
+    MortonOrder morton = morton_order(positions, n, this->options_.treelet_particles);
+    if (this->options_.progress && !this->options_.progress(0.2))
+    {
+      throw Error(ErrorCode::Cancelled, "the write was cancelled");
+    }
+    SpatialOrder& out = this->out_;
+    out.bounds = morton.bounds;
+    out.levels = choose_levels(n);
+    out.sample_ids = sample_ids(this->particles_.schema(), this->options_);
+    out.block_particles = choose_block(this->particles_, this->options_);
+    this->inverse_block_ =
+      ((std::uint64_t{ 1 } << 32) + out.block_particles - 1) / out.block_particles;
+    std::uint32_t blocks = 0;
+    for (const TreeletRange& range : morton.treelets)
+    {
+      out.treelets.push_back({ range.begin, range.count, blocks, range.finite });
+      blocks += (range.count + out.block_particles - 1) / out.block_particles;
+    }
+    out.block_count = blocks;
+    out.block_boxes.resize(blocks);
+    out.sample.resize(sampled(n));
+    this->source_ = std::move(morton.source);
+    this->assign_slots(positions);
+    copied.reset(0);
+
+    const std::size_t levels = out.levels.size();
+    if (!out.sample_ids.empty())
+    {
+      this->levels_ = sample_levels(this->particles_, out.sample_ids, out.levels);
+      out.in_levels.resize((out.treelets.size() + 1) * levels);
+      this->block_levels_bytes_ = format::block_levels_bytes(out.block_particles, levels);
+      out.block_levels.resize(blocks * this->block_levels_bytes_);
+    }
+    out.local_slot.reset(n);
+    out.local_block.reset(n);
+    std::vector<Box> boxes(out.treelets.size());
+    tbb::enumerable_thread_specific<Scratch> scratch;
+    tbb::parallel_for(std::size_t{ 0 }, out.treelets.size(),
+      [&](std::size_t t) { boxes[t] = this->build_treelet(t, scratch.local()); });
+    if (!out.sample_ids.empty())
+    {
+      this->add_up_levels();
+    }
+    tbb::parallel_for(
+      std::size_t{ 0 }, out.treelets.size(), [&](std::size_t t) { this->take_sample(t); });
+    out.nodes = shallow_tree(boxes, out.bounds);
+    return std::move(this->out_);
+  }
+
+private:
+  struct Scratch
+  {
+    std::vector<TreeletKey> keys;
+    std::vector<TreeletKey> room;
+    std::vector<std::uint16_t> ordinals; ///< of the particles down to a level
+    std::vector<std::uint16_t> kept;     ///< those that go on to coarser levels
+    std::vector<std::uint8_t> levels;    ///< of stable samples: by ordinal
+    std::vector<std::uint32_t> counts;   ///< the same: by level
+    std::vector<std::uint32_t> of_block; ///< the same
+  };
+
+  // In one array.
+  ArrayView positions(LargeArray<std::byte>& copied) const
+  {
+    const ArrayView* const single = this->particles_.single(0);
+    if (single || this->particles_.count() == 0)
+    {
+      return single ? *single : this->particles_.array(0);
+    }
+    const ArrayView& array = this->particles_.array(0);
+    copied.reset(this->particles_.count() * tuple_bytes(array));
+    this->particles_.copy(0, this->particles_.count(), 0, copied.data());
+    return ArrayView::packed(array.type, array.components, copied.data());
+  }
+
+  void assign_slots(const ArrayView& positions)
+  {
+    const std::size_t n = this->source_.size();
+    this->out_.slot.reset(n);
+    scatter_numbers(this->source_.data(), n, { 0, static_cast<std::uint32_t>(n) },
+      reinterpret_cast<std::byte*>(this->out_.slot.data()));
+    this->out_.positions.reset(n * 3 * sizeof(T));
+    scatter(
+      this->out_.slot.data(), { nullptr, 0, n }, positions, nullptr, this->out_.positions.data());
+  }
+
+  // Orders the particles of a treelet, fills its blocks' boxes, and returns its box.
+  Box build_treelet(std::size_t t, Scratch& scratch)
+  {
+    const Treelet& treelet = this->out_.treelets[t];
+    if (!treelet.finite)
+    {
+      this->order_as_they_come(t, scratch);
+      constexpr double inf = std::numeric_limits<double>::infinity();
+      return { { -inf, -inf, -inf }, { inf, inf, inf } };
+    }
+    const auto* positions =
+      reinterpret_cast<const T*>(this->out_.positions.data()) + std::size_t{ 3 } * treelet.first;
+    const Box box = tight_box(positions, treelet.count);
+    const TreeletGrid grid(box);
+    std::vector<TreeletKey>& keys = scratch.keys;
+    keys.resize(treelet.count);
+    grid.fill_keys(positions, treelet.count, keys.data());
+    const std::uint32_t size = this->out_.block_particles;
+    scratch.room.resize(treelet.count + kPartitionRoom);
+    order_treelet(grid, keys.data(), treelet.count, size, scratch.room.data());
+    for (std::uint32_t begin = 0, block = treelet.first_block; begin < treelet.count;
+         begin += size, ++block)
+    {
+      const std::uint32_t count = std::min(size, treelet.count - begin);
+      this->out_.block_boxes[block] = grid.quantise(tight_cells(&keys[begin], count));
+    }
+    this->sort_by_level(t, scratch);
+    return box;
+  }
+
+  void order_as_they_come(std::size_t t, Scratch& scratch)
+  {
+    const Treelet& treelet = this->out_.treelets[t];
+    scratch.keys.resize(treelet.count);
+    for (std::uint32_t i = 0; i != treelet.count; ++i)
+    {
+      scratch.keys[i] = key_of_number(static_cast<std::uint16_t>(i));
+    }
+    const std::uint32_t size = this->out_.block_particles;
+    const auto first = this->out_.block_boxes.begin() + treelet.first_block;
+    std::fill(first, first + (treelet.count + size - 1) / size,
+      format::BlockBoxRecord{ { 0, 0, 0 }, { 255, 255, 255 } });
+    this->sort_by_level(t, scratch);
+  }
+
+  // Writes the treelet's part of local_slot and local_block.
+  void sort_by_level(std::size_t t, Scratch& scratch)
+  {
+    if (this->out_.sample_ids.empty())
+    {
+      this->sort_evenly(this->out_.treelets[t], scratch);
+    }
+    else
+    {
+      this->sort_by_sample(t, scratch);
+    }
+  }
+
+  // Inside a block ordinals ascend by level, so that BLOCK_LEVELS needs no more than how many are
+  // in each.
+  void sort_by_sample(std::size_t t, Scratch& scratch)
+  {
+    const Treelet& treelet = this->out_.treelets[t];
+    const std::size_t level_count = this->out_.levels.size();
+    scratch.levels.resize(treelet.count);
+    scratch.room.resize(treelet.count + kPartitionRoom);
+    scratch.counts.assign(level_count, 0);
+    std::vector<std::uint32_t>& next = scratch.of_block;
+    const std::uint32_t size = this->out_.block_particles;
+    std::uint64_t block = treelet.first_block;
+    for (std::uint32_t begin = 0; begin < treelet.count; begin += size, ++block)
+    {
+      const std::uint32_t end = std::min(begin + size, treelet.count);
+      next.assign(level_count, 0);
+      for (std::uint32_t i = begin; i != end; ++i)
+      {
+        const std::uint32_t number = this->source_[treelet.first + number_of(scratch.keys[i])];
+        scratch.levels[i] = this->levels_[number];
+        ++next[scratch.levels[i]];
+      }
+      std::uint32_t place = begin;
+      for (std::size_t level = 0; level != level_count; ++level)
+      {
+        scratch.counts[level] += next[level];
+        place += std::exchange(next[level], place);
+      }
+      for (std::uint32_t i = begin; i != end; ++i)
+      {
+        scratch.room[next[scratch.levels[i]]++] = scratch.keys[i];
+      }
+      place = begin;
+      for (std::size_t level = 0; level != level_count; ++level)
+      {
+        std::fill(&scratch.levels[place], &scratch.levels[0] + next[level],
+          static_cast<std::uint8_t>(level));
+        place = next[level];
+      }
+      format::encode_block_levels(&scratch.levels[begin], end - begin,
+        &this->out_.block_levels[block * this->block_levels_bytes_]);
+    }
+    std::copy_n(scratch.room.begin(), treelet.count, scratch.keys.begin());
+    std::copy(scratch.counts.begin(), scratch.counts.end(),
+      this->out_.in_levels.begin() + static_cast<std::ptrdiff_t>((t + 1) * level_count));
+    std::uint32_t place = 0;
+    for (std::uint32_t& count : scratch.counts)
+    {
+      place += std::exchange(count, place);
+    }
+    for (std::uint32_t i = 0; i != treelet.count; ++i)
+    {
+      this->place(
+        treelet, scratch.counts[scratch.levels[i]]++, static_cast<std::uint16_t>(i), scratch.keys);
+    }
+  }
+
+  // From the particles of each treelet to those of all before it.
+  void add_up_levels()
+  {
+    const std::size_t step = this->out_.levels.size();
+    for (std::size_t i = step; i != this->out_.in_levels.size(); ++i)
+    {
+      this->out_.in_levels[i] += this->out_.in_levels[i - step];
+    }
+  }
+
+  // Level by level, from fine to coarse, the ordinals that are not kept for the next coarser level
+  // (FORMAT.md section 8).
+  void sort_evenly(const Treelet& treelet, Scratch& scratch)
+  {
+    const LevelTable& levels = this->out_.levels;
+    scratch.ordinals.resize(treelet.count + kCopiedTogether);
+    scratch.kept.resize(treelet.count + kCopiedTogether);
+    std::iota(scratch.ordinals.begin(), scratch.ordinals.end(), std::uint16_t{ 0 });
+    std::uint64_t first = treelet.first; // x of the treelet's first ordinal
+    std::uint32_t count = treelet.count;
+    for (std::size_t level = levels.size() - 1; level != 0; --level)
+    {
+      const std::uint64_t first_kept = levels.coarser(level - 1, first);
+      const auto kept =
+        static_cast<std::uint32_t>(levels.coarser(level - 1, first + count) - first_kept);
+      this->sort_out(treelet, scratch, { level, first, count, kept });
+      scratch.ordinals.swap(scratch.kept);
+      first = first_kept;
+      count = kept;
+    }
+    for (std::uint32_t i = 0; i != count; ++i)
+    {
+      this->place(treelet, i, scratch.ordinals[i], scratch.keys);
+    }
+  }
+
+  // The part of a level and all coarser ones in a treelet.
+  struct Part
+  {
+    std::size_t level;
+    std::uint64_t first; ///< x of the first of `ordinals`
+    std::uint32_t count; ///< of them
+    std::uint32_t kept;
+  };
+
+  // Places the ordinals that stay in a level behind the room of those that are kept, which it
+  // copies to scratch.kept. That r of 2^32 are kept means that with c = 2^32 - r the ones that stay
+  // are at floor(m * 2^32 / c) for m = 0, 1, 2 ...; what lies between them is copied together.
+  void sort_out(const Treelet& treelet, Scratch& scratch, const Part& part)
+  {
+    const std::uint64_t c = (std::uint64_t{ 1 } << 32) - this->out_.levels.keep[part.level - 1];
+    const std::uint64_t step = (std::uint64_t{ 1 } << 32) / c;
+    const std::uint64_t step_rest = (std::uint64_t{ 1 } << 32) % c;
+    const std::uint64_t m = (part.first - this->out_.levels.coarser(part.level - 1, part.first));
+    std::uint64_t next = (m << 32) / c - part.first;
+    std::uint64_t rest = (m << 32) % c;
+    std::uint16_t* kept = scratch.kept.data();
+    std::uint64_t from = 0;
+    for (std::uint32_t place = part.kept; place != part.count; ++place)
+    {
+      for (std::uint64_t i = 0; i < next - from; i += kCopiedTogether)
+      {
+        std::memcpy(kept + i, &scratch.ordinals[from + i], kCopiedTogether * sizeof(*kept));
+      }
+      kept += next - from;
+      this->place(treelet, place, scratch.ordinals[next], scratch.keys);
+      from = next + 1;
+      rest += step_rest;
+      next += step + (rest >= c);
+      rest -= rest >= c ? c : 0;
+    }
+    std::copy(&scratch.ordinals[from], &scratch.ordinals[part.count], kept);
+  }
+
+  void place(const Treelet& treelet, std::uint32_t place, std::uint16_t ordinal,
+    const std::vector<TreeletKey>& keys)
+  {
+    this->out_.local_slot[treelet.first + place] = number_of(keys[ordinal]);
+    this->out_.local_block[treelet.first + place] =
+      static_cast<std::uint16_t>(ordinal * this->inverse_block_ >> 32);
+  }
+
+  void take_sample(std::size_t t)
+  {
+    const std::uint32_t slot = this->out_.treelets[t].first;
+    std::vector<std::uint32_t>& sample = this->out_.sample;
+    this->out_.for_each_run(t,
+      [&](std::size_t, std::uint64_t position, std::uint64_t offset, std::uint64_t count)
+      {
+        for (std::uint64_t i = 0; i < count && position + i < sample.size(); ++i)
+        {
+          sample[position + i] = this->source_[slot + this->out_.local_slot[slot + offset + i]];
+        }
+      });
+  }
+
+  static constexpr std::size_t kCopiedTogether = 8;
+
+  const ParticleParts& particles_;
+  const BuildOptions& options_;
+  SpatialOrder out_;
+  LargeArray<std::uint32_t> source_; ///< the caller's particle of each slot
+  std::uint64_t inverse_block_ = 0;  ///< 2^32 / block_particles
+  LargeArray<std::uint8_t> levels_;  ///< of stable samples: of each particle of the caller
+  std::uint64_t block_levels_bytes_ = 0;
+};
+}
+
+void check_input(const ParticleView& particles, const BuildOptions& options)
+{
+  check_input(ParticleParts::of_view(particles), options);
+}
+
+void check_metadata(const std::string& metadata)
+{
+  if (metadata.find('\0') != std::string::npos)
+  {
+    refuse("metadata has a zero byte; allowed is a JSON object in UTF-8");
+  }
+  constexpr std::size_t kMostDepth = 1000; // programs that print it recurse
+  const std::optional<JsonObject> object = scan_json_object(metadata);
+  if (!object)
+  {
+    refuse("metadata must be a JSON object in UTF-8");
+  }
+  if (object->depth > kMostDepth)
+  {
+    refuse(fmt::format(
+      "metadata is nested {} levels deep; at most {} are allowed", object->depth, kMostDepth));
+  }
+}
+
+void check_input(const ParticleParts& particles, const BuildOptions& options)
+{
+  if (particles.count() > format::kMaxParticles)
+  {
+    refuse(fmt::format("{} particles in one leaf file; at most {} are allowed", particles.count(),
+      format::kMaxParticles));
+  }
+  const ParticleView& schema = particles.schema();
+  const ArrayView& positions = schema.positions;
+  check_array(particles, 0, "positions");
+  if (positions.components != 3 ||
+    (positions.type != ScalarType::Float32 && positions.type != ScalarType::Float64))
+  {
+    refuse(fmt::format("positions: {} x {}; allowed are 3 x float32 or 3 x float64",
+      positions.components, name_of(positions.type)));
+  }
+  const std::size_t all_attributes = schema.attributes.size() + schema.aliases.size();
+  if (all_attributes > format::kMaxAttributes)
+  {
+    refuse(
+      fmt::format("{} attributes; at most {} are allowed", all_attributes, format::kMaxAttributes));
+  }
+  std::unordered_set<std::string> names;
+  for (std::size_t k = 0; k != schema.attributes.size(); ++k)
+  {
+    const AttributeView& attribute = schema.attributes[k];
+    const std::string what = "attribute '" + attribute.name + "'";
+    check_name(what, attribute.name, names);
+    check_array(particles, k + 1, what);
+  }
+  for (const AliasView& alias : schema.aliases)
+  {
+    check_name("alias '" + alias.name + "'", alias.name, names);
+    check_alias(schema, alias);
+  }
+  if (!schema.metadata.empty())
+  {
+    check_metadata(schema.metadata);
+  }
+  WriteOptions all;
+  all.build = options;
+  check_options(all);
+  if (options.chunk_particles != 0 && options.compression == Compression::None)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("chunk_particles is {} and compression is 'none', which has no chunks; 0 is "
+                  "allowed, or another compression",
+        options.chunk_particles));
+  }
+  (void)indexed_keys(schema, options);
+  (void)sample_ids(schema, options);
+  (void)error_bounds(schema, options);
+}
+
+std::vector<std::string> resolve_ids(
+  const ParticleView& particles, const std::vector<std::string>& names, bool with_second)
+{
+  std::vector<Attribute> attributes;
+  for (const AttributeView& a : particles.attributes)
+  {
+    attributes.push_back({ a.name, a.values.type, a.values.components, a.role, a.host_type, {} });
+  }
+  return resolve_id_names(names, attributes, with_second);
+}
+
+std::vector<std::size_t> indexed_keys(const ParticleView& particles, const BuildOptions& options)
+{
+  std::vector<std::size_t> first_keys{ 0 };
+  for (const AttributeView& attribute : particles.attributes)
+  {
+    first_keys.push_back(first_keys.back() + format::key_count(attribute.values.components));
+  }
+  std::vector<std::size_t> keys;
+  for (const std::string& wanted : resolve_ids(particles, options.sorted_indexes, false))
+  {
+    const StoredTarget target = stored_target(
+      particles, wanted, { "sorted index", "an index belongs to an attribute that is stored" });
+    const int components = particles.attributes[target.attribute].values.components;
+    keys.push_back(first_keys[target.attribute] +
+      static_cast<std::size_t>(target.component.value_or(components == 1 ? 0 : components)));
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
+std::vector<format::SampleIdRecord> sample_ids(
+  const ParticleView& particles, const BuildOptions& options)
+{
+  const std::vector<std::string> names = resolve_ids(particles, options.stable_samples, true);
+  if (names.size() > format::kMaxSampleIds)
+  {
+    refuse(fmt::format("stable samples: {} attributes; at most {} are allowed", names.size(),
+      format::kMaxSampleIds));
+  }
+  std::vector<format::SampleIdRecord> ids;
+  for (const std::string& wanted : names)
+  {
+    const StoredTarget target =
+      stored_target(particles, wanted, { "stable samples", "name an attribute that is stored" });
+    const ArrayView& values = particles.attributes[target.attribute].values;
+    if (value_class(values.type) == ValueClass::Float)
+    {
+      refuse(fmt::format("stable samples of '{}': it is of {}; allowed are attributes of integers",
+        wanted, name_of(values.type)));
+    }
+    format::SampleIdRecord id{};
+    id.attribute = static_cast<std::uint32_t>(target.attribute);
+    id.component = static_cast<std::int16_t>(target.component.value_or(-1));
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+SpatialOrder build_order(const ParticleParts& particles, const BuildOptions& options)
+{
+  return particles.array(0).type == ScalarType::Float32
+    ? OrderBuilder<float>(particles, options).run()
+    : OrderBuilder<double>(particles, options).run();
+}
+}
+
+namespace bat
+{
+bool names_attribute(const ParticleView& particles, const std::string& wanted)
+{
+  const std::string name = write::resolve_ids(particles, { wanted }, false).front();
+  const auto is_known = [&](std::string_view text)
+  {
+    const auto is_it = [&](const auto& column) { return column.name == text; };
+    return std::any_of(particles.attributes.begin(), particles.attributes.end(), is_it) ||
+      std::any_of(particles.aliases.begin(), particles.aliases.end(), is_it);
+  };
+  return is_known(name) || is_known(std::string_view(name).substr(0, name.rfind('[')));
+}
+}

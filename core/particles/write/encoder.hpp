@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From particles to the bytes of a leaf file.
+#pragma once
+
+#include "bat/writer.hpp"
+#include "particles/write/output.hpp"
+#include "particles/write/particle_parts.hpp"
+
+namespace bat::write
+{
+/// The input was checked. What the output takes counts as encoding.
+WriteReport encode_leaf(
+  const ParticleParts& particles, const BuildOptions& options, Output& output);
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// BuildOptions::error_bounds: which arrays may differ from what the writer was given, and by how
+// much.
+#pragma once
+
+#include "bat/particles.hpp"
+#include "bat/writer.hpp"
+#include "particles/write/particle_parts.hpp"
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace bat::write
+{
+struct ErrorBound
+{
+  std::size_t array = 0;    ///< 0: the positions; 1 + k: attribute k
+  std::string name;         ///< as the option has it
+  double value = 0;         ///< in units of the array, or a share of its range
+  bool is_relative = false; ///< to the range
+};
+
+/// Those of the option, checked. None unless the compression is Bounded. Throws
+/// Error{InvalidArgument}: no such attribute, one that is an alias, repeated or no floating-point
+/// numbers; a bound that is no number from 0 on; bounds without Compression::Bounded, or it without
+/// bounds.
+[[nodiscard]] std::vector<ErrorBound> error_bounds(
+  const ParticleView& schema, const BuildOptions& options);
+
+/// Of finite numbers; upper below lower if there are none.
+struct FiniteRange
+{
+  double lower = std::numeric_limits<double>::infinity();
+  double upper = -std::numeric_limits<double>::infinity();
+
+  void add(const FiniteRange& other) noexcept;
+};
+
+/// What relative bounds are shares of: of the positions of one axis each, of an attribute of all
+/// components together. In parallel.
+[[nodiscard]] std::vector<FiniteRange> ranges_of(
+  const ParticleParts& particles, const std::vector<ErrorBound>& bounds);
+
+/// Ranges that one bound has among those of ranges_of().
+[[nodiscard]] inline std::size_t range_count(const ErrorBound& bound) noexcept
+{
+  return bound.array == 0 ? 3 : 1;
+}
+
+/// In units of the arrays. `ranges`: of ranges_of(), over all particles of
+/// the dataset. Throws Error{InvalidArgument} if a range is beyond the largest number.
+[[nodiscard]] std::vector<ErrorBound> absolute_bounds(
+  const std::vector<ErrorBound>& bounds, const std::vector<FiniteRange>& ranges);
+/// The same of a dataset that has these particles only.
+[[nodiscard]] std::vector<ErrorBound> absolute_bounds(
+  const ParticleParts& particles, const BuildOptions& options);
+
+/// The option that error_bounds() reads as these, of which none is relative.
+[[nodiscard]] std::vector<std::string> texts_of(const std::vector<ErrorBound>& bounds);
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What may be written.
+#pragma once
+
+#include "bat/particles.hpp"
+#include "bat/writer.hpp"
+#include "particles/format/layout.hpp"
+#include "particles/write/particle_parts.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace bat::write
+{
+/// Throws Error{InvalidArgument} if the particles or the options break the contract of writer.hpp.
+void check_input(const ParticleParts& particles, const BuildOptions& options);
+void check_input(const ParticleView& particles, const BuildOptions& options);
+
+/// Throws Error{InvalidArgument} if it is no JSON object that may be written.
+void check_metadata(const std::string& metadata);
+
+/// Names that options have for ids as resolve_id_names() makes them for these particles.
+[[nodiscard]] std::vector<std::string> resolve_ids(
+  const ParticleView& particles, const std::vector<std::string>& names, bool with_second);
+
+/// Numbers of the keys that get a sorted index, ascending. Throws Error{InvalidArgument}.
+[[nodiscard]] std::vector<std::size_t> indexed_keys(
+  const ParticleView& particles, const BuildOptions& options);
+
+/// What levels of stable samples follow; empty if they are off. Throws Error{InvalidArgument}.
+[[nodiscard]] std::vector<format::SampleIdRecord> sample_ids(
+  const ParticleView& particles, const BuildOptions& options);
+}

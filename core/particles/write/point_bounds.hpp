@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Boxes around positions.
+#pragma once
+
+#include "bat/types.hpp"
+#include "particles/tree/bounds.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bat
+{
+struct ArrayView;
+}
+
+namespace bat::write
+{
+/// Of positions whose coordinates are all finite.
+struct FiniteBounds
+{
+  Box box = empty_box(); ///< lower > upper if there is none
+  std::uint64_t count = 0;
+};
+
+inline void extend(FiniteBounds& bounds, const FiniteBounds& other) noexcept
+{
+  extend(bounds.box, other.box);
+  bounds.count += other.count;
+}
+
+/// Tight box of `count` positions, at least one, packed, none of them NaN.
+template <class T>
+[[nodiscard]] Box tight_box(const T* positions, std::size_t count);
+
+/// Of rows [begin, end) of a view of three components of type T, which are rows[begin] and so on,
+/// or without `rows` the numbers themselves.
+template <class T>
+[[nodiscard]] FiniteBounds finite_bounds(
+  const ArrayView& positions, const std::uint32_t* rows, std::uint64_t begin, std::uint64_t end);
+}

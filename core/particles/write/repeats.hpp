@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Attributes whose values are those of positions or of another attribute.
+#pragma once
+
+#include "bat/writer.hpp"
+#include "particles/write/particle_parts.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace bat::write
+{
+/// What an attribute repeats, as a number that ranks can compare; kNoRepeat: nothing.
+using Repeat = std::int64_t;
+inline constexpr Repeat kNoRepeat = 0;
+
+/// For each attribute what it repeats among all of these particles, as options.repeats asks: the
+/// first of the positions and of the attributes, those of most components first, that has its
+/// values. Nothing if there are no particles. The input was checked.
+[[nodiscard]] std::vector<Repeat> find_repeats(
+  const ParticleParts& particles, const BuildOptions& options);
+
+/// The view without the attributes that repeat others, which become its aliases if `how` is
+/// Repeats::Link.
+[[nodiscard]] ParticleView without_repeats(
+  const ParticleView& view, const std::vector<Repeat>& repeats, Repeats how);
+
+/// All of it for particles of one process. Throws as check_input if there is anything to look for.
+[[nodiscard]] ParticleParts link_repeats(const ParticleView& view, const BuildOptions& options);
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The levels of stable samples: which particles are in which, by the hashes of their ids.
+#pragma once
+
+#include "common/large_array.hpp"
+#include "particles/format/layout.hpp"
+#include "particles/format/levels.hpp"
+#include "particles/write/particle_parts.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace bat::write
+{
+/// Of each particle. The particles of levels 0 to l are those with the lowest hashes, of equal ones
+/// those with the lowest numbers. Needs 9 bytes per particle, of which 1 stays.
+[[nodiscard]] LargeArray<std::uint8_t> sample_levels(const ParticleParts& particles,
+  const std::vector<format::SampleIdRecord>& ids, const LevelTable& levels);
+}

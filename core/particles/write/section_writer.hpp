@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writes sections one behind the other, then their checksums, the section table and the header.
+#pragma once
+
+#include "common/large_array.hpp"
+#include "particles/format/layout.hpp"
+#include "particles/write/chunks.hpp"
+#include "particles/write/output.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace bat::write
+{
+class SectionWriter
+{
+public:
+  explicit SectionWriter(Output& output)
+    : output_(output)
+  {
+  }
+
+  void write_plain(
+    format::SectionKind kind, std::uint32_t index, const void* data, std::uint64_t bytes);
+  void write_paged(
+    format::SectionKind kind, std::uint32_t index, const void* data, std::uint64_t bytes);
+
+  /// The memory of a column of so many particles, all of which is to be filled before
+  /// end_column().
+  [[nodiscard]] std::byte* begin_column(format::SectionKind kind, std::uint32_t index,
+    const format::ElementType& type, std::uint64_t particles, const ColumnCoding& coding);
+  void end_column();
+  /// Of all columns with chunks so far.
+  void write_chunk_tables();
+
+  /// That readers need to know.
+  void add_feature(format::Feature feature) { this->features_ |= feature; }
+  /// Of all paged sections so far.
+  void write_page_checksums();
+  /// Header and section table. Nothing comes after this.
+  void finish(
+    std::uint64_t particles, std::optional<double> time, std::optional<std::int64_t> step);
+
+  /// Of the file, so far.
+  [[nodiscard]] std::uint64_t file_bytes() const noexcept { return this->end_; }
+  /// Of the columns so far, as their values are.
+  [[nodiscard]] std::uint64_t column_bytes() const noexcept { return this->column_bytes_; }
+  /// Of the columns so far, as they are stored.
+  [[nodiscard]] std::uint64_t stored_bytes() const noexcept { return this->stored_bytes_; }
+
+private:
+  /// Begun and not ended.
+  struct Column
+  {
+    format::SectionKind kind{};
+    std::uint32_t index = 0;
+    format::ElementType type;
+    std::uint64_t particles = 0;
+    ColumnCoding coding;
+    const std::byte* values = nullptr;
+  };
+
+  const format::SectionRecord& add_paged(
+    format::SectionKind kind, std::uint32_t index, std::uint64_t bytes);
+  std::byte* begin_stored(format::SectionKind kind, std::uint32_t index, std::uint64_t bytes);
+  void end_stored(const std::byte* data);
+  void add_page_checksums(const std::byte* data);
+  std::uint64_t reserve(std::uint64_t bytes, std::uint64_t alignment);
+
+  Output& output_;
+  std::vector<format::SectionRecord> sections_;
+  std::vector<std::pair<std::size_t, std::vector<std::uint32_t>>> page_checksums_; ///< by section
+  std::vector<std::pair<std::uint32_t, std::vector<std::byte>>> chunk_tables_;     ///< by column
+  Column column_;
+  LargeArray<std::byte> values_; ///< of a column that is to be compressed
+  LargeArray<std::byte> frames_; ///< of its chunks
+  std::uint64_t features_ = 0;
+  std::uint64_t end_ = sizeof(format::Header);
+  std::uint64_t column_bytes_ = 0;
+  std::uint64_t stored_bytes_ = 0;
+};
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copies of arrays that have a bound, with the values that a reader will find (FORMAT.md section
+// 12).
+#pragma once
+
+#include "common/large_array.hpp"
+#include "particles/write/error_bounds.hpp"
+#include "particles/write/particle_parts.hpp"
+
+#include <vector>
+
+namespace bat::write
+{
+/// Particles whose values of bounded arrays are those that are stored. Owns these, and borrows all
+/// other arrays.
+class SnappedParticles
+{
+public:
+  /// No bound is relative. In parallel.
+  SnappedParticles(const ParticleParts& particles, const std::vector<ErrorBound>& bounds);
+
+  [[nodiscard]] const ParticleParts& parts() const noexcept { return this->parts_; }
+
+private:
+  ParticleParts parts_;
+  std::vector<LargeArray<std::byte>> arrays_;
+};
+}
