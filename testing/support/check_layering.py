@@ -20,7 +20,7 @@ SOURCES = (".hpp", ".cpp", ".h", ".cxx", ".c")
 MPI = r"^mpi\.h$"
 VTK = r"^(vtk|pq|Q[A-Z])"
 LIBRARIES = r"^(tbb/|nlohmann|fmt/|xxhash|CLI/|zlib|lz4)"
-OWN_PRIVATE = r"^(common|parallel|particles/(format|tree|query|write|plan|libbat|dataset|parallel)|idx/(format|read|write|parallel)|bricks/(format|read|write)|flow/(cache|hints|trace|walk)|insitu)/"
+OWN_PRIVATE = r"^(common|parallel|particles/(format|tree|query|write|plan|libbat|dataset|validate|repack|tracks|parallel)|idx/(format|read|write|parallel)|bricks/(format|read|write)|flow/(cache|hints|trace|walk)|insitu)/"
 
 # Folder, and what no file below it may include, whatever the floors.
 FORBIDDEN = [
@@ -37,7 +37,7 @@ FORBIDDEN = [
     # Zlib and LZ4 are behind one door.
     ("core/idx/(read|write)", r"^(zlib|lz4)"),
     # Many ranks are made of writing, planning and datasets; bytes and trees are not theirs.
-    ("core/particles/parallel", r"^particles/(format|tree|query|libbat)/"),
+    ("core/particles/parallel", r"^particles/(format|tree|query|libbat|validate|repack|tracks)/"),
     ("core/tools", MPI + "|" + OWN_PRIVATE),
     ("core/(common|parallel|particles|particles/parallel|idx|idx/parallel|bricks|bricks/parallel|flow|insitu|capi)/include", LIBRARIES),
     ("core/examples", LIBRARIES),
@@ -46,7 +46,7 @@ FORBIDDEN = [
     ("catalyst_adaptor", VTK + "|" + MPI + r"|^(tbb/|xxhash|CLI/)|" + OWN_PRIVATE),
     ("(reader|writer)_plugin", MPI + "|" + OWN_PRIVATE),
     # Series are JSON and steps: what they know of particles, everybody may.
-    ("core/insitu", r"^(tbb/|particles/(format|tree|query|write|plan|libbat|dataset)/)"),
+    ("core/insitu", r"^(tbb/|particles/(format|tree|query|write|plan|libbat|dataset|validate|repack|tracks)/)"),
 ]
 
 # A file that may include what its folder may not.

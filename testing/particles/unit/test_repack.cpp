@@ -3,7 +3,7 @@
 
 #include "bat/bat.hpp"
 #include "particles/dataset/particle_sum.hpp"
-#include "particles/dataset/repack_leaf.hpp"
+#include "particles/repack/repack_leaf.hpp"
 #include "support/brute_force.hpp"
 #include "support/clouds.hpp"
 #include "support/dataset_files.hpp"

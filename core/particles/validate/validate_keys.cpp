@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Keys, their bins and bitmaps, and sorted indexes: what is in them is what the columns hold.
-#include "particles/dataset/validate_leaf.hpp"
+#include "particles/validate/validate_leaf.hpp"
 
 #include "common/numbers.hpp"
 #include "particles/format/index_layout.hpp"

@@ -2,8 +2,8 @@
 // The samples of a tracks file as the steps that follow() has of datasets.
 
 #include "particles/dataset/dataset_impl.hpp"
-#include "particles/dataset/follow_steps.hpp"
-#include "particles/dataset/tracks_file.hpp"
+#include "particles/tracks/follow_steps.hpp"
+#include "particles/tracks/tracks_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "particles/dataset/validate_sections.hpp"
+#include "particles/validate/validate_sections.hpp"
 
 #include "common/text.hpp"
 #include "particles/format/page_layout.hpp"

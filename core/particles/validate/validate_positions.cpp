@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Positions and the boxes around them: blocks, treelets, nodes, and the file's own.
-#include "particles/dataset/validate_leaf.hpp"
+#include "particles/validate/validate_leaf.hpp"
 
 #include "common/numbers.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "particles/dataset/repack_series.hpp"
+#include "particles/repack/repack_series.hpp"
 
 #include "bat/error.hpp"
 #include "bat/series.hpp"

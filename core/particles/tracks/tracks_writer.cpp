@@ -7,9 +7,9 @@
 #include "common/io/atomic_file.hpp"
 #include "common/io/lock_file.hpp"
 #include "common/numbers.hpp"
-#include "particles/dataset/tracks_file.hpp"
 #include "particles/format/checksum.hpp"
 #include "particles/format/layout.hpp"
+#include "particles/tracks/tracks_file.hpp"
 #include "particles/write/input.hpp"
 
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "particles/dataset/validate_top.hpp"
+#include "particles/validate/validate_top.hpp"
 
 #include "bat/error.hpp"
 #include "common/numbers.hpp"
 #include "particles/dataset/top_writer.hpp"
-#include "particles/dataset/validate_sections.hpp"
 #include "particles/tree/bounds.hpp"
+#include "particles/validate/validate_sections.hpp"
 
 #include <fmt/format.h>
 

@@ -13,8 +13,8 @@
 #include "particles/dataset/dataset_folder.hpp"
 #include "particles/dataset/dataset_impl.hpp"
 #include "particles/dataset/leaf_files_writer.hpp"
-#include "particles/dataset/repack_leaf.hpp"
-#include "particles/dataset/repack_series.hpp"
+#include "particles/repack/repack_leaf.hpp"
+#include "particles/repack/repack_series.hpp"
 #include "particles/write/leaf_writer.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "particles/dataset/periodic_cell.hpp"
+#include "particles/tracks/periodic_cell.hpp"
 
 #include "bat/error.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "particles/dataset/repack_leaf.hpp"
+#include "particles/repack/repack_leaf.hpp"
 
 #include "bat/error.hpp"
 #include "bat/file.hpp"

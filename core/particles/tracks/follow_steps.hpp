@@ -5,8 +5,8 @@
 #include "bat/error.hpp"
 #include "bat/follow.hpp"
 #include "common/numbers.hpp"
-#include "particles/dataset/periodic_cell.hpp"
 #include "particles/query/value_set.hpp"
+#include "particles/tracks/periodic_cell.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "particles/dataset/tracks_file.hpp"
+#include "particles/tracks/tracks_file.hpp"
 
 #include "bat/tracks.hpp"
 #include "common/numbers.hpp"

@@ -6,10 +6,10 @@
 #include "bat/file.hpp"
 #include "bat/tracks.hpp"
 #include "particles/dataset/dataset_impl.hpp"
-#include "particles/dataset/validate_leaf.hpp"
-#include "particles/dataset/validate_sections.hpp"
-#include "particles/dataset/validate_top.hpp"
 #include "particles/tree/file_impl.hpp"
+#include "particles/validate/validate_leaf.hpp"
+#include "particles/validate/validate_sections.hpp"
+#include "particles/validate/validate_top.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Stable samples: no particle has a coarser level than one whose hash is lower.
-#include "particles/dataset/validate_leaf.hpp"
+#include "particles/validate/validate_leaf.hpp"
 
 #include "common/numbers.hpp"
 #include "particles/format/stable_levels.hpp"
