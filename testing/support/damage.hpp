@@ -7,7 +7,7 @@
 #include "particles/format/checksum.hpp"
 #include "particles/format/layout.hpp"
 #include "particles/format/page_layout.hpp"
-#include "particles/query/index_lookup.hpp"
+#include "particles/query/sorted_lookup.hpp"
 #include "particles/tree/file_impl.hpp"
 #include "support/brute_force.hpp"
 

@@ -2,8 +2,8 @@
 #include "bat/file.hpp"
 
 #include "bat/error.hpp"
+#include "particles/query/column_reader.hpp"
 #include "particles/query/conditions.hpp"
-#include "particles/query/fetch.hpp"
 #include "particles/query/select.hpp"
 #include "particles/tree/file_impl.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bat/validate.hpp"
-#include "particles/query/fetch.hpp"
+#include "particles/query/column_reader.hpp"
 #include "particles/query/leaf_source.hpp"
 #include "particles/query/quantiles.hpp"
 #include "particles/query/select.hpp"

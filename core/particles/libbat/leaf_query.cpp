@@ -3,8 +3,8 @@
 
 #include "particles/libbat/parallel.hpp"
 #include "particles/query/conditions.hpp"
-#include "particles/query/match.hpp"
-#include "particles/query/places.hpp"
+#include "particles/query/range_test.hpp"
+#include "particles/query/region_test.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "bat/file.hpp"
 #include "common/numbers.hpp"
 #include "particles/query/ordinal_interval.hpp"
-#include "particles/query/places.hpp"
+#include "particles/query/region_test.hpp"
 #include "particles/query/value_set.hpp"
 
 #include <cstdint>

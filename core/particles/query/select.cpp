@@ -6,9 +6,9 @@
 #include "bat/bytes.hpp"
 #include "common/arena.hpp"
 #include "particles/format/layout.hpp"
-#include "particles/query/classify.hpp"
-#include "particles/query/index_lookup.hpp"
-#include "particles/query/match.hpp"
+#include "particles/query/block_filter.hpp"
+#include "particles/query/range_test.hpp"
+#include "particles/query/sorted_lookup.hpp"
 #include "particles/tree/file_impl.hpp"
 #include "particles/tree/ordinal_runs.hpp"
 

@@ -7,7 +7,7 @@
 #include "common/arena.hpp"
 #include "particles/dataset/dataset_impl.hpp"
 #include "particles/dataset/file_leaf.hpp"
-#include "particles/query/index_lookup.hpp"
+#include "particles/query/sorted_lookup.hpp"
 #include "particles/tracks/follow_steps.hpp"
 #include "particles/tree/file_impl.hpp"
 

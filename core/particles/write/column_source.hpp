@@ -3,9 +3,9 @@
 #pragma once
 
 #include "common/large_array.hpp"
-#include "particles/write/builder.hpp"
 #include "particles/write/gather.hpp"
 #include "particles/write/particle_parts.hpp"
+#include "particles/write/spatial_order.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -11,7 +11,6 @@
 #include "particles/format/index_layout.hpp"
 #include "particles/format/layout.hpp"
 #include "particles/tree/bin_edges.hpp"
-#include "particles/write/builder.hpp"
 #include "particles/write/column_source.hpp"
 #include "particles/write/error_bounds.hpp"
 #include "particles/write/gather.hpp"
@@ -22,6 +21,7 @@
 #include "particles/write/section_writer.hpp"
 #include "particles/write/snapped.hpp"
 #include "particles/write/sorted_index.hpp"
+#include "particles/write/spatial_order.hpp"
 
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>

@@ -6,7 +6,7 @@
 #include "bat/types.hpp"
 #include "common/numbers.hpp"
 #include "particles/format/layout.hpp"
-#include "particles/write/builder.hpp"
+#include "particles/write/spatial_order.hpp"
 
 #include <cstddef>
 #include <cstdint>

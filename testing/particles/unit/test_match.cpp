@@ -3,7 +3,7 @@
 // conditions' own words.
 
 #include "common/processor.hpp"
-#include "particles/query/match.hpp"
+#include "particles/query/range_test.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Sorted indexes: what they find is what a scan finds, and they are used where they help.
 
 #include "particles/format/index_layout.hpp"
-#include "particles/query/index_lookup.hpp"
+#include "particles/query/sorted_lookup.hpp"
 #include "particles/tree/file_impl.hpp"
 #include "support/brute_force.hpp"
 #include "support/dataset_files.hpp"

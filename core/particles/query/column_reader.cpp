@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "particles/query/fetch.hpp"
+#include "particles/query/column_reader.hpp"
 
 #include "bat/error.hpp"
 #include "common/arena.hpp"

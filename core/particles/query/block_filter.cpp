@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "particles/query/classify.hpp"
+#include "particles/query/block_filter.hpp"
 
 #include "particles/tree/bins.hpp"
 #include "particles/tree/file_impl.hpp"

@@ -3,7 +3,7 @@
 // the corner of a box that bounds it. Rounding keeps the order of numbers, so that what the corners
 // decide holds for all particles of the box, to the last bit.
 
-#include "particles/query/places.hpp"
+#include "particles/query/region_test.hpp"
 
 #include "bat/error.hpp"
 #include "common/numbers.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "particles/write/builder.hpp"
+#include "particles/write/spatial_order.hpp"
 
 #include "bat/error.hpp"
 #include "bat/file.hpp"

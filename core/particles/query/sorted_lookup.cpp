@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "particles/query/index_lookup.hpp"
+#include "particles/query/sorted_lookup.hpp"
 
 #include "common/radix_sort.hpp"
 #include "particles/format/index_layout.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "particles/query/match.hpp"
+#include "particles/query/range_test.hpp"
 
 #include "particles/query/narrow.hpp"
 #include "particles/query/range_loops.hpp"
