@@ -4,7 +4,7 @@
 #include "bat/dataset.hpp"
 #include "bat/insitu.hpp"
 #include "bat/text.hpp"
-#include "common/kept_memory.hpp"
+#include "common/memory/kept_memory.hpp"
 #include "common/series_list.hpp"
 #include "insitu/species_options.hpp"
 #include "insitu/track_recorder.hpp"

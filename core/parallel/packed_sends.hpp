@@ -2,7 +2,7 @@
 // Messages that are packed one after the other while those before them are under way.
 #pragma once
 
-#include "common/large_array.hpp"
+#include "common/memory/large_array.hpp"
 #include "parallel/comm.hpp"
 
 #include <mpi.h>

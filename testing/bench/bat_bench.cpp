@@ -8,7 +8,7 @@
 
 #include "bat/bat.hpp"
 #include "bench_data.hpp"
-#include "common/kept_memory.hpp"
+#include "common/memory/kept_memory.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -12,8 +12,8 @@
 
 #include "bat/file.hpp"
 #include "bat/writer.hpp"
-#include "common/codec/chunk_codec.hpp"
-#include "common/codec/snap.hpp"
+#include "codec/chunk_codec.hpp"
+#include "codec/snap.hpp"
 #include "support/thread_time.hpp"
 
 #include <CLI/CLI.hpp>

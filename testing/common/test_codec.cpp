@@ -2,8 +2,8 @@
 // Frames of chunks: every bit comes back, whatever the values; what is no frame is refused.
 
 #include "bat/error.hpp"
-#include "common/codec/chunk_codec.hpp"
-#include "common/codec/snap.hpp"
+#include "codec/chunk_codec.hpp"
+#include "codec/snap.hpp"
 #include "common/processor.hpp"
 #include "support/allocation_limit.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory that waits for the next step of a series.
-#include "common/kept_memory.hpp"
+#include "common/memory/kept_memory.hpp"
 
-#include "common/large_array.hpp"
+#include "common/memory/large_array.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copies past the caches give the bytes of memcpy, wherever they begin and end.
+#include "common/memory/stream_copy.hpp"
 #include "common/processor.hpp"
-#include "common/stream_copy.hpp"
 
 #include <gtest/gtest.h>
 

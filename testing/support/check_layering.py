@@ -20,12 +20,12 @@ SOURCES = (".hpp", ".cpp", ".h", ".cxx", ".c")
 MPI = r"^mpi\.h$"
 VTK = r"^(vtk|pq|Q[A-Z])"
 LIBRARIES = r"^(tbb/|nlohmann|fmt/|xxhash|CLI/|zlib|lz4)"
-OWN_PRIVATE = r"^(common|parallel|particles/(format|tree|query|write|plan|libbat|dataset|validate|repack|tracks|parallel)|idx/(format|read|write|parallel)|bricks/(format|read|write)|flow/(cache|hints|trace|walk)|insitu)/"
+OWN_PRIVATE = r"^(common|codec|parallel|particles/(format|tree|query|write|plan|libbat|dataset|validate|repack|tracks|parallel)|idx/(format|read|write|parallel)|bricks/(format|read|write)|flow/(cache|hints|trace|walk)|insitu)/"
 
 # Folder, and what no file below it may include, whatever the floors.
 FORBIDDEN = [
     ("core", VTK),
-    ("core/common", MPI),
+    ("core/(common|codec)", MPI),
     ("core/particles/[^p]", MPI),
     ("core/particles/plan", MPI),
     ("core/idx/(include|format|read|write)", MPI),

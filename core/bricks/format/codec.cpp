@@ -2,7 +2,7 @@
 #include "bricks/format/codec.hpp"
 
 #include "bricks/format/layout.hpp"
-#include "common/codec/words.hpp"
+#include "codec/words.hpp"
 
 #include <fmt/format.h>
 #include <lz4.h>

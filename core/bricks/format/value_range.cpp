@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bricks/format/value_range.hpp"
 
-#include "common/codec/words.hpp"
+#include "codec/words.hpp"
 
 #include <algorithm>
 #include <cmath>

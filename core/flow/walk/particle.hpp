@@ -2,7 +2,7 @@
 // A particle on its way, the bricks that it is in, and what a walk through them leaves behind.
 #pragma once
 
-#include "common/pages.hpp"
+#include "common/memory/pages.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // Four numbers side by side: of four particles, or x, y, z and one that is nobody's.
 #pragma once
 
-#include "common/codec/words.hpp"
+#include "codec/words.hpp"
 
 namespace bat::flow
 {

@@ -2,7 +2,7 @@
 #include "particles/dataset/particle_sum.hpp"
 
 #include "bat/error.hpp"
-#include "common/codec/snap.hpp"
+#include "codec/snap.hpp"
 #include "particles/format/checksum.hpp"
 
 #include <fmt/format.h>

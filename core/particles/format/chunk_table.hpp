@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bat/query.hpp"
-#include "common/codec/chunk_codec.hpp"
+#include "codec/chunk_codec.hpp"
 #include "particles/format/decode.hpp"
 #include "particles/format/layout.hpp"
 #include "particles/format/page_layout.hpp"

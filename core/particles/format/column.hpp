@@ -2,7 +2,7 @@
 // Columns, whose elements are stored as they are or in chunks (FORMAT.md section 12).
 #pragma once
 
-#include "common/codec/chunk_codec.hpp"
+#include "codec/chunk_codec.hpp"
 #include "particles/format/chunk_table.hpp"
 #include "particles/format/page_reader.hpp"
 

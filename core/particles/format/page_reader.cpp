@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "particles/format/page_reader.hpp"
 
-#include "common/stream_copy.hpp"
+#include "common/memory/stream_copy.hpp"
 #include "particles/format/checksum.hpp"
 #include "particles/format/decode.hpp"
 

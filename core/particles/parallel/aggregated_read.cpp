@@ -2,7 +2,7 @@
 #include "particles/parallel/aggregated_read.hpp"
 
 #include "common/arena.hpp"
-#include "common/large_array.hpp"
+#include "common/memory/large_array.hpp"
 #include "parallel/packed_sends.hpp"
 #include "particles/parallel/query_bytes.hpp"
 

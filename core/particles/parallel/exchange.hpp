@@ -4,7 +4,7 @@
 
 #include "bat/particles.hpp"
 #include "bat/routing.hpp"
-#include "common/large_array.hpp"
+#include "common/memory/large_array.hpp"
 #include "parallel/comm.hpp"
 #include "parallel/nodes.hpp"
 #include "particles/parallel/assignment.hpp"

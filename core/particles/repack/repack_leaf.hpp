@@ -5,7 +5,7 @@
 
 #include "bat/particles.hpp"
 #include "bat/repack.hpp"
-#include "common/large_array.hpp"
+#include "common/memory/large_array.hpp"
 #include "particles/dataset/particle_sum.hpp"
 #include "particles/query/leaf_source.hpp"
 #include "particles/write/error_bounds.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "particles/write/chunks.hpp"
 
-#include "common/codec/chunk_codec.hpp"
-#include "common/codec/snap.hpp"
+#include "codec/chunk_codec.hpp"
+#include "codec/snap.hpp"
 #include "particles/format/chunk_table.hpp"
 
 #include <tbb/enumerable_thread_specific.h>

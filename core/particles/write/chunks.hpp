@@ -2,7 +2,7 @@
 // A column in chunks (FORMAT.md section 12).
 #pragma once
 
-#include "common/large_array.hpp"
+#include "common/memory/large_array.hpp"
 #include "particles/format/decode.hpp"
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // Brings the values of a column from the caller's order into that of SpatialOrder::local_slot.
 #pragma once
 
-#include "common/large_array.hpp"
+#include "common/memory/large_array.hpp"
 #include "particles/write/gather.hpp"
 #include "particles/write/particle_parts.hpp"
 #include "particles/write/spatial_order.hpp"

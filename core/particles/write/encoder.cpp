@@ -5,7 +5,7 @@
 
 #include "bat/error.hpp"
 #include "common/arena.hpp"
-#include "common/large_array.hpp"
+#include "common/memory/large_array.hpp"
 #include "common/numbers.hpp"
 #include "particles/format/encode.hpp"
 #include "particles/format/index_layout.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bat/particles.hpp"
-#include "common/large_array.hpp"
+#include "common/memory/large_array.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -4,7 +4,7 @@
 
 #include "bat/bytes.hpp"
 #include "common/io/atomic_file.hpp"
-#include "common/large_array.hpp"
+#include "common/memory/large_array.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // The levels of stable samples: which particles are in which, by the hashes of their ids.
 #pragma once
 
-#include "common/large_array.hpp"
+#include "common/memory/large_array.hpp"
 #include "particles/format/layout.hpp"
 #include "particles/format/levels.hpp"
 #include "particles/write/particle_parts.hpp"

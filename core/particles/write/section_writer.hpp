@@ -2,7 +2,7 @@
 // Writes sections one behind the other, then their checksums, the section table and the header.
 #pragma once
 
-#include "common/large_array.hpp"
+#include "common/memory/large_array.hpp"
 #include "particles/format/layout.hpp"
 #include "particles/write/chunks.hpp"
 #include "particles/write/output.hpp"

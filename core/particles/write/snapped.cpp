@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "particles/write/snapped.hpp"
 
-#include "common/codec/snap.hpp"
+#include "codec/snap.hpp"
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>

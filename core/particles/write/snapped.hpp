@@ -3,7 +3,7 @@
 // 12).
 #pragma once
 
-#include "common/large_array.hpp"
+#include "common/memory/large_array.hpp"
 #include "particles/write/error_bounds.hpp"
 #include "particles/write/particle_parts.hpp"
 

@@ -2,7 +2,7 @@
 // Makes SORTED_INDEX sections (FORMAT.md section 11).
 #pragma once
 
-#include "common/large_array.hpp"
+#include "common/memory/large_array.hpp"
 #include "common/numbers.hpp"
 #include "particles/format/index_layout.hpp"
 

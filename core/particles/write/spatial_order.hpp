@@ -4,7 +4,7 @@
 
 #include "bat/particles.hpp"
 #include "bat/writer.hpp"
-#include "common/large_array.hpp"
+#include "common/memory/large_array.hpp"
 #include "particles/format/layout.hpp"
 #include "particles/format/levels.hpp"
 #include "particles/write/morton_order.hpp"

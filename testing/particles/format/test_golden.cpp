@@ -2,7 +2,7 @@
 // The golden files: the reader gives their content, the writer gives their bytes.
 
 #include "bat/bat.hpp"
-#include "common/codec/snap.hpp"
+#include "codec/snap.hpp"
 #include "particles/golden/golden_clouds.hpp"
 #include "particles/tree/file_impl.hpp"
 #include "support/dataset_files.hpp"

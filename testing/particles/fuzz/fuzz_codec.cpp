@@ -4,7 +4,7 @@
 // byte 3: step of the grid; bytes 4 and 5: bytes of the model, behind which is the frame.
 
 #include "bat/error.hpp"
-#include "common/codec/chunk_codec.hpp"
+#include "codec/chunk_codec.hpp"
 
 #include <algorithm>
 #include <cmath>

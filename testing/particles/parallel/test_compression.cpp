@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compressed datasets of many ranks: bounds that all leaf files share, bytes, and what comes back.
-#include "common/codec/snap.hpp"
+#include "codec/snap.hpp"
 #include "particles/parallel/mpi_support.hpp"
 #include "particles/tree/file_impl.hpp"
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bits behind each other, from the lowest bit of each byte on.
+#pragma once
+
+#include "codec/words.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bat::codec
+{
+/// Packed bits are read, and written, up to so many bytes beyond their end.
+inline constexpr std::size_t kBitSlack = 16;
+
+/// Into memory that has room for all bits and kBitSlack bytes. No branch depends on the bits.
+class BitWriter
+{
+public:
+  static constexpr unsigned kMost = 56; ///< that put() takes
+
+  explicit BitWriter(std::byte* to) noexcept
+    : to_(to)
+  {
+  }
+
+  /// Those of `word` above are 0.
+  BAT_INLINE void put(std::uint64_t word, unsigned bits) noexcept
+  {
+    this->pending_ |= word << this->used_;
+    this->used_ += bits;
+    store(this->to_, this->pending_);
+    const unsigned whole = this->used_ >> 3;
+    this->to_ += whole;
+    this->pending_ >>= 8 * whole;
+    this->used_ &= 7;
+  }
+
+  /// Up to 64 bits.
+  BAT_INLINE void put_long(std::uint64_t word, unsigned bits) noexcept
+  {
+    const unsigned low = bits < 32 ? bits : 32;
+    this->put(word & 0xFFFFFFFFu, low);
+    this->put(word >> 32, bits - low);
+  }
+
+  /// Fills the last byte with 0. Returns the end of what was written.
+  [[nodiscard]] std::byte* finish() const noexcept
+  {
+    return this->to_ + (this->used_ != 0 ? 1 : 0);
+  }
+
+private:
+  std::byte* to_;
+  std::uint64_t pending_ = 0;
+  unsigned used_ = 0; ///< bits of `pending_`, below 8
+};
+}

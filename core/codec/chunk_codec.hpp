@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs of values of a column as frames of bytes (FORMAT.md section 18), and back. Nothing is lost:
+// every bit of every value returns. The same values give the same bytes on every processor.
+#pragma once
+
+#include "codec/column_shape.hpp"
+#include "codec/grid.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace bat::codec
+{
+/// Most values of a frame.
+inline constexpr std::size_t kMostValues = std::size_t{ 1 } << 24;
+/// What a frame may have beyond the bytes of its values.
+inline constexpr std::size_t kFrameOverhead = 1;
+/// Most bytes of a model.
+inline constexpr std::size_t kMostModelBytes = std::size_t{ 1 } << 16;
+
+/// How the chunks of a column become frames, chosen from a sample of them. May be used by several
+/// threads at once.
+class Plan
+{
+public:
+  /// `values` are those of the whole column, which becomes chunks of `chunk` values; these need no
+  /// alignment and are not needed later. Throws Error{InvalidArgument} for a shape or a chunk that
+  /// no frame has.
+  Plan(const ColumnShape& shape, Grid grid, const std::byte* values, std::uint64_t count,
+    std::size_t chunk);
+  ~Plan();
+  Plan(Plan&&) noexcept;
+  Plan& operator=(Plan&&) noexcept;
+
+  /// What a reader of the frames needs: at most kMostModelBytes.
+  [[nodiscard]] const std::vector<std::byte>& model() const noexcept;
+
+private:
+  friend class Encoder;
+  std::unique_ptr<const struct ColumnPlan> plan_;
+};
+
+/// Keeps its scratch memory; one for each thread.
+class Encoder
+{
+public:
+  Encoder();
+  ~Encoder();
+  Encoder(Encoder&&) noexcept;
+  Encoder& operator=(Encoder&&) noexcept;
+
+  /// Replaces `frame`, which becomes at most kFrameOverhead bytes larger than the values. These
+  /// are of the column that the plan is for, and need no alignment. Throws Error{InvalidArgument}
+  /// for a count that no frame has.
+  void encode(
+    const Plan& plan, const std::byte* values, std::size_t count, std::vector<std::byte>& frame);
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// What all frames of a column share. May be used by several threads at once.
+class Model
+{
+public:
+  /// Any bytes are safe: what is no model is an Error{Corrupt} that says what is wrong. Allocates
+  /// at most a few megabytes.
+  Model(const ColumnShape& shape, const std::byte* bytes, std::size_t byte_count);
+  ~Model();
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
+
+private:
+  friend class Decoder;
+  std::unique_ptr<const struct ColumnModel> model_;
+};
+
+/// Keeps its scratch memory; one for each thread.
+class Decoder
+{
+public:
+  Decoder();
+  ~Decoder();
+  Decoder(Decoder&&) noexcept;
+  Decoder& operator=(Decoder&&) noexcept;
+
+  /// Writes `count` values, which need no alignment. Any bytes are safe as a frame: what is not one
+  /// of so many values is an Error{Corrupt} that says what is wrong, after which the values are
+  /// unspecified. Never allocates more than a few times the bytes of the values.
+  void decode(const Model& model, const std::byte* frame, std::size_t frame_bytes,
+    std::byte* values, std::size_t count);
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+}

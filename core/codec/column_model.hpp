@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What all frames of a column share (FORMAT.md section 18), read and ready to decode with.
+#pragma once
+
+#include "codec/column_shape.hpp"
+#include "codec/frame_reader.hpp"
+#include "codec/huffman.hpp"
+#include "codec/stream_format.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+namespace bat::codec
+{
+/// What a symbol stands for: of each component the bits that follow, and what to add to them.
+template <class U, std::size_t components>
+struct SymbolMeaning
+{
+  std::array<U, components> base{};
+  std::array<U, components> mask{};
+  std::array<std::uint8_t, components> bits{};
+  std::uint8_t total = 0; ///< bits of all components
+};
+template <class U, std::size_t components>
+using SymbolMeanings = std::array<SymbolMeaning<U, components>, kSymbols>;
+
+/// How many loads have the bits of a value.
+enum class Loads
+{
+  One,     ///< at most 57 bits
+  OneEach, ///< at most 57 bits of each component
+  TwoEach
+};
+
+struct StreamModel
+{
+  /// Of each class.
+  template <class U, std::size_t components>
+  using Meanings = std::vector<SymbolMeanings<U, components>>;
+
+  static constexpr unsigned kNoEscape = kSymbols;
+
+  StreamKind kind = StreamKind::Words;
+  std::vector<std::size_t> components;
+  std::array<std::uint8_t, kMostJoint> dropped{}; ///< lowest bits that are 0, of each component
+  std::vector<CodeTable> codes;                   ///< of each class
+  std::vector<unsigned> escapes;                  ///< symbol of each class, or kNoEscape
+  std::variant<Meanings<std::uint32_t, 1>, Meanings<std::uint32_t, 2>, Meanings<std::uint32_t, 3>,
+    Meanings<std::uint64_t, 1>, Meanings<std::uint64_t, 2>, Meanings<std::uint64_t, 3>>
+    meanings;
+  std::size_t most_bits = 0; ///< of a value that is no escape
+  Loads loads = Loads::One;
+};
+
+struct ColumnModel
+{
+  /// Throws Error{Corrupt} for what is no model of such a column. Allocates at most a megabyte,
+  /// whatever the bytes are.
+  ColumnModel(const ColumnShape& shape, const std::byte* bytes, std::size_t byte_count);
+
+  ColumnShape shape;
+  double step = 0; ///< of the grid; 0: none
+  /// Of all components, or empty: no frame has streams.
+  std::vector<StreamModel> streams;
+};
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Numbers to grid points, many at a time.
+#pragma once
+
+#include "codec/grid_point.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bat::codec
+{
+/// Whether a number has the bits of a grid point.
+template <class T>
+[[nodiscard]] BAT_INLINE bool is_grid_point(T number, double step) noexcept
+{
+  // What the grid does not hold is not 0, which is what it is taken for.
+  using U = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  bool holds = false;
+  const T point = grid_point<T>(steps_to(number, step, holds), step);
+  return load<U>(&point) == load<U>(&number);
+}
+
+/// Steps of numbers, in two's complement. Returns whether all are grid points.
+bool to_steps(const float* numbers, std::size_t count, double step, std::uint32_t* steps) noexcept;
+bool to_steps(const double* numbers, std::size_t count, double step, std::uint64_t* steps) noexcept;
+
+/// As snap().
+std::size_t snap_numbers(double bound, float* numbers, std::size_t count) noexcept;
+std::size_t snap_numbers(double bound, double* numbers, std::size_t count) noexcept;
+}

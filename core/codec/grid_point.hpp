@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Numbers on a grid whose points are the multiples of a step.
+#pragma once
+
+#include "codec/grid.hpp"
+#include "codec/words.hpp"
+
+#include <cstdint>
+#include <type_traits>
+
+namespace bat::codec
+{
+/// 1.5 * 2^52. A number below 2^51 in magnitude that is added to it is rounded to nearest, and then
+/// stands in the lower bits of the sum.
+inline constexpr double kRounder = 6755399441055744.0;
+
+template <class T>
+inline constexpr double kMostSteps =
+  std::is_same_v<T, float> ? kMostStepsFloat32 : kMostStepsFloat64;
+
+/// Steps to the grid point that is nearest to a number; 0 if `holds` becomes false.
+template <class T>
+[[nodiscard]] BAT_INLINE double steps_to(T number, double step, bool& holds) noexcept
+{
+  const double quotient = static_cast<double>(number) / step;
+  holds = (quotient >= -kMostSteps<T>)&(quotient <= kMostSteps<T>); // not NaN
+  return ((holds ? quotient : 0.0) + kRounder) - kRounder;
+}
+
+/// The grid point so many steps from 0. Never -0, which has no place on the grid.
+template <class T>
+[[nodiscard]] BAT_INLINE T grid_point(double steps, double step) noexcept
+{
+  return static_cast<T>(steps * step + 0.0);
+}
+
+/// Whether |a - b| <= bound, exactly; false if a is NaN.
+[[nodiscard]] BAT_INLINE bool is_within(double a, double b, double bound) noexcept
+{
+  // Knuth's sum of two: difference + rest is a - b without any rounding.
+  const double difference = a - b;
+  const double virtual_b = difference - a;
+  const double rest = (a - (difference - virtual_b)) - (b + virtual_b);
+  const double magnitude = difference < 0 ? -difference : difference;
+  const double beyond = difference < 0 ? -rest : rest;
+  return (magnitude < bound) | ((magnitude == bound) & (beyond <= 0));
+}
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Codes of up to kMostCodeBits bits for symbols, of which a frequent one has a short code. Codes
+// follow from their lengths alone (FORMAT.md section 18).
+#pragma once
+
+#include "codec/stream_format.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bat::codec
+{
+/// Lengths of a code for symbols that occur so often. Each has one, also if it never occurs; that
+/// of a single symbol has no bits. At most kSymbols.
+[[nodiscard]] std::vector<std::uint8_t> code_lengths(const std::vector<std::uint32_t>& counts);
+
+struct Code
+{
+  std::uint16_t bits = 0; ///< the first one is the lowest
+  std::uint8_t length = 0;
+};
+
+/// Whether some code has exactly these lengths, and no bits are without a symbol.
+[[nodiscard]] bool is_complete(const std::vector<std::uint8_t>& lengths) noexcept;
+
+/// Of lengths that are complete.
+[[nodiscard]] std::vector<Code> codes_of(const std::vector<std::uint8_t>& lengths);
+
+/// Which symbol begins with which bits.
+class CodeTable
+{
+public:
+  CodeTable() = default;
+  /// Of lengths that are complete.
+  explicit CodeTable(const std::vector<std::uint8_t>& lengths);
+
+  /// A symbol, and above its 8 bits the length of its code.
+  [[nodiscard]] const std::uint16_t* entries() const noexcept { return this->entries_.data(); }
+  /// Of bits that lead to an entry.
+  [[nodiscard]] std::uint32_t mask() const noexcept
+  {
+    return static_cast<std::uint32_t>(this->entries_.size() - 1);
+  }
+
+private:
+  std::vector<std::uint16_t> entries_; ///< a power of two
+};
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether planes may make a column short, and with which filter, from a sample.
+#pragma once
+
+#include "codec/filters.hpp"
+#include "codec/zstd.hpp"
+
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+namespace bat::codec
+{
+/// Values of a chunk that belongs to a sample.
+struct SampleChunk
+{
+  const std::byte* values;
+  std::size_t count;
+};
+
+struct PlanesPlan
+{
+  Filter filter;
+  std::vector<std::size_t> bytes; ///< of each chunk of the sample; empty: planes make none shorter
+};
+
+/// Tries filters on chunks. Numbers of 4 and 8 bytes of which hardly any occurs twice, nor a
+/// difference, are not tried: streams are shorter.
+[[nodiscard]] PlanesPlan plan_planes(
+  const ColumnShape& shape, const std::vector<SampleChunk>& chunks, ZstdCompressor& zstd);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which combinations of lengths of words get a symbol.
+#pragma once
+
+#include "codec/stream_format.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bat::codec
+{
+/// Lengths in bits of the words of up to kMostJoint components of a value, 0 to 64.
+using Lengths = std::array<std::uint8_t, kMostJoint>;
+
+/// Of all values of a column, `among` for each that was counted: a dictionary is worth its bytes
+/// if it makes all of them shorter.
+struct Share
+{
+  std::uint64_t among = 1;
+};
+
+/// Counts the lengths of values and chooses at most kSymbols - 1 entries, each of which says how
+/// many bits follow for each component. Values with other lengths are escapes.
+class SizeDictionary
+{
+public:
+  /// lengths[c][i] is that of component c of value i. At least one value.
+  void build(const std::array<std::vector<std::uint8_t>, kMostJoint>& lengths,
+    std::size_t components, Share share);
+
+  [[nodiscard]] std::size_t size() const noexcept { return this->entries_.size(); }
+  /// Entry of a symbol: a byte for each component, as in the file.
+  [[nodiscard]] const Lengths& entry(std::size_t symbol) const noexcept
+  {
+    return this->entries_[symbol];
+  }
+  /// How many of the counted values have each symbol.
+  [[nodiscard]] const std::vector<std::uint32_t>& counts() const noexcept
+  {
+    return this->entry_counts_;
+  }
+  /// Symbols by lengths. Borrows the dictionary's memory.
+  struct Lookup
+  {
+    std::array<const std::uint32_t*, kMostJoint> offsets; ///< by the length of each component
+    const std::uint8_t* symbols;
+    std::size_t places;
+
+    /// Of the sum of offsets; size() of the dictionary for an escape.
+    [[nodiscard]] std::uint8_t at(std::size_t place) const noexcept
+    {
+      return this->symbols[place < this->places ? place : this->places];
+    }
+  };
+  [[nodiscard]] Lookup lookup() const noexcept
+  {
+    return { { this->offsets_[0].data(), this->offsets_[1].data(), this->offsets_[2].data() },
+      this->symbols_.data(), this->symbols_.size() - 1 };
+  }
+  /// Estimated length of dictionary, symbols and bits of the counted values, in parts of a bit
+  /// (fixed_log2.hpp); of the dictionary their share.
+  [[nodiscard]] std::uint64_t length() const noexcept { return this->length_; }
+
+private:
+  struct Combination
+  {
+    Lengths lengths;
+    std::uint32_t count;
+  };
+  struct Plan
+  {
+    std::uint64_t length = 0;
+    unsigned floor = 0;
+    unsigned most = 0;
+    std::vector<Combination> own;           ///< with an entry of their own
+    std::array<std::uint32_t, 65> shared{}; ///< how many have no entry, by their largest length
+  };
+
+  [[nodiscard]] std::size_t place_of(const Lengths& lengths) const noexcept
+  {
+    return this->offsets_[0][lengths[0]] + this->offsets_[1][lengths[1]] +
+      this->offsets_[2][lengths[2]];
+  }
+  [[nodiscard]] Lengths lengths_at(std::uint32_t place) const noexcept;
+  void count(const std::array<std::vector<std::uint8_t>, kMostJoint>& lengths);
+  [[nodiscard]] Plan plan(unsigned floor, Share share);
+  void number(const Plan& plan);
+  [[nodiscard]] unsigned quantile(std::size_t part) const noexcept;
+
+  std::size_t components_ = 0;
+  std::size_t total_ = 0;
+  std::array<std::array<std::uint32_t, 65>, kMostJoint> offsets_{};
+  Lengths least_{};                               ///< of each component
+  std::array<std::uint32_t, kMostJoint> kinds_{}; ///< lengths of each component
+  std::vector<std::uint32_t> places_;             ///< place_of() of each value
+  std::vector<std::uint32_t> counts_;             ///< at place_of()
+  std::vector<std::uint8_t> symbols_;             ///< at place_of(), and behind them the escape
+  std::vector<Combination> combinations_;         ///< that occur
+  std::vector<Lengths> entries_;
+  std::vector<std::uint32_t> entry_counts_;
+  std::uint64_t length_ = 0;
+};
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Streams of a frame to words (stream_encoder.hpp).
+#pragma once
+
+#include "codec/column_model.hpp"
+#include "codec/frame_reader.hpp"
+#include "codec/symbol_decoder.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bat::codec
+{
+/// What becomes of the words of a column.
+struct WordsTo
+{
+  std::byte* values = nullptr;
+  std::size_t stride = 0; ///< bytes from one value to the next
+  bool floating = false;  ///< they are bits of floating-point numbers
+  double step = 0;        ///< not 0: they count steps, and become floating-point numbers
+};
+
+/// Scratch memory of decoding.
+class StreamDecoder
+{
+public:
+  /// Decodes a stream, with words U of the size of the numbers. There is one value at least.
+  template <class U>
+  void decode(const StreamModel& model, FrameReader& reader, std::size_t count, const WordsTo& to);
+
+private:
+  template <class U, std::size_t components>
+  void decode_symbols(
+    const StreamModel& model, FrameReader& reader, std::size_t count, const WordsTo& to);
+  void take_classes(FrameReader& reader, std::size_t classes, std::size_t blocks);
+
+  SymbolDecoder symbols_;
+  std::vector<std::uint8_t> classes_; ///< of blocks
+};
+}

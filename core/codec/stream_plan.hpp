@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which streams a column becomes, and the dictionaries and codes of these, chosen from a sample.
+#pragma once
+
+#include "codec/head_dictionary.hpp"
+#include "codec/huffman.hpp"
+#include "codec/size_dictionary.hpp"
+#include "codec/stream_format.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bat::codec
+{
+/// Words of some chunks of a column, one behind the other.
+template <class U>
+struct WordSample
+{
+  std::vector<std::vector<U>> words;     ///< of each component
+  std::vector<std::size_t> chunk_counts; ///< values of each chunk
+};
+
+/// What a symbol of differences stands for.
+struct EntryBits
+{
+  std::array<std::uint64_t, kMostJoint> mask{};
+  std::array<std::uint8_t, kMostJoint> bits{};
+};
+
+struct ClassPlan
+{
+  SizeDictionary sizes; ///< of a stream of differences
+  HeadDictionary heads; ///< of a stream of heads
+  std::array<Code, kSymbols> codes{};
+  std::array<EntryBits, kSymbols> entries{}; ///< of a stream of differences
+  unsigned escape = kSymbols;                ///< symbol; kSymbols: there is none
+};
+
+struct StreamPlan
+{
+  StreamKind kind = StreamKind::Words;
+  std::vector<std::size_t> components;
+  std::array<unsigned, kMostJoint> dropped{};
+  std::vector<ClassPlan> classes;
+  std::vector<std::uint64_t> limits; ///< a block is of as many classes on as are not above it
+  unsigned measure_shift = 0;        ///< of a stream of heads
+  std::size_t most_bits = 0;         ///< of a value that is no escape
+
+  [[nodiscard]] std::size_t class_of(std::uint64_t measure) const noexcept
+  {
+    std::size_t own = 0;
+    for (const std::uint64_t limit : this->limits)
+    {
+      own += measure >= limit ? 1 : 0;
+    }
+    return own;
+  }
+};
+
+/// What streams are made of.
+struct WordKind
+{
+  bool floating = false;         ///< bits of floating-point numbers
+  bool only_differences = false; ///< each stream is to be of these
+  std::vector<unsigned> dropped; ///< of each component: bits below are 0 in all words of the column
+};
+
+struct StreamPlans
+{
+  std::vector<StreamPlan> streams;
+  std::vector<std::byte> model; ///< the streams as they stand in a model
+  /// Estimated length of the sample, in parts of a bit (fixed_log2.hpp), with its share of the
+  /// model.
+  std::uint64_t length = 0;
+};
+
+/// `count`: values of the column.
+template <class U>
+[[nodiscard]] StreamPlans plan_streams(
+  const WordSample<U>& sample, const WordKind& kind, std::uint64_t count);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Codes of symbols, in lanes, to symbols (FORMAT.md section 18).
+#pragma once
+
+#include "codec/huffman.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bat::codec
+{
+/// Bits of codes that follow each other, block by block.
+struct Lane
+{
+  const std::byte* bytes = nullptr;
+  std::size_t count = 0; ///< of bytes
+};
+
+/// Scratch memory of decoding symbols.
+class SymbolDecoder
+{
+public:
+  /// Symbols of `count` values. codes[c] is that of blocks of class c, and classes[b] the class of
+  /// block b. The bytes of the lanes stand one behind the other. Throws Error{Corrupt} unless each
+  /// lane ends in its last byte. The result is there until the next call.
+  const std::uint8_t* decode(const std::array<Lane, kLanes>& lanes,
+    const std::vector<CodeTable>& codes, const std::uint8_t* classes, std::size_t count);
+
+private:
+  std::vector<std::byte> lanes_; ///< with bytes behind them that may be read
+  std::vector<std::uint8_t> symbols_;
+};
+}
