@@ -5,10 +5,10 @@
 #include "bat/insitu.hpp"
 #include "bat/text.hpp"
 #include "common/memory/kept_memory.hpp"
-#include "common/series_list.hpp"
 #include "insitu/species_options.hpp"
 #include "insitu/track_recorder.hpp"
 #include "parallel/comm.hpp"
+#include "series/series_list.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

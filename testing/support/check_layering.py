@@ -20,12 +20,12 @@ SOURCES = (".hpp", ".cpp", ".h", ".cxx", ".c")
 MPI = r"^mpi\.h$"
 VTK = r"^(vtk|pq|Q[A-Z])"
 LIBRARIES = r"^(tbb/|nlohmann|fmt/|xxhash|CLI/|zlib|lz4)"
-OWN_PRIVATE = r"^(common|codec|parallel|particles/(format|tree|query|write|plan|libbat|dataset|validate|repack|tracks|parallel)|idx/(format|read|write|parallel)|bricks/(format|read|write)|flow/(cache|hints|trace|walk)|insitu)/"
+OWN_PRIVATE = r"^(common|codec|series|parallel|particles/(format|tree|query|write|plan|libbat|dataset|validate|repack|tracks|parallel)|idx/(format|read|write|parallel)|bricks/(format|read|write)|flow/(cache|hints|trace|walk)|insitu)/"
 
 # Folder, and what no file below it may include, whatever the floors.
 FORBIDDEN = [
     ("core", VTK),
-    ("core/(common|codec)", MPI),
+    ("core/(common|codec|series)", MPI),
     ("core/particles/[^p]", MPI),
     ("core/particles/plan", MPI),
     ("core/idx/(include|format|read|write)", MPI),
@@ -39,7 +39,7 @@ FORBIDDEN = [
     # Many ranks are made of writing, planning and datasets; bytes and trees are not theirs.
     ("core/particles/parallel", r"^particles/(format|tree|query|libbat|validate|repack|tracks)/"),
     ("core/tools", MPI + "|" + OWN_PRIVATE),
-    ("core/(common|parallel|particles|particles/parallel|idx|idx/parallel|bricks|bricks/parallel|flow|insitu|capi)/include", LIBRARIES),
+    ("core/(common|series|parallel|particles|particles/parallel|idx|idx/parallel|bricks|bricks/parallel|flow|insitu|capi)/include", LIBRARIES),
     ("core/examples", LIBRARIES),
     # The C API and the adaptor are made of what everybody may call; the adaptor calls MPI in one file.
     ("core/capi", r"^(tbb/|nlohmann|xxhash|CLI/)|" + OWN_PRIVATE),

@@ -3,8 +3,8 @@
 
 #include "bat/error.hpp"
 #include "bricks/format/header.hpp"
-#include "common/series_list.hpp"
 #include "common/text.hpp"
+#include "series/series_list.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

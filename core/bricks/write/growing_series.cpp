@@ -5,8 +5,8 @@
 #include "bat/error.hpp"
 #include "bricks/format/layout.hpp"
 #include "common/io/atomic_file.hpp"
-#include "common/series_list.hpp"
 #include "common/text.hpp"
+#include "series/series_list.hpp"
 
 #include <fmt/format.h>
 

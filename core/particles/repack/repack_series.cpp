@@ -3,7 +3,7 @@
 
 #include "bat/error.hpp"
 #include "bat/series.hpp"
-#include "particles/dataset/series_list.hpp"
+#include "series/read_series.hpp"
 
 #include <fmt/format.h>
 

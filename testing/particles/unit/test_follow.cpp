@@ -2,7 +2,7 @@
 // Particles through time: what following finds is what a scan of every step finds.
 
 #include "bat/bat.hpp"
-#include "common/series_list.hpp"
+#include "series/series_list.hpp"
 #include "support/brute_force.hpp"
 #include "support/dataset_files.hpp"
 

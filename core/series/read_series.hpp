@@ -2,7 +2,7 @@
 // The list of a series as it is written.
 #pragma once
 
-#include "common/series_list.hpp"
+#include "series/series_list.hpp"
 
 #include <nlohmann/json.hpp>
 

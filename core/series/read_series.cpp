@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Reads lists of the files of a series.
 #include "bat/series.hpp"
 
 #include "bat/error.hpp"
-#include "particles/dataset/series_list.hpp"
+#include "series/read_series.hpp"
 
 #include <fmt/format.h>
 

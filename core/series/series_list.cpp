@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/series_list.hpp"
+#include "series/series_list.hpp"
 
 #include "bat/error.hpp"
 #include "common/io/atomic_file.hpp"
