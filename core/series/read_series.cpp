@@ -49,6 +49,14 @@ bool is_series(const std::filesystem::path& path)
   return path.extension() == ".series";
 }
 
+bool is_tracks(const std::filesystem::path& path)
+{
+  const std::string name = path.filename().string();
+  const std::string ending = ".tracks.bat";
+  return name.size() >= ending.size() &&
+    name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
+}
+
 nlohmann::ordered_json read_series_list(const std::filesystem::path& path)
 {
   std::ifstream stream(path);

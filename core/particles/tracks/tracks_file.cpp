@@ -14,14 +14,6 @@
 
 namespace bat
 {
-bool is_tracks(const std::filesystem::path& path)
-{
-  const std::string name = path.filename().string();
-  const std::string ending = ".tracks.bat";
-  return name.size() >= ending.size() &&
-    name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
-}
-
 std::size_t track_bytes(const TrackSchema& schema) noexcept
 {
   std::size_t bytes = tuple_bytes(schema.position_type, 3);

@@ -2,6 +2,7 @@
 // Steps of a running simulation as series of .bat files (core/insitu/INSITU.md).
 #pragma once
 
+#include "bat/file_pattern.hpp"
 #include "bat/mpi.hpp"
 
 #include <cstdint>
@@ -29,38 +30,6 @@ class List;
 
 namespace bat::insitu
 {
-/// Names of the files of a series. A pattern is a path in which
-///   {timestep} {timestep:06d} %ts %06ts   is the number of the step,
-///   {time} {time:.3f}                     the simulation time,
-///   {name} {channel}                      the name of the species.
-/// A pattern without the number of the step gets "_{timestep:06d}" before its extension, which is
-/// added where there is none.
-class FilePattern
-{
-public:
-  /// Throws Error{InvalidArgument}: empty, another extension, a placeholder that cannot be filled
-  /// in.
-  explicit FilePattern(std::string_view pattern, std::string_view extension = ".bat");
-
-  /// True if files of two species have different names.
-  [[nodiscard]] bool has_name() const noexcept { return this->has_name_; }
-  /// Puts "_{name}" before the number of the step, unless has_name().
-  void add_name();
-
-  [[nodiscard]] std::filesystem::path file(
-    std::int64_t step, double time, std::string_view name) const;
-  /// The list of the files of a species, NAME.bat.series for .bat: the pattern without step and
-  /// time, in the last folder that does not change from step to step.
-  [[nodiscard]] std::filesystem::path series(std::string_view name) const;
-  /// The tracks of a species beside it, NAME.tracks.bat.
-  [[nodiscard]] std::filesystem::path tracks(std::string_view name) const;
-
-private:
-  std::string extension_;
-  std::string format_; ///< for fmt, with the arguments timestep, time and name
-  bool has_name_ = false;
-};
-
 /// Which particles get tracks: of these three at most one is given, none stands for no tracks.
 struct TrackOptions
 {

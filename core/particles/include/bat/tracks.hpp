@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bat/file.hpp"
+#include "bat/series.hpp"
 #include "bat/types.hpp"
 
 #include <cstddef>
@@ -16,9 +17,6 @@
 
 namespace bat
 {
-/// Whether a path is that of a tracks file: whether it ends in ".tracks.bat".
-[[nodiscard]] bool is_tracks(const std::filesystem::path& path);
-
 /// What each particle of a sample has.
 struct TrackSchema
 {

@@ -19,6 +19,9 @@ struct SeriesStep
 /// ends in ".series".
 [[nodiscard]] bool is_series(const std::filesystem::path& path);
 
+/// Whether a path is that of a tracks file: whether it ends in ".tracks.bat".
+[[nodiscard]] bool is_tracks(const std::filesystem::path& path);
+
 /// The steps that the list at `path` has, in its order, with the paths as Dataset::open() takes
 /// them; of any other path, that one as the only step. No dataset is opened. Throws Error: NotFound
 /// and CannotOpen, the list; Corrupt if it is no list of files, or a time is no finite number.

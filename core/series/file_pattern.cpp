@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Names of files out of a pattern, a series and a step.
 
-#include "bat/insitu.hpp"
-#include "bat/tracks.hpp"
+#include "bat/file_pattern.hpp"
+
+#include "bat/error.hpp"
+#include "bat/series.hpp"
 
 #include <fmt/format.h>
 
