@@ -69,7 +69,7 @@ PAGES = [
     ]),
 ]
 HEADERS = {
-    "headers_c.md": ("The C API", "c", ["core/capi/include/bat/*.h", "core/capi/include/bat_io.h"]),
+    "headers_c.md": ("The C API", "c", ["core/capi/include/bat/*.h", "core/libbat/api/include/bat_io.h"]),
     "headers_cxx.md": ("The C++ library", "cpp", ["core/particles/include/bat/*.hpp", "core/common/include/bat/*.hpp", "core/series/include/bat/*.hpp",
                                                   "core/parallel/include/bat/*.hpp",
                                                   "core/particles/parallel/include/bat/*.hpp",

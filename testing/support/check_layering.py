@@ -20,7 +20,7 @@ SOURCES = (".hpp", ".cpp", ".h", ".cxx", ".c")
 MPI = r"^mpi\.h$"
 VTK = r"^(vtk|pq|Q[A-Z])"
 LIBRARIES = r"^(tbb/|nlohmann|fmt/|xxhash|CLI/|zlib|lz4)"
-OWN_PRIVATE = r"^(common|codec|series|parallel|particles/(format|tree|query|write|plan|libbat|dataset|validate|repack|tracks|parallel)|idx/(format|read|write|parallel)|bricks/(format|read|write)|flow/(cache|hints|trace|walk)|insitu)/"
+OWN_PRIVATE = r"^(common|codec|series|parallel|particles/(format|tree|query|write|plan|dataset|validate|repack|tracks|parallel)|idx/(format|read|write|parallel)|bricks/(format|read|write)|flow/(cache|hints|trace|walk)|insitu|libbat)/"
 
 # Folder, and what no file below it may include, whatever the floors.
 FORBIDDEN = [
@@ -28,6 +28,7 @@ FORBIDDEN = [
     ("core/(common|codec|series)", MPI),
     ("core/particles/[^p]", MPI),
     ("core/particles/plan", MPI),
+    ("core/libbat/[^a]", MPI),
     ("core/idx/(include|format|read|write)", MPI),
     ("core/bricks/(include|format|read|write)", MPI),
     # Whoever has bricks: traces know no file but that of hints.
@@ -37,16 +38,16 @@ FORBIDDEN = [
     # Zlib and LZ4 are behind one door.
     ("core/idx/(read|write)", r"^(zlib|lz4)"),
     # Many ranks are made of writing, planning and datasets; bytes and trees are not theirs.
-    ("core/particles/parallel", r"^particles/(format|tree|query|libbat|validate|repack|tracks)/"),
+    ("core/particles/parallel", r"^particles/(format|tree|query|validate|repack|tracks)/"),
     ("core/tools", MPI + "|" + OWN_PRIVATE),
-    ("core/(common|series|parallel|particles|particles/parallel|idx|idx/parallel|bricks|bricks/parallel|flow|insitu|capi)/include", LIBRARIES),
+    ("core/(common|series|parallel|particles|particles/parallel|idx|idx/parallel|bricks|bricks/parallel|flow|insitu|capi|libbat/api)/include", LIBRARIES),
     ("core/examples", LIBRARIES),
     # The C API and the adaptor are made of what everybody may call; the adaptor calls MPI in one file.
-    ("core/capi", r"^(tbb/|nlohmann|xxhash|CLI/)|" + OWN_PRIVATE),
+    ("core/(capi|libbat/api)", r"^(tbb/|nlohmann|xxhash|CLI/)|" + OWN_PRIVATE),
     ("catalyst_adaptor", VTK + "|" + MPI + r"|^(tbb/|xxhash|CLI/)|" + OWN_PRIVATE),
     ("(reader|writer)_plugin", MPI + "|" + OWN_PRIVATE),
     # Series are JSON and steps: what they know of particles, everybody may.
-    ("core/insitu", r"^(tbb/|particles/(format|tree|query|write|plan|libbat|dataset|validate|repack|tracks)/)"),
+    ("core/insitu", r"^(tbb/|particles/(format|tree|query|write|plan|dataset|validate|repack|tracks)/)"),
 ]
 
 # A file that may include what its folder may not.
@@ -54,7 +55,7 @@ ALLOWED = {("catalyst_adaptor/src/communicator.cpp", "mpi.h"),
            # A simulation.
            ("catalyst_adaptor/examples/vortex/vortex.cpp", "mpi.h"),
            # Bounds that ranks declare are in the metadata, which is JSON.
-           ("core/capi/bat_io.cpp", "nlohmann/json.hpp")}
+           ("core/libbat/api/bat_io.cpp", "nlohmann/json.hpp")}
 
 
 def read_floors(source):

@@ -4,11 +4,11 @@
 #include "bat/error.hpp"
 #include "common/arena.hpp"
 #include "common/io/atomic_file.hpp"
+#include "libbat/leaf_file.hpp"
 #include "particles/dataset/dataset_checksum.hpp"
 #include "particles/dataset/dataset_impl.hpp"
 #include "particles/dataset/file_leaf.hpp"
 #include "particles/format/levels.hpp"
-#include "particles/libbat/leaf_file.hpp"
 #include "particles/query/conditions.hpp"
 #include "particles/tree/file_impl.hpp"
 

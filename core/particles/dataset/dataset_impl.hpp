@@ -3,8 +3,8 @@
 #pragma once
 
 #include "bat/dataset.hpp"
+#include "libbat/top_file.hpp"
 #include "particles/dataset/top_file.hpp"
-#include "particles/libbat/top_file.hpp"
 #include "particles/query/conditions.hpp"
 #include "particles/query/leaf_source.hpp"
 

@@ -2,7 +2,7 @@
 // Which particles of a leaf file match.
 #pragma once
 
-#include "particles/libbat/leaf.hpp"
+#include "libbat/leaf.hpp"
 #include "particles/query/conditions.hpp"
 
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "particles/libbat/leaf_validate.hpp"
+#include "libbat/leaf_validate.hpp"
 
 #include "common/numbers.hpp"
-#include "particles/libbat/leaf_query.hpp"
+#include "libbat/leaf_query.hpp"
 
 #include <fmt/format.h>
 

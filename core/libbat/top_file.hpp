@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bat/file.hpp"
-#include "particles/libbat/leaf_file.hpp"
+#include "libbat/leaf_file.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "particles/libbat/top_file.hpp"
+#include "libbat/top_file.hpp"
 
 #include "common/numbers.hpp"
-#include "particles/libbat/header.hpp"
+#include "libbat/header.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "particles/libbat/leaf_query.hpp"
+#include "libbat/leaf_query.hpp"
 
-#include "particles/libbat/parallel.hpp"
+#include "libbat/parallel.hpp"
 #include "particles/query/conditions.hpp"
 #include "particles/query/range_test.hpp"
 #include "particles/query/region_test.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "particles/libbat/header.hpp"
+#include "libbat/header.hpp"
 
 #include <fmt/format.h>
 

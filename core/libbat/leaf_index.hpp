@@ -7,7 +7,7 @@
 
 #include "bat/types.hpp"
 #include "common/io/random_access_file.hpp"
-#include "particles/libbat/header.hpp"
+#include "libbat/header.hpp"
 
 #include <array>
 #include <cstdint>

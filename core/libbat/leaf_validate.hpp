@@ -2,7 +2,7 @@
 // Whether a leaf file is what queries take it for.
 #pragma once
 
-#include "particles/libbat/leaf.hpp"
+#include "libbat/leaf.hpp"
 
 namespace bat::libbat
 {

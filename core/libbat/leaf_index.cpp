@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "particles/libbat/leaf_index.hpp"
+#include "libbat/leaf_index.hpp"
 
 #include "common/numbers.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bat/file.hpp"
-#include "particles/libbat/key_ranges.hpp"
+#include "libbat/key_ranges.hpp"
 #include "particles/query/leaf_source.hpp"
 
 #include <filesystem>

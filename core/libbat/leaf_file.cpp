@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "particles/libbat/leaf_file.hpp"
+#include "libbat/leaf_file.hpp"
 
-#include "particles/libbat/leaf.hpp"
-#include "particles/libbat/leaf_query.hpp"
-#include "particles/libbat/leaf_validate.hpp"
-#include "particles/libbat/parallel.hpp"
+#include "libbat/leaf.hpp"
+#include "libbat/leaf_query.hpp"
+#include "libbat/leaf_validate.hpp"
+#include "libbat/parallel.hpp"
 #include "particles/query/conditions.hpp"
 #include "particles/query/select.hpp"
 

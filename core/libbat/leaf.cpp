@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "particles/libbat/leaf.hpp"
+#include "libbat/leaf.hpp"
 
 #include "common/numbers.hpp"
 

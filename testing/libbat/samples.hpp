@@ -3,9 +3,9 @@
 #pragma once
 
 #include "bat/error.hpp"
+#include "libbat/leaf_file.hpp"
+#include "libbat/top_file.hpp"
 #include "oracle.hpp"
-#include "particles/libbat/leaf_file.hpp"
-#include "particles/libbat/top_file.hpp"
 #include "support/temp_dir.hpp"
 
 #include <gtest/gtest.h>

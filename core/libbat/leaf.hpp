@@ -4,8 +4,8 @@
 
 #include "bat/file.hpp"
 #include "common/io/random_access_file.hpp"
-#include "particles/libbat/key_ranges.hpp"
-#include "particles/libbat/leaf_index.hpp"
+#include "libbat/key_ranges.hpp"
+#include "libbat/leaf_index.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The C API of the paper's library (libbat), over this library: a program written for it compiles
- * against this header and runs unchanged; link bat_capi. New programs use bat/bat_mpi.h, which says
- * what went wrong and where.
+ * against this header and runs unchanged; link bat_capi. New programs use
+ * ../../../capi/include/bat/bat_mpi.h, which says what went wrong and where.
  *
  * What is the same: names, types, order of calls, MPI_COMM_WORLD, and that arrays are borrowed
  * until the write is over. What differs:
