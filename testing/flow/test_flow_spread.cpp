@@ -4,7 +4,7 @@
 #include "bat/flow/trace.hpp"
 #include "flow/cache/brick_cache.hpp"
 #include "flow/sampled_flow.hpp"
-#include "flow/trace/sweep.hpp"
+#include "flow/schedule/sweep.hpp"
 
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>

@@ -20,7 +20,7 @@ SOURCES = (".hpp", ".cpp", ".h", ".cxx", ".c")
 MPI = r"^mpi\.h$"
 VTK = r"^(vtk|pq|Q[A-Z])"
 LIBRARIES = r"^(tbb/|nlohmann|fmt/|xxhash|CLI/|zlib|lz4)"
-OWN_PRIVATE = r"^(common|codec|series|parallel|particles/(format|tree|query|write|plan|dataset|validate|repack|tracks|parallel)|idx/(format|read|write|parallel)|bricks/(format|read|write)|flow/(cache|hints|trace|walk)|insitu|libbat)/"
+OWN_PRIVATE = r"^(common|codec|series|parallel|particles/(format|tree|query|write|plan|dataset|validate|repack|tracks|parallel)|idx/(format|read|write|parallel)|bricks/(format|read|write)|flow/(cache|hints|schedule|products|walk)|insitu|libbat)/"
 
 # Folder, and what no file below it may include, whatever the floors.
 FORBIDDEN = [
@@ -33,7 +33,7 @@ FORBIDDEN = [
     ("core/bricks/(include|format|read|write)", MPI),
     # Whoever has bricks: traces know no file but that of hints.
     ("core/flow", MPI + r"|^bat/(idx|bricks)/|^(idx|bricks)/|^(nlohmann|lz4)"),
-    ("core/flow/(include|cache|trace|walk)", r"^xxhash"),
+    ("core/flow/(include|cache|schedule|products|walk)", r"^xxhash"),
     ("core/bricks/(read|write)", r"^(lz4|xxhash)"),
     # Zlib and LZ4 are behind one door.
     ("core/idx/(read|write)", r"^(zlib|lz4)"),

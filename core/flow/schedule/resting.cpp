@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "flow/trace/resting.hpp"
+#include "flow/schedule/resting.hpp"
 
 #include "bat/error.hpp"
 #include "bat/flow/trace.hpp"

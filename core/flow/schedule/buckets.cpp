@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "flow/trace/buckets.hpp"
+#include "flow/schedule/buckets.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Buckets of particles all over the domain: in the order of a sweep.
-#include "flow/trace/buckets.hpp"
+#include "flow/schedule/buckets.hpp"
 
 #include <algorithm>
 

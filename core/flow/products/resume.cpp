@@ -3,9 +3,9 @@
 #include "bat/error.hpp"
 #include "bat/flow/trace.hpp"
 #include "flow/hints/store.hpp"
-#include "flow/trace/frames.hpp"
-#include "flow/trace/resting.hpp"
-#include "flow/trace/touching.hpp"
+#include "flow/products/trace_part.hpp"
+#include "flow/schedule/frames.hpp"
+#include "flow/schedule/resting.hpp"
 
 #include <fmt/format.h>
 

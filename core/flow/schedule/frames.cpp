@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "flow/trace/frames.hpp"
+#include "flow/schedule/frames.hpp"
 
 #include "bat/error.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where particles of a run go, to be learned, and what is read ahead because others went there.
-#include "flow/trace/buckets.hpp"
+#include "flow/schedule/buckets.hpp"
 
 #include <algorithm>
 #include <cmath>

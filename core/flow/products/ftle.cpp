@@ -3,7 +3,7 @@
 #include "bat/flow/ftle.hpp"
 
 #include "bat/error.hpp"
-#include "flow/trace/frames.hpp"
+#include "flow/schedule/frames.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bat/flow/trace.hpp"
-#include "flow/trace/key_set.hpp"
+#include "flow/schedule/key_set.hpp"
 #include "flow/walk/particle.hpp"
 
 #include <vector>

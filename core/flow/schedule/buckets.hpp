@@ -8,9 +8,9 @@
 #include "flow/cache/brick_cache.hpp"
 #include "flow/cache/slot_table.hpp"
 #include "flow/hints/transitions.hpp"
-#include "flow/trace/frames.hpp"
-#include "flow/trace/key_set.hpp"
-#include "flow/trace/sweep.hpp"
+#include "flow/schedule/frames.hpp"
+#include "flow/schedule/key_set.hpp"
+#include "flow/schedule/sweep.hpp"
 #include "flow/walk/particle.hpp"
 
 #include <array>

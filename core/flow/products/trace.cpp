@@ -4,10 +4,10 @@
 
 #include "bat/error.hpp"
 #include "flow/hints/store.hpp"
-#include "flow/trace/buckets.hpp"
-#include "flow/trace/frames.hpp"
-#include "flow/trace/resting.hpp"
-#include "flow/trace/touching.hpp"
+#include "flow/products/trace_part.hpp"
+#include "flow/schedule/buckets.hpp"
+#include "flow/schedule/frames.hpp"
+#include "flow/schedule/resting.hpp"
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>

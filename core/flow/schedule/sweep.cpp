@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "flow/trace/sweep.hpp"
+#include "flow/schedule/sweep.hpp"
 
 #include <algorithm>
 

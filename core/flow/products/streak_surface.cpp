@@ -7,8 +7,8 @@
 #include "bat/flow/streak_surface.hpp"
 
 #include "flow/hints/store.hpp"
-#include "flow/trace/frames.hpp"
-#include "flow/trace/touching.hpp"
+#include "flow/products/trace_part.hpp"
+#include "flow/schedule/frames.hpp"
 
 #include <fmt/format.h>
 
