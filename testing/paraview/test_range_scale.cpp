@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The numbers that places on a slider stand for, and numbers of particles as texts.
-#include "pqBATCount.h"
-#include "pqBATRangeScale.h"
+#include "pqCount.h"
+#include "pqRangeScale.h"
 
 #include <QRegularExpression>
 
@@ -12,9 +12,9 @@
 
 namespace
 {
-pqBATHistogram histogram(double lower, double upper, bool integers, double straightBelow = 0.0)
+pqHistogram histogram(double lower, double upper, bool integers, double straightBelow = 0.0)
 {
-  pqBATHistogram h;
+  pqHistogram h;
   h.Lower = lower;
   h.Upper = upper;
   h.Integers = integers;
@@ -23,7 +23,7 @@ pqBATHistogram histogram(double lower, double upper, bool integers, double strai
   return h;
 }
 
-std::string text(const pqBATRangeScale& scale, double place)
+std::string text(const pqRangeScale& scale, double place)
 {
   return scale.text(place).toStdString();
 }
@@ -33,12 +33,12 @@ constexpr double kNowhere = -1.0;
 
 TEST(RangeScale, ends_are_the_texts_of_the_file)
 {
-  const pqBATRangeScale reals(
+  const pqRangeScale reals(
     "0.1000000000000000055", "8.3333333333333339", histogram(0.1, 8.3333333333333339, false));
   EXPECT_EQ(text(reals, 0.0), "0.1000000000000000055");
   EXPECT_EQ(text(reals, -3.0), "0.1000000000000000055");
   EXPECT_EQ(text(reals, 1.0), "8.3333333333333339");
-  const pqBATRangeScale ids("9007199254740993", "9007199254760992",
+  const pqRangeScale ids("9007199254740993", "9007199254760992",
     histogram(9007199254740993.0, 9007199254760992.0, true));
   EXPECT_EQ(text(ids, 0.0), "9007199254740993");
   EXPECT_EQ(text(ids, 1.0), "9007199254760992");
@@ -48,17 +48,17 @@ TEST(RangeScale, ends_are_the_texts_of_the_file)
 
 TEST(RangeScale, numbers_in_between_are_short)
 {
-  const pqBATRangeScale unit("0.00012", "0.99987", histogram(0.00012, 0.99987, false));
+  const pqRangeScale unit("0.00012", "0.99987", histogram(0.00012, 0.99987, false));
   EXPECT_EQ(text(unit, 0.25), "0.25");
   EXPECT_EQ(text(unit, 0.1), "0.1");
   EXPECT_EQ(text(unit, 0.333333), "0.333");
-  const pqBATRangeScale wide("-1e+20", "3e+20", histogram(-1e20, 3e20, false));
+  const pqRangeScale wide("-1e+20", "3e+20", histogram(-1e20, 3e20, false));
   EXPECT_EQ(text(wide, 0.25), "0");
   EXPECT_EQ(text(wide, 0.5), "1e+20");
   EXPECT_EQ(text(wide, 0.625), "1.5e+20");
-  const pqBATRangeScale high("100000.2", "100001.7", histogram(100000.2, 100001.7, false));
+  const pqRangeScale high("100000.2", "100001.7", histogram(100000.2, 100001.7, false));
   EXPECT_EQ(text(high, 0.5), "100000.95");
-  const pqBATRangeScale tail("1", "1e12", histogram(1, 1e12, false, 1.0));
+  const pqRangeScale tail("1", "1e12", histogram(1, 1e12, false, 1.0));
   EXPECT_LE(tail.text(0.5).size(), 7);
   EXPECT_NEAR(std::log10(tail.text(0.5).toDouble()), 6.0, 0.2);
 }
@@ -83,7 +83,7 @@ TEST(RangeScale, a_number_is_where_it_came_from)
     SCOPED_TRACE(std::string(c.minimum) + " to " + c.maximum);
     const QString minimum = c.minimum;
     const QString maximum = c.maximum;
-    const pqBATRangeScale scale(minimum, maximum,
+    const pqRangeScale scale(minimum, maximum,
       histogram(minimum.toDouble(), maximum.toDouble(), c.integers, c.straightBelow));
     ASSERT_TRUE(scale.isUsable());
     double last = 0.0;
@@ -107,12 +107,12 @@ TEST(RangeScale, a_number_is_where_it_came_from)
 
 TEST(RangeScale, integers_are_multiples_of_a_power_of_ten_and_keep_their_digits)
 {
-  const pqBATRangeScale ids("9007199254740993", "9007199254760992",
+  const pqRangeScale ids("9007199254740993", "9007199254760992",
     histogram(9007199254740993.0, 9007199254760992.0, true));
   EXPECT_EQ(text(ids, 0.5), "9007199254750990");
   EXPECT_EQ(text(ids, 0.75), "9007199254755990");
   EXPECT_EQ(ids.place("9007199254740994", kNowhere), 1.0 / 19999);
-  const pqBATRangeScale few("0", "3", histogram(0, 3, true));
+  const pqRangeScale few("0", "3", histogram(0, 3, true));
   EXPECT_EQ(text(few, 0.4), "1");
   EXPECT_EQ(text(few, 0.6), "2");
   EXPECT_EQ(text(few, 0.1), "0");
@@ -120,19 +120,19 @@ TEST(RangeScale, integers_are_multiples_of_a_power_of_ten_and_keep_their_digits)
 
 TEST(RangeScale, a_step_leads_to_another_number_until_the_end)
 {
-  const pqBATRangeScale few("0", "3", histogram(0, 3, true));
+  const pqRangeScale few("0", "3", histogram(0, 3, true));
   EXPECT_EQ(few.stepped(0.0, 0.01), "1");
   EXPECT_EQ(few.stepped(few.place("1", kNowhere), 0.01), "2");
   EXPECT_EQ(few.stepped(few.place("1", kNowhere), -0.01), "0");
   EXPECT_EQ(few.stepped(1.0, 0.01), "3");
-  const pqBATRangeScale unit("0", "1", histogram(0, 1, false));
+  const pqRangeScale unit("0", "1", histogram(0, 1, false));
   EXPECT_EQ(unit.stepped(0.5, 0.01), "0.51");
   EXPECT_EQ(unit.stepped(0.5, -2.0), "0");
 }
 
 TEST(RangeScale, knows_texts_that_are_no_numbers)
 {
-  const pqBATRangeScale unit("0", "1", histogram(0, 1, false));
+  const pqRangeScale unit("0", "1", histogram(0, 1, false));
   EXPECT_EQ(unit.place("", kNowhere), kNowhere);
   EXPECT_EQ(unit.place("a", kNowhere), kNowhere);
   EXPECT_EQ(unit.place("nan", kNowhere), kNowhere);
@@ -144,7 +144,7 @@ TEST(RangeScale, knows_texts_that_are_no_numbers)
 
 TEST(RangeScale, infinite_ends_have_finite_places)
 {
-  const pqBATRangeScale scale("-inf", "inf", histogram(-2.0, 6.0, false));
+  const pqRangeScale scale("-inf", "inf", histogram(-2.0, 6.0, false));
   ASSERT_TRUE(scale.isUsable());
   EXPECT_EQ(text(scale, 0.0), "-inf");
   EXPECT_EQ(text(scale, 1.0), "inf");
@@ -154,16 +154,16 @@ TEST(RangeScale, infinite_ends_have_finite_places)
 
 TEST(RangeScale, one_value_or_none_leaves_nothing_to_choose)
 {
-  EXPECT_FALSE(pqBATRangeScale().isUsable());
-  EXPECT_FALSE(pqBATRangeScale("3", "3", histogram(3, 3, false)).isUsable());
-  EXPECT_FALSE(pqBATRangeScale("3", "3", histogram(3, 3, true)).isUsable());
-  const pqBATRangeScale none("inf", "-inf", pqBATHistogram());
+  EXPECT_FALSE(pqRangeScale().isUsable());
+  EXPECT_FALSE(pqRangeScale("3", "3", histogram(3, 3, false)).isUsable());
+  EXPECT_FALSE(pqRangeScale("3", "3", histogram(3, 3, true)).isUsable());
+  const pqRangeScale none("inf", "-inf", pqHistogram());
   EXPECT_FALSE(none.isUsable());
   EXPECT_FALSE(none.hasValues());
-  EXPECT_TRUE(pqBATRangeScale("3", "3", histogram(3, 3, true)).hasValues());
+  EXPECT_TRUE(pqRangeScale("3", "3", histogram(3, 3, true)).hasValues());
   EXPECT_EQ(none.place("1", kNowhere), kNowhere);
   // Integers that are the same as doubles.
-  const pqBATRangeScale near("9007199254740992", "9007199254740993",
+  const pqRangeScale near("9007199254740992", "9007199254740993",
     histogram(9007199254740992.0, 9007199254740993.0, true));
   EXPECT_TRUE(near.isUsable());
   EXPECT_EQ(text(near, 0.9), "9007199254740993");
@@ -196,20 +196,19 @@ TEST(RangeScale, numbers_are_read_with_commas_and_without_noise)
 TEST(RangeScale, the_largest_share_is_of_all_particles)
 {
   EXPECT_EQ(histogram(0, 1, false).largestShare(), 2.0 / 3.0);
-  EXPECT_EQ(pqBATHistogram().largestShare(), 0.0);
+  EXPECT_EQ(pqHistogram().largestShare(), 0.0);
 }
 
 TEST(RangeScale, the_end_of_the_axis_is_no_limit)
 {
-  const pqBATRangeScale reals(
-    "0.1000000000000000055", "33.947265625", histogram(0.1, 33.947, false));
+  const pqRangeScale reals("0.1000000000000000055", "33.947265625", histogram(0.1, 33.947, false));
   EXPECT_EQ(reals.upperLimit(reals.text(1.0)), "");
   EXPECT_EQ(reals.upperLimit(reals.stepped(0.5, 2.0)), "");
   EXPECT_EQ(reals.upperLimit(reals.text(0.5)), reals.text(0.5));
   EXPECT_EQ(reals.lowerLimit(reals.text(0.0)), "");
   // The lower end at the largest value is one.
   EXPECT_EQ(reals.lowerLimit(reals.text(1.0)), "33.947265625");
-  const pqBATRangeScale kinds("1", "2", histogram(1, 2, true));
+  const pqRangeScale kinds("1", "2", histogram(1, 2, true));
   EXPECT_EQ(kinds.lowerLimit(kinds.text(0.3)), "");
   EXPECT_EQ(kinds.lowerLimit(kinds.text(0.9)), "2");
 }
@@ -227,7 +226,7 @@ TEST(Count, a_part_of_millions_is_said_in_millions)
 TEST(Count, is_exact_or_about_and_never_beyond_its_bounds)
 {
   const auto text = [](double least, double likely, double most) {
-    return pqBATCount{ least, likely, most }.text().toStdString();
+    return pqCount{ least, likely, most }.text().toStdString();
   };
   EXPECT_EQ(text(0, 0, 0), "0");
   EXPECT_EQ(text(1234567, 1234567, 1234567), "1,234,567");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "pqBATReaderAutoStart.h"
 
-#include "pqBATAbortBehavior.h"
+#include "pqAbortBehavior.h"
 #include "pqBATFirstPictureBehavior.h"
 #include "pqBATFollowMenu.h"
 #include "pqBATNewReaderBehavior.h"
 #include "pqBATRadiusBehavior.h"
-#include "pqBATRefineBehavior.h"
+#include "pqRefineBehavior.h"
 
 //-----------------------------------------------------------------------------
 pqBATReaderAutoStart::pqBATReaderAutoStart(QObject* parentObject)
@@ -17,12 +17,12 @@ pqBATReaderAutoStart::pqBATReaderAutoStart(QObject* parentObject)
 //-----------------------------------------------------------------------------
 void pqBATReaderAutoStart::startup()
 {
-  auto* loads = new pqBATAbortBehavior(this);
+  auto* loads = new pqAbortBehavior(this);
   new pqBATFollowMenu(this);
   new pqBATNewReaderBehavior(this);
   new pqBATRadiusBehavior(this);
   new pqBATFirstPictureBehavior(this); // of particles, after their look is known
-  new pqBATRefineBehavior(loads, this);
+  new pqRefineBehavior(loads, this);
 }
 
 //-----------------------------------------------------------------------------

@@ -57,9 +57,9 @@ QString ObjectName(const QString& target)
   return name.replace(QRegularExpression("[^A-Za-z0-9_]+"), "_");
 }
 
-pqBATHistogram ReadHistogram(const std::vector<double>& numbers, std::size_t first)
+pqHistogram ReadHistogram(const std::vector<double>& numbers, std::size_t first)
 {
-  pqBATHistogram histogram;
+  pqHistogram histogram;
   histogram.Lower = numbers[first];
   histogram.Upper = numbers[first + 1];
   histogram.Integers = numbers[first + 2] != 0.0;

@@ -4,8 +4,8 @@
 #ifndef pqBATAttributeRangesWidget_h
 #define pqBATAttributeRangesWidget_h
 
-#include "pqBATRangeScale.h"
 #include "pqPropertyWidget.h"
+#include "pqRangeScale.h"
 
 #include <QList>
 #include <QPair>
@@ -81,7 +81,7 @@ private:
   QStringList TooMany;      ///< targets that have had more values than boxes are made for
   QStringList Info;         ///< triples of the file
   QStringList HistogramsOf; ///< file and Info when the histograms were fetched
-  QList<QPair<pqBATHistogram, pqBATHistogram>> Histograms; ///< linear and logarithmic
+  QList<QPair<pqHistogram, pqHistogram>> Histograms; ///< linear and logarithmic
   QLineEdit* Search;
   QScrollArea* Table;
   QVBoxLayout* RowLayout;

@@ -3,25 +3,25 @@
 #ifndef pqBATMatchEstimate_h
 #define pqBATMatchEstimate_h
 
-#include "pqBATCount.h"
-#include "pqBATPendingReader.h"
+#include "pqCount.h"
+#include "pqPendingReader.h"
 
 /// Reads a few MiB of the file.
-class pqBATMatchEstimate : public pqBATPendingReader
+class pqBATMatchEstimate : public pqPendingReader
 {
   Q_OBJECT
 
 public:
   explicit pqBATMatchEstimate(vtkSMProxy* reader, QObject* parentObject = nullptr)
-    : pqBATPendingReader(reader, { "MatchEstimate", "MatchError", "EstimateMatches" }, parentObject)
+    : pqPendingReader(reader, { "MatchEstimate", "MatchError", "EstimateMatches" }, parentObject)
   {
   }
 
   bool isKnown() const { return this->answer().size() == 3; }
-  pqBATCount count() const
+  pqCount count() const
   {
     const std::vector<double>& counts = this->answer();
-    return this->isKnown() ? pqBATCount{ counts[0], counts[1], counts[2] } : pqBATCount{};
+    return this->isKnown() ? pqCount{ counts[0], counts[1], counts[2] } : pqCount{};
   }
 
 private:

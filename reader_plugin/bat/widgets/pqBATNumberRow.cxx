@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "pqBATNumberRow.h"
 
-#include "pqBATNumberEdit.h"
+#include "pqNumberEdit.h"
 
 #include <QHBoxLayout>
 #include <QLocale>
@@ -18,7 +18,7 @@ pqBATNumberRow::pqBATNumberRow(const QString& name, const QStringList& names, QW
   layout->setSpacing(4);
   for (const QString& what : names)
   {
-    auto* edit = new pqBATNumberEdit(false, this);
+    auto* edit = new pqNumberEdit(false, this);
     edit->setObjectName(name + QString::number(this->Edits.size()));
     edit->setAccessibleName(what);
     layout->addWidget(edit, 1);

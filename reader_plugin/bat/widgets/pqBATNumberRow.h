@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-class pqBATNumberEdit;
+class pqNumberEdit;
 
 /// Edits numbers beside each other. Each keeps all its digits; NaN is shown as nothing.
 class pqBATNumberRow : public QWidget
@@ -64,7 +64,7 @@ private:
 
   void showValues();
 
-  QList<pqBATNumberEdit*> Edits;
+  QList<pqNumberEdit*> Edits;
   QList<QVariant> Values;
 };
 

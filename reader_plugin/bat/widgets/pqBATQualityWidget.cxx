@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "pqBATQualityWidget.h"
 
-#include "pqBATCount.h"
 #include "pqBATMatchEstimate.h"
+#include "pqCount.h"
 
 #include "pqLineEdit.h"
 
@@ -253,7 +253,7 @@ QString pqBATQualityWidget::textOfPending() const
   const bool conditions = HasConditions(this->proxy());
   const bool estimated = conditions && this->Matches->isKnown();
   const double asked = std::min(all, std::ceil(share * all));
-  const pqBATCount count = estimated ? this->Matches->count() : pqBATCount{ asked, asked, asked };
+  const pqCount count = estimated ? this->Matches->count() : pqCount{ asked, asked, asked };
   const double bytes = this->bytesOfPendingParticle();
   const QString of = bat_count::grouped(all);
   const QString memory = bat_load::memory(count.Likely * bytes);

@@ -3,7 +3,7 @@
 #ifndef pqBATQualityWidget_h
 #define pqBATQualityWidget_h
 
-#include "pqBATLoadWidget.h"
+#include "pqLoadWidget.h"
 
 class QLineEdit;
 class QSlider;
@@ -14,11 +14,11 @@ class pqBATMatchEstimate;
 /// Error, ParticleBytesInfo, PointArrayStatus, VertexCells, UseBox, AttributeRanges and
 /// MatchEstimate. Says what is loaded and, before Apply, what would be: how many particles, as the
 /// index and a sample tell, and how much memory.
-class pqBATQualityWidget : public pqBATLoadWidget
+class pqBATQualityWidget : public pqLoadWidget
 {
   Q_OBJECT
   Q_PROPERTY(double quality READ quality WRITE setQuality NOTIFY qualityChanged)
-  typedef pqBATLoadWidget Superclass;
+  typedef pqLoadWidget Superclass;
 
 public:
   pqBATQualityWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);

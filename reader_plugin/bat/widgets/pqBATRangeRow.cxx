@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "pqBATRangeRow.h"
 
-#include "pqBATNumberEdit.h"
 #include "pqBATRangeSlider.h"
+#include "pqNumberEdit.h"
 
 #include <QAction>
 #include <QCheckBox>
@@ -31,8 +31,8 @@ pqBATRangeRow::pqBATRangeRow(
   , Expander(new QToolButton(this))
   , Name(new QCheckBox(this))
   , Not(new QCheckBox(tr("not"), this))
-  , Minimum(new pqBATNumberEdit(true, this))
-  , Maximum(new pqBATNumberEdit(true, this))
+  , Minimum(new pqNumberEdit(true, this))
+  , Maximum(new pqNumberEdit(true, this))
   , Button(new QToolButton(this))
   , Slider(new pqBATRangeSlider(this))
 {
@@ -66,7 +66,7 @@ void pqBATRangeRow::nameWidgets()
   this->Minimum->setAccessibleName(tr("Minimum of %1").arg(label));
   this->Maximum->setObjectName("Maximum");
   this->Maximum->setAccessibleName(tr("Maximum of %1").arg(label));
-  for (pqBATNumberEdit* edit : { this->Minimum, this->Maximum })
+  for (pqNumberEdit* edit : { this->Minimum, this->Maximum })
   {
     edit->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   }
@@ -207,13 +207,13 @@ void pqBATRangeRow::setData(const QString& minimum, const QString& maximum)
   }
   this->FileMinimum = minimum;
   this->FileMaximum = maximum;
-  this->Linear = pqBATHistogram();
-  this->Curved = pqBATHistogram();
+  this->Linear = pqHistogram();
+  this->Curved = pqHistogram();
   this->updateScale();
 }
 
 //-----------------------------------------------------------------------------
-void pqBATRangeRow::setHistograms(const pqBATHistogram& linear, const pqBATHistogram& logarithmic)
+void pqBATRangeRow::setHistograms(const pqHistogram& linear, const pqHistogram& logarithmic)
 {
   this->Linear = linear;
   this->Curved = logarithmic;
@@ -279,7 +279,7 @@ void pqBATRangeRow::showRange()
   const double minimum = this->Minimum->text().toDouble(&hasMinimum);
   const double maximum = this->Maximum->text().toDouble(&hasMaximum);
   const bool wrong = this->isActive() && hasMinimum && hasMaximum && minimum > maximum;
-  for (pqBATNumberEdit* edit : { this->Minimum, this->Maximum })
+  for (pqNumberEdit* edit : { this->Minimum, this->Maximum })
   {
     edit->markWrong(wrong ? tr("The minimum is above the maximum") : QString());
   }
@@ -298,9 +298,9 @@ void pqBATRangeRow::showFileRange()
 void pqBATRangeRow::updateScale()
 {
   this->showFileRange();
-  const pqBATHistogram& histogram = this->Logarithmic ? this->Curved : this->Linear;
+  const pqHistogram& histogram = this->Logarithmic ? this->Curved : this->Linear;
   this->Slider->setScale(
-    pqBATRangeScale(this->FileMinimum, this->FileMaximum, histogram), histogram, this->Label);
+    pqRangeScale(this->FileMinimum, this->FileMaximum, histogram), histogram, this->Label);
   const bool known = !this->FileMinimum.isEmpty();
   this->Slider->setVisible(known);
   const QString data = !known ? tr("The file does not have this attribute")

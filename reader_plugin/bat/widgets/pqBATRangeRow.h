@@ -4,13 +4,13 @@
 #ifndef pqBATRangeRow_h
 #define pqBATRangeRow_h
 
-#include "pqBATRangeScale.h"
+#include "pqRangeScale.h"
 
 #include <QWidget>
 
 class QCheckBox;
 class QToolButton;
-class pqBATNumberEdit;
+class pqNumberEdit;
 class pqBATRangeSlider;
 
 /// A row that is checked is a range that the property has. Its numbers are texts all the way, so
@@ -43,7 +43,7 @@ public:
   /// if no value is a number. Shown where there is no limit.
   void setData(const QString& minimum, const QString& maximum);
   /// On a linear and on a logarithmic axis.
-  void setHistograms(const pqBATHistogram& linear, const pqBATHistogram& logarithmic);
+  void setHistograms(const pqHistogram& linear, const pqHistogram& logarithmic);
   /// A range of the property.
   void setRange(const QString& minimum, const QString& maximum);
   /// Unchecks the row; its ends stay.
@@ -89,13 +89,13 @@ private:
   QString FileMaximum;
   bool Logarithmic = false;
   bool AxisChosen = false; ///< by the user, not by the data
-  pqBATHistogram Linear;
-  pqBATHistogram Curved;
+  pqHistogram Linear;
+  pqHistogram Curved;
   QToolButton* Expander;
   QCheckBox* Name;
   QCheckBox* Not;
-  pqBATNumberEdit* Minimum;
-  pqBATNumberEdit* Maximum;
+  pqNumberEdit* Minimum;
+  pqNumberEdit* Maximum;
   QToolButton* Button;
   pqBATRangeSlider* Slider;
 };

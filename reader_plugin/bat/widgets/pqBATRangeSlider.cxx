@@ -134,7 +134,7 @@ pqBATRangeSlider::~pqBATRangeSlider() = default;
 
 //-----------------------------------------------------------------------------
 void pqBATRangeSlider::setScale(
-  const pqBATRangeScale& scale, const pqBATHistogram& histogram, const QString& name)
+  const pqRangeScale& scale, const pqHistogram& histogram, const QString& name)
 {
   this->Scale = scale;
   this->Histogram = histogram;

@@ -3,13 +3,13 @@
 #ifndef pqBATRangeSlider_h
 #define pqBATRangeSlider_h
 
-#include "pqBATRangeScale.h"
+#include "pqRangeScale.h"
 
 #include <QWidget>
 
 class pqBATSliderHandle;
 
-/// Chooses a minimum and a maximum on a pqBATRangeScale. Shows numbers that it is told and asks for
+/// Chooses a minimum and a maximum on a pqRangeScale. Shows numbers that it is told and asks for
 /// others; what it asks for are texts of the scale. Each handle is a widget that takes the focus:
 /// arrows move it by 1 %, Page Up and Page Down by 10 %, Home and End to the ends. What is between
 /// the handles moves both. Tells which values are under the mouse, and how many have them.
@@ -23,7 +23,7 @@ public:
   ~pqBATRangeSlider() override;
 
   /// The axis, what is painted over it, and what is chosen from, for tooltips and accessibility.
-  void setScale(const pqBATRangeScale& scale, const pqBATHistogram& histogram, const QString& name);
+  void setScale(const pqRangeScale& scale, const pqHistogram& histogram, const QString& name);
   /// Shows a range; an empty text is no limit.
   void setRange(const QString& minimum, const QString& maximum);
   /// Whether the range holds, or is only shown.
@@ -66,8 +66,8 @@ private:
   int toX(double place) const;
   void placeHandles();
 
-  pqBATRangeScale Scale;
-  pqBATHistogram Histogram;
+  pqRangeScale Scale;
+  pqHistogram Histogram;
   QString Minimum;
   QString Maximum;
   bool Active = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "pqBATRegionHandles.h"
 
-#include "pqBATRangeScale.h"
+#include "pqRangeScale.h"
 
 #include "vtkMath.h"
 #include "vtkSMNewWidgetRepresentationProxy.h"

@@ -4,7 +4,7 @@
 #define pqBATRegionHandles_h
 
 #include "DataInView.h"
-#include "pqBATHandles.h"
+#include "pqHandles.h"
 
 #include <array>
 
@@ -36,10 +36,10 @@ struct pqBATRegion
 
 /// One of ParaView's 3D widgets, for regions of one form. Where a region cannot be drawn, as an
 /// infinite one, something near it is.
-class pqBATRegionHandles : public pqBATHandles
+class pqBATRegionHandles : public pqHandles
 {
   Q_OBJECT
-  typedef pqBATHandles Superclass;
+  typedef pqHandles Superclass;
 
 public:
   static pqBATRegionHandles* New(

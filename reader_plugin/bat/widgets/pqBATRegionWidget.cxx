@@ -3,7 +3,7 @@
 
 #include "DataInView.h"
 #include "pqBATNumberRow.h"
-#include "pqBATRangeScale.h"
+#include "pqRangeScale.h"
 
 #include "pqApplicationCore.h"
 #include "pqPipelineSource.h"

@@ -3,7 +3,7 @@
 #ifndef pqBATValuesRow_h
 #define pqBATValuesRow_h
 
-#include "pqBATCount.h"
+#include "pqCount.h"
 
 #include <QColor>
 #include <QList>
@@ -23,7 +23,7 @@ class pqPipelineSource;
 struct pqBATValueCount
 {
   QString Value;
-  pqBATCount Count;
+  pqCount Count;
 };
 
 /// What is not checked is left out: in the property it is a negated range, so that a value that

@@ -3,13 +3,13 @@
 #ifndef pqBATAmountWidget_h
 #define pqBATAmountWidget_h
 
-#include "pqBATBudgetWidget.h"
+#include "pqBudgetWidget.h"
 
 /// Panel widget "bat_amount", for a property with one number that is not negative.
-class pqBATAmountWidget : public pqBATBudgetWidget
+class pqBATAmountWidget : public pqBudgetWidget
 {
   Q_OBJECT
-  typedef pqBATBudgetWidget Superclass;
+  typedef pqBudgetWidget Superclass;
 
 public:
   pqBATAmountWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);

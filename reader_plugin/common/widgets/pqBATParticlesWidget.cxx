@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "pqBATParticlesWidget.h"
 
-#include "pqBATCount.h"
+#include "pqCount.h"
 
 #include <cmath>
 

@@ -3,14 +3,14 @@
 #ifndef pqBATParticlesWidget_h
 #define pqBATParticlesWidget_h
 
-#include "pqBATBudgetWidget.h"
+#include "pqBudgetWidget.h"
 
 /// Panel widget "bat_particles", and "bat_block_size" of writers, for a property with one whole
 /// number that is not negative.
-class pqBATParticlesWidget : public pqBATBudgetWidget
+class pqBATParticlesWidget : public pqBudgetWidget
 {
   Q_OBJECT
-  typedef pqBATBudgetWidget Superclass;
+  typedef pqBudgetWidget Superclass;
 
 public:
   pqBATParticlesWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "pqIDXResolutionWidget.h"
 
-#include "pqBATCount.h"
-#include "pqBATPendingReader.h"
+#include "pqCount.h"
+#include "pqPendingReader.h"
 
 #include "pqLineEdit.h"
 
@@ -57,14 +57,14 @@ QString Dimensions(const std::array<double, 3>& samples)
 //-----------------------------------------------------------------------------
 pqIDXResolutionWidget::pqIDXResolutionWidget(
   vtkSMProxy* smproxy, vtkSMProperty* smproperty, QWidget* parentWidget)
-  : pqIDXResolutionWidget(smproxy, smproperty,
-      new pqBATPendingReader(smproxy, { "LoadCost", "LoadError" }), parentWidget)
+  : pqIDXResolutionWidget(
+      smproxy, smproperty, new pqPendingReader(smproxy, { "LoadCost", "LoadError" }), parentWidget)
 {
 }
 
 //-----------------------------------------------------------------------------
-pqIDXResolutionWidget::pqIDXResolutionWidget(vtkSMProxy* smproxy, vtkSMProperty* smproperty,
-  pqBATPendingReader* pending, QWidget* parentWidget)
+pqIDXResolutionWidget::pqIDXResolutionWidget(
+  vtkSMProxy* smproxy, vtkSMProperty* smproperty, pqPendingReader* pending, QWidget* parentWidget)
   : Superclass(smproxy, pending, "ResolutionCost", parentWidget)
   , Pending(pending)
 {

@@ -3,22 +3,22 @@
 #ifndef pqIDXResolutionWidget_h
 #define pqIDXResolutionWidget_h
 
-#include "pqBATLoadWidget.h"
+#include "pqLoadWidget.h"
 
 class QLabel;
 class QLineEdit;
 class QSlider;
-class pqBATPendingReader;
+class pqPendingReader;
 
 /// Panel widget "idx_resolution" for a property with one whole number, the most level, of a proxy
 /// that also has the properties Levels, LoadedLevel, TargetLevel, LoadCost, LoadError, Aborted and
 /// Error. Says what is loaded and, before Apply, what would be: level, samples and memory, and what
 /// the next level would take.
-class pqIDXResolutionWidget : public pqBATLoadWidget
+class pqIDXResolutionWidget : public pqLoadWidget
 {
   Q_OBJECT
   Q_PROPERTY(int resolution READ resolution WRITE setResolution NOTIFY resolutionChanged)
-  typedef pqBATLoadWidget Superclass;
+  typedef pqLoadWidget Superclass;
 
 public:
   pqIDXResolutionWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);
@@ -48,12 +48,12 @@ private:
   Q_DISABLE_COPY(pqIDXResolutionWidget)
 
   pqIDXResolutionWidget(
-    vtkSMProxy* proxy, vtkSMProperty* property, pqBATPendingReader* pending, QWidget* parent);
+    vtkSMProxy* proxy, vtkSMProperty* property, pqPendingReader* pending, QWidget* parent);
 
   int levels() const;
 
   int Resolution = 0;
-  pqBATPendingReader* Pending;
+  pqPendingReader* Pending;
   QSlider* Slider;
   QLineEdit* Number;
   QLabel* Finest;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pqBATHandles.h"
+#include "pqHandles.h"
 
 #include "DataInView.h"
 
@@ -11,17 +11,17 @@
 #include <QMetaObject>
 
 //-----------------------------------------------------------------------------
-pqBATHandles::pqBATHandles(
+pqHandles::pqHandles(
   const char* name, vtkSMProxy* smproxy, vtkSMPropertyGroup* smgroup, QWidget* parentWidget)
   : Superclass("representations", name, smproxy, smgroup, parentWidget)
 {
 }
 
 //-----------------------------------------------------------------------------
-pqBATHandles::~pqBATHandles() = default;
+pqHandles::~pqHandles() = default;
 
 //-----------------------------------------------------------------------------
-void pqBATHandles::setView(pqView* newView)
+void pqHandles::setView(pqView* newView)
 {
   if (this->view())
   {
@@ -37,7 +37,7 @@ void pqBATHandles::setView(pqView* newView)
 
 //-----------------------------------------------------------------------------
 // The display properties of the data may be what has changed.
-void pqBATHandles::viewChanges()
+void pqHandles::viewChanges()
 {
   const bool inPlace = bat_view::isInPlace(this->view(), this->proxy());
   if (inPlace != this->InPlace)
@@ -49,7 +49,7 @@ void pqBATHandles::viewChanges()
 }
 
 //-----------------------------------------------------------------------------
-void pqBATHandles::updateWidgetVisibility()
+void pqHandles::updateWidgetVisibility()
 {
   Superclass::updateWidgetVisibility();
   if (!this->InPlace)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An amount of memory: MiB, that may be written as 2 GiB.
-#ifndef pqBATMemoryWidget_h
-#define pqBATMemoryWidget_h
+#ifndef pqMemoryWidget_h
+#define pqMemoryWidget_h
 
-#include "pqBATBudgetWidget.h"
+#include "pqBudgetWidget.h"
 
 /// Panel widget "bat_memory", and "bat_file_size" of writers, for a property with one number of MiB
 /// that is not negative.
-class pqBATMemoryWidget : public pqBATBudgetWidget
+class pqMemoryWidget : public pqBudgetWidget
 {
   Q_OBJECT
-  typedef pqBATBudgetWidget Superclass;
+  typedef pqBudgetWidget Superclass;
 
 public:
-  pqBATMemoryWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);
-  ~pqBATMemoryWidget() override;
+  pqMemoryWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);
+  ~pqMemoryWidget() override;
 
   /// "1024", "512 MiB", "1.5G" or "2 TB" as MiB; negative if it is none.
   static double parse(const QString& text);
@@ -22,7 +22,7 @@ public:
   static QString format(double mebibytes);
 
 private:
-  Q_DISABLE_COPY(pqBATMemoryWidget)
+  Q_DISABLE_COPY(pqMemoryWidget)
 };
 
 #endif

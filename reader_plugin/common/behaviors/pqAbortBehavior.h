@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Loads that take long can be stopped.
-#ifndef pqBATAbortBehavior_h
-#define pqBATAbortBehavior_h
+#ifndef pqAbortBehavior_h
+#define pqAbortBehavior_h
 
-#include "pqBATHeldEvents.h"
+#include "pqHeldEvents.h"
 
 #include <QElapsedTimer>
 #include <QObject>
@@ -18,13 +18,13 @@ class vtkObject;
 
 /// While a reader of this process loads, the abort button of the status bar and the Escape key stop
 /// it; what was shown before stays, and Apply, which is then enabled, tries again.
-class pqBATAbortBehavior : public QObject
+class pqAbortBehavior : public QObject
 {
   Q_OBJECT
 
 public:
-  explicit pqBATAbortBehavior(QObject* parent = nullptr);
-  ~pqBATAbortBehavior() override;
+  explicit pqAbortBehavior(QObject* parent = nullptr);
+  ~pqAbortBehavior() override;
 
   /// Whether a step of refining (the property LoadMore) is put off as soon as the user does
   /// anything.
@@ -38,13 +38,13 @@ private Q_SLOTS:
   void tryAgain(pqProxy* proxy);
 
 private:
-  Q_DISABLE_COPY(pqBATAbortBehavior)
+  Q_DISABLE_COPY(pqAbortBehavior)
 
   bool stops(QWindow* window, QEvent* event);
   bool isOnButton(QWindow* window, QEvent* event) const;
   void markAborted();
 
-  pqBATHeldEvents Events;
+  pqHeldEvents Events;
   bool Yields = false;
   bool Offered = false; ///< the button is enabled
   bool Stopped = false;

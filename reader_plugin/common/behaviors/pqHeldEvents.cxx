@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pqBATHeldEvents.h"
+#include "pqHeldEvents.h"
 
 #include <QApplication>
 #include <QKeyEvent>
@@ -37,18 +37,17 @@ std::unique_ptr<QEvent> Copy(const QEvent* event)
 }
 
 //-----------------------------------------------------------------------------
-pqBATHeldEvents::pqBATHeldEvents(
-  QObject* parentObject, std::function<bool(QWindow*, QEvent*)> takes)
+pqHeldEvents::pqHeldEvents(QObject* parentObject, std::function<bool(QWindow*, QEvent*)> takes)
   : QObject(parentObject)
   , Takes(std::move(takes))
 {
 }
 
 //-----------------------------------------------------------------------------
-pqBATHeldEvents::~pqBATHeldEvents() = default;
+pqHeldEvents::~pqHeldEvents() = default;
 
 //-----------------------------------------------------------------------------
-void pqBATHeldEvents::hold(Painting painting)
+void pqHeldEvents::hold(Painting painting)
 {
   this->Holding = true;
   this->Paints = painting;
@@ -57,7 +56,7 @@ void pqBATHeldEvents::hold(Painting painting)
 }
 
 //-----------------------------------------------------------------------------
-void pqBATHeldEvents::look()
+void pqHeldEvents::look()
 {
   if (!this->SinceLook.isValid() || this->SinceLook.elapsed() >= LookMilliseconds)
   {
@@ -67,7 +66,7 @@ void pqBATHeldEvents::look()
 }
 
 //-----------------------------------------------------------------------------
-bool pqBATHeldEvents::someoneWaits() const
+bool pqHeldEvents::someoneWaits() const
 {
   return std::any_of(this->Waiting.begin(), this->Waiting.end(),
     [](const auto& held)
@@ -79,7 +78,7 @@ bool pqBATHeldEvents::someoneWaits() const
 }
 
 //-----------------------------------------------------------------------------
-void pqBATHeldEvents::release()
+void pqHeldEvents::release()
 {
   if (!this->Holding)
   {
@@ -118,7 +117,7 @@ void pqBATHeldEvents::release()
 }
 
 //-----------------------------------------------------------------------------
-bool pqBATHeldEvents::eventFilter(QObject* object, QEvent* event)
+bool pqHeldEvents::eventFilter(QObject* object, QEvent* event)
 {
   switch (event->type())
   {
@@ -147,7 +146,7 @@ bool pqBATHeldEvents::eventFilter(QObject* object, QEvent* event)
 
 //-----------------------------------------------------------------------------
 // Widgets get what their window passes on to them.
-bool pqBATHeldEvents::windowEvent(QWindow* window, QEvent* event)
+bool pqHeldEvents::windowEvent(QWindow* window, QEvent* event)
 {
   if (this->Takes && this->Takes(window, event))
   {
@@ -185,7 +184,7 @@ bool pqBATHeldEvents::windowEvent(QWindow* window, QEvent* event)
 }
 
 //-----------------------------------------------------------------------------
-void pqBATHeldEvents::wait(QWindow* window, QEvent* event)
+void pqHeldEvents::wait(QWindow* window, QEvent* event)
 {
   // Of moves and sizes only the last matters.
   const bool replaces = (event->type() == QEvent::MouseMove || event->type() == QEvent::Resize) &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a reader would say to the settings of a panel, asked while they are edited.
-#ifndef pqBATPendingReader_h
-#define pqBATPendingReader_h
+#ifndef pqPendingReader_h
+#define pqPendingReader_h
 
 #include "vtkSmartPointer.h"
 #include "vtkWeakPointer.h"
@@ -17,7 +17,7 @@ class vtkSMProxy;
 /// Asks a reader of its own, where the data is, with what the panel of `reader` says and Apply has
 /// not sent yet: to ask the one that has the picture would change it. It is asked about the file of
 /// the present time.
-class pqBATPendingReader : public QObject
+class pqPendingReader : public QObject
 {
   Q_OBJECT
   typedef QObject Superclass;
@@ -31,8 +31,8 @@ public:
     const char* Switch = nullptr; ///< has to be 1 for an answer
   };
 
-  pqBATPendingReader(vtkSMProxy* reader, const Question& question, QObject* parent = nullptr);
-  ~pqBATPendingReader() override;
+  pqPendingReader(vtkSMProxy* reader, const Question& question, QObject* parent = nullptr);
+  ~pqPendingReader() override;
 
   /// Asks within a fifth of a second, or as long again as the last three answers took: a slider
   /// that is dragged asks without end.
@@ -52,7 +52,7 @@ Q_SIGNALS:
   void changed();
 
 private:
-  Q_DISABLE_COPY(pqBATPendingReader)
+  Q_DISABLE_COPY(pqPendingReader)
 
   void ask();
   vtkSMProxy* other();

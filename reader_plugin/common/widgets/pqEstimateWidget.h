@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a filter would say to the settings of its panel, in words.
-#ifndef pqBATEstimateWidget_h
-#define pqBATEstimateWidget_h
+#ifndef pqEstimateWidget_h
+#define pqEstimateWidget_h
 
 #include "pqInformationLabel.h"
 
@@ -12,14 +12,14 @@
 /// Panel widget "bat_estimate" for a property of one text that is information only. A filter of its
 /// own, on the same input, is asked with what the panel says and Apply has not sent yet; it is
 /// never updated.
-class pqBATEstimateWidget : public pqInformationLabel
+class pqEstimateWidget : public pqInformationLabel
 {
   Q_OBJECT
   typedef pqInformationLabel Superclass;
 
 public:
-  pqBATEstimateWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);
-  ~pqBATEstimateWidget() override;
+  pqEstimateWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);
+  ~pqEstimateWidget() override;
 
 protected:
   void showEvent(QShowEvent*) override;
@@ -29,7 +29,7 @@ private Q_SLOTS:
   void ask();
 
 private:
-  Q_DISABLE_COPY(pqBATEstimateWidget)
+  Q_DISABLE_COPY(pqEstimateWidget)
 
   vtkSMProxy* other();
 

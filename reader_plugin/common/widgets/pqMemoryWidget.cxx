@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pqBATMemoryWidget.h"
+#include "pqMemoryWidget.h"
 
 #include <QLocale>
 
@@ -18,7 +18,7 @@ QString Grouped(double number)
 }
 
 //-----------------------------------------------------------------------------
-pqBATMemoryWidget::pqBATMemoryWidget(
+pqMemoryWidget::pqMemoryWidget(
   vtkSMProxy* smproxy, vtkSMProperty* smproperty, QWidget* parentWidget)
   : Superclass(
       smproxy, smproperty, tr("Such as 512 MiB, 1.5 GiB or 2G"), { &parse, &format }, parentWidget)
@@ -26,10 +26,10 @@ pqBATMemoryWidget::pqBATMemoryWidget(
 }
 
 //-----------------------------------------------------------------------------
-pqBATMemoryWidget::~pqBATMemoryWidget() = default;
+pqMemoryWidget::~pqMemoryWidget() = default;
 
 //-----------------------------------------------------------------------------
-double pqBATMemoryWidget::parse(const QString& text)
+double pqMemoryWidget::parse(const QString& text)
 {
   const auto [number, unit] = parseAmount(text, "(?:([kmgt])(?:i?b)?)?");
   const double factor = unit == "k" ? 1.0 / Unit
@@ -41,7 +41,7 @@ double pqBATMemoryWidget::parse(const QString& text)
 }
 
 //-----------------------------------------------------------------------------
-QString pqBATMemoryWidget::format(double mebibytes)
+QString pqMemoryWidget::format(double mebibytes)
 {
   // The largest unit in which two digits say it exactly.
   const QStringList names = { "TiB", "GiB", "MiB" };

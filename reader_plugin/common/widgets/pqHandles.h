@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is dragged in the 3D view.
-#ifndef pqBATHandles_h
-#define pqBATHandles_h
+#ifndef pqHandles_h
+#define pqHandles_h
 
 #include "pqInteractivePropertyWidget.h"
 
@@ -9,15 +9,15 @@ class pqView;
 
 /// A 3D widget of ParaView for numbers in the coordinates of the data. It is away while the view
 /// draws the data moved, turned or scaled, since it would not be where they are.
-class pqBATHandles : public pqInteractivePropertyWidget
+class pqHandles : public pqInteractivePropertyWidget
 {
   Q_OBJECT
   typedef pqInteractivePropertyWidget Superclass;
 
 public:
   /// `name`: of a proxy in the group representations.
-  pqBATHandles(const char* name, vtkSMProxy* proxy, vtkSMPropertyGroup* group, QWidget* parent);
-  ~pqBATHandles() override;
+  pqHandles(const char* name, vtkSMProxy* proxy, vtkSMPropertyGroup* group, QWidget* parent);
+  ~pqHandles() override;
 
   void setView(pqView* view) override;
 
@@ -32,7 +32,7 @@ private Q_SLOTS:
   void viewChanges();
 
 private:
-  Q_DISABLE_COPY(pqBATHandles)
+  Q_DISABLE_COPY(pqHandles)
 
   bool InPlace = true;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pqBATCount.h"
+#include "pqCount.h"
 
 #include <QCoreApplication>
 #include <QLocale>
@@ -19,7 +19,7 @@ QString bat_count::part(double number, double whole)
   constexpr double million = 1e6;
   if (whole < million)
   {
-    return QCoreApplication::translate("pqBATCount", "%1 of %2")
+    return QCoreApplication::translate("pqCount", "%1 of %2")
       .arg(bat_count::grouped(number), bat_count::grouped(whole));
   }
   const auto millions = [](double count)
@@ -28,12 +28,12 @@ QString bat_count::part(double number, double whole)
     const double tenths = std::floor(10.0 * count / million) / 10.0;
     return QLocale(QLocale::English).toString(tenths, 'f', tenths == std::floor(tenths) ? 0 : 1);
   };
-  return QCoreApplication::translate("pqBATCount", "%1 of %2 million")
+  return QCoreApplication::translate("pqCount", "%1 of %2 million")
     .arg(millions(number), millions(whole));
 }
 
 //-----------------------------------------------------------------------------
-QString pqBATCount::text() const
+QString pqCount::text() const
 {
   if (this->isExact())
   {
@@ -41,10 +41,10 @@ QString pqBATCount::text() const
   }
   if (this->Likely < 1.0)
   {
-    return QCoreApplication::translate("pqBATCount", "hardly any");
+    return QCoreApplication::translate("pqCount", "hardly any");
   }
   const double unit = std::max(1.0, std::pow(10.0, std::floor(std::log10(this->Likely)) - 2.0));
   const double round = std::round(this->Likely / unit) * unit;
-  return QCoreApplication::translate("pqBATCount", "about %1")
+  return QCoreApplication::translate("pqCount", "about %1")
     .arg(bat_count::grouped(std::min(this->Most, std::max(this->Least, round))));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pqBATBudgetWidget.h"
+#include "pqBudgetWidget.h"
 
 #include "pqLineEdit.h"
 
@@ -21,8 +21,7 @@ QString Hint(vtkSMProperty* property, const char* name)
 }
 
 // With the words of the hint.
-pqBATBudgetWidget::Format FormatOf(
-  vtkSMProperty* property, const pqBATBudgetWidget::Format& numbers)
+pqBudgetWidget::Format FormatOf(vtkSMProperty* property, const pqBudgetWidget::Format& numbers)
 {
   const QString zero = Hint(property, "zero");
   const QString per = Hint(property, "per");
@@ -51,7 +50,7 @@ pqBATBudgetWidget::Format FormatOf(
 }
 
 //-----------------------------------------------------------------------------
-pqBATBudgetWidget::pqBATBudgetWidget(vtkSMProxy* smproxy, vtkSMProperty* smproperty,
+pqBudgetWidget::pqBudgetWidget(vtkSMProxy* smproxy, vtkSMProperty* smproperty,
   const QString& examples, const Format& format, QWidget* parentWidget)
   : Superclass(smproxy, parentWidget)
   , Text(FormatOf(smproperty, format))
@@ -72,10 +71,10 @@ pqBATBudgetWidget::pqBATBudgetWidget(vtkSMProxy* smproxy, vtkSMProperty* smprope
 }
 
 //-----------------------------------------------------------------------------
-pqBATBudgetWidget::~pqBATBudgetWidget() = default;
+pqBudgetWidget::~pqBudgetWidget() = default;
 
 //-----------------------------------------------------------------------------
-pqBATBudgetWidget::Amount pqBATBudgetWidget::parseAmount(const QString& text, const QString& units)
+pqBudgetWidget::Amount pqBudgetWidget::parseAmount(const QString& text, const QString& units)
 {
   const QRegularExpression amount("^([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+]?[0-9]+)?" + units + "$");
   QString plain = text.trimmed().toLower();
@@ -89,13 +88,13 @@ pqBATBudgetWidget::Amount pqBATBudgetWidget::parseAmount(const QString& text, co
 }
 
 //-----------------------------------------------------------------------------
-QString pqBATBudgetWidget::budget() const
+QString pqBudgetWidget::budget() const
 {
   return QString::number(this->Budget, 'f', QLocale::FloatingPointShortest);
 }
 
 //-----------------------------------------------------------------------------
-void pqBATBudgetWidget::setBudget(const QString& text)
+void pqBudgetWidget::setBudget(const QString& text)
 {
   const double value = this->Text.Parse(text);
   if (value >= 0.0 && value != this->Budget)
@@ -107,7 +106,7 @@ void pqBATBudgetWidget::setBudget(const QString& text)
 }
 
 //-----------------------------------------------------------------------------
-void pqBATBudgetWidget::textEdited()
+void pqBudgetWidget::textEdited()
 {
   this->setBudget(this->Number->text());
 }

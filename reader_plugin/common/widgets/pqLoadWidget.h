@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is loaded, and what Apply would load, in words.
-#ifndef pqBATLoadWidget_h
-#define pqBATLoadWidget_h
+#ifndef pqLoadWidget_h
+#define pqLoadWidget_h
 
 #include "pqPropertyWidget.h"
 
 #include <QStringList>
 
 class QLabel;
-class pqBATPendingReader;
+class pqPendingReader;
 class pqServerManagerModelItem;
 
 /// For the property of a reader that says how much is loaded; the reader also has the properties
 /// Aborted and Error. Below what the subclass makes is a text: what is loaded and, before Apply,
 /// what would be. It takes as many lines as it has, and no fewer than before while it is edited.
-class pqBATLoadWidget : public pqPropertyWidget
+class pqLoadWidget : public pqPropertyWidget
 {
   Q_OBJECT
   typedef pqPropertyWidget Superclass;
 
 public:
-  ~pqBATLoadWidget() override;
+  ~pqLoadWidget() override;
 
 protected:
   /// `pending` answers for settings that are not applied; the text is called `name`.
-  pqBATLoadWidget(
-    vtkSMProxy* proxy, pqBATPendingReader* pending, const QString& name, QWidget* parent);
+  pqLoadWidget(vtkSMProxy* proxy, pqPendingReader* pending, const QString& name, QWidget* parent);
 
   /// Last in the constructor of a subclass. `settings`: properties that change what Apply would
   /// load. `information`: those that texts need.
@@ -58,14 +57,14 @@ private Q_SLOTS:
   void stateChanged(pqServerManagerModelItem* item);
 
 private:
-  Q_DISABLE_COPY(pqBATLoadWidget)
+  Q_DISABLE_COPY(pqLoadWidget)
 
   void updateInformation();
   void ask();
   void updateHeight();
   bool isApplied() const;
 
-  pqBATPendingReader* Pending;
+  pqPendingReader* Pending;
   QStringList Information;
   int Height = 0;      ///< of the text
   bool Loaded = false; ///< what is loaded is what the panel says

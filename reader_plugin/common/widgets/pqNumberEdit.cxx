@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pqBATNumberEdit.h"
+#include "pqNumberEdit.h"
 
 #include "WrongField.h"
-#include "pqBATRangeScale.h"
+#include "pqRangeScale.h"
 
 #include <QPainter>
 #include <QRegularExpression>
@@ -12,7 +12,7 @@
 #include <QStyleOptionFrame>
 
 //-----------------------------------------------------------------------------
-pqBATNumberEdit::pqBATNumberEdit(bool isOptional, QWidget* parentWidget)
+pqNumberEdit::pqNumberEdit(bool isOptional, QWidget* parentWidget)
   : Superclass(parentWidget)
 {
   static const QString number = "[-+]?(([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?|inf)";
@@ -22,10 +22,10 @@ pqBATNumberEdit::pqBATNumberEdit(bool isOptional, QWidget* parentWidget)
 }
 
 //-----------------------------------------------------------------------------
-pqBATNumberEdit::~pqBATNumberEdit() = default;
+pqNumberEdit::~pqNumberEdit() = default;
 
 //-----------------------------------------------------------------------------
-void pqBATNumberEdit::showNumber(const QString& number)
+void pqNumberEdit::showNumber(const QString& number)
 {
   const QSignalBlocker blocker(this);
   if (this->text() != number)
@@ -36,27 +36,27 @@ void pqBATNumberEdit::showNumber(const QString& number)
 }
 
 //-----------------------------------------------------------------------------
-void pqBATNumberEdit::markWrong(const QString& what)
+void pqNumberEdit::markWrong(const QString& what)
 {
   bat_field::markWrong(this, what, bat_range::readable(this->text()));
 }
 
 //-----------------------------------------------------------------------------
-QSize pqBATNumberEdit::sizeHint() const
+QSize pqNumberEdit::sizeHint() const
 {
   return QSize(
     this->fontMetrics().horizontalAdvance("-1.234e-12 ") + 6, Superclass::sizeHint().height());
 }
 
 //-----------------------------------------------------------------------------
-QSize pqBATNumberEdit::minimumSizeHint() const
+QSize pqNumberEdit::minimumSizeHint() const
 {
   return QSize(
     this->fontMetrics().horizontalAdvance("-1.234 ") + 6, Superclass::minimumSizeHint().height());
 }
 
 //-----------------------------------------------------------------------------
-void pqBATNumberEdit::paintEvent(QPaintEvent* event)
+void pqNumberEdit::paintEvent(QPaintEvent* event)
 {
   if (this->hasFocus())
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pqBATPendingReader.h"
+#include "pqPendingReader.h"
 
 #include "pqApplicationCore.h"
 #include "pqSMAdaptor.h"
@@ -30,7 +30,7 @@ bool IsOwn(const char* name, vtkSMProperty* property, const char* answerSwitch)
 }
 
 //-----------------------------------------------------------------------------
-pqBATPendingReader::pqBATPendingReader(
+pqPendingReader::pqPendingReader(
   vtkSMProxy* reader, const Question& question, QObject* parentObject)
   : Superclass(parentObject)
   , Asked(question)
@@ -38,14 +38,14 @@ pqBATPendingReader::pqBATPendingReader(
 {
   this->Soon.setSingleShot(true);
   this->Soon.setInterval(Milliseconds);
-  QObject::connect(&this->Soon, &QTimer::timeout, this, &pqBATPendingReader::ask);
+  QObject::connect(&this->Soon, &QTimer::timeout, this, &pqPendingReader::ask);
 }
 
 //-----------------------------------------------------------------------------
-pqBATPendingReader::~pqBATPendingReader() = default;
+pqPendingReader::~pqPendingReader() = default;
 
 //-----------------------------------------------------------------------------
-void pqBATPendingReader::request()
+void pqPendingReader::request()
 {
   if (!this->Soon.isActive())
   {
@@ -54,7 +54,7 @@ void pqBATPendingReader::request()
 }
 
 //-----------------------------------------------------------------------------
-void pqBATPendingReader::forget()
+void pqPendingReader::forget()
 {
   this->Soon.stop();
   this->Answer.clear();
@@ -63,7 +63,7 @@ void pqBATPendingReader::forget()
 
 //-----------------------------------------------------------------------------
 // Not registered, so that neither the pipeline, nor traces, nor state files have it.
-vtkSMProxy* pqBATPendingReader::other()
+vtkSMProxy* pqPendingReader::other()
 {
   vtkSMProperty* answer = this->Reader->GetProperty(this->Asked.Answer);
   vtkSMProxy* inner = answer ? answer->GetParent() : nullptr;
@@ -84,7 +84,7 @@ vtkSMProxy* pqBATPendingReader::other()
 }
 
 //-----------------------------------------------------------------------------
-void pqBATPendingReader::ask()
+void pqPendingReader::ask()
 {
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
   pqServer* server = this->Reader ? model->findServer(this->Reader->GetSession()) : nullptr;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The box of a reader: numbers, and a box in the 3D view that is dragged.
-#ifndef pqBATBoxWidget_h
-#define pqBATBoxWidget_h
+#ifndef pqBoxWidget_h
+#define pqBoxWidget_h
 
-#include "pqBATHandles.h"
+#include "pqHandles.h"
 
 #include <QList>
 #include <QVariant>
@@ -12,22 +12,22 @@
 
 class QCheckBox;
 class QToolButton;
-class pqBATNumberEdit;
+class pqNumberEdit;
 
 /// Panel widget "bat_box" for a group with properties of the functions UseBox and Box (x min, x
 /// max, y min, y max, z min, z max) of a proxy that also has the property Bounds, the box of the
 /// data. If the first has another name, its label is that of the check box. What was not dragged
 /// keeps its digits. Buttons make it the box of the whole file, of what is selected, or of what is
 /// in view.
-class pqBATBoxWidget : public pqBATHandles
+class pqBoxWidget : public pqHandles
 {
   Q_OBJECT
   Q_PROPERTY(QList<QVariant> box READ box WRITE setBox NOTIFY boxChanged)
-  typedef pqBATHandles Superclass;
+  typedef pqHandles Superclass;
 
 public:
-  pqBATBoxWidget(vtkSMProxy* proxy, vtkSMPropertyGroup* group, QWidget* parent = nullptr);
-  ~pqBATBoxWidget() override;
+  pqBoxWidget(vtkSMProxy* proxy, vtkSMPropertyGroup* group, QWidget* parent = nullptr);
+  ~pqBoxWidget() override;
 
   QList<QVariant> box() const;
 
@@ -56,7 +56,7 @@ private Q_SLOTS:
   void viewSwitched();
 
 private:
-  Q_DISABLE_COPY(pqBATBoxWidget)
+  Q_DISABLE_COPY(pqBoxWidget)
   using Ends = std::array<double, 6>;
 
   void takeBox(const Ends& box);
@@ -73,7 +73,7 @@ private:
   QToolButton* Selection;
   QToolButton* View;
   QWidget* Numbers;
-  std::array<pqBATNumberEdit*, 6> Edits;
+  std::array<pqNumberEdit*, 6> Edits;
 };
 
 #endif

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A number in a narrow place.
-#ifndef pqBATNumberEdit_h
-#define pqBATNumberEdit_h
+#ifndef pqNumberEdit_h
+#define pqNumberEdit_h
 
 #include "pqLineEdit.h"
 
 /// Edits a number as a text, so that it keeps all its digits; shows it short unless it is edited.
-class pqBATNumberEdit : public pqLineEdit
+class pqNumberEdit : public pqLineEdit
 {
   Q_OBJECT
   typedef pqLineEdit Superclass;
 
 public:
   /// `isOptional`: the text may be empty.
-  explicit pqBATNumberEdit(bool isOptional, QWidget* parent = nullptr);
-  ~pqBATNumberEdit() override;
+  explicit pqNumberEdit(bool isOptional, QWidget* parent = nullptr);
+  ~pqNumberEdit() override;
 
   /// Shows a number without telling that it has changed.
   void showNumber(const QString& text);
@@ -28,7 +28,7 @@ protected:
   void paintEvent(QPaintEvent*) override;
 
 private:
-  Q_DISABLE_COPY(pqBATNumberEdit)
+  Q_DISABLE_COPY(pqNumberEdit)
 };
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pqBATRefineBehavior.h"
+#include "pqRefineBehavior.h"
 
 #include "BlockDrawnEvent.h"
-#include "pqBATAbortBehavior.h"
+#include "pqAbortBehavior.h"
 
 #include "pqAnimationScene.h"
 #include "pqApplicationCore.h"
@@ -80,19 +80,18 @@ bool HasMoreToLoad(vtkSMProxy* reader)
 }
 
 //-----------------------------------------------------------------------------
-pqBATRefineBehavior::pqBATRefineBehavior(pqBATAbortBehavior* loads, QObject* parentObject)
+pqRefineBehavior::pqRefineBehavior(pqAbortBehavior* loads, QObject* parentObject)
   : QObject(parentObject)
   , Loads(loads)
   , Events(this)
 {
   this->Idle.setSingleShot(true);
   this->Idle.setInterval(IdleMilliseconds);
-  QObject::connect(&this->Idle, &QTimer::timeout, this, &pqBATRefineBehavior::refine);
+  QObject::connect(&this->Idle, &QTimer::timeout, this, &pqRefineBehavior::refine);
 
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
-  QObject::connect(model, &pqServerManagerModel::viewAdded, this, &pqBATRefineBehavior::watchView);
-  QObject::connect(
-    model, &pqServerManagerModel::proxyAdded, this, &pqBATRefineBehavior::watchProxy);
+  QObject::connect(model, &pqServerManagerModel::viewAdded, this, &pqRefineBehavior::watchView);
+  QObject::connect(model, &pqServerManagerModel::proxyAdded, this, &pqRefineBehavior::watchProxy);
   for (pqView* view : model->findItems<pqView*>())
   {
     this->watchView(view);
@@ -104,7 +103,7 @@ pqBATRefineBehavior::pqBATRefineBehavior(pqBATAbortBehavior* loads, QObject* par
 }
 
 //-----------------------------------------------------------------------------
-void pqBATRefineBehavior::watchView(pqView* view)
+void pqRefineBehavior::watchView(pqView* view)
 {
   QObject::connect(view, &pqView::endRender, this, [this, view]() { this->pictureEnded(view); });
   vtkSMViewProxy* proxy = view->getViewProxy();
@@ -127,19 +126,19 @@ void pqBATRefineBehavior::watchView(pqView* view)
 }
 
 //-----------------------------------------------------------------------------
-void pqBATRefineBehavior::mayGiveUp()
+void pqRefineBehavior::mayGiveUp()
 {
   this->MayGiveUp = true;
 }
 
 //-----------------------------------------------------------------------------
-void pqBATRefineBehavior::mayNotGiveUp()
+void pqRefineBehavior::mayNotGiveUp()
 {
   this->MayGiveUp = false;
 }
 
 //-----------------------------------------------------------------------------
-void pqBATRefineBehavior::blockDrawn(vtkObject* window)
+void pqRefineBehavior::blockDrawn(vtkObject* window)
 {
   if (!this->MayGiveUp)
   {
@@ -147,7 +146,7 @@ void pqBATRefineBehavior::blockDrawn(vtkObject* window)
   }
   if (!this->Events.isHolding())
   {
-    this->Events.hold(pqBATHeldEvents::Painting::Held);
+    this->Events.hold(pqHeldEvents::Painting::Held);
   }
   this->Events.look();
   if (this->Events.someoneWaits())
@@ -159,7 +158,7 @@ void pqBATRefineBehavior::blockDrawn(vtkObject* window)
 
 //-----------------------------------------------------------------------------
 // Each picture, one of an interaction too, puts the next step off.
-void pqBATRefineBehavior::pictureEnded(pqView* view)
+void pqRefineBehavior::pictureEnded(pqView* view)
 {
   this->Outdated.removeAll(view);
   const bool wasSample = EndSample(view);
@@ -178,7 +177,7 @@ void pqBATRefineBehavior::pictureEnded(pqView* view)
 }
 
 //-----------------------------------------------------------------------------
-void pqBATRefineBehavior::watchProxy(pqProxy* proxy)
+void pqRefineBehavior::watchProxy(pqProxy* proxy)
 {
   if (qobject_cast<pqAnimationScene*>(proxy))
   {
@@ -188,20 +187,20 @@ void pqBATRefineBehavior::watchProxy(pqProxy* proxy)
 }
 
 //-----------------------------------------------------------------------------
-void pqBATRefineBehavior::sceneStarted()
+void pqRefineBehavior::sceneStarted()
 {
   ++this->PlayingScenes;
 }
 
 //-----------------------------------------------------------------------------
-void pqBATRefineBehavior::sceneStopped()
+void pqRefineBehavior::sceneStopped()
 {
   --this->PlayingScenes;
   this->Idle.start();
 }
 
 //-----------------------------------------------------------------------------
-bool pqBATRefineBehavior::isShown(pqPipelineSource* source) const
+bool pqRefineBehavior::isShown(pqPipelineSource* source) const
 {
   for (pqView* view : source->getViews())
   {
@@ -214,7 +213,7 @@ bool pqBATRefineBehavior::isShown(pqPipelineSource* source) const
 }
 
 //-----------------------------------------------------------------------------
-bool pqBATRefineBehavior::canRefine(pqPipelineSource* source) const
+bool pqRefineBehavior::canRefine(pqPipelineSource* source) const
 {
   vtkSMProxy* reader = source->getProxy();
   return reader->GetProperty("LoadMore") && source->modifiedState() == pqProxy::UNMODIFIED &&
@@ -223,7 +222,7 @@ bool pqBATRefineBehavior::canRefine(pqPipelineSource* source) const
 }
 
 //-----------------------------------------------------------------------------
-void pqBATRefineBehavior::draw(const QList<QPointer<pqView>>& views)
+void pqRefineBehavior::draw(const QList<QPointer<pqView>>& views)
 {
   this->MayGiveUp = true;
   this->Loads->setYields(true);
@@ -239,7 +238,7 @@ void pqBATRefineBehavior::draw(const QList<QPointer<pqView>>& views)
 }
 
 //-----------------------------------------------------------------------------
-void pqBATRefineBehavior::refine()
+void pqRefineBehavior::refine()
 {
   if (QGuiApplication::mouseButtons() != Qt::NoButton || this->PlayingScenes > 0 || IsBusy())
   {

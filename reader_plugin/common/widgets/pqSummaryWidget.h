@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a filter says of its last update, in words.
-#ifndef pqBATSummaryWidget_h
-#define pqBATSummaryWidget_h
+#ifndef pqSummaryWidget_h
+#define pqSummaryWidget_h
 
 #include "pqInformationLabel.h"
 
 /// Panel widget "bat_summary" for a property of one text that is information only, asked for after
 /// each update.
-class pqBATSummaryWidget : public pqInformationLabel
+class pqSummaryWidget : public pqInformationLabel
 {
   Q_OBJECT
   typedef pqInformationLabel Superclass;
 
 public:
-  pqBATSummaryWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);
-  ~pqBATSummaryWidget() override;
+  pqSummaryWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);
+  ~pqSummaryWidget() override;
 
 protected:
   void showEvent(QShowEvent*) override;
@@ -23,7 +23,7 @@ private Q_SLOTS:
   void ask();
 
 private:
-  Q_DISABLE_COPY(pqBATSummaryWidget)
+  Q_DISABLE_COPY(pqSummaryWidget)
 };
 
 #endif

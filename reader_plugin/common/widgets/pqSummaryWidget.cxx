@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pqBATSummaryWidget.h"
+#include "pqSummaryWidget.h"
 
 #include "pqApplicationCore.h"
 #include "pqPipelineSource.h"
@@ -11,7 +11,7 @@
 #include <QLabel>
 
 //-----------------------------------------------------------------------------
-pqBATSummaryWidget::pqBATSummaryWidget(
+pqSummaryWidget::pqSummaryWidget(
   vtkSMProxy* smproxy, vtkSMProperty* smproperty, QWidget* parentWidget)
   : Superclass(smproxy, smproperty, "SummaryText", parentWidget)
 {
@@ -25,17 +25,17 @@ pqBATSummaryWidget::pqBATSummaryWidget(
 }
 
 //-----------------------------------------------------------------------------
-pqBATSummaryWidget::~pqBATSummaryWidget() = default;
+pqSummaryWidget::~pqSummaryWidget() = default;
 
 //-----------------------------------------------------------------------------
-void pqBATSummaryWidget::showEvent(QShowEvent* event)
+void pqSummaryWidget::showEvent(QShowEvent* event)
 {
   Superclass::showEvent(event);
   this->ask();
 }
 
 //-----------------------------------------------------------------------------
-void pqBATSummaryWidget::ask()
+void pqSummaryWidget::ask()
 {
   this->showTextOf(this->proxy(), tr("after Apply"));
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A number of particles that is known, or about known, as the panel says it.
-#ifndef pqBATCount_h
-#define pqBATCount_h
+#ifndef pqCount_h
+#define pqCount_h
 
 #include <QString>
 
-struct pqBATCount
+struct pqCount
 {
   double Least = 0.0;
   double Likely = 0.0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a user does while something else goes on.
-#ifndef pqBATHeldEvents_h
-#define pqBATHeldEvents_h
+#ifndef pqHeldEvents_h
+#define pqHeldEvents_h
 
 #include <QElapsedTimer>
 #include <QObject>
@@ -19,7 +19,7 @@ class QWindow;
 
 /// Work in the thread of the window must look at events to know what the user does; those that
 /// could start other work are held, and come when it has ended.
-class pqBATHeldEvents : public QObject
+class pqHeldEvents : public QObject
 {
   Q_OBJECT
 
@@ -31,8 +31,8 @@ public:
   };
 
   /// `takes` is asked of each event of a window first; what it says true to is its own.
-  explicit pqBATHeldEvents(QObject* parent, std::function<bool(QWindow*, QEvent*)> takes = nullptr);
-  ~pqBATHeldEvents() override;
+  explicit pqHeldEvents(QObject* parent, std::function<bool(QWindow*, QEvent*)> takes = nullptr);
+  ~pqHeldEvents() override;
 
   void hold(Painting painting);
   /// Looks at what has come, if the last look is long enough ago.
@@ -47,7 +47,7 @@ protected:
   bool eventFilter(QObject* object, QEvent* event) override;
 
 private:
-  Q_DISABLE_COPY(pqBATHeldEvents)
+  Q_DISABLE_COPY(pqHeldEvents)
 
   bool windowEvent(QWindow* window, QEvent* event);
   void wait(QWindow* window, QEvent* event);

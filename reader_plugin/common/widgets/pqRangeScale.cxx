@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pqBATRangeScale.h"
+#include "pqRangeScale.h"
 
 #include <QRegularExpression>
 
@@ -32,7 +32,7 @@ double PowerOfTenBelow(double step)
 }
 
 //-----------------------------------------------------------------------------
-double pqBATHistogram::largestShare() const
+double pqHistogram::largestShare() const
 {
   double sum = 0.0;
   double largest = 0.0;
@@ -45,8 +45,8 @@ double pqBATHistogram::largestShare() const
 }
 
 //-----------------------------------------------------------------------------
-pqBATRangeScale::pqBATRangeScale(
-  const QString& minimum, const QString& maximum, const pqBATHistogram& histogram)
+pqRangeScale::pqRangeScale(
+  const QString& minimum, const QString& maximum, const pqHistogram& histogram)
   : Minimum(minimum)
   , Maximum(maximum)
   , Axis(histogram)
@@ -67,7 +67,7 @@ pqBATRangeScale::pqBATRangeScale(
 }
 
 //-----------------------------------------------------------------------------
-bool pqBATRangeScale::isUsable() const
+bool pqRangeScale::isUsable() const
 {
   return this->Exact ? this->Extent > 0 && this->Axis.Lower <= this->Axis.Upper
                      : this->Axis.Lower < this->Axis.Upper && std::isfinite(this->Axis.Lower) &&
@@ -75,13 +75,13 @@ bool pqBATRangeScale::isUsable() const
 }
 
 //-----------------------------------------------------------------------------
-bool pqBATRangeScale::hasValues() const
+bool pqRangeScale::hasValues() const
 {
   return bat_range::hasValues(this->Minimum, this->Maximum);
 }
 
 //-----------------------------------------------------------------------------
-double pqBATRangeScale::value(double place) const
+double pqRangeScale::value(double place) const
 {
   if (this->Axis.StraightBelow > 0.0)
   {
@@ -93,7 +93,7 @@ double pqBATRangeScale::value(double place) const
 }
 
 //-----------------------------------------------------------------------------
-double pqBATRangeScale::place(const QString& text, double otherwise) const
+double pqRangeScale::place(const QString& text, double otherwise) const
 {
   bool ok = false;
   const double number = text.toDouble(&ok);
@@ -126,7 +126,7 @@ double pqBATRangeScale::place(const QString& text, double otherwise) const
 }
 
 //-----------------------------------------------------------------------------
-QString pqBATRangeScale::text(double place) const
+QString pqRangeScale::text(double place) const
 {
   if (!(place > 0.0) || !this->isUsable())
   {
@@ -156,20 +156,20 @@ QString pqBATRangeScale::text(double place) const
 }
 
 //-----------------------------------------------------------------------------
-QString pqBATRangeScale::lowerLimit(const QString& text) const
+QString pqRangeScale::lowerLimit(const QString& text) const
 {
   return text == this->Minimum ? QString() : text;
 }
 
 //-----------------------------------------------------------------------------
-QString pqBATRangeScale::upperLimit(const QString& text) const
+QString pqRangeScale::upperLimit(const QString& text) const
 {
   return text == this->Maximum ? QString() : text;
 }
 
 //-----------------------------------------------------------------------------
 // Multiples of a power of ten, counted from the smallest in 64 bits.
-QString pqBATRangeScale::integer(double place, double rounding) const
+QString pqRangeScale::integer(double place, double rounding) const
 {
   constexpr quint64 parts = 1u << 20;
   quint64 distance = 0;
@@ -225,7 +225,7 @@ QString pqBATRangeScale::integer(double place, double rounding) const
 }
 
 //-----------------------------------------------------------------------------
-QString pqBATRangeScale::stepped(double place, double step) const
+QString pqRangeScale::stepped(double place, double step) const
 {
   const QString here = this->text(place);
   // Steps grow until they lead to another integer.

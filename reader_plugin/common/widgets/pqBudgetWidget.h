@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A budget of a reader: a number in one field, written as people write it.
-#ifndef pqBATBudgetWidget_h
-#define pqBATBudgetWidget_h
+#ifndef pqBudgetWidget_h
+#define pqBudgetWidget_h
 
 #include "pqPropertyWidget.h"
 
@@ -14,14 +14,14 @@ class QLineEdit;
 /// the largest:
 ///
 ///   <Amount zero="no limit" per="per file" max="65536"/>
-class pqBATBudgetWidget : public pqPropertyWidget
+class pqBudgetWidget : public pqPropertyWidget
 {
   Q_OBJECT
   Q_PROPERTY(QString budget READ budget WRITE setBudget NOTIFY budgetChanged)
   typedef pqPropertyWidget Superclass;
 
 public:
-  ~pqBATBudgetWidget() override;
+  ~pqBudgetWidget() override;
 
   /// The number of the property.
   QString budget() const;
@@ -51,14 +51,14 @@ public:
 protected:
   /// `format` of numbers without the words of the hint. The field is called as the property, with
   /// "Number".
-  pqBATBudgetWidget(vtkSMProxy* proxy, vtkSMProperty* property, const QString& examples,
+  pqBudgetWidget(vtkSMProxy* proxy, vtkSMProperty* property, const QString& examples,
     const Format& format, QWidget* parent);
 
 private Q_SLOTS:
   void textEdited();
 
 private:
-  Q_DISABLE_COPY(pqBATBudgetWidget)
+  Q_DISABLE_COPY(pqBudgetWidget)
 
   Format Text;
   double Budget = 0.0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Refine While Idle: readers load more, step by step, while nothing else is to be done.
-#ifndef pqBATRefineBehavior_h
-#define pqBATRefineBehavior_h
+#ifndef pqRefineBehavior_h
+#define pqRefineBehavior_h
 
-#include "pqBATHeldEvents.h"
+#include "pqHeldEvents.h"
 
 #include "vtkEventQtSlotConnect.h"
 #include "vtkNew.h"
@@ -15,7 +15,7 @@
 #include <QTimer>
 
 class pqAnimationScene;
-class pqBATAbortBehavior;
+class pqAbortBehavior;
 class pqPipelineSource;
 class pqProxy;
 class pqView;
@@ -27,12 +27,12 @@ class vtkObject;
 /// where LoadedQuality (of a grid, LoadedLevel) is TargetQuality (TargetLevel). As soon as the user
 /// presses a button or a key or turns the wheel, a step is put off and its picture is given up, and
 /// so is the picture after the mouse has turned the scene; both are made up for when there is time.
-class pqBATRefineBehavior : public QObject
+class pqRefineBehavior : public QObject
 {
   Q_OBJECT
 
 public:
-  explicit pqBATRefineBehavior(pqBATAbortBehavior* loads, QObject* parent = nullptr);
+  explicit pqRefineBehavior(pqAbortBehavior* loads, QObject* parent = nullptr);
 
 private Q_SLOTS:
   void watchView(pqView* view);
@@ -45,7 +45,7 @@ private Q_SLOTS:
   void mayNotGiveUp();
 
 private:
-  Q_DISABLE_COPY(pqBATRefineBehavior)
+  Q_DISABLE_COPY(pqRefineBehavior)
 
   void pictureEnded(pqView* view);
   void draw(const QList<QPointer<pqView>>& views);
@@ -54,9 +54,9 @@ private:
 
   QTimer Idle;
   QElapsedTimer Step; ///< from its beginning to its picture
-  pqBATAbortBehavior* Loads;
+  pqAbortBehavior* Loads;
   vtkNew<vtkEventQtSlotConnect> Turned;
-  pqBATHeldEvents Events;           ///< during a picture
+  pqHeldEvents Events;              ///< during a picture
   bool MayGiveUp = false;           ///< a picture that is drawn now
   bool GivenUp = false;             ///< this picture
   QList<QPointer<pqView>> Outdated; ///< their last pictures were given up

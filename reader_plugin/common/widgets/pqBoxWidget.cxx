@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pqBATBoxWidget.h"
+#include "pqBoxWidget.h"
 
 #include "DataInView.h"
 #include "SelectedIds.h"
-#include "pqBATNumberEdit.h"
-#include "pqBATRangeScale.h"
+#include "pqNumberEdit.h"
+#include "pqRangeScale.h"
 
 #include "pqCoreUtilities.h"
 #include "pqView.h"
@@ -46,8 +46,7 @@ QToolButton* NewButton(const char* name, const QString& text, const QString& hel
 }
 
 //-----------------------------------------------------------------------------
-pqBATBoxWidget::pqBATBoxWidget(
-  vtkSMProxy* smproxy, vtkSMPropertyGroup* smgroup, QWidget* parentWidget)
+pqBoxWidget::pqBoxWidget(vtkSMProxy* smproxy, vtkSMPropertyGroup* smgroup, QWidget* parentWidget)
   : Superclass("BoxWidgetRepresentation", smproxy, smgroup, parentWidget)
 {
   this->setShowLabel(false);
@@ -66,7 +65,7 @@ pqBATBoxWidget::pqBATBoxWidget(
     grid->addWidget(new QLabel(name, this->Numbers), axis, 0);
     for (int end = 0; end < 2; ++end)
     {
-      auto* edit = new pqBATNumberEdit(false, this->Numbers);
+      auto* edit = new pqNumberEdit(false, this->Numbers);
       edit->setObjectName(QString("Box%1").arg(2 * axis + end));
       edit->setAccessibleName((end == 0 ? tr("Smallest %1") : tr("Largest %1")).arg(name));
       grid->addWidget(edit, axis, 1 + end);
@@ -143,10 +142,10 @@ pqBATBoxWidget::pqBATBoxWidget(
 }
 
 //-----------------------------------------------------------------------------
-pqBATBoxWidget::~pqBATBoxWidget() = default;
+pqBoxWidget::~pqBoxWidget() = default;
 
 //-----------------------------------------------------------------------------
-QList<QVariant> pqBATBoxWidget::box() const
+QList<QVariant> pqBoxWidget::box() const
 {
   QList<QVariant> values;
   for (const double end : this->Box)
@@ -157,7 +156,7 @@ QList<QVariant> pqBATBoxWidget::box() const
 }
 
 //-----------------------------------------------------------------------------
-void pqBATBoxWidget::setBox(const QList<QVariant>& values)
+void pqBoxWidget::setBox(const QList<QVariant>& values)
 {
   Ends box = this->Box;
   for (int i = 0; i < 6 && i < values.size(); ++i)
@@ -174,7 +173,7 @@ void pqBATBoxWidget::setBox(const QList<QVariant>& values)
 }
 
 //-----------------------------------------------------------------------------
-void pqBATBoxWidget::showNumbers()
+void pqBoxWidget::showNumbers()
 {
   for (std::size_t i = 0; i < 6; ++i)
   {
@@ -185,7 +184,7 @@ void pqBATBoxWidget::showNumbers()
 }
 
 //-----------------------------------------------------------------------------
-void pqBATBoxWidget::numberEdited()
+void pqBoxWidget::numberEdited()
 {
   QList<QVariant> values = this->box();
   for (std::size_t i = 0; i < 6; ++i)
@@ -202,7 +201,7 @@ void pqBATBoxWidget::numberEdited()
 }
 
 //-----------------------------------------------------------------------------
-void pqBATBoxWidget::takeBox(const Ends& box)
+void pqBoxWidget::takeBox(const Ends& box)
 {
   QList<QVariant> values;
   for (const double end : box)
@@ -215,7 +214,7 @@ void pqBATBoxWidget::takeBox(const Ends& box)
 //-----------------------------------------------------------------------------
 // A box that is switched on is that of the data that are shown, which may be those of another time
 // step than the first.
-void pqBATBoxWidget::useToggled(bool use)
+void pqBoxWidget::useToggled(bool use)
 {
   if (use && this->Box == this->Start && vtkSMPropertyHelper(this->UseProperty).GetAsInt() == 0)
   {
@@ -225,13 +224,13 @@ void pqBATBoxWidget::useToggled(bool use)
 }
 
 //-----------------------------------------------------------------------------
-void pqBATBoxWidget::fitToAll()
+void pqBoxWidget::fitToAll()
 {
   this->takeBox(bat_view::dataBox(this->proxy()));
 }
 
 //-----------------------------------------------------------------------------
-void pqBATBoxWidget::fitToSelection()
+void pqBoxWidget::fitToSelection()
 {
   pqOutputPort* port = bat_selection::selectedPort(this->proxy());
   if (!port)
@@ -249,7 +248,7 @@ void pqBATBoxWidget::fitToSelection()
 }
 
 //-----------------------------------------------------------------------------
-void pqBATBoxWidget::fitToView()
+void pqBoxWidget::fitToView()
 {
   const auto box =
     bat_view::boxInView(this->view(), this->proxy(), bat_view::dataBox(this->proxy()));
@@ -263,19 +262,19 @@ void pqBATBoxWidget::fitToView()
 }
 
 //-----------------------------------------------------------------------------
-void pqBATBoxWidget::selectionChanged()
+void pqBoxWidget::selectionChanged()
 {
   this->Selection->setEnabled(bat_selection::selectedPort(this->proxy()) != nullptr);
 }
 
 //-----------------------------------------------------------------------------
-void pqBATBoxWidget::viewSwitched()
+void pqBoxWidget::viewSwitched()
 {
   this->View->setEnabled(bat_view::is3D(this->view()));
 }
 
 //-----------------------------------------------------------------------------
-void pqBATBoxWidget::showInPlace(bool inPlace)
+void pqBoxWidget::showInPlace(bool inPlace)
 {
   this->Show->setEnabled(inPlace);
   this->Show->setToolTip(inPlace
@@ -286,7 +285,7 @@ void pqBATBoxWidget::showInPlace(bool inPlace)
 //-----------------------------------------------------------------------------
 // The box, with what cannot be drawn made drawable: ends that are infinite or the wrong way round,
 // and sides without length.
-pqBATBoxWidget::Ends pqBATBoxWidget::drawnBox() const
+pqBoxWidget::Ends pqBoxWidget::drawnBox() const
 {
   const Ends data = bat_view::dataBox(this->proxy());
   double longest = 0.0;
@@ -317,7 +316,7 @@ pqBATBoxWidget::Ends pqBATBoxWidget::drawnBox() const
 }
 
 //-----------------------------------------------------------------------------
-void pqBATBoxWidget::placeWidget()
+void pqBoxWidget::placeWidget()
 {
   if (this->Dragging)
   {
@@ -341,7 +340,7 @@ void pqBATBoxWidget::placeWidget()
 }
 
 //-----------------------------------------------------------------------------
-void pqBATBoxWidget::boxDragged()
+void pqBoxWidget::boxDragged()
 {
   vtkSMProxy* widget = this->widgetProxy();
   widget->UpdatePropertyInformation();
@@ -374,7 +373,7 @@ void pqBATBoxWidget::boxDragged()
 }
 
 //-----------------------------------------------------------------------------
-void pqBATBoxWidget::updateVisibility()
+void pqBoxWidget::updateVisibility()
 {
   this->Numbers->setVisible(this->Use->isChecked());
   this->setWidgetVisible(this->Use->isChecked() && this->Show->isChecked());
@@ -383,14 +382,14 @@ void pqBATBoxWidget::updateVisibility()
 
 //-----------------------------------------------------------------------------
 // A script that shows all 3D widgets does not mean a box that is not used.
-void pqBATBoxWidget::setWidgetVisible(bool visible)
+void pqBoxWidget::setWidgetVisible(bool visible)
 {
   Superclass::setWidgetVisible(visible && this->Use->isChecked());
 }
 
 //-----------------------------------------------------------------------------
 // The superclass shows the box of every panel that comes up.
-void pqBATBoxWidget::showEvent(QShowEvent* event)
+void pqBoxWidget::showEvent(QShowEvent* event)
 {
   Superclass::showEvent(event);
   this->updateVisibility();

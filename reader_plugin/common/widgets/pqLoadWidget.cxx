@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pqBATLoadWidget.h"
+#include "pqLoadWidget.h"
 
-#include "pqBATPendingReader.h"
+#include "pqPendingReader.h"
 
 #include "pqApplicationCore.h"
 #include "pqCoreUtilities.h"
@@ -38,8 +38,8 @@ QString bat_load::memory(double bytes)
 }
 
 //-----------------------------------------------------------------------------
-pqBATLoadWidget::pqBATLoadWidget(
-  vtkSMProxy* smproxy, pqBATPendingReader* pending, const QString& name, QWidget* parentWidget)
+pqLoadWidget::pqLoadWidget(
+  vtkSMProxy* smproxy, pqPendingReader* pending, const QString& name, QWidget* parentWidget)
   : Superclass(smproxy, parentWidget)
   , Pending(pending)
 {
@@ -51,10 +51,10 @@ pqBATLoadWidget::pqBATLoadWidget(
 }
 
 //-----------------------------------------------------------------------------
-pqBATLoadWidget::~pqBATLoadWidget() = default;
+pqLoadWidget::~pqLoadWidget() = default;
 
 //-----------------------------------------------------------------------------
-void pqBATLoadWidget::watch(const QStringList& settings, const QStringList& information)
+void pqLoadWidget::watch(const QStringList& settings, const QStringList& information)
 {
   vtkSMProxy* smproxy = this->proxy();
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
@@ -65,7 +65,7 @@ void pqBATLoadWidget::watch(const QStringList& settings, const QStringList& info
     this->connect(source, SIGNAL(modifiedStateChanged(pqServerManagerModelItem*)),
       SLOT(stateChanged(pqServerManagerModelItem*)), Qt::QueuedConnection);
   }
-  QObject::connect(this->Pending, &pqBATPendingReader::changed, this, &pqBATLoadWidget::updateText);
+  QObject::connect(this->Pending, &pqPendingReader::changed, this, &pqLoadWidget::updateText);
   for (const QString& name : settings)
   {
     if (vtkSMProperty* setting = smproxy->GetProperty(name.toUtf8().constData()))
@@ -81,13 +81,13 @@ void pqBATLoadWidget::watch(const QStringList& settings, const QStringList& info
 }
 
 //-----------------------------------------------------------------------------
-bool pqBATLoadWidget::isAborted() const
+bool pqLoadWidget::isAborted() const
 {
   return vtkSMPropertyHelper(this->proxy(), "Aborted").GetAsInt() != 0;
 }
 
 //-----------------------------------------------------------------------------
-void pqBATLoadWidget::edited()
+void pqLoadWidget::edited()
 {
   this->Loaded = false;
   this->ask();
@@ -95,7 +95,7 @@ void pqBATLoadWidget::edited()
 }
 
 //-----------------------------------------------------------------------------
-void pqBATLoadWidget::dataUpdated()
+void pqLoadWidget::dataUpdated()
 {
   this->Loaded = this->showsProperty();
   this->Pending->forget(); // it may be of another file
@@ -105,7 +105,7 @@ void pqBATLoadWidget::dataUpdated()
 }
 
 //-----------------------------------------------------------------------------
-bool pqBATLoadWidget::isApplied() const
+bool pqLoadWidget::isApplied() const
 {
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
   pqPipelineSource* source = model->findItem<pqPipelineSource*>(this->proxy());
@@ -115,7 +115,7 @@ bool pqBATLoadWidget::isApplied() const
 //-----------------------------------------------------------------------------
 // The button Reset takes back what was edited, and nothing is loaded for that. A reader that is new
 // has not been applied. One that was stopped is to be applied again, and says so.
-void pqBATLoadWidget::stateChanged(pqServerManagerModelItem* item)
+void pqLoadWidget::stateChanged(pqServerManagerModelItem* item)
 {
   const auto state = qobject_cast<pqProxy*>(item)->modifiedState();
   if (state != pqProxy::MODIFIED)
@@ -129,7 +129,7 @@ void pqBATLoadWidget::stateChanged(pqServerManagerModelItem* item)
 
 //-----------------------------------------------------------------------------
 // Never during Apply: a Python trace would take what is fetched for what the user has set.
-void pqBATLoadWidget::updateInformation()
+void pqLoadWidget::updateInformation()
 {
   vtkSMProxy* smproxy = this->proxy();
   for (const QString& name : this->Information)
@@ -143,14 +143,14 @@ void pqBATLoadWidget::updateInformation()
 }
 
 //-----------------------------------------------------------------------------
-void pqBATLoadWidget::settingEdited()
+void pqLoadWidget::settingEdited()
 {
   this->edited();
 }
 
 //-----------------------------------------------------------------------------
 // Only for a text that is read, and says it.
-void pqBATLoadWidget::ask()
+void pqLoadWidget::ask()
 {
   if (this->Loaded || !this->isVisible() || !this->needsAnswer())
   {
@@ -161,7 +161,7 @@ void pqBATLoadWidget::ask()
 }
 
 //-----------------------------------------------------------------------------
-void pqBATLoadWidget::updateText()
+void pqLoadWidget::updateText()
 {
   vtkSMProxy* smproxy = this->proxy();
   if (!smproxy || !smproxy->GetProperty("Error"))
@@ -194,7 +194,7 @@ void pqBATLoadWidget::updateText()
 
 //-----------------------------------------------------------------------------
 // What is below stays where it is while something is edited, unless a text needs more lines.
-void pqBATLoadWidget::updateHeight()
+void pqLoadWidget::updateHeight()
 {
   const QRect room(0, 0, std::max(1, this->width()), QWIDGETSIZE_MAX);
   const int needed =
@@ -204,7 +204,7 @@ void pqBATLoadWidget::updateHeight()
 }
 
 //-----------------------------------------------------------------------------
-void pqBATLoadWidget::resizeEvent(QResizeEvent* event)
+void pqLoadWidget::resizeEvent(QResizeEvent* event)
 {
   Superclass::resizeEvent(event);
   if (event->size().width() != event->oldSize().width())
@@ -215,7 +215,7 @@ void pqBATLoadWidget::resizeEvent(QResizeEvent* event)
 }
 
 //-----------------------------------------------------------------------------
-void pqBATLoadWidget::showEvent(QShowEvent* event)
+void pqLoadWidget::showEvent(QShowEvent* event)
 {
   Superclass::showEvent(event);
   this->ask();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where the numbers of a range are on its slider, and which number a place stands for.
-#ifndef pqBATRangeScale_h
-#define pqBATRangeScale_h
+#ifndef pqRangeScale_h
+#define pqRangeScale_h
 
 #include <QString>
 #include <QVector>
 
 /// Particles in bins of equal width, as the property AttributeHistograms has them.
-struct pqBATHistogram
+struct pqHistogram
 {
   double Lower = 0.0;         ///< smallest finite value
   double Upper = 0.0;         ///< largest finite value
@@ -22,11 +22,11 @@ struct pqBATHistogram
 /// The axis of a slider over the values of an attribute: 0 is the smallest, 1 the largest. Its ends
 /// are the texts of the file, so that no end is rounded; in between are short numbers, and integers
 /// for integers, which keep all their digits.
-class pqBATRangeScale
+class pqRangeScale
 {
 public:
-  pqBATRangeScale() = default;
-  pqBATRangeScale(const QString& minimum, const QString& maximum, const pqBATHistogram& histogram);
+  pqRangeScale() = default;
+  pqRangeScale(const QString& minimum, const QString& maximum, const pqHistogram& histogram);
 
   /// More than one value; otherwise there is nothing to choose.
   bool isUsable() const;
@@ -49,7 +49,7 @@ private:
 
   QString Minimum;
   QString Maximum;
-  pqBATHistogram Axis;
+  pqHistogram Axis;
   bool Exact = false; ///< integers, whose distances from the smallest are exact
   quint64 First = 0;  ///< bits of the smallest
   quint64 Extent = 0;

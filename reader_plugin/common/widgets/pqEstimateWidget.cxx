@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pqBATEstimateWidget.h"
+#include "pqEstimateWidget.h"
 
 #include "pqApplicationCore.h"
 #include "pqCoreUtilities.h"
@@ -45,13 +45,13 @@ void ForEachSetting(vtkSMProxy* proxy, F f)
 }
 
 //-----------------------------------------------------------------------------
-pqBATEstimateWidget::pqBATEstimateWidget(
+pqEstimateWidget::pqEstimateWidget(
   vtkSMProxy* smproxy, vtkSMProperty* smproperty, QWidget* parentWidget)
   : Superclass(smproxy, smproperty, "EstimateText", parentWidget)
 {
   this->Soon.setSingleShot(true);
   this->Soon.setInterval(Milliseconds);
-  QObject::connect(&this->Soon, &QTimer::timeout, this, &pqBATEstimateWidget::ask);
+  QObject::connect(&this->Soon, &QTimer::timeout, this, &pqEstimateWidget::ask);
   ForEachSetting(smproxy,
     [this](const char*, vtkSMProperty* setting)
     {
@@ -68,17 +68,17 @@ pqBATEstimateWidget::pqBATEstimateWidget(
 }
 
 //-----------------------------------------------------------------------------
-pqBATEstimateWidget::~pqBATEstimateWidget() = default;
+pqEstimateWidget::~pqEstimateWidget() = default;
 
 //-----------------------------------------------------------------------------
-void pqBATEstimateWidget::showEvent(QShowEvent* event)
+void pqEstimateWidget::showEvent(QShowEvent* event)
 {
   Superclass::showEvent(event);
   this->request();
 }
 
 //-----------------------------------------------------------------------------
-void pqBATEstimateWidget::request()
+void pqEstimateWidget::request()
 {
   if (this->isVisible() && !this->Soon.isActive())
   {
@@ -88,7 +88,7 @@ void pqBATEstimateWidget::request()
 
 //-----------------------------------------------------------------------------
 // Not registered, so that neither the pipeline, nor traces, nor state files have it.
-vtkSMProxy* pqBATEstimateWidget::other()
+vtkSMProxy* pqEstimateWidget::other()
 {
   vtkSMProxy* filter = this->proxy();
   if (!this->Other)
@@ -104,7 +104,7 @@ vtkSMProxy* pqBATEstimateWidget::other()
 }
 
 //-----------------------------------------------------------------------------
-void pqBATEstimateWidget::ask()
+void pqEstimateWidget::ask()
 {
   vtkSMProxy* filter = this->proxy();
   pqServer* server = filter ? Model()->findServer(filter->GetSession()) : nullptr;

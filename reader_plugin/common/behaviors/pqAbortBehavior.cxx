@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pqBATAbortBehavior.h"
+#include "pqAbortBehavior.h"
 
 #include "SteppedLoad.h"
 
@@ -53,12 +53,12 @@ QList<pqPipelineSource*> Sources()
 }
 
 //-----------------------------------------------------------------------------
-pqBATAbortBehavior::pqBATAbortBehavior(QObject* parentObject)
+pqAbortBehavior::pqAbortBehavior(QObject* parentObject)
   : QObject(parentObject)
   , Events(this, [this](QWindow* window, QEvent* event) { return this->stops(window, event); })
 {
   QObject::connect(pqApplicationCore::instance()->getServerManagerModel(),
-    &pqServerManagerModel::sourceAdded, this, &pqBATAbortBehavior::watchSource);
+    &pqServerManagerModel::sourceAdded, this, &pqAbortBehavior::watchSource);
   for (pqPipelineSource* source : Sources())
   {
     this->watchSource(source);
@@ -66,10 +66,10 @@ pqBATAbortBehavior::pqBATAbortBehavior(QObject* parentObject)
 }
 
 //-----------------------------------------------------------------------------
-pqBATAbortBehavior::~pqBATAbortBehavior() = default;
+pqAbortBehavior::~pqAbortBehavior() = default;
 
 //-----------------------------------------------------------------------------
-void pqBATAbortBehavior::watchSource(pqPipelineSource* source)
+void pqAbortBehavior::watchSource(pqPipelineSource* source)
 {
   vtkAlgorithm* reader = ReaderOf(source);
   // What the pipeline runs is the series around the reader.
@@ -85,17 +85,17 @@ void pqBATAbortBehavior::watchSource(pqPipelineSource* source)
 }
 
 //-----------------------------------------------------------------------------
-void pqBATAbortBehavior::loadStarted()
+void pqAbortBehavior::loadStarted()
 {
   auto* widget = pqCoreUtilities::mainWidget()->findChild<pqProgressWidget*>();
   this->Button = widget ? widget->abortButton() : nullptr;
   this->Stopped = false;
   this->SinceStart.start();
-  this->Events.hold(pqBATHeldEvents::Painting::Allowed);
+  this->Events.hold(pqHeldEvents::Painting::Allowed);
 }
 
 //-----------------------------------------------------------------------------
-void pqBATAbortBehavior::loadProgressed(vtkObject* object)
+void pqAbortBehavior::loadProgressed(vtkObject* object)
 {
   if (!this->Events.isHolding())
   {
@@ -121,7 +121,7 @@ void pqBATAbortBehavior::loadProgressed(vtkObject* object)
 }
 
 //-----------------------------------------------------------------------------
-void pqBATAbortBehavior::loadEnded()
+void pqAbortBehavior::loadEnded()
 {
   if (this->Offered)
   {
@@ -136,7 +136,7 @@ void pqBATAbortBehavior::loadEnded()
 }
 
 //-----------------------------------------------------------------------------
-void pqBATAbortBehavior::markAborted()
+void pqAbortBehavior::markAborted()
 {
   for (pqPipelineSource* source : Sources())
   {
@@ -152,7 +152,7 @@ void pqBATAbortBehavior::markAborted()
 }
 
 //-----------------------------------------------------------------------------
-void pqBATAbortBehavior::tryAgain(pqProxy* proxy)
+void pqAbortBehavior::tryAgain(pqProxy* proxy)
 {
   auto* source = qobject_cast<pqPipelineSource*>(proxy);
   vtkAlgorithm* reader = source ? ReaderOf(source) : nullptr;
@@ -164,7 +164,7 @@ void pqBATAbortBehavior::tryAgain(pqProxy* proxy)
 }
 
 //-----------------------------------------------------------------------------
-bool pqBATAbortBehavior::stops(QWindow* window, QEvent* event)
+bool pqAbortBehavior::stops(QWindow* window, QEvent* event)
 {
   const bool isStop = event->type() == QEvent::KeyPress
     ? static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape
@@ -174,7 +174,7 @@ bool pqBATAbortBehavior::stops(QWindow* window, QEvent* event)
 }
 
 //-----------------------------------------------------------------------------
-bool pqBATAbortBehavior::isOnButton(QWindow* window, QEvent* event) const
+bool pqAbortBehavior::isOnButton(QWindow* window, QEvent* event) const
 {
   if (!this->Button || !this->Button->isVisible() ||
     this->Button->window()->windowHandle() != window)
