@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fails if an include goes up or sideways in the house, if a file includes what its folder must not
-know, or if a public header does not compile alone.
+know, if CONTRIBUTING.md draws other floors, or if a public header does not compile alone.
 
 Usage: check_layering.py SOURCE_DIR CXX GENERATED_INCLUDE_DIR
        check_layering.py --draw SOURCE_DIR      prints the floors with the includes that there are
+       check_layering.py --write SOURCE_DIR     puts the floors into CONTRIBUTING.md
 """
 
 import collections
@@ -13,6 +14,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 SOURCES = (".hpp", ".cpp", ".h", ".cxx", ".c")
@@ -228,12 +230,42 @@ def draw(source):
             print(f"      {'':4}-> {there} {found[folder][there]}{mark}")
 
 
+def drawing_of(source):
+    """Returns the floors from the roof down, one to a line, as CONTRIBUTING.md shows them."""
+    rooms = collections.defaultdict(list)
+    for folder, (floor, _) in read_floors(source)[0].items():
+        rooms[floor].append(folder)
+    lines = ["```"]
+    for floor, folders in sorted(rooms.items(), reverse=True):
+        lines += textwrap.wrap("  ".join(sorted(folders)), width=100, initial_indent=f"{floor:<6g}", subsequent_indent=" " * 6,
+                               break_long_words=False, break_on_hyphens=False)
+    return "\n".join([*lines, "```"])
+
+
+def with_drawing(source):
+    """Returns CONTRIBUTING.md as it should be."""
+    text = (source / "CONTRIBUTING.md").read_text()
+    begin, end = "<!-- floors: check_layering.py --write -->\n", "\n<!-- end of floors -->"
+    before, rest = text.split(begin)
+    return before + begin + drawing_of(source) + end + rest.split(end)[1]
+
+
+def check_drawing(source):
+    if (source / "CONTRIBUTING.md").read_text() != with_drawing(source):
+        yield "CONTRIBUTING.md draws other floors than testing/support/floors.txt has: python3 testing/support/check_layering.py --write ."
+
+
 def main():
     if sys.argv[1] == "--draw":
         draw(pathlib.Path(sys.argv[2]))
         return 0
+    if sys.argv[1] == "--write":
+        source = pathlib.Path(sys.argv[2])
+        (source / "CONTRIBUTING.md").write_text(with_drawing(source))
+        return 0
     source, compiler, generated = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-    problems = [*check_floors(source), *check_circles(source), *check_forbidden(source), *check_headers_alone(source, compiler, generated)]
+    problems = [*check_floors(source), *check_circles(source), *check_forbidden(source), *check_drawing(source),
+                *check_headers_alone(source, compiler, generated)]
     for problem in problems:
         print(problem)
     return 1 if problems else 0
