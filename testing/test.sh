@@ -28,7 +28,7 @@ FAILED_NAMES=()
 SKIPPED_NAMES=()
 SECONDS_OF_TESTS=()
 
-# run_ctest TITLE FOLDER [CTEST ARGUMENT ...]: runs tests and counts. The time-out, the same for all,
+# run_ctest TITLE FOLDER [CTEST ARGUMENT ...]: runs tests and counts. The time-out, the same template,
 # is for what hangs.
 run_ctest()
 {

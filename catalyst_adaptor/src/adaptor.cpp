@@ -164,7 +164,7 @@ void Adaptor::read_params(const conduit_node* params)
     if (!handle || handle->count != 1 || !is_integer(handle->type))
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{} is of type {}; one integer is allowed", comm->path(), comm->type_name()));
+        fmt::format("{} has type {}; it must be an integer", comm->path(), comm->type_name()));
     }
     this->comm_handle_ = int64_at(*handle, 0);
   }
@@ -241,7 +241,7 @@ void Adaptor::share_options()
     else if (found != mine)
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("ranks have different options and pipelines: {} and {}", mine.dump(), text));
+        fmt::format("options and pipelines differ between ranks: {} and {}", mine.dump(), text));
     }
   }
   this->stops_on_error_ = this->stops_on_error_ || asks_to_stop(this->file_options_);
@@ -252,7 +252,7 @@ void Adaptor::share_options()
   if (this->options_.names_output && !this->pipelines_.empty())
   {
     this->early_warnings_.push_back(
-      "catalyst/pipelines is ignored: the options say what is written where");
+      "catalyst/pipelines is ignored: the options define the outputs");
   }
 }
 
@@ -303,7 +303,7 @@ void Adaptor::execute(const conduit_node* params)
   if (!this->joined_ && this->communicator_)
   {
     throw Failure(CATALYST_BAT_NOT_INITIALIZED, ErrorCode::InvalidArgument,
-      "catalyst_initialize has failed: catalyst_execute writes nothing");
+      "catalyst_initialize failed: catalyst_execute writes nothing");
   }
   if (!this->joined_)
   {
@@ -364,7 +364,7 @@ std::optional<Options> Adaptor::options_of_step(const std::optional<Node>& root)
   if (all.size() > 1)
   {
     const std::string what =
-      fmt::format("ranks have different catalyst/bat: {} and {}", all[0], all[1]);
+      fmt::format("catalyst/bat differs between ranks: {} and {}", all[0], all[1]);
     throw Failure(CATALYST_BAT_BAD_OPTIONS, ErrorCode::InvalidArgument, what);
   }
   return options;
@@ -462,7 +462,7 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
   for (const auto& [channel, reason] : this->left_out_.channels)
   {
     failures.emplace_back(CATALYST_BAT_BAD_NODE, ErrorCode::InvalidArgument,
-      fmt::format("channel {} is not written: {}", channel, reason));
+      fmt::format("channel {} was not written: {}", channel, reason));
   }
   // When all particles are safe.
   for (const std::string& missing : this->named_fields_.find_missing(census, options, this->known_))
@@ -494,10 +494,10 @@ void Adaptor::choose_fields(Census& census, const Options& options)
     {
       const std::string fields = fmt::format("{}", fmt::join(packed->fields, " and "));
       this->warnings_.note(packed->taken.empty()
-          ? fmt::format("series {}: id and cpu are written, which AMReX has packed into {}; the "
-                        "option amrex_ids: keep writes these as they are",
+          ? fmt::format("series {}: id and cpu were written, unpacked from {} of AMReX; set the "
+                        "option amrex_ids: keep to write it unchanged",
               name_of(key), fields)
-          : fmt::format("series {}: the ids of AMReX stay packed in {}, as another field is "
+          : fmt::format("series {}: the AMReX ids stay packed in {}, because another field is "
                         "called {}",
               name_of(key), fields, packed->taken),
         this->is_root());
@@ -667,7 +667,7 @@ std::vector<GridJob> Adaptor::grid_jobs_of(
   const auto leave_out = [&](const std::string& name, const char* how, const std::string& why)
   {
     this->warnings_.add(
-      fmt::format("grid {} is not written{}: {}", name, how, why), this->is_root());
+      fmt::format("grid {} was not written{}: {}", name, how, why), this->is_root());
   };
   std::vector<GridJob> jobs;
   auto origin = origins.begin();

@@ -53,7 +53,7 @@ MPI_Comm comm_of(std::optional<std::int64_t> fortran_handle)
 {
   if (is_finalized())
   {
-    throw Error(ErrorCode::InvalidArgument, "MPI is finalized: no file can be written any more");
+    throw Error(ErrorCode::InvalidArgument, "MPI is finalized: no more files can be written");
   }
   if (!is_initialized())
   {
@@ -72,8 +72,8 @@ MPI_Comm comm_of(std::optional<std::int64_t> fortran_handle)
   if (!is_usable(comm))
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("catalyst/mpi_comm is {}, which is no communicator of these ranks; the result of "
-                  "MPI_Comm_c2f, or a communicator of Fortran, is allowed",
+      fmt::format("catalyst/mpi_comm is {}, which is not a communicator of these ranks; use the "
+                  "result of MPI_Comm_c2f, or a Fortran communicator",
         *fortran_handle));
   }
   return comm;

@@ -123,9 +123,8 @@ std::vector<std::string> NamedFields::find_missing(
     else if (use.has_values && !use.is_unwritten && this->found_.count(key) == 0 &&
       census.unreadable().empty())
     {
-      missing.push_back(
-        fmt::format("no species has {}, which the option {} names; there are {}", name, option,
-          use.fields.empty() ? "none" : fmt::format("{}", fmt::join(use.fields, ", "))));
+      missing.push_back(fmt::format("unknown field {} in the option {}; available: {}", name,
+        option, use.fields.empty() ? "none" : fmt::format("{}", fmt::join(use.fields, ", "))));
     }
   }
   return missing;

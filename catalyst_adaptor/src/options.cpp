@@ -46,7 +46,7 @@ struct Option
   {
     if (!this->value.is_string())
     {
-      this->refuse("a text");
+      this->refuse("a string");
     }
     return this->value.get<std::string>();
   }
@@ -75,7 +75,8 @@ struct Option
   }
 
   // A list, or an object of texts: a node of Conduit is more easily made with names than as a list.
-  [[nodiscard]] std::vector<std::string> texts(const std::string& allowed = "a list of texts") const
+  [[nodiscard]] std::vector<std::string> texts(
+    const std::string& allowed = "a list of strings") const
   {
     const bool is_list = (this->value.is_array() || this->value.is_object()) &&
       std::all_of(
@@ -90,7 +91,7 @@ struct Option
   [[nodiscard]] std::vector<std::string> text_or_texts() const
   {
     return this->value.is_string() ? std::vector<std::string>{ this->text() }
-                                   : this->texts("a text, or a list of texts,");
+                                   : this->texts("a string, or a list of strings,");
   }
 
   // "xz": of these three each at most once.
@@ -102,7 +103,7 @@ struct Option
       const std::size_t axis = std::string("xyz").find(name);
       if (axis == std::string::npos || axes[axis])
       {
-        this->refuse("a text of axes, such as \"x\" or \"xyz\",");
+        this->refuse("a string of axes, such as \"x\" or \"xyz\",");
       }
       axes[axis] = true;
     }
@@ -230,7 +231,7 @@ bool set_channel_option(ChannelOptions& options, const std::string& key, const O
     options.bricks.velocity = option.text_or_texts();
     if (options.bricks.velocity.size() > 3)
     {
-      option.refuse("the name of a field, or of one for each of 2 or 3 components,");
+      option.refuse("a field name, or one for each of 2 or 3 components,");
     }
   }
   else if (key == "bricks_cyclic")
@@ -311,7 +312,7 @@ void set_species(ChannelOptions& options, const Option& option)
   if (!value.is_object() ||
     !std::all_of(value.begin(), value.end(), [](const json& v) { return v.is_object(); }))
   {
-    option.refuse("an object of species with an object of options each");
+    option.refuse("an object with an object of options for each species");
   }
   std::map<std::string, ChannelOptions> of_species;
   for (const auto& [species, overrides] : value.items())
@@ -322,8 +323,8 @@ void set_species(ChannelOptions& options, const Option& option)
       const std::string name = fmt::format("{}/{}/{}", option.name, species, key);
       if (is_option_of_channel(key) || !set_channel_option(own, key, { name, v }))
       {
-        refuse(fmt::format("{} is not an option of a species; those of channels are, but for "
-                           "ghosts and those of grids and velocity fields",
+        refuse(fmt::format("{} is not a species option; channel options are, except ghosts and "
+                           "those of grids and velocity fields",
           name));
       }
     }
@@ -360,7 +361,7 @@ void set_channels(Options& options, const Option& option, const json& of_species
       }
       else if (!set_channel_option(own, key, { name, v }))
       {
-        refuse(fmt::format("{} is no option of a channel; those are {}", name, channel_keys()));
+        refuse(fmt::format("unknown channel option {}; available: {}", name, channel_keys()));
       }
     }
     set_species(own, { fmt::format("{}/{}/species", option.name, channel), species });
@@ -491,7 +492,7 @@ nlohmann::json to_json(const Node& node)
   {
     if (!is_utf8(*text))
     {
-      refuse(fmt::format("{} is no UTF-8", node.path()));
+      refuse(fmt::format("{} is not valid UTF-8", node.path()));
     }
     return *text;
   }
@@ -499,7 +500,7 @@ nlohmann::json to_json(const Node& node)
   if (!numbers)
   {
     refuse(fmt::format(
-      "{} is of type {}; a text, a number or a list is allowed", node.path(), node.type_name()));
+      "{} has type {}; it must be a string, a number or a list", node.path(), node.type_name()));
   }
   json all = json::array();
   for (std::uint64_t i = 0; i != static_cast<std::uint64_t>(numbers->count); ++i)
@@ -517,7 +518,7 @@ nlohmann::json read_config(const std::string& path)
   std::ifstream file(path);
   if (!file)
   {
-    refuse(fmt::format("{}, which CATALYST_BAT_CONFIG names, cannot be read", path));
+    refuse(fmt::format("{}, set in CATALYST_BAT_CONFIG, cannot be read", path));
   }
   try
   {
@@ -533,7 +534,7 @@ Options parse_options(const nlohmann::json& json, const std::string& source)
 {
   if (!json.is_object())
   {
-    refuse(fmt::format("{} is {}; an object is allowed", source, json.type_name()));
+    refuse(fmt::format("{} is {}; it must be an object", source, json.type_name()));
   }
   Options options;
   for (const auto& [key, value] : json.items())
@@ -546,7 +547,7 @@ Options parse_options(const nlohmann::json& json, const std::string& source)
     else if (key != "channels" && key != "species" && !set_channel_option(options.all, key, option))
     {
       refuse(fmt::format(
-        "{} is no option; those are channels, on_error, {}", option.name, channel_keys()));
+        "unknown option {}; available: channels, on_error, {}", option.name, channel_keys()));
     }
   }
   options.names_output = json.contains("output") || json.contains("channels");

@@ -42,15 +42,16 @@ std::vector<Pipeline> read_pipelines(const Node& root, std::vector<std::string>&
     const std::string type = node.require_string("type");
     if (type != "io")
     {
-      warnings.push_back(fmt::format("{} is of type {}, not io: it is ignored", node.path(), type));
+      warnings.push_back(fmt::format("{} has type {}, not io: it is ignored", node.path(), type));
       continue;
     }
     Pipeline pipeline{ node.name(), node.require_string("channel"),
       node.require_string("filename") };
     if (!is_bat(pipeline.file) && !GridPattern::is_one(pipeline.file))
     {
-      warnings.push_back(fmt::format(
-        "{} writes {}, no .bat, .idx or .bricks file: it is ignored", node.path(), pipeline.file));
+      warnings.push_back(
+        fmt::format("{} writes {}, not a .bat, .idx or .bricks file: it is ignored", node.path(),
+          pipeline.file));
       continue;
     }
     check_pattern(pipeline.file);
@@ -58,7 +59,7 @@ std::vector<Pipeline> read_pipelines(const Node& root, std::vector<std::string>&
   }
   if (const auto scripts = root.find("scripts"); scripts && !scripts->is_empty())
   {
-    warnings.push_back(fmt::format("{} is ignored: scripts need ParaView", scripts->path()));
+    warnings.push_back(fmt::format("{} is ignored: scripts require ParaView", scripts->path()));
   }
   return result;
 }

@@ -23,8 +23,8 @@ std::string text_of(const UnwrittenField& field)
     ? "channel " + field.topology.channel
     : "series " + series;
   return field.is_wrong
-    ? fmt::format("{}, field {} is not written: {}", of, field.field, field.reason)
-    : fmt::format("{}, field {} {}: it is not written", of, field.field, field.reason);
+    ? fmt::format("{}, field {} was not written: {}", of, field.field, field.reason)
+    : fmt::format("{}, field {} {}: it was not written", of, field.field, field.reason);
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name)
@@ -63,7 +63,7 @@ void Warnings::add(const Census& census, const Options& options, bool prints)
   {
     if (!contains(there, channel))
     {
-      const std::string what = fmt::format("channel {} of the options is not there; there are {}",
+      const std::string what = fmt::format("unknown channel {} in the options; available: {}",
         channel, there.empty() ? "none" : fmt::format("{}", fmt::join(there, ", ")));
       this->add(what, what, prints);
     }
@@ -92,7 +92,7 @@ void Warnings::add_species(const Census& census, const Options& options, bool pr
     if (!there.empty())
     {
       const std::string what = fmt::format(
-        "species {} of the options is not there; there are {}", species, fmt::join(there, ", "));
+        "unknown species {} in the options; available: {}", species, fmt::join(there, ", "));
       this->add(what, what, prints);
     }
   }

@@ -18,13 +18,13 @@ namespace
 std::vector<TextColumn> columns_of(std::uint64_t count, const int* types, void* const* values,
   const std::size_t* strides, std::uint64_t most_rows)
 {
-  need_at_most(static_cast<std::int64_t>(count), 1 << 20, "the number of columns");
+  need_at_most(static_cast<std::int64_t>(count), 1 << 20, "the column count");
   if (count == 0)
   {
     refuse("a table without columns");
   }
-  need(types, "list of types");
-  need(values, "list of columns");
+  need(types, "type list");
+  need(values, "column list");
   std::vector<TextColumn> columns(count);
   for (std::size_t i = 0; i != count; ++i)
   {
@@ -57,8 +57,8 @@ int bat_parse_columns(const char* text, size_t bytes, int delimiter, uint64_t co
     {
       need(out, "result pointer") = bat_parsed{};
       out->bad_column = -2;
-      need_size(bytes, "the number of bytes");
-      need_size(most_rows, "the number of rows");
+      need_size(bytes, "the byte count");
+      need_size(most_rows, "the row count");
       if (bytes != 0)
       {
         need(text, "text");
@@ -66,7 +66,7 @@ int bat_parse_columns(const char* text, size_t bytes, int delimiter, uint64_t co
       if (delimiter <= 0 || delimiter > 127 || delimiter == '\n' || delimiter == '\r')
       {
         refuse(fmt::format(
-          "the delimiter is {}; allowed are characters of ASCII that end no line", delimiter));
+          "the delimiter is {}; allowed are ASCII characters that do not end a line", delimiter));
       }
       const bat::ParsedRows parsed =
         bat::parse_text_table({ bytes ? text : "", bytes }, static_cast<char>(delimiter),
@@ -79,7 +79,7 @@ int bat_parse_columns(const char* text, size_t bytes, int delimiter, uint64_t co
         out->bad_place = problem.place;
         refuse(problem.column < 0
             ? fmt::format("row {} does not have {} fields", problem.row, columns)
-            : fmt::format("row {}, column {}: '{}' is no {}", problem.row, problem.column,
+            : fmt::format("row {}, column {}: '{}' is not a valid {}", problem.row, problem.column,
                 problem.what, name_of(type_of(types[problem.column]))));
       }
       out->rows = parsed.rows;

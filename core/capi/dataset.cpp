@@ -26,7 +26,7 @@ const bat_dataset& handle_of(const bat_dataset* dataset)
 {
   if (!dataset)
   {
-    refuse("dataset is NULL: it was not opened, or is closed");
+    refuse("the dataset is NULL: it was not opened, or was closed");
   }
   return *dataset;
 }
@@ -41,8 +41,8 @@ const bat::Attribute& attribute_at(const bat_dataset* dataset, std::int64_t inde
   const auto& attributes = opened(dataset).attributes();
   if (index < 0 || static_cast<std::uint64_t>(index) >= attributes.size())
   {
-    refuse(fmt::format(
-      "{}: attribute number {}; there are {}", opened(dataset).name(), index, attributes.size()));
+    refuse(fmt::format("{}: attribute number {} is out of range; the file has {}",
+      opened(dataset).name(), index, attributes.size()));
   }
   return attributes[static_cast<std::size_t>(index)];
 }
@@ -98,8 +98,8 @@ Integer exact(const bat::Number& number, const std::string& name)
           return static_cast<Integer>(value);
         }
       }
-      refuse(fmt::format("an end {} of the range of '{}' is no {}int64", to_string(number), name,
-        std::is_signed_v<Integer> ? "" : "u"));
+      refuse(fmt::format("an end {} of the range of '{}' is not a valid {}int64", to_string(number),
+        name, std::is_signed_v<Integer> ? "" : "u"));
     },
     number);
 }
@@ -171,8 +171,8 @@ const std::vector<std::byte>& column_of(
   if (found == own.values->attributes.end())
   {
     const bat::Dataset& dataset = own.dataset->dataset;
-    refuse(fmt::format("{}: attribute '{}' is not among those that the particles were read with",
-      dataset.name(), dataset.attributes()[*attribute].name));
+    refuse(fmt::format("{}: attribute '{}' was not read with the particles", dataset.name(),
+      dataset.attributes()[*attribute].name));
   }
   return found->second;
 }
@@ -223,7 +223,7 @@ void map_column(const bat_dataset* dataset, std::uint64_t leaf, double quality, 
   need(count, "result pointer");
   *values = nullptr;
   *count = 0;
-  const bat::File& file = opened(dataset).leaf_file(need_size(leaf, "the number of the leaf file"));
+  const bat::File& file = opened(dataset).leaf_file(need_size(leaf, "the leaf file number"));
   const std::uint64_t particles = file.particles_at(quality);
   *values = map(file, particles, dataset->map_options);
   *count = particles;
@@ -255,18 +255,18 @@ void* room(const bat_dataset* dataset, const bat_selection* selection, void* out
   const bat_selection& own = need(selection, "selection");
   if (own.dataset != &handle_of(dataset))
   {
-    refuse(fmt::format("{}: the selection was made from another dataset", opened(dataset).name()));
+    refuse(fmt::format("{}: the selection belongs to another dataset", opened(dataset).name()));
   }
   const std::uint64_t wanted = own.selection.count * tuple_bytes;
   need_size(bytes, "the size of the array for " + what);
   if (bytes < wanted)
   {
-    refuse(fmt::format("{}: {} of {} particles take {} bytes; the array has {}",
+    refuse(fmt::format("{}: {} of {} particles need {} bytes, but the array has {}",
       opened(dataset).name(), what, own.selection.count, wanted, bytes));
   }
   if (wanted != 0)
   {
-    need(static_cast<std::byte*>(out), "array for values");
+    need(static_cast<std::byte*>(out), "values array");
   }
   return out;
 }
@@ -278,7 +278,7 @@ std::optional<int> component_of(std::int64_t component, const std::string& attri
     return std::nullopt;
   }
   return static_cast<int>(need_at_most(component, bat::kMaxComponents - 1,
-    fmt::format("the component of '{}' (-1 is all of it)", attribute)));
+    fmt::format("the component of '{}' (-1 means all)", attribute)));
 }
 
 void add_range(bat_query* query, const char* attribute, std::int64_t component, bat::Number lower,
@@ -364,13 +364,13 @@ void add_set(bat_query* query, const char* attribute, std::int64_t component, in
   list.component = component_of(component, list.attribute);
   list.negated = flag_of(negated, "negated");
   const bat::ScalarType scalar = type_of(type);
-  if (need_size(count, "the number of values") != 0)
+  if (need_size(count, "the value count") != 0)
   {
-    need(static_cast<const std::byte*>(values), "array of values");
+    need(static_cast<const std::byte*>(values), "values array");
   }
-  if (need_size(range_count, "the number of ranges") != 0)
+  if (need_size(range_count, "the range count") != 0)
   {
-    need(static_cast<const std::byte*>(ranges), "array of ranges");
+    need(static_cast<const std::byte*>(ranges), "range array");
   }
   list.values = numbers_of(scalar, values, count);
   const std::vector<bat::Number> ends = numbers_of(scalar, ranges, 2 * range_count);
@@ -483,9 +483,9 @@ void read_attribute(const bat_dataset* dataset, const char* name, const bat_sele
 
 std::vector<std::string> names_of(std::uint64_t count, const char* const* names)
 {
-  if (need_size(count, "the number of attributes") != 0)
+  if (need_size(count, "the attribute count") != 0)
   {
-    need(names, "list of names");
+    need(names, "name list");
   }
   std::vector<std::string> texts;
   for (std::uint64_t i = 0; i != count; ++i)
@@ -500,8 +500,8 @@ void read_attributes(const bat_dataset* dataset, const std::vector<std::string>&
 {
   if (!names.empty())
   {
-    need(out, "list of arrays");
-    need(bytes, "list of sizes");
+    need(out, "array list");
+    need(bytes, "size list");
   }
   for (std::size_t i = 0; i != names.size(); ++i)
   {
@@ -539,7 +539,7 @@ void widen(const std::byte* from, std::byte* to, std::uint64_t count, const std:
       {
         std::memset(to, 0, count * sizeof(W));
         refuse(fmt::format(
-          "{} has the value {}, which an int{} cannot hold", what, value, 8 * sizeof(W)));
+          "{} has the value {}, which does not fit in an int{}", what, value, 8 * sizeof(W)));
       }
     }
     std::memcpy(to + i * sizeof(W), &wide, sizeof(W));
@@ -759,11 +759,11 @@ int bat_dataset_histogram(const bat_dataset* dataset, int64_t index, int64_t com
       const bat::Key& key = key_of(attribute_at(dataset, index), component);
       if (axis != BAT_AXIS_LINEAR && axis != BAT_AXIS_LOGARITHMIC)
       {
-        refuse(fmt::format("axis {} of a histogram; allowed are 0 and 1", axis));
+        refuse(fmt::format("histogram axis {}; allowed are 0 and 1", axis));
       }
       const auto wanted = static_cast<std::size_t>(
-        need_at_most(static_cast<std::int64_t>(bins), kMostBins, "the number of bins"));
-      need(counts, "array of counts");
+        need_at_most(static_cast<std::int64_t>(bins), kMostBins, "the bin count"));
+      need(counts, "counts array");
       std::fill_n(counts, wanted, 0.0);
       const bat::Histogram histogram =
         opened(dataset).histogram(static_cast<std::size_t>(index), key.component, wanted,
@@ -788,10 +788,10 @@ int bat_dataset_leaf(const bat_dataset* dataset, uint64_t leaf, const char** pat
     [&]
     {
       const std::vector<bat::LeafInfo>& leaves = opened(dataset).leaves();
-      if (need_size(leaf, "the number of the leaf file") >= leaves.size())
+      if (need_size(leaf, "the leaf file number") >= leaves.size())
       {
-        refuse(fmt::format(
-          "{}: leaf file number {}; there are {}", opened(dataset).name(), leaf, leaves.size()));
+        refuse(fmt::format("{}: leaf file number {} is out of range; the dataset has {}",
+          opened(dataset).name(), leaf, leaves.size()));
       }
       const bat::LeafInfo& info = leaves[static_cast<std::size_t>(leaf)];
       if (path)
@@ -826,7 +826,7 @@ int bat_leaf_storage(const bat_dataset* dataset, uint64_t leaf, const char* attr
         index = data.attribute_index(attribute);
       }
       const bat::ColumnStorage storage =
-        data.leaf_file(need_size(leaf, "the number of the leaf file")).storage(index);
+        data.leaf_file(need_size(leaf, "the leaf file number")).storage(index);
       if (raw_bytes)
       {
         *raw_bytes = storage.raw_bytes;
@@ -876,7 +876,7 @@ int bat_query_set_quality(bat_query* query, double quality, double after_quality
       own.query.after_quality = after_quality;
       if (!(quality >= 0 && quality <= 1 && after_quality >= 0 && after_quality <= quality))
       {
-        refuse(fmt::format("quality {} after {}; 0 <= after_quality <= quality <= 1 is allowed",
+        refuse(fmt::format("quality {} after {}; required is 0 <= after_quality <= quality <= 1",
           quality, after_quality));
       }
     });
@@ -989,7 +989,7 @@ int bat_query_set_part(bat_query* query, int64_t part, int64_t parts)
       {
         // Kept, so that a query after it fails, on all ranks.
         own.refused_part = fmt::format(
-          "part {} of {}; 1 to {} parts are allowed, which are numbered from 0", part, parts, most);
+          "part {} of {}; allowed are 1 to {} parts, numbered from 0", part, parts, most);
         refuse(own.refused_part);
       }
       own.refused_part.clear();
@@ -1085,7 +1085,7 @@ int bat_selection_values(
       (void)room(dataset, selection, nullptr, 0, 0, "values");
       if (!own.values)
       {
-        refuse("the selection has no values in memory; bat_mpi_read() makes one that has");
+        refuse("the selection has no values in memory; only selections from bat_mpi_read() do");
       }
       const std::optional<std::size_t> index =
         name ? std::optional(opened(dataset).attribute_index(name)) : std::nullopt;

@@ -236,7 +236,7 @@ int bat_bricks_write_list(
       std::vector<bat::bricks::SeriesEntry> entries;
       for (std::uint64_t i = 0; i != need_size(count, "count"); ++i)
       {
-        entries.push_back({ need_text(need(files, "files") ? files[i] : nullptr, "name of a file"),
+        entries.push_back({ need_text(need(files, "files") ? files[i] : nullptr, "file name"),
           (need(times, "times"), times[i]) });
       }
       bat::bricks::write_list(target, entries);
@@ -507,7 +507,7 @@ int bat_flow_lines_from(uint64_t count, const int64_t* reasons, const double* en
       bat::flow::PathLines& all = made->lines;
       if (need(offsets, "offsets") != 0)
       {
-        refuse(fmt::format("offsets begin with {}; the first is 0", offsets[0]));
+        refuse(fmt::format("offsets start with {}; the first must be 0", offsets[0]));
       }
       all.lines.resize(need_size(count, "count"));
       for (std::size_t i = 0; i != all.lines.size(); ++i)
@@ -516,13 +516,13 @@ int bat_flow_lines_from(uint64_t count, const int64_t* reasons, const double* en
         const std::int64_t reason = (&need(reasons, "reasons"))[i];
         if (!is_reason(reason))
         {
-          refuse(
-            fmt::format("reason {} of line {}; allowed are those of bat_flow_reason", reason, i));
+          refuse(fmt::format(
+            "reason {} of line {}; allowed are the values of bat_flow_reason", reason, i));
         }
         if (offsets[i + 1] < offsets[i])
         {
-          refuse(fmt::format(
-            "offset {} behind {} of line {}; they must not fall", offsets[i + 1], offsets[i], i));
+          refuse(fmt::format("offset {} after {} of line {}; offsets must not decrease",
+            offsets[i + 1], offsets[i], i));
         }
         line.reason = static_cast<bat::flow::Reason>(reason);
         std::memcpy(line.end.data(), &need(ends, "ends") + 3 * i, sizeof(line.end));
@@ -531,9 +531,8 @@ int bat_flow_lines_from(uint64_t count, const int64_t* reasons, const double* en
         const std::int64_t destination = (&need(destinations, "destinations"))[i];
         if (destination < -1 || destination > std::numeric_limits<std::int32_t>::max())
         {
-          refuse(
-            fmt::format("destination {} of line {}; allowed are numbers of destinations, and -1",
-              destination, i));
+          refuse(fmt::format(
+            "destination {} of line {}; allowed are destination numbers, and -1", destination, i));
         }
         line.destination = static_cast<std::int32_t>(destination);
         line.first_point = offsets[i];

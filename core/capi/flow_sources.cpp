@@ -44,7 +44,7 @@ bat_flow* open_flow(std::shared_ptr<const BrickSource> source, const flow::Cache
   {
     const std::uint64_t given = options.bytes + kept_bytes;
     refuse(
-      fmt::format("cache_bytes is {}; allowed are {} and more, which 32 bricks of {} need, or 0 "
+      fmt::format("cache_bytes is {}; allowed are {} or more, the size of 32 bricks of {}, or 0 "
                   "for {}",
         given, kept_bytes == 0 ? needed : (4 * needed + 2) / 3, flow->cache.source().level_name(0),
         flow::CacheOptions::usual_bytes));
@@ -71,7 +71,7 @@ bat_flow* open_idx(
 #else
 [[noreturn]] bat_flow* open_idx(const std::string& path, int, const flow::CacheOptions&)
 {
-  refuse(path + ": this library was built without zlib or LZ4, and reads no .idx");
+  refuse(path + ": this library was built without zlib or LZ4 and cannot read .idx");
 }
 #endif
 
@@ -97,7 +97,7 @@ public:
   [[nodiscard]] const std::vector<double>& times() const noexcept override { return this->times_; }
   [[nodiscard]] std::string level_name(std::size_t level) const override
   {
-    return fmt::format("level {} of a function", level);
+    return fmt::format("step {} of a function", level);
   }
   std::uint64_t read(std::size_t level, std::uint64_t brick, BrickMemory to) const override
   {
@@ -118,7 +118,7 @@ public:
     {
       const bool known = status > BAT_OK && status <= BAT_CANCELLED && *last_error() != '\0';
       throw Error(known ? code_of(status) : ErrorCode::CannotOpen,
-        fmt::format("{}: points {} {} {} and on: {}", this->level_name(level), first[0], first[1],
+        fmt::format("{}: points from {} {} {}: {}", this->level_name(level), first[0], first[1],
           first[2], known ? last_error() : fmt::format("the function returned {}", status)));
     }
     for (std::size_t i = 0; i != rows; ++i)
@@ -172,7 +172,7 @@ int bat_flow_open_idx(const char* path, uint64_t field_count, const char* const*
       std::vector<std::string> names;
       for (std::uint64_t i = 0; i != need_size(field_count, "field_count"); ++i)
       {
-        names.push_back(need_text(need(fields, "fields") ? fields[i] : nullptr, "name of a field"));
+        names.push_back(need_text(need(fields, "fields") ? fields[i] : nullptr, "field name"));
       }
 #ifdef BAT_CAPI_HAS_IDX
       bat::idx::VelocityOptions velocity;

@@ -62,9 +62,9 @@ int guard_request(bat_follow* follow, F&& f) noexcept
 std::vector<bat::Number> ids_of(int type, const void* values, std::uint64_t count)
 {
   const bat::ScalarType scalar = type_of(type);
-  if (need_size(count, "the number of ids") != 0)
+  if (need_size(count, "the id count") != 0)
   {
-    need(static_cast<const std::byte*>(values), "array of ids");
+    need(static_cast<const std::byte*>(values), "id array");
   }
   return numbers_of(scalar, values, static_cast<std::size_t>(count));
 }
@@ -80,7 +80,8 @@ const T& one_of(const std::vector<T>& all, std::uint64_t index, const char* what
 {
   if (need_size(index, std::string("the number of the ") + what) >= all.size())
   {
-    refuse(fmt::format("{} number {}; there are {}", what, index, all.size()));
+    refuse(fmt::format(
+      "{} number {} is out of range; allowed are numbers below {}", what, index, all.size()));
   }
   return all[static_cast<std::size_t>(index)];
 }
@@ -165,7 +166,7 @@ int bat_follow_add_step(bat_follow* follow, const char* path, double time)
     {
       if (!std::isfinite(time))
       {
-        refuse(fmt::format("the time of a step is {}; allowed are finite numbers", time));
+        refuse(fmt::format("the time of a step is {}; times must be finite", time));
       }
       own.steps.push_back({ need_text(path, "path"), time });
     });

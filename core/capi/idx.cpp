@@ -60,8 +60,8 @@ const idx::Field& field_at(const bat_idx* dataset, std::int64_t index)
   const auto& fields = opened(dataset).fields();
   if (index < 0 || static_cast<std::uint64_t>(index) >= fields.size())
   {
-    refuse(fmt::format(
-      "{}: field number {}; there are {}", opened(dataset).name(), index, fields.size()));
+    refuse(fmt::format("{}: field number {} is out of range; the file has {}",
+      opened(dataset).name(), index, fields.size()));
   }
   return fields[static_cast<std::size_t>(index)];
 }
@@ -71,7 +71,8 @@ int level_of(const bat_idx* dataset, std::int64_t level)
   const int most = opened(dataset).levels();
   if (level < 0 || level > most)
   {
-    refuse(fmt::format("{}: level {}; 0 to {} are allowed", opened(dataset).name(), level, most));
+    refuse(fmt::format(
+      "{}: level {} is out of range; allowed are 0 to {}", opened(dataset).name(), level, most));
   }
   return static_cast<int>(level);
 }
@@ -80,10 +81,10 @@ std::vector<std::size_t> fields_of(
   const bat_idx* dataset, std::uint64_t count, const char* const* names)
 {
   std::vector<std::size_t> fields;
-  for (std::size_t i = 0; i != need_size(count, "the number of fields"); ++i)
+  for (std::size_t i = 0; i != need_size(count, "the field count"); ++i)
   {
-    need(names, "list of fields");
-    fields.push_back(opened(dataset).field_index(need_text(names[i], "name of a field")));
+    need(names, "field list");
+    fields.push_back(opened(dataset).field_index(need_text(names[i], "field name")));
   }
   for (std::size_t i = 0; count == 0 && i != opened(dataset).fields().size(); ++i)
   {
@@ -119,7 +120,7 @@ int read(const bat_idx* dataset, const char* field, const std::int64_t* step, st
     {
       const idx::Dataset& source = opened(dataset);
       idx::Query query;
-      query.field = source.field_index(need_text(field, "name of the field"));
+      query.field = source.field_index(need_text(field, "field name"));
       query.level = level_of(dataset, level);
       query.box = box_or_all(box);
       query.step = step ? std::optional(*step) : std::nullopt;
@@ -127,8 +128,8 @@ int read(const bat_idx* dataset, const char* field, const std::int64_t* step, st
         source.fields()[query.field].sample_bytes();
       if (need_size(bytes, "the size of the array") < wanted)
       {
-        refuse(fmt::format("{}: level {} of '{}' takes {} bytes; the array has {}", source.name(),
-          level, field, wanted, bytes));
+        refuse(fmt::format("{}: level {} of '{}' needs {} bytes, but the array has {}",
+          source.name(), level, field, wanted, bytes));
       }
       idx::ReadOptions options = dataset->options;
       if (coarse)
@@ -138,7 +139,7 @@ int read(const bat_idx* dataset, const char* field, const std::int64_t* step, st
       }
       if (wanted != 0)
       {
-        need(static_cast<std::byte*>(out), "array for values");
+        need(static_cast<std::byte*>(out), "values array");
       }
       const idx::ReadReport did = source.read(query, out, wanted, options);
       if (report)
@@ -162,8 +163,7 @@ const bat_grid& accepted(const bat_grid* grid)
     {
       if (f >= piece.values.size() || !piece.values[f])
       {
-        refuse(
-          fmt::format("a piece lacks the field '{}', which another one has", given.fields[f].name));
+        refuse(fmt::format("a piece lacks the field '{}' of another piece", given.fields[f].name));
       }
     }
   }
@@ -226,18 +226,18 @@ int bat_grid_set_field(
   return guard_grid(grid,
     [&](bat_grid& handle)
     {
-      const std::string text = need_text(name, "name of a field");
+      const std::string text = need_text(name, "field name");
       if (handle.pieces.empty())
       {
-        refuse(fmt::format("field '{}': no piece was added that it could be of", text));
+        refuse(fmt::format("field '{}': no piece was added before it", text));
       }
       if (components < 1 || components > idx::kMostFieldComponents)
       {
-        refuse(fmt::format("field '{}': {} components; 1 to {} are allowed", text, components,
+        refuse(fmt::format("field '{}': {} components; allowed are 1 to {}", text, components,
           idx::kMostFieldComponents));
       }
       const idx::FieldValues field{ text, type_of(type), static_cast<int>(components), nullptr };
-      need(static_cast<const std::byte*>(values), "array of samples");
+      need(static_cast<const std::byte*>(values), "samples array");
       auto found = std::find_if(handle.fields.begin(), handle.fields.end(),
         [&](const idx::FieldValues& f) { return f.name == text; });
       if (found == handle.fields.end())
@@ -302,12 +302,8 @@ namespace
 {
 int set_option(bat_idx_options* options, const char* name, const idx::OptionValue& value)
 {
-  return guard(
-    [&]
-    {
-      idx::set_option(
-        need(options, "options").options, need_text(name, "name of the option"), value);
-    });
+  return guard([&]
+    { idx::set_option(need(options, "options").options, need_text(name, "option name"), value); });
 }
 }
 
@@ -326,8 +322,8 @@ int bat_idx_options_set_text(bat_idx_options* options, const char* name, const c
   return guard(
     [&]
     {
-      idx::set_option(need(options, "options").options, need_text(name, "name of the option"),
-        need_text(value, "value of the option"));
+      idx::set_option(need(options, "options").options, need_text(name, "option name"),
+        need_text(value, "option value"));
     });
 }
 
@@ -357,8 +353,8 @@ int bat_idx_write(
       const bat_grid& given = accepted(grid);
       if (given.pieces.size() != 1)
       {
-        refuse(fmt::format("{}: the grid has {} pieces; one is written here, and any number by "
-                           "bat_mpi_idx_write",
+        refuse(fmt::format("{}: the grid has {} pieces; use bat_mpi_idx_write to write more than "
+                           "one",
           target, given.pieces.size()));
       }
       const GridPiece& piece = given.pieces.front();
@@ -368,10 +364,9 @@ int bat_idx_write(
       {
         if (piece.box.is_empty() || piece.box.lower[axis] < 0)
         {
-          refuse(
-            fmt::format("{}: along {}, a piece of samples {} to {}; at least one, from 0 on, is "
-                        "allowed",
-              target, "xyz"[axis], piece.box.lower[axis], piece.box.upper[axis]));
+          refuse(fmt::format("{}: along {}, a piece has samples {} to {}; at least one sample is "
+                             "required, at 0 or above",
+            target, "xyz"[axis], piece.box.lower[axis], piece.box.upper[axis]));
         }
         whole.dimensions[axis] = piece.box.upper[axis] - piece.box.lower[axis] + 1;
       }
@@ -485,7 +480,7 @@ int bat_idx_field_index(const bat_idx* dataset, const char* name, int* index)
     [&]
     {
       need(index, "result pointer") = 0;
-      *index = static_cast<int>(opened(dataset).field_index(need_text(name, "name of the field")));
+      *index = static_cast<int>(opened(dataset).field_index(need_text(name, "field name")));
     });
 }
 
@@ -528,10 +523,10 @@ int bat_idx_steps(const bat_idx* dataset, uint64_t count, int64_t* steps, double
     [&]
     {
       const std::vector<std::int64_t> there = opened(dataset).steps();
-      if (need_size(count, "the number of steps") > there.size())
+      if (need_size(count, "the step count") > there.size())
       {
-        refuse(fmt::format("{}: {} steps were asked for; there are {}", opened(dataset).name(),
-          count, there.size()));
+        refuse(fmt::format("{}: {} steps were requested; the dataset has {}",
+          opened(dataset).name(), count, there.size()));
       }
       if (steps)
       {

@@ -88,7 +88,7 @@ void add(bat_insitu* insitu, const char* species, const bat_particles* particles
   bat_insitu& handle = need(insitu, "handle");
   if (!handle.open)
   {
-    refuse("no step was begun");
+    refuse("no step was started");
   }
   if (!handle.wanted)
   {
@@ -298,7 +298,7 @@ int bat_insitu_set_every(bat_insitu* insitu, int64_t every)
       need(insitu, "handle");
       if (every < 1)
       {
-        refuse(fmt::format("every {} steps; at least 1 is allowed", every));
+        refuse(fmt::format("every is {} steps; at least 1 is required", every));
       }
       insitu->every = every;
     });
@@ -315,7 +315,7 @@ int bat_insitu_set_tracks(
       if (ids)
       {
         tracks.ids = numbers_of(
-          type_of(type), ids, static_cast<std::size_t>(need_size(count, "the number of ids")));
+          type_of(type), ids, static_cast<std::size_t>(need_size(count, "the id count")));
       }
       bat::insitu::check(tracks);
       handle.writer.set_tracks(tracks);
@@ -337,14 +337,16 @@ int bat_insitu_set_species(bat_insitu* insitu, const char* species, int64_t ever
     [&]
     {
       bat_insitu& handle = need(insitu, "handle");
-      const std::string name = need_text(species, "the name of the species");
+      const std::string name = need_text(species, "the species name");
       if (name.empty())
       {
-        refuse("the name of the species is empty; options of its own are for one that has a name");
+        refuse("the name of the species is empty; only named species can have their own options");
       }
       if (every < 0)
       {
-        refuse(fmt::format("every {} steps; allowed: 1 and more, or 0 for that of all", every));
+        refuse(fmt::format("every is {} steps; allowed are 1 or more, or 0 for the value of all "
+                           "species",
+          every));
       }
       if (options)
       {
@@ -377,7 +379,7 @@ int bat_insitu_keep_memory(bat_insitu* insitu, int64_t most_bytes)
       need(insitu, "handle");
       if (most_bytes < 0)
       {
-        refuse(fmt::format("{} bytes of memory to keep; 0 and more are allowed", most_bytes));
+        refuse(fmt::format("memory to keep is {} bytes; it must not be negative", most_bytes));
       }
       insitu->kept_memory = static_cast<std::uint64_t>(most_bytes);
       insitu->writer.keep_memory(insitu->kept_memory);
@@ -442,7 +444,7 @@ int bat_insitu_fail(bat_insitu* insitu, int status, const char* text)
       need(insitu, "handle");
       if (status <= BAT_OK || status > BAT_CANCELLED)
       {
-        refuse(fmt::format("{} is not the status of a failure; 1 to {} are", status,
+        refuse(fmt::format("{} is not an error status; allowed are 1 to {}", status,
           static_cast<int>(BAT_CANCELLED)));
       }
       throw bat::Error(code_of(status), need_text(text, "text"));
@@ -471,7 +473,7 @@ int bat_insitu_end_step(bat_insitu* insitu, bat_report* report)
       }
       if (!handle.open)
       {
-        refuse("no step was begun");
+        refuse("no step was started");
       }
       if (handle.refused)
       {
@@ -490,7 +492,7 @@ int bat_insitu_end_step(bat_insitu* insitu, bat_report* report)
           wanted.push_back(
             fmt::format("species {} {:d} {:d}", name, own.wanted_files, own.wanted_tracks));
         }
-        bat::mpi::require_same(handle.comm, std::move(wanted), "whether the step is wanted");
+        bat::mpi::require_same(handle.comm, std::move(wanted), "the flag for a requested step");
         if (!handle.wanted)
         {
           return;

@@ -70,8 +70,8 @@ void check_comm(MPI_Comm comm)
   if (!other.empty())
   {
     refuse(
-      fmt::format("this library was built with {}, and the program runs with {}; build one with "
-                  "the MPI of the other",
+      fmt::format("this library was built with {}, but the program runs with {}; build both with "
+                  "the same MPI",
         kBuiltWith, other));
   }
   if (!runs())
@@ -80,7 +80,7 @@ void check_comm(MPI_Comm comm)
     MPI_Finalized(&finalized);
     refuse(finalized
         ? std::string("MPI is finalized")
-        : fmt::format("MPI is not initialized (that of this library, {})", kBuiltWith));
+        : fmt::format("MPI is not initialized (the one of this library, {})", kBuiltWith));
   }
   if (comm == MPI_COMM_NULL)
   {

@@ -23,7 +23,7 @@ ScalarType type_of(int number)
 {
   if (number < BAT_INT8 || number > BAT_FLOAT64)
   {
-    refuse(fmt::format("{} is no type of values; there are 1 (int8) to 10 (float64)", number));
+    refuse(fmt::format("unknown value type {}; allowed: 1 (int8) to 10 (float64)", number));
   }
   return static_cast<ScalarType>(number);
 }
@@ -42,8 +42,8 @@ void check_local_bounds(const Box& box)
     const double upper = box.upper[axis];
     if (!std::isfinite(lower) || !std::isfinite(upper) || lower > upper)
     {
-      refuse(fmt::format("local bounds along {} are [{}, {}]; both ends must be finite and the "
-                         "lower one not above the upper",
+      refuse(fmt::format("local bounds along {} are [{}, {}]; both ends must be finite and "
+                         "ascending",
         "xyz"[axis], lower, upper));
     }
   }
@@ -76,8 +76,8 @@ std::size_t stride_of(std::size_t stride, std::size_t bytes, const std::string& 
   need_size(stride, what + ": the stride");
   if (stride != 0 && stride < bytes)
   {
-    refuse(fmt::format("{}: the stride is {} bytes; allowed are {}, which one particle takes, and "
-                       "more, or 0 for packed values",
+    refuse(fmt::format("{}: the stride is {} bytes; allowed are at least {}, the size of one "
+                       "particle, or 0 for packed values",
       what, stride, bytes));
   }
   return stride != 0 ? stride : bytes;
@@ -95,7 +95,7 @@ ArrayView array_of(int type, std::int64_t components, const void* values, std::s
 {
   if (components < 1 || components > kMaxComponents)
   {
-    refuse(fmt::format("{}: {} components; 1 to {} are allowed", what, components, kMaxComponents));
+    refuse(fmt::format("{}: {} components; allowed are 1 to {}", what, components, kMaxComponents));
   }
   ArrayView view = ArrayView::packed(type_of(type), static_cast<int>(components), values);
   view.stride_bytes = stride_of(stride, view.stride_bytes, what);
@@ -105,7 +105,7 @@ ArrayView array_of(int type, std::int64_t components, const void* values, std::s
 ArrayView separate_array_of(int type, std::int64_t components, const void* const* values,
   std::size_t stride, const std::string& what)
 {
-  need(values, "list of components");
+  need(values, "component list");
   ArrayView view = array_of(type, components, nullptr, 0, what);
   view.stride_bytes = stride_of(stride, size_of(view.type), what);
   for (std::size_t c = 0; c != static_cast<std::size_t>(components); ++c)
@@ -119,8 +119,7 @@ void set_positions(bat_particles& particles, const ArrayView& values)
 {
   if (values.type != ScalarType::Float32 && values.type != ScalarType::Float64)
   {
-    refuse(
-      fmt::format("positions of type {}; float32 and float64 are allowed", name_of(values.type)));
+    refuse(fmt::format("position type {}; allowed are float32 and float64", name_of(values.type)));
   }
   particles.view.positions = values;
 }
@@ -177,7 +176,7 @@ int guard_attribute(bat_particles* particles, const char* name, F&& f) noexcept
       text = need_text(name, "attribute name");
       if (text.empty() || text.size() > 65535 || !is_utf8(text))
       {
-        refuse(fmt::format("{}: a name must be 1 to 65535 bytes of UTF-8, found {} bytes",
+        refuse(fmt::format("{}: a name must have 1 to 65535 bytes of UTF-8, found {} bytes",
           attribute_text(text), text.size()));
       }
     });
@@ -220,7 +219,7 @@ int bat_particles_create(uint64_t count, bat_particles** out)
     [&]
     {
       need(out, "result pointer") = nullptr;
-      need_size(count, "the number of particles");
+      need_size(count, "the particle count");
       create(out);
       (*out)->view.count = count;
       (*out)->view.positions = bat::ArrayView::packed(bat::ScalarType::Float64, 3, nullptr);
@@ -328,9 +327,9 @@ int bat_options_set_list(
     {
       bat_options& own = need(options, "options");
       const std::string option = need_text(name, "name");
-      if (need_size(count, "the number of texts") != 0)
+      if (need_size(count, "the string count") != 0)
       {
-        need(texts, "list of texts");
+        need(texts, "list of strings");
       }
       std::vector<std::string> list;
       for (uint64_t i = 0; i != count; ++i)
@@ -436,7 +435,7 @@ void give_text(const std::string& found, char* text, std::size_t size)
   need(text, "text");
   if (found.size() + 1 > size)
   {
-    refuse(fmt::format("the report takes {} bytes; there are {}", found.size() + 1, size));
+    refuse(fmt::format("the report needs {} bytes; the buffer has {}", found.size() + 1, size));
   }
   std::memcpy(text, found.c_str(), found.size() + 1);
 }
@@ -540,7 +539,7 @@ int bat_piece_writer_create(
         check(*options);
         if (options->local_bounds)
         {
-          refuse("local bounds are of a write by many ranks; pieces are of one process");
+          refuse("local bounds apply to parallel writes; pieces belong to one process");
         }
         chosen = *options;
       }
@@ -623,8 +622,7 @@ int bat_repack(
       {
         if (options->local_bounds)
         {
-          refuse("local bounds are of a write by many ranks; a dataset that is there keeps its "
-                 "leaf files");
+          refuse("local bounds apply to parallel writes; an existing dataset keeps its leaf files");
         }
         repack.build = options->build;
         repack.changed = options->given;

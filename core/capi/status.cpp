@@ -36,7 +36,7 @@ int fail(const std::optional<Error>& error) noexcept
 
 const char* last_error() noexcept
 {
-  return last_text_lost ? "out of memory while keeping the text of an error" : last_text.c_str();
+  return last_text_lost ? "out of memory while storing an error message" : last_text.c_str();
 }
 
 void refuse(const std::string& text)
@@ -53,8 +53,8 @@ std::uint64_t need_size(std::uint64_t value, const std::string& what)
 {
   if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
   {
-    refuse(fmt::format(
-      "{} is {}; numbers below 0 are not allowed", what, static_cast<std::int64_t>(value)));
+    refuse(
+      fmt::format("{} is {}; it must not be negative", what, static_cast<std::int64_t>(value)));
   }
   return value;
 }
@@ -63,7 +63,7 @@ std::int64_t need_at_most(std::int64_t value, std::int64_t most, const std::stri
 {
   if (value < 0 || value > most)
   {
-    refuse(fmt::format("{} is {}; 0 to {} are allowed", what, value, most));
+    refuse(fmt::format("{} is {}; allowed are 0 to {}", what, value, most));
   }
   return value;
 }

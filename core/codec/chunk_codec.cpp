@@ -24,7 +24,7 @@ void check_count(std::size_t count)
   if (count > kMostValues)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("chunk of {} values, at most {} are allowed", count, kMostValues));
+      fmt::format("a chunk has {} values; at most {} are allowed", count, kMostValues));
   }
 }
 
@@ -47,7 +47,7 @@ Plan::Plan(const ColumnShape& shape, Grid grid, const std::byte* values, std::ui
   check_count(chunk);
   if (chunk == 0)
   {
-    throw Error(ErrorCode::InvalidArgument, "chunks of 0 values");
+    throw Error(ErrorCode::InvalidArgument, "a chunk has 0 values");
   }
   this->plan_ = std::make_unique<const ColumnPlan>(plan_column(shape, grid, values, count, chunk));
 }
@@ -134,7 +134,7 @@ struct Decoder::Impl
     const unsigned prediction = byte & 3u;
     if (byte > 7 || prediction > static_cast<unsigned>(Prediction::Xor))
     {
-      refuse_frame(fmt::format("filter {:#x} is unknown", byte));
+      refuse_frame(fmt::format("unknown filter {:#x}", byte));
     }
     const std::size_t bytes = count * shape.value_bytes();
     this->planes.resize(bytes);
@@ -149,7 +149,7 @@ struct Decoder::Impl
   {
     if (model.streams.empty())
     {
-      refuse_frame("the model of the column has no streams");
+      refuse_frame("the column model has no streams");
     }
     const std::size_t size = size_of(model.shape.type);
     const std::size_t numbers = count * model.shape.components;
@@ -161,10 +161,10 @@ struct Decoder::Impl
     std::size_t exceptions = 0;
     if (model.step != 0)
     {
-      const std::uint64_t found = reader.varint("the number of exceptions");
+      const std::uint64_t found = reader.varint("the exception count");
       if (found > numbers)
       {
-        refuse_frame(fmt::format("{} exceptions of {} numbers", found, numbers));
+        refuse_frame(fmt::format("{} exceptions for {} numbers", found, numbers));
       }
       exceptions = static_cast<std::size_t>(found);
     }
@@ -187,7 +187,7 @@ struct Decoder::Impl
       const std::size_t place = load<std::uint32_t>(places + e * sizeof(std::uint32_t));
       if (place < next || place >= numbers)
       {
-        refuse_frame(fmt::format("exception {} is for number {}", e, place));
+        refuse_frame(fmt::format("exception {} refers to number {}", e, place));
       }
       std::memcpy(values + place * size, bits + e * size, size);
       next = place + 1;
@@ -213,14 +213,15 @@ void Decoder::decode(const Model& of_column, const std::byte* frame, std::size_t
   const auto method = reader.number<std::uint8_t>("the method");
   if (count == 0 && method != static_cast<std::uint8_t>(Method::Stored))
   {
-    refuse_frame(fmt::format("no values are of method {}", method));
+    refuse_frame(fmt::format("an empty chunk has encoding method {}", method));
   }
   switch (static_cast<Method>(method))
   {
     case Method::Stored:
       if (count != 0)
       {
-        std::memcpy(values, reader.take(count * value_bytes, "stored values"), count * value_bytes);
+        std::memcpy(
+          values, reader.take(count * value_bytes, "the stored values"), count * value_bytes);
       }
       break;
     case Method::Constant:
@@ -239,11 +240,11 @@ void Decoder::decode(const Model& of_column, const std::byte* frame, std::size_t
       this->impl_->decode_streams(model, reader, values, count);
       break;
     default:
-      refuse_frame(fmt::format("method {} is unknown", method));
+      refuse_frame(fmt::format("unknown method {}", method));
   }
   if (reader.left() != 0)
   {
-    refuse_frame(fmt::format("{} of {} bytes are left over", reader.left(), frame_bytes));
+    refuse_frame(fmt::format("{} of {} bytes are unused", reader.left(), frame_bytes));
   }
 }
 }

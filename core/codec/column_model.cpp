@@ -39,8 +39,7 @@ void take_sizes(FrameReader& reader, std::size_t entries, SymbolMeanings<U, comp
       const std::uint8_t bits = entry & kEntryBits;
       if (bits + unsigned{ adds } > kBits<U>)
       {
-        refuse_frame(
-          fmt::format("entry {:#x} of a dictionary is of more than {} bits", entry, kBits<U>));
+        refuse_frame(fmt::format("dictionary entry {:#x} has more than {} bits", entry, kBits<U>));
       }
       meaning.bits[c] = bits;
       meaning.mask[c] = mask_of<U>(bits);
@@ -53,8 +52,8 @@ void take_sizes(FrameReader& reader, std::size_t entries, SymbolMeanings<U, comp
 template <class U>
 void take_heads(FrameReader& reader, std::size_t entries, SymbolMeanings<U, 1>& meanings)
 {
-  const std::uint8_t tail_bits = take_bits(reader, "bits below a head", kBits<U> - 1);
-  const auto base = static_cast<U>(reader.number<std::uint64_t>("the base of heads"));
+  const std::uint8_t tail_bits = take_bits(reader, "the bit count below a head", kBits<U> - 1);
+  const auto base = static_cast<U>(reader.number<std::uint64_t>("the base of the heads"));
   for (std::size_t symbol = 0; symbol != entries; ++symbol)
   {
     auto& meaning = meanings[symbol];
@@ -67,7 +66,7 @@ void take_heads(FrameReader& reader, std::size_t entries, SymbolMeanings<U, 1>& 
 
 CodeTable take_code(FrameReader& reader, std::size_t symbols)
 {
-  const std::byte* packed = reader.take((symbols + 1) / 2, "lengths of codes");
+  const std::byte* packed = reader.take((symbols + 1) / 2, "the code lengths");
   std::vector<std::uint8_t> lengths(symbols);
   for (std::size_t symbol = 0; symbol != symbols; ++symbol)
   {
@@ -75,7 +74,7 @@ CodeTable take_code(FrameReader& reader, std::size_t symbols)
   }
   if (!is_complete(lengths))
   {
-    refuse_frame(fmt::format("no code of {} symbols has the lengths that are given", symbols));
+    refuse_frame(fmt::format("the given lengths do not form a code for {} symbols", symbols));
   }
   return CodeTable(lengths);
 }
@@ -83,10 +82,10 @@ CodeTable take_code(FrameReader& reader, std::size_t symbols)
 template <class U, std::size_t components>
 void take_classes(FrameReader& reader, StreamModel& stream)
 {
-  const std::size_t classes = reader.number<std::uint8_t>("the number of classes");
+  const std::size_t classes = reader.number<std::uint8_t>("the class count");
   if (classes == 0 || classes > kMostClasses)
   {
-    refuse_frame(fmt::format("symbols of {} classes, 1 to {} are allowed", classes, kMostClasses));
+    refuse_frame(fmt::format("symbols in {} classes; allowed are 1 to {}", classes, kMostClasses));
   }
   StreamModel::Meanings<U, components> all(classes);
   std::size_t most = 0; // of a component
@@ -135,7 +134,7 @@ void take_stream(FrameReader& reader, StreamModel& stream, bool has_grid)
   // GCC 14 does not see that there are never more than kMostJoint.
   for (std::size_t c = 0; c != kMostJoint && c != stream.components.size(); ++c)
   {
-    stream.dropped[c] = take_bits(reader, "dropped bits", has_grid ? 0 : kBits<U> - 1);
+    stream.dropped[c] = take_bits(reader, "the dropped bit count", has_grid ? 0 : kBits<U> - 1);
   }
   switch (stream.components.size())
   {
@@ -169,20 +168,19 @@ ColumnModel::ColumnModel(
     refuse_frame(fmt::format("streams of {} are not allowed", name_of(of_shape.type)));
   }
   FrameReader reader(bytes, byte_count);
-  this->step = reader.number<double>("the step of a grid");
+  this->step = reader.number<double>("the grid step");
   if (!(this->step >= 0) || !std::isfinite(this->step) || (this->step != 0 && !is_floating))
   {
-    refuse_frame(fmt::format("a grid of {} has the step {}", name_of(of_shape.type), this->step));
+    refuse_frame(fmt::format("a grid of {} has step {}", name_of(of_shape.type), this->step));
   }
   std::uint32_t missing = (1u << of_shape.components) - 1;
   while (missing != 0)
   {
-    const auto kind = reader.number<std::uint8_t>("the kind of a stream");
-    const auto mask = reader.number<std::uint16_t>("the components of a stream");
+    const auto kind = reader.number<std::uint8_t>("the stream kind");
+    const auto mask = reader.number<std::uint16_t>("the stream components");
     if (mask == 0 || (mask & ~missing) != 0)
     {
-      refuse_frame(
-        fmt::format("a stream has components {:#x}, of which {:#x} are missing", mask, missing));
+      refuse_frame(fmt::format("a stream has components {:#x}; {:#x} are missing", mask, missing));
     }
     missing &= ~std::uint32_t{ mask };
     StreamModel stream;
@@ -197,13 +195,13 @@ ColumnModel::ColumnModel(
     const bool is_joint = stream.kind == StreamKind::Differences;
     if (stream.components.size() > (is_joint ? kMostJoint : 1))
     {
-      refuse_frame(fmt::format("a stream of kind {} has {} components, at most {} are allowed",
+      refuse_frame(fmt::format("a stream of kind {} has {} components; at most {} are allowed",
         kind, stream.components.size(), is_joint ? kMostJoint : 1));
     }
     const bool is_known = kind <= static_cast<std::uint8_t>(StreamKind::Heads);
     if (!is_known || (this->step != 0 && !is_joint))
     {
-      refuse_frame(fmt::format("a stream is of kind {}, which is not allowed there", kind));
+      refuse_frame(fmt::format("a stream has kind {}, which is not allowed here", kind));
     }
     if (stream.kind != StreamKind::Words && size == sizeof(std::uint32_t))
     {
@@ -217,7 +215,7 @@ ColumnModel::ColumnModel(
   }
   if (reader.left() != 0)
   {
-    refuse_frame(fmt::format("{} of {} bytes of a model are left over", reader.left(), byte_count));
+    refuse_frame(fmt::format("{} of {} bytes of a model are unused", reader.left(), byte_count));
   }
 }
 }

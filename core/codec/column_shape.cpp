@@ -13,13 +13,13 @@ void check(const ColumnShape& shape)
   if (type < static_cast<unsigned>(ScalarType::Int8) ||
     type > static_cast<unsigned>(ScalarType::Float64))
   {
-    throw Error(ErrorCode::InvalidArgument, fmt::format("column of scalar type {}", type));
+    throw Error(ErrorCode::InvalidArgument, fmt::format("a column has scalar type {}", type));
   }
   if (shape.components < 1 || shape.components > static_cast<std::uint32_t>(kMaxComponents))
   {
     throw Error(ErrorCode::InvalidArgument,
       fmt::format(
-        "column of {} components, allowed are 1 to {}", shape.components, kMaxComponents));
+        "a column has {} components; allowed are 1 to {}", shape.components, kMaxComponents));
   }
 }
 }

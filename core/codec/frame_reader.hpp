@@ -42,8 +42,8 @@ public:
   {
     if (bytes > this->left_)
     {
-      refuse_frame(std::string(what) + " has " + std::to_string(bytes) + " bytes, of which " +
-        std::to_string(this->left_) + " are there");
+      refuse_frame(std::string(what) + ": " + std::to_string(bytes) +
+        " bytes are needed, but only " + std::to_string(this->left_) + " remain");
     }
     const std::byte* result = this->at_;
     this->at_ += bytes;
@@ -74,7 +74,7 @@ public:
         return result;
       }
     }
-    refuse_frame(std::string(what) + " is no number of up to 64 bits");
+    refuse_frame(std::string(what) + " is not a number of up to 64 bits");
   }
 
 private:

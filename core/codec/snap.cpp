@@ -16,7 +16,9 @@ std::size_t snap(const ColumnShape& shape, double bound, void* values, std::size
   if (!(bound > 0) || !std::isfinite(grid_step(bound)))
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("error bound {}: allowed are positive numbers up to half of the largest", bound));
+      fmt::format("error bound {} is out of range; allowed are positive numbers up to half of "
+                  "the largest",
+        bound));
   }
   const std::size_t numbers = count * shape.components;
   switch (shape.type)
@@ -27,8 +29,8 @@ std::size_t snap(const ColumnShape& shape, double bound, void* values, std::size
       return snap_numbers(bound, static_cast<double*>(values), numbers);
     default:
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format(
-          "error bound of a column of {}: allowed are float32 and float64", name_of(shape.type)));
+        fmt::format("an error bound for a column of {}; allowed are float32 and float64",
+          name_of(shape.type)));
   }
 }
 }

@@ -64,11 +64,11 @@ void in_batches(const std::byte* bits, std::size_t bits_bytes, std::size_t count
   left -= static_cast<std::size_t>((from.position + 7) >> 3) - used;
   if (left != 0)
   {
-    refuse_frame(fmt::format("{} of {} bytes of packed bits are left over", left, bits_bytes));
+    refuse_frame(fmt::format("{} of {} bytes of packed bits are unused", left, bits_bytes));
   }
   if (bits_bytes != 0)
   {
-    check_unused_bits(bits + (bits_bytes - 1), from.position & 7, "packed bits");
+    check_unused_bits(bits + (bits_bytes - 1), from.position & 7, "the packed bits");
   }
 }
 
@@ -275,31 +275,31 @@ void StreamDecoder::decode_symbols(
     places.dropped[c] = model.dropped[c];
     if (model.kind == StreamKind::Differences)
     {
-      const std::uint64_t word = reader.varint("the beginning of differences");
+      const std::uint64_t word = reader.varint("the start of the differences");
       if (word > std::numeric_limits<U>::max())
       {
-        refuse_frame(fmt::format("differences begin with {}", word));
+        refuse_frame(fmt::format("the differences start with {}", word));
       }
       places.before[c] = from_zigzag(static_cast<U>(word));
     }
   }
-  const std::uint64_t escaped = reader.varint("the number of escapes");
+  const std::uint64_t escaped = reader.varint("the escape count");
   std::array<Lane, kLanes> lanes;
   std::size_t lanes_bytes = 0;
   for (Lane& lane : lanes)
   {
-    const std::uint64_t bytes = reader.varint("the size of symbols");
+    const std::uint64_t bytes = reader.varint("the size of the symbols");
     if (bytes > reader.left())
     {
-      refuse_frame(fmt::format("a lane of symbols has {} bytes of {}", bytes, reader.left()));
+      refuse_frame(fmt::format("a symbol lane has {} bytes of {}", bytes, reader.left()));
     }
     lane.count = static_cast<std::size_t>(bytes);
     lanes_bytes += lane.count;
   }
-  const std::uint64_t bits_bytes = reader.varint("the size of packed bits");
+  const std::uint64_t bits_bytes = reader.varint("the size of the packed bits");
   if (bits_bytes > reader.left() || escaped > count)
   {
-    refuse_frame(fmt::format("{} bytes of packed bits, of {}, and {} escapes of {} values",
+    refuse_frame(fmt::format("{} bytes of packed bits, of {}, and {} escapes for {} values",
       bits_bytes, reader.left(), escaped, count));
   }
   const std::size_t blocks = (count + kBlockValues - 1) / kBlockValues;
@@ -315,13 +315,13 @@ void StreamDecoder::decode_symbols(
   packed.classes = this->classes_.data();
   packed.escapes = model.escapes.data();
   packed.symbols = this->symbols_.decode(lanes, model.codes, this->classes_.data(), count);
-  packed.bits = reader.take(static_cast<std::size_t>(bits_bytes), "packed bits");
+  packed.bits = reader.take(static_cast<std::size_t>(bits_bytes), "the packed bits");
   packed.bits_bytes = static_cast<std::size_t>(bits_bytes);
   if (const std::size_t found =
         count_escapes(packed.symbols, packed.classes, packed.escapes, count);
       found != escaped)
   {
-    refuse_frame(fmt::format("{} symbols are escapes, of {}", found, escaped));
+    refuse_frame(fmt::format("{} symbols are escapes, expected {}", found, escaped));
   }
   const std::byte* words = escaped == 0
     ? nullptr
@@ -348,7 +348,7 @@ void StreamDecoder::take_classes(FrameReader& reader, std::size_t classes, std::
 {
   this->classes_.resize(std::max(this->classes_.size(), blocks));
   const unsigned bits = class_bits(classes);
-  const std::byte* packed = reader.take((blocks * bits + 7) / 8, "classes of blocks");
+  const std::byte* packed = reader.take((blocks * bits + 7) / 8, "block classes");
   std::size_t position = 0;
   for (std::size_t block = 0; block != blocks; ++block)
   {
@@ -359,11 +359,11 @@ void StreamDecoder::take_classes(FrameReader& reader, std::size_t classes, std::
     }
     if (own >= classes)
     {
-      refuse_frame(fmt::format("block {} is of class {} of {}", block, own, classes));
+      refuse_frame(fmt::format("block {} has class {} of {}", block, own, classes));
     }
     this->classes_[block] = static_cast<std::uint8_t>(own);
   }
-  check_unused_bits(packed, position, "classes of blocks");
+  check_unused_bits(packed, position, "block classes");
 }
 
 template void StreamDecoder::decode<std::uint32_t>(

@@ -169,7 +169,7 @@ const std::uint8_t* SymbolDecoder::decode(const std::array<Lane, kLanes>& lanes,
       refuse_frame(fmt::format("symbols need {} of {} bytes of lane {}",
         (positions[lane].position + 7) / 8, lanes[lane].count, lane));
     }
-    check_unused_bits(positions[lane].bytes, positions[lane].position, "a lane of symbols");
+    check_unused_bits(positions[lane].bytes, positions[lane].position, "a symbol lane");
   }
   return this->symbols_.data();
 }

@@ -19,7 +19,7 @@ void set(ZSTD_CCtx* context, ZSTD_cParameter parameter, int value)
       ZSTD_isError(result))
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("libzstd refuses a parameter: {}", ZSTD_getErrorName(result)));
+      fmt::format("libzstd rejected a parameter: {}", ZSTD_getErrorName(result)));
   }
 }
 
@@ -92,8 +92,8 @@ void ZstdDecompressor::decompress(
   if (content != bytes)
   {
     refuse(content == ZSTD_CONTENTSIZE_ERROR || content == ZSTD_CONTENTSIZE_UNKNOWN
-        ? fmt::format("a Zstandard frame of {} bytes does not say how much it holds", frame_bytes)
-        : fmt::format("a Zstandard frame holds {} bytes instead of {}", content, bytes));
+        ? fmt::format("a Zstandard frame of {} bytes does not store its content size", frame_bytes)
+        : fmt::format("a Zstandard frame contains {} bytes instead of {}", content, bytes));
   }
   if (const std::size_t own = ZSTD_findFrameCompressedSize(frame, frame_bytes); own != frame_bytes)
   {
@@ -114,7 +114,7 @@ void ZstdDecompressor::decompress(
   }
   if (result != bytes)
   {
-    refuse(fmt::format("a Zstandard frame gives {} bytes instead of {}", result, bytes));
+    refuse(fmt::format("a Zstandard frame decompresses to {} bytes instead of {}", result, bytes));
   }
 }
 }

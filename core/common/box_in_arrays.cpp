@@ -20,8 +20,8 @@ std::string problem_of_stored(const LogicalBox& stored, const LogicalBox& box)
     if (stored.lower[axis] > box.lower[axis] || stored.upper[axis] < box.upper[axis] ||
       stored.lower[axis] <= -kMost || stored.upper[axis] >= kMost)
     {
-      return fmt::format("the box {}, and its arrays the box {}, in which it has to lie",
-        text_of(box), text_of(stored));
+      return fmt::format(
+        "the box {} must lie inside its stored array box {}", text_of(box), text_of(stored));
     }
   }
   return {};

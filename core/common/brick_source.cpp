@@ -28,7 +28,7 @@ std::string fault_of(const BrickGrid& grid)
     }
     if (grid.cyclic[a] && grid.points[a] < 2)
     {
-      return fmt::format("{} is cyclic with one point; at least 2 are needed", axis);
+      return fmt::format("{} is periodic with one point; at least 2 points are needed", axis);
     }
   }
   if (grid.type != ScalarType::Float32 && grid.type != ScalarType::Float64)
@@ -42,7 +42,7 @@ std::string fault_of(const BrickGrid& grid)
   }
   if (grid.edge < BrickGrid::least_edge || grid.edge > BrickGrid::most_edge)
   {
-    return fmt::format("edge of bricks is {}; allowed is {} to {}", grid.edge,
+    return fmt::format("the brick edge is {}; allowed are {} to {}", grid.edge,
       BrickGrid::least_edge, BrickGrid::most_edge);
   }
   // The product of two numbers of bricks fits; times the third may not.

@@ -47,7 +47,7 @@ Error translated()
   }
   catch (...)
   {
-    return { ErrorCode::InvalidArgument, "something that is no std::exception was thrown" };
+    return { ErrorCode::InvalidArgument, "an unknown exception was thrown" };
   }
 }
 }
@@ -84,7 +84,7 @@ std::string Error::readable(const std::string& text)
     {
       ++end;
     }
-    cut = text.substr(0, begin) + " [" + std::to_string(end - begin) + " bytes left out] " +
+    cut = text.substr(0, begin) + " [" + std::to_string(end - begin) + " bytes omitted] " +
       text.substr(end);
   }
   return printable(cut);

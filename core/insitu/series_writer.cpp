@@ -29,7 +29,7 @@ void check_time(double time)
   if (!std::isfinite(time))
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("the time of the step is {}; allowed are finite numbers", time));
+      fmt::format("the time of the step is {}; times must be finite", time));
   }
 }
 
@@ -39,13 +39,13 @@ void check_utf8(const std::string& text, const char* what)
   if (!is_utf8(text))
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{} is no UTF-8: {}", what,
+      fmt::format("{} is not valid UTF-8: {}", what,
         nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)));
   }
   if (text.find('\0') != std::string::npos)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{} has a zero byte: {}", what, nlohmann::json(text).dump()));
+      fmt::format("{} contains a zero byte: {}", what, nlohmann::json(text).dump()));
   }
 }
 
@@ -59,7 +59,7 @@ void make_folders(const std::vector<WrittenFile>& files)
     {
       throw Error(
         error == std::errc::no_space_on_device ? ErrorCode::NoSpace : ErrorCode::CannotOpen,
-        fmt::format("{}: cannot make the folder: {}", folder.string(), error.message()));
+        fmt::format("{}: cannot create the folder: {}", folder.string(), error.message()));
     }
   }
 }
@@ -87,7 +87,7 @@ void print(const std::string& notice)
 std::vector<std::string> agree_on_step(
   const mpi::OwnComm& own, std::int64_t step, double& time, const std::vector<Species>& species)
 {
-  mpi::require_same(own, step, "the number of the step");
+  mpi::require_same(own, step, "the step number");
   MPI_Bcast(&time, 1, MPI_DOUBLE, 0, own.get());
   std::vector<std::string> names;
   mpi::together(own.get(),
@@ -292,15 +292,15 @@ std::vector<WrittenFile> SeriesWriter::files_of(
     WrittenFile file;
     file.path = this->pattern_.file(step, time, name);
     file.species = name;
-    check_utf8(name, "the name of a species");
-    check_utf8(series::name_in_list(file.path, this->pattern_.series(name)), "the name of a file");
+    check_utf8(name, "the species name");
+    check_utf8(series::name_in_list(file.path, this->pattern_.series(name)), "the file name");
     for (const WrittenFile& other : files)
     {
       if (other.path == file.path)
       {
         throw Error(ErrorCode::InvalidArgument,
-          fmt::format("the species '{}' and '{}' would both become {}; names must differ, and the "
-                      "file pattern must have {{name}} in it",
+          fmt::format("the species '{}' and '{}' would both become {}; use distinct names, and "
+                      "{{name}} in the file pattern",
             other.species, name, file.path.string()));
       }
     }

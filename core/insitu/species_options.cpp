@@ -149,7 +149,7 @@ void check_known(const mpi::OwnComm& comm, const std::vector<Found>& found,
   mpi::together(comm.get(), [&] { attributes = find_attributes(pieces); });
   attributes = mpi::union_of_names(comm, attributes);
   throw Error(ErrorCode::InvalidArgument,
-    fmt::format("no species has an attribute '{}', which the options name; there are: {}", *missing,
+    fmt::format("no species has an attribute '{}', which the options name; available: {}", *missing,
       fmt::join(attributes, ", ")));
 }
 }

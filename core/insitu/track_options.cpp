@@ -47,7 +47,7 @@ Number number_of(const std::string& key, const json& value)
   const auto number = value.get<double>();
   if (std::abs(number) >= 0x1p63) // a whole number of more than 64 bits is rounded to such a one
   {
-    refuse(key, value, "a number of 64 bits");
+    refuse(key, value, "a 64-bit number");
   }
   return number;
 }
@@ -89,7 +89,7 @@ void read_ids(TrackOptions& options, const json& value)
   }
   if (!is_list(value) || value.empty())
   {
-    refuse("ids", value, "a list of numbers, or of pairs of them");
+    refuse("ids", value, "a list of numbers, or of pairs of numbers");
   }
   for (const json& id : value)
   {
@@ -128,7 +128,7 @@ TrackOptions parse_track_options(const std::string& text)
   const json given = json::parse(text, nullptr, false);
   if (!given.is_object())
   {
-    refuse("the options are no JSON object: " + text.substr(0, 200));
+    refuse("the options are not a JSON object: " + text.substr(0, 200));
   }
   TrackOptions options;
   const std::map<std::string, std::function<void(const json&)>> keys = {
@@ -159,7 +159,7 @@ TrackOptions parse_track_options(const std::string& text)
     const auto found = keys.find(key);
     if (found == keys.end())
     {
-      refuse(fmt::format("'{}' is no option; allowed are ids, box, every_id, id, second, "
+      refuse(fmt::format("unknown option '{}'; available: ids, box, every_id, id, second, "
                          "attributes, every",
         key));
     }
@@ -183,21 +183,22 @@ void check(const TrackOptions& options)
     : options.ids.size();
   if (options.second.size() != second)
   {
-    refuse(fmt::format("{} ids with {} values of the second attribute '{}'; allowed are {}",
+    refuse(fmt::format("{} ids, but {} values of the second attribute '{}'; allowed are {}",
       options.ids.size(), options.second.size(), options.second_attribute, second));
   }
   for (const std::vector<Number>& numbers : { std::cref(options.ids), std::cref(options.second) })
   {
     if (std::any_of(numbers.begin(), numbers.end(), is_nan))
     {
-      refuse("an id is NaN; allowed are numbers");
+      refuse("an id is NaN; ids must be numbers");
     }
   }
   for (std::size_t axis = 0; options.box && axis != 3; ++axis)
   {
     if (!(options.box->lower[axis] <= options.box->upper[axis]))
     {
-      refuse(fmt::format("the box is from {} to {} on axis {}; allowed is lower <= upper",
+      refuse(fmt::format("the box is {} to {} on axis {}; the lower end must not be above the "
+                         "upper one",
         options.box->lower[axis], options.box->upper[axis], axis));
     }
   }
@@ -208,12 +209,12 @@ void check(const TrackOptions& options)
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end())
     {
-      refuse(fmt::format("the attribute '{}' is named twice", *twice));
+      refuse(fmt::format("the attribute '{}' is listed twice", *twice));
     }
   }
   if (options.every < 1)
   {
-    refuse(fmt::format("every {} steps; at least 1 is allowed", options.every));
+    refuse(fmt::format("every is {} steps; at least 1 is required", options.every));
   }
 }
 }

@@ -260,7 +260,7 @@ struct TrackRecorder::Source
       if (found == this->schema.attributes.end())
       {
         refuse(
-          fmt::format("there is no attribute '{}', which another rank or piece has", wanted.name));
+          fmt::format("attribute '{}' is missing, but another rank or piece has it", wanted.name));
       }
       same(wanted.name, found->type, found->components, wanted.type, wanted.components);
       ordered.push_back(
@@ -347,8 +347,8 @@ TrackRecorder::~TrackRecorder()
     (void)attempt(
       [&]
       {
-        this->notice_(fmt::format("{}: all samples are there, but could not be put in order: {}; "
-                                  "'parabat repack' does that",
+        this->notice_(fmt::format("{}: all samples were written, but could not be reordered: {}; "
+                                  "use 'parabat repack'",
           this->path_.string(), error->what()));
       });
   }
@@ -375,8 +375,7 @@ TrackRecorder::Source TrackRecorder::source_of(const ParticleView& view) const
     const std::optional<AttributeView> found = find(view, name);
     if (!found)
     {
-      refuse(
-        fmt::format("no attribute is called '{}'; there are {}", name, fmt::join(names, ", ")));
+      refuse(fmt::format("unknown attribute '{}'; available: {}", name, fmt::join(names, ", ")));
     }
     return *found;
   };
@@ -385,7 +384,8 @@ TrackRecorder::Source TrackRecorder::source_of(const ParticleView& view) const
     const AttributeView found = need(name);
     if (found.values.components != 1)
     {
-      refuse(fmt::format("'{}' has {} components; ids have one", name, found.values.components));
+      refuse(
+        fmt::format("'{}' has {} components; ids must have one", name, found.values.components));
     }
     return found.values;
   };
@@ -403,8 +403,8 @@ TrackRecorder::Source TrackRecorder::source_of(const ParticleView& view) const
   }
   if (second.empty() && !this->options_.second.empty())
   {
-    refuse(fmt::format("ids are pairs, and no attribute is the cpu of '{}'; the option second "
-                       "names it, one of {}",
+    refuse(fmt::format("ids are pairs, but no attribute is the cpu of '{}'; set the option "
+                       "second, one of {}",
       id, fmt::join(names, ", ")));
   }
   if (!second.empty())
@@ -415,7 +415,7 @@ TrackRecorder::Source TrackRecorder::source_of(const ParticleView& view) const
   }
   if (this->options_.every_id != 0 && value_class(source.id.type) == ValueClass::Float)
   {
-    refuse(fmt::format("every_id: '{}' is {}; allowed are integers", id, name_of(source.id.type)));
+    refuse(fmt::format("every_id: '{}' is {}; ids must be integers", id, name_of(source.id.type)));
   }
   source.schema.position_type = view.positions.type;
   source.values.push_back(view.positions);
@@ -535,7 +535,7 @@ void TrackRecorder::check_options(const mpi::OwnComm& comm)
       if (own != first)
       {
         refuse(fmt::format("the options of rank {} ({} ids, box {}, every_id {}, id '{}', second "
-                           "'{}') are not those of rank 0; all ranks must have the same",
+                           "'{}') differ from those of rank 0; all ranks must agree",
           comm.rank(), this->options_.ids.size(), this->options_.box ? "given" : "none",
           this->options_.every_id, this->options_.id_attribute, this->options_.second_attribute));
       }
@@ -587,17 +587,15 @@ std::optional<TrackRecorder::Agreed> TrackRecorder::agree_on_schema(
       {
         if (!own.sources.empty())
         {
-          refuse(
-            fmt::format("'{}' has the ids of this rank, and another rank has no such attribute",
-              own.sources.front().schema.id_attribute));
+          refuse(fmt::format("'{}' contains the ids on this rank, but is missing on another rank",
+            own.sources.front().schema.id_attribute));
         }
       });
     if (comm.rank() == 0 && !this->has_told_)
     {
       this->has_told_ = true;
       this->notice_(fmt::format(
-        "{}: there are no tracks, as no attribute is called id; the option id names the one with "
-        "the ids",
+        "{}: no tracks are recorded, because no attribute is called id; set the option id",
         this->path_.string()));
     }
     return std::nullopt;
@@ -609,7 +607,7 @@ std::optional<TrackRecorder::Agreed> TrackRecorder::agree_on_schema(
     {
       if (own.sources.size() != own.particles->parts().size())
       {
-        refuse(fmt::format("no attribute of this rank is called '{}'", agreed.schema.id_attribute));
+        refuse(fmt::format("this rank has no attribute '{}'", agreed.schema.id_attribute));
       }
       for (Source& source : own.sources)
       {

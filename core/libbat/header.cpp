@@ -17,8 +17,8 @@ std::string read_text(const io::RandomAccessFile& file)
 {
   const auto no_file = [&](const std::string& why)
   {
-    throw Error(ErrorCode::NotABatFile,
-      fmt::format("{}: not a file of the libbat library: {}", file.name(), why));
+    throw Error(
+      ErrorCode::NotABatFile, fmt::format("{}: is not a libbat file: {}", file.name(), why));
   };
   if (file.size() < 9)
   {
@@ -30,7 +30,7 @@ std::string read_text(const io::RandomAccessFile& file)
   file.read(8, &first, 1);
   if (first != '{' || bytes < 2 || bytes > kMostHeaderBytes)
   {
-    no_file("it does not begin with the length of a JSON object and the object");
+    no_file("it does not start with the length of a JSON object followed by the object");
   }
   if (bytes > file.size() - 8)
   {
@@ -98,7 +98,7 @@ std::uint64_t Header::count(const char* key) const
   if (!value.is_number_unsigned())
   {
     corrupt(this->file_,
-      fmt::format("'{}' in the header is no whole number from 0 up, but {}", key,
+      fmt::format("'{}' in the header must be a whole number of at least 0, found {}", key,
         value.is_number() ? "another number" : value.type_name()));
   }
   return value.get<std::uint64_t>();
@@ -139,7 +139,7 @@ std::optional<float> Header::number(const nlohmann::json& value, const std::stri
   const double number = value.is_number() ? value.get<double>() : HUGE_VAL;
   if (!(std::abs(number) <= std::numeric_limits<float>::max()))
   {
-    corrupt(this->file_, fmt::format("{} in the header is no float32", what));
+    corrupt(this->file_, fmt::format("{} in the header is not a float32", what));
   }
   return static_cast<float>(number);
 }
@@ -171,7 +171,8 @@ std::vector<HeaderAttribute> Header::attributes() const
     if (type < 1 || type > 10)
     {
       throw Error(ErrorCode::UnsupportedVersion,
-        fmt::format("{}: attribute '{}' has type {}; types 1 (int8) to 10 (float64) can be read",
+        fmt::format("{}: attribute '{}' has unknown value type {}; allowed: 1 (int8) to 10 "
+                    "(float64)",
           this->file_, attribute.name, type));
     }
     attribute.type = static_cast<ScalarType>(type);
@@ -199,7 +200,7 @@ std::optional<std::array<float, 6>> Header::bounds() const
   const nlohmann::json& list = this->at("bounds");
   if (!list.is_array() || list.size() != 6)
   {
-    corrupt(this->file_, "'bounds' in the header are not six numbers");
+    corrupt(this->file_, "'bounds' in the header is not six numbers");
   }
   std::array<float, 6> bounds{};
   bool finite = true;

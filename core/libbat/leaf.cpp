@@ -96,7 +96,7 @@ const std::vector<std::uint16_t>& Leaf::bitmap_ids(std::size_t treelet) const
         if (id >= index.dictionary.size())
         {
           corrupt(this->file_.name(),
-            fmt::format("treelet {} has bitmap number {}; the dictionary has {}", treelet, id,
+            fmt::format("treelet {} refers to bitmap {} of a dictionary of {}", treelet, id,
               index.dictionary.size()));
         }
       }

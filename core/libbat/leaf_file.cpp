@@ -120,7 +120,7 @@ public:
     if (index >= this->attributes().size())
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{}: attribute {} is asked for; there are {}", this->name(), index,
+        fmt::format("{}: attribute {} is out of range; the file has {}", this->name(), index,
           this->attributes().size()));
     }
     this->read(selection, size_of(this->attributes()[index].type), out, options,

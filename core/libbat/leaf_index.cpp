@@ -69,7 +69,7 @@ LeafHeader::LeafHeader(const io::RandomAccessFile& file)
   if (!header.has("num_lod_prims") && !header.has("num_treelets"))
   {
     throw Error(ErrorCode::NotABatFile,
-      file.name() + ": not a leaf file of the libbat library: its header names no treelets");
+      file.name() + ": is not a libbat leaf file: its header does not list treelets");
   }
   this->tree_begin = up_to_page(header.end());
   this->node_count = header.count("num_nodes");
@@ -91,33 +91,33 @@ LeafHeader::LeafHeader(const io::RandomAccessFile& file)
   const std::uint64_t size = file.size();
   if (this->tree_begin > size)
   {
-    truncated(file, fmt::format("the tree begins at byte {}", this->tree_begin));
+    truncated(file, fmt::format("the tree starts at byte {}", this->tree_begin));
   }
   const std::uint64_t tree_bytes = size - this->tree_begin;
   if (this->treelet_count == 0)
   {
-    corrupt(file.name(), "there are 0 treelets; allowed are 1 or more");
+    corrupt(file.name(), "the file has 0 treelets; at least 1 is required");
   }
   if (this->treelet_count > size / kPage + 1)
   {
     truncated(
-      file, fmt::format("{} treelets begin at multiples of {} bytes", this->treelet_count, kPage));
+      file, fmt::format("{} treelets start at multiples of {} bytes", this->treelet_count, kPage));
   }
   if (this->node_count != std::max<std::uint64_t>(1, this->treelet_count - 1))
   {
     corrupt(file.name(),
-      fmt::format("{} shallow nodes; {} treelets have {}", this->node_count, this->treelet_count,
-        std::max<std::uint64_t>(1, this->treelet_count - 1)));
+      fmt::format("{} shallow nodes, but {} treelets need {}", this->node_count,
+        this->treelet_count, std::max<std::uint64_t>(1, this->treelet_count - 1)));
   }
   if (this->dictionary_size > kMostBitmaps)
   {
     corrupt(file.name(),
-      fmt::format("{} bitmaps; allowed are up to {}", this->dictionary_size, kMostBitmaps));
+      fmt::format("{} bitmaps; at most {} are allowed", this->dictionary_size, kMostBitmaps));
   }
   if (lod_particles > kNone)
   {
     corrupt(file.name(),
-      fmt::format("{} LOD particles in each node; allowed are up to {}", lod_particles, kNone));
+      fmt::format("{} LOD particles per node; at most {} are allowed", lod_particles, kNone));
   }
   this->lod_particles = static_cast<std::uint32_t>(lod_particles);
   const std::uint64_t top_bytes = this->node_count * (sizeof(RadixRecord) + summary_bytes(*this)) +
@@ -153,13 +153,13 @@ LeafIndex::LeafIndex(const io::RandomAccessFile& file, const LeafHeader& header)
     if (offsets[t] >= tree_bytes)
     {
       truncated(file,
-        fmt::format("treelet {} begins at byte {} after {}", t, offsets[t], header.tree_begin));
+        fmt::format("treelet {} starts at byte {} after {}", t, offsets[t], header.tree_begin));
     }
     if (offsets[t] % kPage != 0 || offsets[t] < least || offsets[t] >= most)
     {
       corrupt(file.name(),
-        fmt::format("treelet {} begins at byte {} of the tree; allowed are multiples of {} from {} "
-                    "to below {}",
+        fmt::format("treelet {} starts at byte {} of the tree; allowed are multiples of {} from "
+                    "{} to below {}",
           t, offsets[t], kPage, least, most));
     }
     this->read_treelet(file, header, header.tree_begin + offsets[t],
@@ -172,7 +172,7 @@ LeafIndex::LeafIndex(const io::RandomAccessFile& file, const LeafHeader& header)
   if (last.first_ordinal + last.particle_count != header.particle_count)
   {
     corrupt(file.name(),
-      fmt::format("the treelets have {} particles; the header says {}",
+      fmt::format("the treelets have {} particles, but the header says {}",
         last.first_ordinal + last.particle_count, header.particle_count));
   }
   // Else the header describes other attributes than the particles have, and all but the first of
@@ -180,7 +180,7 @@ LeafIndex::LeafIndex(const io::RandomAccessFile& file, const LeafHeader& header)
   if (header.tree_begin + least != file.size())
   {
     corrupt(file.name(),
-      fmt::format("the last treelet ends at byte {} with {} attributes of {} bytes together, the "
+      fmt::format("the last treelet ends at byte {} with {} attributes of {} bytes in total, the "
                   "file at {}",
         header.tree_begin + least, header.attributes.size(), header.attribute_bytes, file.size()));
   }
@@ -202,7 +202,7 @@ void LeafIndex::read_shallow_tree(const io::RandomAccessFile& file, const LeafHe
     if (record.axis < 0 || record.axis > 2)
     {
       corrupt(file.name(),
-        fmt::format("shallow node {} splits axis {}; there are 0 to 2", i, record.axis));
+        fmt::format("shallow node {} splits axis {}; allowed are 0 to 2", i, record.axis));
     }
     const std::uint64_t left = record.info >> 2;
     const auto child = [&](std::uint64_t index, bool is_treelet) -> ShallowChild
@@ -211,7 +211,7 @@ void LeafIndex::read_shallow_tree(const io::RandomAccessFile& file, const LeafHe
       if (index >= count)
       {
         corrupt(file.name(),
-          fmt::format("shallow node {} has {} {} for a child; there are {}", i,
+          fmt::format("shallow node {} has {} {} as a child; the file has {}", i,
             is_treelet ? "treelet" : "node", index, count));
       }
       return { static_cast<std::uint32_t>(index), is_treelet };
@@ -297,7 +297,7 @@ void LeafIndex::read_treelet(const io::RandomAccessFile& file, const LeafHeader&
     {
       truncated(file, what);
     }
-    corrupt(file.name(), fmt::format("{}; the next begins at {}", what, end));
+    corrupt(file.name(), fmt::format("{}; the next one starts at {}", what, end));
   }
   // Inner nodes have particles of their own or in both children, so that this is generous.
   if (counts[0] == 0 || counts[0] > 2 * std::uint64_t{ counts[1] } + 1)
@@ -350,7 +350,7 @@ void LeafIndex::read_nodes(const io::RandomAccessFile& file, const LeafHeader& h
     if (node.own != 0 && (leaf ? record.a : record.lod) != particles)
     {
       refuse(i,
-        fmt::format("has particles from {} on; those before it end at {}",
+        fmt::format("has particles from {} on, but the previous ones end at {}",
           leaf ? record.a : record.lod, particles));
     }
     if (node.own > treelet.particle_count - particles)
@@ -365,7 +365,7 @@ void LeafIndex::read_nodes(const io::RandomAccessFile& file, const LeafHeader& h
       if (upper <= i + std::uint64_t{ 1 } || upper >= treelet.node_count)
       {
         refuse(i,
-          fmt::format("has node {} for its right child; allowed are {} to {}", upper,
+          fmt::format("has node {} as its right child; allowed are {} to {}", upper,
             i + std::uint64_t{ 2 }, treelet.node_count - 1));
       }
       node.right = upper;
@@ -383,7 +383,7 @@ void LeafIndex::read_nodes(const io::RandomAccessFile& file, const LeafHeader& h
       if (open.back().right != i + 1)
       {
         refuse(i,
-          fmt::format("ends a left subtree; the right one should begin after it and not at {}",
+          fmt::format("ends a left subtree; the right one should start after it, not at {}",
             open.back().right));
       }
       at_depth = open.back().depth;

@@ -32,7 +32,7 @@ std::vector<AggregationRecord> read_nodes(
   {
     corrupt(file.name(),
       fmt::format(
-        "{} nodes and {} leaves; allowed are 1 to {} leaves and a node less than twice as many",
+        "{} nodes and {} leaves; allowed are 1 to {} leaves, and fewer than twice as many nodes",
         nodes, leaves, kMostLeaves));
   }
   // Bitmaps are not read; their end tells whether the file is whole.
@@ -43,7 +43,7 @@ std::vector<AggregationRecord> read_nodes(
     file.size() - header.end() < nodes * (sizeof(AggregationRecord) + summary) + 4 * dictionary)
   {
     throw Error(ErrorCode::Truncated,
-      fmt::format("{}: {} nodes and {} bitmaps follow a header of {} bytes; the file has {}",
+      fmt::format("{}: {} nodes and {} bitmaps follow a header of {} bytes, but the file has {}",
         file.name(), nodes, dictionary, header.end(), file.size()));
   }
   std::vector<AggregationRecord> records(nodes);
@@ -70,7 +70,7 @@ std::vector<std::uint32_t> leaf_ranks(
       if (upper <= i + 1 || upper >= nodes.size())
       {
         corrupt(file,
-          fmt::format("node {} has node {} for its right child; allowed are {} to {}", i, upper,
+          fmt::format("node {} has node {} as its right child; allowed are {} to {}", i, upper,
             i + 2, nodes.size() - 1));
       }
       open.push_back(upper);
@@ -85,7 +85,7 @@ std::vector<std::uint32_t> leaf_ranks(
     if (open.back() != i + 1)
     {
       corrupt(file,
-        fmt::format("node {} ends a left subtree; the right one begins at {}", i, open.back()));
+        fmt::format("node {} ends a left subtree, but the right one starts at {}", i, open.back()));
     }
     open.pop_back();
   }
@@ -98,7 +98,7 @@ std::vector<std::uint32_t> leaf_ranks(
   {
     if (!seen.insert(rank).second)
     {
-      corrupt(file, fmt::format("two leaves of the tree are the file of rank {}", rank));
+      corrupt(file, fmt::format("two leaves of the tree refer to the file of rank {}", rank));
     }
   }
   return ranks;
@@ -123,7 +123,7 @@ void check_attributes(const Top& top, const LeafSource& leaf)
       [](const Attribute& a, const Attribute& b) { return a.name == b.name && a.type == b.type; });
   if (!same)
   {
-    corrupt(leaf.name(), fmt::format("its attributes are not those of {}", top.name));
+    corrupt(leaf.name(), fmt::format("its attributes differ from those of {}", top.name));
   }
 }
 
@@ -190,7 +190,7 @@ Top read_top(const std::filesystem::path& path, const OpenOptions& options, KeyR
   if (!header.has("bat_prefix") && !header.has("num_aggregators"))
   {
     throw Error(ErrorCode::NotABatFile,
-      file.name() + ": not a top file of the libbat library: its header names no leaf files");
+      file.name() + ": is not a libbat top file: its header does not list leaf files");
   }
   Top top;
   top.name = file.name();
@@ -240,11 +240,11 @@ Top read_top(const std::filesystem::path& path, const OpenOptions& options, KeyR
     if (!missing.empty() && found < top.particle_count)
     {
       throw Error(ErrorCode::NotFound,
-        fmt::format("{}: cannot find the leaf file {}; the others have {} of {} particles",
-          top.name, missing.string(), found, top.particle_count));
+        fmt::format("{}: cannot find leaf file {}; the others have {} of {} particles", top.name,
+          missing.string(), found, top.particle_count));
     }
     corrupt(top.name,
-      fmt::format("its {} leaf files have {} particles; it says {}", top.leaves.size(), found,
+      fmt::format("its {} leaf files have {} particles, but it says {}", top.leaves.size(), found,
         top.particle_count));
   }
   return top;

@@ -206,8 +206,7 @@ void require_same(const OwnComm& comm, std::int64_t value, const std::string& wh
       if (value != first)
       {
         throw Error(ErrorCode::InvalidArgument,
-          fmt::format(
-            "{} is {} here and {} on rank 0; all ranks must have the same", what, value, first));
+          fmt::format("{} is {} here and {} on rank 0; all ranks must agree", what, value, first));
       }
     });
 }
@@ -229,8 +228,8 @@ void require_same(const OwnComm& comm, std::vector<std::string> names, const std
       if (names != first)
       {
         throw Error(ErrorCode::InvalidArgument,
-          fmt::format("{} are {} here and {} on rank 0; all ranks must have the same", what,
-            listed(names), listed(first)));
+          fmt::format("{} are {} here and {} on rank 0; all ranks must agree", what, listed(names),
+            listed(first)));
       }
     });
 }

@@ -39,7 +39,7 @@ public:
       {
         throw Error(ErrorCode::InvalidArgument,
           fmt::format(
-            "a parcel of {} bytes is sent; 1 to {} are allowed", parcel.bytes, kMostParcelBytes));
+            "a parcel has {} bytes; allowed are 1 to {}", parcel.bytes, kMostParcelBytes));
       }
       largest = std::max<std::size_t>(largest, parcel.bytes);
     }

@@ -125,7 +125,7 @@ void LeaderExchange::prepare(Mail mail)
     {
       throw Error(ErrorCode::InvalidArgument,
         fmt::format(
-          "a parcel of {} bytes is sent through leaders; 1 to {} are allowed", parcel.bytes, most));
+          "a parcel sent through leaders has {} bytes; allowed are 1 to {}", parcel.bytes, most));
     }
   }
   this->order_.resize(parcels.size());
@@ -456,8 +456,8 @@ Route choose_route(const OwnComm& comm, Nodes& nodes, Route asked, const Load& m
       if (fits == 0)
       {
         throw Error(ErrorCode::OutOfMemory,
-          fmt::format("{}: {} bytes are free for memory that ranks of a node share; an exchange "
-                      "through leaders needs {} here, one that is flat none",
+          fmt::format("{}: {} bytes of memory shared by the ranks of a node are free; an "
+                      "exchange through leaders needs {}, a flat one none",
             kSharedFolder, room, needed));
       }
     });

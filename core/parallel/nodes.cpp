@@ -195,9 +195,8 @@ Nodes::Nodes(const OwnComm& comm, int ranks_per_node)
       if (ranks_per_node < 0)
       {
         throw Error(ErrorCode::InvalidArgument,
-          fmt::format("the number of ranks per node is {}; 0 (those of the machine) or more is "
-                      "allowed",
-            ranks_per_node));
+          fmt::format(
+            "ranks per node is {}; allowed are 0 (nodes of the machine) or more", ranks_per_node));
       }
       names.resize(static_cast<std::size_t>(comm.size()));
     });

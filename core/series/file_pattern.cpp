@@ -97,11 +97,11 @@ FilePattern::FilePattern(std::string_view pattern, std::string_view extension)
   };
   if (pattern.find('\0') != std::string_view::npos)
   {
-    refuse("it has a zero byte");
+    refuse("it contains a zero byte");
   }
   if (std::filesystem::path(this->format_).filename().empty())
   {
-    refuse("it names no file");
+    refuse("it has no file name");
   }
   if (std::regex_search(this->format_, std::regex(R"((^|[^{])\{[0-9:}])")))
   {
@@ -126,7 +126,7 @@ FilePattern::FilePattern(std::string_view pattern, std::string_view extension)
     }
     if (is_tracks(fill_in(this->format_, 1, 0.5, "a")))
     {
-      refuse("readers take files that end in .tracks.bat for tracks");
+      refuse("files ending in .tracks.bat are read as tracks");
     }
   }
   catch (const fmt::format_error& e)

@@ -19,7 +19,7 @@ namespace
 [[noreturn]] void refuse_list(const std::filesystem::path& path, const std::string& why)
 {
   throw Error(ErrorCode::Corrupt,
-    fmt::format("{}: is no list of a series, which has \"files\", each with \"name\": {}",
+    fmt::format("{}: is not a series list, which has \"files\", each with a \"name\": {}",
       path.string(), why));
 }
 }
@@ -74,7 +74,7 @@ nlohmann::ordered_json read_series_list(const std::filesystem::path& path)
     {
       if (file.at("name").get<std::string>().find('\0') != std::string::npos)
       {
-        refuse_list(path, "a name has a zero character");
+        refuse_list(path, "a name contains a zero character");
       }
     }
     if (list.contains(series::kChecksum))
@@ -109,7 +109,7 @@ std::vector<SeriesStep> read_series(const std::filesystem::path& path)
       if (!time->is_number() || !std::isfinite(time->get<double>()))
       {
         refuse_list(path,
-          fmt::format("the time of '{}' is {}; allowed are finite numbers",
+          fmt::format("the time of '{}' is {}; times must be finite",
             file.at("name").get<std::string>(), time->dump()));
       }
       step.time = time->get<double>();

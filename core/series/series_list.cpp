@@ -111,7 +111,7 @@ Entries entries_of(
   if (const std::string fault = checksum_fault(json, listed); !fault.empty())
   {
     throw Error(ErrorCode::Corrupt,
-      fmt::format("{}: {}; it is not replaced, move it away", list.string(), fault));
+      fmt::format("{}: {}; it was not replaced, move it away", list.string(), fault));
   }
   sort_by_steps(entries);
   return entries;
@@ -154,7 +154,7 @@ Entries parse_entries(
   catch (const nlohmann::json::exception& e)
   {
     throw Error(ErrorCode::Corrupt,
-      fmt::format("{}: is no list of files with times and is not replaced; move it away ({})",
+      fmt::format("{}: is not a list of files with times; it was not replaced, move it away ({})",
         list.string(), e.what()));
   }
 }
@@ -191,8 +191,7 @@ std::string text_of_return(
     ? fmt::format("step {}", *dropped.front().step)
     : fmt::format(
         "{} steps from {} to {}", dropped.size(), *dropped.front().step, *dropped.back().step);
-  return fmt::format("{}: the simulation has come back to step {}: {} that it had written before "
-                     "{} removed",
+  return fmt::format("{}: the simulation returned to step {}: {} written earlier {} removed",
     list.string(), step, steps, dropped.size() == 1 ? "is" : "are");
 }
 }
@@ -243,7 +242,7 @@ std::shared_ptr<const io::LockFile> lock_list(const std::filesystem::path& list)
     if (lock->state() == io::LockFile::State::Taken)
     {
       throw Error(ErrorCode::CannotOpen,
-        fmt::format("{}: another process is adding steps to this list; allowed is one at a time, "
+        fmt::format("{}: another process is adding steps to this list; only one can at a time, "
                     "until it closes the series or ends",
           list.string()));
     }
@@ -420,8 +419,8 @@ void List::add(std::int64_t step, double time)
   if (change.clock_is_back && !this->has_told_of_clock_)
   {
     this->has_told_of_clock_ = true;
-    this->notice_(fmt::format("{}: the time of step {} is {}, which is not after that of the step "
-                              "before; it is listed as {}, and later ones accordingly",
+    this->notice_(fmt::format("{}: the time of step {} is {}, not after that of the previous "
+                              "step; it is listed as {}, and later steps accordingly",
       this->path_.string(), step, time, added.time));
   }
 }

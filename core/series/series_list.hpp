@@ -128,7 +128,7 @@ std::string checksum_fault(const Json& list, const Entries& entries)
   const std::string right = checksum_of(entries);
   return found->is_string() && found->template get<std::string>() == right
     ? std::string()
-    : "its checksum is " + found->dump() + ", that of its names, times and steps \"" + right +
-      "\": it is damaged, or was edited; an edited list needs none";
+    : "its checksum is " + found->dump() + ", but its names, times and steps have \"" + right +
+      "\": it is damaged or was edited; remove the checksum from an edited list";
 }
 }

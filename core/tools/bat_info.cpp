@@ -217,7 +217,7 @@ void print_leaves(const bat::Dataset& file)
   const std::vector<bat::LeafInfo>& leaves = file.leaves();
   const auto [least, most] = std::minmax_element(leaves.begin(), leaves.end(),
     [](const bat::LeafInfo& a, const bat::LeafInfo& b) { return a.particles < b.particles; });
-  fmt::print("  leaf files       {}, of {} to {} particles, mean {:.0f}\n", leaves.size(),
+  fmt::print("  leaf files       {}, with {} to {} particles, mean {:.0f}\n", leaves.size(),
     least->particles, most->particles,
     static_cast<double>(file.particle_count()) / static_cast<double>(leaves.size()));
   const std::size_t lines = std::min(leaves.size(), kMostLines);
@@ -232,17 +232,17 @@ void print_leaves(const bat::Dataset& file)
       fmt::print("    {}: {} particles, {} bytes, {}{}\n",
         bat::printable(leaves[i].path.filename().string()), leaves[i].particles,
         leaves[i].file_bytes,
-        leaves[i].bounds ? to_text(*leaves[i].bounds) : std::string("nowhere finite"),
+        leaves[i].bounds ? to_text(*leaves[i].bounds) : std::string("no finite position"),
         is_missing ? ", missing" : "");
     }
   }
   if (lines != leaves.size())
   {
-    fmt::print("    and {} more (--json lists them all)\n", leaves.size() - lines);
+    fmt::print("    and {} more (--json lists all)\n", leaves.size() - lines);
   }
   if (missing != 0)
   {
-    fmt::print("    {} of {} leaf files {} missing: the dataset cannot be read in full\n", missing,
+    fmt::print("    {} of {} leaf files {} missing: the dataset is incomplete\n", missing,
       leaves.size(), missing == 1 ? "is" : "are");
   }
 }
@@ -330,12 +330,12 @@ void print(const bat::Dataset& file)
 
 int main(int argc, char** argv)
 {
-  CLI::App app("Tells what .bat files, velocities in bricks and .idx hold.", "bat_info");
+  CLI::App app("Shows what .bat, .bricks and .idx files contain.", "bat_info");
   app.set_version_flag("--version", std::string("bat_info ") + bat::kLibraryVersion);
   std::vector<std::string> paths;
   bool json = false;
   bat::tools::add_files(app, paths);
-  app.add_flag("--json", json, "print one JSON object; of several files, a list of them");
+  app.add_flag("--json", json, "print one JSON object, or a list of them for several files");
   if (const std::optional<int> status = bat::tools::parse(app, argc, argv))
   {
     return *status;

@@ -34,13 +34,13 @@ struct Arguments
 
 bool is_list(const bat::OptionInfo& option)
 {
-  return option.type == "list of texts";
+  return option.type == "list of strings";
 }
 
 void add_options(CLI::App& app, Arguments& arguments)
 {
   app.add_option("IN", arguments.in, "a .bat or .pbat file, or a .bat.series")->required();
-  app.add_option("OUT", arguments.out, "file to write; of a series OUT.bat.series")->required();
+  app.add_option("OUT", arguments.out, "file to write; OUT.bat.series for a series")->required();
   const std::vector<std::string>& names = bat::repack_option_names();
   for (const bat::OptionInfo& option : bat::option_table())
   {
@@ -51,7 +51,7 @@ void add_options(CLI::App& app, Arguments& arguments)
     std::string dashed = "--" + option.name;
     std::replace(dashed.begin(), dashed.end(), '_', '-');
     CLI::Option* added = app.add_option(dashed, arguments.given[option.name],
-      is_list(option) ? "one of its texts; several times for several" : option.allowed);
+      is_list(option) ? "an item of the list; repeat the option for several" : option.allowed);
     added->expected(1);
     added->type_name("VALUE");
     if (is_list(option))
@@ -59,14 +59,13 @@ void add_options(CLI::App& app, Arguments& arguments)
       added->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
   }
-  app
-    .add_flag("--no-sorted-indexes", arguments.no_sorted_indexes, "leave out those that are there")
+  app.add_flag("--no-sorted-indexes", arguments.no_sorted_indexes, "remove the existing ones")
     ->excludes(app.get_option("--sorted-indexes"));
   app
     .add_flag("--no-stable-samples", arguments.no_stable_samples,
-      "a quality has the particles that are spread most evenly")
+      "use the most evenly spread particles for a quality")
     ->excludes(app.get_option("--stable-samples"));
-  app.add_flag("--force", arguments.force, "replace what is at OUT");
+  app.add_flag("--force", arguments.force, "replace an existing OUT");
   app.add_flag("--json", arguments.json, "print one line of JSON");
 }
 
@@ -127,7 +126,7 @@ void refuse_to_replace(const Arguments& arguments)
     if (std::filesystem::exists(path))
     {
       throw bat::Error(bat::ErrorCode::InvalidArgument,
-        fmt::format("{}: is there already; --force replaces it", path.string()));
+        fmt::format("{}: already exists; use --force to replace it", path.string()));
     }
   }
 }
@@ -142,8 +141,8 @@ void print(const Arguments& arguments, const bat::RepackReport& report)
       "{}\n", bat::printable(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
     return;
   }
-  fmt::print("{}: {} particles, all compared; {} bytes, before {}\n", bat::printable(arguments.out),
-    report.particles, report.bytes_after, report.bytes_before);
+  fmt::print("{}: {} particles, all verified; {} bytes, previously {}\n",
+    bat::printable(arguments.out), report.particles, report.bytes_after, report.bytes_before);
 }
 
 int repack(const Arguments& arguments)
@@ -172,8 +171,8 @@ int repack(const Arguments& arguments)
 
 int main(int argc, char** argv)
 {
-  CLI::App app("Writes a dataset anew: the same particles, stored in another way. What no option "
-               "changes stays as it is; all values are compared.",
+  CLI::App app("Rewrites a dataset: the same particles, stored differently. Properties without "
+               "an option are kept; all values are verified.",
     "bat_repack");
   app.set_version_flag("--version", std::string("bat_repack ") + bat::kLibraryVersion);
   Arguments arguments;

@@ -12,8 +12,7 @@
 
 int main(int argc, char** argv)
 {
-  CLI::App app(
-    "Checks every checksum and every structural rule of .bat files, velocities in bricks and .idx.",
+  CLI::App app("Verifies every checksum and every structural rule of .bat, .bricks and .idx files.",
     "bat_validate");
   app.set_version_flag("--version", std::string("bat_validate ") + bat::kLibraryVersion);
   std::vector<std::string> paths;
@@ -36,7 +35,7 @@ int main(int argc, char** argv)
           }
           const bat::Dataset file = bat::Dataset::open(path);
           bat::validate(file);
-          fmt::print("{}: sound, {} particles\n", bat::printable(path), file.particle_count());
+          fmt::print("{}: valid, {} particles\n", bat::printable(path), file.particle_count());
         });
     });
 }

@@ -36,8 +36,8 @@ bool is_idx(const std::string& path)
 
 [[noreturn, maybe_unused]] void refuse(const std::string& path)
 {
-  throw Error(
-    ErrorCode::UnsupportedVersion, path + ": this program was built without what reads such grids");
+  throw Error(ErrorCode::UnsupportedVersion,
+    path + ": this program was built without support for such grids");
 }
 
 std::string numbers(const nlohmann::json& values)
@@ -155,7 +155,7 @@ std::string tell_bricks(const nlohmann::json& about)
   text += fmt::format("  levels           {}, {}\n", about["levels"].size(), times(about["times"]));
   text += fmt::format("  grid             {} points, origin {}, spacing {}{}\n",
     dimensions(about["dimensions"]), numbers(about["origin"]), numbers(about["spacing"]),
-    cyclic.empty() ? "" : ", cyclic along " + cyclic);
+    cyclic.empty() ? "" : ", periodic along " + cyclic);
   text += fmt::format("  velocity         {}, {} x {}\n", fmt::join(fields, ", "), components,
     about["type"].get<std::string>());
   for (std::size_t c = 0; c != components; ++c)

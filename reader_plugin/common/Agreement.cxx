@@ -68,7 +68,7 @@ void bat_vtk::SumOf(vtkMultiProcessController* controller, vtkTypeInt64* counts,
 bat_vtk::Failure bat_vtk::OtherFileElsewhere(const std::string& fileName)
 {
   return { vtkErrorCode::CannotOpenFileError,
-    fileName + ": other processes have another file open, or another version of it" };
+    fileName + ": other processes have opened another file, or another version of it" };
 }
 
 //------------------------------------------------------------------------------

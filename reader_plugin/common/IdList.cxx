@@ -13,8 +13,8 @@
 
 namespace
 {
-constexpr char Allowed[] = "; allowed are numbers and ranges such as 5-90, -3..7 or 100.., with "
-                           "blanks or commas between them";
+constexpr char Allowed[] = "; allowed are numbers and ranges such as 5-90, -3..7 or 100.., "
+                           "separated by spaces or commas";
 
 [[noreturn]] void Refuse(const std::string& text)
 {
@@ -91,7 +91,7 @@ bat::NumberRange ParseIdRange(
     throw bat::Error(error.code(), "in '" + word + "': " + error.what());
   }
   throw bat::Error(
-    bat::ErrorCode::InvalidArgument, "the range '" + word + "' ends before it begins");
+    bat::ErrorCode::InvalidArgument, "the range '" + word + "' ends before it starts");
 }
 
 // An integer of a range with two ends.
@@ -159,7 +159,7 @@ std::vector<bat::Number> bat_vtk::ListIds(const std::string& text, std::size_t m
       }
     }
     Refuse("the range " + bat::to_string(range.lower) + ".." + bat::to_string(range.upper) +
-      "; allowed here are ranges from one whole number to another");
+      "; allowed here are ranges between two whole numbers");
   }
   if (ids.size() > most)
   {
@@ -178,7 +178,7 @@ bat_vtk::IdPairs bat_vtk::ParseIdPairs(const std::string& text)
     if (colon == std::string::npos)
     {
       Refuse("'" + word +
-        "' is no pair; allowed are pairs such as 5:0, with blanks or commas between them");
+        "' is not a pair; allowed are pairs such as 5:0, separated by spaces or commas");
     }
     try
     {

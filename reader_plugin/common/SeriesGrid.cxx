@@ -84,8 +84,8 @@ std::string MovedGridOf(vtkMetaReader* series)
   {
     text << " (time " << data->GetInformation()->Get(vtkDataObject::DATA_TIME_STEP()) << ")";
   }
-  text << ", and the reader of the series gives it one with " << given.Text()
-       << "; a flow has one grid that stays where it is";
+  text << ", but the reader of the series reports one with " << given.Text()
+       << "; the grid of a flow must not change over time";
   return text.str();
 }
 

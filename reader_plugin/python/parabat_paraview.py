@@ -53,7 +53,7 @@ def _parabat():
     if "parabat" not in sys.modules:
         folder = next((f for f in (HERE / "parabat", HERE.parent) if (f / "_library.py").is_file()), None)
         if folder is None:
-            raise ImportError(f"{HERE}: no folder 'parabat' is beside parabat_paraview.py; the two belong together")
+            raise ImportError(f"{HERE}: folder 'parabat' must be next to parabat_paraview.py")
         spec = importlib.util.spec_from_file_location("parabat", folder / "__init__.py", submodule_search_locations=[str(folder)])
         module = importlib.util.module_from_spec(spec)
         sys.modules["parabat"] = module
@@ -99,7 +99,7 @@ def _find_xml(name):
     for folder in (HERE / "proxies", HERE.parent.parent / "xml"):
         if (folder / name).is_file():
             return folder / name
-    raise ImportError(f"{HERE}: proxies/{name} is not beside parabat_paraview.py; the two belong together")
+    raise ImportError(f"{HERE}: proxies/{name} must be next to parabat_paraview.py")
 
 
 def _is_loaded(group, name):
@@ -201,7 +201,7 @@ def _target(text, attributes):
         if found and found[1] in attributes:
             components = attributes[found[1]].components
             if int(found[2]) >= components:
-                refuse(f"'{found[1]}' has {components} components; [{found[2]}] is not one of them")
+                refuse(f"'{found[1]}' has {components} components; [{found[2]}] is out of range")
             return found[1], int(found[2]) if components > 1 else None
         return None
 
@@ -212,7 +212,7 @@ def _target(text, attributes):
         target = known(text[1:])
         if target:
             return True, target
-    refuse(f"there is no attribute '{text}'; there are {', '.join(attributes) or 'none'}")
+    refuse(f"unknown attribute '{text}'; available: {', '.join(attributes) or 'none'}")
 
 
 def _has_target(text, attributes):
@@ -233,8 +233,8 @@ def _closed(lower, upper, about, component=None):
 def ranges_of(texts, attributes):
     """AttributeRanges as keyword arguments of Dataset.read()."""
     if len(texts) % 3:
-        refuse(f"AttributeRanges has {len(texts)} texts; each range has three: a name, a minimum and "
-                                    "a maximum, where an empty text is no limit")
+        refuse(f"AttributeRanges has {len(texts)} texts; each range has three: a name, a minimum and a maximum, either of which may be empty for no "
+               "limit")
     targets = {}
     for name, lower, upper in zip(texts[::3], texts[1::3], texts[2::3]):
         what = f"range of '{name}'"
@@ -280,11 +280,10 @@ def ids_of(text, about):
                 refuse("Ids: '..' has no number")
             pair = _closed(*(_id(end) if end or ".." not in word else None for end in (lower, upper)), about)
             if pair[0] > pair[1]:
-                refuse(f"Ids: the range '{word}' ends before it begins")
+                refuse(f"Ids: the range '{word}' ends before it starts")
             found.append(pair)
         except parabat.BatValueError as error:
-            refuse(f"{error}; allowed are numbers and ranges such as 5-90, -3..7 or 100.., with "
-                                        "blanks or commas between them")
+            refuse(f"{error}; allowed are numbers and ranges such as 5-90, -3..7 or 100.., separated by spaces or commas")
     return found
 
 
@@ -596,12 +595,12 @@ class _Reader(_Algorithm):
         info.Set(vtkAlgorithm.CAN_HANDLE_PIECE_REQUEST(), 1)
         self._error = ""
         if not self._files:
-            return self._fail("BATReader: no file was named")
+            return self._fail("BATReader: no file was given")
         try:
             self._paths, self._times = [], []
             self._paths, self._times = self._steps()
             if not self._paths:
-                return self._fail(f"{self._files[0]}: names no file yet")
+                return self._fail(f"{self._files[0]}: lists no files yet")
             self._offer_first()
         except (parabat.BatError, OSError, ValueError) as error:
             self._paths = self._paths if len(self._paths) > 1 else []
@@ -659,8 +658,7 @@ class _Reader(_Algorithm):
         for name in names:
             if name not in self._known and name not in self._warned:
                 self._warned.add(name)
-                _say(f"{path}: no attribute '{name}', which PointArrayStatus asks for; there are: "
-                     f"{', '.join(attributes) or 'none'}", "Warning")
+                _say(f"{path}: unknown attribute '{name}' in PointArrayStatus; available: {', '.join(attributes) or 'none'}", "Warning")
 
     def _query(self, dataset):
         """Keyword arguments of Dataset.read(), without quality and part."""
@@ -684,8 +682,8 @@ class _Reader(_Algorithm):
             if name not in attributes and is_empty:
                 return query
             if name not in attributes:
-                refuse(f"{self._open[0]}: Ids are asked for, but no attribute is called "
-                                            f"'{name or 'id'}'; name one of {', '.join(attributes) or 'none'} as Id Attribute")
+                refuse(f"{self._open[0]}: Ids requires an id attribute, but no attribute is called '{name or 'id'}'; set Id Attribute to one of "
+                       f"{', '.join(attributes) or 'none'}")
             ids = ids_of(self._set["Ids"], attributes[name])
             which = "not_values" if self._set["IdsMode"] else "values"
             if which == "not_values":
@@ -740,7 +738,7 @@ class _Reader(_Algorithm):
 
         def load():
             if not self._paths:
-                refuse(self._said or "BATReader: no file was named")
+                refuse(self._said or "BATReader: no file was given")
             dataset = self._dataset(self._paths[step])
             query = self._query(dataset)
             self._offer(dataset.attributes)  # a later file may have others
@@ -810,7 +808,7 @@ def _compression_of(dataset):
         bounds = [f"{name or 'positions'} within {column.bound!r}" for name, column in columns.items() if column.bound > 0]
         if not bounds and not any(column.compressed for column in columns.values()):
             return ""
-        return ", ".join(bounds) + ("; all else exact" if bounds else "lossless")
+        return ", ".join(bounds) + ("; all others exact" if bounds else "lossless")
     return ""
 
 
@@ -1071,11 +1069,11 @@ class IDXReader(_Algorithm):
         info.Set(pipeline.WHOLE_EXTENT(), [0, -1, 0, -1, 0, -1], 6)
         self._error = ""
         if not self._files:
-            return self._fail("IDXReader: no file was named")
+            return self._fail("IDXReader: no file was given")
         try:
             self._find_steps()
             if not self._steps:
-                return self._fail(f"{self._files[0]}: has no time step yet")
+                return self._fail(f"{self._files[0]}: no time steps yet")
             self._plan = self._choose(self._steps[self._index(info)][0], ranks.count)
             dataset = self._open[2]
             path, level, box, _ = self._plan
@@ -1088,8 +1086,8 @@ class IDXReader(_Algorithm):
         info.Set(vtkDataObject.SPACING(), (dataset.spacing * distance).tolist(), 3)
         if extent[1] < extent[0] and ranks.is_first:
             finer = dataset.first_level(box)
-            self._warn(f"{path}: level {level} has no sample in the box; " + (
-                "no level has one" if finer is None else f"level {finer} is the first that has one"))
+            self._warn(f"{path}: level {level} has no samples in the box; " + (
+                "no level has one" if finer is None else f"level {finer} is the first with samples"))
         if dataset.warning and ranks.is_first:
             self._warn(f"{path}: {dataset.warning}")
         if len(self._times) > 1 or self._times != [0.0]:
@@ -1136,7 +1134,7 @@ class IDXReader(_Algorithm):
         if self._times:
             output.GetInformation().Set(vtkDataObject.DATA_TIME_STEP(), self._times[index])
         if grid and grid.absent_blocks:
-            self._warn(f"{path}: step {step}: {grid.absent_blocks} blocks are absent, and have default values")
+            self._warn(f"{path}: step {step}: {grid.absent_blocks} blocks are missing and have default values")
         return 1
 
     def _load(self, index, extent):
@@ -1324,8 +1322,7 @@ class BATWriter(_Algorithm):
                                        "of a table (vtkTable)")
                     continue
                 if kind == "grid" and self._had_particles:
-                    remarks.add(label, "is a grid, which is not written beside particles: "
-                                       f"{', '.join(vtk_input.cells_beside_vertices(leaf))}")
+                    remarks.add(label, f"is a grid, which is not written alongside particles: {', '.join(vtk_input.cells_beside_vertices(leaf))}")
                     continue
             blocks.append(vtk_input.Block(leaf, label, self._columns, self._ghosts, remarks))
         return blocks
@@ -1388,12 +1385,12 @@ class _Grid:
             unit, name = self.spacing[axis], "xyz"[axis]
             count = about["extent"][2 * axis + 1] - about["extent"][2 * axis] + 1
             if not self.flat[axis] and not abs(about["spacing"][axis] - unit) * count <= 1e-3 * unit:
-                raise parabat.BatValueError(9, f"{about['label']}spacing {about['spacing'][axis]:g} along {name}, and {unit:g} "
-                                            "elsewhere; all pieces of a grid have the same")
+                raise parabat.BatValueError(9, f"{about['label']}spacing {about['spacing'][axis]:g} along {name}, and {unit:g} elsewhere; all pieces of "
+                                               "a grid must have the same spacing")
             number = 0.0 if self.uses_extents else (about["origin"][axis] - self.origin[axis]) / unit
             if not abs(number - round(number)) <= 1e-3 or abs(number) > 1e15:
-                raise parabat.BatValueError(9, f"{about['label']}lies {number - math.floor(number):g} of a spacing beside the "
-                                            f"samples of other pieces along {name}; all pieces of a grid lie on one lattice")
+                raise parabat.BatValueError(9, f"{about['label']}lies {number - math.floor(number):g} of a spacing off the samples of other pieces "
+                                               f"along {name}; all pieces of a grid must lie on one lattice")
             shifts.append(round(number))
         return shifts
 
@@ -1484,10 +1481,10 @@ class IDXWriter(_Algorithm):
             if leaf is None or leaf.GetNumberOfElements(vtkDataObject.POINT) + leaf.GetNumberOfElements(vtkDataObject.ROW) == 0:
                 continue
             if not isinstance(leaf, vtkImageData):
-                raise parabat.BatValueError(9, f"{label}a {leaf.GetClassName()} cannot be written; grids are images with equal "
-                                            "spacing (vtkImageData, vtkUniformGrid)")
+                raise parabat.BatValueError(9, f"{label}a {leaf.GetClassName()} cannot be written; grids are images with uniform spacing (vtkImageData, "
+                                               "vtkUniformGrid)")
             if not leaf.GetDirectionMatrix().IsIdentity():
-                raise parabat.BatValueError(9, f"{label}the image is turned (direction matrix); axes of a grid are x, y and z")
+                raise parabat.BatValueError(9, f"{label}the image is rotated (direction matrix); the axes of a grid must be x, y and z")
             images.append((leaf, {
                 "label": label, "extent": list(leaf.GetExtent()), "origin": list(leaf.GetOrigin()),
                 "spacing": list(leaf.GetSpacing()), "points": bool(IDXWriter._arrays(leaf.GetPointData()))}))
@@ -1513,8 +1510,8 @@ class IDXWriter(_Algorithm):
         hidden, own = None, tuple(slice(0, count) for count in shape)
         if any(one is not None and (one & mark).any() for one, mark in zip(marks, self.HIDDEN)):
             if not self._zeros:
-                raise parabat.BatValueError(9, f"{label}samples are hidden (vtkGhostType), which a file cannot say; with "
-                                            "MissingSamples = Zeros they are written as zeros")
+                raise parabat.BatValueError(9, f"{label}samples are hidden (vtkGhostType), which files cannot represent; use MissingSamples = Zeros to "
+                                               "write them as zeros")
         mine = marks[grid.cells]
         if mine is not None and mine.size == shape[0] * shape[1] * shape[2]:
             mine = mine.reshape(shape)
@@ -1527,8 +1524,8 @@ class IDXWriter(_Algorithm):
         for one in self._arrays(fields):
             name = one.GetName() or ""
             if not isinstance(one, vtkDataArray) or one.GetDataTypeAsString() == "bit":
-                raise parabat.BatValueError(9, f"{label}array '{name}' is of {one.GetDataTypeAsString()}; integers of 8 to 64 "
-                                            "bits, float and double can be written")
+                raise parabat.BatValueError(9, f"{label}array '{name}' has type {one.GetDataTypeAsString()}; allowed are integers of 8 to 64 bits, "
+                                               "float and double")
             values = vtk_to_numpy(one).reshape(*shape, one.GetNumberOfComponents())
             if hidden is not None and hidden.any():
                 values = np.where(hidden[..., None], values.dtype.type(0), values)
@@ -1547,10 +1544,10 @@ class IDXWriter(_Algorithm):
         if schema is None:
             return "no process has samples; grids are images (vtkImageData)"
         if not schema:
-            return "there are no arrays to write"
+            return "no arrays to write"
         if any(fields != schema for own in listed for _, _, fields in own):
-            return "arrays of blocks have other names, types or components than those of the first one; all blocks of a grid " \
-                   "have the same arrays"
+            return "the arrays of some blocks differ in name, type or components from those of the first; all blocks of a grid " \
+                   "must have the same arrays"
         boxes = [(lower, shape) for own in listed for lower, shape, _ in own]
         first = [min(lower[axis] for lower, _ in boxes) for axis in range(3)]
         whole = [max(lower[axis] + shape[2 - axis] for lower, shape in boxes) - first[axis] for axis in (2, 1, 0)]
@@ -1585,6 +1582,6 @@ class IDXWriter(_Algorithm):
             known[place], end = True, end - count
         if not known.all() and not self._zeros:
             z, y, x = np.argwhere(~known)[0] + np.array(first[::-1])
-            raise parabat.BatValueError(9, f"no piece has the sample {x} {y} {z}, which others surround; with MissingSamples = "
-                                        "Zeros such samples are zeros")
+            raise parabat.BatValueError(9, f"no piece has the sample {x} {y} {z}, which others surround; use MissingSamples = Zeros to write such "
+                                           "samples as zeros")
         return joined

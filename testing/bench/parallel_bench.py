@@ -365,7 +365,7 @@ def main():
     from paraview.modules.vtkRemotingCore import vtkProcessModule
 
     if vtkProcessModule.GetProcessModule().GetSymmetricMPIMode():
-        bat_ranks.tell("error: run pvbatch without --symmetric (--sym): rank 0 leads the others")
+        bat_ranks.tell("error: run pvbatch without --symmetric (--sym): rank 0 controls the others")
         bat_ranks.leave(2)
     status = 0
     folder = None

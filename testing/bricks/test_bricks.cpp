@@ -248,7 +248,7 @@ TEST(Bricks, what_no_file_can_hold_is_refused_by_name)
   refused([](auto& h) { h.grid.components = 4; }, "components");
   refused([](auto& h) { h.grid.type = ScalarType::Int32; }, "type");
   refused([](auto& h) { h.time = std::nan(""); }, "time");
-  refused([](auto& h) { h.field = "\xFF"; }, "name of the field");
+  refused([](auto& h) { h.field = "\xFF"; }, "field name");
   refused([](auto& h) { h.metadata = "[]"; }, "metadata");
   auto made = brick_cases::make("r", { 9, 9, 9 }, 3, ScalarType::Float32, 8, false, false);
   bricks::WriteOptions options;
@@ -354,7 +354,7 @@ TEST(BrickSeries, levels_of_a_list_and_what_is_wrong_with_lists)
               &text),
     ErrorCode::Corrupt);
   EXPECT_NE(text.find("o.bricks"), std::string::npos);
-  EXPECT_NE(text.find("another grid"), std::string::npos);
+  EXPECT_NE(text.find("its grid differs"), std::string::npos);
 }
 
 TEST(BrickSeries, goes_on_with_times_that_were_added_and_not_with_files_that_were_replaced)

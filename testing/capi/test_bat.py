@@ -203,14 +203,14 @@ def numbers_and_texts_are_looked_at_as_they_are_passed():
     refused("mode is 0; one of adaptive, rank_border, aug is allowed", mode=0)
     refused("threads: '2' (str)", TypeError, threads="2")
     refused("index_budget is nan;", index_budget=float("nan"))
-    refused("there is no option 'treads'; those are target_bytes, ", TypeError, treads=1)
+    refused("unknown option 'treads'; available: target_bytes, ", TypeError, treads=1)
     every = {option["name"]: option["default"] for option in parabat.options_table()}
     parabat.write(small, xyz, {"a": np.arange(2)}, comm=COMM, **every)
     refused("zero character", attributes={"a": np.zeros(2), "a\0b": np.ones(2)})
     refused("zero character", metadata="{}\0")
     refused("zero character", sorted_indexes=["a\0b"])
-    refused("no Unicode", attributes={"\ud800": np.zeros(2)})
-    refused("name of an attribute: 3 (int)", TypeError, attributes={3: np.zeros(2)})
+    refused("not valid Unicode", attributes={"\ud800": np.zeros(2)})
+    refused("attribute name: 3 (int)", TypeError, attributes={3: np.zeros(2)})
     refused("time: '1' (str)", TypeError, time="1")
     refused("a box is six numbers", local_bounds=[0, 1])
     if not LAST or COMM is None:
@@ -234,8 +234,8 @@ def numbers_and_texts_are_looked_at_as_they_are_passed():
     refused("shape ()", attributes={"a": 5.0})
     refused("positions: shape (2, 2); allowed: (n, 3)", positions=np.zeros((2, 2)))
     refused("positions: shape (2, 3, 1); allowed: (n, 3)", positions=np.zeros((2, 3, 1)))
-    refused("is no array", attributes={"a": [[1, 2], [3]]})
-    refused("type float16; .astype()", TypeError, attributes={"a": np.zeros(2, "float16")})
+    refused("is not an array", attributes={"a": [[1, 2], [3]]})
+    refused("type float16; convert with .astype()", TypeError, attributes={"a": np.zeros(2, "float16")})
     refused("attributes: [1, 2] (list)", TypeError, attributes=[1, 2])
     whole = np.ma.masked_array([1, 2], [False, False])
     window = np.lib.stride_tricks.sliding_window_view(np.arange(4.0), 3)
@@ -263,7 +263,7 @@ def numbers_and_texts_are_looked_at_as_they_are_passed():
         not_read(f"threads is {2**32 + 1};", threads=2**32 + 1)
         not_read(f"is {2**32};", ranges=[("a", 2**32, 0, 1)])
         not_read("component -1 of 'a'", ranges=[("a", -1, 0, 1)])
-        not_read("component 1; there are 0 to 0", ranges=[("a", 1, 0, 1)])
+        not_read("component 1; allowed are 0 to 0", ranges=[("a", 1, 0, 1)])
         not_read(f"is {2**32};", values={("a", 2**32): [1]})
         not_read("component -1 of 'a'", values={("a", -1): [1]})
         not_read("zero character", ranges=[("a\0x", 0, 1)])
@@ -370,9 +370,9 @@ def shapes_and_lists_with_ranges_are_those_of_a_scan():
             fails(lambda: d.read([], **question), ValueError, word)
 
         refused("the radius of the sphere is -1", shapes=[parabat.Sphere((0, 0, 0), -1)])
-        refused("center of a sphere: 2 numbers; 3 are needed", shapes=[parabat.Sphere((0, 0), 1)])
+        refused("center of a sphere: 2 numbers; 3 are required", shapes=[parabat.Sphere((0, 0), 1)])
         refused("the normal of the slab is 0, 0, 0", shapes=[parabat.Slab((0, 0, 0), 0, 1)])
-        refused("ends before it begins", values={"id": [(4, 3)]})
+        refused("ends before it starts", values={"id": [(4, 3)]})
         refused("a range is a pair", values={"id": [(4, 3, 2)]})
         fails(lambda: d.read([], shapes=[3]), TypeError, "Sphere, Slab and OrientedBox")
 
@@ -531,7 +531,7 @@ def ranks_that_ask_for_different_attributes_do_not_wait_for_each_other():
         if LAST:
             np.empty = no_room
         try:
-            error = fails(d.read, MemoryError if LAST else parabat.BatError, "more than memory holds")
+            error = fails(d.read, MemoryError if LAST else parabat.BatError, "more than the available memory")
         finally:
             np.empty = empty
         assert LAST or error.status == 10
@@ -593,7 +593,7 @@ def steps_become_series():
     fails(lambda: parabat.Series(os.path.join(folder, "a\0b" if LAST else "a"), COMM), parabat.BatError, "zero")
     fails(lambda: parabat.Series(os.path.join(folder, "a"), COMM, every=2**64 + 1 if LAST else 1), parabat.BatError,
           f"every: {2**64 + 1};")
-    fails(lambda: parabat.Series(os.path.join(folder, "a"), COMM, every=0 if LAST else 1), parabat.BatError, "every 0")
+    fails(lambda: parabat.Series(os.path.join(folder, "a"), COMM, every=0 if LAST else 1), parabat.BatError, "every is 0")
     with parabat.Series(os.path.join(folder, "some"), COMM, every=2) as series:
         fails(lambda: series.keep_memory(-1), parabat.BatError, "-1 bytes")
         series.keep_memory(0)

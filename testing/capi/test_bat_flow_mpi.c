@@ -169,7 +169,7 @@ int main(int argc, char** argv)
     /* One level is a steady flow, of which the end must be given. */
     CHECK_OK(bat_flow_open_arrays(&grid, 1, times, levels, 0, 2, &flow));
     CHECK_FAILS(bat_flow_trace(flow, 1, seed, times, NULL, NULL, NULL, &lines),
-      BAT_INVALID_ARGUMENT, "steady flow of one time level");
+      BAT_INVALID_ARGUMENT, "steady flow with one time step");
     bat_flow_options steady;
     bat_flow_options_init(&steady);
     steady.end_time = times[0] + 1;
@@ -190,7 +190,7 @@ int main(int argc, char** argv)
     bat_bricks_free(bricks);
     levels[1] = NULL;
     CHECK_FAILS(bat_flow_open_arrays(&grid, LEVELS, times, levels, 1 << 20, 2, &flow),
-      BAT_INVALID_ARGUMENT, "level 1");
+      BAT_INVALID_ARGUMENT, "step 1");
     free(whole);
   }
 
@@ -232,7 +232,7 @@ int main(int argc, char** argv)
   CHECK_FAILS(
     bat_mpi_bricks_write(MPI_COMM_WORLD, path, has_some ? &grid : NULL, (uint64_t)has_some,
       has_some ? &piece : NULL, NULL, NULL, NULL, NULL, 1, 0, NULL, NULL),
-    BAT_INVALID_ARGUMENT, "no array");
+    BAT_INVALID_ARGUMENT, "no velocity array");
   piece.values = values;
   if (rank == parts - 1)
   {

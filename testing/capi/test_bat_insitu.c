@@ -323,11 +323,11 @@ static void errors(void)
     bat_insitu_open(MPI_COMM_WORLD, NULL, NULL, &refused), BAT_INVALID_ARGUMENT, "path is NULL");
   CHECK_FAILS(bat_insitu_open(MPI_COMM_NULL, "a", NULL, &refused), BAT_INVALID_ARGUMENT, "NULL");
   CHECK_FAILS(bat_insitu_end_step(NULL, NULL), BAT_INVALID_ARGUMENT, "handle is NULL");
-  CHECK_FAILS(bat_insitu_set_every(insitu, 0), BAT_INVALID_ARGUMENT, "every 0 steps");
+  CHECK_FAILS(bat_insitu_set_every(insitu, 0), BAT_INVALID_ARGUMENT, "every is 0 steps");
   CHECK_FAILS(bat_insitu_keep_memory(insitu, -1), BAT_INVALID_ARGUMENT, "-1 bytes");
   CHECK_FAILS(bat_insitu_keep_memory(NULL, 0), BAT_INVALID_ARGUMENT, "handle is NULL");
-  CHECK_FAILS(bat_insitu_end_step(insitu, &report), BAT_INVALID_ARGUMENT, "no step was begun");
-  CHECK_FAILS(bat_insitu_add(insitu, NULL, whole), BAT_INVALID_ARGUMENT, "no step was begun");
+  CHECK_FAILS(bat_insitu_end_step(insitu, &report), BAT_INVALID_ARGUMENT, "no step was started");
+  CHECK_FAILS(bat_insitu_add(insitu, NULL, whole), BAT_INVALID_ARGUMENT, "no step was started");
 
   CHECK_OK(bat_insitu_begin_step(insitu, 1, 1, NULL));
   CHECK_OK(bat_insitu_add(insitu, NULL, whole));
@@ -351,7 +351,7 @@ static void errors(void)
   if (last)
   {
     CHECK_FAILS(bat_insitu_add_without_ghosts(insitu, NULL, whole, BAT_INT64, ids, 4),
-      BAT_INVALID_ARGUMENT, "ghosts: the stride is 4 bytes; allowed are 8");
+      BAT_INVALID_ARGUMENT, "ghosts: the stride is 4 bytes; allowed are at least 8");
   }
   CHECK_FAILS(bat_insitu_end_step(insitu, &report), BAT_INVALID_ARGUMENT, "ghosts: the stride");
 
@@ -375,13 +375,14 @@ static void errors(void)
   {
     CHECK_OK(bat_insitu_begin_step(insitu, 4 + last, 1, NULL));
     CHECK_OK(bat_insitu_add(insitu, NULL, whole));
-    CHECK_FAILS(bat_insitu_end_step(insitu, &report), BAT_INVALID_ARGUMENT, "number of the step");
+    CHECK_FAILS(bat_insitu_end_step(insitu, &report), BAT_INVALID_ARGUMENT, "step number");
     bat_insitu* uneven = open_series("uneven");
     CHECK_OK(bat_insitu_set_every(uneven, last ? 2 : 1));
     CHECK_OK(bat_insitu_begin_step(uneven, 0, 1, NULL));
     CHECK_OK(bat_insitu_end_step(uneven, NULL));
     CHECK_OK(bat_insitu_begin_step(uneven, 1, 1, NULL));
-    CHECK_FAILS(bat_insitu_end_step(uneven, NULL), BAT_INVALID_ARGUMENT, "whether the step");
+    CHECK_FAILS(
+      bat_insitu_end_step(uneven, NULL), BAT_INVALID_ARGUMENT, "flag for a requested step");
     bat_insitu_close(uneven);
   }
 

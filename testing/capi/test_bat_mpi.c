@@ -156,7 +156,7 @@ static void read_in_modes(
   const int bad = rank == ranks - 1;
   CHECK_FAILS_TOGETHER(bat_mpi_read(MPI_COMM_WORLD, dataset, query, 0, NULL,
                          bad ? "collective" : "direct", 0, 0, &none),
-    BAT_INVALID_ARGUMENT, "the mode of a read is 'collective'");
+    BAT_INVALID_ARGUMENT, "the read mode is 'collective'");
   CHECK(none == NULL);
 }
 
@@ -244,10 +244,10 @@ static void errors_are_the_same_on_all_ranks(void)
   if (bad)
   {
     CHECK_FAILS(bat_particles_set_attribute(particles, "a", 11, 1, position, 0),
-      BAT_INVALID_ARGUMENT, "11 is no type");
+      BAT_INVALID_ARGUMENT, "unknown value type 11");
   }
   CHECK_FAILS_TOGETHER(bat_mpi_write(MPI_COMM_WORLD, path, particles, NULL, NULL),
-    BAT_INVALID_ARGUMENT, "11 is no type");
+    BAT_INVALID_ARGUMENT, "unknown value type 11");
   bat_particles_free(particles);
   CHECK_OK(bat_particles_create(1, &particles));
   CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT64, position, 0));

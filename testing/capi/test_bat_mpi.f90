@@ -63,7 +63,7 @@ contains
     call bat_selection_free(selection)
 
     call bat_read(dataset, c_null_ptr, selection, status, MPI_COMM_WORLD, mode=text('any', 'aggregated'))
-    call fails("the mode of a read is 'any'")
+    call fails("the read mode is 'any'")
     call bat_read(dataset, c_null_ptr, selection, status, MPI_COMM_WORLD, names=[text('i' // zero, 'id')])
     call fails('zero character')
     call bat_read(dataset, c_null_ptr, selection, status, MPI_COMM_WORLD, names=['id'], mode='aggregated', &

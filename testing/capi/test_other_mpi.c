@@ -22,7 +22,7 @@ int main(int argc, char** argv)
   bat_dataset* dataset = NULL;
   MPI_Init(&argc, &argv);
   CHECK_FAILS(bat_mpi_open(MPI_COMM_WORLD, "a.bat", &dataset), BAT_INVALID_ARGUMENT,
-    "and the program runs with ");
+    "but the program runs with ");
   CHECK_FAILS(bat_mpi_open_f(MPI_Comm_c2f(MPI_COMM_WORLD), "a.bat", &dataset), BAT_INVALID_ARGUMENT,
     "this library was built with ");
   CHECK_FAILS(bat_mpi_agree(MPI_COMM_WORLD, BAT_OK), BAT_INVALID_ARGUMENT, "built with ");

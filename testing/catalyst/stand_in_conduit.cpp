@@ -137,7 +137,7 @@ T scalar(TreeNode* node, std::int64_t id, const char* path)
 {
   if (node->id != id || node->count != 1)
   {
-    end("another type", path);
+    end("array type differs", path);
   }
   T value;
   std::memcpy(&value, static_cast<char*>(node->data) + node->offset, sizeof(T));

@@ -51,7 +51,7 @@ const std::vector<BadNode> kBadNodes = {
         set_doubles(p, kCoords + "/values/" + axis, 0);
       }
     },
-    { "has 40 values; the topology has 0 vertices" } },
+    { "has 40 values, but the topology has 0 vertices" } },
   { "NoCoordset", [](Params& p) { remove(p, kCoords); },
     { "topologies/particles/coordset is 'particles_coords'", "has" } },
   { "NoCoordsets", [](Params& p) { remove(p, kMesh + "/coordsets"); },
@@ -66,20 +66,20 @@ const std::vector<BadNode> kBadNodes = {
       remove(p, kCoords + "/values");
       set_doubles(p, kCoords + "/values/r", 40);
     },
-    { kCoords + "/values has r; x, y and z are allowed" } },
+    { kCoords + "/values has r; allowed are x, y and z" } },
   { "CoordinatesInOneArray", [](Params& p) { set_doubles(p, kCoords + "/values", 100); },
-    { kCoords + "/values has no components; x, y and z are allowed" } },
+    { kCoords + "/values has no components; allowed are x, y and z" } },
   { "CoordsetOfAnotherType", [](Params& p) { p.set(kCoords + "/type", "uniform"); },
     { kCoords + "/type is 'uniform'; particles need 'explicit'" } },
   { "CoordinatesThatAreTexts", [](Params& p) { p.set(kCoords + "/values/x", "1.0"); },
-    { kCoords + "/values/x is of type text" } },
+    { kCoords + "/values/x has type text" } },
   { "NullPointer",
     [](Params& p) { p.array(kCoords + "/values/z", ScalarType::Float64, nullptr, 40, 0, 8); },
     { kCoords + "/values/z has 40 values at a null pointer" } },
   { "NoTypeOfTheTopology", [](Params& p) { remove(p, kTopology + "/type"); },
     { kTopology + "/type is missing" } },
   { "TypeOfTheTopologyIsANumber", [](Params& p) { p.set(kTopology + "/type", 3); },
-    { kTopology + "/type is of type int32; a text is allowed" } },
+    { kTopology + "/type has type int32; it must be a string" } },
   { "NoTopologies", [](Params& p) { remove(p, kMesh + "/topologies"); },
     { kMesh + "/topologies is missing" } },
   { "NoConnectivity",
@@ -93,7 +93,7 @@ const std::vector<BadNode> kBadNodes = {
       p.set(kTopology + "/type", "unstructured").set(kTopology + "/elements/shape", "point");
       p.array(kTopology + "/elements/connectivity", ScalarType::Int32, indices);
     },
-    { "elements/connectivity has 40 at 2; there are 40 vertices" } },
+    { "elements/connectivity has 40 at 2; allowed are indexes of 40 vertices" } },
   { "ConnectivityBelowZero",
     [](Params& p)
     {
@@ -108,22 +108,22 @@ const std::vector<BadNode> kBadNodes = {
       p.set(kTopology + "/type", "unstructured").set(kTopology + "/elements/shape", "point");
       set_doubles(p, kTopology + "/elements/connectivity", 40);
     },
-    { "elements/connectivity is of type float64; integers are allowed" } },
+    { "elements/connectivity has type float64; it must contain integers" } },
   { "NoTypeOfTheChannel", [](Params& p) { remove(p, kChannel + "/type"); },
     { kChannel + "/type is missing" } },
   { "MeshThatIsANumber", [](Params& p) { p.set(kMesh, 3); },
-    { kMesh + " is of type int32; a mesh is allowed" } },
+    { kMesh + " has type int32; it must be a mesh" } },
   { "DomainThatIsNone", [](Params& p) { p.set(kMesh, 0).set(kMesh + "/domain_0/rubbish", 3); },
     { kMesh + "/domain_0 is neither a mesh nor a domain" } },
   { "TimestepIsAText", [](Params& p) { p.set("catalyst/state/timestep", "7"); },
-    { "catalyst/state/timestep is of type text; one whole number is allowed" } },
+    { "catalyst/state/timestep has type text; it must be a whole number" } },
   { "TimestepIsNoWholeNumber", [](Params& p) { p.set("catalyst/state/timestep", 7.5); },
-    { "catalyst/state/timestep is of type float64; one whole number is allowed" } },
+    { "catalyst/state/timestep has type float64; it must be a whole number" } },
   { "TimeIsNaN",
     [](Params& p) { p.set("catalyst/state/time", std::numeric_limits<double>::quiet_NaN()); },
-    { "catalyst/state/time is of type float64 with nan; one finite number is allowed" } },
+    { "catalyst/state/time has type float64 with nan; it must be a finite number" } },
   { "NameThatIsNoUtf8", [](Params& p) { p.touch(kMesh + "/topologies/\xff"); },
-    { "the name of a species is no UTF-8" } },
+    { "the name of a species is not valid UTF-8" } },
   { "FieldNameThatIsNoUtf8",
     [](Params& p)
     {
@@ -142,7 +142,7 @@ const std::vector<BadNode> kBadNodes = {
     },
     { "fields/vtkGhostType marks ghosts with 2 components" } },
   { "MemoryOfAGpuByItsName", [](Params& p) { p.set(kChannel + "/memoryspace", "cuda"); },
-    { kChannel + "/memoryspace is 'cuda'; memory of the host is allowed" } },
+    { kChannel + "/memoryspace is 'cuda'; arrays must be in host memory" } },
   { "GhostsAtANullPointer",
     [](Params& p)
     {
@@ -152,7 +152,7 @@ const std::vector<BadNode> kBadNodes = {
     },
     { "fields/vtkGhostType/values has 40 values at a null pointer" } },
   { "TimestepOfTheChannelIsAText", [](Params& p) { p.set(kChannel + "/state/timestep", "7"); },
-    { kChannel + "/state/timestep is of type text; one whole number is allowed" } },
+    { kChannel + "/state/timestep has type text; it must be a whole number" } },
 };
 
 class BadNodes : public ::testing::TestWithParam<BadNode>
@@ -215,7 +215,7 @@ TEST(BadChannels, do_not_take_others_with_them)
     }
     EXPECT_EQ(run.execute(params), CATALYST_BAT_BAD_NODE);
     EXPECT_EQ(lines_in(run.said), 1U) << run.said;
-    EXPECT_NE(run.said.find("channel particles is not written: "), std::string::npos) << run.said;
+    EXPECT_NE(run.said.find("channel particles was not written: "), std::string::npos) << run.said;
     Params results;
     EXPECT_EQ(catalyst_results(results.get()), 0);
     EXPECT_EQ(results.integer("catalyst/bat/status"), CATALYST_BAT_BAD_NODE);
@@ -237,9 +237,9 @@ TEST(BadChannels, do_not_take_others_with_them)
 
 const std::vector<BadNode> kBadFields = {
   { "FieldTooShort", [](Params& p) { set_doubles(p, kMesh + "/fields/mass/values", 39); },
-    { "fields/mass/values has 39 values; the topology has 40 vertices" } },
+    { "fields/mass/values has 39 values, but the topology has 40 vertices" } },
   { "FieldTooLong", [](Params& p) { set_doubles(p, kMesh + "/fields/mass/values", 41); },
-    { "fields/mass/values has 41 values; the topology has 40 vertices" } },
+    { "fields/mass/values has 41 values, but the topology has 40 vertices" } },
   { "ComponentTooShort",
     [](Params& p)
     {
@@ -254,14 +254,14 @@ const std::vector<BadNode> kBadFields = {
       p.set(kMesh + "/fields/mass/association", "element");
       set_doubles(p, kMesh + "/fields/mass/values", 39);
     },
-    { "fields/mass/values has 39 values; the topology has 40 elements" } },
+    { "fields/mass/values has 39 values, but the topology has 40 elements" } },
   { "OtherOrderOfBytes",
     [](Params& p)
     {
       p.array(kMesh + "/fields/mass/values", ScalarType::Float64, doubles().data(), 40, 0, 8,
         CONDUIT_ENDIANNESS_BIG_ID);
     },
-    { "fields/mass/values has the other order of bytes" } },
+    { "fields/mass/values has a different byte order" } },
   { "NoValuesOfAField", [](Params& p) { remove(p, kMesh + "/fields/mass/values"); },
     { "fields/mass/values is missing" } },
   { "NoComponentsOfAField",
@@ -274,7 +274,7 @@ const std::vector<BadNode> kBadFields = {
   { "NoAssociation", [](Params& p) { remove(p, kMesh + "/fields/mass/association"); },
     { "fields/mass/association is missing" } },
   { "AnotherAssociation", [](Params& p) { p.set(kMesh + "/fields/mass/association", "face"); },
-    { "fields/mass/association is 'face'; 'vertex' and 'element' are allowed" } },
+    { "fields/mass/association is 'face'; allowed are 'vertex' and 'element'" } },
   { "NoTopologyOfAField", [](Params& p) { remove(p, kMesh + "/fields/mass/topology"); },
     { "fields/mass/topology is missing" } },
   { "TopologyThatIsNotThere", [](Params& p) { p.set(kMesh + "/fields/mass/topology", "grid"); },
@@ -293,9 +293,9 @@ const std::vector<BadNode> kBadFields = {
       static std::vector<float> floats(40);
       p.array(kMesh + "/fields/mass/values", ScalarType::Float32, floats);
     },
-    { "it is of type float", "of type float", "all must have the same" } },
+    { "it has type float", "of type float", "all must agree" } },
   { "NotThere", [](Params& p) { remove(p, kMesh + "/fields/mass"); },
-    { "it is of type float64 on one rank or domain, and missing on another" } },
+    { "it has type float64 on one rank or domain, and missing on another" } },
 };
 
 class BadFields : public ::testing::TestWithParam<BadNode>
@@ -338,8 +338,8 @@ TEST_P(BadFields, on_one_rank_are_left_out_on_all_with_one_warning)
     ASSERT_EQ(conduit_node_number_of_children(left_out), step == 3 ? 0 : 1);
     if (step == 1)
     {
-      EXPECT_NE(
-        run.said.find("warning: channel particles, field mass is not written: "), std::string::npos)
+      EXPECT_NE(run.said.find("warning: channel particles, field mass was not written: "),
+        std::string::npos)
         << run.said;
       for (const std::string& word : bad.words)
       {
@@ -451,8 +451,7 @@ TEST(MemoryOfAGpu, is_refused_and_managed_memory_is_taken)
     *driver = heat.data();
     Session other;
     EXPECT_EQ(other.execute(params), 0);
-    EXPECT_NE(other.said.find(field + "/values is in the memory of a GPU"), std::string::npos)
-      << other.said;
+    EXPECT_NE(other.said.find(field + "/values is in GPU memory"), std::string::npos) << other.said;
     expect_file(
       other / "particles_000001.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));
     *driver = nullptr;

@@ -184,8 +184,8 @@ TEST(Bricks, of_vertices_are_a_level_of_a_series_for_each_step)
       steps.push_back(number);
       EXPECT_EQ(run.execute(FlowStep(number).params), 0) << run.said;
       EXPECT_EQ(lines_in(run.said), number == first ? 1U : 0U) << run.said;
-      EXPECT_EQ(run.said.find("grid flow_elements is not written as .bricks: no field has 2 or 3 "
-                              "components") != std::string::npos,
+      EXPECT_EQ(run.said.find("grid flow_elements was not written as .bricks: no field is "
+                              "suitable as a velocity") != std::string::npos,
         number == first)
         << run.said;
       expect_wind(folder / "flow.bricks.series", steps);
@@ -204,7 +204,7 @@ TEST(Bricks, of_vertices_are_a_level_of_a_series_for_each_step)
   // A third one, from a checkpoint.
   Session run(describe);
   EXPECT_EQ(run.execute(FlowStep(6).params), 0);
-  EXPECT_NE(run.said.find("has come back to step 6: 3 steps from 7 to 10"), std::string::npos)
+  EXPECT_NE(run.said.find("returned to step 6: 3 steps from 7 to 10"), std::string::npos)
     << run.said;
   expect_wind(folder / "flow.bricks.series", { 3, 4, 6 });
   if (mpi_test::rank() == 0)
@@ -326,9 +326,9 @@ TEST(Bricks, without_a_velocity_are_left_out_with_one_warning)
             3 * sizeof(double));
         }
       },
-      "gust, wind can be its velocity; bricks_velocity names one" },
-    { { "wnid" }, {}, "it has no field wnid, which bricks_velocity names; there are wind" },
-    { { "wind", "wind" }, {}, "field wind is of type float64 x 3; a velocity is one field" },
+      "gust, wind can be its velocity; set bricks_velocity" },
+    { { "wnid" }, {}, "unknown field wnid in bricks_velocity; available: wind" },
+    { { "wind", "wind" }, {}, "field wind has type float64 x 3; a velocity is one field" },
   };
   for (const Case& c : cases)
   {

@@ -229,8 +229,7 @@ TEST(Results, say_what_went_wrong)
   Params results;
   EXPECT_EQ(catalyst_results(results.get()), 0);
   EXPECT_EQ(results.integer("catalyst/bat/status"), CATALYST_BAT_BAD_NODE);
-  EXPECT_NE(
-    results.text("catalyst/bat/message").find("timestep is of type text"), std::string::npos);
+  EXPECT_NE(results.text("catalyst/bat/message").find("timestep has type text"), std::string::npos);
   EXPECT_EQ(results.integer("catalyst/bat/total/failed_steps"), 1);
   EXPECT_EQ(execute(run, 2), 0);
   EXPECT_EQ(catalyst_results(results.get()), 0);

@@ -323,7 +323,7 @@ TEST(Grids, that_are_no_grid_are_an_error_and_keep_particles_from_nothing)
   GridStep step(1, mpi_test::rank() == 1 ? 0.25 : 0);
   publish_channel(step.params, particles(mpi_test::rank(), 40), memory);
   EXPECT_EQ(run.execute(step.params), CATALYST_BAT_BAD_NODE);
-  EXPECT_NE(run.said.find("all domains have to lie on one lattice"), std::string::npos) << run.said;
+  EXPECT_NE(run.said.find("all domains must lie on one lattice"), std::string::npos) << run.said;
   EXPECT_EQ(lines_in(run.said), 1U) << run.said;
   expect_file(
     run / "particles_000001.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));
@@ -390,9 +390,9 @@ TEST(Grids, have_no_field_that_one_rank_cannot_hand_over)
     { "density",
       [](Params& p, const std::string& path)
       { p.array(path + "/values", ScalarType::Float64, few, 3, 0, 8); },
-      "fields/density/values has 3 values; the topology has" },
+      "fields/density/values has 3 values, but the topology has" },
     { "density", [](Params& p, const std::string& path) { p.set(path + "/values", "text"); },
-      "field density is of type" },
+      "field density has type" },
     { "velocity", [](Params& p, const std::string& path) { p.remove(path); },
       "missing on another" },
   };
@@ -455,9 +455,9 @@ TEST(Grids, that_cannot_be_placed_are_an_error_that_names_the_node)
   const std::vector<std::pair<std::function<void(Params&, const std::string& coords)>, const char*>>
     cases = {
       { [](Params& p, const std::string& coords) { p.set(coords + "/spacing/dx", -1.0); },
-        "spacing/dx is -1; a distance above 0" },
+        "spacing/dx is -1; a spacing must be above 0" },
       { [](Params& p, const std::string& coords) { p.set(coords + "/origin/theta", 0.5); },
-        "origin/theta is there; origin/x, origin/y and origin/z are allowed" },
+        "origin/theta is given; allowed are origin/x, origin/y and origin/z" },
       { [](Params& p, const std::string& coords) { p.set(coords + "/dims/i", 1 << 22); },
         "dims/i is 4194304; 0 to 2097151 vertices" },
       { [](Params& p, const std::string& coords) { p.set(coords + "/type", "explicit"); },

@@ -287,7 +287,7 @@ TEST(Fields, that_are_texts_or_have_too_many_components_are_left_out_with_one_wa
     if (step == 0)
     {
       EXPECT_EQ(lines_in(run.said), 3U) << run.said;
-      EXPECT_NE(run.said.find("field name is of type text"), std::string::npos) << run.said;
+      EXPECT_NE(run.said.find("field name has type text"), std::string::npos) << run.said;
       EXPECT_NE(run.said.find("field many has 10 components"), std::string::npos) << run.said;
       EXPECT_NE(run.said.find("field deep"), std::string::npos) << run.said;
     }

@@ -38,7 +38,7 @@ const std::vector<Thrown> kThrown = {
     "/nowhere/f" },
   { "RuntimeError", [] { throw std::runtime_error("words"); }, ErrorCode::InvalidArgument,
     "words" },
-  { "Number", [] { throw 5; }, ErrorCode::InvalidArgument, "no std::exception" },
+  { "Number", [] { throw 5; }, ErrorCode::InvalidArgument, "an unknown exception" },
 };
 
 class Attempt : public ::testing::TestWithParam<Thrown>

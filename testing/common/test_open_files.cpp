@@ -185,7 +185,7 @@ TEST_F(ClosedFile, that_was_replaced_says_so)
   fs::remove(this->leaf());
   write_bytes(this->leaf(), bytes);
   fs::last_write_time(this->leaf(), fs::last_write_time(this->leaf()) + std::chrono::seconds(5));
-  this->expect_error(bat::ErrorCode::CannotOpen, "has been replaced or changed");
+  this->expect_error(bat::ErrorCode::CannotOpen, "was replaced or changed");
 }
 
 TEST_F(ClosedFile, that_was_cut_short_is_truncated)

@@ -32,7 +32,7 @@ def check_grid_is_said(said, writers):
     complaints = errors(said)
     expect(len(complaints), writers, "errors and warnings: %s" % complaints)
     for complaint in complaints:
-        assert "block 0: is a grid, which is not written beside particles: tetrahedra" in complaint, complaint
+        assert "block 0: is a grid, which is not written alongside particles: tetrahedra" in complaint, complaint
 
 
 def wanted(step, with_ghosts, names):

@@ -104,7 +104,7 @@ TEST_F(FlowFaults, files_that_are_not_what_they_should_be)
   this->expect(ErrorCode::Truncated, { file }, [](const auto& path) { write_bytes(path, {}); });
   this->expect(ErrorCode::Truncated, { file },
     [](const auto& path) { std::filesystem::resize_file(path, 1000); });
-  this->expect(ErrorCode::Corrupt, { file, "another grid", "33 x 9 x 10", "33 x 9 x 9" },
+  this->expect(ErrorCode::Corrupt, { file, "its grid differs", "33 x 9 x 10", "33 x 9 x 9" },
     [](const auto& path) {
       FlowFaults::write(path, { 33, 9, 10 });
     });
@@ -181,7 +181,7 @@ TEST_F(FlowFaults, times_of_lists)
   catch (const Error& error)
   {
     EXPECT_EQ(error.code(), ErrorCode::InvalidArgument);
-    EXPECT_NE(std::string(error.what()).find("steady flow of one time level"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("steady flow with one time step"), std::string::npos)
       << error.what();
   }
 }

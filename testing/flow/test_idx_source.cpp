@@ -411,7 +411,7 @@ TEST_F(IdxSource, what_cannot_be_a_velocity_is_refused_by_name)
   expect(kRefused, named({ "none" }), { "'none'", "wind", "current" });
   expect(kRefused, named({ "count" }), { "'count' int32[3]", "float64" });
   expect(kRefused, named({ "u" }), { "'u' float32[1]", "2 or 3 components" });
-  expect(kRefused, named({ "u", "v" }), { "'u' float32[1]", "'v' float64[1]", "one type" });
+  expect(kRefused, named({ "u", "v" }), { "'u' float32[1]", "'v' float64[1]", "the same type" });
   expect(kRefused, named({ "u", "u", "u", "u" }), { "of 4" });
   expect(kRefused, named({ "wind", "wind" }), { "'wind' float32[3]" });
   idx::VelocityOptions edge = named({ "wind" });

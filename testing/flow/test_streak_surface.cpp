@@ -524,7 +524,7 @@ TEST(StreakSurface, errors_are_all_ranks_and_what_cannot_be_is_refused)
     EXPECT_EQ(error->code(), ErrorCode::InvalidArgument);
     EXPECT_NE(std::string(error->what()).find(word), std::string::npos) << error->what();
   };
-  refuses({ { 3, 2, 3 } }, 0.9, edges_of(0.1), "1 points");
+  refuses({ { 3, 2, 3 } }, 0.9, edges_of(0.1), "found 1");
   refuses({ { 3, 2, 3 }, { 3, kNaN, 3 } }, 0.9, edges_of(0.1), "point 1 of the line is at 3 nan 3");
   refuses(line, 0.9, edges_of(0), "above 0");
   refuses(line, 0.9, edges_of(kNaN), "above 0");

@@ -66,7 +66,7 @@ def main():
                 np.testing.assert_array_equal(listed["velocity"][s], trails["velocity"][same])
     # A list that cannot be replaced takes no tracks with it.
     if COMM.rank == 0:
-        (folder / "kept.bat.series").write_text("no list")
+        (folder / "kept.bat.series").write_text("not a list")
     COMM.barrier()
     with parabat.Series(folder / "kept_{timestep}.bat", COMM, tracks={"every_id": 128}, flush=False) as series:
         xyz, columns = particles(0)

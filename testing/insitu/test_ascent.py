@@ -131,7 +131,7 @@ def main():
         del data["domain_0"]["coordsets"]["dust_coords"]
     said = run(data)
     assert said.count("\n") == (1 if COMM.rank == 0 else 0), said
-    assert COMM.rank != 0 or "the step is not written" in said and "dust_coords" in said, said
+    assert COMM.rank != 0 or "the step was not written" in said and "dust_coords" in said, said
     assert run({"domain_0": domain(3 + 4 * COMM.rank, 4)}) == ""
     assert run({}) == ""
     if COMM.rank == 0:

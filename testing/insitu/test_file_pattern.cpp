@@ -93,16 +93,16 @@ TEST(FilePattern, the_series_is_named_without_the_step)
 TEST(FilePattern, wrong_ones_are_refused)
 {
   EXPECT_NE(refusal("dust_{timestep}.vtu").find("its extension is '.vtu'"), std::string::npos);
-  EXPECT_NE(refusal("").find("names no file"), std::string::npos);
-  EXPECT_NE(refusal("out/").find("names no file"), std::string::npos);
+  EXPECT_NE(refusal("").find("it has no file name"), std::string::npos);
+  EXPECT_NE(refusal("out/").find("it has no file name"), std::string::npos);
   EXPECT_NE(refusal("dust_{rank}.bat").find("dust_{rank}.bat"), std::string::npos);
   EXPECT_NE(refusal("dust_{timestep:06q}.bat"), "");
   EXPECT_NE(refusal("dust_{timestep.bat"), "");
-  EXPECT_NE(
-    refusal("dust_{timestep}.tracks.bat").find(".tracks.bat for tracks"), std::string::npos);
+  EXPECT_NE(refusal("dust_{timestep}.tracks.bat").find(".tracks.bat are read as tracks"),
+    std::string::npos);
   EXPECT_EQ(file("dust.tracks.bat"), "dust.tracks_000012.bat");
   EXPECT_NE(refusal("dust_{}.bat"), "");
-  EXPECT_NE(
-    refusal(std::string("dust\0.bat", 9)).find("'dust\\0.bat': it has a zero"), std::string::npos);
+  EXPECT_NE(refusal(std::string("dust\0.bat", 9)).find("'dust\\0.bat': it contains a zero"),
+    std::string::npos);
 }
 }

@@ -130,7 +130,7 @@ def check_what_is_not_tallied():
         missing = {"c_stress", "v_share", "v_rest", "nonsense", "c_nonsense"}
         (there if current else missing).update(["c_energy", "f_keep", "v_both"])
         for name in missing:
-            assert sum(f"bat_lammps: {name} is left out: " in line for line in lines) == 1, lines
+            assert sum(f"bat_lammps: {name} was skipped: " in line for line in lines) == 1, lines
         assert len(lines) == len(missing), lines
         for step in (0, 10, 20):
             with parabat.Dataset(out / f"{step:02d}.bat") as dataset:
@@ -181,7 +181,7 @@ def check_restart():
             env={**os.environ, "BAT_OUT": str(out)}, timeout=100, capture_output=True, text=True,
             stdin=subprocess.DEVNULL, check=False)
         assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
-    assert "has come back to step 30: 3 steps from 40 to 60" in result.stderr, result.stderr
+    assert "returned to step 30: 3 steps from 40 to 60" in result.stderr, result.stderr
     files = json.loads((out / "melt.bat.series").read_text(encoding="utf-8"))["files"]
     assert [f["step"] for f in files] == [10, 20, 30, 40, 50], files
     assert np.allclose([f["time"] for f in files], [0.05, 0.1, 0.15, 0.2, 0.25]), files

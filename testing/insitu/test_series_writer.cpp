@@ -178,8 +178,8 @@ TEST(SeriesWriter, a_list_is_continued_without_what_was_written_after_the_step_i
         "dust_2.bat.leaves", "dust_3.bat", "dust_3.bat.leaves", "dust_7.bat",
         "dust_7.bat.leaves" }));
     ASSERT_EQ(notices.lines->size(), 1U);
-    EXPECT_NE(notices.lines->front().find("has come back to step 3: 2 steps from 4 to 5"),
-      std::string::npos)
+    EXPECT_NE(
+      notices.lines->front().find("returned to step 3: 2 steps from 4 to 5"), std::string::npos)
       << notices.lines->front();
   }
 }
@@ -521,7 +521,7 @@ TEST(SeriesWriter, one_bad_list_does_not_keep_other_species_back)
   const clouds::Cloud mine = dealt(make_cloud(100, 1));
   if (rank() == 0)
   {
-    std::ofstream(folder / "a.bat.series") << "no list";
+    std::ofstream(folder / "a.bat.series") << "not a list";
   }
   MPI_Barrier(MPI_COMM_WORLD);
   SeriesWriter writer(FilePattern((folder / "{name}_{timestep}").string()), {});
@@ -529,7 +529,7 @@ TEST(SeriesWriter, one_bad_list_does_not_keep_other_species_back)
     [&] {
       (void)writer.write(MPI_COMM_WORLD, 1, 1, { species("a", mine), species("b", mine) });
     });
-  EXPECT_NE(error.find("a.bat.series: is no list"), std::string::npos);
+  EXPECT_NE(error.find("a.bat.series: is not a list"), std::string::npos);
   EXPECT_EQ(mpi_test::read_alone(folder / "a_1.bat").count, 100u);
   EXPECT_EQ(mpi_test::read_alone(folder / "b_1.bat").count, 100u);
   EXPECT_EQ(listed(folder / "b.bat.series"), (Listed{ { "b_1.bat", 1 } }));
@@ -576,7 +576,7 @@ TEST(SeriesWriter, names_that_are_no_utf8_are_refused_before_anything_is_written
   SeriesWriter writer(FilePattern((folder / "{name}_{timestep}").string()), {});
   EXPECT_NE(
     mpi_test::error_of([&] { (void)writer.write(MPI_COMM_WORLD, 1, 1, { species("\xe9", mine) }); })
-      .find("is no UTF-8"),
+      .find("is not valid UTF-8"),
     std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder / "\xe9_1.bat"));
   EXPECT_NE(
@@ -601,7 +601,7 @@ TEST(SeriesWriter, a_list_that_is_none_is_left_alone)
   SeriesWriter writer(FilePattern((folder / "dust").string()), {});
   EXPECT_NE(
     mpi_test::error_of([&] { (void)writer.write(MPI_COMM_WORLD, 1, 1, { species("", mine) }); })
-      .find("dust.bat.series: is no list"),
+      .find("dust.bat.series: is not a list"),
     std::string::npos);
   std::ifstream stream(folder / "dust.bat.series");
   std::string text;

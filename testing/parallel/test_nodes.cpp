@@ -198,7 +198,7 @@ TEST(Nodes, a_negative_number_of_ranks_is_an_error_on_all)
     mpi_test::error_of([&] { const bat::mpi::Nodes nodes(comm, rank() == 0 ? -2 : 1); });
   EXPECT_EQ(error,
     std::string(ranks() == 1 ? "" : "rank 0: ") +
-      "the number of ranks per node is -2; 0 (those of the machine) or more is allowed");
+      "ranks per node is -2; allowed are 0 (nodes of the machine) or more");
 }
 
 TEST(OwnComm, is_made_once_and_goes_with_the_callers)

@@ -161,7 +161,7 @@ def check(folder):
             check_level(folder(f"run_{number:06d}.bricks"), field(time), time, number, cyclic=(False, False, True))
         with parabat.flow.open(folder("run.bricks.series")) as flow:
             expect(flow.times.tolist(), TIMES, "times of the extractor's series")
-        expect([message for message in messages if "come back to step 1: step 2" not in message], [], "messages")
+        expect([message for message in messages if "returned to step 1: step 2" not in message], [], "messages")
         messages.clear()
     extractor.Trigger.UseEndTimeStep = 1
     extractor.Trigger.EndTimeStep = 1
@@ -209,12 +209,12 @@ def check(folder):
     for number, time in enumerate(TIMES):
         check_level(folder(f"all_{number:04d}.bricks"), field(time), time, number)
 
-    refused(folder("r.txt"), "has to end in", wind)
-    refused(folder("r.bricks"), "no point data 'nothing'", wind, Velocity="nothing")
+    refused(folder("r.txt"), "must end in", wind)
+    refused(folder("r.bricks"), "no point array 'nothing'", wind, Velocity="nothing")
     refused(folder("r.bricks"), "allowed are 2 or 3", wind, Velocity="number")
     cells = PointDatatoCellData(Input=wind)
     refused(folder("r.bricks"), "Cell Data to Point Data", cells)
-    refused(folder("r.bricks"), "can both be", source(more="""other = numpy_to_vtk(v.reshape(-1, 3), deep=1)
+    refused(folder("r.bricks"), "both possible", source(more="""other = numpy_to_vtk(v.reshape(-1, 3), deep=1)
         other.SetName("other")
         image.GetPointData().AddArray(other)"""))
     # An extractor that lives has its list locked.

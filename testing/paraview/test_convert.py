@@ -221,7 +221,7 @@ with Folder() as folder:
         check(folder("mixed.bat"), names=["id"])
         expect(len(re.findall("warning:.*vtkImageData", of_mixed)), 1, "warnings: " + of_mixed)
         expect(len(re.findall("warning:", of_series)), 1, "warnings: " + of_series)
-        assert re.search("warning:.*t_0000.bat: no particles", of_series), of_series
+        assert re.search("warning:.*t_0000.bat: the input has no particles", of_series), of_series
         for step in range(3):
             expect(times(folder("t_%04d.bat" % step)), [float(step)], "time")
         expect(particles(folder("t_0002.bat"))[1]["id"], BIG_ID + np.arange(8), "ids of the last step")
@@ -296,7 +296,7 @@ with Folder() as folder:
             ([folder("nothing_*.vtp"), bad], "none matches"),
             ([folder("what.foo"), bad], "what.foo"),
             ([folder("in.csv"), bad, "--columns", "px,py,pq"], "Z of --columns is 'pq'", "'px'"),
-            ([folder("in.csv"), bad, "--columns", "px,py,name"], "'name' holds no numbers: 'n'"),
+            ([folder("in.csv"), bad, "--columns", "px,py,name"], "'name' is not numeric: 'n'"),
             ([folder("in_0.bat"), bad, "--sorted-index", "mas"], "--sorted-index:", "'mas'"),
             ([folder("in.csv"), folder("in_9.vtp"), bad], "in.csv, ", "different kinds"),
             ([folder("in_0.bat"), bad, "--delimiter", "tab"], "--delimiter", "in_0.bat"),
@@ -311,7 +311,7 @@ with Folder() as folder:
         os.mkdir(folder("alone"))
         for name in glob.glob(os.path.join(os.path.dirname(convert), "*.py")):
             shutil.copy(name, folder("alone"))
-        refused([folder("in_0.bat"), bad], "BATWriter is not found", "PV_PLUGIN_PATH",
+        refused([folder("in_0.bat"), bad], "BATWriter was not found", "PV_PLUGIN_PATH",
                 script=folder("alone/convert.py"))
         shutil.rmtree(folder("alone"))
     refused_in_turn(*cases)

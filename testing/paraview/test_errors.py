@@ -272,7 +272,7 @@ with Folder() as folder:
         with little_memory(6):
             expect(fetch(reader).GetNumberOfPoints(), 0, "particles that do not fit")
         expect(len(messages), 1, "messages %r" % messages)
-        assert "300000 particles take " in messages[0] and "MiB of memory are free" in messages[0], messages
+        assert "300000 particles need " in messages[0] and "MiB of memory are free" in messages[0], messages
         messages.clear()
         reader.Quality = 0.1
         assert 20000 < fetch(reader).GetNumberOfPoints() < 40000

@@ -562,7 +562,7 @@ def check_parts(folder, ranks):
         check_followed(OpenDataFile(files), "files of blocks", count=3)
 
         # The reader of a series gives all images one grid, whatever their files say.
-        words = "of this time step has a grid with origin", "the reader of the series gives"
+        words = "of this time step has a grid with origin", "the reader of the series reports"
         for change in ("image(origin=time)", "image(spacing=1 + time)"):
             made = one_image(change)
             made.ScriptRequestInformation = PART_TIMES.replace("0, 10, 0", "0, 20, 0")

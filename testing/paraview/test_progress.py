@@ -109,7 +109,7 @@ print("loaded", reader.GetDataInformation().GetNumberOfPoints())
 """)
     said = batch(script)
     assert "loaded 5000000" in said, said
-    expect(len(re.findall("of its 5,200,000 particles is loaded, to stay within Particle Budget = 5000000", said)), 1,
+    expect(len(re.findall("of its 5,200,000 particles, to stay within Particle Budget = 5000000", said)), 1,
            "warnings in " + said)
     said = batch(convert, path, folder("again.bat"))
     again = OpenDataFile(folder("again.bat"))

@@ -89,7 +89,7 @@ for cells in ("None", "One per Particle"):
     fetch(reader)
 if os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
     expect([message.strip() for message in messages], [
-        f"{path('cloud.bat')}: no attribute 'masss', which PointArrayStatus asks for; there are: id, mass, velocity"],
+        f"{path('cloud.bat')}: unknown attribute 'masss' in PointArrayStatus; available: id, mass, velocity"],
         "messages of an unknown array")
 messages.clear()
 reader.PointArrayStatus = ["id"]
@@ -247,7 +247,7 @@ SaveData(path("bounded.bat"), pieces(), Compression="bounded", ErrorBounds=["mas
 bounded = BATReader(FileName=[path("bounded.bat")])
 expect(ids(bounded), A["id"], "compressed particles")
 if RANKS == 1:
-    expect(fetch(bounded).GetFieldData().GetAbstractArray("compression").GetValue(0), "mass within 0.25; all else exact",
+    expect(fetch(bounded).GetFieldData().GetAbstractArray("compression").GetValue(0), "mass within 0.25; all others exact",
            "field data")
     import parabat
     with parabat.open(path("bounded.bat")) as dataset:
@@ -361,8 +361,8 @@ def written_grids():
     SaveData(path("gap.idx"), both, MissingSamples="Zeros")
     with idx.open(path("gap.idx")) as dataset:
         expect(dataset.read(box=(3, 0, 0, 3, 8, 8))["RTData"].any(), np.False_, "a gap")
-    refused("cloud.idx", GroupDatasets(Input=[Sphere()]), "block 0", "a vtkPolyData is not a grid of equal spacing")
-    refused("kinds.idx", GroupDatasets(Input=[low, cells]), "all blocks of a grid have the same arrays")
+    refused("cloud.idx", GroupDatasets(Input=[Sphere()]), "block 0", "a vtkPolyData is not a grid with uniform spacing")
+    refused("kinds.idx", GroupDatasets(Input=[low, cells]), "all blocks of a grid must have the same arrays")
     expect(messages, [], "messages of written grids")
 
 

@@ -241,7 +241,7 @@ CASES = {
     "columns of two types": (table(array(P[:, 0], "x"), array(P[:, 1].astype("f8"), "y"), array(MARKS, "z")), {}),
     "a column that no double holds": (table(array(P[:3, 0], "x"), array(np.array([1, 2, 2**53 + 1]), "y"), array(P[:3, 2], "z")), {}),
     "a column of bits": (table(array(P[:, 0], "x"), array(P[:, 1], "y"), array(MARKS & 1, "z", vtkBitArray)), {}),
-    "no such column": (table(array(P, "at"), ID), {"XColumn": "where"}),
+    "the column does not exist": (table(array(P, "at"), ID), {"XColumn": "where"}),
     "no such component": (table(array(P, "at"), ID), {"XColumn": "at[3]"}),
     "a column with components": (table(array(P, "at"), ID), {"XColumn": "at"}),
     "a column of texts": (table(array(["a"] * N, "x", vtkStringArray), ID), {"XColumn": "x"}),

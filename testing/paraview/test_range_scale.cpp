@@ -234,7 +234,7 @@ TEST(Count, is_exact_or_about_and_never_beyond_its_bounds)
   EXPECT_EQ(text(1000, 143900, 207321), "about 144,000");
   EXPECT_EQ(text(0, 999.6, 2000), "about 1,000");
   EXPECT_EQ(text(0, 7, 2000), "about 7");
-  EXPECT_EQ(text(0, 0, 2000), "hardly any");
+  EXPECT_EQ(text(0, 0, 2000), "very few");
   EXPECT_EQ(text(1234, 1234, 1300), "about 1,234");
   EXPECT_EQ(text(1200, 1236, 1236), "about 1,236");
 }

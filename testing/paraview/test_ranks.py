@@ -34,7 +34,7 @@ one, other = sys.argv[1:]
 load([one, one], "")
 load([one, "missing.bat"], "missing.bat: cannot open")
 load(["missing.bat", one], "missing.bat: cannot open")
-load([one, other], "other processes have another file open")
+load([one, other], "other processes have opened another file")
 load([one, one], "")
 print("rank %d: all checks passed" % rank)
 sys.stdout.flush()

@@ -124,7 +124,7 @@ with Folder() as folder:
     window.RemoveObserver(observer)
     expect(reader.PointData.keys(), ["mass"], "arrays beside one that is not there")
     expect(len(warnings), 1, "warnings of a name that is not there")
-    assert "sample.bat: no attribute 'typo'" in warnings[0] and "there are: id, mass, velocity" in warnings[0], warnings
+    assert "sample.bat: unknown attribute 'typo'" in warnings[0] and "available: id, mass, velocity" in warnings[0], warnings
     reader.PointArrayStatus = ["id", "mass", "velocity"]
 
     # Integers of which there are few.

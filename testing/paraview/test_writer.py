@@ -30,7 +30,7 @@ with Folder() as folder:
     for word in ("Lossless", "lossless"):
         check_cloud(saved(folder, producer(cloud(N)), Compression=word), "compression " + word)
     bounded = saved(folder, producer(cloud(N)), Compression="Bounded", ErrorBounds=["mass=0.25"])
-    expect(fetch(bounded).GetFieldData().GetAbstractArray("compression").GetValue(0), "mass within 0.25; all else exact",
+    expect(fetch(bounded).GetFieldData().GetAbstractArray("compression").GetValue(0), "mass within 0.25; all others exact",
            "bounded compression")
 
     grid = vtkUnstructuredGrid()

@@ -163,7 +163,7 @@ class Reading(unittest.TestCase):
                 dataset.read(ranges={"id": (2, 1)})
         with self.assertRaises(KeyError):
             self.dataset.read(box=[9e9] * 6)["nothing"]
-        with self.assertRaisesRegex(parabat.BatValueError, "no attribute 'nothing'"):
+        with self.assertRaisesRegex(parabat.BatValueError, "unknown attribute 'nothing'"):
             self.dataset.read(["nothing"])
 
     def test_what_is_damaged_does_not_validate(self):
@@ -225,7 +225,7 @@ class Reading(unittest.TestCase):
             for thread in threads:
                 thread.join()
             self.assertEqual([end for end in ends if end is not True],
-                             ["dataset is NULL: it was not opened, or is closed"] * 4)
+                             ["the dataset is NULL: it was not opened, or was closed"] * 4)
 
     def test_a_writer_that_lost_a_piece_does_not_finish(self):
         path = FOLDER / "pieces.bat"
@@ -236,7 +236,7 @@ class Reading(unittest.TestCase):
                 writer.add(self.xyz, self.columns)
                 with self.assertRaisesRegex(error, text):
                     writer.add(piece, {"mass": ["x"] * len(piece)} if text == "mass" else None)
-                with self.assertRaisesRegex(parabat.BatValueError, "piece 1 was not taken"):
+                with self.assertRaisesRegex(parabat.BatValueError, "piece 1 was rejected"):
                     writer.finish()
             with self.assertRaisesRegex(parabat.BatValueError, "NULL"):
                 writer.add(self.xyz, self.columns)
@@ -302,7 +302,7 @@ class Reading(unittest.TestCase):
         self.assertEqual((step.path, step.time), (str(self.path), 0.5))
         with self.assertRaises(parabat.BatNotFoundError):
             parabat.read_series(FOLDER / "none.bat.series")
-        with self.assertRaisesRegex(parabat.BatError, "no list of a series"):
+        with self.assertRaisesRegex(parabat.BatError, "not a series list"):
             parabat.read_series(self.path)
         listed.write_text('{"files": [{"name": "cloud.bat", "time": NaN}]}')
         with self.assertRaisesRegex(parabat.BatError, "finite"):

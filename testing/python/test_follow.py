@@ -114,7 +114,7 @@ class Follow(unittest.TestCase):
         for unwrap in ("files", [0, -inf, 0, 1, inf, 1]):
             places = parabat.follow(paths, [7], unwrap=unwrap).positions[:, 0, 0]
             self.assertTrue(np.allclose(places, [0.7, 0.9, 1.1, 1.3, 0.95], rtol=0, atol=1e-15), places)
-        with self.assertRaisesRegex(parabat.BatValueError, "names no periodic box"):
+        with self.assertRaisesRegex(parabat.BatValueError, "does not define a periodic box"):
             parabat.follow(self.series, self.ids, unwrap="files")
         with self.assertRaisesRegex(parabat.BatValueError, "allowed"):
             parabat.follow(paths, [7], unwrap="file")
@@ -139,10 +139,10 @@ class Follow(unittest.TestCase):
             parabat.follow(self.series, self.ids, progress=lambda done: 1 / 0)
 
     def test_wrong_arguments(self):
-        for words, arguments in (("there are no ids", {"ids": []}), ("'none'", {"attributes": ["none"]}),
-                                 ("no attribute 'number'", {"id": "number"}), ("3 components", {"id": "velocity"}),
+        for words, arguments in (("no ids", {"ids": []}), ("'none'", {"attributes": ["none"]}),
+                                 ("unknown attribute 'number'", {"id": "number"}), ("3 components", {"id": "velocity"}),
                                  ("NaN", {"ids": [np.nan]}), ("threads", {"threads": -1}), ("pair", {"id": ("a", "b", "c")}),
-                                 ("64 bits", {"ids": [2**64]})):
+                                 ("64-bit", {"ids": [2**64]})):
             with self.assertRaisesRegex(parabat.BatValueError, words):
                 parabat.follow(self.series, **{"ids": self.ids, **arguments})
 
@@ -179,8 +179,8 @@ class Follow(unittest.TestCase):
         damaged = FOLDER / "ids.bin"
         damaged.write_bytes(b"12 \xff")
         for code, words, arguments in (
-                (2, "ids.bin is no text in UTF-8 (invalid start byte at byte 3)", ["--ids-file", damaged]),
-                (2, "there are no ids", []), (2, "'x' is no number", ["--ids", "x"]), (2, "ascending", ["--ids", "5..3"]),
+                (2, "ids.bin is not UTF-8 text (invalid start byte at byte 3)", ["--ids-file", damaged]),
+                (2, "no ids", []), (2, "'x' is not a number", ["--ids", "x"]), (2, "ascending", ["--ids", "5..3"]),
                 (2, "pair such as", ["--ids", "5", "--second", "cpu"]), (2, "'mess'", ["--ids", 1, "--attributes", "mess"]),
                 (3, "No such file", ["--ids-file", FOLDER / "nothing.txt"])):
             found, _, complaint = run("follow", self.series, "--out", FOLDER / "other.npz", *arguments)
@@ -225,7 +225,7 @@ class Tracks(unittest.TestCase):
         code, printed, _ = run("info", path)
         self.assertEqual(code, 0)
         self.assertIn("tracks of", printed)
-        self.assertIn("never was finished", printed)
+        self.assertIn("unfinished sample", printed)
         facts = json.loads(run("info", "--json", path)[1])
         self.assertEqual((facts["samples"], facts["id"]), (len(parabat.Tracks(path)), ["id", "cpu"]))
         self.assertEqual(run("validate", path)[0], 0)
@@ -240,7 +240,7 @@ class Tracks(unittest.TestCase):
         self.assertEqual(len(rows), int(np.count_nonzero(parabat.follow(packed).present)))
         code, _, said = run("follow", packed, "--id", "id", "--ids", "5", "777", "--out", out)
         self.assertEqual(code, 0)
-        self.assertIn("1 of 2 ids are not among those", said)
+        self.assertIn("1 of 2 ids are not in the tracks file", said)
         self.assertEqual(run("follow", packed, packed, "--out", out)[0], 2)
         bad = FOLDER / "bad.tracks.bat"
         damaged = bytearray(packed.read_bytes())

@@ -161,7 +161,7 @@ TEST(BATErrors, a_question_that_fails_leaves_nothing_and_is_said_once)
   EXPECT_EQ(reader->GetErrorText(),
     folder / "a.bat" +
       ": Ids: '8x' is not a number; allowed are numbers and ranges such as 5-90, -3..7 or 100.., "
-      "with blanks or commas between them");
+      "separated by spaces or commas");
   EXPECT_EQ(output->GetNumberOfPoints(), 0);
   EXPECT_EQ(output->GetNumberOfCells(), 0);
   EXPECT_EQ(output->GetPointData()->GetNumberOfArrays(), 0);

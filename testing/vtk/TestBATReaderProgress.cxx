@@ -772,7 +772,7 @@ TEST_F(BATReaderProgress, field_data_and_information_tell_where_the_particles_ar
   const clouds::Cloud cloud = clouds::uniform(kCount / 10, 5);
   const std::string path = this->Folder / "compressed.bat";
   bat::BuildOptions build;
-  for (const char* text : { "lossless", "positions within 0.25; all else exact" })
+  for (const char* text : { "lossless", "positions within 0.25; all others exact" })
   {
     const bool isBounded = std::string(text) != "lossless";
     build.compression = isBounded ? bat::Compression::Bounded : bat::Compression::Lossless;

@@ -194,7 +194,7 @@ TEST(BATWriterTable, missing_and_unfit_columns_are_errors_that_name_the_columns)
   EXPECT_TRUE(Has(attempt.Errors, "XColumn is 'lon'")) << attempt.Errors;
   EXPECT_TRUE(Has(attempt.Errors, "'index', 'x', 'y', 'z', 'word', 'v'")) << attempt.Errors;
   attempt = Try(table, folder / "t.bat", "", "word");
-  EXPECT_TRUE(Has(attempt.Errors, "holds no numbers")) << attempt.Errors;
+  EXPECT_TRUE(Has(attempt.Errors, "is not numeric")) << attempt.Errors;
   attempt = Try(table, folder / "t.bat", "", "", "v");
   EXPECT_TRUE(Has(attempt.Errors, "'v' has 3 components")) << attempt.Errors;
   attempt = Try(table, folder / "t.bat", "none");
@@ -345,9 +345,10 @@ TEST(BATWriterComposite, grids_beside_particles_are_left_out_and_that_is_said_on
     said = said ? said : messages.Warnings.size();
   }
   EXPECT_TRUE(Has(messages.Warnings,
-    "block 0 (mesh) and others: is a grid, which is not written beside particles: tetrahedra"))
+    "block 0 (mesh) and others: is a grid, which is not written alongside particles: tetrahedra"))
     << messages.Warnings;
-  EXPECT_TRUE(Has(messages.Warnings, "not written beside particles: lines")) << messages.Warnings;
+  EXPECT_TRUE(Has(messages.Warnings, "not written alongside particles: lines"))
+    << messages.Warnings;
   EXPECT_TRUE(Has(messages.Warnings, "block 2: is a vtkImageData, which is not written"))
     << messages.Warnings;
   EXPECT_EQ(messages.Warnings.size(), said);
@@ -583,7 +584,8 @@ TEST(BATWriterCells, data_of_vertices_that_are_not_one_per_point_is_said_to_be_l
     const Attempt attempt = Try(cloud, folder / "v.bat");
     EXPECT_EQ(attempt.Result, 1) << attempt.Errors;
     EXPECT_TRUE(Has(attempt.Warnings,
-      "cell data is not written, only point data: 'w'; not every point is in exactly one vertex"))
+      "cell data is not written, only point data: 'w'; this requires that every point is in "
+      "exactly one vertex"))
       << attempt.Warnings;
     EXPECT_EQ(Read(folder / "v.bat")->GetPointData()->GetNumberOfArrays(), 1);
   }
@@ -599,7 +601,7 @@ TEST(BATWriterCells, an_array_that_points_and_cells_both_have_is_written_twice)
   const Attempt attempt = Try(cloud, folder / "v.bat");
   EXPECT_EQ(attempt.Result, 1) << attempt.Errors;
   EXPECT_TRUE(Has(attempt.Warnings,
-    "points and cells both have an array 'weight'; that of the cells is written as 'weight_cell'"))
+    "points and cells both have an array 'weight'; the cell array is written as 'weight_cell'"))
     << attempt.Warnings;
   EXPECT_TRUE(Has(attempt.Warnings, "written as 'momentum_cell_'")) << attempt.Warnings;
   auto data = Read(folder / "v.bat");

@@ -104,6 +104,6 @@ test("a list of a series has names that an address can hold", () => {
   const list = (name: string): string => JSON.stringify({ files: [{ name, time: 0 }] });
   assert.deepEqual(readSeries(list("a b#\u{1f600}.bat"), "x.series"), [{ name: "a b#\u{1f600}.bat", time: 0 }]);
   for (const name of ["", "a\0", "s\udcff.bat"]) {
-    assert.throws(() => readSeries(list(name), "x.series"), /x\.series: is no list of a series/);
+    assert.throws(() => readSeries(list(name), "x.series"), /x\.series: is not a series list/);
   }
 });

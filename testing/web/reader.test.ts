@@ -316,7 +316,7 @@ test("a damaged page is told and leaves a hole", async () => {
   assert.equal(left.count, content.particle_count - lost);
   assert.equal(damage.length, 1);
   assert.equal(damage[0]!.particles, lost);
-  assert.match(damage[0]!.message, /POSITIONS 0.*between the bytes 4096 and 8192/);
+  assert.match(damage[0]!.message, /POSITIONS 0.*between bytes 4096 and 8192/);
   await assert.rejects(damaged.read({}), kindOf("corrupt"));
 });
 

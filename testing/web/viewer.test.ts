@@ -207,12 +207,12 @@ test("ranges and boxes show exactly what the C++ library answers", async () => {
     await page.selectOption("#filter", { label: "id" });
     const field = (label: string) => page.getByLabel(`${label}, a number or nothing`, { exact: true });
     await reloaded(page, async () => {
-      await field("Least mass").fill("1.5");
-      await field("Least mass").press("Enter");
+      await field("Minimum mass").fill("1.5");
+      await field("Minimum mass").press("Enter");
     });
     await reloaded(page, async () => {
-      await field("Least id").fill(String(2n ** 60n + 1001n));
-      await field("Least id").press("Enter");
+      await field("Minimum id").fill(String(2n ** 60n + 1001n));
+      await field("Minimum id").press("Enter");
       await field("Most id").fill(String(2n ** 60n + 30000n));
       await field("Most id").press("Enter");
     });
@@ -229,10 +229,10 @@ test("ranges and boxes show exactly what the C++ library answers", async () => {
     await idle(page);
     assert.deepEqual(await shown(page, "id"), oracle.box);
     await looksLike(page, "box");
-    await reloaded(page, () => page.getByLabel("Only inside a box").uncheck());
+    await reloaded(page, () => page.getByLabel("Use box").uncheck());
     assert.deepEqual(await shown(page, "id"), oracle.cloud);
     // By the handle, with keys.
-    await reloaded(page, () => page.getByLabel("Only inside a box").check());
+    await reloaded(page, () => page.getByLabel("Use box").check());
     const few = await shown(page, "");
     assert.ok(few.count < oracle.cloud.count);
     await reloaded(page, async () => {
@@ -300,12 +300,12 @@ test("a link holds the view; a picture is saved", async () => {
       }
       await settled(page);
       const download = page.waitForEvent("download");
-      await page.getByRole("button", { name: "Save picture" }).click();
+      await page.getByRole("button", { name: "Save screenshot" }).click();
       await page.getByRole("button", { name: "Copy link" }).click();
-      assert.match(await notes(page), /The link is in the clipboard/);
+      assert.match(await notes(page), /The link was copied to the clipboard/);
       link = await page.evaluate(() => navigator.clipboard.readText());
       assert.equal(new URL(link).hash, new URL(page.url()).hash, "the address holds it, too");
-      await page.getByRole("button", { name: "Close the message" }).click();
+      await page.getByRole("button", { name: "Close this message" }).click();
       await settled(page);
       first = await page.locator("#picture canvas").screenshot();
       const saved = readFileSync(await (await download).path());
@@ -441,7 +441,7 @@ test("files are dropped onto a page that was opened from disk", async () => {
     await reloaded(page, () => drop(page, top, ...readdirSync(`${top}.leaves`).map((name) => join(`${top}.leaves`, name))));
     assert.deepEqual(await shown(page, attribute), all);
     await page.getByRole("button", { name: "Copy link" }).click();
-    assert.match(await notes(page), /A link cannot hold files of this computer/);
+    assert.match(await notes(page), /A link cannot contain files on this computer/);
   });
   // By the button, and what is no dataset.
   await withPage(`file://${join(DIST, "viewer.html")}`, async (page) => {
@@ -450,14 +450,14 @@ test("files are dropped onto a page that was opened from disk", async () => {
     assert.deepEqual(await shown(page, "id"), oracle["step_0.bat"]);
     assert.equal(await page.locator("#time").getAttribute("max"), "2");
     await page.setInputFiles("#files", [join(DATA, "oracle.json")]);
-    assert.match(await notes(page), /oracle\.json: there is no \.bat file/);
+    assert.match(await notes(page), /oracle\.json: contains no \.bat file/);
   });
 });
 
 test("damage is a message and a hole; a truncated file is a message", async () => {
   await withPage(viewerOf("/data/damaged.bat"), async (page) => {
     await idle(page);
-    assert.match(await notes(page), /POSITIONS 0: checksums of 1 pages.*34[123] particles are left out/);
+    assert.match(await notes(page), /POSITIONS 0: the checksums of 1 pages.*34[123] particles are missing/);
     const { count } = await shown(page, "");
     assert.ok(count >= oracle.cloud.count - 343 && count <= oracle.cloud.count - 341, String(count));
   });
@@ -465,22 +465,22 @@ test("damage is a message and a hole; a truncated file is a message", async () =
   await withPage(viewerOf("/data/holes.bat"), async (page) => {
     await idle(page);
     await page.waitForFunction(() => document.querySelectorAll(".note").length === 2);
-    assert.match(await notes(page), /there is no such file on the server \(status 404\)\. [\d,]+ particles are left out/);
-    assert.match(await notes(page), /the size of the file is \d+, allowed is \d+\. [\d,]+ particles are left out/);
+    assert.match(await notes(page), /the file does not exist on the server \(status 404\)\. [\d,]+ particles are missing/);
+    assert.match(await notes(page), /the size of the file is \d+, allowed is \d+\. [\d,]+ particles are missing/);
     assert.deepEqual(await shown(page, "id"), oracle.holes);
   });
   await withPage(viewerOf("/data/truncated.bat"), async (page) => {
     assert.match(await notes(page), /the size of the file is \d+, allowed is \d+/);
   });
   await withPage(viewerOf("/data/nothing.bat"), async (page) => {
-    assert.match(await notes(page), /there is no such file on the server \(status 404\)/);
+    assert.match(await notes(page), /the file does not exist on the server \(status 404\)/);
   });
 });
 
 test("a server without ranges is told what is needed; a slow one is waited for", async () => {
   server.behaviour.ignoresRanges = true;
   await withPage(viewerOf("/data/cloud.bat"), async (page) => {
-    assert.match(await notes(page), /206 is needed.*parabat serve/);
+    assert.match(await notes(page), /expected 206.*parabat serve/);
   });
   server.behaviour.ignoresRanges = false;
   server.behaviour.delay = 150;
@@ -507,7 +507,7 @@ test("a connection that is lost and returns", async () => {
     await idle(page);
     server.behaviour.gone = true;
     await page.selectOption("#colour", { label: "mass (kg)" });
-    assert.match(await notes(page), /the server cannot be reached.*asked 4 times/);
+    assert.match(await notes(page), /the server cannot be reached.*tried 4 times/);
     assert.ok((await page.evaluate(() => window.parabat.status())).shown > 0, "what was there stays");
     delete server.behaviour.gone;
     await page.waitForFunction(() => window.parabat.status().isIdle && document.querySelector(".note") === null);
@@ -543,7 +543,7 @@ test("a step without particles keeps the ranges that are set", async () => {
     assert.deepEqual(await shown(page, "id"), oracle["step_0.bat"]);
     await reloaded(page, () => page.locator("#time").fill("1"));
     assert.equal((await shown(page, "")).count, 0);
-    assert.equal(await page.locator('input[aria-label^="Least mass"]').count(), 2);
+    assert.equal(await page.locator('input[aria-label^="Minimum mass"]').count(), 2);
     await reloaded(page, () => page.locator("#time").fill("2"));
     assert.deepEqual(await shown(page, "id"), oracle["step_2.bat"]);
     assert.equal(await page.locator(".note").count(), 0);
@@ -554,10 +554,10 @@ test("a series that begins without particles shows what a link asks for as soon 
   await withPage(viewerOf("/data/late.bat.series", "filter=0;;0:mass&colour=0:mass"), async (page) => {
     await idle(page);
     assert.equal((await shown(page, "")).count, 0);
-    assert.equal(await page.locator('input[aria-label^="Least mass"]').count(), 0);
+    assert.equal(await page.locator('input[aria-label^="Minimum mass"]').count(), 0);
     await reloaded(page, () => page.locator("#time").fill("1"));
     assert.deepEqual(await shown(page, "id"), oracle["step_0.bat"]);
-    assert.equal(await page.locator('input[aria-label^="Least mass"]').count(), 2);
+    assert.equal(await page.locator('input[aria-label^="Minimum mass"]').count(), 2);
     const colour = (): Promise<string | null> => page.locator("#colour option:checked").textContent();
     assert.match((await colour())!, /^mass/);
     // The picture is that of a series that begins with this step.
@@ -624,7 +624,7 @@ test("parabat web publishes a folder, parabat serve shows it", async () => {
   } finally {
     await published.stop();
   }
-  assert.throws(() => parabat("web", join(DATA, "cloud.bat"), folder, "--viewer", join(DIST, "viewer.html")), /is there already/);
+  assert.throws(() => parabat("web", join(DATA, "cloud.bat"), folder, "--viewer", join(DIST, "viewer.html")), /already exists/);
   const process = spawn(PYTHON, [
     "-m",
     "parabat",

@@ -116,7 +116,7 @@ void bat_vtk::BlockReader::ReadPointSet(vtkPointSet* points, Block& block)
   {
     this->Warn(block.Label,
       "cell data is not written, only point data: " + Join(lost) +
-        (others.empty() ? "; not every point is in exactly one vertex cell" : ""));
+        (others.empty() ? "; this requires that every point is in exactly one vertex cell" : ""));
   }
 }
 
@@ -303,7 +303,7 @@ void bat_vtk::BlockReader::ReadAttributes(vtkDataSetAttributes* data,
       }
       this->Warn(block.Label,
         "points and cells both have an array " + Quote(ofPoints) +
-          "; that of the cells is written as " + Quote(name));
+          "; the cell array is written as " + Quote(name));
     }
     AttributeView attribute;
     attribute.name = name;
@@ -323,6 +323,6 @@ void bat_vtk::BlockReader::ReadAttributes(vtkDataSetAttributes* data,
   }
   if (!lost.empty())
   {
-    this->Warn(block.Label, "arrays that hold no numbers are not written: " + Join(lost));
+    this->Warn(block.Label, "non-numeric arrays are not written: " + Join(lost));
   }
 }

@@ -36,7 +36,7 @@ void RefuseRoundedOf(
       throw bat::Error(bat::ErrorCode::InvalidArgument,
         Quote(name) + " is the " + std::string(1, "xyz"[axis]) + " of particle " +
           std::to_string(i) + ": " + std::to_string(value) +
-          "; a coordinate is a double, which has no such integer");
+          "; coordinates are doubles, which cannot represent this integer");
     }
   }
 }
@@ -79,13 +79,13 @@ std::optional<Coordinate> FindColumn(
     {
       return Coordinate{};
     }
-    problem = "there is no such column";
+    problem = "the column does not exist";
     return std::nullopt;
   }
   vtkDataArray* array = rows->GetArray(target.attribute.c_str());
   if (!array || !bat_vtk::ToScalarType(array->GetDataType()))
   {
-    problem = "that column holds no numbers";
+    problem = "the column is not numeric";
     return std::nullopt;
   }
   const int components = array->GetNumberOfComponents();
@@ -93,7 +93,7 @@ std::optional<Coordinate> FindColumn(
   if ((!target.component && components != 1) || component < 0 || component >= components)
   {
     problem = "the column " + Quote(target.attribute) + " has " + std::to_string(components) +
-      " components; choose one as " + Quote(target.attribute + "[0]") + " and so on";
+      " components; specify one, for example " + Quote(target.attribute + "[0]");
     return std::nullopt;
   }
   return Coordinate{ array, component };
@@ -161,7 +161,7 @@ std::array<bat_vtk::Coordinate, 3> bat_vtk::FindCoordinates(
   }
   if (!complete)
   {
-    Refuse(where + "choose the columns of the coordinates (XColumn, YColumn, ZColumn; ZColumn " +
+    Refuse(where + "choose the coordinate columns (XColumn, YColumn, ZColumn; ZColumn " +
       "may be 'none'): " + available);
   }
   return found;
@@ -188,8 +188,8 @@ bat::ArrayView bat_vtk::PositionsFrom(
     }
     if (static_cast<std::size_t>(array->GetNumberOfTuples()) != count)
     {
-      Refuse("the coordinates hold " + std::to_string(array->GetNumberOfTuples()) + " values for " +
-        std::to_string(count) + " particles");
+      Refuse("the coordinates contain " + std::to_string(array->GetNumberOfTuples()) +
+        " values for " + std::to_string(count) + " particles");
     }
     views[axis] = axis > 0 && array == coordinates[0].Array ? views[0] : ViewOf(array, storage);
     allFloat32 = allFloat32 && views[axis].type == ScalarType::Float32;

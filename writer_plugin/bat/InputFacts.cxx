@@ -55,8 +55,8 @@ std::optional<std::string> RemarkOn(const Sample& sample)
   std::ostringstream text;
   text << "only a sample is written, quality " << sample.Quality << " of " << std::fixed
        << std::setprecision(0) << sample.Count
-       << " particles; for all, set Particle Budget of the BAT reader to 0 and wait until it has "
-          "refined";
+       << " particles; to write all, set Particle Budget of the BAT reader to 0 and wait until "
+          "it has refined";
   return text.str();
 }
 }

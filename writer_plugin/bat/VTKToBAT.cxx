@@ -48,7 +48,7 @@ std::vector<Block> ReadBlocks(bool composite, const std::vector<Leaf>& leaves,
     else if (kind == Kind::Grid && options.OfGrids == Grids::LeaveOut)
     {
       reader.Warn(label,
-        "is a grid, which is not written beside particles: " +
+        "is a grid, which is not written alongside particles: " +
           bat_vtk::Join(bat_vtk::CellsBesideVertices(vtkPointSet::SafeDownCast(leaves[i].Data))));
     }
     else

@@ -57,8 +57,8 @@ std::string StemOf(const std::string& name)
       return name.substr(0, name.size() - end.size());
     }
   }
-  throw bat::Error(bat::ErrorCode::InvalidArgument,
-    name + ": the name has to end in .bricks, or in .bricks.series");
+  throw bat::Error(
+    bat::ErrorCode::InvalidArgument, name + ": the name must end in .bricks or .bricks.series");
 }
 
 // Where all steps of a series are written that is to take the place of another one, which is as it

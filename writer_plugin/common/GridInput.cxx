@@ -185,9 +185,8 @@ public:
         array ? bat_vtk::ToScalarType(array->GetDataType()) : std::nullopt;
       if (!type || array->GetDataType() == VTK_BIT)
       {
-        Refuse(In(this->Piece) + "array '" + name + "' is of " + any->GetDataTypeAsString() +
-          "; integers of 8 to 64 bits, float and double can be written: choose the arrays to "
-          "write");
+        Refuse(In(this->Piece) + "array '" + name + "' has type " + any->GetDataTypeAsString() +
+          "; allowed are integers of 8 to 64 bits, float and double: choose the arrays to write");
       }
       const bat::idx::FieldValues values{ name, *type, array->GetNumberOfComponents(), nullptr };
       if (isFirst)
@@ -198,16 +197,17 @@ public:
         input.Fields[field].type != *type || input.Fields[field].components != values.components)
       {
         Refuse(In(this->Piece) + "array '" + name +
-          "' is another one than that of the first block, "
-          "or its only one; all blocks of a grid have the same arrays");
+          "' differs from that of the first block, or is missing there; all blocks of a grid "
+          "must have the same arrays");
       }
       ++field;
       piece.Values.push_back(this->ValuesOf(array, *type, input));
     }
     if (field != input.Fields.size())
     {
-      Refuse(In(this->Piece) + "has " + std::to_string(field) + " arrays, and the first block " +
-        std::to_string(input.Fields.size()) + "; all blocks of a grid have the same arrays");
+      Refuse(In(this->Piece) + "has " + std::to_string(field) +
+        " arrays, but the first block has " + std::to_string(input.Fields.size()) +
+        "; all blocks of a grid must have the same arrays");
     }
     input.Pieces.push_back(std::move(piece));
   }
@@ -242,7 +242,7 @@ private:
       {
         Refuse(In(this->Piece) + "samples are hidden (" +
           std::string(Attributes::GhostArrayName()) +
-          "), which a file cannot say; with MissingSamples = Zeros they are written as zeros");
+          "), which files cannot represent; use MissingSamples = Zeros to write them as zeros");
       }
       if (any(marks, hidden))
       {
@@ -272,7 +272,7 @@ private:
         std::ostringstream text;
         text << In(this->Piece) << "spacing " << spacing[axis] << " along "
              << std::string("xyz")[axis] << ", and " << unit
-             << " elsewhere; all pieces of a grid have the same";
+             << " elsewhere; all pieces of a grid must have the same spacing";
         Refuse(text.str());
       }
       std::int64_t shift = 0;
@@ -285,8 +285,8 @@ private:
         {
           std::ostringstream text;
           text << In(this->Piece) << "lies " << number - std::floor(number)
-               << " of a spacing beside the samples of other pieces along "
-               << std::string("xyz")[axis] << "; all pieces of a grid lie on one lattice";
+               << " of a spacing off the samples of other pieces along " << std::string("xyz")[axis]
+               << "; all pieces of a grid must lie on one lattice";
           Refuse(text.str());
         }
       }
@@ -358,12 +358,12 @@ std::vector<bat_vtk::ImagePiece> bat_vtk::ImagesOf(
     if (!image)
     {
       Refuse((label.empty() ? "" : label + ": ") + "a " + data->GetClassName() +
-        " is not a grid of equal spacing; allowed: images (vtkImageData, vtkUniformGrid)");
+        " is not a grid with uniform spacing; allowed: images (vtkImageData, vtkUniformGrid)");
     }
     if (!image->GetDirectionMatrix()->IsIdentity())
     {
       Refuse((label.empty() ? "" : label + ": ") +
-        "the image is turned (direction matrix); axes of a grid are x, y and z");
+        "the image is rotated (direction matrix); the axes of a grid must be x, y and z");
     }
     images.push_back({ image, label });
   }
@@ -510,10 +510,9 @@ std::optional<std::string> bat_vtk::RemarkOnLevel(const std::vector<Leaf>& leave
     if (level >= 0.0 && level < requested)
     {
       std::ostringstream text;
-      text
-        << "only level " << level << " of " << requested
-        << " is written; for all, set Memory Budget of the IDX reader to 0 and wait until it has "
-           "refined";
+      text << "only level " << level << " of " << requested
+           << " is written; to write all, set Memory Budget of the IDX reader to 0 and wait until "
+              "it has refined";
       return text.str();
     }
   }
@@ -539,19 +538,19 @@ bat_vtk::GridInput bat_vtk::ConvertGrid(
       reader.Read(input, input.Pieces.empty());
       if (!common.Cells && HasArrays(image.Image->GetCellData()))
       {
-        input.Warnings = { "cell data is not written; choose Samples = Cells for it, in a file of "
-                           "its own" };
+        input.Warnings = { "cell data is not written; write it to a separate file with Samples = "
+                           "Cells" };
       }
       else if (common.Cells && HasArrays(image.Image->GetPointData()))
       {
-        input.Warnings = { "point data is not written; choose Samples = Points for it, in a file "
-                           "of its own" };
+        input.Warnings = { "point data is not written; write it to a separate file with Samples "
+                           "= Points" };
       }
     }
   }
   if (!input.Pieces.empty() && input.Fields.empty())
   {
-    Refuse("there are no arrays to write");
+    Refuse("no arrays to write");
   }
   return input;
 }

@@ -60,7 +60,7 @@ void RequireAll(const LogicalBox& box, const std::vector<char>& filled, const st
       {
         throw bat::Error(bat::ErrorCode::InvalidArgument,
           "sample " + std::to_string(x) + " " + std::to_string(y) + " " + std::to_string(z) +
-            " is missing: no block has it" + remedy);
+            " is missing from all blocks" + remedy);
       }
     });
 }
@@ -71,7 +71,7 @@ bat_vtk::JoinedGrid bat_vtk::JoinPieces(const GridInput& input, Missing missing)
 {
   if (input.Pieces.empty())
   {
-    throw bat::Error(bat::ErrorCode::InvalidArgument, "there are no samples to write");
+    throw bat::Error(bat::ErrorCode::InvalidArgument, "no samples to write");
   }
   JoinedGrid joined;
   bat::idx::Grid& grid = joined.Grid;
@@ -102,7 +102,7 @@ bat_vtk::JoinedGrid bat_vtk::JoinPieces(const GridInput& input, Missing missing)
   {
     needed *= static_cast<double>(count);
   }
-  bat::check_memory(needed, "the samples of the box of all blocks, which are joined,");
+  bat::check_memory(needed, "the samples of the joined box of all blocks");
   const std::size_t samples = Place(box, box.upper[0], box.upper[1], box.upper[2]) + 1;
   std::vector<char> filled(samples, 0);
   std::vector<std::size_t> bytes;
@@ -130,7 +130,7 @@ bat_vtk::JoinedGrid bat_vtk::JoinPieces(const GridInput& input, Missing missing)
   if (missing != Missing::Zero)
   {
     RequireAll(box, filled,
-      missing == Missing::Refuse ? "; with MissingSamples = Zeros it is written as zero" : "");
+      missing == Missing::Refuse ? "; use MissingSamples = Zeros to write it as zero" : "");
   }
   return joined;
 }

@@ -38,15 +38,15 @@ vtkDataArray* ArrayOf(const bat_vtk::ImagePiece& piece, const std::string& field
     if (!array)
     {
       Refuse(piece,
-        "there are no point data '" + field +
-          "'; of cell data, 'Cell Data to Point Data' makes them");
+        "there is no point array '" + field +
+          "'; use 'Cell Data to Point Data' to convert cell data");
     }
     if (!CanBeVelocity(array))
     {
       Refuse(piece,
         "'" + field + "' has " + std::to_string(array->GetNumberOfComponents()) +
           " components of type " + array->GetDataTypeAsString() +
-          "; allowed are 2 or 3 of type float or double");
+          "; allowed are 2 or 3 components of type float or double");
     }
     return array;
   }
@@ -66,15 +66,15 @@ vtkDataArray* ArrayOf(const bat_vtk::ImagePiece& piece, const std::string& field
     {
       Refuse(piece,
         std::string("'") + found->GetName() + "' and '" + array->GetName() +
-          "' can both be the velocity: name the one to write");
+          "' are both possible velocities: choose the one to write");
     }
     found = array;
   }
   if (!found)
   {
     Refuse(piece,
-      "there are no point data with 2 or 3 components of type float or double, which a velocity "
-      "has; of cell data, 'Cell Data to Point Data' makes them");
+      "no point array is suitable as a velocity, with 2 or 3 components of type float or double; "
+      "use 'Cell Data to Point Data' to convert cell data");
   }
   return found;
 }
@@ -91,7 +91,8 @@ bat_vtk::VelocityImages bat_vtk::VelocityOf(
     const std::string name = array->GetName() ? array->GetName() : "velocity";
     if (velocity.Field && *velocity.Field != name)
     {
-      Refuse(piece, "its velocity is '" + name + "', that of others '" + *velocity.Field + "'");
+      Refuse(
+        piece, "its velocity is '" + name + "', but that of others is '" + *velocity.Field + "'");
     }
     velocity.Field = name;
     vtkSmartPointer<vtkDataArray> values;

@@ -172,6 +172,6 @@ def load_plugins():
         files = [os.path.join(folder, name, name + ".so") for folder in folders]
         found = next((file for file in files if os.path.exists(file)), None)
         if found is None:
-            raise RankError(f"the ParaView plugin {name} is not found; set PV_PLUGIN_PATH to the folder "
-                            f"paraview-plugins of a build or an installation. Looked for {' and '.join(files)}")
+            raise RankError(f"the ParaView plugin {name} was not found; set PV_PLUGIN_PATH to the folder paraview-plugins of a build or an "
+                            f"installation. Searched {' and '.join(files)}")
         simple.LoadPlugin(found, remote=True, ns=vars(simple))

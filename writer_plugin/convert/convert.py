@@ -149,47 +149,44 @@ def look():
 
 def parse(words):
     parser = argparse.ArgumentParser(
-        prog="convert.py", description="Converts what ParaView can read to particle files (.bat).",
+        prog="convert.py", description="Converts anything ParaView can read to particle files (.bat).",
         usage="[mpirun -np N] pvbatch convert.py IN... OUT.bat [options]")
     parser.add_argument("inputs", metavar="IN", nargs="+",
-                        help="file that ParaView can read, or .csv, .tsv, .txt, .ply, which are read exactly; several "
-                             "files, or a quoted pattern, are a time series")
+                        help="file that ParaView can read, or .csv, .tsv, .txt, .ply, which are read exactly; several files, or a quoted pattern, form "
+                             "a time series")
     parser.add_argument("output", metavar="OUT.bat",
-                        help="file to write; of a time series OUT_0000.bat, OUT_0001.bat ...")
+                        help="file to write; for a time series OUT_0000.bat, OUT_0001.bat ...")
     parser.add_argument("--steps", metavar="A:B:C", type=option_types.steps, default=slice(None),
-                        help="steps from A to before B, every C-th, counted from 0, as in Python; or one number")
+                        help="steps from A to before B, every C-th, counted from 0 as in Python; or a single number")
     parser.add_argument("--arrays", metavar="NAME,...", type=option_types.any_names, help="write only these attributes")
     parser.add_argument("--columns", metavar="X,Y,Z", type=option_types.three_columns, default=[],
-                        help="columns of a table that are coordinates; Z may be none")
+                        help="table columns with the coordinates; Z may be none")
     parser.add_argument("--delimiter", metavar="C", type=option_types.delimiter,
-                        help="character between the columns of .csv, .tsv and .txt, also comma, tab, space; the "
-                             "default is the first of tab, semicolon and comma that the first line has, else space")
+                        help="character between the columns of .csv, .tsv and .txt, or comma, tab, space (default: the first of tab, semicolon and "
+                             "comma found in the first line, otherwise space)")
     parser.add_argument("--target-size", metavar="MIB", type=option_types.size, default=0,
-                        help="size of a leaf file to aim at, in MiB; auto (default) chooses it")
+                        help="target size of a leaf file, in MiB; auto (default) chooses it")
     parser.add_argument("--aggregation", choices=AGGREGATIONS, default="adaptive",
-                        help="how particles are divided into leaf files (default: adaptive)")
+                        help="method of dividing particles into leaf files (default: adaptive)")
     parser.add_argument("--block-particles", metavar="N", type=int, default=0,
-                        help="most particles of a block, 16 to 65536; 0 (default) chooses it")
+                        help="maximum number of particles in a block, 16 to 65536; 0 (default) chooses it")
     parser.add_argument("--treelet-particles", metavar="N", type=int, default=8192,
-                        help="most particles of a treelet, 256 to 65536 (default: 8192)")
+                        help="maximum number of particles in a treelet, 256 to 65536 (default: 8192)")
     parser.add_argument("--sorted-index", metavar="NAME,...", type=option_types.any_names, default=[],
-                        help="attributes to be looked up by value, e.g. id; each takes 12 bytes per particle")
+                        help="attributes to index for queries by value, for example id; each index takes 12 bytes per particle")
     parser.add_argument("--stable-samples", metavar="NAME,...", type=option_types.any_names, default=[],
-                        help="attributes of integers, e.g. id, by which all steps show the same particles at "
-                             "qualities such as 0.1")
+                        help="integer attributes, for example id, that make qualities such as 0.1 show the same particles in all steps")
     parser.add_argument("--compression", choices=("none", "lossless", "bounded"), default="none",
-                        help="lossless: values take less room, every bit of them stays; bounded: the same within "
-                             "--error-bounds (default: none)")
+                        help="lossless: smaller, with every bit of every value preserved; bounded: values may deviate by --error-bounds (default: none)")
     parser.add_argument("--error-bounds", metavar="NAME=BOUND,...", type=option_types.any_names, default=[],
-                        help="largest difference to the values that are stored, in the units of the array or, with %%, "
-                             "of its range: positions=0.01%%,temperature=0.5")
+                        help="maximum error of stored values, in the units of the array or, with %%, of its range: positions=0.01%%,temperature=0.5")
     parser.add_argument("--chunk-particles", metavar="N", type=int, default=0,
-                        help="particles of a compressed column that are read together, 256 to 65536; 0 (default) "
+                        help="number of particles in a chunk, the part of a compressed column that is read as a whole, 256 to 65536; 0 (default) "
                              "chooses it")
     parser.add_argument("--report", metavar="FILE",
-                        help="write one line of JSON for each step to this file; - for stdout")
+                        help="write one line of JSON per step to this file, or - for stdout")
     parser.add_argument("--progress", action="store_true",
-                        help="show a progress bar even if stderr is no terminal")
+                        help="show a progress bar even if stderr is not a terminal")
     options = parser.parse_args(words)
     if options.block_particles != 0 and not 16 <= options.block_particles <= 65536:
         parser.error(f"argument --block-particles: {options.block_particles}; allowed are 0 and 16 to 65536")
@@ -198,9 +195,9 @@ def parse(words):
     if options.chunk_particles != 0 and not 256 <= options.chunk_particles <= 65536:
         parser.error(f"argument --chunk-particles: {options.chunk_particles}; allowed are 0 and 256 to 65536")
     if bool(options.error_bounds) != (options.compression == "bounded"):
-        parser.error("--error-bounds and --compression bounded belong together")
+        parser.error("--error-bounds and --compression bounded must be used together")
     if not options.output.endswith(".bat"):
-        parser.error(f"the last argument is the file to write and must end in .bat; it is {options.output}")
+        parser.error(f"the last argument is the file to write and must end in .bat; found {options.output}")
     return options
 
 
@@ -251,7 +248,7 @@ def check_outputs(outputs, inputs):
         folder = os.path.realpath(output + ".leaves") + os.sep
         same = os.path.exists(output) and (os.stat(output).st_dev, os.stat(output).st_ino) in identities
         if same or os.path.realpath(output) in behind or any(name.startswith(folder) for name in behind):
-            raise ConvertError(f"{output}: is an input and is not written over; choose another name")
+            raise ConvertError(f"{output}: is an input and cannot be overwritten; choose another name")
     parent = os.path.dirname(os.path.abspath(outputs[0]))
     if not os.path.isdir(parent):
         raise ConvertError(f"{outputs[0]}: the folder {parent} does not exist")
@@ -318,7 +315,7 @@ class Converter:
         except exact_files.text_tables.TableError as error:
             raise ConvertError(error) from None
         if options.delimiter and (files is None or files.kind != exact_files.TABLE):
-            raise ConvertError(f"argument --delimiter: {self._label} is no .csv, .tsv or .txt")
+            raise ConvertError(f"argument --delimiter: {self._label} is not a .csv, .tsv or .txt file")
         if files:
             self._reader = self._source(files)
             self.times = files.times or [None]
@@ -437,7 +434,7 @@ class Converter:
         names = sorted(set().union(*(seen["arrays"] for seen in looks)))
         missing = [name for name in self._options.arrays or [] if name not in names]
         if particles and missing:
-            raise ConvertError(f"{label}: there is no array '{missing[0]}'; it has {', '.join(names) or 'none'}")
+            raise ConvertError(f"{label}: unknown array '{missing[0]}'; available: {', '.join(names) or 'none'}")
         return particles
 
     def _warn(self, key, text):
@@ -455,7 +452,7 @@ def run(words):
     converter = Converter(options, inputs)
     numbers = range(len(converter.times))[options.steps]
     if not numbers:
-        raise ConvertError(f"argument --steps: chooses none of the {len(converter.times)} steps")
+        raise ConvertError(f"argument --steps: selects none of the {len(converter.times)} steps")
     outputs = output_names(options.output, numbers, len(converter.times))
     check_outputs(outputs + [options.report] * (options.report not in (None, "-")), inputs)
     bar = Bar(options.progress or sys.__stderr__.isatty(), len(numbers))
@@ -475,7 +472,7 @@ def run(words):
         if converter.empty:
             names = ", ".join(converter.empty[:3]) + (f" and {len(converter.empty) - 3} others"
                                                       if len(converter.empty) > 3 else "")
-            bat_ranks.tell(f"warning: {names}: no particles were in the input")
+            bat_ranks.tell(f"warning: {names}: the input has no particles")
 
 
 def main():
@@ -483,7 +480,7 @@ def main():
 
     if vtkProcessModule.GetProcessModule().GetSymmetricMPIMode():
         if bat_ranks.rank() == 0:
-            bat_ranks.tell("error: run pvbatch without --symmetric (--sym): rank 0 leads the others")
+            bat_ranks.tell("error: run pvbatch without --symmetric (--sym): rank 0 controls the others")
         bat_ranks.leave(2)
     status = 0
     try:

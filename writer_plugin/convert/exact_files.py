@@ -43,14 +43,13 @@ def find(inputs):
             names = [os.path.join(folder, entry["name"]) for entry in sorted(entries, key=lambda e: e["time"])]
             times = sorted(float(entry["time"]) for entry in entries)
         except (ValueError, KeyError, TypeError) as error:
-            raise text_tables.TableError(f"{inputs[0]}: is no list of files: {error!r}") from None
+            raise text_tables.TableError(f"{inputs[0]}: is not a list of files: {error!r}") from None
     elif len(inputs) == 1:
         times = []
     kinds = {_kind(name) for name in names}
     if len(kinds) > 1 or (len(inputs) > 1 and any(_kind(name[:-len(".series")]) for name in inputs
                                                   if name.endswith(".series"))):
-        raise text_tables.TableError(f"{', '.join(names[:3])}: are files of different kinds, or lists among them; "
-                                     "convert them one by one")
+        raise text_tables.TableError(f"{', '.join(names[:3])}: are different kinds of files, or include lists; convert them one by one")
     kind = kinds.pop()
     return Files(kind, names, times) if kind else None
 
@@ -105,7 +104,7 @@ def _deliver_table(output, name, part, parts, wanted, coordinates, delimiter):
         layout = text_tables.look(name, delimiter)
         for i, value in layout.texts.items():
             if layout.names[i] in coordinates:
-                raise text_tables.TableError(f"the column '{layout.names[i]}' holds no numbers: '{value[:60]}'")
+                raise text_tables.TableError(f"the column '{layout.names[i]}' is not numeric: '{value[:60]}'")
         _others.extend(layout.names)
         share = text_tables.Share(name, layout, part, parts, wanted)
     except Exception as error:  # pylint: disable=broad-except

@@ -27,7 +27,7 @@ def write(data, comm_handle, files, *, fields=None, on_error="warn", **options):
     if on_error not in ("warn", "raise"):
         raise ValueError(f"on_error: '{on_error}'; allowed are 'warn' and 'raise'")
     if "{name}" not in files:
-        raise ValueError(f"files: '{files}'; {{name}} must be in it")
+        raise ValueError(f"files is '{files}'; it must contain {{name}}")
     comm = MPI.Comm.f2py(comm_handle)
     try:
         if files not in _series:
@@ -37,7 +37,7 @@ def write(data, comm_handle, files, *, fields=None, on_error="warn", **options):
         if on_error == "raise":
             raise
         if comm.rank == 0:
-            print(f"bat_ascent: the step is not written: {error}", file=sys.stderr, flush=True)
+            print(f"bat_ascent: the step was not written: {error}", file=sys.stderr, flush=True)
         return None
 
 

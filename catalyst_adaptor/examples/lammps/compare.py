@@ -40,7 +40,7 @@ def compare(folder):
                              *zip(("vx", "vy", "vz"), atoms["v"].T)):
             if not np.array_equal(values[order].astype(np.float64), columns[name]):
                 raise SystemExit(f"{entry['name']} and {path} differ in {name}")
-        print(f"{entry['name']}: {atoms.count} atoms as in {path.name}, bit for bit")
+        print(f"{entry['name']}: {atoms.count} atoms as in {path.name}, bit by bit")
 
 
 if __name__ == "__main__":

@@ -90,8 +90,8 @@ idx::GridPieces pieces_of(const GridJob& job, const std::vector<Grids>& mine)
     if (!domain->shown)
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("grid {}: a domain has hidden samples between others; layers at the borders of "
-                    "a domain are allowed in .idx",
+        fmt::format("grid {}: a domain has hidden samples between others; .idx allows layers at "
+                    "the borders of a domain only",
           job.plan.name));
     }
     if (domain->shown->is_empty())
@@ -205,8 +205,8 @@ GridPattern::GridPattern(std::string pattern)
   if (!is_one(this->pattern_))
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("'{}' is no name of a grid; names that end in {} or {} are allowed",
-        this->pattern_, kGrid, kBricks));
+      fmt::format("'{}' is not a grid file name; use a name ending in {} or {}", this->pattern_,
+        kGrid, kBricks));
   }
   insitu::FilePattern with_step(this->pattern_, extension_of(this->pattern_));
   if (this->is_bricks_ || this->pattern_.find("{time") != std::string::npos ||

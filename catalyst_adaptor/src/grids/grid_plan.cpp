@@ -53,7 +53,7 @@ std::string why_unsuited(const std::vector<std::array<double, 3>>& spacings)
     {
       if (std::fabs(other[axis] - first[axis]) > kTolerance * first[axis])
       {
-        return fmt::format("domains have spacings of {} and {} along {}, as refined meshes do",
+        return fmt::format("domains have spacings of {} and {} along {}, as in refined meshes",
           first[axis], other[axis], "xyz"[axis]);
       }
     }
@@ -82,8 +82,8 @@ std::array<std::int64_t, 3> GridPlan::place_of(const GridDomain& domain) const
           std::fabs(number - std::round(number)) <= kTolerance))
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("grid {}: a domain begins at {} along {}, which is {} spacings of {} from the "
-                    "first sample at {}; all domains have to lie on one lattice",
+        fmt::format("grid {}: a domain starts at {} along {}, which is {} spacings of {} from "
+                    "the first sample at {}; all domains must lie on one lattice",
           this->name, domain.origin[axis], "xyz"[axis], number, this->spacing[axis],
           this->origin[axis]));
     }
@@ -118,8 +118,8 @@ Velocity velocity_of(
   if (velocity.fields.empty())
   {
     velocity.problem = vectors.empty()
-      ? "no field has 2 or 3 components of type float32 or float64, as a velocity has"
-      : fmt::format("{} can be its velocity; bricks_velocity names one", fmt::join(vectors, ", "));
+      ? "no field is suitable as a velocity, with 2 or 3 components of type float32 or float64"
+      : fmt::format("{} can be its velocity; set bricks_velocity", fmt::join(vectors, ", "));
     return velocity;
   }
   velocity.components = static_cast<int>(velocity.fields.size());
@@ -127,9 +127,8 @@ Velocity velocity_of(
   {
     if (std::find(plan.fields.begin(), plan.fields.end(), field) == plan.fields.end())
     {
-      velocity.problem =
-        fmt::format("it has no field {}, which bricks_velocity names; there are {}", field,
-          fmt::join(plan.fields, ", "));
+      velocity.problem = fmt::format(
+        "unknown field {} in bricks_velocity; available: {}", field, fmt::join(plan.fields, ", "));
       return velocity;
     }
     const auto type = velocity_type_of(types.at(field));
@@ -137,9 +136,9 @@ Velocity velocity_of(
     const bool is_like_first = is_one || types.at(field) == types.at(velocity.fields.front());
     if (!type || (type->components == 1) == is_one || !is_like_first)
     {
-      velocity.problem = fmt::format("field {} is of type {}; a velocity is one field with 2 or 3 "
-                                     "components, or 2 or 3 fields with one, of type float32 or of "
-                                     "type float64",
+      velocity.problem = fmt::format("field {} has type {}; a velocity is one field with 2 or 3 "
+                                     "components, or 2 or 3 fields with one, of type float32 or "
+                                     "of type float64",
         field, types.at(field));
       return velocity;
     }

@@ -39,8 +39,8 @@ double real_at(const Node& node, const char* path, double standard)
   const auto numbers = found->numbers();
   if (!numbers || numbers->count != 1 || !std::isfinite(float64_at(*numbers, 0)))
   {
-    refuse(fmt::format(
-      "{} is of type {}; one finite number is allowed", found->path(), found->type_name()));
+    refuse(
+      fmt::format("{} has type {}; it must be a finite number", found->path(), found->type_name()));
   }
   return float64_at(*numbers, 0);
 }
@@ -55,14 +55,14 @@ std::int64_t count_at(const Node& node, const char* path)
   const auto numbers = found->numbers();
   if (!numbers || numbers->count != 1 || !is_integer(numbers->type))
   {
-    refuse(fmt::format(
-      "{} is of type {}; a number of vertices is allowed", found->path(), found->type_name()));
+    refuse(
+      fmt::format("{} has type {}; it must be a vertex count", found->path(), found->type_name()));
   }
   const std::int64_t count = int64_at(*numbers, 0);
   if (count < 0 || count > kMostVertices)
   {
     refuse(
-      fmt::format("{} is {}; 0 to {} vertices are allowed", found->path(), count, kMostVertices));
+      fmt::format("{} is {}; allowed are 0 to {} vertices", found->path(), count, kMostVertices));
   }
   return count;
 }
@@ -76,7 +76,7 @@ void require_axes(const Node& coordset, const char* what, const std::array<const
     const std::string path = fmt::format("{}/{}", what, node->child(i).name());
     if (std::find(paths.begin(), paths.end(), path) == paths.end())
     {
-      refuse(fmt::format("{} is there; {}, {} and {} are allowed", node->child(i).path(), paths[0],
+      refuse(fmt::format("{} is given; allowed are {}, {} and {}", node->child(i).path(), paths[0],
         paths[1], paths[2]));
     }
   }
@@ -174,8 +174,8 @@ Shape shape_of(const Node& domain, const Node& topology)
     shape.spacing[axis] = real_at(*coordset, spacing[axis], 1);
     if (!(shape.spacing[axis] > 0))
     {
-      refuse(fmt::format("{}/{} is {}; a distance above 0 is allowed", coordset->path(),
-        spacing[axis], shape.spacing[axis]));
+      refuse(fmt::format("{}/{} is {}; a spacing must be above 0", coordset->path(), spacing[axis],
+        shape.spacing[axis]));
     }
   }
   return shape;
@@ -239,7 +239,7 @@ private:
     const std::string name = field.name();
     if (!is_utf8(name))
     {
-      refuse("the name of a field is no UTF-8");
+      refuse("a field name is not valid UTF-8");
     }
     this->channel_.fields.insert(name);
     if (ghosts != Ghosts::None && !this->options_.keep_ghosts)
@@ -283,7 +283,7 @@ private:
   {
     if (found != samples_in(grid.dimensions))
     {
-      refuse(fmt::format("{} has {} values; the topology has {} {}", node.path(), found,
+      refuse(fmt::format("{} has {} values, but the topology has {} {}", node.path(), found,
         samples_in(grid.dimensions), grid.key.elements ? "elements" : "vertices"));
     }
   }
@@ -295,7 +295,7 @@ private:
     const auto leaves = components_of(values);
     if (!leaves)
     {
-      return fmt::format("is of type {}, not numbers", values.type_name());
+      return fmt::format("has type {}, not numbers", values.type_name());
     }
     if (leaves->size() > idx::kMostFieldComponents)
     {
@@ -325,8 +325,7 @@ private:
       check_count(leaf, components.back().count, grid);
       if (components.back().type != components.front().type)
       {
-        refuse(fmt::format("{} is of type {}, and other components of {}; all of one type are "
-                           "allowed",
+        refuse(fmt::format("{} has type {}, but other components have {}; all must have one type",
           leaf.path(), name_of(components.back().type), name_of(components.front().type)));
       }
     }
@@ -403,8 +402,8 @@ private:
     }
     if (!own.box())
     {
-      refuse(fmt::format("{} marks ghosts between others; layers at the borders of a domain are "
-                         "allowed",
+      refuse(fmt::format("{} marks ghosts between others; only layers at the borders of a domain "
+                         "are allowed",
         field.path()));
     }
     marked.own = *own.box();
@@ -460,7 +459,7 @@ Grids read_grids(const Node& node, const ReadOptions& options, Channel& channel)
       const SpeciesKey key{ channel.name, domain.mesh, topology.name() };
       if (!is_utf8(key.mesh + key.topology))
       {
-        refuse("the name of a grid is no UTF-8");
+        refuse("a grid name is not valid UTF-8");
       }
       if (samples_in(shape.vertices) != 0)
       {

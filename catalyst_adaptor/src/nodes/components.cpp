@@ -29,7 +29,7 @@ bool is_of_elements(const Node& field)
   {
     throw Error(ErrorCode::InvalidArgument,
       fmt::format(
-        "{}/association is '{}'; 'vertex' and 'element' are allowed", field.path(), association));
+        "{}/association is '{}'; allowed are 'vertex' and 'element'", field.path(), association));
   }
   return association == "element";
 }

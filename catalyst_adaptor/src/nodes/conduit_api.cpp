@@ -39,9 +39,8 @@ const char* prefix_here()
       return prefix;
     }
   }
-  refuse(
-    "no Conduit in this process: neither catalyst_conduit_node_dtype nor conduit_node_dtype is a "
-    "symbol of libcatalyst.so.3 or of the program");
+  refuse("Conduit is not loaded in this process: neither catalyst_conduit_node_dtype nor "
+         "conduit_node_dtype is a symbol of libcatalyst.so.3 or of the program");
 }
 
 template <class Function>
@@ -50,7 +49,8 @@ void resolve(Function& function, const char* prefix, const char* name)
   void* symbol = find(prefix, name);
   if (!symbol)
   {
-    refuse(fmt::format("Conduit of this process has no function {}{}", prefix, name));
+    refuse(
+      fmt::format("the Conduit library of this process lacks the function {}{}", prefix, name));
   }
   function = reinterpret_cast<Function>(symbol);
 }
@@ -60,8 +60,9 @@ void require_64_bits(const char* prefix)
   const auto size = reinterpret_cast<int (*)()>(find(prefix, "conduit_datatype_sizeof_index_t"));
   if (size && size() != sizeof(conduit_index))
   {
-    refuse(fmt::format("Conduit of this process counts with {} bytes; {} are allowed", size(),
-      sizeof(conduit_index)));
+    refuse(fmt::format("the Conduit library of this process has {}-byte indexes; required are {} "
+                       "bytes",
+      size(), sizeof(conduit_index)));
   }
 }
 }

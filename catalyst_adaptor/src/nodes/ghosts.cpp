@@ -33,7 +33,7 @@ void require_marks(const Numbers& marks, Ghosts kind, const std::string& path)
   {
     throw Error(ErrorCode::InvalidArgument,
       fmt::format(
-        "{} marks ghosts with {}; bits of an integer are allowed", path, name_of(marks.type)));
+        "{} marks ghosts with {}; it must contain bits of an integer", path, name_of(marks.type)));
   }
 }
 

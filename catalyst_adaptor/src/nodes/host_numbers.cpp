@@ -20,8 +20,8 @@ Numbers host_numbers(const Node& node, const DeviceMemory& device)
   const auto numbers = node.numbers();
   if (!numbers)
   {
-    refuse(fmt::format(
-      "{} is of type {}; an array of numbers is allowed", node.path(), node.type_name()));
+    refuse(
+      fmt::format("{} has type {}; it must be a numeric array", node.path(), node.type_name()));
   }
   if (numbers->count == 0)
   {
@@ -29,10 +29,9 @@ Numbers host_numbers(const Node& node, const DeviceMemory& device)
   }
   if (device.has(numbers->data))
   {
-    refuse(
-      fmt::format("{} is in the memory of a GPU; memory of the host is allowed: copy it before "
-                  "catalyst_execute, or allocate it managed",
-        node.path()));
+    refuse(fmt::format("{} is in GPU memory; it must be in host memory: copy it before "
+                       "catalyst_execute, or allocate it managed",
+      node.path()));
   }
   if (!is_mapped(
         numbers->data, (numbers->count - 1) * numbers->stride_bytes + size_of(numbers->type)))

@@ -208,7 +208,7 @@ std::optional<Numbers> Node::numbers() const
   }
   if (!this->api_->endianness_matches_machine(type))
   {
-    refuse(fmt::format("{} has the other order of bytes than this machine", this->path_));
+    refuse(fmt::format("{} has a different byte order than this machine", this->path_));
   }
   const auto* data = static_cast<const std::byte*>(this->api_->element_ptr(this->node_, 0));
   if (!data || stride < 0)
@@ -237,7 +237,7 @@ std::string Node::require_string(std::string_view path) const
   auto text = node.string();
   if (!text)
   {
-    refuse(fmt::format("{} is of type {}; a text is allowed", node.path(), node.type_name()));
+    refuse(fmt::format("{} has type {}; it must be a string", node.path(), node.type_name()));
   }
   return *std::move(text);
 }

@@ -41,7 +41,7 @@ std::string text_of(const json& line)
   catch (const json::exception&)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("the name of a {} is no UTF-8", line.at(0).get<std::string>()));
+      fmt::format("the name of a {} is not valid UTF-8", line.at(0).get<std::string>()));
   }
 }
 
@@ -107,7 +107,7 @@ State agreed(const std::vector<State>& states, const std::string& path)
     if (found.number && state.number && *found.number != *state.number)
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{}/timestep is {} on one rank and {} on another; all must have the same", path,
+        fmt::format("{}/timestep is {} on one rank and {} on another; all ranks must agree", path,
           *found.number, *state.number));
     }
     found.number = found.number ? found.number : state.number;
@@ -141,8 +141,8 @@ std::vector<Difference> differences(const std::vector<Schema>& schemas)
           ? "missing on another"
           : fmt::format("of type {} on another", found->second);
         result.push_back({ name,
-          fmt::format("it is of type {} on one rank or domain, and {}; all must have the same",
-            type, there) });
+          fmt::format(
+            "it has type {} on one rank or domain, and {}; all must agree", type, there) });
       }
     }
   }
@@ -257,7 +257,7 @@ std::vector<std::string> Census::texts() const
   add_all("channel", this->channels_);
   for (const auto& [channel, states] : this->states_of_channels_)
   {
-    add({ "state of a channel", channel, to_json(states.front()) });
+    add({ "channel state", channel, to_json(states.front()) });
   }
   for (const SpeciesKey& s : this->species_)
   {
@@ -292,7 +292,7 @@ std::vector<std::string> Census::texts() const
     }
     for (const Schema& schema : grid.schemas)
     {
-      add({ "grid's schema", t.channel, t.mesh, t.topology, g.elements, schema });
+      add({ "grid schema", t.channel, t.mesh, t.topology, g.elements, schema });
     }
   }
   add_all("empty", this->empty_);
@@ -334,7 +334,7 @@ Census Census::of(const std::vector<std::string>& texts)
     {
       census.states_.push_back(state_of(line.at(1)));
     }
-    else if (kind == "state of a channel")
+    else if (kind == "channel state")
     {
       census.states_of_channels_[part(1)].push_back(state_of(line.at(2)));
     }
@@ -351,7 +351,7 @@ Census Census::of(const std::vector<std::string>& texts)
     {
       census.apart_[{ part(1), part(2), part(3) }].push_back(part(4));
     }
-    else if (kind == "grid" || kind == "grid's schema")
+    else if (kind == "grid" || kind == "grid schema")
     {
       GridCensus& grid = census.grids_[{ { part(1), part(2), part(3) }, line.at(4).get<bool>() }];
       if (kind == "grid")

@@ -64,7 +64,7 @@ void add_mesh(std::vector<DomainNode>& domains, const Node& mesh, const std::str
   }
   else if (!mesh.is_empty() && !mesh.is_object() && !mesh.is_list())
   {
-    refuse(fmt::format("{} is of type {}; a mesh is allowed", mesh.path(), mesh.type_name()));
+    refuse(fmt::format("{} has type {}; it must be a mesh", mesh.path(), mesh.type_name()));
   }
 }
 }

@@ -190,7 +190,7 @@ bool Reader::are_particles(const Node& topology)
     return false; // of those, grids are made
   }
   const std::string elements = shape_name.empty() ? "" : fmt::format(" of shape {}", shape_name);
-  this->ignore(fmt::format("channel {}, topology {} is {}{}, not particles: it is not written",
+  this->ignore(fmt::format("channel {}, topology {} is {}{}, not particles: it was not written",
     this->channel_.name, topology.name(), type, elements));
   return false;
 }
@@ -254,14 +254,14 @@ std::vector<Numbers> Reader::read_axes(const Node& domain, const Node& topology)
   }
   if (axes.size() != values.size() || axes.empty())
   {
-    refuse(fmt::format("{} has {}; x, y and z are allowed", values.path(),
+    refuse(fmt::format("{} has {}; allowed are x, y and z", values.path(),
       values.size() == 0 ? "no components" : values.names_of_children()));
   }
   for (std::size_t axis = 1; axis != axes.size(); ++axis)
   {
     if (axes[axis].count != axes[0].count)
     {
-      refuse(fmt::format("{} has {} values, and {} has {}; they must be as many",
+      refuse(fmt::format("{} has {} values, but {} has {}; the counts must agree",
         values.child(0).path(), axes[0].count, values.child(axis).path(), axes[axis].count));
     }
   }
@@ -286,7 +286,7 @@ Order Reader::read_connectivity(const Node& topology, std::uint64_t vertices) co
   if (indices.count != 0 && !is_integer(indices.type))
   {
     refuse(
-      fmt::format("{} is of type {}; integers are allowed", node->path(), name_of(indices.type)));
+      fmt::format("{} has type {}; it must contain integers", node->path(), name_of(indices.type)));
   }
   bool in_order = true;
   for (std::uint64_t i = 0; i != indices.count; ++i)
@@ -294,8 +294,8 @@ Order Reader::read_connectivity(const Node& topology, std::uint64_t vertices) co
     const auto vertex = static_cast<std::uint64_t>(int64_at(indices, i));
     if (vertex >= vertices)
     {
-      refuse(fmt::format("{} has {} at {}; there are {} vertices, counted from 0", node->path(),
-        int64_at(indices, i), i, vertices));
+      refuse(fmt::format("{} has {} at {}; allowed are indexes of {} vertices, starting at 0",
+        node->path(), int64_at(indices, i), i, vertices));
     }
     in_order = in_order && vertex == i;
   }
@@ -439,7 +439,7 @@ std::optional<Reader::Field> Reader::read_field(const Node& node, std::string& u
   const Node all = node.require("values");
   if (!leaves)
   {
-    unsuited = fmt::format("is of type {}, not numbers", all.type_name());
+    unsuited = fmt::format("has type {}, not numbers", all.type_name());
     return std::nullopt;
   }
   if (leaves->empty())
@@ -491,7 +491,7 @@ void Reader::check_length(const Field& field, const Node& component, std::uint64
     field.of_elements ? field.topology->by_element.particles : field.topology->vertices;
   if (count != needed)
   {
-    const std::string what = fmt::format("{} has {} values; the topology has {} {}",
+    const std::string what = fmt::format("{} has {} values, but the topology has {} {}",
       component.path(), count, needed, field.of_elements ? "elements" : "vertices");
     if (needed == 0)
     {
@@ -517,7 +517,7 @@ void Reader::add_ghosts(const Field& field, Ghosts kind)
 {
   if (field.components.size() != 1)
   {
-    refuse(fmt::format("{} marks ghosts with {} components; one is allowed", field.node.path(),
+    refuse(fmt::format("{} marks ghosts with {} components; it must have one", field.node.path(),
       field.components.size()));
   }
   const Numbers& marks = field.components.front();
@@ -546,7 +546,7 @@ void require_utf8(const Channel& channel)
   {
     if (!is_utf8(name))
     {
-      refuse(fmt::format("the name of a {} is no UTF-8", what));
+      refuse(fmt::format("the name of a {} is not valid UTF-8", what));
     }
   };
   for (const FoundSpecies& species : channel.species)
@@ -569,7 +569,7 @@ void check_memory_space(const Node& channel)
   const auto space = node ? node->string() : std::nullopt;
   if (space && (*space == "cuda" || *space == "hip" || *space == "kokkos" || *space == "sycl"))
   {
-    refuse(fmt::format("{} is '{}'; memory of the host is allowed: copy the arrays before "
+    refuse(fmt::format("{} is '{}'; arrays must be in host memory: copy them before "
                        "catalyst_execute",
       node->path(), *space));
   }
@@ -588,7 +588,7 @@ State read_state(const Node& node)
     if (value != std::floor(value) || std::abs(value) > 0x1p62)
     {
       refuse(fmt::format(
-        "{} is of type {}; one whole number is allowed", number->path(), number->type_name()));
+        "{} has type {}; it must be a whole number", number->path(), number->type_name()));
     }
     state.number =
       is_integer(numbers->type) ? int64_at(*numbers, 0) : static_cast<std::int64_t>(value);
@@ -600,7 +600,7 @@ State read_state(const Node& node)
     state.time = is_one ? float64_at(*seconds, 0) : std::numeric_limits<double>::quiet_NaN();
     if (!std::isfinite(*state.time))
     {
-      refuse(fmt::format("{} is of type {}; one finite number is allowed", time->path(),
+      refuse(fmt::format("{} has type {}; it must be a finite number", time->path(),
         is_one ? fmt::format("{} with {}", time->type_name(), *state.time) : time->type_name()));
     }
   }
@@ -631,7 +631,7 @@ Channel read_channel(const Node& channel, const ReadOptions& options)
   {
     result.has_others = true;
     reader.ignore(fmt::format(
-      "channel {} is of type {}, not mesh or multimesh: it is not written", result.name, type));
+      "channel {} has type {}, not mesh or multimesh: it was not written", result.name, type));
   }
   require_utf8(result);
   return result;

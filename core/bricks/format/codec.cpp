@@ -243,7 +243,7 @@ std::string BrickDecoder::decode(const BrickGrid& grid, const std::array<int, 3>
   if (found != computed)
   {
     return fmt::format(
-      "does not match its checksum: {:08x} is stored, its bytes give {:08x}", found, computed);
+      "does not match its checksum: {:08x} is stored, but its bytes have {:08x}", found, computed);
   }
   const std::byte* const payload = stored + kBrickHead;
   const std::size_t payload_bytes = bytes - kBrickHead;
@@ -251,7 +251,7 @@ std::string BrickDecoder::decode(const BrickGrid& grid, const std::array<int, 3>
   {
     if (payload_bytes != raw)
     {
-      return fmt::format("has {} bytes of raw values; allowed is {}", payload_bytes, raw);
+      return fmt::format("has {} bytes of raw values; expected {}", payload_bytes, raw);
     }
     const std::size_t row = static_cast<std::size_t>(points[0]) * grid.point_bytes();
     const std::byte* from = payload;
@@ -278,7 +278,7 @@ std::string BrickDecoder::decode(const BrickGrid& grid, const std::array<int, 3>
   if (made < 0 || static_cast<std::size_t>(made) != raw)
   {
     return made < 0 ? fmt::format("does not decode to the {} bytes of its values", raw)
-                    : fmt::format("decodes to {} bytes; allowed is {}", made, raw);
+                    : fmt::format("decodes to {} bytes; expected {}", made, raw);
   }
   with_words(grid.type,
     [&](auto word)

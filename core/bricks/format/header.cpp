@@ -60,13 +60,13 @@ Record read_record(const io::RandomAccessFile& file)
   if (sum != record.header_checksum)
   {
     corrupt(file.name(),
-      fmt::format("the checksum of the header is {:016x}; its bytes give {:016x}",
+      fmt::format("the checksum of the header is {:016x}, but its bytes have {:016x}",
         record.header_checksum, sum));
   }
   if (record.required_features != 0)
   {
     throw Error(ErrorCode::UnsupportedVersion,
-      fmt::format("{}: needs features {:#x}, which this library does not read", file.name(),
+      fmt::format("{}: needs features {:#x}, which this library does not support", file.name(),
         record.required_features));
   }
   return record;
@@ -79,12 +79,12 @@ void check_record(const std::string& file, const Record& record)
   check_field(file, record.reserved_byte == 0 && is_zero(record.reserved, sizeof(record.reserved)),
     "reserved", "not zero", "zeros");
   check_field(file, record.flags < 32, "flags", fmt::format("{:#x}", record.flags),
-    "bits 0 to 4, others are reserved");
+    "bits 0 to 4; the others are reserved");
   check_field(file,
     (record.flags & kHasTime) != 0 ? std::isfinite(record.time) : is_zero(&record.time, 8), "time",
-    std::to_string(record.time), "a finite number, or zero bits where it is not valid");
+    std::to_string(record.time), "a finite number, or zero bits if it is not valid");
   check_field(file, (record.flags & kHasStep) != 0 || record.step == 0, "step",
-    std::to_string(record.step), "0, as it is not valid");
+    std::to_string(record.step), "0, because it is not valid");
   check_field(file, record.name_bytes <= kMostNameBytes, "name_bytes",
     std::to_string(record.name_bytes), fmt::format("0 to {}", kMostNameBytes));
   check_field(file, record.metadata_bytes <= kMostMetadataBytes, "metadata_bytes",
@@ -131,7 +131,7 @@ bricks::Header read_header(const io::RandomAccessFile& file)
   if (record.file_bytes != file.size())
   {
     throw Error(record.file_bytes > file.size() ? ErrorCode::Truncated : ErrorCode::Corrupt,
-      fmt::format("{}: the file has {} bytes; its header promises {}", file.name(), file.size(),
+      fmt::format("{}: the file has {} bytes, but its header says {}", file.name(), file.size(),
         record.file_bytes));
   }
   const std::uint64_t text_bytes = std::uint64_t{ record.name_bytes } + record.metadata_bytes;
@@ -139,8 +139,8 @@ bricks::Header read_header(const io::RandomAccessFile& file)
   if (layout.bricks_offset > file.size())
   {
     corrupt(file.name(),
-      fmt::format("texts, preview and index end at byte {}, the file at {}", layout.bricks_offset,
-        file.size()));
+      fmt::format("texts, preview and index end at byte {}, but the file at {}",
+        layout.bricks_offset, file.size()));
   }
   std::string text(text_bytes, '\0');
   file.read(sizeof(Record), text.data(), text.size());
@@ -148,14 +148,14 @@ bricks::Header read_header(const io::RandomAccessFile& file)
   if (sum != record.text_checksum)
   {
     corrupt(file.name(),
-      fmt::format("the checksum of name and metadata is {:016x}; their bytes give {:016x}",
+      fmt::format("the checksum of name and metadata is {:016x}, but their bytes have {:016x}",
         record.text_checksum, sum));
   }
   header.field = text.substr(0, record.name_bytes);
   header.metadata = text.substr(record.name_bytes);
   if (!is_utf8(header.field) || (!header.metadata.empty() && !scan_json_object(header.metadata)))
   {
-    corrupt(file.name(), "the name of the field is not UTF-8, or the metadata is no JSON object");
+    corrupt(file.name(), "the field name is not valid UTF-8, or the metadata is not a JSON object");
   }
   return header;
 }
@@ -169,7 +169,7 @@ void check_header(const bricks::Header& header, const std::string& name)
   }
   if (fault.empty() && (!is_utf8(header.field) || header.field.size() > kMostNameBytes))
   {
-    fault = fmt::format("the name of the field has {} bytes; allowed are up to {} of UTF-8",
+    fault = fmt::format("the field name has {} bytes; allowed are up to {} bytes of UTF-8",
       header.field.size(), kMostNameBytes);
   }
   if (fault.empty() && !header.metadata.empty() &&

@@ -3,7 +3,7 @@
 
 #include <xxhash.h>
 #if XXH_VERSION_NUMBER < 800
-#error "xxHash 0.8 or later is needed: earlier versions have another XXH3"
+#error "xxHash 0.8 or later is required: earlier versions have a different XXH3"
 #endif
 
 #include <cstring>

@@ -49,7 +49,7 @@ struct Shape
   }
   [[nodiscard]] std::string text() const
   {
-    return fmt::format("{} components of type {}, edge {}, cyclic {} {} {}, origin {} {} {}, "
+    return fmt::format("{} components of type {}, edge {}, periodic {} {} {}, origin {} {} {}, "
                        "spacing {} {} {}",
       this->numbers[0], name_of(static_cast<ScalarType>(this->numbers[1])), this->numbers[2],
       this->numbers[3], this->numbers[4], this->numbers[5], this->origin[0], this->origin[1],
@@ -78,7 +78,7 @@ void check_piece(const Piece& piece)
       piece.box.upper[a] >= BrickGrid::most_points)
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("a piece has the box {}; boxes with points, from 0 to {}, are allowed",
+        fmt::format("a piece has the box {}; boxes must contain points from 0 to {}",
           text_of(piece.box), BrickGrid::most_points - 1));
     }
   }
@@ -90,7 +90,7 @@ void check_piece(const Piece& piece)
   }
   if (!piece.values)
   {
-    throw Error(ErrorCode::InvalidArgument, "a piece has no array of velocities");
+    throw Error(ErrorCode::InvalidArgument, "a piece has no velocity array");
   }
 }
 
@@ -150,7 +150,7 @@ private:
         if (!this->pieces_.empty() && !mine.is_like(shape[0]))
         {
           throw Error(ErrorCode::InvalidArgument,
-            fmt::format("{}: rank {} has {}; rank {} has {}", this->path_.string(),
+            fmt::format("{}: rank {} has {}, but rank {} has {}", this->path_.string(),
               this->comm_.rank(), mine.text(), first, shape[0].text()));
         }
       });
@@ -207,8 +207,8 @@ private:
         {
           const auto p = missing_point(this->parts_, this->whole_);
           throw Error(ErrorCode::InvalidArgument,
-            fmt::format("{}: no rank has the point {} {} {}, and the box of all pieces is {}: "
-                        "pieces have to cover it",
+            fmt::format("{}: no rank has the point {} {} {}, but the box of all pieces is {}: "
+                        "pieces must cover it",
               this->path_.string(), p[0], p[1], p[2], text_of(this->whole_)));
         }
       });
@@ -325,7 +325,7 @@ private:
   {
     if (this->options_.progress && !this->options_.progress(fraction))
     {
-      throw Error(ErrorCode::Cancelled, this->path_.string() + ": the caller gave the write up");
+      throw Error(ErrorCode::Cancelled, this->path_.string() + ": cancelled");
     }
   }
 

@@ -82,8 +82,8 @@ struct File::Impl
     if (brick >= this->header.grid.brick_count())
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format(
-          "{}: brick {}; there are {}", this->file.name(), brick, this->header.grid.brick_count()));
+        fmt::format("{}: brick {} is out of range; the file has {}", this->file.name(), brick,
+          this->header.grid.brick_count()));
     }
     const auto place = this->header.grid.brick_place(brick);
     const auto entry = format::BrickEntry::decode(this->index_word(this->layout.order.slot(place)));
@@ -102,8 +102,8 @@ struct File::Impl
     {
       format::corrupt(this->file.name(),
         fmt::format(
-          "the index says that {} has {} bytes at offset {} of the bricks; allowed are {} "
-          "to {} bytes, or none at 0 or 8, inside of {}",
+          "the index places {} with {} bytes at offset {} of the bricks; allowed are {} to {} "
+          "bytes, or none at 0 or 8, within {}",
           this->describe(brick), entry.bytes, entry.offset, format::kBrickHead + 1, most, section));
     }
     return entry;
@@ -247,15 +247,15 @@ void File::read_box(const std::array<std::int64_t, 3>& first,
       count[a] > grid.points[a] - first[a])
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{}: {} points along {} from {} on; there are {}", this->name(), count[a],
-          "xyz"[a], first[a], grid.points[a]));
+        fmt::format("{}: {} points along {} starting at {} are out of range; the file has {}",
+          this->name(), count[a], "xyz"[a], first[a], grid.points[a]));
     }
     wanted *= static_cast<std::uint64_t>(count[a]);
   }
   if (wanted != bytes)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: memory of {} bytes for a box of {}", this->name(), bytes, wanted));
+      fmt::format("{}: a buffer of {} bytes for a box of {}", this->name(), bytes, wanted));
   }
   std::array<std::int64_t, 3> lower{};
   std::array<std::int64_t, 3> upper{};
@@ -349,7 +349,7 @@ public:
     {
       if (this->impl_.index_word(slot) != 0)
       {
-        this->refuse(fmt::format("slot {} of the index is outside of the grid and not 0", slot));
+        this->refuse(fmt::format("slot {} of the index is outside the grid and not 0", slot));
       }
       return;
     }
@@ -366,7 +366,7 @@ public:
     }
     if (!this->range_.is_of(this->impl_.header))
     {
-      this->refuse("the header's ranges or largest speed are not those of the values");
+      this->refuse("the ranges or maximum speed in the header do not match the values");
     }
     return this->checked_;
   }
@@ -392,14 +392,14 @@ private:
   {
     if (entry.offset != this->end_)
     {
-      this->refuse(fmt::format("{} is at offset {} of the bricks; the one before it ends at {}",
+      this->refuse(fmt::format("{} is at offset {} of the bricks, but the previous one ends at {}",
         this->impl_.describe(brick), entry.offset, this->end_));
     }
     const std::uint64_t bricks_offset = this->impl_.layout.bricks_offset;
     this->end_ = format::align8(entry.offset + entry.bytes);
     if (this->end_ > this->impl_.file.size() - bricks_offset)
     {
-      this->refuse("the padding behind the last brick is missing");
+      this->refuse("the padding after the last brick is missing");
     }
     this->check_zeros(bricks_offset + entry.offset + entry.bytes, bricks_offset + this->end_);
   }
@@ -416,7 +416,8 @@ private:
       if (std::memcmp(this->filled_.data(), this->values_.data(), bytes) == 0)
       {
         this->refuse(
-          fmt::format("{} has {} stored bytes and no value but {}; such bricks have none",
+          fmt::format("{} has {} stored bytes, but contains only {}; such bricks must not be "
+                      "stored",
             this->impl_.describe(brick), entry.bytes, value));
       }
     }
@@ -474,7 +475,7 @@ Checked File::validate(const std::function<bool(double)>& progress) const
     if (progress && slot % 512 == 0 &&
       !progress(static_cast<double>(slot) / static_cast<double>(slots)))
     {
-      throw Error(ErrorCode::Cancelled, this->name() + ": the caller gave the validation up");
+      throw Error(ErrorCode::Cancelled, this->name() + ": cancelled");
     }
     validation.check_slot(slot);
   }

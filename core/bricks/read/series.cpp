@@ -32,7 +32,7 @@ std::string fault_of(const std::vector<SeriesEntry>& entries)
     }
     if (i != 0 && !(entries[i].time > entries[i - 1].time))
     {
-      return fmt::format("times must increase: '{}' has {}, and '{}' behind it has {}",
+      return fmt::format("times must increase: '{}' has {}, but '{}' after it has {}",
         entries[i - 1].file, entries[i - 1].time, entries[i].file, entries[i].time);
     }
   }
@@ -73,11 +73,11 @@ std::vector<SeriesEntry> read_list(const std::filesystem::path& list)
   }
   catch (const nlohmann::json::exception& e)
   {
-    format::corrupt(list.string(), fmt::format("is no list of files with times ({})", e.what()));
+    format::corrupt(list.string(), fmt::format("is not a list of files with times ({})", e.what()));
   }
   if (entries.empty())
   {
-    format::corrupt(list.string(), "names no file; a series has at least one");
+    format::corrupt(list.string(), "does not list any file; a series has at least one");
   }
   if (const std::string fault = fault_of(entries); !fault.empty())
   {
@@ -90,12 +90,12 @@ void write_list(
   const std::filesystem::path& list, const std::vector<SeriesEntry>& entries, bool flush)
 {
   std::string fault =
-    entries.empty() ? "names no file; a series has at least one" : fault_of(entries);
+    entries.empty() ? "does not list any file; a series has at least one" : fault_of(entries);
   for (const SeriesEntry& entry : entries)
   {
     if (fault.empty() && !is_utf8(entry.file))
     {
-      fault = fmt::format("the name '{}' is not UTF-8, which lists are in", entry.file);
+      fault = fmt::format("the name '{}' is not valid UTF-8, as required in lists", entry.file);
     }
   }
   if (!fault.empty())
@@ -129,8 +129,8 @@ struct Series::Impl
     {
       format::corrupt(file.name(),
         fmt::format(
-          "is of another grid than '{}': {} x {} x {} points, edge {}, {}, {} components, "
-          "against {} x {} x {}, {}, {}, {}; or origin, spacing or cyclic axes differ",
+          "its grid differs from that of '{}': {} x {} x {} points, edge {}, {}, {} components, "
+          "instead of {} x {} x {}, {}, {}, {}; or origin, spacing or periodic axes differ",
           this->grid_file, file.grid().points[0], file.grid().points[1], file.grid().points[2],
           file.grid().edge, name_of(file.grid().type), file.grid().components, this->grid.points[0],
           this->grid.points[1], this->grid.points[2], this->grid.edge, name_of(this->grid.type),
@@ -302,7 +302,8 @@ const File& Series::level(std::size_t level) const
   if (level >= impl.paths.size())
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: time level {}; there are {}", impl.name, level, impl.paths.size()));
+      fmt::format("{}: time step {} is out of range; the series has {}", impl.name, level,
+        impl.paths.size()));
   }
   {
     const std::lock_guard<std::mutex> lock(impl.mutex);

@@ -80,8 +80,8 @@ void match_level(Header& header, const std::filesystem::path& other)
   {
     throw Error(ErrorCode::InvalidArgument,
       fmt::format(
-        "the level{} is of the field '{}', and '{}'{} in its series of '{}'; a series has "
-        "one field: another one needs another name",
+        "the step{} has field '{}', but '{}'{} in its series has '{}'; a series has one field: "
+        "use another name for a different one",
         time_of(header), header.field, other.string(), time_of(file->header()),
         file->header().field));
   }
@@ -108,15 +108,15 @@ void match_level(Header& header, const std::filesystem::path& other)
   }
   const auto text = [](const BrickGrid& of)
   {
-    return fmt::format("{} x {} x {} points, edge {}, {}, {} components, origin {} {} {}, spacing "
-                       "{} {} {}, cyclic {:d} {:d} {:d}",
+    return fmt::format("{} x {} x {} points, edge {}, {}, {} components, origin {} {} {}, "
+                       "spacing {} {} {}, periodic {:d} {:d} {:d}",
       of.points[0], of.points[1], of.points[2], of.edge, name_of(of.type), of.components,
       of.origin[0], of.origin[1], of.origin[2], of.spacing[0], of.spacing[1], of.spacing[2],
       of.cyclic[0], of.cyclic[1], of.cyclic[2]);
   };
   throw Error(ErrorCode::InvalidArgument,
-    fmt::format("the level{} has a grid of {}; that of '{}'{} in its series is of {}, and a series "
-                "has one grid: another one needs another name",
+    fmt::format("the step{} has a grid of {}, but '{}'{} in its series has {}; a series has one "
+                "grid: use another name for a different one",
       time_of(header), text(grid), other.string(), time_of(file->header()), text(file->grid())));
 }
 
@@ -149,8 +149,8 @@ std::filesystem::path GrowingSeries::file_of(const Header& header) const
   if (!header.step || !header.time || !std::isfinite(*header.time))
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: a level has {} and {}; levels of a running simulation need the number of "
-                  "the step and a finite time",
+      fmt::format("{}: a step has {} and {}; steps of a running simulation need a step number "
+                  "and a finite time",
         list, header.step ? fmt::format("step {}", *header.step) : "no step",
         header.time ? fmt::format("time {}", *header.time) : "no time"));
   }
@@ -158,7 +158,7 @@ std::filesystem::path GrowingSeries::file_of(const Header& header) const
   if (!is_utf8(file.string()))
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: the name of the file of step {} is not UTF-8, which lists are in", list,
+      fmt::format("{}: the file name of step {} is not valid UTF-8, as required in lists", list,
         *header.step));
   }
   return file;

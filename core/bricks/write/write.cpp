@@ -53,7 +53,7 @@ WriteReport write(const std::filesystem::path& path, const Header& given, const 
           !options.progress(
             static_cast<double>(page) / static_cast<double>(layout.order.page_count())))
         {
-          throw Error(ErrorCode::Cancelled, path.string() + ": the caller gave the write up");
+          throw Error(ErrorCode::Cancelled, path.string() + ": cancelled");
         }
         encoder.encode(page, all, encoded);
         encoder.add_to_preview(page, encoded.first_points.data(), preview.data());

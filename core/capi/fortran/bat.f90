@@ -572,7 +572,7 @@ contains
     character(*), intent(in) :: name
     integer(c_int), intent(in) :: type
     integer(c_int64_t), intent(in) :: components
-    status = check_text(name, 'the name of an attribute')
+    status = check_text(name, 'the attribute name')
     if (status == 0) status = c_set_attribute(particles, c_text(name), type, components, values, 0_c_size_t)
   end function
 
@@ -730,7 +730,7 @@ contains
     character(*), intent(in) :: name
     integer(c_int64_t), intent(in) :: value
     integer, intent(out) :: status
-    status = check_text(name, 'the name of an option')
+    status = check_text(name, 'the option name')
     if (status == 0) status = c_set_integer(options, c_text(name), value)
   end subroutine
 
@@ -755,7 +755,7 @@ contains
     character(*), intent(in) :: name
     real(c_double), intent(in) :: value
     integer, intent(out) :: status
-    status = check_text(name, 'the name of an option')
+    status = check_text(name, 'the option name')
     if (status == 0) status = c_set_real(options, c_text(name), value)
   end subroutine
 
@@ -763,8 +763,8 @@ contains
     type(c_ptr), intent(in) :: options
     character(*), intent(in) :: name, value
     integer, intent(out) :: status
-    status = check_text(name, 'the name of an option')
-    if (status == 0) status = check_text(value, 'the value of an option')
+    status = check_text(name, 'the option name')
+    if (status == 0) status = check_text(value, 'the option value')
     if (status == 0) status = c_set_text(options, c_text(name), c_text(value))
   end subroutine
 
@@ -800,7 +800,7 @@ contains
     type(c_ptr), intent(in) :: options
     character(*), intent(in) :: name
     integer, intent(out) :: status
-    status = check_text(name, 'the name of an attribute')
+    status = check_text(name, 'the attribute name')
     if (status == 0) status = c_add_sorted_index(options, c_text(name))
   end subroutine
 
@@ -827,11 +827,11 @@ contains
     character(c_char), allocatable, target :: copies(:, :)
     type(c_ptr) :: places(size(texts))
     integer :: i, k
-    status = check_text(name, 'the name of an option')
+    status = check_text(name, 'the option name')
     allocate (copies(len(texts) + 1, size(texts)))
     copies = c_null_char
     do i = 1, size(texts)
-      if (status == 0) status = check_text(trim(texts(i)), 'the value of an option')
+      if (status == 0) status = check_text(trim(texts(i)), 'the option value')
       do k = 1, len_trim(texts(i))
         copies(k, i) = texts(i)(k:k)
       end do
@@ -922,7 +922,7 @@ contains
     type(c_ptr), intent(in) :: options
     integer, intent(out) :: status
     insitu = c_null_ptr
-    status = finish(check_text(files, 'the pattern of the files'), comm)
+    status = finish(check_text(files, 'the file pattern'), comm)
     if (status == 0) status = c_insitu_open(comm, c_text(files), options, insitu)
   end subroutine
 
@@ -973,7 +973,7 @@ contains
     character(*), intent(in) :: options
     integer(c_int), intent(in) :: type
     integer(c_int64_t), intent(in) :: count
-    status = check_text(options, 'the options of tracks')
+    status = check_text(options, 'the track options')
     if (status == 0) status = c_set_tracks(insitu, c_text(options), type, ids, count)
   end function
 
@@ -990,8 +990,8 @@ contains
     character(c_char), allocatable, target :: text(:)
     type(c_ptr) :: own
     integer(c_int64_t) :: steps
-    status = check_text(species, 'the name of the species')
-    if (status == 0 .and. present(tracks)) status = check_text(tracks, 'the options of tracks')
+    status = check_text(species, 'the species name')
+    if (status == 0 .and. present(tracks)) status = check_text(tracks, 'the track options')
     if (status /= 0) return
     steps = 0
     if (present(every)) steps = every
@@ -1095,7 +1095,7 @@ contains
     character(*), intent(in), optional :: species
     status = BAT_OK
     if (.not. present(species)) return
-    status = check_text(species, 'the name of a species')
+    status = check_text(species, 'the species name')
     if (status /= 0) status = c_insitu_fail(insitu, status, c_text(bat_error_text()))
   end function
 
@@ -1263,7 +1263,7 @@ contains
     character(*), intent(in) :: name
     integer, intent(out) :: index, status
     index = 0
-    status = check_text(name, 'the name of an attribute')
+    status = check_text(name, 'the attribute name')
     if (status == 0) status = c_attribute_index(dataset, c_text(name), index)
     if (status == 0) index = index + 1
     if (status /= 0) index = 0
@@ -1313,7 +1313,7 @@ contains
     integer, intent(in) :: component
     status = BAT_OK
     if (component < 1 .and. component /= BAT_WHOLE) status = refuse('component ' // &
-      digits_of(int(component, c_int64_t)) // '; they are numbered from 1')
+      digits_of(int(component, c_int64_t)) // '; attributes are numbered from 1')
   end function
 
   subroutine bat_query_create(query, status)
@@ -1546,7 +1546,7 @@ contains
     type(c_ptr), intent(in) :: query
     character(*), intent(in) :: name
     integer, intent(in) :: component
-    status = check_text(name, 'the name of an attribute')
+    status = check_text(name, 'the attribute name')
     if (status == 0) status = check_component(component)
     if (status /= 0) status = c_query_fail(query, c_text(bat_error_text()))
   end function
@@ -1643,7 +1643,7 @@ contains
       allocate (letters(len(names) + 1, n))
       letters = c_null_char
       do i = 1, n
-        if (status == 0) status = check_text(names(i), 'the name of an attribute')
+        if (status == 0) status = check_text(names(i), 'the attribute name')
         do j = 1, len_trim(names(i))
           letters(j, i) = names(i)(j:j)
         end do
@@ -1652,7 +1652,7 @@ contains
     end if
     how = 'auto'
     if (present(mode)) how = mode
-    if (status == 0) status = check_text(how, 'the mode of a read')
+    if (status == 0) status = check_text(how, 'the read mode')
     most = 0
     if (present(memory_bytes)) most = memory_bytes
     wanted = 0
@@ -1705,7 +1705,7 @@ contains
     integer(c_int64_t), intent(in) :: count
     status = BAT_OK
     if (count > huge(0_c_int32_t)) status = refuse('the selection has ' // digits_of(count) // &
-      ' particles, which an integer of 4 bytes cannot count; pass one of 8')
+      ' particles, too many for a 4-byte integer; pass an 8-byte one')
   end function
 
   ! The array must be of the type that is stored.
@@ -1714,7 +1714,7 @@ contains
     integer(c_int), intent(in) :: stored, wanted
     character(*), intent(in) :: what
     if (status /= 0 .or. stored == wanted) return
-    status = c_fail(BAT_INVALID_ARGUMENT, c_text(what // ': the array is of another type than what is stored'))
+    status = c_fail(BAT_INVALID_ARGUMENT, c_text(what // ': the array type differs from the stored type'))
   end subroutine
 
   integer function finish(status, comm)
@@ -1890,7 +1890,7 @@ contains
     integer(c_int), intent(in) :: wanted
     integer(c_size_t), intent(in) :: bytes
     integer, intent(in), optional :: comm
-    status = check_text(name, 'the name of an attribute')
+    status = check_text(name, 'the attribute name')
     if (status == 0) status = c_read_attribute(dataset, c_text(name), wanted, selection, out, bytes)
     status = finish(status, comm)
   end function

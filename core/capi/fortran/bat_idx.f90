@@ -204,11 +204,11 @@ contains
     integer(c_int64_t), intent(in) :: shapes(4)
     integer :: status
     integer(c_int64_t) :: counts(3)
-    status = check_text(name, 'the name of a field')
+    status = check_text(name, 'the field name')
     if (status == 0) status = c_array_shape(grid, counts)
     if (status == 0) then
       if (any(counts /= shapes(2:4))) &
-        status = refuse('field "' // name // '": the array has another shape than the box of its piece')
+        status = refuse('field "' // name // '": the shape of the array differs from the box of its piece')
     end if
     if (status == 0) then
       status = c_set_field(grid, c_text(name), type, shapes(1), values)
@@ -330,7 +330,7 @@ contains
     character(*), intent(in) :: name
     integer(c_int64_t), intent(in) :: value
     integer, intent(out) :: status
-    status = check_text(name, 'the name of an option')
+    status = check_text(name, 'the option name')
     if (status == 0) status = c_set_integer(options, c_text(name), value)
   end subroutine
 
@@ -355,7 +355,7 @@ contains
     character(*), intent(in) :: name
     real(c_double), intent(in) :: value
     integer, intent(out) :: status
-    status = check_text(name, 'the name of an option')
+    status = check_text(name, 'the option name')
     if (status == 0) status = c_set_real(options, c_text(name), value)
   end subroutine
 
@@ -363,8 +363,8 @@ contains
     type(c_ptr), intent(in) :: options
     character(*), intent(in) :: name, value
     integer, intent(out) :: status
-    status = check_text(name, 'the name of an option')
-    if (status == 0) status = check_text(value, 'the value of an option')
+    status = check_text(name, 'the option name')
+    if (status == 0) status = check_text(value, 'the option value')
     if (status == 0) status = c_set_text(options, c_text(name), c_text(value))
   end subroutine
 
@@ -497,15 +497,15 @@ contains
     integer(c_int) :: index, type, components
     type(c_ptr) :: name, which
     if (present(is_unsigned)) is_unsigned = .false.
-    status = check_text(field, 'the name of the field')
+    status = check_text(field, 'the field name')
     if (status == 0) status = c_field_index(dataset, c_text(field), index)
     if (status == 0) status = c_field(dataset, int(index, c_int64_t), name, type, components)
     if (status == 0) status = c_lattice(dataset, int(level, c_int64_t), box_of(box, lower, upper), first, distance, count)
     if (status /= 0) return
     if (all(types /= type)) then
-      status = refuse('field "' // trim(field) // '": the array is of another type than what is stored')
+      status = refuse('field "' // trim(field) // '": the array type differs from the stored type')
     else if (any(shapes /= [int(components, c_int64_t), count])) then
-      status = refuse('field "' // trim(field) // '": the array has another shape than the samples of the level')
+      status = refuse('field "' // trim(field) // '": the shape of the array differs from the samples of the level')
     else
       if (present(is_unsigned)) is_unsigned = type == types(size(types)) .and. size(types) == 2
       which = c_null_ptr

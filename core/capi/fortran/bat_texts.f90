@@ -41,7 +41,7 @@ contains
     character(*), intent(in) :: text, what
     integer :: status
     status = 0
-    if (index(text, c_null_char) > 0) status = refuse(what // ' has a zero character')
+    if (index(text, c_null_char) > 0) status = refuse(what // ' contains a zero character')
   end function
 
   function refuse(text) result(status)

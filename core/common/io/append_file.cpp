@@ -93,7 +93,7 @@ void AppendFile::cut(std::uint64_t bytes)
 {
   if (::ftruncate(this->descriptor_, static_cast<off_t>(bytes)) != 0)
   {
-    fail(this->path_, fmt::format("cannot cut to {} bytes", bytes), errno);
+    fail(this->path_, fmt::format("cannot truncate to {} bytes", bytes), errno);
   }
 }
 }

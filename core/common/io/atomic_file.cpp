@@ -32,7 +32,7 @@ namespace
 {
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   fail(full ? ErrorCode::NoSpace : ErrorCode::WriteFailed, target,
-    fmt::format("{}: {}; what was there before is unchanged", what, std::strerror(error)));
+    fmt::format("{}: {}; the previous file is unchanged", what, std::strerror(error)));
 }
 
 void write_at(int descriptor, const std::filesystem::path& target, std::uint64_t offset,
@@ -72,7 +72,7 @@ void check_path(const std::filesystem::path& path)
 {
   if (path.native().find('\0') != std::string::npos)
   {
-    fail(ErrorCode::InvalidArgument, path, "has a zero byte, which no name of a file has");
+    fail(ErrorCode::InvalidArgument, path, "contains a zero byte, which file names cannot have");
   }
 }
 
@@ -172,7 +172,7 @@ AtomicFile::AtomicFile(
   {
     throw Error(ErrorCode::CannotOpen,
       target.empty() ? std::string("the path of the file to write is empty")
-                     : fmt::format("{}: is not the name of a file", target.string()));
+                     : fmt::format("{}: is not a file name", target.string()));
   }
   struct stat status;
   if (::stat(this->target_.c_str(), &status) == 0)
@@ -184,7 +184,7 @@ AtomicFile::AtomicFile(
     // Renaming over it would succeed: the protection of the file has to be asked for.
     if ((status.st_mode & 0222) == 0 || ::access(this->target_.c_str(), W_OK) != 0)
     {
-      fail(ErrorCode::CannotOpen, target, "is read-only and is not replaced");
+      fail(ErrorCode::CannotOpen, target, "is read-only and was not replaced");
     }
     permissions = static_cast<std::filesystem::perms>(status.st_mode & 07777);
   }
@@ -285,7 +285,7 @@ PartOfFile::PartOfFile(const std::string& temporary, std::filesystem::path targe
   {
     fail(ErrorCode::CannotOpen, this->target_,
       fmt::format(
-        "cannot open '{}', which another process has made: {}", temporary, std::strerror(errno)));
+        "cannot open '{}', created by another process: {}", temporary, std::strerror(errno)));
   }
 }
 

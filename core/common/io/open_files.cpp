@@ -116,7 +116,7 @@ public:
     {
       this->close_new(descriptor);
       throw Error(ErrorCode::CannotOpen,
-        fmt::format("{}: has been replaced or changed since it was opened", file.path_));
+        fmt::format("{}: was replaced or changed after it was opened", file.path_));
     }
     const std::lock_guard<std::mutex> lock(this->mutex_);
     if ((file.state_.fetch_add(1, std::memory_order_acquire) & kClosed) == 0)
@@ -357,7 +357,7 @@ void OpenFile::open()
     files.close_new(descriptor);
     throw Error(ErrorCode::CannotOpen,
       fmt::format(
-        "{}: is {}; a regular file is needed", this->path_, folder ? "a directory" : "no file"));
+        "{}: is {}; a regular file is required", this->path_, folder ? "a directory" : "no file"));
   }
   files.add(*this, descriptor);
 }

@@ -58,7 +58,7 @@ void RandomAccessFile::check_range(std::uint64_t offset, std::size_t bytes, std:
   if (offset > end || bytes > end - offset)
   {
     throw Error(ErrorCode::Truncated,
-      fmt::format("{}: bytes {} to {} are needed, but the file ends at {}", this->name_, offset,
+      fmt::format("{}: cannot read bytes {} to {}: the file ends at {}", this->name_, offset,
         offset + bytes, end));
   }
 }

@@ -22,7 +22,7 @@ constexpr std::size_t kMostAtOnce = std::size_t{ 1 } << 30; // Linux moves at mo
 {
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   throw Error(full ? ErrorCode::NoSpace : code,
-    fmt::format("{}: {} the file for what does not fit in memory: {}", name, what,
+    fmt::format("{}: {} the scratch file: {}", name, what,
       error != 0 ? std::strerror(error) : "it ends too early"));
 }
 
@@ -52,7 +52,7 @@ ScratchFile::ScratchFile(const std::filesystem::path& folder, std::string name)
 {
   if (this->descriptor_ < 0)
   {
-    fail(ErrorCode::CannotOpen, this->name_, "cannot make", errno);
+    fail(ErrorCode::CannotOpen, this->name_, "cannot create", errno);
   }
 }
 

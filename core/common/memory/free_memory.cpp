@@ -173,7 +173,7 @@ void check_memory(double bytes, const std::string& what, const std::string& advi
   if (!(bytes <= static_cast<double>(free)))
   {
     throw Error(ErrorCode::OutOfMemory,
-      fmt::format("{} take {}; {} of memory are free{}{}", what, size_text(bytes),
+      fmt::format("{} need {}; {} of memory are free{}{}", what, size_text(bytes),
         size_text(static_cast<double>(free)), advice.empty() ? "" : "; ", advice));
   }
 }

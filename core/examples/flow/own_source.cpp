@@ -128,7 +128,7 @@ int run(const std::filesystem::path& folder)
       largest, std::hypot(end[0] - radius * std::cos(2.0), end[1] - radius * std::sin(2.0)));
     std::printf("from %g 0 1 to %.6f %.6f %.6f\n", radius, end[0], end[1], end[2]);
   }
-  std::printf("%llu of %llu bricks were needed; no end is off by more than %.1e\n",
+  std::printf("%llu of %llu bricks were needed; maximum error of an end is %.1e\n",
     static_cast<unsigned long long>(lines.statistics.touched),
     static_cast<unsigned long long>(lines.statistics.bricks), largest);
   return largest < 1e-5 ? 0 : 1;

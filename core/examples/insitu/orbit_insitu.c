@@ -128,7 +128,7 @@ int main(int argc, char** argv)
     check(bat_insitu_end_step(insitu, &report));
     if (wanted && rank == 0)
     {
-      printf("step %d: %.0f particles, %.0f ghosts left out, %.3f s\n", step,
+      printf("step %d: %.0f particles, %.0f ghosts skipped, %.3f s\n", step,
         (double)report.particles, (double)report.skipped, report.seconds_total);
     }
     for (int i = 0; i < kDomains; ++i)

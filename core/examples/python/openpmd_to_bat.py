@@ -5,7 +5,7 @@
     mpirun -n 4 python3 openpmd_to_bat.py run.h5 out/{name}_{timestep:08d}.bat --follow 600
 
 The series is one HDF5 file with all iterations, or one file for each, whose name has %T (%06T) for
-the number. What is there already is not written again, so that the same command goes on where it
+the number. What already exists is not written again, so that the same command goes on where it
 has stopped; with --follow it waits for iterations that are still to come. Arrays keep their types,
 ids of 64 bits included. Numbers stay as they are stored, and the metadata has what turns them into
 SI units; --si does it, in double precision. Positions are those of the record `position` plus
@@ -104,10 +104,10 @@ def look(source, is_followed):
     found.sort()
     for one, other in zip(found, found[1:]):
         if one.number == other.number:
-            raise ConvertError(f"{other.file}: iteration {one.number} is in {one.file} too; allowed: each once")
+            raise ConvertError(f"{other.file}: iteration {one.number} is also in {one.file}; each iteration may occur once")
     steps = [step for step in found if step.species]
     if not (steps or is_followed):
-        raise ConvertError(f"{source}: no finished iteration with particles; allowed: one and more")
+        raise ConvertError(f"{source}: no complete iteration with particles; at least one is required")
     return steps
 
 
@@ -144,20 +144,20 @@ def pending(source, is_followed, done):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("source", help="FILE.h5, or FILES_%%T.h5")
-    parser.add_argument("files", help="pattern of the files, as out/{name}_{timestep:08d}.bat")
-    parser.add_argument("--si", action="store_true", help="numbers in SI units, in double precision")
+    parser.add_argument("files", help="file pattern, such as out/{name}_{timestep:08d}.bat")
+    parser.add_argument("--si", action="store_true", help="write numbers in SI units, in double precision")
     parser.add_argument("--follow", type=float, metavar="SECONDS", default=0,
-                        help="go on until no iteration has come for so long")
+                        help="keep waiting for new iterations until none has arrived for this long")
     parser.add_argument("--poll", type=float, metavar="SECONDS", default=2,
-                        help="how often --follow looks (default: %(default)s)")
+                        help="how often --follow checks (default: %(default)s)")
     parser.add_argument("--follow-links", action="store_true",
-                        help="read what HDF5 links have in other files")
-    parser.add_argument("--no-flush", action="store_true", help="do not wait for the disk")
+                        help="follow HDF5 links to other files")
+    parser.add_argument("--no-flush", action="store_true", help="do not wait until data is on disk")
     parser.add_argument("--sorted-index", action="append", default=[], metavar="RECORD",
-                        help="find particles by the values of a record, as id, at once")
+                        help="make lookups by the values of a record, such as id, fast")
     given = parser.parse_args()
     if "{name}" not in given.files:
-        parser.error(f"'{given.files}': the pattern of the files must have {{name}} in it")
+        parser.error(f"'{given.files}': the file pattern must contain {{name}}")
     return given
 
 

@@ -37,27 +37,27 @@ ArraySource::ArraySource(
   {
     if (!std::isfinite(this->times_[i]) || (i != 0 && !(this->times_[i] > this->times_[i - 1])))
     {
-      refuse(fmt::format("time {} of level {}{}; times are finite and increase", this->times_[i], i,
-        i == 0 ? "" : fmt::format(", behind {}", this->times_[i - 1])));
+      refuse(fmt::format("the time {} of step {}{} is invalid; times must be finite and increase",
+        this->times_[i], i, i == 0 ? "" : fmt::format(", behind {}", this->times_[i - 1])));
     }
     if (!this->levels_[i])
     {
-      refuse(fmt::format("the array of level {} is null", i));
+      refuse(fmt::format("the array of step {} is null", i));
     }
   }
 }
 
 std::string ArraySource::level_name(std::size_t level) const
 {
-  return fmt::format("level {} in memory", level);
+  return fmt::format("step {} in memory", level);
 }
 
 std::uint64_t ArraySource::read(std::size_t level, std::uint64_t brick, BrickMemory to) const
 {
   if (level >= this->levels_.size() || brick >= this->grid_.brick_count())
   {
-    refuse(fmt::format("brick {} of level {}; there are {} of {}", brick, level,
-      this->grid_.brick_count(), this->levels_.size()));
+    refuse(fmt::format("brick {} of step {} is out of range; the source has {} and {}", brick,
+      level, this->grid_.brick_count(), this->levels_.size()));
   }
   const std::array<std::int64_t, 3> place = this->grid_.brick_place(brick);
   const std::size_t point = this->grid_.point_bytes();

@@ -34,14 +34,14 @@ void check(const BrickSource& source, const CacheOptions& options)
   const std::vector<double>& times = source.times();
   if (times.empty())
   {
-    throw Error(ErrorCode::InvalidArgument, "a source of bricks without time levels");
+    throw Error(ErrorCode::InvalidArgument, "the brick source has no time steps");
   }
   for (std::size_t i = 0; i != times.size(); ++i)
   {
     if (!std::isfinite(times[i]) || (i != 0 && !(times[i] > times[i - 1])))
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{}: time {} of level {}; times must be finite and increase",
+        fmt::format("{}: the time {} of step {} is invalid; times must be finite and increase",
           source.level_name(i), times[i], i));
     }
   }
@@ -52,7 +52,7 @@ Cache::Cache(std::shared_ptr<const BrickSource> source, const CacheOptions& opti
 {
   if (!source)
   {
-    throw Error(ErrorCode::InvalidArgument, "a cache without a source of bricks");
+    throw Error(ErrorCode::InvalidArgument, "the cache has no brick source");
   }
   check(*source, options);
   this->hints_ = std::make_shared<HintStore>(*source, options.hints_file);
@@ -651,7 +651,7 @@ void BrickCache::read(Reader& reader, std::unique_lock<std::mutex>& lock)
     BrickSlot& slot = *reader.slots[i];
     if (this->ending_)
     {
-      reader.errors[i] = Error(ErrorCode::Cancelled, "nobody waits for the brick");
+      reader.errors[i] = Error(ErrorCode::Cancelled, "no thread waits for the brick");
       continue;
     }
     reader.errors[i] = attempt(

@@ -47,24 +47,23 @@ void check(const FtleGrid& grid, double start_time, double length, bool backward
     const char axis = "xyz"[a];
     if (!(std::isfinite(grid.origin[a]) && grid.spacing[a] > 0 && std::isfinite(grid.spacing[a])))
     {
-      refuse(fmt::format("origin {} and spacing {} of nodes along {}; both must be finite, and the "
-                         "spacing above 0",
+      refuse(fmt::format("nodes have origin {} and spacing {} along {}; both must be finite, and "
+                         "the spacing above 0",
         grid.origin[a], grid.spacing[a], axis));
     }
     if (!(grid.points[a] >= 1 && grid.first[a] >= 0 && grid.count[a] >= 0 &&
           grid.first[a] <= grid.points[a] && grid.count[a] <= grid.points[a] - grid.first[a]))
     {
-      refuse(
-        fmt::format("{} nodes from node {} on along {} are asked for; there are {}, and one is "
-                    "the least",
-          grid.count[a], grid.first[a], axis, grid.points[a]));
+      refuse(fmt::format("{} nodes from node {} along {} were requested; the grid has {}, and at "
+                         "least one is required",
+        grid.count[a], grid.first[a], axis, grid.points[a]));
     }
     has_length = has_length || grid.points[a] > 1;
     nodes *= static_cast<double>(grid.count[a]) + 2;
   }
   if (!has_length)
   {
-    refuse("one node has no neighbours; along some axis there must be two");
+    refuse("a single node has no neighbours; at least one axis needs two nodes");
   }
   if (nodes > 4294967294.0)
   {
@@ -74,10 +73,9 @@ void check(const FtleGrid& grid, double start_time, double length, bool backward
   if (!(length > 0 && std::isfinite(length) && start_time >= times.front() &&
         start_time <= times.back() && end >= times.front() && end <= times.back()))
   {
-    refuse(
-      fmt::format("from time {} for a length of {}{}; the length must be above 0, and the source "
-                  "has times from {} to {}",
-        start_time, length, backward ? " backwards" : "", times.front(), times.back()));
+    refuse(fmt::format("from time {} for a duration of {}{}; the duration must be above 0, and the "
+                       "source has times from {} to {}",
+      start_time, length, backward ? " backwards" : "", times.front(), times.back()));
   }
 }
 
@@ -229,8 +227,8 @@ FtleGrid ftle_grid(const Box& box, const std::array<std::int64_t, 3>& points)
     const double length = box.upper[a] - lower;
     if (!(length >= 0 && std::isfinite(length) && points[a] >= 1))
     {
-      refuse(fmt::format("{} nodes from {} to {} along {}; one is the least, and the ends must be "
-                         "finite, the smaller one first",
+      refuse(fmt::format("{} nodes from {} to {} along {}; at least one is required, and the "
+                         "ends must be finite and ascending",
         points[a], lower, box.upper[a], "xyz"[a]));
     }
     const std::int64_t nodes = length > 0 ? points[a] : 1;

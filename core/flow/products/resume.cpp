@@ -78,8 +78,8 @@ Particle woken(Particle particle, const Line& line, const RunFrame& frame)
   {
     throw Error(ErrorCode::InvalidArgument,
       fmt::format(
-        "line {} ends at time {}, where the source has no such time or place; lines go on in the "
-        "series that they come from",
+        "line {} ends at time {}, where the source has no such time or position; lines can only "
+        "be extended in the series they were traced in",
         particle.line, line.end_time));
   }
   return particle;
@@ -130,14 +130,14 @@ PathLines go_on(const Cache& cache, const PathLines& lines, const std::vector<Se
   if (seeds.size() != lines.lines.size())
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{} seeds for {} lines to go on with", seeds.size(), lines.lines.size()));
+      fmt::format("{} seeds for {} lines to extend", seeds.size(), lines.lines.size()));
   }
   if (is_steady(cache.source()))
   {
     throw Error(ErrorCode::InvalidArgument,
       cache.source().level_name(0) +
-        ": is a steady flow of one time level, whose lines go on with no later times; trace them "
-        "anew");
+        ": is a steady flow with one time step, which has no later times to extend lines to; "
+        "trace them again");
   }
   const RunFrame frame(cache.source(), options);
   Walks walks = walks_of(lines, seeds, frame, options);
@@ -167,8 +167,8 @@ PathLines go_on(const Cache& cache, const PathLines& lines, const std::vector<Se
     {
       throw Error(ErrorCode::InvalidArgument,
         fmt::format(
-          "line {} ends at {} {} {} at time {}, where the source has no flow; lines go on "
-          "in the series that they come from",
+          "line {} ends at {} {} {} at time {}, where the source has no flow; lines can only be "
+          "extended in the series they were traced in",
           i, old.end[0], old.end[1], old.end[2], old.end_time));
     }
     const double arrival = line.arrival_time;
@@ -203,7 +203,8 @@ PathLines with_more_releases(PathLines lines, std::size_t before, std::size_t af
   if (before == 0 || before > after || lines.lines.size() % before != 0)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{} lines of {} releases each, to be of {}", lines.lines.size(), before, after));
+      fmt::format("{} lines with {} releases each cannot be changed to {}", lines.lines.size(),
+        before, after));
   }
   std::vector<Line> all;
   all.reserve(lines.lines.size() / before * after);

@@ -75,14 +75,14 @@ void check(const PathLines& lines, double time)
 {
   if (!(time == time))
   {
-    throw Error(ErrorCode::InvalidArgument, "the time until which lines are asked for is NaN");
+    throw Error(ErrorCode::InvalidArgument, "the time to extend lines to is NaN");
   }
   for (const Line& line : lines.lines)
   {
     if (line.points == 0 && line.reason != Reason::NoSeed)
     {
       throw Error(ErrorCode::InvalidArgument,
-        "lines without points cannot be cut; TraceOptions::keep_points keeps them");
+        "lines without points cannot be cut; use TraceOptions::keep_points");
     }
   }
 }
@@ -185,8 +185,7 @@ StreakLines streak_lines(const PathLines& at, double time, std::size_t releases)
   if (releases == 0 || at.lines.size() % releases != 0)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format(
-        "{} lines are not those of seeds with {} particles each", at.lines.size(), releases));
+      fmt::format("{} lines do not match seeds with {} particles each", at.lines.size(), releases));
   }
   StreakLines streaks;
   streaks.offsets = { 0 };

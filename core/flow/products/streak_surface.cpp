@@ -211,31 +211,31 @@ private:
     const double start = this->options_.start.value_or(backward ? times.back() : times.front());
     if (this->line_.size() < 2)
     {
-      refuse(fmt::format("a line of {} points; two are the least", this->line_.size()));
+      refuse(fmt::format("a line needs at least 2 points, found {}", this->line_.size()));
     }
     for (std::size_t i = 0; i != this->line_.size(); ++i)
     {
       const std::array<double, 3>& p = this->line_[i];
       if (!std::isfinite(p[0]) || !std::isfinite(p[1]) || !std::isfinite(p[2]))
       {
-        refuse(fmt::format("point {} of the line is at {} {} {}; finite positions are allowed", i,
-          p[0], p[1], p[2]));
+        refuse(fmt::format(
+          "point {} of the line is at {} {} {}; positions must be finite", i, p[0], p[1], p[2]));
       }
     }
     if (!(this->most_ > 0 && std::isfinite(this->most_)))
     {
-      refuse(fmt::format("edges of at most {}; a finite length above 0 is allowed", this->most_));
+      refuse(fmt::format("the maximum edge is {}; it must be finite and above 0", this->most_));
     }
     if (!(this->options_.tear >= 1))
     {
-      refuse(
-        fmt::format("tears at edges of {} times the longest; 1 is the least", this->options_.tear));
+      refuse(fmt::format("the surface tears at edges {} times the maximum; at least 1 is required",
+        this->options_.tear));
     }
     if (!(start >= times.front() && start <= times.back() && this->time_ >= times.front() &&
           this->time_ <= times.back() && (backward ? start >= this->time_ : start <= this->time_)))
     {
       refuse(fmt::format("releases from time {} to {}{}; the source has times from {} to {}, and "
-                         "the first release cannot be {} the last",
+                         "the first release must not be {} the last",
         start, this->time_, backward ? " backwards" : "", times.front(), times.back(),
         backward ? "before" : "after"));
     }
@@ -243,8 +243,8 @@ private:
     if (!(together.rank >= 0 && together.rank < together.ranks &&
           (together.ranks == 1 || together.gather)))
     {
-      refuse(fmt::format("rank {} of {}; ranks are counted from 0 and gather particles",
-        together.rank, together.ranks));
+      refuse(fmt::format(
+        "rank {} of {}; ranks start at 0 and collect particles", together.rank, together.ranks));
     }
     this->releases_ = { start };
     for (const double t : times)
@@ -299,8 +299,8 @@ private:
     this->surface_.followed += requests.size();
     if (this->surface_.followed > this->options_.most_vertices)
     {
-      refuse(fmt::format("the surface has more than {} vertices with edges of at most {}; longer "
-                         "edges, or times that are nearer, make fewer",
+      refuse(fmt::format("the surface has more than {} vertices with edges of at most {}; use "
+                         "longer edges or more closely spaced times",
         this->options_.most_vertices, this->most_));
     }
     const Together& together = this->options_.together;

@@ -355,7 +355,7 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
   put_together(noted, seeds, rested, all);
   if (options.progress && !options.progress(1))
   {
-    throw Error(ErrorCode::Cancelled, "the caller gave the trace up");
+    throw Error(ErrorCode::Cancelled, "cancelled");
   }
   if (options.keep_resting)
   {

@@ -696,7 +696,7 @@ void Buckets::report_progress(
   lock.lock();
   if (!is_to_continue)
   {
-    this->fail(Error(ErrorCode::Cancelled, "the caller gave the trace up"));
+    this->fail(Error(ErrorCode::Cancelled, "cancelled"));
   }
 }
 

@@ -34,7 +34,7 @@ void check(const TraceOptions& options, const std::vector<double>& times)
   }
   if (!(options.terminal_speed >= 0))
   {
-    refuse(fmt::format("terminal_speed is {}; it must not be below 0", options.terminal_speed));
+    refuse(fmt::format("terminal_speed is {}; it must not be negative", options.terminal_speed));
   }
   if (!(options.max_age > 0))
   {
@@ -42,7 +42,7 @@ void check(const TraceOptions& options, const std::vector<double>& times)
   }
   if (options.most_particles == 0)
   {
-    refuse("most_particles is 0; at least one must be under way");
+    refuse("most_particles is 0; at least one particle must be active");
   }
   if (options.end_time &&
     !(*options.end_time >= times.front() && *options.end_time <= times.back()))
@@ -65,8 +65,8 @@ std::vector<double> run_times(
     end_time && std::isfinite(*end_time) && (backward ? *end_time < begin : *end_time > begin);
   if (!is_end)
   {
-    refuse(fmt::format("{}: is a steady flow of one time level, at time {}; the time at which the "
-                       "run ends is {}, and must be {} that",
+    refuse(fmt::format("{}: is a steady flow with one time step, at time {}; the end time is {}, "
+                       "but must be {} that",
       source.level_name(0), begin, end_time ? fmt::format("{}", *end_time) : "not given",
       backward ? "before" : "after"));
   }

@@ -52,7 +52,7 @@ bool is_sound(const Record& record, std::size_t lines)
 
 [[noreturn]] void refuse(const std::string& what)
 {
-  throw Error(ErrorCode::InvalidArgument, "what lines go on with: " + what);
+  throw Error(ErrorCode::InvalidArgument, "saved trace state: " + what);
 }
 }
 
@@ -89,7 +89,7 @@ std::shared_ptr<const Resting> resting_from(
   }
   if (magic != kMagic || (count - kHeadBytes) % sizeof(Record) != 0)
   {
-    refuse(fmt::format("{} bytes that are not of this library", count));
+    refuse(fmt::format("{} bytes that were not written by this library", count));
   }
   auto resting = std::make_shared<Resting>();
   std::memcpy(&resting->time, bytes + 8, sizeof(resting->time));
@@ -101,8 +101,8 @@ std::shared_ptr<const Resting> resting_from(
     const bool ascends = resting->particles.empty() || resting->particles.back().line < record.line;
     if (!is_sound(record, lines) || !ascends)
     {
-      refuse(fmt::format(
-        "particle {}, of line {} of {}, is none", resting->particles.size(), record.line, lines));
+      refuse(fmt::format("particle {}, of line {} of {}, is invalid", resting->particles.size(),
+        record.line, lines));
     }
     Particle particle;
     particle.at = record.at;

@@ -93,7 +93,7 @@ std::string name_of_codec(std::uint32_t stored)
     case 8:
       return "zfp";
     default:
-      return fmt::format("{}, which is none", stored);
+      return fmt::format("{}, which is not a codec", stored);
   }
 }
 

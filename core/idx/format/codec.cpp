@@ -48,7 +48,7 @@ std::string unzip(
   inflateEnd(&stream);
   if (more)
   {
-    return fmt::format("unpacks to more than {} bytes, which are a block", raw_bytes);
+    return fmt::format("unpacks to more than {} bytes, the size of a block", raw_bytes);
   }
   if (result == Z_MEM_ERROR)
   {
@@ -61,10 +61,10 @@ std::string unzip(
   if (result == Z_STREAM_END || result == Z_BUF_ERROR || result == Z_OK)
   {
     return fmt::format("{} after {} bytes; a block has {}",
-      result == Z_STREAM_END ? "ends" : "is cut", got, raw_bytes);
+      result == Z_STREAM_END ? "ends" : "is truncated", got, raw_bytes);
   }
-  return fmt::format(
-    "is no zlib stream ({}); found after {} bytes", detail.empty() ? "damaged" : detail, got);
+  return fmt::format("is not a valid zlib stream ({}); found after {} bytes",
+    detail.empty() ? "damaged" : detail, got);
 }
 }
 
@@ -79,7 +79,7 @@ std::string unpack(Codec codec, const std::byte* packed, std::size_t packed_byte
     reinterpret_cast<char*>(raw), static_cast<int>(packed_bytes), static_cast<int>(raw_bytes));
   if (got < 0)
   {
-    return fmt::format("is no LZ4 block of {} bytes", raw_bytes);
+    return fmt::format("is not an LZ4 block of {} bytes", raw_bytes);
   }
   return static_cast<std::size_t>(got) == raw_bytes
     ? std::string()

@@ -61,7 +61,7 @@ std::vector<std::string_view> split_outside(std::string_view text, const IsSepar
   }
   if (depth != 0)
   {
-    throw Refused(fmt::format("'{}' has brackets that do not match", text.substr(0, 80)));
+    throw Refused(fmt::format("'{}' has unbalanced brackets", text.substr(0, 80)));
   }
   add(text.size());
   return pieces;
@@ -98,9 +98,9 @@ void parse_type(std::string_view text, Field& field)
   const std::optional<ScalarType> type = type_of(name);
   if (!type)
   {
-    throw Refused(fmt::format("field '{}' has the type '{}'; int8 to int64, uint8 to uint64, "
-                              "float32 and float64 are read, with components as float32[3] or "
-                              "3*float32",
+    throw Refused(fmt::format("field '{}' has unknown type '{}'; supported are int8 to int64, "
+                              "uint8 to uint64, float32 and float64, with components as "
+                              "float32[3] or 3*float32",
                     field.name, text),
       ErrorCode::UnsupportedVersion);
   }
@@ -108,8 +108,7 @@ void parse_type(std::string_view text, Field& field)
   if (result.ec != std::errc() || result.ptr != count.data() + count.size() ||
     field.components < 1 || field.components > kMostFieldComponents)
   {
-    throw Refused(fmt::format("field '{}' has the type '{}' with '{}' components; 1 to {} are "
-                              "allowed",
+    throw Refused(fmt::format("field '{}' has type '{}' with '{}' components; allowed are 1 to {}",
       field.name, text, count, kMostFieldComponents));
   }
   field.type = *type;
@@ -140,14 +139,14 @@ Number parse_default(std::string_view text, const Field& field)
   }
   catch (const Error&)
   {
-    throw Refused(fmt::format(
-      "field '{}' has the default value '{}', which is not a number", field.name, text));
+    throw Refused(
+      fmt::format("field '{}' has default value '{}', which is not a number", field.name, text));
   }
   std::byte stored[8];
   if (!store_number(number, field.type, stored))
   {
-    throw Refused(fmt::format("field '{}' has the default value {}, which no {} is", field.name,
-      text, name_of(field.type)));
+    throw Refused(fmt::format("field '{}' has default value {}, which is not a valid {}",
+      field.name, text, name_of(field.type)));
   }
   return number;
 }
@@ -178,9 +177,9 @@ std::string_view what_filter_does(std::string_view filter)
 {
   const bool is_min = filter == "min" || filter == "MinFilter";
   const bool is_max = filter == "max" || filter == "MaxFilter";
-  return is_min ? "a sample of a level is the smallest of those that it stands for"
-    : is_max    ? "a sample of a level is the largest of those that it stands for"
-                : "its levels hold wavelet coefficients";
+  return is_min ? "samples of a level are minima of those they represent"
+    : is_max    ? "samples of a level are maxima of those they represent"
+                : "its levels contain wavelet coefficients";
 }
 
 void apply_option(std::string_view word, bool decisive, Field& field)
@@ -196,8 +195,8 @@ void apply_option(std::string_view word, bool decisive, Field& field)
   {
     if (decisive)
     {
-      throw Refused(fmt::format("field '{}' has '{}'; with (arco), raw, zip and lz4, and row-major "
-                                "and hzorder, are read",
+      throw Refused(fmt::format("field '{}' has '{}'; supported with (arco) are raw, zip and "
+                                "lz4, and row-major and hzorder",
                       field.name, word),
         ErrorCode::UnsupportedVersion);
     }
@@ -220,7 +219,7 @@ void apply_option(std::string_view word, bool decisive, Field& field)
   else if (option == "filter" && !value.empty() && value != "identity" && value != "IdentityFilter")
   {
     throw Refused(fmt::format("field '{}' has '{}': {}; only fields without a filter, or with "
-                              "identity, which changes nothing, are read",
+                              "the neutral filter identity, are supported",
                     field.name, word, what_filter_does(value)),
       ErrorCode::UnsupportedVersion);
   }
@@ -261,11 +260,11 @@ Field parse_field(std::string_view text, bool decisive)
   if (words < 2)
   {
     throw Refused(
-      fmt::format("'{}' is no field; a name and a type are needed", text.substr(0, 80)));
+      fmt::format("'{}' is not a field; a name and a type are required", text.substr(0, 80)));
   }
   if (!is_utf8(field.name))
   {
-    throw Refused("the name of a field is not UTF-8");
+    throw Refused("a field name is not valid UTF-8");
   }
   return field;
 }

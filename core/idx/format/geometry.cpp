@@ -55,9 +55,9 @@ Geometry geometry_of(const Header& header)
       if (!flat && !(std::isfinite(spacing) && spacing > 0))
       {
         geometry = {};
-        geometry.warning = fmt::format("(physic_box) has the size {} along axis {}, which has {} "
-                                       "samples; sizes above 0 are used: samples lie at their "
-                                       "logical coordinates",
+        geometry.warning = fmt::format("(physic_box) has size {} along axis {}, which has {} "
+                                       "samples; sizes must be above 0, so samples are placed at "
+                                       "their logical coordinates",
           size, axis, samples);
         break;
       }
@@ -71,8 +71,8 @@ Geometry geometry_of(const Header& header)
     geometry = found.value_or(geometry);
     if (!found)
     {
-      geometry.warning = "(logic_to_physic) does more than scale by positive factors and move: "
-                         "samples lie at their logical coordinates";
+      geometry.warning = "(logic_to_physic) is more than a positive scale and a translation, so "
+                         "samples are placed at their logical coordinates";
     }
   }
   for (std::size_t axis = 0; axis != 3; ++axis)

@@ -44,24 +44,23 @@ std::string problem_of_name(std::string_view text)
 {
   if (!text.empty() && text.front() == '/')
   {
-    return "begins with '/'; names are relative to the folder of the .idx file";
+    return "starts with '/'; names are relative to the folder of the .idx file";
   }
   if (text.find('$') != std::string_view::npos)
   {
-    return "has '$'; no variable but $(CurrentFileDirectory)/ at the beginning is replaced: put "
-           "the "
-           "name itself there";
+    return "contains '$'; only $(CurrentFileDirectory)/ at the start is replaced: write the name "
+           "itself";
   }
   const std::string path = fmt::format("/{}/", text);
   if (path.find("/../") != std::string::npos)
   {
-    return "has '..'; files have to be below the folder of the .idx file";
+    return "contains '..'; files must be below the folder of the .idx file";
   }
   for (const char c : text)
   {
     if (static_cast<unsigned char>(c) < 32 || c == 127)
     {
-      return "has a control character";
+      return "contains a control character";
     }
   }
   return {};
@@ -81,14 +80,14 @@ TimeTemplate parse_time_template(std::string_view text)
   const int width = read_width(text, at, result.zeros);
   if (at >= text.size() || text[at] != 'd' || (width < 0 && result.zeros))
   {
-    throw Refused("has a '%' that is not one of %d, %Nd, %0Nd with N from 1 to 9");
+    throw Refused("contains a '%' that is not one of %d, %Nd, %0Nd with N from 1 to 9");
   }
   result.width = std::max(width, 0);
   result.has_number = true;
   result.after = std::string(text.substr(at + 1));
   if (result.after.find('%') != std::string::npos)
   {
-    throw Refused("has more than one '%'; one %d is allowed");
+    throw Refused("contains more than one '%'; one %d is allowed");
   }
   return result;
 }
@@ -148,7 +147,7 @@ NameTemplate parse_name_template(std::string_view text)
     const int width = read_width(text, at, zeros);
     if (!zeros || width < 0 || at >= text.size() || text[at] != 'x')
     {
-      throw Refused("has a '%' that is not %0Nx with N from 1 to 9");
+      throw Refused("contains a '%' that is not %0Nx with N from 1 to 9");
     }
     const std::size_t next = text.find('%', at);
     result.parts.push_back({ width,

@@ -94,7 +94,8 @@ Values read_keys(std::string_view text, const std::string& name)
       if (!added.second)
       {
         fail({ &name, key, line }, ErrorCode::Corrupt,
-          fmt::format("is there twice, in line {} too; once is allowed", added.first->second.line));
+          fmt::format(
+            "occurs twice, also in line {}; it may occur once", added.first->second.line));
       }
       value = &added.first->second;
       continue;
@@ -102,7 +103,8 @@ Values read_keys(std::string_view text, const std::string& name)
     if (!value)
     {
       throw Error(ErrorCode::NotABatFile,
-        fmt::format("{}: line {} is {}; the text of an .idx file begins with a key like (version)",
+        fmt::format("{}: line {} is {}; the text of an .idx file starts with a key such as "
+                    "(version)",
           name, line, shown(content)));
     }
     value->text += value->text.empty() ? "" : " ";
@@ -139,7 +141,7 @@ std::int64_t to_integer(
     value > most)
   {
     throw Refused(
-      fmt::format("{} is {}; integers from {} to {} are allowed", what, shown(text), least, most));
+      fmt::format("{} is {}; allowed are integers from {} to {}", what, shown(text), least, most));
   }
   return value;
 }
@@ -160,7 +162,7 @@ std::vector<double> to_finite(std::string_view text)
     }
     if (!std::isfinite(value))
     {
-      throw Refused(fmt::format("has {}; finite numbers are allowed", shown(word)));
+      throw Refused(fmt::format("has {}; numbers must be finite", shown(word)));
     }
     values.push_back(value);
   }
@@ -184,8 +186,8 @@ public:
       {
         const bool other = this->values_.count("version") == 0 || this->values_.count("bits") == 0;
         throw Error(other ? ErrorCode::NotABatFile : ErrorCode::Corrupt,
-          fmt::format("{}: has no key ({}); keys (version), (box), (fields), (bits) and "
-                      "(bitsperblock) are needed",
+          fmt::format("{}: key ({}) is missing; keys (version), (box), (fields), (bits) and "
+                      "(bitsperblock) are required",
             this->name_, key));
       }
     }
@@ -241,8 +243,8 @@ private:
     const std::int64_t version = to_integer(text, 1, 1000000, "the version");
     if (version > kNewestVersion)
     {
-      throw Refused(fmt::format("is {}, newer than this reader; 1 to {} and 6.1 are read", version,
-                      kNewestVersion),
+      throw Refused(fmt::format("is {}, newer than this reader; supported are 1 to {} and 6.1",
+                      version, kNewestVersion),
         ErrorCode::UnsupportedVersion);
     }
     this->header_.version = static_cast<int>(version);
@@ -296,14 +298,14 @@ private:
     if (text == "l_part_idx" && this->values_.count("partition offset") == 0)
     {
       const std::string stem = this->name_.substr(0, this->name_.rfind('.'));
-      throw Refused(fmt::format("has no samples of its own: they are in the partitions {0}_0.idx, "
+      throw Refused(fmt::format("has no samples itself: they are in the partitions {0}_0.idx, "
                                 "{0}_1.idx, ...; open one of those",
                       stem),
         ErrorCode::UnsupportedVersion);
     }
     if (text != "idx" && text != "g_part_idx" && text != "l_part_idx")
     {
-      throw Refused(fmt::format("is {}{}; idx, g_part_idx and l_part_idx, or 1 to 3, are read",
+      throw Refused(fmt::format("is {}{}; supported are idx, g_part_idx and l_part_idx, or 1 to 3",
                       shown(told), told == text ? "" : fmt::format(", {}", text)),
         ErrorCode::UnsupportedVersion);
     }
@@ -313,15 +315,15 @@ private:
   {
     if (text != "0")
     {
-      throw Refused(fmt::format("is {}; only what PIDX did not compress, 0, is read", shown(text)),
+      throw Refused(fmt::format("is {}; only 0, not compressed by PIDX, is supported", shown(text)),
         ErrorCode::UnsupportedVersion);
     }
   }
 
   void parse_arco(std::string_view text)
   {
-    this->header_.arco = static_cast<std::uint64_t>(to_integer(
-      text, 0, static_cast<std::int64_t>(format::kMostBlockBytes), "the size of a file"));
+    this->header_.arco = static_cast<std::uint64_t>(
+      to_integer(text, 0, static_cast<std::int64_t>(format::kMostBlockBytes), "the file size"));
   }
 
   void parse_bits(std::string_view text)
@@ -329,27 +331,27 @@ private:
     if (text.empty() || text.front() != 'V')
     {
       throw Refused(
-        fmt::format("is {}; bits that begin with V are read{}", shown(text),
-          !text.empty() && text.front() == 'F' ? ", not F, blocks of full resolution" : ""),
+        fmt::format("is {}; only bits starting with V are supported{}", shown(text),
+          !text.empty() && text.front() == 'F' ? ", not F, blocks at full resolution" : ""),
         ErrorCode::UnsupportedVersion);
     }
     const std::string_view digits = text.substr(1);
     if (digits.empty() || digits.size() > kMostBits)
     {
       throw Refused(
-        fmt::format("has {} digits behind V; 1 to {} are allowed", digits.size(), kMostBits));
+        fmt::format("has {} digits after V; allowed are 1 to {}", digits.size(), kMostBits));
     }
     for (const char digit : digits)
     {
       if (digit == '3' || digit == '4')
       {
-        throw Refused(
-          fmt::format("has the digit {}, of {} axes; 1 to 3 axes are read", digit, digit - '0' + 1),
+        throw Refused(fmt::format("has the digit {}, for {} axes; supported are 1 to 3 axes", digit,
+                        digit - '0' + 1),
           ErrorCode::UnsupportedVersion);
       }
       if (digit < '0' || digit > '2')
       {
-        throw Refused(fmt::format("is {}; V and the digits 0, 1 and 2 are allowed", shown(text)));
+        throw Refused(fmt::format("is {}; allowed are V and the digits 0, 1 and 2", shown(text)));
       }
     }
     this->header_.bits = std::string(text);
@@ -361,7 +363,8 @@ private:
     if (words.size() < 2 || words.size() % 2 != 0 || words.size() > 10)
     {
       throw Refused(
-        fmt::format("has {} numbers; first and last of 1 to 3 axes are allowed, and 0 0 after that",
+        fmt::format("has {} numbers; first and last for 1 to 3 axes are required, followed only "
+                    "by 0 0",
           words.size()));
     }
     for (std::size_t i = 0; i != words.size(); i += 2)
@@ -370,7 +373,7 @@ private:
       const char* const what = axis == 0 ? "an end along x"
         : axis == 1                      ? "an end along y"
         : axis == 2                      ? "an end along z"
-                                         : "an end along a further axis";
+                                         : "an end along another axis";
       const auto digits = std::count(
         this->header_.bits.begin(), this->header_.bits.end(), static_cast<char>('0' + axis));
       const std::int64_t most = (std::int64_t{ 1 } << digits) - 1;
@@ -387,7 +390,7 @@ private:
     {
       if (digit - '0' >= this->header_.axes)
       {
-        throw Refused(fmt::format("has {} axes; the bits have the digit {}, of axis {}",
+        throw Refused(fmt::format("has {} axes, but the bits have the digit {}, for axis {}",
           this->header_.axes, digit, digit - '0' + 1));
       }
     }
@@ -409,7 +412,7 @@ private:
       if (samples == 0)
       {
         throw Refused(
-          fmt::format("(arco) files have {} bytes, and a sample {}", header.arco, largest));
+          fmt::format("(arco) files have {} bytes, but a sample has {}", header.arco, largest));
       }
       bits = 63 - __builtin_clzll(samples);
     }
@@ -435,7 +438,7 @@ private:
       [&](auto text)
       {
         header.blocks_per_file =
-          static_cast<std::uint64_t>(to_integer(text, 1, kMost, "the number of blocks"));
+          static_cast<std::uint64_t>(to_integer(text, 1, kMost, "the block count"));
         const std::uint64_t most = (format::kMostHeaderBytes - 40) / 40 / header.fields.size();
         if (header.blocks_per_file > most)
         {
@@ -448,7 +451,7 @@ private:
     if (!known || this->values_.count("filename_template") == 0)
     {
       throw Error(ErrorCode::Corrupt,
-        fmt::format("{}: has no key ({}), which is needed without (arco)", this->name_,
+        fmt::format("{}: key ({}) is missing; it is required without (arco)", this->name_,
           known ? "filename_template" : "blocksperfile"));
     }
     this->with("interleave block",
@@ -472,8 +475,8 @@ private:
           (std::uint64_t{ 1 } << (header.levels() - header.bits_per_block)) - 1;
         if (name.parts.empty() && last / header.interleave / header.blocks_per_file != 0)
         {
-          throw Refused(fmt::format("is {}, one file, in which {} of {} blocks have a place; a "
-                                    "part %0Nx is needed",
+          throw Refused(fmt::format("is {}, a single file, which holds {} of {} blocks; a part "
+                                    "%0Nx is required",
             shown(text), header.blocks_per_file, last + 1));
         }
       });
@@ -490,14 +493,14 @@ private:
     }
     if (numbers.size() > 3)
     {
-      throw Refused(fmt::format("has ({}); (from,to,by), (from,to) and (step) are allowed", text));
+      throw Refused(fmt::format("has ({}); allowed are (from,to,by), (from,to) and (step)", text));
     }
     constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
     StepRange range;
     range.first = to_integer(numbers[0], -kMost, kMost, "a step");
     range.last = numbers.size() > 1 ? to_integer(numbers[1], range.first, kMost, "the last step")
                                     : range.first;
-    range.by = numbers.size() > 2 ? to_integer(numbers[2], 1, kMost, "the distance of steps") : 1;
+    range.by = numbers.size() > 2 ? to_integer(numbers[2], 1, kMost, "the step interval") : 1;
     return range;
   }
 
@@ -535,8 +538,8 @@ private:
       const std::size_t end = rest.find(')');
       if (rest.front() != '(' || end == std::string_view::npos)
       {
-        throw Refused(fmt::format("has {}; 'first last template', 'template (from,to,by) ...' and "
-                                  "'* * template' are allowed",
+        throw Refused(fmt::format("has {}; allowed are 'first last template', 'template "
+                                  "(from,to,by) ...' and '* * template'",
           shown(rest)));
       }
       time.ranges.push_back(parse_range(rest.substr(1, end - 1)));
@@ -554,8 +557,8 @@ private:
     }
     else if (time.ranges.empty())
     {
-      throw Refused("has no steps; 'first last template', 'template (from,to,by) ...' and "
-                    "'* * template' are allowed");
+      throw Refused("has no steps; allowed are 'first last template', 'template (from,to,by) "
+                    "...' and '* * template'");
     }
     std::int64_t count = 0;
     for (const StepRange& range : time.ranges)
@@ -565,13 +568,13 @@ private:
     }
     if (count > kMostSteps)
     {
-      throw Refused(fmt::format("has more than {} steps; that many are allowed", kMostSteps));
+      throw Refused(fmt::format("has more than {} steps, the maximum", kMostSteps));
     }
     const format::TimeTemplate name = format::parse_time_template(time.name_template);
     if (this->header_.arco == 0 && !name.has_number && (count > 1 || time.listed))
     {
-      throw Refused(fmt::format("has several steps and the template {}, the same for all; one with "
-                                "%d, %Nd or %0Nd is needed",
+      throw Refused(fmt::format("has several steps with the same template {}; %d, %Nd or %0Nd is "
+                                "required",
         shown(time.name_template)));
     }
   }
@@ -585,7 +588,8 @@ private:
         header.time.ranges[0].first != header.time.ranges[0].last))
     {
       throw Error(ErrorCode::Corrupt,
-        fmt::format("{}: (filename_template) is {}, one file; several steps need a part %0Nx",
+        fmt::format("{}: (filename_template) is {}, a single file; several steps require a part "
+                    "%0Nx",
           this->name_, shown(header.filename_template)));
     }
     for (const Field& field : header.fields)
@@ -595,8 +599,8 @@ private:
       if (header.arco != 0 && a_path)
       {
         throw Error(ErrorCode::Corrupt,
-          fmt::format("{}: with (arco), the field '{}' would be a folder; names without '/' are "
-                      "allowed",
+          fmt::format("{}: with (arco), the field '{}' would be a folder; its name must not "
+                      "contain '/'",
             this->name_, field.name));
       }
     }
@@ -606,7 +610,7 @@ private:
   {
     if (text != "little" && text != "big" && text != "1" && text != "0")
     {
-      throw Refused(fmt::format("is {}; little and big, or 1 and 0, are allowed", shown(text)));
+      throw Refused(fmt::format("is {}; allowed are little and big, or 1 and 0", shown(text)));
     }
     this->header_.big_endian = text == "big" || text == "0";
   }
@@ -616,7 +620,7 @@ private:
     const std::vector<double> values = to_finite(text);
     if (values.size() < 2 * static_cast<std::size_t>(this->header_.axes) || values.size() % 2 != 0)
     {
-      throw Refused(fmt::format("has {} numbers; two for each of the {} axes are needed",
+      throw Refused(fmt::format("has {} numbers; two for each of the {} axes are required",
         values.size(), this->header_.axes));
     }
     std::array<double, 6> box{ 0, 1, 0, 1, 0, 1 };
@@ -629,7 +633,7 @@ private:
     const std::vector<double> values = to_finite(text);
     if (values.size() != 16)
     {
-      throw Refused(fmt::format("has {} numbers; 16, row by row, are allowed", values.size()));
+      throw Refused(fmt::format("has {} numbers; 16 are required, row by row", values.size()));
     }
     this->header_.logic_to_physic.emplace();
     std::copy(values.begin(), values.end(), this->header_.logic_to_physic->begin());
@@ -640,7 +644,7 @@ private:
     const std::vector<std::string_view> words = words_of(text);
     if (words.size() < 3)
     {
-      throw Refused(fmt::format("has {} numbers; 3 are needed", words.size()));
+      throw Refused(fmt::format("has {} numbers; 3 are required", words.size()));
     }
     for (std::size_t axis = 0; axis != 3; ++axis)
     {
@@ -678,8 +682,8 @@ Header parse_header(std::string_view text, const std::string& name)
   if (begin.substr(0, 8) == "<dataset")
   {
     throw Error(ErrorCode::UnsupportedVersion,
-      fmt::format("{}: is XML, a <dataset> of several datasets (.midx) or an old form; open the "
-                  ".idx files that it names",
+      fmt::format("{}: is XML, a <dataset> of several datasets (.midx) or of an old form; open "
+                  "the .idx files it refers to",
         name));
   }
   if (text.size() > kMostTextBytes)
@@ -690,7 +694,8 @@ Header parse_header(std::string_view text, const std::string& name)
   }
   if (text.find('\0') != std::string_view::npos)
   {
-    throw Error(ErrorCode::NotABatFile, fmt::format("{}: is no text: it has a zero byte", name));
+    throw Error(
+      ErrorCode::NotABatFile, fmt::format("{}: is not a text file: it contains a zero byte", name));
   }
   return Parser(text, name).parse();
 }

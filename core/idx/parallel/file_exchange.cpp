@@ -215,9 +215,9 @@ void check_complete(const ExchangeSource& source, const FileBlocks& file)
             p[axis] = whole.lower[axis] + steps[axis].array + i[axis] * steps[axis].array_step;
           }
           throw Error(ErrorCode::InvalidArgument,
-            fmt::format("no rank has the sample at {} {} {}, and the box of all pieces is {} to "
-                        "{}, {} to {}, {} to {}: pieces have to cover it, or missing samples "
-                        "be allowed",
+            fmt::format("no rank has the sample at {} {} {}, but the box of all pieces is {} to "
+                        "{}, {} to {}, {} to {}: pieces must cover it, unless missing samples "
+                        "are allowed",
               p[0], p[1], p[2], whole.lower[0], whole.upper[0], whole.lower[1], whole.upper[1],
               whole.lower[2], whole.upper[2]));
         }

@@ -54,8 +54,8 @@ void check_box(const LogicalBox& box)
       box.upper[axis] >= kMostCoordinate)
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format(
-          "a piece has the box {}; boxes with samples, from 0 on, are allowed", text_of(box)));
+        fmt::format("a piece has the box {}; boxes must contain samples and start at 0 or above",
+          text_of(box)));
     }
   }
 }
@@ -75,7 +75,7 @@ void check_pieces(const GridPieces& mine)
       std::count(piece.values.begin(), piece.values.end(), nullptr) != 0)
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("a piece has {} arrays, {} of them null; there are {} fields",
+        fmt::format("a piece has {} arrays, {} of them null; expected one for each of {} fields",
           piece.values.size(), std::count(piece.values.begin(), piece.values.end(), nullptr),
           mine.fields.size()));
     }
@@ -171,7 +171,7 @@ private:
     if (here != there)
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{}: rank {} has the fields {}; rank {} has {}", this->path_.string(),
+        fmt::format("{}: rank {} has the fields {}, but rank {} has {}", this->path_.string(),
           this->comm_.rank(), here, first, there));
     }
     for (std::size_t axis = 0; axis != 3; ++axis)
@@ -182,8 +182,8 @@ private:
         differ(this->mine_.spacing[axis], this->shape_.spacing[axis]))
       {
         throw Error(ErrorCode::InvalidArgument,
-          fmt::format("{}: along axis {}, rank {} has origin {} and spacing {}; rank {} has {} and "
-                      "{}",
+          fmt::format("{}: along axis {}, rank {} has origin {} and spacing {}, but rank {} has "
+                      "{} and {}",
             this->path_.string(), axis, this->comm_.rank(), this->mine_.origin[axis],
             this->mine_.spacing[axis], first, this->shape_.origin[axis],
             this->shape_.spacing[axis]));

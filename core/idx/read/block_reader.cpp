@@ -485,7 +485,7 @@ private:
   {
     const std::filesystem::path folder = this->source_.folder / this->folder_name_;
     throw Error(ErrorCode::NotFound,
-      fmt::format("{}: is not there; time step {} is not, or not yet, written",
+      fmt::format("{}: does not exist; time step {} has not been written, or not yet",
         this->source_.header.arco != 0 ? folder.string() : path.string(), this->read_.step));
   }
 
@@ -514,8 +514,8 @@ private:
     }
     throw Error(ErrorCode::Corrupt,
       fmt::format(
-        "{}: has {} bytes, and no block beyond the first 4 GiB: its writer, PIDX, cut the "
-        "offsets to 32 bits; where blocks are is not known",
+        "{}: has {} bytes, but block offsets only up to 4 GiB: its writer, PIDX, truncated them "
+        "to 32 bits, so later blocks cannot be located",
         file.name(), file.size()));
   }
 
@@ -529,7 +529,7 @@ private:
     {
       fail(file, begin->block, ErrorCode::Truncated,
         fmt::format(
-          "cannot be found: the headers of {} blocks of {} fields end at {}, and the file "
+          "cannot be found: the headers of {} blocks of {} fields end at {}, but the file ends "
           "at {}",
           header.blocks_per_file, header.fields.size(), headers_end, file.size()));
     }
@@ -583,7 +583,7 @@ private:
     {
       this->fail(file, block, ErrorCode::UnsupportedVersion,
         fmt::format(
-          "has the codec {}; raw, zip and lz4 are read", format::name_of_codec(record.codec)));
+          "has codec {}; supported are raw, zip and lz4", format::name_of_codec(record.codec)));
     }
     const std::uint64_t most = format::most_packed_bytes(this->raw_bytes_);
     if (raw ? record.bytes != this->raw_bytes_ : record.bytes > most)
@@ -591,20 +591,20 @@ private:
       this->fail(file, block, ErrorCode::Corrupt,
         raw ? fmt::format("has {} bytes; a raw block of {} samples has {}", record.bytes,
                 std::uint64_t{ 1 } << this->source_.header.bits_per_block, this->raw_bytes_)
-            : fmt::format("has {} bytes packed; at most {} are allowed", record.bytes, most));
+            : fmt::format("has {} packed bytes; at most {} are allowed", record.bytes, most));
     }
     if (record.offset < headers_end)
     {
       this->fail(file, block, ErrorCode::Corrupt,
         fmt::format(
-          "begins at {}, inside the headers, which end at {}", record.offset, headers_end));
+          "starts at {}, inside the headers, which end at {}", record.offset, headers_end));
     }
     const bool may_be_cut = this->source_.header.pidx && raw;
     if (record.offset > file.size() || (!may_be_cut && record.bytes > file.size() - record.offset))
     {
       this->fail(file, block, ErrorCode::Truncated,
-        fmt::format("lies at [{}, +{}), outside of the file of {} bytes", record.offset,
-          record.bytes, file.size()));
+        fmt::format("lies at [{}, +{}), outside the file of {} bytes", record.offset, record.bytes,
+          file.size()));
     }
   }
 
@@ -705,7 +705,7 @@ private:
     if (needed > available)
     {
       this->fail(file, found.block, ErrorCode::Truncated,
-        fmt::format("at offset {} has {} bytes of samples in the box, and the file ends after {}",
+        fmt::format("at offset {} has {} bytes of samples in the box, but the file ends after {}",
           found.record.offset, needed, available));
     }
   }

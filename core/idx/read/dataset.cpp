@@ -70,7 +70,7 @@ struct Dataset::Impl
     if (level < 0 || level > this->order.levels())
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{}: level {} was asked for; 0 to {} are there", this->name, level,
+        fmt::format("{}: level {} is out of range; allowed are 0 to {}", this->name, level,
           this->order.levels()));
     }
   }
@@ -80,7 +80,7 @@ struct Dataset::Impl
     if (index >= this->header.fields.size())
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{}: field {} was asked for; there are {}", this->name, index,
+        fmt::format("{}: field {} is out of range; the file has {}", this->name, index,
           this->header.fields.size()));
     }
     return this->header.fields[index];
@@ -106,7 +106,7 @@ struct Dataset::Impl
       const std::vector<std::int64_t> steps = dataset.steps();
       if (steps.empty())
       {
-        throw Error(ErrorCode::NotFound, fmt::format("{}: no time step is there yet", this->name));
+        throw Error(ErrorCode::NotFound, fmt::format("{}: no time steps yet", this->name));
       }
       return steps.front();
     }
@@ -114,7 +114,7 @@ struct Dataset::Impl
     {
       const std::vector<std::int64_t> steps = dataset.steps();
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{}: time step {} was asked for; there are {}, from {} to {}", this->name,
+        fmt::format("{}: unknown time step {}; the file has {}, from {} to {}", this->name,
           *query.step, steps.size(), steps.front(), steps.back()));
     }
     return *query.step;
@@ -127,8 +127,8 @@ struct Dataset::Impl
     if (coarse.level < 0 || coarse.level > query.level)
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{}: samples of level {} are no part of level {}", this->name, coarse.level,
-          query.level));
+        fmt::format("{}: samples of level {} are not contained in level {}", this->name,
+          coarse.level, query.level));
     }
     if (coarse.level < this->order.bits_per_block() && coarse.level != query.level)
     {
@@ -217,7 +217,8 @@ std::size_t Dataset::field_index(std::string_view name) const
     names.push_back(field.name);
   }
   throw Error(ErrorCode::InvalidArgument,
-    fmt::format("{}: there is no field '{}', only {}", this->name(), name, fmt::join(names, ", ")));
+    fmt::format(
+      "{}: unknown field '{}'; available: {}", this->name(), name, fmt::join(names, ", ")));
 }
 
 Geometry Dataset::geometry() const
@@ -241,8 +242,8 @@ std::vector<double> Dataset::times() const
   if (times.size() != steps.size())
   {
     throw Error(ErrorCode::Corrupt,
-      fmt::format("{}: (parabat_times) has {} times; there are {} time steps", this->name(),
-        times.size(), steps.size()));
+      fmt::format("{}: (parabat_times) has {} times for {} time steps", this->name(), times.size(),
+        steps.size()));
   }
   return times;
 }
@@ -363,7 +364,8 @@ ReadReport Dataset::read(
   if (needed != bytes)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: field '{}' at level {} has {} samples of {} bytes; the array has {} bytes",
+      fmt::format("{}: field '{}' at level {} has {} samples of {} bytes, but the array has {} "
+                  "bytes",
         impl.name, field.name, query.level, lattice.samples(), field.sample_bytes(), bytes));
   }
   BlockRead read;

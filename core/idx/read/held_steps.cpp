@@ -83,8 +83,8 @@ void HeldSteps::check_not_replaced(
   if (same_text && folder && !std::filesystem::exists(folder->path()))
   {
     throw Error(ErrorCode::NotFound,
-      fmt::format("{}: is not there any more; time step {} has been replaced or removed since the "
-                  "dataset was opened",
+      fmt::format("{}: no longer exists; time step {} was replaced or removed after the dataset "
+                  "was opened",
         folder->path(), step));
   }
   if (!same_text || (folder && !folder->is_as_opened()))
@@ -133,8 +133,8 @@ bool HeldSteps::names_still(std::int64_t step, bool is_there) const
 void HeldSteps::fail_as_replaced(std::int64_t step) const
 {
   throw Error(ErrorCode::CannotOpen,
-    fmt::format("{}: time step {} has been replaced or removed since the dataset was opened; open "
-                "it again",
+    fmt::format("{}: time step {} was replaced or removed after the dataset was opened; open it "
+                "again",
       this->path_.string(), step));
 }
 }

@@ -37,8 +37,7 @@ void add_listed(const format::FileNames::Listing& listing, const std::filesystem
     if (steps.size() == kMostSteps)
     {
       throw Error(ErrorCode::Corrupt,
-        fmt::format(
-          "{}: has more than {} time steps; that many are allowed", where.string(), kMostSteps));
+        fmt::format("{}: has more than {} time steps, the maximum", where.string(), kMostSteps));
     }
     steps.push_back(*step);
   }

@@ -63,7 +63,7 @@ std::vector<std::size_t> only_field(const Dataset& dataset)
   if (found.size() != 1)
   {
     refuse(dataset,
-      fmt::format("{} can be the velocity of {}; {}: name the one or those that it is",
+      fmt::format("{} can be the velocity in {}; {}: specify the field or fields",
         found.empty() ? "no single field" : "several fields", list_of(dataset.fields()), kAllowed));
   }
   return found;
@@ -86,14 +86,14 @@ std::vector<std::size_t> fields_of(const Dataset& dataset, const std::vector<std
     {
       refuse(dataset,
         fmt::format(
-          "field {} of {} for the velocity; {}", type_text(field), names.size(), kAllowed));
+          "field {} is one of {} for the velocity; {}", type_text(field), names.size(), kAllowed));
     }
     const Field& first = dataset.fields()[fields.front()];
     if (field.type != first.type)
     {
       refuse(dataset,
-        fmt::format("fields {} and {}: those of a velocity have one type", type_text(first),
-          type_text(field)));
+        fmt::format("fields {} and {}: the fields of a velocity must have the same type",
+          type_text(first), type_text(field)));
     }
   }
   return fields;
@@ -105,7 +105,7 @@ BrickGrid grid_of(
   const Geometry geometry = dataset.geometry();
   if (!geometry.warning.empty())
   {
-    refuse(dataset, geometry.warning + "; velocities are those along the axes of the samples");
+    refuse(dataset, geometry.warning + "; velocities must be along the axes of the samples");
   }
   const Field& field = dataset.fields()[fields.front()];
   BrickGrid grid;
@@ -131,16 +131,16 @@ void check_times(const Dataset& dataset, const std::vector<double>& times)
 {
   if (times.empty())
   {
-    throw Error(ErrorCode::NotFound, fmt::format("{}: no time step is there yet", dataset.name()));
+    throw Error(ErrorCode::NotFound, fmt::format("{}: no time steps yet", dataset.name()));
   }
   for (std::size_t i = 0; i != times.size(); ++i)
   {
     if (!std::isfinite(times[i]) || (i != 0 && !(times[i] > times[i - 1])))
     {
       throw Error(ErrorCode::Corrupt,
-        fmt::format("{}: the time of step {} of {} is {}{}; times are finite and increase",
+        fmt::format("{}: the time of step {} of {} is {}{}; times must be finite and increase",
           dataset.name(), i, times.size(), times[i],
-          i == 0 ? "" : fmt::format(", and the one before it {}", times[i - 1])));
+          i == 0 ? "" : fmt::format(", after {}", times[i - 1])));
     }
   }
 }
@@ -347,8 +347,8 @@ std::uint64_t VelocitySource::read(std::size_t level, std::uint64_t brick, Brick
   if (level >= impl.steps.size() || brick >= impl.grid.brick_count())
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: brick {} of time level {}; there are {} and {}", impl.dataset.name(), brick,
-        level, impl.grid.brick_count(), impl.steps.size()));
+      fmt::format("{}: brick {} of time step {} is out of range; the dataset has {} and {}",
+        impl.dataset.name(), brick, level, impl.grid.brick_count(), impl.steps.size()));
   }
   const std::array<std::int64_t, 3> place = impl.grid.brick_place(brick);
   Lattice lattice;

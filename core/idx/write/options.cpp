@@ -224,6 +224,6 @@ void set_option(WriteOptions& options, const std::string& name, const OptionValu
     names.push_back(row.name);
   }
   throw Error(ErrorCode::InvalidArgument,
-    fmt::format("there is no option '{}'; those are {}", name, fmt::join(names, ", ")));
+    fmt::format("unknown option '{}'; available: {}", name, fmt::join(names, ", ")));
 }
 }

@@ -63,14 +63,14 @@ void check_name(const std::filesystem::path& path)
   const std::string name = path.stem().string();
   if (path.extension() != ".idx" || name.empty())
   {
-    fail(path, "is the name of no .idx file: NAME.idx is needed");
+    fail(path, "is not the name of an .idx file; use NAME.idx");
   }
   const std::string problem = format::problem_of_name(name);
   if (!problem.empty() || name.find_first_of("%#") != std::string::npos || name.front() == ' ')
   {
     fail(path,
-      fmt::format("the name {}; it is part of a template in the text",
-        problem.empty() ? "has '%' or '#', or begins with a blank" : problem));
+      fmt::format("the name {}; it becomes part of a template in the text",
+        problem.empty() ? "contains '%' or '#', or starts with a space" : problem));
   }
 }
 
@@ -96,16 +96,16 @@ void check_grid(const std::filesystem::path& path, const Grid& grid)
       grid.first[axis] > kMostSamples - count)
     {
       fail(path,
-        fmt::format("along {}, {} samples from {} were given; at least one, from 0 on, up "
-                    "to 2^{}, is allowed",
+        fmt::format("along {}, {} samples starting at {} were given; at least one sample is "
+                    "required, at 0 or above, up to 2^{}",
           kAxes[axis], count, grid.first[axis], kMostDigits));
     }
     if (!std::isfinite(grid.origin[axis]) || !std::isfinite(grid.spacing[axis]) ||
       !(grid.spacing[axis] > 0))
     {
       fail(path,
-        fmt::format("along {}, origin {} and spacing {} were given; finite numbers, and "
-                    "spacings above 0, are allowed",
+        fmt::format("along {}, origin {} and spacing {} were given; both must be finite, and the "
+                    "spacing above 0",
           kAxes[axis], grid.origin[axis], grid.spacing[axis]));
     }
     samples = std::min<__int128>(samples * count, __int128{ 1 } << 62);
@@ -123,7 +123,7 @@ void check_grid(const std::filesystem::path& path, const Grid& grid)
   {
     fail(path,
       fmt::format(
-        "{} fields were given; 1 to {} are allowed", grid.fields.size(), format::kMostFields));
+        "{} fields were given; allowed are 1 to {}", grid.fields.size(), format::kMostFields));
   }
   std::set<std::string> names;
   for (const FieldValues& field : grid.fields)
@@ -136,7 +136,7 @@ void check_grid(const std::filesystem::path& path, const Grid& grid)
     if (field.components < 1 || field.components > kMostFieldComponents)
     {
       fail(path,
-        fmt::format("field '{}' has {} components; 1 to {} are allowed", field.name,
+        fmt::format("field '{}' has {} components; allowed are 1 to {}", field.name,
           field.components, kMostFieldComponents));
     }
     if (!names.insert(field.name).second)
@@ -150,32 +150,31 @@ void check_options(const std::filesystem::path& path, const Grid& grid, const Wr
 {
   if (const std::int64_t step = options.step_number(); step < 0 || step > kMaxStep)
   {
-    fail(path, fmt::format("time step {} was given; 0 to {} are allowed", step, kMaxStep));
+    fail(path, fmt::format("the time step is {}; allowed are 0 to {}", step, kMaxStep));
   }
   if (options.time && !std::isfinite(*options.time))
   {
-    fail(path, fmt::format("the time {} was given; finite times are allowed", *options.time));
+    fail(path, fmt::format("the time is {}; times must be finite", *options.time));
   }
   if (options.bits_per_block < 0 || options.bits_per_block > kMostBitsPerBlock)
   {
     fail(path,
-      fmt::format("{} bits per block were asked for; 1 to {}, and 0 to let them be chosen, "
-                  "are allowed",
+      fmt::format("bits per block is {}; allowed are 1 to {}, or 0 to choose automatically",
         options.bits_per_block, kMostBitsPerBlock));
   }
   if (options.zip_level < 1 || options.zip_level > 9)
   {
-    fail(path, fmt::format("zip level {} was asked for; 1 to 9 are allowed", options.zip_level));
+    fail(path, fmt::format("the zip level is {}; allowed are 1 to 9", options.zip_level));
   }
   if (options.dialect == Dialect::PIDX)
   {
     if (options.codec != Codec::Raw)
     {
-      fail(path, "PIDX reads raw blocks only; zip or lz4 was asked for");
+      fail(path, "PIDX reads raw blocks only; zip or lz4 was requested");
     }
     if (grid.first != std::array<std::int64_t, 3>{})
     {
-      fail(path, "PIDX's boxes begin at 0 0 0; the grid does not");
+      fail(path, "boxes of PIDX start at 0 0 0, but the grid does not");
     }
   }
 }
@@ -213,7 +212,7 @@ std::string filename_template(const Header& header, const std::string& folder, S
 std::string difference(const Header& there, const Header& step)
 {
   const auto told = [](const char* what, const std::string& a, const std::string& b)
-  { return fmt::format("its {} is '{}', that of the step '{}'", what, a, b); };
+  { return fmt::format("its {} is '{}', that of the new step is '{}'", what, a, b); };
   const auto fields_of = [](Header header)
   {
     for (Field& field : header.fields)
@@ -239,18 +238,18 @@ std::string difference(const Header& there, const Header& step)
   }
   if (fields_of(there) != fields_of(step))
   {
-    return told("list of fields", fields_of(there), fields_of(step));
+    return told("field list", fields_of(there), fields_of(step));
   }
   if (there.bits != step.bits || there.bits_per_block != step.bits_per_block ||
     there.blocks_per_file != step.blocks_per_file || there.interleave != step.interleave)
   {
-    return told("cut into blocks and files",
+    return told("division into blocks and files",
       fmt::format("{} {} {}", there.bits, there.bits_per_block, there.blocks_per_file),
       fmt::format("{} {} {}", step.bits, step.bits_per_block, step.blocks_per_file));
   }
   if (there.physic_box != step.physic_box || there.logic_to_physic != step.logic_to_physic)
   {
-    return "its place in space is another";
+    return "its position in space differs";
   }
   if (there.filename_template != step.filename_template ||
     there.time.name_template != step.time.name_template || there.time.listed)
@@ -265,19 +264,19 @@ std::string problem_of_field_name(const std::string& name)
 {
   if (name.empty() || !is_utf8(name))
   {
-    return name.empty() ? "is empty" : "is not UTF-8";
+    return name.empty() ? "is empty" : "is not valid UTF-8";
   }
   for (const char c : name)
   {
     if (static_cast<unsigned char>(c) <= 32 || c == 127 || std::strchr("+#()[]/\"\\", c))
     {
-      return fmt::format("has {}; names have no blanks, control characters, brackets, quotes, "
-                         "slashes, '+' and '#'",
-        static_cast<unsigned char>(c) <= 32 || c == 127 ? "a blank or a control character"
+      return fmt::format("contains {}; names must not contain spaces, control characters, "
+                         "brackets, quotes, slashes, '+' or '#'",
+        static_cast<unsigned char>(c) <= 32 || c == 127 ? "a space or a control character"
                                                         : fmt::format("'{}'", c));
     }
   }
-  return name == "." || name == ".." ? "is the name of a folder" : "";
+  return name == "." || name == ".." ? "is a reserved folder name" : "";
 }
 
 std::vector<std::string> allowed_field_names(const std::vector<std::string>& names)
@@ -347,7 +346,7 @@ Header plan_header(const std::filesystem::path& path, const Grid& grid, const Wr
   if (digits > kMostDigits)
   {
     fail(path,
-      fmt::format("the grid needs {} digits of bits; at most {} are allowed", digits, kMostDigits));
+      fmt::format("the grid needs {} bit digits; at most {} are allowed", digits, kMostDigits));
   }
   int b = options.bits_per_block;
   if (b == 0)
@@ -392,8 +391,8 @@ Header plan_header(const std::filesystem::path& path, const Grid& grid, const Wr
   if (pidx && (blocks - 1) >> (4 * width) != 0)
   {
     fail(path,
-      fmt::format("the grid has {} blocks; PIDX's names have 4 digits: ask for more bits "
-                  "per block",
+      fmt::format("the grid has {} blocks, but names in PIDX have 4 digits: use more bits per "
+                  "block",
         blocks));
   }
   header.filename_template = fmt::format("%0{}x.bin", width);

@@ -105,7 +105,7 @@ Series::Series(std::filesystem::path path)
   if (this->lock_->state() == io::LockFile::State::Taken)
   {
     throw Error(ErrorCode::CannotOpen,
-      fmt::format("{}: another process is writing this dataset; write again when it has finished",
+      fmt::format("{}: another process is writing this dataset; try again when it has finished",
         this->path_.string()));
   }
 }
@@ -134,7 +134,7 @@ void Series::fail(const WriteOptions& options, const std::string& what) const
   const bool is_implied = options.mode == WriteMode::Auto && options.step;
   throw Error(ErrorCode::InvalidArgument,
     fmt::format("{}: {}{}", this->path_.string(), what,
-      is_implied ? "; mode=\"replace\" replaces the whole dataset by this step" : ""));
+      is_implied ? "; mode=\"replace\" replaces the whole dataset with this step" : ""));
 }
 
 Header Series::with_step(Header step, const WriteOptions& options) const
@@ -142,8 +142,8 @@ Header Series::with_step(Header step, const WriteOptions& options) const
   const WriteMode mode = options.effective_mode();
   if (!this->problem_.empty() && mode != WriteMode::Replace)
   {
-    this->fail(
-      options, fmt::format("a step cannot be added to what is there ({})", this->problem_));
+    this->fail(options,
+      fmt::format("the step cannot be added to the existing dataset ({})", this->problem_));
   }
   if (!this->there_)
   {
@@ -159,7 +159,7 @@ Header Series::with_step(Header step, const WriteOptions& options) const
   const std::string other = difference(*this->there_, step);
   if (mode == WriteMode::AddStep && !other.empty())
   {
-    this->fail(options, fmt::format("the step cannot be added: of the dataset, {}", other));
+    this->fail(options, fmt::format("the step cannot be added: in the dataset, {}", other));
   }
   if (this->steps_kept(options).empty())
   {
@@ -168,8 +168,7 @@ Header Series::with_step(Header step, const WriteOptions& options) const
     {
       this->fail(options,
         fmt::format(
-          "there is another dataset ({}); in PIDX's dialect, remove it and its folder first",
-          other));
+          "a different dataset exists ({}); for PIDX, remove it and its folder first", other));
     }
     if (files_there == step.filename_template && names_step(*this->there_, options.step_number()))
     {
@@ -180,7 +179,7 @@ Header Series::with_step(Header step, const WriteOptions& options) const
   }
   if (!other.empty())
   {
-    this->fail(options, fmt::format("the step cannot be added: of the dataset, {}", other));
+    this->fail(options, fmt::format("the step cannot be added: in the dataset, {}", other));
   }
   return this->added(std::move(step), options);
 }
@@ -252,15 +251,17 @@ Header Series::added(Header step, const WriteOptions& options) const
   if (options.time.has_value() == there.times.empty())
   {
     this->fail(options,
-      there.times.empty() ? "the steps that are there have no times; the new one has"
-                          : "the steps that are there have times; the new one has none");
+      there.times.empty() ? "the existing steps have no times, but the new one has"
+                          : "the existing steps have times, but the new one has none");
   }
   if (options.time)
   {
     std::vector<double> times = there.times;
     if (times.size() != of_times)
     {
-      this->fail(options, "(parabat_times) has another number of times than there are steps");
+      this->fail(options,
+        "the number of times in (parabat_times) differs from the number of "
+        "steps");
     }
     times.resize(before.size());
     is_new ? void(times.insert(times.begin() + at, *options.time))
@@ -268,7 +269,7 @@ Header Series::added(Header step, const WriteOptions& options) const
     if (!std::is_sorted(times.begin(), times.end()))
     {
       this->fail(options,
-        fmt::format("the time {} of step {} is not between those of the steps beside it",
+        fmt::format("the time {} of step {} is not between those of the neighbouring steps",
           *options.time, number));
     }
     step.times = std::move(times);
@@ -305,7 +306,7 @@ bool Series::has_copies() const
         const std::string folder = folder_name(this->path_) + "/";
         if (name.compare(name.compare(0, 2, "./") == 0 ? 2 : 0, folder.size(), folder) == 0)
         {
-          throw Error(ErrorCode::Cancelled, "names the same folder");
+          throw Error(ErrorCode::Cancelled, "refers to the same folder");
         }
       });
     if (unread && unread->code() == ErrorCode::Cancelled)

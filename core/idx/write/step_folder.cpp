@@ -131,7 +131,7 @@ StepFolder::StepFolder(std::filesystem::path target)
         break;
       }
     }
-    fail(parent, "cannot make a folder in it", errno);
+    fail(parent, "cannot create a folder in it", errno);
   }
   catch (...)
   {
@@ -151,7 +151,7 @@ void StepFolder::make_parents()
     {
       if (!S_ISDIR(status.st_mode))
       {
-        fail(folder, "is no folder", ENOTDIR);
+        fail(folder, "is not a folder", ENOTDIR);
       }
       break;
     }
@@ -166,7 +166,7 @@ void StepFolder::make_parents()
     }
     else if (errno != EEXIST)
     {
-      fail(folder, "cannot be made", errno);
+      fail(folder, "cannot be created", errno);
     }
   }
 }
@@ -182,7 +182,7 @@ void StepFolder::commit(bool flush)
   if (is_there ? !exchange(this->temporary_, this->target_)
                : ::rename(this->temporary_.c_str(), this->target_.c_str()) != 0)
   {
-    fail(this->target_, "cannot be renamed into place; what was there before is unchanged", errno);
+    fail(this->target_, "cannot be renamed into place; the previous dataset is unchanged", errno);
   }
   this->committed_ = true;
   this->exchanged_ = is_there;

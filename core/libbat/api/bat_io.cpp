@@ -76,7 +76,7 @@ Layout layout_of(int number, const std::string& what)
 {
   if (number <= BTD_UNKNOWN || number > BTD_MAT4_DOUBLE)
   {
-    refuse(fmt::format("{} of the unknown type {}", what, number));
+    refuse(fmt::format("{} of unknown type {}", what, number));
   }
   if (number < BTD_VEC2_I8)
   {
@@ -136,7 +136,7 @@ ParticleView declared(const State& state, ParticleView view)
 ParticleView view_of(const State& state)
 {
   ParticleView view;
-  view.count = need_size(state.positions.size, "the number of positions");
+  view.count = need_size(state.positions.size, "the position count");
   view.positions = ArrayView::packed(ScalarType::Float32, 3, nullptr);
   if (view.count == 0)
   {
@@ -155,7 +155,7 @@ ParticleView view_of(const State& state)
     if (need_size(column.size, "the size of " + what) < view.count)
     {
       refuse(
-        fmt::format("{} has {} values; there are {} particles", what, column.size, view.count));
+        fmt::format("{} has {} values, but there are {} particles", what, column.size, view.count));
     }
     AttributeView attribute;
     attribute.name = column.name;
@@ -448,7 +448,7 @@ uint64_t bat_io_write(BATParticleState state, const char* file_name)
       check(options);
       need_size(options.target_bytes, "bytes_per_subfile");
       need_at_most(static_cast<std::int32_t>(s.fixed_aggregators),
-        std::numeric_limits<std::int32_t>::max(), "the number of aggregators");
+        std::numeric_limits<std::int32_t>::max(), "the aggregator count");
     });
   if (status == BAT_OK)
   {
@@ -563,9 +563,10 @@ void bat_io_get_attribute_description(
       need(type, "result pointer") = BTD_UNKNOWN;
       need(range, "result pointer");
       const auto& attributes = need(static_cast<File*>(file), "file").dataset.attributes();
-      if (need_size(id, "the number of the attribute") >= attributes.size())
+      if (need_size(id, "the attribute number") >= attributes.size())
       {
-        refuse(fmt::format("attribute number {}; there are {}", id, attributes.size()));
+        refuse(fmt::format(
+          "attribute number {} is out of range; the file has {}", id, attributes.size()));
       }
       const bat::Attribute& attribute = attributes[id];
       const bat::Key& key = attribute.keys.back(); // of the value, or of the magnitude

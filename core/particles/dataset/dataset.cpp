@@ -146,7 +146,7 @@ Dataset::Impl::Impl(libbat::Top top_of_paper, OpenOptions options)
         !same_schema(leaf->attributes(), this->attributes))
       {
         throw Error(ErrorCode::Corrupt,
-          fmt::format("{}: changed since {} was opened", leaf->name(), this->name));
+          fmt::format("{}: changed after {} was opened", leaf->name(), this->name));
       }
       return leaf;
     });
@@ -195,7 +195,7 @@ std::unique_ptr<LeafSource> Dataset::Impl::open_own(std::size_t i) const
   const format::LeafRecord& record = this->top->leaf_files().leaves[i];
   const std::string path = this->leaves_[i].path.string();
   const std::string role =
-    fmt::format("; it is leaf file {} of {} of {}", i + 1, this->leaves_.size(), this->name);
+    fmt::format("; leaf file {} of {} in {}", i + 1, this->leaves_.size(), this->name);
   const auto bad = [&](ErrorCode code, const std::string& what)
   { throw Error(code, fmt::format("{}: {}{}", path, what, role)); };
   const auto open = [&]
@@ -218,20 +218,20 @@ std::unique_ptr<LeafSource> Dataset::Impl::open_own(std::size_t i) const
     file.particle_count() != record.particles || file.file_bytes() != record.file_bytes)
   {
     bad(ErrorCode::Corrupt,
-      fmt::format("is another file than the one that was written: {} particles and checksum "
-                  "{:016x} instead of {} and {:016x}",
+      fmt::format("differs from the file that was written: {} particles and checksum {:016x} "
+                  "instead of {} and {:016x}",
         file.particle_count(), file.impl().header.header_checksum, record.particles,
         record.header_checksum));
   }
   if (file.position_type() != this->position_type ||
     !same_schema(file.attributes(), this->attributes))
   {
-    bad(ErrorCode::Corrupt, "has other attributes than the top file says");
+    bad(ErrorCode::Corrupt, "its attributes differ from those in the top file");
   }
   if (!same_sample(file.impl().schema.sample_ids, this->top->schema.sample_ids))
   {
     bad(ErrorCode::Corrupt,
-      fmt::format("has samples of [{}], and the top file of [{}]",
+      fmt::format("has stable samples by [{}], the top file by [{}]",
         fmt::join(file.stable_samples(), ", "),
         fmt::join(format::sample_names(this->top->schema), ", ")));
   }
@@ -541,13 +541,14 @@ const File& Dataset::leaf_file(std::size_t leaf) const
   if (leaf >= count)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: leaf file number {}; there are {}", this->name(), leaf, count));
+      fmt::format(
+        "{}: leaf file number {} is out of range; the dataset has {}", this->name(), leaf, count));
   }
   const auto* own = dynamic_cast<const FileLeaf*>(&this->impl_->leaf(leaf));
   if (!own)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: is a file of the paper's library", this->leaves()[leaf].path.string()));
+      fmt::format("{}: is a libbat file", this->leaves()[leaf].path.string()));
   }
   return own->file();
 }
@@ -663,7 +664,7 @@ void Dataset::read_attribute(std::size_t index, const DatasetSelection& selectio
   if (index >= this->attributes().size())
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: no attribute number {}; there are {}", this->name(), index,
+      fmt::format("{}: attribute number {} is out of range; the file has {}", this->name(), index,
         this->attributes().size()));
   }
   const Attribute& a = this->attributes()[index];

@@ -207,7 +207,7 @@ bool make_leaves_folder(const std::filesystem::path& folder)
   {
     throw Error(error == std::errc::no_space_on_device ? ErrorCode::NoSpace : ErrorCode::CannotOpen,
       fmt::format("{}: cannot create the folder for leaf files: {}", folder.string(),
-        error ? error.message() : "there is something else of this name"));
+        error ? error.message() : "something else has this name"));
   }
   return is_new;
 }
@@ -228,8 +228,8 @@ void check_name(const std::filesystem::path& top)
     {
       throw Error(ErrorCode::InvalidArgument,
         fmt::format(
-          "{}: is no name of a dataset of particles, since readers take what ends in {} for "
-          "another kind of file; allowed are names that end in .bat, or otherwise",
+          "'{}' would be read as another file type, because it ends in {}; use a name ending in "
+          ".bat",
           top.string(), ending));
     }
   }
@@ -269,14 +269,14 @@ LeavesLock::LeavesLock(const std::filesystem::path& top)
   if (this->file_->state() == io::LockFile::State::Taken)
   {
     throw Error(ErrorCode::CannotOpen,
-      fmt::format("{}: another writer is writing this dataset; write again when it has finished",
-        top.string()));
+      fmt::format(
+        "{}: another writer is writing this dataset; retry when it has finished", top.string()));
   }
   if (this->file_->state() == io::LockFile::State::NoFolder)
   {
     throw Error(ErrorCode::CannotOpen,
-      fmt::format("{}: the folder for leaf files is removed again and again by another process",
-        this->folder_.string()));
+      fmt::format(
+        "{}: another process keeps removing the folder for leaf files", this->folder_.string()));
   }
 }
 
@@ -301,8 +301,8 @@ void check_leaf_file(const std::filesystem::path& top, const std::filesystem::pa
   const auto fail = [&](const std::string& what)
   {
     throw Error(ErrorCode::WriteFailed,
-      fmt::format("{}: the leaf file '{}' {}: another process has written this dataset at the same "
-                  "time, and it has to be written again",
+      fmt::format("{}: the leaf file '{}' {}: another process wrote this dataset at the same "
+                  "time; write it again",
         top.string(), leaf.string(), what));
   };
   format::Header header{};
@@ -318,7 +318,7 @@ void check_leaf_file(const std::filesystem::path& top, const std::filesystem::pa
     });
   if (gone)
   {
-    fail(gone->code() == ErrorCode::NotFound ? "is not there any more" : gone->what());
+    fail(gone->code() == ErrorCode::NotFound ? "no longer exists" : gone->what());
   }
   if (header.header_checksum != record.header_checksum)
   {

@@ -274,8 +274,8 @@ std::vector<ValueCount> Dataset::few_values(
   if (attribute >= this->attributes().size())
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: no attribute number {}; there are {}", this->name(), attribute,
-        this->attributes().size()));
+      fmt::format("{}: attribute number {} is out of range; the file has {}", this->name(),
+        attribute, this->attributes().size()));
   }
   const Attribute& about = this->attributes()[attribute];
   std::vector<ValueCount> found;

@@ -208,8 +208,8 @@ query::Column attribute_of(const File& file, std::size_t index)
   if (index >= file.attributes().size())
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format(
-        "{}: no attribute number {}; there are {}", file.name(), index, file.attributes().size()));
+      fmt::format("{}: attribute number {} is out of range; the file has {}", file.name(), index,
+        file.attributes().size()));
   }
   const Attribute& a = file.attributes()[index];
   if (!a.alias)
@@ -273,8 +273,7 @@ const void* File::map_attribute(
     const Attribute& a = this->attributes()[index];
     throw Error(ErrorCode::InvalidArgument,
       fmt::format(
-        "{}: attribute '{}' is {} and lies in no column of its own; only read_attribute() "
-        "gives it",
+        "{}: attribute '{}' is {} and not stored in a column of its own; use read_attribute()",
         this->name(), a.name, to_string(*a.alias, this->attributes())));
   }
   return query::map_column(*this->impl_, column, count, options);

@@ -202,21 +202,21 @@ Histogram Dataset::histogram(
   { throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", this->name(), what)); };
   if (attribute >= this->attributes().size())
   {
-    refuse(
-      fmt::format("no attribute number {}; there are {}", attribute, this->attributes().size()));
+    refuse(fmt::format("attribute number {} is out of range; the file has {}", attribute,
+      this->attributes().size()));
   }
   const std::vector<Key>& keys = this->attributes()[attribute].keys;
   const auto found = std::find_if(
     keys.begin(), keys.end(), [&](const Key& key) { return key.component == component; });
   if (found == keys.end())
   {
-    refuse(fmt::format("no component {} of attribute '{}'; allowed are 0 to {}, and -1 for the "
-                       "magnitude of a vector",
+    refuse(fmt::format("component {} of attribute '{}' is out of range; allowed are 0 to {}, and "
+                       "-1 for the magnitude of a vector",
       component, this->attributes()[attribute].name, this->attributes()[attribute].components - 1));
   }
   if (bins == 0)
   {
-    refuse("a histogram of 0 bins; allowed are 1 and more");
+    refuse("a histogram needs at least 1 bin, found 0");
   }
   Histogram histogram;
   if (this->particle_count() == 0 || compare(found->minimum, found->maximum) > 0)

@@ -99,7 +99,7 @@ private:
     const std::uint64_t count = this->file_.particle_count();
     check_memory(
       static_cast<double>(count) * static_cast<double>(sizeof(std::uint32_t) + largest + hash),
-      fmt::format("{}: checks of {} particles", this->source().name(), count));
+      fmt::format("{}: the checks of {} particles", this->source().name(), count));
   }
 
   template <class T>
@@ -112,8 +112,7 @@ private:
     catch (const std::bad_alloc&)
     {
       throw Error(ErrorCode::OutOfMemory,
-        fmt::format(
-          "{}: checking {} particles takes {} bytes of memory at once, which cannot be had",
+        fmt::format("{}: checking {} particles needs {} bytes of memory, which are not available",
           this->source().name(), this->file_.particle_count(), count * sizeof(T)));
     }
   }

@@ -38,8 +38,8 @@ void check_distance(
     if (!(distance <= static_cast<long double>(column.bound)))
     {
       throw Error(ErrorCode::WriteFailed,
-        fmt::format("'{}': {} would become {}, which is farther than its bound {}", column.name, a,
-          b, column.bound));
+        fmt::format("'{}': {} would become {}, which deviates by more than its bound {}",
+          column.name, a, b, column.bound));
     }
   }
 }

@@ -210,7 +210,7 @@ void check_piece(const ParticleView& piece, const ParticleView& schema, std::uin
   { refuse(fmt::format("piece {}: {}", number, what)); };
   if (piece.positions.type != schema.positions.type)
   {
-    fail(fmt::format("positions are {}; in the pieces before {}", describe(piece.positions),
+    fail(fmt::format("positions are {}; in earlier pieces {}", describe(piece.positions),
       describe(schema.positions)));
   }
   for (std::size_t i = 0; i != std::max(piece.attributes.size(), schema.attributes.size()); ++i)
@@ -219,13 +219,13 @@ void check_piece(const ParticleView& piece, const ParticleView& schema, std::uin
     {
       return i < view.attributes.size()
         ? fmt::format("'{}', {}", view.attributes[i].name, describe(view.attributes[i].values))
-        : std::string("not there");
+        : std::string("missing");
     };
     const std::string is = named(piece);
     const std::string ought = named(schema);
     if (is != ought)
     {
-      fail(fmt::format("attribute {} is {}; in the pieces before {}", i, is, ought));
+      fail(fmt::format("attribute {} is {}; in earlier pieces {}", i, is, ought));
     }
   }
   if (piece.aliases.size() != schema.aliases.size() ||
@@ -233,7 +233,7 @@ void check_piece(const ParticleView& piece, const ParticleView& schema, std::uin
       [](const AliasView& a, const AliasView& b)
       { return a.name == b.name && a.attribute == b.attribute && a.component == b.component; }))
   {
-    fail("its aliases are others than in the pieces before");
+    fail("its aliases differ from those of earlier pieces");
   }
 }
 
@@ -286,16 +286,17 @@ public:
     check_options(this->options_);
     if (this->memory_ < kLeastMemory)
     {
-      refuse(fmt::format("memory_bytes is {}; a whole number from {} on is allowed, or 0 for {}",
+      refuse(fmt::format("memory_bytes is {}; allowed is a whole number of at least {}, or 0 for "
+                         "{}",
         this->memory_, kLeastMemory, kMemory));
     }
     if (this->options_.mode != PlanMode::Adaptive)
     {
-      refuse("mode is one for many ranks; what is written piece by piece takes adaptive");
+      refuse("piecewise writing supports mode 'adaptive' only");
     }
     if (this->options_.build.repeats != Repeats::Store)
     {
-      refuse("repeats compares all values of arrays; what is written piece by piece takes store");
+      refuse("piecewise writing supports repeats 'store' only; other values compare whole arrays");
     }
     const io::AtomicFile probe(this->path_); // that the target can be replaced
   }
@@ -350,8 +351,8 @@ private:
     {
       if (writer.is_in_call_.exchange(true))
       {
-        refuse(fmt::format("{}: another thread is in a call of this writer of pieces; allowed is "
-                           "one call at a time",
+        refuse(fmt::format("{}: another thread is using this piece writer; only one call at a "
+                           "time is allowed",
           writer.path_.string()));
       }
     }
@@ -368,7 +369,7 @@ private:
     const std::lock_guard<std::mutex> lock(this->lost_mutex_);
     if (!this->lost_)
     {
-      this->lost_ = fmt::format("piece {} was not taken ({})", number, why);
+      this->lost_ = fmt::format("piece {} was rejected ({})", number, why);
     }
   }
 
@@ -378,12 +379,12 @@ private:
     const std::lock_guard<std::mutex> lock(this->lost_mutex_);
     if (this->lost_)
     {
-      refuse(fmt::format("{}: {}; a writer of pieces does not go on after an error",
+      refuse(fmt::format("{}: {}; a piece writer cannot be used after an error",
         this->path_.string(), *this->lost_));
     }
     if (this->has_finished_)
     {
-      refuse(fmt::format("{}: a writer of pieces does not go on after an error, or once it has "
+      refuse(fmt::format("{}: the piece writer cannot be used after an error, or once it has "
                          "finished",
         this->path_.string()));
     }
@@ -436,7 +437,7 @@ private:
     this->has_finished_ = true;
     if (this->pieces_ == 0)
     {
-      refuse("there was no piece; one without particles says what attributes there are");
+      refuse("no piece was written; write an empty piece to define the attributes");
     }
   }
 

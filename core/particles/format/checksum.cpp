@@ -11,7 +11,7 @@
 #include <xxh_x86dispatch.h> // XXH3 with the widest vectors that the processor has
 #endif
 #if XXH_VERSION_NUMBER < 800
-#error "xxHash 0.8 or later is needed: earlier versions have another XXH3"
+#error "xxHash 0.8 or later is required: earlier versions have a different XXH3"
 #endif
 
 namespace bat::format

@@ -44,13 +44,12 @@ ChunkTable::ChunkTable(const io::RandomAccessFile& file, const SectionRecord& ta
   const std::uint64_t frames_end = sizeof(head) + chunks * sizeof(std::uint32_t);
   const std::uint64_t model = bytes.size() < frames_end ? 0 : bytes.size() - frames_end;
   check_field(file, bytes.size() >= frames_end, name, "bytes", std::to_string(bytes.size()),
-    fmt::format("{} at least, for {} chunks", frames_end, chunks));
+    fmt::format("at least {}, for {} chunks", frames_end, chunks));
   check_field(file, head.model_bytes == model && model <= codec::kMostModelBytes, name,
     "model_bytes", std::to_string(head.model_bytes),
-    fmt::format(
-      "{}, which is left behind the frames, and at most {}", model, codec::kMostModelBytes));
+    fmt::format("{}, the bytes after the frames, and at most {}", model, codec::kMostModelBytes));
   check_field(file, std::isfinite(head.bound) && head.bound >= 0, name, "bound",
-    fmt::format("{}", head.bound), "a finite number from 0 on");
+    fmt::format("{}", head.bound), "a finite number of at least 0");
   check_field(file, head.reserved == 0, name, "reserved", std::to_string(head.reserved), "0");
   this->chunk_particles_ = head.chunk_particles;
   this->bound_ = head.bound;
@@ -70,14 +69,14 @@ ChunkTable::ChunkTable(const io::RandomAccessFile& file, const SectionRecord& ta
     std::memcpy(&frame, bytes.data() + sizeof(head) + i * sizeof(frame), sizeof(frame));
     if (frame == 0)
     {
-      corrupt(file, fmt::format("{}: the frame of chunk {} has no bytes", name, i));
+      corrupt(file, fmt::format("{}: the frame of chunk {} is empty", name, i));
     }
     this->begins_.push_back(this->begins_.back() + frame);
   }
   if (this->begins_.back() != column.bytes)
   {
     corrupt(file,
-      fmt::format("{}: the frames have {} bytes; the column has {}", name, this->begins_.back(),
+      fmt::format("{}: the frames have {} bytes, the column has {}", name, this->begins_.back(),
         column.bytes));
   }
 }

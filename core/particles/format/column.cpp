@@ -54,7 +54,8 @@ const ChunkTable& ColumnSection::chunks() const
         this->type_.type == ScalarType::Float32 || this->type_.type == ScalarType::Float64;
       check_field(this->file(), may_be_bounded || this->chunks_->bound() == 0,
         fmt::format("{}, of {}", describe(*this->table_record_), this->name()), "bound",
-        fmt::format("{}", this->chunks_->bound()), "0, as the values are no float32 or float64");
+        fmt::format("{}", this->chunks_->bound()),
+        "0, because the values are not float32 or float64");
     });
   return *this->chunks_;
 }

@@ -55,7 +55,7 @@ LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header
   if (head.leaf_count > reader.left() / (sizeof(LeafRecord) + keys * sizeof(LeafKeyRecord)))
   {
     corrupt(file,
-      fmt::format("LEAF_FILES: {} leaf files of {} keys do not fit in {} bytes", head.leaf_count,
+      fmt::format("LEAF_FILES: {} leaf files with {} keys do not fit in {} bytes", head.leaf_count,
         keys, section->bytes));
   }
   LeafFiles files;
@@ -71,10 +71,10 @@ LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header
     check_field(
       file, (leaf.flags & ~kNonFinite) == 0, record, "flags", std::to_string(leaf.flags), "0 or 1");
     check_field(file, leaf.name_bytes >= 1, record, "name_bytes", std::to_string(leaf.name_bytes),
-      "1 and more");
+      "1 or more");
     check_field(file, empty || is_finite_box(leaf.lower, leaf.upper), record, "the box",
       fmt::format("{} to {}", fmt::join(leaf.lower, " "), fmt::join(leaf.upper, " ")),
-      "finite with no lower end above an upper one, or that of no finite particle with flags 1");
+      "finite and ascending, or the empty box of no finite particle with flags 1");
     particles += leaf.particles;
     non_finite.push_back((leaf.flags & kNonFinite) != 0);
     files.leaves.push_back(leaf);
@@ -82,7 +82,7 @@ LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header
   if (particles != header.particle_count)
   {
     corrupt(file,
-      fmt::format("LEAF_FILES add up to {} particles; the header promises {}", particles,
+      fmt::format("LEAF_FILES add up to {} particles, but the header says {}", particles,
         header.particle_count));
   }
   for (std::uint64_t i = 0; i != head.leaf_count * keys; ++i)
@@ -102,7 +102,7 @@ LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header
     {
       corrupt(file,
         fmt::format(
-          "LEAF_FILES: the name of leaf file {} is not one inside the folder, or occurs twice", i));
+          "LEAF_FILES: the name of leaf file {} leads outside the folder, or occurs twice", i));
     }
   }
   reader.finish();
@@ -124,11 +124,11 @@ std::vector<std::uint32_t> check_tree(const io::RandomAccessFile& file, const ch
     { corrupt(file, fmt::format("{}: node {} {}", what, i, problem)); };
     if (node.first_treelet != leaf_nodes.size())
     {
-      bad("begins with the wrong treelet");
+      bad("starts with the wrong treelet");
     }
     if (i == 0 ? node.skip != nodes.size() : (node.skip <= i || node.skip > nodes.size()))
     {
-      bad("has a subtree that ends outside of the tree");
+      bad("has a subtree that ends outside the tree");
     }
     bool finite = true;
     for (int axis = 0; axis != 3; ++axis)
@@ -143,7 +143,7 @@ std::vector<std::uint32_t> check_tree(const io::RandomAccessFile& file, const ch
     {
       if (leaf_nodes.size() == non_finite.size())
       {
-        bad("is a leaf too many");
+        bad("is one leaf too many");
       }
       constexpr double inf = std::numeric_limits<double>::infinity();
       if (non_finite[leaf_nodes.size()]
@@ -151,7 +151,7 @@ std::vector<std::uint32_t> check_tree(const io::RandomAccessFile& file, const ch
             !std::all_of(node.upper, node.upper + 3, [](double x) { return x == inf; })
           : !finite)
       {
-        bad("has a box that does not fit the flags of its leaf");
+        bad("has a box that does not match the flags of its leaf");
       }
       leaf_nodes.push_back(static_cast<std::uint32_t>(i));
       continue;

@@ -48,7 +48,7 @@ public:
   {
     if (this->left() != 0)
     {
-      corrupt(this->file_, fmt::format("{} has {} bytes too many", this->name_, this->left()));
+      corrupt(this->file_, fmt::format("{} is {} bytes too long", this->name_, this->left()));
     }
   }
 
@@ -57,7 +57,7 @@ private:
   {
     if (bytes > this->left())
     {
-      corrupt(this->file_, fmt::format("{} ends inside {}", this->name_, what));
+      corrupt(this->file_, fmt::format("{} ends within {}", this->name_, what));
     }
     this->at_ += bytes;
   }

@@ -204,7 +204,7 @@ void check_head(
     fmt::format("{} blocks for {} treelets and {} particles", head.block_count, head.treelet_count,
       header.particle_count));
   check(head.position_type == 9 || head.position_type == 10,
-    fmt::format("position type {}; 9 and 10 are allowed", head.position_type));
+    fmt::format("position type {}; allowed are 9 and 10", head.position_type));
   check(is_zero(head.reserved, sizeof(head.reserved)), "reserved bytes are not zero");
   check(is_no_box(head.lower, head.upper) || is_finite_box(head.lower, head.upper),
     "the bounds are not a box");
@@ -230,7 +230,7 @@ void check_key_record(const io::RandomAccessFile& file, const KeyRecord& record,
   std::uint32_t attribute, int component, ValueClass type)
 {
   const std::string name = component < 0
-    ? fmt::format("SCHEMA: key of the magnitude of attribute {}", attribute)
+    ? fmt::format("SCHEMA: magnitude key of attribute {}", attribute)
     : fmt::format("SCHEMA: key of component {} of attribute {}", component, attribute);
   const auto check = [&](
                        bool good, const char* field, std::int64_t found, const std::string& allowed)
@@ -272,14 +272,13 @@ void require_chunk_table(const io::RandomAccessFile& file, const Header& header,
   if (!table)
   {
     corrupt(
-      file, fmt::format("{} is missing; {} is in chunks", describe(wanted), describe(column)));
+      file, fmt::format("{} is missing, but {} is in chunks", describe(wanted), describe(column)));
   }
   const std::uint64_t least = (header.particle_count + kMaxChunkParticles - 1) / kMaxChunkParticles;
   if (table->bytes < sizeof(ChunkTableHead) + least * sizeof(std::uint32_t))
   {
     corrupt(file,
-      fmt::format("{} has {} bytes; {} and 4 for each chunk are needed, of which there are {} at "
-                  "least",
+      fmt::format("{} has {} bytes; expected {} plus 4 for each of at least {} chunks",
         describe(*table), table->bytes, sizeof(ChunkTableHead), least));
   }
 }
@@ -336,7 +335,7 @@ void read_levels(const io::RandomAccessFile& file, const Header& header,
     }
     if (section.index >= schema.keys.size())
     {
-      corrupt(file, fmt::format("{}: there are {} keys", describe(section), schema.keys.size()));
+      corrupt(file, fmt::format("{}: the file has {} keys", describe(section), schema.keys.size()));
     }
     needed(SectionKind::SortedIndex, section.index);
     const std::uint32_t attribute = schema.keys[section.index].attribute;
@@ -352,7 +351,7 @@ void read_sample_ids(
   const SectionRecord* section = find_section(sections, SectionKind::SampleIds);
   if (!section)
   {
-    corrupt(file, "SAMPLE_IDS is missing; the header has feature 2");
+    corrupt(file, "SAMPLE_IDS is missing, but the header has feature 2");
   }
   SectionReader reader(file, "SAMPLE_IDS", read_plain(file, *section));
   const auto head = reader.next<SampleIdsHead>("its head");
@@ -368,7 +367,7 @@ void read_sample_ids(
       std::to_string(record.attribute), fmt::format("below {}", schema.head.attribute_count));
     const bat::Attribute& attribute = schema.attributes[record.attribute];
     check_field(file, value_class(attribute.type) != ValueClass::Float, name, "attribute",
-      fmt::format("'{}', {}", attribute.name, name_of(attribute.type)), "an attribute of integers");
+      fmt::format("'{}', {}", attribute.name, name_of(attribute.type)), "an integer attribute");
     check_field(file, record.component >= -1 && record.component < attribute.components, name,
       "component", std::to_string(record.component),
       fmt::format("-1 to {}", attribute.components - 1));
@@ -387,7 +386,7 @@ bat::Attribute positions_attribute(const io::RandomAccessFile& file, const Schem
   for (std::size_t k = 0; k != kPositionKeys; ++k)
   {
     const LeafKeyRecord& record = schema.position_keys[k];
-    check_leaf_key_record(file, record, true, fmt::format("ALIASES: key {} of the positions", k));
+    check_leaf_key_record(file, record, true, fmt::format("ALIASES: position key {}", k));
     positions.keys.push_back({ k == 3 ? -1 : static_cast<int>(k), from_bits<double>(record.minimum),
       from_bits<double>(record.maximum), (record.flags & kHasNaN) != 0, false });
   }
@@ -401,7 +400,7 @@ std::string next_name(const io::RandomAccessFile& file, SectionReader& reader, s
   std::string name = reader.next_text(bytes);
   if (name.find('\0') != std::string::npos || !is_utf8(name) || !names.insert(name).second)
   {
-    corrupt(file, what + " occurs twice, has a zero byte, or is not UTF-8");
+    corrupt(file, what + " occurs twice, contains a zero byte, or is not valid UTF-8");
   }
   return name;
 }
@@ -423,7 +422,7 @@ bat::Attribute alias_attribute(const io::RandomAccessFile& file, const AliasReco
   if (record.component < -1 || record.component >= target.components)
   {
     corrupt(file,
-      fmt::format("ALIASES: alias {} is of component {}; -1 to {} are allowed", number,
+      fmt::format("ALIASES: alias {} refers to component {}; allowed are -1 to {}", number,
         record.component, target.components - 1));
   }
   bat::Attribute attribute;
@@ -453,11 +452,11 @@ void read_aliases(const io::RandomAccessFile& file, const SectionRecord& section
   const std::uint32_t stored = schema.head.attribute_count;
   check_field(file, head.alias_count >= 1 && head.alias_count <= kMaxAttributes - stored, "ALIASES",
     "alias_count", std::to_string(head.alias_count),
-    fmt::format("1 to {} beside {} attributes", kMaxAttributes - stored, stored));
+    fmt::format("1 to {} in addition to {} attributes", kMaxAttributes - stored, stored));
   check_field(file, head.reserved == 0, "ALIASES", "reserved", std::to_string(head.reserved), "0");
   for (LeafKeyRecord& record : schema.position_keys)
   {
-    record = reader.next<LeafKeyRecord>("the keys of the positions");
+    record = reader.next<LeafKeyRecord>("the position keys");
   }
   const bat::Attribute positions = positions_attribute(file, schema);
   std::vector<std::uint32_t> name_bytes;
@@ -502,8 +501,8 @@ std::vector<std::uint32_t> read_attributes(
   }
   if (schema.head.key_count != keys)
   {
-    corrupt(
-      file, fmt::format("SCHEMA: {} keys; the attributes have {}", schema.head.key_count, keys));
+    corrupt(file,
+      fmt::format("SCHEMA: {} keys, but the attributes have {}", schema.head.key_count, keys));
   }
   return name_bytes;
 }

@@ -35,7 +35,8 @@ void check_sum(const io::RandomAccessFile& file, const std::string& what, std::u
   if (stored != computed)
   {
     corrupt(file,
-      fmt::format("the checksum of {} is {:016x}; its bytes give {:016x}", what, stored, computed));
+      fmt::format(
+        "the checksum of {} is {:016x}, but its bytes have {:016x}", what, stored, computed));
   }
 }
 }
@@ -88,11 +89,11 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
     if (have >= sizeof(kTracksMagic) && std::memcmp(header.magic, kTracksMagic, magic) == 0)
     {
       throw Error(ErrorCode::NotABatFile,
-        fmt::format("{}: has tracks, which following particles reads; a dataset is needed here",
+        fmt::format("{}: is a tracks file, for following particles; a dataset is expected here",
           file.name()));
     }
     throw Error(ErrorCode::NotABatFile,
-      fmt::format("{}: not a BAT file, its first bytes are {} and not {}", file.name(),
+      fmt::format("{}: is not a BAT file, its first bytes are {} instead of {}", file.name(),
         hex(header.magic, magic), hex(kMagic, sizeof(kMagic))));
   }
   if (have >= 10 && header.version_major != kVersionMajor)
@@ -115,7 +116,7 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
   {
     throw Error(ErrorCode::UnsupportedVersion,
       file.name() +
-        ": is the top file of a dataset of several leaf files (feature 0), not a leaf file");
+        ": is the top file of a dataset with several leaf files (feature 0), not a leaf file");
   }
   const std::uint64_t known =
     kStableSamples | (kind == FileKind::Leaf ? kCompressedChunks : kSeveralLeafFiles);
@@ -124,14 +125,14 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
   {
     throw Error(ErrorCode::UnsupportedVersion,
       fmt::format(
-        "{}: needs features {:#x}, which this library does not read", file.name(), unknown));
+        "{}: needs features {:#x}, which this library does not support", file.name(), unknown));
   }
   check_field(file, header.header_bytes == sizeof(Header), "the header", "header_bytes",
     std::to_string(header.header_bytes), std::to_string(sizeof(Header)));
   check_field(file, is_zero(header.reserved, sizeof(header.reserved)), "the header", "reserved",
     hex(header.reserved, sizeof(header.reserved)), "zeros");
   check_field(file, (header.flags & ~(kHasTime | kHasStep)) == 0, "the header", "flags",
-    fmt::format("{:#x}", header.flags), "bits 0 and 1, others are reserved");
+    fmt::format("{:#x}", header.flags), "bits 0 and 1; the others are reserved");
   if ((!(header.flags & kHasTime) && to_bits(header.time) != 0) ||
     (!(header.flags & kHasStep) && header.step != 0))
   {
@@ -141,12 +142,12 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
   {
     throw Error(ErrorCode::Truncated,
       fmt::format(
-        "{}: the file has {} bytes; its header promises {}", file.name(), size, header.file_bytes));
+        "{}: the file has {} bytes, but its header says {}", file.name(), size, header.file_bytes));
   }
   if (header.file_bytes < size)
   {
     corrupt(
-      file, fmt::format("the file has {} bytes; its header promises {}", size, header.file_bytes));
+      file, fmt::format("the file has {} bytes, but its header says {}", size, header.file_bytes));
   }
   const std::uint64_t most = kind == FileKind::Leaf ? kMaxParticles : kMaxParticles * kMaxLeafFiles;
   if (header.particle_count > most)
@@ -163,7 +164,7 @@ void check_offset(const io::RandomAccessFile& file, const std::string& record, c
   std::uint64_t offset)
 {
   check_field(file, offset % 8 == 0 && offset >= sizeof(Header), record, field,
-    std::to_string(offset), fmt::format("a multiple of 8 from {} on", sizeof(Header)));
+    std::to_string(offset), fmt::format("a multiple of 8, at least {}", sizeof(Header)));
 }
 }
 
@@ -175,7 +176,7 @@ std::vector<SectionRecord> read_sections(
   if (!inside(header.section_table_offset, bytes, file.size()))
   {
     corrupt(file,
-      fmt::format("the section table, {} records at offset {}, is outside a file of {} bytes",
+      fmt::format("the section table, {} records at offset {}, is outside the file of {} bytes",
         header.section_count, header.section_table_offset, file.size()));
   }
   std::vector<SectionRecord> sections(header.section_count);
@@ -197,8 +198,8 @@ std::vector<SectionRecord> read_sections(
     if (!known && (s.flags & kMustUnderstand) != 0)
     {
       throw Error(ErrorCode::UnsupportedVersion,
-        fmt::format(
-          "{}: has {} (kind {}), which must be understood and is not", file.name(), name, s.kind));
+        fmt::format("{}: {} (kind {}) is required, but this library does not support it",
+          file.name(), name, s.kind));
     }
     if ((s.flags & ~(kPaged | kMustUnderstand)) != 0 || s.reserved != 0)
     {
@@ -213,18 +214,18 @@ std::vector<SectionRecord> read_sections(
     }
     if (known && s.encoding == kChunks && (header.required_features & kCompressedChunks) == 0)
     {
-      corrupt(file, name + " is in chunks, and the header does not have feature 1");
+      corrupt(file, name + " is in chunks, but the header does not have feature 1");
     }
     check_offset(file, name, "offset", s.offset);
     if (!inside(s.offset, s.bytes, file.size()))
     {
       corrupt(file,
-        fmt::format("{}, {} bytes at offset {}, is outside a file of {} bytes", name, s.bytes,
+        fmt::format("{}, {} bytes at offset {}, is outside the file of {} bytes", name, s.bytes,
           s.offset, file.size()));
     }
     if (known && s.encoding == kRaw && s.raw_bytes != s.bytes)
     {
-      corrupt(file, fmt::format("{} is raw but has {} bytes for {}", name, s.bytes, s.raw_bytes));
+      corrupt(file, fmt::format("{} is raw, but has {} bytes for {}", name, s.bytes, s.raw_bytes));
     }
     const bool paged = (s.flags & kPaged) != 0;
     if (known && paged != row->paged)
@@ -234,14 +235,14 @@ std::vector<SectionRecord> read_sections(
     if (!paged)
     {
       check_field(file, s.checksums_offset == 0, name, "checksums_offset",
-        std::to_string(s.checksums_offset), "0, as it is not paged");
+        std::to_string(s.checksums_offset), "0, because it is not paged");
       continue;
     }
     check_offset(file, name, "checksums_offset", s.checksums_offset);
     if (!inside(s.checksums_offset, PageLayout(s.bytes).checksums_bytes(), file.size()))
     {
       corrupt(file,
-        fmt::format("the page checksums of {} at offset {} are outside a file of {} bytes", name,
+        fmt::format("the page checksums of {} at offset {} are outside the file of {} bytes", name,
           s.checksums_offset, file.size()));
     }
   }
@@ -299,7 +300,7 @@ const SectionRecord& require(const io::RandomAccessFile& file,
   if (section->raw_bytes != bytes)
   {
     corrupt(file,
-      fmt::format("{} has {} bytes; {} are needed", describe(*section), section->raw_bytes, bytes));
+      fmt::format("{} has {} bytes; expected {}", describe(*section), section->raw_bytes, bytes));
   }
   return *section;
 }

@@ -43,7 +43,7 @@ std::optional<BlockStart> read_start(const io::RandomAccessFile& file, std::uint
       return start;
     }
   }
-  corrupt(file, fmt::format("the start of the block at {} has another checksum", offset));
+  corrupt(file, fmt::format("the start of the block at {} has a wrong checksum", offset));
 }
 
 // Adds up without overflow.
@@ -113,7 +113,7 @@ public:
   {
     file.read(start.offset + sizeof(start), this->bytes_.data(), this->bytes_.size());
     this->need(checksum(this->bytes_.data(), this->bytes_.size()) == start.head_checksum,
-      "its head has another checksum");
+      "its head has a wrong checksum");
   }
 
   TrackBlock read()
@@ -125,12 +125,11 @@ public:
     block.payload_bytes = this->start_.payload_bytes;
     std::vector<std::uint32_t> name_bytes = this->read_attributes(block);
     this->need(block.row_bytes() == this->head_.row_bytes,
-      fmt::format(
-        "its rows have {} bytes; allowed is {}", this->head_.row_bytes, block.row_bytes()));
+      fmt::format("its rows have {} bytes; expected {}", this->head_.row_bytes, block.row_bytes()));
     Sum payload;
     payload.add(this->head_.row_count, block.row_bytes());
     this->need(payload.value() == block.payload_bytes,
-      fmt::format("its payload has {} bytes; allowed is {}", block.payload_bytes, payload.value()));
+      fmt::format("its payload has {} bytes; expected {}", block.payload_bytes, payload.value()));
     std::vector<SampleRecord> samples = this->take<SampleRecord>(this->head_.sample_count);
     this->read_ids(block);
     block.page_sums = this->take<std::uint32_t>(this->pages());
@@ -138,7 +137,7 @@ public:
     this->read_samples(block, samples);
     this->need(std::all_of(this->bytes_.begin() + static_cast<std::ptrdiff_t>(this->at_),
                  this->bytes_.end(), [](std::byte b) { return b == std::byte{}; }),
-      "there are bytes behind its texts");
+      "bytes follow its texts");
     return block;
   }
 
@@ -191,13 +190,13 @@ private:
       "reserved bytes of its head are not zero");
     this->need(head.position_type == static_cast<std::uint8_t>(ScalarType::Float32) ||
         head.position_type == static_cast<std::uint8_t>(ScalarType::Float64),
-      fmt::format("the type of its positions is {}; allowed are 9 and 10", head.position_type));
+      fmt::format("its position type is {}; allowed are 9 and 10", head.position_type));
     this->need(is_type(head.id_type) && (head.second_type == 0 || is_type(head.second_type)),
-      "the type of its ids is none");
+      "its id type is invalid");
     this->need(head.id_name_bytes != 0 && (head.second_name_bytes != 0) == (head.second_type != 0),
       "its ids have no name");
     this->need(head.id_name_bytes <= 65535 && head.second_name_bytes <= 65535,
-      fmt::format("the names of its ids have {} and {} bytes; at most 65535 are allowed",
+      fmt::format("its id names have {} and {} bytes; at most 65535 are allowed",
         head.id_name_bytes, head.second_name_bytes));
     Sum bytes;
     bytes.add(1, sizeof(BlockHead));
@@ -208,7 +207,7 @@ private:
     bytes.add(this->pages(), sizeof(std::uint32_t));
     bytes.add(head.text_bytes, 1);
     this->need(bytes.value() <= this->bytes_.size() && this->bytes_.size() - bytes.value() < 8,
-      fmt::format("its head has {} bytes; {} are needed", this->bytes_.size(), bytes.value()));
+      fmt::format("its head has {} bytes; expected {}", this->bytes_.size(), bytes.value()));
     this->texts_end_ = bytes.value();
   }
 
@@ -227,7 +226,7 @@ private:
       this->need(is_type(record.type) && record.components >= 1 &&
           record.components <= kMaxComponents && record.reserved == 0 && record.reserved2 == 0 &&
           record.name_bytes != 0 && record.name_bytes <= 65535,
-        fmt::format("attribute {} is none", name_bytes.size()));
+        fmt::format("attribute {} is invalid", name_bytes.size()));
       Attribute attribute;
       attribute.type = static_cast<ScalarType>(record.type);
       attribute.components = record.components;
@@ -247,8 +246,8 @@ private:
     this->check_ids(block.ids, block.schema.id_type);
     this->check_ids(block.second, block.schema.second_type);
     const std::size_t unsorted = first_unsorted(block);
-    this->need(
-      unsorted == block.ids.size(), fmt::format("id {} is not above that before it", unsorted));
+    this->need(unsorted == block.ids.size(),
+      fmt::format("id {} is not greater than the previous one", unsorted));
     block.first_row.reserve(head.id_count + 1);
     block.first_row.push_back(0);
     for (const std::uint32_t rows : this->take<std::uint32_t>(head.id_count))
@@ -257,7 +256,7 @@ private:
       block.first_row.push_back(block.first_row.back() + rows);
     }
     this->need(block.first_row.back() == head.row_count,
-      fmt::format("its ids have {} rows; allowed is {}", block.first_row.back(), head.row_count));
+      fmt::format("its ids have {} rows; expected {}", block.first_row.back(), head.row_count));
   }
 
   // Numbers of their type; zero is +0.
@@ -269,7 +268,7 @@ private:
         using T = decltype(example);
         return std::all_of(ids.begin(), ids.end(), is_stored_as<T>);
       });
-    this->need(good, "an id is no number of its type");
+    this->need(good, "an id is not a number of its type");
   }
 
   void read_names(TrackBlock& block, const std::vector<std::uint32_t>& name_bytes)
@@ -291,7 +290,7 @@ private:
     for (const std::string& name : names)
     {
       this->need(is_utf8(name) && name.find('\0') == std::string::npos,
-        "the name of an attribute is no UTF-8 without zero bytes");
+        "an attribute name is not valid UTF-8, or contains zero bytes");
     }
   }
 
@@ -304,15 +303,15 @@ private:
       this->need((record.flags & ~std::uint32_t{ kSampleHasTime | kSameMetadata }) == 0,
         fmt::format("sample {} has flags {}", s, record.flags));
       this->need(s == 0 || record.step > block.samples.back().step,
-        fmt::format("sample {} is not after that before it", s));
+        fmt::format("sample {} is not after the previous one", s));
       const bool has_time = (record.flags & kSampleHasTime) != 0;
       const bool same = (record.flags & kSameMetadata) != 0;
       std::uint64_t time_bits;
       std::memcpy(&time_bits, &record.time, sizeof(time_bits));
       this->need(has_time ? !std::isnan(record.time) : time_bits == 0,
-        fmt::format("the time of sample {} is none", s));
+        fmt::format("the time of sample {} is invalid", s));
       this->need(!same || (s != 0 && record.metadata_bytes == 0),
-        fmt::format("the metadata of sample {} is none", s));
+        fmt::format("the metadata of sample {} is invalid", s));
       this->need(record.rows <= this->head_.row_count - rows,
         fmt::format("its samples have more than {} rows", this->head_.row_count));
       rows += record.rows;
@@ -326,8 +325,8 @@ private:
       block.samples.push_back(std::move(sample));
     }
     this->need(rows == this->head_.row_count,
-      fmt::format("its samples have {} rows; allowed is {}", rows, this->head_.row_count));
-    this->need(this->at_ == this->texts_end_, "there are bytes behind its texts");
+      fmt::format("its samples have {} rows; expected {}", rows, this->head_.row_count));
+    this->need(this->at_ == this->texts_end_, "bytes follow its texts");
   }
 
   const io::RandomAccessFile& file_;
@@ -398,36 +397,36 @@ void check_tracks_header(const io::RandomAccessFile& file)
   const std::size_t magic = std::min<std::size_t>(there, sizeof(kTracksMagic));
   if (std::memcmp(header.magic, kTracksMagic, magic) != 0)
   {
-    throw Error(ErrorCode::NotABatFile, fmt::format("{}: is no tracks file", file.name()));
+    throw Error(ErrorCode::NotABatFile, fmt::format("{}: is not a tracks file", file.name()));
   }
   if (there >= offsetof(TracksHeader, header_bytes) && header.version_major != kTracksVersionMajor)
   {
     throw Error(ErrorCode::UnsupportedVersion,
-      fmt::format("{}: tracks of version {}; this library reads version {}", file.name(),
+      fmt::format("{}: tracks format version {}; this library reads version {}", file.name(),
         header.version_major, kTracksVersionMajor));
   }
   if (file.size() < kTracksHeaderBytes)
   {
     throw Error(ErrorCode::Truncated,
-      fmt::format("{}: has {} bytes; the header of tracks has {}", file.name(), file.size(),
+      fmt::format("{}: has {} bytes, but the tracks header has {}", file.name(), file.size(),
         kTracksHeaderBytes));
   }
   if (checksum(&header, offsetof(TracksHeader, header_checksum)) != header.header_checksum)
   {
-    corrupt(file, "the header of tracks has another checksum");
+    corrupt(file, "the tracks header has a wrong checksum");
   }
   if (header.required_features != 0)
   {
     throw Error(ErrorCode::UnsupportedVersion,
-      fmt::format("{}: needs features {:#x}, which this library lacks", file.name(),
+      fmt::format("{}: needs features {:#x}, which this library does not support", file.name(),
         header.required_features));
   }
   if (header.header_bytes != kTracksHeaderBytes ||
     !is_zero(header.reserved, sizeof(header.reserved)))
   {
     corrupt(file,
-      fmt::format("the header of tracks has {} bytes, or reserved ones that are not zero; allowed "
-                  "are {}",
+      fmt::format("the tracks header has {} bytes, or reserved bytes that are not zero; expected "
+                  "{}",
         header.header_bytes, kTracksHeaderBytes));
   }
 }
@@ -465,7 +464,7 @@ void read_ends(const io::RandomAccessFile& file, TrackBlocks& blocks)
   }
   if (!is_sound(ends[0]) && !is_sound(ends[1]))
   {
-    corrupt(file, "both records of its end have another checksum");
+    corrupt(file, "both end records have a wrong checksum");
   }
   const bool is_first =
     !is_sound(ends[1]) || (is_sound(ends[0]) && ends[0].sequence >= ends[1].sequence);
@@ -474,9 +473,8 @@ void read_ends(const io::RandomAccessFile& file, TrackBlocks& blocks)
   if (known.reserved != 0 || known.is_finished > 1 || known.end < kTracksHeaderBytes ||
     known.end % kBlockAlignment != 0)
   {
-    corrupt(file,
-      fmt::format("the record of its end has other values than allowed: {}, {}", known.end,
-        known.is_finished));
+    corrupt(
+      file, fmt::format("the end record has invalid values: {}, {}", known.end, known.is_finished));
   }
 }
 
@@ -487,11 +485,12 @@ void check_end(const io::RandomAccessFile& file, const TrackBlocks& blocks)
   if (file.size() < known.end && file.size_now() < known.end)
   {
     throw Error(ErrorCode::Truncated,
-      fmt::format("{}: has {} bytes; its blocks had {}", file.name(), file.size(), known.end));
+      fmt::format("{}: has {} bytes, but its blocks had {}", file.name(), file.size(), known.end));
   }
   if (known.is_finished != 0 && file.size() > known.end)
   {
-    corrupt(file, fmt::format("has {} bytes; it was finished with {}", file.size(), known.end));
+    corrupt(
+      file, fmt::format("has {} bytes, but had {} when it was finished", file.size(), known.end));
   }
 }
 }
@@ -515,12 +514,12 @@ void find_blocks(const io::RandomAccessFile& file, TrackBlocks& blocks)
     if (start->kind != kSamplesBlock)
     {
       throw Error(ErrorCode::UnsupportedVersion,
-        fmt::format("{}: the block at {} is of kind {}, which this library does not know",
-          file.name(), blocks.end, start->kind));
+        fmt::format(
+          "{}: the block at {} has unknown kind {}", file.name(), blocks.end, start->kind));
     }
     if (start->offset != blocks.end)
     {
-      refuse(fmt::format("is that of one at {}", start->offset));
+      refuse(fmt::format("belongs to a block at {}", start->offset));
     }
     if (start->reserved != 0 || start->reserved2 != 0)
     {
@@ -539,12 +538,12 @@ void find_blocks(const io::RandomAccessFile& file, TrackBlocks& blocks)
     }
     if (!has_sizes_that_fit(*start))
     {
-      refuse(fmt::format("has sizes that do not fit: block {}, head {}, payload {}",
+      refuse(fmt::format("has sizes that do not match: block {}, head {}, payload {}",
         start->block_bytes, start->head_bytes, start->payload_bytes));
     }
     if (blocks.end < blocks.known.end && start->block_bytes > blocks.known.end - blocks.end)
     {
-      refuse(fmt::format("reaches beyond {}, where a block ended", blocks.known.end));
+      refuse(fmt::format("extends beyond {}, where a block ended", blocks.known.end));
     }
     blocks.starts.push_back(*start);
     blocks.end += start->block_bytes;
@@ -553,7 +552,7 @@ void find_blocks(const io::RandomAccessFile& file, TrackBlocks& blocks)
   if (lacks_checksum && blocks.end < blocks.known.end)
   {
     corrupt(file,
-      fmt::format("the start of the block at {} has no checksum, but blocks reach to {}",
+      fmt::format("the start of the block at {} has no valid checksum, but blocks extend to {}",
         blocks.end, blocks.known.end));
   }
 }
@@ -628,7 +627,7 @@ std::vector<std::byte> read_payload(
     {
       corrupt(file,
         fmt::format(
-          "page {} of the values at {} has another checksum", page, block.payload_offset));
+          "page {} of the values at {} has a wrong checksum", page, block.payload_offset));
     }
   }
   if (bytes.empty() || (begin == first && end == last))
@@ -648,8 +647,8 @@ std::vector<std::uint32_t> samples_of(const io::RandomAccessFile& file, const Tr
   const bool ascending = std::is_sorted(samples.begin(), samples.end());
   if (!ascending || samples.back() >= block.samples.size())
   {
-    corrupt(
-      file, fmt::format("samples of id {} of the values at {} are none", i, block.payload_offset));
+    corrupt(file,
+      fmt::format("the samples of id {} in the values at {} are invalid", i, block.payload_offset));
   }
   return samples;
 }

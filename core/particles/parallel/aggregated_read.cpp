@@ -613,7 +613,7 @@ private:
     if (found.count != answer.counts[i])
     {
       throw Error(ErrorCode::Corrupt,
-        fmt::format("{}: has {} particles that match where it had {}; was it changed in place?",
+        fmt::format("{}: now has {} matching particles instead of {}; was it changed in place?",
           this->source((*answer.leaves)[i].leaf).name(), found.count, answer.counts[i]));
     }
     return found;

@@ -249,7 +249,7 @@ private:
   void choose()
   {
     this->report_.mode = this->options_.mode;
-    this->report_.reason = "it was asked for";
+    this->report_.reason = "requested";
     if (this->options_.mode == ReadMode::Direct && !this->wants_report_)
     {
       return;

@@ -345,8 +345,8 @@ private:
         box.lower[axis] > box.upper[axis])
       {
         throw Error(ErrorCode::InvalidArgument,
-          fmt::format("the local bounds on the {} axis are {} to {}; allowed are finite numbers in "
-                      "ascending order",
+          fmt::format("the local bounds on the {} axis are {} to {}; they must be finite and "
+                      "ascending",
             "xyz"[axis], box.lower[axis], box.upper[axis]));
       }
     }

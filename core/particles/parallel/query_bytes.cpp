@@ -122,7 +122,7 @@ private:
   {
     if (size > static_cast<std::size_t>(this->end_ - this->at_))
     {
-      throw Error(ErrorCode::InvalidArgument, "the query of another rank ends too early");
+      throw Error(ErrorCode::InvalidArgument, "the query of another rank is truncated");
     }
     const std::byte* const taken = this->at_;
     this->at_ += size;

@@ -50,19 +50,19 @@ void check(const Piece& piece)
   if (skip.components != 1 || skip.type < ScalarType::Int8 || skip.type > ScalarType::UInt64)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("particles to skip are marked by {} x {}; allowed is one integer for each",
+      fmt::format("the mark of particles to skip is {} x {}; it must be one integer per particle",
         skip.components, name_of(skip.type)));
   }
   if (!skip.component[0])
   {
     throw Error(ErrorCode::InvalidArgument,
       fmt::format(
-        "the marks of particles to skip have no data for {} particles", piece.particles.count));
+        "the mark of particles to skip has no data for {} particles", piece.particles.count));
   }
   if (piece.particles.count > 1 && skip.stride_bytes < size_of(skip.type))
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("the marks of particles to skip are {} bytes apart, which is less than their {} "
+      fmt::format("the marks of particles to skip are {} bytes apart, less than their size of {} "
                   "bytes",
         skip.stride_bytes, size_of(skip.type)));
   }

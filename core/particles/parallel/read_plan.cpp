@@ -54,11 +54,11 @@ std::string reason_for_direct(const ReadDemand& demand, std::uint64_t memory_byt
 {
   if (demand.ranks == 1)
   {
-    return "there is one rank";
+    return "single rank";
   }
   if (demand.opens <= demand.leaf_files)
   {
-    return "no leaf file is asked for by several ranks";
+    return "no leaf file is requested by several ranks";
   }
   if (demand.query_bytes > kQueryBytes)
   {
@@ -66,8 +66,7 @@ std::string reason_for_direct(const ReadDemand& demand, std::uint64_t memory_byt
   }
   if (demand.largest_leaf > memory_bytes)
   {
-    return fmt::format("a leaf file of {:.1f} MiB is larger than the {:.1f} MiB that a rank may "
-                       "hold",
+    return fmt::format("a leaf file of {:.1f} MiB exceeds the {:.1f} MiB that a rank may hold",
       mib(static_cast<double>(demand.largest_leaf)), mib(static_cast<double>(memory_bytes)));
   }
   return "";
@@ -78,7 +77,7 @@ ReadChoice choose_read_mode(const ReadDemand& demand, const StorageSpeed& storag
   if (storage.request_s < kCachedRequest && storage.bytes_per_s > kCachedBytesPerSecond)
   {
     return { ReadMode::Direct,
-      fmt::format("leaf files come from memory: a request takes {:.3f} ms, then come {:.0f} MB/s",
+      fmt::format("leaf files are cached in memory: requests take {:.3f} ms plus {:.0f} MB/s",
         1e3 * storage.request_s, storage.bytes_per_s / 1e6) };
   }
   const auto ranks = static_cast<double>(demand.ranks);
@@ -95,9 +94,9 @@ ReadChoice choose_read_mode(const ReadDemand& demand, const StorageSpeed& storag
     readers;
   const bool gain = aggregated * kClearGain < direct;
   return { gain ? ReadMode::Aggregated : ReadMode::Direct,
-    fmt::format("{:.1f} ranks per leaf file, {:.2f} MiB per rank; a leaf file opens in {:.2f} ms, "
-                "a request takes {:.3f} ms, then come {:.0f} MB/s: about {:.3f} s direct, {:.3f} s "
-                "aggregated, which {} half",
+    fmt::format("{:.1f} ranks per leaf file, {:.2f} MiB per rank; opening a leaf file takes "
+                "{:.2f} ms, a request {:.3f} ms plus {:.0f} MB/s: about {:.3f} s direct, {:.3f} "
+                "s aggregated, which {} half",
       static_cast<double>(demand.opens) / static_cast<double>(demand.leaf_files),
       mib(demand.answer_bytes) / ranks, 1e3 * storage.open_s, 1e3 * storage.request_s,
       storage.bytes_per_s / 1e6, direct, aggregated, gain ? "is less than" : "is not less than") };

@@ -52,7 +52,7 @@ ReadMode read_mode_of(std::string_view name)
     }
   }
   throw Error(ErrorCode::InvalidArgument,
-    fmt::format("the mode of a read is '{}'; allowed are auto, direct and aggregated", name));
+    fmt::format("the read mode is '{}'; allowed are auto, direct and aggregated", name));
 }
 
 namespace

@@ -46,8 +46,8 @@ std::string advice_of(const OwnComm& comm, int threads)
   MPI_Bcast(numbers.data(), 3, MPI_UINT64_T, most.rank, comm.get());
   return most.idle == 0.0
     ? std::string()
-    : fmt::format("rank {} may use {} of the {} processors of its node and worked on {} thread{}; "
-                  "if mpirun bound it to them, --bind-to none lifts that",
+    : fmt::format("rank {} may use {} of the {} processors of its node and used {} thread{}; if "
+                  "mpirun bound it to them, use --bind-to none",
         most.rank, numbers[0], numbers[1], numbers[2], numbers[2] == 1 ? "" : "s");
 }
 }

@@ -130,7 +130,7 @@ void check_aliases(const std::vector<AliasView>& mine, const std::vector<AliasVi
     if (find(reference, alias.name) == reference.end())
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{}alias '{}' ({}) is here and not on rank {}", what, alias.name,
+        fmt::format("{}alias '{}' ({}) exists here but not on rank {}", what, alias.name,
           describe(alias), reference_rank));
     }
   }
@@ -170,7 +170,7 @@ ParticleView fit(
     if (std::none_of(reference.attributes.begin(), reference.attributes.end(),
           [&](const AttributeView& wanted) { return wanted.name == a.name; }))
     {
-      refuse(fmt::format("attribute '{}' ({}) is here and not on rank {}", a.name,
+      refuse(fmt::format("attribute '{}' ({}) exists here but not on rank {}", a.name,
         describe(a.values.type, a.values.components), reference_rank));
     }
   }
@@ -300,10 +300,10 @@ void add_declared(const OwnComm& comm, const RankParticles& particles, ParticleV
   const int first = first_rank_with(comm, particles, one);
   const int second = first_rank_with(comm, particles, other);
   throw Error(ErrorCode::InvalidArgument,
-    fmt::format("{} {} on rank {} and {} {}; all must be the same",
+    fmt::format("{} {} on rank {} and {} {}; all ranks must agree",
       one.name.empty() ? std::string("positions are") : fmt::format("attribute '{}' is", one.name),
       one.kind, first, other.kind,
-      first == second ? std::string("in another piece of it") : fmt::format("on rank {}", second)));
+      first == second ? std::string("in another piece there") : fmt::format("on rank {}", second)));
 }
 }
 

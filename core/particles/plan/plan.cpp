@@ -43,11 +43,11 @@ void check(const PlanOptions& options)
   check_options(all);
   if (options.ranks == 0)
   {
-    refuse("plan: 0 ranks; at least 1 is allowed");
+    refuse("plan: 0 ranks; at least 1 is required");
   }
   if (options.bytes_per_particle == 0)
   {
-    refuse("plan: 0 bytes per particle; at least 1 is allowed");
+    refuse("plan: 0 bytes per particle; at least 1 is required");
   }
 }
 
@@ -59,15 +59,15 @@ void check_place(const Name& name, std::uint32_t rank, const std::array<T, 3>& l
   if (rank >= options.ranks)
   {
     refuse(fmt::format(
-      "{}: there are {} ranks; allowed are 0 to {}", name(), options.ranks, options.ranks - 1));
+      "{}: rank count is {}; allowed are 0 to {}", name(), options.ranks, options.ranks - 1));
   }
   for (std::size_t axis = 0; axis != 3; ++axis)
   {
     if (!std::isfinite(lower[axis]) || !std::isfinite(upper[axis]) || lower[axis] > upper[axis])
     {
-      refuse(
-        fmt::format("{}: box from {} to {} along {}; finite ends in ascending order are allowed",
-          name(), lower[axis], upper[axis], "xyz"[axis]));
+      refuse(fmt::format("{}: the box goes from {} to {} along {}; its ends must be finite and "
+                         "ascending",
+        name(), lower[axis], upper[axis], "xyz"[axis]));
     }
   }
 }
@@ -78,8 +78,8 @@ void check(const WeightedCell& cell, std::size_t number, const PlanOptions& opti
   check_place(name, cell.rank, cell.lower, cell.upper, options);
   if (!std::isfinite(cell.particles) || cell.particles < 0)
   {
-    refuse(fmt::format(
-      "{}: {} particles; a finite number of at least 0 is allowed", name(), cell.particles));
+    refuse(fmt::format("{}: the number of particles is {}; it must be finite and not negative",
+      name(), cell.particles));
   }
 }
 
@@ -94,7 +94,7 @@ double check(const std::vector<WeightedCell>& cells, const PlanOptions& options)
   }
   if (particles >= kMostParticles)
   {
-    refuse(fmt::format("plan: {:g} particles in all; fewer than 2^63 are allowed", particles));
+    refuse(fmt::format("plan: {:g} particles in total; fewer than 2^63 are allowed", particles));
   }
   return particles;
 }
@@ -110,9 +110,8 @@ void check(const std::vector<RankBounds>& bounds, const std::vector<WeightedCell
       bounds[i].rank, bounds[i].box.lower, bounds[i].box.upper, options);
     if (i != 0 && bounds[i].rank <= bounds[i - 1].rank)
     {
-      refuse(
-        fmt::format("plan: bounds of rank {} after those of rank {}; ascending ones are allowed",
-          bounds[i].rank, bounds[i - 1].rank));
+      refuse(fmt::format("plan: the bounds of rank {} follow those of rank {}; ranks must ascend",
+        bounds[i].rank, bounds[i - 1].rank));
     }
     double particles = 0;
     for (; cell != cells.end() && cell->rank <= bounds[i].rank; ++cell)
@@ -125,7 +124,7 @@ void check(const std::vector<RankBounds>& bounds, const std::vector<WeightedCell
     }
     if (!(std::abs(particles - bounds[i].particles) <= 1e-6 * particles))
     {
-      refuse(fmt::format("plan: bounds of rank {} are of {} particles, its cells of {}",
+      refuse(fmt::format("plan: the bounds of rank {} are for {} particles, its cells for {}",
         bounds[i].rank, bounds[i].particles, particles));
     }
   }
@@ -144,8 +143,8 @@ std::uint32_t wanted_leaves(double particles, const PlanOptions& options)
   const double leaves = std::round(bytes / static_cast<double>(options.target_bytes));
   if (leaves > kMostLeaves)
   {
-    refuse(fmt::format("plan: a target of {} bytes would make {:g} leaf files of {:g} bytes; at "
-                       "most {:g} are allowed",
+    refuse(fmt::format("plan: a target of {} bytes would create {:g} leaf files of {:g} bytes; "
+                       "at most {:g} are allowed",
       options.target_bytes, leaves, bytes, kMostLeaves));
   }
   return static_cast<std::uint32_t>(std::max(1.0, leaves));

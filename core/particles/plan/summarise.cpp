@@ -258,7 +258,7 @@ std::vector<WeightedCell> plan::summarise(ScalarType type, const PositionOf& pos
   if (cells == 0)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("summary of rank {}: 0 cells; at least 1 is allowed", rank));
+      fmt::format("summary of rank {}: 0 cells; at least 1 is required", rank));
   }
   if (count == 0)
   {

@@ -473,7 +473,7 @@ private:
       {
         format::corrupt(*this->file_.source,
           fmt::format(
-            "BLOCK_BITMAPS {}: number {} of a dictionary of {}", key, ids[i], dictionary.size()));
+            "BLOCK_BITMAPS {}: entry {} of a dictionary of {}", key, ids[i], dictionary.size()));
       }
       bitmaps[i] = dictionary[ids[i]];
     }

@@ -106,19 +106,19 @@ const std::byte* map_column(
   if (!source.is_mapped())
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format(
-        "{}: was opened to be read; only mapped files are given without a copy", source.name()));
+      fmt::format("{}: was opened for reading; only mapped files can be accessed without a copy",
+        source.name()));
   }
   if (column.section.has_chunks())
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: {} is compressed; it is given with a copy only, by reading it",
+      fmt::format("{}: {} is compressed and cannot be accessed without a copy; read it instead",
         source.name(), column.section.name()));
   }
   if (count > file.header.particle_count)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: {} particles are asked for; there are {}", source.name(), count,
+      fmt::format("{}: {} particles are requested; the file has {}", source.name(), count,
         file.header.particle_count));
   }
   return in_arena(options.threads, [&] { return column.section.view_front(count); });

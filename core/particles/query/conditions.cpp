@@ -57,8 +57,8 @@ KeyCondition find_key(const Target& target, const std::string& name,
   if (component && (*component < 0 || *component >= attribute.components))
   {
     refuse(target.name,
-      fmt::format(
-        "{} asks for component {}; there are 0 to {}", what, *component, attribute.components - 1));
+      fmt::format("{} refers to component {}; allowed are 0 to {}", what, *component,
+        attribute.components - 1));
   }
   if (attribute.alias)
   {
@@ -89,12 +89,12 @@ void check_range(const Target& target, const std::string& what, const NumberRang
 {
   if (is_nan(range.lower) || is_nan(range.upper))
   {
-    refuse(target.name, what + " has NaN for an end");
+    refuse(target.name, what + " has a NaN end");
   }
   if (compare(range.lower, range.upper) > 0)
   {
     refuse(target.name,
-      fmt::format("{} has its minimum {} above its maximum {}", what, to_string(range.lower),
+      fmt::format("{} has a minimum {} above its maximum {}", what, to_string(range.lower),
         to_string(range.upper)));
   }
 }
@@ -169,7 +169,7 @@ KeyCondition make_values(const Target& target, const AttributeValues& list)
       {
         if (is_nan(number))
         {
-          refuse(target.name, what + " has NaN");
+          refuse(target.name, what + " contains NaN");
         }
         const ClassRange<V> one = to_class<V>(number, number);
         if (!is_empty(one)) // else the class has no such number
@@ -259,7 +259,7 @@ std::size_t find_attribute(
       names.push_back(attribute.name);
     }
     refuse(file,
-      fmt::format("no attribute '{}'; there are: {}", name,
+      fmt::format("unknown attribute '{}'; available: {}", name,
         names.empty() ? std::string("none") : fmt::format("{}", fmt::join(names, ", "))));
   }
   return static_cast<std::size_t>(found - attributes.begin());
@@ -271,7 +271,7 @@ OrdinalInterval part_ordinals(const std::string& file, std::uint64_t n, const Qu
   {
     refuse(file,
       fmt::format(
-        "part {} of {}; allowed are 0 up to the number of parts", query.part, query.parts));
+        "part {} of {}; allowed are 0 to below the number of parts", query.part, query.parts));
   }
   // The quotient apart from the rest, so that products stay below 2^64.
   const auto end_of = [&](std::uint64_t part)
@@ -288,7 +288,7 @@ Conditions make_conditions(
   if (query.after_quality > query.quality)
   {
     refuse(target.name,
-      fmt::format("the step begins at quality {} and ends before it, at {}", query.after_quality,
+      fmt::format("the step starts at quality {} and ends before it, at {}", query.after_quality,
         query.quality));
   }
   Conditions conditions;
@@ -345,7 +345,7 @@ void check_selection(
     {
       refuse(file,
         fmt::format(
-          "the selection has particles {} to {}, out of order or beyond the {} of the file",
+          "the selection contains particles {} to {}, out of order or beyond the {} of the file",
           span.first, span.first + span.count, particle_count));
     }
     end = span.first + span.count;
@@ -354,7 +354,8 @@ void check_selection(
   if (total != selection.count)
   {
     refuse(file,
-      fmt::format("the selection counts {} particles; its spans have {}", selection.count, total));
+      fmt::format(
+        "the selection counts {} particles, but its spans have {}", selection.count, total));
   }
 }
 }

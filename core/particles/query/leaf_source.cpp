@@ -14,7 +14,7 @@ query::Conditions LeafSource::conditions(const Query& query, const OrdinalInterv
   if (ordinals.begin > ordinals.end || ordinals.end > n)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: ordinals {} to {} are asked for; there are 0 to {}", this->name(),
+      fmt::format("{}: ordinals {} to {} are requested; allowed are 0 to {}", this->name(),
         ordinals.begin, ordinals.end, n));
   }
   return query::make_conditions({ this->name(), n, this->attributes() }, ordinals, query);

@@ -37,7 +37,7 @@ AttributeRange parse_range_target(std::string_view text, const std::vector<std::
     }
   }
   throw Error(ErrorCode::InvalidArgument,
-    fmt::format("no attribute '{}'; there are: {}", text,
+    fmt::format("unknown attribute '{}'; available: {}", text,
       names.empty() ? std::string("none") : fmt::format("{}", fmt::join(names, ", "))));
 }
 }

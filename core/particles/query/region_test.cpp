@@ -55,13 +55,13 @@ void check_box(const std::string& file, const Box& box)
     const char name = "xyz"[axis];
     if (std::isnan(lower) || std::isnan(upper))
     {
-      refuse(file, fmt::format("the box has NaN on the {} axis", name));
+      refuse(file, fmt::format("the box is NaN on the {} axis", name));
     }
     if (lower > upper)
     {
       refuse(file,
         fmt::format(
-          "the box has its minimum {} above its maximum {} on the {} axis", lower, upper, name));
+          "the box has a minimum {} above its maximum {} on the {} axis", lower, upper, name));
     }
   }
 }
@@ -70,8 +70,7 @@ void check_finite(const std::string& file, const std::array<double, 3>& v, const
 {
   if (!std::isfinite(v[0]) || !std::isfinite(v[1]) || !std::isfinite(v[2]))
   {
-    refuse(
-      file, fmt::format("{} is {}, {}, {}; finite numbers are needed", what, v[0], v[1], v[2]));
+    refuse(file, fmt::format("{} is {}, {}, {}; it must be finite", what, v[0], v[1], v[2]));
   }
 }
 
@@ -80,7 +79,7 @@ void check_direction(const std::string& file, const std::array<double, 3>& v, co
   check_finite(file, v, what);
   if (v[0] == 0 && v[1] == 0 && v[2] == 0)
   {
-    refuse(file, fmt::format("{} is 0, 0, 0, which is no direction", what));
+    refuse(file, fmt::format("{} is 0, 0, 0; a direction must not be zero", what));
   }
 }
 
@@ -91,7 +90,7 @@ ShapeCondition make_condition(const std::string& file, const Sphere& sphere)
   {
     refuse(file,
       fmt::format(
-        "the radius of the sphere is {}; a finite number of at least 0 is needed", sphere.radius));
+        "the radius of the sphere is {}; it must be finite and not negative", sphere.radius));
   }
   ShapeCondition condition;
   condition.is_ball = true;
@@ -106,8 +105,8 @@ ShapeCondition make_condition(const std::string& file, const Slab& slab)
   if (!(slab.lower <= slab.upper))
   {
     refuse(file,
-      fmt::format("the slab goes from {} to {}; numbers in ascending order are needed", slab.lower,
-        slab.upper));
+      fmt::format("the slab goes from {} to {}; its limits must be numbers in ascending order",
+        slab.lower, slab.upper));
   }
   ShapeCondition condition;
   condition.bands = { { slab.normal, {}, slab.lower, slab.upper } };
@@ -126,7 +125,7 @@ ShapeCondition make_condition(const std::string& file, const OrientedBox& box)
     {
       refuse(file,
         fmt::format(
-          "a half extent of the oriented box is {}; at least 0 is needed", box.half_extents[i]));
+          "a half extent of the oriented box is {}; it must not be negative", box.half_extents[i]));
     }
     condition.bands.push_back(
       { box.axes[i], box.center, -box.half_extents[i], box.half_extents[i] });

@@ -319,7 +319,7 @@ private:
 [[noreturn]] void found_twice(const File::Impl& file, std::size_t key, std::uint32_t position)
 {
   format::corrupt(
-    *file.source, fmt::format("SORTED_INDEX {}: file position {} is there twice", key, position));
+    *file.source, fmt::format("SORTED_INDEX {}: file position {} occurs twice", key, position));
 }
 
 // Calls use(lookup) if the index answers and costs less.

@@ -59,7 +59,7 @@ void check_options(const RepackOptions& options)
   {
     if (std::find(allowed.begin(), allowed.end(), name) == allowed.end())
     {
-      refuse(fmt::format("{} cannot be changed of a dataset that is there; what can is {}", name,
+      refuse(fmt::format("{} of an existing dataset cannot be changed; allowed: {}", name,
         fmt::join(allowed, ", ")));
     }
   }
@@ -68,8 +68,8 @@ void check_options(const RepackOptions& options)
   bat::check_options(all);
   if (options.changed.count(kBounds) != 0 && options.build.error_bounds.empty())
   {
-    refuse("error_bounds are to be changed and none are given; compression \"lossless\" or "
-           "\"none\" gives up those that are there");
+    refuse("error_bounds are to be changed, but none are given; use compression \"lossless\" or "
+           "\"none\" to remove existing bounds");
   }
 }
 
@@ -126,9 +126,8 @@ void check_target(const Dataset& dataset, const fs::path& in, const fs::path& ou
   }
   if (is_same_file(in, out) && dataset.format_version() == "libbat")
   {
-    refuse(fmt::format("{}: files of the paper's library are not replaced by what is made of them; "
-                       "another name is needed",
-      out.string()));
+    refuse(fmt::format(
+      "{}: a libbat file is not replaced by its conversion; choose another name", out.string()));
   }
   for (const LeafInfo& leaf : dataset.leaves())
   {
@@ -232,8 +231,8 @@ private:
     if (!has_chunks)
     {
       refuse(
-        fmt::format("chunk_particles is {}, and nothing is compressed, which alone has chunks; "
-                    "0, or another compression with it, is allowed",
+        fmt::format("chunk_particles is {}, but without compression there are no chunks; allowed "
+                    "is 0, or choose a compression",
           asked.chunk_particles));
     }
   }
@@ -278,8 +277,8 @@ private:
       if (bound.value != 0)
       {
         refuse(
-          fmt::format("{}: '{}' has the bound {} already, to which another one, {}, would add; "
-                      "allowed is the same, none for this array, or 0, which gives it up",
+          fmt::format("{}: '{}' is already bounded by {}; re-encoding with {} would accumulate "
+                      "error. Use the same bound, no bound, or 0 to make it lossless",
             this->in_.string(), bound.name, before->second, bound.value));
       }
       given_up.insert(*before);
@@ -402,7 +401,8 @@ RepackReport repack_tracks_file(
   {
     if (name != "flush" && name != "threads")
     {
-      refuse(fmt::format("{}: tracks have no option {}; allowed is flush", in.string(), name));
+      refuse(
+        fmt::format("{}: option {} does not apply to tracks; allowed is flush", in.string(), name));
     }
   }
   RepackReport report;

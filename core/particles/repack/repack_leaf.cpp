@@ -158,8 +158,8 @@ void keep_sorted_indexes(const LeafSource& leaf, BuildOptions& build)
   if (write::indexed_keys(schema, build) != keys_with_index(*file))
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: an attribute is called as the component of another one that has a sorted "
-                  "index, which cannot be kept; name those that are wanted, or none",
+      fmt::format("{}: the name of an attribute equals that of a component with a sorted index, "
+                  "so the index cannot be kept; specify sorted_indexes, or an empty list",
         file->name()));
   }
 }
@@ -191,8 +191,8 @@ void keep_stable_samples(const LeafSource& leaf, BuildOptions& build)
     in_words(schema, file->impl().schema.sample_ids))
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: an attribute is called as the component of another one that samples follow, "
-                  "which cannot be kept; name those that are wanted, or none",
+      fmt::format("{}: the name of an attribute equals that of a component used for stable "
+                  "samples, so these cannot be kept; specify stable_samples, or an empty list",
         file->name()));
   }
 }
@@ -200,7 +200,8 @@ void keep_stable_samples(const LeafSource& leaf, BuildOptions& build)
 [[noreturn]] void fail(const std::string& name, const std::string& what)
 {
   throw Error(ErrorCode::WriteFailed,
-    fmt::format("{}: what was written is not what was read: {}; nothing was replaced", name, what));
+    fmt::format(
+      "{}: the written file differs from the source: {}; nothing was replaced", name, what));
 }
 
 bool same_bits(const std::optional<double>& a, const std::optional<double>& b)
@@ -220,7 +221,7 @@ void check_schema(const File& file, const std::string& name, const ParticleView&
   const std::vector<Attribute>& found = file.attributes();
   if (file.position_type() != schema.positions.type || found.size() != expected.size())
   {
-    fail(name, "positions have another type, or there are other attributes");
+    fail(name, "the position type or the attributes differ");
   }
   for (std::size_t k = 0; k != found.size(); ++k)
   {
@@ -418,12 +419,12 @@ void check_leaf(const std::string& path, const std::string& name, const Particle
   check_schema(file, name, schema);
   if (keys_with_index(file) != write::indexed_keys(schema, build))
   {
-    fail(name, "other attributes have a sorted index");
+    fail(name, "the sorted indexes differ");
   }
   if (in_words(schema, write::sample_ids(schema, build)) !=
     in_words(schema, file.impl().schema.sample_ids))
   {
-    fail(name, "samples follow other attributes");
+    fail(name, "the stable sample attributes differ");
   }
 
   QueryOptions options;
@@ -453,7 +454,7 @@ void check_leaf(const std::string& path, const std::string& name, const Particle
   tell(1);
   if (!(found == sum))
   {
-    fail(name, fmt::format("values of its {} particles differ", count));
+    fail(name, fmt::format("the values of its {} particles differ", count));
   }
 }
 }

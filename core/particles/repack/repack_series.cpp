@@ -27,7 +27,8 @@ SeriesCopy copy_of_series(const std::filesystem::path& in, const std::filesystem
   if (!is_series(out))
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: a series becomes a series, whose name ends in .bat.series; found '{}'",
+      fmt::format("{}: the output of a series must be a series, with a name ending in "
+                  ".bat.series; found '{}'",
         in.string(), out.string()));
   }
   nlohmann::ordered_json list = read_series_list(in);
@@ -66,7 +67,8 @@ SeriesCopy copy_of_series(const std::filesystem::path& in, const std::filesystem
     if (places.count(std::filesystem::weakly_canonical(path)) != 0)
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{}: would be replaced while it is read; a series needs another name or folder",
+        fmt::format("{}: would be replaced while being read; a series needs another name or "
+                    "folder",
           path.string()));
     }
   }

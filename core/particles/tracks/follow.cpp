@@ -159,7 +159,8 @@ private:
     }
     if (!id)
     {
-      refuse(fmt::format("{}: no attribute is called id; name the one with the ids, one of: {}",
+      refuse(fmt::format("{}: no attribute is called id; specify the attribute with the ids, one "
+                         "of: {}",
         this->dataset_.name(), fmt::join(this->dataset_.attribute_names(), ", ")));
     }
     this->need_scalar(*id);
@@ -175,8 +176,8 @@ private:
     const auto second = find_second_id_attribute(this->dataset_.attributes(), this->id_);
     if (!second)
     {
-      refuse(fmt::format("{}: ids are pairs, and no attribute is the cpu of '{}'; name the second "
-                         "one, one of: {}",
+      refuse(fmt::format("{}: ids are pairs, but no attribute is the cpu of '{}'; specify the "
+                         "second id attribute, one of: {}",
         this->dataset_.name(), this->dataset_.attributes()[this->id_].name,
         fmt::join(this->dataset_.attribute_names(), ", ")));
     }
@@ -188,7 +189,7 @@ private:
     const Attribute& attribute = this->dataset_.attributes()[index];
     if (attribute.components != 1)
     {
-      refuse(fmt::format("{}: attribute '{}' has {} components; ids have one",
+      refuse(fmt::format("{}: attribute '{}' has {} components; ids must have one",
         this->dataset_.name(), attribute.name, attribute.components));
     }
   }
@@ -370,7 +371,7 @@ StepResult read_step(const SeriesStep& listed, const FollowRequest& request,
         result.cell = named_cell(dataset.metadata(), dataset.name());
         if (!result.cell && has_particles)
         {
-          refuse(fmt::format("{}: its metadata names no periodic box", dataset.name()));
+          refuse(fmt::format("{}: its metadata does not define a periodic box", dataset.name()));
         }
       }
       if (has_particles)
@@ -549,7 +550,7 @@ std::vector<StepResult> read_steps(
     });
   if (progress.is_cancelled())
   {
-    throw Error(ErrorCode::Cancelled, "following particles was given up");
+    throw Error(ErrorCode::Cancelled, "following particles was cancelled");
   }
   for (const Task& task : tasks)
   {
@@ -560,7 +561,7 @@ std::vector<StepResult> read_steps(
   }
   if (options.progress && !options.progress(1))
   {
-    throw Error(ErrorCode::Cancelled, "following particles was given up");
+    throw Error(ErrorCode::Cancelled, "following particles was cancelled");
   }
   return results_of(tasks);
 }
@@ -668,7 +669,8 @@ TrailColumn assemble(
     {
       refuse(fmt::format("'{}' is {}[{}] in {} and {}[{}] in {}; {}", all.name, name_of(all.type),
         all.components, *first, name_of(column->type), column->components, file,
-        type ? "allowed is one number of components" : "no type holds the values of both exactly"));
+        type ? "the numbers of components must agree"
+             : "no type holds the values of both exactly"));
     }
     first = !first || *type != all.type ? &file : first;
     all.type = *type;
@@ -735,7 +737,7 @@ std::vector<std::string> names_of(
   {
     if (has_particles && std::find(names.begin(), names.end(), name) == names.end())
     {
-      refuse(fmt::format("{}: no step has an attribute '{}'; there are: {}",
+      refuse(fmt::format("{}: no step has an attribute '{}'; available: {}",
         results.front().step.path.string(), name, fmt::join(known, ", ")));
     }
   }
@@ -778,24 +780,25 @@ void check(const FollowRequest& request)
 {
   if (request.ids.empty())
   {
-    refuse("there are no ids to follow");
+    refuse("no ids to follow");
   }
   if ((!request.second_attribute.empty() || !request.second.empty()) &&
     request.second.size() != request.ids.size())
   {
-    refuse(fmt::format("{} ids with {} values of the second attribute '{}'; allowed are as many",
+    refuse(fmt::format("{} ids, but {} values of the second attribute '{}'; the counts must agree",
       request.ids.size(), request.second.size(), request.second_attribute));
   }
   for (const std::vector<Number>& numbers : { std::cref(request.ids), std::cref(request.second) })
   {
     if (std::any_of(numbers.begin(), numbers.end(), is_nan))
     {
-      refuse("an id is NaN; allowed are numbers");
+      refuse("an id is NaN; ids must be numbers");
     }
   }
   if (request.periodic_box && request.unwrap_by_files)
   {
-    refuse("a periodic box is given, and that of the files is asked for; allowed is one of them");
+    refuse("a periodic box is given and that of the files is requested; only one of them is "
+           "allowed");
   }
   if (request.periodic_box)
   {
@@ -808,7 +811,7 @@ void check(const FollowRequest& request)
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end())
     {
-      refuse(fmt::format("the attribute '{}' is asked for twice", *twice));
+      refuse(fmt::format("the attribute '{}' is requested twice", *twice));
     }
   }
 }
@@ -820,9 +823,9 @@ std::string advice_of(
   {
     const std::string id = request.id_attribute.empty() ? "id" : request.id_attribute;
     return fmt::format(
-      "{} of {} steps have no sorted index of the ids, for which {} particles were "
-      "compared; the option sorted_indexes of writers makes one, and 'parabat repack "
-      "--sorted-indexes {}' does for what is written",
+      "{} of {} steps have no sorted index of the ids; {} particles were compared instead. Write "
+      "the files with the option sorted_indexes, or add an index with 'parabat repack "
+      "--sorted-indexes {}'",
       trails.steps_without_index, trails.steps.size(), trails.compared, id);
   }
   const bool only_tracks = std::all_of(results.begin(), results.end(),
@@ -838,8 +841,8 @@ std::string advice_of(
     absent += is_there ? 0 : 1;
   }
   return only_tracks && absent != 0 && !results.empty()
-    ? fmt::format("{} of {} ids are not among those that the tracks file was written for; the "
-                  "series of the same run may have them",
+    ? fmt::format("{} of {} ids are not in the tracks file; the series of the same run may "
+                  "contain them",
         absent, trails.ids)
     : std::string();
 }

@@ -124,8 +124,8 @@ public:
         result.cell = cell;
         if (!result.cell && sample.rows != 0)
         {
-          refuse(fmt::format(
-            "{}: the metadata of step {} names no periodic box", this->file_.name(), sample.step));
+          refuse(fmt::format("{}: the metadata of step {} does not define a periodic box",
+            this->file_.name(), sample.step));
         }
       }
       if (sample.rows != 0)
@@ -182,7 +182,7 @@ private:
     {
       if (!wanted.empty() && wanted != there)
       {
-        refuse(fmt::format("{}: its ids are {}; '{}' is asked for", this->file_.name(),
+        refuse(fmt::format("{}: its ids are {}; '{}' was requested", this->file_.name(),
           format::ids_text(schema), wanted));
       }
     };
@@ -191,7 +191,7 @@ private:
     if (!this->request_.second.empty() && schema.second_attribute.empty())
     {
       refuse(fmt::format(
-        "{}: its ids are {}; pairs are asked for", this->file_.name(), format::ids_text(schema)));
+        "{}: its ids are {}; pairs were requested", this->file_.name(), format::ids_text(schema)));
     }
   }
 
@@ -281,7 +281,7 @@ private:
       if (this->block_.samples[sample].rows == 0)
       {
         format::corrupt(this->file_,
-          fmt::format("step {} has rows; its block says 0", this->block_.samples[sample].step));
+          fmt::format("step {} has rows, but its block says 0", this->block_.samples[sample].step));
       }
     }
     return history;

@@ -46,7 +46,7 @@ Vector vector_of(const Json& json)
   const auto numbers = json.get<std::vector<double>>();
   if (numbers.size() != 3)
   {
-    throw Error(ErrorCode::Corrupt, fmt::format("{} numbers where there are 3", numbers.size()));
+    throw Error(ErrorCode::Corrupt, fmt::format("expected 3 numbers, found {}", numbers.size()));
   }
   return { numbers[0], numbers[1], numbers[2] };
 }
@@ -114,7 +114,7 @@ PeriodicCell of_gsd(const Json& box)
   const auto numbers = box.get<std::vector<double>>();
   if (numbers.size() != 6)
   {
-    throw Error(ErrorCode::Corrupt, fmt::format("{} numbers where there are 6", numbers.size()));
+    throw Error(ErrorCode::Corrupt, fmt::format("expected 6 numbers, found {}", numbers.size()));
   }
   PeriodicCell cell;
   cell.edges = { { { numbers[0], 0, 0 }, { numbers[3] * numbers[1], numbers[1], 0 },
@@ -133,7 +133,7 @@ PeriodicCell of_angles(const Json& box)
   const auto numbers = box.get<std::vector<double>>();
   if (numbers.size() != 6)
   {
-    throw Error(ErrorCode::Corrupt, fmt::format("{} numbers where there are 6", numbers.size()));
+    throw Error(ErrorCode::Corrupt, fmt::format("expected 6 numbers, found {}", numbers.size()));
   }
   const Vector lengths{ numbers[0], numbers[1], numbers[2] };
   if (lengths == Vector{ 0, 0, 0 })
@@ -172,13 +172,13 @@ void check(const PeriodicCell& cell)
       if (!std::isfinite(x))
       {
         throw Error(
-          ErrorCode::Corrupt, fmt::format("an edge has {}; allowed are finite numbers", x));
+          ErrorCode::Corrupt, fmt::format("an edge contains {}; numbers must be finite", x));
       }
     }
   }
   if (cell.any() && dot(cell.edges[0], cross(cell.edges[1], cell.edges[2])) == 0)
   {
-    throw Error(ErrorCode::Corrupt, "its edges span no volume");
+    throw Error(ErrorCode::Corrupt, "its edges do not span a volume");
   }
 }
 }
@@ -195,8 +195,8 @@ PeriodicCell cell_of(const Box& box)
     if (!(box.lower[axis] < box.upper[axis]) || (!finite && !open))
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("the periodic box has {} to {} on axis {}; allowed are finite numbers that "
-                    "ascend, and both ends infinite for an axis that is not periodic",
+        fmt::format("the periodic box is {} to {} on axis {}; the ends must be finite and "
+                    "ascending, or both infinite for an axis that is not periodic",
           box.lower[axis], box.upper[axis], axis));
     }
     periodic[axis] = finite;
@@ -236,12 +236,12 @@ std::optional<PeriodicCell> named_cell(const std::string& metadata, const std::s
   catch (const Json::exception& e)
   {
     throw Error(ErrorCode::Corrupt,
-      fmt::format("{}: the periodic box of the metadata is none: {}", file, e.what()));
+      fmt::format("{}: the periodic box in the metadata is invalid: {}", file, e.what()));
   }
   catch (const Error& e)
   {
     throw Error(ErrorCode::Corrupt,
-      fmt::format("{}: the periodic box of the metadata is none: {}", file, e.what()));
+      fmt::format("{}: the periodic box in the metadata is invalid: {}", file, e.what()));
   }
 }
 

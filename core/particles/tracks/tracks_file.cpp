@@ -55,7 +55,7 @@ TracksList list_tracks(const io::RandomAccessFile& file)
     if (with_rows && !format::same_ids(with_rows->schema, block->schema))
     {
       format::corrupt(file,
-        fmt::format("its ids are {} in the block at {}, and {} in that at {}",
+        fmt::format("its ids are {} in the block at {}, and {} in the one at {}",
           format::ids_text(block->schema), block->start.offset, format::ids_text(with_rows->schema),
           with_rows->start.offset));
     }
@@ -141,12 +141,12 @@ void validate_tracks(const std::filesystem::path& path)
   const TracksList list = list_tracks(file);
   if (!list.found.has_both_ends)
   {
-    format::corrupt(file, "one of the two records of its end has another checksum");
+    format::corrupt(file, "one of its two end records has a wrong checksum");
   }
   if (format::judge_tail(file, list.found) == format::TracksTail::Unknown)
   {
     format::corrupt(file,
-      fmt::format("what is behind the last block, at {}, is not of an unfinished one", list.end));
+      fmt::format("the bytes after the last block, at {}, are not an unfinished block", list.end));
   }
   for (const ListedBlock& listed : list.blocks)
   {
@@ -168,12 +168,14 @@ void validate_tracks(const std::filesystem::path& path)
       if (rows[s] != sample.rows)
       {
         format::corrupt(file,
-          fmt::format("step {} has {} rows; its block says {}", sample.step, rows[s], sample.rows));
+          fmt::format(
+            "step {} has {} rows, but its block says {}", sample.step, rows[s], sample.rows));
       }
       const bool is_new = s == 0 || sample.metadata != block.samples[s - 1].metadata;
       if (is_new && !sample.metadata->empty() && !scan_json_object(*sample.metadata))
       {
-        format::corrupt(file, fmt::format("metadata of step {} is no JSON object", sample.step));
+        format::corrupt(
+          file, fmt::format("the metadata of step {} is not a JSON object", sample.step));
       }
     }
     const std::uint64_t end = block.payload_offset + block.payload_bytes;
@@ -182,7 +184,7 @@ void validate_tracks(const std::filesystem::path& path)
     if (std::any_of(rest.begin(), rest.end(), [](std::byte b) { return b != std::byte{}; }))
     {
       format::corrupt(
-        file, fmt::format("bytes behind the block at {} are not zero", listed.start.offset));
+        file, fmt::format("bytes after the block at {} are not zero", listed.start.offset));
     }
   }
 }

@@ -38,7 +38,7 @@ void check_name(const std::filesystem::path& path)
   if (!is_tracks(path))
   {
     refuse(fmt::format(
-      "{}: is no name of a tracks file; allowed are those that end in .tracks.bat", path.string()));
+      "'{}' is not a tracks file name; use a name ending in .tracks.bat", path.string()));
   }
 }
 
@@ -60,7 +60,7 @@ void check_schema(const TrackSchema& schema)
     if (name.empty() || name.size() > 65535 || name.find('\0') != std::string::npos ||
       !is_utf8(name))
     {
-      refuse(fmt::format("the name of an attribute has {} bytes; allowed are 1 to 65535 of UTF-8 "
+      refuse(fmt::format("an attribute name has {} bytes; allowed are 1 to 65535 bytes of UTF-8 "
                          "without zero bytes",
         name.size()));
     }
@@ -93,13 +93,13 @@ std::uint64_t stored_id(std::uint64_t bits, ScalarType type, const std::string& 
     const auto value = from_bits<double>(bits);
     if (std::isnan(value))
     {
-      refuse(fmt::format("a value of '{}' is NaN; allowed are numbers", name));
+      refuse(fmt::format("a value of '{}' is NaN; ids must be numbers", name));
     }
     bits = value == 0 ? 0 : bits;
   }
   if (!format::can_hold_id(type, bits))
   {
-    refuse(fmt::format("a value of '{}' is {}; allowed are those of {}", name,
+    refuse(fmt::format("a value of '{}' is {}; allowed are values of {}", name,
       to_string(number_from_bits(bits, value_class(type))), name_of(type)));
   }
   return bits;
@@ -111,18 +111,18 @@ void check_sample(const TrackSample& sample)
   const bool has_second = !sample.schema.second_attribute.empty();
   if (sample.second.size() != (has_second ? sample.ids.size() : 0))
   {
-    refuse(fmt::format("{} ids with {} values of '{}'", sample.ids.size(), sample.second.size(),
+    refuse(fmt::format("{} ids, but {} values of '{}'", sample.ids.size(), sample.second.size(),
       sample.schema.second_attribute));
   }
   const std::size_t bytes = sample.ids.size() * track_bytes(sample.schema);
   if (sample.values.size() != bytes)
   {
-    refuse(fmt::format("{} particles have {} bytes of values; allowed are {}", sample.ids.size(),
+    refuse(fmt::format("{} particles have {} bytes of values; expected {}", sample.ids.size(),
       sample.values.size(), bytes));
   }
   if (sample.time && std::isnan(*sample.time))
   {
-    refuse(fmt::format("the time of step {} is NaN; allowed are numbers", sample.step));
+    refuse(fmt::format("the time of step {} is NaN; times must be numbers", sample.step));
   }
   if (sample.ids.size() > std::numeric_limits<std::uint32_t>::max() ||
     sample.metadata.size() > std::numeric_limits<std::uint32_t>::max())
@@ -351,8 +351,8 @@ struct TracksWriter::Impl
       }
       case format::TracksTail::Unknown:
         throw Error(ErrorCode::Corrupt,
-          fmt::format("{}: the {} bytes behind the last block, at {}, are not of an unfinished "
-                      "sample, and are not overwritten; move the file away to begin a new one",
+          fmt::format("{}: the {} bytes after the last block, at {}, are not an unfinished "
+                      "sample and were not overwritten; move the file away to start a new one",
             this->path.string(), source.size() - blocks.end, blocks.end));
     }
   }
@@ -421,7 +421,7 @@ void TracksWriter::append(const TrackSample& sample)
   const TrackSchema& schema = sample.schema;
   if (impl.schema && !sample.ids.empty() && !format::same_ids(*impl.schema, schema))
   {
-    refuse(fmt::format("{}: its ids are {}, and those of step {} are {}; allowed are the same",
+    refuse(fmt::format("{}: its ids are {}, but those of step {} are {}; they must be the same",
       impl.path.string(), format::ids_text(*impl.schema), sample.step, format::ids_text(schema)));
   }
   const std::size_t row_bytes = track_bytes(schema);

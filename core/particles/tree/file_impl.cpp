@@ -98,7 +98,7 @@ void File::Impl::load_spatial_index() const
     if (treelet.count == 0 || (treelet.flags & ~format::kNonFinite) != 0)
     {
       const std::string record = fmt::format("TREELETS: treelet {}", t);
-      format::check_field(file, treelet.count != 0, record, "count", "0", "1 and more");
+      format::check_field(file, treelet.count != 0, record, "count", "0", "1 or more");
       format::check_field(file, false, record, "flags", std::to_string(treelet.flags), "0 or 1");
     }
     index.first_ordinal.push_back(ordinal);
@@ -112,7 +112,7 @@ void File::Impl::load_spatial_index() const
   if (ordinal != this->header.particle_count || block != this->schema.head.block_count)
   {
     format::corrupt(file,
-      fmt::format("TREELETS add up to {} particles and {} blocks; {} and {} are needed", ordinal,
+      fmt::format("TREELETS add up to {} particles and {} blocks; expected {} and {}", ordinal,
         block, this->header.particle_count, this->schema.head.block_count));
   }
   std::vector<bool> non_finite;
@@ -154,7 +154,7 @@ std::vector<std::uint32_t> File::Impl::load_treelet_levels(const SpatialIndex& i
     if (sum != index.treelets[t].count)
     {
       format::corrupt(file,
-        fmt::format("TREELET_LEVELS: treelet {} has {} particles in all levels; allowed is {}", t,
+        fmt::format("TREELET_LEVELS: treelet {} has {} particles in all levels; expected {}", t,
           sum, index.treelets[t].count));
     }
   }
@@ -164,8 +164,8 @@ std::vector<std::uint32_t> File::Impl::load_treelet_levels(const SpatialIndex& i
     if (before[level] != needed)
     {
       format::corrupt(file,
-        fmt::format("TREELET_LEVELS: level {} has {} particles in all treelets; allowed is {}",
-          level, before[level], needed));
+        fmt::format("TREELET_LEVELS: level {} has {} particles in all treelets; expected {}", level,
+          before[level], needed));
     }
   }
   return all;

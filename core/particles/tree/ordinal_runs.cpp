@@ -80,7 +80,7 @@ void OrdinalRuns::load_levels()
     if (counts[level] != needed)
     {
       format::corrupt(section.file(),
-        fmt::format("{}: treelet {} has {} particles in level {}; allowed is {}, as in "
+        fmt::format("{}: treelet {} has {} particles in level {}; expected {}, as in "
                     "TREELET_LEVELS",
           section.name(), this->treelet_, counts[level], level, needed));
     }

@@ -28,7 +28,7 @@ void check_expected(const File::Impl& impl, const format::SectionRecord& s)
   if (is_of_bitmaps && !format::shape_of(kind, s.index, schema, impl.header.particle_count))
   {
     format::corrupt(*impl.source,
-      fmt::format("{} should not be there: bitmaps of the key have {} bytes",
+      fmt::format("unexpected section {}: the bitmaps of its key have {} bytes",
         format::describe(s, schema), schema.keys[s.index].bitmap_bytes));
   }
   const bool is_of_samples = kind == format::SectionKind::SampleIds ||
@@ -37,7 +37,7 @@ void check_expected(const File::Impl& impl, const format::SectionRecord& s)
   {
     format::corrupt(*impl.source,
       fmt::format(
-        "{} should not be there: the header does not have feature 2", format::describe(s, schema)));
+        "unexpected section {}: the header does not have feature 2", format::describe(s, schema)));
   }
   if (kind == format::SectionKind::ChunkTable)
   {
@@ -49,7 +49,7 @@ void check_expected(const File::Impl& impl, const format::SectionRecord& s)
     {
       format::corrupt(*impl.source,
         fmt::format(
-          "{} should not be there: {} is not in chunks", format::describe(s), column.name()));
+          "unexpected section {}: {} is not in chunks", format::describe(s), column.name()));
     }
     (void)column.chunks();
   }

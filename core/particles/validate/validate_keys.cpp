@@ -43,8 +43,8 @@ std::vector<std::uint32_t> block_bitmaps(const LeafParticles& particles, std::si
     if (number >= index.dictionary.size())
     {
       corrupt(particles.source(),
-        fmt::format("BLOCK_BITMAPS {}: block {} has number {} of a dictionary of {}", k, b, number,
-          index.dictionary.size()));
+        fmt::format("BLOCK_BITMAPS {}: block {} refers to entry {} of a dictionary of {}", k, b,
+          number, index.dictionary.size()));
     }
     bitmaps.push_back(index.dictionary[number]);
   }
@@ -160,7 +160,7 @@ public:
     const std::uint32_t bin = bin_of(this->edges_, v);
     if (bin < record.first_bin || bin > record.last_bin)
     {
-      this->bad(t, "a value outside of its bins");
+      this->bad(t, "a value outside its bins");
     }
     const std::uint32_t bit = std::uint32_t{ 1 }
       << bit_of_bin(bin, record.first_bin, record.last_bin);
@@ -180,21 +180,21 @@ public:
     const auto [lowest, highest, has_nan] = this->treelet_;
     if (from_bits<V>(record.minimum) != lowest || from_bits<V>(record.maximum) != highest)
     {
-      this->bad(t, "another minimum or maximum than its values");
+      this->bad(t, "a minimum or maximum that does not match its values");
     }
     if (((record.flags & format::kHasNaN) != 0) != has_nan)
     {
-      this->bad(t, "a wrong mark for NaN");
+      this->bad(t, "a wrong NaN mark");
     }
     if (lowest <= highest ? record.first_bin != bin_of(this->edges_, lowest) ||
           record.last_bin != bin_of(this->edges_, highest)
                           : record.first_bin != 0 || record.last_bin != 0 || record.bitmap != 0)
     {
-      this->bad(t, "other bins than its minimum and maximum");
+      this->bad(t, "bins that do not match its minimum and maximum");
     }
     if (record.bitmap != this->bitmap_of_blocks(t))
     {
-      this->bad(t, "another bitmap than that of its blocks");
+      this->bad(t, "a bitmap that does not match its blocks");
     }
     this->all_.lowest = std::min(this->all_.lowest, lowest);
     this->all_.highest = std::max(this->all_.highest, highest);
@@ -208,8 +208,8 @@ public:
       ((this->record_.flags & format::kHasNaN) != 0) != this->all_.has_nan)
     {
       corrupt(this->source_,
-        fmt::format(
-          "SCHEMA: minimum, maximum or NaN mark of key {} is not that of its values", this->key_));
+        fmt::format("SCHEMA: the minimum, maximum or NaN mark of key {} does not match its values",
+          this->key_));
     }
   }
 

@@ -84,8 +84,7 @@ private:
             (x < format::block_coordinate(a, b, boxes[block].lower[axis]) ||
               x > format::block_coordinate(a, b, boxes[block].upper[axis])))
           {
-            corrupt(
-              this->source_, fmt::format("block {} has a particle outside of its box", block));
+            corrupt(this->source_, fmt::format("block {} has a particle outside its box", block));
           }
         }
       },
@@ -107,7 +106,7 @@ private:
     if (!std::equal(head.lower, head.lower + 3, bounds.lower.begin()) ||
       !std::equal(head.upper, head.upper + 3, bounds.upper.begin()))
     {
-      corrupt(this->source_, "SCHEMA: the bounds are not those of the particles");
+      corrupt(this->source_, "SCHEMA: the bounds do not match the particles");
     }
     this->check_node_boxes();
     if (format::find_section(this->impl_.sections, SectionKind::Aliases))
@@ -138,8 +137,8 @@ private:
       {
         corrupt(this->source_,
           fmt::format(
-            "ALIASES: minimum, maximum or NaN mark of key {} of the positions is not that "
-            "of its values",
+            "ALIASES: the minimum, maximum or NaN mark of position key {} does not match its "
+            "values",
             k));
       }
     }
@@ -162,8 +161,8 @@ private:
           if (boxes[b].lower[axis] != 0 || boxes[b].upper[axis] != 255)
           {
             corrupt(this->source_,
-              fmt::format("BLOCK_BOXES: block {} of treelet {}, which may hold particles that are "
-                          "not finite, has {} to {} on the {} axis; 0 to 255 are needed",
+              fmt::format("BLOCK_BOXES: block {} of treelet {}, which may contain particles that "
+                          "are not finite, has {} to {} on the {} axis; expected 0 to 255",
                 b, t, boxes[b].lower[axis], boxes[b].upper[axis], "xyz"[axis]));
           }
         }
@@ -188,7 +187,7 @@ private:
           nodes[i].upper[axis] != std::max(left.upper[axis], right.upper[axis]))
         {
           corrupt(this->source_,
-            fmt::format("SHALLOW_TREE: the box of node {} is not that of its children", i));
+            fmt::format("SHALLOW_TREE: the box of node {} does not match its children", i));
         }
       }
     }

@@ -62,8 +62,8 @@ void check_sample(const LeafParticles& particles)
       if (hashes[i] < highest)
       {
         format::corrupt(particles.source(),
-          fmt::format("SAMPLE_IDS: the particle at {}, in level {}, has the hash {:016x}, and one "
-                      "in a coarser level {:016x}",
+          fmt::format("SAMPLE_IDS: the particle at {}, in level {}, has hash {:016x}, but one in "
+                      "a coarser level has {:016x}",
             i, level, hashes[i], highest));
       }
       next = std::max(next, hashes[i]);

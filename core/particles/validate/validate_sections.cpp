@@ -37,7 +37,8 @@ void check_zero(const io::RandomAccessFile& source, std::uint64_t begin, std::ui
       if (bytes[i] != 0)
       {
         corrupt(source,
-          fmt::format("byte {} belongs to no section and is {} instead of 0", begin + i, bytes[i]));
+          fmt::format(
+            "byte {} belongs to no section, but is {} instead of 0", begin + i, bytes[i]));
       }
     }
     begin += count;
@@ -106,14 +107,14 @@ void check_place(const io::RandomAccessFile& source, const format::SectionRecord
   if (!format::belongs_in(*row, kind))
   {
     corrupt(source,
-      fmt::format("{} is in a {}, where it does not belong", format::describe(s),
+      fmt::format("{} does not belong in a {}", format::describe(s),
         kind == format::FileKind::Top ? "top file" : "leaf file"));
   }
   const std::uint64_t numbers = format::section_numbers(*row, schema);
   if (s.index >= numbers)
   {
     corrupt(source,
-      fmt::format("{} has number {}; numbers below {} are allowed", row->name, s.index, numbers));
+      fmt::format("{} has number {}; allowed are numbers below {}", row->name, s.index, numbers));
   }
 }
 

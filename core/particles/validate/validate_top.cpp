@@ -60,7 +60,7 @@ void check_merged_keys(const TopFile& top)
     {
       corrupt(*top.source,
         fmt::format(
-          "SCHEMA: minimum, maximum or NaN mark of key {} is not that of the leaf files", k));
+          "SCHEMA: the minimum, maximum or NaN mark of key {} does not match the leaf files", k));
     }
   }
 }
@@ -80,7 +80,7 @@ void check_merged_bounds(const TopFile& top)
     }
     if (top.schema.head.lower[axis] != lower || top.schema.head.upper[axis] != upper)
     {
-      corrupt(*top.source, "SCHEMA: the bounds are not those of the leaf files");
+      corrupt(*top.source, "SCHEMA: the bounds do not match the leaf files");
     }
   }
 }
@@ -125,7 +125,7 @@ void validate_top(const TopFile& top)
     if (s.kind == static_cast<std::uint32_t>(format::SectionKind::SampleIds) &&
       top.schema.sample_ids.empty())
     {
-      corrupt(source, "SAMPLE_IDS should not be there: the header does not have feature 2");
+      corrupt(source, "unexpected section SAMPLE_IDS: the header does not have feature 2");
     }
   }
   check_checksums(source, top.sections, top.schema);
@@ -151,7 +151,7 @@ LeafEntry validate_entry(const TopFile& top, std::size_t i, const std::filesyste
   if (!same)
   {
     corrupt(*top.source,
-      fmt::format("LEAF_FILES: the record of leaf file {} is not that of {}", i, path.string()));
+      fmt::format("LEAF_FILES: the record of leaf file {} does not match {}", i, path.string()));
   }
   return entry;
 }
@@ -164,8 +164,8 @@ void validate_position_keys(const TopFile& top, const std::vector<LeafEntry>& le
     if (!same_keys(merged[k], top.schema.position_keys[k], ValueClass::Float))
     {
       corrupt(*top.source,
-        fmt::format("ALIASES: minimum, maximum or NaN mark of key {} of the positions is not that "
-                    "of the leaf files",
+        fmt::format("ALIASES: the minimum, maximum or NaN mark of position key {} does not match "
+                    "the leaf files",
           k));
     }
   }

@@ -37,9 +37,8 @@ std::size_t find_array(const ParticleView& schema, const std::string& name)
   const bool is_attribute = attribute != attributes.end();
   if (name == kPositions && is_attribute)
   {
-    refuse("error_bounds: 'positions' is the positions and an attribute; an attribute of this name "
-           "cannot "
-           "be written beside a bound of the positions");
+    refuse("error_bounds: 'positions' is ambiguous, because an attribute has this name; rename "
+           "the attribute to give the positions a bound");
   }
   if (name == kPositions)
   {
@@ -53,7 +52,8 @@ std::size_t find_array(const ParticleView& schema, const std::string& name)
   {
     if (alias.name == name)
     {
-      refuse(fmt::format("error_bounds: '{}' is an alias of {}; a bound belongs to what is stored",
+      refuse(fmt::format("error_bounds: '{}' is an alias of {}; only stored arrays can have a "
+                         "bound",
         name, alias.attribute.empty() ? "the positions" : "'" + alias.attribute + "'"));
     }
   }
@@ -62,7 +62,7 @@ std::size_t find_array(const ParticleView& schema, const std::string& name)
   {
     names += ", " + candidate.name;
   }
-  refuse(fmt::format("error_bounds: no attribute '{}'; there are {}", name, names));
+  refuse(fmt::format("error_bounds: unknown attribute '{}'; available: {}", name, names));
 }
 
 // Twice a bound is the distance of grid points.
@@ -71,8 +71,8 @@ void check_size(const ErrorBound& bound)
   constexpr double kMost = std::numeric_limits<double>::max() / 4;
   if (!(bound.value <= kMost))
   {
-    refuse(fmt::format("error_bounds: the bound of '{}' is {}; numbers up to {} are allowed",
-      bound.name, bound.value, kMost));
+    refuse(fmt::format("error_bounds: the bound of '{}' is {}; at most {} is allowed", bound.name,
+      bound.value, kMost));
   }
 }
 
@@ -81,8 +81,8 @@ ErrorBound parse(const ParticleView& schema, const std::string& text)
   const auto refuse_text = [&]()
   {
     refuse(fmt::format(
-      "error_bounds: '{}' is no bound; allowed is NAME=NUMBER in the units of the array, "
-      "or NAME=NUMBER% of its range, with a finite number from 0 on",
+      "error_bounds: '{}' is not a bound; use NAME=NUMBER in the units of the array, or "
+      "NAME=NUMBER% of its range, with a finite number of at least 0",
       text));
   };
   const std::size_t equals = text.rfind('=');
@@ -117,7 +117,7 @@ ErrorBound parse(const ParticleView& schema, const std::string& text)
     bound.array == 0 ? schema.positions : schema.attributes[bound.array - 1].values;
   if (!is_floating_point(array.type))
   {
-    refuse(fmt::format("error_bounds: '{}' is {}; only float32 and float64 may have a bound",
+    refuse(fmt::format("error_bounds: '{}' is {}; only float32 and float64 can have a bound",
       bound.name, name_of(array.type)));
   }
   return bound;
@@ -161,15 +161,15 @@ std::vector<ErrorBound> error_bounds(const ParticleView& schema, const BuildOpti
   {
     if (!options.error_bounds.empty())
     {
-      refuse(fmt::format("error_bounds are given ('{}'), and compression is not 'bounded'",
+      refuse(fmt::format("error_bounds are given ('{}'), but compression is not 'bounded'",
         options.error_bounds.front()));
     }
     return bounds;
   }
   if (options.error_bounds.empty())
   {
-    refuse("compression is 'bounded' and no error_bounds are given; allowed are e.g. "
-           "\"positions=0.01%\" and \"temperature=0.5\"");
+    refuse("compression is 'bounded', but no error_bounds are given; examples: "
+           "\"positions=0.01%\", \"temperature=0.5\"");
   }
   for (const std::string& text : options.error_bounds)
   {
@@ -178,7 +178,7 @@ std::vector<ErrorBound> error_bounds(const ParticleView& schema, const BuildOpti
     {
       if (other.array == bound.array)
       {
-        refuse(fmt::format("error_bounds: '{}' has more than one", bound.name));
+        refuse(fmt::format("error_bounds: '{}' has more than one bound", bound.name));
       }
     }
     bounds.push_back(bound);
@@ -242,9 +242,8 @@ std::vector<ErrorBound> absolute_bounds(
       }
       if (!std::isfinite(longest))
       {
-        refuse(fmt::format("error_bounds: the range of '{}' is beyond the largest number; only a "
-                           "bound in its units is "
-                           "allowed",
+        refuse(fmt::format("error_bounds: the range of '{}' exceeds the largest number; only a "
+                           "bound in its units is allowed",
           bound.name));
       }
       bound.value *= longest;

@@ -49,7 +49,7 @@ using Values = std::variant<Flag, Whole, Real, Word, Texts>;
 
 std::string type_of(const Values& values)
 {
-  constexpr const char* kTypes[] = { "flag", "whole number", "number", "word", "list of texts" };
+  constexpr const char* kTypes[] = { "flag", "whole number", "number", "word", "list of strings" };
   return kTypes[values.index()];
 }
 
@@ -80,7 +80,7 @@ std::string text_of(const Word& word)
 
 std::string text_of(const Texts&)
 {
-  return "a list of texts";
+  return "a list of strings";
 }
 
 std::string shown(const OptionValue& value)
@@ -338,7 +338,7 @@ const Row& row_of(const std::string& name, const std::string& shown_as)
   std::transform(rows().begin(), rows().end(), std::back_inserter(names),
     [](const Row& candidate) { return candidate.name; });
   throw Error(ErrorCode::InvalidArgument,
-    fmt::format("{} is no option of a write; those are {}", shown_as.empty() ? name : shown_as,
+    fmt::format("unknown write option {}; available: {}", shown_as.empty() ? name : shown_as,
       fmt::join(names, ", ")));
 }
 

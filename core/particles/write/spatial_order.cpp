@@ -56,7 +56,7 @@ void check_array(const ParticleParts& particles, std::size_t array, const std::s
   const auto code = static_cast<int>(view.type);
   if (code < 1 || code > 10)
   {
-    refuse(fmt::format("{}: scalar type {} is unknown; allowed are 1 to 10", what, code));
+    refuse(fmt::format("{}: unknown scalar type {}; allowed are 1 to 10", what, code));
   }
   if (view.components < 1 || view.components > kMaxComponents)
   {
@@ -68,7 +68,7 @@ void check_array(const ParticleParts& particles, std::size_t array, const std::s
     const std::size_t stride = particles.array(part, array).stride_bytes;
     if (part.count > 1 && stride < size_of(view.type))
     {
-      refuse(fmt::format("{}: values are {} bytes apart, which is less than their {} bytes", what,
+      refuse(fmt::format("{}: values are {} bytes apart, less than their size of {} bytes", what,
         stride, size_of(view.type)));
     }
     for (int c = 0; c != view.components; ++c)
@@ -87,7 +87,7 @@ void check_name(
   if (name.empty() || name.size() > 65535 || name.find('\0') != std::string::npos || !is_utf8(name))
   {
     refuse(fmt::format(
-      "{}: a name must be 1 to 65535 bytes of UTF-8 without a zero byte, found {} bytes", what,
+      "{}: a name must have 1 to 65535 bytes of UTF-8 without a zero byte, found {} bytes", what,
       name.size()));
   }
   if (!names.insert(name).second)
@@ -103,14 +103,14 @@ void check_alias(const ParticleView& schema, const AliasView& alias)
   if (!alias.attribute.empty() && target == schema.attributes.end())
   {
     refuse(fmt::format(
-      "alias '{}': there is no attribute '{}' that it could repeat", alias.name, alias.attribute));
+      "alias '{}': there is no attribute '{}' to refer to", alias.name, alias.attribute));
   }
   const int components = alias.attribute.empty() ? 3 : target->values.components;
   if (alias.component < -1 || alias.component >= components)
   {
-    refuse(fmt::format("alias '{}' of component {} of {}; allowed are -1 (all) to {}", alias.name,
-      alias.component, alias.attribute.empty() ? "the positions" : "'" + alias.attribute + "'",
-      components - 1));
+    refuse(fmt::format("alias '{}' refers to component {} of {}; allowed are -1 (all) to {}",
+      alias.name, alias.component,
+      alias.attribute.empty() ? "the positions" : "'" + alias.attribute + "'", components - 1));
   }
 }
 
@@ -162,7 +162,7 @@ StoredTarget stored_target(
   if (target.component.value_or(0) >= components)
   {
     refuse(
-      fmt::format("{} of '{}': there are components 0 to {}", use.name, wanted, components - 1));
+      fmt::format("{} of '{}': allowed are components 0 to {}", use.name, wanted, components - 1));
   }
   return { attribute, target.component };
 }
@@ -538,7 +538,7 @@ void check_metadata(const std::string& metadata)
 {
   if (metadata.find('\0') != std::string::npos)
   {
-    refuse("metadata has a zero byte; allowed is a JSON object in UTF-8");
+    refuse("metadata contains a zero byte; it must be a JSON object in UTF-8");
   }
   constexpr std::size_t kMostDepth = 1000; // programs that print it recurse
   const std::optional<JsonObject> object = scan_json_object(metadata);
@@ -566,7 +566,7 @@ void check_input(const ParticleParts& particles, const BuildOptions& options)
   if (positions.components != 3 ||
     (positions.type != ScalarType::Float32 && positions.type != ScalarType::Float64))
   {
-    refuse(fmt::format("positions: {} x {}; allowed are 3 x float32 or 3 x float64",
+    refuse(fmt::format("positions are {} x {}; allowed are 3 x float32 or 3 x float64",
       positions.components, name_of(positions.type)));
   }
   const std::size_t all_attributes = schema.attributes.size() + schema.aliases.size();
@@ -598,8 +598,8 @@ void check_input(const ParticleParts& particles, const BuildOptions& options)
   if (options.chunk_particles != 0 && options.compression == Compression::None)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("chunk_particles is {} and compression is 'none', which has no chunks; 0 is "
-                  "allowed, or another compression",
+      fmt::format("chunk_particles is {}, but compression is 'none', which has no chunks; "
+                  "allowed is 0, or choose a compression",
         options.chunk_particles));
   }
   (void)indexed_keys(schema, options);
@@ -628,8 +628,8 @@ std::vector<std::size_t> indexed_keys(const ParticleView& particles, const Build
   std::vector<std::size_t> keys;
   for (const std::string& wanted : resolve_ids(particles, options.sorted_indexes, false))
   {
-    const StoredTarget target = stored_target(
-      particles, wanted, { "sorted index", "an index belongs to an attribute that is stored" });
+    const StoredTarget target =
+      stored_target(particles, wanted, { "sorted index", "only stored attributes can be indexed" });
     const int components = particles.attributes[target.attribute].values.components;
     keys.push_back(first_keys[target.attribute] +
       static_cast<std::size_t>(target.component.value_or(components == 1 ? 0 : components)));
@@ -652,11 +652,12 @@ std::vector<format::SampleIdRecord> sample_ids(
   for (const std::string& wanted : names)
   {
     const StoredTarget target =
-      stored_target(particles, wanted, { "stable samples", "name an attribute that is stored" });
+      stored_target(particles, wanted, { "stable samples", "specify a stored attribute" });
     const ArrayView& values = particles.attributes[target.attribute].values;
     if (value_class(values.type) == ValueClass::Float)
     {
-      refuse(fmt::format("stable samples of '{}': it is of {}; allowed are attributes of integers",
+      refuse(fmt::format("stable samples of '{}': its type is {}; only integer attributes are "
+                         "allowed",
         wanted, name_of(values.type)));
     }
     format::SampleIdRecord id{};

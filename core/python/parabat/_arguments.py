@@ -21,7 +21,7 @@ def as_integer(value, what):
     except TypeError:
         refuse_type(what, value, "whole numbers")
     if not -2**63 <= number < 2**63:
-        refuse(f"{what}: {shown(number)}; allowed are whole numbers of 64 bits")
+        refuse(f"{what}: {shown(number)}; allowed are 64-bit whole numbers")
     return ctypes.c_int64(number)
 
 
@@ -38,13 +38,13 @@ def as_real(value, what):
 
 def as_text(value, what):
     if not isinstance(value, str):
-        refuse_type(what, value, "texts")
+        refuse_type(what, value, "strings")
     if "\0" in value:
-        refuse(f"{what}: {shown(value)} has a zero character; allowed are texts without")
+        refuse(f"{what}: {shown(value)} contains a zero character")
     try:
         return value.encode()
     except UnicodeEncodeError as error:
-        refuse(f"{what}: {shown(value)} is no Unicode: {error.reason}")
+        refuse(f"{what}: {shown(value)} is not valid Unicode: {error.reason}")
 
 
 def as_path(value):
@@ -54,11 +54,11 @@ def as_path(value):
     try:
         path = os.fsencode(value)
     except TypeError:
-        refuse_type("path", value, "texts and os.PathLike")
+        refuse_type("path", value, "strings and os.PathLike")
     except UnicodeEncodeError as error:
-        refuse(f"path: {shown(value)} is no name of a file: {error.reason}")
+        refuse(f"path: {shown(value)} is not a file name: {error.reason}")
     if b"\0" in path:
-        refuse(f"path: {shown(value)} has a zero character, which no name of a file has")
+        refuse(f"path: {shown(value)} contains a zero character, which file names cannot have")
     return path
 
 
@@ -73,12 +73,12 @@ def as_layers(ghosts):
     if hasattr(ghosts, "__iter__"):
         pairs = [as_list(pair, "ghosts", "a number, three pairs of numbers") for pair in ghosts]
         if [len(pair) for pair in pairs] != [2, 2, 2]:
-            refuse(f"ghosts: {shown(ghosts)}; allowed are a number, and three pairs of numbers, of x, y, z")
+            refuse(f"ghosts: {shown(ghosts)}; allowed are a number, or three pairs of numbers for x, y, z")
     else:
         pairs = [[ghosts, ghosts]] * 3
     found = [[as_integer(number, "ghosts").value for number in pair] for pair in pairs]
     if any(number < 0 for pair in found for number in pair):
-        refuse(f"ghosts: {shown(ghosts)}; numbers below 0 are not allowed")
+        refuse(f"ghosts: {shown(ghosts)}; numbers must not be negative")
     return found
 
 
@@ -102,19 +102,18 @@ def as_plain(values, what):
     try:
         array = np.asarray(values)
     except (TypeError, ValueError) as error:
-        refuse(f"{what}: is no array: {error}")
+        refuse(f"{what}: is not an array: {error}")
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
     if array.dtype == np.bool_:
         array = array.view(np.uint8)
     if array.dtype.name not in TYPES:
         # E.g. of a column of pandas that can have gaps.
         given = getattr(values, "dtype", array.dtype)
-        raise BatTypeError(INVALID_ARGUMENT, f"{what}: type {given}; .astype() gives it one of "
-                           f"those that are allowed: {', '.join(TYPES)}")
+        raise BatTypeError(INVALID_ARGUMENT, f"{what}: type {given}; convert with .astype() to one of the allowed types: {', '.join(TYPES)}")
     for part in values if isinstance(values, (list, tuple)) else [values]:
         if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
-            refuse(f"{what}: some values are masked; give them a value (.filled(value)), or leave "
-                    "their particles out of all arrays (.compressed() leaves them out of one)")
+            refuse(f"{what}: some values are masked; replace them (.filled(value)), or remove their particles from all arrays (.compressed() does so "
+                   "for one)")
     return array
 
 
@@ -124,8 +123,8 @@ def new_array(shape, dtype, path):
         return np.empty(shape, dtype)
     except (MemoryError, ValueError) as error:  # ValueError: more bytes than an address has
         size = math.prod(map(int, shape)) * np.dtype(dtype).itemsize
-        raise BatMemoryError(OUT_OF_MEMORY, f"{path}: an array of {' x '.join(map(str, shape))} values of type "
-                             f"{np.dtype(dtype)} has {size:,} bytes, more than memory holds") from error
+        raise BatMemoryError(OUT_OF_MEMORY, f"{path}: an array of {' x '.join(map(str, shape))} values of type {np.dtype(dtype)} needs {size:,} bytes, "
+                                            "more than the available memory") from error
 
 
 def as_array(values, what, count=None, allowed="(n,) and (n, k) with k from 1 to 9"):
@@ -165,19 +164,18 @@ def as_numbers(given, name):
     given = as_list(given, what, "lists and arrays of numbers")
     for number in given:
         if isinstance(number, numbers.Integral) and not -2**63 <= number < 2**64:
-            refuse(f"{what}: {shown(number)}; allowed are whole numbers of 64 bits")
+            refuse(f"{what}: {shown(number)}; allowed are 64-bit whole numbers")
     array = as_plain(given, what).reshape(-1)
     for number, kept in zip(given, array.tolist()) if array.dtype == np.float64 else ():
         if isinstance(number, numbers.Integral) and int(number) != kept:
-            refuse(f"{what}: {number} among numbers of other types would be rounded; pass an "
-                    "array of int64 or uint64")
+            refuse(f"{what}: {number} would be rounded among numbers of other types; pass an array of int64 or uint64")
     return array
 
 
 def as_reals(numbers_given, count, what):
     array = np.ascontiguousarray(as_plain(numbers_given, what), dtype=np.float64).reshape(-1)
     if array.size != count:
-        refuse(f"{what}: {array.size} numbers; {count} are needed")
+        refuse(f"{what}: {array.size} numbers; {count} are required")
     return array
 
 

@@ -38,12 +38,12 @@ def _check_kind(name, status):
         raise BatError(CANNOT_OPEN, f"{name}: is not a regular file")
 
 
-_BY_NAME = {".idx": "is a structured grid (.idx)", ".bricks": "holds velocities on a grid (.bricks)",
-            ".bricks.series": "is a list of velocities on grids (.bricks.series)",
-            ".tracks.bat": "is a tracks file (.tracks.bat)", ".pbat": "is a file of the paper's library (.pbat)"}
+_BY_NAME = {".idx": "is a structured grid (.idx)", ".bricks": "is a velocity field (.bricks)",
+            ".bricks.series": "is a series of velocity fields (.bricks.series)",
+            ".tracks.bat": "is a tracks file (.tracks.bat)", ".pbat": "is a libbat file (.pbat)"}
 _BY_START = {b"\x89PNG\r\n\x1a\n": "is an image (PNG)", b"\xff\xd8\xff": "is an image (JPEG)", b"GIF8": "is an image (GIF)",
              b"\x89HDF\r\n\x1a\n": "is an HDF5 file", b"CDF\x01": "is a netCDF file", b"CDF\x02": "is a netCDF file",
-             b"CDF\x05": "is a netCDF file", b"\x93NUMPY": "is an array of NumPy (.npy)", b"PK\x03\x04": "is an archive (zip, .npz)",
+             b"CDF\x05": "is a netCDF file", b"\x93NUMPY": "is a NumPy array (.npy)", b"PK\x03\x04": "is an archive (zip, .npz)",
              b"\x1f\x8b": "is compressed (gzip)", b"<?xml": "is an XML file", b"%PDF": "is a PDF file"}
 
 

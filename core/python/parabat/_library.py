@@ -93,19 +93,17 @@ def handle_of(comm):
     """Integer handle, which means the same to every version of mpi4py with the library's MPI."""
     lib = library()
     if not hasattr(lib, "bat_mpi_write_f"):
-        refuse("this libbat_capi.so was built without MPI; pass None as communicator, or set "
-               "BAT_LIBRARY to one with MPI")
+        refuse("this libbat_capi.so was built without MPI; pass None as communicator, or set BAT_LIBRARY to a library with MPI")
     if not hasattr(comm, "py2f"):
-        refuse_type("comm", comm, "communicators of mpi4py")
+        refuse_type("comm", comm, "mpi4py communicators")
     mpi_name, runs = ctypes.c_char_p(), ctypes.c_int()
     check(lib.bat_mpi_library(ctypes.byref(mpi_name), ctypes.byref(runs)))
     for kind in type(comm).__mro__ if not runs.value else ():
         mpi = sys.modules.get(kind.__module__)
         if hasattr(mpi, "Is_initialized") and mpi.Is_initialized() and not mpi.Is_finalized():
             first = mpi.Get_library_version().split(",")[0].split("\n")[0]
-            refuse(f"the communicator is one of {' '.join(first.split())}, which mpi4py uses; "
-                   f"libbat_capi.so was built with {mpi_name.value.decode()}, which is not "
-                   "initialized. Build it, or mpi4py, with the MPI of the other")
+            refuse(f"the communicator belongs to {' '.join(first.split())}, used by mpi4py, but libbat_capi.so was built with "
+                   f"{mpi_name.value.decode()}, which is not initialized. Build both with the same MPI")
     return ctypes.c_int(comm.py2f())
 
 
@@ -125,7 +123,7 @@ def told(error):
     try:
         text = str(error) if known else f"{type(error).__name__}: {error}"
     except Exception:  # pylint: disable=broad-except
-        text = f"{type(error).__name__}, which has no text"
+        text = f"{type(error).__name__} without a message"
     return error.status if known else status, text.replace("\0", "\\0").encode(errors="replace")
 
 

@@ -65,7 +65,7 @@ def target_of(what, name, component=None):
         return text, ctypes.c_int64(WHOLE)
     number = as_integer(component, f"{what}: component of '{name}'")
     if number.value < 0:
-        refuse(f"{what}: component {number.value} of '{name}'; they are numbered from 0")
+        refuse(f"{what}: component {number.value} of '{name}'; components are numbered from 0")
     return text, number
 
 
@@ -127,7 +127,7 @@ def _pairs(given, name):
             refuse(f"{what}: {one}; a range is a pair (lower, upper)")
         lower, upper = exact_number(one[0], what), exact_number(one[1], what)
         if lower > upper:
-            refuse(f"{what}: the range {one} ends before it begins")
+            refuse(f"{what}: the range {one} ends before it starts")
         ends += [lower, upper]
     return ends, single
 

@@ -37,7 +37,7 @@ class SourceFile:
             header, size = _header(self.path, file)
             if header[-1] != self._checksum or size != self.size:
                 raise BatError(CORRUPT, f"{self.path}: " + (
-                    "has changed" if self._named_by is None else f"is not the leaf file that {self._named_by} names") + (
+                    "was changed" if self._named_by is None else f"is not the leaf file referenced by {self._named_by}") + (
                     f": header checksum {header[-1]:016x} and {size} bytes; allowed: {self._checksum:016x} and {self.size}"))
             stack.pop_all()
             return file
@@ -50,10 +50,10 @@ def _header(path, file):
     if start[:len(MAGIC)] != MAGIC:
         raise BatError(NOT_A_BAT_FILE, f"{path}: is not a .bat file")
     if len(start) < HEADER.size:
-        raise BatError(TRUNCATED, f"{path}: has {len(start)} bytes; allowed: {HEADER.size} and more")
+        raise BatError(TRUNCATED, f"{path}: has {len(start)} bytes; at least {HEADER.size} are required")
     header, size = HEADER.unpack(start), os.fstat(file.fileno()).st_size
     if header[4] != size:
-        raise BatError(TRUNCATED if size < header[4] else CORRUPT, f"{path}: has {size} bytes; allowed: {header[4]}")
+        raise BatError(TRUNCATED if size < header[4] else CORRUPT, f"{path}: has {size} bytes; expected {header[4]}")
     return header, size
 
 
@@ -91,7 +91,7 @@ def _leaves(path, raw):
     first = LEAF_FILES_HEAD.size
     count = LEAF_FILES_HEAD.unpack_from(raw)[0] if len(raw) >= first else 0
     if not 0 < count <= (len(raw) - first) // LEAF_RECORD.itemsize:
-        raise BatError(CORRUPT, f"{path}: its section LEAF_FILES has {len(raw)} bytes, which {count} leaf files cannot have")
+        raise BatError(CORRUPT, f"{path}: its section LEAF_FILES has {len(raw)} bytes, too few for {count} leaf files")
     records = np.frombuffer(raw, LEAF_RECORD, count, first)
     at = len(raw) - sum(records["name_bytes"].tolist())
     if at < first + records.nbytes:

@@ -30,7 +30,7 @@ def check_xml_names(names: Iterable[str]) -> None:
     """Raises BatValueError for names of arrays that no XML file can have."""
     for name in names:
         if re.search("[\x00-\x1f\ufffe\uffff\ud800-\udfff]", name):
-            refuse(f"'{name}' has characters that XML does not; --attributes leaves the array out, and .npz holds it")
+            refuse(f"'{name}' contains characters that XML does not allow; exclude the array with --attributes, or use .npz")
 
 
 def printable_json(text: str) -> str:

@@ -338,7 +338,7 @@ class Dataset:
                 most = as_integer(memory_bytes, "memory_bytes")
                 wanted = how is not None or most.value != 0 or bool(report)
                 if comm is None and wanted:
-                    refuse("mode, memory_bytes and report are for a dataset that was opened with a communicator")
+                    refuse("mode, memory_bytes and report apply to datasets opened with a communicator")
             # What one rank wants, all have to call.
             if comm is not None and comm.allreduce(int(wanted)) > 0:
                 call(comm, "read", owned, query, ctypes.c_uint64(len(names)),
@@ -385,11 +385,11 @@ class Dataset:
         else:
             number = as_integer(steps, "steps").value
             if number < 1:
-                refuse(f"steps: {number}; allowed are 1 and more")
+                refuse(f"steps: {number}; at least 1 is required")
             most = as_real(quality, "quality").value
             ends = [most * (i + 1) / number for i in range(number)]
         if any(b < a for a, b in zip([0.0, *ends], ends)) or "after_quality" in query:
-            refuse(f"steps: {ends}; allowed are qualities that ascend from 0, without after_quality")
+            refuse(f"steps: {ends}; allowed are qualities in ascending order from 0, without after_quality")
         return self._steps(ends, attributes, query)
 
     def _steps(self, ends, attributes, query):
@@ -428,7 +428,7 @@ class Dataset:
         particles: the finest, or near it. Not collective."""
         quality, most = ctypes.c_double(), as_integer(budget, "budget")
         if most.value < 0:
-            refuse(f"budget: {most.value}; allowed are 0 and more")
+            refuse(f"budget: {most.value}; it must not be negative")
         self._asked("quality_within", query, ctypes.c_uint64(most.value), ctypes.byref(quality))
         return quality.value
 
@@ -442,13 +442,13 @@ class Dataset:
         zero. Raises BatValueError for an attribute or component that there is not, and for bins
         below 1 or above 65,536. Not collective.
         """
-        text = as_text(name, "name of an attribute")
+        text = as_text(name, "attribute name")
         of_nothing = self.is_empty_column(text.decode())
         index = 0 if of_nothing else self._index(text)
         part = WHOLE if component is None else as_integer(component, "component").value
         number = as_integer(bins, "bins")
         if component is not None and part < 0:
-            refuse(f"component {part} of '{name}'; they are numbered from 0")
+            refuse(f"component {part} of '{name}'; components are numbered from 0")
         if not 1 <= number.value <= 65536:
             refuse(f"bins: {number.value}; allowed are 1 to 65536")
         counts = np.zeros(number.value)
@@ -497,7 +497,7 @@ class Dataset:
     def map_attribute(self, name: str, leaf: int = 0, quality: float = 1.0) -> np.ndarray:
         """The same for an attribute: shape (n,), or (n, components); in the order of
         map_positions()."""
-        text = as_text(name, "name of an attribute")
+        text = as_text(name, "attribute name")
         if self.is_empty_column(text.decode()):
             return np.empty(0)
         about = self._find(text)

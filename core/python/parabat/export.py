@@ -13,8 +13,7 @@ def needed(module, what, package=None):
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise BatImportError(INVALID_ARGUMENT, f"{what} needs {module}, which cannot be imported "
-                             f"({error}): pip install {package or module}") from error
+        raise BatImportError(INVALID_ARGUMENT, f"{what} requires {module}, which cannot be imported ({error}): pip install {package or module}") from error
 
 
 def columns(particles):
@@ -28,7 +27,7 @@ def columns(particles):
             (f"{name}[{i}]", values[:, i]) for i in range(values.shape[1])]
         for column, one in parts:
             if column in found:
-                refuse(f"two columns would be called '{column}'; leave out one attribute")
+                refuse(f"two columns would be called '{column}'; exclude one attribute")
             found[column] = one
     return found
 

@@ -47,8 +47,8 @@ __all__ = ["Flow", "Ftle", "Level", "PathLines", "Piece", "REASONS", "StreakSurf
 
 #: Why a line ends: the numbers of PathLines.reasons.
 REASONS = {1: "left the domain", 5: "too many cells or steps in one interval", 6: "stagnation",
-           8: "end time", 9: "arrived", 10: "met cells without flow",
-           11: "seed outside of domain or times, or in cells without flow", 12: "max_age"}
+           8: "end time", 9: "arrived", 10: "reached cells without flow",
+           11: "seed outside the domain or times, or in cells without flow", 12: "max_age"}
 
 _INTEGRATORS = ("cell-by-cell", "rk4")
 _PREFETCH = ("none", "velocity")
@@ -86,8 +86,7 @@ class _Statistics(ctypes.Structure):
 def _flow_library():
     lib = library()
     if not hasattr(lib, "bat_flow_trace"):
-        raise BatImportError(INVALID_ARGUMENT, "this libbat_capi.so was built without flow; set "
-                             "BAT_LIBRARY to one that was built with lz4")
+        raise BatImportError(INVALID_ARGUMENT, "this libbat_capi.so was built without flow; set BAT_LIBRARY to one built with lz4")
     return lib
 
 
@@ -97,7 +96,7 @@ def _triple(values, what):
     except (TypeError, ValueError):
         array = np.empty(0)
     if array.size != 3:
-        refuse(f"{what}: {shown(values)}; three numbers are needed, x, y, z")
+        refuse(f"{what}: {shown(values)}; three numbers x, y, z are required")
     return array
 
 
@@ -110,14 +109,14 @@ def _positions(values, what):
     if array.shape in ((0,), (3,)):
         array = array.reshape(-1, 3)
     if array.ndim != 2 or array.shape[1] != 3:
-        refuse(f"{what}: shape {array.shape}; allowed: (n, 3), and (3,) of one")
+        refuse(f"{what}: shape {array.shape}; allowed: (n, 3), or (3,) for a single one")
     return array
 
 
 def _flags(values, what):
     flags = [values] * 3 if isinstance(values, (bool, np.bool_)) else list(values)
     if len(flags) != 3 or not all(isinstance(flag, (bool, np.bool_)) for flag in flags):
-        refuse(f"{what}: {shown(values)}; one or three of True and False are needed")
+        refuse(f"{what}: {shown(values)}; one or three of True and False are required")
     return [int(flag) for flag in flags]
 
 
@@ -164,8 +163,8 @@ def _next_time(number, time, before):
     """As a number, of level `number`; before: that of the level before, or None."""
     time = as_real(time, "time").value
     if not math.isfinite(time) or (before is not None and time <= before):
-        refuse(f"time {time} of level {number}: times must be finite and increase" +
-               (f"; the one before has {before}" if before is not None else ""))
+        refuse(f"time {time} of step {number}: times must be finite and increase" +
+               (f"; the previous one is {before}" if before is not None else ""))
     return time
 
 
@@ -199,17 +198,17 @@ def _pieces_of(velocity):
         array = _velocity(piece.velocity)
         first = [as_integer(number, "first").value for number in as_list(piece.first, "first", "three whole numbers")]
         if len(first) != 3:
-            refuse(f"first: {shown(piece.first)}; three whole numbers are needed, of x, y, z")
+            refuse(f"first: {shown(piece.first)}; three whole numbers x, y, z are required")
         stored = (*first, *(begin + count - 1 for begin, count in zip(first, array.shape[2::-1])))
         layers = as_layers(piece.ghosts)
         if not hasattr(piece.ghosts, "__iter__"):
             layers = [[0, 0] if count == 1 else pair for count, pair in zip(array.shape[2::-1], layers)]
         box = (*(stored[axis] + layers[axis][0] for axis in range(3)), *(stored[axis + 3] - layers[axis][1] for axis in range(3)))
         if any(box[axis] > box[axis + 3] for axis in range(3)):
-            refuse(f"a piece of {' x '.join(map(str, array.shape[2::-1]))} points, less its ghosts, has none")
+            refuse(f"a piece of {' x '.join(map(str, array.shape[2::-1]))} points contains only ghosts")
         pieces.append((array, box, stored))
     if len({(array.dtype, array.shape[3]) for array, _, _ in pieces}) > 1:
-        refuse("velocity: pieces have different types or numbers of components")
+        refuse("velocity: pieces differ in type or number of components")
     return pieces
 
 
@@ -236,7 +235,7 @@ def write_level(path: str | os.PathLike, velocity: Any, *, comm: Any = None, ori
     told = Progress(progress)
     with agreed(comm):
         if comm is None and isinstance(velocity, (list, tuple)):
-            refuse("velocity: pieces are written by the ranks of a communicator, `comm`")
+            refuse("velocity: pieces are written by the ranks of a communicator; set `comm`")
         pieces = _pieces_of(velocity)
         array = pieces[0][0] if pieces else np.empty((1, 1, 1, 3), np.float32)
         grid = _grid_of(array.shape, array.dtype, origin, spacing, cyclic)
@@ -267,13 +266,13 @@ class SeriesWriter:
         self._comm, self._replace, self._options = comm, replace, options
         self._times, self._first = [], None
         with agreed(comm):
-            as_text(path.name, "name of the series")  # the list is in UTF-8
+            as_text(path.name, "series name")  # the list is in UTF-8
             if not path.name.endswith(".bricks.series"):
                 refuse(f"{path}: the name of a series must end in .bricks.series")
             if self._leads() and path.exists() and not replace:
-                refuse(f"{path}: is there already; replace=True writes over it and its levels")
+                refuse(f"{path}: already exists; use replace=True to replace it and its steps")
             if self._leads() and path.exists() and path.stat().st_mode & 0o222 == 0:
-                refuse(f"{path}: is read-only and is not replaced")
+                refuse(f"{path}: is read-only and was not replaced")
             self._before = _levels_of(path) if self._leads() and replace else set()
 
     def _leads(self):
@@ -295,7 +294,7 @@ class SeriesWriter:
         with agreed(self._comm):
             time = _next_time(number, time, self._times[-1] if self._times else None)
             if self._comm is None and isinstance(velocity, (list, tuple)):
-                refuse("velocity: pieces are written by the ranks of a communicator, `comm`")
+                refuse("velocity: pieces are written by the ranks of a communicator; set `comm`")
             pieces = _pieces_of(velocity)
         shape = self._shape(pieces)
         self._first = self._first or shape
@@ -303,10 +302,10 @@ class SeriesWriter:
         with agreed(self._comm):
             if shape != self._first:
                 (box, components, kind), (first, of_first, kind_of_first) = shape or (0, 0, 0), self._first
-                refuse(f"velocity: level {number} has points {box}, {components} components of type {kind}; those of level 0 "
-                       f"are {first}, {of_first} of {kind_of_first}, and a series has one grid")
+                refuse(f"velocity: step {number} has points {box}, {components} components of type {kind}; step 0 has {first}, {of_first} of "
+                       f"{kind_of_first}, and a series has one grid")
             if self._leads() and file.exists() and not self._replace:
-                refuse(f"{file}: is there already, of another series; replace=True writes over it")
+                refuse(f"{file}: already exists and belongs to another series; use replace=True to replace it")
         with self._list_away() if number == 0 else contextlib.nullcontext():
             write_level(file, velocity if self._comm is not None else pieces[0][0], comm=self._comm, time=time,
                         progress=progress, **{"step": number, **self._options, **options})
@@ -342,7 +341,7 @@ class SeriesWriter:
         """Removes levels that a series had which this one has replaced."""
         with agreed(self._comm):
             if not self.files:
-                refuse(f"{self.path}: no levels were given; a series has at least one")
+                refuse(f"{self.path}: no steps were given; a series has at least one")
             if self._leads():
                 for file in self._before - {file.name for file in self.files}:
                     with contextlib.suppress(OSError):
@@ -382,7 +381,7 @@ def write_series(path: str | os.PathLike, levels: Iterable[tuple[float, Any]], *
         if all(ended):
             break
         if any(ended):
-            refuse(f"{path}: ranks have different numbers of levels")  # as all of them know
+            refuse(f"{path}: ranks have different numbers of steps")  # as all of them know
         series.add(time, velocity, progress)
     series.finish()
     return series.files
@@ -410,13 +409,13 @@ def convert(inputs: str | os.PathLike | Iterable[str | os.PathLike], path: str |
     allowed = ("cyclic", "field", "metadata", "compress", "flush", "replace")
     for name in options:
         if name not in allowed:
-            raise BatTypeError(INVALID_ARGUMENT, f"there is no option '{name}'; those are {', '.join(allowed)}")
+            raise BatTypeError(INVALID_ARGUMENT, f"unknown option '{name}'; available: {', '.join(allowed)}")
     if times is not None:
         times = [as_real(time, "times").value for time in times]
 
     def show(news):
         if "share" in news and progress is not None and progress(news["share"]) is False:
-            raise ConvertError(f"{os.fspath(path)}: the conversion was given up")
+            raise ConvertError(f"{os.fspath(path)}: cancelled")
     try:
         done = convert_files(inputs if isinstance(inputs, (str, os.PathLike)) else list(inputs), os.fspath(path), show=show,
                              arrays=arrays, origin=None if origin is None else _triple(origin, "origin").tolist(),
@@ -576,7 +575,7 @@ def _reader(lib, read, shape, dtype):
             wanted = (*(one.stop - one.start for one in box), shape[3])
             found = _velocity(read(level, box))
             if found.shape != wanted or found.dtype != dtype:
-                refuse(f"read(): shape {found.shape} of type {found.dtype}; asked for was {wanted} of {dtype}")
+                refuse(f"read(): shape {found.shape} of type {found.dtype}; expected {wanted} of {dtype}")
             ctypes.memmove(values, found.ctypes.data, found.nbytes)
             return 0
         except BaseException as failure:  # pylint: disable=broad-except
@@ -684,7 +683,7 @@ class Flow:
             options.destinations = _address(boxes)
             options.stop_on_arrival = bool(stop_on_arrival)
         elif stop_on_arrival:
-            refuse("stop_on_arrival: there is no destination")
+            refuse("stop_on_arrival: no destination is set")
         if max_age is not None:
             options.max_age = as_real(max_age, "max_age").value
         options.keep_points = options.keep_resting = bool(keep_points)
@@ -750,7 +749,7 @@ class Flow:
         box = as_box(box, "box")
         counts = [as_integer(n, "points").value for n in as_list(points, "points", "three whole numbers")]
         if len(counts) != 3:
-            refuse(f"points: {shown(points)}; three whole numbers are needed, along x, y, z")
+            refuse(f"points: {shown(points)}; three whole numbers are required, along x, y, z")
         first, last = (self.times[-1], self.times[0]) if backward else (self.times[0], self.times[-1])
         start = as_real(first if time is None else time, "time").value
         duration = as_real(abs(last - start) if length is None else length, "length").value
@@ -848,7 +847,7 @@ def _lines_from(lib, lines):
     def array(name, shape, dtype=np.float64):
         values = np.ascontiguousarray(getattr(lines, name), dtype=dtype)
         if values.shape != shape:
-            refuse(f"{name} of the lines to go on with: shape {values.shape}; allowed: {shape}")
+            refuse(f"{name} of the lines to extend: shape {values.shape}; allowed: {shape}")
         return values
     n = len(lines.reasons)
     offsets = array("offsets", (n + 1,), np.int64)
@@ -893,7 +892,7 @@ def open(path: str | os.PathLike, *, fields: str | Sequence[str] | None = None, 
     if fields is None and cyclic is None:
         return _opened(name, "bat_flow_open", [as_path(path)], cache_bytes, io_threads)
     if not os.fsdecode(name).endswith(".idx"):
-        refuse(f"{os.fsdecode(name)}: fields and cyclic are of .idx; a .bricks.series knows its own")
+        refuse(f"{os.fsdecode(name)}: fields and cyclic apply to .idx; a .bricks.series has its own")
     names = [fields] if isinstance(fields, str) else as_list([] if fields is None else fields, "fields", "names")
     texts = (ctypes.c_char_p * max(1, len(names)))(*[as_text(one, "fields") for one in names])
     flags = (ctypes.c_int64 * 3)(*_flags(False if cyclic is None else cyclic, "cyclic"))
@@ -911,10 +910,10 @@ def from_arrays(levels: Iterable[tuple[float, Any]], *, origin: Sequence[float] 
         times.append(_next_time(number, time, times[-1] if times else None))
         arrays.append(_velocity(velocity))
         if (arrays[-1].shape, arrays[-1].dtype) != (arrays[0].shape, arrays[0].dtype):
-            refuse(f"velocity: shape {arrays[-1].shape} and type {arrays[-1].dtype} of level {number}; those of level 0 "
-                   f"are {arrays[0].shape} and {arrays[0].dtype}, and a flow has one grid")
+            refuse(f"velocity: shape {arrays[-1].shape} and type {arrays[-1].dtype} of step {number}; step 0 has {arrays[0].shape} and "
+                   f"{arrays[0].dtype}, and a flow has one grid")
     if not arrays:
-        refuse("levels: none were given; one is needed, of a steady flow, or more")
+        refuse("levels: none were given; at least one is required, for a steady flow")
     grid = _grid_of(arrays[0].shape, arrays[0].dtype, origin, spacing, cyclic)
     addresses = (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])
     return _opened(f"{len(arrays)} arrays", "bat_flow_open_arrays", [
@@ -937,10 +936,10 @@ def from_function(read: Callable[[int, tuple[slice, slice, slice]], Any], times:
     """
     lib = _flow_library()
     if not callable(read):
-        refuse_type("read", read, "functions of a level and a box")
+        refuse_type("read", read, "functions of a time step and a box")
     whole = [as_integer(count, "points").value for count in as_list(points, "points", "three whole numbers")]
     if len(whole) != 3:
-        refuse(f"points: {shown(points)}; three whole numbers are needed, along x, y, z")
+        refuse(f"points: {shown(points)}; three whole numbers are required, along x, y, z")
     when = [as_real(time, "times").value for time in as_list(times, "times", "numbers")]
     kind = np.dtype(dtype).newbyteorder("=")
     if kind not in (np.float32, np.float64):

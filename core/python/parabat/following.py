@@ -120,7 +120,7 @@ class Trails(dict):
                           self.positions.data[steps, ids])
         for name, values in export.columns(particles).items():
             if name in rows:
-                refuse(f"two columns would be called '{name}'; leave out that attribute")
+                refuse(f"two columns would be called '{name}'; exclude that attribute")
             rows[name] = values
         return rows
 
@@ -182,13 +182,13 @@ def _ids_of(given, pairs):
         if given.ndim == 2 and given.shape[1] == 2:
             return tuple(as_numbers(given[:, i], "ids") for i in range(2))
         if given.ndim != 1 or pairs:
-            refuse(f"ids: shape {given.shape}; allowed: " + ("(n, 2), as id names two attributes" if pairs else "(n,), or (n, 2) of pairs"))
+            refuse(f"ids: shape {given.shape}; allowed: " + ("(n, 2), because id names two attributes" if pairs else "(n,), or (n, 2) for pairs"))
         return (as_numbers(given, "ids"),)
     listed = as_list(given, "ids", _IDS)
     if not listed or not all(isinstance(one, (tuple, list, np.ndarray)) and len(one) == 2 for one in listed):
         if not pairs:
             return (as_numbers(listed, "ids"),)
-        refuse_type("ids", given, "pairs of numbers, as id names two attributes")
+        refuse_type("ids", given, "pairs of numbers, because id names two attributes")
     return tuple(as_numbers([one[i] for one in listed], "ids") for i in range(2))
 
 
@@ -209,7 +209,7 @@ def _ids_of_tracks(series, id):  # pylint: disable=redefined-builtin
     if isinstance(series, (list, tuple)) and len(series) == 1:
         series, = series
     if not isinstance(series, (str, bytes, os.PathLike)) or not is_tracks(os.fsdecode(series)):
-        refuse("ids: None; allowed only with the path of a tracks file, NAME.tracks.bat, all of whose ids it stands for")
+        refuse("ids: None; allowed only with the path of a tracks file, NAME.tracks.bat, where it means all ids")
     tracks = Tracks(series)
     if id is None and isinstance(tracks.ids, tuple):
         return np.stack(tracks.ids, axis=1) if tracks.ids[0].dtype == tracks.ids[1].dtype else list(zip(*map(np.ndarray.tolist, tracks.ids))), tracks.id

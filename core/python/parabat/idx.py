@@ -58,7 +58,7 @@ their bytes unpacked, which is the most that is read."""
 def _library():
     lib = library()
     if not hasattr(lib, "bat_idx_open"):
-        refuse("this libbat_capi.so was built without zlib or LZ4, and has no structured grids (.idx)")
+        refuse("this libbat_capi.so was built without zlib or LZ4 and does not support structured grids (.idx)")
     lib.bat_idx_options_table.restype = ctypes.c_char_p
     return lib
 
@@ -113,9 +113,9 @@ def _box_of_samples(box):
 
 
 def _three(values, kind, what, convert):
-    numbers = as_list(values, what, "three numbers, of x, y, z")
+    numbers = as_list(values, what, "three numbers x, y, z")
     if len(numbers) != 3:
-        refuse(f"{what}: {shown(values)}; three numbers are needed, of x, y, z")
+        refuse(f"{what}: {shown(values)}; three numbers x, y, z are required")
     return (kind * 3)(*(convert(number, what).value for number in numbers))
 
 
@@ -322,7 +322,7 @@ class Dataset:
         is below the first if there are none."""
         ends, box = as_box(bounds, "bounds"), (ctypes.c_int64 * 6)()
         if np.isnan(ends).any():
-            refuse(f"bounds: an end along {'xyz'[np.flatnonzero(np.isnan(ends))[0] % 3]} is NaN; allowed are numbers")
+            refuse(f"bounds: an end along {'xyz'[np.flatnonzero(np.isnan(ends))[0] % 3]} is NaN; ends must be numbers")
         check(_library().bat_idx_box_of(self._owned, ctypes.c_void_p(ends.ctypes.data), box))
         return tuple(box)
 
@@ -383,12 +383,12 @@ class Dataset:
         """
         if bounds is not None:
             if box is not None:
-                refuse("box and bounds: allowed is one of them")
+                refuse("box and bounds: only one of them is allowed")
             box = self.box_of(bounds)
         names, known = self._chosen(fields), self.fields
         for name in names:
             if name not in known:
-                refuse(f"{os.fspath(self.path)}: there is no field {shown(name)}; there are {', '.join(known)}")
+                refuse(f"{os.fspath(self.path)}: unknown field {shown(name)}; available: {', '.join(known)}")
         if budget is not None:
             level = self.level_within(budget, names, level=level, box=box)
         level = self._level(level).value
@@ -403,7 +403,7 @@ class Dataset:
         grid._key = (os.fspath(self.path), None if ends is None else tuple(ends), number)
         given = self.axes if axes is None else _whole(axes, "axes")
         if not self.axes <= given <= 3:
-            refuse(f"axes is {given}; {self.axes} to 3 are allowed here")
+            refuse(f"axes is {given}; allowed here are {self.axes} to 3")
         self._check_coarse(coarse, grid, names)
         grid._axes = given
         told, most = Progress(progress), as_integer(threads, "threads")
@@ -435,13 +435,13 @@ class Dataset:
         if not isinstance(coarse, Grid):
             refuse_type("coarse", coarse, "a Grid that was read before")
         if coarse._key != grid._key or coarse.level >= grid.level:  # pylint: disable=protected-access
-            refuse("coarse: is of another dataset, box or step, or of no coarser level")
+            refuse("coarse: belongs to another dataset, box or step, or does not have a coarser level")
         known = self.fields
         for name in names:
             about, count = known[name], coarse.lattice.count
             wanted = int(np.prod(count)) * about.components
             if name not in coarse or coarse[name].dtype != about.dtype or coarse[name].size != wanted:
-                refuse(f"coarse: has no samples of '{name}' as they were read")
+                refuse(f"coarse: its samples of '{name}' were changed")
 
     def _look_for(self, about, step):
         """Before memory is asked for: BatNotFoundError for a step of which nothing is there, by its coarsest level."""
@@ -477,7 +477,7 @@ class Dataset:
         bounds = options.pop("bounds", None)
         if bounds is not None:
             if options.get("box") is not None:
-                refuse("box and bounds: allowed is one of them")
+                refuse("box and bounds: only one of them is allowed")
             options["box"] = self.box_of(bounds)
         if first is None:
             first = self.level_within(1 << 21, fields, level=finest, box=options.get("box"))
@@ -528,18 +528,17 @@ def _arrays_of(fields, axes):
         axes = min((array.ndim for array in plain.values()), default=3)
         axes = min(axes, 3)
     if axes not in (1, 2, 3):
-        refuse(f"axes is {shown(axes)}; 1 to 3 are allowed")
+        refuse(f"axes is {shown(axes)}; allowed are 1 to 3")
     found = {}
     for name, array in plain.items():
         if array.ndim not in (axes, axes + 1):
-            refuse(f"field {shown(name)}: shape {array.shape}; allowed are {axes} axes, and one of components behind "
-                   "them; `axes` says how many there are")
+            refuse(f"field {shown(name)}: shape {array.shape}; allowed are {axes} axes, optionally followed by one of components; set `axes` to their "
+                   "number")
         grid = (1,) * (3 - axes) + array.shape[:axes]
         components = 1 if array.ndim == axes else array.shape[axes]
         found[name] = np.ascontiguousarray(array).reshape(*grid, components)
         if found[name].shape[:3] != next(iter(found.values())).shape[:3]:
-            refuse(f"field {shown(name)}: {array.shape[:axes]} samples; the others have "
-                   f"{next(iter(found.values())).shape[3 - axes:3]}")
+            refuse(f"field {shown(name)}: {array.shape[:axes]} samples, but the others have {next(iter(found.values())).shape[3 - axes:3]}")
     return found
 
 
@@ -561,11 +560,11 @@ def _add_piece(handle, piece, axes):
     inside = (ctypes.c_int64 * 6)(*(begin + pair[0] for begin, pair in zip(first, layers)),
                                   *(end - pair[1] for end, pair in zip(last, layers)))
     if any(inside[i] > inside[i + 3] for i in range(3)):
-        refuse(f"a piece of {' x '.join(map(str, shape))} samples, less its ghosts, has none")
+        refuse(f"a piece of {' x '.join(map(str, shape))} samples contains only ghosts")
     check(lib.bat_grid_add_piece(handle, inside, stored))
     for name, array in arrays.items():
         check(lib.bat_grid_set_field(
-            handle, as_text(name, "name of a field"), ctypes.c_int(TYPES[array.dtype.name]),
+            handle, as_text(name, "field name"), ctypes.c_int(TYPES[array.dtype.name]),
             ctypes.c_int64(array.shape[3]), ctypes.c_void_p(array.ctypes.data)))
     return list(arrays.values())
 
@@ -580,7 +579,7 @@ def _set_options(handle, given):
     table = {row["name"]: row for row in options_table()} if given else {}
     for name, value in given.items():
         if name not in table:
-            raise BatTypeError(INVALID_ARGUMENT, f"there is no option '{name}'; those are {', '.join(table)}")
+            raise BatTypeError(INVALID_ARGUMENT, f"unknown option '{name}'; available: {', '.join(table)}")
         if value is None:
             continue
         kind, option = table[name]["type"], name.encode()

@@ -42,7 +42,7 @@ def write(mesh: Any, path: str, **options) -> writing.Report:
     options: those of parabat.write(); time is that of the field data "TimeValue", if there is any.
     """
     if not hasattr(mesh, "points") or not hasattr(mesh, "point_data"):
-        refuse_type("mesh", mesh, "data sets with points; combine() makes one of many blocks")
+        refuse_type("mesh", mesh, "datasets with points; combine() makes one of many blocks")
     left = []
     if mesh.n_cells > getattr(mesh, "n_verts", 0) and not _is_vertices(mesh):
         left.append("cells")
@@ -91,14 +91,14 @@ def write_grid(mesh: Any, path: str, **options) -> idx.Report:
         refuse_type("mesh", mesh, "ImageData; resample_to_image() and sample() make one")
     direction = np.asarray(getattr(mesh, "direction_matrix", np.eye(3)))
     if not np.array_equal(direction, np.eye(3)):
-        refuse(f"{path}: the image is turned; allowed are axes along x, y and z")
+        refuse(f"{path}: the image is rotated; its axes must be x, y and z")
     is_points = len(mesh.point_data) > 0
     data = mesh.point_data if is_points else mesh.cell_data
     count = np.array(mesh.dimensions if is_points else np.maximum(1, np.array(mesh.dimensions) - 1))
     if is_points and len(mesh.cell_data):
         warnings.warn(f"{path}: not written: cell data", stacklevel=4)
     if "vtkGhostType" in data and np.any(data["vtkGhostType"]):
-        refuse(f"{path}: some samples are hidden or ghosts, which no grid has")
+        refuse(f"{path}: some samples are hidden or ghosts, which grids cannot represent")
     origin, spacing = np.array(mesh.origin, float), np.array(mesh.spacing, float)
     extent = np.array(mesh.extent[::2])
     origin = origin + spacing * (extent + (0 if is_points else np.where(np.array(mesh.dimensions) > 1, 0.5, 0)))

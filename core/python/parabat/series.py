@@ -68,10 +68,9 @@ class Series:
         self._failure = None
         self._wanted = True
         if comm is None or not hasattr(lib, "bat_insitu_open_f"):
-            refuse("comm: a series is written by a library with MPI, and takes a communicator of "
-                   "mpi4py, MPI.COMM_SELF for one process" + (
+            refuse("comm: a series requires a library with MPI, and an mpi4py communicator, MPI.COMM_SELF for one process" + (
                        "" if hasattr(lib, "bat_insitu_open_f") else
-                       "; this libbat_capi.so was built without MPI. write() writes single steps"))
+                       "; this libbat_capi.so was built without MPI. Use write() for single steps"))
         self._owned = Owned(lib.bat_insitu_close)
         with make("options") as handle:
             with agreed(comm):
@@ -219,8 +218,7 @@ def read_series(path: str | os.PathLike) -> list[Step]:
             if b"\0" in os.fsencode(step.path) or not os.path.basename(step.path):
                 raise ValueError(step.path)
         if not all(np.isfinite(step.time) for step in steps):
-            raise ValueError("a time that is no finite number")
+            raise ValueError("a time that is not a finite number")
         return steps
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise BatError(3, f"{os.fspath(path)}: is no list of a series, a JSON object with \"files\", "
-                       "each with \"name\", such as a file can have, and \"time\", a finite number") from error
+        raise BatError(3, f"{os.fspath(path)}: is not a series list, a JSON object with \"files\", each with a valid file \"name\" and a finite \"time\"") from error

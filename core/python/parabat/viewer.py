@@ -31,8 +31,8 @@ def page_path() -> pathlib.Path:
     for place in places:
         if place.is_file():
             return place
-    refuse(f"{PAGE} is not in {here}: it is made where node and npm are when parabat is installed. With them, "
-           "'bash core/web/make.sh build/web viewer' in a checkout makes it, and --viewer names it")
+    refuse(f"{PAGE} is not in {here}: it is built if node and npm are available when parabat is installed. To build it in a checkout, run 'bash "
+           "core/web/make.sh build/web viewer' and pass it with --viewer")
     return None
 
 
@@ -41,7 +41,7 @@ def page_of(viewer: str | os.PathLike, data: str | None) -> bytes:
     with open_regular(viewer) as file:
         page = file.read()
     if page.count(_PLACE.encode()) != 1:
-        refuse(f"{os.fspath(viewer)}: is no {PAGE} of this version, which has '{_PLACE}' once")
+        refuse(f"{os.fspath(viewer)}: is not a {PAGE} of this version, which has '{_PLACE}' once")
     # In a script of HTML nothing but JSON may be: names have < too.
     told = json.dumps({} if data is None else {"data": data}).replace("<", "\\u003c")
     return page.replace(_PLACE.encode(), _PLACE.replace("{}", told).encode())
@@ -54,7 +54,7 @@ def _beside(path, name):
     return None if os.path.isabs(relative) or os.pardir in parts else "/".join(parts)
 
 
-_CLASH = "its files cannot be published side by side: two of them need one name, or the name of a folder"
+_CLASH = "its files cannot be published next to each other: two of them need one name, or the name of a folder"
 
 
 class _Known(dict):
@@ -121,7 +121,7 @@ def files_of(path: str | os.PathLike, known: dict | None = None) -> tuple[str, d
     known = known_files() if known is None else known
     name = os.path.basename(path)
     if name.endswith(".pbat"):
-        refuse(f"{path}: browsers read .bat; 'parabat repack' makes one of a .pbat")
+        refuse(f"{path}: browsers read .bat; convert a .pbat with 'parabat repack'")
     if not name.endswith(".series"):
         site = _Site()
         if not site.take(_files_of_dataset(path, name, known)):
@@ -131,7 +131,7 @@ def files_of(path: str | os.PathLike, known: dict | None = None) -> tuple[str, d
     site.take([(name, b"")])
     for number, step in enumerate(read_series(path)):
         if step.path.endswith(".pbat"):
-            refuse(f"{step.path}: browsers read .bat; 'parabat repack' makes one of a .pbat")
+            refuse(f"{step.path}: browsers read .bat; convert a .pbat with 'parabat repack'")
         for own in _names_for(step.path, number, path):
             if site.take(_files_of_dataset(step.path, own, known)):
                 break

@@ -200,7 +200,7 @@ class Block:
                 if array.GetNumberOfTuples() and array.GetName() != GHOSTS]
         if lost:
             self._remarks.add(self.label, f"cell data is not written, only point data: {_quoted(lost)}" + (
-                "" if others else "; not every point is in exactly one vertex cell"))
+                "" if others else "; this requires that every point is in exactly one vertex cell"))
 
     def _of_table(self, data, columns):
         count, rows, used = data.GetNumberOfRows(), data.GetRowData(), set()
@@ -237,12 +237,12 @@ class Block:
                 continue
             values, name = axis
             if len(values) != count:
-                refuse(f"the coordinates hold {len(values)} values for {count} particles")
+                refuse(f"the coordinates contain {len(values)} values for {count} particles")
             if values.dtype.itemsize == 8 and values.dtype.kind in "iu":
                 rounded = _first_rounded(values)
                 if rounded is not None:
-                    refuse(f"'{name}' is the {'xyz'[i]} of particle {rounded}: {values[rounded]}; a coordinate is a "
-                           "double, which has no such integer")
+                    refuse(f"'{name}' is the {'xyz'[i]} of particle {rounded}: {values[rounded]}; coordinates are doubles, which cannot represent this "
+                           "integer")
             positions[:, i] = values
         return positions
 
@@ -258,15 +258,14 @@ class Block:
             if not target and parts and parts[1] in names:
                 target = parts[1], int(parts[2])
             if not target:
-                return (None, "") if axis == 2 and text == "none" else (None, "there is no such column")
+                return (None, "") if axis == 2 and text == "none" else (None, "the column does not exist")
             index = names.index(target[0])
             array = rows.GetAbstractArray(index)
             if not isinstance(array, vtkDataArray):
-                return None, "that column holds no numbers"
+                return None, "the column is not numeric"
             components = array.GetNumberOfComponents()
             if (target[1] is None and components != 1) or (target[1] or 0) >= components:
-                return None, (f"the column '{target[0]}' has {components} components; choose one as '{target[0]}[0]' "
-                              "and so on")
+                return None, (f"the column '{target[0]}' has {components} components; specify one, for example '{target[0]}[0]'")
             return (index, target[1] or 0), ""
 
         chosen = {}
@@ -280,8 +279,7 @@ class Block:
             found = [(chosen[axis], "") if axis in chosen else column(usual[axis], axis) for axis in range(3)]
             if not any(problem for _, problem in found):
                 return [one for one, _ in found]
-        return refuse(f"{self._where}choose the columns of the coordinates (XColumn, YColumn, ZColumn; ZColumn may be "
-                      f"'none'): {there}")
+        return refuse(f"{self._where}choose the coordinate columns (XColumn, YColumn, ZColumn; ZColumn may be 'none'): {there}")
 
     def _read(self, fields, tuples, used, cell_of):
         """Attributes of points or rows, or of cells."""
@@ -307,7 +305,7 @@ class Block:
                 continue
             what, components = f"{self._where}array '{name}'", array.GetNumberOfComponents()
             if not 1 <= components <= MOST_COMPONENTS:
-                refuse(f"{what} has {components} components; 1 to {MOST_COMPONENTS} can be written")
+                refuse(f"{what} has {components} components; allowed are 1 to {MOST_COMPONENTS}")
             if array.GetNumberOfTuples() != tuples:
                 refuse(f"{what} holds {array.GetNumberOfTuples()} values for {tuples} "
                        f"{'cells' if of_cells else 'particles'}")
@@ -319,12 +317,11 @@ class Block:
                 while name in taken:
                     name += "_"
                 taken.add(name)
-                self._remarks.add(self.label, f"points and cells both have an array '{of_points}'; that of the cells "
-                                              f"is written as '{name}'")
+                self._remarks.add(self.label, f"points and cells both have an array '{of_points}'; the cell array is written as '{name}'")
             values = _values(array)
             self.attributes[name] = values[cell_of] if of_cells else values
         if lost:
-            self._remarks.add(self.label, f"arrays that hold no numbers are not written: {', '.join(lost)}")
+            self._remarks.add(self.label, f"non-numeric arrays are not written: {', '.join(lost)}")
 
 
 def _first_rounded(values):
@@ -394,6 +391,6 @@ def facts_of(data, leaves, remarks):
         if 0 <= quality < 1 and count >= 0 and "metadata" not in found:
             found["metadata"] = json.dumps({"sample": {"quality": quality, "particle_count": int(count)}})
             if quality < requested:
-                remarks.add("", f"only a sample is written, quality {quality:g} of {count:.0f} particles; for all, set "
-                                "Particle Budget of the BAT reader to 0 and wait until it has refined")
+                remarks.add("", f"only a sample is written, quality {quality:g} of {count:.0f} particles; to write all, set Particle Budget of the BAT "
+                                "reader to 0 and wait until it has refined")
     return found

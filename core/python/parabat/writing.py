@@ -67,7 +67,7 @@ def describe(particles, positions, attributes, metadata):
     check(lib.bat_particles_set_positions(particles, type_, address, stride))
     arrays = {}
     for name, values in columns_of(attributes):
-        text = as_text(name, "name of an attribute")
+        text = as_text(name, "attribute name")
         if name in arrays:
             refuse(f"attribute '{name}' occurs twice")
         arrays[name] = as_array(values, f"attribute '{name}'", len(xyz))
@@ -88,9 +88,9 @@ def set_options(handle, given):
     for name, value in given.items():
         if name not in table:
             raise BatTypeError(INVALID_ARGUMENT,
-                               f"there is no option '{name}'; those are {', '.join(table)}")
+                               f"unknown option '{name}'; available: {', '.join(table)}")
         kind, option = table[name]["type"], name.encode()
-        if kind == "list of texts":
+        if kind == "list of strings":
             texts = as_names(value, name)
             check(lib.bat_options_set_list(handle, option, ctypes.c_uint64(len(texts)),
                                            (ctypes.c_char_p * len(texts))(*texts)))
@@ -183,7 +183,7 @@ class PieceWriter:
         self._owned = Owned(lib.bat_piece_writer_free)
         most = as_integer(memory_bytes, "memory_bytes")
         if most.value < 0:
-            refuse(f"memory_bytes: {most.value}; allowed are 0 and more")
+            refuse(f"memory_bytes: {most.value}; it must not be negative")
         with make("options") as handle:
             set_options(handle, options)
             if self._told.callback is not None:

@@ -181,7 +181,7 @@ export class Dataset {
   /** Opens a dataset at an address, in a file, or in memory; reads what is in it, and no particle. */
   static async open(source: string | URL | Blob | Uint8Array | ByteSource, options: OpenOptions = {}): Promise<Dataset> {
     if (!littleEndian()) {
-      throw new BatError("cannot_open", "this reader is for machines that store the lowest byte first");
+      throw new BatError("cannot_open", "this reader requires a little-endian machine");
     }
     const queue = new RequestQueue(options.requests ?? 6);
     const bytes = sourceOf(source, options, queue);
@@ -309,7 +309,7 @@ export class Dataset {
       throw invalidQuery(`${conditions.length} ranges and lists; allowed: at most 30`);
     }
     if (query.box !== undefined && query.box.length !== 6) {
-      throw invalidQuery(`a box of ${query.box.length} numbers; allowed: lower x, y, z, upper x, y, z`);
+      throw invalidQuery(`a box of ${query.box.length} numbers; expected: lower x, y, z, upper x, y, z`);
     }
     const box = query.box === undefined ? null : sidesOf(query.box, query.halfOpen ?? false);
     const empty = (query.box !== undefined && box === null) || conditions.some(({ intervals }) => intervals.length === 0);
@@ -321,7 +321,7 @@ export class Dataset {
     const [part, parts] = [query.part ?? 0, query.parts ?? 1];
     const good = Number.isInteger(part) && Number.isInteger(parts) && part >= 0 && part < parts && parts <= 4294967295;
     if (!good) {
-      throw invalidQuery(`there is no part ${part} of ${parts}; allowed: 0 <= part < parts <= 4294967295`);
+      throw invalidQuery(`part ${part} of ${parts} is out of range; allowed: 0 <= part < parts <= 4294967295`);
     }
     const n = this.leaves[leaf]!.particles;
     const place = (p: number): number => {
@@ -384,7 +384,7 @@ export class Dataset {
   async *leafPieces(leaf: number, query: Query = {}, options: PieceOptions = {}): AsyncGenerator<Piece, void, undefined> {
     const most = options.pieceParticles ?? 262144;
     if (!(Number.isInteger(most) && most >= 1)) {
-      throw invalidQuery(`pieceParticles is ${most}; allowed: whole numbers from 1 on`);
+      throw invalidQuery(`pieceParticles is ${most}; allowed: whole numbers of at least 1`);
     }
     this.needLeaf(leaf);
     const prepared = this.prepare(query);
@@ -439,7 +439,7 @@ export class Dataset {
     for await (const piece of this.pieces(query, options)) {
       bytes += piece.positions.byteLength + [...piece.attributes.values()].reduce((sum, values) => sum + values.byteLength, 0);
       if (bytes > this.shared.memory) {
-        throw new BatError("over_budget", `${this.name}: the answer has more than ${this.shared.memory} bytes; take pieces()`);
+        throw new BatError("over_budget", `${this.name}: the answer needs more than ${this.shared.memory} bytes; use pieces()`);
       }
       pieces.push(piece);
     }
@@ -482,7 +482,7 @@ export class Dataset {
   ): Promise<{ position: readonly number[]; attributes: ReadonlyMap<string, readonly Value[]> }> {
     const file = await this.leaf(leaf, options.signal);
     if (!(Number.isInteger(filePosition) && filePosition >= 0 && filePosition < file.count)) {
-      throw invalidQuery(`there is no particle ${filePosition} in leaf file ${leaf}; allowed: 0 to ${file.count - 1}`);
+      throw invalidQuery(`particle ${filePosition} of leaf file ${leaf} is out of range; allowed: 0 to ${file.count - 1}`);
     }
     const span = { begin: filePosition, end: filePosition + 1, tests: 0 };
     const names = this.attributes.map(({ name }) => name);

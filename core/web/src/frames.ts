@@ -39,7 +39,7 @@ class Parts {
   }
 
   take(count: number): Uint8Array {
-    need(count <= this.left, `${count} bytes are missing, ${this.left} are there`);
+    need(count <= this.left, `${count} bytes are needed, but only ${this.left} remain`);
     this.at += count;
     return this.bytes.subarray(this.at - count, this.at);
   }
@@ -75,7 +75,7 @@ class Parts {
         return result;
       }
     }
-    throw new Error("no number of up to 64 bits");
+    throw new Error("not a number of up to 64 bits");
   }
 
   /** A number of things of which each takes a byte or more of what is left, or `most`. */
@@ -122,20 +122,20 @@ export function readModel(bytes: Uint8Array, scalar: Scalar, components: number)
   const step = parts.f64();
   need(
     step >= 0 && step < Infinity && (step === 0 || scalar.valueClass === "f64"),
-    `a grid of ${scalar.name} has the step ${step}`,
+    `a grid of ${scalar.name} has step ${step}`,
   );
   const streams: Stream[] = [];
   for (let missing = (1 << components) - 1; missing !== 0;) {
     const kind = parts.u8();
     const mask = parts.u16();
     const own = Array.from({ length: components }, (_, i) => i).filter((i) => (mask >> i) & 1);
-    need(kind <= Kind.Heads && (step === 0 || kind === Kind.Differences), `a stream is of kind ${kind}`);
+    need(kind <= Kind.Heads && (step === 0 || kind === Kind.Differences), `a stream has kind ${kind}`);
     const most = kind === Kind.Differences ? MOST_JOINT : 1;
-    need(mask !== 0 && (mask & ~missing) === 0 && own.length <= most, `a stream of kind ${kind} has the components ${mask}`);
+    need(mask !== 0 && (mask & ~missing) === 0 && own.length <= most, `a stream of kind ${kind} has components ${mask}`);
     missing &= ~mask;
     streams.push(readStream(parts, kind, own, bits, step !== 0));
   }
-  need(parts.left === 0, `${parts.left} bytes of a model are left over`);
+  need(parts.left === 0, `${parts.left} bytes of a model are unused`);
   return { step, streams };
 }
 
@@ -193,7 +193,7 @@ function readCode(parts: Parts, symbols: number): Uint16Array {
   const most = Math.max(...lengths);
   const isCode =
     Math.min(...lengths) > 0 && most <= MOST_CODE_BITS && lengths.reduce((sum, length) => sum + 2 ** -length, 0) === 1;
-  need(isCode, `no code of ${symbols} symbols has the lengths that are given`);
+  need(isCode, `the given lengths do not form a code for ${symbols} symbols`);
   const table = new Uint16Array(1 << most);
   let code = 0;
   for (let length = 1; length <= most; ++length) {
@@ -218,7 +218,7 @@ function readCode(parts: Parts, symbols: number): Uint16Array {
 export function decodeFrame(model: Model, frame: Uint8Array, scalar: Scalar, components: number, count: number): Column {
   const parts = new Parts(frame);
   const method = parts.u8();
-  need(count > 0 || method === 0, `no values are of method ${method}`);
+  need(count > 0 || method === 0, `an empty chunk has encoding method ${method}`);
   const row = components * scalar.bytes;
   const bytes = new Uint8Array(count * row);
   let numbers = scalar.over(bytes.buffer);
@@ -232,10 +232,10 @@ export function decodeFrame(model: Model, frame: Uint8Array, scalar: Scalar, com
   } else if (method === 2) {
     decodePlanes(parts, bytes, scalar.bytes, components, count);
   } else {
-    need(method === 3 && model.streams.length > 0, `method ${method} of ${scalar.name} is unknown`);
+    need(method === 3 && model.streams.length > 0, `unknown method ${method} for ${scalar.name}`);
     numbers = decodeStreams(parts, model, numbers, scalar, components, count);
   }
-  need(parts.left === 0, `${parts.left} bytes are left over`);
+  need(parts.left === 0, `${parts.left} bytes are unused`);
   return numbers;
 }
 
@@ -247,12 +247,12 @@ function exactly(frame: Uint8Array, size: number): Uint8Array {
     const room = new Uint8Array(size + 1);
     room.fill(mark, Math.max(size - 1, 0));
     decompress(frame, room);
-    need(room[size] === mark, `the blocks of a Zstandard frame hold more than ${size} bytes`);
+    need(room[size] === mark, `the blocks of a Zstandard frame contain more than ${size} bytes`);
     if (size === 0 || room[size - 1] !== mark) {
       return room.slice(0, size); // the last byte was written; that of a frame that ends with the mark is seen the second time
     }
   }
-  throw new Error(`the blocks of a Zstandard frame hold less than ${size} bytes`);
+  throw new Error(`the blocks of a Zstandard frame contain less than ${size} bytes`);
 }
 
 /** The content of a Zstandard frame that has exactly this size, which is checked before anything is allocated. */
@@ -261,14 +261,14 @@ function unpacked(frame: Uint8Array, size: number): Uint8Array {
   const single = (descriptor >> 5) & 1;
   const sizeBytes = [single, 2, 4, 8][descriptor >> 6]!;
   const isFrame = frame[0] === 0x28 && frame[1] === 0xb5 && frame[2] === 0x2f && frame[3] === 0xfd;
-  need(isFrame && (descriptor & 3) === 0 && sizeBytes > 0, "no Zstandard frame that says how much it holds");
+  need(isFrame && (descriptor & 3) === 0 && sizeBytes > 0, "not a Zstandard frame that stores its content size");
   let at = 6 - single;
   let content = 0;
   for (let i = sizeBytes - 1; i >= 0; --i) {
     content = content * 256 + (frame[at + i] ?? 0);
   }
   content += sizeBytes === 2 ? 256 : 0;
-  need(content === size, `a Zstandard frame holds ${content} bytes instead of ${size}`);
+  need(content === size, `a Zstandard frame contains ${content} bytes instead of ${size}`);
   at += sizeBytes;
   for (let isLast = false; !isLast;) {
     need(at + 3 <= frame.length, "a Zstandard frame ends before its last block");
@@ -281,7 +281,7 @@ function unpacked(frame: Uint8Array, size: number): Uint8Array {
   const bytes = exactly(frame, size);
   if (hasSum) {
     const stored = frame[at]! + frame[at + 1]! * 2 ** 8 + frame[at + 2]! * 2 ** 16 + frame[at + 3]! * 2 ** 24;
-    need(BigInt(stored) === (xxh64(bytes) & 0xffffffffn), "the checksum of a Zstandard frame is not that of its content");
+    need(BigInt(stored) === (xxh64(bytes) & 0xffffffffn), "the checksum of a Zstandard frame does not match its content");
   }
   return bytes;
 }
@@ -289,7 +289,7 @@ function unpacked(frame: Uint8Array, size: number): Uint8Array {
 function decodePlanes(parts: Parts, bytes: Uint8Array, size: number, components: number, count: number): void {
   const filter = parts.u8();
   const prediction = filter & 3;
-  need(filter <= 7 && prediction !== 3, `filter ${filter} is unknown`);
+  need(filter <= 7 && prediction !== 3, `unknown filter ${filter}`);
   const content = unpacked(parts.take(parts.left), bytes.length);
   const words = new Uint8Array(count * size); // y of a component
   for (let component = 0; component < components; ++component) {
@@ -399,7 +399,7 @@ function decodeStreams(parts: Parts, model: Model, numbers: Column, scalar: Scal
   const at = new Uint32Array(places.buffer);
   const values = scalar.over(replaced.buffer);
   for (let i = 0; i < exceptions; ++i) {
-    need(at[i]! < total && (i === 0 || at[i]! > at[i - 1]!), "places of exceptions are not ascending, or beyond the end");
+    need(at[i]! < total && (i === 0 || at[i]! > at[i - 1]!), "positions of exceptions are not ascending, or beyond the end");
   }
   // By their bits, as NaN has more than one pattern.
   const bytes = new Uint8Array(numbers.buffer);
@@ -431,14 +431,14 @@ function readSymbols(lanes: readonly Uint8Array[], stream: Stream, classes: Uint
       }
       need(at <= 8 * lane.length, `symbols need more than the ${lane.length} bytes of a lane`);
     }
-    needFilled(lane, at, "a lane of symbols");
+    needFilled(lane, at, "a symbol lane");
   });
   return symbols;
 }
 
 /** All bytes have to be needed, and the unused bits of the last one are 0. */
 function needFilled(bytes: Uint8Array, bits: number, what: string): void {
-  need((bits + 7) >> 3 === bytes.length, `${what} has ${bytes.length} bytes, and needs ${(bits + 7) >> 3}`);
+  need((bits + 7) >> 3 === bytes.length, `${what} has ${bytes.length} bytes, but needs ${(bits + 7) >> 3}`);
   need((bits & 7) === 0 || bytes[bytes.length - 1]! >> (bits & 7) === 0, `an unused bit of ${what} is set`);
 }
 
@@ -448,9 +448,9 @@ function readClasses(parts: Parts, { classBits, dictionaries }: Stream, blocks: 
   for (let block = 0, at = 0; block < blocks; ++block, at += classBits) {
     const two = packed[at >> 3]! | (packed[(at >> 3) + 1]! << 8);
     classes[block] = (two >> (at & 7)) & ((1 << classBits) - 1);
-    need(classes[block]! < dictionaries.length, `a block is of class ${classes[block]} of ${dictionaries.length}`);
+    need(classes[block]! < dictionaries.length, `a block has class ${classes[block]} of ${dictionaries.length}`);
   }
-  needFilled(packed, blocks * classBits, "classes of blocks");
+  needFilled(packed, blocks * classBits, "block classes");
   return classes;
 }
 
@@ -473,7 +473,7 @@ function decodeStream(
   const xHigh = new Int32Array(width);
   for (let j = 0; isDifference && j < width; ++j) {
     const z = parts.varint();
-    need(isWide || z < 1n << 32n, `differences begin with ${z}`);
+    need(isWide || z < 1n << 32n, `differences start with ${z}`);
     const x = (z >> 1n) ^ -(z & 1n);
     xLow[j] = Number(BigInt.asIntN(32, x));
     xHigh[j] = Number(BigInt.asIntN(32, x >> 32n));
@@ -554,7 +554,7 @@ function decodeStream(
       }
     }
   }
-  needFilled(packed, at, "packed bits");
+  needFilled(packed, at, "the packed bits");
   need(escape === escapes.length, `${escape / width / halves} symbols are escapes, instead of ${escaped}`);
 }
 

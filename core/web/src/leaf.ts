@@ -694,8 +694,8 @@ export class LeafFile {
     check.need(modelBytes <= 65536, `${table.name}: model_bytes`, modelBytes, "at most 65536");
     const size = 24 + 4 * count + modelBytes;
     check.need(bytes.length === size, `${table.name}: bytes`, bytes.length, size);
-    check.need(Number.isFinite(bound) && bound >= 0, `${table.name}: bound`, bound, "a finite number from 0 on");
-    check.need(bound === 0 || scalar.valueClass === "f64", `${table.name}: bound`, bound, `0, as the values are ${scalar.name}`);
+    check.need(Number.isFinite(bound) && bound >= 0, `${table.name}: bound`, bound, "a finite number of at least 0");
+    check.need(bound === 0 || scalar.valueClass === "f64", `${table.name}: bound`, bound, `0, because the values are ${scalar.name}`);
     check.need(data.getUint32(20, true) === 0, `${table.name}: reserved`, "set", 0);
     const ends = new Float64Array(count + 1);
     for (let i = 0; i < count; ++i) {
@@ -724,7 +724,7 @@ export class LeafFile {
     if (total > this.shared.memory) {
       throw new BatError(
         "over_budget",
-        `${this.opened.check.file}: ${total} bytes of values at once; allowed: ${this.shared.memory}`,
+        `${this.opened.check.file}: ${total} bytes of values are needed together; allowed: ${this.shared.memory}`,
       );
     }
     const chunked = await Promise.all(

@@ -95,7 +95,7 @@ export class FileBytes {
     const missing = ranges.flatMap(([begin, end]) => this.missing(begin, end));
     const total = missing.reduce((sum, [begin, end]) => sum + end - begin, 0);
     if (total > this.memory) {
-      throw new BatError("over_budget", `${this.source.name}: ${total} bytes are needed at once; allowed: ${this.memory}`);
+      throw new BatError("over_budget", `${this.source.name}: ${total} bytes are needed together; allowed: ${this.memory}`);
     }
     let requests = coalesced(split(missing), GAP, MOST_OF_REQUEST);
     if (requests.reduce((sum, [begin, end]) => sum + end - begin, 0) > this.memory) {
@@ -221,7 +221,7 @@ export class Sections {
     if (stored !== found) {
       throw new BatError(
         "corrupt",
-        `${this.file.source.name}: ${thing} is ${hexadecimal(stored)}, allowed is ${hexadecimal(found)}, that of the bytes`,
+        `${this.file.source.name}: ${thing} is ${hexadecimal(stored)}; its bytes have ${hexadecimal(found)}`,
       );
     }
   }
@@ -353,10 +353,9 @@ export class Sections {
   private needGood(section: Section, bad: readonly number[]): void {
     if (bad.length > 0) {
       const [begin, end] = [bad[0]! * PAGE, Math.min((bad[bad.length - 1]! + 1) * PAGE, section.bytes)];
-      const which = this.l2.has(section.number) ? "" : ", as their own checksum is wrong";
+      const which = this.l2.has(section.number) ? "" : ", because their own checksum is wrong";
       throw new DamagedPages(
-        `${this.file.source.name}: ${section.name}: checksums of ${bad.length} pages between the bytes ${begin} and ${end} ` +
-          `are not those of the pages${which}`,
+        `${this.file.source.name}: ${section.name}: the checksums of ${bad.length} pages between bytes ${begin} and ${end} do not match the pages${which}`,
         section.number,
         bad,
       );

@@ -110,10 +110,10 @@ function isNaNumber(v: Value): boolean {
  */
 export function closedInterval(valueClass: ValueClass, lower: Value, upper: Value): Interval | null {
   if (isNaNumber(lower) || isNaNumber(upper)) {
-    throw invalidQuery("NaN is no end of a box or range");
+    throw invalidQuery("a box or range has a NaN end");
   }
   if (upper < lower) {
-    throw invalidQuery(`the end ${upper} is below the beginning ${lower}`);
+    throw invalidQuery(`the end ${upper} is below the start ${lower}`);
   }
   if (valueClass === "f64") {
     let [first, last] = [Number(lower), Number(upper)];

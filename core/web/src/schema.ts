@@ -142,7 +142,7 @@ export function viewOf(bytes: Uint8Array): DataView {
 export function readHeader(check: Checker, bytes: Uint8Array, size: number): Header {
   const start = bytes.subarray(0, 8);
   const isMagic = start.every((byte, i) => byte === MAGIC[i]);
-  check.need(isMagic, "the beginning", [...start], MAGIC, "not_a_bat_file");
+  check.need(isMagic, "the start", [...start], MAGIC, "not_a_bat_file");
   check.need(bytes.length >= 10, "the size of the file", size, "at least 128", "truncated");
   const data = viewOf(bytes);
   const major = data.getUint16(8, true);
@@ -217,12 +217,12 @@ export function readTable(check: Checker, header: Header, bytes: Uint8Array, siz
     const name = `section ${KIND_NAMES[kind] ?? kind} ${index}`;
     const isKnown = known.has(kind);
     const isAbove = kind > before[0] || (kind === before[0] && index > before[1]);
-    check.need(isAbove, `${name}: place in the table`, `behind ${before.join(" ")}`, "ascending");
+    check.need(isAbove, `${name}: position in the table`, `after ${before.join(" ")}`, "ascending");
     check.need(
       isKnown || (flags & 2) === 0,
       `${name}: kind`,
       kind,
-      "a known one, for it must be understood",
+      "a known one, because it is required",
       "unsupported_version",
     );
     check.need(flags < 4, `${name}: flags`, flags, "bits 0 and 1");
@@ -230,10 +230,10 @@ export function readTable(check: Checker, header: Header, bytes: Uint8Array, siz
     const inChunks = encoding === 1;
     if (isKnown) {
       const mayBe = encoding === 0 || (inChunks && (kind === Kind.POSITIONS || kind === Kind.ATTRIBUTE));
-      check.need(mayBe, `${name}: encoding`, encoding, "0, or 1 of columns", "unsupported_version");
-      check.need(!inChunks || header.mayHaveChunks, `${name}: encoding`, encoding, "0, as bit 1 of required_features is clear");
+      check.need(mayBe, `${name}: encoding`, encoding, "0, or 1 for columns", "unsupported_version");
+      check.need(!inChunks || header.mayHaveChunks, `${name}: encoding`, encoding, "0, because bit 1 of required_features is clear");
     }
-    check.need(offset % 8n === 0n && offset >= HEADER_BYTES, `${name}: offset`, offset, "a multiple of 8 from 128 on");
+    check.need(offset % 8n === 0n && offset >= HEADER_BYTES, `${name}: offset`, offset, "a multiple of 8, at least 128");
     check.need(offset + stored <= size, `${name}: end`, offset + stored, `at most ${size}`);
     const paged = (flags & 1) !== 0;
     if (isKnown) {
@@ -244,7 +244,7 @@ export function readTable(check: Checker, header: Header, bytes: Uint8Array, siz
       const sums = checksumBytes(Number(stored));
       const end = checksumsOffset + BigInt(sums.l1 + sums.l2);
       const good = checksumsOffset % 8n === 0n && checksumsOffset >= HEADER_BYTES;
-      check.need(good, `${name}: checksums_offset`, checksumsOffset, "a multiple of 8 from 128 on");
+      check.need(good, `${name}: checksums_offset`, checksumsOffset, "a multiple of 8, at least 128");
       check.need(end <= size, `${name}: end of the checksums`, end, `at most ${size}`);
     } else {
       check.need(checksumsOffset === 0n, `${name}: checksums_offset`, checksumsOffset, 0);
@@ -283,7 +283,7 @@ function readName(check: Checker, thing: string, bytes: Uint8Array, at: number, 
     check.need(false, `${thing}: name`, "other bytes", "UTF-8");
   }
   check.need(!name.includes("\0"), `${thing}: name`, JSON.stringify(name), "without zero bytes");
-  check.need(!used.has(name), `${thing}: name`, JSON.stringify(name), "one that nothing else has");
+  check.need(!used.has(name), `${thing}: name`, JSON.stringify(name), "unique");
   used.add(name);
   return name;
 }
@@ -317,7 +317,7 @@ export function readSchema(check: Checker, header: Header, bytes: Uint8Array, na
   } else {
     const n = header.particleCount;
     check.need(levelCount >= 1 && levelCount <= 256, "level_count", levelCount, "1 to 256");
-    check.need((treeletCount === 0) === (n === 0n), "treelet_count", treeletCount, "0 exactly when there are no particles");
+    check.need((treeletCount === 0) === (n === 0n), "treelet_count", treeletCount, "0 if and only if there are no particles");
     check.need(treeletCount <= n && treeletCount <= 2 ** 31, "treelet_count", treeletCount, `at most ${n} and 2^31`);
     check.need(blockParticles >= 1 && blockParticles <= 65536, "block_particles", blockParticles, "1 to 65536");
     check.need(blockCount <= n, "block_count", blockCount, `at most ${n}`);
@@ -453,9 +453,9 @@ export function readAliases(
   check.need(data.getUint32(4, true) === 0, "reserved of ALIASES", "set", 0);
   const positionKeys = [8, 32, 56, 80].map((at) => {
     const [minimum, maximum, flags] = [data.getFloat64(at, true), data.getFloat64(at + 8, true), data.getUint32(at + 16, true)];
-    check.need(minimum === minimum && maximum === maximum, "minimum or maximum of a key of positions", "NaN", "a number");
-    check.need(flags < 2, "flags of a key of positions", flags, "bit 0");
-    check.need(data.getUint32(at + 20, true) === 0, "reserved of a key of positions", "set", 0);
+    check.need(minimum === minimum && maximum === maximum, "minimum or maximum of a position key", "NaN", "a number");
+    check.need(flags < 2, "flags of a position key", flags, "bit 0");
+    check.need(data.getUint32(at + 20, true) === 0, "reserved of a position key", "set", 0);
     return { minimum, maximum, hasNaN: flags === 1 };
   });
   let at = 104 + 16 * count;
@@ -539,7 +539,7 @@ export function checkSections(check: Checker, header: Header, schema: Schema, ta
   }
   for (const [key, section] of table) {
     const isFree = section.index === 0 && (section.kind === Kind.METADATA || section.kind === Kind.ALIASES);
-    check.need(isFree || sizes.has(key), section.name, "present", "absent: the schema does not ask for it");
+    check.need(isFree || sizes.has(key), section.name, "present", "absent: the schema does not use it");
   }
 }
 

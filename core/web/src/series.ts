@@ -26,7 +26,7 @@ export function readSeries(text: string, name: string): Step[] {
   if (!Array.isArray(listed) || listed.length > MOST_STEPS || !listed.every(isStep)) {
     throw new BatError(
       "not_a_bat_file",
-      `${name}: is no list of a series, a JSON object with "files", each with "name" and "time", a finite number`,
+      `${name}: is not a series list, a JSON object with "files", each with a "name" and a finite "time"`,
     );
   }
   return listed.map(({ name: file, time }) => ({ name: file, time }));

@@ -96,7 +96,7 @@ class Passing extends Error {}
 /** What fetch() throws when there is no connection, no such host, or no permission to read across origins, may pass. */
 function lost(error: unknown): unknown {
   return error instanceof TypeError
-    ? new Passing(`the server cannot be reached, or does not allow to be read from this page (${error.message})`)
+    ? new Passing(`the server cannot be reached, or does not allow access from this page (${error.message})`)
     : error;
 }
 
@@ -138,7 +138,7 @@ export class HttpSource implements ByteSource {
     if (part.bytes.length !== end - begin) {
       throw new BatError(
         "truncated",
-        `${this.name}: bytes ${begin} to ${end - 1} were asked for, ${part.bytes.length} of ${end - begin} are there`,
+        `${this.name}: requested bytes ${begin} to ${end - 1}, but received ${part.bytes.length} of ${end - begin}`,
       );
     }
     return part.bytes;
@@ -181,7 +181,7 @@ export class HttpSource implements ByteSource {
           throw error;
         }
         if (attempt >= retries) {
-          throw new BatError("unreachable", `${this.name}: ${error.message}; asked ${attempt + 1} times`);
+          throw new BatError("unreachable", `${this.name}: ${error.message}; tried ${attempt + 1} times`);
         }
       }
       ++this.queue.traffic.retries;
@@ -232,7 +232,7 @@ export class HttpSource implements ByteSource {
       }
       if (at + value.length > most) {
         await stream.cancel();
-        throw new BatError("no_ranges", `${this.name}: the server sent more than the ${most} bytes that were asked for`);
+        throw new BatError("no_ranges", `${this.name}: the server sent more than the requested ${most} bytes`);
       }
       bytes.set(value, at);
       at += value.length;
@@ -248,19 +248,18 @@ export class HttpSource implements ByteSource {
       return { bytes: new Uint8Array(0), size: 0 };
     }
     if (status === 404 || status === 410) {
-      throw new BatError("not_found", `${this.name}: there is no such file on the server (status ${status})`);
+      throw new BatError("not_found", `${this.name}: the file does not exist on the server (status ${status})`);
     }
     if (isBusy(status)) {
-      throw new Passing(`the server answers with status ${status}`);
+      throw new Passing(`the server responded with status ${status}`);
     }
     if (status >= 200 && status < 300) {
       throw new BatError(
         "no_ranges",
-        `${this.name}: the server sends the whole file where a part was asked for (status ${status}, 206 is needed). ` +
-          "Use a server that answers byte ranges, such as nginx, GitHub Pages, S3 or 'parabat serve'",
+        `${this.name}: the server sent the whole file instead of the requested range (status ${status}, expected 206). Use a server that supports byte ranges, such as nginx, GitHub Pages, S3 or 'parabat serve'`,
       );
     }
-    throw new BatError("cannot_open", `${this.name}: the server answers with status ${status}, 206 is allowed`);
+    throw new BatError("cannot_open", `${this.name}: the server responded with status ${status}, expected 206`);
   }
 
   private checkRange(response: Response, begin: number): number {
@@ -270,14 +269,14 @@ export class HttpSource implements ByteSource {
       return -1; // not told, or not to pages of other origins
     }
     if (!found || Number(found[1]) !== begin) {
-      throw new BatError("no_ranges", `${this.name}: the server sent the range '${range}' where one from ${begin} was asked for`);
+      throw new BatError("no_ranges", `${this.name}: the server sent the range '${range}' instead of one starting at ${begin}`);
     }
     const size = Number(found[2]);
     if (!Number.isSafeInteger(size)) {
       throw new BatError("cannot_open", `${this.name}: the file has ${found[2]} bytes; allowed: at most 2^53 - 1`);
     }
     if (this.size >= 0 && size !== this.size) {
-      throw new BatError("corrupt", `${this.name}: changed on the server: it has ${size} bytes, and had ${this.size}`);
+      throw new BatError("corrupt", `${this.name}: changed on the server: its size is ${size} bytes, previously ${this.size}`);
     }
     return size;
   }
@@ -285,7 +284,7 @@ export class HttpSource implements ByteSource {
   private checkTag(response: Response): void {
     const tag = response.headers.get("ETag");
     if (this.tag !== null && tag !== null && tag !== this.tag) {
-      throw new BatError("corrupt", `${this.name}: changed on the server: its tag is ${tag}, and was ${this.tag}`);
+      throw new BatError("corrupt", `${this.name}: changed on the server: its tag is ${tag}, previously ${this.tag}`);
     }
     this.tag ??= tag;
   }
@@ -299,7 +298,7 @@ export class HttpSource implements ByteSource {
         throw lost(error);
       });
       if (isBusy(found.status)) {
-        throw new Passing(`the server answers with status ${found.status}`);
+        throw new Passing(`the server responded with status ${found.status}`);
       }
       return found;
     }, signal);
@@ -307,8 +306,7 @@ export class HttpSource implements ByteSource {
     if (!response.ok || !Number.isSafeInteger(size)) {
       throw new BatError(
         "no_ranges",
-        `${this.name}: the server does not tell the size of the file. Let it send the header ` +
-          "'Access-Control-Expose-Headers: Content-Range'",
+        `${this.name}: the server does not report the size of the file. Configure it to send the header 'Access-Control-Expose-Headers: Content-Range'`,
       );
     }
     return size;
@@ -338,14 +336,14 @@ export class BlobSource implements ByteSource {
       try {
         return new Uint8Array(await this.blob.slice(begin, end).arrayBuffer());
       } catch (error) {
-        throw new BatError("cannot_open", `${this.name}: cannot be read any more (${String(error)})`);
+        throw new BatError("cannot_open", `${this.name}: can no longer be read (${String(error)})`);
       }
     }, signal);
     signal?.throwIfAborted();
     if (bytes.length !== end - begin) {
       throw new BatError(
         "truncated",
-        `${this.name}: bytes ${begin} to ${end - 1} were asked for, the file has ${this.blob.size}`,
+        `${this.name}: requested bytes ${begin} to ${end - 1}, but the file has ${this.blob.size}`,
       );
     }
     this.queue.traffic.bytes += bytes.length;
@@ -359,7 +357,7 @@ export class BlobSource implements ByteSource {
     // A person may drop the leaf files without their folder.
     const blob = this.files.get(path) ?? this.files.get(text.slice(text.lastIndexOf("/") + 1));
     if (!blob) {
-      throw new BatError("not_found", `${this.name}: its leaf file ${text} was not given; drop the folder with it as well`);
+      throw new BatError("not_found", `${this.name}: its leaf file ${text} is missing; drop its folder as well`);
     }
     return new BlobSource(blob, text, this.files, path, this.queue);
   }

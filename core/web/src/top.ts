@@ -43,8 +43,8 @@ export async function readLeafRecords(opened: Opened, signal?: AbortSignal): Pro
   // Of a leaf file more is kept than is stored.
   const memory = count * (MEMORY_OF_LEAF + MEMORY_OF_KEY * schema.keys.length);
   if (memory > opened.sections.file.memory) {
-    const allowed = `${opened.sections.file.memory} bytes, it would take ${memory}`;
-    throw new BatError("over_budget", `${check.file}: leaf_count is ${count}; allowed is what takes at most ${allowed}`);
+    const allowed = `${opened.sections.file.memory} bytes, but it would need ${memory}`;
+    throw new BatError("over_budget", `${check.file}: leaf_count is ${count}; allowed is a count that needs at most ${allowed}`);
   }
   const names = new Set<string>();
   const records: LeafRecord[] = [];
@@ -74,8 +74,8 @@ export async function readLeafRecords(opened: Opened, signal?: AbortSignal): Pro
     at += nameBytes;
     const latin = Array.from(name, (byte) => String.fromCharCode(byte)).join("");
     const isGood = !latin.includes("\0") && latin.split("/").every((part) => part !== "" && part !== "." && part !== "..");
-    check.need(isGood, `${thing}: name`, JSON.stringify(latin), "parts with / between them, none empty, . or ..");
-    check.need(!names.has(latin), `${thing}: name`, JSON.stringify(latin), "one that no other has");
+    check.need(isGood, `${thing}: name`, JSON.stringify(latin), "parts separated by /, none empty, . or ..");
+    check.need(!names.has(latin), `${thing}: name`, JSON.stringify(latin), "unique");
     names.add(latin);
     const keys = schema.keys.map(({ valueClass }, key) => {
       const place = 8 + RECORD * count + 24 * (i * schema.keys.length + key);

@@ -122,7 +122,7 @@ std::string bat_vtk::CompressionOf(const bat::Dataset& file)
       {
         look(file.attributes()[i].name, i);
       }
-      return !bounds.empty() ? bounds + "; all else exact" : isCompressed ? "lossless" : "";
+      return !bounds.empty() ? bounds + "; all others exact" : isCompressed ? "lossless" : "";
     }
     catch (const std::exception&)
     {

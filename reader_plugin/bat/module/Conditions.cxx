@@ -176,8 +176,8 @@ void bat_vtk::AddRanges(
   {
     throw bat::Error(bat::ErrorCode::InvalidArgument,
       "AttributeRanges has " + std::to_string(texts.size()) + " texts, " + Quoted(texts) +
-        "; each range has three: a name, a minimum and a maximum, where an empty text is no "
-        "limit");
+        "; each range has three: a name, a minimum and a maximum, either of which may be empty "
+        "for no limit");
   }
   std::vector<bat::AttributeValues> targets;
   for (std::size_t i = 0; i != texts.size(); i += TextsOfRange)

@@ -244,7 +244,7 @@ bool bat_vtk::LoadedParticles::ReadColumns(const Request& request, const Options
     bytesTotal += static_cast<double>((rows - keptRows(column.first)) * bytesOf(column.first));
   }
   bat::check_memory(bytesTotal, file.name() + ": the " + std::to_string(rows) + " particles",
-    "a budget, a Box or fewer attributes need less");
+    "use a budget, a Box or fewer attributes to reduce this");
   const std::uint64_t most = std::max(rows, request.MostRows);
   for (auto& [number, column] : columns)
   {

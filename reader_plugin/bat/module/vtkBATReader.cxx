@@ -93,7 +93,7 @@ std::string FindIdAttribute(const bat::Dataset& file, const std::string& name)
     names += (names.empty() ? "" : ", ") + attribute.name;
   }
   throw bat::Error(bat::ErrorCode::InvalidArgument,
-    file.name() + ": Ids are asked for, but no attribute is called id; name one of " +
+    file.name() + ": Ids are set, but no attribute is called id; set one of " +
       (names.empty() ? "none" : names) + " as Id Attribute");
 }
 }
@@ -321,7 +321,7 @@ public:
     {
       if (this->Warned.insert(leaf).second && this->IsFirst())
       {
-        vtkWarningWithObjectMacro(this->Reader, << "left out: " << damage.Text);
+        vtkWarningWithObjectMacro(this->Reader, << "skipped: " << damage.Text);
       }
     }
   }
@@ -343,9 +343,9 @@ public:
       {
         names += (names.empty() ? "" : ", ") + attribute.name;
       }
-      vtkWarningWithObjectMacro(this->Reader,
-        << file.name() << ": no attribute '" << name
-        << "', which PointArrayStatus asks for; there are: " << (names.empty() ? "none" : names));
+      vtkWarningWithObjectMacro(
+        this->Reader, << file.name() << ": unknown attribute '" << name
+                      << "' in PointArrayStatus; available: " << (names.empty() ? "none" : names));
     }
   }
 
@@ -531,8 +531,8 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Ids: " << (this->Ids ? this->Ids : "(any)") << "\n";
   os << indent << "IdsMode: " << (this->IdsMode == ONLY_THESE ? "only these" : "all but these")
      << "\n";
-  os << indent << "IdAttribute: " << (this->IdAttribute ? this->IdAttribute : "(found by its name)")
-     << "\n";
+  os << indent
+     << "IdAttribute: " << (this->IdAttribute ? this->IdAttribute : "(determined by name)") << "\n";
   os << indent << "FoundIdAttribute: " << this->GetFoundIdAttribute() << "\n";
   os << indent << "FoundSecondIdAttribute: " << this->GetFoundSecondIdAttribute() << "\n";
   os << indent << "StableSamples: " << this->GetStableSamples() << "\n";
@@ -1009,11 +1009,13 @@ std::string vtkBATReader::GetCutByBudget() const
     return "";
   }
   std::ostringstream text;
-  text << this->FileName << ": a sample of quality " << this->LoadedQuality << " of its "
+  text << this->FileName << ": loaded a sample of quality " << this->LoadedQuality << " of its "
        << WithCommas(this->ParticleCount)
-       << " particles is loaded, to stay within Particle Budget = " << this->ParticleBudget
-       << "; 0 is no limit"
-       << (this->RefineWhileIdle ? ", and Refine While Idle is on, which begins with less" : "");
+       << " particles, to stay within Particle Budget = " << this->ParticleBudget
+       << "; 0 means no limit"
+       << (this->RefineWhileIdle ? ", and because Refine While Idle is on, which starts with "
+                                   "fewer"
+                                 : "");
   return text.str();
 }
 

@@ -57,7 +57,7 @@ vtkSmartPointer<vtkDataArray> Rows(
         array, [](void* owner) { static_cast<vtkDataArray*>(owner)->Delete(); }));
     return rows;
   }
-  bat_vtk::TakeMemory(rows, count, "the particles that are drawn");
+  bat_vtk::TakeMemory(rows, count, "the drawn particles");
   auto* to = static_cast<char*>(rows->GetVoidPointer(0));
   for (vtkIdType row = 0; row < count; ++row)
   {

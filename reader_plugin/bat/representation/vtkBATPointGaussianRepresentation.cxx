@@ -411,8 +411,8 @@ void vtkBATPointGaussianRepresentation::CheckSizes()
       ? "'radius' or 'diameter'"
       : "'" + this->SizeAttribute + "' with one component";
     vtkErrorMacro("no attribute " << wanted
-                                  << " is loaded, which the look True Size needs; there are: "
-                                  << there << ". Spheres are drawn instead");
+                                  << " is loaded, as required by the look True Size; available: "
+                                  << there << ". Drawing spheres instead");
   }
   this->Internals->MissesSizes = misses;
 }

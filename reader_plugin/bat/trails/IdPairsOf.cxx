@@ -92,7 +92,7 @@ bat_vtk::IdPairs PairsOf(
     {
       throw bat::Error(bat::ErrorCode::InvalidArgument,
         "Ids: more than " + std::to_string(maximum) +
-          " particles have one of them; give pairs such as 5:0, or fewer ids");
+          " particles have these ids; list pairs such as 5:0, or fewer ids");
     }
   }
   return pairs;

@@ -231,8 +231,8 @@ private:
   {
     if (this->FileNames.size() != 1)
     {
-      throw bat::Error(bat::ErrorCode::InvalidArgument,
-        name + ": is a tracks file, and one of several files; it is allowed alone");
+      throw bat::Error(
+        bat::ErrorCode::InvalidArgument, name + ": is a tracks file and must be the only file");
     }
     this->Tracks = bat::Tracks::open(name);
     this->Steps = { { name, std::nullopt } };
@@ -291,7 +291,7 @@ private:
           names += (names.empty() ? "" : ", ") + name;
         }
         throw bat::Error(bat::ErrorCode::InvalidArgument,
-          dataset.name() + ": no attribute is called id; name one of " +
+          dataset.name() + ": no attribute is called id; set one of " +
             (names.empty() ? "none" : names) + " as Id Attribute");
       }
       id = dataset.attributes()[*found].name;
@@ -360,10 +360,10 @@ void vtkBATTrails::PrintSelf(ostream& os, vtkIndent indent)
   }
   os << "\n";
   os << indent << "Ids: " << (this->Ids ? this->Ids : "(none)") << "\n";
-  os << indent << "IdAttribute: " << (this->IdAttribute ? this->IdAttribute : "(found by its name)")
-     << "\n";
+  os << indent
+     << "IdAttribute: " << (this->IdAttribute ? this->IdAttribute : "(determined by name)") << "\n";
   os << indent << "SecondIdAttribute: "
-     << (this->SecondIdAttribute ? this->SecondIdAttribute : "(found by its name)") << "\n";
+     << (this->SecondIdAttribute ? this->SecondIdAttribute : "(determined by name)") << "\n";
   os << indent << "Show: " << this->Show << "\n";
   os << indent << "NumberOfSteps: " << this->NumberOfSteps << "\n";
   os << indent << "Unwrap: " << this->Unwrap << "\n";
@@ -523,8 +523,8 @@ bool vtkBATTrails::Follow(std::size_t piece, std::size_t pieces)
     if (self.SecondName.empty() && !self.IdName.empty())
     {
       throw bat::Error(bat::ErrorCode::InvalidArgument,
-        "Ids are pairs, and no attribute is the cpu of '" + self.IdName +
-          "'; name one as Second Id Attribute");
+        "Ids are pairs, but no attribute is the cpu of '" + self.IdName +
+          "'; set Second Id Attribute");
     }
   }
   request.second_attribute = request.second.empty() ? "" : self.SecondName;
@@ -538,7 +538,8 @@ bool vtkBATTrails::Follow(std::size_t piece, std::size_t pieces)
     {
       throw bat::Error(bat::ErrorCode::InvalidArgument,
         self.FileNames.front() + ": has " + std::to_string(request.ids.size()) +
-          " particles; at most " + std::to_string(MaximumIds) + " are followed, which Ids names");
+          " particles; at most " + std::to_string(MaximumIds) +
+          " can be followed: select them with Ids");
     }
   }
   if (request.ids.empty() || self.IdName.empty())
@@ -624,7 +625,7 @@ void vtkBATTrails::Warn(const bat::Trails& trails)
 {
   for (const bat::TrailProblem& problem : trails.problems)
   {
-    vtkWarningMacro(<< "left out: " << problem.text);
+    vtkWarningMacro(<< "skipped: " << problem.text);
   }
   if (trails.compared >= ManyCompared || (this->Internals->Tracks && !trails.advice.empty()))
   {
@@ -633,8 +634,8 @@ void vtkBATTrails::Warn(const bat::Trails& trails)
   if (std::any_of(
         trails.counts.begin(), trails.counts.end(), [](std::uint32_t n) { return n > 1; }))
   {
-    vtkWarningMacro("ids are those of several particles of a step, of which the first is shown; "
-                    "Second Id Attribute names an attribute that tells them apart");
+    vtkWarningMacro("ids belong to several particles in one step, and only the first is shown; "
+                    "set Second Id Attribute to an attribute that distinguishes them");
   }
 }
 

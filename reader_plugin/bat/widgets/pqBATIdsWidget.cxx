@@ -34,15 +34,15 @@ pqBATIdsWidget::pqBATIdsWidget(
 {
   this->Ids->setObjectName("Ids");
   this->Ids->setAccessibleName(tr("Ids"));
-  this->Ids->setPlaceholderText(tr("any, or such as 3, 5-90"));
+  this->Ids->setPlaceholderText(tr("any, or e.g. 3, 5-90"));
   this->Only->setObjectName("OnlySelected");
-  this->Only->setToolTip(tr("Only the ids of the particles that are selected"));
+  this->Only->setToolTip(tr("Filter by the ids of the selected particles"));
   this->Hide->setObjectName("HideSelected");
-  this->Hide->setToolTip(tr("All but the ids of the particles that are selected"));
+  this->Hide->setToolTip(tr("Filter out the ids of the selected particles"));
 
   this->Follow->setObjectName("FollowSelected");
   this->Follow->setToolTip(
-    tr("Trails: lines along which the particles that are selected move through all steps"));
+    tr("Show the lines along which the selected particles move through all steps"));
 
   this->setShowLabel(false); // the buttons take the whole width of a narrow panel
   auto* buttons = new QHBoxLayout;
@@ -81,7 +81,7 @@ void pqBATIdsWidget::check(const QString& text)
 {
   const std::string error = vtkBATReader::GetErrorOfIds(text.toUtf8().constData());
   bat_field::markWrong(this->Ids, QString::fromStdString(error),
-    tr("Numbers and ranges such as 5-90, -3..7 or 100.., with blanks or commas between them"));
+    tr("Numbers and ranges such as 5-90, -3..7 or 100.., separated by spaces or commas"));
 }
 
 //-----------------------------------------------------------------------------

@@ -74,11 +74,12 @@ pqBATQualityWidget::pqBATQualityWidget(vtkSMProxy* smproxy, vtkSMProperty* smpro
   this->Slider->setPageStep(SliderSteps / 10);
   this->Slider->setAccessibleName(tr("Quality"));
   this->Slider->setToolTip(
-    tr("Share of the particles to read, an even sample of space; the left end is finer"));
+    tr("Fraction of the particles to read, sampled evenly in space; the slider is finer at its "
+       "left end"));
 
   auto* number = new pqLineEdit(this);
   number->setObjectName("QualityNumber");
-  number->setToolTip(tr("Share of the particles, from 0 to 1"));
+  number->setToolTip(tr("Fraction of the particles, from 0 to 1"));
   auto* validator = new QDoubleValidator(0.0, 1.0, 20, number);
   validator->setLocale(QLocale::c());
   number->setValidator(validator);
@@ -190,7 +191,7 @@ QString pqBATQualityWidget::textOfLoaded() const
   QString text = tr("%1 of %2 particles (quality %3)");
   if (this->isAborted())
   {
-    text = tr("Stopped: still %1 of %2 particles (quality %3). Apply tries again.");
+    text = tr("Stopped at %1 of %2 particles (quality %3). Click Apply to retry.");
   }
   else if (quality > 0.0 && quality < vtkSMPropertyHelper(source, "TargetQuality").GetAsDouble())
   {
@@ -198,12 +199,13 @@ QString pqBATQualityWidget::textOfLoaded() const
   }
   else if (quality < asked)
   {
-    text = conditions ? tr("%1 of those that match: the budget (quality %3), of %2 particles")
-                      : tr("%1 of %2 particles: the budget (quality %3)");
+    text = conditions ? tr("%1 of the matching particles: limited by the budget (quality %3), of "
+                           "%2 particles")
+                      : tr("%1 of %2 particles: limited by the budget (quality %3)");
   }
   else if (conditions)
   {
-    text = quality < 1.0 ? tr("%1 of those that match are loaded (quality %3), of %2 particles")
+    text = quality < 1.0 ? tr("%1 of the matching particles loaded (quality %3), of %2 particles")
                          : tr("%1 of %2 particles match (quality %3)");
   }
   // Texts without a place for a number stay as they are.
@@ -236,7 +238,7 @@ QString pqBATQualityWidget::textOfRefining(double count, double quality) const
   const auto endOf = [&](double share)
   { return conditions ? std::round(count * share / quality) : std::ceil(share * all); };
   const QString text =
-    (conditions ? tr("Refining: about %1 particles that match") : tr("Refining: %1 particles"))
+    (conditions ? tr("Refining: about %1 matching particles") : tr("Refining: %1 particles"))
       .arg(bat_count::part(count, endOf(target)));
   return target < asked
     ? text + "\n" + tr("Without the budget: %1.").arg(bat_count::grouped(endOf(asked)))

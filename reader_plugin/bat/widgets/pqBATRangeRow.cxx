@@ -60,8 +60,8 @@ void pqBATRangeRow::nameWidgets()
   this->Name->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   this->Name->setMinimumWidth(this->fontMetrics().horizontalAdvance("an attribute"));
   this->Not->setObjectName("Not");
-  this->Not->setAccessibleName(tr("Leave out this range of %1").arg(label));
-  this->Not->setToolTip(tr("Leave out what is in this range"));
+  this->Not->setAccessibleName(tr("Filter out this range of %1").arg(label));
+  this->Not->setToolTip(tr("Filter out what is inside this range"));
   this->Minimum->setObjectName("Minimum");
   this->Minimum->setAccessibleName(tr("Minimum of %1").arg(label));
   this->Maximum->setObjectName("Maximum");
@@ -72,7 +72,7 @@ void pqBATRangeRow::nameWidgets()
   }
 
   const QString what =
-    this->First ? tr("Another range of %1, as an alternative") : tr("Remove this filter on %1");
+    this->First ? tr("Add another range of %1 as an alternative") : tr("Remove this filter on %1");
   this->Button->setObjectName(this->First ? "Another" : "Remove");
   this->Button->setAutoRaise(true);
   this->Button->setText(this->First ? "+" : QString(QChar(0x2212)));
@@ -312,8 +312,8 @@ void pqBATRangeRow::updateScale()
     (this->Alternative ? tr("%1: this range or that above").arg(this->Label) : this->Label) + "\n" +
     data);
   this->Slider->setToolTip(this->Logarithmic
-      ? data + "\n" + tr("Logarithmic axis; heights are square roots")
-      : data + "\n" + tr("Heights are square roots"));
+      ? data + "\n" + tr("Logarithmic axis; bar heights show square roots")
+      : data + "\n" + tr("Bar heights show square roots"));
   this->showRange();
 }
 
@@ -371,7 +371,8 @@ void pqBATRangeRow::contextMenuEvent(QContextMenuEvent* event)
       this->resetRange();
       Q_EMIT this->rangeChanged();
     });
-  QAction* another = menu.addAction(tr("Another range of %1, as an alternative").arg(this->Label));
+  QAction* another =
+    menu.addAction(tr("Add another range of %1 as an alternative").arg(this->Label));
   QObject::connect(another, &QAction::triggered, this, [this]() { Q_EMIT this->anotherWanted(); });
   if (!this->First)
   {

@@ -107,15 +107,16 @@ void pqBATRegionWidget::nameWidgets()
   this->Form->setToolTip(getTooltip(this->proxy()->GetProperty("Region")));
   this->Slider->setObjectName("Slider");
   this->Slider->setAccessibleName(tr("Position"));
-  this->Slider->setToolTip(tr("The middle of the slab, from one end of the data to the other"));
+  this->Slider->setToolTip(tr("Middle of the slab, from one end of the data to the other"));
   this->Slider->setPageStep(PageSteps);
-  this->Normal->setToolTip(tr("The direction across the slab, of any length"));
-  this->Limits->setToolTip(tr("The slab is what has normal . position from the first to the second "
-                              "of these: distances from the origin if the normal has length 1"));
-  this->Rotation->setToolTip(tr("Degrees about x, y and z: first about y, then x, then z"));
-  this->HalfExtents->setToolTip(tr("How far the box reaches from its center along its axes"));
+  this->Normal->setToolTip(tr("Normal of the slab, of any length"));
+  this->Limits->setToolTip(tr("Limits of the dot product of normal and position: distances from "
+                              "the origin if the normal has length 1"));
+  this->Rotation->setToolTip(tr("Rotation about x, y and z in degrees: about y first, then x, "
+                                "then z"));
+  this->HalfExtents->setToolTip(tr("Half the side lengths of the box along its axes"));
   this->Outside->setObjectName("Outside");
-  this->Outside->setToolTip(tr("Load what is outside of the region instead"));
+  this->Outside->setToolTip(tr("Load the particles outside the region instead"));
   this->Show->setObjectName("ShowRegion");
   this->Show->setChecked(true);
   this->Buttons->setObjectName("Buttons");
@@ -135,7 +136,7 @@ void pqBATRegionWidget::arrangeWidgets()
   auto* all = new QToolButton(this->Buttons);
   all->setObjectName("ResetRegion");
   all->setText(tr("All"));
-  all->setToolTip(tr("Make the region as large as the box of all particles"));
+  all->setToolTip(tr("Fit the region to the box of all particles"));
   this->connect(all, SIGNAL(clicked()), SLOT(fitToAll()));
   auto* buttons = new QHBoxLayout(this->Buttons);
   buttons->setContentsMargins(0, 0, 0, 0);
@@ -255,11 +256,10 @@ QWidget* pqBATRegionWidget::newDirections()
     const QString name = QString("XYZ").mid(static_cast<int>(axis), 1);
     Vector normal{};
     normal[axis] = 1.0;
-    QObject::connect(add(name, tr("Put the slab across the %1 axis").arg(name.toLower())),
+    QObject::connect(add(name, tr("Place the slab across the %1 axis").arg(name.toLower())),
       &QToolButton::clicked, this, [this, normal]() { this->lookAlong(normal); });
   }
-  this->Camera =
-    add("Camera", tr("Put the slab across the direction in which the camera looks now"));
+  this->Camera = add("Camera", tr("Place the slab across the current view direction"));
   QObject::connect(this->Camera, &QToolButton::clicked, this,
     [this]() { this->lookAlong(bat_view::lineOfSight(this->view(), this->proxy())); });
   layout->addStretch(1);
@@ -425,10 +425,11 @@ void pqBATRegionWidget::showInPlace(bool inPlace)
 {
   this->Show->setEnabled(inPlace);
   this->Show->setToolTip(inPlace
-      ? tr("Show the region in the 3D view. The left button moves a sphere, the right one makes it "
-           "larger; the plane of a slab and its arrow are dragged, and the balls, edges and faces "
-           "of a box")
-      : tr("This view draws the particles moved, turned or scaled: the region is elsewhere"));
+      ? tr("Show the region in the 3D view. Drag a sphere with the left button to move it, with "
+           "the right one to resize it; drag the plane or arrow of a slab, or the handles, edges "
+           "and faces of a box")
+      : tr(
+          "The particles are moved, rotated or scaled in this view: the region appears elsewhere"));
 }
 
 //-----------------------------------------------------------------------------

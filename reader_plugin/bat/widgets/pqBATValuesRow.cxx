@@ -114,7 +114,7 @@ pqBATValuesRow::pqBATValuesRow(
   this->Name->setTextFormat(Qt::PlainText);
   this->Name->setText(target);
   this->Name->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  this->Name->setToolTip(tr("%1: what is not checked is left out").arg(target));
+  this->Name->setToolTip(tr("%1: unchecked values are filtered out").arg(target));
   this->Grid->setContentsMargins(Indent, 0, 0, 0);
   this->Grid->setHorizontalSpacing(8);
   this->Grid->setVerticalSpacing(1);

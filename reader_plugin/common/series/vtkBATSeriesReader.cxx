@@ -101,7 +101,7 @@ int vtkBATSeriesReader::ReadMetaDataFile(const char* metafilename, vtkStringArra
   {
     filesToRead->Initialize();
     timeValues.clear();
-    this->ListError = std::string(metafilename) + ": no list of files: " + error.what() +
+    this->ListError = std::string(metafilename) + ": not a list of files: " + error.what() +
       R"(; allowed is {"file-series-version": "1.0", "files": [{"name": "a.bat", "time": 0}, ...]})";
   }
   return 1;

@@ -105,7 +105,7 @@ QString bat_selection::follow(pqOutputPort* port)
   vtkSMSourceProxy* reader = ReaderOf(port->getSource());
   if (!reader)
   {
-    return Translated("What is selected does not come from a BAT reader.");
+    return Translated("The selected data does not come from a BAT reader.");
   }
   vtkSMProperty* attribute = reader->GetProperty("IdAttributeInfo");
   vtkSMProperty* second = reader->GetProperty("SecondIdAttributeInfo");
@@ -122,7 +122,7 @@ QString bat_selection::follow(pqOutputPort* port)
   trails.TakeReference(reader->GetSessionProxyManager()->NewProxy("sources", "BATTrails"));
   if (!trails)
   {
-    return Translated("The server has no BATTrails: load the plugin there, too.");
+    return Translated("The server does not have BATTrails: load the plugin there, too.");
   }
   BEGIN_UNDO_SET(Translated("Follow Selected Particles"));
   vtkNew<vtkSMParaViewPipelineControllerWithRendering> controller;

@@ -37,7 +37,7 @@ namespace
 // More are no list for a panel and a state file; a range or a box says it better.
 constexpr long long MostSelected = 100000;
 
-constexpr char NoFilter[] = "This ParaView has no filter ExtractSelection.";
+constexpr char NoFilter[] = "This ParaView does not have the filter ExtractSelection.";
 constexpr char NoneSelected[] = "No particle is selected.";
 
 QString Translated(const char* text)
@@ -145,7 +145,7 @@ bat_selection::Ids TextOf(vtkDataArray* ids, vtkDataArray* second)
   const auto pairs = DistinctPairs(ids, second);
   if (!pairs)
   {
-    return { QString(), Translated("A particle that is selected has NaN for an id.") };
+    return { QString(), Translated("A selected particle has NaN as its id.") };
   }
   const QStringList words = second ? WordsOfPairs(*pairs, AreIntegers(ids), AreIntegers(second))
                                    : WordsOfIds(*pairs, AreIntegers(ids));
@@ -182,7 +182,7 @@ bat_selection::Box bat_selection::boxOf(pqOutputPort* port)
   else if (!(box.Ends[0] <= box.Ends[1] && box.Ends[2] <= box.Ends[3] &&
              box.Ends[4] <= box.Ends[5]))
   {
-    box.Error = Translated("No particle that is selected has a position.");
+    box.Error = Translated("None of the selected particles has a position.");
   }
   return box;
 }
@@ -217,21 +217,23 @@ bat_selection::Ids bat_selection::idsOf(vtkSMSourceProxy* source, vtkSMSourcePro
   {
     const QLocale english(QLocale::English);
     return { QString(),
-      Translated("%1 particles are selected; a list can have %2.")
+      Translated("%1 particles are selected; a list is limited to %2.")
         .arg(english.toString(count), english.toString(MostSelected)) };
   }
   if (attribute.isEmpty())
   {
     return { QString(),
-      Translated("The file has no attribute with ids; name one as Id Attribute (advanced).") };
+      Translated("The file has no attribute with ids; set Id Attribute (advanced).") };
   }
   for (const QString& name : { attribute, second })
   {
     if (!name.isEmpty() &&
       !found->GetPointDataInformation()->GetArrayInformation(name.toUtf8().constData()))
     {
-      return { QString(),
-        Translated("The ids are not loaded: check '%1' in Attributes, and Apply.").arg(name) };
+      return {
+        QString(),
+        Translated("The ids are not loaded: check '%1' in Attributes, then click Apply.").arg(name)
+      };
     }
   }
 
@@ -253,7 +255,7 @@ bat_selection::Ids bat_selection::idsOf(vtkSMSourceProxy* source, vtkSMSourcePro
   vtkDataArray* others = second.isEmpty() ? nullptr : arrayOf(second);
   if (!ids || (!second.isEmpty() && !others))
   {
-    return { QString(), Translated("The particles that are selected cannot be fetched.") };
+    return { QString(), Translated("The selected particles cannot be retrieved.") };
   }
   return TextOf(ids, others);
 }

@@ -24,8 +24,8 @@ QString WriteAmount(double amount)
 //-----------------------------------------------------------------------------
 pqBATAmountWidget::pqBATAmountWidget(
   vtkSMProxy* smproxy, vtkSMProperty* smproperty, QWidget* parentWidget)
-  : Superclass(
-      smproxy, smproperty, tr("Such as 2.5 or 1e-3"), { &ParseAmount, &WriteAmount }, parentWidget)
+  : Superclass(smproxy, smproperty, tr("Examples: 2.5 or 1e-3"), { &ParseAmount, &WriteAmount },
+      parentWidget)
 {
 }
 

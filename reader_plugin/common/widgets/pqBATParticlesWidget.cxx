@@ -14,8 +14,8 @@ constexpr double MostParticles = 9e15;
 //-----------------------------------------------------------------------------
 pqBATParticlesWidget::pqBATParticlesWidget(
   vtkSMProxy* smproxy, vtkSMProperty* smproperty, QWidget* parentWidget)
-  : Superclass(
-      smproxy, smproperty, tr("Such as 5,000,000, 5M or 2.5e6"), { &parse, &format }, parentWidget)
+  : Superclass(smproxy, smproperty, tr("Examples: 5,000,000, 5M or 2.5e6"), { &parse, &format },
+      parentWidget)
 {
 }
 

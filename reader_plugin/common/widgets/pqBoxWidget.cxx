@@ -79,11 +79,11 @@ pqBoxWidget::pqBoxWidget(vtkSMProxy* smproxy, vtkSMPropertyGroup* smgroup, QWidg
   this->Show->setObjectName("ShowBox");
   this->Show->setChecked(true);
   auto* all =
-    NewButton("ResetBox", tr("All"), tr("Make it the box of the whole file"), this->Numbers);
+    NewButton("ResetBox", tr("All"), tr("Set the box to that of the whole file"), this->Numbers);
   this->Selection = NewButton(
-    "BoxOfSelection", tr("Selection"), tr("Make it the box of what is selected"), this->Numbers);
+    "BoxOfSelection", tr("Selection"), tr("Set the box to that of the selection"), this->Numbers);
   this->View = NewButton("BoxOfView", tr("View"),
-    tr("Make it the box of what is in view of the whole file"), this->Numbers);
+    tr("Set the box to the part of the whole file that is in view"), this->Numbers);
   // Lines of their own: a panel of usual width does not have room for both in one.
   grid->addWidget(this->Show, 3, 0, 1, 3);
   auto* line = new QHBoxLayout;
@@ -179,7 +179,7 @@ void pqBoxWidget::showNumbers()
   {
     this->Edits[i]->showNumber(QString::number(this->Box[i], 'g', QLocale::FloatingPointShortest));
     const bool wrong = this->Box[i - i % 2] > this->Box[i - i % 2 + 1];
-    this->Edits[i]->markWrong(wrong ? tr("The smallest is above the largest") : QString());
+    this->Edits[i]->markWrong(wrong ? tr("The minimum is above the maximum") : QString());
   }
 }
 
@@ -240,7 +240,7 @@ void pqBoxWidget::fitToSelection()
   const bat_selection::Box box = bat_selection::boxOf(port);
   if (!box.Error.isEmpty())
   {
-    QMessageBox::warning(this, tr("Box of the selection"), box.Error);
+    QMessageBox::warning(this, tr("Selection box"), box.Error);
     return;
   }
   this->takeBox(box.Ends);
@@ -255,7 +255,7 @@ void pqBoxWidget::fitToView()
   if (!box)
   {
     QMessageBox::warning(
-      this, tr("Box of what is in view"), tr("Nothing of the box of the whole file is in view."));
+      this, tr("Box of the visible part"), tr("No part of the file's box is in view."));
     return;
   }
   this->takeBox(*box);
@@ -278,8 +278,8 @@ void pqBoxWidget::showInPlace(bool inPlace)
 {
   this->Show->setEnabled(inPlace);
   this->Show->setToolTip(inPlace
-      ? tr("Show the box in the 3D view: drag its faces, or the ball in its middle")
-      : tr("This view draws the data moved, turned or scaled: the box is elsewhere"));
+      ? tr("Show the box in the 3D view: drag its faces, or its center handle")
+      : tr("The data is moved, rotated or scaled in this view: the box appears elsewhere"));
 }
 
 //-----------------------------------------------------------------------------

@@ -41,7 +41,7 @@ QString pqCount::text() const
   }
   if (this->Likely < 1.0)
   {
-    return QCoreApplication::translate("pqCount", "hardly any");
+    return QCoreApplication::translate("pqCount", "very few");
   }
   const double unit = std::max(1.0, std::pow(10.0, std::floor(std::log10(this->Likely)) - 2.0));
   const double round = std::round(this->Likely / unit) * unit;

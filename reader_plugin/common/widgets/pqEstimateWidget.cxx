@@ -135,5 +135,5 @@ void pqEstimateWidget::ask()
     });
   asked->UpdateVTKObjects();
   asked->UpdatePipelineInformation();
-  this->showTextOf(asked, tr("not known"));
+  this->showTextOf(asked, tr("unknown"));
 }

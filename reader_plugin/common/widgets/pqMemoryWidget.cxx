@@ -20,8 +20,8 @@ QString Grouped(double number)
 //-----------------------------------------------------------------------------
 pqMemoryWidget::pqMemoryWidget(
   vtkSMProxy* smproxy, vtkSMProperty* smproperty, QWidget* parentWidget)
-  : Superclass(
-      smproxy, smproperty, tr("Such as 512 MiB, 1.5 GiB or 2G"), { &parse, &format }, parentWidget)
+  : Superclass(smproxy, smproperty, tr("Examples: 512 MiB, 1.5 GiB or 2G"), { &parse, &format },
+      parentWidget)
 {
 }
 

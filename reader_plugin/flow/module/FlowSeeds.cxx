@@ -204,7 +204,7 @@ std::vector<std::vector<std::array<double, 3>>> bat_vtk::GatherLines(
   }
   if (all->GetNumberOfPoints() > 0 && all->GetNumberOfLines() == 0)
   {
-    Refuse("the seeds have points, but no lines; a streak surface is what lines release");
+    Refuse("the seeds have points but no lines; a streak surface is released from lines");
   }
   vtkNew<vtkStripper> join;
   join->SetInputData(all);

@@ -224,7 +224,7 @@ ImageFlow::Values ImageFlow::ValuesOf(std::size_t level) const
     }
     if (now.LoadTrouble || now.IsCancelled)
     {
-      throw bat::Error(bat::ErrorCode::Cancelled, this->level_name(level) + ": is not given");
+      throw bat::Error(bat::ErrorCode::Cancelled, this->level_name(level) + ": was not provided");
     }
     now.Requested.insert(level);
     now.ForServer.notify_one();

@@ -120,8 +120,8 @@ std::pair<std::string, std::string> ChooseArray(const ImagePiece& piece)
       return { names[0],
         names.size() == 1
           ? std::string()
-          : "'" + names[0] + "' and '" + names[1] + "' can both be the velocity, and '" + names[0] +
-            "' is traced; Vectors chooses another one" };
+          : "'" + names[0] + "' and '" + names[1] + "' are both possible velocities, and '" +
+            names[0] + "' was traced; use Vectors to choose another one" };
     }
   }
   const std::string label = piece.Label.empty() ? "Input" : piece.Label;
@@ -131,14 +131,14 @@ std::pair<std::string, std::string> ChooseArray(const ImagePiece& piece)
     if (IsVelocity(cells->GetArray(i)))
     {
       bat_vtk::Refuse(label + " has '" + cells->GetArray(i)->GetName() +
-        "' at its cells, and no velocity at its points: apply the filter Cell Data to Point Data");
+        "' as cell data, but no velocity as point data: apply the filter Cell Data to Point Data");
     }
   }
   const std::string there = ListOf(points);
   bat_vtk::Refuse(label +
-    " has no array that can be a velocity; allowed: a point array with 2 or 3 components of type "
-    "float or double. It has: " +
-    (there.empty() ? "no point arrays with names" : there));
+    " has no suitable velocity array; allowed: a point array with 2 or 3 components of type "
+    "float or double. Available: " +
+    (there.empty() ? "no named point arrays" : there));
 }
 
 LogicalBox BoxOf(const std::vector<GridPiece>& pieces)
@@ -299,9 +299,8 @@ void AgreeOnType(
     }
     else if (its[0] != 0 && (its[0] != components || its[1] != type))
     {
-      bat_vtk::Refuse("'" + step.Array +
-        "' is of another type, or has another number of components, in " +
-        "another process; all blocks of a grid have the same");
+      bat_vtk::Refuse("'" + step.Array + "' has a different type or number of components in " +
+        "another process; all blocks of a grid must have the same");
     }
   }
   step.Grid.components = components;

@@ -85,7 +85,7 @@ void CheckPoints(std::uint64_t count)
   constexpr double pointBytes = (3 + 3 + 1 + 1 + 1) * sizeof(double);
   bat::check_memory(2.0 * pointBytes * static_cast<double>(count),
     std::to_string(count) + " points of lines",
-    "fewer seeds or releases, or a shorter time need less");
+    "fewer seeds or releases, or a shorter time, reduce this");
 }
 
 /// Points of the output, one by one.

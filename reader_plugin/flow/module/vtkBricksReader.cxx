@@ -144,8 +144,8 @@ ImagePlan MakePlan(const bat::BrickGrid& grid, bool full, const double* box)
       if (!(lower <= upper)) // NaN, too
       {
         std::ostringstream text;
-        text << "Box is asked for from " << lower << " to " << upper << " along " << name
-             << "; the first has to be the smaller one";
+        text << "Box goes from " << lower << " to " << upper << " along " << name
+             << "; its ends must be in ascending order";
         bat_vtk::Refuse(text.str());
       }
       first = std::max(first, std::ceil((lower - plan.Origin[axis]) / plan.Spacing[axis]));
@@ -154,7 +154,7 @@ ImagePlan MakePlan(const bat::BrickGrid& grid, bool full, const double* box)
     if (last > std::numeric_limits<int>::max())
     {
       bat_vtk::Refuse(std::to_string(points) + " points along " + name +
-        ": images of VTK have fewer; choose a smaller Box");
+        ": VTK images have fewer; choose a smaller Box");
     }
     plan.Whole[2 * axis] = static_cast<int>(std::min(first, last + 1));
     plan.Whole[2 * axis + 1] = static_cast<int>(last);
@@ -318,7 +318,7 @@ public:
     array->SetName(file.header().field.c_str());
     array->SetNumberOfComponents(ImageComponents);
     bat_vtk::TakeMemory(
-      array, points, file.name() + ": the points that are asked for", "a smaller Box needs less");
+      array, points, file.name() + ": the requested points", "a smaller Box reduces this");
     auto* to = static_cast<std::byte*>(array->GetVoidPointer(0));
     if (this->Plan.IsFull)
     {
@@ -591,9 +591,9 @@ void vtkBricksReader::DescribeFile(vtkInformation* outInfo)
     if (this->MemoryBudget > 0 && bytes > most)
     {
       std::ostringstream text;
-      text << "all points take " << bytes / Mebibyte << " MiB, and Memory Budget allows "
+      text << "all points need " << bytes / Mebibyte << " MiB, but Memory Budget allows "
            << most / Mebibyte
-           << "; the first point of each brick is shown. A smaller Box takes less";
+           << "; the first point of each brick is shown. A smaller Box needs less";
       this->Warn(text.str());
       self.Plan = MakePlan(grid, false, box);
     }

@@ -74,7 +74,7 @@ Extent ExtentToFill(vtkInformation* outInfo)
 // Nodes without an exponent in any direction are hidden.
 void HideWithout(const std::vector<double>& exponents, bool isFirst, vtkUnsignedCharArray* ghosts)
 {
-  bat_vtk::TakeMemory(ghosts, static_cast<vtkIdType>(exponents.size()), "marks of nodes");
+  bat_vtk::TakeMemory(ghosts, static_cast<vtkIdType>(exponents.size()), "node marks");
   unsigned char* ghost = ghosts->GetPointer(0);
   for (const double exponent : exponents)
   {
@@ -400,7 +400,7 @@ void vtkFlowFTLE::TraceExtent(
   constexpr double nodeBytes = (1 + 3 + 1) * sizeof(double);
   bat::check_memory(
     (1.0 + static_cast<double>(runs)) * nodeBytes * static_cast<double>(bat_vtk::PointsIn(extent)),
-    "the nodes that are asked for", "fewer nodes along each axis need less");
+    "the requested nodes", "fewer nodes along each axis reduce this");
   bat::flow::TraceOptions options;
   vtkNew<vtkUnsignedCharArray> ghosts;
   ghosts->SetName(vtkDataSetAttributes::GhostArrayName());

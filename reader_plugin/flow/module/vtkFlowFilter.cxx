@@ -290,7 +290,7 @@ std::string vtkFlowFilter::SummaryText() const
   if (this->Run->IsAborted())
   {
     return std::string("Aborted: ") +
-      (this->KeepWhenAborted && this->Run->GetShown() ? "what is shown is of the run before"
+      (this->KeepWhenAborted && this->Run->GetShown() ? "showing the previous run"
                                                       : "nothing is shown");
   }
   return this->Run->GetFailure() ? "Failed: " + this->Run->GetFailure().Text : std::string();
@@ -334,8 +334,8 @@ void vtkFlowFilter::NeedsFlow(vtkFlowSource* flow)
     if (flow->GetSource()->times().size() < 2 && !this->KnowsEnd())
     {
       bat_vtk::Refuse(flow->GetSource()->level_name(0) +
-        ": it is the only time step of Input, a steady flow. NAME.bricks.series is a list of "
-        "several; or Limit Times, with Start Time and End Time, says for how long lines and "
+        ": it is the only time step of Input, a steady flow. Use NAME.bricks.series, a list of "
+        "several; or set Limit Times, Start Time and End Time to define how long lines and "
         "surfaces follow it");
     }
     return;
@@ -353,12 +353,12 @@ void vtkFlowFilter::NeedsFlow(vtkFlowSource* flow)
   const bool canBeImages =
     !input || input->IsA("vtkImageData") || input->IsA("vtkCompositeDataSet");
   bat_vtk::Refuse(canBeImages
-      ? std::string("Input has no velocity field in bricks, and no two time steps of images. It "
-                    "must be a Bricks Reader or an IDX Reader, or its file could not be opened; "
-                    "parabat.flow.convert and parabat convert make .bricks.series")
+      ? std::string("Input has neither a velocity field in bricks nor two time steps of images. "
+                    "It must be a Bricks Reader or an IDX Reader, and its file must be readable; "
+                    "parabat.flow.convert and parabat convert write .bricks.series")
       : std::string("Input is a ") + input->GetClassName() +
-        "; allowed: a Bricks Reader, an IDX Reader, and two or more time steps of images "
-        "(vtkImageData), which the filter Resample To Image makes of other data");
+        "; allowed: a Bricks Reader, an IDX Reader, or two or more time steps of images "
+        "(vtkImageData), which the filter Resample To Image creates from other data");
 }
 
 //------------------------------------------------------------------------------
@@ -488,7 +488,7 @@ vtkFlowSource* vtkFlowFilter::OpenImages(vtkInformationVector* inputs)
         if (isCells)
         {
           bat_vtk::Refuse("'" + name +
-            "' (Vectors) are cell data, and particles follow point data: apply the filter Cell "
+            "' (Vectors) is cell data, but particles follow point data: apply the filter Cell "
             "Data to Point Data");
         }
         const std::vector<double>& times = images.Source->times();
@@ -498,14 +498,14 @@ vtkFlowSource* vtkFlowFilter::OpenImages(vtkInformationVector* inputs)
         {
           std::ostringstream text;
           text << "Input has time steps " << *fall << " and " << *(fall + 1)
-               << " one after the other; times of a flow must increase";
+               << " in this order; times of a flow must increase";
           bat_vtk::Refuse(text.str());
         }
         const bat_vtk::ImageStep step = bat_vtk::ReadImageStep(
           vtkDataObject::GetData(inputs->GetInformationObject(0)), name, this->Run->Controller);
         if (const std::string fault = bat::fault_of(step.Grid); !fault.empty())
         {
-          bat_vtk::Refuse("Input cannot be a flow: " + fault);
+          bat_vtk::Refuse("Input cannot be used as a flow: " + fault);
         }
         if (!step.Remark.empty() && this->Run->Rank() == 0)
         {
@@ -565,7 +565,7 @@ std::shared_ptr<const std::byte> vtkFlowFilter::LoadImage(std::size_t level)
           data = this->UpdateInput(images.Source->times()[level]);
           if (!data)
           {
-            bat_vtk::Refuse("Input gives nothing");
+            bat_vtk::Refuse("Input provides no data");
           }
           this->NeedsFilesInPlace();
         });
@@ -627,10 +627,10 @@ void vtkFlowFilter::NeedsSameGrid(const bat_vtk::ImageStep& step, std::size_t le
   }
   if (!bat_vtk::AreAlike(grid, now))
   {
-    text << "the grid at time " << time << " has " << bat_vtk::TextOf(now) << ", and that at time "
+    text << "the grid at time " << time << " has " << bat_vtk::TextOf(now) << ", but that at time "
          << firstTime << " has " << bat_vtk::TextOf(grid)
-         << "; particles are followed on one grid that stays where it is. Resample To Image with "
-            "bounds of its own makes one of all time steps";
+         << "; particles are followed on one grid that does not change. Resample To Image with "
+            "custom bounds creates one for all time steps";
     bat_vtk::Refuse(text.str());
   }
   if (step.Grid.components != grid.components || step.Grid.type != grid.type)
@@ -641,7 +641,8 @@ void vtkFlowFilter::NeedsSameGrid(const bat_vtk::ImageStep& step, std::size_t le
         (of.type == bat::ScalarType::Float64 ? "double" : "float");
     };
     text << "'" << images.Array << "' has " << kind(step.Grid) << " at time " << time << ", and "
-         << kind(grid) << " at time " << firstTime << "; a velocity is of one type at all times";
+         << kind(grid) << " at time " << firstTime
+         << "; a velocity must have the same type at all times";
     bat_vtk::Refuse(text.str());
   }
 }
@@ -660,9 +661,8 @@ void vtkFlowFilter::TryTrace(vtkFlowSource* flow, bool backward, const std::func
     images.IsWarned = true;
     vtkWarningMacro("Whole time steps of "
       << images.Array
-      << " are read, as the input is not in "
-         "bricks: Save Data as .bricks, or parabat convert, makes files of which only "
-         "what particles visit is read");
+      << " are read, because the input is not in bricks: use Save Data as .bricks, or parabat "
+         "convert, to read only what particles visit");
   }
   this->Run->Try(
     [&]()

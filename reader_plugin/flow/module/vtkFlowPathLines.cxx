@@ -157,7 +157,7 @@ public:
     if (!(f.MaximumAge >= 0))
     {
       std::ostringstream text;
-      text << "Maximum Age is " << f.MaximumAge << "; allowed: 0, which is no limit, or above";
+      text << "Maximum Age is " << f.MaximumAge << "; allowed: 0, which means no limit, or above";
       Refuse(text.str());
     }
     if (f.MaximumAge > 0)
@@ -198,9 +198,8 @@ public:
       if (!(f.ReleaseInterval > 0) || (end - start) / f.ReleaseInterval > MostReleases)
       {
         std::ostringstream text;
-        text << "Release Interval is " << f.ReleaseInterval
-             << "; it has to be above 0, and at least " << (end - start) / MostReleases
-             << " for these times";
+        text << "Release Interval is " << f.ReleaseInterval << "; it must be above 0, and at least "
+             << (end - start) / MostReleases << " for these times";
         Refuse(text.str());
       }
       for (int i = 1; i * f.ReleaseInterval <= end - start; ++i)
@@ -527,9 +526,9 @@ void vtkFlowPathLines::Produce(vtkFlowSource* flow, vtkInformationVector** input
       if (beside > 0 && run.Rank() == 0)
       {
         vtkWarningMacro(<< beside << " of " << self.SeedTimes.size()
-                        << " seeds have no line: their ReleaseTime is not within the times, "
+                        << " seeds have no line: their ReleaseTime is outside the time range, "
                         << times[0] << " to " << times[1]
-                        << ". Without Use Release Times, all are released alike");
+                        << ". Without Use Release Times, all seeds share their release times");
       }
     }
   }

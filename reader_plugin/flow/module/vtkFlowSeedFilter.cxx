@@ -62,7 +62,7 @@ std::array<double, 2> vtkFlowSeedFilter::Times(const std::vector<double>& times)
   {
     std::ostringstream text;
     text << "Start Time is " << start << " and End Time " << end
-         << "; the first has to be the smaller one, and ";
+         << "; StartTime must be before EndTime, and ";
     if (isSteady)
     {
       text << "neither " << (this->Backward ? "after " : "before ") << times.front()

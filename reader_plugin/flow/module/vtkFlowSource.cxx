@@ -86,7 +86,7 @@ std::string vtkFlowSource::ProblemOfInput(vtkAlgorithm* filter, int port)
     return info->Get(FLOW_PROBLEM());
   }
   return info && !OfInput(filter, port)
-    ? "its time steps are those of several files; a flow is one file with all time steps"
+    ? "its time steps are in several files; a flow is one file with all time steps"
     : std::string();
 }
 
@@ -124,9 +124,9 @@ const bat::flow::Cache& vtkFlowSource::GetCache()
       constexpr double kMebibyte = 1 << 20;
       std::ostringstream text;
       text << "Cache Size is too small: " << static_cast<double>(this->Options.bytes) / kMebibyte
-           << " MiB for bricks; allowed are "
+           << " MiB for bricks; allowed are at least "
            << std::ceil(static_cast<double>(cache.min_bytes()) / kMebibyte * 100) / 100
-           << " MiB and more, or 0 for 512 MiB";
+           << " MiB, or 0 for 512 MiB";
       throw bat::Error(bat::ErrorCode::InvalidArgument, text.str());
     }
     this->Cache.emplace(std::move(cache));

@@ -63,7 +63,7 @@ std::vector<bat::flow::Line> Gather(vtkMultiProcessController* controller,
   }
   if (isAborted)
   {
-    throw bat::Error(bat::ErrorCode::Cancelled, "a process was told to stop");
+    throw bat::Error(bat::ErrorCode::Cancelled, "another process was cancelled");
   }
   // What becomes of particles, as numbers: position, end time, reason.
   constexpr std::size_t width = 5;

@@ -28,8 +28,8 @@ bat::Box PhysicalBox(const bat::idx::Dataset& file, const std::array<double, 6>&
     if (!(lower <= upper)) // NaN, too
     {
       std::ostringstream text;
-      text << "Box is asked for from " << lower << " to " << upper << " along "
-           << std::string("xyz")[axis] << "; the first has to be the smaller one";
+      text << "Box goes from " << lower << " to " << upper << " along " << std::string("xyz")[axis]
+           << "; its ends must be in ascending order";
       Refuse(file, text.str());
     }
     box.lower[axis] = lower;
@@ -53,8 +53,8 @@ bat_vtk::Extent ExtentOf(const bat::idx::Dataset& file, const bat::idx::Lattice&
     {
       std::ostringstream text;
       text << "level " << level << " has samples up to number " << last << " along "
-           << std::string("xyz")[axis] << "; images of VTK have numbers up to " << LargestNumber
-           << ": ask for a lower Resolution";
+           << std::string("xyz")[axis] << "; VTK images are limited to numbers up to "
+           << LargestNumber << ": use a lower Resolution";
       Refuse(file, text.str());
     }
     extent[2 * axis] = static_cast<int>(first);
@@ -118,7 +118,7 @@ bat_vtk::GridPlan bat_vtk::MakePlan(const bat::idx::Dataset& file, std::uint64_t
   {
     plan.Warning = !first ? "Box has no samples at any level"
                           : "Box has no samples at level " + std::to_string(plan.Level) +
-        "; the first level that has is " + std::to_string(*first);
+        "; the first level with samples is " + std::to_string(*first);
   }
   else if (!geometry.warning.empty())
   {

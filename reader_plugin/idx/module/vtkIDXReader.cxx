@@ -155,7 +155,7 @@ public:
     {
       throw Failure{ vtkErrorCode::UserError,
         "check one field with 2 or 3 components of type float or double, or two or three fields "
-        "with one, and no others" };
+        "with one component, and no others" };
     }
     return scalars;
   }
@@ -250,8 +250,8 @@ public:
       {
         names += (names.empty() ? "" : ", ") + field.name;
       }
-      this->Reader->Warn("field " + name,
-        "no field '" + name + "', which PointArrayStatus asks for; there are: " + names);
+      this->Reader->Warn(
+        "field " + name, "unknown field '" + name + "' in PointArrayStatus; available: " + names);
     }
   }
 
@@ -282,7 +282,7 @@ public:
         this->Steps.size() > 1 ? " at time step " + std::to_string(this->Steps[step]) : "";
       this->Reader->Warn("absent" + where,
         std::to_string(static_cast<std::int64_t>(counts[0])) + " of " +
-          std::to_string(static_cast<std::int64_t>(counts[1])) + " blocks are absent" + where +
+          std::to_string(static_cast<std::int64_t>(counts[1])) + " blocks are missing" + where +
           "; their samples have the default value");
     }
   }
@@ -596,8 +596,8 @@ std::string vtkIDXReader::GetCutByBudget() const
   }
   return TextOrEmpty(this->FileName) + ": level " + std::to_string(this->LoadedLevel) + " of " +
     std::to_string(plan.Asked) + " is loaded, " +
-    (plan.Target < plan.Asked ? "to stay within Memory Budget; 0 is no limit"
-                              : "because Refine While Idle is on, which begins with less");
+    (plan.Target < plan.Asked ? "to stay within Memory Budget; 0 means no limit"
+                              : "because Refine While Idle is on, which starts with less");
 }
 
 //------------------------------------------------------------------------------
@@ -878,8 +878,8 @@ void vtkIDXReader::LoadExtent(vtkInformation* outInfo, vtkImageData* output)
       static_cast<double>(samples) * static_cast<double>(file.fields()[index].sample_bytes());
   }
   bat::check_memory(bytes,
-    file.name() + ": the samples of level " + std::to_string(plan.Level) + " that are asked for",
-    "a lower Resolution, a smaller Box or a Memory Budget needs less");
+    file.name() + ": the samples of level " + std::to_string(plan.Level) + " requested",
+    "a lower Resolution, a smaller Box or a Memory Budget reduces this");
   vtkPointData* points = output->GetPointData();
   for (const std::size_t index : plan.Question.Fields)
   {

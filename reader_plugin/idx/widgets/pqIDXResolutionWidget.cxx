@@ -74,12 +74,12 @@ pqIDXResolutionWidget::pqIDXResolutionWidget(
   this->Slider->setTickInterval(3);
   this->Slider->setTickPosition(QSlider::TicksBelow);
   this->Slider->setAccessibleName(tr("Resolution"));
-  this->Slider->setToolTip(tr("The finest level to read, of which each has twice the samples of "
-                              "the one before; the right end is all of them"));
+  this->Slider->setToolTip(tr("Finest level to read. Each level has twice the samples of the "
+                              "previous one; the right end is everything"));
 
   auto* number = new pqLineEdit(this);
   number->setObjectName("ResolutionNumber");
-  number->setToolTip(tr("The finest level to read; 0 is one sample"));
+  number->setToolTip(tr("Finest level to read; 0 is one sample"));
   number->setValidator(new QIntValidator(0, 62, number));
   number->setMaximumWidth(number->fontMetrics().horizontalAdvance("00000"));
   this->Number = number;
@@ -198,7 +198,7 @@ QString pqIDXResolutionWidget::textOfLoaded() const
     tr("level %1 of %2, %3 samples").arg(level).arg(this->levels()).arg(Dimensions(samples));
   if (this->isAborted())
   {
-    return tr("Stopped: still %1. Apply tries again.").arg(what);
+    return tr("Stopped at %1. Click Apply to retry.").arg(what);
   }
   QString text = tr("Loaded: %1").arg(what);
   const std::vector<double> numbers = vtkSMPropertyHelper(source, "LoadCost").GetDoubleArray();
@@ -212,12 +212,12 @@ QString pqIDXResolutionWidget::textOfLoaded() const
     return text + "." + "\n" +
       tr("Refining to level %1, %2.").arg(target).arg(bat_load::memory(cost.Bytes));
   }
-  text += (level < cost.AskedLevel ? tr(", %1: the budget.") : tr(", %1."))
+  text += (level < cost.AskedLevel ? tr(", %1: limited by the budget.") : tr(", %1."))
             .arg(bat_load::memory(cost.Bytes));
   if (level == cost.Level && level < cost.Levels)
   {
     text +=
-      "\n" + tr("Level %1 would take %2.").arg(level + 1).arg(bat_load::memory(cost.NextBytes));
+      "\n" + tr("Level %1 would need %2.").arg(level + 1).arg(bat_load::memory(cost.NextBytes));
   }
   return text;
 }
@@ -245,7 +245,7 @@ QString pqIDXResolutionWidget::textOfPending() const
   else if (cost.Level < cost.Levels)
   {
     text += "\n" +
-      tr("Level %1 would take %2.").arg(cost.Level + 1).arg(bat_load::memory(cost.NextBytes));
+      tr("Level %1 would need %2.").arg(cost.Level + 1).arg(bat_load::memory(cost.NextBytes));
   }
   return text;
 }

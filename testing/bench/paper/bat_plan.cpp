@@ -372,7 +372,7 @@ void print(const nlohmann::json& f)
 
 int main(int argc, char** argv)
 {
-  CLI::App app("Plans the leaf files of a simulation on pretended ranks.", "bat_plan");
+  CLI::App app("Plans the leaf files of a simulation for simulated ranks.", "bat_plan");
   app.set_version_flag("--version", std::string("bat_plan ") + bat::kLibraryVersion);
   Arguments arguments;
   app.add_option("--ranks", arguments.ranks, "number of ranks (default 1536)")
@@ -383,7 +383,8 @@ int main(int argc, char** argv)
     ->check(CLI::IsMember({ "adaptive", "rank-border", "aug" }));
   app
     .add_option("--target-size", arguments.target_bytes,
-      "bytes of a leaf file, e.g. 8000000, 8MB or 8MiB; 0 or auto (default) chooses")
+      "target size of a leaf file, such as 8000000, 8MB or 8MiB; 0 or auto (default) chooses "
+      "automatically")
     ->transform(CLI::AsNumberWithUnit(
       std::map<std::string, std::uint64_t>{ { "b", 1 }, { "k", 1000 }, { "kb", 1000 },
         { "kib", 1u << 10 }, { "m", 1000000 }, { "mb", 1000000 }, { "mib", 1u << 20 },
@@ -391,17 +392,17 @@ int main(int argc, char** argv)
       CLI::AsNumberWithUnit::CASE_INSENSITIVE))
     ->transform([](const std::string& text) { return text == "auto" ? std::string("0") : text; });
   app.add_option("--bytes-per-particle", arguments.bytes_per_particle, "default 68");
-  app.add_option(
-    "--particles", arguments.particles, "default: 9220 per step for the boiler, else 8 million");
+  app.add_option("--particles", arguments.particles,
+    "default: 9220 per step for the boiler, otherwise 8 million");
   app.add_option("--step", arguments.step, "time step of boiler and dam (default 4501)")
     ->check(CLI::Range(0u, 1'000'000u));
-  app.add_option("--threads", arguments.threads, "most threads (default: all)")
+  app.add_option("--threads", arguments.threads, "maximum number of threads (default: all)")
     ->check(CLI::Range(0, 4096));
-  app.add_option("--json", arguments.json, "write one JSON object to this file; - for stdout");
+  app.add_option("--json", arguments.json, "write one JSON object to this file, or - for stdout");
   app.add_option("--points", arguments.points,
-    "write the particles' positions (float32 x, y, z) to this file, one rank after the other; "
-    "rank_begins in the JSON says where each rank's begin");
-  app.add_flag("--sizes", arguments.sizes, "list the bytes of every leaf file in it");
+    "write the particle positions (float32 x, y, z) to this file, rank by rank; rank_begins in "
+    "the JSON lists where each rank begins");
+  app.add_flag("--sizes", arguments.sizes, "include the size of every leaf file");
   if (const std::optional<int> status = bat::tools::parse(app, argc, argv))
   {
     return *status;

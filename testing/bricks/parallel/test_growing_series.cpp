@@ -175,8 +175,7 @@ TEST(GrowingSeries, has_levels_of_one_run_when_a_simulation_comes_back)
   ASSERT_EQ(simulation.said.size(), rank() == 0 ? 1U : 0U);
   if (rank() == 0)
   {
-    EXPECT_NE(
-      simulation.said[0].find("has come back to step 1: 2 steps from 2 to 3"), std::string::npos)
+    EXPECT_NE(simulation.said[0].find("returned to step 1: 2 steps from 2 to 3"), std::string::npos)
       << simulation.said[0];
   }
   simulation.write(0, 0); // all over again
@@ -225,7 +224,7 @@ TEST(GrowingSeries, that_cannot_grow_is_an_error_on_all_ranks_and_stays_as_it_wa
     std::ofstream(list) << "a diary\n";
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  fails([&] { Simulation(folder).write(2, 2); }, ErrorCode::Corrupt, "is no list");
+  fails([&] { Simulation(folder).write(2, 2); }, ErrorCode::Corrupt, "is not a list");
   if (rank() == 0)
   {
     EXPECT_EQ(names_in(folder),

@@ -388,7 +388,7 @@ TEST(IdxTogether, all_ranks_end_alike)
     other.pieces[0].stored = other.pieces[0].box;
     ++other.pieces[0].stored->lower[1];
   }
-  expect_refused(other, options, "in which it has to lie");
+  expect_refused(other, options, "must lie inside its stored array box");
 
   WriteOptions cancelled = options;
   cancelled.progress = [&](double fraction) { return rank() != last || fraction < 0.5; };
@@ -400,7 +400,7 @@ TEST(IdxTogether, all_ranks_end_alike)
     {
       full.emplace(100);
     }
-    expect_refused(mine.pieces, options, "what was there before is unchanged");
+    expect_refused(mine.pieces, options, "the previous dataset is unchanged");
   }
   MPI_Barrier(MPI_COMM_WORLD);
 

@@ -469,7 +469,8 @@ TEST(IdxClaims, a_step_that_is_not_there_is_told_before_blocks_are_listed)
     const auto problem = bat::attempt([&] { (void)dataset.read({ 0, 32, {}, 0 }, memory, bytes); });
     ASSERT_TRUE(problem.has_value());
     EXPECT_EQ(problem->code(), ErrorCode::NotFound) << problem->what();
-    EXPECT_NE(std::string(problem->what()).find("time step 0 is not"), std::string::npos)
+    EXPECT_NE(
+      std::string(problem->what()).find("time step 0 has not been written"), std::string::npos)
       << problem->what();
   }
   struct rusage after;

@@ -77,7 +77,7 @@ void expect_replaced(const std::function<void()>& read)
   ASSERT_TRUE(problem.has_value());
   EXPECT_EQ(problem->code(), ErrorCode::CannotOpen) << problem->what();
   const std::string text = problem->what();
-  EXPECT_NE(text.find("a.idx: time step 0 has been replaced"), std::string::npos) << text;
+  EXPECT_NE(text.find("a.idx: time step 0 was replaced"), std::string::npos) << text;
 }
 }
 

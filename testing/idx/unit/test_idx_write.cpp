@@ -237,7 +237,7 @@ TEST(IdxWrite, steps_are_added_and_replaced)
     [&] {
       (void)read_all(dataset, { 0, 0, {}, 11 });
     },
-    ErrorCode::InvalidArgument, { "step 11", "there are 4" });
+    ErrorCode::InvalidArgument, { "step 11", "has 4" });
 
   // A step of another shape, or without a time, harms nothing.
   const auto before = files_in(folder.path());
@@ -429,7 +429,7 @@ TEST(IdxWrite, files_of_other_datasets_stay)
   options.dialect = Dialect::PIDX;
   write(folder / "p.idx", made.grid, options);
   expect_error([&] { write(folder / "p.idx", other.grid, options); }, ErrorCode::InvalidArgument,
-    { "another dataset", "box" });
+    { "a different dataset", "box" });
   write(folder / "p.idx", made.grid, options);
   expect_equal(folder / "p.idx", made);
 }
@@ -466,8 +466,8 @@ TEST(IdxWrite, refuses_what_it_cannot_write)
   refused({ "65 components" }, [](G g, O) { g.fields[0].components = 65; });
   refused({ "no values" }, [](G g, O) { g.fields[0].values = nullptr; });
   refused({ "step -1" }, [](G, O o) { o.step = -1; });
-  refused({ "29 bits" }, [](G, O o) { o.bits_per_block = 29; });
-  refused({ "level 10" }, [](G, O o) { o.zip_level = 10; });
+  refused({ "is 29" }, [](G, O o) { o.bits_per_block = 29; });
+  refused({ "level is 10" }, [](G, O o) { o.zip_level = 10; });
   refused({ "PIDX", "zip" }, [](G, O o) { o.dialect = Dialect::PIDX, o.codec = Codec::Zip; });
   refused({ "PIDX", "0 0 0" }, [](G g, O o) { o.dialect = Dialect::PIDX, g.first[0] = 1; });
 }

@@ -297,7 +297,7 @@ TEST_F(Write, of_a_text_with_a_zero_byte_is_refused)
     }
   };
   const fs::path cut = old.string() + "\0.bat"s;
-  const std::string said = old.string() + "\\0.bat: has a zero byte";
+  const std::string said = old.string() + "\\0.bat: contains a zero byte";
   EXPECT_NE(
     error_of([&] { bat::write_file(cut, this->cloud.view()); }).find(said), std::string::npos);
   EXPECT_NE(error_of([&] { (void)bat::Dataset::open(cut); }).find(said), std::string::npos);

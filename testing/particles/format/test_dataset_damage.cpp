@@ -296,7 +296,8 @@ TEST_F(DamagedDataset, a_leaf_file_of_another_dataset_is_found_out)
   for (const char* other : { "small.bat", "empty.bat", "written_7.bat" })
   {
     fs::copy_file(kGolden / other, this->leaves[1], fs::copy_options::overwrite_existing);
-    EXPECT_TRUE(has(this->refusal(bat::ErrorCode::Corrupt, this->leaves[1]), "another file"));
+    EXPECT_TRUE(
+      has(this->refusal(bat::ErrorCode::Corrupt, this->leaves[1]), "differs from the file"));
   }
 }
 
@@ -305,7 +306,8 @@ TEST_F(DamagedDataset, the_same_particles_of_another_time_step_are_found_out)
   golden::DatasetCase again = golden::four_leaf_files();
   again.views[0].step = 5;
   bat::write_file(this->leaves[0], again.views[0], again.options);
-  EXPECT_TRUE(has(this->refusal(bat::ErrorCode::Corrupt, this->leaves[0]), "another file"));
+  EXPECT_TRUE(
+    has(this->refusal(bat::ErrorCode::Corrupt, this->leaves[0]), "differs from the file"));
 }
 
 TEST_F(DamagedDataset, a_leaf_file_that_is_a_top_file_is_refused)
@@ -338,7 +340,7 @@ TEST_F(DamagedDataset, a_top_file_as_a_leaf_file_says_what_it_is)
   catch (const bat::Error& error)
   {
     EXPECT_EQ(error.code(), bat::ErrorCode::UnsupportedVersion);
-    EXPECT_TRUE(has(error.what(), "top file of a dataset of several leaf files")) << error.what();
+    EXPECT_TRUE(has(error.what(), "top file of a dataset with several leaf files")) << error.what();
   }
 }
 
@@ -539,7 +541,7 @@ TEST_F(TopLie, in_names_that_lead_elsewhere)
   this->in_leaf_files<std::uint32_t>(kLeaf + 72, 0);
   EXPECT_TRUE(has(this->lie(), "leaf file 0"));
   this->in_leaf_files<std::uint32_t>(kLeaf + 72, 0xFFFFFFFF);
-  EXPECT_TRUE(has(this->lie(), "ends inside a name"));
+  EXPECT_TRUE(has(this->lie(), "ends within a name"));
   this->in_leaf_files<std::uint32_t>(kLeaf + 72, static_cast<std::uint32_t>(size - 1));
   EXPECT_TRUE(has(this->lie(), "LEAF_FILES"));
 }
@@ -598,7 +600,7 @@ TEST_F(TopLie, about_features_that_nobody_knows)
   catch (const bat::Error& error)
   {
     EXPECT_EQ(error.code(), bat::ErrorCode::UnsupportedVersion);
-    EXPECT_TRUE(has(error.what(), "features 0x8, which this library does not read"))
+    EXPECT_TRUE(has(error.what(), "features 0x8, which this library does not support"))
       << error.what();
   }
 }

@@ -445,7 +445,7 @@ TEST(Layout, magic_is_that_of_the_text)
 
 TEST(Layout, features_are_those_of_the_text)
 {
-  EXPECT_TRUE(says(14, "| 0 | top file of a dataset of several leaf files"));
+  EXPECT_TRUE(says(14, "| 0 | top file of a dataset with several leaf files"));
   EXPECT_TRUE(says(14, "| 1 | compressed chunks"));
   EXPECT_TRUE(says(14, "| 2 | stable samples"));
 }

@@ -155,7 +155,7 @@ TEST_F(Version, chunks_need_their_feature_and_their_table)
   damage::store<std::uint32_t>(
     this->file, at + offsetof(format::SectionRecord, encoding), format::kChunks);
   damage::repair_checksums(this->file);
-  this->expect_refused(ErrorCode::Corrupt, "ATTRIBUTE 1 is in chunks, and the header");
+  this->expect_refused(ErrorCode::Corrupt, "ATTRIBUTE 1 is in chunks, but the header");
   this->in_header<std::uint64_t>(24, format::kCompressedChunks);
   this->expect_refused(ErrorCode::Corrupt, "CHUNK_TABLE 2 is missing; ATTRIBUTE 1 is in chunks");
 }
@@ -177,7 +177,7 @@ TEST_F(Version, a_section_of_the_other_kind_of_file_is_found_by_the_validator)
   }
   catch (const bat::Error& error)
   {
-    EXPECT_STREQ(error.what(), "later.bat: LEAF_FILES is in a leaf file, where it does not belong");
+    EXPECT_STREQ(error.what(), "later.bat: LEAF_FILES does not belong in a leaf file");
   }
 }
 

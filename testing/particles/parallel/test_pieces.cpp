@@ -190,19 +190,19 @@ TEST(Pieces, columns_of_nothing_that_contradict_each_other_are_refused)
     return mpi_test::error_of([&] { bat::mpi::write_pieces(MPI_COMM_WORLD, path, pieces); });
   };
   const std::string where =
-    ranks() == 1 ? "in another piece of it" : "on rank " + std::to_string(ranks() - 1);
+    ranks() == 1 ? "in another piece there" : "on rank " + std::to_string(ranks() - 1);
   const auto with_id = [](ScalarType type)
   { return nothing_with(ScalarType::Float32, { declared("id", type) }); };
   EXPECT_EQ(error(with_id(ScalarType::Int64), with_id(ScalarType::Float64)),
-    "attribute 'id' is 1 x int64 on rank 0 and 1 x float64 " + where + "; all must be the same");
+    "attribute 'id' is 1 x int64 on rank 0 and 1 x float64 " + where + "; all ranks must agree");
   EXPECT_EQ(error(with_id(ScalarType::Int64),
               nothing_with(ScalarType::Float64, { declared("id", ScalarType::Int64) })),
-    "positions are float32 on rank 0 and float64 " + where + "; all must be the same");
+    "positions are float32 on rank 0 and float64 " + where + "; all ranks must agree");
   bat::mpi::Piece alias = nothing_with(ScalarType::Float32, {});
   alias.particles.aliases = { { "id", "", 2 } };
   EXPECT_EQ(error(with_id(ScalarType::Int64), alias),
     "attribute 'id' is 1 x int64 on rank 0 and an alias of component 2 of the positions " + where +
-      "; all must be the same");
+      "; all ranks must agree");
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
@@ -292,9 +292,9 @@ TEST(Pieces, wrong_ones_are_refused_on_all_ranks)
   const std::vector<double> doubles(100, 0);
   piece.skip = bat::ArrayView::packed(bat::ScalarType::Float64, 1, doubles.data());
   EXPECT_NE(
-    refusal({ piece }).find("particles to skip are marked by 1 x float64"), std::string::npos);
+    refusal({ piece }).find("the mark of particles to skip is 1 x float64"), std::string::npos);
   piece.skip = bat::ArrayView::packed(bat::ScalarType::UInt8, 1, nullptr);
-  EXPECT_NE(refusal({ piece }).find("have no data for 100 particles"), std::string::npos);
+  EXPECT_NE(refusal({ piece }).find("has no data for 100 particles"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder / "out.bat"));
 }
 

@@ -363,7 +363,7 @@ TEST(ReadModes, report_goes_to_whom_it_is_given_and_options_are_those_of_rank_ze
   if (wants)
   {
     EXPECT_EQ(report.mode, ReadMode::Aggregated);
-    EXPECT_EQ(report.reason, "it was asked for");
+    EXPECT_EQ(report.reason, "requested");
     EXPECT_EQ(report.rounds, 1u);
   }
   EXPECT_EQ(bat::mpi::read_mode_of("direct"), ReadMode::Direct);

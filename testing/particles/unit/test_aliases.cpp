@@ -431,7 +431,7 @@ TEST(Aliases, that_cannot_be_are_refused)
   }
   catch (const bat::Error& error)
   {
-    expect(error.what(), "'a' is position[0] and lies in no column of its own");
+    expect(error.what(), "'a' is position[0] and not stored in a column of its own");
   }
 }
 
@@ -466,10 +466,10 @@ TEST(Aliases, that_lie_are_corrupt)
   expect(complaint(0, std::uint32_t{ 0 }), "alias_count is 0");
   expect(complaint(0, std::uint32_t{ 3 }), "ALIASES");
   expect(complaint(4, std::uint32_t{ 1 }), "reserved");
-  expect(complaint(8, std::numeric_limits<double>::quiet_NaN()), "key 0 of the positions");
-  expect(complaint(8, -7.0), "key 0 of the positions is not that of its values");
-  expect(complaint(8 + 3 * 24 + 8, 99.0), "key 3 of the positions is not that of its values");
-  expect(complaint(8 + 16, std::uint32_t{ 1 }), "NaN mark of key 0");
+  expect(complaint(8, std::numeric_limits<double>::quiet_NaN()), "position key 0");
+  expect(complaint(8, -7.0), "position key 0 does not match its values");
+  expect(complaint(8 + 3 * 24 + 8, 99.0), "position key 3 does not match its values");
+  expect(complaint(8 + 16, std::uint32_t{ 1 }), "NaN mark of position key 0");
   expect(complaint(first, std::uint32_t{ 77 }), "alias 0");
   expect(complaint(first + 4, std::int16_t{ 3 }), "component 3");
   expect(complaint(first + 4, std::int16_t{ -2 }), "component -2");
@@ -478,6 +478,6 @@ TEST(Aliases, that_lie_are_corrupt)
   expect(complaint(first + 12, std::uint32_t{ 900 }), "a name");
   EXPECT_EQ(complaint(first + 32, 't'), ""); // another name
   expect(complaint(first + 32, '\0'), "the name of alias 0");
-  expect(complaint(first + 32, '\xff'), "not UTF-8");
+  expect(complaint(first + 32, '\xff'), "not valid UTF-8");
   EXPECT_EQ(complaint(first + 6, std::uint8_t{ 5 }), ""); // another hint
 }

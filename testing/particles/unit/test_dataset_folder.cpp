@@ -88,7 +88,7 @@ TEST_F(DatasetFolder, names_of_other_kinds_of_files_are_no_names_of_datasets)
       {
         EXPECT_EQ(error.code(), bat::ErrorCode::InvalidArgument);
         EXPECT_NE(std::string(error.what()).find(path.string()), std::string::npos);
-        EXPECT_NE(std::string(error.what()).find("allowed are"), std::string::npos);
+        EXPECT_NE(std::string(error.what()).find("use a name ending in .bat"), std::string::npos);
       }
     };
     refused([&] { bat::check_name(path); });
@@ -352,7 +352,7 @@ TEST_F(DatasetFolder, has_one_writer_at_a_time)
       EXPECT_EQ(error.code(), bat::ErrorCode::CannotOpen);
       EXPECT_EQ(std::string(error.what()),
         this->top.string() +
-          ": another writer is writing this dataset; write again when it has finished");
+          ": another writer is writing this dataset; retry when it has finished");
     }
   };
   refused([&] { Writer(this->top, 3).write(); });
@@ -462,6 +462,6 @@ TEST_F(DatasetFolder, without_locks_writers_leave_the_files_of_each_other_and_se
   ++record.header_checksum;
   lost("is not the one that was written");
   fs::remove(leaf);
-  lost("is not there any more");
+  lost("no longer exists");
 }
 }

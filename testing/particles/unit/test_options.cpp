@@ -132,8 +132,9 @@ TEST(Options, that_cannot_be_are_refused_in_one_set_of_words)
   for (const bat::OptionInfo& info : bat::option_table())
   {
     const OptionValue wrong =
-      info.type == "word" || info.type == "list of texts" ? OptionValue(0.5) : OptionValue("x");
-    const std::string shown = info.type == "word" || info.type == "list of texts" ? "0.5" : "\"x\"";
+      info.type == "word" || info.type == "list of strings" ? OptionValue(0.5) : OptionValue("x");
+    const std::string shown =
+      info.type == "word" || info.type == "list of strings" ? "0.5" : "\"x\"";
     EXPECT_EQ(
       refusal(info.name, wrong), info.name + " is " + shown + "; " + info.allowed + " is allowed");
   }
@@ -155,7 +156,7 @@ TEST(Options, that_cannot_be_are_refused_in_one_set_of_words)
   EXPECT_NE(refusal("flush", 1.0), "accepted");
   EXPECT_NE(refusal("threads", 1.0), "accepted");
   const std::string unknown = refusal("treads", std::int64_t{ 1 });
-  EXPECT_EQ(unknown.find("treads is no option of a write; those are target_bytes, "), 0U);
+  EXPECT_EQ(unknown.find("unknown write option treads; available: target_bytes, "), 0U);
 }
 
 TEST(Options, that_were_set_without_the_table_are_checked_by_it)

@@ -204,9 +204,9 @@ TEST(PieceWriter, that_lost_a_piece_to_another_thread_does_not_finish)
     add();
     other.join();
     ASSERT_GT(refused, 0);
-    expect_refused(ErrorCode::InvalidArgument, "was not taken (" + path.string() + ": another",
+    expect_refused(ErrorCode::InvalidArgument, "was rejected (" + path.string() + ": another",
       [&] { writer.finish(); });
-    expect_refused(ErrorCode::InvalidArgument, "was not taken", [&] { writer.add(view); });
+    expect_refused(ErrorCode::InvalidArgument, "was rejected", [&] { writer.add(view); });
   }
   {
     bat::WriteOptions options = quick();
@@ -226,7 +226,7 @@ TEST(PieceWriter, that_lost_a_piece_to_another_thread_does_not_finish)
     bat::PieceWriter writer(path, quick());
     writer.add(view);
     writer.fail("row 7 is not a number");
-    expect_refused(ErrorCode::InvalidArgument, "piece 1 was not taken (row 7 is not a number)",
+    expect_refused(ErrorCode::InvalidArgument, "piece 1 was rejected (row 7 is not a number)",
       [&] { writer.finish(); });
   }
   EXPECT_EQ(names_in(dir.path()), std::vector<std::string>{ "a.bat" });

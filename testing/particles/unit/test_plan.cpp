@@ -634,10 +634,10 @@ TEST(Plan, hostile_input_is_refused_by_name)
     return refusal({ cell(0, 1, 10, 0), bad }, good);
   };
   EXPECT_EQ(refused(cell(0, nan, 10, 1)),
-    "plan: cell 1 of rank 1: box from 0 to nan along x; finite ends in ascending order are "
-    "allowed");
+    "plan: cell 1 of rank 1: the box goes from 0 to nan along x; its ends must be finite and "
+    "ascending");
   EXPECT_NE(refused(cell(-inf, 0, 10, 1)).find("-inf"), std::string::npos);
-  EXPECT_NE(refused(cell(2, 1, 10, 1)).find("box from 2 to 1"), std::string::npos);
+  EXPECT_NE(refused(cell(2, 1, 10, 1)).find("the box goes from 2 to 1"), std::string::npos);
   EXPECT_NE(refused(cell(0, 1, -1, 2)).find("-1 particles"), std::string::npos);
   EXPECT_NE(refused(cell(0, 1, std::nan(""), 2)).find("nan particles"), std::string::npos);
   EXPECT_NE(refused(cell(0, 1, 1e300, 2)).find("2^63"), std::string::npos);
@@ -653,11 +653,13 @@ TEST(Plan, hostile_input_is_refused_by_name)
     change(bounds);
     return refusal(cells, good, bounds);
   };
-  EXPECT_NE(refused_bounds([](auto& b) { b[1].rank = 3; }).find("bounds of rank 3: there are 3"),
+  EXPECT_NE(
+    refused_bounds([](auto& b) { b[1].rank = 3; }).find("bounds of rank 3: rank count is 3"),
     std::string::npos);
-  EXPECT_NE(refused_bounds([](auto& b) { b[1].rank = 0; }).find("rank 0 after those of rank 0"),
+  EXPECT_NE(refused_bounds([](auto& b) { b[1].rank = 0; }).find("rank 0 follow those of rank 0"),
     std::string::npos);
-  EXPECT_NE(refused_bounds([](auto& b) { b[1].rank = 1; }).find("of 10 particles, its cells of 0"),
+  EXPECT_NE(
+    refused_bounds([](auto& b) { b[1].rank = 1; }).find("for 10 particles, its cells for 0"),
     std::string::npos);
   EXPECT_NE(refused_bounds([](auto& b) { b.pop_back(); }).find("rank 2 has cells but no bounds"),
     std::string::npos);
@@ -667,7 +669,8 @@ TEST(Plan, hostile_input_is_refused_by_name)
     std::string::npos);
   EXPECT_NE(refused_bounds([](auto& b) { b[0].box.lower[2] = std::nan(""); }).find("from nan"),
     std::string::npos);
-  EXPECT_NE(refused_bounds([](auto& b) { b[0].particles = 11; }).find("of 11 particles, its cells"),
+  EXPECT_NE(
+    refused_bounds([](auto& b) { b[0].particles = 11; }).find("for 11 particles, its cells"),
     std::string::npos);
   EXPECT_NE(refused_bounds([](auto& b) { b[0].particles = std::nan(""); }).find("of nan particles"),
     std::string::npos);

@@ -423,12 +423,12 @@ TEST(Query, what_cannot_be_asked_is_refused_in_words)
   expect_refused(file, query, "NaN on the y axis");
   query.box = bat::Box{ { 0, 0, 2 }, { 1, 1, 1 } };
   expect_refused(file, query, "on the z axis");
-  expect_refused(file, range("nosuch", 0, 1), "there are: temperature");
+  expect_refused(file, range("nosuch", 0, 1), "available: temperature");
   expect_refused(file, range("noise", nan, 1), "NaN");
   expect_refused(file, range("noise", 2, 1), "above its maximum");
   query = range("velocity", 0, 1);
   query.ranges[0].component = 3;
-  expect_refused(file, query, "component 3; there are 0 to 2");
+  expect_refused(file, query, "component 3; allowed are 0 to 2");
   query = {};
   query.part = 2;
   query.parts = 2;

@@ -161,20 +161,20 @@ TEST(QueryValues, bad_lists_are_refused)
     }
   };
   refused(one_of("v", { 1, std::nan(""), 2 }), "list of values of 'v' has NaN");
-  refused(one_of("w", {}), "no attribute 'w'; there are: v");
+  refused(one_of("w", {}), "unknown attribute 'w'; available: v");
   bat::Query query = one_of("v", { 1 });
   query.values[0].component = 1;
-  refused(query, "component 1; there are 0 to 0");
+  refused(query, "component 1; allowed are 0 to 0");
   // Alternatives are what they were asked for as: ranges.
   query = one_of("v", {});
   query.values[0].ranges = { { 1, 2 }, { 5, 3 } };
-  refused(query, "memory: range on 'v' has its minimum 5 above its maximum 3");
+  refused(query, "memory: range on 'v' has a minimum 5 above its maximum 3");
   query.values[0].negated = true;
   query.values[0].component = 0;
-  refused(query, "memory: negated range on 'v[0]' has its minimum 5 above its maximum 3");
+  refused(query, "memory: negated range on 'v[0]' has a minimum 5 above its maximum 3");
   query.values[0].values = { 7 };
   query.values[0].ranges[0].upper = std::nan("");
-  refused(query, "negated range on 'v[0]' has NaN for an end");
+  refused(query, "negated range on 'v[0]' has a NaN end");
 }
 
 TEST(QueryValues, blocks_without_a_listed_value_are_not_tested)

@@ -258,7 +258,7 @@ TEST(Repack, values_stay_within_their_bound_and_do_not_move_again)
   EXPECT_NE(told.find("\"positions\":"), std::string::npos) << told;
   EXPECT_EQ(code_of([&]
               { bat::repack(dir / "out.bat", dir / "more.bat", bounded({ "temperature=0.25" })); },
-              "the bound 0.5 already"),
+              "already bounded by 0.5"),
     ErrorCode::InvalidArgument);
   EXPECT_EQ(code_of([&]
               { bat::repack(dir / "in.bat", dir / "more.bat", compressed(Compression::Bounded)); },
@@ -369,7 +369,7 @@ TEST(Repack, nothing_is_left_of_what_is_cancelled_damaged_or_too_large)
   fails("in.bat", "old.bat", with({}), ErrorCode::Corrupt);
   fails("none.bat", "new.bat", with({}), ErrorCode::NotFound, "none.bat");
   fails("single.bat", "new.bat", with({ "target_bytes" }), ErrorCode::InvalidArgument,
-    "target_bytes cannot be changed");
+    "target_bytes of an existing dataset cannot be changed");
 }
 
 TEST(Repack, what_is_not_what_was_read_is_noticed)
@@ -427,7 +427,7 @@ TEST(Repack, files_of_the_papers_library_become_bat)
   EXPECT_GT(found, 6u);
   fs::copy(fs::path(BAT_LIBBAT_DATA) / "lattice8", dir / "own");
   EXPECT_EQ(code_of([&] { bat::repack(dir / "own/lattice8.pbat", dir / "own/lattice8.pbat"); },
-              "paper's library"),
+              "libbat file"),
     ErrorCode::InvalidArgument);
   EXPECT_EQ(code_of([&] { bat::repack(dir / "own/lattice8.pbat", dir / "own/lattice80.bat"); },
               "is a leaf file of"),
@@ -462,7 +462,7 @@ TEST(Repack, a_series_becomes_a_series_or_nothing)
     EXPECT_EQ(names_in(dir.path()), names);
   };
   fails("a.bat.series", ErrorCode::InvalidArgument, "another name or folder");
-  fails("c.bat", ErrorCode::InvalidArgument, "ends in .bat.series");
+  fails("c.bat", ErrorCode::InvalidArgument, "ending in .bat.series");
   const fs::path leaf = [&] { return bat::Dataset::open(dir / "a_20.bat").leaves()[0].path; }();
   fs::remove(leaf); // the first step is made by then, and goes
   fails("c.bat.series", ErrorCode::NotFound, leaf.filename().string());
@@ -489,9 +489,9 @@ TEST(Repack, the_program_says_in_one_line_what_cannot_be)
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
   };
   expect("in.bat out.bat --compression lossless --sorted-indexes id --sorted-indexes 'velocity[1]'",
-    0, "2000 particles, all compared");
+    0, "2000 particles, all verified");
   EXPECT_EQ(indexes_of(bat::File::open(dir / "out.bat")).size(), 2u);
-  expect("in.bat out.bat", 2, "--force replaces it");
+  expect("in.bat out.bat", 2, "use --force to replace it");
   expect("out.bat out.bat --force --no-sorted-indexes --block-particles 128 --threads 1 --json", 0,
     "\"particles\":2000,");
   EXPECT_EQ(bat::File::open(dir / "out.bat").block_particles(), 128u);

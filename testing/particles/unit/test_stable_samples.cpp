@@ -330,8 +330,7 @@ TEST(StableSamples, are_refused_where_ids_cannot_be)
   clouds::Cloud cloud = clouds::uniform(100, 3);
   EXPECT_EQ(refusal(cloud, { "id" }), "");
   EXPECT_NE(refusal(cloud, { "density" })
-              .find("'density': it is of float32; allowed are attributes "
-                    "of integers"),
+              .find("'density': its type is float32; only integer attributes are allowed"),
     std::string::npos);
   EXPECT_NE(refusal(cloud, { "idd" }).find("idd"), std::string::npos);
   EXPECT_NE(refusal(cloud, { "id[1]" }).find("components 0 to 0"), std::string::npos);
@@ -390,7 +389,7 @@ TEST(StableSamples, datasets_of_several_leaf_files_say_so_and_are_checked)
   }
   catch (const bat::Error& error)
   {
-    EXPECT_NE(std::string(error.what()).find("has samples of [id], and the top file of []"),
+    EXPECT_NE(std::string(error.what()).find("has stable samples by [id], the top file by []"),
       std::string::npos)
       << error.what();
   }

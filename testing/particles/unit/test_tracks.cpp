@@ -437,13 +437,15 @@ TEST_F(Tracks, what_was_cut_lost_a_checksum_or_has_a_tail_of_others_is_damaged_a
   {
     std::vector<std::byte> bytes = growing;
     std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(start) + 56, 8, std::byte{});
-    expect_damage(bytes, "the start of the block at " + std::to_string(start) + " has no checksum");
+    expect_damage(
+      bytes, "the start of the block at " + std::to_string(start) + " has no valid checksum");
     std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(start), 64, std::byte{});
-    expect_damage(bytes, "the start of the block at " + std::to_string(start) + " has no checksum");
+    expect_damage(
+      bytes, "the start of the block at " + std::to_string(start) + " has no valid checksum");
   }
   std::vector<std::byte> bytes = finished;
   std::fill_n(bytes.begin() + 128 + 56, 8, std::byte{});
-  expect_damage(bytes, "the start of the block at 128 has no checksum");
+  expect_damage(bytes, "the start of the block at 128 has no valid checksum");
   for (std::size_t size = 64; size < finished.size(); size += size < 300 ? 1 : 101)
   {
     expect_damage({ finished.begin(), finished.begin() + static_cast<std::ptrdiff_t>(size) },
@@ -451,7 +453,7 @@ TEST_F(Tracks, what_was_cut_lost_a_checksum_or_has_a_tail_of_others_is_damaged_a
   }
   bytes = finished;
   bytes.resize(bytes.size() + 64);
-  expect_damage(bytes, "it was finished with");
+  expect_damage(bytes, "when it was finished");
   for (const std::size_t i : { std::size_t{ 64 }, std::size_t{ 96 } })
   {
     bytes = growing;
@@ -460,7 +462,7 @@ TEST_F(Tracks, what_was_cut_lost_a_checksum_or_has_a_tail_of_others_is_damaged_a
     EXPECT_THROW(bat::validate(damaged), bat::Error);
     expect_scan(follow(damaged, all_ids()), all_ids(), this->samples);
     bytes[160 - i] ^= std::byte{ 1 };
-    expect_damage(bytes, "both records of its end");
+    expect_damage(bytes, "both end records");
   }
 
   // Behind the last sample.
@@ -615,7 +617,8 @@ TEST_F(Tracks, what_cannot_be_written_is_an_error_and_leaves_the_file)
   refused([](bat::TrackSample& s) { s.schema.attributes[0].name = "id"; }, "twice");
   refused([](bat::TrackSample& s) { s.schema.id_attribute = "other"; }, "'other'");
   refused([](bat::TrackSample& s) { s.schema.id_type = bat::ScalarType::UInt64; }, "uint64");
-  refused([](bat::TrackSample& s) { s.schema.id_type = bat::ScalarType::Int32; }, "those of int32");
+  refused(
+    [](bat::TrackSample& s) { s.schema.id_type = bat::ScalarType::Int32; }, "values of int32");
   {
     const FileSizeLimit full(fs::file_size(this->path) + 300);
     EXPECT_THROW(writer.append(sample(1, 5)), bat::Error);

@@ -420,7 +420,7 @@ TEST(Writer, texts_of_errors_are_cut_to_a_page)
     const std::string text = error.what();
     EXPECT_LE(text.size(), 4000U);
     EXPECT_EQ(text.rfind("attribute 'xxx", 0), 0U);
-    EXPECT_NE(text.find("bytes left out"), std::string::npos);
+    EXPECT_NE(text.find("bytes omitted"), std::string::npos);
     EXPECT_NE(text.find("found 50000000 bytes"), std::string::npos);
   }
   const std::string zeros =

@@ -69,7 +69,7 @@ for name in ("half", "flag", "spin", "wide"):
     records[name] = random.integers(0, 2, records[name].shape)
 np.save("records.npy", records)
 said = converted("records.npy", "records.bat", "--columns", "pos")
-assert "'name' is not written: it holds texts" in said and "'wide' has 12 components" in said, said
+assert "'name' is not written: it contains texts" in said and "'wide' has 12 components" in said, said
 wanted = {"id": records["id"], "half": records["half"].astype("f4"), "flag": records["flag"].astype("u1"),
           "spin": np.stack([records["spin"].real, records["spin"].imag], axis=1)}
 wanted.update({f"wide_{i}": records["wide"][:, i] for i in range(12)})
@@ -82,7 +82,7 @@ said = converted("all.npz", "all.bat")
 assert "'name' is not written" in said and "'box' is not written: it is a single value" in said, said
 same("all.bat", xyz, {"id": ids, "tensor": np.repeat(xyz, 3, axis=1).reshape(N, 9)}, time=0.25, step=7)
 put("axes.npz", archive(X=ids, Y=ids - BIG, Z=xyz[:, 2], id=ids))
-refused("axes.npz", "bad.bat", says=["is no float64"])
+refused("axes.npz", "bad.bat", says=["cannot be represented as float64"])
 converted("axes.npz", "axes.bat", "--columns", "Y,Z,none", "--arrays", "id")
 same("axes.bat", np.stack([(ids - BIG).astype("f8"), xyz[:, 2], np.zeros(N)], axis=1), {"id": ids})
 
@@ -92,7 +92,7 @@ refused(put("damaged.npz", whole[:5000] + b"x" + whole[5001:]), "bad.bat", says=
 refused(put("other.npz", archive(pos=xyz, id=ids[:-1])), "bad.bat", says=["'id' has 2999 values for 3000 particles"])
 refused(put("none.npz", archive(a=xyz[:, 0], id=ids)), "bad.bat", says=["no positions", "'a', 'id'"])
 refused(put("two.npz", archive(pos=xyz, Pos=xyz)), "bad.bat", says=["'pos', 'Pos' could all be positions"])
-refused("two.npz", "bad.bat", "--columns", "position", says=["there is no 'position' for positions"])
+refused("two.npz", "bad.bat", "--columns", "position", says=["unknown position array 'position'"])
 memory = io.BytesIO()
 with zipfile.ZipFile(memory, "w") as twice:
     for _ in range(2):
@@ -137,14 +137,14 @@ same("rounded.bat", np.array([[1.5, 2, 3]] * 5 + [[1, 2, 3.0]]), {
 for text, says in (
         ("id,a,b\n1,2,3\n", ["no positions", "'id', 'a', 'b'"]),
         ("id,x,y,z\n1,2,3\n", ["line 2 has 3 fields instead of 4"]),
-        ("id,x,y,z\n" + "1,2,3,4\n" * 5000 + "1,2,3,four\n", ["line 5002: 'four' in column 'z' is no number"]),
+        ("id,x,y,z\n" + "1,2,3,4\n" * 5000 + "1,2,3,four\n", ["line 5002: 'four' in column 'z' is not a number"]),
         ("id,x,y,z\n" + "1,2,3,4\n" * 5000 + "1,2,3", ["line 5002 has 3 fields instead of 4"]),
         ("id,x,y,z\n1,0x10,3,4\n", ["no positions"])):
     refused(put("bad.csv", text), "bad.bat", says=["bad.csv: ", *says])
 assert "two columns are named 'x'" in converted(put("twice.csv", "x,x,y,z\n1,2,3,4\n"), "twice.bat")
 refused("a.csv", "bad.bat", "--delimiter", "x", code=2)
-refused("single.npy", "bad.bat", "--delimiter", ",", says=["--delimiter", "does not take it"])
-refused(put("unknown", "hello"), "bad.bat", says=["no format that is known"])
+refused("single.npy", "bad.bat", "--delimiter", ",", says=["--delimiter", "does not support it"])
+refused(put("unknown", "hello"), "bad.bat", says=["no format known"])
 
 # --- A format of one's own, in one file
 put("dots.py", '''
@@ -165,7 +165,7 @@ about = same("dots_b_0002.bat", np.full((3, 3), 3.0), {"id": np.arange(3)}, time
 assert json.loads(about)["line"] == "3", about
 converted("some.dots", "a.bat", "--format", "dots.py", "--species", "a", "--steps", "1")
 same("a.bat", np.full((3, 3), 2.0), {"id": np.arange(3)}, time=0.5, step=1)
-refused("some.dots", "bad.bat", "--format", "dots.py", "--species", "c", says=["there is no species 'c'", "'a', 'b'"])
+refused("some.dots", "bad.bat", "--format", "dots.py", "--species", "c", says=["unknown species 'c'", "'a', 'b'"])
 refused(put("bad.dots", "1\nx\n"), "bad.bat", "--format", "dots.py", says=["bad.dots: cannot be read: ValueError"])
 refused("some.dots", "bad.bat", "--format", "nothing", says=["'nothing'; allowed are", "'lammps'"])
 assert convert(pathlib.Path("some.dots"), pathlib.Path("path.bat"), format="dots.py", steps=slice(1), species=["a"])[0]["step"] == 0
@@ -186,7 +186,7 @@ def steps(path, options):
 
 FORMAT = Format("killed", "a process that is killed", steps)
 ''')
-refused("some.dots", "bad.bat", "--format", "killed.py", "--jobs", "2", says=["some.dots: the process that converted it ended by itself (signal SIGKILL)"])
+refused("some.dots", "bad.bat", "--format", "killed.py", "--jobs", "2", says=["some.dots: its process ended unexpectedly (signal SIGKILL)"])
 # Attributes that are asked for are those of the species that have them; one that none has is refused, whole and in parts.
 put("ragged.py", '''
 import numpy as np

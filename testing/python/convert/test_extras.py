@@ -167,7 +167,7 @@ refused(put("billions.las", whole[:247] + struct.pack("<Q", 2 ** 40) + whole[255
 refused(put("cut.laz", content("scan.laz")[:-3000]), "bad.bat", says=["cut.laz: "])
 content_of_laz = content("scan.laz")
 refused(put("billions.laz", content_of_laz[:247] + struct.pack("<Q", 800_000_000) + content_of_laz[255:]), "bad.bat",
-        says=["claims 800000000 points; its pieces have at most 50000"])
+        says=["claims 800000000 points, but its chunks have at most 50000"])
 refused(put("header.las", whole[:100]), "bad.bat", says=["header.las: "])
 
 # --- PCD
@@ -194,7 +194,7 @@ refused(put("billions.pcd", whole.replace(b"POINTS 2500", b"POINTS 99999999999")
 packed = content("binary_compressed.pcd")
 start = packed.index(b"\nDATA")
 refused(put("billions.pcd", packed[:start].replace(b" 2500", b" 900000000") + packed[start:]), "bad.bat",
-        says=["claims 900000000 points", "compressed bytes hold at most"])
+        says=["claims 900000000 points", "compressed bytes contain at most"])
 refused(put("twice.pcd", whole.replace(b"FIELDS x y z id", b"FIELDS x y z x")), "bad.bat", says=["two fields are named 'x'"])
 refused(put("places.pcd", whole.replace(b"FIELDS x y z", b"FIELDS a b c")), "bad.bat", says=["no positions"])
 
@@ -233,7 +233,7 @@ for kind in ("xtc", "trr", "dcd", "gro"):
     refused(put(f"cut.{kind}", whole[:-100]), "bad.bat", says=[f"cut.{kind}: "])
 refused(put("cut.xtc", content("run.xtc")[:-30]), "bad.bat", "--arrays", "index", says=["cut.xtc: "])
 head = content("run.xtc")
-refused(put("billions.xtc", head[:4] + struct.pack(">i", 2 ** 31 - 1) + head[8:]), "bad.bat", says=["claims 2147483647 atoms; its"])
+refused(put("billions.xtc", head[:4] + struct.pack(">i", 2 ** 31 - 1) + head[8:]), "bad.bat", says=["claims 2147483647 atoms, which do not fit in its"])
 refused("run.xtc", "bad.bat", "--topology", put("nothing.gro", "nothing"), says=["run.xtc: MDAnalysis cannot read it"])
 
 # --- openPMD by openpmd-api: groups, files and steps as iterations; constants, offsets, units
@@ -350,14 +350,14 @@ same("e57_scan1.bat", ticks * 0.001 + 0.25, {"rowIndex": wanted["rowIndex"]}, "r
 unit = random.normal(size=(N, 3))
 write_e57("pose.e57", [{**{name: (double, unit[:, i].copy()) for i, name in enumerate(axes)}, "rowIndex": common["rowIndex"]}],
           rotation=(0.5, 0.5, 0.5, 0.5), translation=(1.0, 20.0, 300.0))
-assert "turned and moved by the pose" in converted("pose.e57", "e57.bat")
+assert "rotated and translated by the pose" in converted("pose.e57", "e57.bat")
 same("e57.bat", unit[:, [2, 0, 1]] + [1.0, 20.0, 300.0], {"rowIndex": wanted["rowIndex"]}, "rowIndex")
 write_e57("unturned.e57", [{**{name: (double, unit[:, i].copy()) for i, name in enumerate(axes)}, "rowIndex": common["rowIndex"]}],
           rotation=(0.0, 0.0, 0.0, 0.0), translation=(1.0, 2.0, 3.0))
-refused("unturned.e57", "bad.bat", says=["unturned.e57: scan 0: its pose has the rotation [0.0, 0.0, 0.0, 0.0]"])
+refused("unturned.e57", "bad.bat", says=["unturned.e57: scan 0: its pose has rotation [0.0, 0.0, 0.0, 0.0]"])
 angles = ("sphericalRange", "sphericalAzimuth", "sphericalElevation")
 write_e57("angles.e57", [{**{name: (double, unit[:, i].copy()) for i, name in enumerate(angles)}, "rowIndex": common["rowIndex"]}])
-assert "made of spherical coordinates" in converted("angles.e57", "e57.bat")
+assert "computed from spherical coordinates" in converted("angles.e57", "e57.bat")
 with pye57.E57("angles.e57") as file:
     read = pye57.utils.convert_spherical_to_cartesian(np.stack([unit[:, i] for i in range(3)], axis=1))
 same("e57.bat", read, {"rowIndex": wanted["rowIndex"], **{name: unit[:, i] for i, name in enumerate(angles)}}, "rowIndex")
@@ -442,7 +442,7 @@ try:
 except ConvertError as error:
     assert "'kept'; allowed: unpack, keep" in str(error), error
 refused(put("some.csv", "x,y,z\n1,2,3\n"), "bad.bat", "--amrex-ids", "keep", says=["argument --amrex-ids: the format table"])
-refused("plt00003", "bad.bat", "--species", "stars", says=["there is no species 'stars'; there are gas"])
+refused("plt00003", "bad.bat", "--species", "stars", says=["unknown species 'stars'; available: gas"])
 data = content("plt00003/gas/Level_0/DATA_00000")
 put("plt00003/gas/Level_0/DATA_00000", data[:-100])
 refused("plt00003", "bad.bat", says=["plt00003", "ends within the 80 particles"])

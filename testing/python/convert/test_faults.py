@@ -23,7 +23,7 @@ ids = np.arange(10)
 
 # --- Numbers that only Python takes, and those that no double holds
 rows = ["1,2,3,4", "5,6,7,8", "9,10,11,12"]
-for word, says in (("1e400", ["line 3: '1e400' in column 'z' is beyond what float64 holds"]),
+for word, says in (("1e400", ["line 3: '1e400' in column 'z' exceeds the range of float64"]),
                    ("-1e400", ["line 3: '-1e400'"]), ("9" * 400, ["line 3: '999"]), ("1_0", ["line 3: '1_0' in column 'z'"]),
                    ("\u0661", ["line 3: "])):
     refused(put("a.csv", "\n".join(["x,y,z,id", rows[0], f"5,6,{word},8", rows[2]])), "bad.bat", says=["a.csv: ", *says])
@@ -55,7 +55,7 @@ done = subprocess.run([sys.executable, "-m", "parabat.convert", "steps.npy", "--
                       capture_output=True, text=True)
 assert done.returncode == 0 and os.path.exists("module.bat") and not done.stderr, done
 for words in (["--steps", "1_0"], ["--steps", "::0"], ["--steps", "1:2:3:4"], ["--jobs", "1_0"], ["--target-size", "1_0"]):
-    assert "'parabat convert --help' has all arguments" in refused("steps.npy", "bad.bat", *words, code=2)
+    assert "see 'parabat convert --help'" in refused("steps.npy", "bad.bat", *words, code=2)
 # Less than a byte is the least size, not that of nobody who said one.
 np.savez("few.npz", pos=xyz[:3], id=ids[:3])
 for size, leaves in (("1e-300", 3), ("auto", 1)):
@@ -80,13 +80,13 @@ if h5py:
     for words in ([], ["--map", "positions=positions", "--map", "w=w", "--map", "id=id"]):
         said = converted("holes.h5", "holes.bat", *words)
         for name in ("positions", "w"):
-            assert f"/{name}: 1 of 10 pieces of the array were never written, in which all values are 7" in said, said
+            assert f"/{name}: 1 of 10 chunks of the array were never written; their values are 7" in said, said
         same("holes.bat", values["positions"], {name: values[name] for name in ("w", "id")})
     for name, shape in (("few", (1000, 3)), ("billion", (2 ** 30, 3))):
         with h5py.File("few.h5", "w") as file:
             node = file.create_dataset("positions", shape, "f8", chunks=(100, 3), compression="gzip")
             node[:400] = 1
-        refused("few.h5", "bad.bat", says=["few.h5: /positions: claims (", "most were never written: "])
+        refused("few.h5", "bad.bat", says=["few.h5: /positions: claims (", "most of which were never written: "])
     with h5py.File("steps.h5md", "w") as file:  # a simulation that did not come to its end
         file.create_group("h5md")
         file["particles/all/id"] = ids
@@ -94,7 +94,7 @@ if h5py:
         node = file.create_dataset("particles/all/position/value", (3, 10, 3), "f8", chunks=(1, 5, 3))
         node[0], node[1, :5] = xyz, xyz[:5]
     said = converted("steps.h5md", "h5md.bat", "--steps", ":2")
-    assert "/particles/all/position/value: 1 of 2 pieces" in said, said
+    assert "/particles/all/position/value: 1 of 2 chunks" in said, said
     same("h5md_0000.bat", xyz, {"id": ids}, step=1)
     refused("steps.h5md", "bad.bat", "--steps", "2", says=["/particles/all/position/value: claims (3, 10, 3) values, but none"])
     with h5py.File("groups.h5", "w") as file:
@@ -105,7 +105,7 @@ if h5py:
     assert "groups in / are not written: 'other'\n" in said, said
     assert os.path.exists("groups_gas_inner.bat"), os.listdir(".")
     memory, model.memory = model.memory, lambda: 30000
-    refused("holes.h5", "bad.bat", says=["holes.h5: ", "claims (1000,) values in each of 3 arrays, 0.0 GiB: more than the memory"])
+    refused("holes.h5", "bad.bat", says=["holes.h5: ", "claims (1000,) values in each of 3 arrays, 0.0 GiB: more than the free memory"])
     model.memory = memory
 
 # --- A library that crashes, when it looks at a file and when it reads it, costs one line
@@ -125,14 +125,14 @@ FORMAT = Format("crashing", "a library that crashes", steps, siblings=crash)
 ''')
 for name in ("look.x", "read.x"):
     refused(put(name, "x"), "bad.bat", "--format", "crashing.py",
-            says=[f"error: {name}: the process that converted it ended by itself (signal SIGSEGV); the file is perhaps damaged\n"])
+            says=[f"error: {name}: its process ended unexpectedly (signal SIGSEGV); the file may be damaged\n"])
 
 # --- Datasets of other inputs stay where one cannot be written, or told of
 for number in range(3):
     put(f"in_{number}.csv", f"id,x,y,z\n{number},1,2,3\n")
 os.mkdir("kept_0002.bat")
 code, _, err = command("in_0.csv", "in_1.csv", "in_2.csv", "kept.bat")
-assert code == 3 and "error: kept_0002.bat: " in err and "2 datasets of other inputs are whole and stay: kept_0000.bat" in err, err
+assert code == 3 and "error: kept_0002.bat: " in err and "2 datasets of other inputs are complete and kept: kept_0000.bat" in err, err
 os.rmdir("kept_0002.bat")
 assert sorted(glob.glob("kept*")) == ["kept_0000.bat", "kept_0001.bat"], glob.glob("kept*")
 
@@ -198,7 +198,7 @@ for bad in ({"settings": {"progress": lambda share: True}}, {"format": "not.py"}
         sys.exit("no error")
 """)
 done = subprocess.run([sys.executable, "program.py"], capture_output=True, text=True, timeout=120, check=False)
-assert done.returncode == 0 and "jobs: what is to be done cannot be told" in done.stdout and not done.stderr, done
+assert done.returncode == 0 and "jobs: the work cannot be passed" in done.stdout and not done.stderr, done
 for number in range(5):
     with parabat.open(f"jobs_{number:04}.bat") as dataset:
         assert dataset.step == number and (dataset.read().positions == number).all()

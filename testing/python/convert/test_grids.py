@@ -63,7 +63,7 @@ def netcdf():
     converted("c.nc", "c.idx")
     same("c.idx", {"a": p[0]})
     xarray.Dataset({"a": (("x",), p[0, 0])}).to_netcdf("d.nc")
-    refused("d.nc", "d.idx", says=("d.nc: has no variable of two or three axes",))
+    refused("d.nc", "d.idx", says=("d.nc: has no variable with two or three spatial axes",))
     # Slabs, as ranks read them, also of an axis that is turned round.
     xarray.Dataset({"a": (("lat", "lon"), p[0])}, {"lat": np.linspace(70, -60, 14)}).to_netcdf("f.nc")
     for name, field in (("a.nc", "temp"), ("f.nc", "a")):
@@ -95,7 +95,7 @@ def netcdf():
     xarray.Dataset({"b": (("y", "x"), p[1])}).to_netcdf("private.nc")
     with h5py.File("linked.nc", "a") as file:
         file["b"] = h5py.ExternalLink("private.nc", "/b")
-    refused("linked.nc", "l.idx", says=("linked.nc: /b: is an external link to /b in the file private.nc, which --follow-links reads",))
+    refused("linked.nc", "l.idx", says=("linked.nc: /b: is an external link to /b in the file private.nc; use --follow-links to read it",))
     assert "private.nc, which is read" in converted("linked.nc", "linked.idx", "--follow-links")
     same("linked.idx", {"a": p[0], "b": p[1]})
     netcdf_packed(xarray)
@@ -135,12 +135,12 @@ def netcdf_packed(xarray):
         assert got.dtype == ("f4" if name in ("small", "turned", "bounded", "never", "plain") else "f8"), (name, got.dtype)
         assert (np.isnan(got) == np.ma.getmaskarray(values) | np.isnan(np.ma.filled(values.astype("f8"), np.nan))).all(), name
         np.testing.assert_allclose(got[~np.isnan(got)], np.ma.compressed(np.ma.masked_invalid(values)), rtol=1e-6, err_msg=name)
-    assert "'plain'" not in said and "'bounded' that stand for none become NaN: valid_min -1" in said, said
+    assert "'plain'" not in said and "'bounded' marked as missing become NaN: valid_min -1" in said, said
     fields = {name: (("y", "x"), np.where(p[0] > 1, np.float32(1e20), p[0])) for name in "uv"}
     xarray.Dataset(fields).to_netcdf("unmarked.nc", encoding={name: {"_FillValue": None} for name in "uv"})
     said = converted("unmarked.nc", "unmarked.bricks")
     count = int((p[0] > 1).sum())
-    assert f"'u' has {count} values of 1.00000002e+20, which perhaps stand for none; --fill=1.00000002e+20 makes them NaN" in said, said
+    assert f"'u' has {count} values of 1.00000002e+20, which may mark missing data; use --fill=1.00000002e+20 to replace them by NaN" in said, said
     assert "warning" not in converted("unmarked.nc", "unmarked.bricks", "--replace", "--fill=1e20")
     land = np.stack([np.where(p[0] > 1, np.float32(np.nan), p[0])] * 2, -1)[None]
     bricks_are("unmarked.bricks", land, None, 0, "velocity")
@@ -161,19 +161,19 @@ def netcdf_clocks(xarray):
     write("day_0.nc", [0.0, 0.5], "days since 2004-02-28", "noleap")
     write("day_1.nc", [0.0, 12.0], "hours since 2004-03-01 00:00", "noleap")
     said = converted("day_*.nc", "day.bricks.series")
-    assert "coordinates of 'x' (km), 'y' (km) become those of the velocity, in m s-1" in said, said
+    assert "coordinates of 'x' (km), 'y' (km) are converted to the unit of the velocity, m s-1" in said, said
     with flow.open("day.bricks.series") as days:
         assert days.times.tolist() == [0, 43200, 86400, 129600], days.times
         assert days.spacing == (500, 1000, 1) and days.dtype == np.float32
         np.testing.assert_allclose(days.path_lines([[100.0, 0, 0]], end_time=400).ends[0], [300, 200, 0], rtol=1e-9)
-    assert "times are in 'days since 2004-02-28' and 'u' in 'm s-1': an .idx has no units" in converted("day_*.nc", "day.idx")
+    assert "times are in 'days since 2004-02-28', but 'u' in 'm s-1': an .idx file has no units" in converted("day_*.nc", "day.idx")
     with idx.open("day.idx") as dataset:
         assert dataset.times == [0, 0.5, 1, 1.5], dataset.times
     write("day_1.nc", [0.0, 1.0], "days since 2004-03-01", "standard")
-    stopped("day_*.nc", "left.bricks.series", says="day_1.nc: times are of the calendar standard, those before of noleap; --times")
-    stopped("day_*.nc", "left.idx", says="day_1.nc: times are of the calendar standard, those before of noleap; left.idx has")
+    stopped("day_*.nc", "left.bricks.series", says="day_1.nc: times use the calendar standard, earlier ones noleap; use --times")
+    stopped("day_*.nc", "left.idx", says="day_1.nc: times use the calendar standard, earlier ones noleap; left.idx contains")
     write("day_1.nc", [0.0, 1.0], "days")
-    stopped("day_*.nc", "left.idx", says="day_1.nc: times are in 'days', those before in 'days since 2004-02-28'")
+    stopped("day_*.nc", "left.idx", says="day_1.nc: times are in 'days', earlier ones in 'days since 2004-02-28'")
     for name, day in (("one_0.nc", "2004-02-29"), ("one_1.nc", "2004-03-01")):  # one level, as scalar or as axis
         data = write(name, [0.0], f"days since {day}")
         if name == "one_1.nc":
@@ -207,7 +207,7 @@ def netcdf_clocks(xarray):
     with flow.open("months.bricks.series") as days:
         assert days.times.tolist() == [0, 30 * 86400]
     write("odd.nc", [0.0, 1.0], "days since 2000-01-01", velocity="furlong/fortnight")
-    refused("odd.nc", "n.bricks.series", says=("'u' is in 'furlong/fortnight', a unit that is not known", "--velocity-unit"))
+    refused("odd.nc", "n.bricks.series", says=("'u' has the unknown unit 'furlong/fortnight'", "--velocity-unit"))
 
 
 def netcdf_units(xarray):
@@ -219,8 +219,8 @@ def netcdf_units(xarray):
             "v": (("time", "lat", "lon"), np.full((2, 9, 36), 0.002), {"units": "m s-1", "standard_name": "northward_wind"})}
     xarray.Dataset(wind, globe).to_netcdf("globe.nc")
     said = converted("globe.nc", "globe.bricks.series")
-    assert "'u', 'v' in m s-1 over degrees become degree s-1 on a sphere of 6371000 m" in said, said
-    assert "'lon' goes round the globe: the flow is cyclic along x; --cyclic none" in said, said
+    assert "'u', 'v' in m s-1 over degrees are converted to degree s-1 on a sphere of 6371000 m" in said, said
+    assert "'lon' spans the globe: the flow is periodic along x; use --cyclic none" in said, said
     degree = np.pi / 180 * 6371000
     with flow.open("globe.bricks.series") as found:
         assert found.cyclic == (True, False, False) and found.spacing[:2] == (10, 20) and found.origin[:2] == (0, -80)
@@ -228,10 +228,10 @@ def netcdf_units(xarray):
         for (x, y, _), seed, share in zip(lines.ends, ((355, 60), (100, -40)), (0.5, np.cos(np.radians(40)))):
             assert abs(y - seed[1] - 7.2 / degree) < 1e-9, (x, y)
             assert abs(x - seed[0] - 36000 / degree / share) < 1e-3, (x, y)  # the cosine is that of the rows
-    assert "--cyclic x leads them on" in converted("globe.nc", "bounded.bricks.series", "--cyclic", "none")
+    assert "use --cyclic x to continue them" in converted("globe.nc", "bounded.bricks.series", "--cyclic", "none")
     xarray.Dataset({name: each[:1] + (np.concatenate([each[1], each[1][..., :1]], -1),) + each[2:] for name, each in wind.items()}, {
         **globe, "lon": ("lon", np.arange(37) * 10.0, {"units": "degrees_east"})}).to_netcdf("closed.nc")
-    assert "the last sample along 'lon' is the first one again and is left out" in converted("closed.nc", "closed.bricks.series")
+    assert "the last sample along 'lon' repeats the first one and is skipped" in converted("closed.nc", "closed.bricks.series")
     for number in range(2):
         with open(f"closed_{number:04}.bricks", "rb") as found, open(f"globe_{number:04}.bricks", "rb") as wanted:
             assert found.read() == wanted.read()
@@ -245,7 +245,7 @@ def netcdf_units(xarray):
     assert "at the poles" in converted("poles.nc", "poles.bricks.series")
     swapped = {"u": wind["v"], "v": wind["u"]}
     xarray.Dataset(swapped, globe).to_netcdf("swapped.nc")
-    refused("swapped.nc", "n.bricks.series", says=("'u' is northward_wind and would be along the axis 'lon'",))
+    refused("swapped.nc", "n.bricks.series", says=("'u' is northward_wind, but would be along the axis 'lon'",))
     xarray.Dataset(wind, {**globe, "lon": ("lon", np.arange(36) * 10.0, {"units": "m"})}).to_netcdf("mixed.nc")
     with_unit = converted("mixed.nc", "mixed.bricks.series", "--coordinate-unit", "m")
     assert "degree" not in with_unit, with_unit
@@ -257,7 +257,7 @@ def netcdf_units(xarray):
     sea = {name: (dims, np.full((2, 5, 6, 7), value, "f4"), {"units": unit}) for name, value, unit in (
         ("u", 0, "m s-1"), ("v", 0, "m s-1"), ("w", 0.5, "cm/s"))}
     xarray.Dataset(sea, deep).to_netcdf("sea.nc")
-    refused("sea.nc", "n.bricks.series", says=("'w' does not say whether it is positive upward or downward", "--vertical"))
+    refused("sea.nc", "n.bricks.series", says=("'w' does not declare whether it is positive upward or downward", "--vertical"))
     sea["w"][2]["standard_name"] = "upward_sea_water_velocity"
     xarray.Dataset(sea, deep).to_netcdf("sea.nc")
     for options, end in (((), 2), (("--vertical", "down"), 38)):
@@ -292,7 +292,7 @@ def netcdf_axes(xarray):
                         **{each: (("time_counter", "y", "x"), field[:2], about) for each in "uv"}},
                        {"time_counter": ("time_counter", [0.0, 1.0], {"units": "days since 1950-01-01"})}).to_netcdf(name)
     for end in ("bricks.series", "idx"):
-        refused("nemo.nc", f"n.{end}", "--arrays", "u,v", says=("lies on a curvilinear grid, whose samples are at 'nav_lat', 'nav_lon'",))
+        refused("nemo.nc", f"n.{end}", "--arrays", "u,v", says=("is a curvilinear grid with samples at 'nav_lat', 'nav_lon'",))
     converted("nemo.nc", "nemo.idx", "--arrays", "u,v", "--spacing", "1,1,1")
     converted("straight.nc", "straight.idx", "--arrays", "u")
     with idx.open("straight.idx") as dataset:
@@ -301,7 +301,7 @@ def netcdf_axes(xarray):
         group = file.createGroup("ocean")
         group.createDimension("y", 4), group.createDimension("x", 6)
         group.createVariable("a", "f4", ("y", "x"))[:] = field[0]
-    refused("groups.nc", "n.idx", says=("of which --group reads one: 'ocean'",))
+    refused("groups.nc", "n.idx", says=("one of which --group selects: 'ocean'",))
     converted("groups.nc", "groups.idx", "--group", "ocean")
     same("groups.idx", {"a": field[0]})
     staggered = xarray.Dataset({"u": (("y", "xu"), p[0]), "v": (("yv", "x"), p[0])})
@@ -343,7 +343,7 @@ same("all.idx", {"p": p, "v": v, "k": k, "flag": (p > 0).view("u1"), "half": p.a
 with open("turned.idx", "w") as file:  # the samples of all.idx
     file.write(open("all.idx").read().split("(physic_box)")[0].split("(logic_to_physic)")[0]
                + "(logic_to_physic)\n0 -1 0 0 1 0 0 0 0 0 1 0 0 0 0 1\n")
-assert "samples lie at their logical coordinates" in converted("turned.idx", "straight.idx")
+assert "samples are placed at their logical coordinates" in converted("turned.idx", "straight.idx")
 converted("all.npz", "some.idx", "--arrays", "k", "--dialect", "pidx")
 same("some.idx", {"k": k}, 4, 0.25, (0, 0, 8), (1, 2, 4))
 for step in range(3):
@@ -363,9 +363,9 @@ said = converted("words.npz", "words.idx")
 assert "'text' is not written" in said and "'a b/c' becomes the field 'a_b_c'" in said, said
 same("words.idx", {"p": p, "a_b_c": p * 2})
 np.savez("shapes.npz", p=p, q=p[1:])
-refused("shapes.npz", "n.idx", says=("different shapes", "--arrays"))
+refused("shapes.npz", "n.idx", says=("differ in shape", "--arrays"))
 converted("shapes.npz", "shapes.idx", "--arrays", "q")
-refused("shapes.npz", "n.idx", "--arrays", "r", says=("there is no field 'r'; there are 'p', 'q'",))
+refused("shapes.npz", "n.idx", "--arrays", "r", says=("unknown field 'r'; available: 'p', 'q'",))
 put("cut.npy", open("p.npy", "rb").read()[:-5])
 refused("cut.npy", "n.idx", says=("cut.npy: ",))
 np.save("objects.npy", np.array([[1, "a"]], object), allow_pickle=True)
@@ -379,7 +379,7 @@ put("head.dat", b"12345" + v.astype(">f8").tobytes())
 converted("head.dat", "h.idx", "--format", "raw", "--dimensions", "21,14,9", "--type", "float64[3]", "--byte-order", "big", "--skip", 5)
 same("h.idx", {"head": v})
 refused("head.dat", "n.idx", "--format", "raw", "--dimensions", "21,14,9", "--type", "float64[3]",
-        says=("has 63509 bytes; 21x14x9 of float64[3] are 63504",))
+        says=("has 63509 bytes; 21x14x9 of float64[3] need 63504",))
 refused("head.dat", "n.idx", "--format", "raw", says=("--dimensions",))
 refused("head.dat", "n.idx", "--format", "raw", "--dimensions", "21,14,0", code=2)
 refused("p.npy", "n.idx", "--type", "uint8", says=("the format npy",))
@@ -425,7 +425,7 @@ if h5py:
     same("packed.idx", {"p": packed})
     converted("packed.h5", "packed.idx", "--stored")
     same("packed.idx", {"p": np.arange(24, dtype="i2").reshape(4, 6)})
-    refused("s.h5", "n.idx", "--map", "p=/cycle_*/q", says=("nothing in the file is called so",))
+    refused("s.h5", "n.idx", "--map", "p=/cycle_*/q", says=("no name in the file matches",))
     put("cut.h5", open("a.h5", "rb").read()[:2000])
     refused("cut.h5", "n.idx", says=("cut.h5: ",))
 
@@ -442,7 +442,7 @@ with flow.open("wind.bricks.series") as series:
     assert series.times.tolist() == [0.5, 0.75]
 converted("wind.idx", "one.bricks", "--arrays", "w,u", "--steps", 1)
 bricks_are("one.bricks", np.stack([uvw["w"], uvw["u"]], -1), 0.75, 3, "velocity", **place)
-refused("wind.idx", "one.bricks", "--arrays", "u,v", "--steps", 1, says=("is there already", "--replace"))
+refused("wind.idx", "one.bricks", "--arrays", "u,v", "--steps", 1, says=("already exists", "--replace"))
 converted("wind.idx", "one.bricks", "--arrays", "u,v", "--steps", 0, "--replace", "--times", "8")
 bricks_are("one.bricks", np.stack([uvw["u"], uvw["v"]], -1), 8.0, 0, "velocity", **place)
 refused("wind.idx", "n.bricks", "--arrays", "wind", says=("2 steps",))
@@ -460,7 +460,7 @@ for names in (("energy", "density"), ("u", "w"), ("ux", "vy"), ("wu", "wv", "p")
     np.savez("no_parts.npz", **dict(zip(names, uvw.values())))
     refused("no_parts.npz", "n.bricks", says=("no_parts.npz: no velocity", names[0], "--arrays"))
     converted("no_parts.npz", "parts.bricks", "--replace", "--arrays", ",".join(names))
-refused("wind.idx", "n.bricks.series", "--arrays", "wind", "--times", "2,1", says=("1.0 behind 2.0",))
+refused("wind.idx", "n.bricks.series", "--arrays", "wind", "--times", "2,1", says=("1.0 after 2.0",))
 refused("wind.idx", "n.bricks.series", "--arrays", "wind", "--codec", "zip", code=2)
 converted("head.dat", "h.bricks.series", "--format", "raw", "--dimensions", "21,14,9", "--type", "float64[3]", "--byte-order", "big",
           "--skip", 5, "--origin=-1,0,1")
@@ -503,11 +503,11 @@ refused("p.npy", "p%d.idx", says=("the name",))
 put("nothing.npy", b"")
 refused("nothing.npy", "n.idx", says=("is empty",))
 put("unknown.xyz", b"abc")
-refused("unknown.xyz", "n.idx", says=("of no format",))
+refused("unknown.xyz", "n.idx", says=("no format known",))
 # Steps that were whole stay when a later one fails, and the line says so.
 np.savez("t_99.npz", p=p[1:])
 code, _, err = command("t_0.npz", "t_99.npz", "u.idx")
-assert code == 3 and "u.idx has what was whole when it failed: step 0" in err, err
+assert code == 3 and "u.idx contains what was complete when it failed: step 0" in err, err
 same("u.idx", {"p": p})
 # One's own format, and the function.
 put("mine.py", "import numpy as np\nfrom parabat.convert import Fields, Format, Step\n"

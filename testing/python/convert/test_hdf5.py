@@ -85,7 +85,7 @@ for words in (["snap_00*.hdf5"], ["snap_001.2.hdf5", "snap_002.0.hdf5", "--jobs"
     assert not os.path.exists("snap_PartType1_0002.bat")
 
 os.rename("snap_001.1.hdf5", "away")
-refused("snap_001.0.hdf5", "bad.bat", says=["one of 3 files of a snapshot, of which snap_001.1.hdf5 is not there"])
+refused("snap_001.0.hdf5", "bad.bat", says=["one of 3 files of a snapshot, but snap_001.1.hdf5 is missing"])
 os.rename("away", "snap_001.1.hdf5")
 for total, says in (([0, 500, 0, 0, 5 * 2 ** 32, 0], ["PartType4: the header claims 21474836480 particles"]),
                     ([0, 500, 0, 0, 999, 0], ["claims 999 particles", "3 files have 1000"])):
@@ -97,7 +97,7 @@ refused("snap_001.0.hdf5", "bad.bat", says=["snap_001.2.hdf5: PartType4/Velociti
 snapshot("claims.hdf5", {"PartType0": gas}, header={"NumPart_ThisFile": np.array([2 ** 31 - 1, 0, 0, 0, 0, 0])})
 refused("claims.hdf5", "bad.bat", says=["claims.hdf5: /PartType0/", "the header claims 2147483647 particles"])
 snapshot("claims.hdf5", {"PartType0": gas}, header={"NumPart_ThisFile": np.array([2000, 7, 0, 0, 0, 0])})
-refused("claims.hdf5", "bad.bat", says=["claims 7 particles of PartType1, which is not there"])
+refused("claims.hdf5", "bad.bat", says=["claims 7 particles of PartType1, which is missing"])
 snapshot("places.hdf5", {"PartType0": {name: gas[name] for name in ("ParticleIDs", "Masses")}})
 refused("places.hdf5", "bad.bat", says=["PartType0: has no Coordinates"])
 snapshot("empty.hdf5", {})
@@ -120,18 +120,18 @@ with h5py.File("virtual.hdf5", "w") as file:
     file.create_virtual_dataset("PartType0/Coordinates", layout)
     file["PartType0/ParticleIDs"] = gas["ParticleIDs"]
 refused("virtual.hdf5", "bad.bat", says=[
-    "PartType0: has no Coordinates; /PartType0/Coordinates: is put together from arrays in the file 'swift_0000.hdf5', which --follow-links"])
-assert "note: virtual.hdf5: /PartType0/Coordinates: is put together from arrays in the file 'swift_0000.hdf5', which is read" in (
+    "PartType0: has no Coordinates; /PartType0/Coordinates: combines arrays in the file 'swift_0000.hdf5'; use --follow-links"])
+assert "note: virtual.hdf5: /PartType0/Coordinates: combines arrays in the file 'swift_0000.hdf5', which is read" in (
     converted("virtual.hdf5", "virtual.bat", "--follow-links"))
 same("virtual_PartType0.bat", gas["Coordinates"], {"ParticleIDs": gas["ParticleIDs"]}, "ParticleIDs")
 os.rename("swift_0000.hdf5", "away")
-refused("virtual.hdf5", "bad.bat", "--follow-links", says=["put together from files of which swift_0000.hdf5 is not there"])
+refused("virtual.hdf5", "bad.bat", "--follow-links", says=["combines files, but swift_0000.hdf5 does not exist"])
 os.rename("away", "swift_0000.hdf5")
 layout[:] = h5py.VirtualSource("swift_0000.hdf5", "PartType0/Nothing", (2000, 3))
 with h5py.File("virtual.hdf5", "a") as file:
     del file["PartType0/Coordinates"]
     file.create_virtual_dataset("PartType0/Coordinates", layout)
-refused("virtual.hdf5", "bad.bat", "--follow-links", says=["of which PartType0/Nothing is not in swift_0000.hdf5"])
+refused("virtual.hdf5", "bad.bat", "--follow-links", says=["combines arrays, but PartType0/Nothing is not in swift_0000.hdf5"])
 
 # --- H5Part
 xyz = [random.normal(size=(n, 3)) for n in (100, 0, 70)]
@@ -151,7 +151,7 @@ with h5py.File("run.h5part", "a") as file:
     del file["Step#10/z"]
     file["Step#10/z"] = xyz[2][:50, 2]
 for jobs in "12":
-    refused("run.h5part", "bad.bat", "--jobs", jobs, says=["run.h5part: /Step#10/z: 50 values; the others have 70"])
+    refused("run.h5part", "bad.bat", "--jobs", jobs, says=["run.h5part: /Step#10/z: 50 values, but the others have 70"])
 with h5py.File("run.h5part", "a") as file:
     del file["Step#10/z"]
 refused("run.h5part", "bad.bat", "--steps", "2", says=["no positions", "'id', 'x', 'y'"])
@@ -183,8 +183,8 @@ for number, charge in enumerate((None, 0.0, None, 1.0, None)):
     same(f"increments_{number:04}.bat", xyz[0], {"id": ids[0], **({} if charge is None else {
         "charge": np.full(len(ids[0]), charge)})}, step=10 * number)
 converted("increments.h5md", "increments.bat", "--species", "all", "--steps", "0")  # the only one may be named too
-refused("increments.h5md", "bad.bat", "--species", "some", says=["there is no species 'some'; there are 'all'"])
-assert "'charge' is not written: it has no value of step 3" in converted("run.h5md", "h5md.bat")
+refused("increments.h5md", "bad.bat", "--species", "some", says=["unknown species 'some'; available: 'all'"])
+assert "'charge' is not written: it has no value for step 3" in converted("run.h5md", "h5md.bat")
 about = same("h5md_ions_0000.bat", xyz[0].astype("f4"), {"id": ids[0]}, time=0.5, step=3)
 about = same("h5md_water_0001.bat", (xyz[0] + 1).astype("f4"), {"id": ids[0], "charge": xyz[0][:, 0]}, time=1.0, step=6)
 assert json.loads(about)["h5md"]["box"]["edges"] == [4, 5, 6], about
@@ -205,12 +205,12 @@ converted("any.h5", "mapped.bat", *mapping)
 for step, number in enumerate((1, 20)):
     same(f"mapped_000{step}.bat", xyz[0] * number, {"id": ids[0], "v": xyz[0][:, 1:], "flag": np.arange(100, dtype="u1")},
          step=number)
-for words, says in ((["--map", "id=flags"], ["does not name positions"]),
-                    (["--map", "positions=/run/out_*/q"], ["nothing in the file is called so"]),
+for words, says in ((["--map", "id=flags"], ["positions is missing"]),
+                    (["--map", "positions=/run/out_*/q"], ["no name in the file matches"]),
                     (["--map", "positions=/run"], ["/run is a group"]),
-                    (["--map", "positions=/here"], ["there is no /here; there are 'flags', 'run'"]),
+                    (["--map", "positions=/here"], ["unknown path /here; available: 'flags', 'run'"]),
                     (["--map", "positions=/run/out_1/r", "--map", "id=/run/out_1/ids,flags"], ["differ in shape or type"]),
-                    (["--map", "positions=/run/out_1/ids"], ["positions of the shape (100,)"])):
+                    (["--map", "positions=/run/out_1/ids"], ["positions with shape (100,)"])):
     refused("any.h5", "bad.bat", *words, says=["any.h5: " if "name pos" not in says[0] else "", *says])
 with h5py.File("nothing.h5", "w") as file:
     file["a"] = ids[0]
@@ -236,7 +236,7 @@ with h5py.File("run_pmd.h5", "w") as file:
             charge = group.create_group("charge")
             charge.attrs["value"], charge.attrs["shape"], charge.attrs["unitSI"] = -1.0, np.array([100]), 1.6e-19
 said = converted("run_pmd.h5", "pmd.bat", "--jobs", "2")
-assert "iterations that are not finished are not written: 300" in said, said
+assert "unfinished iterations are not written: 300" in said, said
 wanted = {"momentum": xyz[0], "id": ids[0].astype("u8"), "charge": np.full(100, -1.0)}
 for i, number in enumerate((100, 200)):
     places = (xyz[0] * number).astype("f4")
@@ -255,7 +255,7 @@ with h5py.File("run_pmd.h5", "a") as file:
             del file[f"data/100/particles/ions/{record}/{name}"]
             node = file.create_group(f"data/100/particles/ions/{record}/{name}")
             node.attrs["value"], node.attrs["shape"] = 1.0, np.array([2 ** 50])
-refused("run_pmd.h5", "bad.bat", says=["1125899906842624 values", "the memory of this machine"])
+refused("run_pmd.h5", "bad.bat", says=["1125899906842624 values", "the free memory of this machine"])
 refused("run_pmd.h5", "bad.bat", "--species", "muons", "--steps", "1", says=["no species muons"])
 # Two groups that would get one name.
 with h5py.File("clash.h5", "w") as file:
@@ -348,8 +348,8 @@ with h5py.File("secret.h5", "w") as file:
     file["secret"] = SECRET
 put("secret.bin", bytes(16) + SECRET.tobytes())
 WAYS = {external: "external link to /secret in the file secret.h5", stored_elsewhere: "has its values in the file 'secret.bin'",
-        virtual: "is put together from arrays in the file 'secret.h5'", soft_to_external: "external link to / in the file secret.h5",
-        virtual_here: "external link to /secret in the file secret.h5", looping: "leads back to itself"}
+        virtual: "combines arrays in the file 'secret.h5'", soft_to_external: "external link to / in the file secret.h5",
+        virtual_here: "external link to /secret in the file secret.h5", looping: "circular link"}
 for make, name, key in ((any_file, "out.h5", "id"), (gadget_file, "out.hdf5", "ParticleIDs"), (h5part_file, "out.h5part", "id"),
                         (h5md_file, "out.h5md", "id"), (openpmd_file, "out_pmd.h5", "id")):
     result = {"out.hdf5": "out_PartType0.bat", "out_pmd.h5": "out_all.bat"}.get(name, "out.bat")
@@ -368,16 +368,16 @@ for make, name, key in ((any_file, "out.h5", "id"), (gadget_file, "out.hdf5", "P
             same(result, xyz[0], {key: ids[0], "mass": SECRET}, key, time, step)
             refused(name, "bad.bat", "--arrays", "mass", says=[words, "--follow-links"])
         elif make is any_file:
-            assert "/g/nowhere: is a link that leads nowhere" in converted(name, "out.bat", "--arrays", "id")
+            assert "/g/nowhere: is a broken link" in converted(name, "out.bat", "--arrays", "id")
 # Single values, links without end, which are named up to a number.
 any_file("out.h5", lambda file, path: file.__setitem__("g/one", 5.0))
 assert "'one' is not written: it is a single value" in converted("out.h5", "out.bat")
 any_file("out.h5", lambda file, path: [file.__setitem__(f"g/l{i}", h5py.SoftLink(f"/g/l{i + 1}")) for i in range(300)])
 said = converted("out.h5", "out.bat")
-assert said.count("leads back to itself") == 20 and said.count("more links are left out") == 1, said
+assert said.count("circular link") == 20 and said.count("more links are skipped") == 1, said
 # What is needed; a mapping; what a file of another kind would be waited for; grids.
 any_file("out.h5", virtual)
-refused("out.h5", "bad.bat", "--map", "positions=g/x,g/y,g/mass", says=["/g/mass: is put together", "--follow-links reads"])
+refused("out.h5", "bad.bat", "--map", "positions=g/x,g/y,g/mass", says=["/g/mass: combines", "use --follow-links to read"])
 converted("out.h5", "out.bat", "--map", "positions=g/x,g/y,g/mass", "--follow-links")
 os.mkfifo("pipe.h5")
 any_file("out.h5", lambda file, path: file.__setitem__(path, h5py.ExternalLink("pipe.h5", "/a")))
@@ -387,15 +387,15 @@ os.remove("pipe.h5")
 refused("out.h5", "bad.bat", "--follow-links", says=["/g/mass: is an external link to /a in the file pipe.h5, which cannot be opened"])
 put("secret.bin", bytes(16) + SECRET.tobytes()[:-1])
 any_file("out.h5", stored_elsewhere)
-refused("out.h5", "bad.bat", "--follow-links", says=["/g/mass: has 800 of its bytes in secret.bin, from byte 16 on; that file has 815"])
-refused(put("out.csv", "x,y,z\n1,2,3\n"), "bad.bat", "--follow-links", says=["the format table", "does not take it"])
+refused("out.h5", "bad.bat", "--follow-links", says=["/g/mass: has 800 of its bytes in secret.bin, from byte 16, but that file has 815"])
+refused(put("out.csv", "x,y,z\n1,2,3\n"), "bad.bat", "--follow-links", says=["the format table", "does not support it"])
 with h5py.File("grid.h5", "w") as file:
     file["a"], file["b"] = np.ones((4, 5)), h5py.ExternalLink("grid2.h5", "/b")
     file["loop"] = h5py.SoftLink("/loop")
 with h5py.File("grid2.h5", "w") as file:
     file["b"] = np.ones((4, 5))
 said = converted("grid.h5", "grid.idx")
-assert "/b: is an external link" in said and "/loop: is a link that leads back" in said, said
+assert "/b: is an external link" in said and "/loop: is a circular link" in said, said
 with parabat.idx.open("grid.idx") as grid:
     assert list(grid.fields) == ["a"]
 assert "which is read" in converted("grid.h5", "grid.idx", "--follow-links")

@@ -150,7 +150,7 @@ same("chosen.bat", fractions * [1, 1, 0], {"id": ids, "zu": fractions[:, 2]}, st
 put("texts.dump", dump(0, "id element x y z type", [
     ("1", "O", "1", "2", "3", "1"), ("2", "H", "inf", "nan", "-1e-320", "1.5"), ("3", "H", "+1", "2.", ".5", "7")]))
 said = converted("texts.dump", "texts.bat")
-assert "'element' becomes numbers" in said and "'type' has '1.5' and becomes float64" in said, said
+assert "'element' is converted to numbers" in said and "'type' contains '1.5' and becomes float64" in said, said
 about = same("texts.bat", np.array([[1, 2, 3], [np.inf, np.nan, -1e-320], [1, 2, 0.5]]), {
     "id": np.array([1, 2, 3]), "element": np.array([1, 0, 0], "i4"), "type": np.array([1, 1.5, 7])}, step=0)
 assert json.loads(about)["lammps"]["texts"] == {"element": ["H", "O"]}, about
@@ -195,14 +195,14 @@ for order in "<>":
 good = dump(0, "id x y z", [("1", "1", "2", "3"), ("2", "4", "5", "6")])
 for name, content, says in (
         ("cut", good.replace("1 1 2 3", "1 1.125 2.125 3.125")[:-4], ["line 11", "3 values instead of 4"]),
-        ("cut_line", good[:good.index("2 4")], ["claims 2 atoms", "cut or damaged"]),
+        ("cut_line", good[:good.index("2 4")], ["claims 2 atoms", "truncated or damaged"]),
         ("cut_second", good + dump(5, "id x y z", [("1", "1.25", "2.25", "3.25")] * 30)[:-36], ["timestep 5", "ends after 28"]),
         ("cut_header", good + "ITEM: TIMESTEP\n5\nITEM: NUM", ["line 14", "ITEM: NUM"]),
         ("more", good.replace("ATOMS\n2", "ATOMS\n1"), ["instead of an ITEM", "more lines than atoms"]),
         ("fewer", good.replace("ATOMS\n2", "ATOMS\n3") + good, ["'ITEM: TIMESTEP' after 2 of 3 atoms"]),
-        ("word", good.replace("4 5 6", "4 five 6"), ["line 11", "'five' in column 'y' is no number"]),
-        ("huge", good.replace("4 5 6", "4 1e999 6"), ["'1e999' in column 'y' is no number"]),
-        ("id", good.replace("2 4 5", "99999999999999999999 4 5"), ["is no integer of 64 bits"]),
+        ("word", good.replace("4 5 6", "4 five 6"), ["line 11", "'five' in column 'y' is not a valid number"]),
+        ("huge", good.replace("4 5 6", "4 1e999 6"), ["'1e999' in column 'y' is not a valid number"]),
+        ("id", good.replace("2 4 5", "99999999999999999999 4 5"), ["is not a valid integer of 64 bits"]),
         ("wide", good.replace("4 5 6", "4 5 6 7"), ["5 values instead of 4"]),
         ("billions", good.replace("ATOMS\n2", "ATOMS\n9000000000000"), ["claims 9000000000000 atoms"]),
         ("negative", good.replace("ATOMS\n2", "ATOMS\n-2"), ["-2 atoms"]),
@@ -218,14 +218,14 @@ refused(put("billions.gz", gzip.compress(good.replace("ATOMS\n2", "ATOMS\n900000
         says=["ends after 2 of 9000000000000 atoms"])
 step = binary(3, "id type x y z q", table)
 for name, content, says in (
-        ("cut", step[:-80], ["claims 100 atoms", "cut or damaged"]),
+        ("cut", step[:-80], ["claims 100 atoms", "truncated or damaged"]),
         ("cut_value", step[:-1], ["ends at byte"]),
         ("cut_header", step[:60], ["within"]),
-        ("second", step + step[:-99], ["cut or damaged"]),
-        ("garbage", step + b"123", ["no step of a binary dump"]),
+        ("second", step + step[:-99], ["truncated or damaged"]),
+        ("garbage", step + b"123", ["expected a step of a binary dump"]),
         ("width", binary(3, "id type x y z q", table, width=7), ["7 values for each atom, but 6 names"]),
         ("billions", binary(3, "id type x y z q", table, count=2 ** 60), ["claims 1152921504606846976 atoms"]),
-        ("fewer", binary(3, "id type x y z q", table, count=99), ["a piece of"])):
+        ("fewer", binary(3, "id type x y z q", table, count=99), ["a piece has"])):
     refused(put(f"{name}.bin", content), "bad.bat", says=[f"{name}.bin: ", *says])
 # Of a pattern, what is whole stays, and is said; of the bad file nothing is left.
 shutil.copy("all.lammpstrj", "p1.dump")
@@ -240,18 +240,18 @@ for jobs in ("1", "2"):
     assert all(name in [f"p_000{i}.bat" for i in range(4)] for name in left), left
     assert not any(".tmp" in name or "leaves" in name for name in left), left
     if jobs == "1":
-        assert len(left) == 4 and "4 datasets of other inputs are whole and stay: p_0000.bat ... p_0003.bat" in err, err
+        assert len(left) == 4 and "4 datasets of other inputs are complete and kept: p_0000.bat ... p_0003.bat" in err, err
     for name in left:
         os.unlink(name)
 refused("nothing*.dump", "bad.bat", says=["none matches the pattern"])
 refused("all.lammpstrj", "folder/that/is/not/there.bat", says=["does not exist"])
-refused("all.lammpstrj", "bad.bat", "--arrays", "mass", says=["there is no attribute 'mass'", "'q'"])
-refused("all.lammpstrj", "bad.bat", "--species", "H", says=["does not name species"])
-refused("all.lammpstrj", "bad.bat", "--map", "a=b", says=["--map", "does not take it"])
+refused("all.lammpstrj", "bad.bat", "--arrays", "mass", says=["unknown attribute 'mass'", "'q'"])
+refused("all.lammpstrj", "bad.bat", "--species", "H", says=["has no species names"])
+refused("all.lammpstrj", "bad.bat", "--map", "a=b", says=["--map", "does not support it"])
 refused("all.lammpstrj", "bad.txt", code=2, says=["must end in .bat"])
-refused("all.lammpstrj", "bad.bat", "--steps", "9:", says=["no steps that --steps chooses"])
+refused("all.lammpstrj", "bad.bat", "--steps", "9:", says=["no steps selected by --steps"])
 put("input.bat", good)
-refused("input.bat", "input.bat", says=["is an input and is not written over"])
+refused("input.bat", "input.bat", says=["is an input and cannot be overwritten"])
 
 if len(sys.argv) > 1:
     SCRIPT = """
@@ -305,7 +305,7 @@ run 10
 # Integers that a column with fractions cannot hold are no others instead; elsewhere it is said.
 for rows in ([[str(BIG), "1", "2", "3"], ["1.5", "4", "5", "6"]], [["1e3", "1", "2", "3"], [str(BIG), "4", "5", "6"]]):
     put("mixed.dump", dump(1, "id x y z", rows))
-    refused("mixed.dump", "bad.bat", says=["column 'id'", str(BIG), "no type holds"])
+    refused("mixed.dump", "bad.bat", says=["column 'id'", str(BIG), "no type can represent"])
 put("tags.dump", dump(1, "id c_tag x y z", [["1", str(BIG + 2), "1", "2", "3"], ["2", "0.5", "4", "5", "6"]]))
 assert "rounds " + str(BIG + 2) in converted("tags.dump", "tags.bat")
 

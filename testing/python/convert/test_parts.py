@@ -57,7 +57,7 @@ rows[-1] = rows[-1].rsplit(" ", 1)[0] + " 0.25"
 text = dump(5, rows) + dump(6, rows[:100])
 put("two.dump", text)
 put("two.dump.gz", gzip.compress(text.encode(), 1))
-assert any("'i_flag' has '0.25'" in remark for remark in alike_in_parts(["two.dump"], ["_0000", "_0001"]))
+assert any("'i_flag' contains '0.25'" in remark for remark in alike_in_parts(["two.dump"], ["_0000", "_0001"]))
 alike_in_parts(["two.dump.gz"], ["_0000", "_0001"], steps=slice(0, 2))
 assert is_in_parts("lammps", "two.dump")
 width, third = 5, N // 3
@@ -147,7 +147,7 @@ if h5py:
     assert job.room() == running.LEAST_ROOM
     running.resident = room
     assert peak() > 2 * LIMIT  # else the limit above would say nothing
-    refused("large.h5", "bad.bat", "--memory", "20M", says=["argument --memory: 20M; the program itself has"])
+    refused("large.h5", "bad.bat", "--memory", "20M", says=["argument --memory: 20M; the program itself needs"])
 
 # Values of which the parts have others, as lists of Parquet may be.
 put("others.py", '''
@@ -166,7 +166,7 @@ FORMAT = Format("others", "parts that differ", steps)
 ''')
 with in_small_parts():
     said = converted("xyz.npy", "others.bat", "--format", "others.py")
-assert all(f"'{name}' is not written: not all particles have it alike" in said for name in ("shape", "some")), said
+assert all(f"'{name}' is not written: some particles do not have it in the same form" in said for name in ("shape", "some")), said
 with parabat.open("others.bat") as dataset:
     assert {name: about.dtype for name, about in dataset.attributes.items()} == {
         "same": np.float64, "kind": np.float64} and len(dataset) == 12, dataset

@@ -30,7 +30,7 @@ refused(put("cut.ply", text[:-40]), "bad.bat", says=["cut.ply: ", "vert"])
 for content in (header.encode() + rows, text.encode()):
     content = content.replace(b"vertex 500", b"vertex 9000000000")
     refused(put("billions.ply", content), "bad.bat", says=["claims 9000000000 vertices"])
-refused(put("twice.ply", header.replace("id", "x").encode() + rows), "bad.bat", says=["two properties of the same name"])
+refused(put("twice.ply", header.replace("id", "x").encode() + rows), "bad.bat", says=["two properties with the same name"])
 refused(put("places.ply", header.replace("double z", "double w").encode() + rows), "bad.bat", says=["no property 'z'"])
 
 try:
@@ -120,4 +120,4 @@ if h5py is not None:
             converted("a.vtkhdf", "hdf.bat")
         same("hdf.bat", xyz, {"id": big, "mass": xyz[:, 0]})
 put("steps.pvd", '<VTKFile type="Collection"><Collection><DataSet timestep="1" file="b.vtp"/></Collection></VTKFile>')
-refused("steps.pvd", "bad.bat", says=["steps.pvd: lists b.vtp, which is not there"])
+refused("steps.pvd", "bad.bat", says=["steps.pvd: lists b.vtp, which does not exist"])

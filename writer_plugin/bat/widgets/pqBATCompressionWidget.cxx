@@ -77,14 +77,14 @@ pqBATCompressionWidget::pqBATCompressionWidget(
   this->Method->addItem(tr("None"));
   this->Method->addItem(tr("Lossless"));
   this->Method->addItem(tr("Bounded"));
-  this->Method->setItemData(None, tr("Values are stored as they are"), Qt::ToolTipRole);
+  this->Method->setItemData(None, tr("Values are stored unchanged"), Qt::ToolTipRole);
   this->Method->setItemData(
-    Lossless, tr("Smaller files; every bit of every value is kept"), Qt::ToolTipRole);
+    Lossless, tr("Smaller files; every bit of every value is preserved"), Qt::ToolTipRole);
   this->Method->setItemData(Bounded,
-    tr("Smaller still: values of the arrays that have a bound may differ by it, all others are "
-       "kept"),
+    tr("Still smaller files: values of arrays with a bound may deviate by it, all others are "
+       "preserved"),
     Qt::ToolTipRole);
-  this->Method->setToolTip(tr("How values are stored. Writing a compressed file takes longer"));
+  this->Method->setToolTip(tr("Storage of values. Writing compressed files takes longer"));
 
   this->Table->setObjectName("Bounds");
   this->Grid->setContentsMargins(0, 0, 0, 0);
@@ -93,7 +93,7 @@ pqBATCompressionWidget::pqBATCompressionWidget(
   this->Grid->setColumnStretch(0, 1);
   this->Grid->setColumnStretch(1, 1);
   this->Grid->addWidget(new QLabel(tr("Array"), this->Table), 0, 0);
-  this->Grid->addWidget(new QLabel(tr("Largest Error"), this->Table), 0, 1, 1, 2);
+  this->Grid->addWidget(new QLabel(tr("Maximum Error"), this->Table), 0, 1, 1, 2);
   this->Note->setObjectName("BoundsNote");
   this->Note->setWordWrap(true);
   this->Note->setText(tr("No array has a bound yet: all are kept exactly, as with Lossless."));
@@ -120,7 +120,7 @@ pqBATCompressionWidget::~pqBATCompressionWidget() = default;
 // Integers are always kept exactly.
 void pqBATCompressionWidget::addRowsOfInput()
 {
-  this->addRow(Positions, tr("Of each coordinate"));
+  this->addRow(Positions, tr("Per coordinate"));
   vtkSMProxy* writer = this->proxy();
   vtkSMProperty* property = writer ? writer->GetProperty("Input") : nullptr;
   if (!property)
@@ -168,11 +168,11 @@ void pqBATCompressionWidget::addRow(const QString& array, const QString& help)
   auto* number = new pqLineEdit(this->Table);
   number->setObjectName(ObjectName(array));
   number->setPlaceholderText(tr("exact"));
-  number->setAccessibleName(tr("Largest error of %1").arg(array));
+  number->setAccessibleName(tr("Maximum error of %1").arg(array));
   number->setProperty("help", help);
   auto* unit = new QComboBox(this->Table);
   unit->setObjectName(ObjectName(array) + "_Unit");
-  unit->setAccessibleName(tr("Unit of the largest error of %1").arg(array));
+  unit->setAccessibleName(tr("Unit of the maximum error of %1").arg(array));
   unit->addItem(tr("absolute"));
   unit->addItem(tr("% of range"));
   auto* name = new QLabel(array == Positions ? tr("Positions") : array, this->Table);
@@ -303,8 +303,8 @@ void pqBATCompressionWidget::showBounds()
     const bool wrong = !text.isEmpty() && !IsBound(text);
     bat_field::markWrong(row.Number,
       wrong ? tr("'%1' is not a number above 0").arg(text) : QString(),
-      tr("Largest difference between a value and the one that is stored, such as 0.001 or 0.1%. "
-         "Empty: kept exactly. %1")
+      tr("Maximum difference between original and stored values, such as 0.001 or 0.1%. If "
+         "empty, values are exact. %1")
         .arg(row.Number->property("help").toString()));
   }
 }

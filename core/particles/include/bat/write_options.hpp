@@ -39,7 +39,7 @@ using OptionValue =
 struct OptionInfo
 {
   std::string name;     ///< e.g. "target_bytes"
-  std::string type;     ///< "flag", "whole number", "number", "word", "list of texts"
+  std::string type;     ///< "flag", "whole number", "number", "word", "list of strings"
   OptionValue standard; ///< what holds if nobody sets it; of words the text
   std::string allowed;  ///< as messages say it, e.g. "a whole number from 0 to 2147483647"
 };

@@ -16,18 +16,18 @@ import sys
 from ._common import TROUBLE, USAGE, explained, say
 
 VERBS = {
-    "info": "what files and series hold",
-    "validate": "check every checksum and every rule of the format",
-    "query": "how many particles match, their ranges, the first of them",
-    "export": "particles as .npz, .csv, .parquet or .vtp; grids as .npy, .npz or .vti",
-    "follow": "chosen particles through the steps of a series, as .csv, .npz or .vtp",
-    "diff": "whether two datasets have the same particles, in whatever order, or the same samples",
-    "convert": "files of other programs to .bat, grids to .idx, velocities on grids to .bricks.series",
-    "repack": "the same particles with other compression, bounds or indexes",
-    "web": "a folder to publish, with the viewer for browsers and the data",
-    "serve": "the viewer on a server of this machine",
-    "paraview": "start ParaView with the plugin in Python",
-    "completion": "what bash or zsh needs to complete this command",
+    "info": "show what files and series contain",
+    "validate": "verify every checksum and every rule of the format",
+    "query": "count matching particles, and show their ranges and the first of them",
+    "export": "export particles to .npz, .csv, .parquet or .vtp, grids to .npy, .npz or .vti",
+    "follow": "export the tracks of selected particles through a series to .csv, .npz or .vtp",
+    "diff": "compare two datasets: the same particles, in any order, or the same samples",
+    "convert": "convert files of other programs to .bat, grids to .idx, velocity fields to .bricks.series",
+    "repack": "rewrite particles with other compression, bounds or indexes",
+    "web": "create a folder to publish, with the browser viewer and the data",
+    "serve": "serve the viewer on this machine",
+    "paraview": "start ParaView with the Python plugin",
+    "completion": "print the command completion for bash or zsh",
 }
 
 
@@ -62,18 +62,17 @@ class _Parser(argparse.ArgumentParser):
             self._is_within = False
 
     def error(self, message):
-        say(f"{message}; '{self.prog} --help' has all arguments")
+        say(f"{message}; see '{self.prog} --help'")
         self.exit(USAGE)
 
 
 def parser_of(chosen):
     """A parser that knows the arguments of the chosen verbs."""
     parser = _Parser(
-        prog="parabat", description="Large particle data (.bat) and structured grids (.idx) on the command line.",
-        epilog="exit codes: 0 done, or yes; 1 no (validate, diff); 2 what was asked cannot be; "
-               "3 a file cannot be read or written; 130 interrupted")
+        prog="parabat", description="Work with large particle data (.bat) and structured grids (.idx) on the command line.",
+        epilog="exit codes: 0 success or yes; 1 no (validate, diff); 2 invalid request; 3 a file cannot be read or written; 130 interrupted")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
-    parser.add_argument("--debug", action="store_true", help="errors with their traceback")
+    parser.add_argument("--debug", action="store_true", help="print a traceback with errors")
     commands = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
     for verb, summary in verbs().items():
         own = commands.add_parser(verb, help=summary, description=summary[0].upper() + summary[1:] + ".")

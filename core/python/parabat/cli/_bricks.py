@@ -39,8 +39,8 @@ def tell(path, as_json):
         first, times = levels[0], [time for time, _ in found]
         when = f"time {times[0]:.6g}" + (f" to {times[-1]:.6g}" if len(times) > 1 else "")
         cyclic = " ".join(axis for axis, flag in zip("xyz", first.cyclic) if flag)
-        show(f"{path}: {' x '.join(map(str, first.points))} points, {len(found):,} level{'s' * (len(found) != 1)}, {when}")
-        show(f"  origin {_numbers(first.origin)}, spacing {_numbers(first.spacing)}" + (f", cyclic along {cyclic}" if cyclic else ""))
+        show(f"{path}: {' x '.join(map(str, first.points))} points, {len(found):,} time step{'s' * (len(found) != 1)}, {when}")
+        show(f"  origin {_numbers(first.origin)}, spacing {_numbers(first.spacing)}" + (f", periodic along {cyclic}" if cyclic else ""))
         show(f"  {', '.join(dict.fromkeys(level.field for level in levels))} {first.dtype}[{first.components}], speed up to "
               f"{max(level.max_speed for level in levels):.6g}")
         for axis in range(first.components):
@@ -70,7 +70,7 @@ def validate(path, as_json):
         print_json({"file": path, "sound": problem is None, "levels": len(found) or None, "bricks": bricks if found else None,
                     "blank_bricks": blank if found else None, "problem": problem})
     elif problem is None:
-        show(f"{path}: sound, {len(found):,} level{'s' * (len(found) != 1)} of {found[0].bricks:,} bricks, {blank:,} of all without flow")
+        show(f"{path}: valid, {len(found):,} time step{'s' * (len(found) != 1)} of {found[0].bricks:,} bricks, {blank:,} in total without flow")
     else:
         say(problem)
     return YES if problem is None else NO

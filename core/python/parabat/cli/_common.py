@@ -32,7 +32,7 @@ def explained(error, name=None):
         text = str(error) if isinstance(error, BatError) else "out of memory"
         if name and name not in text:
             text = f"{name}: {text}"
-        return TROUBLE, text if "--" in text else text + "; --quality, --box and --range ask for less"
+        return TROUBLE, text if "--" in text else text + "; use --quality, --box or --range to read less"
     if isinstance(error, BatError):
         return TROUBLE, str(error)
     if isinstance(error, BrokenPipeError):  # whoever read has enough
@@ -80,9 +80,9 @@ def steps_of(path):
     return [step.path for step in read_series(path)] if is_series(path) else [path]
 
 
-_OTHERS = {".idx": "'parabat info', 'validate', 'export' and 'diff' take grids",
-           **dict.fromkeys((".bricks", ".bricks.series"), "'parabat info' and 'validate' take these, and parabat.flow traces in them"),
-           ".tracks.bat": "'parabat info', 'validate', 'follow' and 'repack' take these"}
+_OTHERS = {".idx": "grids are supported by 'parabat info', 'validate', 'export' and 'diff'",
+           **dict.fromkeys((".bricks", ".bricks.series"), "velocity fields are supported by 'parabat info' and 'validate', and traced by parabat.flow"),
+           ".tracks.bat": "tracks files are supported by 'parabat info', 'validate', 'follow' and 'repack'"}
 
 
 @contextlib.contextmanager
@@ -93,7 +93,7 @@ def said_what_is_taken(path, verb, taken=(".bat", ".pbat", ".bat.series")):
     def advice(kind):
         ending = next((each for each in sorted(_OTHERS, key=len, reverse=True) if path.endswith(each)), None)
         more = f"; {_OTHERS[ending]}" if ending else ""
-        return f"{path}: {kind}; 'parabat {verb}' takes {', '.join(taken[:-1])} and {taken[-1]}{more}"
+        return f"{path}: {kind}; 'parabat {verb}' supports {', '.join(taken[:-1])} and {taken[-1]}{more}"
     if path.endswith(".bricks.series") and os.path.exists(path):
         refuse(advice(other_kind(path)))
     try:
@@ -101,7 +101,7 @@ def said_what_is_taken(path, verb, taken=(".bat", ".pbat", ".bat.series")):
     except BatError as error:
         own = str(error).removeprefix(f"{path}: ")
         if error.status not in (CANNOT_OPEN, NOT_A_BAT_FILE, UNSUPPORTED_VERSION) or own == str(error) or (
-                f"'parabat {verb}' takes" in own):
+                f"'parabat {verb}' supports" in own):
             raise
         kind = other_kind(path) or (own if error.status == NOT_A_BAT_FILE else None)
         if kind is None:
@@ -113,7 +113,7 @@ def open_one(path, number, verb):
     """The dataset at a path, or step `number` of a series."""
     if not is_series(path):
         if number is not None:
-            refuse(f"--step: {path} is no series")
+            refuse(f"--step: {path} is not a series")
         with said_what_is_taken(path, verb):
             return datasets.open(path)
     with said_what_is_taken(path, verb):
@@ -134,14 +134,14 @@ def _open_step(path, number, verb):
 def number_of(text, is_whole, what):
     """An integer exactly; else what is written where integers are asked for, and a float elsewhere."""
     if "_" in text:  # 1_0, which Python takes for 10
-        refuse(f"{what}: '{text.strip()}' is no number")
+        refuse(f"{what}: '{text.strip()}' is not a number")
     with contextlib.suppress(ValueError):
         return int(text)
     try:
         exact = decimal.Decimal(text.strip()) if is_whole else None
         return float(text) if exact is None or not exact.is_finite() else exact
     except (ValueError, decimal.InvalidOperation):
-        return refuse(f"{what}: '{text.strip()}' is no number")
+        return refuse(f"{what}: '{text.strip()}' is not a number")
 
 
 def names_of(text, dataset):
@@ -162,21 +162,21 @@ def attributes_of(arguments, dataset):
 
 def add_query_arguments(parser):
     """Those of Dataset.read()."""
-    group = parser.add_argument_group("which particles (all, if nothing is said; all conditions hold together)")
+    group = parser.add_argument_group("particles to select (default: all; all conditions must hold)")
     group.add_argument("--quality", type=float, default=1.0, metavar="Q",
-                       help="share of the particles, 0 to 1, an even sample (default 1)")
-    group.add_argument("--budget", type=int, metavar="N", help="at most N particles, at the finest quality, or samples")
+                       help="fraction of the particles, 0 to 1, sampled evenly (default 1)")
+    group.add_argument("--budget", type=int, metavar="N", help="at most N particles, at the highest quality, or N samples")
     group.add_argument("--box", type=float, nargs=6, metavar=("X0", "Y0", "Z0", "X1", "Y1", "Z1"),
-                       help="faces are inside")
+                       help="select the inside of a box, faces included")
     group.add_argument("--sphere", type=float, nargs=4, action="append", default=[],
-                       metavar=("X", "Y", "Z", "RADIUS"), help="only what is in it")
+                       metavar=("X", "Y", "Z", "RADIUS"), help="select the inside of a shape")
     group.add_argument("--range", nargs=3, action="append", default=[],
                        metavar=("NAME", "LOWER", "UPPER"),
-                       help="closed; * is no limit; velocity[2] is a component, velocity the magnitude")
+                       help="select a range, ends included; * means no limit; velocity[2] is a component, velocity the magnitude")
     group.add_argument("--values", nargs="+", action="append", default=[], metavar=("NAME", "NUMBER"),
-                       help="only particles whose value is one of these, e.g. ids")
-    group.add_argument("--step", type=int, metavar="N", help="of a series: which of its steps, from 0; of a grid: the number of its step")
-    parser.add_argument("--attributes", metavar="A,B", help="names of those to read (default: all)")
+                       help="select particles whose value is one of these, for example ids")
+    group.add_argument("--step", type=int, metavar="N", help="for a series: number of the step, from 0; for a grid: its step number")
+    parser.add_argument("--attributes", metavar="A,B", help="names of the attributes or fields to read (default: all)")
 
 
 def query_of(arguments, dataset):
@@ -199,9 +199,9 @@ def query_of(arguments, dataset):
         aim = target(name)
         key = aim if len(aim) > 1 else name
         if key in values:
-            refuse(f"--values: '{name}' occurs twice; all numbers go behind one name")
+            refuse(f"--values: '{name}' occurs twice; give all its values after one name")
         if not listed:
-            refuse(f"--values: there are no numbers behind '{name}'")
+            refuse(f"--values: no values after '{name}'")
         values[key] = [number_of(text, is_whole(*aim), f"--values {name}") for text in listed]
     query = {"quality": arguments.quality, "box": arguments.box, "ranges": ranges, "values": values,
              "shapes": [Sphere(sphere[:3], sphere[3]) for sphere in arguments.sphere]}
@@ -264,7 +264,7 @@ def _plain(value):
 
 def add_json(parser):
     """For programs that read what is printed."""
-    parser.add_argument("--json", action="store_true", help="one JSON object per line, for programs")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line, for programs")
 
 
 def count(text):

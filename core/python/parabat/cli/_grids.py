@@ -28,7 +28,7 @@ def step_of(dataset, number):
     steps = dataset.steps
     if number is None and len(steps) != 1:
         shown = ", ".join(map(str, steps[:6])) + (f" ... {steps[-1]}" if len(steps) > 6 else "")
-        refuse(f"{dataset.path}: {len(steps)} time steps; choose one with --step, of {shown}")
+        refuse(f"{dataset.path}: {len(steps)} time steps; choose one with --step: {shown}")
     return steps[0] if number is None else number
 
 
@@ -58,7 +58,7 @@ def tell(path, as_json):
             return YES
         lattice, steps, times = dataset.lattice(), dataset.steps, dataset.times
         facts = [" x ".join(map(str, lattice.count)) + " samples"]
-        facts += [f"from {_numbers(lattice.first)} on"] * any(lattice.first)
+        facts += [f"from {_numbers(lattice.first)}"] * any(lattice.first)
         facts += [f"{dataset.levels + 1} levels", f"{len(steps):,} step" + "s" * (len(steps) != 1)]
         show(f"{path}: " + ", ".join(facts))
         show(f"  origin {_numbers(dataset.origin)}, spacing {_numbers(dataset.spacing)}"
@@ -72,8 +72,8 @@ def tell(path, as_json):
         if steps:
             last = f" to {steps[-1]}" if len(steps) > 1 else ""
             show(f"  step {steps[0]}{last}, time {times[0]:.6g}" + (f" to {times[-1]:.6g}" if last else ""))
-        show(f"  version {dataset.version}, bits {dataset.bits}, blocks of 2^{dataset.bits_per_block} samples, "
-              f"{dataset.blocks_per_file:,} of a field in a file")
+        show(f"  version {dataset.version}, bits {dataset.bits}, blocks of 2^{dataset.bits_per_block} samples, {dataset.blocks_per_file:,} per field "
+             "and file")
     return YES
 
 
@@ -94,8 +94,8 @@ def validate(path, as_json, told):
         print_json({"file": path, "sound": problem is None, "samples": found.get("samples"),
                     "blocks": found.get("blocks"), "absent_blocks": found.get("absent_blocks"), "problem": problem})
     elif problem is None:
-        absent = f"; {found['absent_blocks']:,} of {found['blocks']:,} blocks are absent" if found["absent_blocks"] else ""
-        show(f"{path}: sound, {found['samples']:,} samples of all fields and {steps:,} step" + "s" * (steps != 1) + absent)
+        absent = f"; {found['absent_blocks']:,} of {found['blocks']:,} blocks are missing" if found["absent_blocks"] else ""
+        show(f"{path}: valid, {found['samples']:,} samples of all fields and {steps:,} step" + "s" * (steps != 1) + absent)
     else:
         say(problem)
     return YES if problem is None else NO
@@ -105,7 +105,7 @@ def validate(path, as_json, told):
 
 def _npy(grid, path):
     if len(grid) != 1:
-        refuse(f"{len(grid)} fields; a .npy has one, which --attributes chooses")
+        refuse(f"{len(grid)} fields; a .npy file has one: choose it with --attributes")
     with open(path, "wb") as file:
         np.lib.format.write_array(file, next(iter(grid.values())), allow_pickle=False)
 
@@ -114,7 +114,7 @@ def _npz(grid, path):
     about = {"origin": grid.origin, "spacing": grid.spacing, "step": np.array(grid.step), "time": np.array(grid.time)}
     for name in about:
         if name in grid:
-            refuse(f"two arrays would be called '{name}'; --attributes leaves out one")
+            refuse(f"two arrays would be called '{name}'; exclude one with --attributes")
     with zipfile.ZipFile(path, "w") as archive:
         for name, values in {**grid, **about}.items():
             with archive.open(name + ".npy", "w", force_zip64=True) as file:
@@ -156,7 +156,7 @@ FORMATS = {".npy": _npy, ".npz": _npz, ".vti": _vti}
 OF_PARTICLES = {"quality": 1.0, "range": [], "values": [], "sphere": []}
 
 
-LESS = "--level, --budget, --box and --attributes ask for less"
+LESS = "use --level, --budget, --box or --attributes to read less"
 
 
 def _without(error, path):
@@ -170,8 +170,8 @@ def _check_memory(dataset, path, fields, level, box):
     samples = math.prod(lattice.count)
     size = samples * sum(field.dtype.itemsize * field.components for name, field in dataset.fields.items() if name in chosen)
     if size > (free := free_memory()):
-        raise BatMemoryError(OUT_OF_MEMORY, f"{path}: {' x '.join(map(str, lattice.count))} samples have {size / 2 ** 30:,.1f} GiB; "
-                             f"{free / 2 ** 30:,.1f} GiB of memory are free; {LESS}")
+        raise BatMemoryError(OUT_OF_MEMORY, f"{path}: {' x '.join(map(str, lattice.count))} samples need {size / 2 ** 30:,.1f} GiB, but "
+                                            f"{free / 2 ** 30:,.1f} GiB of memory are free; {LESS}")
 
 
 def export(arguments):
@@ -199,7 +199,7 @@ def export(arguments):
             raise BatMemoryError(OUT_OF_MEMORY, f"{arguments.file}: {_without(error, arguments.file)}; {LESS}") from error
         warning = dataset.warning
     if not grid:
-        refuse("no fields are chosen")
+        refuse("no fields are selected")
     with replacing(arguments.out) as path:
         FORMATS[ending](grid, path)
     if warning:
@@ -253,16 +253,16 @@ def diff(arguments):
         names = None if arguments.attributes is None else list(dict.fromkeys(filter(None, arguments.attributes.split(","))))
         for name in names or ():
             if name not in a.fields and name not in b.fields:
-                refuse(f"--attributes: '{name}' is no field of {arguments.a}, nor of {arguments.b}; there are "
+                refuse(f"--attributes: unknown field '{name}', neither in {arguments.a} nor in {arguments.b}; available: "
                        + ", ".join(a.fields))
         if names == []:
-            refuse("--attributes: no fields are chosen")
+            refuse("--attributes: no fields are selected")
         differences = [f"{what}: {facts[0].get(what, 'missing')} in {arguments.a}, {facts[1].get(what, 'missing')} in "
                        f"{arguments.b}" for what in {**facts[0], **facts[1]} if facts[0].get(what) != facts[1].get(what)
                        and (names is None or not what.startswith("field ") or what[6:] in names)]
         steps = a.steps if arguments.step is None else [arguments.step]
         if arguments.step is None and a.steps != b.steps:
-            differences.append(f"steps: {len(a.steps)} in {arguments.a}, {len(b.steps)} in {arguments.b}; not the same ones")
+            differences.append(f"steps: {len(a.steps)} in {arguments.a}, {len(b.steps)} in {arguments.b}; their numbers differ")
         counts, examples = {}, []
         if not differences:
             names = list(a.fields) if names is None else names

@@ -21,7 +21,7 @@ from ._temporary import interruptible
 
 _OF_ARGUMENT = re.compile(r"(^|: )argument --")  # as argparse begins, also behind the name of a file
 _BRICKS = (".bricks", ".bricks.series")
-KINDS = {".bat": "particles", ".idx": "grids", ".bricks": "velocities on a grid", ".bricks.series": "velocities on grids"}
+KINDS = {".bat": "particles", ".idx": "grids", ".bricks": "velocity fields", ".bricks.series": "velocity fields"}
 # Options that not every kind of output has: what holds if nobody sets them, and for which they are.
 OPTIONS = {
     **{name: (None, (".bat",)) for name in ("species", "columns", "delimiter", "topology")},
@@ -49,78 +49,74 @@ class _List(argparse.Action):
 
 def add_arguments(parser):
     parser.add_argument("inputs", metavar="IN", nargs="+",
-                        help="file to convert; several files, or a quoted pattern, are a time series")
+                        help="file to convert; several files, or a quoted pattern, form a time series")
     parser.add_argument("output", metavar="OUT",
-                        help="NAME.bat, the file to write; of a time series NAME_0000.bat, NAME_0001.bat ... and "
-                             "NAME.bat.series, of species NAME_SPECIES.bat. NAME.idx for grids, with all steps; "
-                             "NAME.bricks.series for velocities on grids, NAME.bricks for one step of them")
+                        help="NAME.bat, the file to write; for a time series NAME_0000.bat, NAME_0001.bat ... and NAME.bat.series, for species "
+                             "NAME_SPECIES.bat. NAME.idx for grids, with all steps; NAME.bricks.series for velocity fields, NAME.bricks for a single "
+                             "step")
     parser.add_argument("--list", metavar="json", nargs="?", action=_List,
-                        help="show the formats, what they need and what is installed, as text or JSON")
-    parser.add_argument("--format", metavar="NAME", help="format of the inputs; the default is found out. A FILE.py "
-                        "with a FORMAT of your own is one too")
+                        help="list the formats, their requirements and what is installed, as text or JSON")
+    parser.add_argument("--format", metavar="NAME", help="format of the inputs (default: detected). A FILE.py that defines a FORMAT is also accepted")
     parser.add_argument("--steps", metavar="A:B:C", type=option_types.steps, default=slice(None),
-                        help="steps from A to before B, every C-th, counted from 0, as in Python; or one number")
+                        help="steps from A to before B, every C-th, counted from 0 as in Python; or a single number")
     parser.add_argument("--arrays", metavar="NAME,...", type=option_types.names, help="write only these attributes")
     parser.add_argument("--species", metavar="NAME,...", type=option_types.names, help="write only these species")
     parser.add_argument("--columns", metavar="X,Y,Z", type=option_types.columns,
-                        help="columns or arrays that are the positions; Z may be none; or one array of three components")
+                        help="columns or arrays with the positions; Z may be none; or one array with three components")
     parser.add_argument("--delimiter", metavar="C", type=option_types.delimiter,
-                        help="character between the columns of a table, also comma, tab, semicolon, space")
+                        help="character between the columns of a table, or comma, tab, semicolon, space")
     parser.add_argument("--map", metavar="NAME=PATH,...", action="append", type=option_types.mapping, dest="mapping",
-                        help="an attribute, or `positions`, and the arrays of an HDF5 file that it is, with * for the "
-                             "numbers of steps; once for each")
+                        help="map an attribute, or `positions`, to arrays of an HDF5 file, with * in place of step numbers; repeat for each")
     parser.add_argument("--amrex-ids", choices=("unpack", "keep"), default="unpack",
-                        help="ids of AMReX, which are packed: write id and cpu, or keep the packed number, idcpu (default: "
-                             "%(default)s)")
-    grids = parser.add_argument_group("of grids (OUT ends in .idx)")
-    grids.add_argument("--codec", choices=("raw", "zip", "lz4"), default="raw", help="how blocks are packed (default: %(default)s)")
+                        help="packed AMReX ids: write id and cpu, or keep the packed idcpu (default: %(default)s)")
+    grids = parser.add_argument_group("grids (OUT ends in .idx)")
+    grids.add_argument("--codec", choices=("raw", "zip", "lz4"), default="raw", help="compression of blocks (default: %(default)s)")
     grids.add_argument("--layout", choices=("row_major", "hz"), default="row_major",
                        help="order of samples in a block (default: %(default)s)")
     grids.add_argument("--dialect", choices=("openvisus", "pidx"), default="openvisus",
-                       help="whom the files are for; pidx also for VisIt (default: %(default)s)")
-    grids.add_argument("--dimensions", metavar="NX,NY,NZ", type=option_types.dimensions, help="of bare numbers (raw)")
+                       help="program that reads the files; pidx also covers VisIt (default: %(default)s)")
+    grids.add_argument("--dimensions", metavar="NX,NY,NZ", type=option_types.dimensions, help="raw binary data")
     grids.add_argument("--type", metavar="TYPE", type=option_types.type_of_numbers,
-                       help="of bare numbers: uint8, float32[3] ...")
-    grids.add_argument("--byte-order", choices=("little", "big"), default="little", help="of bare numbers (default: %(default)s)")
-    grids.add_argument("--skip", metavar="BYTES", type=option_types.whole, default=0, help="before bare numbers")
-    grids.add_argument("--origin", metavar="X,Y,Z", type=option_types.three_numbers, help="where the first sample lies")
-    grids.add_argument("--spacing", metavar="X,Y,Z", type=option_types.three_numbers, help="distances of samples")
+                       help="type of raw data: uint8, float32[3] ...")
+    grids.add_argument("--byte-order", choices=("little", "big"), default="little", help="byte order of raw data (default: %(default)s)")
+    grids.add_argument("--skip", metavar="BYTES", type=option_types.whole, default=0, help="number of bytes to skip at the start of raw data")
+    grids.add_argument("--origin", metavar="X,Y,Z", type=option_types.three_numbers, help="position of the first sample")
+    grids.add_argument("--spacing", metavar="X,Y,Z", type=option_types.three_numbers, help="distances between samples")
     grids.add_argument("--fill", metavar="NUMBER,...", type=option_types.numbers,
-                       help="numbers that stand for none and become NaN; those that netCDF tells of do by themselves")
-    grids.add_argument("--group", metavar="NAME", help="group of a netCDF file that has the variables")
+                       help="numbers to treat as missing and replace by NaN; missing values declared in netCDF files are replaced automatically")
+    grids.add_argument("--group", metavar="NAME", help="group of a netCDF file that contains the variables")
     grids.add_argument("--stored", action="store_true",
-                       help="write the numbers that a netCDF or HDF5 file stores, packed ones too, not those that they mean")
-    velocities = parser.add_argument_group("of velocities (OUT ends in .bricks or .bricks.series), with those of "
-                                            "grids that tell of inputs")
+                       help="write the numbers stored in a netCDF or HDF5 file, without unpacking them")
+    velocities = parser.add_argument_group("velocity fields (OUT ends in .bricks or .bricks.series), in addition to the grid options for inputs")
     velocities.add_argument("--times", metavar="T,...", type=option_types.numbers,
                             help="times of the steps (default: those of the inputs, or 0, 1, 2, ...)")
     velocities.add_argument("--cyclic", metavar="AXES", type=option_types.axes,
-                            help="axes, such as xy, along which the flow repeats after the last cell; none for none (default: "
-                                 "longitudes that go round the globe)")
-    velocities.add_argument("--time-unit", metavar="UNIT", help="of the times of a netCDF file, e.g. days (default: as it says)")
-    velocities.add_argument("--velocity-unit", metavar="UNIT", help="of its velocities, e.g. 'm s-1'")
-    velocities.add_argument("--coordinate-unit", metavar="UNIT", help="of its coordinates, e.g. m")
-    velocities.add_argument("--vertical", choices=("up", "down"), help="where its vertical velocity is positive")
-    velocities.add_argument("--ignore-units", action="store_true", help="take all its numbers as they are")
-    velocities.add_argument("--replace", action="store_true", help="write over a series that is there")
+                            help="periodic axes, such as xy, along which the flow repeats after the last cell, or none (default: longitudes that span "
+                                 "the globe)")
+    velocities.add_argument("--time-unit", metavar="UNIT", help="unit of the times in a netCDF file, for example days (default: as declared)")
+    velocities.add_argument("--velocity-unit", metavar="UNIT", help="unit of the velocities, for example 'm s-1'")
+    velocities.add_argument("--coordinate-unit", metavar="UNIT", help="unit of the coordinates, for example m")
+    velocities.add_argument("--vertical", choices=("up", "down"), help="direction in which the vertical velocity is positive")
+    velocities.add_argument("--ignore-units", action="store_true", help="use all numbers unchanged")
+    velocities.add_argument("--replace", action="store_true", help="replace an existing series")
     parser.add_argument("--follow-links", action="store_true",
-                        help="of HDF5: read what links, external storage and virtual data sets have in other files, too, which is said "
-                             "by name; without it, only what is in the file")
-    parser.add_argument("--topology", metavar="FILE", help="what names the atoms of a trajectory")
+                        help="read linked files, external storage and virtual datasets of HDF5 inputs in other files, too, reporting each by name; by "
+                             "default, only the file itself is read")
+    parser.add_argument("--topology", metavar="FILE", help="topology file that describes the atoms of a trajectory")
     parser.add_argument("--sorted-index", metavar="NAME,...", type=option_types.names, default=[],
-                        help="attributes to be looked up by value, e.g. id; each takes 12 bytes per particle")
+                        help="attributes to index for queries by value, for example id; each index takes 12 bytes per particle")
     parser.add_argument("--stable-samples", metavar="NAME,...", type=option_types.names, default=[],
-                        help="attributes of integers, e.g. id, by which all steps show the same particles at qualities such as 0.1")
+                        help="integer attributes, for example id, that make qualities such as 0.1 show the same particles in all steps")
     parser.add_argument("--target-size", metavar="MIB", type=option_types.size, default=0,
-                        help="size of a leaf file, or of a file of a grid, to aim at, in MiB; auto (default) chooses it")
+                        help="target size of a leaf file, or of a file of a grid, in MiB; auto (default) chooses it")
     parser.add_argument("--memory", metavar="SIZE", type=option_types.memory, default=0,
-                        help="most memory of a process, e.g. 2G; a step of particles that needs more is converted in parts, "
-                             "if its format can be read so. auto (default): half of what is free")
+                        help="memory limit per process, for example 2G; particle steps that need more are converted in parts if their format can be "
+                             "read that way. auto (default): half of the free memory")
     parser.add_argument("--jobs", metavar="N", type=option_types.jobs, default=1,
-                        help="processes that convert steps at the same time (default: 1, with all processors)")
-    parser.add_argument("--flush", action="store_true", help="wait until each dataset is on the disk")
-    parser.add_argument("--quiet", action="store_true", help="print errors only, and draw no bar")
-    parser.add_argument("--json", action="store_true", help="print a line of JSON for each dataset")
+                        help="number of processes that convert steps concurrently (default: 1, with all processors)")
+    parser.add_argument("--flush", action="store_true", help="wait until each dataset is on disk")
+    parser.add_argument("--quiet", action="store_true", help="print errors only, without a progress bar")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON per dataset")
 
 
 def _settings(arguments, kind):
@@ -137,13 +133,13 @@ def _settings(arguments, kind):
 def run(arguments):
     kind = next((end for end in KINDS if arguments.output.endswith(end)), None)
     if kind is None:
-        return _fail("the last argument is the file to write and must end in .bat, or of grids in .idx, or of velocities in "
-                     f".bricks or .bricks.series; it is {arguments.output}", USAGE)
+        return _fail("the last argument is the file to write and must end in .bat, in .idx for grids, or in .bricks or .bricks.series for velocity "
+                     f"fields; found {arguments.output}", USAGE)
     for name, (standard, kinds) in OPTIONS.items():
         if kind not in kinds and getattr(arguments, name) != standard:
             option = "map" if name == "mapping" else name.replace("_", "-")
-            return _fail(f"argument --{option}: is of {' and '.join(f'{KINDS[each]}, {each}' for each in kinds)}; the file to "
-                         f"write is {arguments.output}", USAGE)
+            return _fail(f"argument --{option}: applies to {' and '.join(f'{KINDS[each]}, {each}' for each in kinds)}; the file to write is "
+                         f"{arguments.output}", USAGE)
     mapping = dict(arguments.mapping) if arguments.mapping else None
     if mapping and len(mapping) != len(arguments.mapping):
         return _fail("argument --map: a name occurs twice", USAGE)
@@ -202,7 +198,7 @@ def _list_formats(as_json):
                               "extra": next((extra for _, _, extra in row.modules if extra), None)}))
             continue
         needs = " ".join(dict.fromkeys(f"'parabat[{extra}]'" if extra else package for _, package, extra in row.modules))
-        state = f"needs pip install {needs}" if missing else "ready, by " + ", ".join(
+        state = f"requires pip install {needs}" if missing else "ready, by " + ", ".join(
             f"{module} ({needs})" for module, _, _ in row.modules) if row.modules else "ready"
         about = row.about if kind == "particles" else f"grids: {row.about}"
         print(f"{row.name:8} {about}: {' '.join(row.extensions) or 'known by content'}\n{'':8} {state}")

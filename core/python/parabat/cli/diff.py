@@ -15,8 +15,8 @@ def add_arguments(parser):
     """Of `diff`."""
     parser.add_argument("a", metavar="A")
     parser.add_argument("b", metavar="B")
-    parser.add_argument("--attributes", metavar="X,Y", help="compare these, and positions (default: all)")
-    parser.add_argument("--step", type=int, metavar="N", help="of two series: which of their steps, from 0; of two grids: the number of a step (default: all)")
+    parser.add_argument("--attributes", metavar="X,Y", help="attributes to compare, and positions (default: all)")
+    parser.add_argument("--step", type=int, metavar="N", help="for two series: numbers of the steps to compare, from 0; for two grids: the step number (default: all)")
     add_json(parser)
 
 
@@ -66,7 +66,7 @@ def run(arguments):
     """The exit code."""
     if idx.can_open(arguments.a) or idx.can_open(arguments.b):
         if not (idx.can_open(arguments.a) and idx.can_open(arguments.b)):
-            refuse(f"{arguments.a} and {arguments.b}: one is a grid, the other has particles")
+            refuse(f"{arguments.a} and {arguments.b}: one is a grid, the other contains particles")
         return _grids.diff(arguments)
     (a, types_a), (b, types_b) = (_read(path, arguments) for path in (arguments.a, arguments.b))
     differences = [f"{name}: {types_a.get(name, 'missing')} in {arguments.a}, {types_b.get(name, 'missing')} in "

@@ -24,7 +24,7 @@ ROWS = 100000  # of text at once
 
 def _npz(particles, path):
     if "positions" in particles:
-        refuse("two arrays would be called 'positions'; --attributes leaves out one")
+        refuse("two arrays would be called 'positions'; exclude one with --attributes")
     write_npz({"positions": particles.positions, **particles}, path)
 
 
@@ -101,8 +101,8 @@ def add_arguments(parser):
     parser.add_argument("file", metavar="FILE", help=".bat, .pbat, .bat.series or .idx")
     parser.add_argument("out", metavar="OUT", help=f"ends in {', '.join(FORMATS)}; of a grid (.idx) in "
                         f"{', '.join(_grids.FORMATS)}")
-    parser.add_argument("--level", type=count, metavar="N", help="of a grid: a resolution, from 0, one sample, on "
-                        "(default: the finest; with --budget the finest of at most N samples)")
+    parser.add_argument("--level", type=count, metavar="N", help="for a grid: resolution level, where 0 is one sample (default: the finest; with "
+                                                                 "--budget the finest with at most N samples)")
     add_query_arguments(parser)
     add_json(parser)
 
@@ -112,7 +112,7 @@ def run(arguments):
     if idx.can_open(arguments.file):
         return _grids.export(arguments)
     if arguments.level is not None:
-        refuse(f"--level: {arguments.file} is no structured grid")
+        refuse(f"--level: {arguments.file} is not a structured grid")
     ending = os.path.splitext(arguments.out)[1]
     if ending not in FORMATS:
         refuse(f"{arguments.out} ends in '{ending}'; allowed: {', '.join(FORMATS)}")

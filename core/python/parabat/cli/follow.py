@@ -32,7 +32,7 @@ def _npz(trails, path):
               "positions": trails.positions.data}
     for name in trails:
         if name in arrays:
-            refuse(f"two arrays would be called '{name}'; --attributes leaves out one")
+            refuse(f"two arrays would be called '{name}'; exclude one with --attributes")
     write_npz({**arrays, **{name: values.data for name, values in trails.items()}}, path)
 
 
@@ -48,20 +48,20 @@ FORMATS = {".npz": _npz, ".csv": _csv, ".vtp": _vtp}
 def add_arguments(parser):
     """Of `follow`."""
     parser.add_argument("series", nargs="+", metavar="SERIES", help=".bat.series, .tracks.bat, or .bat and .pbat in the order of their steps")
-    which = parser.add_argument_group("which particles")
+    which = parser.add_argument_group("particles to follow")
     which.add_argument("--ids", nargs="+", action="extend", default=[], metavar="ID",
-                       help="numbers, ranges such as 5..90, and with --second pairs such as 5:0; of one .tracks.bat all, if nothing is said")
-    which.add_argument("--ids-file", action="append", default=[], metavar="FILE", help="with ids as those of --ids, with blanks, commas or lines between them")
-    which.add_argument("--id", metavar="NAME", help="attribute with the ids (default: the one that is called id, ids, particle_id ...)")
-    which.add_argument("--second", metavar="NAME", help="attribute together with which ids are unique, e.g. cpu")
+                       help="numbers, ranges such as 5..90, and with --second pairs such as 5:0 (default: all of one .tracks.bat)")
+    which.add_argument("--ids-file", action="append", default=[], metavar="FILE", help="file with ids as in --ids, separated by spaces, commas or line ends")
+    which.add_argument("--id", metavar="NAME", help="attribute with the ids (default: the one called id, ids, particle_id ...)")
+    which.add_argument("--second", metavar="NAME", help="attribute that makes ids unique in combination with them, for example cpu")
     parser.add_argument("--out", required=True, metavar="OUT", help=f"ends in {', '.join(FORMATS)}")
-    parser.add_argument("--attributes", metavar="A,B", help="names of those to read (default: all)")
+    parser.add_argument("--attributes", metavar="A,B", help="names of the attributes or fields to read (default: all)")
     domain = parser.add_mutually_exclusive_group()
-    domain.add_argument("--unwrap", action="store_true", help="particles go on outside of the periodic domain that the files name")
+    domain.add_argument("--unwrap", action="store_true", help="extend tracks beyond the periodic domain stored in the files")
     domain.add_argument("--unwrap-box", type=float, nargs=6, metavar=("X0", "Y0", "Z0", "X1", "Y1", "Z1"),
-                        help="the same with this domain; -inf and inf: an axis that is not periodic")
-    parser.add_argument("--skip-damaged", action="store_true", help="go on without files that are missing or damaged, which are said")
-    parser.add_argument("--threads", type=count, default=0, metavar="N", help="at most so many; 0 (default): as many as there are")
+                        help="the same with this domain; use -inf and inf for axes that are not periodic")
+    parser.add_argument("--skip-damaged", action="store_true", help="skip files that are missing or damaged, with a warning")
+    parser.add_argument("--threads", type=count, default=0, metavar="N", help="maximum number of threads; 0 (default): all processors")
     add_json(parser)
 
 
@@ -72,8 +72,8 @@ def _words(arguments):
             try:
                 text = file.read()
             except UnicodeDecodeError as error:
-                refuse(f"--ids-file: {path} is no text in UTF-8 ({error.reason} at byte {error.start}); allowed are numbers with "
-                       "blanks, commas or lines between them")
+                refuse(f"--ids-file: {path} is not UTF-8 text ({error.reason} at byte {error.start}); allowed are numbers separated by spaces, commas "
+                       "or line ends")
         yield from re.split(r"[\s,]+", text.strip())
 
 
@@ -89,14 +89,14 @@ def _ids(arguments):
         elif ".." in word:
             ends = [number_of(end, False, "--ids") for end in word.split("..", 1)]
             if not all(isinstance(end, int) for end in ends) or not 0 <= ends[1] - ends[0] < MOST_OF_RANGE:
-                refuse(f"--ids: '{word}'; a range has two whole numbers, ascending, and at most {MOST_OF_RANGE:,} ids")
+                refuse(f"--ids: '{word}'; a range has two whole numbers in ascending order, and at most {MOST_OF_RANGE:,} ids")
             found += range(ends[0], ends[1] + 1)
         else:
             found.append(number_of(word, False, "--ids"))
     if not found:
         if len(arguments.series) == 1 and is_tracks(arguments.series[0]):
             return None
-        refuse("there are no ids; --ids or --ids-file has them")
+        refuse("no ids; use --ids or --ids-file")
     return found
 
 
@@ -129,13 +129,13 @@ def run(arguments):
     with replacing(arguments.out) as path:
         FORMATS[ending](trails, path)
     for problem in trails.problems:
-        say(f"left out: {problem.error}")
+        say(f"skipped: {problem.error}")
     if trails.advice:
         say(trails.advice)
     several = int(np.count_nonzero(np.any(trails.counts > 1, axis=0)))
     if several:
-        say(f"{several:,} ids are those of several particles in a step, of which the first is taken; "
-            "--second names an attribute that tells them apart")
+        say(f"{several:,} ids belong to several particles in a step; only the first is used. Use --second to specify an attribute that distinguishes "
+            "them")
     found = int(np.count_nonzero(np.any(trails.present, axis=0)))
     asked, steps = trails.counts.shape[1], trails.counts.shape[0]
     if arguments.json:

@@ -20,7 +20,7 @@ def add_arguments(parser):
     """Of `info`."""
     parser.add_argument("files", nargs="+", metavar="FILE", help=".bat, .pbat, .bat.series, .tracks.bat, .idx, .bricks or "
                         ".bricks.series")
-    parser.add_argument("--leaves", action="store_true", help="the leaf files, with their boxes")
+    parser.add_argument("--leaves", action="store_true", help="list the leaf files with their boxes")
     add_json(parser)
 
 
@@ -109,10 +109,10 @@ def _tell_tracks(path, as_json):
               f"{tracks.particles.min():,} to {tracks.particles.max():,} particles in each")
     show(f"  positions {tracks.position_dtype.name}[3]" + "".join(
         f", {name} {dtype.name}" + (f"[{components}]" if components > 1 else "") for name, (dtype, components) in tracks.attributes.items()))
-    order = "" if tracks.blocks < 2 else f" in {tracks.blocks:,} blocks; 'parabat repack' puts them in order"
+    order = "" if tracks.blocks < 2 else f" in {tracks.blocks:,} blocks; use 'parabat repack' to reorder them"
     show(f"  {tracks.file_bytes:,} bytes{order}")
     if tracks.unfinished_bytes:
-        show(f"  of these {tracks.unfinished_bytes:,} at the end are of a sample that is being written, or never was finished")
+        show(f"  of these, {tracks.unfinished_bytes:,} at the end belong to an unfinished sample")
     return YES
 
 

@@ -14,9 +14,9 @@ def add_arguments(parser):
     """Of `paraview`."""
     parser.add_argument("file", nargs="?", metavar="FILE", help=".bat, .pbat or .bat.series")
     parser.add_argument("--program", metavar="PATH", default="paraview",
-                        help="ParaView's program, or another of its programs (default: %(default)s, as it is found in PATH)")
+                        help="ParaView program to start (default: %(default)s, found in PATH)")
     parser.add_argument("--folder", action="store_true",
-                        help="only print the folder of the plugin, for PV_PLUGIN_PATH")
+                        help="only print the plugin folder, for PV_PLUGIN_PATH")
 
 
 def plugin_folder():
@@ -42,8 +42,7 @@ def run(arguments):
         refuse(f"{arguments.file}: does not exist")
     program = shutil.which(arguments.program)
     if program is None:
-        refuse(f"--program {arguments.program}: is not found; name ParaView's program, such as "
-               "--program ~/ParaView-5.13/bin/paraview")
+        refuse(f"--program {arguments.program}: not found; specify a ParaView program, such as --program ~/ParaView-5.13/bin/paraview")
     paths = [str(folder), *filter(None, [os.environ.get("PV_PLUGIN_PATH")])]
     environment = dict(os.environ, PV_PLUGIN_PATH=os.pathsep.join(paths))
     opened = [f"--data={os.path.abspath(arguments.file)}"] if arguments.file else []

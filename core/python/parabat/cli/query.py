@@ -13,8 +13,8 @@ def add_arguments(parser):
     parser.add_argument("file", metavar="FILE", help=".bat, .pbat or .bat.series")
     add_query_arguments(parser)
     shown = parser.add_mutually_exclusive_group()
-    shown.add_argument("--rows", type=count, default=10, metavar="N", help="of the table (default 10)")
-    shown.add_argument("--count", action="store_true", help="only how many match")
+    shown.add_argument("--rows", type=count, default=10, metavar="N", help="number of rows (default 10)")
+    shown.add_argument("--count", action="store_true", help="print only the count")
     add_json(parser)
 
 

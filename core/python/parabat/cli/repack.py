@@ -19,30 +19,30 @@ def add_arguments(parser):
     """Of `repack`."""
     parser.add_argument("file", metavar="IN", help=".bat, .pbat, .bat.series or .tracks.bat")
     parser.add_argument("out", metavar="OUT",
-                        help="OUT.bat; of a series OUT.bat.series, beside which OUT_0000.bat, OUT_0001.bat ... will be")
-    group = parser.add_argument_group("what changes (all else stays as it is in IN)")
+                        help="OUT.bat; for a series OUT.bat.series, next to OUT_0000.bat, OUT_0001.bat ...")
+    group = parser.add_argument_group("changes (everything else stays as in IN)")
     group.add_argument("--compression", metavar="HOW", help="none, lossless, or bounded")
     group.add_argument("--error-bounds", action="append", metavar="NAME=BOUND",
-                       help="largest difference to what is in IN, in units of the array, or NAME=SHARE%% of its range; "
-                            "positions are one, 0 gives a bound up; once for each array")
+                       help="maximum error compared with IN, in units of the array, or NAME=SHARE%% of its range; NAME may be positions, 0 removes a "
+                            "bound; repeat for each")
     indexes = group.add_mutually_exclusive_group()
     indexes.add_argument("--sorted-indexes", action="append", metavar="NAME",
-                         help="to be looked up by value, e.g. id or velocity[2]; once for each")
+                         help="attribute to index by value, for example id or velocity[2]; repeat for each")
     indexes.add_argument("--no-sorted-indexes", action="store_const", const=[], dest="sorted_indexes",
-                         help="leave out those that are there")
+                         help="remove the existing ones")
     samples = group.add_mutually_exclusive_group()
     samples.add_argument("--stable-samples", action="append", metavar="NAME",
-                         help="ids by which all steps show the same particles at qualities such as 0.1; once for each")
+                         help="ids that make qualities such as 0.1 show the same particles in all steps; repeat for each")
     samples.add_argument("--no-stable-samples", action="store_const", const=[], dest="stable_samples",
-                         help="a quality shows the particles that are spread most evenly")
-    group.add_argument("--chunk-particles", type=count, metavar="N", help="of a part of a compressed column; 0 chooses")
-    group.add_argument("--treelet-particles", type=count, metavar="N", help="most particles of a treelet")
-    group.add_argument("--block-particles", type=count, metavar="N", help="of a block; 0 chooses by --index-budget")
-    group.add_argument("--index-budget", type=float, metavar="SHARE", help="of the data that the index may take")
-    parser.add_argument("--threads", type=count, metavar="N", help="at most so many; 0 (default): as many as there are")
+                         help="use the most evenly spread particles for a quality")
+    group.add_argument("--chunk-particles", type=count, metavar="N", help="particles in a chunk of a compressed column; 0 chooses it")
+    group.add_argument("--treelet-particles", type=count, metavar="N", help="maximum number of particles in a treelet")
+    group.add_argument("--block-particles", type=count, metavar="N", help="particles in a block; 0 chooses it by --index-budget")
+    group.add_argument("--index-budget", type=float, metavar="SHARE", help="fraction of the data that the index may take")
+    parser.add_argument("--threads", type=count, metavar="N", help="maximum number of threads; 0 (default): all processors")
     parser.add_argument("--flush", action=argparse.BooleanOptionalAction, default=True,
-                        help="wait until all is on the disk (default)")
-    parser.add_argument("--force", action="store_true", help="replace what is at OUT")
+                        help="wait until all data is on disk (default)")
+    parser.add_argument("--force", action="store_true", help="replace an existing OUT")
     add_json(parser)
 
 
@@ -74,7 +74,7 @@ def run(arguments):
     """The exit code."""
     for path in () if arguments.force else _targets(arguments):
         if os.path.lexists(path):
-            refuse(f"{path}: is there already; --force replaces it")
+            refuse(f"{path}: already exists; use --force to replace it")
     given = {name: getattr(arguments, name) for name in OPTIONS if getattr(arguments, name) is not None}
     with progress("repacking") as told, _interrupts() as came:
         def go_on(done):
@@ -86,6 +86,5 @@ def run(arguments):
     if arguments.json:
         print_json({"file": arguments.file, "out": arguments.out, **report.asdict()})
     else:
-        show(f"{arguments.out}: {report.particles:,} particles, all compared; {report.bytes_after:,} bytes, "
-              f"before {report.bytes_before:,}")
+        show(f"{arguments.out}: {report.particles:,} particles, all verified; {report.bytes_after:,} bytes, previously {report.bytes_before:,}")
     return YES

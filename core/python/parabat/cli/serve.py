@@ -25,10 +25,10 @@ _RANGE = re.compile(r"bytes=([0-9]{0,20})-([0-9]{0,20})")
 
 def add_arguments(parser):
     """Of `serve`."""
-    parser.add_argument("file", nargs="?", metavar="FILE", help=".bat or .bat.series; without it the page waits for files that are dropped")
-    parser.add_argument("--port", type=int, metavar="N", help=f"0: any that is free; without it the first that is free from {FIRST_PORT} on")
+    parser.add_argument("file", nargs="?", metavar="FILE", help=".bat or .bat.series; without it, files can be dropped on the page")
+    parser.add_argument("--port", type=int, metavar="N", help=f"port; 0: any free one (default: the first free one from {FIRST_PORT})")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
-    parser.add_argument("--viewer", metavar="PATH", help="the page, where it is not that of this installation")
+    parser.add_argument("--viewer", metavar="PATH", help="the viewer page, if not that of this installation")
 
 
 class _Published:
@@ -49,7 +49,7 @@ class _Published:
         if self._path is not None and is_series(self._path) and (found is None or name == self._name):
             found = self._find_again(name)
         if found is None:
-            raise BatError(NOT_FOUND, "there is no such file")
+            raise BatError(NOT_FOUND, "file not found")
         if isinstance(found, bytes):
             return found
         try:
@@ -131,7 +131,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         # A page of another site that has its name lead here has that name in its requests.
         host = (self.headers.get("Host") or "").rpartition(":")[0] or self.headers.get("Host")
         if host not in ("127.0.0.1", "localhost"):
-            self._fail(403, "this server is for 127.0.0.1 only")
+            self._fail(403, "this server only accepts 127.0.0.1")
             return
         path = os.fsdecode(urllib.parse.unquote_to_bytes(self.path.partition("?")[0].partition("#")[0]))
         if path in ("/", "/index.html"):
@@ -140,7 +140,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         try:
             found = self.published.open(path.removeprefix("/data/") if path.startswith("/data/") else None)
         except BatError as error:
-            self._fail(404, "there is no such file" if error.status == NOT_FOUND else os.fsencode(str(error)).decode(errors="replace"))
+            self._fail(404, "file not found" if error.status == NOT_FOUND else os.fsencode(str(error)).decode(errors="replace"))
             return
         if isinstance(found, bytes):
             self._send(found, "application/json", has_body)
@@ -206,7 +206,7 @@ def _bound(port, handler):
             return _Server(("127.0.0.1", one), handler)
         except (OSError, OverflowError) as error:
             last = error
-    return refuse(f"--port {one}: {getattr(last, 'strerror', None) or last}; allowed is one that is free, 0 for any such")
+    return refuse(f"--port {one}: {getattr(last, 'strerror', None) or last}; use a free port, or 0 to choose one automatically")
 
 
 def run(arguments):
@@ -217,7 +217,7 @@ def run(arguments):
         address = f"http://127.0.0.1:{server.server_port}/"
         print(address)
         if sys.stdout.isatty():
-            print("Ctrl-C ends it", file=sys.stderr)
+            print("press Ctrl-C to stop", file=sys.stderr)
         sys.stdout.flush()
         if arguments.open:
             webbrowser.open(address)

@@ -54,7 +54,7 @@ def run(arguments):
             if arguments.json:
                 print_json({"file": path, "sound": problem is None, "particles": particles, "problem": problem})
             elif problem is None:
-                show(f"{path}: sound, {particles:,} particles")
+                show(f"{path}: valid, {particles:,} particles")
             else:
                 say(problem)
             return YES if problem is None else NO

@@ -16,12 +16,12 @@ BLOCK = 8 << 20
 def add_arguments(parser):
     """Of `web`."""
     parser.add_argument("file", metavar="FILE", help=".bat or .bat.series")
-    parser.add_argument("folder", metavar="FOLDER", help="to be made; the page is FOLDER/index.html, the data is in FOLDER/data")
+    parser.add_argument("folder", metavar="FOLDER", help="folder to create, with the page FOLDER/index.html and the data in FOLDER/data")
     parser.add_argument("--link", action="store_true",
-                        help="hard links in place of copies, for data in the same file system that nobody changes in place")
-    parser.add_argument("--viewer", metavar="PATH", help="the page, where it is not that of this installation")
-    parser.epilog = ("Any server that answers byte ranges serves the folder: GitHub Pages, S3, nginx, 'parabat serve FILE'. "
-                     "Python's http.server does not.")
+                        help="use hard links instead of copies, for data on the same file system that is never modified in place")
+    parser.add_argument("--viewer", metavar="PATH", help="the viewer page, if not that of this installation")
+    parser.epilog = ("Serve the folder with any server that supports byte ranges: GitHub Pages, S3, nginx, 'parabat serve FILE'. Python's http.server "
+                     "does not.")
     add_json(parser)
 
 
@@ -31,7 +31,7 @@ def _copy(source, target, told):
         while left > 0:
             block = given.read(min(BLOCK, left))
             if not block:
-                raise BatError(TRUNCATED, f"{source.path}: was cut short while it was copied")
+                raise BatError(TRUNCATED, f"{source.path}: was truncated while being copied")
             made.write(block)
             left -= len(block)
             told(len(block))
@@ -42,7 +42,7 @@ def _link(source, target):
     with source.open() as given:
         os.link(os.path.realpath(source.path), target)
         if not os.path.samestat(os.lstat(target), os.fstat(given.fileno())):
-            raise BatError(CORRUPT, f"{source.path}: was replaced while it was linked")
+            raise BatError(CORRUPT, f"{source.path}: was replaced while being linked")
 
 
 def _fill(folder, files, is_linked, told):
@@ -65,7 +65,7 @@ def run(arguments):
         name, files = files_of(arguments.file)
     page = page_of(viewer, "data/" + urllib.parse.quote(os.fsencode(name)))
     if os.path.lexists(arguments.folder) and (not os.path.isdir(arguments.folder) or os.listdir(arguments.folder)):
-        refuse(f"{arguments.folder}: is there already; allowed is a folder that does not exist, or is empty")
+        refuse(f"{arguments.folder}: already exists; the folder must be new or empty")
     sources = [one for one in files.values() if not isinstance(one, bytes)]
     for source in sources:  # before anything is copied
         source.open().close()

@@ -31,7 +31,7 @@ def _numbers(about, key):
 def _one(about, key):
     found = _numbers(about, key)
     if key in about and found.size != 1:
-        raise ConvertError(f"its attribute {key} is {about[key]!r}; allowed is one number")
+        raise ConvertError(f"its attribute {key} is {about[key]!r}; it must be a single number")
     return found[0] if found.size else None
 
 
@@ -79,8 +79,8 @@ def unpacked(name, values, about, remarks):
         result = result if is_packed else result.copy()
         result[none] = np.nan
         shown = ", ".join(dict.fromkeys(f"{key} {about[key]}" for key in (*marks, *(k for k in about if k.startswith("valid_")))))
-        remarks.append((f"none {name}", f"values of '{name}' that stand for none become NaN"
-                        + (f": {shown}" if shown else ": those that netCDF writes where nothing was written")))
+        remarks.append((f"none {name}", f"values of '{name}' marked as missing become NaN"
+                        + (f": {shown}" if shown else ": netCDF fill values, where nothing was written")))
     return result
 
 
@@ -236,9 +236,8 @@ def is_velocity(text):
 def need_unit(text, what, option):
     found = unit(text)
     if found is None:
-        raise ConvertError(f"{what} is in '{text}', a unit that is not known; allowed are units of length, angle, pressure and "
-                           f"time, such as m, km, degrees, hPa, s, days. {option} says which it is, and --ignore-units takes "
-                           "all numbers as they are")
+        raise ConvertError(f"{what} has the unknown unit '{text}'; allowed are units of length, angle, pressure and time, such as m, km, degrees, hPa, "
+                           f"s, days. Specify it with {option}, or use --ignore-units to use all numbers unchanged")
     return found
 
 
@@ -274,8 +273,8 @@ def seconds(given):
         return 86400.0 * days.get(name, 365)
     found = unit(given.unit)
     if found is None or found.powers != (("s", 1),):
-        raise ConvertError(f"times are in '{given}' of the calendar {given.calendar}, which is no fixed time; allowed are seconds, "
-                           "minutes, hours, days, weeks, and such as ms")
+        raise ConvertError(f"times are in '{given}' of the calendar {given.calendar}, which is not a fixed duration; allowed are seconds, minutes, "
+                           "hours, days, weeks, and the like, such as ms")
     return found.factor()
 
 
@@ -284,9 +283,9 @@ def on_clock(time, own, first):
     if own == first or time is None:
         return time
     if bool(own.since) != bool(first.since):
-        raise ConvertError(f"times are in '{own}', those before in '{first}'")
+        raise ConvertError(f"times are in '{own}', earlier ones in '{first}'")
     if own.since and own.calendar != first.calendar and {own.calendar, first.calendar} != {"standard", "gregorian"}:
-        raise ConvertError(f"times are of the calendar {own.calendar}, those before of {first.calendar}")
+        raise ConvertError(f"times use the calendar {own.calendar}, earlier ones {first.calendar}")
     time = time * seconds(own)
     if own.since != first.since:
         time += _between(first, own)
@@ -298,12 +297,12 @@ def _between(first, own):
     try:
         import cftime  # pylint: disable=import-outside-toplevel
     except ImportError:
-        raise ConvertError(f"times are in '{own}', those before in '{first}', for which cftime is needed: pip install cftime") from None
+        raise ConvertError(f"times are in '{own}', earlier ones in '{first}', which requires cftime: pip install cftime") from None
     try:
         date = cftime.num2date(0, f"seconds since {own.since}", own.calendar)
         return float(cftime.date2num(date, f"seconds since {first.since}", first.calendar))
     except (ValueError, OverflowError) as error:
-        raise ConvertError(f"times are in '{own}', those before in '{first}': {error}") from None
+        raise ConvertError(f"times are in '{own}', earlier ones in '{first}': {error}") from None
 
 
 # --- Axes and velocities
@@ -357,13 +356,13 @@ def settle(names, arrays, about, axes, latitudes, options):
         return done
     for name, text in zip(names, texts):
         if not text:
-            raise ConvertError(f"'{name}' has no units, and others have; --velocity-unit says which, such as 'm s-1', and "
-                               "--ignore-units takes all numbers as they are")
+            raise ConvertError(f"'{name}' has no units, but others have; specify them with --velocity-unit, such as 'm s-1', or use --ignore-units to "
+                               "use all numbers unchanged")
     units = [need_unit(text, f"'{name}'", "--velocity-unit") for name, text in zip(names, texts)]
     for name, each in zip(names, units):
         if dict(each.powers).get("s") != -1:
-            raise ConvertError(f"'{name}' is in '{each.text}', which is no velocity; --velocity-unit says which unit is meant, and "
-                               "--ignore-units takes all numbers as they are")
+            raise ConvertError(f"'{name}' is in '{each.text}', which is not a velocity unit; specify it with --velocity-unit, or use --ignore-units to "
+                               "use all numbers unchanged")
     done.period = 1 / units[0].factors["s"]
     for i, (name, own) in enumerate(zip(names, units)):
         _check_direction(name, about[i], axes[i])
@@ -387,12 +386,12 @@ def _along(i, name, own, alike, axes, latitudes, done, options):
     if options.spacing is not None:
         return share  # who gives distances means them in the unit of the velocity
     if not axis.has_coordinates:
-        raise ConvertError(f"'{name}' is in '{own.text}' and the axis '{axis.name}' has no coordinates; --spacing, and --origin, "
-                           "say where samples are, and --ignore-units takes all numbers as they are")
+        raise ConvertError(f"'{name}' is in '{own.text}', but the axis '{axis.name}' has no coordinates; specify --spacing and --origin, or use "
+                           "--ignore-units to use all numbers unchanged")
     text = options.coordinate_unit or axis.unit
     if not text:
-        raise ConvertError(f"'{name}' is in '{own.text}' and the axis '{axis.name}' has no units; --coordinate-unit says which, "
-                           "such as m, and --ignore-units takes all numbers as they are")
+        raise ConvertError(f"'{name}' is in '{own.text}', but the axis '{axis.name}' has no units; specify them with --coordinate-unit, such as m, or "
+                           "use --ignore-units to use all numbers unchanged")
     where = need_unit(text, f"the axis '{axis.name}'", "--coordinate-unit")
     if own.per_time() == where.powers:
         done.factors[i] = where.factor() / alike.factor(but=("s",))
@@ -400,8 +399,8 @@ def _along(i, name, own, alike, axes, latitudes, done, options):
     if own.per_time() == (("m", 1),) and where.powers == (("degree", 1),) and axis.kind in ("X", "Y"):
         done.factors[i] = where.factor()
         return _to_degrees(i, name, own, axes, latitudes, done)
-    raise ConvertError(f"'{name}' is in '{own.text}' and the axis '{axis.name}' in '{text}', which do not agree; --velocity-unit "
-                       "and --coordinate-unit say what is meant, and --ignore-units takes all numbers as they are")
+    raise ConvertError(f"'{name}' is in '{own.text}', but the axis '{axis.name}' in '{text}', which do not match; specify --velocity-unit and "
+                       "--coordinate-unit, or use --ignore-units to use all numbers unchanged")
 
 
 def _to_degrees(i, name, own, axes, latitudes, done):
@@ -410,15 +409,15 @@ def _to_degrees(i, name, own, axes, latitudes, done):
     if axis.kind == "X":
         along = next((j for j in range(3) if latitudes[j] is not None), None)
         if along is None:
-            raise ConvertError(f"'{name}' is in '{own.text}' and the axis '{axis.name}' in degrees, of which no latitude is known; "
-                               "--ignore-units takes all numbers as they are")
+            raise ConvertError(f"'{name}' is in '{own.text}', but the axis '{axis.name}' is in degrees without a latitude; use --ignore-units to use "
+                               "all numbers unchanged")
         cosines = np.cos(np.radians(latitudes[along]))
         is_pole = np.abs(np.abs(latitudes[along]) - 90) < 1e-6
         shape = [1, 1, 1]
         shape[2 - along] = len(cosines)
         share = np.where(is_pole, np.nan, 1 / np.where(is_pole, 1, cosines)).reshape(shape)
         if is_pole.any():
-            done.remarks.append(("poles", "at the poles, where no direction is east, is no flow: lines end before them"))
+            done.remarks.append(("poles", "there is no flow at the poles, where no direction is east: lines end before them"))
         array = done.arrays[i]
         done.arrays[i] = (array * share.reshape(shape[3 - array.ndim:])).astype(array.dtype)
     done.in_degrees.append(i)
@@ -431,11 +430,11 @@ def _check_direction(name, about, axis):
     for word, kind in _DIRECTIONS:
         if word in standard.split("_") and axis.points > 1:
             if axis.kind and axis.kind != kind:
-                raise ConvertError(f"'{name}' is {standard} and would be along the axis '{axis.name}'; --arrays gives components in "
-                                   "the order of the axes x, y, z")
+                raise ConvertError(f"'{name}' is {standard}, but would be along the axis '{axis.name}'; list components with --arrays in the order of "
+                                   "the axes x, y, z")
             if axis.standard_name.startswith("grid_") and "grid" not in standard.split("_"):
-                raise ConvertError(f"'{name}' is {standard} and the axis '{axis.name}' one of a rotated pole, along which it is not; "
-                                   "--ignore-units takes all numbers as they are")
+                raise ConvertError(f"'{name}' is {standard}, but the axis '{axis.name}' belongs to a rotated pole and has another direction; use "
+                                   "--ignore-units to use all numbers unchanged")
 
 
 def _sign(name, about, axis, options):
@@ -445,18 +444,18 @@ def _sign(name, about, axis, options):
     words = str(about.get("standard_name", "")).split("_")
     way = options.vertical or ("up" if "upward" in words else "down" if "downward" in words else None)
     if way is None and axis.positive == "down":
-        raise ConvertError(f"'{name}' does not say whether it is positive upward or downward, and numbers of the axis '{axis.name}' "
-                           "grow downward; --vertical up or --vertical down says which")
+        raise ConvertError(f"'{name}' does not declare whether it is positive upward or downward, and the axis '{axis.name}' increases downward; use "
+                           "--vertical up or --vertical down")
     return -1 if way is not None and way != axis.positive else 1
 
 
 def _tell(done, names, units, axes):
     changed = [f"'{axes[i].name}' ({axes[i].unit})" for i in range(3) if done.factors[i] != 1]
     if changed:
-        done.remarks.append(("lengths", f"coordinates of {', '.join(changed)} become those of the velocity, in {units[0].text}"))
+        done.remarks.append(("lengths", f"coordinates of {', '.join(changed)} are converted to the unit of the velocity, {units[0].text}"))
     period = "s-1" if done.period == 1 else f"({done.period:g} s)-1"
     if done.in_degrees:
         first = done.in_degrees[0]
-        done.remarks.append(("degrees", f"{listed(names[i] for i in done.in_degrees)} in {units[first].text} over degrees become "
-                             f"degree {period} on a sphere of {axes[first].radius:.0f} m: u / (R cos latitude), v / R"))
+        done.remarks.append(("degrees", f"{listed(names[i] for i in done.in_degrees)} in {units[first].text} over degrees are converted to degree "
+                                        f"{period} on a sphere of {axes[first].radius:.0f} m: u / (R cos latitude), v / R"))
     done.metadata["velocity_units"] = [f"degree {period}" if i in done.in_degrees else each.text for i, each in enumerate(units)]

@@ -33,7 +33,7 @@ class GridJob(Job):
 
     def _write(self, steps, mine, tell):
         if os.path.realpath(self.output) in {os.path.realpath(one.path) for one in self.inputs}:
-            raise ConvertError(f"{self.output}: is an input and is not written over; choose another name")
+            raise ConvertError(f"{self.output}: is an input and cannot be overwritten; choose another name")
         place, told, has_time, numbers = 0, set(), None, set()
         for index, one, step, fields in self._read(steps, mine, tell):
             time = self._time(one, step)
@@ -47,7 +47,7 @@ class GridJob(Job):
             if number in numbers:  # of another file: no step takes the place of one that was written before
                 number = max(numbers) + 1
             if has_time and time is None:
-                raise ConvertError(f"{one.path}: step {number} has no time; those before it have one")
+                raise ConvertError(f"{one.path}: step {number} has no time, but earlier ones have")
             numbers.add(number)
             tell({"begin": self.output, "input": one.path})
             news = {"done": self.output, "input": one.path, "index": index, "species": "", "step": number,
@@ -69,7 +69,7 @@ class GridJob(Job):
             place += 1
         if place == 0:
             raise ConvertError(f"{self.inputs[0].path}: no steps" + ("" if self.steps == slice(None) else
-                                                                     " that --steps chooses"))
+                                                                     " selected by --steps"))
         self.finish()
 
     def _read(self, steps, mine, tell):
@@ -109,16 +109,16 @@ class GridJob(Job):
             if self.is_suspicious(fields):
                 found = cf.absurd(array)
                 if found:
-                    fields.remarks.append((f"absurd {name}", f"warning: '{name}' has {found[1]:,} values of {found[0]:.9g}, which "
-                                           f"perhaps stand for none; --fill={found[0]:.9g} makes them NaN"))
+                    fields.remarks.append((f"absurd {name}", f"warning: '{name}' has {found[1]:,} values of {found[0]:.9g}, which may mark missing "
+                                                             f"data; use --fill={found[0]:.9g} to replace them by NaN"))
 
     def note_units(self, fields):
         """What an .idx does not say, by which flow in it would be wrong."""
         clock = self._clock[0] if self._clock else None
         rates = [name for name, about in fields.about.items() if cf.is_velocity(about.get("units"))]
         if rates and clock is not None and cf.unit(clock.unit) is not None and cf.seconds(clock) != 1:
-            fields.remarks.append(("units", f"times are in '{clock}' and '{rates[0]}' in '{fields.about[rates[0]]['units']}': an .idx "
-                                   "has no units, and flow in it takes its numbers as they are; OUT.bricks.series makes them agree"))
+            fields.remarks.append(("units", f"times are in '{clock}', but '{rates[0]}' in '{fields.about[rates[0]]['units']}': an .idx file has no "
+                                            "units, and flow filters use its numbers unchanged; use OUT.bricks.series to convert them"))
 
     def is_suspicious(self, fields):
         """Whether values of absurd size are looked for, which takes as long as reading them."""
@@ -133,7 +133,7 @@ class GridJob(Job):
         with about(one.path, self.options):
             try:
                 if (first is None) != (own is None):
-                    raise ConvertError(f"times are in '{own or first}' in some steps and without units in others")
+                    raise ConvertError(f"times are in '{own or first}' in some steps and have no units in others")
                 return step.time if first is None else cf.on_clock(step.time, own, first)
             except ConvertError as error:
                 raise ConvertError(str(error) + self.advice) from None
@@ -168,7 +168,7 @@ class BricksJob(GridJob):
     """A conversion of velocities to NAME.bricks.series, or of the only step to NAME.bricks; settings: keywords of
     parabat.flow.write_series(), and `times`."""
 
-    advice = "; --times gives others"
+    advice = "; use --times to replace them"
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
@@ -184,19 +184,18 @@ class BricksJob(GridJob):
         is_series = self.output.endswith(".series")
         for before, after in zip(self._times or (), (self._times or ())[1:]):
             if not before < after:
-                raise ConvertError(f"times: {after} behind {before}; they must increase")
+                raise ConvertError(f"times: {after} after {before}; they must increase")
         if self._times is not None or not is_series:
             count = self.together(self._count, self.inputs[0].path)
             if self._times is not None and len(self._times) != count:
                 raise ConvertError(f"times: {len(self._times)} for {count} steps")
             if not is_series and count > 1:
-                raise ConvertError(f"{self.output}: {count} steps; a .bricks has one, which --steps chooses, and all are of "
-                                   ".bricks.series")
+                raise ConvertError(f"{self.output}: {count} steps; a .bricks file has one, chosen by --steps; use .bricks.series for all")
         try:
             if is_series:
                 self._writer = flow.SeriesWriter(pathlib.Path(self.output), self.comm, self._replace, self._options)
             elif os.path.exists(self.output) and not self._replace:
-                raise ConvertError(f"{self.output}: is there already; --replace writes over it")
+                raise ConvertError(f"{self.output}: already exists; use --replace to replace it")
         except BatError as error:
             raise ConvertError(str(error).replace("replace=True", "--replace")) from None
         super().work(mine, tell)
@@ -236,8 +235,8 @@ class BricksJob(GridJob):
         clock = self._clock[0] if self._clock else None
         if time is None:
             if settled.period is not None and place:
-                raise ConvertError("has no time, and the velocity has units; --times gives those of all steps, in the unit of time "
-                                   "of the velocity")
+                raise ConvertError("has no time, but the velocity has units; use --times to specify the times of all steps, in the time unit of the "
+                                   "velocity")
             return float(place)
         clock = cf.Clock(self.options.time_unit) if self.options.time_unit else clock
         try:
@@ -246,12 +245,12 @@ class BricksJob(GridJob):
             raise ConvertError(str(error) + self.advice) from None
         if settled.period is None:
             if clock is not None and not self.options.ignore_units and period != 1:
-                raise ConvertError(f"times are in '{clock}' and the velocity has no units; --velocity-unit says which, such as "
-                                   "'m s-1', and --ignore-units takes all numbers as they are")
+                raise ConvertError(f"times are in '{clock}', but the velocity has no units; specify them with --velocity-unit, such as 'm s-1', or use "
+                                   "--ignore-units to use all numbers unchanged")
             return time
         if clock is None:
-            raise ConvertError("times have no units, and the velocity has; --time-unit says which, such as s, and --ignore-units "
-                               "takes all numbers as they are")
+            raise ConvertError("times have no units, but the velocity has; specify them with --time-unit, such as s, or use --ignore-units to use all "
+                               "numbers unchanged")
         return time * period / settled.period
 
     def _metadata(self, settled):
@@ -300,13 +299,13 @@ class BricksJob(GridJob):
         for i, axis in enumerate(fields.axis):
             is_cyclic = bool(fields.cyclic and fields.cyclic[i])
             if axis.turns and not is_cyclic:
-                fields.remarks.append((f"globe {axis.name}", f"'{axis.name}' goes round the globe, and lines end at its ends; "
-                                       f"--cyclic {'xyz'[i]} leads them on"))
+                fields.remarks.append((f"globe {axis.name}", f"'{axis.name}' spans the globe, but lines end at its ends; use --cyclic {'xyz'[i]} to "
+                                                             "continue them"))
             elif axis.turns and self._cyclic is None:
-                fields.remarks.append((f"globe {axis.name}", f"'{axis.name}' goes round the globe: the flow is cyclic along "
-                                       f"{'xyz'[i]}; --cyclic none takes it as bounded"))
+                fields.remarks.append((f"globe {axis.name}", f"'{axis.name}' spans the globe: the flow is periodic along {'xyz'[i]}; use --cyclic none "
+                                                             "to bound it"))
             if axis.turns == 361 and is_cyclic:
-                fields.remarks.append((f"twice {axis.name}", f"the last sample along '{axis.name}' is the first one again and is left out"))
+                fields.remarks.append((f"twice {axis.name}", f"the last sample along '{axis.name}' repeats the first one and is skipped"))
                 cut = [slice(None)] * 3
                 cut[2 - i] = slice(0, axis.points - 1)
                 arrays[:] = [array[tuple(cut)] for array in arrays]
@@ -320,7 +319,7 @@ class BricksJob(GridJob):
         if self.options.spacing is None:
             for key, words in fields.remarks:
                 if key.startswith("axis "):  # flow cannot be traced in it
-                    raise ConvertError(f"{words}, which --spacing says is meant")
+                    raise ConvertError(f"{words}; if intended, confirm with --spacing")
         arrays = [fields.arrays[name].reshape((1,) * (3 - fields.axes) + fields.arrays[name].shape) for name in names]
         kinds = [array.dtype.newbyteorder("=") for array in arrays]
         real = all(kind in (np.float32, np.float64) for kind in kinds)
@@ -330,13 +329,13 @@ class BricksJob(GridJob):
         if len(arrays) in (2, 3) and real and len(set(kinds)) == 1 and all(array.ndim == 3 for array in arrays):
             places = range(len(names)) if order else _as_components(names)
             if places is None:
-                raise ConvertError(f"no velocity: {listed(names)} are not named like components of one, such as u, v, w or "
-                                   "vel_x, vel_y, vel_z; --arrays says which are, in order of x, y, z")
+                raise ConvertError(f"no velocity: {listed(names)} are not named like components of one, such as u, v, w or vel_x, vel_y, vel_z; specify "
+                                   "them with --arrays, in the order x, y, z")
             return "velocity", [arrays[place] for place in places], [own[place] for place in places]
         shown = [f"{name} of type {array.dtype}" + (f"[{array.shape[3]}]" if array.ndim == 4 else "")
                  for name, array in zip(names, arrays)]
-        raise ConvertError(f"no velocity: there are {listed(shown)}; a velocity is one array with 2 or 3 components, or two or "
-                           "three with one, of type float32 or float64, which --arrays chooses")
+        raise ConvertError(f"no velocity among {listed(shown)}; a velocity is one array with 2 or 3 components, or two or three with one, of type "
+                           "float32 or float64; choose with --arrays")
 
     def finish(self):
         if self._writer is not None:
@@ -361,5 +360,5 @@ class GridOutcome(Outcome):
         if self.failure is None or not done:
             return []
         what = "was interrupted" if self.failure[0] == INTERRUPTED else "failed"
-        return [f"{output} has what was whole when it {what}: " + (f"step {done[0]}" if len(done) == 1 else
+        return [f"{output} contains what was complete when it {what}: " + (f"step {done[0]}" if len(done) == 1 else
                                                                    f"steps {done[0]} to {done[-1]}")]

@@ -44,14 +44,13 @@ def check_links(path, options):
             return
     if importlib.util.find_spec("h5py") is None:
         if not options.follow_links:
-            raise ConvertError("may have links to other files, for which h5py looks: pip install 'parabat[hdf5]'. --follow-links "
-                               "reads it without a look")
+            raise ConvertError("may have links to other files, which h5py must check: pip install 'parabat[hdf5]'. Use --follow-links to skip the check")
         return
     notes = dict(options.notes)
     with opened(path, dataclasses.replace(options, notes=notes)) as file:
         for _ in file.walk():
             pass
-    left = [words for key, words in notes.items() if words.endswith(" reads")]
+    left = [words for key, words in notes.items() if words.endswith(" to read it")]
     if left and not options.follow_links:
         raise ConvertError(left[0] + (f"; {len(left) - 1} more" if left[1:] else ""))
     options.notes.update(notes)
@@ -81,7 +80,7 @@ def single(node, name, default=None):
         return default
     value = np.asarray(node.attrs[name])
     if value.size != 1 or value.dtype.kind not in "iufb":
-        raise ConvertError(f"{node.name}: the attribute '{name}' is {as_json(node.attrs[name])}, no single number")
+        raise ConvertError(f"{node.name}: the attribute '{name}' is {as_json(node.attrs[name])}, not a single number")
     return value.reshape(-1)[0].item()
 
 
@@ -110,9 +109,9 @@ def node_of(file, path):
     try:
         node = file[path]
     except KeyError:
-        raise ConvertError(f"there is no {path}; there are {listed(file)}") from None
+        raise ConvertError(f"unknown path {path}; available: {listed(file)}") from None
     if not isinstance(node, h5py.Dataset):
-        raise ConvertError(f"{path} is a group, no array; it has {listed(node)}")
+        raise ConvertError(f"{path} is a group, not an array; it has {listed(node)}")
     return node
 
 
@@ -123,11 +122,11 @@ def check(node, part=Ellipsis, remarks=None, whole=True):
     if lost == chunks and lost:
         raise ConvertError(f"{node.name}: claims {node.shape} values, but none were ever written")
     if 2 * lost > chunks:
-        raise ConvertError(f"{node.name}: claims {node.shape} values, of which most were never written: {lost} of {chunks} "
-                           "pieces are not in the file")
+        raise ConvertError(f"{node.name}: claims {node.shape} values, most of which were never written: {lost} of {chunks} chunks are missing from the "
+                           "file")
     if lost and remarks is not None:
-        remarks.append((f"holes {node.name}", f"{node.name}: {lost} of {chunks} pieces of the array were never written, in "
-                        f"which all values are {as_json(node.fillvalue)}"))
+        remarks.append((f"holes {node.name}", f"{node.name}: {lost} of {chunks} chunks of the array were never written; their values are "
+                                              f"{as_json(node.fillvalue)}"))
     if node.is_virtual:
         folder = os.path.dirname(os.path.abspath(node.file.filename))
         for source in node.virtual_sources():
@@ -136,8 +135,7 @@ def check(node, part=Ellipsis, remarks=None, whole=True):
     for file, begin, size in node.external or ():  # HDF5 takes what is missing for zeros
         file = os.fsdecode(file)
         if os.path.exists(file) and size < MOST_OF_FILE and os.path.getsize(file) < begin + size:
-            raise ConvertError(f"{node.name}: has {size} of its bytes in {file}, from byte {begin} on; that file has "
-                               f"{os.path.getsize(file)} bytes")
+            raise ConvertError(f"{node.name}: has {size} of its bytes in {file}, from byte {begin}, but that file has {os.path.getsize(file)} bytes")
     if not whole:
         return
     share = 1 if part is Ellipsis or not node.shape or not node.shape[0] else _rows(node, part) / node.shape[0]
@@ -147,9 +145,9 @@ def check(node, part=Ellipsis, remarks=None, whole=True):
 def _check_source(name, path, shown, array):
     """That an array is in the file that a virtual one names: HDF5 takes what is missing for zeros."""
     if not os.path.exists(path):
-        raise ConvertError(f"{name}: is put together from files of which {shown} is not there")
+        raise ConvertError(f"{name}: combines files, but {shown} does not exist")
     if not _has_array(path, array, os.stat(path).st_mtime_ns):
-        raise ConvertError(f"{name}: is put together from arrays of which {array} is not in {shown}")
+        raise ConvertError(f"{name}: combines arrays, but {array} is not in {shown}")
 
 
 @functools.lru_cache(maxsize=4096)

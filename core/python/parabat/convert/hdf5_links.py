@@ -44,7 +44,7 @@ class _Links:
         if len(self.notes) < MAX_NOTES:
             self.notes.setdefault(f"link {error}", str(error))
         elif f"link {error}" not in self.notes:
-            self.notes.setdefault("links", "more links are left out, which are not named here")
+            self.notes.setdefault("links", "more links are skipped, which are not listed here")
 
     def find(self, group, path, budget=None):
         """The object at a path. Raises KeyError if there is none, Unreachable if a link on the way is not followed.
@@ -88,13 +88,13 @@ class _Links:
             try:
                 return self.find(group, links.get_val(name), budget)
             except KeyError:
-                raise Unreachable(f"{where}: is a link that leads nowhere, to {_shown(links.get_val(name))}") from None
+                raise Unreachable(f"{where}: is a broken link to {_shown(links.get_val(name))}") from None
             except _Loop:
                 raise
             except Unreachable as error:
-                raise Unreachable(f"{where}: is a link over {error}") from None
+                raise Unreachable(f"{where}: is a link through {error}") from None
         if kind != h5py.h5l.TYPE_EXTERNAL:
-            raise Unreachable(f"{where}: is a link of a kind that HDF5 does not define")
+            raise Unreachable(f"{where}: is a link of a kind unknown to HDF5")
         file, target = links.get_val(name)
         if _is_same(group, file):  # it stays here
             _spend(budget, where)
@@ -140,14 +140,14 @@ class _Links:
             except _Loop:
                 raise
             except Unreachable as error:
-                raise Unreachable(f"{_shown(_name_of(node))}: is put together from {error}") from None
+                raise Unreachable(f"{_shown(_name_of(node))}: combines {error}") from None
         if others:
-            self._leave(_shown(_name_of(node)), "is put together from arrays in " + _files(others), [(node, file) for file in others])
+            self._leave(_shown(_name_of(node)), "combines arrays in " + _files(others), [(node, file) for file in others])
 
     def _leave(self, where, what, files):
         """Notes that other files are read, or raises."""
         if not self.follow:
-            raise Unreachable(f"{where}: {what}, which --follow-links reads")
+            raise Unreachable(f"{where}: {what}; use --follow-links to read it")
         for node, file in files:
             for place in _places(node, file):
                 if os.path.exists(place):
@@ -209,7 +209,7 @@ class Group(h5py.Group):
 def _spend(budget, where):
     budget[0] -= 1
     if budget[0] < 0:
-        raise _Loop(f"{where}: is a link that leads back to itself, or over more than {MAX_SOFT_LINKS} others")
+        raise _Loop(f"{where}: is a circular link, or passes through more than {MAX_SOFT_LINKS} others")
 
 
 def root(file, follow=False, notes=None):

@@ -176,7 +176,7 @@ class Divided:
         for name, found in kinds.items():
             dtypes, shapes = map(set, zip(*found))
             if len(found) < len(facts) or len(shapes) > 1:
-                self._remarks.append((f"left out {name}", f"'{name}' is not written: not all particles have it alike"))
+                self._remarks.append((f"left out {name}", f"'{name}' is not written: some particles do not have it in the same form"))
             else:
                 self._types[name] = (dtypes.pop() if len(dtypes) == 1 else np.dtype(np.float64), shapes.pop())
         self._texts = {name: sorted(texts) for name, texts in self._texts.items()}
@@ -203,7 +203,7 @@ def _exact(array, dtype, name):
     """As `dtype`, which is float64 where parts of a column have integers and others fractions."""
     result = array.astype(dtype)
     if array.dtype.kind in "iu" and (np.abs(result) >= 2.0 ** 53).any():
-        raise ConvertError(f"column '{name}' has integers beyond 2^53 and fractions, which no type holds")
+        raise ConvertError(f"column '{name}' has both integers beyond 2^53 and fractions, which no type can represent")
     return result
 
 
@@ -250,7 +250,7 @@ class Fields:
             known = set(arrays) | self.others
             missing = [name for name in chosen.arrays if name not in known]
             if missing:
-                raise ConvertError(f"there is no field '{missing[0]}'; there are {listed(sorted(known))}")
+                raise ConvertError(f"unknown field '{missing[0]}'; available: {listed(sorted(known))}")
         self.arrays, self.names = {}, {}  # names: of those that are called otherwise in the file
         for name, array in arrays.items():
             if not chosen.wants(name):
@@ -266,13 +266,13 @@ class Fields:
                 raise ConvertError(f"two fields would be called '{known}'")
             self.arrays[known], self.names[known] = array, name
         if not self.arrays:
-            raise ConvertError("no array of it can be a field of a grid")
+            raise ConvertError("none of its arrays can be a field of a grid")
         self.axes = axes or min(3, min(array.ndim for array in self.arrays.values()))
         shapes = {name: array.shape[:self.axes] for name, array in self.arrays.items()}
         if len(set(shapes.values())) > 1:
-            raise ConvertError("arrays have different shapes, and a grid has one: "
+            raise ConvertError("arrays differ in shape, but a grid has one shape: "
                                + ", ".join(f"'{name}' {self.arrays[name].shape}" for name in list(shapes)[:6])
-                               + "; choose by --arrays")
+                               + "; choose with --arrays")
         self.dimensions = (*next(iter(shapes.values()))[::-1], *(1,) * (3 - self.axes))
 
     def cut(self, part):
@@ -318,8 +318,7 @@ class Collector:
         if self.count is None and array.ndim:
             self.count = len(array)
         if array.ndim == 0 or len(array) != self.count:
-            raise ConvertError(f"{what or name}: {len(array) if array.ndim else 'no'} values; "
-                               f"the others have {self.count}")
+            raise ConvertError(f"{what or name}: {len(array) if array.ndim else 'no'} values, but the others have {self.count}")
         self.arrays[name] = array
 
     def leave_out(self, name, why):
@@ -362,12 +361,12 @@ def find_positions(shapes, chosen=None):
         names = [None if name == "none" and i == 2 else name for i, name in enumerate(chosen)]
         for name in names:
             if name is not None and name not in shapes:
-                raise ConvertError(f"there is no '{name}' for positions; there are {listed(shapes)}")
+                raise ConvertError(f"unknown position array '{name}'; available: {listed(shapes)}")
         wanted = () if len(names) == 3 else (3,)
         for name in names:
             if name is not None and tuple(shapes[name]) not in (wanted, (1,) if wanted == () else wanted):
-                raise ConvertError(f"'{name}' cannot be positions: each of its values has the shape "
-                                   f"{tuple(shapes[name])}; needed is {'one number' if wanted == () else '(3,)'}")
+                raise ConvertError(f"'{name}' cannot be positions: each value has shape {tuple(shapes[name])}, but must be "
+                                   f"{'one number' if wanted == () else '(3,)'}")
         return names
     for axes in _axes():
         if all(name in shapes and tuple(shapes[name]) == () for name in axes):
@@ -377,9 +376,8 @@ def find_positions(shapes, chosen=None):
         if len(found) == 1:
             return found
         if found:
-            raise ConvertError(f"{listed(found)} could all be positions; choose by --columns")
-    raise ConvertError(f"no positions: no x, y, z and no array of three coordinates that is called so, among "
-                       f"{listed(shapes)}; choose by --columns")
+            raise ConvertError(f"{listed(found)} could all be positions; choose with --columns")
+    raise ConvertError(f"no positions: no x, y, z and no position array of three coordinates in {listed(shapes)}; choose with --columns")
 
 
 def part_of(count, i, n):
@@ -406,7 +404,7 @@ def plain(array):
         array = np.ascontiguousarray(array)
         return array.view(array.real.dtype).reshape(*array.shape, 2), None
     if array.dtype.kind in "SUO":
-        return None, "it holds texts or objects, no numbers"
+        return None, "it contains texts or objects, not numbers"
     if array.dtype.newbyteorder("=").name not in TYPES:
         return None, f"its type is {array.dtype}"
     return array, None
@@ -422,7 +420,7 @@ def in_parts(name, array, remarks):
     if array.ndim == 1 or array.shape[1] <= MOST_COMPONENTS:
         return [(name, array)]
     if array.shape[1] > 1000:
-        raise ConvertError(f"'{name}' has {array.shape[1]} components; allowed are up to 1000. Leave it out by --arrays")
+        raise ConvertError(f"'{name}' has {array.shape[1]} components; at most 1000 are allowed. Exclude it with --arrays")
     remarks.append((f"parts of {name}", f"'{name}' has {array.shape[1]} components and becomes {name}_0 ... "
                     f"{name}_{array.shape[1] - 1}"))
     return [(f"{name}_{i}", array[:, i]) for i in range(array.shape[1])]
@@ -435,7 +433,7 @@ def exact_doubles(integers, what):
     wrong = (doubles >= top) if integers.dtype.itemsize == 8 else np.zeros(len(doubles), bool)
     wrong |= np.where(wrong, 0, doubles).astype(integers.dtype) != integers
     if wrong.any():
-        raise ConvertError(f"{what}: the integer {integers[wrong][0]} is no float64, which positions are")
+        raise ConvertError(f"{what}: the integer {integers[wrong][0]} cannot be represented as float64, the type of positions")
     return doubles
 
 
@@ -453,11 +451,11 @@ def as_positions(array):
     """(n, 3) of float32 or float64."""
     array = np.asarray(array)
     if array.ndim != 2 or array.shape[1] != 3:
-        raise ConvertError(f"positions of the shape {array.shape}; allowed are (n, 3)")
+        raise ConvertError(f"positions with shape {array.shape}; allowed are (n, 3)")
     if array.dtype.kind in "iu":
         return np.stack([exact_doubles(array[:, i], "positions") for i in range(3)], axis=1)
     if array.dtype.kind != "f" or array.dtype.itemsize not in (4, 8):
-        raise ConvertError(f"positions of the type {array.dtype}; allowed are float32, float64 and integers")
+        raise ConvertError(f"positions with type {array.dtype}; allowed are float32, float64 and integers")
     return array
 
 
@@ -499,5 +497,4 @@ def check_memory(claim, needed):
     """Raises for what a file claims to have, `claim` in words, of which memory holds fewer than the `needed` bytes."""
     free = memory()
     if needed > free:
-        raise ConvertError(f"{claim}, {needed / 2 ** 30:.1f} GiB: more than the memory of this machine that is free, "
-                           f"{free / 2 ** 30:.1f} GiB")
+        raise ConvertError(f"{claim}, {needed / 2 ** 30:.1f} GiB: more than the free memory of this machine, {free / 2 ** 30:.1f} GiB")

@@ -32,7 +32,7 @@ def refuse(where, found, allowed):
 def attribute(node, name, default=None):
     if name not in node.attrs:
         if default is None:
-            refuse(node, f"no attribute '{name}'", "what openPMD 1.x demands")
+            refuse(node, f"no attribute '{name}'", "what openPMD 1.x requires")
         return default
     value = node.attrs[name]
     if isinstance(value, bytes):
@@ -64,7 +64,7 @@ def length(component):
 def values(component, n, here, remarks=None):
     """Values of a component in the rows `here`, of n, in the type in which they are stored."""
     if length(component) != n:
-        refuse(component, f"{length(component)} values", f"{n}, as position has")
+        refuse(component, f"{length(component)} values", f"{n}, like position")
     check_memory(f"{component.name}: claims {n} values", (here.stop - here.start) * 8)
     if is_constant(component):
         return as_number(component, np.full(here.stop - here.start, component.attrs["value"]))
@@ -98,7 +98,7 @@ def positions_of(species, n, si, here, remarks=None):
                    "x, y, z or some of them")
     for axis in set(offset) - set(position):
         if not is_zero(offset[axis]):
-            refuse(offset[axis], "an offset of a component that position lacks", "a constant of 0")
+            refuse(offset[axis], "an offset of a component missing from position", "a constant of 0")
     arrays = {axis: values(component, n, here, remarks) for axis, component in position.items()}
     for axis, array in arrays.items():
         if array.dtype.kind != "f":
@@ -191,7 +191,7 @@ def read(particles, si=False, share=lambda n: slice(0, n), wants=lambda species,
                 continue
             for key, (array, factor) in record_of(node, record, n, si, here, remarks).items():
                 if key in attributes:
-                    refuse(node, f"'{key}', which another record becomes too", "names that differ")
+                    refuse(node, f"'{key}', also the name of another record", "distinct names")
                 attributes[key], factors[key] = array, factor
                 if factor == 1.0 and unit_text(node):
                     units[key] = unit_text(node)

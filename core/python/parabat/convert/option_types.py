@@ -24,7 +24,7 @@ def names(text):
     """Names with commas between them."""
     found = text.split(",")
     if not all(found):
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed are names with commas between them")
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are names separated by commas")
     return found
 
 
@@ -37,7 +37,7 @@ def columns(text):
     """One name, or three."""
     found = text.split(",")
     if len(found) not in (1, 3) or not all(found):
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed are one name, or three with commas between them")
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are one name, or three separated by commas")
     return found
 
 
@@ -45,7 +45,7 @@ def three_columns(text):
     """Three names."""
     found = text.split(",")
     if len(found) != 3 or not all(found):
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed are three names with commas between them")
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are three names separated by commas")
     return found
 
 
@@ -53,7 +53,7 @@ def delimiter(text):
     """A character that may stand between columns, also by name."""
     character = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " "}.get(text, text)
     if len(character) != 1 or character.isalnum() or character in "\r\n\"'.+-_#" or not character.isascii():
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed is a character of ASCII that is in no number and no name")
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed is an ASCII character that does not occur in numbers and names")
     return character
 
 
@@ -73,7 +73,7 @@ def memory(text):
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([KMGT])(?:i?B)?", text.strip(), re.IGNORECASE | re.ASCII)
     size = int(float(found[1]) * 1024 ** ("KMGT".index(found[2].upper()) + 1)) if found else 0
     if text != "auto" and not 0 < size < 2 ** 62:
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed is auto or a number above 0 with K, M, G or T behind it")
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed is auto or a number above 0 followed by K, M, G or T")
     return size
 
 
@@ -84,7 +84,7 @@ def numbers(text):
     except ValueError:
         found = [float("nan")]
     if not all(abs(number) < float("inf") for number in found):
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed are numbers with commas between them")
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are numbers separated by commas")
     return found
 
 
@@ -93,7 +93,7 @@ def axes(text):
     if text == "none":
         return [False] * 3
     if not text or set(text) - set("xyz"):
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed are some of x, y, z, such as xy, and none")
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are some of x, y, z, such as xy, or none")
     return [axis in text for axis in "xyz"]
 
 
@@ -109,7 +109,7 @@ def dimensions(text):
     """NX,NY,NZ, or NX,NY."""
     found = text.replace("x", ",").split(",")
     if not 2 <= len(found) <= 3 or not all(each.isascii() and each.isdecimal() and int(each) for each in found):
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed are NX,NY,NZ and NX,NY, of 1 and more")
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are NX,NY,NZ or NX,NY, each at least 1")
     return (*map(int, found), *(1,) * (3 - len(found)))
 
 
@@ -117,8 +117,7 @@ def type_of_numbers(text):
     """uint8, float32[3]: name and components."""
     found = re.fullmatch(r"(u?int(?:8|16|32|64)|float(?:32|64))(?:\[([0-9]{1,2})\])?", text)
     if not found or not 1 <= int(found[2] or 1) <= 64:
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed are int8 to int64, uint8 to uint64, float32 and float64, and "
-                                         "such as float32[3]")
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are int8 to int64, uint8 to uint64, float32 and float64, with components as in float32[3]")
     return found[1], int(found[2] or 1)
 
 
@@ -129,14 +128,14 @@ def three_numbers(text):
     except ValueError:
         found = []
     if len(found) != 3:
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed are three numbers with commas between them")
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are three numbers separated by commas")
     return found
 
 
 def whole(text):
     """0 and more."""
     if not text.isascii() or not text.isdecimal() or len(text) > 18:
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed are whole numbers from 0 on")
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are whole numbers of at least 0")
     return int(text)
 
 

@@ -61,7 +61,7 @@ def look(path):
     elements = []
     with open(path, "rb") as file:
         if file.readline(8).strip() != b"ply":
-            raise PlyError("does not begin with 'ply'")
+            raise PlyError("does not start with 'ply'")
         while True:
             line = file.readline(4096)
             words = line.decode("latin-1").split()
@@ -78,21 +78,20 @@ def look(path):
             elif words[:1] == ["property"] and elements:
                 _add_property(elements[-1], words)
             elif words and words[0] not in ("comment", "obj_info"):
-                raise PlyError(f"has a line in its header that is not understood: '{' '.join(words)}'")
+                raise PlyError(f"has an invalid line in its header: '{' '.join(words)}'")
         layout = Layout(order, elements, file.tell())
     if order is None:
-        raise PlyError("has no line 'format' in its header")
+        raise PlyError("has no 'format' line in its header")
     if layout.vertex is None:
-        raise PlyError("has no element 'vertex'; it has " + (", ".join(e.name for e in elements) or "none"))
+        raise PlyError("has no element 'vertex'; available: " + (", ".join(e.name for e in elements) or "none"))
     names = [name for name, _ in layout.vertex.properties]
     if len(set(names)) != len(names):
-        raise PlyError("has two properties of the same name in its element 'vertex'")
+        raise PlyError("has two properties with the same name in its element 'vertex'")
     missing = [axis for axis in "xyz" if axis not in names]
     if missing:
-        raise PlyError(f"has no property '{missing[0]}' in its element 'vertex'; it has {', '.join(names) or 'none'}")
+        raise PlyError(f"has no property '{missing[0]}' in its element 'vertex'; available: {', '.join(names) or 'none'}")
     if layout.vertex.lists():
-        raise PlyError(f"has a list, '{layout.vertex.lists()[0]}', in its element 'vertex'; lists cannot be "
-                       "attributes of particles")
+        raise PlyError(f"has a list, '{layout.vertex.lists()[0]}', in its element 'vertex'; lists cannot be particle attributes")
     return layout
 
 
@@ -100,7 +99,7 @@ def _add_property(element, words):
     types = words[2:4] if words[1:2] == ["list"] else words[1:2]
     unknown = [word for word in types if word not in TYPES]
     if len(words) != (5 if words[1:2] == ["list"] else 3) or unknown:
-        raise PlyError(f"has a property that is not understood: '{' '.join(words)}'")
+        raise PlyError(f"has an invalid property: '{' '.join(words)}'")
     kinds = tuple(TYPES[word] for word in types)
     element.properties.append((words[-1], kinds if len(kinds) > 1 else kinds[0]))
 
@@ -113,7 +112,7 @@ def read(path, layout, part=0, parts=1):
         size = os.fstat(file.fileno()).st_size
         least = sum(np.dtype(kind).itemsize if layout.order else 2 for _, kind in vertex.properties)
         if vertex.count * least > size + 1:
-            raise PlyError(f"claims {vertex.count} vertices, which {size} bytes cannot hold")
+            raise PlyError(f"claims {vertex.count} vertices, which do not fit in {size} bytes")
         if layout.order:
             rows = _read_binary(file, layout, first, last)
         else:
@@ -161,7 +160,7 @@ def _skip(file, order, element):
             if isinstance(kind, tuple):
                 length = np.frombuffer(_bytes(file, np.dtype(kind[0]).itemsize, element), order + kind[0])[0]
                 if not 0 <= length < 2 ** 63:  # which would lead back
-                    raise PlyError(f"has a list of {length} values in its element '{element.name}'; allowed are 0 and more")
+                    raise PlyError(f"has a list of {length} values in its element '{element.name}'; lengths must not be negative")
                 file.seek(int(length) * np.dtype(kind[1]).itemsize, os.SEEK_CUR)
             else:
                 file.seek(np.dtype(kind).itemsize, os.SEEK_CUR)
@@ -241,7 +240,7 @@ def _value(word, kind, where):
         value = int(word)
         limits = np.iinfo(kind)
     except ValueError:
-        raise PlyError(f"{where}: '{word[:60]}' is no {kind}") from None
+        raise PlyError(f"{where}: '{word[:60]}' is not a valid {kind}") from None
     if not limits.min <= value <= limits.max:
-        raise PlyError(f"{where}: {value} is no {kind}, which has {limits.min} to {limits.max}")
+        raise PlyError(f"{where}: {value} is out of range for {kind}, from {limits.min} to {limits.max}")
     return value

@@ -28,8 +28,8 @@ def named(name, grids=False):
     for row in formats(grids):
         if row.name == name:
             return row
-    raise ConvertError(f"argument --format: '{name}'; allowed are {listed((row.name for row in formats(grids)), 99)}, "
-                       "and a FILE.py with a FORMAT in it")
+    raise ConvertError(f"argument --format: '{name}'; allowed are {listed((row.name for row in formats(grids)), 99)}, and a FILE.py that defines a "
+                       "FORMAT")
 
 
 def _in_file(path):
@@ -40,7 +40,7 @@ def _in_file(path):
     except Exception as error:  # pylint: disable=broad-except
         raise ConvertError(f"{path}: cannot be run: {error!r}") from None
     if not isinstance(getattr(module, "FORMAT", None), Format):
-        raise ConvertError(f"{path}: has no FORMAT of the type parabat.convert.Format")
+        raise ConvertError(f"{path}: does not define a FORMAT of type parabat.convert.Format")
     return module.FORMAT
 
 
@@ -64,12 +64,11 @@ def format_of(path, grids=False):
     for row in rows:
         if name.endswith(row.extensions):
             return row
-    raise ConvertError("is of no format that is known by its content or name; `parabat convert --list` has them, and "
-                       "--format chooses one")
+    raise ConvertError("has no format known by its content or name; `parabat convert --list` shows them, and --format selects one")
 
 
 def require(row):
     """Raises if a module that the format needs is not installed."""
     for module, package, extra in row.missing():
-        raise ConvertError(f"the format {row.name} needs {module.replace('|', ' or ')}: pip install "
+        raise ConvertError(f"the format {row.name} requires {module.replace('|', ' or ')}: pip install "
                            + (f"'parabat[{extra}]'" if extra else package))

@@ -42,13 +42,11 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     output = os.fspath(output)
     kind = next((end for end in JOBS if output.endswith(end)), None)
     if kind is None:
-        raise ConvertError(f"{output}: the file to write must end in .bat, or of grids in .idx, or of velocities in .bricks or "
-                           ".bricks.series")
+        raise ConvertError(f"{output}: the file to write must end in .bat, in .idx for grids, or in .bricks or .bricks.series for velocity fields")
     grids = kind != ".bat"
     comm = running.world()
     if grids and jobs > 1:
-        raise ConvertError(f"{output}: grids are converted by one process, which uses all processors, or by ranks (mpirun); "
-                           "without --jobs")
+        raise ConvertError(f"{output}: grids are converted by one process, which uses all processors, or by ranks (mpirun); remove --jobs")
     apart = apart and not comm
     try:
         job = _together(comm, lambda: _prepare(inputs, output, format, steps, settings, options,
@@ -114,8 +112,8 @@ def _check_options(found, options, everywhere):
             continue
         for one in found:
             if name not in one.row.options:
-                raise ConvertError(f"argument --{name.replace('mapping', 'map').replace('_', '-')}: the format {one.row.name} of {one.path} "
-                                   f"does not take it; of such options it takes {listed(one.row.options)}")
+                raise ConvertError(f"argument --{name.replace('mapping', 'map').replace('_', '-')}: the format {one.row.name} of {one.path} does not "
+                                   f"support it; it supports {listed(one.row.options)}")
 
 
 def print_news(news):

@@ -27,7 +27,7 @@ from .model import ConvertError, Divided, Interrupted, listed, memory, resident
 INTERRUPTED = "interrupted"
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STUCK_SECONDS = 60
-REPORT = "this is an error of parabat, please report it:"  # before the lines of a traceback
+REPORT = "this is a bug in parabat, please report it:"  # before the lines of a traceback
 LEAST_ROOM = 64 << 20  # bytes that a conversion in parts needs
 TIMES = 4              # a whole step takes so many times the memory of its arrays, while it is read and written
 PART = 16              # and a part of one is such a share of what there is
@@ -126,8 +126,8 @@ class Job:
             return max(LEAST_ROOM, memory() // (2 * self.shares))
         own = resident()
         if self.memory_bytes - own < LEAST_ROOM and not self._has_room:
-            raise ConvertError(f"argument --memory: {_mib(self.memory_bytes)}; the program itself has {_mib(own)}, so allowed "
-                               f"are {_mib(own + LEAST_ROOM)} and more")
+            raise ConvertError(f"argument --memory: {_mib(self.memory_bytes)}; the program itself needs {_mib(own)}, so at least "
+                               f"{_mib(own + LEAST_ROOM)} are required")
         self._has_room = True  # what earlier particles took stays with the process, and is used again
         return max(LEAST_ROOM, self.memory_bytes - own)
 
@@ -230,7 +230,7 @@ def _work(job, steps, mine, tell):
         for each in found:
             output = job.name(index, each.species, is_series)
             if os.path.realpath(output) in inputs:
-                raise ConvertError(f"{output}: is an input and is not written over; choose another name")
+                raise ConvertError(f"{output}: is an input and cannot be overwritten; choose another name")
             tell({"begin": output, "input": one.path, "index": index})
 
             def check(place=place):
@@ -249,14 +249,14 @@ def _work(job, steps, mine, tell):
         place += 1
     if place == 0:
         raise ConvertError(f"{job.inputs[0].path}: no steps" + ("" if job.steps == slice(None) else
-                                                                 " that --steps chooses"))
+                                                                 " selected by --steps"))
 
 
 def _of_step(job, one, step):
     """Particles of a step, or a Divided of each species if memory has not room for them all."""
     divided = _of_species(step.divided(), job.options) if step.divided else None
     if divided is None and job.memory_bytes:
-        raise ConvertError(f"argument --memory: the format {one.row.name} reads whole steps, in as much memory as they need")
+        raise ConvertError(f"argument --memory: the format {one.row.name} reads whole steps, regardless of their memory")
     if divided is not None and TIMES * sum(each.size for each in divided) > job.room():
         return divided, True
     return _of_species(step.read(), job.options), False
@@ -386,9 +386,9 @@ def _of_species(found, options):
     names = [each.species for each in found]
     missing = [name for name in options.species if name not in names]
     if missing and any(names):
-        raise ConvertError(f"there is no species '{missing[0]}'; there are {listed(names)}")
+        raise ConvertError(f"unknown species '{missing[0]}'; available: {listed(names)}")
     if missing:
-        raise ConvertError("argument --species: this format does not name species")
+        raise ConvertError("argument --species: this format has no species names")
     found = [each for each in found if each.species in options.species]
     if len(options.species) == 1:
         found[0].species = ""
@@ -411,12 +411,11 @@ class _Asked:
             return
         for name in self._arrays or ():
             if name not in self._known:
-                raise ConvertError(f"there is no attribute '{name}'; there are {listed(sorted(self._known))}")
+                raise ConvertError(f"unknown attribute '{name}'; available: {listed(sorted(self._known))}")
         for setting, option in INDEXES.items() if found else ():
             for name in self._settings.get(setting) or ():
                 if not has_attribute(name, self._written):
-                    raise ConvertError(f"argument --{option}: no species has an attribute '{name}' that is written; there "
-                                       f"are {listed(sorted(self._written))}")
+                    raise ConvertError(f"argument --{option}: no species has a written attribute '{name}'; available: {listed(sorted(self._written))}")
 
 
 def _mib(size):
@@ -477,12 +476,11 @@ class Outcome:
         lost -= {self._indexes[name] for name in self.begun if name not in finished}  # steps of which a species failed
         if lost:
             end = next(index for index in range(min(lost), max(lost) + 2) if index not in lost)
-            lines.append(f"nothing of this input is left; --steps {min(lost) or ''}:{end} has what is whole of it")
+            lines.append(f"nothing of this input is kept; use --steps {min(lost) or ''}:{end} for its complete part")
         left = sorted((news for news in self.done if news["done"] not in removed), key=lambda news: news["index"])
         if not left:
             return lines
-        return lines + [f"{len(left)} datasets of other inputs are whole and stay: {left[0]['done']} ... "
-                f"{left[-1]['done']}" if len(left) > 1 else f"{left[0]['done']}, of another input, is whole and stays"]
+        return lines + [f"{len(left)} datasets of other inputs are complete and kept: {left[0]['done']} ... {left[-1]['done']}" if len(left) > 1 else f"{left[0]['done']}, of another input, is complete and kept"]
 
     def _list_steps(self, output):
         for species in sorted({news["species"] for news in self.done if news["series"]}):
@@ -603,7 +601,7 @@ def _start(function, *arguments):
     try:
         message = multiprocessing.reduction.ForkingPickler.dumps((function, *arguments))
     except (TypeError, AttributeError, pickle.PicklingError) as error:
-        raise ConvertError(f"jobs: what is to be done cannot be told to other processes: {error}") from None
+        raise ConvertError(f"jobs: the work cannot be passed to other processes: {error}") from None
     with there:
         try:
             process = _Program([python, "-c", code, str(there.fileno())], pass_fds=[there.fileno()])
@@ -695,12 +693,11 @@ def _died(process, path, watch):
     """Of a process that ended without a word, while it was at `path`."""
     code = process.exitcode
     if watch.is_stuck:
-        return (f"{path}: " if path else "") + (f"the library that reads it did nothing for {STUCK_SECONDS} seconds and was "
-                                                "ended; the file is perhaps cut")
-    why = {-signal.SIGKILL: ", perhaps for want of memory", -signal.SIGSEGV: "; the file is perhaps damaged",
-           -signal.SIGABRT: "; the file is perhaps damaged", -signal.SIGBUS: "; the file is perhaps damaged"}.get(code, "")
+        return (f"{path}: " if path else "") + (f"its reader library did nothing for {STUCK_SECONDS} seconds and was stopped; the file may be truncated")
+    why = {-signal.SIGKILL: ", possibly for lack of memory", -signal.SIGSEGV: "; the file may be damaged",
+           -signal.SIGABRT: "; the file may be damaged", -signal.SIGBUS: "; the file may be damaged"}.get(code, "")
     name = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-    return (f"{path}: " if path else "") + f"the process that converted it ended by itself ({name}){why}"
+    return (f"{path}: " if path else "") + f"its process ended unexpectedly ({name}){why}"
 
 
 def _listen(pipes, outcome):
@@ -743,7 +740,7 @@ def _listen(pipes, outcome):
 def _work_of_process(job, number, count, pipe):
     def mine(place):
         if pipe.poll():
-            raise ConvertError("stopped, since another process failed")
+            raise ConvertError("stopped, because another process failed")
         return place % count == number
     _guarded(job, lambda: job.work(mine, pipe.send), pipe.send)
 
@@ -814,7 +811,7 @@ def _work_together(job, comm, tell):
             part = agreed(comm, lambda each=each, part=part: each.conform(part), one.path)
             agreed(comm, lambda part=part, is_last=each is found[-1]: asked.look([part], is_last), one.path)
             if os.path.realpath(output) in {os.path.realpath(each.path) for each in job.inputs}:
-                raise ConvertError(f"{output}: is an input and is not written over; choose another name")
+                raise ConvertError(f"{output}: is an input and cannot be overwritten; choose another name")
             remarks.tell(one, part)
             tell({"begin": output, "input": one.path, "index": index})
             report = write_particles(output, part, step, {
@@ -827,8 +824,8 @@ def _check_share(job, divided, ranks):
     """That a rank may have as much memory as its part needs."""
     needed = TIMES * divided.size // ranks
     if job.memory_bytes and needed > job.room():
-        raise ConvertError(f"argument --memory: {_mib(job.memory_bytes)}; each of the {ranks} ranks that share the only step "
-                           f"needs about {_mib(needed + resident())}. More ranks need less")
+        raise ConvertError(f"argument --memory: {_mib(job.memory_bytes)}; each of the {ranks} ranks that share the only step needs about "
+                           f"{_mib(needed + resident())}. Use more ranks to reduce this")
 
 
 def agreed(comm, do, path):
@@ -857,6 +854,5 @@ def world():
     try:
         from mpi4py import MPI  # pylint: disable=import-outside-toplevel
     except ImportError:
-        raise ConvertError("was started on many ranks, for which mpi4py is needed; --jobs has several processes "
-                           "without it") from None
+        raise ConvertError("was started on several ranks, which requires mpi4py; use --jobs for several processes without it") from None
     return MPI.COMM_WORLD

@@ -41,7 +41,7 @@ def _open(path):
         if name == "zstandard":
             return module.ZstdDecompressor().stream_reader(file, read_across_frames=True), True
         return module.open(file, "rb"), True
-    raise ConvertError("is compressed by zstd, for which this Python has no module: pip install zstandard")
+    raise ConvertError("is compressed with zstd, which requires a module: pip install zstandard")
 
 
 class Stream:
@@ -106,7 +106,7 @@ class Stream:
             if end >= 0 or len(there) < want:
                 break
             if want > 1 << 20:
-                raise ConvertError(f"line {self.line_number + 1} has no end within a MiB, so it is no text")
+                raise ConvertError(f"line {self.line_number + 1} does not end within a MiB, so the file is not text")
             want *= 4
         if not there:
             return None
@@ -124,7 +124,7 @@ class Stream:
                 return self._buffer[:end + 1]
             if self._is_over:
                 return self._buffer
-        raise ConvertError(f"line {self.line_number + 1} has no end within {BLOCK} bytes, so it is no text")
+        raise ConvertError(f"line {self.line_number + 1} does not end within {BLOCK} bytes, so the file is not text")
 
     def used(self, count, lines):
         self._pass(count)
@@ -152,8 +152,7 @@ class Stream:
     def _need(self, count):
         self._fill(count)
         if len(self._buffer) < count:
-            raise ConvertError(f"ends at byte {self.place + len(self._buffer)}, within {count} bytes that begin at "
-                               f"{self.place}")
+            raise ConvertError(f"ends at byte {self.place + len(self._buffer)}, within {count} bytes that start at {self.place}")
 
     def _fill(self, count):
         there = len(self._buffer)

@@ -81,9 +81,9 @@ def look(path, delimiter=None):
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise TableError("is UTF-16; save it as UTF-8")
     if b"\0" in head:
-        raise TableError("holds zero bytes, so it is no text")
+        raise TableError("contains zero bytes, so it is not text")
     if b"\r" in head and b"\n" not in head:
-        raise TableError("has carriage returns alone as ends of lines; save it with line feeds")
+        raise TableError("has single carriage returns as line ends; save it with line feeds")
     place = 3 if head.startswith(b"\xef\xbb\xbf") else 0
     lines = []
     comment = None
@@ -98,7 +98,7 @@ def look(path, delimiter=None):
             lines.append((line, place, end))
         place = end
     if not lines and not whole:
-        raise TableError(f"has no end of a line in its first {HEAD} bytes, so it is no table")
+        raise TableError(f"has no line end in its first {HEAD} bytes, so it is not a table")
     if not lines and comment is None:
         raise TableError("is empty")
     first = lines[0][0] if lines else comment
@@ -112,8 +112,7 @@ def look(path, delimiter=None):
         names = split(comment, delimiter) if comment else []
         if len(names) != len(fields):
             names = ["Field %d" % i for i in range(len(fields))]
-            remarks.append(("names", "its first line holds numbers, not the names of columns; they are called "
-                            "Field 0, Field 1 ..."))
+            remarks.append(("names", "its first line contains numbers instead of column names; columns are called Field 0, Field 1 ..."))
         rows, start = lines, lines[0][1]
     elif lines:
         names, rows, start = fields, lines[1:], lines[0][2]
@@ -293,15 +292,13 @@ class Share:
         for value in others:
             if value and not NUMBER.match(value):
                 number = next(number for number, fields in rows if fields[i] == value)
-                raise TableError(f"line {self._line(place, number)}: '{value[:60]}' in column '{name}' is no number, "
-                                 "though the column has numbers above")
+                raise TableError(f"line {self._line(place, number)}: '{value[:60]}' in column '{name}' is not a number, although earlier values are")
         if "" in others and facts[3] is None:
             facts[3] = self._line(place, next(number for number, fields in rows if not fields[i]))
         facts[2] = facts[2] or any(others)
         for (number, _), value in zip(rows, values):
             if value and np.isinf(float(value)) and not INFINITY.match(value):
-                raise TableError(f"line {self._line(place, number)}: '{value[:60]}' in column '{name}' is beyond what "
-                                 "float64 holds, 1.8e308")
+                raise TableError(f"line {self._line(place, number)}: '{value[:60]}' in column '{name}' exceeds the range of float64, 1.8e308")
         integers = [int(value) for value in values if INTEGER.match(value)]
         for low, high, kind in ((-2 ** 63, 2 ** 63 - 1, "i8"), (0, 2 ** 64 - 1, "u8")):
             if not others and integers and low <= min(integers) and max(integers) <= high:
@@ -315,8 +312,7 @@ class Share:
     def _check_quotes(self, chunk, place):
         for number, line in enumerate(chunk.split(b"\n")):
             if line.count(b'"') % 2:
-                raise TableError(f"line {self._line(place, number)} has an odd number of quotation marks; texts "
-                                 "with ends of lines in them cannot be read")
+                raise TableError(f"line {self._line(place, number)} has an odd number of quotation marks; texts that contain line ends are not supported")
 
     def _line(self, place, number):
         """The number in the file of a line of the chunk that begins at byte `place`."""
@@ -349,7 +345,7 @@ def agree(layout, facts, wanted=None):
     texts = [f"'{layout.names[i]}'" + (f" ('{value[:60]}' ...)" if value else "")
              for i, value in layout.texts.items() if wanted is None or layout.names[i] in wanted]
     if texts:
-        remarks.append(("texts", "columns that hold no numbers are not written: " + ", ".join(texts)))
+        remarks.append(("texts", "non-numeric columns are not written: " + ", ".join(texts)))
     for name in facts[0]:
         low = min((each[name][0] for each in facts if each[name][0] is not None), default=None)
         high = max((each[name][1] for each in facts if each[name][1] is not None), default=None)
@@ -367,7 +363,7 @@ def agree(layout, facts, wanted=None):
                             f"column '{name}' lacks values, the first in line {missing}; they become NaN"))
         if types[name] == np.dtype("f8") and inexact is not None:
             why = ("it lacks values" if missing is not None else "it has fractions" if fraction
-                   else "no type of 64 bits holds its integers")
-            remarks.append(("rounded " + name, f"column '{name}' becomes float64, since {why}; its integer {inexact} "
-                            f"is rounded to {int(float(inexact))}"))
+                   else "no 64-bit type can represent its integers")
+            remarks.append(("rounded " + name, f"column '{name}' becomes float64, because {why}; its integer {inexact} is rounded to "
+                                               f"{int(float(inexact))}"))
     return types, remarks

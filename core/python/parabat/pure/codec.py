@@ -54,7 +54,7 @@ class Model:
             missing &= ~mask
             self.streams.append(_Stream(part, kind, which, size, bool(self.step)))
         if part.left():
-            raise CodecError(f"{part.left()} bytes of a model are left over")
+            raise CodecError(f"{part.left()} bytes of a model are unused")
 
 
 class _Stream:
@@ -107,7 +107,7 @@ def _code_table(part, symbols):
     if symbols == 1 and lengths == [0]:
         return [0]
     if min(lengths) == 0 or sum(2.0**-length for length in lengths) != 1 or max(lengths) > MOST_CODE_BITS:
-        raise CodecError(f"no code of {symbols} symbols has the lengths that are given")
+        raise CodecError(f"the given lengths do not form a code for {symbols} symbols")
     most = max(lengths)
     table = [0] * (1 << most)
     code = 0
@@ -125,11 +125,11 @@ def decode(model, frame, count):
     """Values of a frame: an array of shape (count,), or (count, components) if these are several."""
     dtype, components = model.dtype, model.components
     if not 0 <= count <= MOST_VALUES:
-        raise CodecError(f"{count} values are no frame")
+        raise CodecError(f"{count} values are not a frame")
     part = _Parts(bytes(frame))
     method = part.number("u1")
     if count == 0 and method != 0:
-        raise CodecError(f"no values are of method {method}")
+        raise CodecError(f"an empty chunk has encoding method {method}")
     if method == 0:
         numbers = part.array(dtype, count * components)
     elif method == 1:
@@ -139,9 +139,9 @@ def decode(model, frame, count):
     elif method == 3 and model.streams:
         numbers = _streams(part, model, count)
     else:
-        raise CodecError(f"method {method} of {dtype.name} is unknown")
+        raise CodecError(f"unknown method {method} for {dtype.name}")
     if part.left() != 0:
-        raise CodecError(f"{part.left()} bytes are left over")
+        raise CodecError(f"{part.left()} bytes are unused")
     numbers = numbers.astype(dtype.newbyteorder("="))
     return numbers if components == 1 else numbers.reshape(count, components)
 
@@ -158,7 +158,7 @@ class _Parts:
 
     def take(self, count):
         if count > self.left():
-            raise CodecError(f"{count} bytes are missing, {self.left()} are there")
+            raise CodecError(f"{count} bytes are needed, but only {self.left()} remain")
         self.at += count
         return self.content[self.at - count : self.at]
 
@@ -178,7 +178,7 @@ class _Parts:
                 break
             if byte < 128:
                 return result
-        raise CodecError("no number of up to 64 bits")
+        raise CodecError("not a number of up to 64 bits")
 
 
 def _zstd(frame, size):
@@ -188,15 +188,14 @@ def _zstd(frame, size):
     except IndexError:
         raise CodecError("a Zstandard frame ends before its last block") from None
     if content_size != size or frame_size != len(frame):
-        raise CodecError(f"a Zstandard frame of {frame_size} bytes holds {content_size} bytes, "
-                         f"instead of {len(frame)} and {size}")
+        raise CodecError(f"a Zstandard frame of {frame_size} bytes contains {content_size} bytes, instead of {len(frame)} and {size}")
     decompress = _decompressor()
     try:
         content = decompress(frame, size)
     except Exception as error:
         raise CodecError(f"Zstandard frame: {error}") from error
     if len(content) != size:
-        raise CodecError(f"a Zstandard frame holds {len(content)} bytes instead of {size}")
+        raise CodecError(f"a Zstandard frame contains {len(content)} bytes instead of {size}")
     return content
 
 
@@ -206,7 +205,7 @@ def _sizes(frame):
     single = descriptor >> 5 & 1
     size_bytes = (single, 2, 4, 8)[descriptor >> 6]
     if frame[:4] != b"\x28\xb5\x2f\xfd" or descriptor & 3 or not size_bytes:
-        raise CodecError("no Zstandard frame that says how much it holds")
+        raise CodecError("not a Zstandard frame that stores its content size")
     at = 6 - single
     content = int.from_bytes(frame[at : at + size_bytes], "little") + (256 if size_bytes == 2 else 0)
     at += size_bytes
@@ -237,7 +236,7 @@ def _decompressor():
         return lambda frame, size: pyarrow.Codec("zstd").decompress(frame, size).to_pybytes()
     except ImportError:
         raise MissingModule(
-            "compressed chunks need Python 3.14, or the package zstandard (pip install zstandard) or pyarrow"
+            "compressed chunks require Python 3.14, or the package zstandard (pip install zstandard) or pyarrow"
         ) from None
 
 
@@ -249,7 +248,7 @@ def _unzigzag(z):
 def _planes(part, dtype, components, count):
     chosen = part.number("u1")
     if chosen > 7 or chosen & 3 == 3:
-        raise CodecError(f"filter {chosen} is unknown")
+        raise CodecError(f"unknown filter {chosen}")
     size = dtype.itemsize
     content = np.frombuffer(_zstd(part.take(part.left()), count * components * size), np.uint8)
     words = np.empty((count, components), f"<u{size}")
@@ -290,7 +289,7 @@ def _streams(part, model, count):
     places = part.array("u4", exceptions).astype(np.int64)
     replaced = part.array(dtype, exceptions)
     if exceptions and (places.max() >= count * components or (np.diff(places) <= 0).any()):
-        raise CodecError("places of exceptions are not ascending, or beyond the end")
+        raise CodecError("positions of exceptions are not ascending, or beyond the end")
     words = np.zeros((count, components), f"<u{size}")
     for stream in model.streams:
         if stream.kind == 0:
@@ -316,12 +315,12 @@ def _words(part, stream, size, count):
     if stream.kind == 1:
         before = [part.varint() for _ in stream.which]
         if max(before) >= 1 << 8 * size:
-            raise CodecError(f"differences begin with {max(before)}")
+            raise CodecError(f"differences start with {max(before)}")
     escaped = part.varint()
     lanes = [part.varint() for _ in range(LANES)]
     bits_bytes = part.varint()
     if escaped > count or max(lanes + [bits_bytes]) > part.left():
-        raise CodecError(f"{escaped} escapes of {count} values, or parts beyond the end")
+        raise CodecError(f"{escaped} escapes for {count} values, or parts beyond the end")
     blocks = -(-count // BLOCK)
     classes = _classes(part, stream, blocks)
     in_lane = -(-blocks // LANES)
@@ -345,12 +344,12 @@ def _words(part, stream, size, count):
 
 def _classes(part, stream, blocks):
     packed = part.array("u1", (blocks * stream.class_bits + 7) // 8)
-    _need_filled(packed, blocks * stream.class_bits, "classes of blocks")
+    _need_filled(packed, blocks * stream.class_bits, "block classes")
     bits = np.unpackbits(packed, bitorder="little")
     of_blocks = bits[: blocks * stream.class_bits].reshape(blocks, stream.class_bits)
     classes = (of_blocks << np.arange(stream.class_bits, dtype=np.uint8)).sum(axis=1, dtype=np.intp)
     if classes.max() >= len(stream.tables):
-        raise CodecError(f"a block is of class {classes.max()} of {len(stream.tables)}")
+        raise CodecError(f"a block has class {classes.max()} of {len(stream.tables)}")
     return classes.tolist()
 
 
@@ -378,7 +377,7 @@ def _symbols(lane, tables, classes, count):
             break
     if (at + 7) // 8 != len(lane):
         raise CodecError(f"symbols need {(at + 7) // 8} bytes of a lane of {len(lane)}")
-    _need_filled(lane, at, "a lane of symbols")
+    _need_filled(lane, at, "a symbol lane")
     return symbols
 
 
@@ -387,7 +386,7 @@ def _unpack(packed, bits):
     ends = np.cumsum(bits.reshape(-1), dtype=np.int64)
     if (ends[-1] + 7) // 8 != len(packed):
         raise CodecError(f"{len(packed)} bytes of packed bits instead of {(ends[-1] + 7) // 8}")
-    _need_filled(packed, int(ends[-1]), "packed bits")
+    _need_filled(packed, int(ends[-1]), "the packed bits")
     starts = ends - bits.reshape(-1)
     padded = np.frombuffer(packed + bytes(16), np.uint8)
     first, shift = starts // 8, (starts % 8).astype(np.uint64)

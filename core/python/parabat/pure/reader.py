@@ -122,9 +122,9 @@ def closed_interval(value_type, lo, hi):
     lo and hi are ints, floats or Fractions; Python compares them exactly.
     """
     if lo != lo or hi != hi:
-        raise QueryError("NaN is no end of a box or range")
+        raise QueryError("a box or range has a NaN end")
     if hi < lo:
-        raise QueryError("the end %r is below the beginning %r" % (hi, lo))
+        raise QueryError("the end %r is below the start %r" % (hi, lo))
     dtype = np.dtype(value_type)
     if dtype.kind == "f":
         first, last = (nearest_double(v) for v in (lo, hi))
@@ -154,7 +154,7 @@ def bit_of(bins, first_bin, last_bin):
 def part_ordinals(n, part, parts):
     """Returns the ordinals of a part: the first, and the first behind it (section 13)."""
     if not 0 <= part < parts:
-        raise QueryError("there is no part %r of %r" % (part, parts))
+        raise QueryError("part %r of %r is out of range" % (part, parts))
     return n * part // parts, n * (part + 1) // parts
 
 
@@ -184,7 +184,7 @@ class BatFile:
         path = os.fspath(path)
         try:
             if not stat.S_ISREG(os.stat(path).st_mode):
-                raise BatError("cannot_open", "%s: is no regular file, only regular files are allowed" % path)
+                raise BatError("cannot_open", "%s: is not a regular file" % path)
             with open(path, "rb") as stream:
                 data = stream.read()
         except FileNotFoundError as error:
@@ -217,7 +217,7 @@ class BatFile:
         data, need, size = self.data, self._need, len(self.data)
         start = bytes(data[:8])
         if size >= 8 or start != MAGIC[:size]:
-            need(start == MAGIC, "the beginning", start.hex() or "empty", MAGIC.hex(), "not_a_bat_file")
+            need(start == MAGIC, "the start", start.hex() or "empty", MAGIC.hex(), "not_a_bat_file")
         need(size >= 10, "the size of the file", size, "at least 128", "truncated")
         major, = struct.unpack_from("<H", data, 8)
         need(major == 1, "version_major", major, 1, "unsupported_version")
@@ -227,7 +227,7 @@ class BatFile:
         self._need_checksum(checksum, "header_checksum", data[:120])
         allowed = (SEVERAL_LEAF_FILES,) if self.TOP else (0, COMPRESSED_CHUNKS)
         allowed += tuple(features | STABLE_SAMPLES for features in allowed)
-        need(required in allowed, "required_features", "%#x" % required, "%s: others are not implemented, or not for such a file"
+        need(required in allowed, "required_features", "%#x" % required, "%s: others are not supported, or not for such a file"
              % " or ".join(map(str, allowed)), "unsupported_version")
         need(header_bytes == 128, "header_bytes", header_bytes, 128)
         need(not any(reserved), "reserved of the header", reserved.hex(), "zero")
@@ -255,17 +255,17 @@ class BatFile:
         for record in SECTION.iter_unpack(table):
             s = Section(*record)
             name = section_name(s.kind, s.index)
-            need(self._is_known(s.kind) or not s.flags & 2, name + ": kind", s.kind, "a known one, for it must be understood",
+            need(self._is_known(s.kind) or not s.flags & 2, name + ": kind", s.kind, "a known one, because it is required",
                  "unsupported_version")
             need(s.flags < 4, name + ": flags", "%#x" % s.flags, "bits 0 and 1")
             need(s.reserved == 0, name + ": reserved", s.reserved, 0)
             need((s.kind, s.index) > before, name + ": order", (s.kind, s.index), "above %s" % (before,))
-            need(s.offset % 8 == 0 and s.offset >= 128, name + ": offset", s.offset, "a multiple of 8 from 128 on")
+            need(s.offset % 8 == 0 and s.offset >= 128, name + ": offset", s.offset, "a multiple of 8, at least 128")
             need(s.offset + s.bytes <= size, name + ": end", s.offset + s.bytes, "at most %d" % size)
             if s.flags & 1:
                 end = s.checksums_offset + sum(checksum_bytes(s.bytes))
                 need(s.checksums_offset % 8 == 0 and s.checksums_offset >= 128, name + ": checksums_offset", s.checksums_offset,
-                     "a multiple of 8 from 128 on")
+                     "a multiple of 8, at least 128")
                 need(end <= size, name + ": end of the checksums", end, "at most %d" % size)
             else:
                 need(s.checksums_offset == 0, name + ": checksums_offset", s.checksums_offset, 0)
@@ -273,7 +273,7 @@ class BatFile:
                 allowed = (RAW, CHUNKS) if s.kind in (POSITIONS, ATTRIBUTE) else (RAW,)
                 need(s.encoding in allowed, name + ": encoding", s.encoding, " or ".join(map(str, allowed)), "unsupported_version")
                 need(s.encoding == RAW or self._may_have_chunks, name + ": encoding", s.encoding,
-                     "%d, as bit 1 of required_features is clear" % RAW)
+                     "%d, because bit 1 of required_features is clear" % RAW)
                 need(s.encoding != RAW or s.raw_bytes == s.bytes, name + ": raw_bytes", s.raw_bytes, s.bytes)
                 need((s.flags & 1) == (s.kind in PAGED), name + ": paged", s.flags & 1, int(s.kind in PAGED))
             before = s.kind, s.index
@@ -289,7 +289,7 @@ class BatFile:
                 l2_bytes, l1_bytes = checksum_bytes(s.bytes)
                 stored = bytes(self.data[s.checksums_offset:s.checksums_offset + l2_bytes + l1_bytes])
                 if xxhash:
-                    self._need(page_checksums(raw)[0] == stored, name + ": a page checksum", "stored wrong", "that of the page")
+                    self._need(page_checksums(raw)[0] == stored, name + ": a page checksum", "wrong", "that of the page")
             self._need_checksum(s.checksum, name + ": checksum", stored[:l2_bytes] if s.flags & 1 else raw)
             self._verified[kind, index] = raw
         return self._verified[kind, index]
@@ -309,7 +309,7 @@ class BatFile:
         else:
             need(1 <= self.level_count <= 256, "level_count", self.level_count, "1 to 256")
             need((self.treelet_count == 0) == (n == 0), "treelet_count", self.treelet_count,
-                 "0 exactly when there are no particles")
+                 "0 if and only if there are no particles")
             need(1 <= self.block_particles <= 65536, "block_particles", self.block_particles, "1 to 65536")
         need(position_type in (9, 10), "position_type", position_type, "9 or 10")
         need(not any(reserved), "reserved of the schema", reserved.hex(), "zero")
@@ -390,8 +390,8 @@ class BatFile:
         self.position_keys = np.frombuffer(raw, POSITION_KEY, 4, 8)
         for field in ("minimum", "maximum"):
             need(not np.isnan(self.position_keys[field]).any(), field + " of a key of positions", "NaN", "a number")
-        need(np.all(self.position_keys["flags"] < 2), "flags of a key of positions", self.position_keys["flags"].max(), "bit 0")
-        need(not self.position_keys["reserved"].any(), "reserved of a key of positions", self.position_keys["reserved"].max(), 0)
+        need(np.all(self.position_keys["flags"] < 2), "flags of a position key", self.position_keys["flags"].max(), "bit 0")
+        need(not self.position_keys["reserved"].any(), "reserved of a position key", self.position_keys["reserved"].max(), 0)
         at = 104 + 16 * count
         need(at <= len(raw), "the size of ALIASES", len(raw), "at least %d" % at)
         for i in range(count):
@@ -408,7 +408,7 @@ class BatFile:
             except UnicodeDecodeError:
                 need(False, thing + "name", bytes(raw[at:at + name_bytes]), "UTF-8")
             need("\0" not in name, thing + "name", repr(name), "without zero bytes")
-            need(name not in self._by_name, thing + "name", repr(name), "one that nothing else has")
+            need(name not in self._by_name, thing + "name", repr(name), "unique")
             at += name_bytes
             self._by_name[name] = a + i
             self.aliases.append(Alias(name, None if target == OF_POSITIONS else target, component, role, host_type))
@@ -449,7 +449,7 @@ class BatFile:
                 sizes[BLOCK_BITMAPS, i] = key.bitmap_bytes * blocks
         self.sorted_keys = [index for kind, index in self.sections if kind == SORTED_INDEX and self._is_known(kind)]
         for i in self.sorted_keys:
-            self._need(i < len(self.keys), section_name(SORTED_INDEX, i), "present", "absent: there is no such key")
+            self._need(i < len(self.keys), section_name(SORTED_INDEX, i), "present", "absent: this key does not exist")
             levels = index_levels(n)
             sizes[SORTED_INDEX, i] = PAGE * (sum(levels) - 1) + 12 * (n - INDEX_ENTRIES * (levels[-1] - 1)) if n else 0
         for kind, index in [key for key in sizes if key[0] in (POSITIONS, ATTRIBUTE)]:
@@ -458,7 +458,7 @@ class BatFile:
                 table, least = self.sections.get((CHUNK_TABLE, number)), CHUNK_TABLE_HEAD.size + 4 * -(-n // MOST_CHUNK_PARTICLES)
                 if table is not None:
                     self._need(table.bytes >= least, section_name(CHUNK_TABLE, number) + ": bytes",
-                               table.bytes, "a multiple of 4 from %d on" % least)
+                               table.bytes, "a multiple of 4, at least %d" % least)
                 sizes[CHUNK_TABLE, number] = table.bytes if table is not None else least
         self._check_sizes(sizes)
 
@@ -472,7 +472,7 @@ class BatFile:
             known = (kind, index) in sizes or (kind, index) in ((SCHEMA, 0), (METADATA, 0)) or kind == ALIASES \
                 or (kind, index) == (SAMPLE_IDS, 0) and self.is_stable \
                 or not (self._is_known(kind) or self.TOP and SCHEMA <= kind <= LEAF_FILES)
-            self._need(known, section_name(kind, index), "present", "absent: the schema does not ask for it")
+            self._need(known, section_name(kind, index), "present", "absent: the schema does not use it")
 
     def _read_metadata(self):
         """Decodes METADATA as far as it can be (section 7), and verifies sections of unknown kinds without a look at their content."""
@@ -669,11 +669,11 @@ class BatFile:
         need(1 <= most <= MOST_CHUNK_PARTICLES, table + ": chunk_particles", most, "1 to %d" % MOST_CHUNK_PARTICLES)
         need(count == -(-n // most), table + ": chunk_count", count, -(-n // most))
         begin = CHUNK_TABLE_HEAD.size + 4 * count
-        need(len(raw) >= begin, table + ": bytes", len(raw), "%d at least" % begin)
+        need(len(raw) >= begin, table + ": bytes", len(raw), "at least %d" % begin)
         need(model_bytes == len(raw) - begin, table + ": model_bytes", model_bytes, len(raw) - begin)
         need(model_bytes <= codec.MOST_MODEL_BYTES, table + ": model_bytes", model_bytes, "at most %d" % codec.MOST_MODEL_BYTES)
-        need(math.isfinite(bound) and bound >= 0, table + ": bound", bound, "a finite number from 0 on")
-        need(bound == 0 or np.dtype(scalar).kind == "f", table + ": bound", bound, "0, as the values are %s" % scalar)
+        need(math.isfinite(bound) and bound >= 0, table + ": bound", bound, "a finite number of at least 0")
+        need(bound == 0 or np.dtype(scalar).kind == "f", table + ": bound", bound, "0, because the values are %s" % scalar)
         need(reserved == 0, table + ": reserved", reserved, 0)
         frames, stored = np.frombuffer(raw, "<u4", count, CHUNK_TABLE_HEAD.size), self.section(kind, index)
         need(np.all(frames >= 1), table + ": bytes of a frame", 0, "at least 1")
@@ -839,14 +839,14 @@ class BatFile:
         firsts, at = [], 0
         for count, below in zip(levels, levels[1:]):
             firsts.append(np.frombuffer(raw, value_type, below, at))
-            self._need(not any(raw[at + 8 * below:at + PAGE * count]), "SORTED_INDEX %d: a byte behind its values" % number, "set", "zero")
+            self._need(not any(raw[at + 8 * below:at + PAGE * count]), "SORTED_INDEX %d: a byte after its values" % number, "set", "zero")
             at += PAGE * count
         pieces = [np.zeros(0, entry)]
         for begin in range(at, len(raw), PAGE):
             page = raw[begin:begin + PAGE]
             count = min(INDEX_ENTRIES, len(page) // 12)
             pieces.append(np.frombuffer(page, entry, count))
-            self._need(not any(page[12 * count:]), "SORTED_INDEX %d: a byte behind its entries" % number, "set", "zero")
+            self._need(not any(page[12 * count:]), "SORTED_INDEX %d: a byte after its entries" % number, "set", "zero")
         return np.concatenate(pieces), firsts
 
     def _find_sorted(self, number, intervals):
@@ -899,7 +899,7 @@ class BatFile:
         self._need(self._metadata_problem is None, "METADATA", self._metadata_problem, "a JSON object in UTF-8")
         self._validate_bytes()
         order = self.ordinal_to_position()
-        self._need(np.array_equal(np.sort(order), np.arange(self.particle_count)), "ordinal to position", "no permutation", "one")
+        self._need(np.array_equal(np.sort(order), np.arange(self.particle_count)), "ordinal to position", "not a permutation", "one")
         self._validate_tree(order)
         self._validate_sample()
         for number in range(len(self.keys)):
@@ -916,7 +916,7 @@ class BatFile:
             numbers = values[~np.isnan(values)]
             found = row["minimum"], row["maximum"], bool(row["flags"])
             allowed = numbers.min(initial=math.inf), numbers.max(initial=-math.inf), len(numbers) != len(values)
-            self._need(found == allowed, "minimum, maximum and flag of key %d of the positions" % i, found, allowed)
+            self._need(found == allowed, "minimum, maximum and flag of position key %d" % i, found, allowed)
 
     def _validate_bytes(self):
         """Checks that nothing overlaps and that bytes outside of sections are zero (section 4)."""
@@ -939,7 +939,7 @@ class BatFile:
         need, nodes, skip = self._need, self.nodes, self.nodes["skip"].tolist()
         first = nodes["first_treelet"].tolist()
         flagged, total = self.treelet_flags == 1, len(skip)
-        need(np.all(np.diff(flagged.astype(int)) >= 0), "a treelet with flag bit 0", "before one without", "behind all without")
+        need(np.all(np.diff(flagged.astype(int)) >= 0), "a treelet with flag bit 0", "before one without", "after all without")
         xyz = self._positions[order].astype("f8") if total else np.zeros((0, 3))
         finite = np.isfinite(xyz).all(axis=1)
         # Both ends of the box are compared as numbers: the sign of a zero is free.
@@ -1041,7 +1041,7 @@ class BatFile:
                 queries += [dict(values=[spec]), dict(queries[number % 9 % len(queries)], values=[spec])]
         for q in queries:
             self._need(np.array_equal(self.query(**q), self.query_index(**q)), "the answer of the index to %s" % q, "different",
-                       "that of a look at every particle")
+                       "that of comparing every particle")
 
 
 class BatDataset(BatFile):
@@ -1226,7 +1226,7 @@ class BatDataset(BatFile):
                  (node["lower"].tolist(), node["upper"].tolist()), (lower.tolist(), upper.tolist()))
         for i, bat in enumerate(self.leaves()):
             bat.validate()
-            thing = "what LEAF_FILES says of leaf file %d: " % i
+            thing = "the record of leaf file %d in LEAF_FILES: " % i
             need(np.array_equal([r["lower"][i], r["upper"][i]], [bat.lower, bat.upper]), thing + "box",
                  (r["lower"][i].tolist(), r["upper"][i].tolist()), (bat.lower.tolist(), bat.upper.tolist()))
             need(r["flags"][i] == bat.treelet_flags.max(), thing + "flags", r["flags"][i], bat.treelet_flags.max())
@@ -1241,7 +1241,7 @@ class BatDataset(BatFile):
 def open_any(path):
     """Opens a leaf file or a dataset of several; bit 0 of required_features tells which (section 14)."""
     if xxhash is None:
-        warnings.warn("xxhash cannot be imported: damage of %s goes unnoticed (pip install xxhash)" % os.fspath(path), stacklevel=2)
+        warnings.warn("xxhash cannot be imported: damage of %s is not detected (pip install xxhash)" % os.fspath(path), stacklevel=2)
     try:
         with open(path, "rb") as stream:
             features = stream.read(128)[24:25] if stat.S_ISREG(os.fstat(stream.fileno()).st_mode) else b""
@@ -1272,7 +1272,7 @@ def checksum_bytes(size):
 
 def refuse_constant(text):
     """Refuses NaN and Infinity, which are no JSON."""
-    raise ValueError("%s is no JSON" % text)
+    raise ValueError("%s is not JSON" % text)
 
 
 # ---- Command line -----------------------------------------------------------------------------------------------------------
@@ -1395,7 +1395,7 @@ def main(argv):
                         part=args.part[0], parts=args.part[1])
             where = bat.query(**spec)
             if not np.array_equal(where, bat.query_index(**spec)):
-                raise BatError("corrupt", "%s: the index gives another answer than a look at every particle" % args.file)
+                raise BatError("corrupt", "%s: the index gives a different answer than comparing every particle" % args.file)
             print(json.dumps({"count": len(where), "positions": where.tolist(), "checksum": "%016x" % rows_checksum(bat, where)}))
     except BatError as error:
         print("%s: %s" % (error.kind, printable(str(error))), file=sys.stdout if args.command == "validate" else sys.stderr)

@@ -68,7 +68,7 @@ class Tracks:
 
     def _read_header(self):
         start = self.data[:8]
-        self._need(start == MAGIC[:len(start)], "the beginning", start.hex(), MAGIC.hex(), "not_a_bat_file")
+        self._need(start == MAGIC[:len(start)], "the start", start.hex(), MAGIC.hex(), "not_a_bat_file")
         if len(self.data) >= 12:
             major, = struct.unpack_from("<H", self.data, 8)
             self._need(major == 1, "the major version", major, 1, "unsupported_version")
@@ -102,7 +102,7 @@ class Tracks:
             self._need(at + size <= len(self.data), "the size of the file", len(self.data), "at least %d" % (at + size), "truncated")
             end = START.size + head + payload
             self._need(head % 8 == 0 and size == -(-end // 64) * 64, thing, (size, head, payload), "sizes that fit")
-            self._need(not any(self.data[at + end:at + size]), "what is behind the block at %d" % at, "something", "zeros")
+            self._need(not any(self.data[at + end:at + size]), "what follows the block at %d" % at, "something", "zeros")
             yield at, at + START.size, head, payload, head_checksum
             at += size
         self._need(at >= self.end, "the checksum of the start at %d" % at, 0, "another before %d" % self.end)
@@ -144,7 +144,7 @@ class Tracks:
 
         def text(size):
             nonlocal texts
-            self._need(size <= len(texts), "a text", size, "at most %d bytes" % len(texts))
+            self._need(size <= len(texts), "a string", size, "at most %d bytes" % len(texts))
             piece, texts = texts[:size], texts[size:]
             try:
                 return piece.decode()

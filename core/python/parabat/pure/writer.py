@@ -411,7 +411,7 @@ def write(path, positions, attributes=None, *, time=None, step=None, metadata=""
     Raises BatValueError, BatTypeError; BatImportError without xxhash; BatError if the file cannot be written.
     """
     if spec.xxhash is None:
-        raise errors.BatImportError(errors.INVALID_ARGUMENT, "the checksums of a file need xxhash: pip install xxhash")
+        raise errors.BatImportError(errors.INVALID_ARGUMENT, "file checksums require xxhash: pip install xxhash")
     target = os.fsdecode(as_path(path))
     xyz = as_array(positions, "positions", allowed="(n, 3)")
     if xyz.shape[1] != 3 and len(xyz):
@@ -423,9 +423,9 @@ def write(path, positions, attributes=None, *, time=None, step=None, metadata=""
         errors.refuse("positions: %d particles; a file holds at most 4294967295" % len(xyz))
     columns = {}
     for name, values in columns_of(attributes):
-        as_text(name, "name of an attribute")
+        as_text(name, "attribute name")
         if name in columns or not name:
-            errors.refuse("attribute '%s' occurs twice" % name if name else "the name of an attribute is empty")
+            errors.refuse("attribute '%s' occurs twice" % name if name else "an attribute has an empty name")
         column = as_array(values, "attribute '%s'" % name, len(xyz))
         columns[name] = column[:, 0] if column.shape[1] == 1 else column
     seconds = None if time is None else as_real(time, "time").value
@@ -434,9 +434,9 @@ def write(path, positions, attributes=None, *, time=None, step=None, metadata=""
     try:
         described = json.loads(metadata, parse_constant=spec.refuse_constant) if metadata else None
     except ValueError as error:
-        errors.refuse("metadata: is no JSON: %s" % error)
+        errors.refuse("metadata: is not JSON: %s" % error)
     if metadata and not isinstance(described, dict):
-        errors.refuse("metadata: is no JSON object")
+        errors.refuse("metadata: is not a JSON object")
     data, *_ = encoded(xyz, [(name, values, 0, 0) for name, values in columns.items()], time=seconds, step=number,
                        metadata=described, level_ends=fine_level_ends(len(xyz)),
                        treelet_particles=8192, block_particles=64, bins=64, bitmap_bytes=4)

@@ -116,13 +116,13 @@ export class Between {
     const { label } = limits;
     const handle = (side: 0 | 1): HTMLInputElement => {
       const input = make("input", { type: "range", min: "0", max: String(STEPS), step: "1" });
-      input.setAttribute("aria-label", `${side === 0 ? "Least" : "Most"} ${label}`);
+      input.setAttribute("aria-label", `${side === 0 ? "Minimum" : "Maximum"} ${label}`);
       input.addEventListener("input", () => this.dragged(side));
       return input;
     };
     const field = (side: 0 | 1): HTMLInputElement => {
       const input = make("input", { type: "text", inputMode: "decimal", spellcheck: false });
-      input.setAttribute("aria-label", `${side === 0 ? "Least" : "Most"} ${label}, a number or nothing`);
+      input.setAttribute("aria-label", `${side === 0 ? "Minimum" : "Maximum"} ${label}, a number or nothing`);
       input.addEventListener("change", () => this.typed(side));
       return input;
     };

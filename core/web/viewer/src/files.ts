@@ -73,7 +73,7 @@ async function walkEntry(entry: FileSystemDirectoryEntry, folder: string, files:
       (error: unknown) => {
         throw new BatError(
           "cannot_open",
-          `${folder}: the browser does not read this folder (${(error as Error).message}); drop the files in it instead`,
+          `${folder}: the browser cannot read this folder (${(error as Error).message}); drop its files instead`,
         );
       },
     );
@@ -111,7 +111,7 @@ export async function stepsOf(files: ReadonlyMap<string, File>): Promise<Step[]>
       const path = files.has(folder + name) ? folder + name : name.slice(name.lastIndexOf("/") + 1);
       const blob = files.get(path);
       if (blob === undefined) {
-        throw new BatError("not_found", `${list}: its step ${name} was not given; drop the folder with it as well`);
+        throw new BatError("not_found", `${list}: its step ${name} is missing; drop its folder as well`);
       }
       return { label: name, time, source: { blob, name: path, files } };
     });
@@ -123,7 +123,7 @@ export async function stepsOf(files: ReadonlyMap<string, File>): Promise<Step[]>
   if (datasets.length === 0) {
     throw new BatError(
       "not_a_bat_file",
-      `${paths.slice(0, 3).join(", ") || "nothing"}: there is no .bat file or .bat.series among it`,
+      `${paths.slice(0, 3).join(", ") || "nothing"}: contains no .bat file or .bat.series`,
     );
   }
   return datasets.map((path) => ({ label: path, time: null, source: { blob: files.get(path)!, name: path, files } }));
@@ -131,7 +131,7 @@ export async function stepsOf(files: ReadonlyMap<string, File>): Promise<Step[]>
 
 async function textOf(blob: Blob, name: string): Promise<string> {
   if (blob.size > MOST_LIST_BYTES) {
-    throw new BatError("over_budget", `${name}: has ${blob.size} bytes; allowed of a list: ${MOST_LIST_BYTES}`);
+    throw new BatError("over_budget", `${name}: has ${blob.size} bytes; a list may have at most ${MOST_LIST_BYTES}`);
   }
   return blob.text();
 }
@@ -142,12 +142,12 @@ export async function stepsAt(address: string, base: string): Promise<Step[]> {
   try {
     url = new URL(address, base);
   } catch {
-    throw new BatError("cannot_open", `${address.slice(0, 200)}: is no address`);
+    throw new BatError("cannot_open", `${address.slice(0, 200)}: is not a valid address`);
   }
   if (url.protocol === "file:") {
     throw new BatError(
       "cannot_open",
-      "a page that was opened from a disk may not read the files beside it: drop them here instead",
+      "a page opened from a disk cannot read the files next to it: drop them here instead",
     );
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") {
@@ -165,7 +165,7 @@ export async function stepsAt(address: string, base: string): Promise<Step[]> {
   if (!response.ok) {
     throw new BatError(
       response.status === 404 ? "not_found" : "cannot_open",
-      `${url.href}: the server answers with status ${response.status}`,
+      `${url.href}: the server responded with status ${response.status}`,
     );
   }
   const steps = readSeries(await textOf(await response.blob(), url.href), url.href);

@@ -319,7 +319,7 @@ class App {
         break;
       case "damage":
         this.note(
-          event.particles > 0 ? `${event.message}. ${COUNT.format(event.particles)} particles are left out.` : event.message,
+          event.particles > 0 ? `${event.message}. ${COUNT.format(event.particles)} particles are missing.` : event.message,
           "corrupt",
         );
         break;
@@ -356,7 +356,7 @@ class App {
     }
     const element: HTMLElement = make("div", { className: "note" }, [
       make("span", {}, [shown]),
-      button("×", () => element.remove(), "Close the message"),
+      button("×", () => element.remove(), "Close this message"),
     ]);
     element.dataset["kind"] = kind;
     notes.append(element);
@@ -563,7 +563,7 @@ class App {
 
   private colourControls(): HTMLElement {
     const { state } = this;
-    const by = this.keyChoice(this.choices(), state.colour, "one colour", (key) => {
+    const by = this.keyChoice(this.choices(), state.colour, "single colour", (key) => {
       state.colour = key;
       state.isPlain = key === null;
       state.colourRange = null;
@@ -579,7 +579,7 @@ class App {
     });
     by.id = "colour";
     map.id = "map";
-    const bar = make("div", { className: "bar", role: "img", "aria-label": "Colours from least to most" });
+    const bar = make("div", { className: "bar", role: "img", "aria-label": "Colours from minimum to maximum" });
     bar.style.background = gradient(state.colourMap);
     const facts = this.choices().find(({ key }) => state.colour !== null && keyText(key) === keyText(state.colour));
     const more: HTMLElement[] = [];
@@ -662,7 +662,7 @@ class App {
   private boxControls(): HTMLElement {
     const { state } = this;
     const { bounds } = this.facts!;
-    const on = check("box", "Only inside a box", state.box !== null, (isOn) => {
+    const on = check("box", "Use box", state.box !== null, (isOn) => {
       // A quarter off each side, so that one sees what it does.
       const quarter = (i: number): number => {
         const [minimum, maximum] = [bounds[i % 3]!, bounds[(i % 3) + 3]!];
@@ -725,7 +725,7 @@ class App {
     });
     by.id = "size";
     return fieldset("Discs", [
-      row("At most", budget.input, budget.output),
+      row("Maximum", budget.input, budget.output),
       row("Radius", radius.input, radius.output),
       row("Size by", by),
     ]);
@@ -738,17 +738,17 @@ class App {
         this.applyTheme();
         this.saveSoon();
       }),
-      button("Open…", () => byId("files").click(), "Open files of this computer"),
+      button("Open…", () => byId("files").click(), "Open files from this computer"),
       ...(this.facts === null
         ? []
         : [
             button("Reset view", () => this.view.resetCamera()),
-            button("Save picture", () => void this.savePicture()),
+            button("Save screenshot", () => void this.savePicture()),
             button("Copy link", () => void this.copyLink()),
           ]),
     ];
     const hint =
-      "Drag to turn, right button or two fingers to move, wheel to zoom. Keys: arrows, with Shift to move, + and −, R.";
+      "Drag to rotate, right button or two fingers to pan, wheel to zoom. Keys: arrows, with Shift to pan, + and −, R.";
     return fieldset("View", [
       make("div", { className: "buttons" }, buttons),
       ...(this.facts === null ? [] : [make("p", { className: "hint" }, [hint])]),
@@ -839,14 +839,14 @@ class App {
     this.state.camera = this.isKnown ? this.view.cameraState() : this.state.camera;
     const link = `${location.href.split("#")[0]}#${toHash(this.state)}`;
     if ("blob" in this.steps[this.state.step]!.source) {
-      this.note("A link cannot hold files of this computer: publish them with 'parabat web' for one.", "told");
+      this.note("A link cannot contain files on this computer: publish them with 'parabat web' first.", "told");
       return;
     }
     try {
       await navigator.clipboard.writeText(link);
-      this.note("The link is in the clipboard.", "told");
+      this.note("The link was copied to the clipboard.", "told");
     } catch {
-      this.note(`The browser does not let this page write to the clipboard. The link: ${link}`, "told");
+      this.note(`The browser does not allow this page to write to the clipboard. The link: ${link}`, "told");
     }
   }
 
@@ -856,7 +856,7 @@ class App {
     canvas.setAttribute("role", "application");
     canvas.setAttribute(
       "aria-label",
-      "Picture of the particles. Arrows turn, Shift and arrows move, plus and minus zoom, R resets.",
+      "View of the particles. Arrows rotate, Shift and arrows pan, plus and minus zoom, R resets.",
     );
     canvas.addEventListener("keydown", (event) => this.pressed(event));
     let down: PointerEvent | null = null;

@@ -489,7 +489,7 @@ export class View3D {
     this.lastMove = 0;
     this.draw();
     return new Promise((resolve, reject) => {
-      this.canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture cannot be made"))), "image/png");
+      this.canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the screenshot could not be saved"))), "image/png");
     });
   }
 

@@ -434,7 +434,7 @@ class Loader {
       }
       left -= filePositions.length;
     }
-    throw new Error("this particle is not shown any more");
+    throw new Error("this particle is no longer shown");
   }
 
   async sum(attribute: string): Promise<{ count: number; sum: bigint }> {

@@ -49,7 +49,7 @@ def _read(data, path, options):
     headers = data.index.particle_headers
     missing = [name for name in options.species or () if name not in headers]
     if missing:
-        raise ConvertError(f"there is no species '{missing[0]}'; there are {', '.join(sorted(headers))}")
+        raise ConvertError(f"unknown species '{missing[0]}'; available: {', '.join(sorted(headers))}")
     result = []
     for species in sorted(headers):
         if options.species is None or species in options.species:
@@ -83,8 +83,7 @@ def _species(grids, header, folder, options, name):
             for table in tables:
                 found = np.fromfile(file, table.dtype, count * table.shape[1])
                 if len(found) != count * table.shape[1]:
-                    raise ConvertError(f"{piece['particle_filename']}: ends within the {count} particles that begin at byte "
-                                       f"{piece['offset']}")
+                    raise ConvertError(f"{piece['particle_filename']}: ends within the {count} particles that start at byte {piece['offset']}")
                 table[place:place + count] = found.reshape(count, table.shape[1])
         place += count
         options.at(place / total)
@@ -110,8 +109,7 @@ def _ids(header, integers, options, collector):
     packed = amrex.join_halves(integers[:, 1], integers[:, 0])  # the high half comes first
     if options.amrex_ids == "keep":
         return {"idcpu": packed}
-    collector.remarks.append(("idcpu", "'id' and 'cpu' are unpacked from the number that AMReX calls idcpu; --amrex-ids keep "
-                              "writes this one"))
+    collector.remarks.append(("idcpu", "'id' and 'cpu' are unpacked from the idcpu of AMReX; use --amrex-ids keep to write it unchanged"))
     return dict(zip(("id", "cpu"), amrex.unpack_ids(packed)))
 
 
@@ -128,5 +126,5 @@ def _sniff(_, path):
     return False
 
 
-FORMAT = Format("amrex", "particles of AMReX plotfiles, which are folders", steps, modules=(("yt", "yt", "amrex"),),
+FORMAT = Format("amrex", "particles of AMReX plotfiles (folders)", steps, modules=(("yt", "yt", "amrex"),),
                 options=("amrex_ids",), sniff=_sniff)

@@ -36,7 +36,7 @@ def _read(path, options):
                     result.append(_scan(libe57, file, i, species, options))
                 options.at((i + 1) / count)
             if not result:
-                raise ConvertError(f"has no species {', '.join(options.species)}; there are scan0 ... scan{count - 1}"
+                raise ConvertError(f"unknown species {', '.join(options.species)}; available: scan0 ... scan{count - 1}"
                                    if count > 1 else "argument --species: a single scan has no name")
             return result
     except libe57.E57Exception as error:
@@ -60,11 +60,11 @@ def _scan(libe57, file, i, species, options):
         distance, azimuth, elevation = (array.astype(np.float64) for array in positions)
         positions = [distance * np.cos(elevation) * np.cos(azimuth), distance * np.cos(elevation) * np.sin(azimuth),
                      distance * np.sin(elevation)]
-        collector.remarks.append(("spherical", "positions are made of spherical coordinates, which are kept as attributes"))
+        collector.remarks.append(("spherical", "positions are computed from spherical coordinates, which are kept as attributes"))
     positions = _moved(header, np.stack(positions, axis=1), collector.remarks, i)
     for name in ("cartesianInvalidState", "sphericalInvalidState"):
         if name in values and values[name].any():
-            collector.remarks.append((name, f"points without valid coordinates are written too: '{name}' tells which"))
+            collector.remarks.append((name, f"points without valid coordinates are also written, marked by '{name}'"))
     if all(name in values and values[name].dtype == values[COLOURS[0]].dtype for name in COLOURS):
         collector.add("RGB", np.stack([values.pop(name) for name in COLOURS], axis=1))
     for name, array in values.items():
@@ -88,7 +88,7 @@ def _values(libe57, file, header, nodes, where):
         elif isinstance(node, (libe57.FloatNode, libe57.ScaledIntegerNode)):
             kind = "d"
         else:
-            raise ConvertError(f"{where}: {name} holds no numbers; choose others by --arrays")
+            raise ConvertError(f"{where}: {name} is not numeric; choose others with --arrays")
         arrays[name] = np.empty(count, kind)
         buffers.append(libe57.SourceDestBuffer(file.image_file, name, arrays[name], count, True, True))
     if count:
@@ -111,9 +111,9 @@ def _moved(header, positions, remarks, number):
         return positions
     length = np.sqrt((rotation ** 2).sum())
     if not 0 < length < np.inf or not np.isfinite(translation).all():
-        raise ConvertError(f"scan {number}: its pose has the rotation {rotation.tolist()} and the translation "
-                           f"{translation.tolist()}; allowed are finite numbers, and a rotation that is not 0")
-    remarks.append(("pose", "positions are turned and moved by the pose of the scan, which the metadata has"))
+        raise ConvertError(f"scan {number}: its pose has rotation {rotation.tolist()} and translation {translation.tolist()}; they must be finite, and "
+                           "the rotation must not be 0")
+    remarks.append(("pose", "positions are rotated and translated by the pose of the scan, stored in the metadata"))
     w, x, y, z = rotation / length
     matrix = [[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
               [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
@@ -123,5 +123,5 @@ def _moved(header, positions, remarks, number):
                      for row, moved in zip(matrix, translation)], axis=1)
 
 
-FORMAT = Format("e57", "E57 of laser scanners", steps, extensions=(".e57",), modules=(("pye57", "pye57", "e57"),),
+FORMAT = Format("e57", "E57 files of laser scanners", steps, extensions=(".e57",), modules=(("pye57", "pye57", "e57"),),
                 sniff=lambda head, path: head.startswith(MAGIC))

@@ -35,12 +35,12 @@ def siblings(path):
     if count <= 1:
         return [path]
     if not match:
-        raise ConvertError(f"is one of {count} files of a snapshot, which are called NAME.0.hdf5, NAME.1.hdf5 ...")
+        raise ConvertError(f"is one of {count} files of a snapshot, which must be called NAME.0.hdf5, NAME.1.hdf5 ...")
     names = []
     for i in range(count):
         names.append(f"{match[1]}.{i}{match[3]}")
         if not os.path.exists(names[-1]):
-            raise ConvertError(f"is one of {count} files of a snapshot, of which {names[-1]} is not there")
+            raise ConvertError(f"is one of {count} files of a snapshot, but {names[-1]} is missing")
     return names
 
 
@@ -131,7 +131,7 @@ def _look(paths, options, remarks):
                                f"file{'s have' if len(paths) > 1 else ' has'} {found}")
         if found and "Masses" not in species[name].fields and i < len(masses) and masses[i]:
             species[name].about["Masses"] = {"all": float(masses[i])}
-            remarks.append((f"mass {name}", f"{name} has no Masses: each is {masses[i]:g}, which the metadata has"))
+            remarks.append((f"mass {name}", f"{name} has no Masses: each is {masses[i]:g}, stored in the metadata"))
     if not species:
         raise ConvertError("has no particles" + (f" of {', '.join(options.species)}" if options.species else ""))
     return species, metadata
@@ -153,14 +153,14 @@ def _look_at_types(file, counts, species, number, options, remarks):
         if not count or (options.species is not None and name not in options.species):
             continue
         if name not in file:
-            raise ConvertError(f"the header claims {count} particles of {name}, which is not there")
+            raise ConvertError(f"the header claims {count} particles of {name}, which is missing")
         each = species.setdefault(name, Species(name))
         each.counts[number] = int(count)
         fields = {}
         for field in hdf5.datasets(file[name], remarks):
             node = file[name][field]
             if not node.shape or node.shape[0] != count:
-                raise ConvertError(f"{node.name}: has the shape {node.shape}; the header claims {count} particles")
+                raise ConvertError(f"{node.name}: has shape {node.shape}, but the header claims {count} particles")
             if options.wants(field) or field == "Coordinates" or field in (options.columns or ()):
                 hdf5.check(node, remarks=remarks, whole=False)
             fields[field] = (node.shape[1:], node.dtype.newbyteorder("=") if node.dtype.kind in "iuf" else node.dtype)
@@ -171,13 +171,12 @@ def _look_at_types(file, counts, species, number, options, remarks):
                     each.units[field] = unit.strip()
         if each.fields and fields != each.fields:
             name = next(field for field in {**fields, **each.fields} if fields.get(field) != each.fields.get(field))
-            raise ConvertError(f"{each.name}/{name}: is {_told(fields.get(name))}, and {_told(each.fields.get(name))} in "
-                               "the files before")
+            raise ConvertError(f"{each.name}/{name}: is {_told(fields.get(name))}, but {_told(each.fields.get(name))} in earlier files")
         each.fields = fields
 
 
 def _told(field):
-    return "not there" if field is None else f"{field[1]} of the shape {field[0] or 'of one number'}"
+    return "missing" if field is None else f"{field[1]} with shape {field[0] or 'of one number'}"
 
 
 def _fill(paths, species, name, first, array, options):
@@ -192,6 +191,6 @@ def _fill(paths, species, name, first, array, options):
         place += count
 
 
-FORMAT = Format("gadget", "snapshots of Gadget, SWIFT, AREPO, GIZMO in HDF5", steps, modules=hdf5.MODULE,
+FORMAT = Format("gadget", "Gadget, SWIFT, AREPO and GIZMO snapshots in HDF5", steps, modules=hdf5.MODULE,
                 sniff=hdf5.sniffer(lambda file: "Header" in file and "NumPart_ThisFile" in file["Header"].attrs),
                 siblings=siblings, options=("columns", "follow_links"))

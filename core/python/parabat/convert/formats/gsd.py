@@ -16,7 +16,7 @@ def steps(path, options):
     except (RuntimeError, OSError) as error:
         if isinstance(error, OSError) and error.errno not in (None, 0):
             raise
-        raise ConvertError(f"cannot be read as GSD of HOOMD: {error}") from None
+        raise ConvertError(f"cannot be read as HOOMD GSD: {error}") from None
     with trajectory:
         for i in range(len(trajectory)):
             yield Step(lambda i=i: [_read(trajectory, i, options)], _number(trajectory, i))
@@ -73,5 +73,5 @@ def _read(trajectory, i, options):
     return collector.particles(np.array(particles.position), about)
 
 
-FORMAT = Format("gsd", "GSD of HOOMD-blue", steps, extensions=(".gsd",), modules=(("gsd", "gsd", "md"),),
+FORMAT = Format("gsd", "HOOMD-blue GSD", steps, extensions=(".gsd",), modules=(("gsd", "gsd", "md"),),
                 sniff=lambda head, path: head.startswith(MAGIC))

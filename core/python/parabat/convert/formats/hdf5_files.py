@@ -52,7 +52,7 @@ def _divided(group, options, metadata, species="", written=()):
     for name in names:
         length = len(group[name]) if group[name].shape else "no"
         if count is not None and length != count:
-            raise ConvertError(f"{group.name}/{name}: {length} values; the others have {count}")
+            raise ConvertError(f"{group.name}/{name}: {length} values, but the others have {count}")
         count = length
     return Divided(sum(group[name].size * group[name].dtype.itemsize for name in names), lambda i, n: _group(
         group, options, metadata, species, written, (i, n)), species)
@@ -64,12 +64,12 @@ def h5md_steps(path, options):
     with hdf5.opened(path, options) as file:
         groups = {name: file["particles"][name] for name in file["particles"] if "position" in file["particles"][name]}
         if not groups:
-            raise ConvertError(f"no group in /particles has a position; there are {listed(file['particles'])}")
+            raise ConvertError(f"no group in /particles has a position; available: {listed(file['particles'])}")
         first = next(iter(groups.values()))["position"]
         count = len(hdf5.node_of(first, "value"))
         for name, group in groups.items():
             if len(hdf5.node_of(group, "position/value")) != count:
-                raise ConvertError(f"/particles/{name}: other steps than those of the first group")
+                raise ConvertError(f"/particles/{name}: its steps differ from those of the first group")
         for i in range(count):
             number, time = (_of_element(first, key, i) for key in ("step", "time"))
             yield Step(lambda i=i, number=number: [
@@ -84,7 +84,7 @@ def _of_element(element, key, i):
     node = element[key]
     if node.shape:
         if i >= len(node):
-            raise ConvertError(f"{node.name}: has {len(node)} values, fewer than there are steps")
+            raise ConvertError(f"{node.name}: has {len(node)} values, fewer than the number of steps")
         return node[i]
     return node[()] * i + node.attrs.get("offset", 0)
 
@@ -101,13 +101,13 @@ def _h5md(group, i, number, options, species):
         if name in ("position", "box") or not collector.wants(name):
             continue
         if isinstance(node, h5py.Group) and "value" not in node:
-            collector.leave_out(name, "it is a group that is no element of H5MD")
+            collector.leave_out(name, "it is a group, but not an H5MD element")
             continue
         value = _value(node, i, number, None, collector.remarks)
         if value is None:
-            collector.leave_out(name, f"it has no value of step {number}")
+            collector.leave_out(name, f"it has no value for step {number}")
         elif not value.ndim or len(value) != collector.count:
-            collector.leave_out(name, "it is no value for each particle")
+            collector.leave_out(name, "it does not have one value per particle")
         else:
             collector.add(name, value)
         unit = (node["value"] if isinstance(node, h5py.Group) else node).attrs.get("unit")
@@ -161,18 +161,18 @@ def _groups_with_positions(file, options):
     for node in found:
         species = node.name.strip("/").replace("/", "_")
         if species in groups:
-            raise ConvertError(f"the groups {groups[species].name} and {node.name} would both be the species '{species}'; "
-                               "convert one by --map positions=PATH")
+            raise ConvertError(f"the groups {groups[species].name} and {node.name} would both be the species '{species}'; convert one with --map "
+                               "positions=PATH")
         groups[species] = node
     if not groups:
-        raise ConvertError("no group has positions: x, y, z, or an array of three coordinates that is called so; name them "
-                           "by --map positions=PATH, or by --columns")
+        raise ConvertError("no group has positions: arrays named x, y, z, or a position array of three coordinates; specify them with --map "
+                           "positions=PATH, or with --columns")
     return {"": next(iter(groups.values()))} if len(groups) == 1 and not options.species else groups
 
 
 def _mapped_steps(file, options):
     if "positions" not in options.mapping:
-        raise ConvertError(f"argument --map: does not name positions; it names {listed(options.mapping)}")
+        raise ConvertError(f"argument --map: positions is missing; found {listed(options.mapping)}")
     numbers = numbers_of(file, options.mapping)
     for number in [None] if numbers is None else numbers:
         yield Step(lambda number=number: [_mapped(file, number, options)], number and int(number),
@@ -190,7 +190,7 @@ def numbers_of(file, mapping):
                 found = _numbers(file, path)
                 if numbers is not None and found != numbers:
                     other = sorted(set(found) ^ set(numbers))[0]
-                    raise ConvertError(f"{path}: has other steps than the arrays named before it, such as {other}")
+                    raise ConvertError(f"{path}: its steps differ from those of earlier arrays, such as {other}")
                 numbers = found
     return numbers
 
@@ -203,11 +203,11 @@ def _numbers(file, path):
     pattern = re.compile(re.escape(start) + r"(\d+)" + re.escape(end) + r"\Z")
     parent = file[folder] if folder.strip("/") and folder in file else file
     if folder.strip("/") and folder not in file:
-        raise ConvertError(f"{path}: there is no {folder}")
+        raise ConvertError(f"{path}: unknown folder {folder}")
     found = [match[1] for name in parent for match in [pattern.match(name)] if match and (
         not rest or rest in parent[name])]
     if not found:
-        raise ConvertError(f"{path}: nothing in the file is called so, with a number for the *")
+        raise ConvertError(f"{path}: no name in the file matches, with a number for the *")
     return sorted(found, key=int)
 
 
@@ -243,10 +243,10 @@ def _mapped(file, number, options, part=None):
 
 
 FORMATS = [
-    Format("h5part", "H5Part, also as H5hut writes it", h5part_steps, extensions=(".h5part",), modules=hdf5.MODULE,
+    Format("h5part", "H5Part, including files written by H5hut", h5part_steps, extensions=(".h5part",), modules=hdf5.MODULE,
            options=("columns", "follow_links"), sniff=hdf5.sniffer(lambda file: any(map(STEP.match, file)))),
-    Format("h5md", "H5MD, molecular data in HDF5", h5md_steps, extensions=(".h5md",), modules=hdf5.MODULE,
+    Format("h5md", "H5MD molecular data in HDF5", h5md_steps, extensions=(".h5md",), modules=hdf5.MODULE,
            options=("follow_links",), sniff=hdf5.sniffer(lambda file: "h5md" in file and "particles" in file)),
-    Format("hdf5", "any HDF5, by --map or the names of its arrays", any_steps, extensions=(".h5", ".hdf5", ".hdf"),
+    Format("hdf5", "any HDF5 file, with --map or by its array names", any_steps, extensions=(".h5", ".hdf5", ".hdf"),
            modules=hdf5.MODULE, options=("columns", "mapping", "follow_links"), rank=30,
            sniff=lambda head, path: head.startswith(hdf5.MAGIC))]

@@ -84,7 +84,7 @@ def _text_steps(stream, options):
         yield step
         before = header.number
         if not step.is_read and stream.skip_lines(header.count) != header.count:
-            raise ConvertError(f"timestep {header.number}: ends before its {header.count} atoms do")
+            raise ConvertError(f"timestep {header.number}: ends before its {header.count} atoms")
 
 
 def _text_header(stream, before):
@@ -115,20 +115,20 @@ def _text_header(stream, before):
             header.columns = rest.split()
             break
         elif line.startswith("ITEM: "):
-            raise ConvertError(f"{where}: '{line[:60]}'; a dump of atoms has TIMESTEP, NUMBER OF ATOMS, BOX BOUNDS, "
-                               "ATOMS, and may have UNITS and TIME; only atoms have positions")
+            raise ConvertError(f"{where}: '{line[:60]}'; a dump of atoms has TIMESTEP, NUMBER OF ATOMS, BOX BOUNDS, ATOMS, and optionally UNITS and "
+                               "TIME; only atoms have positions")
         else:
             raise ConvertError(f"{where}: '{line.strip()[:60]}' instead of an ITEM" + (
                 f"; timestep {before} has more lines than atoms" if before is not None else ""))
     for what, value in (("TIMESTEP", header.number), ("NUMBER OF ATOMS", header.count), ("BOX BOUNDS", header.edges)):
         if value is None:
-            raise ConvertError(f"line {stream.line_number}: ATOMS come without {what} before them")
+            raise ConvertError(f"line {stream.line_number}: ATOMS without {what} before them")
     _check_columns(header)
     least = 2 * len(header.columns) * header.count  # a character and what is after it
     left = stream.left()
     if left is not None and least > left + 1:
-        raise ConvertError(f"timestep {header.number}: claims {header.count} atoms of {len(header.columns)} columns; "
-                           f"only {left} bytes are left, so the file is cut or damaged")
+        raise ConvertError(f"timestep {header.number}: claims {header.count} atoms of {len(header.columns)} columns, but only {left} bytes are left: "
+                           "the file is truncated or damaged")
     return header
 
 
@@ -148,7 +148,7 @@ def _integer(stream, what):
         if not -2 ** 63 <= value < 2 ** 63:
             raise ValueError
     except ValueError:
-        raise ConvertError(f"line {stream.line_number}: '{text[:60]}' is not {what}, a number of 64 bits") from None
+        raise ConvertError(f"line {stream.line_number}: '{text[:60]}' is not {what}, a 64-bit number") from None
     return value
 
 
@@ -292,7 +292,7 @@ class Layout:
         new = np.empty(self.capacity, np.float64)
         new[:done] = old[:done]
         if (new[:done].astype(np.int64) != old[:done]).any():
-            raise ConvertError(f"column '{name}' has integers beyond 2^53 and fractions, which no type holds")
+            raise ConvertError(f"column '{name}' has both integers beyond 2^53 and fractions, which no type can represent")
         self.alone[name] = new
         self.widened.add(name)
 
@@ -311,8 +311,7 @@ class Layout:
                 if not INTEGER.fullmatch(word.decode("latin-1")) or int(float(word)) == int(word):
                     continue
                 if name in self.widened:
-                    raise ConvertError(f"column '{name}' has fractions and the integer {word.decode()}, which no type holds "
-                                       "beside them")
+                    raise ConvertError(f"column '{name}' has both fractions and the integer {word.decode()}, which no type can represent")
                 remarks.append((f"rounded {name}", f"column '{name}' becomes float64, which rounds {word.decode()}"))
                 large = [other for other in large if other != name]
 
@@ -336,10 +335,9 @@ def _explain(stream, block, bad, header, done, layout, remarks):
             value = None
         if value is not None and not INTEGER.fullmatch(word):
             layout.widen(name, done)
-            remarks.append((f"fractions {name}", f"column '{name}' has '{word}' and becomes float64"))
+            remarks.append((f"fractions {name}", f"column '{name}' contains '{word}' and becomes float64"))
             return
-    raise ConvertError(f"{where}: '{word[:60]}' in column '{name}' is no "
-                       f"{'integer of 64 bits' if layout.kinds[name] == np.int64 else 'number'}")
+    raise ConvertError(f"{where}: '{word[:60]}' in column '{name}' is not a valid {'integer of 64 bits' if layout.kinds[name] == np.int64 else 'number'}")
 
 
 def _in_parts(header, read):
@@ -359,7 +357,7 @@ class TextRows:
         if self._stream is None or first < self._row:
             self._open()
         if self._stream.skip_lines(first - self._row) != first - self._row:
-            raise ConvertError(f"timestep {self._header.number}: ends before its {self._header.count} atoms do")
+            raise ConvertError(f"timestep {self._header.number}: ends before its {self._header.count} atoms")
         self._row = end
         return _read_text(self._stream, self._header.part(first, end), self._options)
 
@@ -395,7 +393,7 @@ class Numbers:
     def text(self, most=1 << 16):
         length = self.take("i")
         if not 0 <= length <= most:
-            raise ConvertError(f"byte {self.stream.place}: a text of {length} bytes; allowed are up to {most}")
+            raise ConvertError(f"byte {self.stream.place}: a string of {length} bytes; at most {most} are allowed")
         return bytes(self.stream.take(length)).decode("utf-8", "replace")
 
 
@@ -404,7 +402,7 @@ def _binary_steps(stream, options):
     while stream.peek(1):
         start = stream.place
         if not _is_binary(stream.peek(18)):
-            raise ConvertError(f"byte {start}: no step of a binary dump begins here, though the one before has ended")
+            raise ConvertError(f"byte {start}: expected a step of a binary dump here, after the previous one")
         numbers = Numbers(stream, "<" if stream.peek(8)[7] == 0xff else ">")
         header = _binary_header(numbers, start)
         header.units = units = header.units or units
@@ -423,8 +421,7 @@ def _binary_header(numbers, start):
     numbers.stream.skip(-numbers.take("q"))
     endian, revision = numbers.take("ii")
     if endian != 1 or revision < 2:
-        raise ConvertError(f"byte {start}: a binary dump of endian {endian}, revision {revision}; allowed are 1, and 2 "
-                           "and later")
+        raise ConvertError(f"byte {start}: a binary dump with endian {endian}, revision {revision}; allowed are 1, and 2 or later")
     header.number, header.count, triclinic = numbers.take("qqi")
     sides = numbers.take("6i")
     header.boundary = " ".join("".join("pfsm"[side] if 0 <= side < 4 else "?" for side in sides[i:i + 2])
@@ -447,8 +444,8 @@ def _binary_header(numbers, start):
                            f"{listed(header.columns)}")
     left = numbers.stream.left()
     if header.count < 0 or (left is not None and header.count * width * 8 > left):
-        raise ConvertError(f"timestep {header.number}: claims {header.count} atoms of {width} values; only {left} bytes "
-                           "are left, so the file is cut or damaged")
+        raise ConvertError(f"timestep {header.number}: claims {header.count} atoms of {width} values, but only {left} bytes are left: the file is "
+                           "truncated or damaged")
     _check_columns(header)
     return header
 
@@ -460,8 +457,7 @@ def _chunks(numbers, header):
     for _ in range(numbers.take("i")):
         size = numbers.take("i")
         if size < 0 or size % width or total + size > header.count * width:
-            raise ConvertError(f"timestep {header.number}: a piece of {size} values; there are {width} for each of "
-                               f"{header.count} atoms")
+            raise ConvertError(f"timestep {header.number}: a piece has {size} values, but each of {header.count} atoms has {width}")
         total += size
         yield size
     if total != header.count * width:
@@ -557,16 +553,15 @@ def _positions(header, options):
     columns = header.columns
     if options.columns:
         if len(options.columns) != 3:
-            raise ConvertError("argument --columns: a dump has three columns of coordinates")
+            raise ConvertError("argument --columns: a dump has three coordinate columns")
         for name in options.columns:
             if name not in columns and name != "none":
-                raise ConvertError(f"there is no column '{name}' for positions; there are {listed(columns)}")
+                raise ConvertError(f"unknown position column '{name}'; available: {listed(columns)}")
         chosen = tuple(name if name in columns else None for name in options.columns)
     else:
         chosen = next((names for names in PLACES if all(name in columns for name in names)), None)
     if chosen is None:
-        raise ConvertError(f"timestep {header.number}: no positions: none of x y z, xu yu zu, xs ys zs, xsu ysu zsu "
-                           f"among {listed(columns)}")
+        raise ConvertError(f"timestep {header.number}: no positions: none of x y z, xu yu zu, xs ys zs, xsu ysu zsu in {listed(columns)}")
     return chosen, chosen in SCALED
 
 
@@ -595,7 +590,7 @@ def _particles(header, arrays, positions, chosen, scaled, words, remarks, option
     if chosen != PLACES[0]:
         kind = {"xu": "unwrapped", "xs": "scaled", "xsu": "scaled and unwrapped"}.get(chosen[0], "chosen")
         remarks.append(("positions", f"positions are the {kind} coordinates {' '.join(filter(None, chosen))}" + (
-            ", multiplied by the box; they are kept as attributes too" if scaled else "")))
+            ", multiplied by the box; they are also kept as attributes" if scaled else "")))
         metadata["lammps"]["positions"] = [name or "0" for name in chosen]
     if scaled:
         for i, name in enumerate(chosen):
@@ -609,7 +604,7 @@ def _particles(header, arrays, positions, chosen, scaled, words, remarks, option
     texts = {}
     for name, found in words.items():
         arrays[name], texts[name] = codes_of(found)
-        remarks.append((f"texts {name}", f"column '{name}' becomes numbers; the metadata has their texts"))
+        remarks.append((f"texts {name}", f"column '{name}' is converted to numbers; the metadata contains their texts"))
     if texts:
         metadata["lammps"]["texts"] = texts
     for vector, group in _vectors([name for name in header.columns if name in arrays]):
@@ -631,5 +626,5 @@ def _side_by_side(columns):
 
 
 FORMAT = Format(
-    "lammps", "LAMMPS dumps of atoms: text, binary; .gz, .bz2, .xz, .zst", steps, extensions=(".lammpstrj", ".dump"),
+    "lammps", "LAMMPS atom dumps: text, binary; .gz, .bz2, .xz, .zst", steps, extensions=(".lammpstrj", ".dump"),
     sniff=sniff, options=("columns",))

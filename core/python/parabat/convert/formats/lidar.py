@@ -93,13 +93,12 @@ def _check(path, header):
     size = header.point_format.size * header.point_count
     left = os.path.getsize(path) - header.offset_to_point_data
     if not header.are_points_compressed and size > left:
-        raise ConvertError(f"claims {header.point_count} points of {header.point_format.size} bytes; only {left} bytes "
-                           "are left, so the file is cut or damaged")
+        raise ConvertError(f"claims {header.point_count} points of {header.point_format.size} bytes, but only {left} bytes are left: the file is "
+                           "truncated or damaged")
     if header.are_points_compressed:
         held = _points_in_chunks(path, header)
         if held < header.point_count:
-            raise ConvertError(f"claims {header.point_count} points; its pieces have at most {held}, so the file is cut or "
-                               "damaged")
+            raise ConvertError(f"claims {header.point_count} points, but its chunks have at most {held}: the file is truncated or damaged")
 
 
 def _points_in_chunks(path, header):
@@ -107,16 +106,16 @@ def _points_in_chunks(path, header):
     import lazrs  # pylint: disable=import-outside-toplevel
     record = header.vlrs.get("LasZipVlr")
     if not record:
-        raise ConvertError("is compressed, but has no record of LASzip")
+        raise ConvertError("is compressed, but has no LASzip record")
     with open(path, "rb") as file:
         file.seek(header.offset_to_point_data)
         try:
             table = lazrs.read_chunk_table(file, lazrs.LazVlr(record[0].record_data))
         except Exception as error:  # of its own kinds  pylint: disable=broad-except
-            raise ConvertError(f"the table of its compressed pieces cannot be read: {error}") from None
+            raise ConvertError(f"the table of its compressed chunks cannot be read: {error}") from None
     return sum(points for points, _ in table)
 
 
-FORMAT = Format("las", "LAS, LAZ, COPC of laser scanners", steps, extensions=(".las", ".laz"),
+FORMAT = Format("las", "LAS, LAZ and COPC files of laser scanners", steps, extensions=(".las", ".laz"),
                 modules=(("laspy", "laspy[lazrs]", "lidar"), ("lazrs", "laspy[lazrs]", "lidar")),
                 sniff=lambda head, path: head.startswith(b"LASF"))

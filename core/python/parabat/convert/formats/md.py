@@ -52,7 +52,7 @@ def _check_claim(path):
     atoms = int.from_bytes(head[4:], "big", signed=True)
     size = os.path.getsize(path)
     if atoms > 8 * size:
-        raise ConvertError(f"claims {atoms} atoms; its {size} bytes cannot hold as many, so the file is cut or damaged")
+        raise ConvertError(f"claims {atoms} atoms, which do not fit in its {size} bytes: the file is truncated or damaged")
     check_memory(f"claims {atoms} atoms", 12 * atoms)
 
 
@@ -80,8 +80,8 @@ def _check_end(path, trajectory):
         else:
             return
     if end != size:
-        raise ConvertError(f"holds {len(trajectory)} whole frames; what comes at its end, byte {size}, is none: the file is cut "
-                           "or damaged")
+        raise ConvertError(f"contains {len(trajectory)} complete frames; the data at its end, byte {size}, is not a frame: the file is truncated or "
+                           "damaged")
 
 
 def _end_of_records(file, size):
@@ -138,7 +138,7 @@ def _read(atoms, trajectory, i, options, step):
             continue
         if np.asarray(values).dtype.kind in "OSU":
             values, texts[name] = codes_of([str(value) for value in values])
-            collector.remarks.append((f"texts {name}", f"'{name}' becomes numbers; the metadata has their texts"))
+            collector.remarks.append((f"texts {name}", f"'{name}' is converted to numbers; the metadata contains their texts"))
         collector.add(name, np.array(values))
     about = {"md": {"box": frame.dimensions, "units": getattr(trajectory, "units", None), "texts": texts}}
     if "step" in frame.data:
@@ -147,5 +147,5 @@ def _read(atoms, trajectory, i, options, step):
     return collector.particles(np.array(frame.positions), about)
 
 
-FORMAT = Format("md", "trajectories that MDAnalysis reads", steps, extensions=EXTENSIONS,
+FORMAT = Format("md", "trajectories readable by MDAnalysis", steps, extensions=EXTENSIONS,
                 modules=(("MDAnalysis", "MDAnalysis", "md"),), options=("topology", "follow_links"))

@@ -35,12 +35,12 @@ def _npy_steps(path, options):
         raise ConvertError(f"cannot be read as an array: {error}") from None
     if array.dtype.names:
         if array.ndim != 1:
-            raise ConvertError(f"records of the shape {array.shape}; allowed is (n,)")
+            raise ConvertError(f"records with shape {array.shape}; allowed is (n,)")
         yield Step(lambda: [_records(array, options)], divided=lambda: [Divided(
             array.nbytes, lambda i, n: _records(_mapped(path)[slice(*part_of(len(array), i, n))], options))])
         return
     if array.ndim not in (2, 3) or array.shape[-1] != 3:
-        raise ConvertError(f"an array of the shape {array.shape}; allowed are (n, 3), (steps, n, 3) and records")
+        raise ConvertError(f"an array with shape {array.shape}; allowed are (n, 3), (steps, n, 3) and records")
     if options.columns:
         raise ConvertError("argument --columns: the array has no names")
     for number, positions in enumerate(array if array.ndim == 3 else [array]):
@@ -71,7 +71,7 @@ def _npz_steps(path, options):
     try:
         archive = np.load(path, allow_pickle=False)
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ConvertError(f"cannot be read as an archive of arrays: {error}") from None
+        raise ConvertError(f"cannot be read as an array archive: {error}") from None
     with archive:
         if not archive.files:
             raise ConvertError("has no arrays")
@@ -193,7 +193,7 @@ def _is_of_all(name, length, count, collector):
     if length == count:
         return True
     if length not in (-1, 1):
-        raise ConvertError(f"'{name}' has {length} values for {count} particles; choose arrays by --arrays")
+        raise ConvertError(f"'{name}' has {length} values for {count} particles; choose arrays with --arrays")
     collector.leave_out(name, "it is a single value")
     return False
 
@@ -204,7 +204,7 @@ def _count(arrays, options):
     names = [name for name in find_positions(shapes, options.columns) if name]
     counts = {arrays[name].shape[0] for name in names}
     if len(counts) > 1:
-        raise ConvertError(f"{listed(names)} have different numbers of values: "
+        raise ConvertError(f"{listed(names)} differ in the number of values: "
                            + ", ".join(str(arrays[name].shape[0]) for name in names))
     return counts.pop()
 
@@ -221,5 +221,5 @@ def _sniff(head, path):
         return path.lower().endswith(".npz")
 
 
-FORMAT = Format("npy", "arrays of numpy: .npy, .npz", steps, extensions=(".npy", ".npz"), sniff=_sniff,
+FORMAT = Format("npy", "NumPy arrays: .npy, .npz", steps, extensions=(".npy", ".npz"), sniff=_sniff,
                 options=("columns",))

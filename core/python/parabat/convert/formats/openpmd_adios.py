@@ -86,7 +86,7 @@ def steps(path, options):
     except Exception as error:  # of many kinds  pylint: disable=broad-except
         raise ConvertError(f"openpmd-api cannot read it: {' '.join(str(error).split())[:300]}") from None
     if not str(series.openPMD).startswith("1."):
-        raise ConvertError(f"is openPMD {series.openPMD}; allowed: 1.x")
+        raise ConvertError(f"is openPMD {series.openPMD}; supported: 1.x")
     lost = []
     for number in numbers:
         iteration = series.iterations[number]

@@ -12,7 +12,7 @@ def steps(path, options):
         found = openpmd.iterations(file)
         finished = [each for each in found if each[3] and openpmd.species_of(each[2])]
         if not finished:
-            raise ConvertError("no finished iteration with particles")
+            raise ConvertError("no complete iteration with particles")
         open_ones = [str(number) for number, _, _, is_closed in found if not is_closed]
         for number, seconds, particles, _ in finished:
             yield Step(lambda particles=particles: read_species(particles, options, open_ones), number, seconds)
@@ -38,7 +38,7 @@ def read_species(particles, options, open_ones):
         remarks.clear()
         collector.others |= others[species.name]
         if open_ones:
-            collector.remarks.append(("open", f"iterations that are not finished are not written: {', '.join(open_ones)}"))
+            collector.remarks.append(("open", f"unfinished iterations are not written: {', '.join(open_ones)}"))
         for name, array in species.attributes.items():
             collector.add(name, array)
         result.append(collector.particles(species.positions, species.metadata, species.name))

@@ -137,7 +137,7 @@ class Batches:
             return self._rest.pop()
         batch = next(self._batches, None)
         if batch is None:
-            raise ConvertError(f"ends before its {self.rows} rows do")
+            raise ConvertError(f"ends before its {self.rows} rows")
         return batch
 
     def _skip(self, count):
@@ -183,7 +183,7 @@ def _open(path):
             return column.column(name)
         return source.schema_arrow, source.metadata.num_rows, column_of
     if magic != b"ARROW1":
-        raise ConvertError("does not begin as Parquet or Arrow files do")
+        raise ConvertError("does not start like a Parquet or Arrow file")
     from pyarrow import ipc, memory_map  # pylint: disable=import-outside-toplevel
     table = ipc.open_file(memory_map(path)).read_all()
     return table.schema, table.num_rows, table.column
@@ -205,17 +205,17 @@ def _values(column, name, collector, units):
     if not column.null_count:
         return column.to_numpy()
     if types.is_floating(kind):
-        collector.remarks.append((f"missing {name}", f"'{name}' lacks {column.null_count} values; they become NaN"))
+        collector.remarks.append((f"missing {name}", f"'{name}' lacks {column.null_count} values, which become NaN"))
         nan = pyarrow.scalar(np.nan, "float64").cast(kind) if kind != pyarrow.float16() else None
         return column.to_numpy() if nan is None else pyarrow.compute.fill_null(column, nan).to_numpy()
     missing = column.is_null().to_numpy()
     filled = pyarrow.compute.fill_null(column, False if types.is_boolean(kind) else 0).to_numpy()
     doubles = filled.astype(np.float64)
     if filled.dtype.kind != "b" and (np.abs(doubles) >= EXACT).any():
-        raise ConvertError(f"'{name}' lacks {column.null_count} values, which would become NaN, and has integers beyond "
-                           "2^53, which no floating-point number holds; choose others by --arrays")
+        raise ConvertError(f"'{name}' lacks {column.null_count} values, which would become NaN, but has integers beyond 2^53, which floating-point "
+                           "numbers cannot represent; choose others with --arrays")
     doubles[missing] = np.nan
-    collector.remarks.append((f"missing {name}", f"'{name}' lacks {column.null_count} values, becomes float64, and they NaN"))
+    collector.remarks.append((f"missing {name}", f"'{name}' lacks {column.null_count} values and becomes float64 with NaN"))
     return doubles
 
 

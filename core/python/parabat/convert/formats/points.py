@@ -65,7 +65,7 @@ def _check_pcd(path):
             if words[:1] == ["DATA"]:
                 break
         else:
-            raise ConvertError("has no line DATA in its header")
+            raise ConvertError("has no DATA line in its header")
         start = file.tell()
         left = file.seek(0, 2) - start
         file.seek(start)
@@ -80,8 +80,7 @@ def _check_pcd(path):
         if not len(fields) == len(sizes) == len(counts) == len(header["TYPE"]):
             raise ValueError
     except (KeyError, IndexError, ValueError):
-        raise ConvertError("has a header whose FIELDS, SIZE, TYPE, COUNT, POINTS, DATA are not all there or do not fit "
-                           "together") from None
+        raise ConvertError("has a header whose FIELDS, SIZE, TYPE, COUNT, POINTS, DATA are incomplete or inconsistent") from None
     names = [name for name in fields if not name.startswith("_")]
     if len(set(names)) != len(names):
         raise ConvertError(f"two fields are named '{next(name for name in names if names.count(name) > 1)}'")
@@ -90,17 +89,16 @@ def _check_pcd(path):
     if least is None:
         raise ConvertError(f"has DATA {kind}; allowed are ascii, binary, binary_compressed")
     if least > left:
-        raise ConvertError(f"claims {points} points, {least} bytes at least; only {left} bytes are left, so the file is cut "
-                           "or damaged")
+        raise ConvertError(f"claims {points} points, at least {least} bytes, but only {left} bytes are left: the file is truncated or damaged")
     if kind == "binary_compressed" and size > MOST_OF_LZF * compressed:
-        raise ConvertError(f"claims {points} points, {size} bytes; its {compressed} compressed bytes hold at most "
-                           f"{MOST_OF_LZF * compressed}, so the file is cut or damaged")
+        raise ConvertError(f"claims {points} points, {size} bytes, but its {compressed} compressed bytes contain at most {MOST_OF_LZF * compressed}: "
+                           "the file is truncated or damaged")
     check_memory(f"claims {points} points", size)
     return points
 
 
 FORMATS = [
-    Format("ply", "vertices of PLY", ply_steps, extensions=(".ply",), sniff=lambda head, path: head[:4].strip() == b"ply"),
-    Format("pcd", "PCD of the Point Cloud Library", pcd_steps, extensions=(".pcd",),
+    Format("ply", "PLY vertices", ply_steps, extensions=(".ply",), sniff=lambda head, path: head[:4].strip() == b"ply"),
+    Format("pcd", "PCD files of the Point Cloud Library", pcd_steps, extensions=(".pcd",),
            modules=(("pypcd4", "pypcd4", "points"),), options=("columns",),
            sniff=lambda head, path: head.startswith((b"# .PCD", b"VERSION .7", b"VERSION 0.7")))]

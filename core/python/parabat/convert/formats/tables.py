@@ -18,7 +18,7 @@ from ..streams import Stream
 def steps(path, options):
     with Stream(path) as stream:
         if stream.is_compressed:
-            raise ConvertError("is compressed, and tables are read in pieces from their middle: unpack it")
+            raise ConvertError("is compressed, but tables are read in parts: decompress it first")
     rows = functools.lru_cache(maxsize=None)(lambda: Rows(path, options))
     yield Step(lambda: [_read(rows())], divided=lambda: [rows()])
 
@@ -40,7 +40,7 @@ class Rows(Divided):
         self._wanted = [name for name in self._layout.names if Collector(options).wants(name)]
         for i, value in self._layout.texts.items():
             if self._layout.names[i] in (options.columns or ()):
-                raise ConvertError(f"the column '{self._layout.names[i]}' holds no numbers: '{value[:60]}'")
+                raise ConvertError(f"the column '{self._layout.names[i]}' is not numeric: '{value[:60]}'")
 
     def _share(self, i, n):
         with _explained():
@@ -88,5 +88,5 @@ def _parser(options):
     return parse
 
 
-FORMAT = Format("table", "tables of numbers in text", steps, extensions=(".csv", ".tsv", ".txt"),
+FORMAT = Format("table", "numeric tables in text files", steps, extensions=(".csv", ".tsv", ".txt"),
                 options=("columns", "delimiter"), rank=20)

@@ -24,12 +24,12 @@ def steps(path, options):
         entries = [(float(each.get("timestep", i)), each.get("file"))
                    for i, each in enumerate(xml.etree.ElementTree.parse(path).iter("DataSet"))]
     except (xml.etree.ElementTree.ParseError, ValueError) as error:
-        raise ConvertError(f"is no list of files: {error}") from None
+        raise ConvertError(f"is not a list of files: {error}") from None
     steps_of = {}
     for time, name in entries:
         file = os.path.join(os.path.dirname(path), name or "")
         if not name or not os.path.isfile(file):
-            raise ConvertError(f"lists {name}, which is not there")
+            raise ConvertError(f"lists {name}, which does not exist")
         steps_of.setdefault(time, []).append(file)
     for time in sorted(steps_of):
         yield Step(lambda files=steps_of[time]: [_joined([_read(file, options) for file in files], files)], time=time)
@@ -67,7 +67,7 @@ def _read(path, options):
         raise ConvertError(f"{path}: {error}") from None
     module, name = READERS.get(os.path.splitext(path)[1].lower(), (None, None))
     if name is None:
-        raise ConvertError(f"{path}: ends in none of {' '.join(READERS)}")
+        raise ConvertError(f"{path}: does not end in any of {' '.join(READERS)}")
     said = vtkStringOutputWindow()
     before = vtkOutputWindow.GetInstance()
     vtkOutputWindow.SetInstance(said)
@@ -82,9 +82,9 @@ def _read(path, options):
         vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_INFO)
     text = " ".join(said.GetOutput().split())
     if text:  # also a warning: that is all that some readers have to say of a file that is cut
-        raise ConvertError(f"{path}: VTK says: {text[text.find('):') + 2 if '):' in text else 0:][:300].strip()}")
+        raise ConvertError(f"{path}: VTK reports: {text[text.find('):') + 2 if '):' in text else 0:][:300].strip()}")
     if not isinstance(data, vtkPointSet):
-        raise ConvertError(f"{path}: is a {data.GetClassName() if data else 'nothing'}; points are in a vtkPointSet")
+        raise ConvertError(f"{path}: is a {data.GetClassName() if data else 'nothing'}; points must be in a vtkPointSet")
     return _particles(data, options)
 
 
@@ -103,7 +103,7 @@ def _particles(data, options):
         elif not name:
             collector.leave_out(f"array {i}", "it has no name")
         elif not array.IsNumeric():
-            collector.leave_out(name, "it holds texts or objects, no numbers")
+            collector.leave_out(name, "it contains texts or objects, not numbers")
         elif name in collector.arrays:
             raise ConvertError(f"two arrays are named '{name}'")
         elif collector.wants(name):
@@ -111,16 +111,16 @@ def _particles(data, options):
     cells = data.GetCellData()
     lost = [cells.GetArrayName(i) for i in range(cells.GetNumberOfArrays()) if cells.GetArrayName(i) != "vtkGhostType"]
     if lost:
-        collector.remarks.append(("cells", f"data of cells is not written: {', '.join(map(str, lost))}"))
+        collector.remarks.append(("cells", f"cell data is not written: {', '.join(map(str, lost))}"))
     if keep is not None and not keep.all():
-        collector.remarks.append(("ghosts", "points that are copies of another piece's are left out"))
+        collector.remarks.append(("ghosts", "points duplicated from other pieces are skipped"))
         positions = positions[keep]
         collector.count = len(positions)
         collector.arrays = {name: array[keep] for name, array in collector.arrays.items()}
     return collector.particles(positions)
 
 
-FORMAT = Format("vtk", "points of VTK's files", steps, extensions=tuple(READERS) + (".pvd",),
+FORMAT = Format("vtk", "points in VTK files", steps, extensions=tuple(READERS) + (".pvd",),
                 modules=(("vtkmodules", "vtk", "vtk"),), options=("follow_links",),
                 sniff=lambda head, path: path.lower().endswith((*READERS, ".pvd")) and (
                     b"<VTKFile" in head or head.startswith((b"# vtk DataFile", b"\x89HDF"))))

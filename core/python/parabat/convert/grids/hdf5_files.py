@@ -45,7 +45,7 @@ def _all(file, options):
     named = {last if len(paths) == 1 else path.replace("/", "_"): nodes[path]
              for last, paths in short.items() for path in paths}
     if not named:
-        raise ConvertError(f"has no array of {FEWEST} axes or more; there are {listed(file)}")
+        raise ConvertError(f"has no array with at least {FEWEST} axes; available: {listed(file)}")
     wanted = {name: node for name, node in named.items() if options.wants(name)}
     remarks = []
     hdf5.check_all(wanted.values(), options.part[1])
@@ -71,7 +71,7 @@ def _meant(node, values, options, remarks):
 
 def _fields(slabs, options, remarks, others):
     if len({whole for _, _, whole in slabs.values()}) > 1:
-        raise ConvertError("arrays have different shapes, and a grid has one; choose by --arrays")
+        raise ConvertError("arrays differ in shape, but a grid has one shape; choose with --arrays")
     found = Fields({name: values for name, (_, values, _) in slabs.items()}, options=options, remarks=remarks, others=others,
                    is_part=True)
     found.first = list(found.first)
@@ -79,6 +79,6 @@ def _fields(slabs, options, remarks, others):
     return found
 
 
-FORMAT = Format("hdf5", "arrays in HDF5, by --map or all of one shape", steps, extensions=(".h5", ".hdf5", ".hdf"),
+FORMAT = Format("hdf5", "HDF5 arrays, with --map or all of one shape", steps, extensions=(".h5", ".hdf5", ".hdf"),
                 modules=hdf5.MODULE, options=("mapping", "origin", "spacing", "stored", "follow_links"), rank=30,
                 sniff=lambda head, path: head.startswith(hdf5.MAGIC) and not path.lower().endswith((".nc", ".nc4", ".cdf")))

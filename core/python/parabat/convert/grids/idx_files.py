@@ -26,7 +26,7 @@ def _read(dataset, number, options):
     box[axis + 3], box[axis] = box[axis] + end - 1, box[axis] + begin
     check_memory(f"claims {' x '.join(map(str, dataset.lattice(box=box).count))} samples", dataset.cost(names, box=box).bytes)
     grid = _errors(dataset.read, names, step=number, axes=3, box=box, progress=lambda done: options.at(done))
-    remarks = [("absent", f"{grid.absent_blocks} blocks are absent, and have default values")] if grid.absent_blocks else []
+    remarks = [("absent", f"{grid.absent_blocks} blocks are missing and have default values")] if grid.absent_blocks else []
     if dataset.warning:
         remarks.append(("place", dataset.warning))
     return Fields(dict(grid), dataset.origin, dataset.spacing, box[:3], remarks,

@@ -157,9 +157,9 @@ class _Grid:
                 dims = tuple(sorted(dims, key=lambda dim: -"XYZ".index(self._kind(dim))))
             return dims
         groups = _groups(path) if not self._options.group else []
-        raise ConvertError("has no variable of two or three axes of space; there are "
+        raise ConvertError("has no variable with two or three spatial axes; available: "
                            f"{listed(f'{name} {tuple(data[name].dims)}' for name in data.data_vars)}"
-                           + (f", and groups, of which --group reads one: {listed(groups)}" if groups else ""))
+                           + (f", and groups, one of which --group selects: {listed(groups)}" if groups else ""))
 
     def _coordinates(self):
         """Variables of longitudes and latitudes that have two axes or more: name -> X or Y."""
@@ -195,8 +195,8 @@ class _Grid:
                     if line is not None:
                         self._places[dim] = (line, {**data[name].attrs, "axis": kind})
             if dim not in self._places:
-                raise ConvertError(f"lies on a curvilinear grid, whose samples are at {listed(sorted(named))}; only even grids can be "
-                                   "converted. --spacing and --origin take it for one")
+                raise ConvertError(f"is a curvilinear grid with samples at {listed(sorted(named))}; only regular grids can be converted. Use --spacing "
+                                   "and --origin to treat it as regular")
 
     def _line(self, name, dim):
         """Coordinates along an axis of a variable with two that does not change along the other; None if it does."""
@@ -231,8 +231,8 @@ class _Grid:
             is_longitude = axes[i].kind == "X" and axes[i].is_degrees()
             found, ends = _even(values, 360 if is_longitude else 0) if values is not None else (None, None)
             if values is not None and found is None:
-                remarks.append((f"axis {dim}", f"coordinates of '{dim}' are not evenly spaced, their distances are {ends[0]:.6g} to "
-                                f"{ends[1]:.6g}: samples are 1 apart along it"))
+                remarks.append((f"axis {dim}", f"coordinates of '{dim}' are not evenly spaced, their distances are {ends[0]:.6g} to {ends[1]:.6g}: "
+                                               "using a spacing of 1"))
             elif found is not None:
                 origin[i], spacing[i], turned[dim] = found
                 if is_longitude and options.spacing is None:
@@ -250,11 +250,10 @@ class _Grid:
             own = self._own(variable)
             if not self._is_field(name) or sorted(map(str, own)) != sorted(map(str, space)):
                 if options.arrays is not None and self._is_field(name):
-                    raise ConvertError(f"'{name}' has the axes {tuple(variable.dims)}, and the first of --arrays {space}: fields of a "
-                                       "grid have the same")
+                    raise ConvertError(f"'{name}' has the axes {tuple(variable.dims)}, but the first of --arrays {space}: fields of a grid must agree")
                 if name not in self._bounds and name != self.time:
                     remarks.append((f"left out {name}", f"'{name}' is not written: its axes are {tuple(variable.dims)}"
-                                    if self._is_field(name) else f"'{name}' is not written: it holds no numbers"))
+                                    if self._is_field(name) else f"'{name}' is not written: it is not numeric"))
                 continue
             check_memory(f"'{name}': claims {variable.shape} values",
                          variable.nbytes // ((data.sizes[self.time_dim] if at else 1) * options.part[1]))
@@ -265,7 +264,7 @@ class _Grid:
                 kept = [f"{key} {variable.attrs[key]}" for key in ("_FillValue", "missing_value", "scale_factor", "add_offset")
                         if key in variable.attrs]
                 if kept:
-                    remarks.append((f"packed {name}", f"'{name}' keeps the numbers of the file; not applied: " + ", ".join(kept)))
+                    remarks.append((f"packed {name}", f"'{name}' keeps the stored numbers; not applied: " + ", ".join(kept)))
             else:
                 values = cf.unpacked(name, values, variable.attrs, remarks)
             fields[name] = values

@@ -48,5 +48,5 @@ def _sniff(head, path):
     return head.startswith(b"\x93NUMPY") or (head.startswith(b"PK\x03\x04") and path.lower().endswith(".npz"))
 
 
-FORMAT = Format("npy", "arrays of numpy: .npy, .npz", steps, extensions=(".npy", ".npz"), sniff=_sniff,
+FORMAT = Format("npy", "NumPy arrays: .npy, .npz", steps, extensions=(".npy", ".npz"), sniff=_sniff,
                 options=("origin", "spacing"))

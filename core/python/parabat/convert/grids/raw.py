@@ -17,19 +17,19 @@ def steps(path, options):
     dimensions = options.dimensions or (tuple(map(int, named.groups()[1:4])) if named else None)
     type_ = options.type or ((named[5], 1) if named else None)
     if dimensions is None or type_ is None:
-        raise ConvertError(f"argument --{'type' if dimensions else 'dimensions'}: is needed for bare numbers whose name does "
-                           "not tell, as NAME_256x256x128_uint8.raw would")
+        raise ConvertError(f"argument --{'type' if dimensions else 'dimensions'}: is required for raw data whose name does not contain it, as in "
+                           "NAME_256x256x128_uint8.raw")
     name, components = type_
     dtype = np.dtype(name).newbyteorder(">" if options.byte_order == "big" else "<")
     shape = tuple(dimensions[::-1]) + ((components,) if components > 1 else ())
     needed = int(np.prod(shape, dtype=object)) * dtype.itemsize
     there = os.path.getsize(path) - options.skip
     if there != needed:
-        raise ConvertError(f"has {there} bytes" + (f" behind the first {options.skip}" if options.skip else "")
-                           + f"; {'x'.join(map(str, dimensions))} of {name}[{components}] are {needed}")
+        raise ConvertError(f"has {there} bytes" + (f" after the first {options.skip}" if options.skip else "")
+                           + f"; {'x'.join(map(str, dimensions))} of {name}[{components}] need {needed}")
     field = options.called(named[1] if named and named[1] else stem(path))
     yield Step(lambda: Fields({field: np.memmap(path, dtype, "r", options.skip, shape)}, options=options))
 
 
-FORMAT = Format("raw", "bare numbers, by --dimensions and --type or the name", steps, extensions=(".raw", ".bin", ".dat"),
+FORMAT = Format("raw", "raw binary data, with --dimensions and --type or described by its name", steps, extensions=(".raw", ".bin", ".dat"),
                 options=("dimensions", "type", "byte_order", "skip", "origin", "spacing"), rank=40)
