@@ -38,7 +38,7 @@ std::string name_of_step(const std::optional<Node>& root, std::uint64_t call)
   return fmt::format("call {} of catalyst_execute", call + 1);
 }
 
-json options_of(const Node& root)
+json collect_options(const Node& root)
 {
   try
   {
@@ -168,7 +168,7 @@ void Adaptor::read_params(const conduit_node* params)
     }
     this->comm_handle_ = int64_at(*handle, 0);
   }
-  this->node_options_ = options_of(*root);
+  this->node_options_ = collect_options(*root);
   this->stops_on_error_ = asks_to_stop(this->node_options_);
   this->pipelines_ = read_pipelines(*root, this->early_warnings_);
 }
@@ -186,7 +186,7 @@ void Adaptor::join()
   }
   // All ranks stop, or none: one whose nodes are wrong may not have come to its options.
   this->stops_on_error_ = this->communicator_->greatest(this->stops_on_error_ ? 1 : 0) != 0;
-  this->together(CATALYST_BAT_BAD_NODE,
+  this->collective(CATALYST_BAT_BAD_NODE,
     [&]
     {
       if (this->failure_)
@@ -212,16 +212,16 @@ void Adaptor::join()
 // The file is that of rank 0: thousands of ranks would ask for the same bytes.
 void Adaptor::share_options()
 {
-  json mine = { { "node", this->node_options_ }, { "pipelines", json::array() } };
+  json local = { { "node", this->node_options_ }, { "pipelines", json::array() } };
   for (const Pipeline& pipeline : this->pipelines_)
   {
-    mine["pipelines"].push_back({ pipeline.name, pipeline.channel, pipeline.file });
+    local["pipelines"].push_back({ pipeline.name, pipeline.channel, pipeline.file });
   }
   std::vector<std::string> texts;
-  this->together(CATALYST_BAT_BAD_OPTIONS,
+  this->collective(CATALYST_BAT_BAD_OPTIONS,
     [&]
     {
-      texts.push_back(mine.dump());
+      texts.push_back(local.dump());
       if (this->is_root() && !config_path().empty())
       {
         this->file_options_ = read_config(config_path());
@@ -230,7 +230,7 @@ void Adaptor::share_options()
       }
     });
   std::string source;
-  for (const std::string& text : this->union_of(texts))
+  for (const std::string& text : this->compute_union(texts))
   {
     const json found = json::parse(text);
     if (found.contains("file"))
@@ -238,10 +238,10 @@ void Adaptor::share_options()
       this->file_options_ = found["file"];
       source = found["path"];
     }
-    else if (found != mine)
+    else if (found != local)
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("options and pipelines differ between ranks: {} and {}", mine.dump(), text));
+        fmt::format("options and pipelines differ between ranks: {} and {}", local.dump(), text));
     }
   }
   this->stops_on_error_ = this->stops_on_error_ || asks_to_stop(this->file_options_);
@@ -257,12 +257,12 @@ void Adaptor::share_options()
 }
 
 // What each rank does for itself before the next collective call: fails on all ranks, or on none.
-void Adaptor::together(int status, const std::function<void()>& mine) const
+void Adaptor::collective(int status, const std::function<void()>& local) const
 {
   std::optional<Failure> failure;
   try
   {
-    mine();
+    local();
   }
   catch (...)
   {
@@ -279,9 +279,9 @@ void Adaptor::together(int status, const std::function<void()>& mine) const
   }
 }
 
-std::vector<std::string> Adaptor::union_of(const std::vector<std::string>& texts) const
+std::vector<std::string> Adaptor::compute_union(const std::vector<std::string>& texts) const
 {
-  return mpi::union_of_names(this->communicator_->get(), texts);
+  return mpi::gather_names(this->communicator_->get(), texts);
 }
 
 bool Adaptor::is_root() const
@@ -333,7 +333,7 @@ void Adaptor::execute(const conduit_node* params)
 void Adaptor::execute_step(const std::optional<Node>& root)
 {
   this->stops_on_error_ = this->options_.stop_on_error;
-  const auto options = this->options_of_step(root);
+  const auto options = this->parse_step_options(root);
   this->stops_on_error_ = options ? options->stop_on_error : this->stops_on_error_;
   if (options && this->is_due(*options))
   {
@@ -342,25 +342,25 @@ void Adaptor::execute_step(const std::optional<Node>& root)
 }
 
 // None if nothing is due, which most calls find out with one small message.
-std::optional<Options> Adaptor::options_of_step(const std::optional<Node>& root) const
+std::optional<Options> Adaptor::parse_step_options(const std::optional<Node>& root) const
 {
   const bool has_own = root && root->find("bat");
   if (this->communicator_->greatest(has_own ? 1 : 0) == 0)
   {
     return this->is_due(this->options_) ? std::optional(this->options_) : std::nullopt;
   }
-  std::string mine;
+  std::string local;
   Options options;
-  this->together(CATALYST_BAT_BAD_OPTIONS,
+  this->collective(CATALYST_BAT_BAD_OPTIONS,
     [&]
     {
-      const json own = root ? options_of(*root) : json::object();
+      const json own = root ? collect_options(*root) : json::object();
       static_cast<void>(parse_options(own, "catalyst/bat"));
-      mine = own.dump();
+      local = own.dump();
       options = parse_options(
         merged(merged(this->node_options_, own), this->file_options_), "catalyst/bat");
     });
-  const std::vector<std::string> all = this->union_of({ mine });
+  const std::vector<std::string> all = this->compute_union({ local });
   if (all.size() > 1)
   {
     const std::string what =
@@ -370,7 +370,7 @@ std::optional<Options> Adaptor::options_of_step(const std::optional<Node>& root)
   return options;
 }
 
-bool Adaptor::is_wanted(const std::string& channel, const Options& options) const
+bool Adaptor::is_requested(const std::string& channel, const Options& options) const
 {
   if (options.names_output || this->pipelines_.empty())
   {
@@ -380,19 +380,19 @@ bool Adaptor::is_wanted(const std::string& channel, const Options& options) cons
     [&](const Pipeline& pipeline) { return pipeline.channel == channel; });
 }
 
-bool Adaptor::wants_file(const ChannelOptions& options) const
+bool Adaptor::needs_file(const ChannelOptions& options) const
 {
   return this->calls_ % options.every == 0;
 }
 
-bool Adaptor::wants_tracks(const ChannelOptions& options) const
+bool Adaptor::needs_tracks(const ChannelOptions& options) const
 {
   return options.tracks && this->calls_ % static_cast<std::uint64_t>(options.tracks->every) == 0;
 }
 
 bool Adaptor::is_due(const ChannelOptions& options) const
 {
-  return this->wants_file(options) || this->wants_tracks(options) ||
+  return this->needs_file(options) || this->needs_tracks(options) ||
     std::any_of(options.of_species.begin(), options.of_species.end(),
       [&](const auto& entry) { return this->is_due(entry.second); });
 }
@@ -409,23 +409,23 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
   std::vector<Channel> channels;
   std::vector<Grids> grids;
   std::vector<std::string> texts;
-  this->together(CATALYST_BAT_BAD_NODE,
+  this->collective(CATALYST_BAT_BAD_NODE,
     [&]
     {
-      Census mine;
-      mine.add_warnings(this->early_warnings_);
+      Census local;
+      local.add_warnings(this->early_warnings_);
       if (root)
       {
-        mine.add(read_state(*root));
+        local.add(read_state(*root));
         if (const auto pipelines = selected_pipelines(*root))
         {
-          mine.add_pipelines(*pipelines);
+          local.add_pipelines(*pipelines);
         }
-        channels = this->read_channels(*root, options, mine, grids);
+        channels = this->read_channels(*root, options, local, grids);
       }
-      texts = mine.texts();
+      texts = local.texts();
     });
-  Census census = Census::of(this->union_of(texts));
+  Census census = Census::of(this->compute_union(texts));
   this->choose_fields(census, options);
   this->warnings_.add(census, options, this->is_root());
   this->early_warnings_.clear();
@@ -437,7 +437,7 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
   const Step step = census.step(static_cast<std::int64_t>(this->calls_));
   drop_fields(channels, this->left_out_.fields);
   this->unpack_ids(channels, census);
-  std::vector<Job> jobs = this->jobs_of(channels, census, step, options);
+  std::vector<Job> jobs = this->make_jobs(channels, census, step, options);
   std::vector<Failure> failures;
   if (!jobs.empty() || this->left_out_.channels.empty())
   {
@@ -453,7 +453,7 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
   try
   {
     this->grid_outputs_.write(
-      this->communicator_->get(), this->grid_jobs_of(census, step, options, grids), grids);
+      this->communicator_->get(), this->make_grid_jobs(census, step, options, grids), grids);
   }
   catch (...)
   {
@@ -554,20 +554,20 @@ std::vector<Channel> Adaptor::read_channels(
     const std::string name = node.name();
     const ChannelOptions& own = options.of(name);
     census.add_channel(name);
-    if (!this->is_wanted(name, options) || !this->is_due(own))
+    if (!this->is_requested(name, options) || !this->is_due(own))
     {
       continue;
     }
     try
     {
-      ReadOptions wanted{ own.keep_ghosts, own.fields, own.unpack_ids };
+      ReadOptions requested{ own.keep_ghosts, own.fields, own.unpack_ids };
       for (const auto& [species, of_species] : own.of_species)
       {
-        wanted.fields_of_species.emplace(species, of_species.fields);
-        wanted.unpack_ids = wanted.unpack_ids || of_species.unpack_ids;
+        requested.fields_of_species.emplace(species, of_species.fields);
+        requested.unpack_ids = requested.unpack_ids || of_species.unpack_ids;
       }
-      Channel channel = read_channel(node, wanted);
-      Grids read = this->wants_file(own) ? read_grids(node, wanted, channel) : Grids{};
+      Channel channel = read_channel(node, requested);
+      Grids read = this->needs_file(own) ? read_grids(node, requested, channel) : Grids{};
       for (UnreadField& field : channel.unread)
       {
         // Once: thousands of ranks would say the same in every step.
@@ -605,7 +605,7 @@ std::vector<std::string> Adaptor::grid_patterns(
 {
   if (options.names_output || this->pipelines_.empty())
   {
-    return options.of(channel).outputs_of_grids();
+    return options.of(channel).list_grid_outputs();
   }
   std::vector<std::string> outputs;
   for (const Pipeline& pipeline : this->pipelines_)
@@ -621,7 +621,7 @@ std::vector<std::string> Adaptor::grid_patterns(
 
 // Where the first sample of each grid lies, on whatever rank: of .bricks, and of .idx, which have
 // none that are hidden.
-std::vector<Adaptor::Origins> Adaptor::origins_of(
+std::vector<Adaptor::Origins> Adaptor::find_origins(
   const std::map<GridKey, GridPlan>& plans, const std::vector<Grids>& grids) const
 {
   std::vector<double> begins;
@@ -629,9 +629,9 @@ std::vector<Adaptor::Origins> Adaptor::origins_of(
   {
     std::array<double, 6> lowest{};
     lowest.fill(std::numeric_limits<double>::infinity());
-    for (const Grids& mine : grids)
+    for (const Grids& local : grids)
     {
-      for (const GridDomain& domain : mine.domains)
+      for (const GridDomain& domain : local.domains)
       {
         const auto of_bricks = begin_of(domain, domain.own);
         const auto of_grid = begin_of(domain, domain.shown.value_or(domain.own));
@@ -646,7 +646,7 @@ std::vector<Adaptor::Origins> Adaptor::origins_of(
     }
     begins.insert(begins.end(), lowest.begin(), lowest.end());
   }
-  begins = this->communicator_->least(std::move(begins));
+  begins = this->communicator_->minimum(std::move(begins));
   std::vector<Origins> origins(plans.size());
   auto from = begins.begin();
   for (Origins& of_plan : origins)
@@ -658,12 +658,12 @@ std::vector<Adaptor::Origins> Adaptor::origins_of(
   return origins;
 }
 
-std::vector<GridJob> Adaptor::grid_jobs_of(
+std::vector<GridJob> Adaptor::make_grid_jobs(
   const Census& census, const Step& step, const Options& options, const std::vector<Grids>& grids)
 {
   std::map<GridKey, GridPlan> plans = plan_grids(census);
   const std::map<GridKey, GridCensus> censuses = census.grids();
-  const std::vector<Origins> origins = this->origins_of(plans, grids);
+  const std::vector<Origins> origins = this->find_origins(plans, grids);
   const auto leave_out = [&](const std::string& name, const char* how, const std::string& why)
   {
     this->warnings_.add(
@@ -691,7 +691,7 @@ std::vector<GridJob> Adaptor::grid_jobs_of(
       const bool is_bricks = GridPattern(pattern).is_bricks();
       if (is_bricks)
       {
-        job.velocity = velocity_of(job.plan, censuses.at(key), job.bricks.velocity);
+        job.velocity = find_velocity(job.plan, censuses.at(key), job.bricks.velocity);
         if (!job.velocity.problem.empty())
         {
           leave_out(job.plan.name, " as .bricks", job.velocity.problem);
@@ -706,7 +706,7 @@ std::vector<GridJob> Adaptor::grid_jobs_of(
   return jobs;
 }
 
-std::vector<Job> Adaptor::jobs_of(
+std::vector<Job> Adaptor::make_jobs(
   std::vector<Channel>& channels, const Census& census, const Step& step, const Options& options)
 {
   const std::vector<SpeciesKey> keys = census.species(this->known_);
@@ -739,9 +739,9 @@ std::vector<Job> Adaptor::jobs_of(
     }
     Job job{ key.channel, { names[i], pieces_of(channels, key) }, census.step(key.channel, step),
       "", options.of(key) };
-    job.wants_file = this->wants_file(job.options);
-    job.wants_tracks = this->wants_tracks(job.options);
-    this->set_fields_of(job, key, census);
+    job.needs_file = this->needs_file(job.options);
+    job.needs_tracks = this->needs_tracks(job.options);
+    this->set_fields(job, key, census);
     if (options.names_output || this->pipelines_.empty())
     {
       job.pattern = job.options.output;
@@ -762,15 +762,15 @@ std::vector<Job> Adaptor::jobs_of(
 }
 
 // Options that name fields are those of the species that have them.
-void Adaptor::set_fields_of(Job& job, const SpeciesKey& key, const Census& census)
+void Adaptor::set_fields(Job& job, const SpeciesKey& key, const Census& census)
 {
   const std::map<std::string, int> fields = census.written_fields(key);
   BuildOptions& build = job.options.write.build;
-  build.sorted_indexes = indexes_of(census.resolve(key, build.sorted_indexes, false), fields);
-  build.stable_samples = indexes_of(census.resolve(key, build.stable_samples, true), fields);
+  build.sorted_indexes = resolve_indexes(census.resolve(key, build.sorted_indexes, false), fields);
+  build.stable_samples = resolve_indexes(census.resolve(key, build.stable_samples, true), fields);
   if (!build.error_bounds.empty())
   {
-    build.error_bounds = error_bounds_of(build.error_bounds, fields);
+    build.error_bounds = resolve_error_bounds(build.error_bounds, fields);
     build.compression = build.error_bounds.empty() && build.compression == Compression::Bounded
       ? Compression::Lossless
       : build.compression;
@@ -807,7 +807,7 @@ void Adaptor::set_fields_of(Job& job, const SpeciesKey& key, const Census& censu
   const bool has_id = tracks.id_attribute.empty() ||
     std::any_of(
       own.begin(), own.end(), [&](const Attribute& a) { return a.name == tracks.id_attribute; });
-  job.wants_tracks = job.wants_tracks && (has_id || !is_of_others);
+  job.needs_tracks = job.needs_tracks && (has_id || !is_of_others);
   job.options.tracks_text += fmt::format("{}\n{}\n{}", tracks.id_attribute, tracks.second_attribute,
     fmt::join(tracks.attributes.value_or(std::vector<std::string>()), "\n"));
 }

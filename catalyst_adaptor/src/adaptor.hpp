@@ -48,21 +48,21 @@ private:
   void read_params(const conduit_node* params);
   void join();
   void share_options();
-  void together(int status, const std::function<void()>& mine) const;
-  [[nodiscard]] std::vector<std::string> union_of(const std::vector<std::string>& texts) const;
+  void collective(int status, const std::function<void()>& local) const;
+  [[nodiscard]] std::vector<std::string> compute_union(const std::vector<std::string>& texts) const;
 
   void execute_step(const std::optional<Node>& root);
-  [[nodiscard]] std::optional<Options> options_of_step(const std::optional<Node>& root) const;
+  [[nodiscard]] std::optional<Options> parse_step_options(const std::optional<Node>& root) const;
   void write_step(const std::optional<Node>& root, const Options& options);
-  [[nodiscard]] bool is_wanted(const std::string& channel, const Options& options) const;
+  [[nodiscard]] bool is_requested(const std::string& channel, const Options& options) const;
   /// Whether a channel is written at this call, or tracks of it are.
-  [[nodiscard]] bool wants_file(const ChannelOptions& options) const;
-  [[nodiscard]] bool wants_tracks(const ChannelOptions& options) const;
+  [[nodiscard]] bool needs_file(const ChannelOptions& options) const;
+  [[nodiscard]] bool needs_tracks(const ChannelOptions& options) const;
   [[nodiscard]] bool is_due(const ChannelOptions& options) const;
   [[nodiscard]] bool is_due(const Options& options) const;
   void unpack_ids(std::vector<Channel>& channels, const Census& census) const;
   void choose_fields(Census& census, const Options& options);
-  void set_fields_of(Job& job, const SpeciesKey& key, const Census& census);
+  void set_fields(Job& job, const SpeciesKey& key, const Census& census);
   [[nodiscard]] std::vector<Channel> read_channels(
     const Node& root, const Options& options, Census& census, std::vector<Grids>& grids) const;
   struct Origins
@@ -70,14 +70,14 @@ private:
     std::array<double, 3> of_bricks{};
     std::array<double, 3> of_grid{};
   };
-  [[nodiscard]] std::vector<Origins> origins_of(
+  [[nodiscard]] std::vector<Origins> find_origins(
     const std::map<GridKey, GridPlan>& plans, const std::vector<Grids>& grids) const;
-  [[nodiscard]] std::vector<GridJob> grid_jobs_of(const Census& census, const Step& step,
+  [[nodiscard]] std::vector<GridJob> make_grid_jobs(const Census& census, const Step& step,
     const Options& options, const std::vector<Grids>& grids);
   [[nodiscard]] std::vector<std::string> grid_patterns(
     const std::string& channel, const Census& census, const Options& options) const;
   void refuse_wrong_fields() const;
-  [[nodiscard]] std::vector<Job> jobs_of(
+  [[nodiscard]] std::vector<Job> make_jobs(
     std::vector<Channel>& channels, const Census& census, const Step& step, const Options& options);
 
   std::optional<ConduitApi> api_;

@@ -105,18 +105,18 @@ std::string Communicator::prefix() const
   return this->ranks_ == 1 ? "" : fmt::format("rank {}: ", this->rank_);
 }
 
-int Communicator::greatest(int mine) const
+int Communicator::greatest(int local) const
 {
-  int greatest = mine;
-  MPI_Allreduce(&mine, &greatest, 1, MPI_INT, MPI_MAX, this->comm_);
+  int greatest = local;
+  MPI_Allreduce(&local, &greatest, 1, MPI_INT, MPI_MAX, this->comm_);
   return greatest;
 }
 
-std::vector<double> Communicator::least(std::vector<double> mine) const
+std::vector<double> Communicator::minimum(std::vector<double> local) const
 {
   MPI_Allreduce(
-    MPI_IN_PLACE, mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_MIN, this->comm_);
-  return mine;
+    MPI_IN_PLACE, local.data(), static_cast<int>(local.size()), MPI_DOUBLE, MPI_MIN, this->comm_);
+  return local;
 }
 
 void Communicator::abort(int status) const

@@ -32,9 +32,9 @@ public:
   [[nodiscard]] std::string prefix() const;
 
   /// Collective. The greatest value of all ranks.
-  [[nodiscard]] int greatest(int mine) const;
+  [[nodiscard]] int greatest(int local) const;
   /// Collective. Place by place, the least value of all ranks, which have as many.
-  [[nodiscard]] std::vector<double> least(std::vector<double> mine) const;
+  [[nodiscard]] std::vector<double> minimum(std::vector<double> local) const;
   /// Collective. Ends the processes of all ranks.
   [[noreturn]] void abort(int status) const;
 

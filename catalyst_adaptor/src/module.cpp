@@ -33,7 +33,7 @@ State& state()
   return *state;
 }
 
-void tell(const Adaptor* adaptor, const Failure& failure) noexcept
+void report_failure(const Adaptor* adaptor, const Failure& failure) noexcept
 {
   if (!adaptor || adaptor->is_root())
   {
@@ -60,7 +60,7 @@ int guarded(Call&& call) noexcept
     const Failure failure = current_failure(CATALYST_BAT_INTERNAL);
     state().status = failure.status();
     state().message = failure.what();
-    tell(state().adaptor.get(), failure);
+    report_failure(state().adaptor.get(), failure);
     return failure.status();
   }
 }

@@ -65,15 +65,15 @@ void add_species(Uses& uses, const Census& census, const SpeciesKey& key, const 
   };
   for (const std::string& name : build.sorted_indexes)
   {
-    add("sorted_indexes", name, !indexes_of({ name }, known).empty());
+    add("sorted_indexes", name, !resolve_indexes({ name }, known).empty());
   }
   for (const std::string& name : build.stable_samples)
   {
-    add("stable_samples", name, !indexes_of({ name }, known).empty());
+    add("stable_samples", name, !resolve_indexes({ name }, known).empty());
   }
   for (const std::string& bound : build.error_bounds)
   {
-    add("error_bounds", bound, !error_bounds_of({ bound }, written).empty());
+    add("error_bounds", bound, !resolve_error_bounds({ bound }, written).empty());
   }
 }
 

@@ -370,7 +370,7 @@ void set_channels(Options& options, const Option& option, const json& of_species
 }
 }
 
-std::vector<std::string> ChannelOptions::outputs_of_grids() const
+std::vector<std::string> ChannelOptions::list_grid_outputs() const
 {
   const std::filesystem::path folder = std::filesystem::path(this->output).parent_path();
   return this->grid_outputs.empty() ? std::vector{ (folder / "{name}.idx").string() }
@@ -435,8 +435,8 @@ bool Options::has(const std::string& channel) const
     std::find(this->channels->begin(), this->channels->end(), channel) != this->channels->end();
 }
 
-std::vector<std::string> indexes_of(
-  const std::vector<std::string>& wanted, const std::map<std::string, int>& fields)
+std::vector<std::string> resolve_indexes(
+  const std::vector<std::string>& requested, const std::map<std::string, int>& fields)
 {
   std::vector<std::string> names;
   for (const auto& [name, components] : fields)
@@ -444,7 +444,7 @@ std::vector<std::string> indexes_of(
     names.push_back(name);
   }
   std::vector<std::string> found;
-  for (const std::string& index : wanted)
+  for (const std::string& index : requested)
   {
     try
     {
@@ -462,11 +462,11 @@ std::vector<std::string> indexes_of(
   return found;
 }
 
-std::vector<std::string> error_bounds_of(
-  const std::vector<std::string>& wanted, const std::map<std::string, int>& fields)
+std::vector<std::string> resolve_error_bounds(
+  const std::vector<std::string>& requested, const std::map<std::string, int>& fields)
 {
   std::vector<std::string> found;
-  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(found),
+  std::copy_if(requested.begin(), requested.end(), std::back_inserter(found),
     [&](const std::string& bound)
     {
       const std::size_t equals = bound.rfind('=');

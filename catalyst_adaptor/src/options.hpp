@@ -38,7 +38,7 @@ struct ChannelOptions
   BricksOptions bricks;                             ///< of grids that become velocity fields
   std::map<std::string, ChannelOptions> of_species; ///< those that differ, by topology or mesh
 
-  [[nodiscard]] std::vector<std::string> outputs_of_grids() const;
+  [[nodiscard]] std::vector<std::string> list_grid_outputs() const;
 
 private:
   static mpi::WriteOptions linking_repeats()
@@ -73,14 +73,14 @@ struct Options
   const std::vector<Attribute>& attributes, const std::set<std::string>& of_others,
   const std::string& topology);
 
-/// Those of `wanted` that can be made of fields, given by their numbers of components.
-[[nodiscard]] std::vector<std::string> indexes_of(
-  const std::vector<std::string>& wanted, const std::map<std::string, int>& fields);
+/// Those of `requested` that can be made of fields, given by their numbers of components.
+[[nodiscard]] std::vector<std::string> resolve_indexes(
+  const std::vector<std::string>& requested, const std::map<std::string, int>& fields);
 
 /// The same of error bounds. Those of positions stay, and texts that are none: writing refuses
 /// them.
-[[nodiscard]] std::vector<std::string> error_bounds_of(
-  const std::vector<std::string>& wanted, const std::map<std::string, int>& fields);
+[[nodiscard]] std::vector<std::string> resolve_error_bounds(
+  const std::vector<std::string>& requested, const std::map<std::string, int>& fields);
 
 /// An object, list, text or number as JSON. Throws Error{InvalidArgument}: anything else.
 [[nodiscard]] nlohmann::json to_json(const Node& node);

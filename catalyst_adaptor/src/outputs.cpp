@@ -37,7 +37,7 @@ void require_different_files(
 
 // A pattern without the name of the species is that of the species that has its channel's name, if
 // the pattern is that of one channel; what else comes has its name added.
-std::vector<insitu::FilePattern> Outputs::patterns_of(const std::vector<Job>& jobs)
+std::vector<insitu::FilePattern> Outputs::collect_patterns(const std::vector<Job>& jobs)
 {
   std::map<std::string, std::string> users;
   for (const Job& job : jobs)
@@ -58,7 +58,7 @@ std::vector<insitu::FilePattern> Outputs::patterns_of(const std::vector<Job>& jo
   return patterns;
 }
 
-insitu::SeriesWriter& Outputs::writer_of(const Job& job, const insitu::FilePattern& pattern)
+insitu::SeriesWriter& Outputs::find_writer(const Job& job, const insitu::FilePattern& pattern)
 {
   Output& output = this->outputs_[fmt::format("{}\n{}", job.pattern, job.species.name)];
   std::string settings = to_json(job.options.write) + job.options.tracks_text;
@@ -77,7 +77,7 @@ insitu::SeriesWriter& Outputs::writer_of(const Job& job, const insitu::FilePatte
 
 void Outputs::write(MPI_Comm comm, const Step& step, std::vector<Job> jobs)
 {
-  const std::vector<insitu::FilePattern> patterns = this->patterns_of(jobs);
+  const std::vector<insitu::FilePattern> patterns = this->collect_patterns(jobs);
   require_different_files(jobs, patterns);
   this->last_step_ = step;
   this->last_files_.clear();
@@ -85,12 +85,12 @@ void Outputs::write(MPI_Comm comm, const Step& step, std::vector<Job> jobs)
   std::vector<std::pair<insitu::SeriesWriter*, Step>> writers; // of last_files_
   for (std::size_t i = 0; i != jobs.size(); ++i)
   {
-    insitu::SeriesWriter& writer = this->writer_of(jobs[i], patterns[i]);
+    insitu::SeriesWriter& writer = this->find_writer(jobs[i], patterns[i]);
     const Step& of_job = jobs[i].step;
     failures.attempt(
       [&]
       {
-        if (!jobs[i].wants_file)
+        if (!jobs[i].needs_file)
         {
           return;
         }
@@ -108,12 +108,12 @@ void Outputs::write(MPI_Comm comm, const Step& step, std::vector<Job> jobs)
   }
   for (std::size_t i = 0; i != jobs.size(); ++i)
   {
-    if (jobs[i].wants_tracks)
+    if (jobs[i].needs_tracks)
     {
       failures.attempt(
         [&]
         {
-          (void)this->writer_of(jobs[i], patterns[i])
+          (void)this->find_writer(jobs[i], patterns[i])
             .write_tracks(comm, jobs[i].step.number, jobs[i].step.time, { jobs[i].species });
         });
     }

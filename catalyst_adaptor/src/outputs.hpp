@@ -25,8 +25,8 @@ struct Job
   Step step;
   std::string pattern;
   ChannelOptions options;
-  bool wants_file = true; ///< else only tracks
-  bool wants_tracks = false;
+  bool needs_file = true; ///< else only tracks
+  bool needs_tracks = false;
 };
 
 struct Totals
@@ -69,8 +69,9 @@ private:
     std::string settings; // may change from step to step
     std::optional<insitu::SeriesWriter> writer;
   };
-  [[nodiscard]] std::vector<insitu::FilePattern> patterns_of(const std::vector<Job>& jobs);
-  [[nodiscard]] insitu::SeriesWriter& writer_of(const Job& job, const insitu::FilePattern& pattern);
+  [[nodiscard]] std::vector<insitu::FilePattern> collect_patterns(const std::vector<Job>& jobs);
+  [[nodiscard]] insitu::SeriesWriter& find_writer(
+    const Job& job, const insitu::FilePattern& pattern);
 
   Notice notice_;
   std::map<std::string, std::string> channels_; // by pattern without names: whose it is

@@ -16,7 +16,7 @@ std::string key_of(const SpeciesKey& topology, const std::string& field)
   return fmt::format("{}\n{}\n{}\n{}", topology.channel, topology.mesh, topology.topology, field);
 }
 
-std::string text_of(const UnwrittenField& field)
+std::string format_text(const UnwrittenField& field)
 {
   const std::string series = name_of(field.topology);
   const std::string of = field.topology.topology.empty() || series == field.topology.channel
@@ -46,7 +46,7 @@ void print_note(const std::string& note)
 
 void Warnings::note(const std::string& text, bool prints)
 {
-  if (this->told_.emplace(text, text).second && prints)
+  if (this->reported_.emplace(text, text).second && prints)
   {
     print_note(text);
   }
@@ -75,19 +75,19 @@ void Warnings::add(const Census& census, const Options& options, bool prints)
 // Species that have options, and are in no channel.
 void Warnings::add_species(const Census& census, const Options& options, bool prints)
 {
-  std::map<std::string, ChannelOptions> wanted = options.all.of_species;
+  std::map<std::string, ChannelOptions> requested = options.all.of_species;
   for (const auto& [channel, own] : options.of_channel)
   {
-    wanted.insert(own.of_species.begin(), own.of_species.end());
+    requested.insert(own.of_species.begin(), own.of_species.end());
   }
   std::vector<std::string> there;
   for (const SpeciesKey& key : census.species({}))
   {
-    wanted.erase(key.topology);
-    wanted.erase(key.mesh);
+    requested.erase(key.topology);
+    requested.erase(key.mesh);
     there.push_back(key.topology.empty() ? key.mesh : key.topology);
   }
-  for (const auto& [species, own] : wanted)
+  for (const auto& [species, own] : requested)
   {
     if (!there.empty())
     {
@@ -104,24 +104,24 @@ void Warnings::add_fields(
   for (const UnwrittenField& field : fields)
   {
     const bool is_error = field.is_wrong && options.stop_on_error;
-    this->add(key_of(field.topology, field.field), text_of(field), prints && !is_error);
+    this->add(key_of(field.topology, field.field), format_text(field), prints && !is_error);
   }
 }
 
 bool Warnings::has(const SpeciesKey& topology, const std::string& field) const
 {
-  return this->told_.count(key_of(topology, field)) != 0;
+  return this->reported_.count(key_of(topology, field)) != 0;
 }
 
 std::string Warnings::of(const UnwrittenField& field) const
 {
-  const auto found = this->told_.find(key_of(field.topology, field.field));
-  return found == this->told_.end() ? text_of(field) : found->second;
+  const auto found = this->reported_.find(key_of(field.topology, field.field));
+  return found == this->reported_.end() ? format_text(field) : found->second;
 }
 
 void Warnings::add(const std::string& key, const std::string& text, bool prints)
 {
-  if (this->told_.emplace(key, text).second && prints)
+  if (this->reported_.emplace(key, text).second && prints)
   {
     print_warning(text);
   }

@@ -5,10 +5,10 @@
 
 #include "bat/bricks/parallel.hpp"
 #include "bat/ranks.hpp"
+#include "capi/collective.hpp"
 #include "capi/flow_handles.hpp"
 #include "capi/mpi_calls.hpp"
 #include "capi/status.hpp"
-#include "capi/together.hpp"
 
 #include <algorithm>
 
@@ -36,7 +36,7 @@ int bat_mpi_bricks_write(MPI_Comm comm, const char* path, const bat_flow_grid* g
   std::vector<bricks::Piece> own;
   bricks::WriteOptions options;
   bricks::GrowingSeries* series = nullptr; // of rank 0, whose path counts
-  const int status = together(comm,
+  const int status = collective(comm,
     [&]
     {
       target = path_of_root(comm, path);
@@ -45,7 +45,8 @@ int bat_mpi_bricks_write(MPI_Comm comm, const char* path, const bat_flow_grid* g
         need(pieces, "pieces");
         own.push_back({ box_of(pieces[i].box), pieces[i].values, box_of(pieces[i].stored) });
       }
-      header = header_of(own.empty() ? nullptr : &need(grid, "grid"), field, metadata, time, step);
+      header =
+        make_header(own.empty() ? nullptr : &need(grid, "grid"), field, metadata, time, step);
       options.compress = compress != 0;
       options.flush = flush != 0;
       options.progress = progress_of(progress, data);
@@ -63,8 +64,8 @@ int bat_mpi_bricks_write(MPI_Comm comm, const char* path, const bat_flow_grid* g
   return guard(
     [&]
     {
-      bricks::write_together(comm, target, header, own, options);
-      bat::mpi::together(comm,
+      bricks::write_collective(comm, target, header, own, options);
+      bat::mpi::collective(comm,
         [&]
         {
           if (series)

@@ -15,8 +15,8 @@ namespace bat::capi
 {
 namespace
 {
-std::vector<TextColumn> columns_of(std::uint64_t count, const int* types, void* const* values,
-  const std::size_t* strides, std::uint64_t most_rows)
+std::vector<TextColumn> make_columns(std::uint64_t count, const int* types, void* const* values,
+  const std::size_t* strides, std::uint64_t max_rows)
 {
   need_at_most(static_cast<std::int64_t>(count), 1 << 20, "the column count");
   if (count == 0)
@@ -36,7 +36,7 @@ std::vector<TextColumn> columns_of(std::uint64_t count, const int* types, void* 
     columns[i].type = type_of(types[i]);
     columns[i].values = static_cast<std::byte*>(values[i]);
     columns[i].stride = stride_of(strides ? strides[i] : 0, bat_type_size(types[i]), what);
-    if (most_rows != 0)
+    if (max_rows != 0)
     {
       need(columns[i].values, what.c_str());
     }
@@ -49,7 +49,7 @@ std::vector<TextColumn> columns_of(std::uint64_t count, const int* types, void* 
 using namespace bat::capi;
 
 int bat_parse_columns(const char* text, size_t bytes, int delimiter, uint64_t columns,
-  const int* types, void* const* values, const size_t* strides, uint64_t most_rows, int64_t threads,
+  const int* types, void* const* values, const size_t* strides, uint64_t max_rows, int64_t threads,
   bat_parsed* out)
 {
   return guard(
@@ -58,7 +58,7 @@ int bat_parse_columns(const char* text, size_t bytes, int delimiter, uint64_t co
       need(out, "result pointer") = bat_parsed{};
       out->bad_column = -2;
       need_size(bytes, "the byte count");
-      need_size(most_rows, "the row count");
+      need_size(max_rows, "the row count");
       if (bytes != 0)
       {
         need(text, "text");
@@ -70,7 +70,7 @@ int bat_parse_columns(const char* text, size_t bytes, int delimiter, uint64_t co
       }
       const bat::ParsedRows parsed =
         bat::parse_text_table({ bytes ? text : "", bytes }, static_cast<char>(delimiter),
-          columns_of(columns, types, values, strides, most_rows), most_rows, threads_of(threads));
+          make_columns(columns, types, values, strides, max_rows), max_rows, threads_of(threads));
       if (parsed.problem)
       {
         const bat::TextProblem& problem = *parsed.problem;

@@ -142,7 +142,7 @@ void give_box(const std::optional<bat::Box>& box, double* out)
 }
 
 // A query without anything that was refused; NULL asks for everything.
-const bat::Query& asked(const bat_query* query)
+const bat::Query& request(const bat_query* query)
 {
   static const bat::Query everything;
   if (query && !(query->refused_part + query->refused_condition).empty())
@@ -154,7 +154,7 @@ const bat::Query& asked(const bat_query* query)
 
 namespace
 {
-bat::QueryOptions options_of(const bat_query* query)
+bat::QueryOptions parse_options(const bat_query* query)
 {
   return query ? query->options : bat::QueryOptions{};
 }
@@ -182,14 +182,14 @@ const std::vector<std::byte>& column_of(
 template <class Read>
 void in_portions(const bat_selection& selection, double from, double to, const Read& read)
 {
-  constexpr std::uint64_t kPortion = 1u << 20;
+  constexpr std::uint64_t kParticlesPerRead = 1u << 20;
   const Progress& progress = selection.progress;
   if (!progress.function || selection.values)
   {
     read(selection.selection, 0);
     return;
   }
-  const auto tell = [&](double share)
+  const auto report_progress = [&](double share)
   {
     if (progress.function(progress.data, from + (to - from) * share) != 0)
     {
@@ -198,13 +198,13 @@ void in_portions(const bat_selection& selection, double from, double to, const R
     }
   };
   std::uint64_t done = 0;
-  for (const bat::DatasetSelection& portion : bat::split(selection.selection, kPortion))
+  for (const bat::DatasetSelection& portion : bat::split(selection.selection, kParticlesPerRead))
   {
-    tell(static_cast<double>(done) / static_cast<double>(selection.selection.count));
+    report_progress(static_cast<double>(done) / static_cast<double>(selection.selection.count));
     read(portion, done);
     done += portion.count;
   }
-  tell(1);
+  report_progress(1);
 }
 
 void open(const char* path, const bat::OpenOptions& options, bat_dataset** out)
@@ -257,14 +257,14 @@ void* room(const bat_dataset* dataset, const bat_selection* selection, void* out
   {
     refuse(fmt::format("{}: the selection belongs to another dataset", opened(dataset).name()));
   }
-  const std::uint64_t wanted = own.selection.count * tuple_bytes;
+  const std::uint64_t requested = own.selection.count * tuple_bytes;
   need_size(bytes, "the size of the array for " + what);
-  if (bytes < wanted)
+  if (bytes < requested)
   {
     refuse(fmt::format("{}: {} of {} particles need {} bytes, but the array has {}",
-      opened(dataset).name(), what, own.selection.count, wanted, bytes));
+      opened(dataset).name(), what, own.selection.count, requested, bytes));
   }
-  if (wanted != 0)
+  if (requested != 0)
   {
     need(static_cast<std::byte*>(out), "values array");
   }
@@ -345,7 +345,7 @@ std::vector<bat::Number> numbers_of(bat::ScalarType type, const void* values, st
 
 namespace
 {
-bool flag_of(int value, const char* what)
+bool parse_flag(int value, const char* what)
 {
   if (value != 0 && value != 1)
   {
@@ -362,7 +362,7 @@ void add_set(bat_query* query, const char* attribute, std::int64_t component, in
   bat::AttributeValues list;
   list.attribute = need_text(attribute, "attribute name");
   list.component = component_of(component, list.attribute);
-  list.negated = flag_of(negated, "negated");
+  list.negated = parse_flag(negated, "negated");
   const bat::ScalarType scalar = type_of(type);
   if (need_size(count, "the value count") != 0)
   {
@@ -390,7 +390,7 @@ std::array<double, 3> vector_of(const double* xyz, const char* what)
 template <class Form>
 void add_shape(bat_query* query, Form form, int outside)
 {
-  need(query, "query").query.shapes.push_back({ form, flag_of(outside, "outside") });
+  need(query, "query").query.shapes.push_back({ form, parse_flag(outside, "outside") });
 }
 
 // At one end of a range, at an address; none if that is NULL.
@@ -428,7 +428,7 @@ void set_box(bat_query& query, const bat::Box& box, bool half_open)
 
 bat_selection* select(const bat_dataset* dataset, const bat_query* query, int default_threads)
 {
-  const bat::Query& question = asked(query);
+  const bat::Query& question = request(query);
   auto selection = std::make_unique<bat_selection>();
   selection->dataset = &handle_of(dataset);
   selection->options.threads =
@@ -549,14 +549,14 @@ void widen(const std::byte* from, std::byte* to, std::uint64_t count, const std:
 void read_attribute_as(const bat_dataset* dataset, const char* name, int type,
   const bat_selection* selection, void* out, std::size_t bytes)
 {
-  const bat::ScalarType wanted = type_of(type);
+  const bat::ScalarType requested = type_of(type);
   if (opened(dataset).is_empty_column(need_text(name, "attribute name")))
   {
     return;
   }
   const std::size_t index = opened(dataset).attribute_index(need_text(name, "attribute name"));
   const bat::Attribute& attribute = opened(dataset).attributes()[index];
-  if (wanted == attribute.type)
+  if (requested == attribute.type)
   {
     read_attribute(dataset, name, selection, out, bytes);
     return;
@@ -567,7 +567,7 @@ void read_attribute_as(const bat_dataset* dataset, const char* name, int type,
   with_type(attribute.type,
     [&](auto stored)
     {
-      with_type(wanted,
+      with_type(requested,
         [&](auto wide)
         {
           using S = decltype(stored);
@@ -575,7 +575,7 @@ void read_attribute_as(const bat_dataset* dataset, const char* name, int type,
           if constexpr (!is_wider<W, S>())
           {
             refuse(fmt::format("{} is {}, which cannot be read as {}", what,
-              name_of(attribute.type), name_of(wanted)));
+              name_of(attribute.type), name_of(requested)));
           }
           else
           {
@@ -753,7 +753,7 @@ int bat_dataset_histogram(const bat_dataset* dataset, int64_t index, int64_t com
     [&]
     {
       constexpr double inf = std::numeric_limits<double>::infinity();
-      constexpr std::int64_t kMostBins = 65536;
+      constexpr std::int64_t kMaxBins = 65536;
       need(lower, "result pointer") = inf;
       need(upper, "result pointer") = -inf;
       const bat::Key& key = key_of(attribute_at(dataset, index), component);
@@ -761,12 +761,12 @@ int bat_dataset_histogram(const bat_dataset* dataset, int64_t index, int64_t com
       {
         refuse(fmt::format("histogram axis {}; allowed are 0 and 1", axis));
       }
-      const auto wanted = static_cast<std::size_t>(
-        need_at_most(static_cast<std::int64_t>(bins), kMostBins, "the bin count"));
+      const auto requested = static_cast<std::size_t>(
+        need_at_most(static_cast<std::int64_t>(bins), kMaxBins, "the bin count"));
       need(counts, "counts array");
-      std::fill_n(counts, wanted, 0.0);
+      std::fill_n(counts, requested, 0.0);
       const bat::Histogram histogram =
-        opened(dataset).histogram(static_cast<std::size_t>(index), key.component, wanted,
+        opened(dataset).histogram(static_cast<std::size_t>(index), key.component, requested,
           axis == BAT_AXIS_LINEAR ? bat::HistogramAxis::Linear : bat::HistogramAxis::Logarithmic);
       if (straight_below)
       {
@@ -984,12 +984,12 @@ int bat_query_set_part(bat_query* query, int64_t part, int64_t parts)
     [&]
     {
       bat_query& own = need(query, "query");
-      constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
-      if (parts < 1 || parts > most || part < 0 || part >= parts)
+      constexpr std::int64_t maximum = std::numeric_limits<std::uint32_t>::max();
+      if (parts < 1 || parts > maximum || part < 0 || part >= parts)
       {
         // Kept, so that a query after it fails, on all ranks.
         own.refused_part = fmt::format(
-          "part {} of {}; allowed are 1 to {} parts, numbered from 0", part, parts, most);
+          "part {} of {}; allowed are 1 to {} parts, numbered from 0", part, parts, maximum);
         refuse(own.refused_part);
       }
       own.refused_part.clear();
@@ -1008,16 +1008,16 @@ int bat_query_set_progress(bat_query* query, bat_progress progress, void* data)
   return guard([&] { need(query, "query").progress = { progress, data }; });
 }
 
-int bat_estimate_count(const bat_dataset* dataset, const bat_query* query, uint64_t* least,
-  uint64_t* likely, uint64_t* most)
+int bat_estimate_count(const bat_dataset* dataset, const bat_query* query, uint64_t* minimum,
+  uint64_t* likely, uint64_t* maximum)
 {
   return guard_use(dataset,
     [&]
     {
       const bat::CountEstimate estimate =
-        opened(dataset).estimate_count(asked(query), options_of(query));
-      for (const auto& [out, value] : { std::pair(least, estimate.least),
-             std::pair(likely, estimate.likely), std::pair(most, estimate.most) })
+        opened(dataset).estimate_count(request(query), parse_options(query));
+      for (const auto& [out, value] : { std::pair(minimum, estimate.minimum),
+             std::pair(likely, estimate.likely), std::pair(maximum, estimate.maximum) })
       {
         if (out)
         {
@@ -1033,7 +1033,7 @@ int bat_upper_bound(const bat_dataset* dataset, const bat_query* query, uint64_t
     [&]
     {
       need(particles, "result pointer") = 0;
-      *particles = opened(dataset).upper_bound(asked(query), options_of(query));
+      *particles = opened(dataset).upper_bound(request(query), parse_options(query));
     });
 }
 
@@ -1045,7 +1045,7 @@ int bat_quality_within(
     {
       need(quality, "result pointer") = 0;
       *quality = opened(dataset).quality_within(
-        asked(query), need_size(budget, "the budget"), options_of(query));
+        request(query), need_size(budget, "the budget"), parse_options(query));
     });
 }
 

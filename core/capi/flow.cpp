@@ -38,7 +38,7 @@ struct bat_flow_surface
 
 namespace bat::capi
 {
-BrickGrid grid_of(const bat_flow_grid& given)
+BrickGrid make_grid(const bat_flow_grid& given)
 {
   BrickGrid grid;
   for (std::size_t a = 0; a != 3; ++a)
@@ -95,13 +95,13 @@ bricks::GrowingSeries* growing_series_at(const std::string& path, bool flush)
   return &all.try_emplace({ place.string(), flush }, place, flush).first->second;
 }
 
-bricks::Header header_of(const bat_flow_grid* grid, const char* field, const char* metadata,
+bricks::Header make_header(const bat_flow_grid* grid, const char* field, const char* metadata,
   const double* time, const std::int64_t* step)
 {
   bricks::Header header;
   if (grid)
   {
-    header.grid = grid_of(*grid);
+    header.grid = make_grid(*grid);
   }
   header.field = field ? field : "velocity";
   header.metadata = metadata ? metadata : "";
@@ -127,7 +127,7 @@ std::function<bool(double)> progress_of(bat_progress function, void* data)
 
 namespace
 {
-flow::TraceOptions options_of(const bat_flow_options& given)
+flow::TraceOptions parse_options(const bat_flow_options& given)
 {
   flow::TraceOptions options;
   options.backward = given.backward != 0;
@@ -137,7 +137,7 @@ flow::TraceOptions options_of(const bat_flow_options& given)
   }
   options.integrator =
     given.runge_kutta_4 != 0 ? flow::Integrator::RungeKutta4 : flow::Integrator::CellByCell;
-  options.most_error = given.most_error;
+  options.max_error = given.max_error;
   options.step_share = given.step_share;
   options.terminal_speed = given.terminal_speed;
   options.no_slip = given.no_slip != 0;
@@ -168,7 +168,8 @@ flow::TraceOptions options_of(const bat_flow_options& given)
   return options;
 }
 
-std::vector<flow::Seed> seeds_of(std::uint64_t count, const double* positions, const double* times)
+std::vector<flow::Seed> make_seeds(
+  std::uint64_t count, const double* positions, const double* times)
 {
   std::vector<flow::Seed> seeds(need_size(count, "count"));
   if (!seeds.empty())
@@ -192,11 +193,11 @@ bool is_reason(std::int64_t number)
   return std::find(kReasons.begin(), kReasons.end(), number) != kReasons.end();
 }
 
-bat_flow_statistics statistics_of(const flow::Statistics& s)
+bat_flow_statistics make_statistics(const flow::Statistics& s)
 {
   return { s.bricks, s.touched, s.hits, s.read, s.prefetched, s.prefetches_used,
     s.prefetches_wasted, s.bytes_read, s.value_bytes, s.waits, s.cells, s.steps, s.cache_bytes,
-    s.most_cache_bytes, s.hinted, s.hints_used, s.wait_seconds };
+    s.max_cache_bytes, s.hinted, s.hints_used, s.wait_seconds };
 }
 }
 }
@@ -212,7 +213,7 @@ int bat_bricks_write(const char* path, const bat_flow_grid* grid, const void* va
     {
       const std::string target = need_text(path, "the path to write");
       const bat::bricks::Header header =
-        header_of(&need(grid, "grid"), field, metadata, time, step);
+        make_header(&need(grid, "grid"), field, metadata, time, step);
       bat::bricks::WriteOptions options;
       options.compress = compress != 0;
       options.flush = flush != 0;
@@ -353,7 +354,7 @@ void bat_flow_options_init(bat_flow_options* options)
   *options = {};
   options->end_time = std::numeric_limits<double>::quiet_NaN();
   options->max_age = usual.max_age;
-  options->most_error = usual.most_error;
+  options->max_error = usual.max_error;
   options->step_share = usual.step_share;
   options->terminal_speed = usual.terminal_speed;
   options->keep_points = 1;
@@ -369,15 +370,15 @@ int bat_flow_trace(const bat_flow* flow, uint64_t count, const double* positions
     [&]
     {
       need(out, "out") = nullptr;
-      const auto seeds = seeds_of(count, positions, times);
-      bat::flow::TraceOptions asked;
+      const auto seeds = make_seeds(count, positions, times);
+      bat::flow::TraceOptions requested;
       if (options)
       {
-        asked = options_of(*options);
+        requested = parse_options(*options);
       }
-      asked.progress = progress_of(progress, data);
+      requested.progress = progress_of(progress, data);
       auto lines = std::make_unique<bat_flow_lines>();
-      lines->lines = bat::flow::trace(need(flow, "flow").cache, seeds, asked);
+      lines->lines = bat::flow::trace(need(flow, "flow").cache, seeds, requested);
       *out = lines.release();
     });
 }
@@ -408,7 +409,7 @@ int bat_flow_lines_describe(const bat_flow_lines* lines, uint64_t* line_count,
       }
       if (statistics)
       {
-        *statistics = statistics_of(all.statistics);
+        *statistics = make_statistics(all.statistics);
       }
     });
 }
@@ -560,7 +561,7 @@ int bat_flow_lines_from(uint64_t count, const int64_t* reasons, const double* en
     });
 }
 
-int bat_flow_go_on(const bat_flow* flow, const bat_flow_lines* lines, uint64_t count,
+int bat_flow_resume(const bat_flow* flow, const bat_flow_lines* lines, uint64_t count,
   const double* positions, const double* times, const bat_flow_options* options,
   bat_progress progress, void* data, bat_flow_lines** out)
 {
@@ -568,16 +569,16 @@ int bat_flow_go_on(const bat_flow* flow, const bat_flow_lines* lines, uint64_t c
     [&]
     {
       need(out, "out") = nullptr;
-      const auto seeds = seeds_of(count, positions, times);
-      bat::flow::TraceOptions asked;
+      const auto seeds = make_seeds(count, positions, times);
+      bat::flow::TraceOptions requested;
       if (options)
       {
-        asked = options_of(*options);
+        requested = parse_options(*options);
       }
-      asked.progress = progress_of(progress, data);
+      requested.progress = progress_of(progress, data);
       auto whole = std::make_unique<bat_flow_lines>();
       whole->lines =
-        bat::flow::go_on(need(flow, "flow").cache, need(lines, "lines").lines, seeds, asked);
+        bat::flow::resume(need(flow, "flow").cache, need(lines, "lines").lines, seeds, requested);
       *out = whole.release();
     });
 }
@@ -589,22 +590,22 @@ int bat_flow_ftle(const bat_flow* flow, const double* box, const int64_t* points
   return guard_use(flow,
     [&]
     {
-      bat::Box asked_box;
+      bat::Box requested_box;
       std::array<std::int64_t, 3> nodes{};
       for (std::size_t a = 0; a != 3; ++a)
       {
-        asked_box.lower[a] = (&need(box, "box"))[a];
-        asked_box.upper[a] = box[a + 3];
+        requested_box.lower[a] = (&need(box, "box"))[a];
+        requested_box.upper[a] = box[a + 3];
         nodes[a] = (&need(points, "points"))[a];
       }
-      bat::flow::TraceOptions asked;
+      bat::flow::TraceOptions requested;
       if (options)
       {
-        asked = options_of(*options);
+        requested = parse_options(*options);
       }
-      asked.progress = progress_of(progress, data);
+      requested.progress = progress_of(progress, data);
       const bat::flow::Ftle found = bat::flow::ftle(need(flow, "flow").cache,
-        bat::flow::ftle_grid(asked_box, nodes), start_time, length, asked);
+        bat::flow::ftle_grid(requested_box, nodes), start_time, length, requested);
       std::copy(found.exponents.begin(), found.exponents.end(), &need(exponents, "exponents"));
       if (flow_map)
       {
@@ -616,13 +617,13 @@ int bat_flow_ftle(const bat_flow* flow, const double* box, const int64_t* points
       }
       if (statistics)
       {
-        *statistics = statistics_of(found.statistics);
+        *statistics = make_statistics(found.statistics);
       }
     });
 }
 
 int bat_flow_streak_surface(const bat_flow* flow, uint64_t count, const double* line, double time,
-  const double* start, double most_edge, double tear, const bat_flow_options* options,
+  const double* start, double max_edge, double tear, const bat_flow_options* options,
   bat_progress progress, void* data, bat_flow_surface** out)
 {
   return guard_use(flow,
@@ -634,20 +635,20 @@ int bat_flow_streak_surface(const bat_flow* flow, uint64_t count, const double* 
       {
         std::memcpy(points.data(), &need(line, "line"), 24 * points.size());
       }
-      bat::flow::StreakSurfaceOptions asked;
+      bat::flow::StreakSurfaceOptions requested;
       if (options)
       {
-        asked.trace = options_of(*options);
+        requested.trace = parse_options(*options);
       }
-      asked.trace.progress = progress_of(progress, data);
+      requested.trace.progress = progress_of(progress, data);
       if (start)
       {
-        asked.start = *start;
+        requested.start = *start;
       }
-      asked.most_edge = most_edge;
-      asked.tear = tear;
+      requested.max_edge = max_edge;
+      requested.tear = tear;
       auto made = std::make_unique<bat_flow_surface>();
-      made->surface = bat::flow::streak_surface(need(flow, "flow").cache, points, time, asked);
+      made->surface = bat::flow::streak_surface(need(flow, "flow").cache, points, time, requested);
       *out = made.release();
     });
 }
@@ -678,7 +679,7 @@ int bat_flow_surface_describe(const bat_flow_surface* surface, uint64_t* vertex_
       }
       if (statistics)
       {
-        *statistics = statistics_of(all.statistics);
+        *statistics = make_statistics(all.statistics);
       }
     });
 }

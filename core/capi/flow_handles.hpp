@@ -27,10 +27,10 @@ struct bat_bricks
 namespace bat::capi
 {
 /// Throws Error{InvalidArgument}: components or type of no velocity.
-[[nodiscard]] BrickGrid grid_of(const bat_flow_grid& given);
+[[nodiscard]] BrickGrid make_grid(const bat_flow_grid& given);
 [[nodiscard]] bat_flow_grid grid_for_c(const BrickGrid& own) noexcept;
-/// `grid` may be NULL where there are no values. Throws as grid_of().
-[[nodiscard]] bricks::Header header_of(const bat_flow_grid* grid, const char* field,
+/// `grid` may be NULL where there are no values. Throws as make_grid().
+[[nodiscard]] bricks::Header make_header(const bat_flow_grid* grid, const char* field,
   const char* metadata, const double* time, const std::int64_t* step);
 /// Null, unless the path is that of a series, NAME.bricks.series: that which this process adds
 /// levels to there.

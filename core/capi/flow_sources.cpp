@@ -75,7 +75,7 @@ bat_flow* open_idx(
 }
 #endif
 
-std::vector<double> times_of(std::uint64_t count, const double* times)
+std::vector<double> make_times(std::uint64_t count, const double* times)
 {
   need_size(count, "time_count");
   need(times, "times");
@@ -196,9 +196,9 @@ int bat_flow_open_arrays(const bat_flow_grid* grid, uint64_t time_count, const d
     [&]
     {
       need(out, "out") = nullptr;
-      std::vector<double> all = times_of(time_count, times);
+      std::vector<double> all = make_times(time_count, times);
       need(levels, "levels");
-      *out = open_flow(std::make_shared<bat::flow::ArraySource>(grid_of(need(grid, "grid")),
+      *out = open_flow(std::make_shared<bat::flow::ArraySource>(make_grid(need(grid, "grid")),
                          std::move(all), std::vector<const void*>(levels, levels + time_count)),
         cache_options(cache_bytes, io_threads));
     });
@@ -212,13 +212,13 @@ int bat_flow_open_function(const bat_flow_grid* grid, uint64_t time_count, const
     [&]
     {
       need(out, "out") = nullptr;
-      std::vector<double> all = times_of(time_count, times);
+      std::vector<double> all = make_times(time_count, times);
       if (!read)
       {
         refuse("read is NULL");
       }
-      bat::BrickGrid own = grid_of(need(grid, "grid"));
-      own.edge = static_cast<int>(need_at_most(edge, bat::BrickGrid::most_edge, "edge"));
+      bat::BrickGrid own = make_grid(need(grid, "grid"));
+      own.edge = static_cast<int>(need_at_most(edge, bat::BrickGrid::max_edge, "edge"));
       *out = open_flow(std::make_shared<FunctionSource>(own, std::move(all), read, data),
         cache_options(cache_bytes, io_threads));
     });

@@ -59,7 +59,7 @@ int guard_request(bat_follow* follow, F&& f) noexcept
   return status;
 }
 
-std::vector<bat::Number> ids_of(int type, const void* values, std::uint64_t count)
+std::vector<bat::Number> parse_ids(int type, const void* values, std::uint64_t count)
 {
   const bat::ScalarType scalar = type_of(type);
   if (need_size(count, "the id count") != 0)
@@ -178,7 +178,7 @@ int bat_follow_set_ids(
   return guard_request(follow,
     [&](bat_follow& own)
     {
-      own.request.ids = ids_of(type, values, count);
+      own.request.ids = parse_ids(type, values, count);
       own.request.id_attribute = attribute ? attribute : "";
     });
 }
@@ -189,7 +189,7 @@ int bat_follow_set_second(
   return guard_request(follow,
     [&](bat_follow& own)
     {
-      own.request.second = ids_of(type, values, count);
+      own.request.second = parse_ids(type, values, count);
       own.request.second_attribute = attribute ? attribute : "";
     });
 }

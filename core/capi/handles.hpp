@@ -145,7 +145,7 @@ void check(const bat_options& options);
 
 // What the calls of the C API do, for the collective ones too; all throw Error.
 /// A query as it was asked; of everything if it is NULL.
-[[nodiscard]] const Query& asked(const bat_query* query);
+[[nodiscard]] const Query& request(const bat_query* query);
 [[nodiscard]] bat_selection* select(
   const bat_dataset* dataset, const bat_query* query, int default_threads);
 void read_positions(

@@ -17,7 +17,7 @@
 
 namespace bat::capi
 {
-static_assert(BAT_IDX_MAX_COMPONENTS == idx::kMostFieldComponents);
+static_assert(BAT_IDX_MAX_COMPONENTS == idx::kMaxFieldComponents);
 
 namespace
 {
@@ -66,18 +66,18 @@ const idx::Field& field_at(const bat_idx* dataset, std::int64_t index)
   return fields[static_cast<std::size_t>(index)];
 }
 
-int level_of(const bat_idx* dataset, std::int64_t level)
+int parse_level(const bat_idx* dataset, std::int64_t level)
 {
-  const int most = opened(dataset).levels();
-  if (level < 0 || level > most)
+  const int maximum = opened(dataset).levels();
+  if (level < 0 || level > maximum)
   {
     refuse(fmt::format(
-      "{}: level {} is out of range; allowed are 0 to {}", opened(dataset).name(), level, most));
+      "{}: level {} is out of range; allowed are 0 to {}", opened(dataset).name(), level, maximum));
   }
   return static_cast<int>(level);
 }
 
-std::vector<std::size_t> fields_of(
+std::vector<std::size_t> find_fields(
   const bat_idx* dataset, std::uint64_t count, const char* const* names)
 {
   std::vector<std::size_t> fields;
@@ -93,7 +93,7 @@ std::vector<std::size_t> fields_of(
   return fields;
 }
 
-std::function<bool(double)> told(bat_progress progress, void* data)
+std::function<bool(double)> on_progress(bat_progress progress, void* data)
 {
   return progress ? [=](double done) { return progress(data, done) == 0; }
                   : std::function<bool(double)>();
@@ -121,27 +121,27 @@ int read(const bat_idx* dataset, const char* field, const std::int64_t* step, st
       const idx::Dataset& source = opened(dataset);
       idx::Query query;
       query.field = source.field_index(need_text(field, "field name"));
-      query.level = level_of(dataset, level);
+      query.level = parse_level(dataset, level);
       query.box = box_or_all(box);
       query.step = step ? std::optional(*step) : std::nullopt;
-      const std::uint64_t wanted = source.lattice(query.level, query.box).samples() *
+      const std::uint64_t requested = source.lattice(query.level, query.box).samples() *
         source.fields()[query.field].sample_bytes();
-      if (need_size(bytes, "the size of the array") < wanted)
+      if (need_size(bytes, "the size of the array") < requested)
       {
         refuse(fmt::format("{}: level {} of '{}' needs {} bytes, but the array has {}",
-          source.name(), level, field, wanted, bytes));
+          source.name(), level, field, requested, bytes));
       }
       idx::ReadOptions options = dataset->options;
       if (coarse)
       {
-        options.coarse = idx::CoarseSamples{ level_of(dataset, coarse->first),
+        options.coarse = idx::CoarseSamples{ parse_level(dataset, coarse->first),
           &need(static_cast<const std::byte*>(coarse->second), "array of the coarse level") };
       }
-      if (wanted != 0)
+      if (requested != 0)
       {
         need(static_cast<std::byte*>(out), "values array");
       }
-      const idx::ReadReport did = source.read(query, out, wanted, options);
+      const idx::ReadReport did = source.read(query, out, requested, options);
       if (report)
       {
         add(did, *report);
@@ -231,10 +231,10 @@ int bat_grid_set_field(
       {
         refuse(fmt::format("field '{}': no piece was added before it", text));
       }
-      if (components < 1 || components > idx::kMostFieldComponents)
+      if (components < 1 || components > idx::kMaxFieldComponents)
       {
         refuse(fmt::format("field '{}': {} components; allowed are 1 to {}", text, components,
-          idx::kMostFieldComponents));
+          idx::kMaxFieldComponents));
       }
       const idx::FieldValues field{ text, type_of(type), static_cast<int>(components), nullptr };
       need(static_cast<const std::byte*>(values), "samples array");
@@ -336,7 +336,7 @@ const char* bat_idx_options_table(void)
 
 int bat_idx_options_set_progress(bat_idx_options* options, bat_progress progress, void* data)
 {
-  return guard([&] { need(options, "options").options.progress = told(progress, data); });
+  return guard([&] { need(options, "options").options.progress = on_progress(progress, data); });
 }
 
 int bat_idx_write(
@@ -547,7 +547,7 @@ int bat_idx_lattice(const bat_idx* dataset, int64_t level, const int64_t* box, i
     [&]
     {
       const idx::Lattice lattice =
-        opened(dataset).lattice(level_of(dataset, level), box_or_all(box));
+        opened(dataset).lattice(parse_level(dataset, level), box_or_all(box));
       const auto give_three = [](const std::array<std::int64_t, 3>& values, std::int64_t* out)
       {
         if (out)
@@ -585,20 +585,20 @@ int bat_idx_get_cost(const bat_idx* dataset, uint64_t count, const char* const* 
     {
       need(cost, "result pointer") = {};
       const idx::Cost found = opened(dataset).cost(
-        fields_of(dataset, count, fields), level_of(dataset, level), box_or_all(box));
+        find_fields(dataset, count, fields), parse_level(dataset, level), box_or_all(box));
       *cost = { found.samples, found.bytes, found.blocks, found.block_bytes };
     });
 }
 
 int bat_idx_finest_level(const bat_idx* dataset, uint64_t count, const char* const* fields,
-  int64_t most, uint64_t budget_bytes, const int64_t* box, int* level)
+  int64_t maximum, uint64_t budget_bytes, const int64_t* box, int* level)
 {
   return guard_use(dataset,
     [&]
     {
       need(level, "result pointer") = 0;
-      *level = opened(dataset).finest_level(fields_of(dataset, count, fields),
-        level_of(dataset, most), need_size(budget_bytes, "the budget"), box_or_all(box));
+      *level = opened(dataset).finest_level(find_fields(dataset, count, fields),
+        parse_level(dataset, maximum), need_size(budget_bytes, "the budget"), box_or_all(box));
     });
 }
 
@@ -611,7 +611,7 @@ int bat_idx_set_threads(bat_idx* dataset, int64_t threads)
 int bat_idx_set_progress(bat_idx* dataset, bat_progress progress, void* data)
 {
   return guard_use(
-    dataset, [&] { need(dataset, "dataset").options.progress = told(progress, data); });
+    dataset, [&] { need(dataset, "dataset").options.progress = on_progress(progress, data); });
 }
 
 int bat_idx_read(const bat_idx* dataset, const char* field, const int64_t* step, int64_t level,

@@ -4,10 +4,10 @@
 #include "bat/bat_mpi.h"
 
 #include "bat/idx/parallel.hpp"
+#include "capi/collective.hpp"
 #include "capi/grid_handles.hpp"
 #include "capi/mpi_calls.hpp"
 #include "capi/status.hpp"
-#include "capi/together.hpp"
 
 using namespace bat::capi;
 namespace idx = bat::idx;
@@ -21,7 +21,7 @@ int bat_mpi_idx_write(MPI_Comm comm, const char* path, const bat_grid* grid,
   }
   std::string target;
   idx::GridPieces pieces;
-  const int status = together(comm,
+  const int status = collective(comm,
     [&]
     {
       target = path_of_root(comm, path);
@@ -42,7 +42,7 @@ int bat_mpi_idx_write(MPI_Comm comm, const char* path, const bat_grid* grid,
     [&]
     {
       const idx::WriteReport written =
-        idx::write_together(comm, target, pieces, grid_options(options));
+        idx::write_collective(comm, target, pieces, grid_options(options));
       if (report)
       {
         *report = c_report(written);
@@ -53,7 +53,7 @@ int bat_mpi_idx_write(MPI_Comm comm, const char* path, const bat_grid* grid,
 int bat_mpi_idx_open(MPI_Comm comm, const char* path, bat_idx** out)
 {
   std::string source;
-  const int status = together(comm,
+  const int status = collective(comm,
     [&]
     {
       need(out, "result pointer") = nullptr;
@@ -63,7 +63,7 @@ int bat_mpi_idx_open(MPI_Comm comm, const char* path, bat_idx** out)
   {
     return status;
   }
-  return guard([&] { *out = new bat_idx(idx::open_together(comm, source)); });
+  return guard([&] { *out = new bat_idx(idx::open_collective(comm, source)); });
 }
 
 int bat_mpi_idx_write_f(MPI_Fint comm, const char* path, const bat_grid* grid,

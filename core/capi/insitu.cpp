@@ -3,10 +3,10 @@
 
 #include "bat/bat_insitu.h"
 
+#include "capi/collective.hpp"
 #include "capi/handles.hpp"
 #include "capi/mpi_calls.hpp"
 #include "capi/status.hpp"
-#include "capi/together.hpp"
 
 #include "bat/insitu.hpp"
 
@@ -30,8 +30,8 @@ struct bat_insitu
     bool has_tracks = false; ///< else those of all
     std::optional<bat::insitu::TrackOptions> tracks;
     bat::insitu::SeriesWriter writer;
-    bool wanted_files = false; ///< of the step between begin and end
-    bool wanted_tracks = false;
+    bool requested_files = false; ///< of the step between begin and end
+    bool requested_tracks = false;
   };
 
   bat_insitu(MPI_Comm c, bat::insitu::FilePattern p, bat::mpi::WriteOptions o)
@@ -54,9 +54,9 @@ struct bat_insitu
   std::int64_t begun = 0; ///< steps
   // The step between begin and end.
   bool open = false;
-  bool wanted = false; ///< its files, its tracks, or both
-  bool wanted_files = false;
-  bool wanted_tracks = false;
+  bool due = false; ///< its files, its tracks, or both
+  bool requested_files = false;
+  bool requested_tracks = false;
   std::int64_t step = 0;
   double time = 0;
   std::vector<bat::insitu::Species> species;
@@ -90,7 +90,7 @@ void add(bat_insitu* insitu, const char* species, const bat_particles* particles
   {
     refuse("no step was started");
   }
-  if (!handle.wanted)
+  if (!handle.due)
   {
     return;
   }
@@ -125,8 +125,8 @@ void add_up(bat_report& sum, const bat_report& part)
   sum.bytes_within += part.bytes_within;
   sum.messages_between += part.messages_between;
   sum.bytes_between += part.bytes_between;
-  sum.most_received = std::max(sum.most_received, part.most_received);
-  sum.most_received_bytes = std::max(sum.most_received_bytes, part.most_received_bytes);
+  sum.max_received = std::max(sum.max_received, part.max_received);
+  sum.max_received_bytes = std::max(sum.max_received_bytes, part.max_received_bytes);
   sum.peak_memory_bytes = std::max(sum.peak_memory_bytes, part.peak_memory_bytes);
   std::memcpy(sum.advice, part.advice, sizeof(sum.advice));
   sum.seconds_check += part.seconds_check;
@@ -155,7 +155,7 @@ void add_names_to_files(bat_insitu& handle)
 // Collective. `names` are those of this rank's species; returns those of all ranks'.
 std::vector<std::string> name_species(bat_insitu& handle, std::vector<std::string> names)
 {
-  names = mpi::union_of_names(handle.comm, names);
+  names = mpi::gather_names(handle.comm, names);
   if (std::any_of(names.begin(), names.end(), [](const std::string& n) { return !n.empty(); }))
   {
     add_names_to_files(handle);
@@ -185,8 +185,8 @@ const std::optional<insitu::TrackOptions>& tracks_of(
 struct Turn
 {
   insitu::SeriesWriter& writer;
-  bool wanted_files;
-  bool wanted_tracks;
+  bool requested_files;
+  bool requested_tracks;
   std::vector<insitu::Species> species;
   std::vector<insitu::WrittenFile> files;
 };
@@ -195,7 +195,7 @@ struct Turn
 std::vector<Turn> turns_of(bat_insitu& handle, const std::vector<std::string>& names)
 {
   std::vector<Turn> turns;
-  Turn others{ handle.writer, handle.wanted_files, handle.wanted_tracks, {}, {} };
+  Turn others{ handle.writer, handle.requested_files, handle.requested_tracks, {}, {} };
   bool has_others = false;
   for (const std::string& name : names)
   {
@@ -209,8 +209,8 @@ std::vector<Turn> turns_of(bat_insitu& handle, const std::vector<std::string>& n
     }
     if (own != handle.of_species.end())
     {
-      turns.push_back({ own->second.writer, own->second.wanted_files, own->second.wanted_tracks,
-        { std::move(species) }, {} });
+      turns.push_back({ own->second.writer, own->second.requested_files,
+        own->second.requested_tracks, { std::move(species) }, {} });
     }
     else
     {
@@ -248,7 +248,7 @@ int bat_insitu_open(MPI_Comm comm, const char* files, const bat_options* options
   }
   bat_insitu* opened = nullptr;
   std::string pattern;
-  int status = together(comm,
+  int status = collective(comm,
     [&]
     {
       need(out, "result pointer");
@@ -265,7 +265,7 @@ int bat_insitu_open(MPI_Comm comm, const char* files, const bat_options* options
   status = guard(
     [&]
     {
-      const std::vector<std::string> patterns = bat::mpi::union_of_names(comm, { pattern });
+      const std::vector<std::string> patterns = bat::mpi::gather_names(comm, { pattern });
       opened =
         new bat_insitu(comm, bat::insitu::FilePattern(patterns.front()), write_options(options));
     });
@@ -371,17 +371,17 @@ int bat_insitu_set_species(bat_insitu* insitu, const char* species, int64_t ever
     });
 }
 
-int bat_insitu_keep_memory(bat_insitu* insitu, int64_t most_bytes)
+int bat_insitu_keep_memory(bat_insitu* insitu, int64_t max_bytes)
 {
   return guard(
     [&]
     {
       need(insitu, "handle");
-      if (most_bytes < 0)
+      if (max_bytes < 0)
       {
-        refuse(fmt::format("memory to keep is {} bytes; it must not be negative", most_bytes));
+        refuse(fmt::format("memory to keep is {} bytes; it must not be negative", max_bytes));
       }
-      insitu->kept_memory = static_cast<std::uint64_t>(most_bytes);
+      insitu->kept_memory = static_cast<std::uint64_t>(max_bytes);
       insitu->writer.keep_memory(insitu->kept_memory);
       for (auto& [name, own] : insitu->of_species)
       {
@@ -390,31 +390,31 @@ int bat_insitu_keep_memory(bat_insitu* insitu, int64_t most_bytes)
     });
 }
 
-int bat_insitu_begin_step(bat_insitu* insitu, int64_t step, double time, int* wanted)
+int bat_insitu_begin_step(bat_insitu* insitu, int64_t step, double time, int* due)
 {
   return guard(
     [&]
     {
       bat_insitu& handle = need(insitu, "handle");
       handle.open = true;
-      handle.wanted_files = handle.begun % handle.every == 0;
-      handle.wanted_tracks = handle.tracks && handle.begun % handle.tracks->every == 0;
-      handle.wanted = handle.wanted_files || handle.wanted_tracks;
+      handle.requested_files = handle.begun % handle.every == 0;
+      handle.requested_tracks = handle.tracks && handle.begun % handle.tracks->every == 0;
+      handle.due = handle.requested_files || handle.requested_tracks;
       for (auto& [name, own] : handle.of_species)
       {
         const auto& tracks = tracks_of(handle, own);
-        own.wanted_files = handle.begun % (own.every == 0 ? handle.every : own.every) == 0;
-        own.wanted_tracks = tracks && handle.begun % tracks->every == 0;
-        handle.wanted = handle.wanted || own.wanted_files || own.wanted_tracks;
+        own.requested_files = handle.begun % (own.every == 0 ? handle.every : own.every) == 0;
+        own.requested_tracks = tracks && handle.begun % tracks->every == 0;
+        handle.due = handle.due || own.requested_files || own.requested_tracks;
       }
       ++handle.begun;
       handle.step = step;
       handle.time = time;
       handle.species.clear();
       handle.refused.reset();
-      if (wanted)
+      if (due)
       {
-        *wanted = handle.wanted ? 1 : 0;
+        *due = handle.due ? 1 : 0;
       }
     });
 }
@@ -464,7 +464,7 @@ int bat_insitu_end_step(bat_insitu* insitu, bat_report* report)
   }
   bat_insitu& handle = *insitu;
   std::vector<std::string> names;
-  int status = together(handle.comm,
+  int status = collective(handle.comm,
     [&]
     {
       for (const bat::insitu::Species& s : handle.species)
@@ -485,15 +485,15 @@ int bat_insitu_end_step(bat_insitu* insitu, bat_report* report)
     status = guard(
       [&]
       {
-        std::vector<std::string> wanted = { fmt::format(
-          "all {:d} {:d}", handle.wanted_files, handle.wanted_tracks) };
+        std::vector<std::string> due = { fmt::format(
+          "all {:d} {:d}", handle.requested_files, handle.requested_tracks) };
         for (const auto& [name, own] : handle.of_species)
         {
-          wanted.push_back(
-            fmt::format("species {} {:d} {:d}", name, own.wanted_files, own.wanted_tracks));
+          due.push_back(
+            fmt::format("species {} {:d} {:d}", name, own.requested_files, own.requested_tracks));
         }
-        bat::mpi::require_same(handle.comm, std::move(wanted), "the flag for a requested step");
-        if (!handle.wanted)
+        bat::mpi::require_same(handle.comm, std::move(due), "the flag for a requested step");
+        if (!handle.due)
         {
           return;
         }
@@ -501,7 +501,7 @@ int bat_insitu_end_step(bat_insitu* insitu, bat_report* report)
         std::vector<bat::insitu::WrittenFile> files;
         for (Turn& turn : turns)
         {
-          if (turn.wanted_files)
+          if (turn.requested_files)
           {
             turn.files =
               turn.writer.write_files(handle.comm, handle.step, handle.time, turn.species);
@@ -514,7 +514,7 @@ int bat_insitu_end_step(bat_insitu* insitu, bat_report* report)
         for (const Turn& turn : turns)
         {
           std::optional<bat::Error> error;
-          if (turn.wanted_tracks)
+          if (turn.requested_tracks)
           {
             error = bat::attempt(
               [&] {

@@ -3,10 +3,10 @@
 
 #include "bat/bat_mpi.h"
 
+#include "capi/collective.hpp"
 #include "capi/handles.hpp"
 #include "capi/mpi_calls.hpp"
 #include "capi/status.hpp"
-#include "capi/together.hpp"
 
 #include "bat/mpi.hpp"
 
@@ -101,9 +101,9 @@ int agree(MPI_Comm comm, int status) noexcept
       }));
 }
 
-int agree(MPI_Comm comm, const std::optional<Error>& mine) noexcept
+int agree(MPI_Comm comm, const std::optional<Error>& local) noexcept
 {
-  return guard([&] { mpi::agree(comm, mine); });
+  return guard([&] { mpi::agree(comm, local); });
 }
 
 bat::mpi::WriteOptions write_options(const bat_options* options)
@@ -135,8 +135,8 @@ bat_report c_report(const bat::mpi::DatasetReport& report)
   result.bytes_within = report.messages.bytes_within;
   result.messages_between = report.messages.between;
   result.bytes_between = report.messages.bytes_between;
-  result.most_received = report.messages.most_received;
-  result.most_received_bytes = report.messages.most_received_bytes;
+  result.max_received = report.messages.max_received;
+  result.max_received_bytes = report.messages.max_received_bytes;
   result.peak_memory_bytes = report.peak_memory_bytes;
   report.advice.copy(result.advice, sizeof(result.advice) - 1);
   result.skipped = report.skipped;
@@ -175,7 +175,7 @@ int bat_mpi_write(MPI_Comm comm, const char* path, const bat_particles* particle
     *report = {};
   }
   std::string target;
-  const int status = together(comm,
+  const int status = collective(comm,
     [&]
     {
       target = path_of_root(comm, path);
@@ -206,7 +206,7 @@ namespace
 int open(MPI_Comm comm, const char* path, const bat::OpenOptions& options, bat_dataset** out)
 {
   std::string source;
-  const int status = together(comm,
+  const int status = collective(comm,
     [&]
     {
       need(out, "result pointer") = nullptr;
@@ -256,19 +256,19 @@ int bat_mpi_select(
   {
     return status;
   }
-  bat_selection* mine = nullptr;
-  status = together(comm,
+  bat_selection* local = nullptr;
+  status = collective(comm,
     [&]
     {
       need(out, "result pointer");
-      mine = select(dataset, query, threads);
+      local = select(dataset, query, threads);
     });
   if (status != BAT_OK)
   {
-    bat_selection_free(mine);
+    bat_selection_free(local);
     return status;
   }
-  *out = mine;
+  *out = local;
   return BAT_OK;
 }
 
@@ -280,33 +280,33 @@ int bat_mpi_read(MPI_Comm comm, const bat_dataset* dataset, const bat_query* que
   {
     *out = nullptr;
   }
-  std::vector<std::string> wanted;
+  std::vector<std::string> requested;
   bat::mpi::ReadOptions options;
-  bat_selection* mine = nullptr;
-  const int status = together(comm,
+  bat_selection* local = nullptr;
+  const int status = collective(comm,
     [&]
     {
       need(out, "result pointer");
       need(dataset, "dataset");
-      (void)asked(query);
-      wanted = names_of(count, names);
+      (void)request(query);
+      requested = names_of(count, names);
       if (mode)
       {
-        options.mode = bat::mpi::read_mode_of(mode);
+        options.mode = bat::mpi::parse_read_mode(mode);
       }
       if (memory_bytes != 0)
       {
         options.memory_bytes = need_size(memory_bytes, "memory_bytes");
       }
       options.threads = query ? query->options.threads : 0;
-      mine = new bat_selection;
+      local = new bat_selection;
     });
   if (status != BAT_OK)
   {
-    delete mine;
+    delete local;
     return status;
   }
-  std::unique_ptr<bat_selection> own(mine);
+  std::unique_ptr<bat_selection> own(local);
   return guard(
     [&]
     {
@@ -314,7 +314,7 @@ int bat_mpi_read(MPI_Comm comm, const bat_dataset* dataset, const bat_query* que
       MPI_Allreduce(MPI_IN_PLACE, &wants, 1, MPI_INT, MPI_MAX, comm);
       bat::mpi::ReadReport did;
       bat::mpi::Particles particles = bat::mpi::read_particles(
-        comm, dataset->dataset, asked(query), wanted, options, wants != 0 ? &did : nullptr);
+        comm, dataset->dataset, request(query), requested, options, wants != 0 ? &did : nullptr);
       own->dataset = dataset;
       own->selection.count = particles.count;
       ReadValues& values = own->values.emplace();
@@ -335,7 +335,7 @@ int bat_mpi_read(MPI_Comm comm, const bat_dataset* dataset, const bat_query* que
 int bat_mpi_read_positions(MPI_Comm comm, const bat_dataset* dataset,
   const bat_selection* selection, void* out, size_t bytes)
 {
-  return together(comm, [&] { read_positions(dataset, selection, out, bytes); });
+  return collective(comm, [&] { read_positions(dataset, selection, out, bytes); });
 }
 
 int bat_mpi_read_attribute(MPI_Comm comm, const bat_dataset* dataset, const char* name,
@@ -347,15 +347,15 @@ int bat_mpi_read_attribute(MPI_Comm comm, const bat_dataset* dataset, const char
 int bat_mpi_read_attributes(MPI_Comm comm, const bat_dataset* dataset, uint64_t count,
   const char* const* names, const bat_selection* selection, void* const* out, const size_t* bytes)
 {
-  std::vector<std::string> wanted;
-  int status = together(comm, [&] { wanted = names_of(count, names); });
+  std::vector<std::string> requested;
+  int status = collective(comm, [&] { requested = names_of(count, names); });
   if (status == BAT_OK)
   {
-    status = guard([&] { bat::mpi::require_same(comm, wanted, "the attributes to read"); });
+    status = guard([&] { bat::mpi::require_same(comm, requested, "the attributes to read"); });
   }
   return status != BAT_OK
     ? status
-    : together(comm, [&] { read_attributes(dataset, wanted, selection, out, bytes); });
+    : collective(comm, [&] { read_attributes(dataset, requested, selection, out, bytes); });
 }
 
 int bat_mpi_agree(MPI_Comm comm, int status)

@@ -102,7 +102,7 @@ ArrayView array_of(int type, std::int64_t components, const void* values, std::s
   return view;
 }
 
-ArrayView separate_array_of(int type, std::int64_t components, const void* const* values,
+ArrayView make_separate_array(int type, std::int64_t components, const void* const* values,
   std::size_t stride, const std::string& what)
 {
   need(values, "component list");
@@ -246,7 +246,7 @@ int bat_particles_set_positions_separate(
     [&]
     {
       set_positions(
-        need(particles, "particles"), separate_array_of(type, 3, values, stride, "positions"));
+        need(particles, "particles"), make_separate_array(type, 3, values, stride, "positions"));
     });
 }
 
@@ -268,7 +268,7 @@ int bat_particles_set_attribute_separate(bat_particles* particles, const char* n
     [&](const std::string& text)
     {
       set_attribute(need(particles, "particles"), text,
-        separate_array_of(type, components, values, stride, attribute_text(text)));
+        make_separate_array(type, components, values, stride, attribute_text(text)));
     });
 }
 
@@ -452,14 +452,14 @@ int bat_report_json(const bat_report* report, char* text, size_t size)
         "\"data_bytes\":{},\"largest_leaf_bytes\":{},\"moved_bytes\":{},\"ranks\":{},\"nodes\":{},"
         "\"aggregators\":{},\"threads\":{},\"leaders\":{},\"messages_within_nodes\":{},"
         "\"bytes_within_nodes\":{},\"messages_between_nodes\":{},\"bytes_between_nodes\":{},"
-        "\"most_received_messages\":{},\"most_received_bytes\":{},\"peak_memory_bytes\":{},"
+        "\"max_received_messages\":{},\"max_received_bytes\":{},\"peak_memory_bytes\":{},"
         "\"advice\":\"{}\","
         "\"seconds\":{{\"check\":{},\"plan\":{},\"exchange\":{},\"build\":{},\"write\":{},"
         "\"commit\":{},\"total\":{}}}}}",
         r.particles, r.skipped, r.leaf_files, r.target_bytes, r.file_bytes, r.data_bytes,
         r.largest_leaf_bytes, r.moved_bytes, r.ranks, r.nodes, r.aggregators, r.threads, r.leaders,
-        r.messages_within, r.bytes_within, r.messages_between, r.bytes_between, r.most_received,
-        r.most_received_bytes, r.peak_memory_bytes, r.advice, r.seconds_check, r.seconds_plan,
+        r.messages_within, r.bytes_within, r.messages_between, r.bytes_between, r.max_received,
+        r.max_received_bytes, r.peak_memory_bytes, r.advice, r.seconds_check, r.seconds_plan,
         r.seconds_exchange, r.seconds_build, r.seconds_write, r.seconds_commit, r.seconds_total);
       give_text(json, text, size);
     });
@@ -482,7 +482,7 @@ int bat_report_line(const bat_report* report, char* text, size_t size)
         r.leaders == 0 ? "" : fmt::format(" through {} leaders", r.leaders), r.threads,
         r.seconds_total, r.seconds_check, r.seconds_plan, r.seconds_exchange, r.seconds_build,
         r.seconds_write, r.seconds_commit, r.messages_within, mb(r.bytes_within),
-        r.messages_between, mb(r.bytes_between), r.most_received, mb(r.most_received_bytes),
+        r.messages_between, mb(r.bytes_between), r.max_received, mb(r.max_received_bytes),
         mb(r.peak_memory_bytes), r.advice[0] ? ". " : "", r.advice);
       give_text(line, text, size);
     });

@@ -59,11 +59,11 @@ std::uint64_t need_size(std::uint64_t value, const std::string& what)
   return value;
 }
 
-std::int64_t need_at_most(std::int64_t value, std::int64_t most, const std::string& what)
+std::int64_t need_at_most(std::int64_t value, std::int64_t maximum, const std::string& what)
 {
-  if (value < 0 || value > most)
+  if (value < 0 || value > maximum)
   {
-    refuse(fmt::format("{} is {}; allowed are 0 to {}", what, value, most));
+    refuse(fmt::format("{} is {}; allowed are 0 to {}", what, value, maximum));
   }
   return value;
 }

@@ -64,5 +64,5 @@ T& need(T* pointer, const char* what)
 /// negative number: that is refused, as the number that it was.
 std::uint64_t need_size(std::uint64_t value, const std::string& what);
 /// Throws Error{InvalidArgument} unless 0 <= value <= most.
-std::int64_t need_at_most(std::int64_t value, std::int64_t most, const std::string& what);
+std::int64_t need_at_most(std::int64_t value, std::int64_t maximum, const std::string& what);
 }

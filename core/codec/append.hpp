@@ -9,7 +9,7 @@
 
 namespace bat::codec
 {
-inline constexpr std::size_t kMostVarintBytes = 10;
+inline constexpr std::size_t kMaxVarintBytes = 10;
 
 template <class T>
 void append_number(std::vector<std::byte>& to, T number)

@@ -16,7 +16,7 @@ inline constexpr std::size_t kBitSlack = 16;
 class BitWriter
 {
 public:
-  static constexpr unsigned kMost = 56; ///< that put() takes
+  static constexpr unsigned kMaxPutBits = 56; ///< that put() takes
 
   explicit BitWriter(std::byte* to) noexcept
     : to_(to)

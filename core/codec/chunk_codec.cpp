@@ -21,10 +21,10 @@ namespace
 {
 void check_count(std::size_t count)
 {
-  if (count > kMostValues)
+  if (count > kMaxValues)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("a chunk has {} values; at most {} are allowed", count, kMostValues));
+      fmt::format("a chunk has {} values; at most {} are allowed", count, kMaxValues));
   }
 }
 

@@ -14,11 +14,11 @@
 namespace bat::codec
 {
 /// Most values of a frame.
-inline constexpr std::size_t kMostValues = std::size_t{ 1 } << 24;
+inline constexpr std::size_t kMaxValues = std::size_t{ 1 } << 24;
 /// What a frame may have beyond the bytes of its values.
 inline constexpr std::size_t kFrameOverhead = 1;
 /// Most bytes of a model.
-inline constexpr std::size_t kMostModelBytes = std::size_t{ 1 } << 16;
+inline constexpr std::size_t kMaxModelBytes = std::size_t{ 1 } << 16;
 
 /// How the chunks of a column become frames, chosen from a sample of them. May be used by several
 /// threads at once.
@@ -34,7 +34,7 @@ public:
   Plan(Plan&&) noexcept;
   Plan& operator=(Plan&&) noexcept;
 
-  /// What a reader of the frames needs: at most kMostModelBytes.
+  /// What a reader of the frames needs: at most kMaxModelBytes.
   [[nodiscard]] const std::vector<std::byte>& model() const noexcept;
 
 private:

@@ -16,12 +16,12 @@ template <class U>
   return bits >= kBits<U> ? static_cast<U>(~U{ 0 }) : static_cast<U>((U{ 1 } << bits) - 1);
 }
 
-std::uint8_t take_bits(FrameReader& reader, const char* what, unsigned most)
+std::uint8_t take_bits(FrameReader& reader, const char* what, unsigned maximum)
 {
   const auto bits = reader.number<std::uint8_t>(what);
-  if (bits > most)
+  if (bits > maximum)
   {
-    refuse_frame(fmt::format("{}: {} bits, at most {} are allowed", what, bits, most));
+    refuse_frame(fmt::format("{}: {} bits, at most {} are allowed", what, bits, maximum));
   }
   return bits;
 }
@@ -83,12 +83,12 @@ template <class U, std::size_t components>
 void take_classes(FrameReader& reader, StreamModel& stream)
 {
   const std::size_t classes = reader.number<std::uint8_t>("the class count");
-  if (classes == 0 || classes > kMostClasses)
+  if (classes == 0 || classes > kMaxClasses)
   {
-    refuse_frame(fmt::format("symbols in {} classes; allowed are 1 to {}", classes, kMostClasses));
+    refuse_frame(fmt::format("symbols in {} classes; allowed are 1 to {}", classes, kMaxClasses));
   }
   StreamModel::Meanings<U, components> all(classes);
-  std::size_t most = 0; // of a component
+  std::size_t maximum = 0; // of a component
   for (auto& meanings : all)
   {
     const std::size_t entries = reader.number<std::uint8_t>("a dictionary") + std::size_t{ 1 };
@@ -114,25 +114,25 @@ void take_classes(FrameReader& reader, StreamModel& stream)
     }
     for (const auto& meaning : meanings)
     {
-      most =
-        std::max<std::size_t>(most, *std::max_element(meaning.bits.begin(), meaning.bits.end()));
-      stream.most_bits = std::max<std::size_t>(stream.most_bits, meaning.total);
+      maximum =
+        std::max<std::size_t>(maximum, *std::max_element(meaning.bits.begin(), meaning.bits.end()));
+      stream.max_bits = std::max<std::size_t>(stream.max_bits, meaning.total);
     }
     stream.codes.push_back(take_code(reader, entries + escape));
     stream.escapes.push_back(escape != 0 ? static_cast<unsigned>(entries) : StreamModel::kNoEscape);
   }
-  constexpr std::size_t kInOneLoad = 57;
-  stream.loads = stream.most_bits <= kInOneLoad ? Loads::One
-    : most <= kInOneLoad                        ? Loads::OneEach
-                                                : Loads::TwoEach;
+  constexpr std::size_t kBitsPerLoad = 57;
+  stream.loads = stream.max_bits <= kBitsPerLoad ? Loads::One
+    : maximum <= kBitsPerLoad                    ? Loads::OneEach
+                                                 : Loads::TwoEach;
   stream.meanings = std::move(all);
 }
 
 template <class U>
 void take_stream(FrameReader& reader, StreamModel& stream, bool has_grid)
 {
-  // GCC 14 does not see that there are never more than kMostJoint.
-  for (std::size_t c = 0; c != kMostJoint && c != stream.components.size(); ++c)
+  // GCC 14 does not see that there are never more than kMaxJoint.
+  for (std::size_t c = 0; c != kMaxJoint && c != stream.components.size(); ++c)
   {
     stream.dropped[c] = take_bits(reader, "the dropped bit count", has_grid ? 0 : kBits<U> - 1);
   }
@@ -193,10 +193,10 @@ ColumnModel::ColumnModel(
       }
     }
     const bool is_joint = stream.kind == StreamKind::Differences;
-    if (stream.components.size() > (is_joint ? kMostJoint : 1))
+    if (stream.components.size() > (is_joint ? kMaxJoint : 1))
     {
       refuse_frame(fmt::format("a stream of kind {} has {} components; at most {} are allowed",
-        kind, stream.components.size(), is_joint ? kMostJoint : 1));
+        kind, stream.components.size(), is_joint ? kMaxJoint : 1));
     }
     const bool is_known = kind <= static_cast<std::uint8_t>(StreamKind::Heads);
     if (!is_known || (this->step != 0 && !is_joint))

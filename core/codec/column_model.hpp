@@ -45,13 +45,13 @@ struct StreamModel
 
   StreamKind kind = StreamKind::Words;
   std::vector<std::size_t> components;
-  std::array<std::uint8_t, kMostJoint> dropped{}; ///< lowest bits that are 0, of each component
-  std::vector<CodeTable> codes;                   ///< of each class
-  std::vector<unsigned> escapes;                  ///< symbol of each class, or kNoEscape
+  std::array<std::uint8_t, kMaxJoint> dropped{}; ///< lowest bits that are 0, of each component
+  std::vector<CodeTable> codes;                  ///< of each class
+  std::vector<unsigned> escapes;                 ///< symbol of each class, or kNoEscape
   std::variant<Meanings<std::uint32_t, 1>, Meanings<std::uint32_t, 2>, Meanings<std::uint32_t, 3>,
     Meanings<std::uint64_t, 1>, Meanings<std::uint64_t, 2>, Meanings<std::uint64_t, 3>>
     meanings;
-  std::size_t most_bits = 0; ///< of a value that is no escape
+  std::size_t max_bits = 0; ///< of a value that is no escape
   Loads loads = Loads::One;
 };
 

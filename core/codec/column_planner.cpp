@@ -14,24 +14,24 @@ namespace bat::codec
 {
 namespace
 {
-constexpr std::uint64_t kMostSample = 1 << 17;  // values that a plan looks at
-constexpr std::uint64_t kLeastSample = 1 << 15; // if there are so many; else an eighth of them
-constexpr std::uint64_t kRunValues = 2048;      // of them, that follow each other
-constexpr std::size_t kPlanesChunks = 8;        // runs that are tried as planes
-constexpr std::size_t kPlanesGain = 32;         // what they must save: Zstandard takes long
+constexpr std::uint64_t kMaxSampleValues = 1 << 17; // values that a plan looks at
+constexpr std::uint64_t kMinSampleValues = 1 << 15; // if there are so many; else an eighth of them
+constexpr std::uint64_t kRunValues = 2048;          // of them, that follow each other
+constexpr std::size_t kPlanesChunks = 8;            // runs that are tried as planes
+constexpr std::size_t kPlanesGain = 32;             // what they must save: Zstandard takes long
 
 // All values, or runs of them that are evenly spread.
-std::vector<SampleChunk> sample_of(
+std::vector<SampleChunk> take_sample(
   const ColumnShape& shape, const std::byte* values, std::uint64_t count, std::size_t chunk)
 {
   const std::uint64_t in_run = std::min<std::uint64_t>(kRunValues, chunk);
   const std::uint64_t runs = (count + in_run - 1) / in_run;
-  const std::uint64_t wanted =
-    std::min(runs, std::clamp(count / 8, kLeastSample, kMostSample) / in_run);
+  const std::uint64_t requested =
+    std::min(runs, std::clamp(count / 8, kMinSampleValues, kMaxSampleValues) / in_run);
   std::vector<SampleChunk> sample;
-  for (std::uint64_t i = 0; i != wanted; ++i)
+  for (std::uint64_t i = 0; i != requested; ++i)
   {
-    const std::uint64_t first = (wanted == runs ? i : (runs - 1) * i / (wanted - 1)) * in_run;
+    const std::uint64_t first = (requested == runs ? i : (runs - 1) * i / (requested - 1)) * in_run;
     sample.push_back({ values + first * shape.value_bytes(),
       static_cast<std::size_t>(std::min(in_run, count - first)) });
   }
@@ -141,10 +141,10 @@ void plan_words(ColumnPlan& plan, Grid grid, const std::byte* values, std::uint6
 void compare_planes(ColumnPlan& plan, const std::vector<SampleChunk>& sample)
 {
   std::vector<SampleChunk> tried;
-  const std::size_t wanted = std::min(kPlanesChunks, sample.size());
-  for (std::size_t i = 0; i != wanted; ++i)
+  const std::size_t requested = std::min(kPlanesChunks, sample.size());
+  for (std::size_t i = 0; i != requested; ++i)
   {
-    tried.push_back(sample[(sample.size() - 1) * i / std::max<std::size_t>(1, wanted - 1)]);
+    tried.push_back(sample[(sample.size() - 1) * i / std::max<std::size_t>(1, requested - 1)]);
   }
   ZstdCompressor zstd;
   const PlanesPlan planes = plan_planes(plan.shape, tried, zstd);
@@ -162,15 +162,15 @@ void compare_planes(ColumnPlan& plan, const std::vector<SampleChunk>& sample)
   std::vector<std::byte> frame;
   std::size_t of_streams = 0; // chunks that are shorter as these
   std::size_t streams_bytes = 0;
-  std::size_t least_bytes = 0;
+  std::size_t min_bytes = 0;
   for (std::size_t i = 0; i != tried.size(); ++i)
   {
     encoder.stream_frame(plan, tried[i].values, tried[i].count, frame);
     of_streams += frame.size() <= planes.bytes[i] ? 1 : 0;
     streams_bytes += frame.size();
-    least_bytes += std::min<std::size_t>(frame.size(), planes.bytes[i]);
+    min_bytes += std::min<std::size_t>(frame.size(), planes.bytes[i]);
   }
-  plan.has_planes = streams_bytes - least_bytes > streams_bytes / kPlanesGain;
+  plan.has_planes = streams_bytes - min_bytes > streams_bytes / kPlanesGain;
   if (of_streams == 0)
   {
     plan.streams.clear();
@@ -188,7 +188,7 @@ ColumnPlan plan_column(const ColumnShape& shape, Grid grid, const std::byte* val
   {
     return plan;
   }
-  const std::vector<SampleChunk> sample = sample_of(shape, values, count, chunk);
+  const std::vector<SampleChunk> sample = take_sample(shape, values, count, chunk);
   if (size_of(shape.type) == sizeof(std::uint32_t))
   {
     plan_words<std::uint32_t, float>(plan, grid, values, count, sample);

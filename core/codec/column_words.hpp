@@ -38,9 +38,9 @@ struct Exceptions
   std::vector<std::uint32_t> places;
 
   /// Fills words_of(component)[value] with steps, and places with numbers that have none.
-  template <class T, class WordsOf>
+  template <class T, class SplitWords>
   void fill_steps(const ColumnShape& shape, double step, const std::byte* values, std::size_t count,
-    const WordsOf& words_of)
+    const SplitWords& words_of)
   {
     using U = std::conditional_t<sizeof(T) == sizeof(float), std::uint32_t, std::uint64_t>;
     this->places.clear();

@@ -34,7 +34,7 @@ BAT_INLINE U fill_differences(const U* words, std::size_t count, unsigned droppe
 }
 
 /// Sum of lengths.
-[[nodiscard]] BAT_INLINE std::uint64_t sum_of(
+[[nodiscard]] BAT_INLINE std::uint64_t compute_sum(
   const std::uint8_t* lengths, std::size_t count) noexcept
 {
   std::uint32_t sum = 0;
@@ -47,7 +47,7 @@ BAT_INLINE U fill_differences(const U* words, std::size_t count, unsigned droppe
 
 /// Sum of the upper bits of words, in the order of the numbers.
 template <class U>
-[[nodiscard]] BAT_INLINE std::uint64_t sum_of_heads(
+[[nodiscard]] BAT_INLINE std::uint64_t sum_heads(
   const U* words, std::size_t count, bool floating, unsigned shift) noexcept
 {
   std::uint64_t sum = 0;

@@ -51,7 +51,7 @@ BAT_INLINE U actual(Prediction prediction, U word, U before) noexcept
   }
 }
 
-constexpr std::size_t kGroup = 8; // words whose bits fill a byte of each plane
+constexpr std::size_t kWordsPerGroup = 8; // words whose bits fill a byte of each plane
 
 constexpr std::size_t kBlock = 256; // words, in cache
 
@@ -88,13 +88,13 @@ BAT_INLINE void bytes_to_block(
   }
 }
 
-// Bytes of kGroup words, side by side, to a byte of each of 8 planes.
+// Bytes of kWordsPerGroup words, side by side, to a byte of each of 8 planes.
 BAT_INLINE void bytes_to_bits(
   const std::byte* bytes, std::size_t groups, std::byte* planes, std::size_t plane_bytes) noexcept
 {
   for (std::size_t g = 0; g != groups; ++g)
   {
-    const std::uint64_t square = transposed(load<std::uint64_t>(bytes + g * kGroup));
+    const std::uint64_t square = transposed(load<std::uint64_t>(bytes + g * kWordsPerGroup));
     for (std::size_t bit = 0; bit != 8; ++bit)
     {
       planes[bit * plane_bytes + g] = static_cast<std::byte>(square >> (8 * bit));
@@ -113,7 +113,7 @@ BAT_INLINE void bits_to_bytes(
       square |= std::uint64_t{ std::to_integer<std::uint8_t>(planes[bit * plane_bytes + g]) }
         << (8 * bit);
     }
-    store(bytes + g * kGroup, transposed(square));
+    store(bytes + g * kWordsPerGroup, transposed(square));
   }
 }
 
@@ -122,7 +122,7 @@ template <class U>
 BAT_INLINE void component_to_planes(
   Filter filter, const std::byte* values, std::size_t stride, std::size_t count, std::byte* planes)
 {
-  const std::size_t groups = count / kGroup;
+  const std::size_t groups = count / kWordsPerGroup;
   U before = 0;
   Block<U> words;
   std::array<std::byte, kBlock * sizeof(U)> bytes;
@@ -144,12 +144,12 @@ BAT_INLINE void component_to_planes(
     block_to_bytes(words, block, bytes.data(), kBlock);
     for (std::size_t byte = 0; byte != sizeof(U); ++byte)
     {
-      bytes_to_bits(bytes.data() + byte * kBlock, block / kGroup,
-        planes + 8 * byte * groups + first / kGroup, groups);
+      bytes_to_bits(bytes.data() + byte * kBlock, block / kWordsPerGroup,
+        planes + 8 * byte * groups + first / kWordsPerGroup, groups);
     }
-    const std::size_t rest = block % kGroup; // in the last block only
+    const std::size_t rest = block % kWordsPerGroup; // in the last block only
     std::memcpy(
-      planes + groups * kGroup * sizeof(U), words.data() + block - rest, rest * sizeof(U));
+      planes + groups * kWordsPerGroup * sizeof(U), words.data() + block - rest, rest * sizeof(U));
     first += block;
   }
 }
@@ -158,7 +158,7 @@ template <class U>
 BAT_INLINE void component_from_planes(
   Filter filter, const std::byte* planes, std::size_t count, std::byte* values, std::size_t stride)
 {
-  const std::size_t groups = count / kGroup;
+  const std::size_t groups = count / kWordsPerGroup;
   U before = 0;
   Block<U> words;
   std::array<std::byte, kBlock * sizeof(U)> bytes;
@@ -173,13 +173,13 @@ BAT_INLINE void component_from_planes(
     {
       for (std::size_t byte = 0; byte != sizeof(U); ++byte)
       {
-        bits_to_bytes(planes + 8 * byte * groups + first / kGroup, groups, block / kGroup,
-          bytes.data() + byte * kBlock);
+        bits_to_bytes(planes + 8 * byte * groups + first / kWordsPerGroup, groups,
+          block / kWordsPerGroup, bytes.data() + byte * kBlock);
       }
-      bytes_to_block(bytes.data(), kBlock, block / kGroup * kGroup, words);
-      const std::size_t rest = block % kGroup; // in the last block only
-      std::memcpy(
-        words.data() + block - rest, planes + groups * kGroup * sizeof(U), rest * sizeof(U));
+      bytes_to_block(bytes.data(), kBlock, block / kWordsPerGroup * kWordsPerGroup, words);
+      const std::size_t rest = block % kWordsPerGroup; // in the last block only
+      std::memcpy(words.data() + block - rest, planes + groups * kWordsPerGroup * sizeof(U),
+        rest * sizeof(U));
     }
     for (std::size_t i = 0; i != block; ++i)
     {

@@ -10,7 +10,7 @@
 
 namespace bat::codec
 {
-inline constexpr std::uint64_t kOneBit = 256; ///< lengths are counted in parts of a bit
+inline constexpr std::uint64_t kUnitsPerBit = 256; ///< lengths are counted in parts of a bit
 
 namespace detail
 {
@@ -33,12 +33,12 @@ inline constexpr std::array<std::uint16_t, 256> kLog2Table = []
 }();
 }
 
-/// kOneBit * log2(x), rounded down; x is not 0.
+/// kUnitsPerBit * log2(x), rounded down; x is not 0.
 [[nodiscard]] inline std::uint64_t fixed_log2(std::uint64_t x) noexcept
 {
   const unsigned length = bit_length(x);
   const std::uint64_t top = length > 9 ? x >> (length - 9) : x << (9 - length);
-  return (length - 1) * kOneBit + detail::kLog2Table[top - 256];
+  return (length - 1) * kUnitsPerBit + detail::kLog2Table[top - 256];
 }
 
 /// Length of all symbols that occur `count` times among `total`, in parts of a bit.

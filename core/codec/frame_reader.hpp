@@ -61,10 +61,10 @@ public:
   [[nodiscard]] std::uint64_t varint(const char* what)
   {
     std::uint64_t result = 0;
-    for (std::size_t i = 0; i != kMostVarintBytes; ++i)
+    for (std::size_t i = 0; i != kMaxVarintBytes; ++i)
     {
       const auto byte = this->number<std::uint8_t>(what);
-      if ((i != 0 && byte == 0) || (i + 1 == kMostVarintBytes && byte > 1))
+      if ((i != 0 && byte == 0) || (i + 1 == kMaxVarintBytes && byte > 1))
       {
         break;
       }

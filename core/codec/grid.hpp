@@ -19,6 +19,6 @@ struct Grid
 
 /// Numbers whose distance from 0 is more steps than these stay as they are: each grid point must be
 /// told from its neighbours after it is rounded to the type.
-inline constexpr double kMostStepsFloat32 = 4194304.0;          // 2^22
-inline constexpr double kMostStepsFloat64 = 1125899906842624.0; // 2^50
+inline constexpr double kMaxStepsFloat32 = 4194304.0;          // 2^22
+inline constexpr double kMaxStepsFloat64 = 1125899906842624.0; // 2^50
 }

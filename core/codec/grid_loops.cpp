@@ -24,10 +24,10 @@ BAT_INLINE bool find_steps(
     const double found = steps_to(numbers[i], step, holds);
     const T point = grid_point<T>(found, step);
     U bits;
-    U wanted;
+    U requested;
     std::memcpy(&bits, &point, sizeof(U));
-    std::memcpy(&wanted, &numbers[i], sizeof(U));
-    differing |= bits ^ wanted;
+    std::memcpy(&requested, &numbers[i], sizeof(U));
+    differing |= bits ^ requested;
     if constexpr (sizeof(T) == 4)
     {
       steps[i] = static_cast<U>(static_cast<std::int32_t>(found));
@@ -35,11 +35,11 @@ BAT_INLINE bool find_steps(
     else
     {
       // The sum has the integer in its lower bits.
-      const double sum = found + kRounder;
+      const double sum = found + kRoundingConstant;
       std::uint64_t in_sum;
       std::uint64_t zero;
       std::memcpy(&in_sum, &sum, sizeof(in_sum));
-      std::memcpy(&zero, &kRounder, sizeof(zero));
+      std::memcpy(&zero, &kRoundingConstant, sizeof(zero));
       steps[i] = in_sum - zero;
     }
   }
@@ -93,11 +93,11 @@ bool steps_of(const T* numbers, std::size_t count, double step, BitsOf<T>* steps
 template <class T>
 std::size_t snap_in_parts(double bound, T* numbers, std::size_t count) noexcept
 {
-  constexpr std::size_t kPart = std::size_t{ 1 } << 20; // its count fits in 32 bits
+  constexpr std::size_t kNumbersPerPart = std::size_t{ 1 } << 20; // its count fits in 32 bits
   std::size_t kept = 0;
   for (std::size_t first = 0; first != count;)
   {
-    const std::size_t part = count - first < kPart ? count - first : kPart;
+    const std::size_t part = count - first < kNumbersPerPart ? count - first : kNumbersPerPart;
 #ifdef BAT_AVX2
     kept += processor::has_avx2() ? snap_all_avx2(bound, numbers + first, part)
                                   : snap_all(bound, numbers + first, part);

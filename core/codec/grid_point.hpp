@@ -12,19 +12,18 @@ namespace bat::codec
 {
 /// 1.5 * 2^52. A number below 2^51 in magnitude that is added to it is rounded to nearest, and then
 /// stands in the lower bits of the sum.
-inline constexpr double kRounder = 6755399441055744.0;
+inline constexpr double kRoundingConstant = 6755399441055744.0;
 
 template <class T>
-inline constexpr double kMostSteps =
-  std::is_same_v<T, float> ? kMostStepsFloat32 : kMostStepsFloat64;
+inline constexpr double kMaxSteps = std::is_same_v<T, float> ? kMaxStepsFloat32 : kMaxStepsFloat64;
 
 /// Steps to the grid point that is nearest to a number; 0 if `holds` becomes false.
 template <class T>
 [[nodiscard]] BAT_INLINE double steps_to(T number, double step, bool& holds) noexcept
 {
   const double quotient = static_cast<double>(number) / step;
-  holds = (quotient >= -kMostSteps<T>)&(quotient <= kMostSteps<T>); // not NaN
-  return ((holds ? quotient : 0.0) + kRounder) - kRounder;
+  holds = (quotient >= -kMaxSteps<T>)&(quotient <= kMaxSteps<T>); // not NaN
+  return ((holds ? quotient : 0.0) + kRoundingConstant) - kRoundingConstant;
 }
 
 /// The grid point so many steps from 0. Never -0, which has no place on the grid.

@@ -11,23 +11,23 @@ namespace bat::codec
 {
 namespace
 {
-constexpr unsigned kMostHeadBits = 14;
-constexpr std::uint64_t kHeadLength = (16 + 4) * kOneBit; // in a model, with its code
-constexpr std::uint64_t kSavedBits = 8;                   // by a head, of an escape, at the least
-constexpr std::size_t kManyKinds = 1024;                  // heads are not frequent
-constexpr int kTries = 4;
-constexpr unsigned kMostTailBits = 63;
+constexpr unsigned kMaxHeadBits = 14;
+constexpr std::uint64_t kHeadLength = (16 + 4) * kUnitsPerBit; // in a model, with its code
+constexpr std::uint64_t kSavedBits = 8;     // by a head, of an escape, at the least
+constexpr std::size_t kMaxHeadKinds = 1024; // heads are not frequent
+constexpr int kMaxTries = 4;
+constexpr unsigned kMaxTailBits = 63;
 }
 
 template <class U>
 void HeadDictionary::build(const std::vector<U>& words, unsigned word_bits, Share share)
 {
-  const auto [least, most] = std::minmax_element(words.begin(), words.end());
-  const U base = *least;
-  const U range = static_cast<U>(*most - base);
+  const auto [minimum, maximum] = std::minmax_element(words.begin(), words.end());
+  const U base = *minimum;
+  const U range = static_cast<U>(*maximum - base);
   this->base_ = base;
   const unsigned range_bits = bit_length(range);
-  unsigned tail_bits = range_bits - std::min(range_bits, kMostHeadBits);
+  unsigned tail_bits = range_bits - std::min(range_bits, kMaxHeadBits);
   this->histogram_.assign(static_cast<std::size_t>(range >> tail_bits) + 1, 0);
   for (const U word : words)
   {
@@ -35,13 +35,13 @@ void HeadDictionary::build(const std::vector<U>& words, unsigned word_bits, Shar
   }
   const std::size_t all_heads = this->histogram_.size();
   const unsigned first_tail_bits = tail_bits;
-  while (this->kinds() > kManyKinds)
+  while (this->kinds() > kMaxHeadKinds)
   {
     this->fold();
     ++tail_bits;
   }
   this->length_ = std::numeric_limits<std::uint64_t>::max();
-  for (int tries = kTries; tries != 0; --tries)
+  for (int tries = kMaxTries; tries != 0; --tries)
   {
     const std::uint64_t length = this->try_heads(words.size(), tail_bits, word_bits, share);
     if (length < this->length_)
@@ -58,9 +58,9 @@ void HeadDictionary::build(const std::vector<U>& words, unsigned word_bits, Shar
         this->head_counts_.push_back(head->count());
         this->escaped_ -= head->count();
       }
-      tries = kTries;
+      tries = kMaxTries;
     }
-    if (tail_bits == std::min(range_bits, kMostTailBits))
+    if (tail_bits == std::min(range_bits, kMaxTailBits))
     {
       break;
     }
@@ -103,11 +103,11 @@ std::uint64_t HeadDictionary::try_heads(
       this->counts_.emplace_back(static_cast<std::uint16_t>(head), this->histogram_[head]);
     }
   }
-  this->own_ = std::min(this->counts_.size(), kMostHeads);
+  this->own_ = std::min(this->counts_.size(), kMaxHeads);
   const auto end = this->counts_.begin() + static_cast<std::ptrdiff_t>(this->own_);
   std::partial_sort(this->counts_.begin(), end, this->counts_.end());
   while (this->own_ > 1 &&
-    this->counts_[this->own_ - 1].count() * share.among * kSavedBits * kOneBit < kHeadLength)
+    this->counts_[this->own_ - 1].count() * share.among * kSavedBits * kUnitsPerBit < kHeadLength)
   {
     --this->own_;
   }
@@ -117,9 +117,9 @@ std::uint64_t HeadDictionary::try_heads(
   {
     const std::uint32_t of_head = this->counts_[i].count();
     escaped -= of_head;
-    length += symbols_length(of_head, count) + tail_bits * of_head * kOneBit;
+    length += symbols_length(of_head, count) + tail_bits * of_head * kUnitsPerBit;
   }
-  return length + symbols_length(escaped, count) + word_bits * escaped * kOneBit;
+  return length + symbols_length(escaped, count) + word_bits * escaped * kUnitsPerBit;
 }
 
 template void HeadDictionary::build(const std::vector<std::uint32_t>&, unsigned, Share);

@@ -15,7 +15,7 @@ namespace bat::codec
 class HeadDictionary
 {
 public:
-  static constexpr std::size_t kMostHeads = kSymbols - 1;
+  static constexpr std::size_t kMaxHeads = kSymbols - 1;
 
   /// Of at least one word, without dropped bits. An escape has `word_bits` bits.
   template <class U>

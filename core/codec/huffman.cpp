@@ -25,9 +25,9 @@ LengthCounts count_lengths(const std::vector<std::uint64_t>& ascending)
     for (int child = 0; child != 2; ++child)
     {
       const bool is_leaf = leaf != symbols && (inner == next || weights[leaf] <= weights[inner]);
-      const std::size_t least = is_leaf ? leaf++ : inner++;
-      weights[next] += weights[least];
-      parents[least] = next;
+      const std::size_t minimum = is_leaf ? leaf++ : inner++;
+      weights[next] += weights[minimum];
+      parents[minimum] = next;
     }
   }
   std::vector<std::uint32_t> depths(weights.size());
@@ -46,27 +46,27 @@ void limit(LengthCounts& counts)
   std::uint64_t used = 0; // in units of the longest code
   for (std::size_t length = 1; length != counts.size(); ++length)
   {
-    if (length > kMostCodeBits)
+    if (length > kMaxCodeBits)
     {
-      counts[kMostCodeBits] += counts[length];
+      counts[kMaxCodeBits] += counts[length];
       counts[length] = 0;
     }
   }
-  for (std::size_t length = 1; length <= kMostCodeBits; ++length)
+  for (std::size_t length = 1; length <= kMaxCodeBits; ++length)
   {
-    used += std::uint64_t{ counts[length] } << (kMostCodeBits - length);
+    used += std::uint64_t{ counts[length] } << (kMaxCodeBits - length);
   }
   // One of the longest goes beside a shorter code, which becomes longer by a bit.
-  for (; used > std::uint64_t{ 1 } << kMostCodeBits; --used)
+  for (; used > std::uint64_t{ 1 } << kMaxCodeBits; --used)
   {
-    std::size_t length = kMostCodeBits - 1;
+    std::size_t length = kMaxCodeBits - 1;
     while (counts[length] == 0)
     {
       --length;
     }
     --counts[length];
     counts[length + 1] += 2;
-    --counts[kMostCodeBits];
+    --counts[kMaxCodeBits];
   }
 }
 }
@@ -91,7 +91,7 @@ std::vector<std::uint8_t> code_lengths(const std::vector<std::uint32_t>& counts)
   LengthCounts of_length = count_lengths(ascending);
   limit(of_length);
   std::size_t next = 0;
-  for (std::size_t length = kMostCodeBits; length != 0; --length)
+  for (std::size_t length = kMaxCodeBits; length != 0; --length)
   {
     for (std::uint32_t left = of_length[length]; left != 0; --left)
     {
@@ -110,20 +110,20 @@ bool is_complete(const std::vector<std::uint8_t>& lengths) noexcept
   std::uint64_t used = 0;
   for (const std::uint8_t length : lengths)
   {
-    if (length == 0 || length > kMostCodeBits)
+    if (length == 0 || length > kMaxCodeBits)
     {
       return false;
     }
-    used += std::uint64_t{ 1 } << (kMostCodeBits - length);
+    used += std::uint64_t{ 1 } << (kMaxCodeBits - length);
   }
-  return used == std::uint64_t{ 1 } << kMostCodeBits;
+  return used == std::uint64_t{ 1 } << kMaxCodeBits;
 }
 
-std::vector<Code> codes_of(const std::vector<std::uint8_t>& lengths)
+std::vector<Code> assign_codes(const std::vector<std::uint8_t>& lengths)
 {
   std::vector<Code> codes(lengths.size());
   unsigned next = 0; // with the first bit on top
-  for (unsigned length = 1; length <= kMostCodeBits; ++length)
+  for (unsigned length = 1; length <= kMaxCodeBits; ++length)
   {
     next <<= 1;
     for (std::size_t symbol = 0; symbol != lengths.size(); ++symbol)
@@ -146,7 +146,7 @@ std::vector<Code> codes_of(const std::vector<std::uint8_t>& lengths)
 CodeTable::CodeTable(const std::vector<std::uint8_t>& lengths)
   : entries_(std::size_t{ 1 } << *std::max_element(lengths.begin(), lengths.end()))
 {
-  const std::vector<Code> codes = codes_of(lengths);
+  const std::vector<Code> codes = assign_codes(lengths);
   for (std::size_t symbol = 0; symbol != codes.size(); ++symbol)
   {
     const auto entry = static_cast<std::uint16_t>(symbol | codes[symbol].length << 8);

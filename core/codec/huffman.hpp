@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Codes of up to kMostCodeBits bits for symbols, of which a frequent one has a short code. Codes
+// Codes of up to kMaxCodeBits bits for symbols, of which a frequent one has a short code. Codes
 // follow from their lengths alone (FORMAT.md section 18).
 #pragma once
 
@@ -25,7 +25,7 @@ struct Code
 [[nodiscard]] bool is_complete(const std::vector<std::uint8_t>& lengths) noexcept;
 
 /// Of lengths that are complete.
-[[nodiscard]] std::vector<Code> codes_of(const std::vector<std::uint8_t>& lengths);
+[[nodiscard]] std::vector<Code> assign_codes(const std::vector<std::uint8_t>& lengths);
 
 /// Which symbol begins with which bits.
 class CodeTable

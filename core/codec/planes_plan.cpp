@@ -11,7 +11,8 @@ namespace bat::codec
 {
 namespace
 {
-constexpr std::size_t kLooked = 1024; // values of a chunk in which repeats are looked for
+constexpr std::size_t kRepeatSampleValues =
+  1024; // values of a chunk in which repeats are looked for
 
 constexpr std::array<Filter, 5> kFilters = { { { Prediction::None, false },
   { Prediction::Difference, false }, { Prediction::None, true }, { Prediction::Difference, true },
@@ -29,7 +30,7 @@ bool repeats(std::vector<U>& words)
 template <class U>
 bool has_repeats(const ColumnShape& shape, const SampleChunk& chunk)
 {
-  const std::size_t count = std::min(chunk.count, kLooked);
+  const std::size_t count = std::min(chunk.count, kRepeatSampleValues);
   std::vector<U> words(count);
   std::vector<U> differences(count);
   for (std::size_t c = 0; c != shape.components; ++c)
@@ -73,10 +74,10 @@ PlanesPlan plan_planes(
   {
     return result;
   }
-  std::size_t least = 0;
+  std::size_t minimum = 0;
   for (const SampleChunk& chunk : chunks)
   {
-    least += chunk.count * shape.value_bytes();
+    minimum += chunk.count * shape.value_bytes();
   }
   std::vector<std::byte> planes;
   std::vector<std::byte> frame;
@@ -94,9 +95,9 @@ PlanesPlan plan_planes(
       bytes.push_back(shorter ? frame.size() : values_bytes);
     }
     const std::size_t total = std::accumulate(bytes.begin(), bytes.end(), std::size_t{ 0 });
-    if (total < least)
+    if (total < minimum)
     {
-      least = total;
+      minimum = total;
       result.filter = filter;
       result.bytes = std::move(bytes);
     }

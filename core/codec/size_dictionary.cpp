@@ -10,19 +10,19 @@ namespace bat::codec
 namespace
 {
 // Of a combination of lengths in a model, with its code.
-constexpr std::uint64_t kCodeLength = 4 * kOneBit;
+constexpr std::uint64_t kCodeLength = 4 * kUnitsPerBit;
 // What a symbol of its own saves a value, in bits, at the least.
 constexpr std::uint64_t kSavedBits = 2;
 
 // A symbol of which there is less than one among so many takes more room among the codes, which are
 // of a limited length, than it saves.
-constexpr std::uint64_t kRarest = std::uint64_t{ 4 } << kMostCodeBits;
+constexpr std::uint64_t kMaxRarity = std::uint64_t{ 4 } << kMaxCodeBits;
 
 // Beside an escape.
-constexpr std::size_t kMostEntries = kSymbols - 1;
+constexpr std::size_t kMaxEntries = kSymbols - 1;
 
 // Beyond all places, and three of them are in range of the type.
-constexpr std::uint32_t kFar = 1 << 20;
+constexpr std::uint32_t kUnreachablePlace = 1 << 20;
 
 // Shorter words than `floor` are not told apart.
 Lengths raised(Lengths lengths, std::size_t components, unsigned floor) noexcept
@@ -46,7 +46,7 @@ std::uint8_t entry_of(unsigned length, unsigned floor) noexcept
 }
 }
 
-void SizeDictionary::build(const std::array<std::vector<std::uint8_t>, kMostJoint>& lengths,
+void SizeDictionary::build(const std::array<std::vector<std::uint8_t>, kMaxJoint>& lengths,
   std::size_t components, Share share)
 {
   this->components_ = components;
@@ -70,31 +70,31 @@ void SizeDictionary::build(const std::array<std::vector<std::uint8_t>, kMostJoin
   this->length_ = best.length;
 }
 
-void SizeDictionary::count(const std::array<std::vector<std::uint8_t>, kMostJoint>& lengths)
+void SizeDictionary::count(const std::array<std::vector<std::uint8_t>, kMaxJoint>& lengths)
 {
   std::uint32_t places = 1;
-  this->least_ = {};
+  this->min_ = {};
   this->kinds_ = { 1, 1, 1 };
   this->places_.assign(this->total_, 0);
-  for (std::size_t c = 0; c != kMostJoint; ++c)
+  for (std::size_t c = 0; c != kMaxJoint; ++c)
   {
     this->offsets_[c].fill(0);
     if (c < this->components_)
     {
       const std::vector<std::uint8_t>& of_component = lengths[c];
-      const auto [least, most] = std::minmax_element(of_component.begin(), of_component.end());
+      const auto [minimum, maximum] = std::minmax_element(of_component.begin(), of_component.end());
       for (std::uint32_t length = 0; length != this->offsets_[c].size(); ++length)
       {
         // Raising leads out of what occurs where it raises all lengths of a component.
-        const std::uint32_t inside = std::clamp<std::uint32_t>(length, *least, *most);
-        this->offsets_[c][length] = (inside - *least) * places;
+        const std::uint32_t inside = std::clamp<std::uint32_t>(length, *minimum, *maximum);
+        this->offsets_[c][length] = (inside - *minimum) * places;
       }
       for (std::size_t i = 0; i != this->total_; ++i)
       {
-        this->places_[i] += (std::uint32_t{ of_component[i] } - *least) * places;
+        this->places_[i] += (std::uint32_t{ of_component[i] } - *minimum) * places;
       }
-      this->least_[c] = *least;
-      this->kinds_[c] = std::uint32_t{ *most } - *least + 1;
+      this->min_[c] = *minimum;
+      this->kinds_[c] = std::uint32_t{ *maximum } - *minimum + 1;
       places *= this->kinds_[c];
     }
   }
@@ -116,8 +116,8 @@ void SizeDictionary::count(const std::array<std::vector<std::uint8_t>, kMostJoin
 
 Lengths SizeDictionary::lengths_at(std::uint32_t place) const noexcept
 {
-  Lengths result = this->least_;
-  for (std::size_t c = 0; c != kMostJoint; ++c)
+  Lengths result = this->min_;
+  for (std::size_t c = 0; c != kMaxJoint; ++c)
   {
     result[c] = static_cast<std::uint8_t>(result[c] + place % this->kinds_[c]);
     place /= this->kinds_[c];
@@ -144,17 +144,18 @@ SizeDictionary::Plan SizeDictionary::plan(unsigned floor, Share share)
     std::uint32_t& count = this->counts_[this->place_of(combination.lengths)];
     combination.count = count;
     count = 0;
-    result.most = std::max(result.most, largest(combination.lengths));
+    result.maximum = std::max(result.maximum, largest(combination.lengths));
   }
   std::sort(own.begin(), own.end(),
     [](const Combination& a, const Combination& b)
     { return a.count != b.count ? a.count > b.count : a.lengths < b.lengths; });
   // What has no entry of its own shares one that is long enough for all its components.
-  const std::uint64_t entry_length = 8 * this->components_ * kOneBit + kCodeLength;
-  std::size_t left = std::min(own.size(), kMostEntries - (result.most - floor + 1));
+  const std::uint64_t entry_length = 8 * this->components_ * kUnitsPerBit + kCodeLength;
+  std::size_t left = std::min(own.size(), kMaxEntries - (result.maximum - floor + 1));
   while (left != 0 &&
-    (own[left - 1].count * share.among * kSavedBits * this->components_ * kOneBit < entry_length ||
-      own[left - 1].count * kRarest < this->total_))
+    (own[left - 1].count * share.among * kSavedBits * this->components_ * kUnitsPerBit <
+        entry_length ||
+      own[left - 1].count * kMaxRarity < this->total_))
   {
     --left;
   }
@@ -163,7 +164,7 @@ SizeDictionary::Plan SizeDictionary::plan(unsigned floor, Share share)
     result.shared[largest(own[i].lengths)] += own[i].count;
   }
   own.resize(left);
-  const std::size_t entries = own.size() + result.most - floor + 1;
+  const std::size_t entries = own.size() + result.maximum - floor + 1;
   result.length = entries * entry_length / share.among;
   for (const Combination& combination : own)
   {
@@ -173,12 +174,12 @@ SizeDictionary::Plan SizeDictionary::plan(unsigned floor, Share share)
       bits += entry_of(combination.lengths[c], floor) & kEntryBits;
     }
     result.length +=
-      symbols_length(combination.count, this->total_) + bits * combination.count * kOneBit;
+      symbols_length(combination.count, this->total_) + bits * combination.count * kUnitsPerBit;
   }
   for (std::size_t length = 0; length != result.shared.size(); ++length)
   {
     result.length += symbols_length(result.shared[length], this->total_) +
-      length * this->components_ * result.shared[length] * kOneBit;
+      length * this->components_ * result.shared[length] * kUnitsPerBit;
   }
   return result;
 }
@@ -193,9 +194,9 @@ unsigned SizeDictionary::quantile(std::size_t part) const noexcept
       counts[combination.lengths[c]] += combination.count;
     }
   }
-  const std::uint64_t wanted = this->total_ * this->components_ / part;
+  const std::uint64_t requested = this->total_ * this->components_ / part;
   unsigned length = 0;
-  for (std::uint64_t below = counts[0]; below <= wanted && length != 64; ++length)
+  for (std::uint64_t below = counts[0]; below <= requested && length != 64; ++length)
   {
     below += counts[length + 1];
   }
@@ -233,9 +234,9 @@ void SizeDictionary::number(const Plan& plan)
   }
   // Every combination of lengths up to the largest has an entry, whether it was counted or not.
   std::array<std::uint8_t, 65> shared{};
-  for (unsigned length = plan.most + 1; length-- != plan.floor;)
+  for (unsigned length = plan.maximum + 1; length-- != plan.floor;)
   {
-    if (plan.shared[length] != 0 || (length == plan.most && !have_own))
+    if (plan.shared[length] != 0 || (length == plan.maximum && !have_own))
     {
       shared[length] = static_cast<std::uint8_t>(this->entries_.size());
       Lengths entry{};
@@ -243,7 +244,7 @@ void SizeDictionary::number(const Plan& plan)
       this->entries_.push_back(entry);
       this->entry_counts_.push_back(plan.shared[length]);
     }
-    else if (length != plan.most)
+    else if (length != plan.maximum)
     {
       shared[length] = shared[length + 1];
     }
@@ -260,12 +261,12 @@ void SizeDictionary::number(const Plan& plan)
   // Longer words than those that were counted are escapes; shorter ones are where they may be.
   for (std::size_t c = 0; c != this->components_; ++c)
   {
-    const unsigned most = this->least_[c] + this->kinds_[c] - 1;
+    const unsigned maximum = this->min_[c] + this->kinds_[c] - 1;
     for (unsigned length = 0; length != this->offsets_[c].size(); ++length)
     {
       const bool has_place =
-        length <= most && (length >= this->least_[c] || this->least_[c] <= plan.floor);
-      this->offsets_[c][length] = has_place ? this->offsets_[c][length] : kFar;
+        length <= maximum && (length >= this->min_[c] || this->min_[c] <= plan.floor);
+      this->offsets_[c][length] = has_place ? this->offsets_[c][length] : kUnreachablePlace;
     }
   }
 }

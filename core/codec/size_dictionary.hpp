@@ -11,8 +11,8 @@
 
 namespace bat::codec
 {
-/// Lengths in bits of the words of up to kMostJoint components of a value, 0 to 64.
-using Lengths = std::array<std::uint8_t, kMostJoint>;
+/// Lengths in bits of the words of up to kMaxJoint components of a value, 0 to 64.
+using Lengths = std::array<std::uint8_t, kMaxJoint>;
 
 /// Of all values of a column, `among` for each that was counted: a dictionary is worth its bytes
 /// if it makes all of them shorter.
@@ -27,7 +27,7 @@ class SizeDictionary
 {
 public:
   /// lengths[c][i] is that of component c of value i. At least one value.
-  void build(const std::array<std::vector<std::uint8_t>, kMostJoint>& lengths,
+  void build(const std::array<std::vector<std::uint8_t>, kMaxJoint>& lengths,
     std::size_t components, Share share);
 
   [[nodiscard]] std::size_t size() const noexcept { return this->entries_.size(); }
@@ -44,7 +44,7 @@ public:
   /// Symbols by lengths. Borrows the dictionary's memory.
   struct Lookup
   {
-    std::array<const std::uint32_t*, kMostJoint> offsets; ///< by the length of each component
+    std::array<const std::uint32_t*, kMaxJoint> offsets; ///< by the length of each component
     const std::uint8_t* symbols;
     std::size_t places;
 
@@ -73,7 +73,7 @@ private:
   {
     std::uint64_t length = 0;
     unsigned floor = 0;
-    unsigned most = 0;
+    unsigned maximum = 0;
     std::vector<Combination> own;           ///< with an entry of their own
     std::array<std::uint32_t, 65> shared{}; ///< how many have no entry, by their largest length
   };
@@ -84,20 +84,20 @@ private:
       this->offsets_[2][lengths[2]];
   }
   [[nodiscard]] Lengths lengths_at(std::uint32_t place) const noexcept;
-  void count(const std::array<std::vector<std::uint8_t>, kMostJoint>& lengths);
+  void count(const std::array<std::vector<std::uint8_t>, kMaxJoint>& lengths);
   [[nodiscard]] Plan plan(unsigned floor, Share share);
   void number(const Plan& plan);
   [[nodiscard]] unsigned quantile(std::size_t part) const noexcept;
 
   std::size_t components_ = 0;
   std::size_t total_ = 0;
-  std::array<std::array<std::uint32_t, 65>, kMostJoint> offsets_{};
-  Lengths least_{};                               ///< of each component
-  std::array<std::uint32_t, kMostJoint> kinds_{}; ///< lengths of each component
-  std::vector<std::uint32_t> places_;             ///< place_of() of each value
-  std::vector<std::uint32_t> counts_;             ///< at place_of()
-  std::vector<std::uint8_t> symbols_;             ///< at place_of(), and behind them the escape
-  std::vector<Combination> combinations_;         ///< that occur
+  std::array<std::array<std::uint32_t, 65>, kMaxJoint> offsets_{};
+  Lengths min_{};                                ///< of each component
+  std::array<std::uint32_t, kMaxJoint> kinds_{}; ///< lengths of each component
+  std::vector<std::uint32_t> places_;            ///< place_of() of each value
+  std::vector<std::uint32_t> counts_;            ///< at place_of()
+  std::vector<std::uint8_t> symbols_;            ///< at place_of(), and behind them the escape
+  std::vector<Combination> combinations_;        ///< that occur
   std::vector<Lengths> entries_;
   std::vector<std::uint32_t> entry_counts_;
   std::uint64_t length_ = 0;

@@ -18,15 +18,15 @@ namespace bat::codec
 namespace
 {
 constexpr std::size_t kBatch = kBlockValues; // values between two looks at the end of the bits
-constexpr std::size_t kMostTotal = 64 * kMostJoint; // bits behind a symbol
+constexpr std::size_t kMaxSymbolBits = 64 * kMaxJoint; // bits behind a symbol
 
-/// loop(position, first, end) reads values [first, end) of which none has more than `most_bits`.
+/// loop(position, first, end) reads values [first, end) of which none has more than `max_bits`.
 /// Reads nothing beyond the bits, which it must use up to the last byte.
 template <class Loop>
 void in_batches(const std::byte* bits, std::size_t bits_bytes, std::size_t count,
-  std::size_t most_bits, const Loop& loop)
+  std::size_t max_bits, const Loop& loop)
 {
-  const std::size_t batch_bytes = (kBatch * most_bits + 7) / 8 + kBitSlack;
+  const std::size_t batch_bytes = (kBatch * max_bits + 7) / 8 + kBitSlack;
   BitPosition from{ bits, 0 };
   std::size_t i = 0;
   // Several batches at once, as long as the end is far.
@@ -46,7 +46,7 @@ void in_batches(const std::byte* bits, std::size_t bits_bytes, std::size_t count
   std::size_t left = bits_bytes - used;
   if (i != count) // with 0 behind the end
   {
-    std::array<std::byte, 2 * (kBatch * kMostTotal / 8 + 2 * kBitSlack)> rest{};
+    std::array<std::byte, 2 * (kBatch * kMaxSymbolBits / 8 + 2 * kBitSlack)> rest{};
     std::copy_n(bits + used, left, rest.data());
     from = { rest.data(), from.position & 7 };
     for (; i != count;)
@@ -72,7 +72,7 @@ void in_batches(const std::byte* bits, std::size_t bits_bytes, std::size_t count
   }
 }
 
-constexpr std::size_t kUnpacked = 4 * kBlockValues; // values between two loops, in cache
+constexpr std::size_t kValuesPerUnpack = 4 * kBlockValues; // values between two loops, in cache
 
 /// Symbols and bits of a stream.
 struct Packed
@@ -96,11 +96,11 @@ struct Loop
   // From a multiple of kBlockValues on.
   BAT_INLINE void run(BitPosition& from, std::size_t first, std::size_t end) const noexcept
   {
-    std::array<U, kUnpacked * components + 1> words; // PackedSink reads one more
+    std::array<U, kValuesPerUnpack * components + 1> words; // PackedSink reads one more
     words.back() = 0;
     while (first != end)
     {
-      const std::size_t count = end - first < kUnpacked ? end - first : kUnpacked;
+      const std::size_t count = end - first < kValuesPerUnpack ? end - first : kValuesPerUnpack;
       for (std::size_t i = 0; i < count; i += kBlockValues)
       {
         const std::size_t in_block = count - i < kBlockValues ? count - i : kBlockValues;
@@ -159,7 +159,7 @@ void run(const StreamModel& model, const Packed& packed, const std::byte* escape
 {
   const auto& meanings = std::get<StreamModel::Meanings<U, components>>(model.meanings);
   const auto with = [&](auto loop)
-  { in_batches(packed.bits, packed.bits_bytes, packed.count, model.most_bits, loop); };
+  { in_batches(packed.bits, packed.bits_bytes, packed.count, model.max_bits, loop); };
   switch (model.loads)
   {
     case Loads::One:
@@ -220,12 +220,12 @@ std::size_t count_escapes(const std::uint8_t* symbols, const std::uint8_t* class
     const unsigned escape = escapes[classes[first / kBlockValues]];
     if (escape != StreamModel::kNoEscape)
     {
-      const auto wanted = static_cast<std::uint8_t>(escape);
+      const auto requested = static_cast<std::uint8_t>(escape);
       const std::size_t end = std::min(kBlockValues, count - first);
       std::uint8_t in_block = 0;
       for (std::size_t i = 0; i != end; ++i)
       {
-        in_block = static_cast<std::uint8_t>(in_block + (symbols[first + i] == wanted ? 1 : 0));
+        in_block = static_cast<std::uint8_t>(in_block + (symbols[first + i] == requested ? 1 : 0));
       }
       found += in_block;
     }

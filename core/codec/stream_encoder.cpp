@@ -17,8 +17,8 @@ namespace
 template <class U>
 struct Words
 {
-  std::array<const U*, kMostJoint> words{};
-  std::array<const std::uint8_t*, kMostJoint> lengths{};
+  std::array<const U*, kMaxJoint> words{};
+  std::array<const std::uint8_t*, kMaxJoint> lengths{};
   std::size_t count = 0;
   bool floating = false;
 };
@@ -61,7 +61,7 @@ BAT_INLINE void put_differences(
     std::uint64_t sum = 0;
     for (std::size_t c = 0; c != components; ++c)
     {
-      sum += sum_of(from.lengths[c] + first, count);
+      sum += compute_sum(from.lengths[c] + first, count);
     }
     return sum;
   };
@@ -126,7 +126,7 @@ BAT_INLINE void put_heads(
   const U* const words = from.words[0];
   const unsigned dropped = plan.dropped[0];
   const auto measure = [&](std::size_t first, std::size_t count)
-  { return sum_of_heads(words + first, count, from.floating, plan.measure_shift); };
+  { return sum_heads(words + first, count, from.floating, plan.measure_shift); };
   const auto put = [&](const ClassPlan& own, std::size_t first, std::size_t end, BitWriter& lane)
   {
     const HeadDictionary& heads = own.heads;
@@ -160,7 +160,7 @@ BAT_INLINE void put_stream(
     put_heads<U>(plan, from, room);
     return;
   }
-  const bool in_one = plan.most_bits <= BitWriter::kMost;
+  const bool in_one = plan.max_bits <= BitWriter::kMaxPutBits;
   const std::size_t components = plan.components.size();
   if (components == 1)
   {
@@ -296,7 +296,7 @@ void StreamEncoder<U>::append_heads(
 template <class U>
 typename StreamEncoder<U>::Room StreamEncoder<U>::make_room(std::size_t components)
 {
-  const std::size_t symbols = this->count_ * kMostCodeBits / 8 + kLanes + kBitSlack;
+  const std::size_t symbols = this->count_ * kMaxCodeBits / 8 + kLanes + kBitSlack;
   const std::size_t bits = components * this->count_ * sizeof(U) + kBitSlack;
   this->symbols_.resize(std::max(this->symbols_.size(), symbols));
   this->bits_.resize(std::max(this->bits_.size(), bits));

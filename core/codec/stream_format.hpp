@@ -20,11 +20,11 @@ enum class Method : std::uint8_t
 enum class StreamKind : std::uint8_t
 {
   Words = 0,       ///< as they are
-  Differences = 1, ///< of up to kMostJoint components, whose sizes are one symbol
+  Differences = 1, ///< of up to kMaxJoint components, whose sizes are one symbol
   Heads = 2        ///< the upper bits are a symbol
 };
 
-inline constexpr std::size_t kMostJoint = 3;
+inline constexpr std::size_t kMaxJoint = 3;
 inline constexpr std::size_t kSymbols = 256;
 
 /// An entry of a dictionary of sizes: bits behind the symbol, and whether 2^bits is to be added.
@@ -33,12 +33,12 @@ inline constexpr std::uint8_t kEntryAdds = 0x80;
 
 /// Symbols of so many values are of one class, each of which has a dictionary and code of its own.
 inline constexpr std::size_t kBlockValues = 64;
-inline constexpr std::size_t kMostClasses = 8;
+inline constexpr std::size_t kMaxClasses = 8;
 
 /// Codes of symbols are read from so many places at once.
 inline constexpr std::size_t kLanes = 4;
 /// Of a code.
-inline constexpr unsigned kMostCodeBits = 11;
+inline constexpr unsigned kMaxCodeBits = 11;
 
 /// Blocks of a lane; the last one may have fewer.
 [[nodiscard]] inline constexpr std::size_t blocks_in_lane(std::size_t blocks) noexcept

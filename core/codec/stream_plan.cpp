@@ -54,7 +54,7 @@ std::uint64_t whole(std::uint64_t measure, std::size_t count) noexcept
 
 // Classes of as many blocks each; more than one only if the measures differ. With `equal`, one
 // more class is before them, of blocks whose measure is 0.
-std::vector<std::uint64_t> limits_of(
+std::vector<std::uint64_t> compute_limits(
   std::vector<std::uint64_t> measures, std::size_t classes, bool equal)
 {
   std::vector<std::uint64_t> limits;
@@ -91,9 +91,9 @@ public:
     }
     this->counted_ = counted;
     this->share_.among = std::max<std::uint64_t>(1, count / counted);
-    this->most_classes_ = static_cast<std::size_t>(std::min<std::uint64_t>(
-      { kMostClasses, count / kValuesOfClass, this->blocks_.size() / kBlocksOfClass }));
-    this->most_classes_ = std::max<std::size_t>(1, this->most_classes_);
+    this->max_classes_ = static_cast<std::size_t>(std::min<std::uint64_t>(
+      { kMaxClasses, count / kValuesOfClass, this->blocks_.size() / kBlocksOfClass }));
+    this->max_classes_ = std::max<std::size_t>(1, this->max_classes_);
   }
 
   StreamPlans plan()
@@ -113,7 +113,7 @@ public:
       {
         this->add(std::move(best), result);
       }
-      if (joint.size() == kMostJoint || (is_last && !joint.empty()))
+      if (joint.size() == kMaxJoint || (is_last && !joint.empty()))
       {
         this->add(this->best_differences(joint), result);
         joint.clear();
@@ -156,7 +156,7 @@ private:
     Measured heads = this->best_heads(component);
     Measured words;
     words.plan.components = { component };
-    words.length = kBits<U> * this->counted_ * kOneBit;
+    words.length = kBits<U> * this->counted_ * kUnitsPerBit;
     // Less gain is not worth the time to read it.
     if (std::min(differences.length, heads.length) > words.length - words.length / 64)
     {
@@ -174,18 +174,18 @@ private:
       const Block& block = this->blocks_[b];
       for (const std::size_t c : components)
       {
-        measures[b] += sum_of(this->lengths_[c].data() + block.first, block.count);
+        measures[b] += compute_sum(this->lengths_[c].data() + block.first, block.count);
       }
       measures[b] = whole(measures[b], block.count);
       equal += measures[b] == 0 ? 1 : 0;
     }
     const bool has_equal = equal * kEqualBlocks > measures.size() && equal != measures.size();
     Measured best = this->differences(components, measures, {});
-    if (this->most_classes_ > 1 || has_equal)
+    if (this->max_classes_ > 1 || has_equal)
     {
       const std::size_t classes =
-        this->most_classes_ - (has_equal && this->most_classes_ > 1 ? 1 : 0);
-      const std::vector<std::uint64_t> limits = limits_of(measures, classes, has_equal);
+        this->max_classes_ - (has_equal && this->max_classes_ > 1 ? 1 : 0);
+      const std::vector<std::uint64_t> limits = compute_limits(measures, classes, has_equal);
       if (!limits.empty())
       {
         if (Measured other = this->differences(components, measures, limits);
@@ -211,10 +211,10 @@ private:
     {
       plan.dropped[j] = this->kind_.dropped[components[j]];
     }
-    result.length = class_bits(plan.classes.size()) * measures.size() * kOneBit;
+    result.length = class_bits(plan.classes.size()) * measures.size() * kUnitsPerBit;
     for (std::size_t own = 0; own != plan.classes.size(); ++own)
     {
-      std::array<std::vector<std::uint8_t>, kMostJoint> lengths;
+      std::array<std::vector<std::uint8_t>, kMaxJoint> lengths;
       for (std::size_t b = 0; b != measures.size(); ++b)
       {
         if (plan.class_of(measures[b]) == own)
@@ -237,22 +237,23 @@ private:
   Measured best_heads(std::size_t component)
   {
     const std::vector<U>& words = this->sample_.words[component];
-    const auto [least, most] = std::minmax_element(
+    const auto [minimum, maximum] = std::minmax_element(
       words.begin(), words.end(), [&](U a, U b) { return this->ordered(a) < this->ordered(b); });
-    const unsigned range = bit_length(static_cast<U>(this->ordered(*most) - this->ordered(*least)));
-    constexpr unsigned kMeasured = 16; // bits
-    const unsigned shift = range > kMeasured ? range - kMeasured : 0;
+    const unsigned range =
+      bit_length(static_cast<U>(this->ordered(*maximum) - this->ordered(*minimum)));
+    constexpr unsigned kMaxMeasuredBits = 16; // bits
+    const unsigned shift = range > kMaxMeasuredBits ? range - kMaxMeasuredBits : 0;
     Measured best = this->heads(component, {}, {}, shift);
-    if (this->most_classes_ > 1)
+    if (this->max_classes_ > 1)
     {
       std::vector<std::uint64_t> measures;
       for (const Block& block : this->blocks_)
       {
         measures.push_back(
-          whole(sum_of_heads(words.data() + block.first, block.count, this->kind_.floating, shift),
+          whole(sum_heads(words.data() + block.first, block.count, this->kind_.floating, shift),
             block.count));
       }
-      const std::vector<std::uint64_t> limits = limits_of(measures, this->most_classes_, false);
+      const std::vector<std::uint64_t> limits = compute_limits(measures, this->max_classes_, false);
       if (Measured other = this->heads(component, measures, limits, shift);
           other.length < best.length)
       {
@@ -273,7 +274,7 @@ private:
     plan.limits = limits;
     plan.measure_shift = shift;
     plan.classes.resize(limits.size() + 1);
-    result.length = class_bits(plan.classes.size()) * measures.size() * kOneBit;
+    result.length = class_bits(plan.classes.size()) * measures.size() * kUnitsPerBit;
     const std::vector<U>& all = this->sample_.words[component];
     for (std::size_t own = 0; own != plan.classes.size(); ++own)
     {
@@ -317,7 +318,7 @@ private:
     to.length += measured.length;
     if (plan.kind != StreamKind::Words)
     {
-      for (std::size_t j = 0; j < plan.components.size() && j < kMostJoint; ++j)
+      for (std::size_t j = 0; j < plan.components.size() && j < kMaxJoint; ++j)
       {
         append_number(to.model, static_cast<std::uint8_t>(plan.dropped[j]));
       }
@@ -349,7 +350,7 @@ private:
     }
     if (has_heads)
     {
-      plan.most_bits = std::max<std::size_t>(plan.most_bits, of_class.heads.tail_bits());
+      plan.max_bits = std::max<std::size_t>(plan.max_bits, of_class.heads.tail_bits());
       append_number(model, static_cast<std::uint8_t>(of_class.heads.tail_bits()));
       append_number(model, of_class.heads.base());
       for (const std::uint16_t head : of_class.heads.heads())
@@ -368,7 +369,7 @@ private:
         of_class.entries[symbol].mask[j] = low_bits(entry & kEntryBits);
         total += entry & kEntryBits;
       }
-      plan.most_bits = std::max(plan.most_bits, total);
+      plan.max_bits = std::max(plan.max_bits, total);
     }
     const std::vector<std::uint8_t> lengths = code_lengths(counts);
     for (std::size_t symbol = 0; symbol < lengths.size(); symbol += 2)
@@ -376,7 +377,7 @@ private:
       const unsigned next = symbol + 1 < lengths.size() ? lengths[symbol + 1] : 0u;
       append_number(model, static_cast<std::uint8_t>(lengths[symbol] | next << 4));
     }
-    const std::vector<Code> codes = codes_of(lengths);
+    const std::vector<Code> codes = assign_codes(lengths);
     std::copy(codes.begin(), codes.end(), of_class.codes.begin());
   }
 
@@ -385,7 +386,7 @@ private:
   std::vector<Block> blocks_;
   std::uint64_t counted_ = 0;
   Share share_;
-  std::size_t most_classes_ = 1;
+  std::size_t max_classes_ = 1;
   std::vector<std::vector<std::uint8_t>> lengths_; ///< of each component
 };
 }

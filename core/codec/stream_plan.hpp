@@ -25,8 +25,8 @@ struct WordSample
 /// What a symbol of differences stands for.
 struct EntryBits
 {
-  std::array<std::uint64_t, kMostJoint> mask{};
-  std::array<std::uint8_t, kMostJoint> bits{};
+  std::array<std::uint64_t, kMaxJoint> mask{};
+  std::array<std::uint8_t, kMaxJoint> bits{};
 };
 
 struct ClassPlan
@@ -42,11 +42,11 @@ struct StreamPlan
 {
   StreamKind kind = StreamKind::Words;
   std::vector<std::size_t> components;
-  std::array<unsigned, kMostJoint> dropped{};
+  std::array<unsigned, kMaxJoint> dropped{};
   std::vector<ClassPlan> classes;
   std::vector<std::uint64_t> limits; ///< a block is of as many classes on as are not above it
   unsigned measure_shift = 0;        ///< of a stream of heads
-  std::size_t most_bits = 0;         ///< of a value that is no escape
+  std::size_t max_bits = 0;          ///< of a value that is no escape
 
   [[nodiscard]] std::size_t class_of(std::uint64_t measure) const noexcept
   {

@@ -13,11 +13,11 @@ namespace bat::codec
 {
 namespace
 {
-constexpr std::size_t kInOneLoad = 4; // symbols: 4 * 11 of at least 57 bits
-static_assert(kInOneLoad * kMostCodeBits <= 57 && kBlockValues % kInOneLoad == 0);
+constexpr std::size_t kSymbolsPerLoad = 4; // symbols: 4 * 11 of at least 57 bits
+static_assert(kSymbolsPerLoad * kMaxCodeBits <= 57 && kBlockValues % kSymbolsPerLoad == 0);
 
 // More than the codes of a block and a load are.
-constexpr std::size_t kSlack = kBlockValues * kMostCodeBits / 8 + 16;
+constexpr std::size_t kSlackBytes = kBlockValues * kMaxCodeBits / 8 + 16;
 
 /// Where a lane stands.
 struct LanePosition
@@ -59,12 +59,12 @@ BAT_INLINE void whole_blocks(
   LanePosition b = lanes[1];
   LanePosition c = lanes[2];
   LanePosition d = lanes[3];
-  for (std::size_t i = 0; i != kBlockValues; i += kInOneLoad)
+  for (std::size_t i = 0; i != kBlockValues; i += kSymbolsPerLoad)
   {
-    take_symbols(a, blocks[0], kInOneLoad, blocks[0].to + i);
-    take_symbols(b, blocks[1], kInOneLoad, blocks[1].to + i);
-    take_symbols(c, blocks[2], kInOneLoad, blocks[2].to + i);
-    take_symbols(d, blocks[3], kInOneLoad, blocks[3].to + i);
+    take_symbols(a, blocks[0], kSymbolsPerLoad, blocks[0].to + i);
+    take_symbols(b, blocks[1], kSymbolsPerLoad, blocks[1].to + i);
+    take_symbols(c, blocks[2], kSymbolsPerLoad, blocks[2].to + i);
+    take_symbols(d, blocks[3], kSymbolsPerLoad, blocks[3].to + i);
   }
   lanes = { a, b, c, d };
 }
@@ -106,9 +106,10 @@ const std::uint8_t* SymbolDecoder::decode(const std::array<Lane, kLanes>& lanes,
     std::fill_n(this->symbols_.begin(), count, static_cast<std::uint8_t>(codes[0].entries()[0]));
     return this->symbols_.data();
   }
-  this->lanes_.resize(std::max(this->lanes_.size(), bytes + kSlack));
+  this->lanes_.resize(std::max(this->lanes_.size(), bytes + kSlackBytes));
   std::copy_n(lanes[0].bytes, bytes, this->lanes_.begin());
-  std::fill_n(this->lanes_.begin() + static_cast<std::ptrdiff_t>(bytes), kSlack, std::byte{ 0 });
+  std::fill_n(
+    this->lanes_.begin() + static_cast<std::ptrdiff_t>(bytes), kSlackBytes, std::byte{ 0 });
 
   const std::size_t blocks = (count + kBlockValues - 1) / kBlockValues;
   const std::size_t in_lane = blocks_in_lane(blocks);
@@ -150,10 +151,10 @@ const std::uint8_t* SymbolDecoder::decode(const std::array<Lane, kLanes>& lanes,
         const std::size_t block = i + lane * in_lane;
         const BlockOfLane of_lane = block_of(block);
         const std::size_t end = std::min(kBlockValues, count - block * kBlockValues);
-        for (std::size_t first = 0; first < end; first += kInOneLoad)
+        for (std::size_t first = 0; first < end; first += kSymbolsPerLoad)
         {
           take_symbols(
-            positions[lane], of_lane, std::min(kInOneLoad, end - first), of_lane.to + first);
+            positions[lane], of_lane, std::min(kSymbolsPerLoad, end - first), of_lane.to + first);
         }
       }
     }

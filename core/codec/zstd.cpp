@@ -51,8 +51,8 @@ ZstdCompressor::ZstdCompressor()
   }
 }
 
-bool ZstdCompressor::append(Content content, const void* from, std::size_t bytes, std::size_t most,
-  std::vector<std::byte>& to)
+bool ZstdCompressor::append(Content content, const void* from, std::size_t bytes,
+  std::size_t maximum, std::vector<std::byte>& to)
 {
   set_up(this->context_.get(), content);
   const std::size_t before = to.size();
@@ -64,7 +64,7 @@ bool ZstdCompressor::append(Content content, const void* from, std::size_t bytes
   {
     throw std::bad_alloc();
   }
-  const bool kept = !ZSTD_isError(result) && result < most;
+  const bool kept = !ZSTD_isError(result) && result < maximum;
   to.resize(kept ? before + result : before);
   return kept;
 }

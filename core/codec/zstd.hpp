@@ -23,9 +23,9 @@ class ZstdCompressor
 public:
   ZstdCompressor();
   /// Appends a frame of `bytes` bytes to `to`. Returns false, and leaves `to`, if that would take
-  /// `most` bytes or more.
-  [[nodiscard]] bool append(Content content, const void* from, std::size_t bytes, std::size_t most,
-    std::vector<std::byte>& to);
+  /// `maximum` bytes or more.
+  [[nodiscard]] bool append(Content content, const void* from, std::size_t bytes,
+    std::size_t maximum, std::vector<std::byte>& to);
 
 private:
   struct Free

@@ -16,14 +16,14 @@ namespace bat
 template <class F>
 decltype(auto) in_arena(int threads, F&& f)
 {
-  int most = tbb::task_arena::automatic;
+  int maximum = tbb::task_arena::automatic;
   if (threads > 0)
   {
     const std::size_t there_are =
       tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
-    most = static_cast<int>(std::min(static_cast<std::size_t>(threads), there_are));
+    maximum = static_cast<int>(std::min(static_cast<std::size_t>(threads), there_are));
   }
-  tbb::task_arena arena(most);
+  tbb::task_arena arena(maximum);
   return arena.execute(std::forward<F>(f));
 }
 }

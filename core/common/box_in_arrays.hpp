@@ -12,7 +12,7 @@
 namespace bat
 {
 /// "0 to 7, 0 to 7, 0 to 3"
-[[nodiscard]] std::string text_of(const LogicalBox& box);
+[[nodiscard]] std::string format_text(const LogicalBox& box);
 
 struct BoxInArrays
 {
@@ -34,5 +34,5 @@ struct BoxInArrays
 }
 
 /// Why arrays of `stored` cannot have the samples of `box`; empty if they can.
-[[nodiscard]] std::string problem_of_stored(const LogicalBox& stored, const LogicalBox& box);
+[[nodiscard]] std::string find_stored_problem(const LogicalBox& stored, const LogicalBox& box);
 }

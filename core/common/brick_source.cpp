@@ -7,15 +7,15 @@
 
 namespace bat
 {
-std::string fault_of(const BrickGrid& grid)
+std::string find_fault(const BrickGrid& grid)
 {
   for (std::size_t a = 0; a != 3; ++a)
   {
     const char axis = "xyz"[a];
-    if (grid.points[a] < 1 || grid.points[a] > BrickGrid::most_points)
+    if (grid.points[a] < 1 || grid.points[a] > BrickGrid::max_points)
     {
-      return fmt::format("points along {} are {}; allowed are 1 to {}", axis, grid.points[a],
-        BrickGrid::most_points);
+      return fmt::format(
+        "points along {} are {}; allowed are 1 to {}", axis, grid.points[a], BrickGrid::max_points);
     }
     if (!std::isfinite(grid.origin[a]))
     {
@@ -40,18 +40,18 @@ std::string fault_of(const BrickGrid& grid)
   {
     return fmt::format("components are {}; allowed are 2 and 3", grid.components);
   }
-  if (grid.edge < BrickGrid::least_edge || grid.edge > BrickGrid::most_edge)
+  if (grid.edge < BrickGrid::min_edge || grid.edge > BrickGrid::max_edge)
   {
-    return fmt::format("the brick edge is {}; allowed are {} to {}", grid.edge,
-      BrickGrid::least_edge, BrickGrid::most_edge);
+    return fmt::format("the brick edge is {}; allowed are {} to {}", grid.edge, BrickGrid::min_edge,
+      BrickGrid::max_edge);
   }
   // The product of two numbers of bricks fits; times the third may not.
   const auto rows =
     static_cast<std::uint64_t>(grid.bricks(0)) * static_cast<std::uint64_t>(grid.bricks(1));
-  if (rows > BrickGrid::most_bricks / static_cast<std::uint64_t>(grid.bricks(2)))
+  if (rows > BrickGrid::max_bricks / static_cast<std::uint64_t>(grid.bricks(2)))
   {
     return fmt::format("{} x {} x {} bricks; at most {} are allowed", grid.bricks(0),
-      grid.bricks(1), grid.bricks(2), BrickGrid::most_bricks);
+      grid.bricks(1), grid.bricks(2), BrickGrid::max_bricks);
   }
   return {};
 }

@@ -66,16 +66,16 @@ Error current_error() noexcept
 
 std::string Error::readable(const std::string& text)
 {
-  constexpr std::size_t kMost = 4000;
-  constexpr std::size_t kBegin = 2400;
-  constexpr std::size_t kEnd = 1500;
+  constexpr std::size_t kMaxMessageBytes = 4000;
+  constexpr std::size_t kHeadBytes = 2400;
+  constexpr std::size_t kTailBytes = 1500;
   const auto is_inside_character = [&](std::size_t at)
   { return (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80; };
   std::string cut = text;
-  if (text.size() > kMost)
+  if (text.size() > kMaxMessageBytes)
   {
-    std::size_t begin = kBegin;
-    std::size_t end = text.size() - kEnd;
+    std::size_t begin = kHeadBytes;
+    std::size_t end = text.size() - kTailBytes;
     for (int i = 0; i != 3 && is_inside_character(begin); ++i) // a character has 4 bytes at most
     {
       --begin;

@@ -109,12 +109,12 @@ int three_way(T a, T b) noexcept
 int compare_double_int(double d, __int128 i) noexcept
 {
   // All 64-bit integers lie strictly inside this range, in which conversion to __int128 is exact.
-  constexpr double kBeyond = 36893488147419103232.0; // 2^65
-  if (d >= kBeyond)
+  constexpr double kBeyondInt64 = 36893488147419103232.0; // 2^65
+  if (d >= kBeyondInt64)
   {
     return 1;
   }
-  if (d <= -kBeyond)
+  if (d <= -kBeyondInt64)
   {
     return -1;
   }
@@ -191,19 +191,19 @@ ClassRange<V> to_class(const Number& lower, const Number& upper) noexcept
   }
   else
   {
-    const Number least = std::numeric_limits<V>::min();
-    const Number most = std::numeric_limits<V>::max();
+    const Number minimum = std::numeric_limits<V>::min();
+    const Number maximum = std::numeric_limits<V>::max();
     ClassRange<V> range{ std::numeric_limits<V>::min(), std::numeric_limits<V>::max(), false };
-    if (compare(lower, most) > 0 || compare(upper, least) < 0)
+    if (compare(lower, maximum) > 0 || compare(upper, minimum) < 0)
     {
       range.empty = true;
       return range;
     }
-    if (compare(lower, least) > 0)
+    if (compare(lower, minimum) > 0)
     {
       range.lower = to_integer<V>(lower, [](double d) { return std::ceil(d); });
     }
-    if (compare(upper, most) < 0)
+    if (compare(upper, maximum) < 0)
     {
       range.upper = to_integer<V>(upper, [](double d) { return std::floor(d); });
     }

@@ -29,13 +29,13 @@ Instructions best() noexcept
 
 std::atomic<Instructions>& usable() noexcept
 {
-  static std::atomic<Instructions> most{ best() };
-  return most;
+  static std::atomic<Instructions> maximum{ best() };
+  return maximum;
 }
 
-bool has(Instructions wanted) noexcept
+bool has(Instructions requested) noexcept
 {
-  return usable().load(std::memory_order_relaxed) >= wanted;
+  return usable().load(std::memory_order_relaxed) >= requested;
 }
 }
 
@@ -49,8 +49,8 @@ bool has_avx512() noexcept
   return has(Instructions::Avx512);
 }
 
-void allow(Instructions most) noexcept
+void allow(Instructions maximum) noexcept
 {
-  usable() = std::min(most, best());
+  usable() = std::min(maximum, best());
 }
 }

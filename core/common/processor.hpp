@@ -17,5 +17,5 @@ enum class Instructions
 /// Whether loops for AVX-512 may be called.
 [[nodiscard]] bool has_avx512() noexcept;
 /// No others than these in the whole process, for comparisons with the portable loops.
-void allow(Instructions most) noexcept;
+void allow(Instructions maximum) noexcept;
 }

@@ -38,8 +38,8 @@ inline std::uint64_t ordered(std::uint32_t value)
 template <class V>
 void radix_sort(std::vector<V>& values)
 {
-  constexpr std::size_t kSmallSort = 2048;
-  if (values.size() <= kSmallSort)
+  constexpr std::size_t kMaxComparisonSort = 2048;
+  if (values.size() <= kMaxComparisonSort)
   {
     std::sort(values.begin(), values.end());
     return;

@@ -65,7 +65,7 @@ void add_without(const LogicalBox& box, const LogicalBox& other, std::vector<Log
 std::vector<std::vector<std::size_t>> earlier_neighbours(const std::vector<RankBox>& boxes)
 {
   std::size_t axis = 0;
-  std::size_t most = 0;
+  std::size_t maximum = 0;
   for (std::size_t a = 0; a != 3; ++a)
   {
     std::set<std::int64_t> begins;
@@ -73,8 +73,8 @@ std::vector<std::vector<std::size_t>> earlier_neighbours(const std::vector<RankB
     {
       begins.insert(box.box.lower[a]);
     }
-    axis = begins.size() > most ? a : axis;
-    most = std::max(most, begins.size());
+    axis = begins.size() > maximum ? a : axis;
+    maximum = std::max(maximum, begins.size());
   }
   std::vector<std::size_t> order(boxes.size());
   std::iota(order.begin(), order.end(), std::size_t{ 0 });

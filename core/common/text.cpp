@@ -254,10 +254,10 @@ Character first_of(std::string_view text)
     }
     code = code << 6 | (byte(i) & 0x3f);
   }
-  constexpr std::uint32_t kLeast[] = { 0, 0, 0x80, 0x800, 0x10000 };
+  constexpr std::uint32_t kMin[] = { 0, 0, 0x80, 0x800, 0x10000 };
   const bool is_surrogate = code >= 0xd800 && code < 0xe000;
-  return code < kLeast[bytes] || code > 0x10ffff || is_surrogate ? Character{}
-                                                                 : Character{ code, bytes };
+  return code < kMin[bytes] || code > 0x10ffff || is_surrogate ? Character{}
+                                                               : Character{ code, bytes };
 }
 
 // Control characters beyond ASCII, what ends lines, and what turns the direction of a text.

@@ -42,7 +42,7 @@ struct Piece
   return c == ' ' || c == '\t' || c == '\r';
 }
 
-[[nodiscard]] const char* end_of_line(const char* begin, const char* end)
+[[nodiscard]] const char* find_line_end(const char* begin, const char* end)
 {
   const void* found =
     begin == end ? nullptr : std::memchr(begin, '\n', static_cast<std::size_t>(end - begin));
@@ -193,7 +193,7 @@ template <class T>
     // Of more bits than T's the result would be rounded twice.
     constexpr bool kIsRoundedOnce = FLT_EVAL_METHOD == 0;
     constexpr bool kIsDouble = sizeof(T) == 8;
-    constexpr std::int64_t kMostExponent = kIsDouble ? 22 : 10;
+    constexpr std::int64_t kMaxExponent = kIsDouble ? 22 : 10;
     constexpr T kPowers[] = { T(1e0), T(1e1), T(1e2), T(1e3), T(1e4), T(1e5), T(1e6), T(1e7),
       T(1e8), T(1e9), T(1e10), T(1e11), T(1e12), T(1e13), T(1e14), T(1e15), T(1e16), T(1e17),
       T(1e18), T(1e19), T(1e20), T(1e21), T(1e22) };
@@ -207,8 +207,8 @@ template <class T>
     }
     place = read_exponent(place, end, exponent);
     if (!kIsRoundedOnce || !place || count == 0 || count > 19 ||
-      digits > std::uint64_t{ 1 } << std::numeric_limits<T>::digits || exponent > kMostExponent ||
-      exponent < -kMostExponent)
+      digits > std::uint64_t{ 1 } << std::numeric_limits<T>::digits || exponent > kMaxExponent ||
+      exponent < -kMaxExponent)
     {
       return nullptr;
     }
@@ -230,22 +230,23 @@ public:
   {
   }
 
-  /// Pieces that begin and end at lines, with their numbers of rows: as many as have `most` rows.
-  [[nodiscard]] std::vector<Piece> cut(std::uint64_t most) const
+  /// Pieces that begin and end at lines, with their numbers of rows: as many as have `maximum`
+  /// rows.
+  [[nodiscard]] std::vector<Piece> cut(std::uint64_t maximum) const
   {
     std::vector<Piece> pieces;
     std::uint64_t rows = 0;
     std::size_t begin = 0;
-    // As many as `most` rows seem to need: of a long text, a few rows are found at once.
+    // As many as `maximum` rows seem to need: of a long text, a few rows are found at once.
     std::uint64_t wave = 1;
-    while (begin != text_.size() && rows < most)
+    while (begin != text_.size() && rows < maximum)
     {
       const std::size_t first = pieces.size();
       for (std::size_t i = 0; i != wave && begin != text_.size(); ++i)
       {
-        const std::size_t least = std::min(kPieceBytes, text_.size() - begin);
+        const std::size_t minimum = std::min(kPieceBytes, text_.size() - begin);
         const char* end =
-          end_of_line(text_.data() + begin + least - 1, text_.data() + text_.size());
+          find_line_end(text_.data() + begin + minimum - 1, text_.data() + text_.size());
         Piece piece;
         piece.begin = begin;
         piece.end = std::min(text_.size(), static_cast<std::size_t>(end - text_.data()) + 1);
@@ -267,25 +268,25 @@ public:
         rows += pieces[i].rows;
       }
       const std::uint64_t rows_of_piece = std::max<std::uint64_t>(1, rows / pieces.size());
-      wave = rows < most ? (most - rows) / rows_of_piece + 1 : 0;
+      wave = rows < maximum ? (maximum - rows) / rows_of_piece + 1 : 0;
     }
     return pieces;
   }
 
-  /// Keeps at most `most` rows; returns their number and where the text ends that has them.
+  /// Keeps at most `maximum` rows; returns their number and where the text ends that has them.
   [[nodiscard]] std::pair<std::uint64_t, std::size_t> limit(
-    std::vector<Piece>& pieces, std::uint64_t most) const
+    std::vector<Piece>& pieces, std::uint64_t maximum) const
   {
     std::uint64_t rows = 0;
     std::size_t end = 0;
     std::size_t kept = 0;
-    for (; kept != pieces.size() && rows != most; ++kept)
+    for (; kept != pieces.size() && rows != maximum; ++kept)
     {
       Piece& piece = pieces[kept];
       piece.first_row = rows;
-      if (piece.rows > most - rows)
+      if (piece.rows > maximum - rows)
       {
-        std::uint64_t left = most - rows;
+        std::uint64_t left = maximum - rows;
         for_each_row(piece,
           [&](const char*, const char* line_end)
           {
@@ -293,7 +294,7 @@ public:
               std::min(text_.size(), static_cast<std::size_t>(line_end - text_.data()) + 1);
             return --left != 0;
           });
-        piece.rows = most - rows;
+        piece.rows = maximum - rows;
       }
       rows += piece.rows;
       end = piece.end;
@@ -317,7 +318,7 @@ private:
     const char* const end = text_.data() + piece.end;
     while (place != end)
     {
-      const char* line_end = end_of_line(place, end);
+      const char* line_end = find_line_end(place, end);
       if (without_blanks(place, line_end) != line_end && !f(place, line_end))
       {
         return;
@@ -339,7 +340,7 @@ private:
         ++row;
         continue;
       }
-      const char* const line_end = end_of_line(place, end);
+      const char* const line_end = find_line_end(place, end);
       std::int64_t column = 0;
       std::string_view field;
       if (without_blanks(place, line_end) != line_end)
@@ -381,7 +382,8 @@ private:
       }
       place = without_around(place, end);
       const char* const begin = place;
-      place = columns_[i].type ? read_field(columns_[i], row, place, end) : end_of_text(place, end);
+      place =
+        columns_[i].type ? read_field(columns_[i], row, place, end) : find_text_end(place, end);
       if (!place || (delimiter_ == ' ' && place == begin))
       {
         return nullptr;
@@ -409,7 +411,7 @@ private:
   }
 
   /// Of a field that may be any text.
-  [[nodiscard]] const char* end_of_text(const char* place, const char* end) const
+  [[nodiscard]] const char* find_text_end(const char* place, const char* end) const
   {
     while (place != end && *place != '\n' &&
       (delimiter_ == ' ' ? !is_blank(*place) : *place != delimiter_))
@@ -487,15 +489,15 @@ private:
 }
 
 ParsedRows parse_text_table(std::string_view text, char delimiter,
-  const std::vector<TextColumn>& columns, std::uint64_t most_rows, int threads)
+  const std::vector<TextColumn>& columns, std::uint64_t max_rows, int threads)
 {
   ParsedRows parsed;
   const Table table(text, delimiter, columns);
   in_arena(threads,
     [&]
     {
-      std::vector<Piece> pieces = table.cut(most_rows);
-      std::tie(parsed.rows, parsed.used) = table.limit(pieces, most_rows);
+      std::vector<Piece> pieces = table.cut(max_rows);
+      std::tie(parsed.rows, parsed.used) = table.limit(pieces, max_rows);
       table.parse_all(pieces);
       for (const Piece& piece : pieces)
       {

@@ -168,15 +168,15 @@ def navigation(pages, indent):
 
 
 def install(folder):
-    wanted = (HERE / "requirements.txt").read_text()
+    requested = (HERE / "requirements.txt").read_text()
     stamp = folder / "installed.txt"
-    if not stamp.exists() or stamp.read_text() != wanted:
+    if not stamp.exists() or stamp.read_text() != requested:
         venv.create(folder, clear=True, with_pip=True)
         installed = subprocess.run([folder / "bin/pip", "install", "-q", "--disable-pip-version-check", "-r",
                                     HERE / "requirements.txt"], check=False)
         if installed.returncode != 0:
             raise SystemExit(CANNOT_INSTALL)
-        stamp.write_text(wanted)
+        stamp.write_text(requested)
     return folder / "bin/mkdocs"
 
 

@@ -64,7 +64,7 @@ void make_folders(const std::vector<WrittenFile>& files)
   }
 }
 
-series::OwnTime own_time_of(const std::filesystem::path& file)
+series::OwnTime read_own_time(const std::filesystem::path& file)
 {
   try
   {
@@ -90,14 +90,14 @@ std::vector<std::string> agree_on_step(
   mpi::require_same(own, step, "the step number");
   MPI_Bcast(&time, 1, MPI_DOUBLE, 0, own.get());
   std::vector<std::string> names;
-  mpi::together(own.get(),
+  mpi::collective(own.get(),
     [&]
     {
       check_time(time);
       std::transform(species.begin(), species.end(), std::back_inserter(names),
         [](const Species& s) { return s.name; });
     });
-  return mpi::union_of_names(own, names);
+  return mpi::gather_names(own, names);
 }
 
 bool says_columns(const mpi::Piece& piece)
@@ -107,7 +107,7 @@ bool says_columns(const mpi::Piece& piece)
 }
 
 // The columns of a dataset, without particles.
-std::optional<ParticleView> columns_of(const std::filesystem::path& file)
+std::optional<ParticleView> make_columns(const std::filesystem::path& file)
 {
   ParticleView columns;
   const std::optional<Error> error = attempt(
@@ -167,9 +167,9 @@ SeriesWriter::SeriesWriter(FilePattern pattern, mpi::WriteOptions options, Notic
 {
 }
 
-void SeriesWriter::keep_memory(std::uint64_t most_bytes)
+void SeriesWriter::keep_memory(std::uint64_t max_bytes)
 {
-  this->memory_->set_most_bytes(most_bytes);
+  this->memory_->set_max_bytes(max_bytes);
 }
 
 std::vector<WrittenFile> SeriesWriter::write(
@@ -187,7 +187,7 @@ std::vector<WrittenFile> SeriesWriter::write_files(
   const mpi::OwnComm own(comm);
   const std::vector<std::string> names = agree_on_step(own, step, time, species);
   std::vector<WrittenFile> files;
-  mpi::together(own.get(),
+  mpi::collective(own.get(),
     [&]
     {
       files = this->files_of(names, step, time);
@@ -203,7 +203,8 @@ std::vector<WrittenFile> SeriesWriter::write_files(
   std::vector<std::vector<mpi::Piece>> pieces(files.size());
   for (std::size_t i = 0; i != files.size(); ++i)
   {
-    mpi::together(own.get(), [&] { pieces[i] = pieces_of(species, files[i].species, step, time); });
+    mpi::collective(
+      own.get(), [&] { pieces[i] = pieces_of(species, files[i].species, step, time); });
     this->declare_columns(own, pieces[i], files[i], step, time);
   }
   const std::vector<mpi::WriteOptions> options = this->options_->of_step(own, pieces);
@@ -243,14 +244,14 @@ std::uint64_t SeriesWriter::write_tracks(
 {
   const mpi::OwnComm own(comm);
   const std::vector<std::string> names = agree_on_step(own, step, time, species);
-  mpi::together(own.get(),
+  mpi::collective(own.get(),
     [&]
     {
       check(this->track_options_->all());
       (void)this->files_of(names, step, time);
     });
   std::vector<std::vector<mpi::Piece>> pieces(names.size());
-  mpi::together(own.get(),
+  mpi::collective(own.get(),
     [&]
     {
       for (const Species& s : species)
@@ -269,7 +270,7 @@ std::uint64_t SeriesWriter::write_tracks(
       continue;
     }
     std::shared_ptr<TrackRecorder>& recorder = this->tracks_[names[i]];
-    mpi::together(own.get(),
+    mpi::collective(own.get(),
       [&]
       {
         if (!recorder)
@@ -314,19 +315,19 @@ std::vector<WrittenFile> SeriesWriter::files_of(
 void SeriesWriter::declare_columns(const mpi::OwnComm& comm, std::vector<mpi::Piece>& pieces,
   const WrittenFile& file, std::int64_t step, double time)
 {
-  int said = std::any_of(pieces.begin(), pieces.end(), &says_columns) ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &said, 1, MPI_INT, MPI_MAX, comm.get());
-  mpi::together(comm.get(),
+  int reported = std::any_of(pieces.begin(), pieces.end(), &says_columns) ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &reported, 1, MPI_INT, MPI_MAX, comm.get());
+  mpi::collective(comm.get(),
     [&]
     {
-      if (said != 0 || comm.rank() != 0)
+      if (reported != 0 || comm.rank() != 0)
       {
         return;
       }
       // What is wrong with the list is reported when the step is added to it.
       std::optional<std::filesystem::path> before;
       (void)attempt([&] { before = this->list_of(file.species).last_beside(step, time); });
-      std::optional<ParticleView> columns = before ? columns_of(*before) : std::nullopt;
+      std::optional<ParticleView> columns = before ? make_columns(*before) : std::nullopt;
       if (columns)
       {
         columns->time = time;
@@ -343,7 +344,7 @@ series::List& SeriesWriter::list_of(const std::string& species)
   if (!list)
   {
     // Two patterns may share a list.
-    series::Files files{ &own_time_of,
+    series::Files files{ &read_own_time,
       [pattern = this->pattern_, species](std::int64_t s, double t)
       { return pattern.file(s, t, species); },
       &remove_dataset };

@@ -113,7 +113,7 @@ std::vector<Found> find(const mpi::OwnComm& comm,
   for (std::size_t i = 0; i != pieces.size(); ++i)
   {
     Found& found = all[i];
-    mpi::together(comm.get(),
+    mpi::collective(comm.get(),
       [&]
       {
         found.known = find_known(pieces[i], names);
@@ -122,7 +122,7 @@ std::vector<Found> find(const mpi::OwnComm& comm,
           found.particles += piece.particles.count;
         }
       });
-    found.known = mpi::union_of_names(comm, found.known);
+    found.known = mpi::gather_names(comm, found.known);
     MPI_Allreduce(MPI_IN_PLACE, &found.particles, 1, MPI_UINT64_T, MPI_SUM, comm.get());
   }
   return all;
@@ -146,8 +146,8 @@ void check_known(const mpi::OwnComm& comm, const std::vector<Found>& found,
     return;
   }
   std::vector<std::string> attributes;
-  mpi::together(comm.get(), [&] { attributes = find_attributes(pieces); });
-  attributes = mpi::union_of_names(comm, attributes);
+  mpi::collective(comm.get(), [&] { attributes = find_attributes(pieces); });
+  attributes = mpi::gather_names(comm, attributes);
   throw Error(ErrorCode::InvalidArgument,
     fmt::format("no species has an attribute '{}', which the options name; available: {}", *missing,
       fmt::join(attributes, ", ")));

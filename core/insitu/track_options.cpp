@@ -54,18 +54,17 @@ Number number_of(const std::string& key, const json& value)
 
 std::int64_t whole_number(const std::string& key, const json& value)
 {
-  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
   if (!value.is_number_integer() ||
-    (value.is_number_unsigned() &&
-      value.get<std::uint64_t>() > static_cast<std::uint64_t>(kMost)) ||
+    (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(kMax)) ||
     value.get<std::int64_t>() < 1)
   {
-    refuse(key, value, fmt::format("a whole number from 1 to {}", kMost));
+    refuse(key, value, fmt::format("a whole number from 1 to {}", kMax));
   }
   return value.get<std::int64_t>();
 }
 
-std::string text_of(const std::string& key, const json& value)
+std::string format_text(const std::string& key, const json& value)
 {
   if (!value.is_string() || value.get<std::string>().empty())
   {
@@ -137,8 +136,8 @@ TrackOptions parse_track_options(const std::string& text)
     { "every_id",
       [&](const json& v)
       { options.every_id = static_cast<std::uint64_t>(whole_number("every_id", v)); } },
-    { "id", [&](const json& v) { options.id_attribute = text_of("id", v); } },
-    { "second", [&](const json& v) { options.second_attribute = text_of("second", v); } },
+    { "id", [&](const json& v) { options.id_attribute = format_text("id", v); } },
+    { "second", [&](const json& v) { options.second_attribute = format_text("second", v); } },
     { "attributes",
       [&](const json& v)
       {
@@ -149,7 +148,7 @@ TrackOptions parse_track_options(const std::string& text)
         options.attributes.emplace();
         for (const json& name : v)
         {
-          options.attributes->push_back(text_of("attributes", name));
+          options.attributes->push_back(format_text("attributes", name));
         }
       } },
     { "every", [&](const json& v) { options.every = whole_number("every", v); } },

@@ -123,7 +123,7 @@ std::optional<std::uint64_t> bits_of(const Number& number, ScalarType type)
 }
 
 // Two are the same if the texts are.
-std::string text_of(const TrackOptions& options)
+std::string format_text(const TrackOptions& options)
 {
   std::string text;
   const auto add = [&](const std::string& part)
@@ -174,7 +174,7 @@ std::size_t words_per_row(const TrackSchema& schema)
 }
 
 // The particles of a sample, from such records.
-TrackSample sample_of(const std::vector<std::uint64_t>& rows, const TrackSchema& schema)
+TrackSample take_sample(const std::vector<std::uint64_t>& rows, const TrackSchema& schema)
 {
   const std::size_t words = words_per_row(schema);
   const std::size_t row_bytes = track_bytes(schema);
@@ -195,7 +195,7 @@ TrackSample sample_of(const std::vector<std::uint64_t>& rows, const TrackSchema&
   return sample;
 }
 
-TrackSchema schema_of(const json& text)
+TrackSchema make_schema(const json& text)
 {
   TrackSchema schema;
   schema.id_attribute = text.at("id").get<std::string>();
@@ -231,13 +231,13 @@ struct TrackRecorder::Source
   {
     const auto text = [](ScalarType type, int components)
     { return fmt::format("{}[{}]", name_of(type), components); };
-    const auto same = [&](const std::string& name, ScalarType mine, int components,
+    const auto same = [&](const std::string& name, ScalarType local, int components,
                         ScalarType theirs, int their_components)
     {
-      if (mine != theirs || components != their_components)
+      if (local != theirs || components != their_components)
       {
         refuse(fmt::format("'{}' is {} here and {} on another rank or piece", name,
-          text(mine, components), text(theirs, their_components)));
+          text(local, components), text(theirs, their_components)));
       }
     };
     same("positions", this->schema.position_type, 3, other.position_type, 3);
@@ -253,16 +253,17 @@ struct TrackRecorder::Source
           other.attributes.size()));
     }
     std::vector<ArrayView> ordered = { this->values.front() };
-    for (const Attribute& wanted : other.attributes)
+    for (const Attribute& requested : other.attributes)
     {
-      const auto found = std::find_if(this->schema.attributes.begin(),
-        this->schema.attributes.end(), [&](const Attribute& a) { return a.name == wanted.name; });
+      const auto found =
+        std::find_if(this->schema.attributes.begin(), this->schema.attributes.end(),
+          [&](const Attribute& a) { return a.name == requested.name; });
       if (found == this->schema.attributes.end())
       {
-        refuse(
-          fmt::format("attribute '{}' is missing, but another rank or piece has it", wanted.name));
+        refuse(fmt::format(
+          "attribute '{}' is missing, but another rank or piece has it", requested.name));
       }
-      same(wanted.name, found->type, found->components, wanted.type, wanted.components);
+      same(requested.name, found->type, found->components, requested.type, requested.components);
       ordered.push_back(
         this->values[1 + static_cast<std::size_t>(found - this->schema.attributes.begin())]);
     }
@@ -360,7 +361,7 @@ bool TrackRecorder::has_ids(const ParticleView& view) const
     find_id_attribute(attributes_in(view), this->species_).has_value();
 }
 
-TrackRecorder::Source TrackRecorder::source_of(const ParticleView& view) const
+TrackRecorder::Source TrackRecorder::make_source(const ParticleView& view) const
 {
   const std::vector<Attribute> all = attributes_in(view);
   const std::vector<std::string> names = names_in(view);
@@ -464,14 +465,14 @@ void TrackRecorder::choose(const mpi::OwnComm& comm, std::int64_t step, const Tr
     this->listed_for_->second_type != schema.second_type;
   if (!this->options_.ids.empty() && is_new_type)
   {
-    mpi::together(comm.get(), [&] { this->choose_listed(schema); });
+    mpi::collective(comm.get(), [&] { this->choose_listed(schema); });
   }
   else if (this->options_.box && (!this->chosen_at_ || step <= *this->chosen_at_))
   {
     // Those of the samples before, where a run goes on; else those that are in the box now. Samples
     // in which nobody was say nothing, whether of this run or of one before.
     TracksWriter::Ids before;
-    mpi::together(comm.get(),
+    mpi::collective(comm.get(),
       [&]
       {
         if (comm.rank() == 0 && (this->chosen_at_ || !this->has_looked_back_))
@@ -480,7 +481,7 @@ void TrackRecorder::choose(const mpi::OwnComm& comm, std::int64_t step, const Tr
         }
       });
     std::vector<Id> ids = mpi::gather_records(comm, in_box);
-    mpi::together(comm.get(),
+    mpi::collective(comm.get(),
       [&]
       {
         if (!before.ids.empty())
@@ -501,7 +502,7 @@ void TrackRecorder::choose(const mpi::OwnComm& comm, std::int64_t step, const Tr
   {
     return;
   }
-  mpi::together(comm.get(),
+  mpi::collective(comm.get(),
     [&]
     {
       std::sort(this->chosen_.begin(), this->chosen_.end());
@@ -526,10 +527,10 @@ void TrackRecorder::check_options(const mpi::OwnComm& comm)
     return;
   }
   std::string own;
-  mpi::together(comm.get(), [&] { own = text_of(this->options_); });
+  mpi::collective(comm.get(), [&] { own = format_text(this->options_); });
   std::string first = own;
   mpi::broadcast_text(comm, first);
-  mpi::together(comm.get(),
+  mpi::collective(comm.get(),
     [&]
     {
       if (own != first)
@@ -563,7 +564,7 @@ void TrackRecorder::find_sources(const std::vector<mpi::Piece>& pieces, RankSour
   }
   for (const auto& part : parts)
   {
-    own.sources.push_back(this->source_of(part.view));
+    own.sources.push_back(this->make_source(part.view));
   }
   own.text = schema_json(own.sources.front().schema, parts.front().view.metadata).dump();
 }
@@ -582,7 +583,7 @@ std::optional<TrackRecorder::Agreed> TrackRecorder::agree_on_schema(
   const json description = json::parse(own.text);
   if (description.empty())
   {
-    mpi::together(comm.get(),
+    mpi::collective(comm.get(),
       [&]
       {
         if (!own.sources.empty())
@@ -591,18 +592,18 @@ std::optional<TrackRecorder::Agreed> TrackRecorder::agree_on_schema(
             own.sources.front().schema.id_attribute));
         }
       });
-    if (comm.rank() == 0 && !this->has_told_)
+    if (comm.rank() == 0 && !this->has_reported_)
     {
-      this->has_told_ = true;
+      this->has_reported_ = true;
       this->notice_(fmt::format(
         "{}: no tracks are recorded, because no attribute is called id; set the option id",
         this->path_.string()));
     }
     return std::nullopt;
   }
-  agreed.schema = schema_of(description);
+  agreed.schema = make_schema(description);
   agreed.metadata = description.at("metadata").get<std::string>();
-  mpi::together(comm.get(),
+  mpi::collective(comm.get(),
     [&]
     {
       if (own.sources.size() != own.particles->parts().size())
@@ -728,14 +729,14 @@ std::uint64_t TrackRecorder::record(
 {
   this->check_options(comm);
   RankSources own;
-  mpi::together(comm.get(), [&] { this->find_sources(pieces, own); });
+  mpi::collective(comm.get(), [&] { this->find_sources(pieces, own); });
   const std::optional<Agreed> agreed = this->agree_on_schema(comm, own);
   if (!agreed)
   {
     return 0;
   }
   const TrackSchema& schema = agreed->schema;
-  mpi::together(comm.get(),
+  mpi::collective(comm.get(),
     [&]
     {
       if (comm.rank() == 0)
@@ -747,7 +748,7 @@ std::uint64_t TrackRecorder::record(
   std::vector<Id> in_box;
   if (this->options_.box && (!this->chosen_at_ || step <= *this->chosen_at_))
   {
-    mpi::together(comm.get(), [&] { in_box = this->find_in_box(own); });
+    mpi::collective(comm.get(), [&] { in_box = this->find_in_box(own); });
   }
   if (!agreed->is_empty)
   {
@@ -755,15 +756,15 @@ std::uint64_t TrackRecorder::record(
   }
 
   std::vector<std::uint64_t> rows;
-  mpi::together(comm.get(), [&] { rows = this->collect_rows(own, schema); });
+  mpi::collective(comm.get(), [&] { rows = this->collect_rows(own, schema); });
   const std::vector<std::uint64_t> all = mpi::gather_records(comm, rows);
   std::uint64_t count = all.size() / words_per_row(schema);
-  mpi::together(comm.get(),
+  mpi::collective(comm.get(),
     [&]
     {
       if (comm.rank() == 0)
       {
-        TrackSample sample = sample_of(all, schema);
+        TrackSample sample = take_sample(all, schema);
         sample.step = step;
         sample.time = time;
         sample.metadata = agreed->metadata;

@@ -51,7 +51,7 @@ private:
   [[nodiscard]] bool may_keep(T id) const;
   [[nodiscard]] std::vector<std::uint64_t> collect_rows(
     const RankSources& own, const TrackSchema& schema) const;
-  [[nodiscard]] Source source_of(const ParticleView& view) const;
+  [[nodiscard]] Source make_source(const ParticleView& view) const;
   [[nodiscard]] bool has_ids(const ParticleView& view) const;
   [[nodiscard]] bool is_chosen(const Id& id) const;
   void choose(const mpi::OwnComm& comm, std::int64_t step, const TrackSchema& schema,
@@ -70,7 +70,7 @@ private:
   bool any_second_ = false;               ///< ids are listed without the second part
   std::vector<std::uint64_t> hashes_;     ///< a bit for each that a chosen id may have
   bool has_looked_back_ = false;          ///< for those in the box in samples of a run before
-  bool has_told_ = false;
+  bool has_reported_ = false;
   bool has_agreed_ = false; ///< all ranks on the options
 };
 }

@@ -10,8 +10,8 @@ namespace bat::libbat
 {
 namespace
 {
-constexpr std::uint64_t kMostHeaderBytes = 1 << 22; // some 40,000 attributes
-constexpr int kMostNesting = 8;                     // real headers have 3
+constexpr std::uint64_t kMaxHeaderBytes = 1 << 22; // some 40,000 attributes
+constexpr int kMaxNesting = 8;                     // real headers have 3
 
 std::string read_text(const io::RandomAccessFile& file)
 {
@@ -28,7 +28,7 @@ std::string read_text(const io::RandomAccessFile& file)
   char first = 0;
   file.read(0, &bytes, 8);
   file.read(8, &first, 1);
-  if (first != '{' || bytes < 2 || bytes > kMostHeaderBytes)
+  if (first != '{' || bytes < 2 || bytes > kMaxHeaderBytes)
   {
     no_file("it does not start with the length of a JSON object followed by the object");
   }
@@ -59,10 +59,10 @@ Header::Header(const io::RandomAccessFile& file)
     this->json_ = nlohmann::json::parse(text,
       [&](int depth, nlohmann::json::parse_event_t, const nlohmann::json&)
       {
-        if (depth > kMostNesting)
+        if (depth > kMaxNesting)
         {
           corrupt(this->file_,
-            fmt::format("the JSON header is nested more than {} levels deep", kMostNesting));
+            fmt::format("the JSON header is nested more than {} levels deep", kMaxNesting));
         }
         return true;
       });

@@ -200,8 +200,9 @@ Key Leaf::find_key(std::size_t attribute) const
       using T = decltype(value);
       using V = ClassOf<T>;
       constexpr bool has_infinity = std::numeric_limits<V>::has_infinity;
-      V least = has_infinity ? std::numeric_limits<V>::infinity() : std::numeric_limits<V>::max();
-      V most = has_infinity ? -std::numeric_limits<V>::infinity() : std::numeric_limits<V>::min();
+      V minimum = has_infinity ? std::numeric_limits<V>::infinity() : std::numeric_limits<V>::max();
+      V maximum =
+        has_infinity ? -std::numeric_limits<V>::infinity() : std::numeric_limits<V>::min();
       bool has_nan = false;
       this->for_each_value(sizeof(T), begin_of,
         [&](const std::byte* values, std::size_t count)
@@ -211,11 +212,11 @@ Key Leaf::find_key(std::size_t attribute) const
             T v;
             std::memcpy(&v, values + i * sizeof(T), sizeof(T));
             has_nan = has_nan || v != v;
-            least = static_cast<V>(v) < least ? static_cast<V>(v) : least;
-            most = static_cast<V>(v) > most ? static_cast<V>(v) : most;
+            minimum = static_cast<V>(v) < minimum ? static_cast<V>(v) : minimum;
+            maximum = static_cast<V>(v) > maximum ? static_cast<V>(v) : maximum;
           }
         });
-      return Key{ 0, least, most, has_nan };
+      return Key{ 0, minimum, maximum, has_nan };
     });
 }
 }

@@ -85,20 +85,20 @@ public:
     const query::Conditions& conditions, std::uint64_t sampled) const override
   {
     CountEstimate estimate;
-    estimate.most = this->upper_bound(conditions);
-    if (conditions.none() || estimate.most == 0)
+    estimate.maximum = this->upper_bound(conditions);
+    if (conditions.none() || estimate.maximum == 0)
     {
-      estimate.least = estimate.likely = estimate.most;
+      estimate.minimum = estimate.likely = estimate.maximum;
       return estimate;
     }
     query::Conditions coarse = conditions;
     coarse.end_position -= coarse.first_position;
     coarse.end_position = coarse.first_position + std::min(coarse.end_position, sampled);
     const std::uint64_t tested = this->upper_bound(coarse);
-    estimate.least = this->select(coarse, {}).count;
-    const std::uint64_t rest = estimate.most - tested;
-    estimate.likely = estimate.least + query::share_of(rest, estimate.least, tested);
-    estimate.most = estimate.least + rest;
+    estimate.minimum = this->select(coarse, {}).count;
+    const std::uint64_t rest = estimate.maximum - tested;
+    estimate.likely = estimate.minimum + query::estimate_share(rest, estimate.minimum, tested);
+    estimate.maximum = estimate.minimum + rest;
     return estimate;
   }
 
@@ -135,9 +135,9 @@ public:
       this->leaf_.file().prefetch(0, this->leaf_.file().size());
     }
   }
-  std::uint64_t coarse_particles(std::uint64_t most) const noexcept override
+  std::uint64_t coarse_particles(std::uint64_t maximum) const noexcept override
   {
-    return std::min(most, this->particle_count());
+    return std::min(maximum, this->particle_count());
   }
   std::vector<Number> quantiles(std::size_t, std::size_t) const override { return {}; }
 

@@ -15,10 +15,10 @@ namespace
 {
 constexpr std::uint64_t kPage = 4096;
 // Depth 50 is what the library makes of 2^32 particles, shallow trees have at most 30 levels.
-constexpr int kMostShallowDepth = 64;
-constexpr int kMostTreeletDepth = 128;
+constexpr int kMaxShallowDepth = 64;
+constexpr int kMaxTreeletDepth = 128;
 constexpr std::uint32_t kNone = 0xffffffff;
-constexpr std::uint64_t kMostBitmaps = 1 << 16; // their numbers have 16 bits
+constexpr std::uint64_t kMaxBitmaps = 1 << 16; // their numbers have 16 bits
 
 struct RadixRecord
 {
@@ -109,10 +109,10 @@ LeafHeader::LeafHeader(const io::RandomAccessFile& file)
       fmt::format("{} shallow nodes, but {} treelets need {}", this->node_count,
         this->treelet_count, std::max<std::uint64_t>(1, this->treelet_count - 1)));
   }
-  if (this->dictionary_size > kMostBitmaps)
+  if (this->dictionary_size > kMaxBitmaps)
   {
     corrupt(file.name(),
-      fmt::format("{} bitmaps; at most {} are allowed", this->dictionary_size, kMostBitmaps));
+      fmt::format("{} bitmaps; at most {} are allowed", this->dictionary_size, kMaxBitmaps));
   }
   if (lod_particles > kNone)
   {
@@ -144,28 +144,28 @@ LeafIndex::LeafIndex(const io::RandomAccessFile& file, const LeafHeader& header)
   this->dictionary = read_records<std::uint32_t>(file, dictionary, header.dictionary_size);
 
   const std::uint64_t tree_bytes = file.size() - header.tree_begin;
-  std::uint64_t least = dictionary + 4 * header.dictionary_size +
+  std::uint64_t minimum = dictionary + 4 * header.dictionary_size +
     header.node_count * summary_bytes(header) - header.tree_begin;
   for (std::size_t t = 0; t != offsets.size(); ++t)
   {
     const bool last = t + 1 == offsets.size();
-    const std::uint64_t most = last ? tree_bytes : offsets[t + 1];
+    const std::uint64_t maximum = last ? tree_bytes : offsets[t + 1];
     if (offsets[t] >= tree_bytes)
     {
       truncated(file,
         fmt::format("treelet {} starts at byte {} after {}", t, offsets[t], header.tree_begin));
     }
-    if (offsets[t] % kPage != 0 || offsets[t] < least || offsets[t] >= most)
+    if (offsets[t] % kPage != 0 || offsets[t] < minimum || offsets[t] >= maximum)
     {
       corrupt(file.name(),
         fmt::format("treelet {} starts at byte {} of the tree; allowed are multiples of {} from "
                     "{} to below {}",
-          t, offsets[t], kPage, least, most));
+          t, offsets[t], kPage, minimum, maximum));
     }
     this->read_treelet(file, header, header.tree_begin + offsets[t],
-      header.tree_begin + std::min(most, tree_bytes), depths[t]);
+      header.tree_begin + std::min(maximum, tree_bytes), depths[t]);
     const Treelet& read = this->treelets.back();
-    least =
+    minimum =
       read.attributes_begin + read.particle_count * header.attribute_bytes - header.tree_begin;
   }
   const Treelet& last = this->treelets.back();
@@ -177,12 +177,13 @@ LeafIndex::LeafIndex(const io::RandomAccessFile& file, const LeafHeader& header)
   }
   // Else the header describes other attributes than the particles have, and all but the first of
   // its values would be read from the wrong places.
-  if (header.tree_begin + least != file.size())
+  if (header.tree_begin + minimum != file.size())
   {
     corrupt(file.name(),
       fmt::format("the last treelet ends at byte {} with {} attributes of {} bytes in total, the "
                   "file at {}",
-        header.tree_begin + least, header.attributes.size(), header.attribute_bytes, file.size()));
+        header.tree_begin + minimum, header.attributes.size(), header.attribute_bytes,
+        file.size()));
   }
   this->order_particles();
 }
@@ -239,10 +240,10 @@ std::vector<std::uint8_t> LeafIndex::treelet_depths(const io::RandomAccessFile& 
   {
     const Step step = open.back();
     open.pop_back();
-    if (step.depth > kMostShallowDepth)
+    if (step.depth > kMaxShallowDepth)
     {
-      corrupt(file.name(),
-        fmt::format("the shallow tree is more than {} levels deep", kMostShallowDepth));
+      corrupt(
+        file.name(), fmt::format("the shallow tree is more than {} levels deep", kMaxShallowDepth));
     }
     if (!step.child.is_treelet)
     {
@@ -340,9 +341,9 @@ void LeafIndex::read_nodes(const io::RandomAccessFile& file, const LeafHeader& h
     {
       refuse(i, "is beyond the last leaf");
     }
-    if (at_depth - depth > kMostTreeletDepth)
+    if (at_depth - depth > kMaxTreeletDepth)
     {
-      refuse(i, fmt::format("is more than {} levels deep", kMostTreeletDepth));
+      refuse(i, fmt::format("is more than {} levels deep", kMaxTreeletDepth));
     }
     node.depth = static_cast<std::uint8_t>(at_depth);
     node.first = static_cast<std::uint32_t>(particles);
@@ -409,16 +410,16 @@ void LeafIndex::read_nodes(const io::RandomAccessFile& file, const LeafHeader& h
 void LeafIndex::order_particles()
 {
   std::vector<std::uint64_t> particles; // per depth, then the next file position of each
-  std::vector<std::uint64_t> runs_of;
+  std::vector<std::uint64_t> compute_runs;
   for (const Node& node : this->nodes)
   {
     if (node.depth >= particles.size())
     {
       particles.resize(node.depth + std::size_t{ 1 });
-      runs_of.resize(particles.size());
+      compute_runs.resize(particles.size());
     }
     particles[node.depth] += node.own;
-    runs_of[node.depth] += node.own != 0 ? 1 : 0;
+    compute_runs[node.depth] += node.own != 0 ? 1 : 0;
   }
   std::uint64_t position = 0;
   std::uint64_t run = 0;
@@ -426,7 +427,7 @@ void LeafIndex::order_particles()
   {
     this->level_begins.push_back(position);
     position += std::exchange(particles[depth], position);
-    run += std::exchange(runs_of[depth], run);
+    run += std::exchange(compute_runs[depth], run);
   }
   this->level_begins.push_back(position);
   this->runs.resize(run);
@@ -440,7 +441,7 @@ void LeafIndex::order_particles()
       particles[node.depth] += node.own;
       if (node.own != 0)
       {
-        this->runs[runs_of[node.depth]++] = { node.position, static_cast<std::uint32_t>(t),
+        this->runs[compute_runs[node.depth]++] = { node.position, static_cast<std::uint32_t>(t),
           node.first };
       }
     }

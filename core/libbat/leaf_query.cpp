@@ -16,7 +16,7 @@ namespace bat::libbat
 {
 namespace
 {
-constexpr std::uint64_t kTestedAtOnce = 1 << 16;
+constexpr std::uint64_t kTestedPerBatch = 1 << 16;
 
 /// Consecutive particles of a treelet that may match, with consecutive file positions.
 struct Candidate
@@ -35,14 +35,14 @@ struct Mask
 
 // Bits of a bitmap that wanted values may have; nothing if bitmaps do not tell.
 template <class V>
-std::optional<std::uint32_t> wanted_bits(
+std::optional<std::uint32_t> requested_bits(
   const std::optional<FloatRange>& header_range, const ClassRange<V>& range)
 {
   return bitmap_mask(header_range, to_float(range.lower), to_float(range.upper));
 }
 
 template <class V>
-std::optional<std::uint32_t> wanted_bits(
+std::optional<std::uint32_t> requested_bits(
   const std::optional<FloatRange>& header_range, const query::ValueSet<V>& set)
 {
   std::uint32_t all = 0;
@@ -59,13 +59,13 @@ std::optional<std::uint32_t> wanted_bits(
 }
 
 template <class V>
-std::optional<std::uint32_t> wanted_bits(
+std::optional<std::uint32_t> requested_bits(
   const std::optional<FloatRange>& header_range, const query::IntervalSet<V>& set)
 {
   std::uint32_t all = 0;
   for (const ClassRange<V>& range : set.ranges())
   {
-    const auto bits = wanted_bits(header_range, range);
+    const auto bits = requested_bits(header_range, range);
     if (!bits)
     {
       return std::nullopt;
@@ -90,9 +90,9 @@ public:
       {
         continue; // bitmaps tell which values there are, and not that there are no others
       }
-      const auto bits = std::visit([&](const auto& wanted)
-        { return wanted_bits(leaf.header().attributes[condition.attribute].range, wanted); },
-        condition.wanted);
+      const auto bits = std::visit([&](const auto& requested)
+        { return requested_bits(leaf.header().attributes[condition.attribute].range, requested); },
+        condition.requested);
       if (bits && *bits != ~std::uint32_t{ 0 })
       {
         this->masks_.push_back({ condition.attribute, *bits });
@@ -276,14 +276,14 @@ public:
       while (rest.count != 0)
       {
         const auto count = static_cast<std::uint32_t>(
-          std::min<std::uint64_t>(rest.count, kTestedAtOnce - this->count_));
+          std::min<std::uint64_t>(rest.count, kTestedPerBatch - this->count_));
         this->pieces_.push_back({ rest.first, count, this->count_ });
         this->positions_.push_back(rest.position);
         this->count_ += count;
         rest.first += count;
         rest.position += count;
         rest.count -= count;
-        if (this->count_ == kTestedAtOnce)
+        if (this->count_ == kTestedPerBatch)
         {
           this->flush(out);
         }

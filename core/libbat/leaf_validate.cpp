@@ -139,10 +139,10 @@ void check_bitmaps(const Leaf& leaf, std::size_t t, std::size_t attribute)
         {
           T v;
           std::memcpy(&v, values.data() + k * sizeof(T), sizeof(T));
-          const std::uint32_t wanted = bits_of(range, to_float(static_cast<ClassOf<T>>(v)));
+          const std::uint32_t requested = bits_of(range, to_float(static_cast<ClassOf<T>>(v)));
           for (const std::uint32_t node : above)
           {
-            if (wanted != 0 && bits(node) != 0 && (bits(node) & wanted) == 0)
+            if (requested != 0 && bits(node) != 0 && (bits(node) & requested) == 0)
             {
               corrupt(leaf.file().name(),
                 fmt::format("treelet {}, node {}: the bitmap {:08x} of '{}' lacks the bit of {}", t,

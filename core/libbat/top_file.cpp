@@ -14,7 +14,7 @@ namespace bat::libbat
 {
 namespace
 {
-constexpr std::uint64_t kMostLeaves = 1 << 24; // one per aggregating rank
+constexpr std::uint64_t kMaxLeaves = 1 << 24; // one per aggregating rank
 
 struct AggregationRecord
 {
@@ -28,12 +28,12 @@ std::vector<AggregationRecord> read_nodes(
 {
   const std::uint64_t nodes = header.count("num_nodes");
   const std::uint64_t leaves = header.count("num_aggregators");
-  if (leaves == 0 || leaves > kMostLeaves || nodes != 2 * leaves - 1)
+  if (leaves == 0 || leaves > kMaxLeaves || nodes != 2 * leaves - 1)
   {
     corrupt(file.name(),
       fmt::format(
         "{} nodes and {} leaves; allowed are 1 to {} leaves, and fewer than twice as many nodes",
-        nodes, leaves, kMostLeaves));
+        nodes, leaves, kMaxLeaves));
   }
   // Bitmaps are not read; their end tells whether the file is whole.
   const std::uint64_t dictionary =

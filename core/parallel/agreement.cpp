@@ -9,13 +9,13 @@
 
 namespace bat::mpi
 {
-void agree(MPI_Comm comm, const std::optional<Error>& mine)
+void agree(MPI_Comm comm, const std::optional<Error>& local)
 {
   int rank = 0;
   int ranks = 1;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);
-  const int here = mine ? rank : INT_MAX;
+  const int here = local ? rank : INT_MAX;
   int first = INT_MAX;
   MPI_Allreduce(&here, &first, 1, MPI_INT, MPI_MIN, comm);
   if (first == INT_MAX)
@@ -31,10 +31,10 @@ void agree(MPI_Comm comm, const std::optional<Error>& mine)
   } message{};
   if (rank == first)
   {
-    message.code = static_cast<int>(mine->code());
-    ranks == 1
-      ? fmt::format_to_n(message.text, sizeof(message.text) - 1, "{}", mine->what())
-      : fmt::format_to_n(message.text, sizeof(message.text) - 1, "rank {}: {}", rank, mine->what());
+    message.code = static_cast<int>(local->code());
+    ranks == 1 ? fmt::format_to_n(message.text, sizeof(message.text) - 1, "{}", local->what())
+               : fmt::format_to_n(
+                   message.text, sizeof(message.text) - 1, "rank {}: {}", rank, local->what());
   }
   MPI_Bcast(&message, sizeof(message), MPI_BYTE, first, comm);
   throw Error(static_cast<ErrorCode>(message.code), message.text);

@@ -28,9 +28,9 @@ int OwnComm::forget(MPI_Comm, int, void* kept, void*)
   MPI_Finalized(&finished);
   if (!finished) // otherwise it is too late for calls, and the process ends
   {
-    std::unique_ptr<Kept> mine(static_cast<Kept*>(kept));
-    mine->others.clear();
-    MPI_Comm_free(&mine->comm);
+    std::unique_ptr<Kept> local(static_cast<Kept*>(kept));
+    local->others.clear();
+    MPI_Comm_free(&local->comm);
   }
   return MPI_SUCCESS;
 }
@@ -156,22 +156,22 @@ std::string listed(const std::vector<std::string>& names)
 void broadcast_names(const OwnComm& comm, std::vector<std::string>& names)
 {
   std::vector<char> bytes;
-  together(comm.get(), [&] { bytes = joined(names); });
+  collective(comm.get(), [&] { bytes = joined(names); });
   broadcast_records(comm, bytes);
-  together(comm.get(), [&] { names = split(bytes); });
+  collective(comm.get(), [&] { names = split(bytes); });
 }
 
-std::vector<std::string> union_of_names(MPI_Comm comm, const std::vector<std::string>& names)
+std::vector<std::string> gather_names(MPI_Comm comm, const std::vector<std::string>& names)
 {
-  return union_of_names(OwnComm(comm), names);
+  return gather_names(OwnComm(comm), names);
 }
 
-std::vector<std::string> union_of_names(const OwnComm& comm, const std::vector<std::string>& names)
+std::vector<std::string> gather_names(const OwnComm& comm, const std::vector<std::string>& names)
 {
-  std::vector<char> mine;
-  together(comm.get(), [&] { mine = joined(names); });
-  std::vector<char> bytes = gather_records(comm, mine);
-  together(comm.get(),
+  std::vector<char> local;
+  collective(comm.get(), [&] { local = joined(names); });
+  std::vector<char> bytes = gather_records(comm, local);
+  collective(comm.get(),
     [&]
     {
       std::vector<char> once;
@@ -187,7 +187,7 @@ std::vector<std::string> union_of_names(const OwnComm& comm, const std::vector<s
     });
   broadcast_records(comm, bytes);
   std::vector<std::string> all;
-  together(comm.get(), [&] { all = split(bytes); });
+  collective(comm.get(), [&] { all = split(bytes); });
   return all;
 }
 
@@ -200,7 +200,7 @@ void require_same(const OwnComm& comm, std::int64_t value, const std::string& wh
 {
   std::int64_t first = value;
   MPI_Bcast(&first, 1, MPI_INT64_T, 0, comm.get());
-  together(comm.get(),
+  collective(comm.get(),
     [&]
     {
       if (value != first)
@@ -222,7 +222,7 @@ void require_same(const OwnComm& comm, std::vector<std::string> names, const std
   names.erase(std::unique(names.begin(), names.end()), names.end());
   std::vector<std::string> first = names;
   broadcast_names(comm, first);
-  together(comm.get(),
+  collective(comm.get(),
     [&]
     {
       if (names != first)

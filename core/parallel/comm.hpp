@@ -63,22 +63,22 @@ private:
 /// Collective. The records of all ranks, in order of rank, on rank 0; nothing elsewhere. Throws on
 /// all ranks if there is no room for them, or if there are 2^31 or more.
 template <class Record>
-std::vector<Record> gather_records(const OwnComm& comm, const std::vector<Record>& mine)
+std::vector<Record> gather_records(const OwnComm& comm, const std::vector<Record>& local)
 {
-  const std::uint64_t count = mine.size();
+  const std::uint64_t count = local.size();
   std::vector<std::uint64_t> counts;
   std::vector<int> sizes;
   std::vector<int> first;
   std::vector<Record> all;
   const bool root = comm.rank() == 0;
-  together(comm.get(),
+  collective(comm.get(),
     [&]
     {
       (void)checked_count(count);
       counts.resize(root ? static_cast<std::size_t>(comm.size()) : 0);
     });
   MPI_Gather(&count, 1, MPI_UINT64_T, counts.data(), 1, MPI_UINT64_T, 0, comm.get());
-  together(comm.get(),
+  collective(comm.get(),
     [&]
     {
       std::uint64_t total = 0;
@@ -91,7 +91,7 @@ std::vector<Record> gather_records(const OwnComm& comm, const std::vector<Record
       all.resize(total);
     });
   const RecordType type(sizeof(Record));
-  MPI_Gatherv(mine.data(), static_cast<int>(count), type.get(), all.data(), sizes.data(),
+  MPI_Gatherv(local.data(), static_cast<int>(count), type.get(), all.data(), sizes.data(),
     first.data(), type.get(), 0, comm.get());
   return all;
 }
@@ -102,7 +102,7 @@ void broadcast_records(const OwnComm& comm, std::vector<Record>& records, int ro
 {
   std::uint64_t count = records.size();
   MPI_Bcast(&count, 1, MPI_UINT64_T, root, comm.get());
-  together(comm.get(),
+  collective(comm.get(),
     [&]
     {
       (void)checked_count(count);
@@ -113,7 +113,7 @@ void broadcast_records(const OwnComm& comm, std::vector<Record>& records, int ro
 }
 
 /// As those of bat/ranks.hpp.
-[[nodiscard]] std::vector<std::string> union_of_names(
+[[nodiscard]] std::vector<std::string> gather_names(
   const OwnComm& comm, const std::vector<std::string>& names);
 void require_same(const OwnComm& comm, std::int64_t value, const std::string& what);
 void require_same(const OwnComm& comm, std::vector<std::string> names, const std::string& what);

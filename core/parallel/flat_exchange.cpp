@@ -35,11 +35,10 @@ public:
     std::size_t largest = 0;
     for (const Parcel& parcel : this->mail_.parcels)
     {
-      if (parcel.bytes == 0 || parcel.bytes > kMostParcelBytes)
+      if (parcel.bytes == 0 || parcel.bytes > kMaxParcelBytes)
       {
         throw Error(ErrorCode::InvalidArgument,
-          fmt::format(
-            "a parcel has {} bytes; allowed are 1 to {}", parcel.bytes, kMostParcelBytes));
+          fmt::format("a parcel has {} bytes; allowed are 1 to {}", parcel.bytes, kMaxParcelBytes));
       }
       largest = std::max<std::size_t>(largest, parcel.bytes);
     }
@@ -58,7 +57,7 @@ public:
     this->sends_.make_room(this->order_.size(), largest);
     if (this->mail_.expected_bytes != 0)
     {
-      this->arriving_.reset(kMostParcelBytes);
+      this->arriving_.reset(kMaxParcelBytes);
     }
   }
 
@@ -151,13 +150,13 @@ private:
 NodeTraffic exchange_flat(const OwnComm& comm, const Nodes& nodes, Mail mail)
 {
   FlatExchange exchange(comm, nodes, std::move(mail));
-  together(comm.get(), [&] { exchange.prepare(); });
+  collective(comm.get(), [&] { exchange.prepare(); });
   agree(comm.get(), exchange.run());
   return exchange.traffic();
 }
 
 NodeTraffic exchange_parcels(
-  const OwnComm& comm, Nodes& nodes, Route asked, int leaders_per_node, Mail mail)
+  const OwnComm& comm, Nodes& nodes, Route requested, int leaders_per_node, Mail mail)
 {
   Load load;
   std::set<std::uint32_t> targets;
@@ -169,10 +168,10 @@ NodeTraffic exchange_parcels(
       load.bytes += parcel.bytes;
     }
     load.has_large_parcels =
-      load.has_large_parcels || parcel.bytes > room_of_parcel(nodes.layout());
+      load.has_large_parcels || parcel.bytes > compute_parcel_bytes(nodes.layout());
   }
   load.targets = targets.size();
-  return choose_route(comm, nodes, asked, load) == Route::Flat
+  return choose_route(comm, nodes, requested, load) == Route::Flat
     ? exchange_flat(comm, nodes, std::move(mail))
     : exchange_through_leaders(comm, nodes, leaders_per_node, std::move(mail));
 }

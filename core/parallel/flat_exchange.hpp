@@ -11,7 +11,7 @@
 namespace bat::mpi
 {
 /// Most bytes of a parcel that is sent by itself.
-inline constexpr std::size_t kMostParcelBytes = std::size_t{ 2 } << 20;
+inline constexpr std::size_t kMaxParcelBytes = std::size_t{ 2 } << 20;
 
 /// Collective. The same mail as exchange_through_leaders() takes, each parcel in a message of its
 /// own, four of them under way at a time, those for the rank behind this one first. Takes the
@@ -21,5 +21,5 @@ NodeTraffic exchange_flat(const OwnComm& comm, const Nodes& nodes, Mail mail);
 
 /// Collective. By the route that choose_route() finds for what all ranks send. Throws on all ranks.
 NodeTraffic exchange_parcels(
-  const OwnComm& comm, Nodes& nodes, Route asked, int leaders_per_node, Mail mail);
+  const OwnComm& comm, Nodes& nodes, Route requested, int leaders_per_node, Mail mail);
 }

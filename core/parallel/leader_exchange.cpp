@@ -17,10 +17,10 @@ namespace bat::mpi
 namespace
 {
 constexpr int kTag = 3;
-constexpr std::size_t kBytesOfNode = std::size_t{ 32 } << 20;
-constexpr std::size_t kLeastOfRank = std::size_t{ 256 } << 10;
-constexpr std::size_t kMostOfRank = std::size_t{ 2 } << 20;
-constexpr std::size_t kMostOfMessage = std::size_t{ 16 } << 20;
+constexpr std::size_t kBytesPerNode = std::size_t{ 32 } << 20;
+constexpr std::size_t kMinBytesPerRank = std::size_t{ 256 } << 10;
+constexpr std::size_t kMaxBytesPerRank = std::size_t{ 2 } << 20;
+constexpr std::size_t kMaxMessageBytes = std::size_t{ 16 } << 20;
 
 /// Before each parcel.
 struct Label
@@ -38,7 +38,7 @@ struct Run
 
 std::size_t share_of_rank(const NodeLayout& layout)
 {
-  return std::clamp(kBytesOfNode / layout.largest_node(), kLeastOfRank, kMostOfRank);
+  return std::clamp(kBytesPerNode / layout.largest_node(), kMinBytesPerRank, kMaxBytesPerRank);
 }
 }
 
@@ -118,14 +118,14 @@ void LeaderExchange::prepare(Mail mail)
 {
   this->mail_ = std::move(mail);
   const std::vector<Parcel>& parcels = this->mail_.parcels;
-  const std::size_t most = room_of_parcel(this->layout_);
+  const std::size_t maximum = compute_parcel_bytes(this->layout_);
   for (const Parcel& parcel : parcels)
   {
-    if (parcel.bytes == 0 || parcel.bytes > most)
+    if (parcel.bytes == 0 || parcel.bytes > maximum)
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format(
-          "a parcel sent through leaders has {} bytes; allowed are 1 to {}", parcel.bytes, most));
+        fmt::format("a parcel sent through leaders has {} bytes; allowed are 1 to {}", parcel.bytes,
+          maximum));
     }
   }
   this->order_.resize(parcels.size());
@@ -143,7 +143,7 @@ void LeaderExchange::prepare(Mail mail)
   this->places_.reserve(ranks);
   if (this->arriving_.size() == 0)
   {
-    this->arriving_.reset(kMostOfMessage);
+    this->arriving_.reset(kMaxMessageBytes);
   }
 }
 
@@ -351,7 +351,7 @@ void LeaderExchange::send_round()
 
 void LeaderExchange::add_piece(std::uint32_t target, std::byte* begin, std::uint32_t bytes)
 {
-  if (this->message_bytes_ + bytes > kMostOfMessage)
+  if (this->message_bytes_ + bytes > kMaxMessageBytes)
   {
     this->send_pieces(target);
   }
@@ -363,7 +363,7 @@ void LeaderExchange::add_piece(std::uint32_t target, std::byte* begin, std::uint
 
 void LeaderExchange::send_pieces(std::uint32_t target)
 {
-  if (this->request_count_ == static_cast<int>(kInFlight))
+  if (this->request_count_ == static_cast<int>(kMaxSegments))
   {
     this->wait();
   }
@@ -381,7 +381,7 @@ void LeaderExchange::send_pieces(std::uint32_t target)
   this->places_.clear();
 }
 
-std::size_t room_of_parcel(const NodeLayout& layout)
+std::size_t compute_parcel_bytes(const NodeLayout& layout)
 {
   return share_of_rank(layout) - sizeof(Label);
 }
@@ -390,7 +390,7 @@ NodeTraffic exchange_through_leaders(
   const OwnComm& comm, Nodes& nodes, int leaders_per_node, Mail mail)
 {
   LeaderExchange exchange(comm, nodes, leaders_per_node);
-  together(comm.get(), [&] { exchange.prepare(std::move(mail)); });
+  collective(comm.get(), [&] { exchange.prepare(std::move(mail)); });
   agree(comm.get(), exchange.run());
   return exchange.traffic();
 }
@@ -400,11 +400,12 @@ bool leaders_pay(const NodeLayout& layout, std::uint64_t messages, std::uint64_t
   // Measured (testing/bench/PAPER.md, Node leaders): ranks of a node that wait for each other four
   // times take as long as about twenty messages of each, and larger pieces are better sent than
   // copied twice.
-  constexpr std::uint64_t kLeastSaved = 24;  // messages of a rank
-  constexpr std::uint64_t kMostBytes = 8192; // of a message
+  constexpr std::uint64_t kMinSavedMessages = 24; // messages of a rank
+  constexpr std::uint64_t kMaxBytes = 8192;       // of a message
   const std::uint64_t ranks = layout.rank_count();
   const std::uint64_t saved = messages - messages * layout.node_count() / ranks;
-  return layout.node_count() > 1 && saved >= kLeastSaved * ranks && bytes <= kMostBytes * messages;
+  return layout.node_count() > 1 && saved >= kMinSavedMessages * ranks &&
+    bytes <= kMaxBytes * messages;
 }
 
 namespace
@@ -420,19 +421,19 @@ std::uint64_t free_bytes()
 }
 }
 
-Route choose_route(const OwnComm& comm, Nodes& nodes, Route asked, const Load& mine,
+Route choose_route(const OwnComm& comm, Nodes& nodes, Route requested, const Load& local,
   const std::optional<Error>& failure)
 {
-  const std::array<std::uint64_t, 4> here{ mine.targets, mine.bytes,
-    mine.has_large_parcels ? 1u : 0u, failure ? 1u : 0u };
+  const std::array<std::uint64_t, 4> here{ local.targets, local.bytes,
+    local.has_large_parcels ? 1u : 0u, failure ? 1u : 0u };
   std::array<std::uint64_t, 4> all{};
   MPI_Allreduce(here.data(), all.data(), 4, MPI_UINT64_T, MPI_SUM, comm.get());
   if (all[3] != 0)
   {
     agree(comm.get(), failure);
   }
-  if (asked == Route::Flat || comm.size() == 1 || all[2] != 0 ||
-    (asked == Route::Auto &&
+  if (requested == Route::Flat || comm.size() == 1 || all[2] != 0 ||
+    (requested == Route::Auto &&
       (!leaders_pay(nodes.layout(), all[0], all[1]) || !nodes.is_used_again())))
   {
     return Route::Flat;
@@ -445,12 +446,12 @@ Route choose_route(const OwnComm& comm, Nodes& nodes, Route asked, const Load& m
     (share_of_rank(nodes.layout()) + sizeof(Run) * static_cast<std::uint64_t>(comm.size()));
   const std::uint64_t room = free_bytes();
   int fits = room >= needed ? 1 : 0;
-  if (asked == Route::Auto)
+  if (requested == Route::Auto)
   {
     MPI_Allreduce(MPI_IN_PLACE, &fits, 1, MPI_INT, MPI_MIN, comm.get());
     return fits != 0 ? Route::Leaders : Route::Flat;
   }
-  together(comm.get(),
+  collective(comm.get(),
     [&]
     {
       if (fits == 0)

@@ -17,7 +17,7 @@
 
 namespace bat::mpi
 {
-/// Bytes for another rank that travel whole: at least one, at most room_of_parcel().
+/// Bytes for another rank that travel whole: at least one, at most compute_parcel_bytes().
 struct Parcel
 {
   std::uint32_t target = 0;
@@ -25,7 +25,7 @@ struct Parcel
 };
 
 /// 256 KiB to 2 MiB, less with more ranks per node.
-[[nodiscard]] std::size_t room_of_parcel(const NodeLayout& layout);
+[[nodiscard]] std::size_t compute_parcel_bytes(const NodeLayout& layout);
 
 /// What a rank sends and gets in one exchange.
 struct Mail
@@ -66,7 +66,7 @@ public:
 
 private:
   struct Segment;
-  static constexpr std::size_t kInFlight = 64;
+  static constexpr std::size_t kMaxSegments = 64;
 
   [[nodiscard]] std::uint32_t distance(std::uint32_t target) const;
   [[nodiscard]] int leader_for(std::uint32_t target) const;
@@ -103,7 +103,7 @@ private:
   SharedMemory* memory_ = nullptr;
   std::vector<Segment*> segments_; ///< per place
   std::vector<Cursor> cursors_;    ///< per place
-  std::array<MPI_Request, kInFlight> requests_{};
+  std::array<MPI_Request, kMaxSegments> requests_{};
   int request_count_ = 0;
   std::vector<int> lengths_; ///< pieces of the message that is being described
   std::vector<MPI_Aint> places_;
@@ -123,7 +123,7 @@ struct Load
 {
   std::uint64_t targets = 0;      ///< ranks of other nodes
   std::uint64_t bytes = 0;        ///< to them
-  bool has_large_parcels = false; ///< larger than room_of_parcel()
+  bool has_large_parcels = false; ///< larger than compute_parcel_bytes()
 };
 
 /// Collective. Flat or Leaders, the same on all ranks. Large parcels go flat; Auto takes leaders
@@ -131,8 +131,8 @@ struct Load
 /// memory costs as much as several. Throws on all ranks: `failure`, of
 /// the first rank that has one; Error{OutOfMemory} if Leaders are asked for and a node has no room
 /// for them.
-[[nodiscard]] Route choose_route(const OwnComm& comm, Nodes& nodes, Route asked, const Load& mine,
-  const std::optional<Error>& failure = {});
+[[nodiscard]] Route choose_route(const OwnComm& comm, Nodes& nodes, Route requested,
+  const Load& local, const std::optional<Error>& failure = {});
 
 /// The rule of Auto, from the sums of all ranks: messages that go from node to node if it is flat,
 /// and the bytes in them. Not collective.

@@ -164,9 +164,9 @@ std::vector<std::uint32_t> spread_over_nodes(const NodeLayout& layout, std::uint
 
 SharedMemory::SharedMemory(MPI_Comm node, std::size_t bytes_of_each)
 {
-  void* mine = nullptr;
+  void* local = nullptr;
   MPI_Win_allocate_shared(
-    static_cast<MPI_Aint>(bytes_of_each), 1, MPI_INFO_NULL, node, &mine, &this->window_);
+    static_cast<MPI_Aint>(bytes_of_each), 1, MPI_INFO_NULL, node, &local, &this->window_);
   MPI_Win_lock_all(MPI_MODE_NOCHECK, this->window_);
 }
 
@@ -189,7 +189,7 @@ Nodes::Nodes(const OwnComm& comm, int ranks_per_node)
 {
   MPI_Bcast(&ranks_per_node, 1, MPI_INT, 0, comm.get());
   std::vector<std::uint32_t> names;
-  together(comm.get(),
+  collective(comm.get(),
     [&]
     {
       if (ranks_per_node < 0)
@@ -214,7 +214,7 @@ Nodes::Nodes(const OwnComm& comm, int ranks_per_node)
   MPI_Allgather(&name, 1, MPI_UINT32_T, names.data(), 1, MPI_UINT32_T, comm.get());
   try
   {
-    together(comm.get(),
+    collective(comm.get(),
       [&]
       {
         this->layout_ = NodeLayout(names);
@@ -243,7 +243,7 @@ Nodes::~Nodes()
   MPI_Comm_free(&this->comm_);
 }
 
-Nodes& nodes_of(const OwnComm& comm, int ranks_per_node)
+Nodes& find_nodes(const OwnComm& comm, int ranks_per_node)
 {
   MPI_Bcast(&ranks_per_node, 1, MPI_INT, 0, comm.get());
   std::shared_ptr<void>& kept = comm.kept()[ranks_per_node];
@@ -261,17 +261,17 @@ int threads_per_rank(MPI_Comm comm)
 
 int threads_per_rank(const OwnComm& comm)
 {
-  const Nodes& nodes = nodes_of(comm);
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  (void)::sched_getaffinity(0, sizeof(mine), &mine);
+  const Nodes& nodes = find_nodes(comm);
+  cpu_set_t local;
+  CPU_ZERO(&local);
+  (void)::sched_getaffinity(0, sizeof(local), &local);
   std::vector<cpu_set_t> all(static_cast<std::size_t>(nodes.size()));
-  MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all.data(), sizeof(mine), MPI_BYTE, nodes.comm());
+  MPI_Allgather(&local, sizeof(local), MPI_BYTE, all.data(), sizeof(local), MPI_BYTE, nodes.comm());
   // A processor that several ranks may use counts for its share.
   double share = 0;
   for (int cpu = 0; cpu != CPU_SETSIZE; ++cpu)
   {
-    if (CPU_ISSET(cpu, &mine))
+    if (CPU_ISSET(cpu, &local))
     {
       share += 1.0 /
         static_cast<double>(std::count_if(all.begin(), all.end(),
@@ -292,10 +292,10 @@ NodeTraffic& NodeTraffic::operator+=(const NodeTraffic& more)
   return *this;
 }
 
-NodeTraffic sum_of(const OwnComm& comm, const NodeTraffic& mine)
+NodeTraffic compute_sum(const OwnComm& comm, const NodeTraffic& local)
 {
-  const std::array<std::uint64_t, 6> here{ mine.messages_within, mine.messages_between,
-    mine.bytes_within, mine.bytes_between, mine.messages_received, mine.bytes_received };
+  const std::array<std::uint64_t, 6> here{ local.messages_within, local.messages_between,
+    local.bytes_within, local.bytes_between, local.messages_received, local.bytes_received };
   std::array<std::uint64_t, 6> all{};
   MPI_Allreduce(here.data(), all.data(), 6, MPI_UINT64_T, MPI_SUM, comm.get());
   return { all[0], all[1], all[2], all[3], all[4], all[5] };

@@ -138,7 +138,7 @@ private:
 
 /// Collective. The nodes of a communicator, made by the first call and kept with it; as the
 /// constructor of Nodes.
-[[nodiscard]] Nodes& nodes_of(const OwnComm& comm, int ranks_per_node = 0);
+[[nodiscard]] Nodes& find_nodes(const OwnComm& comm, int ranks_per_node = 0);
 
 /// As that of bat/ranks.hpp.
 [[nodiscard]] int threads_per_rank(const OwnComm& comm);
@@ -158,5 +158,5 @@ struct NodeTraffic
 };
 
 /// Collective. The sums of all ranks, on all ranks.
-[[nodiscard]] NodeTraffic sum_of(const OwnComm& comm, const NodeTraffic& mine);
+[[nodiscard]] NodeTraffic compute_sum(const OwnComm& comm, const NodeTraffic& local);
 }

@@ -9,7 +9,7 @@ namespace bat::mpi
 {
 void PackedSends::make_room(std::uint64_t messages, std::size_t bytes)
 {
-  const auto slots = static_cast<std::size_t>(std::min(messages, kMostUnderWay));
+  const auto slots = static_cast<std::size_t>(std::min(messages, kMaxPendingMessages));
   this->requests_.assign(slots, MPI_REQUEST_NULL);
   this->memory_.clear();
   for (std::size_t slot = 0; slot != slots; ++slot)

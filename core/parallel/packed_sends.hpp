@@ -33,7 +33,7 @@ public:
   void wait();
 
 private:
-  static constexpr std::uint64_t kMostUnderWay = 4;
+  static constexpr std::uint64_t kMaxPendingMessages = 4;
 
   std::vector<MPI_Request> requests_;         ///< per slot
   std::vector<LargeArray<std::byte>> memory_; ///< per slot

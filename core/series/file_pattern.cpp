@@ -61,7 +61,7 @@ bool changes(const std::string& part)
 
 // In the last folder that does not change from step to step, with what remains of those below it in
 // its name.
-std::string format_of_list(const std::string& format, const std::string& extension)
+std::string parse_list_format(const std::string& format, const std::string& extension)
 {
   std::filesystem::path folder;
   std::string name;
@@ -159,7 +159,7 @@ std::filesystem::path FilePattern::file(std::int64_t step, double time, std::str
 std::filesystem::path FilePattern::series(std::string_view name) const
 {
   const std::string path =
-    fill_in(format_of_list(this->format_, this->extension_), 0, 0, as_file_name(name));
+    fill_in(parse_list_format(this->format_, this->extension_), 0, 0, as_file_name(name));
   return std::filesystem::path(path).lexically_normal();
 }
 

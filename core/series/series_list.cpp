@@ -32,14 +32,14 @@ double time_after(const Entries& before, const Entry& entry, const OwnTime& last
   {
     return clock;
   }
-  const double least = std::nextafter(last.time, std::numeric_limits<double>::infinity());
+  const double minimum = std::nextafter(last.time, std::numeric_limits<double>::infinity());
   if (clock > last_clock.time.value_or(last.time))
   {
-    return std::max(least, last.time + (clock - *last_clock.time));
+    return std::max(minimum, last.time + (clock - *last_clock.time));
   }
   if (!last.step || !entry.step || *last.step == *entry.step)
   {
-    return least;
+    return minimum;
   }
   const double steps = static_cast<double>(*entry.step) - static_cast<double>(*last.step);
   if (before.size() > 1 && before.end()[-2].step && *before.end()[-2].step < *last.step)
@@ -47,9 +47,9 @@ double time_after(const Entries& before, const Entry& entry, const OwnTime& last
     const Entry& other = before.end()[-2];
     const double of_a_step = (last.time - other.time) /
       (static_cast<double>(*last.step) - static_cast<double>(*other.step));
-    return std::max(least, last.time + of_a_step * steps);
+    return std::max(minimum, last.time + of_a_step * steps);
   }
-  return std::max(least, last.time + (clock > 0 ? clock : steps));
+  return std::max(minimum, last.time + (clock > 0 ? clock : steps));
 }
 
 // A file that says no step belongs behind the one before it.
@@ -173,7 +173,7 @@ std::string to_text(const Entries& entries)
     }
     json["files"].push_back(std::move(file));
   }
-  json[kChecksum] = checksum_of(entries);
+  json[kChecksum] = compute_checksum(entries);
   return json.dump(1) + "\n";
 }
 
@@ -184,7 +184,7 @@ void replace_text(const std::filesystem::path& list, const std::string& text, bo
   file.commit(flush);
 }
 
-std::string text_of_return(
+std::string format_return(
   const std::filesystem::path& list, const Entries& dropped, std::int64_t step)
 {
   const std::string steps = dropped.size() == 1
@@ -203,7 +203,7 @@ std::string name_in_list(const std::filesystem::path& file, const std::filesyste
     .generic_string();
 }
 
-std::string checksum_of(const Entries& entries)
+std::string compute_checksum(const Entries& entries)
 {
   std::string bytes;
   const auto add = [&](const auto& value)
@@ -413,12 +413,12 @@ void List::add(std::int64_t step, double time)
   }
   if (!dropped.empty())
   {
-    this->notice_(text_of_return(this->path_, dropped, step));
+    this->notice_(format_return(this->path_, dropped, step));
     dropped.clear();
   }
-  if (change.clock_is_back && !this->has_told_of_clock_)
+  if (change.clock_is_back && !this->has_reported_clock_)
   {
-    this->has_told_of_clock_ = true;
+    this->has_reported_clock_ = true;
     this->notice_(fmt::format("{}: the time of step {} is {}, not after that of the previous "
                               "step; it is listed as {}, and later steps accordingly",
       this->path_.string(), step, time, added.time));

@@ -36,12 +36,12 @@ struct OwnTime
   std::optional<std::int64_t> step;
 };
 
-/// The member of a list that has checksum_of() its entries. Lists that people write need none.
+/// The member of a list that has compute_checksum() its entries. Lists that people write need none.
 inline constexpr char kChecksum[] = "checksum";
 
 /// XXH64 of each name, a zero byte, the time (f64, little-endian), and the step (i64) where there
 /// is one; 16 hexadecimal digits.
-[[nodiscard]] std::string checksum_of(const Entries& entries);
+[[nodiscard]] std::string compute_checksum(const Entries& entries);
 
 /// What is wrong with the checksum of a list of JSON (`list`, an object) that has these entries; ""
 /// if it is right, or there is none.
@@ -114,7 +114,7 @@ private:
   Entries dropped_;                    ///< not in the list any more, but still there
   std::optional<std::string> written_; ///< the text that entries_ are of
   std::shared_ptr<const io::LockFile> lock_;
-  bool has_told_of_clock_ = false;
+  bool has_reported_clock_ = false;
 };
 
 template <class Json>
@@ -125,7 +125,7 @@ std::string checksum_fault(const Json& list, const Entries& entries)
   {
     return {};
   }
-  const std::string right = checksum_of(entries);
+  const std::string right = compute_checksum(entries);
   return found->is_string() && found->template get<std::string>() == right
     ? std::string()
     : "its checksum is " + found->dump() + ", but its names, times and steps have \"" + right +

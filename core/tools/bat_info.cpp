@@ -57,7 +57,7 @@ bool is_empty(const bat::Key& key)
 // Metadata as an object; as text if it is none, or so deep that printing it would end the program.
 nlohmann::json to_json_object(const std::string& metadata)
 {
-  constexpr int kMostDepth = 1000;
+  constexpr int kMaxDepth = 1000;
   int deepest = 0;
   nlohmann::json object = nlohmann::json::parse(
     metadata,
@@ -67,7 +67,7 @@ nlohmann::json to_json_object(const std::string& metadata)
       return true;
     },
     false);
-  return object.is_object() && deepest <= kMostDepth ? object : nlohmann::json(metadata);
+  return object.is_object() && deepest <= kMaxDepth ? object : nlohmann::json(metadata);
 }
 
 nlohmann::json to_json(const std::optional<bat::Box>& box)
@@ -89,7 +89,7 @@ struct Columns
   }
 };
 
-Columns columns_of(const bat::Dataset& file)
+Columns make_columns(const bat::Dataset& file)
 {
   Columns columns{ file.attributes(), {} };
   for (std::size_t leaf = 0; leaf != file.leaves().size(); ++leaf)
@@ -176,7 +176,7 @@ nlohmann::json describe(const bat::Dataset& file)
     }
   }
   info["attributes"] = nlohmann::json::array();
-  const Columns columns = columns_of(file);
+  const Columns columns = make_columns(file);
   info["position_storage"] = storage_json(columns, 0);
   if (!columns.is_compressed())
   {
@@ -213,14 +213,14 @@ std::string to_text(const bat::Box& b)
 
 void print_leaves(const bat::Dataset& file)
 {
-  constexpr std::size_t kMostLines = 16; // --json has them all
+  constexpr std::size_t kMaxLines = 16; // --json has them all
   const std::vector<bat::LeafInfo>& leaves = file.leaves();
-  const auto [least, most] = std::minmax_element(leaves.begin(), leaves.end(),
+  const auto [low, high] = std::minmax_element(leaves.begin(), leaves.end(),
     [](const bat::LeafInfo& a, const bat::LeafInfo& b) { return a.particles < b.particles; });
   fmt::print("  leaf files       {}, with {} to {} particles, mean {:.0f}\n", leaves.size(),
-    least->particles, most->particles,
+    low->particles, high->particles,
     static_cast<double>(file.particle_count()) / static_cast<double>(leaves.size()));
-  const std::size_t lines = std::min(leaves.size(), kMostLines);
+  const std::size_t lines = std::min(leaves.size(), kMaxLines);
   std::size_t missing = 0;
   for (std::size_t i = 0; i != leaves.size(); ++i)
   {
@@ -268,7 +268,7 @@ void print_size(const bat::Dataset& file, const Columns& columns)
 
 void print(const bat::Dataset& file)
 {
-  const Columns columns = columns_of(file);
+  const Columns columns = make_columns(file);
   fmt::print("{}\n", bat::printable(file.name()));
   fmt::print("  format version   {}\n", file.format_version());
   fmt::print("  particles        {}\n", file.particle_count());

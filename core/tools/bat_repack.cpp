@@ -84,7 +84,7 @@ bat::OptionValue value_of(const std::string& text)
   return text;
 }
 
-bat::RepackOptions options_of(const Arguments& arguments)
+bat::RepackOptions parse_options(const Arguments& arguments)
 {
   bat::WriteOptions all;
   bat::RepackOptions options;
@@ -151,7 +151,7 @@ int repack(const Arguments& arguments)
   {
     refuse_to_replace(arguments);
   }
-  bat::RepackOptions options = options_of(arguments);
+  bat::RepackOptions options = parse_options(arguments);
   bat::tools::ProgressBar bar("bat_repack");
   options.build.progress = [&](double done)
   {

@@ -64,7 +64,7 @@ void complain(const char* name, const std::string& text)
 namespace
 {
 // Whether nothing was thrown.
-bool goes_well(const char* name, const std::string& path, const std::function<void()>& f)
+bool succeeds(const char* name, const std::string& path, const std::function<void()>& f)
 {
   const std::optional<Error> error = attempt(f);
   if (!error)
@@ -95,14 +95,14 @@ int for_each_file(const char* name, const std::vector<std::string>& paths,
     std::vector<SeriesStep> steps;
     if (is_series_of_bricks(given))
     {
-      well &= goes_well(name, given, [&] { f(given); });
+      well &= succeeds(name, given, [&] { f(given); });
       continue;
     }
-    well &= goes_well(name, given, [&] { steps = read_series(given); });
+    well &= succeeds(name, given, [&] { steps = read_series(given); });
     for (const SeriesStep& step : steps)
     {
       const std::string file = step.path.string();
-      well &= goes_well(name, file, [&] { f(file); });
+      well &= succeeds(name, file, [&] { f(file); });
     }
   }
   return well ? 0 : 1;

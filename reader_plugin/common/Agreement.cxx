@@ -20,8 +20,8 @@ bool IsAlone(vtkMultiProcessController* controller)
 // Positive.
 int NumberOf(const std::string& state)
 {
-  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max() - 1);
-  return static_cast<int>(std::hash<std::string>()(state) % most) + 1;
+  constexpr auto maximum = static_cast<std::size_t>(std::numeric_limits<int>::max() - 1);
+  return static_cast<int>(std::hash<std::string>()(state) % maximum) + 1;
 }
 }
 
@@ -35,27 +35,27 @@ bat_vtk::Comparison bat_vtk::Compare(vtkMultiProcessController* controller, bool
   }
   const int largest = failure ? 0 : NumberOf(state);
   const int smallest = failure ? std::numeric_limits<int>::max() : largest;
-  const int mine[3] = { trouble || failure ? 1 : 0, largest, -smallest };
+  const int local[3] = { trouble || failure ? 1 : 0, largest, -smallest };
   int any[3] = { 0, 0, 0 };
-  controller->AllReduce(mine, any, 3, vtkCommunicator::MAX_OP);
+  controller->AllReduce(local, any, 3, vtkCommunicator::MAX_OP);
   return { any[0] != 0, any[1] > -any[2] };
 }
 
 //------------------------------------------------------------------------------
-bool bat_vtk::AnyOf(vtkMultiProcessController* controller, bool mine)
+bool bat_vtk::ReduceAny(vtkMultiProcessController* controller, bool local)
 {
   if (IsAlone(controller))
   {
-    return mine;
+    return local;
   }
-  const int own = mine ? 1 : 0;
+  const int own = local ? 1 : 0;
   int all = 0;
   controller->AllReduce(&own, &all, 1, vtkCommunicator::MAX_OP);
   return all != 0;
 }
 
 //------------------------------------------------------------------------------
-void bat_vtk::SumOf(vtkMultiProcessController* controller, vtkTypeInt64* counts, int count)
+void bat_vtk::ReduceSum(vtkMultiProcessController* controller, vtkTypeInt64* counts, int count)
 {
   if (!IsAlone(controller))
   {
@@ -72,15 +72,15 @@ bat_vtk::Failure bat_vtk::OtherFileElsewhere(const std::string& fileName)
 }
 
 //------------------------------------------------------------------------------
-bat_vtk::Failure bat_vtk::FirstFailure(vtkMultiProcessController* controller, const Failure& mine,
+bat_vtk::Failure bat_vtk::FirstFailure(vtkMultiProcessController* controller, const Failure& local,
   const std::string& fileName, const std::string& state)
 {
-  const Comparison found = Compare(controller, false, mine, state);
+  const Comparison found = Compare(controller, false, local, state);
   if (IsAlone(controller) || (!found.AnyTrouble && !found.Differ))
   {
-    return mine;
+    return local;
   }
-  const Failure own = found.Differ && !mine ? OtherFileElsewhere(fileName) : mine;
+  const Failure own = found.Differ && !local ? OtherFileElsewhere(fileName) : local;
   vtkMultiProcessStream stream;
   stream << static_cast<vtkTypeUInt64>(own.Code) << own.Text;
   std::vector<vtkMultiProcessStream> all;

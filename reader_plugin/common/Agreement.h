@@ -29,14 +29,14 @@ Comparison Compare(vtkMultiProcessController* controller, bool trouble, const Fa
 Failure OtherFileElsewhere(const std::string& fileName);
 
 /// Collective: whether any process says so.
-bool AnyOf(vtkMultiProcessController* controller, bool mine);
+bool ReduceAny(vtkMultiProcessController* controller, bool local);
 
 /// Collective: sums of all processes, in place of their own.
-void SumOf(vtkMultiProcessController* controller, vtkTypeInt64* counts, int count);
+void ReduceSum(vtkMultiProcessController* controller, vtkTypeInt64* counts, int count);
 
 /// Collective. The first failure of any process, the same on all; or that of one which has another
 /// file open.
-Failure FirstFailure(vtkMultiProcessController* controller, const Failure& mine,
+Failure FirstFailure(vtkMultiProcessController* controller, const Failure& local,
   const std::string& fileName, const std::string& state);
 }
 

@@ -48,12 +48,12 @@ constexpr Extent EmptyExtent = { { 0, -1, 0, -1, 0, -1 } };
 /// The largest number there is if there are more: no memory holds so many.
 [[nodiscard]] inline vtkIdType PointsIn(const Extent& extent)
 {
-  constexpr vtkIdType most = std::numeric_limits<vtkIdType>::max();
+  constexpr vtkIdType maximum = std::numeric_limits<vtkIdType>::max();
   vtkIdType points = IsEmpty(extent) ? 0 : 1;
   for (std::size_t axis = 0; points != 0 && axis < 3; ++axis)
   {
     const vtkIdType count = vtkIdType{ extent[2 * axis + 1] } - extent[2 * axis] + 1;
-    points = points > most / count ? most : points * count;
+    points = points > maximum / count ? maximum : points * count;
   }
   return points;
 }

@@ -9,16 +9,16 @@
 namespace
 {
 // What is not used yet costs addresses and no memory, where the system has to be asked for so much.
-constexpr std::size_t MostGrowth = 16;
+constexpr std::size_t MaxGrowth = 16;
 }
 
 //------------------------------------------------------------------------------
-std::byte* bat_vtk::GrowingMemory::Grow(std::size_t bytes, std::size_t kept, std::size_t most)
+std::byte* bat_vtk::GrowingMemory::Grow(std::size_t bytes, std::size_t kept, std::size_t maximum)
 {
   if (!this->Memory || bytes > this->Room)
   {
     const std::size_t room =
-      std::max({ bytes, std::min(most, MostGrowth * bytes), std::size_t(1) });
+      std::max({ bytes, std::min(maximum, MaxGrowth * bytes), std::size_t(1) });
     const std::shared_ptr<void> memory(
       bat::allocate_large(room, 1), [room](void* of) { bat::free_large(of, room, 1); });
     if (kept > 0)

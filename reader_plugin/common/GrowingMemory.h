@@ -13,9 +13,9 @@ class GrowingMemory
 {
 public:
   /// `bytes` of memory, the first `kept` with what they had. Where it has to be another place,
-  /// there is room for growing up to `most` bytes, as far as that is likely to be used. Throws
+  /// there is room for growing up to `maximum` bytes, as far as that is likely to be used. Throws
   /// std::bad_alloc.
-  std::byte* Grow(std::size_t bytes, std::size_t kept, std::size_t most);
+  std::byte* Grow(std::size_t bytes, std::size_t kept, std::size_t maximum);
 
   /// Keeps the memory.
   [[nodiscard]] const std::shared_ptr<void>& Owner() const { return this->Memory; }

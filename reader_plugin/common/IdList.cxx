@@ -21,7 +21,7 @@ constexpr char Allowed[] = "; allowed are numbers and ranges such as 5-90, -3..7
   throw bat::Error(bat::ErrorCode::InvalidArgument, "Ids: " + text);
 }
 
-std::vector<std::string> WordsOf(std::string text)
+std::vector<std::string> SplitWords(std::string text)
 {
   std::replace_if(
     text.begin(), text.end(), [](char c) { return c == ',' || c == ';'; }, ' ');
@@ -96,12 +96,12 @@ bat::NumberRange ParseIdRange(
 
 // An integer of a range with two ends.
 template <typename V>
-void AppendRange(V first, V last, std::size_t most, std::vector<bat::Number>& ids)
+void AppendRange(V first, V last, std::size_t maximum, std::vector<bat::Number>& ids)
 {
   const std::uint64_t more = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first);
-  if (more >= most || ids.size() + more + 1 > most)
+  if (more >= maximum || ids.size() + more + 1 > maximum)
   {
-    Refuse("a list of more than " + std::to_string(most) + "; a particle of each is followed");
+    Refuse("a list of more than " + std::to_string(maximum) + "; a particle of each is followed");
   }
   for (std::uint64_t i = 0; i <= more; ++i)
   {
@@ -114,7 +114,7 @@ void AppendRange(V first, V last, std::size_t most, std::vector<bat::Number>& id
 bat::AttributeValues bat_vtk::ParseIds(const std::string& text)
 {
   bat::AttributeValues ids;
-  for (const std::string& word : WordsOf(text))
+  for (const std::string& word : SplitWords(text))
   {
     try
     {
@@ -136,7 +136,7 @@ bat::AttributeValues bat_vtk::ParseIds(const std::string& text)
 }
 
 //------------------------------------------------------------------------------
-std::vector<bat::Number> bat_vtk::ListIds(const std::string& text, std::size_t most)
+std::vector<bat::Number> bat_vtk::ListIds(const std::string& text, std::size_t maximum)
 {
   const bat::AttributeValues parsed = ParseIds(text);
   std::vector<bat::Number> ids = parsed.values;
@@ -146,7 +146,7 @@ std::vector<bat::Number> bat_vtk::ListIds(const std::string& text, std::size_t m
     {
       if (const auto* last = std::get_if<std::int64_t>(&range.upper))
       {
-        AppendRange(*first, *last, most, ids);
+        AppendRange(*first, *last, maximum, ids);
         continue;
       }
     }
@@ -154,16 +154,16 @@ std::vector<bat::Number> bat_vtk::ListIds(const std::string& text, std::size_t m
     {
       if (const auto* first = std::get_if<std::uint64_t>(&range.lower))
       {
-        AppendRange(*first, *last, most, ids);
+        AppendRange(*first, *last, maximum, ids);
         continue;
       }
     }
     Refuse("the range " + bat::to_string(range.lower) + ".." + bat::to_string(range.upper) +
       "; allowed here are ranges between two whole numbers");
   }
-  if (ids.size() > most)
+  if (ids.size() > maximum)
   {
-    Refuse("a list of more than " + std::to_string(most) + "; a particle of each is followed");
+    Refuse("a list of more than " + std::to_string(maximum) + "; a particle of each is followed");
   }
   return ids;
 }
@@ -172,7 +172,7 @@ std::vector<bat::Number> bat_vtk::ListIds(const std::string& text, std::size_t m
 bat_vtk::IdPairs bat_vtk::ParseIdPairs(const std::string& text)
 {
   IdPairs pairs;
-  for (const std::string& word : WordsOf(text))
+  for (const std::string& word : SplitWords(text))
   {
     const std::size_t colon = word.find(':');
     if (colon == std::string::npos)

@@ -16,8 +16,8 @@ namespace bat_vtk
 bat::AttributeValues ParseIds(const std::string& text);
 
 /// The same with each number of a range by itself: numbers first. Throws bat::Error also for ranges
-/// without an end or with ends that are no integers, and for more than `most` numbers.
-std::vector<bat::Number> ListIds(const std::string& text, std::size_t most);
+/// without an end or with ends that are no integers, and for more than `maximum` numbers.
+std::vector<bat::Number> ListIds(const std::string& text, std::size_t maximum);
 
 /// Of ids that are unique together with a second attribute.
 struct IdPairs

@@ -18,12 +18,12 @@ namespace
 {
 // A cube with too many of the sample is cut into eight. The cubes that share a corner have a few
 // times as many, which tell the spacing to a few percent; at least this many times.
-constexpr double LeastAroundCorner = 1.25;
-constexpr int MostLevels = 18;
+constexpr double MinCornerRatio = 1.25;
+constexpr int MaxLevels = 18;
 constexpr int FirstLevel = 4; ///< where a search begins
 
 // Of the sample, for the median.
-constexpr std::size_t MostRanked = 1 << 14;
+constexpr std::size_t MaxRankedNodes = 1 << 14;
 // The mean of those around it: half of the particles at one distance and half at another are no
 // reason to jump from one to the other.
 constexpr double AroundMedian = 0.1;
@@ -31,7 +31,7 @@ constexpr double AroundMedian = 0.1;
 // Of the logarithm. What is nearer to the median is noise.
 constexpr float Noise = 0.08F;
 // More would fill a view with the ball of a particle that is far from all others.
-const float MostBeyond = std::log(4.0F);
+const float MaxRatioBeyond = std::log(4.0F);
 
 constexpr double Pi = 3.14159265358979323846;
 
@@ -137,10 +137,10 @@ struct bat_vtk::LocalSpacing::Moments
 class bat_vtk::LocalSpacing::Builder
 {
 public:
-  Builder(std::vector<Point> points, std::uint32_t mostInCube, std::vector<Node>& nodes)
+  Builder(std::vector<Point> points, std::uint32_t maxCubeParticles, std::vector<Node>& nodes)
     : Points(std::move(points))
     , Spare(this->Points.size())
-    , MostInCube(mostInCube)
+    , MaxCubeParticles(maxCubeParticles)
     , Nodes(nodes)
   {
     this->Nodes.assign(1, {});
@@ -177,11 +177,11 @@ private:
     Corner Lower;
   };
 
-  static constexpr std::int32_t Smallest = 1 << MostLevels;
+  static constexpr std::int32_t Smallest = 1 << MaxLevels;
 
   void Divide(std::int32_t node, std::size_t begin, std::size_t end, int level, const Corner& lower)
   {
-    if (end - begin <= this->MostInCube || level == MostLevels)
+    if (end - begin <= this->MaxCubeParticles || level == MaxLevels)
     {
       Moments sums;
       for (std::size_t i = begin; i < end; ++i)
@@ -238,7 +238,7 @@ private:
   }
 
   // The cube of at most this level on one side of a corner, and its level; -1 if that is outside.
-  std::pair<std::int32_t, int> Beside(const Corner& corner, int side, int most) const
+  std::pair<std::int32_t, int> Beside(const Corner& corner, int side, int maximum) const
   {
     Corner at = corner;
     for (int axis = 0; axis < 3; ++axis)
@@ -251,10 +251,10 @@ private:
     }
     std::int32_t node = 0;
     int level = 0;
-    while (level<most&& this->Nodes[node].Child> 0)
+    while (level<maximum&& this->Nodes[node].Child> 0)
     {
       ++level;
-      const int shift = MostLevels - level;
+      const int shift = MaxLevels - level;
       node = this->Nodes[node].Child +
         (((at[0] >> shift) & 1) | (((at[1] >> shift) & 1) << 1) | (((at[2] >> shift) & 1) << 2));
     }
@@ -264,7 +264,7 @@ private:
   // Of the particles in the cubes that meet there; in larger cubes if they are too few.
   float AtCorner(const Corner& corner) const
   {
-    int most = MostLevels;
+    int maximum = MaxLevels;
     while (true)
     {
       std::array<std::int32_t, 8> seen{};
@@ -273,7 +273,7 @@ private:
       Moments sums;
       for (int side = 0; side < 8; ++side)
       {
-        const auto [node, level] = this->Beside(corner, side, most);
+        const auto [node, level] = this->Beside(corner, side, maximum);
         const auto end = seen.begin() + count;
         if (node >= 0 && std::find(seen.begin(), end, node) == end)
         {
@@ -282,17 +282,17 @@ private:
           sums.Add(this->Sums[node]);
         }
       }
-      if (sums.Count >= LeastAroundCorner * this->MostInCube || finest == 0)
+      if (sums.Count >= MinCornerRatio * this->MaxCubeParticles || finest == 0)
       {
         return static_cast<float>(sums.LogarithmOfSpacing());
       }
-      most = finest - 1;
+      maximum = finest - 1;
     }
   }
 
   void FindCorners()
   {
-    constexpr int bits = MostLevels + 1;
+    constexpr int bits = MaxLevels + 1;
     // Those that cubes share are found once.
     std::size_t size = 64;
     while (size < 8 * this->Leaves.size())
@@ -350,7 +350,7 @@ private:
 
   std::vector<Point> Points;
   std::vector<Point> Spare;
-  std::uint32_t MostInCube;
+  std::uint32_t MaxCubeParticles;
   std::vector<Node>& Nodes;
   std::vector<Moments> Sums; ///< of the nodes
   std::vector<Leaf> Leaves;
@@ -358,7 +358,7 @@ private:
 
 //------------------------------------------------------------------------------
 bat_vtk::LocalSpacing::LocalSpacing(
-  const std::vector<std::array<double, 3>>& sample, std::uint32_t mostInCube)
+  const std::vector<std::array<double, 3>>& sample, std::uint32_t maxCubeParticles)
 {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   std::array<double, 3> lower = { infinite, infinite, infinite };
@@ -396,10 +396,10 @@ bat_vtk::LocalSpacing::LocalSpacing(
       points.push_back(this->InCube(point.data()));
     }
   }
-  const Builder builder(points, mostInCube, this->Nodes);
+  const Builder builder(points, maxCubeParticles, this->Nodes);
   this->First = builder.NodesOf(FirstLevel);
   std::vector<float> found;
-  const std::size_t step = points.size() / MostRanked + 1;
+  const std::size_t step = points.size() / MaxRankedNodes + 1;
   for (std::size_t i = 0; i < points.size(); i += step)
   {
     found.push_back(this->At(points[i]));
@@ -417,7 +417,7 @@ bat_vtk::LocalSpacing::LocalSpacing(
     {
       const float difference = corner - median;
       const float beyond = std::max(std::abs(difference) - Noise, 0.0F);
-      corner = std::exp(std::copysign(std::min(beyond, MostBeyond), difference));
+      corner = std::exp(std::copysign(std::min(beyond, MaxRatioBeyond), difference));
     }
   }
 }
@@ -437,7 +437,7 @@ bat_vtk::LocalSpacing::Point bat_vtk::LocalSpacing::InCube(const double* point) 
 //------------------------------------------------------------------------------
 float bat_vtk::LocalSpacing::At(const Point& point) const
 {
-  constexpr std::int32_t smallest = 1 << MostLevels;
+  constexpr std::int32_t smallest = 1 << MaxLevels;
   std::array<std::int32_t, 3> place{};
   for (std::size_t axis = 0; axis < 3; ++axis)
   {
@@ -445,7 +445,7 @@ float bat_vtk::LocalSpacing::At(const Point& point) const
   }
   const auto in = [&place](int bits)
   { return (place[0] >> bits & 1) | (place[1] >> bits & 1) << 1 | (place[2] >> bits & 1) << 2; };
-  constexpr int skipped = MostLevels - FirstLevel;
+  constexpr int skipped = MaxLevels - FirstLevel;
   const std::int32_t first = place[0] >> skipped | place[1] >> skipped << FirstLevel |
     place[2] >> skipped << (2 * FirstLevel);
   const Node* node = this->Nodes.data() + this->First[static_cast<std::size_t>(first)];
@@ -460,7 +460,7 @@ float bat_vtk::LocalSpacing::At(const Point& point) const
   for (std::size_t axis = 0; axis < 3; ++axis)
   {
     t[axis] = point[axis] * static_cast<float>(1 << level) -
-      static_cast<float>(place[axis] >> (MostLevels - level));
+      static_cast<float>(place[axis] >> (MaxLevels - level));
   }
   const std::array<float, 8>& c = node->Corners;
   const auto between = [](float a, float b, float at) { return a + (b - a) * at; };

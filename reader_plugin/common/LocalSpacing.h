@@ -20,7 +20,7 @@ class LocalSpacing
 {
 public:
   /// More particles resolve the places better, at 0.1 microseconds each.
-  static constexpr std::size_t MostSampled = 1 << 17;
+  static constexpr std::size_t MaxSampledParticles = 1 << 17;
 
   /// Of the sample, in a cube in which distances are taken for the same. Fewer resolve more and are
   /// noisier.
@@ -29,7 +29,7 @@ public:
 
   /// Positions x, y, z in any units. Those that are not finite are left out.
   explicit LocalSpacing(
-    const std::vector<std::array<double, 3>>& sample, std::uint32_t mostInCube = Smooth);
+    const std::vector<std::array<double, 3>>& sample, std::uint32_t maxCubeParticles = Smooth);
 
   /// For each row the spacing there over the median of the sample, from 1/4 to 4 and `largest`.
   /// Where particles are spread evenly it is 1: what differs less than noise does is no difference.

@@ -10,7 +10,7 @@ namespace bat_vtk
 /// An update begins, loads, and ends in one of four ways: loaded, put off, aborted or failed.
 ///
 ///   Begin() ── load ──┬── Loaded()
-///                     └── GivenUp()     put off, or else aborted
+///                     └── Cancelled()     put off, or else aborted
 ///   Failed() at any time
 ///
 /// A step is an update that loads more than the one before of the same question. It is taken when
@@ -19,14 +19,14 @@ class StepState
 {
 public:
   /// The next update is a step.
-  void AskForStep() { this->Asked = true; }
+  void AskForStep() { this->Requested = true; }
   /// Whether the update that begins next is one.
-  [[nodiscard]] bool WillStep() const { return this->Asked && !this->Aborted; }
+  [[nodiscard]] bool WillStep() const { return this->Requested && !this->Aborted; }
 
   void Begin()
   {
     this->Now = this->WillStep() ? Update::Step : Update::Plain;
-    this->Asked = false;
+    this->Requested = false;
     this->Aborted = false;
   }
   [[nodiscard]] bool IsStep() const { return this->Now == Update::Step; }
@@ -51,7 +51,7 @@ public:
     }
   }
   /// Loading was given up: what PutOff() has asked for, or an abort by the user.
-  void GivenUp()
+  void Cancelled()
   {
     this->Aborted = !this->IsPutOff();
     if (this->Aborted)
@@ -75,7 +75,7 @@ private:
     PutOff ///< was a step
   };
 
-  bool Asked = false;
+  bool Requested = false;
   bool Aborted = false;
   Update Now = Update::Plain;
 };

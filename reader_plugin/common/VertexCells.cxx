@@ -15,11 +15,11 @@
 //------------------------------------------------------------------------------
 template <typename ArrayT>
 vtkSmartPointer<ArrayT> bat_vtk::VertexCells::MakeNumbers(
-  Numbers& numbers, std::uint64_t count, std::uint64_t most)
+  Numbers& numbers, std::uint64_t count, std::uint64_t maximum)
 {
   using ValueT = typename ArrayT::ValueType;
   auto* values = reinterpret_cast<ValueT*>(numbers.Memory.Grow(count * sizeof(ValueT),
-    std::min(numbers.Known, count) * sizeof(ValueT), most * sizeof(ValueT)));
+    std::min(numbers.Known, count) * sizeof(ValueT), maximum * sizeof(ValueT)));
   if (count > numbers.Known)
   {
     std::iota(values + numbers.Known, values + count, static_cast<ValueT>(numbers.Known));
@@ -32,14 +32,14 @@ vtkSmartPointer<ArrayT> bat_vtk::VertexCells::MakeNumbers(
 
 //------------------------------------------------------------------------------
 template <typename ArrayT>
-vtkSmartPointer<vtkCellArray> bat_vtk::VertexCells::MakeOf(
-  std::uint64_t points, std::uint64_t most, bool onePerPoint)
+vtkSmartPointer<vtkCellArray> bat_vtk::VertexCells::MakeCells(
+  std::uint64_t points, std::uint64_t maximum, bool onePerPoint)
 {
-  const vtkSmartPointer<ArrayT> connectivity = MakeNumbers<ArrayT>(this->Points, points, most);
+  const vtkSmartPointer<ArrayT> connectivity = MakeNumbers<ArrayT>(this->Points, points, maximum);
   vtkSmartPointer<ArrayT> offsets;
   if (onePerPoint)
   {
-    offsets = MakeNumbers<ArrayT>(this->Offsets, points + 1, most + 1);
+    offsets = MakeNumbers<ArrayT>(this->Offsets, points + 1, maximum + 1);
   }
   else
   {
@@ -57,7 +57,7 @@ vtkSmartPointer<vtkCellArray> bat_vtk::VertexCells::MakeOf(
 
 //------------------------------------------------------------------------------
 vtkSmartPointer<vtkCellArray> bat_vtk::VertexCells::Make(
-  std::uint64_t points, std::uint64_t most, bool onePerPoint)
+  std::uint64_t points, std::uint64_t maximum, bool onePerPoint)
 {
   // 32 bits while they suffice: cells are easily the largest part of what is loaded.
   const bool wide = points >= static_cast<std::uint64_t>(std::numeric_limits<vtkTypeInt32>::max());
@@ -66,6 +66,6 @@ vtkSmartPointer<vtkCellArray> bat_vtk::VertexCells::Make(
     *this = {};
     this->Wide = wide;
   }
-  return wide ? this->MakeOf<vtkTypeInt64Array>(points, most, onePerPoint)
-              : this->MakeOf<vtkTypeInt32Array>(points, most, onePerPoint);
+  return wide ? this->MakeCells<vtkTypeInt64Array>(points, maximum, onePerPoint)
+              : this->MakeCells<vtkTypeInt32Array>(points, maximum, onePerPoint);
 }

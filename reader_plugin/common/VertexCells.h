@@ -18,9 +18,9 @@ namespace bat_vtk
 class VertexCells
 {
 public:
-  /// A cell for each of `points`, or one poly-vertex of all of them. `most`: how many there may be
-  /// later.
-  vtkSmartPointer<vtkCellArray> Make(std::uint64_t points, std::uint64_t most, bool onePerPoint);
+  /// A cell for each of `points`, or one poly-vertex of all of them. `maximum`: how many there may
+  /// be later.
+  vtkSmartPointer<vtkCellArray> Make(std::uint64_t points, std::uint64_t maximum, bool onePerPoint);
 
 private:
   /// 0, 1, 2, ... as 32-bit or 64-bit integers
@@ -31,9 +31,10 @@ private:
   };
   template <typename ArrayT>
   static vtkSmartPointer<ArrayT> MakeNumbers(
-    Numbers& numbers, std::uint64_t count, std::uint64_t most);
+    Numbers& numbers, std::uint64_t count, std::uint64_t maximum);
   template <typename ArrayT>
-  vtkSmartPointer<vtkCellArray> MakeOf(std::uint64_t points, std::uint64_t most, bool onePerPoint);
+  vtkSmartPointer<vtkCellArray> MakeCells(
+    std::uint64_t points, std::uint64_t maximum, bool onePerPoint);
 
   bool Wide = false; ///< 64 bits
   Numbers Points;

@@ -73,10 +73,10 @@ int bat_vtk::ToVTKType(bat::ScalarType type, std::uint32_t hostType)
 {
   if (hostType <= static_cast<std::uint32_t>(std::numeric_limits<int>::max()))
   {
-    const int wanted = static_cast<int>(hostType);
-    if (ToScalarType(wanted) == type)
+    const int requested = static_cast<int>(hostType);
+    if (ToScalarType(requested) == type)
     {
-      return wanted;
+      return requested;
     }
   }
   switch (type)

@@ -230,7 +230,7 @@ def _closed(lower, upper, about, component=None):
     return (low if lower is None else lower), (high if upper is None else upper)
 
 
-def ranges_of(texts, attributes):
+def parse_ranges(texts, attributes):
     """AttributeRanges as keyword arguments of Dataset.read()."""
     if len(texts) % 3:
         refuse(f"AttributeRanges has {len(texts)} texts; each range has three: a name, a minimum and a maximum, either of which may be empty for no "
@@ -240,14 +240,14 @@ def ranges_of(texts, attributes):
         what = f"range of '{name}'"
         ends = tuple(_number(end, what) if end else None for end in (lower, upper))
         targets.setdefault(_target(name, attributes), []).append(ends)
-    asked = {"ranges": [], "values": {}, "not_values": {}}
+    request = {"ranges": [], "values": {}, "not_values": {}}
     for (negated, (name, component)), ends in targets.items():
         if not negated and len(ends) == 1:
-            asked["ranges"].append((name, *(() if component is None else (component,)), *ends[0]))
+            request["ranges"].append((name, *(() if component is None else (component,)), *ends[0]))
         else:
             key = name if component is None else (name, component)
-            asked["not_values" if negated else "values"][key] = [_closed(*pair, attributes[name], component) for pair in ends]
-    return asked
+            request["not_values" if negated else "values"][key] = [_closed(*pair, attributes[name], component) for pair in ends]
+    return request
 
 
 def _both(one, other):
@@ -264,7 +264,7 @@ def _id(text):
     return number if number == number else refuse(f"Ids: '{text}' is not a number")
 
 
-def ids_of(text, about):
+def parse_ids(text, about):
     """Ids as numbers and pairs."""
     found = []
     for word in re.split(r"[\s,;]+", text.strip()):
@@ -314,18 +314,18 @@ class _Loaded:
         self.columns = {}  # positions first, with an empty name
         self._memory, self._ranges = {}, {}
 
-    def add(self, particles, quality, most):
-        """What a finer quality has more; `most`: how many there may be in the end."""
+    def add(self, particles, quality, maximum):
+        """What a finer quality has more; `maximum`: how many there may be in the end."""
         total = self.count + particles.count
         for name, values in (("", particles.positions), *particles.items()):
             if self.count:
                 memory = self._memory.get(name)
                 if memory is None or len(memory) < total:
-                    memory = np.empty((max(total, most), *values.shape[1:]), values.dtype)
+                    memory = np.empty((max(total, maximum), *values.shape[1:]), values.dtype)
                     memory[:self.count] = self.columns[name]
                     self._memory[name] = memory
                 memory[self.count:total] = values
-            new = _ranges_of(values)
+            new = _parse_ranges(values)
             self._ranges[name] = new if not self.count else [
                 a and b and (min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(self._ranges[name], new)]
             self.columns[name] = memory[:total] if self.count else values
@@ -370,7 +370,7 @@ class _Loaded:
         return points
 
 
-def _ranges_of(values):
+def _parse_ranges(values):
     """Of the values; or of the magnitude, and of each component of a vector. None where some are not finite."""
     def ends(numbers):
         found = (float(numbers.min()), float(numbers.max())) if len(numbers) else (math.inf, -math.inf)
@@ -422,7 +422,7 @@ class _Reader(_Algorithm):
         self._open = None           # (path, mtime, Dataset)
         self._loaded = None         # _Loaded
         self._target = 0.0
-        self._error = self._said = ""
+        self._error = self._reported = ""
         self._known = {}            # attributes that some file has had, by name
         self._warned = set()        # names that no file has had
         self._more = False          # the next update adds a step
@@ -580,12 +580,12 @@ class _Reader(_Algorithm):
             self._loaded = None
         return self._open[2]
 
-    def _fail(self, error, is_said=True):
+    def _fail(self, error, is_reported=True):
         """Says it, and delivers nothing: who asked for data is told once."""
         self._error = str(error)
-        if is_said and self._said != self._error:
+        if is_reported and self._reported != self._error:
             _say(error)
-        self._said = self._error
+        self._reported = self._error
         return 1
 
     def RequestInformation(self, request, inInfo, outInfo):
@@ -668,7 +668,7 @@ class _Reader(_Algorithm):
             attributes = {**self._known, **attributes}
             ranges = [text for i in range(0, len(ranges) // 3 * 3, 3) if _has_target(ranges[i], attributes)
                       for text in ranges[i:i + 3]]
-        query = ranges_of(ranges, attributes)
+        query = parse_ranges(ranges, attributes)
         if self._set["UseBox"]:
             box = self._set["Box"]
             for axis, (low, high) in zip("xyz", zip(box[::2], box[1::2])):
@@ -684,7 +684,7 @@ class _Reader(_Algorithm):
             if name not in attributes:
                 refuse(f"{self._open[0]}: Ids requires an id attribute, but no attribute is called '{name or 'id'}'; set Id Attribute to one of "
                        f"{', '.join(attributes) or 'none'}")
-            ids = ids_of(self._set["Ids"], attributes[name])
+            ids = parse_ids(self._set["Ids"], attributes[name])
             which = "not_values" if self._set["IdsMode"] else "values"
             if which == "not_values":
                 ids = [*query[which].get(name, []), *ids]
@@ -731,14 +731,14 @@ class _Reader(_Algorithm):
         pipeline = vtkStreamingDemandDrivenPipeline
         step = 0
         if self._times and info.Has(pipeline.UPDATE_TIME_STEP()):
-            wanted = info.Get(pipeline.UPDATE_TIME_STEP())
-            step = max(0, int(np.searchsorted(self._times, wanted, side="right")) - 1)
+            target = info.Get(pipeline.UPDATE_TIME_STEP())
+            step = max(0, int(np.searchsorted(self._times, target, side="right")) - 1)
         part, parts = info.Get(pipeline.UPDATE_PIECE_NUMBER()), info.Get(pipeline.UPDATE_NUMBER_OF_PIECES())
         self._error, ranks = "", _Ranks()
 
         def load():
             if not self._paths:
-                refuse(self._said or "BATReader: no file was given")
+                refuse(self._reported or "BATReader: no file was given")
             dataset = self._dataset(self._paths[step])
             query = self._query(dataset)
             self._offer(dataset.attributes)  # a later file may have others
@@ -752,7 +752,7 @@ class _Reader(_Algorithm):
         if error:
             self._loaded = None
             return self._fail(error, ranks.is_first)
-        self._said = ""
+        self._reported = ""
         dataset, names, quality = loaded
         self._fill(output, names)
         self._add_missing(output, dataset)
@@ -770,12 +770,12 @@ class _Reader(_Algorithm):
         if not loaded or loaded.question != question or loaded.quality > quality:
             loaded, self._loaded = _Loaded(question), None
         if loaded.quality < quality or not loaded.columns:
-            most = self._target * len(dataset)
+            maximum = self._target * len(dataset)
             if self._set["ParticleBudget"] > 0:
-                most = min(most, self._set["ParticleBudget"])
+                maximum = min(maximum, self._set["ParticleBudget"])
             few = 65536  # parts are not of exactly the same size
             loaded.add(dataset.read(names, quality=quality, after_quality=loaded.quality, **query), quality,
-                       int(most / query["parts"]) + few)
+                       int(maximum / query["parts"]) + few)
         self._loaded = loaded
 
     def _fill(self, output, names):
@@ -798,7 +798,7 @@ class _Reader(_Algorithm):
                 output.GetPointData().AddArray(array)
 
 
-def _compression_of(dataset):
+def _format_compression(dataset):
     """How arrays are stored, as the compiled plugin says it; "" if none is compressed."""
     for leaf in range(dataset.leaf_files):
         try:
@@ -827,7 +827,7 @@ def _tell_source(output, dataset, quality, requested):
     if dataset.step is not None:
         facts["timestep"] = np.array([dataset.step], np.int64)
     arrays = {name: numpy_to_vtk(np.asarray(values), deep=True) for name, values in facts.items()}
-    stored = _compression_of(dataset)
+    stored = _format_compression(dataset)
     if stored:
         arrays["compression"] = vtkStringArray()
         for text in (stored, ""):
@@ -876,7 +876,7 @@ class IDXReader(_Algorithm):
         self._reached = None  # (question, level) of refining
         self._more = False
         self._loaded = None  # (question, extent, Grid)
-        self._error = self._said = ""
+        self._error = self._reported = ""
         self._warned = set()
         self._observe()
 
@@ -981,7 +981,7 @@ class IDXReader(_Algorithm):
             self._open = (path, key, parabat.idx.open(path))
         return self._open[2]
 
-    def _steps_of(self, path):
+    def _list_steps(self, path):
         """Steps of a file and their times; one that is open stays so, with what was read of it."""
         if len(self._files) == 1 or (self._open and self._open[0] == path):
             dataset = self._dataset(path)
@@ -994,7 +994,7 @@ class IDXReader(_Algorithm):
         found, failure = {}, None
         for i, path in enumerate(self._files):
             try:
-                steps, times = self._steps_of(path)
+                steps, times = self._list_steps(path)
                 alone = len(self._files) > 1 and steps == [0] and times == [0.0]
                 for step, time in zip(steps, [float(i)] if alone else times):
                     found[time] = (path, step)
@@ -1007,10 +1007,10 @@ class IDXReader(_Algorithm):
         self._steps = [found[time] for time in self._times]
 
     def _index(self, info):
-        wanted = vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()
-        if not info.Has(wanted) or len(self._times) < 2:
+        target = vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()
+        if not info.Has(target) or len(self._times) < 2:
             return 0
-        return max(0, int(np.searchsorted(self._times, info.Get(wanted), side="right")) - 1)
+        return max(0, int(np.searchsorted(self._times, info.Get(target), side="right")) - 1)
 
     def _names(self, dataset):
         """Fields that are wanted; those that were not seen before are."""
@@ -1054,11 +1054,11 @@ class IDXReader(_Algorithm):
         first = [begin // distance for begin, distance in zip(lattice.first, lattice.distance)]
         return [end for begin, count in zip(first, lattice.count) for end in (begin, begin + count - 1)]
 
-    def _fail(self, error, is_said=True):
+    def _fail(self, error, is_reported=True):
         self._error, self._plan = str(error), None
-        if is_said and self._said != self._error:
+        if is_reported and self._reported != self._error:
             _say(error)
-        self._said = self._error
+        self._reported = self._error
         return 1
 
     def RequestInformation(self, request, inInfo, outInfo):
@@ -1114,7 +1114,7 @@ class IDXReader(_Algorithm):
         if error:
             self._loaded = None
             return self._fail(error)
-        self._said = ""
+        self._reported = ""
         dataset, level = self._open[2], self._plan[1]
         output.SetOrigin(*dataset.origin)
         output.SetSpacing(*(dataset.spacing * dataset.lattice(level).distance))
@@ -1271,10 +1271,10 @@ class BATWriter(_Algorithm):
         self.Update()
 
     def RequestUpdateExtent(self, request, inInfo, outInfo):
-        ranks, wanted = _Ranks(), inInfo[0].GetInformationObject(0)
-        wanted.Set(vtkStreamingDemandDrivenPipeline.UPDATE_PIECE_NUMBER(), ranks.rank)
-        wanted.Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF_PIECES(), ranks.count)
-        wanted.Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF_GHOST_LEVELS(), 0)
+        ranks, target = _Ranks(), inInfo[0].GetInformationObject(0)
+        target.Set(vtkStreamingDemandDrivenPipeline.UPDATE_PIECE_NUMBER(), ranks.rank)
+        target.Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF_PIECES(), ranks.count)
+        target.Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF_GHOST_LEVELS(), 0)
         return 1
 
     def RequestData(self, request, inInfo, outInfo):
@@ -1290,9 +1290,9 @@ class BATWriter(_Algorithm):
             error = ranks.agree(error)
         if not error:
             count, schema, columns, facts = converted
-            information, wanted = inInfo[0].GetInformationObject(0), vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()
-            if information.Has(wanted):
-                facts.setdefault("time", information.Get(wanted))
+            information, target = inInfo[0].GetInformationObject(0), vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()
+            if information.Has(target):
+                facts.setdefault("time", information.Get(target))
             error = self._write(ranks, count, schema, columns, facts)
         if error and ranks.is_first:
             _say(error if not self._path or self._path in error else f"{self._path}: {error}")
@@ -1307,7 +1307,7 @@ class BATWriter(_Algorithm):
 
     def _convert(self, data, remarks):
         leaves = list(vtk_input.leaves_of(data))
-        facts = vtk_input.facts_of(data, [leaf for leaf, _, _ in leaves], remarks) if data else {}
+        facts = vtk_input.collect_facts(data, [leaf for leaf, _, _ in leaves], remarks) if data else {}
         return (*vtk_input.joined(self._blocks(data, leaves, remarks)), facts)
 
     def _blocks(self, data, leaves, remarks):
@@ -1332,18 +1332,18 @@ class BATWriter(_Algorithm):
         if not self._path:
             return "FileName must be set"
         # What the first rank with particles has, all have that have any.
-        told = [json.loads(text) for text in ranks.texts(json.dumps([count, schema, facts]))]
-        reference = next((rank for rank, (there, _, _) in enumerate(told) if there), 0)
-        _, wanted, facts = told[reference]
-        for rank, (there, other, _) in enumerate(told):
+        described = [json.loads(text) for text in ranks.texts(json.dumps([count, schema, facts]))]
+        reference = next((rank for rank, (there, _, _) in enumerate(described) if there), 0)
+        _, target, facts = described[reference]
+        for rank, (there, other, _) in enumerate(described):
             if there:
-                _, error = _attempt(lambda: vtk_input.check_same(wanted, other, f"rank {reference}", f"rank {rank}"))
-                if not error and other[0] != wanted[0]:
-                    error = f"positions are {other[0][1]} on rank {rank} and {wanted[0][1]} on rank {reference}"
+                _, error = _attempt(lambda: vtk_input.check_same(target, other, f"rank {reference}", f"rank {rank}"))
+                if not error and other[0] != target[0]:
+                    error = f"positions are {other[0][1]} on rank {rank} and {target[0][1]} on rank {reference}"
                 if error:
                     return error
         gathered = {}
-        for name, dtype, components in wanted:
+        for name, dtype, components in target:
             gathered[name] = ranks.gather(
                 columns[name] if count else np.empty((0, components) if components > 1 else 0, dtype))
         error = ""
@@ -1457,16 +1457,16 @@ class IDXWriter(_Algorithm):
         error = ranks.agree(error)
         if not error:
             images, facts = found
-            told = [json.loads(text) for text in ranks.texts(json.dumps([[about for _, about in images], facts]))]
-            abouts = [about for own, _ in told for about in own]
+            described = [json.loads(text) for text in ranks.texts(json.dumps([[about for _, about in images], facts]))]
+            abouts = [about for own, _ in described for about in own]
             grid = _Grid(abouts, self._samples) if abouts else None
             pieces, error = _attempt(lambda: [piece for image in images for piece in self._piece(*image, grid)])
             error = ranks.agree(error)
         if not error:
-            facts = next((each for _, each in told if each), {})
-            information, wanted = inInfo[0].GetInformationObject(0), vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()
-            if information.Has(wanted):
-                facts.setdefault("time", information.Get(wanted))
+            facts = next((each for _, each in described if each), {})
+            information, target = inInfo[0].GetInformationObject(0), vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()
+            if information.Has(target):
+                facts.setdefault("time", information.Get(target))
             error = self._write(ranks, pieces, grid, facts)
         if error and ranks.is_first:
             _say(error if not self._path or self._path in error else f"{self._path}: {error}")
@@ -1488,7 +1488,7 @@ class IDXWriter(_Algorithm):
             images.append((leaf, {
                 "label": label, "extent": list(leaf.GetExtent()), "origin": list(leaf.GetOrigin()),
                 "spacing": list(leaf.GetSpacing()), "points": bool(IDXWriter._arrays(leaf.GetPointData()))}))
-        facts = vtk_input.facts_of(data, [leaf for leaf, _, _ in leaves if leaf], vtk_input.Remarks()) if data else {}
+        facts = vtk_input.collect_facts(data, [leaf for leaf, _, _ in leaves if leaf], vtk_input.Remarks()) if data else {}
         return images, {name: facts[name] for name in ("time", "step") if name in facts}
 
     @staticmethod
@@ -1512,11 +1512,11 @@ class IDXWriter(_Algorithm):
             if not self._zeros:
                 raise parabat.BatValueError(9, f"{label}samples are hidden (vtkGhostType), which files cannot represent; use MissingSamples = Zeros to "
                                                "write them as zeros")
-        mine = marks[grid.cells]
-        if mine is not None and mine.size == shape[0] * shape[1] * shape[2]:
-            mine = mine.reshape(shape)
-            hidden = (mine & self.HIDDEN[grid.cells]) != 0
-            kept = np.nonzero((mine & self.DUPLICATE) == 0)
+        local = marks[grid.cells]
+        if local is not None and local.size == shape[0] * shape[1] * shape[2]:
+            local = local.reshape(shape)
+            hidden = (local & self.HIDDEN[grid.cells]) != 0
+            kept = np.nonzero((local & self.DUPLICATE) == 0)
             box = tuple(slice(int(at.min()), int(at.max()) + 1) for at in kept) if len(kept[0]) else own
             if len(kept[0]) == math.prod(part.stop - part.start for part in box):  # duplicates can be cut off
                 own = box

@@ -326,7 +326,7 @@ private:
   // Reference for threads: what they gain where nothing is done but copying all columns.
   double copy_all() const
   {
-    constexpr std::size_t kTogether = std::size_t{ 1 } << 20;
+    constexpr std::size_t kBytesPerTask = std::size_t{ 1 } << 20;
     std::vector<std::byte> copy(static_cast<std::size_t>(this->data_bytes_));
     std::vector<const std::vector<std::byte>*> columns{ &this->cloud_.positions };
     for (const auto& column : this->cloud_.columns)
@@ -343,7 +343,7 @@ private:
           arena.execute(
             [&]
             {
-              tbb::parallel_for(tbb::blocked_range<std::size_t>(0, column->size(), kTogether),
+              tbb::parallel_for(tbb::blocked_range<std::size_t>(0, column->size(), kBytesPerTask),
                 [&](const auto& part) {
                   std::memcpy(&copy[first + part.begin()], &(*column)[part.begin()], part.size());
                 });
@@ -776,19 +776,19 @@ private:
   {
     const bat::Box all = file.bounds().value();
     std::array<double, 3> centre;
-    double most = 0;
+    double maximum = 0;
     for (std::size_t axis = 0; axis != 3; ++axis)
     {
       centre[axis] = this->options_.kind == "uniform" && row == this->cloud_.count / 2
         ? 0.5
         : this->coordinate(row, axis);
-      most = std::max(most, all.upper[axis] - all.lower[axis]);
+      maximum = std::max(maximum, all.upper[axis] - all.lower[axis]);
     }
-    double least = 0;
+    double minimum = 0;
     bat::Query query;
     for (int step = 0; step != 40; ++step)
     {
-      const double half = (least + most) / 2;
+      const double half = (minimum + maximum) / 2;
       query.box.emplace();
       for (std::size_t axis = 0; axis != 3; ++axis)
       {
@@ -796,7 +796,7 @@ private:
         query.box->upper[axis] = centre[axis] + half;
       }
       const std::uint64_t found = file.select(query).count;
-      (found < count ? least : most) = half;
+      (found < count ? minimum : maximum) = half;
       if (found > count * 0.995 && found < count * 1.005)
       {
         break;
@@ -1116,15 +1116,15 @@ private:
   json compare_list(
     const bat::File& file, const bat::File& indexed, const T* values, std::uint64_t count)
   {
-    std::vector<T> wanted;
+    std::vector<T> reference;
     bat::Query query;
     query.values = { { "id", {}, {} } };
     for (std::uint64_t i = 0; i != count; ++i)
     {
-      wanted.push_back(values[i * (this->cloud_.count / count)]);
-      query.values[0].values.push_back(number(wanted.back()));
+      reference.push_back(values[i * (this->cloud_.count / count)]);
+      query.values[0].values.push_back(number(reference.back()));
     }
-    std::sort(wanted.begin(), wanted.end());
+    std::sort(reference.begin(), reference.end());
     std::vector<std::uint32_t> rows;
     bat::Selection selection;
     bat::Selection looked_up;
@@ -1137,7 +1137,7 @@ private:
         rows.clear();
         for (std::uint64_t i = 0; i != this->cloud_.count; ++i)
         {
-          if (std::binary_search(wanted.begin(), wanted.end(), values[i]))
+          if (std::binary_search(reference.begin(), reference.end(), values[i]))
           {
             rows.push_back(static_cast<std::uint32_t>(i));
           }

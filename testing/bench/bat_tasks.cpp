@@ -53,7 +53,7 @@ template <class F>
 Times measure(int repeat, const F& run)
 {
   run();
-  Times least;
+  Times minimum;
   for (int i = 0; i != repeat; ++i)
   {
     task_times::outer_loops().clear();
@@ -66,17 +66,17 @@ Times measure(int repeat, const F& run)
     }
     if (i == 0)
     {
-      least = times;
+      minimum = times;
       continue;
     }
-    least.alone = std::min(least.alone, times.alone);
-    for (std::size_t l = 0; l != least.loops.size(); ++l)
+    minimum.alone = std::min(minimum.alone, times.alone);
+    for (std::size_t l = 0; l != minimum.loops.size(); ++l)
     {
-      least.loops[l].work = std::min(least.loops[l].work, times.loops.at(l).work);
-      least.loops[l].span = std::min(least.loops[l].span, times.loops.at(l).span);
+      minimum.loops[l].work = std::min(minimum.loops[l].work, times.loops.at(l).work);
+      minimum.loops[l].span = std::min(minimum.loops[l].span, times.loops.at(l).span);
     }
   }
-  return least;
+  return minimum;
 }
 
 ordered_json to_json(const Times& times)
@@ -90,7 +90,7 @@ ordered_json to_json(const Times& times)
   out["parallelism"] = all / critical;
   for (const int cores : kCores)
   {
-    out["speedup_at_most"][std::to_string(cores)] = all / times.on(cores);
+    out["max_speedup"][std::to_string(cores)] = all / times.on(cores);
   }
   // Calls of the same loop together, those with the largest part of the critical path first.
   std::map<std::pair<std::string, int>, std::pair<Loop, int>> places;
@@ -129,10 +129,10 @@ ordered_json run(const std::string& kind, std::uint64_t particles, std::uint64_t
   const bat::QueryOptions one{ 1 };
   const std::uint64_t tuple = 3 * bat::size_of(file.position_type());
   std::vector<std::byte> positions(cloud.count * tuple);
-  const auto query = [&](const bat::Query& asked)
+  const auto query = [&](const bat::Query& requested)
   {
     return to_json(measure(
-      repeat, [&] { file.read_positions(file.select(asked, one), positions.data(), one); }));
+      repeat, [&] { file.read_positions(file.select(requested, one), positions.data(), one); }));
   };
   out["read"] = query({});
   bat::Query box;

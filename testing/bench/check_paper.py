@@ -50,10 +50,10 @@ def main():
         assert answer["checksum"] == f"{rank_particles.checksum({'positions': expected}):016x}", (way, answer)
 
     # One bit of one particle is noticed.
-    mine = rank_particles.make(0, 2, **make)
-    before = rank_particles.checksum(mine)
-    mine["attribute6"].view(np.uint64)[7] ^= np.uint64(1)
-    assert rank_particles.checksum(mine) != before
+    local = rank_particles.make(0, 2, **make)
+    before = rank_particles.checksum(local)
+    local["attribute6"].view(np.uint64)[7] ^= np.uint64(1)
+    assert rank_particles.checksum(local) != before
     shutil.rmtree(folder)
     return 0
 

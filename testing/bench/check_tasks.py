@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 # Of a million particles; several times as much is usual.
-LEAST_PARALLELISM = 4.0
+MIN_PARALLELISM = 4.0
 LOOPS = ("morton_order.cpp", "builder.cpp", "encoder.cpp", "checksum.cpp")
 
 
@@ -21,15 +21,15 @@ def main(argv):
                                       stdout=subprocess.PIPE).stdout)
     for name in ("build", "read", "box", "range_of_temperature", "range_of_noise"):
         times = found[name]
-        speedups = list(times["speedup_at_most"].values())
+        speedups = list(times["max_speedup"].values())
         assert abs(times["alone_ms"] + sum(loop["work_ms"] for loop in times["loops"]) - times["ms"]) < 1e-6 * times["ms"], name
         assert all(loop["critical_path_ms"] <= loop["work_ms"] * (1 + 1e-9) for loop in times["loops"]), name
         assert speedups == sorted(speedups) and abs(speedups[0] - 1) < 1e-9 and speedups[-1] <= times["parallelism"] * (1 + 1e-9), name
-        assert all(speedup <= cores * (1 + 1e-9) for cores, speedup in zip(map(int, times["speedup_at_most"]), speedups)), name
+        assert all(speedup <= cores * (1 + 1e-9) for cores, speedup in zip(map(int, times["max_speedup"]), speedups)), name
     loops = {loop["loop"].split(":")[0] for loop in found["build"]["loops"]}
     missing = [name for name in LOOPS if name not in loops]
     assert not missing, "no loops were noted in %s" % missing
-    assert found["build"]["parallelism"] >= LEAST_PARALLELISM, json.dumps(found["build"], indent=2)
+    assert found["build"]["parallelism"] >= MIN_PARALLELISM, json.dumps(found["build"], indent=2)
     print("a build of a million particles could use %.1f cores" % found["build"]["parallelism"])
     return 0
 

@@ -165,7 +165,7 @@ Column from_npy(const std::string& path)
   throw std::runtime_error(path + ": numbers or shape of another form: " + header);
 }
 
-std::vector<Column> columns_of(const Options& options)
+std::vector<Column> make_columns(const Options& options)
 {
   std::vector<Column> columns;
   for (const std::string& path : options.npy)
@@ -261,7 +261,7 @@ void print_row(const std::string& name, std::size_t chunk, std::size_t raw, cons
 
 void run(const Options& options)
 {
-  std::vector<Column> columns = columns_of(options);
+  std::vector<Column> columns = make_columns(options);
   const std::size_t lossless = columns.size();
   add_bounded(columns, options.bounds);
   fmt::print("{:<18}{:>8}{:>9}{:>9}{:>12}{:>12}  methods\n", "column", "chunk", "ratio", "plan, ms",
@@ -296,7 +296,7 @@ int main(int argc, char** argv)
   app.add_option("--particles", options.particles)->check(CLI::Range(1, 1000000000));
   app.add_option("--npy", options.npy, "columns instead of particles: files of numpy");
   app.add_option("--chunk", options.chunks, "values in a chunk")
-    ->check(CLI::Range(std::size_t{ 1 }, bat::codec::kMostValues));
+    ->check(CLI::Range(std::size_t{ 1 }, bat::codec::kMaxValues));
   app.add_option("--bound", options.bounds, "of positions, relative to their extent");
   app.add_option("--rounds", options.rounds)->check(CLI::Range(1, 1000));
   CLI11_PARSE(app, argc, argv);

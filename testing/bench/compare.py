@@ -199,14 +199,14 @@ class Comparison:
         distance = np.abs(columns["pos"] - place).max(axis=1)
         half = np.partition(distance, count // 100)[count // 100]
         box = [*(place - half).tolist(), *(place + half).tolist()]
-        asked = {"box": (first, {"box": box})}
+        request = {"box": (first, {"box": box})}
         for name in attributes:
-            asked[name] = (attributes[name], {"ranges": [ends(attributes[name], 0.5, max(1, count // 100))]})
+            request[name] = (attributes[name], {"ranges": [ends(attributes[name], 0.5, max(1, count // 100))]})
         if "id" in columns:
-            wanted = columns["id"][::max(1, count // 101)][:101].tolist()
-            asked["ids"] = (first, {"values": {"id": wanted}})
-            asked["id_range"] = (first, {"ranges": [ends("id", 0.5, 101)]})
-        return asked
+            reference = columns["id"][::max(1, count // 101)][:101].tolist()
+            request["ids"] = (first, {"values": {"id": reference}})
+            request["id_range"] = (first, {"ranges": [ends("id", 0.5, 101)]})
+        return request
 
     def path(self, name):
         writer = SYSTEMS[name].file_of or name
@@ -240,12 +240,12 @@ class Comparison:
         if name in workers:
             workers.pop(name).stop()
 
-    def ask(self, worker, name, operation, asked, attribute, identity):
+    def ask(self, worker, name, operation, request, attribute, identity):
         if operation == "write":
             return worker.ask(do="write", path=self.path(name))
         if operation == "read":
             return worker.ask(do="read", path=self.path(name), attribute=attribute)
-        column, question = asked[operation]
+        column, question = request[operation]
         return worker.ask(do="query", path=self.path(name), attribute=column, identity=identity, question=question)
 
     def others(self, kind, own):
@@ -256,14 +256,14 @@ class Comparison:
         columns = {name[:-len(".npy")]: np.load(os.path.join(dump, name), mmap_mode="r") for name in os.listdir(dump)}
         attributes = {name: own["attribute"][name]["attribute"] for name in ("correlated", "uncorrelated")
                       if own["attribute"][name]}
-        asked = self.questions(columns, attributes, attributes.get("correlated", own["read_full"]["attribute"]))
+        request = self.questions(columns, attributes, attributes.get("correlated", own["read_full"]["attribute"]))
         identity = "id" if "id" in columns else None
         workers, systems = self.start(self.options.systems, dump, identity, own["library_version"])
         answers, samples = {}, {name: {} for name in systems}
         try:
             for repeat in range(-1, self.options.repeat):
                 self.say(f"{kind}: systems in turn, {repeat + 1} of {self.options.repeat}")
-                for operation in [*SIMPLE, *(name for name in QUERIES if name in asked)]:
+                for operation in [*SIMPLE, *(name for name in QUERIES if name in request)]:
                     names = [name for name in workers if operation in SYSTEMS[name].operations]
                     # BAT first, for its answer; then all change places.
                     turn = (repeat + 1) * 3 % len(names)
@@ -273,7 +273,7 @@ class Comparison:
                         try:
                             # What ran before has filled the memory and the caches: the second time counts.
                             for _ in range(1 if operation == "write" else 2):
-                                figures = self.ask(workers[name], name, operation, asked,
+                                figures = self.ask(workers[name], name, operation, request,
                                                    own["read_full"]["attribute"], identity)
                         except Missing as error:
                             self.lose(name, str(error), workers, systems)
@@ -292,7 +292,7 @@ class Comparison:
         for name in workers:
             systems[name]["operations"] = {operation: self.summary(samples[name][operation], samples["bat"][operation])
                                            for operation in samples[name]}
-        return {"systems": systems, "answers": answers, "questions": {name: asked[name][1] for name in asked},
+        return {"systems": systems, "answers": answers, "questions": {name: request[name][1] for name in request},
                 "read_attribute": own["read_full"]["attribute"], "attributes": attributes}
 
     @staticmethod

@@ -32,7 +32,7 @@ MUST = {
 
 def spread(samples):
     """Median, extremes and the samples in the order in which they were taken."""
-    return {"median": statistics.median(samples), "least": min(samples), "most": max(samples), "samples": samples}
+    return {"median": statistics.median(samples), "min": min(samples), "max": max(samples), "samples": samples}
 
 
 def quotients(above, below):

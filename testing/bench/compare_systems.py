@@ -123,9 +123,9 @@ def scan(column, question):
     for name, lower, upper in question.get("ranges", ()):
         values = column(name)
         mask = (values >= lower) & (values <= upper)
-    for name, wanted in question.get("values", {}).items():
+    for name, expected in question.get("values", {}).items():
         values = column(name)
-        mask = np.isin(values, np.array(wanted, values.dtype))
+        mask = np.isin(values, np.array(expected, values.dtype))
     return np.flatnonzero(mask)
 
 
@@ -338,8 +338,8 @@ class DuckDb(System):
             ranges += zip(AXES, question["box"][:3], question["box"][3:])
         conditions = [f'"{name}" BETWEEN {self._value(name, lower)} AND {self._value(name, upper)}'
                       for name, lower, upper in ranges]
-        conditions += [f'"{name}" IN ({", ".join(self._value(name, value) for value in wanted)})'
-                       for name, wanted in question.get("values", {}).items()]
+        conditions += [f'"{name}" IN ({", ".join(self._value(name, value) for value in expected)})'
+                       for name, expected in question.get("values", {}).items()]
         return self._fetch(path, names, "WHERE " + " AND ".join(conditions))
 
 

@@ -36,7 +36,7 @@ def own_table(one):
                          f"{row['reference_name']}")
         reference = f"{number(row['reference']['median'])} ({row['reference_name']})" if row["reference"] else ""
         ratio = "" if row["ratio"] is None else (f"{number(row['ratio']['median'])} "
-                                                 f"[{number(row['ratio']['least'])}, {number(row['ratio']['most'])}]")
+                                                 f"[{number(row['ratio']['min'])}, {number(row['ratio']['max'])}]")
         reached = {None: "", True: "yes", False: "**no**"}[row["reached"]]
         lines.append(f"| {row['title']} | {row['unit']} | {number(row['ours']['median'])} | {reference} | {ratio} | "
                      f"{', '.join(musts)} | {reached} |")

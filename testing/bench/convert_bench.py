@@ -69,7 +69,7 @@ def by_hand(path):
 
 def reading(path):
     from parabat.convert import Options, registry
-    row = registry.format_of(path)
+    row = registry.find_format(path)
     start = time.perf_counter()
     for step in row.steps(path, Options()):
         step.read()
@@ -117,7 +117,7 @@ def main():
     for path, rows in times.items():
         first = next(iter(rows.values()))
         for row, found in rows.items():
-            ratios = sorted(mine / other for mine, other in zip(found, first))
+            ratios = sorted(own / other for own, other in zip(found, first))
             print(f"{path:15} {row:26} {statistics.median(found):6.2f} s  {statistics.median(ratios):5.2f} "
                   f"({ratios[0]:.2f} to {ratios[-1]:.2f})")
     print(json.dumps(times))

@@ -198,9 +198,9 @@ def by_vtk(folder, steps, ids, suffix):
     chosen = vtkPolyData()
     chosen.SetPoints(vtkPoints())
     chosen.GetPoints().SetNumberOfPoints(len(ids))
-    wanted = numpy_to_vtkIdTypeArray(ids, deep=True)
-    wanted.SetName("id")
-    chosen.GetPointData().AddArray(wanted)
+    expected = numpy_to_vtkIdTypeArray(ids, deep=True)
+    expected.SetName("id")
+    chosen.GetPointData().AddArray(expected)
     source = Source()
     lines = path_line_filter()()
     lines.SetInputConnection(0, source.GetOutputPort())
@@ -246,12 +246,12 @@ def main():
     if path_line_filter():
         for suffix in ("vtp", "vtkhdf"):
             systems[f"vtkTemporalPathLineFilter, .{suffix}"] = (lambda *a, s=suffix: by_vtk(*a, s), few[:arguments.steps])
-    best, least = dict.fromkeys(systems, np.inf), dict.fromkeys(systems, np.inf)
+    best, minimum = dict.fromkeys(systems, np.inf), dict.fromkeys(systems, np.inf)
     for _ in range(ROUNDS):
         for name, (follow, which) in systems.items():
             begin, busy = time.perf_counter(), time.process_time()
             found = follow(folder, which, ids)
-            least[name] = min(least[name], (time.process_time() - busy) / len(which) * 1000)
+            minimum[name] = min(minimum[name], (time.process_time() - busy) / len(which) * 1000)
             best[name] = min(best[name], (time.perf_counter() - begin) / len(which) * 1000)
             if isinstance(found, tuple):
                 for at, step in enumerate(which):
@@ -260,8 +260,8 @@ def main():
                 assert found == len(ids), (name, found)
     print(f"{arguments.ids:,} ids ({arguments.id_range}; {arguments.choose}), {arguments.particles:,} particles of {arguments.type}, "
           f"one thread; parabat {parabat.__version__}, {len(steps)} steps")
-    for name, milliseconds in least.items():
-        print(f"  {name:34} {milliseconds:9.2f} ms of the processor for a step, {milliseconds / least['parabat.follow']:7.1f} x; "
+    for name, milliseconds in minimum.items():
+        print(f"  {name:34} {milliseconds:9.2f} ms of the processor for a step, {milliseconds / minimum['parabat.follow']:7.1f} x; "
               f"{best[name]:9.2f} ms by the clock, {best[name] / best['parabat.follow']:7.1f} x")
 
 

@@ -7,7 +7,7 @@ Usage: PV_PLUGIN_PATH=build/lib/paraview-plugins xvfb-run -a -s "-screen 0 1500x
 Opens the file, turns "Refine While Idle" on, and now and then drags the mouse over the view for a second, with
 real events of the X server (xdotool). `press` is the time until ParaView takes the press of the button up, `picture`
 until the first picture after it, `frames_per_second` the pictures of a drag; medians and the worst, apart for drags
-before everything was loaded. `given_up` are pictures of steps that were ended for a press. With --server, a pvserver loads,
+before everything was loaded. `cancelled` are pictures of steps that were ended for a press. With --server, a pvserver loads,
 and draws if there is much to draw. `memory` is resident when all is loaded, of all processes, in bytes.
 """
 
@@ -29,7 +29,7 @@ sys.path.insert(0, str(HERE.parents[1] / "paraview"))
 SECONDS_TO_START = 120
 SECONDS_TO_DRAW = 60
 DRAG_SECONDS = 1.0
-MOST = 3
+MAX_TRIES = 3
 
 
 def in_window(options):
@@ -53,7 +53,7 @@ def in_window(options):
         return reader.SMProxy.GetProperty(name).GetElement(0)  # asks no server in the middle of a picture
 
     def drawn(*_):
-        note("drawn", given_up=window.GetAbortRender(), quality=known("LoadedQuality"),
+        note("drawn", cancelled=window.GetAbortRender(), quality=known("LoadedQuality"),
              left=known("TargetQuality") - known("LoadedQuality"))
 
     view.GetInteractor().AddObserver("LeftButtonPressEvent", lambda *_: note("press"), 10.0)
@@ -142,7 +142,7 @@ def measure(options, arguments):
         try:
             window.wait(lambda: window.events("ready"), SECONDS_TO_START)
             drags = []
-            while len(drags) < options.drags or (drags[-1]["refining"] and len(drags) < MOST * options.drags):
+            while len(drags) < options.drags or (drags[-1]["refining"] and len(drags) < MAX_TRIES * options.drags):
                 time.sleep(randomly.uniform(0.5, 2.5))
                 drags.append(drag(window))
             time.sleep(2)
@@ -152,7 +152,7 @@ def measure(options, arguments):
                 "file": options.file, "quality": drawn[-1]["quality"],
                 "refining": summary([one for one in drags if one["refining"]]),
                 "afterwards": summary([one for one in drags if not one["refining"]]),
-                "given_up": sum(event["given_up"] for event in drawn),
+                "cancelled": sum(event["cancelled"] for event in drawn),
                 "memory": {"client": resident(window.process.pid), "server": [resident(pid) for pid in server]}}))
         finally:
             window.process.kill()

@@ -204,10 +204,10 @@ def picture(task):
 def figure_bench(arguments, program, folder, results):
     print("figures of one dataset\n| figure | here | bar | |\n|---|--:|--:|---|")
 
-    def row(name, value, most, unit="", least=False):
-        is_well = value >= most if least else value <= most
-        results[name] = {"value": value, "bar": most}
-        print(f"| {name} | {value:.3g}{unit} | {most:.3g}{unit} | {'yes' if is_well else 'NO'} |", flush=True)
+    def row(name, value, maximum, unit="", minimum=False):
+        is_well = value >= maximum if minimum else value <= maximum
+        results[name] = {"value": value, "bar": maximum}
+        print(f"| {name} | {value:.3g}{unit} | {maximum:.3g}{unit} | {'yes' if is_well else 'NO'} |", flush=True)
 
     n, path, packed = arguments.size, folder / "figures.idx", folder / "packed.idx"
     ask_ours(program, "write", path, n, "raw", "row_major", 1)
@@ -222,7 +222,7 @@ def figure_bench(arguments, program, folder, results):
     ask_ours(program, "write", packed, n, "zip", "row_major", 1)
     walls = [[float(ask_ours(program, "read", packed, threads, 3)["full"][3]) for threads in (1, 2)]
              for _ in range(arguments.rounds)]
-    row("full read, zip, wall of one thread / of two", statistics.median(one / two for one, two in walls), 1.7, least=True)
+    row("full read, zip, wall of one thread / of two", statistics.median(one / two for one, two in walls), 1.7, minimum=True)
     sys.path.insert(0, str(arguments.build / "python"))
     import parabat.idx  # pylint: disable=import-outside-toplevel,import-error
     with parabat.idx.open(path) as dataset:

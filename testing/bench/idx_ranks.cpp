@@ -39,7 +39,7 @@ double processor_seconds()
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-double most_memory()
+double max_memory()
 {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -49,21 +49,21 @@ double most_memory()
 void measure(const char* name, const std::function<std::uint64_t()>& write)
 {
   MPI_Barrier(MPI_COMM_WORLD);
-  static const double before = most_memory();
+  static const double before = max_memory();
   const double cpu = processor_seconds();
   const double begin = MPI_Wtime();
   std::uint64_t bytes = write();
-  std::array<double, 2> mine{ processor_seconds() - cpu, MPI_Wtime() - begin };
+  std::array<double, 2> local{ processor_seconds() - cpu, MPI_Wtime() - begin };
   double sum = 0;
-  std::array<double, 2> most{};
-  MPI_Reduce(&mine[0], &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-  mine[0] = most_memory() - before;
-  MPI_Reduce(mine.data(), most.data(), 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  std::array<double, 2> maximum{};
+  MPI_Reduce(&local[0], &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  local[0] = max_memory() - before;
+  MPI_Reduce(local.data(), maximum.data(), 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
   if (rank_of_world() == 0)
   {
-    std::printf("%s %.4f %.4f %llu %.0f\n", name, most[1], sum,
-      static_cast<unsigned long long>(bytes), most[0]);
+    std::printf("%s %.4f %.4f %llu %.0f\n", name, maximum[1], sum,
+      static_cast<unsigned long long>(bytes), maximum[0]);
     std::fflush(stdout);
   }
 }
@@ -127,7 +127,7 @@ void run(int argc, char** argv)
   }
   int ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  bat::idx::GridPieces mine;
+  bat::idx::GridPieces local;
   bat::idx::Piece piece;
   piece.box = brick(n, rank_of_world(), ranks);
   std::size_t samples = 1;
@@ -142,10 +142,10 @@ void run(int argc, char** argv)
     {
       arrays[f][i] = static_cast<float>((i / 7 + 13 * f) % 1000); // packs a little
     }
-    mine.fields.push_back({ "f" + std::to_string(f), bat::ScalarType::Float32, 1, nullptr });
+    local.fields.push_back({ "f" + std::to_string(f), bat::ScalarType::Float32, 1, nullptr });
     piece.values.push_back(arrays[f].data());
   }
-  mine.pieces.push_back(piece);
+  local.pieces.push_back(piece);
   for (int round = 0; round != rounds; ++round)
   {
     const std::filesystem::path own =
@@ -165,7 +165,8 @@ void run(int argc, char** argv)
       measure("idx",
         [&]
         {
-          return bat::idx::write_together(MPI_COMM_WORLD, folder / (name + ".idx"), mine, options)
+          return bat::idx::write_collective(
+            MPI_COMM_WORLD, folder / (name + ".idx"), local, options)
             .file_bytes;
         });
     };

@@ -50,7 +50,7 @@ void open(const std::string& path)
 void read(const std::string& path, int threads, int repeats)
 {
   const bat::idx::Dataset dataset = bat::idx::Dataset::open(path);
-  const int most = dataset.levels();
+  const int maximum = dataset.levels();
   const bat::idx::LogicalBox whole = dataset.box();
   const std::int64_t n = whole.upper[0] + 1;
   const auto planes = [&](std::size_t axis)
@@ -65,10 +65,10 @@ void read(const std::string& path, int threads, int repeats)
     const char* name;
     int level;
     bat::idx::LogicalBox box;
-  } reads[] = { { "full", most, whole }, { "level M-3", most - 3, whole },
-    { "level M-6", most - 6, whole }, { "level M-9", most - 9, whole },
-    { "box", most, { { q + 3, q + 5, q + 7 }, { 2 * q + 2, 2 * q + 4, 2 * q + 6 } } },
-    { "slice z", most, planes(2) }, { "slice x", most, planes(0) } };
+  } reads[] = { { "full", maximum, whole }, { "level M-3", maximum - 3, whole },
+    { "level M-6", maximum - 6, whole }, { "level M-9", maximum - 9, whole },
+    { "box", maximum, { { q + 3, q + 5, q + 7 }, { 2 * q + 2, 2 * q + 4, 2 * q + 6 } } },
+    { "slice z", maximum, planes(2) }, { "slice x", maximum, planes(0) } };
   for (const auto& one : reads)
   {
     std::vector<double> times;

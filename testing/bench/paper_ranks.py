@@ -31,10 +31,10 @@ NEXT = (RANK + 1) % RANKS
 class Way:
     """A way to store particles. Files have names that begin with `path`."""
 
-    def __init__(self, mine, path):
-        self.mine = mine
+    def __init__(self, local, path):
+        self.local = local
         self.path = path
-        self.rows = COMM.allgather(len(mine["positions"]))
+        self.rows = COMM.allgather(len(local["positions"]))
         self.first = sum(self.rows[:RANK])
 
     def write(self, flush, **options):
@@ -50,14 +50,14 @@ class Way:
 
     def empty_of_next(self):
         return {name: np.empty((self.rows[NEXT], *values.shape[1:]), values.dtype)
-                for name, values in self.mine.items()}
+                for name, values in self.local.items()}
 
 
 class Raw(Way):
     """A file per process: arrays one behind the other."""
 
     def write(self, flush):
-        rank_particles.write_arrays(f"{self.path}.{RANK:05}", self.mine, flush)
+        rank_particles.write_arrays(f"{self.path}.{RANK:05}", self.local, flush)
 
     def read(self):
         found = self.empty_of_next()
@@ -71,7 +71,7 @@ class Shared(Way):
     def _places(self, rank):
         """Of each array, the byte in the file at which that rank's values begin."""
         begin = 0
-        for name, values in self.mine.items():
+        for name, values in self.local.items():
             size = values.dtype.itemsize * (values.shape[1] if values.ndim > 1 else 1)
             yield name, begin + size * sum(self.rows[:rank])
             begin += size * sum(self.rows)
@@ -79,7 +79,7 @@ class Shared(Way):
     def write(self, flush, collective=True):
         file = MPI.File.Open(COMM, self.path, MPI.MODE_CREATE | MPI.MODE_WRONLY)
         for name, place in self._places(RANK):
-            (file.Write_at_all if collective else file.Write_at)(place, self.mine[name])
+            (file.Write_at_all if collective else file.Write_at)(place, self.local[name])
         if flush:
             file.Sync()
         file.Close()
@@ -103,7 +103,7 @@ class Hdf5(Way):
 
     def write(self, flush):
         with self._open("w") as file:
-            for name, values in self.mine.items():
+            for name, values in self.local.items():
                 dataset = file.create_dataset(name, (sum(self.rows), *values.shape[1:]), values.dtype)
                 with dataset.collective:
                     dataset[self.first:self.first + len(values)] = values
@@ -123,8 +123,8 @@ class Hdf5(Way):
 class Vtk(Way):
     """A .vtp piece per process, appended and raw, by the VTK in a process beside each rank."""
 
-    def __init__(self, mine, path):
-        super().__init__(mine, path)
+    def __init__(self, local, path):
+        super().__init__(local, path)
         self.server = None
 
     def _ask(self, **question):
@@ -141,9 +141,9 @@ class Vtk(Way):
         self.server = subprocess.Popen([python, program, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                        text=True, env=clean)
         raw = f"{self.path}.raw.{RANK}"
-        rank_particles.write_arrays(raw, self.mine, flush=False)
+        rank_particles.write_arrays(raw, self.local, flush=False)
         self._ask(do="load", path=raw,
-                  shapes=[[name, values.dtype.str, values.shape] for name, values in self.mine.items()])
+                  shapes=[[name, values.dtype.str, values.shape] for name, values in self.local.items()])
         os.remove(raw)
         COMM.Barrier()
 
@@ -167,17 +167,17 @@ class Vtk(Way):
 class Ours(Way):
     """A dataset; the next rank's particles are asked for by their box."""
 
-    def __init__(self, mine, path):
-        super().__init__(mine, path + ".bat")
-        positions = mine["positions"]
+    def __init__(self, local, path):
+        super().__init__(local, path + ".bat")
+        positions = local["positions"]
         box = np.concatenate((positions.min(axis=0), positions.max(axis=0))) if len(positions) else None
         self.box = COMM.allgather(box)[NEXT]
 
     def write(self, flush, **options):
         import parabat
 
-        attributes = {name: values for name, values in self.mine.items() if name != "positions"}
-        report = parabat.write(self.path, self.mine["positions"], attributes, comm=COMM, flush=int(flush), **options)
+        attributes = {name: values for name, values in self.local.items() if name != "positions"}
+        report = parabat.write(self.path, self.local["positions"], attributes, comm=COMM, flush=int(flush), **options)
         return json.loads(report.json())
 
     def read(self, mode):
@@ -193,10 +193,10 @@ class Grid(Way):
     """Points of a lattice as a grid in one file, variable behind variable; each rank has a block of each. Positions
     are those of the grid: only the attributes are stored."""
 
-    def __init__(self, mine, path):
-        super().__init__(mine, path)
-        lower = np.min(mine["positions"], axis=0).astype(int)
-        upper = np.max(mine["positions"], axis=0).astype(int) + 1
+    def __init__(self, local, path):
+        super().__init__(local, path)
+        lower = np.min(local["positions"], axis=0).astype(int)
+        upper = np.max(local["positions"], axis=0).astype(int) + 1
         self.blocks = COMM.allgather((lower.tolist(), (upper - lower).tolist()))
         self.size = np.max([np.add(*block) for block in self.blocks], axis=0).tolist()
 
@@ -204,7 +204,7 @@ class Grid(Way):
         begin, size = self.blocks[rank]
         view = MPI.DOUBLE.Create_subarray(self.size, size, begin)
         view.Commit()
-        for number, name in enumerate(name for name in self.mine if name != "positions"):
+        for number, name in enumerate(name for name in self.local if name != "positions"):
             file.Set_view(number * 8 * int(np.prod(self.size)), MPI.DOUBLE, view)
             move(name)
         view.Free()
@@ -212,7 +212,7 @@ class Grid(Way):
 
     def write(self, flush):
         file = MPI.File.Open(COMM, self.path, MPI.MODE_CREATE | MPI.MODE_WRONLY)
-        self._each(file, RANK, lambda name: file.Write_all(self.mine[name]))
+        self._each(file, RANK, lambda name: file.Write_all(self.local[name]))
 
     def read(self, collective):
         found = self.empty_of_next()
@@ -272,15 +272,15 @@ def turn(way, spec, how, expected):
 
 
 def run(how):
-    mine = rank_particles.make(RANK, RANKS, **how["make"])
-    checksum = COMM.allreduce(rank_particles.checksum(mine)) % 2**64
+    local = rank_particles.make(RANK, RANKS, **how["make"])
+    checksum = COMM.allreduce(rank_particles.checksum(local)) % 2**64
     os.makedirs(how["folder"], exist_ok=True)
     specs = {spec["name"]: spec for spec in how["ways"]}
     ways = {}
     for number, spec in enumerate(specs.values()):
         writer = spec.get("written_by")
         ways[spec["name"]] = ways[writer] if writer else WAYS[spec["way"]](
-            mine, os.path.join(how["folder"], spec.get("file", f"way{number}")))
+            local, os.path.join(how["folder"], spec.get("file", f"way{number}")))
         if spec["way"] == "vtk":
             ways[spec["name"]].prepare(**spec["write"])
     samples = {name: [] for name in specs}
@@ -297,7 +297,7 @@ def run(how):
         way.close()
         if not how.get("keep"):
             remove(way.path)
-    row_bytes = max(COMM.allgather(sum(a.dtype.itemsize * (a[:1].size if len(a) else 0) for a in mine.values())))
+    row_bytes = max(COMM.allgather(sum(a.dtype.itemsize * (a[:1].size if len(a) else 0) for a in local.values())))
     nodes = len(set(COMM.allgather(os.uname().nodename)))
     if RANK == 0:
         found = {"ranks": RANKS, "hosts": nodes, "particles": sum(next(iter(ways.values())).rows),

@@ -346,7 +346,7 @@ def measure(options, folder):
         "kind": options.kind, "deal": options.deal, "seed": options.seed, "repeat": options.repeat,
         "cold": options.cold, "flush": "fsync of every file, raw, BAT and VTK",
         "particles": bench.particles, "bytes_per_particle": bench.row_bytes,
-        "particles_of_a_rank": {"least": min(rows), "most": max(rows)},
+        "particles_of_a_rank": {"min": min(rows), "max": max(rows)},
         "answer_checksum": f"{bench.checksum[0]:016x}",
         "seconds": first["seconds"], "gb_per_s": first["gb_per_s"], "phases": first["phases"],
         "leaf_file_bytes": first["leaf_file_bytes"],

@@ -19,17 +19,17 @@ import bat_ranks
 import rank_particles
 
 # Of this rank: name -> array; the positions are "positions".
-_mine = {}
+_local = {}
 _read = {}
 
 
 def make(**how):
     """The particles of this rank, by rank_particles.make(). Returns their number and the bytes of one."""
-    _mine.clear()
-    _mine.update(rank_particles.make(bat_ranks.rank(), bat_ranks.ranks(), **how))
-    rows = len(_mine["positions"])
+    _local.clear()
+    _local.update(rank_particles.make(bat_ranks.rank(), bat_ranks.ranks(), **how))
+    rows = len(_local["positions"])
     return {"particles": rows,
-            "row_bytes": sum(a.dtype.itemsize * (a[:1].size if rows else 1) for a in _mine.values())}
+            "row_bytes": sum(a.dtype.itemsize * (a[:1].size if rows else 1) for a in _local.values())}
 
 
 def deliver(output):
@@ -37,13 +37,13 @@ def deliver(output):
     points = vtkPoints()
     points.SetData(_to_vtk("positions"))
     output.SetPoints(points)
-    for name in _mine:
+    for name in _local:
         if name != "positions":
             output.GetPointData().AddArray(_to_vtk(name))
 
 
 def _to_vtk(name):
-    values = _mine[name]
+    values = _local[name]
     array = numpy_to_vtk(values, array_type=get_vtk_array_type(values.dtype))
     array.SetName(name)
     return array
@@ -113,7 +113,7 @@ def _next():
 
 def write_raw(folder, flush):
     """Each rank writes its arrays one after the other to a file of its own."""
-    return _timed(lambda: rank_particles.write_arrays(_raw_file(folder, bat_ranks.rank()), _mine, flush))
+    return _timed(lambda: rank_particles.write_arrays(_raw_file(folder, bat_ranks.rank()), _local, flush))
 
 
 def read_raw(folder, shapes_of_ranks):
@@ -150,8 +150,8 @@ def start_direct(folder, library):
 def write_direct(path, target_bytes, mode):
     """parabat.write(), collective."""
     parabat, comm = _direct
-    attributes = {name: values for name, values in _mine.items() if name != "positions"}
-    return _timed(lambda: parabat.write(path, _mine["positions"], attributes, comm=comm,
+    attributes = {name: values for name, values in _local.items() if name != "positions"}
+    return _timed(lambda: parabat.write(path, _local["positions"], attributes, comm=comm,
                                         target_bytes=target_bytes, mode=mode.replace("-", "_")))
 
 
@@ -215,12 +215,12 @@ def stop_vtk():
 
 def shapes():
     """What is in this rank's raw file: name, type and shape of each column."""
-    return [[name, values.dtype.str, values.shape] for name, values in _mine.items()]
+    return [[name, values.dtype.str, values.shape] for name, values in _local.items()]
 
 
 def checksum(of_read):
     """rank_particles.checksum() and the number of particles. As texts, for JSON."""
-    columns = _read if of_read else _mine
+    columns = _read if of_read else _local
     return [str(rank_particles.checksum(columns)), len(columns.get("positions", ()))]
 
 

@@ -77,8 +77,8 @@ def own_section(one, keys):
                 bars.append((row["reference_name"], row["reference"], REFERENCE))
         if row["must"] is not None:
             label = f"must: {number(row['must'])}"
-            said = any(label == other for *_, other in musts)
-            musts.append((first, len(bars) - 1, row["must"], "" if said else label))
+            reported = any(label == other for *_, other in musts)
+            musts.append((first, len(bars) - 1, row["must"], "" if reported else label))
         if row["must_ratio"] is not None:
             value = row["must_ratio"] * row["reference"]["median"]
             musts.append((first, len(bars) - 1, value, f"must: {row['must_ratio']:g} x"))
@@ -95,8 +95,8 @@ def system_section(one, operation, unit):
         elif operation in system["operations"]:
             seconds = system["operations"][operation]["seconds"]
             factor = (lambda s: one["particles"] / s / 1000) if unit == "particles/ms" else (lambda s: 1000 * s)
-            ends = sorted((factor(seconds["least"]), factor(seconds["most"])))
-            spread = {"median": factor(seconds["median"]), "least": ends[0], "most": ends[1]}
+            ends = sorted((factor(seconds["min"]), factor(seconds["max"])))
+            spread = {"median": factor(seconds["median"]), "min": ends[0], "max": ends[1]}
             bars.append((system["label"], spread, colour))
     return bars
 
@@ -117,7 +117,7 @@ def draw(axes, sections, log):
     """Horizontal bars with their values at their ends; thin lines from the least to the most."""
     place, ticks, labels = 0.0, [], []
     values = [spread[end] for _, bars, _ in sections for _, spread, _ in bars if not isinstance(spread, str)
-              for end in ("median", "most", "least")]
+              for end in ("median", "max", "min")]
     values += [value for _, _, musts in sections for _, _, value, _ in musts]
     if log:
         low, high = min(values) / 2, max(values) * 6
@@ -142,9 +142,9 @@ def draw(axes, sections, log):
                               xycoords=("axes fraction", "data"), fontsize="small", va="center", color="#777777")
             else:
                 axes.barh(place, spread["median"], height=0.7, color=colour)
-                if spread["most"] > spread["least"]:
-                    axes.plot([spread["least"], spread["most"]], [place, place], color="black", linewidth=1)
-                axes.annotate(number(spread["median"]), (spread["most"], place), xytext=(4, 0),
+                if spread["max"] > spread["min"]:
+                    axes.plot([spread["min"], spread["max"]], [place, place], color="black", linewidth=1)
+                axes.annotate(number(spread["median"]), (spread["max"], place), xytext=(4, 0),
                               textcoords="offset points", fontsize="small", va="center", zorder=5,
                               bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
             place += 1

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 
-MOST, READERS = 1.3, 3
+MAX_RATIO, READERS = 1.3, 3
 SUPPORT = pathlib.Path(__file__).resolve().parent.parent / "paraview" / "getargspec"  # for ParaView 5.11 of Debian 12
 
 
@@ -87,8 +87,8 @@ def main():
                           for name in names} | {"ratio": round(ratios[-1], 3)}), flush=True)
     median = statistics.median(ratios)
     print(json.dumps({"particles": both["python"]["found"][0], "pairs": len(ratios), "median": round(median, 3),
-                      "least": round(min(ratios), 3), "most": round(max(ratios), 3)}))
-    return int(median > MOST)
+                      "min": round(min(ratios), 3), "max": round(max(ratios), 3)}))
+    return int(median > MAX_RATIO)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import numpy as np
 import parabat
 from parabat._library import Owned, check, library, make
 
-PARTICLES, PAIRS, MOST = 3_000_000, 11, 1.2  # a second copy would be more
+PARTICLES, PAIRS, MAX_RATIO = 3_000_000, 11, 1.2  # a second copy would be more
 
 
 def new_arrays():
@@ -71,7 +71,7 @@ def main(folder):
     ratio = ratio_to("c")
     print(json.dumps({"particles": PARTICLES, **{f"{name}_ms": 1e3 * min(each[name] for each in rounds) for name in ways},
                       "ratio": ratio, "ratio_to_used_arrays": ratio_to("c_used")}))
-    return int(ratio > MOST)
+    return int(ratio > MAX_RATIO)
 
 
 if __name__ == "__main__":

@@ -26,10 +26,10 @@ def make(rank, ranks, kind, particles=0, attributes=0, deal="space", seed=1, poi
     make_positions = {"boiler": _pretended, "dam": _pretended, "uniform": _uniform, "clustered": _clustered,
                       "lattice": _lattice}[kind]
     positions = make_positions(rank, ranks, particles, deal, seed, points, begins)
-    mine = {"positions": positions}
+    local = {"positions": positions}
     for number in range(attributes):
-        mine[f"attribute{number}"] = _attribute(positions, number)
-    return mine
+        local[f"attribute{number}"] = _attribute(positions, number)
+    return local
 
 
 def _share(count, rank, ranks):
@@ -38,14 +38,14 @@ def _share(count, rank, ranks):
 
 
 def _load_share(path, rank, ranks):
-    mine = {}
+    local = {}
     with np.load(path) as file:
         first, end = _share(len(file["pos"]), rank, ranks)
         for name in file.files:
             array = file[name]
             if array.ndim in (1, 2) and len(array) == len(file["pos"]):
-                mine["positions" if name == "pos" else name] = np.ascontiguousarray(array[first:end])
-    return mine
+                local["positions" if name == "pos" else name] = np.ascontiguousarray(array[first:end])
+    return local
 
 
 def _pretended(rank, ranks, particles, deal, seed, points, begins):

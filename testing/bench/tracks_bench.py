@@ -31,11 +31,11 @@ def writing(folder, particles, ids, rounds):
     places = random.random((particles, 3), dtype=np.float32)
     columns = {"id": random.permutation(particles).astype(np.int64) + 2**40,
                "velocity": random.standard_normal((particles, 3)).astype(np.float32)}
-    wanted = random.choice(columns["id"], ids, replace=False)
+    expected = random.choice(columns["id"], ids, replace=False)
     for flush in (True, False):
         how = {"flush": flush, "sorted_indexes": ["id"]}
         with parabat.Series(folder / "steps.bat", MPI.COMM_SELF, **how) as steps, \
-                parabat.Series(folder / "alone.bat", MPI.COMM_SELF, every=10**9, tracks={"ids": wanted}, **how) as tracks:
+                parabat.Series(folder / "alone.bat", MPI.COMM_SELF, every=10**9, tracks={"ids": expected}, **how) as tracks:
             tracks.write(0, 0, places, columns)  # of which there is a file too
             pairs = []
             for step in range(1, rounds + 2):

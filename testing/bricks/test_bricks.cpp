@@ -391,41 +391,41 @@ TEST(BrickSeries, goes_on_with_times_that_were_added_and_not_with_files_that_wer
   const auto first = bricks::Series::open(list);
   EXPECT_EQ(first_byte(*first, 0), 0);
   EXPECT_EQ(first_byte(*first, 2), 2);
-  EXPECT_TRUE(first->goes_on_in(*first));
-  EXPECT_TRUE(first->goes_on_in(*first->reopen()));
+  EXPECT_TRUE(first->continues_in(*first));
+  EXPECT_TRUE(first->continues_in(*first->reopen()));
 
   write_list(4);
   const auto grown = first->reopen();
   EXPECT_EQ(grown->times().size(), 4u);
-  EXPECT_TRUE(first->goes_on_in(*grown));
-  EXPECT_FALSE(grown->goes_on_in(*first));
+  EXPECT_TRUE(first->continues_in(*grown));
+  EXPECT_FALSE(grown->continues_in(*first));
   // Nothing is known of what was opened twice.
-  EXPECT_FALSE(first->goes_on_in(*bricks::Series::open(list)));
+  EXPECT_FALSE(first->continues_in(*bricks::Series::open(list)));
   EXPECT_EQ(first_byte(*grown, 3), 3);
 
   // Of a file that nobody has read, nothing was computed.
   write_level(1, 50);
   write_list(5);
   const auto more = grown->reopen();
-  EXPECT_TRUE(first->goes_on_in(*more));
-  EXPECT_TRUE(grown->goes_on_in(*more));
+  EXPECT_TRUE(first->continues_in(*more));
+  EXPECT_TRUE(grown->continues_in(*more));
   EXPECT_EQ(first_byte(*more, 1), 50);
   // The first one has read this level, the second one has not.
   write_level(0, 60);
   const auto replaced = more->reopen();
-  EXPECT_FALSE(first->goes_on_in(*replaced));
-  EXPECT_FALSE(grown->goes_on_in(*replaced));
-  EXPECT_FALSE(more->goes_on_in(*replaced));
+  EXPECT_FALSE(first->continues_in(*replaced));
+  EXPECT_FALSE(grown->continues_in(*replaced));
+  EXPECT_FALSE(more->continues_in(*replaced));
   EXPECT_EQ(first_byte(*replaced, 0), 60);
   EXPECT_EQ(first_byte(*more, 0), 0);
 
   write_list(5, 0.5);
-  EXPECT_FALSE(replaced->goes_on_in(*replaced->reopen()));
+  EXPECT_FALSE(replaced->continues_in(*replaced->reopen()));
   write_list(4);
-  EXPECT_FALSE(replaced->goes_on_in(*replaced->reopen()));
+  EXPECT_FALSE(replaced->continues_in(*replaced->reopen()));
   std::filesystem::remove(folder / "g0.bricks");
   write_list(5);
-  EXPECT_FALSE(replaced->goes_on_in(*replaced->reopen()));
+  EXPECT_FALSE(replaced->continues_in(*replaced->reopen()));
 
   // Written over in place by as many bytes, with its time set back.
   bricks::WriteOptions flat;
@@ -444,7 +444,7 @@ TEST(BrickSeries, goes_on_with_times_that_were_added_and_not_with_files_that_wer
   std::filesystem::copy_file(
     folder / "g2.bricks", file, std::filesystem::copy_options::overwrite_existing);
   std::filesystem::last_write_time(file, when);
-  EXPECT_FALSE(last->goes_on_in(*last->reopen()));
+  EXPECT_FALSE(last->continues_in(*last->reopen()));
 }
 
 TEST(BrickSeries, an_open_file_that_is_replaced_is_read_to_its_end_or_refused)

@@ -120,9 +120,9 @@ TEST(BricksDamage, no_flipped_bit_changes_a_value)
   for (const bool compress : { true, false })
   {
     const Sound sound(small(), compress);
-    const std::uint64_t all_until = sound.layout().bricks_offset;
+    const std::uint64_t all_before = sound.layout().bricks_offset;
     std::uint64_t harmless = 0;
-    for (std::uint64_t bit = 0; bit < 8 * sound.bytes.size(); bit += bit < 8 * all_until ? 1 : 53)
+    for (std::uint64_t bit = 0; bit < 8 * sound.bytes.size(); bit += bit < 8 * all_before ? 1 : 53)
     {
       Bytes damaged = sound.bytes;
       damaged[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);

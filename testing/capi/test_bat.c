@@ -226,14 +226,14 @@ static void strided_and_separate_arrays_come_back(void)
     bat_query_free(query);
 
     /* Ids in any order and more than once, of any type; those that do not occur match nothing. */
-    const int64_t wanted[] = { beyond + 3, beyond - 1, beyond + 1, beyond + 3, INT64_MIN };
+    const int64_t expected[] = { beyond + 3, beyond - 1, beyond + 1, beyond + 3, INT64_MIN };
     const double as_doubles[] = { (double)(beyond + 1), 0.5 };
     int64_t ids[2];
     for (int doubles = 0; doubles < 2; ++doubles)
     {
       CHECK_OK(bat_query_create(&query));
       CHECK_OK(doubles ? bat_query_add_values(query, "id", 0, BAT_FLOAT64, as_doubles, 2)
-                       : bat_query_add_values(query, "id", BAT_WHOLE, BAT_INT64, wanted, 5));
+                       : bat_query_add_values(query, "id", BAT_WHOLE, BAT_INT64, expected, 5));
       CHECK_OK(bat_select(dataset, query, &selection));
       CHECK_OK(bat_selection_count(selection, &count));
       CHECK(count == (doubles ? 1 : 2));
@@ -249,7 +249,7 @@ static void strided_and_separate_arrays_come_back(void)
     }
 
     /* What is in a shape and what is outside of it are all; so are a set and what is not in it. */
-    uint64_t together[4] = { 0, 0, 0, 0 };
+    uint64_t combined[4] = { 0, 0, 0, 0 };
     for (int outside = 0; outside < 2; ++outside)
     {
       const double place[3] = { 0, 0, 100 };
@@ -268,14 +268,14 @@ static void strided_and_separate_arrays_come_back(void)
         CHECK_OK(bat_select(dataset, query, &selection));
         CHECK_OK(bat_selection_count(selection, &count));
         CHECK(count > 0 && count < kCount);
-        together[form] += count;
+        combined[form] += count;
         bat_selection_free(selection);
         bat_query_free(query);
       }
     }
     for (int form = 0; form < 4; ++form)
     {
-      CHECK(together[form] == kCount);
+      CHECK(combined[form] == kCount);
     }
     CHECK_OK(bat_query_create(&query));
     CHECK_FAILS(bat_query_add_sphere(query, NULL, 1, 0), BAT_INVALID_ARGUMENT, "center");
@@ -933,7 +933,7 @@ static void errors_have_status_and_text(void)
 }
 
 /* Adds up the calls; gives up where `stop` is reached. */
-struct told
+struct reported
 {
   int calls;
   double last;
@@ -942,11 +942,11 @@ struct told
 
 static int tell(void* data, double done)
 {
-  struct told* told = data;
-  CHECK(done >= told->last && done <= 1);
-  ++told->calls;
-  told->last = done;
-  return done >= told->stop;
+  struct reported* reported = data;
+  CHECK(done >= reported->last && done <= 1);
+  ++reported->calls;
+  reported->last = done;
+  return done >= reported->stop;
 }
 
 static void estimates_bound_the_answer_and_progress_is_told(void)
@@ -967,15 +967,15 @@ static void estimates_bound_the_answer_and_progress_is_told(void)
   }
   bat_particles* particles = NULL;
   bat_options* options = NULL;
-  struct told told = { 0, 0, 2 };
+  struct reported reported = { 0, 0, 2 };
   CHECK_OK(bat_particles_create(kCount, &particles));
   CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT32, xyz, 0));
   CHECK_OK(bat_particles_set_attribute(particles, "id", BAT_INT64, 1, ids, 0));
   CHECK_OK(bat_options_create(&options));
-  CHECK_OK(bat_options_set_progress(options, tell, &told));
+  CHECK_OK(bat_options_set_progress(options, tell, &reported));
   CHECK_OK(bat_write(path, particles, options, NULL));
-  CHECK(told.calls > 1 && told.last == 1);
-  told = (struct told){ 0, 0, 0 };
+  CHECK(reported.calls > 1 && reported.last == 1);
+  reported = (struct reported){ 0, 0, 0 };
   CHECK_FAILS(bat_write(path, particles, options, NULL), BAT_CANCELLED, "");
   bat_options_free(options);
   bat_particles_free(particles);
@@ -984,9 +984,9 @@ static void estimates_bound_the_answer_and_progress_is_told(void)
   bat_query* query = NULL;
   bat_selection* selection = NULL;
   uint64_t count = 0;
-  uint64_t least = 0;
+  uint64_t minimum = 0;
   uint64_t likely = 0;
-  uint64_t most = 0;
+  uint64_t maximum = 0;
   uint64_t bound = 0;
   double quality = 0;
   double counts[kBins];
@@ -997,20 +997,21 @@ static void estimates_bound_the_answer_and_progress_is_told(void)
   CHECK_OK(bat_validate(dataset));
   CHECK_OK(bat_query_create(&query));
   CHECK_OK(bat_query_add_range_int64(query, "id", BAT_WHOLE, 0, 4999));
-  told = (struct told){ 0, 0, 2 };
-  CHECK_OK(bat_query_set_progress(query, tell, &told));
-  CHECK_OK(bat_estimate_count(dataset, query, &least, &likely, &most));
+  reported = (struct reported){ 0, 0, 2 };
+  CHECK_OK(bat_query_set_progress(query, tell, &reported));
+  CHECK_OK(bat_estimate_count(dataset, query, &minimum, &likely, &maximum));
   CHECK_OK(bat_upper_bound(dataset, query, &bound));
-  CHECK(least <= 5000 && 5000 <= most && least <= likely && likely <= most && 5000 <= bound);
+  CHECK(
+    minimum <= 5000 && 5000 <= maximum && minimum <= likely && likely <= maximum && 5000 <= bound);
   CHECK_OK(bat_quality_within(dataset, query, 1000, &quality));
   CHECK_OK(bat_query_set_quality(query, quality, 0));
   CHECK_OK(bat_select(dataset, query, &selection));
   CHECK_OK(bat_selection_count(selection, &count));
   CHECK(count <= 1000 && count >= 500);
   CHECK_OK(bat_read_positions(dataset, selection, xyz, (size_t)count * 3 * sizeof(*xyz)));
-  CHECK(told.calls > 1 && told.last == 1);
+  CHECK(reported.calls > 1 && reported.last == 1);
   bat_selection_free(selection);
-  told = (struct told){ 0, 0, 0 };
+  reported = (struct reported){ 0, 0, 0 };
   CHECK_OK(bat_select(dataset, query, &selection));
   CHECK_FAILS(bat_read_attribute(dataset, "id", selection, ids, kCount * sizeof(*ids)),
     BAT_CANCELLED, "cancelled");
@@ -1054,7 +1055,7 @@ static void particles_are_followed_through_time(void)
     { { 0.2, 0, 0 }, { 0.7, 0, 0 } } };
   static const int64_t ids[2][2] = { { INT64_C(9007199254740993), 4 },
     { 8, INT64_C(9007199254740993) } };
-  static const int64_t wanted[3] = { 4, INT64_C(9007199254740993), INT64_C(9007199254740992) };
+  static const int64_t expected[3] = { 4, INT64_C(9007199254740993), INT64_C(9007199254740992) };
   static const double box[6] = { 0.1, 0, 0, 1.1, 1, 1 };
   const char* const names[1] = { "id" };
   char paths[2][4200];
@@ -1068,7 +1069,7 @@ static void particles_are_followed_through_time(void)
   int numbers[4] = { 0 };
   double time = 0;
   int64_t step = 0;
-  struct told told = { 0, 0, 2 };
+  struct reported reported = { 0, 0, 2 };
   for (int i = 0; i != 2; ++i)
   {
     bat_particles* particles = NULL;
@@ -1083,15 +1084,15 @@ static void particles_are_followed_through_time(void)
   CHECK_OK(bat_follow_create(&follow));
   CHECK_OK(bat_follow_add_steps(follow, paths[0]));
   CHECK_OK(bat_follow_add_step(follow, paths[1], 2.5));
-  CHECK_OK(bat_follow_set_ids(follow, NULL, BAT_INT64, wanted, 3));
+  CHECK_OK(bat_follow_set_ids(follow, NULL, BAT_INT64, expected, 3));
   CHECK_OK(bat_follow_set_attributes(follow, 1, names));
   CHECK_OK(bat_follow_set_periodic(follow, box));
   CHECK_OK(bat_follow_set_threads(follow, 1));
   CHECK_OK(bat_follow_set_map(follow, 1));
   CHECK_OK(bat_follow_set_leave_out_damaged(follow, 1));
-  CHECK_OK(bat_follow_set_progress(follow, tell, &told));
+  CHECK_OK(bat_follow_set_progress(follow, tell, &reported));
   CHECK_OK(bat_follow_run(follow, &trails));
-  CHECK(told.last == 1);
+  CHECK(reported.last == 1);
   CHECK_OK(bat_trails_size(trails, sizes, sizes + 1, sizes + 2, sizes + 3));
   CHECK(sizes[0] == 2 && sizes[1] == 3 && sizes[2] == 1 && sizes[3] == 0);
   CHECK_OK(bat_trails_counts(trails, &counts));
@@ -1103,7 +1104,7 @@ static void particles_are_followed_through_time(void)
   CHECK(((const double*)values)[0] == 0.5 && ((const double*)values)[3] == 0.9);
   CHECK(((const double*)values)[12] == 0.7 && in_step[0] == 1 && in_step[1] == 1);
   CHECK_OK(bat_trails_values(trails, 0, &text, numbers, NULL, &values, NULL));
-  CHECK(strcmp(text, "id") == 0 && ((const int64_t*)values)[4] == wanted[1]);
+  CHECK(strcmp(text, "id") == 0 && ((const int64_t*)values)[4] == expected[1]);
   CHECK_OK(bat_trails_step(trails, 1, &text, numbers, &time, numbers + 1, &step));
   CHECK(strcmp(text, paths[1]) == 0 && numbers[0] == 1 && time == 2.5);
   CHECK(numbers[1] == 1 && step == 41);
@@ -1118,13 +1119,13 @@ static void particles_are_followed_through_time(void)
   CHECK_FAILS(bat_trails_problem(trails, 0, NULL, NULL, &text), BAT_INVALID_ARGUMENT, "below 0");
   bat_trails_free(trails);
 
-  told.last = 0;
+  reported.last = 0;
   CHECK_OK(bat_follow_add_steps(follow, "/nowhere/a.bat"));
   CHECK_OK(bat_follow_run(follow, &trails));
   CHECK_OK(bat_trails_problem(trails, 0, sizes, numbers, &text));
   CHECK(sizes[0] == 2 && numbers[0] == BAT_NOT_FOUND && strstr(text, "/nowhere/a.bat") != NULL);
   bat_trails_free(trails);
-  told.last = 0;
+  reported.last = 0;
   CHECK_OK(bat_follow_set_leave_out_damaged(follow, 0));
   CHECK_FAILS(bat_follow_run(follow, &trails), BAT_NOT_FOUND, "/nowhere/a.bat");
   CHECK(trails == NULL);
@@ -1135,7 +1136,7 @@ static void particles_are_followed_through_time(void)
   CHECK_OK(bat_follow_create(&follow));
   CHECK_OK(bat_follow_add_steps(follow, paths[0]));
   CHECK_FAILS(bat_follow_run(follow, &trails), BAT_INVALID_ARGUMENT, "no ids");
-  CHECK_FAILS(bat_follow_set_ids(follow, NULL, BAT_INT64, wanted, as_unsigned(-1)),
+  CHECK_FAILS(bat_follow_set_ids(follow, NULL, BAT_INT64, expected, as_unsigned(-1)),
     BAT_INVALID_ARGUMENT, "is -1;");
   bat_follow_free(follow);
   remove(paths[0]);
@@ -1143,14 +1144,14 @@ static void particles_are_followed_through_time(void)
 }
 
 /* Into columns of two arrays, one of which lies inside records; the third column is not kept. */
-static int parse(const char* text, size_t bytes, int delimiter, uint64_t most, int64_t threads,
+static int parse(const char* text, size_t bytes, int delimiter, uint64_t maximum, int64_t threads,
   int64_t* ids, double* places, bat_parsed* parsed)
 {
   const int types[] = { BAT_INT64, BAT_FLOAT64, 0 };
   void* const values[] = { ids, places, NULL };
   const size_t strides[] = { 0, 2 * sizeof(double), 0 };
   return bat_parse_columns(
-    text, bytes, delimiter, 3, types, values, strides, most, threads, parsed);
+    text, bytes, delimiter, 3, types, values, strides, maximum, threads, parsed);
 }
 
 static void rows_of_text_become_columns(void)
@@ -1285,10 +1286,10 @@ static void numbers_of_text_are_the_nearest_ones(void)
   for (int i = 0; i != kRows; ++i)
   {
     char* next;
-    const double wanted = strtod(place, &next);
-    const float wanted_float = strtof(next, &next);
-    same = same && memcmp(&wanted, doubles + i, sizeof(wanted)) == 0 &&
-      memcmp(&wanted_float, floats + i, sizeof(wanted_float)) == 0;
+    const double expected = strtod(place, &next);
+    const float requested_float = strtof(next, &next);
+    same = same && memcmp(&expected, doubles + i, sizeof(expected)) == 0 &&
+      memcmp(&requested_float, floats + i, sizeof(requested_float)) == 0;
     place = strchr(next, '\n') + 1;
   }
   CHECK(same);
@@ -1303,7 +1304,7 @@ static void integers_of_text_fit_their_type(void)
   const struct
   {
     int type;
-    const char *least, *most, *below, *beyond;
+    const char *minimum, *maximum, *below, *beyond;
   } rows[] = {
     { BAT_INT8, "-128", "127", "-129", "128" },
     { BAT_UINT8, "0", "255", "-1", "256" },
@@ -1322,17 +1323,17 @@ static void integers_of_text_fit_their_type(void)
     const size_t bytes = bat_type_size(rows[i].type);
     void* const values = found;
     bat_parsed parsed;
-    sprintf(text, "%s\n+%s\n", rows[i].least, rows[i].most);
+    sprintf(text, "%s\n+%s\n", rows[i].minimum, rows[i].maximum);
     char* const plus = strchr(text, '+');
     for (int round = 0; round != 2; ++round)
     {
       CHECK_OK(
         bat_parse_columns(text, strlen(text), ' ', 1, &rows[i].type, &values, NULL, 2, 1, &parsed));
-      const int is_signed = rows[i].least[0] == '-';
-      uint64_t least = (uint64_t)strtoll(rows[i].least, NULL, 10);
-      uint64_t most = strtoull(rows[i].most, NULL, 10);
-      CHECK(memcmp(found, &least, bytes) == 0 && memcmp(found + bytes, &most, bytes) == 0);
-      CHECK(is_signed || least == 0);
+      const int is_signed = rows[i].minimum[0] == '-';
+      uint64_t minimum = (uint64_t)strtoll(rows[i].minimum, NULL, 10);
+      uint64_t maximum = strtoull(rows[i].maximum, NULL, 10);
+      CHECK(memcmp(found, &minimum, bytes) == 0 && memcmp(found + bytes, &maximum, bytes) == 0);
+      CHECK(is_signed || minimum == 0);
       *plus = ' ';
     }
     const char* const bad[] = { rows[i].below, rows[i].beyond, "1.0", "1e0",

@@ -8,7 +8,7 @@ program test_bat
   integer(c_int64_t), parameter :: base = 2_c_int64_t**53
   real(c_double), target :: positions(3, n), values(n), heights(n)
   integer(c_int64_t), target :: ids(n), found(2)
-  integer(c_int64_t), target :: wanted(4) = [base + 7, base + 7, base + 900, 5_c_int64_t]
+  integer(c_int64_t), target :: expected(4) = [base + 7, base + 7, base + 900, 5_c_int64_t]
   integer(c_int32_t), target :: none(0)
   real(c_double), target :: halves(2) = [2.5d0, 3.25d0]
   type(c_ptr) :: particles, options, dataset, query, selection
@@ -59,7 +59,7 @@ program test_bat
   call bat_query_free(query)
 
   call bat_query_create(query, status)
-  call bat_query_add_values(query, 'id', BAT_WHOLE, wanted, status)
+  call bat_query_add_values(query, 'id', BAT_WHOLE, expected, status)
   call need(status == BAT_OK)
   call need(matches(dataset, query) == 2)
   call bat_select(dataset, query, selection, status)
@@ -110,7 +110,7 @@ program test_bat
   call bat_close(dataset)
   call every_type_comes_back(trim(path))
   call unsigned_integers_are_exact_or_refused(trim(path))
-  call ranges_and_metadata_are_told(trim(path))
+  call ranges_and_metadata_are_reported(trim(path))
   call what_was_passed_is_in_the_text(trim(path))
 
 contains
@@ -158,7 +158,7 @@ contains
     real(c_float), target :: f32(n), g32(n)
     real(c_double), target :: f64(2, n), g64(2, n), wide_real(n)
     type(c_ptr) :: particles, dataset, query, selection
-    integer(c_int64_t) :: count, least, likely, most
+    integer(c_int64_t) :: count, minimum, likely, maximum
     real(c_double) :: quality
     integer :: status, i
     do i = 1, n
@@ -189,9 +189,9 @@ contains
     call bat_query_add_values(query, 'i16', 2, i16(2, :), status); call need(status == BAT_OK)
     call bat_query_add_values(query, 'f32', 1, f32, status); call need(status == BAT_OK)
     call bat_validate(dataset, status); call need(status == BAT_OK)
-    call bat_estimate_count(dataset, query, least, likely, most, status); call need(status == BAT_OK)
-    call need(least <= n .and. n <= most .and. least <= likely .and. likely <= most)
-    call bat_upper_bound(dataset, query, most, status); call need(status == BAT_OK .and. most >= n)
+    call bat_estimate_count(dataset, query, minimum, likely, maximum, status); call need(status == BAT_OK)
+    call need(minimum <= n .and. n <= maximum .and. minimum <= likely .and. likely <= maximum)
+    call bat_upper_bound(dataset, query, maximum, status); call need(status == BAT_OK .and. maximum >= n)
     call bat_quality_within(dataset, c_null_ptr, 2_c_int64_t, quality, status)
     call need(status == BAT_OK .and. abs(quality * n - 2) < 1d-6)
     call bat_quality_within(dataset, query, -1_c_int64_t, quality, status)
@@ -273,7 +273,7 @@ contains
     call bat_close(dataset)
   end subroutine
 
-  subroutine ranges_and_metadata_are_told(path)
+  subroutine ranges_and_metadata_are_reported(path)
     character(*), intent(in) :: path
     integer(c_int64_t), parameter :: odd = 2_c_int64_t**53 + 1
     real(c_double), target :: positions(3, 3) = 0, values(2, 3) = reshape([3d0, 4d0, 0d0, 0d0, 1d0, 0d0], [2, 3])

@@ -170,9 +170,9 @@ def errors_come_on_all_ranks():
         fails(lambda: d.read(ranges=[("nothing", 0, 1)] if LAST else None), parabat.BatError, "nothing")
         fails(lambda: d.read(values={"nothing": [1]} if LAST else None), parabat.BatError, "nothing")
         fails(lambda: d.read(values={"id": [1, np.nan] if LAST else [1]}), parabat.BatError, "NaN")
-        for asked in ([-1, 2**63 + 1], [0.5, 2**53 + 1]):  # no number is rounded to one that is there
-            found = d.read(["id"], values={"id": asked})["id"]
-            assert set(found.tolist()) <= set(asked)
+        for request in ([-1, 2**63 + 1], [0.5, 2**53 + 1]):  # no number is rounded to one that is there
+            found = d.read(["id"], values={"id": request})["id"]
+            assert set(found.tolist()) <= set(request)
         fails(lambda: d.read(quality=2), parabat.BatError, "quality")
 
 
@@ -357,10 +357,10 @@ def shapes_and_lists_with_ranges_are_those_of_a_scan():
             inside &= np.abs(at) <= half
         expect(inside, shapes=[parabat.OrientedBox(xyz[7], axes, (0.4, 0.1, 10))])
 
-        wanted = np.isin(ids, [2**60 + 3, 2**60 + 7]) | ((ids >= 2**60 + 5) & (ids <= 2**60 + 90))
+        reference = np.isin(ids, [2**60 + 3, 2**60 + 7]) | ((ids >= 2**60 + 5) & (ids <= 2**60 + 90))
         if COMM is None:
-            expect(wanted, values={"id": [2**60 + 3, (2**60 + 5, 2**60 + 90), 2**60 + 7]})
-            expect(~wanted, not_values={"id": [2**60 + 3, (2**60 + 5, 2**60 + 90), 2**60 + 7]})
+            expect(reference, values={"id": [2**60 + 3, (2**60 + 5, 2**60 + 90), 2**60 + 7]})
+            expect(~reference, not_values={"id": [2**60 + 3, (2**60 + 5, 2**60 + 90), 2**60 + 7]})
         warm = (heat >= 0.5) & (heat <= 1) | (heat >= 2)
         expect(warm, values={"heat": [(0.5, 1), (2, np.inf)]})
         expect(~warm, not_values={"heat": [(0.5, 1), (2, np.inf)]})  # NaN is among these
@@ -419,9 +419,9 @@ def who_is_told_of_progress_stops_all_ranks():
     n = 1000
     path = PATH + ".progress"
     parabat.write(path, np.zeros((n, 3)), {"id": np.arange(n)}, comm=COMM)
-    told = []
-    parabat.write(path, np.zeros((n, 3)), {"id": np.arange(n)}, comm=COMM, progress=told.append)
-    assert told == sorted(told) and (told[-1] == 1.0 if RANK == 0 else not told), told
+    reported = []
+    parabat.write(path, np.zeros((n, 3)), {"id": np.arange(n)}, comm=COMM, progress=reported.append)
+    assert reported == sorted(reported) and (reported[-1] == 1.0 if RANK == 0 else not reported), reported
     with open(path, "rb") as file:
         before = file.read()
     fails(lambda: parabat.write(path, np.ones((n, 3)), comm=COMM, progress=lambda done: False),
@@ -480,7 +480,7 @@ def errors_pickle():
         assert str(copy.copy(error)) == str(error)
 
 
-def descriptors_are_given_back():
+def descriptors_are_released():
     """Without `with`, and after errors."""
     parabat.write(PATH + ".open", np.zeros((1, 3)), {"a": np.zeros(1)})
     gc.collect()  # those of errors before
@@ -627,7 +627,7 @@ if __name__ == "__main__":
     who_is_told_of_progress_stops_all_ranks()
     reads_by_aggregators_are_those_of_each_rank()
     errors_pickle()
-    descriptors_are_given_back()
+    descriptors_are_released()
     if COMM is None:
         another_mpi_is_named()
     if RANKS > 1:

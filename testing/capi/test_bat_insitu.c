@@ -104,14 +104,14 @@ static void steps_are_written(void)
   for (int step = 10; step < 15; ++step)
   {
     bat_report report;
-    int wanted = -1;
+    int due = -1;
     bat_particles* particles = describe(kCount);
-    CHECK_OK(bat_insitu_begin_step(insitu, step, 0.5 * step, &wanted));
-    CHECK(wanted == (step % 2 == 0));
-    CHECK_OK(bat_insitu_add(insitu, NULL, wanted ? particles : NULL)); /* else not looked at */
+    CHECK_OK(bat_insitu_begin_step(insitu, step, 0.5 * step, &due));
+    CHECK(due == (step % 2 == 0));
+    CHECK_OK(bat_insitu_add(insitu, NULL, due ? particles : NULL)); /* else not looked at */
     bat_particles_free(particles);
     CHECK_OK(bat_insitu_end_step(insitu, &report));
-    CHECK(report.particles == (wanted ? (uint64_t)(kCount * ranks) : 0));
+    CHECK(report.particles == (due ? (uint64_t)(kCount * ranks) : 0));
   }
   CHECK_OK(bat_insitu_written(insitu, &json));
   CHECK(strstr(json, "dust_000014.bat") != NULL);
@@ -226,12 +226,12 @@ static void memory_is_kept_as_the_simulation_says(void)
     const uint64_t with = resident();
     CHECK_OK(bat_insitu_keep_memory(insitu, 0));
     const uint64_t without = resident();
-    unsigned long long mine = with > without ? with - without : 0;
-    unsigned long long most = 0; /* a rank may aggregate nothing */
-    MPI_Allreduce(&mine, &most, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
+    unsigned long long local = with > without ? with - without : 0;
+    unsigned long long maximum = 0; /* a rank may aggregate nothing */
+    MPI_Allreduce(&local, &maximum, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
     if (with != 0)
     {
-      CHECK(keep ? most > 12 * kMany : most < 1 << 20);
+      CHECK(keep ? maximum > 12 * kMany : maximum < 1 << 20);
     }
   }
   bat_insitu_close(insitu);
@@ -273,9 +273,9 @@ static void species_have_options_of_their_own(void)
   for (int step = 0; step < 5; ++step)
   {
     bat_particles* particles = describe(20);
-    int wanted = 0;
-    CHECK_OK(bat_insitu_begin_step(insitu, step, step, &wanted));
-    CHECK(wanted == 1);
+    int due = 0;
+    CHECK_OK(bat_insitu_begin_step(insitu, step, step, &due));
+    CHECK(due == 1);
     CHECK_OK(bat_insitu_add(insitu, "dust", particles));
     if (rank == ranks - 1)
     {

@@ -26,7 +26,7 @@ static int same_everywhere(const char* text)
 }
 
 /* A collective call fails on all ranks alike. */
-#define CHECK_FAILS_TOGETHER(call, expected, word)                                                 \
+#define CHECK_FAILS_COLLECTIVE(call, expected, word)                                               \
   do                                                                                               \
   {                                                                                                \
     CHECK_FAILS(call, expected, word);                                                             \
@@ -101,7 +101,7 @@ static void write_all(int use_fortran_handle, int64_t per_rank)
   CHECK(same_everywhere(json));
   CHECK(strstr(json, "\"nodes\":1,") && strstr(json, "\"messages_between_nodes\":0,"));
   CHECK(report.nodes == 1 && report.aggregators >= 1 && report.aggregators <= ranks);
-  CHECK(report.threads >= 1 && report.peak_memory_bytes > report.most_received_bytes);
+  CHECK(report.threads >= 1 && report.peak_memory_bytes > report.max_received_bytes);
   CHECK_OK(bat_report_line(&report, json, sizeof(json)));
   CHECK(same_everywhere(json) && strstr(json, "leaf files by"));
   bat_options_free(options);
@@ -154,8 +154,8 @@ static void read_in_modes(
   }
   bat_selection* none = NULL;
   const int bad = rank == ranks - 1;
-  CHECK_FAILS_TOGETHER(bat_mpi_read(MPI_COMM_WORLD, dataset, query, 0, NULL,
-                         bad ? "collective" : "direct", 0, 0, &none),
+  CHECK_FAILS_COLLECTIVE(bat_mpi_read(MPI_COMM_WORLD, dataset, query, 0, NULL,
+                           bad ? "collective" : "direct", 0, 0, &none),
     BAT_INVALID_ARGUMENT, "the read mode is 'collective'");
   CHECK(none == NULL);
 }
@@ -238,7 +238,7 @@ static void errors_are_the_same_on_all_ranks(void)
   }
   CHECK_OK(bat_particles_create(1, &particles));
   CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT64, position, 0));
-  CHECK_FAILS_TOGETHER(bat_mpi_write(MPI_COMM_WORLD, path, bad ? NULL : particles, NULL, NULL),
+  CHECK_FAILS_COLLECTIVE(bat_mpi_write(MPI_COMM_WORLD, path, bad ? NULL : particles, NULL, NULL),
     BAT_INVALID_ARGUMENT, "particles is NULL");
   CHECK(strncmp(bat_last_error(), place, strlen(place)) == 0);
   if (bad)
@@ -246,19 +246,19 @@ static void errors_are_the_same_on_all_ranks(void)
     CHECK_FAILS(bat_particles_set_attribute(particles, "a", 11, 1, position, 0),
       BAT_INVALID_ARGUMENT, "unknown value type 11");
   }
-  CHECK_FAILS_TOGETHER(bat_mpi_write(MPI_COMM_WORLD, path, particles, NULL, NULL),
+  CHECK_FAILS_COLLECTIVE(bat_mpi_write(MPI_COMM_WORLD, path, particles, NULL, NULL),
     BAT_INVALID_ARGUMENT, "unknown value type 11");
   bat_particles_free(particles);
   CHECK_OK(bat_particles_create(1, &particles));
   CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT64, position, 0));
-  CHECK_FAILS_TOGETHER(bat_mpi_write(MPI_COMM_WORLD, NULL, particles, NULL, NULL),
+  CHECK_FAILS_COLLECTIVE(bat_mpi_write(MPI_COMM_WORLD, NULL, particles, NULL, NULL),
     BAT_INVALID_ARGUMENT, "path is NULL");
   CHECK_OK(bat_options_create(&options));
   if (bad)
   {
     CHECK_FAILS(bat_options_set_local_bounds(options, box), BAT_INVALID_ARGUMENT, "along x");
   }
-  CHECK_FAILS_TOGETHER(bat_mpi_write(MPI_COMM_WORLD, path, particles, options, NULL),
+  CHECK_FAILS_COLLECTIVE(bat_mpi_write(MPI_COMM_WORLD, path, particles, options, NULL),
     BAT_INVALID_ARGUMENT, "local bounds");
   bat_options_free(options);
   if (bad)
@@ -267,20 +267,20 @@ static void errors_are_the_same_on_all_ranks(void)
   }
   if (ranks > 1)
   {
-    CHECK_FAILS_TOGETHER(
+    CHECK_FAILS_COLLECTIVE(
       bat_mpi_write(MPI_COMM_WORLD, path, particles, NULL, NULL), BAT_INVALID_ARGUMENT, "extra");
   }
-  CHECK_FAILS_TOGETHER(bat_mpi_write(MPI_COMM_WORLD, "/nowhere/a.bat", particles, NULL, NULL),
+  CHECK_FAILS_COLLECTIVE(bat_mpi_write(MPI_COMM_WORLD, "/nowhere/a.bat", particles, NULL, NULL),
     BAT_CANNOT_OPEN, "/nowhere");
   bat_particles_free(particles);
 
-  CHECK_FAILS_TOGETHER(
+  CHECK_FAILS_COLLECTIVE(
     bat_mpi_open(MPI_COMM_WORLD, "/nowhere/a.bat", &dataset), BAT_NOT_FOUND, "/nowhere/a.bat");
   CHECK(dataset == NULL);
-  CHECK_FAILS_TOGETHER(
+  CHECK_FAILS_COLLECTIVE(
     bat_mpi_open(MPI_COMM_WORLD, path, bad ? NULL : &dataset), BAT_INVALID_ARGUMENT, "NULL");
   CHECK_OK(bat_mpi_open(MPI_COMM_WORLD, path, &dataset));
-  CHECK_FAILS_TOGETHER(bat_mpi_select(MPI_COMM_WORLD, bad ? NULL : dataset, NULL, &selection),
+  CHECK_FAILS_COLLECTIVE(bat_mpi_select(MPI_COMM_WORLD, bad ? NULL : dataset, NULL, &selection),
     BAT_INVALID_ARGUMENT, "dataset is NULL");
   CHECK(selection == NULL);
   CHECK_OK(bat_query_create(&query));
@@ -288,7 +288,7 @@ static void errors_are_the_same_on_all_ranks(void)
   {
     CHECK_FAILS(bat_query_set_box(query, box), BAT_INVALID_ARGUMENT, "NaN");
   }
-  CHECK_FAILS_TOGETHER(
+  CHECK_FAILS_COLLECTIVE(
     bat_mpi_select(MPI_COMM_WORLD, dataset, query, &selection), BAT_INVALID_ARGUMENT, "");
   CHECK(selection == NULL);
   bat_query_free(query);
@@ -297,18 +297,18 @@ static void errors_are_the_same_on_all_ranks(void)
   {
     CHECK_OK(bat_query_add_range(query, "nothing", BAT_WHOLE, 0, 1));
   }
-  CHECK_FAILS_TOGETHER(
+  CHECK_FAILS_COLLECTIVE(
     bat_mpi_select(MPI_COMM_WORLD, dataset, query, &selection), BAT_INVALID_ARGUMENT, "nothing");
   bat_query_free(query);
   CHECK_OK(bat_mpi_select(MPI_COMM_WORLD, dataset, NULL, &selection));
   uint64_t count = 0;
   CHECK_OK(bat_selection_count(selection, &count));
   double* positions = malloc(count * 3 * sizeof(double));
-  CHECK_FAILS_TOGETHER(bat_mpi_read_positions(MPI_COMM_WORLD, dataset, selection, positions,
-                         bad ? 0 : count * 3 * sizeof(double)),
+  CHECK_FAILS_COLLECTIVE(bat_mpi_read_positions(MPI_COMM_WORLD, dataset, selection, positions,
+                           bad ? 0 : count * 3 * sizeof(double)),
     BAT_INVALID_ARGUMENT, "positions of");
-  CHECK_FAILS_TOGETHER(bat_mpi_read_attribute(MPI_COMM_WORLD, dataset, bad ? "nothing" : "id",
-                         selection, positions, count * sizeof(int64_t)),
+  CHECK_FAILS_COLLECTIVE(bat_mpi_read_attribute(MPI_COMM_WORLD, dataset, bad ? "nothing" : "id",
+                           selection, positions, count * sizeof(int64_t)),
     BAT_INVALID_ARGUMENT, "nothing");
   /* Ranks that ask for different attributes do not wait for each other. */
   const char* const names[] = { "id", "nothing" };
@@ -320,21 +320,21 @@ static void errors_are_the_same_on_all_ranks(void)
     MPI_Comm_c2f(MPI_COMM_WORLD), dataset, 1, names, selection, arrays, sizes));
   if (ranks > 1)
   {
-    char asked[128];
-    snprintf(asked, sizeof(asked),
+    char requested[128];
+    snprintf(requested, sizeof(requested),
       "rank %d: the attributes to read are 'id', 'nothing' here and 'id' on rank 0", ranks - 1);
-    CHECK_FAILS_TOGETHER(bat_mpi_read_attributes(
-                           MPI_COMM_WORLD, dataset, bad ? 2 : 1, names, selection, arrays, sizes),
-      BAT_INVALID_ARGUMENT, asked);
-    CHECK_FAILS_TOGETHER(bat_mpi_read_attributes(
-                           MPI_COMM_WORLD, dataset, bad ? 0 : 1, names, selection, arrays, sizes),
+    CHECK_FAILS_COLLECTIVE(bat_mpi_read_attributes(
+                             MPI_COMM_WORLD, dataset, bad ? 2 : 1, names, selection, arrays, sizes),
+      BAT_INVALID_ARGUMENT, requested);
+    CHECK_FAILS_COLLECTIVE(bat_mpi_read_attributes(
+                             MPI_COMM_WORLD, dataset, bad ? 0 : 1, names, selection, arrays, sizes),
       BAT_INVALID_ARGUMENT, "are none here and 'id' on rank 0");
   }
-  CHECK_FAILS_TOGETHER(bat_mpi_read_attributes(MPI_COMM_WORLD, dataset, bad ? (uint64_t)-1 : 1,
-                         names, selection, arrays, sizes),
+  CHECK_FAILS_COLLECTIVE(bat_mpi_read_attributes(MPI_COMM_WORLD, dataset, bad ? (uint64_t)-1 : 1,
+                           names, selection, arrays, sizes),
     BAT_INVALID_ARGUMENT, "is -1;");
   free(ids);
-  CHECK_FAILS_TOGETHER(
+  CHECK_FAILS_COLLECTIVE(
     bat_mpi_agree(MPI_COMM_WORLD, bad ? bat_open("/nowhere/b.bat", &dataset) : BAT_OK),
     BAT_NOT_FOUND, "/nowhere/b.bat");
   CHECK_OK(bat_mpi_agree_f(MPI_Comm_c2f(MPI_COMM_WORLD), BAT_OK));

@@ -84,7 +84,7 @@ contains
     integer(c_int8_t), target :: ghosts(4) = [0_c_int8_t, 1_c_int8_t, -1_c_int8_t, 0_c_int8_t]
     type(c_ptr) :: insitu, particles
     type(bat_report) :: report
-    logical :: wanted
+    logical :: due
     integer :: step
     call bat_insitu_open(path // text(zero, ''), insitu, MPI_COMM_WORLD, c_null_ptr, status)
     call fails('zero character')
@@ -94,7 +94,7 @@ contains
     do step = 0, 1
       call bat_particles_create(4, particles, status)
       call bat_particles_set_positions(particles, positions, status)
-      call bat_insitu_begin_step(insitu, int(step, c_int64_t), 0d0, wanted, status)
+      call bat_insitu_begin_step(insitu, int(step, c_int64_t), 0d0, due, status)
       call bat_insitu_add(insitu, particles, ghosts, status, species='dust' // text(zero, '', step == 0))
       if (last .and. step == 0) call fails('zero character')
       call bat_particles_free(particles)
@@ -103,7 +103,7 @@ contains
     end do
     call need(status == BAT_OK .and. report%particles == 2 * ranks .and. report%skipped == 2 * ranks)
     ! Nobody has particles, and the last rank says what there will be.
-    call bat_insitu_begin_step(insitu, 3_c_int64_t, 0d0, wanted, status)
+    call bat_insitu_begin_step(insitu, 3_c_int64_t, 0d0, due, status)
     if (last) then
       call bat_particles_create(0, particles, status)
       call bat_particles_set_positions(particles, positions(:, 1:0), status)
@@ -113,9 +113,9 @@ contains
     end if
     call bat_insitu_end_step(insitu, status, report); call need(status == BAT_OK .and. report%particles == 0)
     call need(has_mark(path // '_dust_000003.bat'))
-    call bat_insitu_begin_step(insitu, 4_c_int64_t, 0d0, wanted, status)
+    call bat_insitu_begin_step(insitu, 4_c_int64_t, 0d0, due, status)
     call bat_insitu_end_step(insitu, status); call need(has_mark(path // '_dust_000004.bat'))
-    call bat_insitu_begin_step(insitu, 2_c_int64_t, 0d0, wanted, status)
+    call bat_insitu_begin_step(insitu, 2_c_int64_t, 0d0, due, status)
     if (last) call bat_insitu_fail(insitu, BAT_OUT_OF_MEMORY, 'no room', status)
     call bat_insitu_end_step(insitu, status)
     call need(status == BAT_OUT_OF_MEMORY .and. index(bat_error_text(), 'no room') > 0)
@@ -155,7 +155,7 @@ contains
     integer(c_int64_t), pointer :: found(:)
     integer(c_int64_t) :: count
     type(c_ptr) :: insitu, particles, written, values
-    logical :: wanted
+    logical :: due
     integer :: step
     ids = 2 * rank + [0, 1]
     positions = real(rank)
@@ -171,9 +171,9 @@ contains
       call bat_particles_create(2, particles, status)
       call bat_particles_set_positions(particles, positions, status)
       call bat_particles_set_attribute(particles, 'id', ids, status)
-      call bat_insitu_begin_step(insitu, int(step, c_int64_t), 0.5d0 * step, wanted, status)
-      call need(wanted .eqv. mod(step, 2) == 0)
-      if (wanted) call bat_insitu_add(insitu, particles, status)
+      call bat_insitu_begin_step(insitu, int(step, c_int64_t), 0.5d0 * step, due, status)
+      call need(due .eqv. mod(step, 2) == 0)
+      if (due) call bat_insitu_add(insitu, particles, status)
       call bat_particles_free(particles)
       call bat_insitu_end_step(insitu, status); call need(status == BAT_OK)
     end do
@@ -197,7 +197,7 @@ contains
     real(c_float), target :: positions(3, 2)
     integer(c_int64_t), target :: ids(2)
     type(c_ptr) :: insitu, particles, options
-    logical :: wanted, there
+    logical :: due, there
     integer :: step
     ids = 2 * rank + [0, 1]
     positions = real(rank)
@@ -213,8 +213,8 @@ contains
       call bat_particles_create(2, particles, status)
       call bat_particles_set_positions(particles, positions, status)
       call bat_particles_set_attribute(particles, 'id', ids, status)
-      call bat_insitu_begin_step(insitu, int(step, c_int64_t), 0.5d0 * step, wanted, status)
-      call need(wanted)
+      call bat_insitu_begin_step(insitu, int(step, c_int64_t), 0.5d0 * step, due, status)
+      call need(due)
       call bat_insitu_add(insitu, particles, status, 'dust')
       call bat_insitu_add(insitu, particles, status, 'gas')
       call bat_insitu_end_step(insitu, status); call need(status == BAT_OK)

@@ -27,9 +27,9 @@ def main(path, *only):
     assert leaves > 128, leaves
     with parabat.Dataset(path) as dataset:
         assert np.array_equal(np.sort(dataset.read(["id"])["id"]), np.arange(n))
-        mine = [open("/dev/null", "rb") for _ in range(32)]  # the program's own opens go on
+        own = [open("/dev/null", "rb") for _ in range(32)]  # the program's own opens go on
         assert np.array_equal(np.sort(dataset.read(["id"])["id"]), np.arange(n))
-        for file in mine:
+        for file in own:
             file.close()
 
 

@@ -329,7 +329,7 @@ inline bat::ParticleView sorted(bat::ParticleView view)
   return view;
 }
 
-inline std::string schema_of(const bat::ParticleView& view)
+inline std::string make_schema(const bat::ParticleView& view)
 {
   std::string text(bat::name_of(view.positions.type));
   for (const auto& attribute : view.attributes)
@@ -358,7 +358,7 @@ inline void expect_file(const std::filesystem::path& path, const std::vector<Clo
       continue;
     }
     const auto view = sorted(cloud.view());
-    EXPECT_EQ(schema_of(sorted(found.view())), schema_of(view));
+    EXPECT_EQ(make_schema(sorted(found.view())), make_schema(view));
     const auto rows = mpi_test::rows(view);
     expected.insert(expected.end(), rows.begin(), rows.end());
   }
@@ -406,17 +406,17 @@ public:
     MPI_Barrier(MPI_COMM_WORLD);
   }
 
-  /// The status; what rank 0 has said is in `said` of all ranks.
+  /// The status; what rank 0 has said is in `reported` of all ranks.
   int execute(const Params& params)
   {
     ::testing::internal::CaptureStderr();
     const int result = catalyst_execute(params.get());
-    const std::string mine = ::testing::internal::GetCapturedStderr();
+    const std::string local = ::testing::internal::GetCapturedStderr();
     if (mpi_test::rank() != 0)
     {
-      EXPECT_EQ(mine, "");
+      EXPECT_EQ(local, "");
     }
-    this->said = mpi_test::of_root(mine);
+    this->reported = mpi_test::of_root(local);
     MPI_Barrier(MPI_COMM_WORLD);
     return result;
   }
@@ -436,7 +436,7 @@ public:
   }
 
   int status = 0; ///< of catalyst_initialize
-  std::string said;
+  std::string reported;
 
 private:
   mpi_test::SharedDir dir_;

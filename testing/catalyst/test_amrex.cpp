@@ -27,7 +27,7 @@ std::uint64_t pack(std::int64_t id, std::int32_t cpu)
 }
 
 // What rank `rank` has of each species: the same ids on all ranks, made by two ranks.
-std::vector<bat::AmrexId> ids_of(int rank)
+std::vector<bat::AmrexId> parse_ids(int rank)
 {
   return { { 17, 2 * rank }, { 17, 2 * rank + 1 }, { -5, rank },
     { (std::int64_t{ 1 } << 39) - 1 - rank, (1 << 24) - 1 } };
@@ -56,7 +56,7 @@ void publish_field(Params& params, const std::string& field, const std::string& 
 Params step_of(int number, Memory& memory, std::size_t gap = 4, bool is_empty = false)
 {
   const int rank = mpi_test::rank();
-  const std::vector<bat::AmrexId> ids = is_empty ? std::vector<bat::AmrexId>() : ids_of(rank);
+  const std::vector<bat::AmrexId> ids = is_empty ? std::vector<bat::AmrexId>() : parse_ids(rank);
   Params params;
   params.step(number);
   params.set(kChannel + "/type", "multimesh");
@@ -105,7 +105,7 @@ Cloud expected(int rank, int number, bool is_dust)
   std::vector<double> masses;
   std::vector<std::int64_t> ids;
   std::vector<std::int32_t> cpus;
-  for (const bat::AmrexId& one : ids_of(rank))
+  for (const bat::AmrexId& one : parse_ids(rank))
   {
     const auto at = static_cast<double>(ids.size()) + 10 * rank;
     positions.insert(positions.end(), { at, at + 1, at + number });
@@ -148,15 +148,16 @@ TEST(Amrex, packed_ids_are_unpacked_and_said_once_for_each_series)
   for (int number = 0; number != 2; ++number)
   {
     Memory memory;
-    EXPECT_EQ(run.execute(step_of(number, memory)), 0) << run.said;
-    EXPECT_EQ(lines_in(run.said), number == 0 ? 2U : 0U) << run.said;
+    EXPECT_EQ(run.execute(step_of(number, memory)), 0) << run.reported;
+    EXPECT_EQ(lines_in(run.reported), number == 0 ? 2U : 0U) << run.reported;
     if (number == 0)
     {
-      EXPECT_NE(run.said.find("series particles_dust: id and cpu were written, unpacked from "
-                              "dust_id and dust_cpu of AMReX;"),
+      EXPECT_NE(run.reported.find("series particles_dust: id and cpu were written, unpacked from "
+                                  "dust_id and dust_cpu of AMReX;"),
         std::string::npos)
-        << run.said;
-      EXPECT_NE(run.said.find("unpacked from ions_idcpu of AMReX;"), std::string::npos) << run.said;
+        << run.reported;
+      EXPECT_NE(run.reported.find("unpacked from ions_idcpu of AMReX;"), std::string::npos)
+        << run.reported;
     }
     for (const bool is_dust : { true, false })
     {
@@ -174,7 +175,7 @@ TEST(Amrex, an_empty_first_step_has_the_columns_of_the_others)
   for (int number = 0; number != 2; ++number)
   {
     Memory memory;
-    EXPECT_EQ(run.execute(step_of(number, memory, 4, number == 0)), 0) << run.said;
+    EXPECT_EQ(run.execute(step_of(number, memory, 4, number == 0)), 0) << run.reported;
     if (mpi_test::rank() == 0)
     {
       const std::string end = "_00000" + std::to_string(number) + ".bat";
@@ -196,8 +197,8 @@ TEST(Amrex, an_option_keeps_the_packed_numbers)
 {
   Session run = session([](Params& p) { p.set(kBat + "species/dust/amrex_ids", "keep"); });
   Memory memory;
-  EXPECT_EQ(run.execute(step_of(0, memory)), 0) << run.said;
-  EXPECT_EQ(lines_in(run.said), 1U) << run.said;
+  EXPECT_EQ(run.execute(step_of(0, memory)), 0) << run.reported;
+  EXPECT_EQ(lines_in(run.reported), 1U) << run.reported;
   if (mpi_test::rank() == 0)
   {
     EXPECT_EQ(
@@ -210,8 +211,8 @@ TEST(Amrex, int32_fields_that_are_not_neighbours_are_no_halves)
 {
   Session run;
   Memory memory;
-  EXPECT_EQ(run.execute(step_of(0, memory, mpi_test::rank() == 0 ? 0 : 4)), 0) << run.said;
-  EXPECT_EQ(lines_in(run.said), 1U) << run.said; // of the ions
+  EXPECT_EQ(run.execute(step_of(0, memory, mpi_test::rank() == 0 ? 0 : 4)), 0) << run.reported;
+  EXPECT_EQ(lines_in(run.reported), 1U) << run.reported; // of the ions
   if (mpi_test::rank() == 0)
   {
     const Names names = attributes_of(run / "particles_dust_000000.bat");
@@ -227,7 +228,7 @@ TEST(Amrex, a_field_that_one_species_cannot_hand_over_stays_in_the_others)
   {
     Memory memory;
     Params params = step_of(number, memory);
-    const std::size_t n = ids_of(0).size();
+    const std::size_t n = parse_ids(0).size();
     const std::string domain = kChannel + "/data/domain_00000";
     const std::string dust = domain + std::to_string(2 * mpi_test::rank()) + "/fields/weight";
     const std::string ions = domain + std::to_string(2 * mpi_test::rank() + 1) + "/fields/weight";
@@ -237,13 +238,13 @@ TEST(Amrex, a_field_that_one_species_cannot_hand_over_stays_in_the_others)
     std::memset(weights, 0, n * sizeof(double));
     params.array(dust + "/values", ScalarType::Float64, weights, n, 0, sizeof(double));
     params.array(ions + "/values", ScalarType::Float64, weights, n - 1, 0, sizeof(double));
-    EXPECT_EQ(run.execute(params), 0) << run.said;
-    EXPECT_EQ(lines_in(run.said), number == 0 ? 3U : 0U) << run.said;
+    EXPECT_EQ(run.execute(params), 0) << run.reported;
+    EXPECT_EQ(lines_in(run.reported), number == 0 ? 3U : 0U) << run.reported;
     if (number == 0)
     {
-      EXPECT_NE(
-        run.said.find("series particles_ions, field weight was not written: "), std::string::npos)
-        << run.said;
+      EXPECT_NE(run.reported.find("series particles_ions, field weight was not written: "),
+        std::string::npos)
+        << run.reported;
     }
     if (mpi_test::rank() == 0)
     {
@@ -261,7 +262,7 @@ TEST(Amrex, fields_may_be_chosen_by_either_name)
   {
     Session run = session([&](Params& p) { p.set(kBat + "fields", Names{ name }); });
     Memory memory;
-    EXPECT_EQ(run.execute(step_of(0, memory)), 0) << run.said;
+    EXPECT_EQ(run.execute(step_of(0, memory)), 0) << run.reported;
     if (mpi_test::rank() == 0)
     {
       EXPECT_EQ(attributes_of(run / "particles_dust_000000.bat"), (Names{ "cpu", "id" })) << name;
@@ -283,8 +284,8 @@ TEST(Amrex, fields_that_are_not_unpacked_are_those_that_are_listed)
         }
       });
     Memory memory;
-    EXPECT_EQ(run.execute(step_of(0, memory, are_apart ? 0 : 4)), 0) << run.said;
-    EXPECT_EQ(run.said, "");
+    EXPECT_EQ(run.execute(step_of(0, memory, are_apart ? 0 : 4)), 0) << run.reported;
+    EXPECT_EQ(run.reported, "");
     if (mpi_test::rank() == 0)
     {
       EXPECT_EQ(attributes_of(run / "particles_dust_000000.bat"), Names{ "dust_id" });
@@ -301,11 +302,11 @@ TEST(Amrex, names_of_fields_are_known_once_a_species_has_had_them)
     Memory memory;
     EXPECT_EQ(run.execute(step_of(number, memory, 4, number == 0)),
       number == 0 ? 0 : CATALYST_BAT_BAD_OPTIONS)
-      << run.said;
-    EXPECT_EQ(run.said.find("unknown field load in the option sorted_indexes; available: cpu, "
-                            "id, mass") == std::string::npos,
+      << run.reported;
+    EXPECT_EQ(run.reported.find("unknown field load in the option sorted_indexes; available: cpu, "
+                                "id, mass") == std::string::npos,
       number == 0)
-      << run.said;
+      << run.reported;
   }
 }
 
@@ -325,7 +326,7 @@ TEST(Amrex, indexes_samples_and_tracks_find_the_ids)
     for (int number = 0; number != 2; ++number)
     {
       Memory memory;
-      EXPECT_EQ(run.execute(step_of(number, memory)), 0) << run.said;
+      EXPECT_EQ(run.execute(step_of(number, memory)), 0) << run.reported;
     }
     if (mpi_test::rank() == 0)
     {
@@ -367,7 +368,7 @@ TEST(Amrex, tracks_by_a_field_are_those_of_the_species_that_have_it)
   for (int number = 0; number != 2; ++number)
   {
     Memory memory;
-    EXPECT_EQ(run.execute(step_of(number, memory)), 0) << run.said;
+    EXPECT_EQ(run.execute(step_of(number, memory)), 0) << run.reported;
   }
   if (mpi_test::rank() == 0)
   {
@@ -395,8 +396,8 @@ TEST(Amrex, species_of_one_channel_have_options_of_their_own)
   for (int number = 0; number != 2; ++number)
   {
     Memory memory;
-    EXPECT_EQ(run.execute(step_of(number, memory)), 0) << run.said;
-    EXPECT_EQ(run.said.find("warning"), std::string::npos) << run.said;
+    EXPECT_EQ(run.execute(step_of(number, memory)), 0) << run.reported;
+    EXPECT_EQ(run.reported.find("warning"), std::string::npos) << run.reported;
   }
   if (mpi_test::rank() == 0)
   {
@@ -420,19 +421,19 @@ TEST(Amrex, wrong_options_of_species_are_errors_and_species_that_are_not_there_a
     p.set(kBat + "species/dust/ghosts", "keep");
     ::testing::internal::CaptureStderr();
     EXPECT_EQ(catalyst_initialize(p.get()), CATALYST_BAT_BAD_OPTIONS);
-    const std::string said = mpi_test::of_root(::testing::internal::GetCapturedStderr());
+    const std::string reported = mpi_test::of_root(::testing::internal::GetCapturedStderr());
     EXPECT_NE(
-      said.find("catalyst/bat/species/dust/ghosts is not a species option"), std::string::npos)
-      << said;
+      reported.find("catalyst/bat/species/dust/ghosts is not a species option"), std::string::npos)
+      << reported;
     EXPECT_EQ(catalyst_finalize(Params().get()), 0);
     MPI_Barrier(MPI_COMM_WORLD);
   }
   Session run = session([](Params& p) { p.set(kBat + "species/dusst/every", 2); });
   Memory memory;
   EXPECT_EQ(run.execute(step_of(0, memory)), 0);
-  EXPECT_NE(
-    run.said.find("unknown species dusst in the options; available: dust, ions"), std::string::npos)
-    << run.said;
+  EXPECT_NE(run.reported.find("unknown species dusst in the options; available: dust, ions"),
+    std::string::npos)
+    << run.reported;
 }
 
 TEST(Amrex, tracks_by_a_field_that_no_species_has_are_an_error)
@@ -445,7 +446,8 @@ TEST(Amrex, tracks_by_a_field_that_no_species_has_are_an_error)
     });
   Memory memory;
   EXPECT_EQ(run.execute(step_of(0, memory)), CATALYST_BAT_BAD_NODE);
-  EXPECT_NE(run.said.find("no attribute is called 'number'"), std::string::npos) << run.said;
+  EXPECT_NE(run.reported.find("no attribute is called 'number'"), std::string::npos)
+    << run.reported;
 }
 
 using json = nlohmann::json;
@@ -500,14 +502,14 @@ TEST(Amrex, levels_are_left_out_with_one_warning)
         put(params, "catalyst/channels/mesh/data", json::parse(file), memory);
       }
     }
-    EXPECT_EQ(run.execute(params), 0) << run.said;
-    EXPECT_EQ(lines_in(run.said), number == 0 ? 1U : 0U) << run.said;
+    EXPECT_EQ(run.execute(params), 0) << run.reported;
+    EXPECT_EQ(lines_in(run.reported), number == 0 ? 1U : 0U) << run.reported;
     if (number == 0)
     {
-      EXPECT_NE(run.said.find("grid mesh was not written: domains have spacings of 0.25 and "
-                              "0.125 along x, as in refined meshes"),
+      EXPECT_NE(run.reported.find("grid mesh was not written: domains have spacings of 0.25 and "
+                                  "0.125 along x, as in refined meshes"),
         std::string::npos)
-        << run.said;
+        << run.reported;
     }
   }
   if (mpi_test::rank() == 0)

@@ -173,17 +173,17 @@ TEST_P(BadNodes, on_one_rank_fail_the_step_on_all)
     {
       bad.spoil(params);
     }
-    EXPECT_EQ(run.execute(params), is_bad ? CATALYST_BAT_BAD_NODE : 0) << run.said;
-    EXPECT_EQ(lines_in(run.said), is_bad ? 1U : 0U) << run.said;
+    EXPECT_EQ(run.execute(params), is_bad ? CATALYST_BAT_BAD_NODE : 0) << run.reported;
+    EXPECT_EQ(lines_in(run.reported), is_bad ? 1U : 0U) << run.reported;
     for (std::size_t i = 0; is_bad && i != bad.words.size(); ++i)
     {
-      EXPECT_NE(run.said.find(bad.words[i]), std::string::npos)
-        << run.said << "lacks " << bad.words[i];
+      EXPECT_NE(run.reported.find(bad.words[i]), std::string::npos)
+        << run.reported << "lacks " << bad.words[i];
     }
     if (is_bad && mpi_test::ranks() > 1)
     {
       const std::string rank = "rank " + std::to_string(mpi_test::ranks() - 1) + ": ";
-      EXPECT_NE(run.said.find(rank), std::string::npos) << run.said;
+      EXPECT_NE(run.reported.find(rank), std::string::npos) << run.reported;
     }
   }
   const auto all = of_all_ranks([](int rank) { return particles(rank, 40); });
@@ -214,8 +214,9 @@ TEST(BadChannels, do_not_take_others_with_them)
       remove(params, kMesh + "/coordsets");
     }
     EXPECT_EQ(run.execute(params), CATALYST_BAT_BAD_NODE);
-    EXPECT_EQ(lines_in(run.said), 1U) << run.said;
-    EXPECT_NE(run.said.find("channel particles was not written: "), std::string::npos) << run.said;
+    EXPECT_EQ(lines_in(run.reported), 1U) << run.reported;
+    EXPECT_NE(run.reported.find("channel particles was not written: "), std::string::npos)
+      << run.reported;
     Params results;
     EXPECT_EQ(catalyst_results(results.get()), 0);
     EXPECT_EQ(results.integer("catalyst/bat/status"), CATALYST_BAT_BAD_NODE);
@@ -329,8 +330,8 @@ TEST_P(BadFields, on_one_rank_are_left_out_on_all_with_one_warning)
     {
       bad.spoil(params);
     }
-    EXPECT_EQ(run.execute(params), 0) << run.said;
-    EXPECT_EQ(lines_in(run.said), step == 1 ? 1U : 0U) << run.said;
+    EXPECT_EQ(run.execute(params), 0) << run.reported;
+    EXPECT_EQ(lines_in(run.reported), step == 1 ? 1U : 0U) << run.reported;
     Params results;
     EXPECT_EQ(catalyst_results(results.get()), 0);
     EXPECT_EQ(results.integer("catalyst/bat/total/steps"), step);
@@ -338,12 +339,12 @@ TEST_P(BadFields, on_one_rank_are_left_out_on_all_with_one_warning)
     ASSERT_EQ(conduit_node_number_of_children(left_out), step == 3 ? 0 : 1);
     if (step == 1)
     {
-      EXPECT_NE(run.said.find("warning: channel particles, field mass was not written: "),
+      EXPECT_NE(run.reported.find("warning: channel particles, field mass was not written: "),
         std::string::npos)
-        << run.said;
+        << run.reported;
       for (const std::string& word : bad.words)
       {
-        EXPECT_NE(run.said.find(word), std::string::npos) << run.said << "lacks " << word;
+        EXPECT_NE(run.reported.find(word), std::string::npos) << run.reported << "lacks " << word;
       }
     }
     if (step != 3)
@@ -377,7 +378,7 @@ TEST(BadFields, that_are_not_wanted_are_not_looked_at)
   publish_channel(params.step(1), particles(mpi_test::rank(), 40), memory);
   params.array(kMesh + "/fields/mass/values", ScalarType::Float64, nullptr, 40, 0, 8);
   EXPECT_EQ(run.execute(params), 0);
-  EXPECT_EQ(run.said, "");
+  EXPECT_EQ(run.reported, "");
   expect_file(run / "particles_000001.bat", of_all_ranks(&without_mass));
 }
 
@@ -392,9 +393,9 @@ TEST(Disagreement, on_the_step_fails_on_all_ranks)
   Memory memory;
   publish_channel(params.step(mpi_test::rank()), particles(mpi_test::rank(), 4), memory);
   EXPECT_EQ(run.execute(params), CATALYST_BAT_BAD_NODE);
-  EXPECT_NE(
-    run.said.find("catalyst/state/timestep is 0 on one rank and 1 on another"), std::string::npos)
-    << run.said;
+  EXPECT_NE(run.reported.find("catalyst/state/timestep is 0 on one rank and 1 on another"),
+    std::string::npos)
+    << run.reported;
 }
 
 // What the drivers of CUDA and HIP would say of an address.
@@ -451,14 +452,15 @@ TEST(MemoryOfAGpu, is_refused_and_managed_memory_is_taken)
     *driver = heat.data();
     Session other;
     EXPECT_EQ(other.execute(params), 0);
-    EXPECT_NE(other.said.find(field + "/values is in GPU memory"), std::string::npos) << other.said;
+    EXPECT_NE(other.reported.find(field + "/values is in GPU memory"), std::string::npos)
+      << other.reported;
     expect_file(
       other / "particles_000001.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));
     *driver = nullptr;
   }
   Session run;
   managed = heat.data();
-  EXPECT_EQ(run.execute(params), 0) << run.said;
+  EXPECT_EQ(run.execute(params), 0) << run.reported;
   managed = nullptr;
 }
 }

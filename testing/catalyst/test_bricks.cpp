@@ -182,12 +182,12 @@ TEST(Bricks, of_vertices_are_a_level_of_a_series_for_each_step)
     for (const std::int64_t number : { first, first + 1, first + 3 })
     {
       steps.push_back(number);
-      EXPECT_EQ(run.execute(FlowStep(number).params), 0) << run.said;
-      EXPECT_EQ(lines_in(run.said), number == first ? 1U : 0U) << run.said;
-      EXPECT_EQ(run.said.find("grid flow_elements was not written as .bricks: no field is "
-                              "suitable as a velocity") != std::string::npos,
+      EXPECT_EQ(run.execute(FlowStep(number).params), 0) << run.reported;
+      EXPECT_EQ(lines_in(run.reported), number == first ? 1U : 0U) << run.reported;
+      EXPECT_EQ(run.reported.find("grid flow_elements was not written as .bricks: no field is "
+                                  "suitable as a velocity") != std::string::npos,
         number == first)
-        << run.said;
+        << run.reported;
       expect_wind(folder / "flow.bricks.series", steps);
     }
     Params results;
@@ -204,8 +204,8 @@ TEST(Bricks, of_vertices_are_a_level_of_a_series_for_each_step)
   // A third one, from a checkpoint.
   Session run(describe);
   EXPECT_EQ(run.execute(FlowStep(6).params), 0);
-  EXPECT_NE(run.said.find("returned to step 6: 3 steps from 7 to 10"), std::string::npos)
-    << run.said;
+  EXPECT_NE(run.reported.find("returned to step 6: 3 steps from 7 to 10"), std::string::npos)
+    << run.reported;
   expect_wind(folder / "flow.bricks.series", { 3, 4, 6 });
   if (mpi_test::rank() == 0)
   {
@@ -226,8 +226,8 @@ TEST(Bricks, of_elements_are_at_their_centres_and_nan_where_they_are_blanked)
       params.set("catalyst/bat/bricks_cyclic", "zx").set("catalyst/bat/bricks_compress", 0);
     });
   ASSERT_EQ(run.status, 0);
-  EXPECT_EQ(run.execute(FlowStep(5).params), 0) << run.said;
-  EXPECT_EQ(run.said, "");
+  EXPECT_EQ(run.execute(FlowStep(5).params), 0) << run.reported;
+  EXPECT_EQ(run.reported, "");
   expect_files(run, { "flow.bricks.series", "flow_2.5_5.bricks" });
   if (mpi_test::rank() != 0)
   {
@@ -290,14 +290,15 @@ TEST(Bricks, stand_beside_other_files_of_the_same_grid)
       });
     ASSERT_EQ(run.status, 0);
     EXPECT_EQ(run.execute(FlowStep(7).params), CATALYST_BAT_BAD_NODE);
-    EXPECT_NE(run.said.find("hidden samples between others"), std::string::npos) << run.said;
+    EXPECT_NE(run.reported.find("hidden samples between others"), std::string::npos)
+      << run.reported;
     expect_wind(run / "made/flow.bricks.series", { 7 });
 
     FlowStep shown(8);
     shown.params.remove(std::string(kData) + "/fields/vtkGhostType");
     if (mpi_test::ranks() == 1) // else ghosts were of nobody
     {
-      EXPECT_EQ(run.execute(shown.params), 0) << run.said;
+      EXPECT_EQ(run.execute(shown.params), 0) << run.reported;
       expect_wind(run / "made/flow.bricks.series", { 7, 8 });
       EXPECT_EQ(bat::idx::Dataset::open(run / "made/0008_flow.idx").steps().size(), 1U);
     }
@@ -347,9 +348,10 @@ TEST(Bricks, without_a_velocity_are_left_out_with_one_warning)
       {
         c.change(step);
       }
-      EXPECT_EQ(run.execute(step.params), 0) << run.said;
-      EXPECT_EQ(lines_in(run.said), number == 1 ? 2U : 0U) << run.said; // vertices, elements
-      EXPECT_EQ(run.said.find(c.words) != std::string::npos, number == 1) << run.said;
+      EXPECT_EQ(run.execute(step.params), 0) << run.reported;
+      EXPECT_EQ(lines_in(run.reported), number == 1 ? 2U : 0U)
+        << run.reported; // vertices, elements
+      EXPECT_EQ(run.reported.find(c.words) != std::string::npos, number == 1) << run.reported;
     }
     expect_files(run, {});
   }
@@ -363,16 +365,16 @@ TEST(Bricks, that_leave_a_hole_are_an_error_and_the_series_stays)
   }
   Session run([](Params& params, const std::string& folder)
     { params.set("catalyst/bat/grid_output", folder + "{name}.bricks"); });
-  EXPECT_EQ(run.execute(FlowStep(1).params), 0) << run.said;
+  EXPECT_EQ(run.execute(FlowStep(1).params), 0) << run.reported;
   FlowStep step(2);
   if (mpi_test::rank() == 1)
   {
     step.params.remove("catalyst/channels/flow/data");
   }
   EXPECT_EQ(run.execute(step.params), CATALYST_BAT_BAD_NODE);
-  EXPECT_NE(run.said.find("no rank has the point"), std::string::npos) << run.said;
+  EXPECT_NE(run.reported.find("no rank has the point"), std::string::npos) << run.reported;
   expect_wind(run / "flow.bricks.series", { 1 });
-  EXPECT_EQ(run.execute(FlowStep(3).params), 0) << run.said;
+  EXPECT_EQ(run.execute(FlowStep(3).params), 0) << run.reported;
   expect_wind(run / "flow.bricks.series", { 1, 3 });
   expect_files(run, { "flow.bricks.series", "flow_000001.bricks", "flow_000003.bricks" });
 }

@@ -110,8 +110,8 @@ TEST(Steps, are_cycles_or_whole_numbers_of_any_type)
     params.set("catalyst/state/parameters", std::vector<std::string>{ "a", "b" });
     params.set("catalyst/state/multiblock", 1);
     publish_some(params, memory);
-    EXPECT_EQ(run.execute(params), 0) << run.said;
-    EXPECT_EQ(run.said, "");
+    EXPECT_EQ(run.execute(params), 0) << run.reported;
+    EXPECT_EQ(run.reported, "");
     expect_file(run / "particles_000003.bat", all());
     if (mpi_test::rank() == 0)
     {
@@ -135,8 +135,8 @@ TEST(Steps, may_be_those_of_a_channel)
   params.set("catalyst/channels/gas/state/timestep", 6);
   params.set("catalyst/channels/gas/state/multiblock", 1);
   params.set("catalyst/channels/dust/state/time", 2.25);
-  EXPECT_EQ(run.execute(params), 0) << run.said;
-  EXPECT_EQ(run.said, "");
+  EXPECT_EQ(run.execute(params), 0) << run.reported;
+  EXPECT_EQ(run.reported, "");
   if (mpi_test::rank() == 0)
   {
     const auto expect = [&](const char* file, std::int64_t step, double time)
@@ -157,7 +157,7 @@ TEST(Steps, may_have_a_time_without_a_number)
   Params params;
   Memory memory;
   publish_some(params.set("catalyst/state/time", 0.25), memory);
-  EXPECT_EQ(run.execute(params), 0) << run.said;
+  EXPECT_EQ(run.execute(params), 0) << run.reported;
   if (mpi_test::rank() == 0)
   {
     EXPECT_EQ(bat::Dataset::open(run / "particles_000000.bat").time(), 0.25);
@@ -305,9 +305,9 @@ TEST(Disk, folder_that_may_not_be_written_to)
     const mpi_test::SharedDir own;
     std::filesystem::create_directories(own / std::to_string(mpi_test::rank()));
     const WithoutPrivileges nobody(own / std::to_string(mpi_test::rank()));
-    EXPECT_EQ(execute(run, 2), CATALYST_BAT_WRITE_FAILED) << run.said;
-    EXPECT_EQ(lines_in(run.said), 1U) << run.said;
-    EXPECT_NE(run.said.find("step 2: "), std::string::npos) << run.said;
+    EXPECT_EQ(execute(run, 2), CATALYST_BAT_WRITE_FAILED) << run.reported;
+    EXPECT_EQ(lines_in(run.reported), 1U) << run.reported;
+    EXPECT_NE(run.reported.find("step 2: "), std::string::npos) << run.reported;
     MPI_Barrier(MPI_COMM_WORLD);
   }
   if (mpi_test::rank() == 0)
@@ -315,7 +315,7 @@ TEST(Disk, folder_that_may_not_be_written_to)
     std::filesystem::permissions(run / "", std::filesystem::perms::owner_all);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  EXPECT_EQ(execute(run, 3), 0) << run.said;
+  EXPECT_EQ(execute(run, 3), 0) << run.reported;
   expect_file(run / "particles_000001.bat", all());
   expect_file(run / "particles_000003.bat", all());
 }
@@ -328,8 +328,8 @@ TEST(Disk, path_that_is_a_folder)
     std::filesystem::create_directories(run / "particles_000001.bat");
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  EXPECT_EQ(execute(run, 1), CATALYST_BAT_WRITE_FAILED) << run.said;
-  EXPECT_EQ(execute(run, 2), 0) << run.said;
+  EXPECT_EQ(execute(run, 1), CATALYST_BAT_WRITE_FAILED) << run.reported;
+  EXPECT_EQ(execute(run, 2), 0) << run.reported;
   expect_file(run / "particles_000002.bat", all());
 }
 }

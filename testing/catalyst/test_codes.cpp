@@ -238,13 +238,13 @@ TEST_P(Codes, write_the_same_series_on_any_number_of_ranks)
     {
       put(params, at, fixture["elsewhere"], memory, structs);
     }
-    EXPECT_EQ(run.execute(params), 0) << run.said;
+    EXPECT_EQ(run.execute(params), 0) << run.reported;
     const auto warnings = fixture["warnings"].get<std::vector<std::string>>();
-    EXPECT_EQ(lines_in(run.said), time == 0 ? warnings.size() : 0U) << run.said;
+    EXPECT_EQ(lines_in(run.reported), time == 0 ? warnings.size() : 0U) << run.reported;
     for (std::size_t i = 0; time == 0 && i != warnings.size(); ++i)
     {
-      EXPECT_NE(run.said.find(warnings[i]), std::string::npos)
-        << run.said << "lacks " << warnings[i];
+      EXPECT_NE(run.reported.find(warnings[i]), std::string::npos)
+        << run.reported << "lacks " << warnings[i];
     }
   }
   std::vector<std::string> names;

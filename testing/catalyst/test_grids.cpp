@@ -226,8 +226,8 @@ TEST(Grids, are_written_beside_the_particles_of_the_same_simulation)
   {
     GridStep step(number);
     publish_channel(step.params, particles(mpi_test::rank(), 40), memory);
-    EXPECT_EQ(run.execute(step.params), 0) << run.said;
-    EXPECT_EQ(run.said, "");
+    EXPECT_EQ(run.execute(step.params), 0) << run.reported;
+    EXPECT_EQ(run.reported, "");
   }
   expect_grid(run / "grid.idx", steps);
   expect_elements(run / "grid_elements.idx", 10);
@@ -254,7 +254,7 @@ TEST(Grids, of_a_run_that_goes_back_replace_later_steps)
   Session run;
   for (const std::int64_t number : { 3, 4, 10, 4 })
   {
-    EXPECT_EQ(run.execute(GridStep(number).params), 0) << run.said;
+    EXPECT_EQ(run.execute(GridStep(number).params), 0) << run.reported;
   }
   expect_grid(run / "grid.idx", { 3, 4 });
 }
@@ -277,7 +277,7 @@ TEST(Grids, go_where_a_pipeline_or_an_option_says)
         params.set("catalyst/bat/exchange", "flat");
       });
     ASSERT_EQ(run.status, 0);
-    EXPECT_EQ(run.execute(GridStep(7).params), 0) << run.said;
+    EXPECT_EQ(run.execute(GridStep(7).params), 0) << run.reported;
     expect_grid(run / "made/here_0007_grid.idx", { 7 });
     expect_elements(run / "made/here_0007_grid_elements.idx", 7);
     if (mpi_test::rank() == 0 && !is_pipeline)
@@ -292,8 +292,8 @@ TEST(Grids, whose_names_would_be_the_same_have_their_own_added)
 {
   Session run([](Params& params, const std::string& folder)
     { params.set("catalyst/bat/grid_output", folder + "run.idx"); });
-  EXPECT_EQ(run.execute(GridStep(1).params), 0) << run.said;
-  EXPECT_EQ(run.execute(GridStep(2).params), 0) << run.said;
+  EXPECT_EQ(run.execute(GridStep(1).params), 0) << run.reported;
+  EXPECT_EQ(run.execute(GridStep(2).params), 0) << run.reported;
   expect_grid(run / "run.idx", { 1, 2 });
   expect_elements(run / "run_grid_elements.idx", 2);
 }
@@ -306,8 +306,8 @@ TEST(Grids, of_elements_alone_have_the_name_of_their_channel)
       params.set("catalyst/bat/grid_output", folder + "{name}.idx");
       params.set("catalyst/bat/fields/a", "kind");
     });
-  EXPECT_EQ(run.execute(GridStep(1).params), 0) << run.said;
-  EXPECT_EQ(run.said, "");
+  EXPECT_EQ(run.execute(GridStep(1).params), 0) << run.reported;
+  EXPECT_EQ(run.reported, "");
   expect_elements(run / "grid.idx", 1);
   expect_files(run, { "grid", "grid.idx" });
 }
@@ -323,8 +323,9 @@ TEST(Grids, that_are_no_grid_are_an_error_and_keep_particles_from_nothing)
   GridStep step(1, mpi_test::rank() == 1 ? 0.25 : 0);
   publish_channel(step.params, particles(mpi_test::rank(), 40), memory);
   EXPECT_EQ(run.execute(step.params), CATALYST_BAT_BAD_NODE);
-  EXPECT_NE(run.said.find("all domains must lie on one lattice"), std::string::npos) << run.said;
-  EXPECT_EQ(lines_in(run.said), 1U) << run.said;
+  EXPECT_NE(run.reported.find("all domains must lie on one lattice"), std::string::npos)
+    << run.reported;
+  EXPECT_EQ(lines_in(run.reported), 1U) << run.reported;
   expect_file(
     run / "particles_000001.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));
   expect_files(run, { "particles.bat.series", "particles_000001.bat" });
@@ -350,7 +351,7 @@ TEST(Grids, with_a_hole_are_an_error_unless_zeros_are_wanted)
       step.params.remove("catalyst/channels/grid/data");
     }
     EXPECT_EQ(run.execute(step.params), zeros ? 0 : CATALYST_BAT_BAD_NODE);
-    EXPECT_EQ(run.said.find("no rank has") != std::string::npos, !zeros) << run.said;
+    EXPECT_EQ(run.reported.find("no rank has") != std::string::npos, !zeros) << run.reported;
   }
 }
 
@@ -370,8 +371,8 @@ TEST(Grids, of_several_spacings_are_left_out_with_one_warning)
     {
       step.params.set(std::string(kData) + "/coordsets/c/spacing/dx", 0.5 * kSpacing[0]);
     }
-    EXPECT_EQ(run.execute(step.params), 0) << run.said;
-    EXPECT_EQ(lines_in(run.said), number == 0 ? 2U : 0U) << run.said; // vertices, elements
+    EXPECT_EQ(run.execute(step.params), 0) << run.reported;
+    EXPECT_EQ(lines_in(run.reported), number == 0 ? 2U : 0U) << run.reported; // vertices, elements
   }
   expect_file(
     run / "particles_000001.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));
@@ -412,9 +413,9 @@ TEST(Grids, have_no_field_that_one_rank_cannot_hand_over)
       {
         c.damage(step.params, std::string(kData) + "/fields/" + c.field);
       }
-      EXPECT_EQ(run.execute(step.params), 0) << run.said;
-      EXPECT_EQ(lines_in(run.said), number == 1 ? 1U : 0U) << run.said;
-      EXPECT_EQ(run.said.find(c.words) != std::string::npos, number == 1) << run.said;
+      EXPECT_EQ(run.execute(step.params), 0) << run.reported;
+      EXPECT_EQ(lines_in(run.reported), number == 1 ? 1U : 0U) << run.reported;
+      EXPECT_EQ(run.reported.find(c.words) != std::string::npos, number == 1) << run.reported;
     }
     if (mpi_test::rank() == 0)
     {
@@ -436,11 +437,11 @@ TEST(Grids, have_fields_under_names_that_idx_allows)
     step.params.set(field + "/association", "vertex");
     step.params.set(field + "/topology", "mesh");
     step.params.array(field + "/values", ScalarType::Float64, step.arrays.density);
-    EXPECT_EQ(run.execute(step.params), 0) << run.said;
-    EXPECT_EQ(lines_in(run.said), number == 1 ? 1U : 0U) << run.said;
-    EXPECT_EQ(
-      run.said.find("'Tiff Scalars' is called 'Tiff_Scalars'") != std::string::npos, number == 1)
-      << run.said;
+    EXPECT_EQ(run.execute(step.params), 0) << run.reported;
+    EXPECT_EQ(lines_in(run.reported), number == 1 ? 1U : 0U) << run.reported;
+    EXPECT_EQ(run.reported.find("'Tiff Scalars' is called 'Tiff_Scalars'") != std::string::npos,
+      number == 1)
+      << run.reported;
   }
   expect_grid(run / "grid.idx", { 1, 2 });
   if (mpi_test::rank() == 0)
@@ -483,8 +484,8 @@ TEST(Grids, that_cannot_be_placed_are_an_error_that_names_the_node)
       damage(step.params, std::string(kData) + "/coordsets/c");
     }
     EXPECT_EQ(run.execute(step.params), CATALYST_BAT_BAD_NODE);
-    EXPECT_NE(run.said.find(words), std::string::npos) << run.said;
-    EXPECT_EQ(lines_in(run.said), 1U) << run.said;
+    EXPECT_NE(run.reported.find(words), std::string::npos) << run.reported;
+    EXPECT_EQ(lines_in(run.reported), 1U) << run.reported;
     expect_files(run, {});
   }
 }

@@ -17,7 +17,7 @@ import tempfile
 
 SKIPPED = 77
 BAD_NODE, BAD_OPTIONS, WRITE_FAILED, NO_SPACE, _, NO_CONDUIT, NO_MPI, NOT_INITIALIZED = range(100, 108)
-MOST_SECONDS = 60
+MAX_SECONDS = 60
 
 
 class Run:
@@ -26,7 +26,7 @@ class Run:
     def __init__(self, test, *options, steps=3, environment=None):
         command = [*test.launcher, *test.host, str(test.folder), str(steps), *map(str, options)]
         settings = {**os.environ, "CATALYST_IMPLEMENTATION_NAME": "bat", **(environment or {})}
-        result = subprocess.run(command, capture_output=True, text=True, timeout=MOST_SECONDS,
+        result = subprocess.run(command, capture_output=True, text=True, timeout=MAX_SECONDS,
                                 env={k: v for k, v in settings.items() if v is not None})
         self.returncode = result.returncode
         self.output = result.stdout + result.stderr
@@ -62,7 +62,7 @@ class Test:
         for step in steps:
             result = subprocess.run(
                 [self.check, str(self.folder / f"host_{step:03d}.bat"), str(self.ranks), str(step),
-                 str(particles)], capture_output=True, text=True, timeout=MOST_SECONDS)
+                 str(particles)], capture_output=True, text=True, timeout=MAX_SECONDS)
             self.expect(result.returncode == 0, result.stderr)
 
     def expect_all_well(self, run):

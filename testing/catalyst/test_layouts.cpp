@@ -36,7 +36,7 @@ TEST_P(Layouts, are_written_to_the_bit)
   Memory memory;
   publish_channel(params.step(12), of(mpi_test::rank()), memory, layout);
   EXPECT_EQ(run.execute(params), 0);
-  EXPECT_EQ(run.said, "");
+  EXPECT_EQ(run.reported, "");
   expect_file(run / "particles_000012.bat", of_all_ranks(of));
   if (mpi_test::rank() == 0)
   {
@@ -286,14 +286,15 @@ TEST(Fields, that_are_texts_or_have_too_many_components_are_left_out_with_one_wa
     EXPECT_EQ(run.execute(params), 0);
     if (step == 0)
     {
-      EXPECT_EQ(lines_in(run.said), 3U) << run.said;
-      EXPECT_NE(run.said.find("field name has type text"), std::string::npos) << run.said;
-      EXPECT_NE(run.said.find("field many has 10 components"), std::string::npos) << run.said;
-      EXPECT_NE(run.said.find("field deep"), std::string::npos) << run.said;
+      EXPECT_EQ(lines_in(run.reported), 3U) << run.reported;
+      EXPECT_NE(run.reported.find("field name has type text"), std::string::npos) << run.reported;
+      EXPECT_NE(run.reported.find("field many has 10 components"), std::string::npos)
+        << run.reported;
+      EXPECT_NE(run.reported.find("field deep"), std::string::npos) << run.reported;
     }
     else
     {
-      EXPECT_EQ(run.said, "");
+      EXPECT_EQ(run.reported, "");
     }
     expect_file(run / ("particles_00000" + std::to_string(step) + ".bat"),
       of_all_ranks([](int rank) { return particles(rank, 10); }));

@@ -12,7 +12,7 @@ namespace
 const std::string kChannel = "catalyst/channels/particles";
 const std::string kMesh = kChannel + "/data";
 
-Cloud mine(std::uint64_t n = 40)
+Cloud local(std::uint64_t n = 40)
 {
   return particles(mpi_test::rank(), n);
 }
@@ -50,10 +50,10 @@ TEST(EmptyRanks, with_placeholders_of_wrong_types_are_empty)
     Params params;
     Memory memory;
     params.step(5).set(kChannel + "/type", "mesh");
-    has(mpi_test::rank()) ? publish(params, kMesh, mine(), memory)
+    has(mpi_test::rank()) ? publish(params, kMesh, local(), memory)
                           : publish_placeholders(params, kMesh);
-    EXPECT_EQ(run.execute(params), 0) << run.said;
-    EXPECT_EQ(run.said, "");
+    EXPECT_EQ(run.execute(params), 0) << run.reported;
+    EXPECT_EQ(run.reported, "");
     expect_file(run / "particles_000005.bat",
       of_all_ranks([&](int rank) { return particles(rank, has(rank) ? 40 : 0); }));
   }
@@ -77,8 +77,8 @@ TEST(EmptyRanks, declare_the_columns_of_steps_without_particles)
   Session run;
   Memory memory;
   Params full;
-  publish_channel(full.step(9), mine(), memory);
-  EXPECT_EQ(run.execute(full), 0) << run.said;
+  publish_channel(full.step(9), local(), memory);
+  EXPECT_EQ(run.execute(full), 0) << run.reported;
   const auto expected = columns_in(run / "particles_000009.bat");
   EXPECT_GT(expected.size(), 3U);
   for (const bool only_last : { false, true })
@@ -89,10 +89,10 @@ TEST(EmptyRanks, declare_the_columns_of_steps_without_particles)
     const bool is_last = mpi_test::rank() == mpi_test::ranks() - 1;
     if (is_last || !only_last)
     {
-      publish(params, kMesh, mine(0), memory);
+      publish(params, kMesh, local(0), memory);
     }
-    EXPECT_EQ(other.execute(params), 0) << other.said;
-    EXPECT_EQ(other.said, "");
+    EXPECT_EQ(other.execute(params), 0) << other.reported;
+    EXPECT_EQ(other.reported, "");
     EXPECT_EQ(columns_in(other / "particles_000000.bat"), expected);
     // The next one has not even a node.
     EXPECT_EQ(other.execute(Params().step(1).set(kChannel + "/type", "mesh").touch(kMesh)), 0);
@@ -111,18 +111,18 @@ TEST(EmptyRanks, that_declare_other_types_leave_the_field_out)
   Memory memory;
   Params params;
   params.step(0).set(kChannel + "/type", "mesh");
-  publish(params, kMesh, mine(0), memory);
+  publish(params, kMesh, local(0), memory);
   static std::int16_t nothing = 0;
   if (mpi_test::rank() == 1)
   {
     params.array(kMesh + "/fields/mass/values", ScalarType::Int16, &nothing, 0, 0, 2);
   }
-  EXPECT_EQ(run.execute(params), 0) << run.said;
+  EXPECT_EQ(run.execute(params), 0) << run.reported;
   if (mpi_test::rank() == 0)
   {
-    EXPECT_NE(run.said.find("field mass was not written: it has type"), std::string::npos)
-      << run.said;
-    EXPECT_NE(run.said.find("int16"), std::string::npos) << run.said;
+    EXPECT_NE(run.reported.find("field mass was not written: it has type"), std::string::npos)
+      << run.reported;
+    EXPECT_NE(run.reported.find("int16"), std::string::npos) << run.reported;
   }
   EXPECT_EQ(columns_in(run / "particles_000000.bat").count("mass"), 0U);
   EXPECT_EQ(columns_in(run / "particles_000000.bat").count("id"), 1U);
@@ -143,8 +143,8 @@ TEST(EmptyRanks, may_have_empty_nodes_or_none)
     Params params;
     Memory memory;
     const bool is_last = mpi_test::rank() == mpi_test::ranks() - 1;
-    is_last ? publish_channel(params.step(5), mine(), memory) : nothing(params);
-    EXPECT_EQ(run.execute(params), 0) << run.said;
+    is_last ? publish_channel(params.step(5), local(), memory) : nothing(params);
+    EXPECT_EQ(run.execute(params), 0) << run.reported;
     expect_file(run / "particles_000005.bat", { particles(mpi_test::ranks() - 1, 40) });
   }
 }
@@ -159,7 +159,7 @@ TEST(EmptyRanks, on_all_ranks_make_an_empty_step_of_the_same_species)
     params.step(step).set(kChannel + "/type", "mesh").touch(kMesh);
     if (step == 1 || step == 3)
     {
-      publish(params, kMesh, mine(), memory);
+      publish(params, kMesh, local(), memory);
     }
     EXPECT_EQ(run.execute(params), 0);
   }
@@ -187,15 +187,15 @@ TEST(EmptyRanks, with_placeholders_everywhere_write_steps_of_species_that_there_
       params.step(step).set(kChannel + "/type", type);
       if (step == 1 && mpi_test::rank() == 0)
       {
-        publish(params, kMesh + "/domain_000003", mine(), memory, Layout::Separate, "ions");
+        publish(params, kMesh + "/domain_000003", local(), memory, Layout::Separate, "ions");
       }
       else
       {
         publish_placeholders(params, kMesh + "/domain_x000000");
         params.set(kMesh + "/domain_x000000/state/domain_id", 0);
       }
-      EXPECT_EQ(run.execute(params), 0) << run.said;
-      EXPECT_EQ(run.said, "");
+      EXPECT_EQ(run.execute(params), 0) << run.reported;
+      EXPECT_EQ(run.reported, "");
     }
     expect_file(run / "particles_ions_000001.bat", { particles(0, 40) });
     expect_file(run / "particles_ions_000002.bat", {});
@@ -230,7 +230,7 @@ TEST(Species, of_two_topologies_have_files_of_their_own)
   Params params;
   Memory memory;
   params.step(1).set(kChannel + "/type", "mesh");
-  publish(params, kMesh, mine(), memory, Layout::Records, "ions", "");
+  publish(params, kMesh, local(), memory, Layout::Records, "ions", "");
   publish(params, kMesh, electrons(mpi_test::rank()), memory, Layout::Separate, "electrons", "e_");
   EXPECT_EQ(run.execute(params), 0);
   expect_file(
@@ -255,7 +255,7 @@ TEST(Species, that_only_some_ranks_know_have_the_same_names_on_all)
   Memory memory;
   params.step(1).set(kChannel + "/type", "mesh");
   const auto topology = [](int rank) { return rank % 2 == 0 ? "even" : "odd"; };
-  publish(params, kMesh, mine(), memory, Layout::Separate, topology(mpi_test::rank()));
+  publish(params, kMesh, local(), memory, Layout::Separate, topology(mpi_test::rank()));
   EXPECT_EQ(run.execute(params), 0);
   const auto of = [&](int parity)
   { return of_all_ranks([&](int rank) { return particles(rank, rank % 2 == parity ? 40 : 0); }); };
@@ -277,7 +277,7 @@ TEST(Species, keep_their_names_when_others_come_and_go)
     params.step(static_cast<std::int64_t>(step)).set(kChannel + "/type", "mesh").touch(kMesh);
     for (const std::string& topology : steps[step])
     {
-      publish(params, kMesh, mine(), memory, Layout::Separate, topology, "");
+      publish(params, kMesh, local(), memory, Layout::Separate, topology, "");
       break;
     }
     for (std::size_t i = 1; i < steps[step].size(); ++i)
@@ -317,9 +317,9 @@ TEST(Species, have_the_same_names_after_a_restart)
       params.step(++step).set(kChannel + "/type", "mesh").touch(kMesh);
       for (const std::string& topology : topologies)
       {
-        publish(params, kMesh, mine(), memory, Layout::Separate, topology, topology);
+        publish(params, kMesh, local(), memory, Layout::Separate, topology, topology);
       }
-      EXPECT_EQ(run.execute(params), 0) << run.said;
+      EXPECT_EQ(run.execute(params), 0) << run.reported;
     }
   }
   std::vector<std::string> lists;
@@ -344,8 +344,8 @@ TEST(Species, whose_topology_has_no_name_of_its_own_have_the_channels)
     Params params;
     Memory memory;
     params.step(1).set("catalyst/channels/dust/type", "mesh");
-    publish(params, "catalyst/channels/dust/data", mine(), memory, Layout::Separate, topology);
-    EXPECT_EQ(run.execute(params), 0) << run.said;
+    publish(params, "catalyst/channels/dust/data", local(), memory, Layout::Separate, topology);
+    EXPECT_EQ(run.execute(params), 0) << run.reported;
     expect_file(
       run / "dust_000001.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));
   }
@@ -358,9 +358,9 @@ TEST(Species, of_the_meshes_of_a_multimesh)
   Memory memory;
   params.step(1).set(kChannel + "/type", "multimesh");
   params.set(kChannel + "/assembly/all", "dust");
-  publish(params, kMesh + "/dust", mine(), memory);
+  publish(params, kMesh + "/dust", local(), memory);
   publish(params, kMesh + "/gas", electrons(mpi_test::rank()), memory);
-  publish(params, kMesh + "/gas", mine(7), memory, Layout::Separate, "tracers", "t_");
+  publish(params, kMesh + "/gas", local(7), memory, Layout::Separate, "tracers", "t_");
   EXPECT_EQ(run.execute(params), 0);
   expect_file(
     run / "particles_dust_000001.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));
@@ -377,7 +377,7 @@ TEST(Species, of_several_channels)
   Session run;
   Params params;
   Memory memory;
-  publish_channel(params.step(1), mine(), memory, Layout::Separate, "dust");
+  publish_channel(params.step(1), local(), memory, Layout::Separate, "dust");
   publish_channel(params, electrons(mpi_test::rank()), memory, Layout::Records, "gas");
   EXPECT_EQ(run.execute(params), 0);
   expect_file(run / "dust_000001.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));
@@ -394,11 +394,11 @@ TEST(Species, of_the_same_name_are_refused)
          { "a", "b_c" }, { "a", "x" }, { "a_b", "c" }, { "a_b", "y" } })
   {
     params.set("catalyst/channels/" + channel + "/type", "mesh");
-    publish(params, "catalyst/channels/" + channel + "/data", mine(), memory, Layout::Separate,
+    publish(params, "catalyst/channels/" + channel + "/data", local(), memory, Layout::Separate,
       topology, topology);
   }
   EXPECT_EQ(run.execute(params), CATALYST_BAT_BAD_NODE);
-  EXPECT_NE(run.said.find("two species are named 'a_b_c'"), std::string::npos) << run.said;
+  EXPECT_NE(run.reported.find("two species are named 'a_b_c'"), std::string::npos) << run.reported;
 }
 
 // Names that are no paths: ".." is the parent in a path of Conduit.
@@ -412,10 +412,10 @@ TEST(Species, with_slashes_in_their_names_stay_in_their_folder)
   for (const char* name : { "..", "a/b" })
   {
     Params child(conduit_node_add_child(data, name));
-    publish(child, "", mine(), memory);
+    publish(child, "", local(), memory);
   }
   EXPECT_EQ(conduit_node_number_of_children(data), 2);
-  EXPECT_EQ(run.execute(params), 0) << run.said;
+  EXPECT_EQ(run.execute(params), 0) << run.reported;
   for (const char* file : { "particles_.._000001.bat", "particles_a_b_000001.bat" })
   {
     expect_file(run / file, of_all_ranks([](int rank) { return particles(rank, 40); }));
@@ -439,7 +439,7 @@ TEST(Domains, are_one_species)
       const int seed = 10 * mpi_test::rank() + d;
       publish(params, domain, particles(seed, d == 1 ? 0 : 20), memory, layout);
     }
-    EXPECT_EQ(run.execute(params), 0) << run.said;
+    EXPECT_EQ(run.execute(params), 0) << run.reported;
     std::vector<Cloud> all;
     for (int rank = 0; rank != mpi_test::ranks(); ++rank)
     {
@@ -466,13 +466,13 @@ TEST(Domains, of_a_multimesh_are_pieces_of_the_meshes_that_their_names_say)
     { "gas_" + number, true }, { "gas_9" + number, true }, { "dust", true }, { "level1", false } };
   for (const auto& [name, has_id] : meshes)
   {
-    publish(params, kMesh + "/" + name, mine(), memory);
+    publish(params, kMesh + "/" + name, local(), memory);
     if (has_id)
     {
       params.set(kMesh + "/" + name + "/state/domain_id", mpi_test::rank());
     }
   }
-  EXPECT_EQ(run.execute(params), 0) << run.said;
+  EXPECT_EQ(run.execute(params), 0) << run.reported;
   for (const auto& [name, times] : std::vector<std::pair<std::string, int>>{ { "particles", 4 },
          { "particles_gas", 2 }, { "particles_dust", 1 }, { "particles_level1", 1 } })
   {
@@ -519,7 +519,7 @@ TEST(Domains, in_a_list_and_of_several_species)
         node, path.c_str(), values, 5, 8 * axis, 24, 8, CONDUIT_ENDIANNESS_DEFAULT_ID);
     }
   }
-  EXPECT_EQ(run.execute(params), 0) << run.said;
+  EXPECT_EQ(run.execute(params), 0) << run.reported;
   std::vector<Cloud> all;
   for (int d = 0; d != 2 * mpi_test::ranks(); ++d)
   {
@@ -592,7 +592,7 @@ TEST(Elements, fetch_positions_and_fields_of_vertices_through_connectivity)
       Session run;
       Params params;
       Memory memory;
-      publish_channel(params.step(1), mine(), memory, Layout::Records);
+      publish_channel(params.step(1), local(), memory, Layout::Records);
       make_unstructured(params, type, order, memory);
       const std::string field = kMesh + "/fields/heat";
       params.set(field + "/association", "element").set(field + "/topology", "particles");
@@ -602,7 +602,7 @@ TEST(Elements, fetch_positions_and_fields_of_vertices_through_connectivity)
       {
         params.array(field + "/values/" + "uv"[c], ScalarType::Float32, heat.data(), n, 4 * c, 8);
       }
-      EXPECT_EQ(run.execute(params), 0) << run.said;
+      EXPECT_EQ(run.execute(params), 0) << run.reported;
       expect_file(run / "particles_000001.bat", of_all_ranks(of));
     }
   }
@@ -615,11 +615,11 @@ TEST(Elements, may_have_all_fields)
   Params params;
   Memory memory;
   params.step(1).set(kChannel + "/type", "mesh");
-  publish(params, kMesh, mine(), memory, Layout::Records, "particles", "", "element");
+  publish(params, kMesh, local(), memory, Layout::Records, "particles", "", "element");
   std::vector<std::int64_t> order(40);
   std::iota(order.begin(), order.end(), 0);
   make_unstructured(params, ScalarType::Int32, order, memory);
-  EXPECT_EQ(run.execute(params), 0) << run.said;
+  EXPECT_EQ(run.execute(params), 0) << run.reported;
   expect_file(
     run / "particles_000001.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));
 }
@@ -631,7 +631,7 @@ TEST(Topologies, that_are_no_particles_are_left_out_with_one_warning_each)
   for (std::int64_t step = 0; step != 2; ++step)
   {
     Params params;
-    publish_channel(params.step(step), mine(), memory);
+    publish_channel(params.step(step), local(), memory);
     // Only one rank knows the grid; rank 0 speaks of it.
     if (mpi_test::rank() == mpi_test::ranks() - 1)
     {
@@ -652,14 +652,14 @@ TEST(Topologies, that_are_no_particles_are_left_out_with_one_warning_each)
     {
       params.set("catalyst/channels/grid/type", "mesh").touch("catalyst/channels/grid/data");
     }
-    EXPECT_EQ(run.execute(params), 0) << run.said;
-    EXPECT_EQ(lines_in(run.said), step == 0 ? 3U : 0U) << run.said;
+    EXPECT_EQ(run.execute(params), 0) << run.reported;
+    EXPECT_EQ(lines_in(run.reported), step == 0 ? 3U : 0U) << run.reported;
     if (step == 0)
     {
-      EXPECT_NE(run.said.find("channel grid, topology t is rectilinear"), std::string::npos);
+      EXPECT_NE(run.reported.find("channel grid, topology t is rectilinear"), std::string::npos);
       EXPECT_NE(
-        run.said.find("topology cells is unstructured of shape polyhedral"), std::string::npos);
-      EXPECT_NE(run.said.find("channel exodus has type ioss"), std::string::npos);
+        run.reported.find("topology cells is unstructured of shape polyhedral"), std::string::npos);
+      EXPECT_NE(run.reported.find("channel exodus has type ioss"), std::string::npos);
     }
   }
   if (mpi_test::rank() == 0)
@@ -715,7 +715,7 @@ TEST_P(Ghosts, are_left_out)
     std::vector<std::uint8_t> bytes;
     std::vector<std::int32_t> ints;
     std::vector<double> doubles;
-    publish_channel(params.step(1), mine(), memory, Layout::Interleaved);
+    publish_channel(params.step(1), local(), memory, Layout::Interleaved);
     type == ScalarType::UInt8     ? publish_marks(params, ghosts, type, bytes, 40)
       : type == ScalarType::Int32 ? publish_marks(params, ghosts, type, ints, 40)
                                   : publish_marks(params, ghosts, type, doubles, 40);
@@ -725,7 +725,7 @@ TEST_P(Ghosts, are_left_out)
       EXPECT_EQ(run.execute(params), CATALYST_BAT_BAD_NODE);
       continue; // bits of a floating number are none
     }
-    EXPECT_EQ(run.execute(params), 0) << run.said;
+    EXPECT_EQ(run.execute(params), 0) << run.reported;
     expect_file(run / "particles_000001.bat",
       of_all_ranks(
         [&](int rank)
@@ -736,7 +736,7 @@ TEST_P(Ghosts, are_left_out)
   }
 }
 
-TEST_P(Ghosts, stay_when_asked)
+TEST_P(Ghosts, stay_when_requested)
 {
   const GhostCase& ghosts = GetParam();
   Session run(
@@ -748,9 +748,9 @@ TEST_P(Ghosts, stay_when_asked)
   Params params;
   Memory memory;
   std::vector<std::uint8_t> marks;
-  publish_channel(params.step(1), mine(), memory);
+  publish_channel(params.step(1), local(), memory);
   publish_marks(params, ghosts, ScalarType::UInt8, marks, 40);
-  EXPECT_EQ(run.execute(params), 0) << run.said;
+  EXPECT_EQ(run.execute(params), 0) << run.reported;
   expect_file(run / "particles_000001.bat",
     of_all_ranks(
       [&](int rank)
@@ -781,7 +781,7 @@ TEST(GhostMarks, are_fetched_through_connectivity)
   std::vector<std::int64_t> order = { 5, 4, 3, 2, 1, 0 };
   std::vector<std::uint8_t> of_vertices = { 0, 1, 0, 0, 0, 0 };
   std::vector<std::uint8_t> of_elements = { 1, 0, 0, 0, 0, 0 };
-  publish_channel(params.step(1), mine(6), memory);
+  publish_channel(params.step(1), local(6), memory);
   make_unstructured(params, ScalarType::Int32, order, memory);
   const std::string fields = kMesh + "/fields/";
   params.set(fields + "vtkGhostType/association", "vertex");
@@ -790,7 +790,7 @@ TEST(GhostMarks, are_fetched_through_connectivity)
   params.set(fields + "ascent_ghosts/association", "element");
   params.set(fields + "ascent_ghosts/topology", "particles");
   params.array(fields + "ascent_ghosts/values", ScalarType::UInt8, of_elements);
-  EXPECT_EQ(run.execute(params), 0) << run.said;
+  EXPECT_EQ(run.execute(params), 0) << run.reported;
   expect_file(run / "particles_000001.bat",
     of_all_ranks(
       [](int rank) {

@@ -112,7 +112,7 @@ TEST(Output, without_the_name_or_the_step_gets_them)
 {
   Session run([](Params& params, const std::string& folder)
     { params.set(kBat + "output", folder + "deep/er/all.bat"); });
-  EXPECT_EQ(execute(run, 7), 0) << run.said;
+  EXPECT_EQ(execute(run, 7), 0) << run.reported;
   expect_file(run / "deep/er/all_dust_000007.bat", dust());
   expect_file(run / "deep/er/all_gas_000007.bat", gas());
 }
@@ -125,7 +125,7 @@ TEST(Output, without_the_name_is_enough_for_one_species)
       params.set(kBat + "output", folder + "all_%04ts.bat");
       params.set(kBat + "channels", std::vector<std::string>{ "gas" });
     });
-  EXPECT_EQ(execute(run, 7), 0) << run.said;
+  EXPECT_EQ(execute(run, 7), 0) << run.reported;
   expect_files(run, { "all_0007.bat" });
   expect_file(run / "all_0007.bat", gas());
 }
@@ -137,7 +137,7 @@ TEST(Output, goes_to_the_working_folder_by_default)
   std::filesystem::current_path(folder / "");
   {
     Session run([](Params&, const std::string&) {});
-    EXPECT_EQ(execute(run, 7), 0) << run.said;
+    EXPECT_EQ(execute(run, 7), 0) << run.reported;
     expect_file(folder / "dust_000007.bat", dust());
   }
   std::filesystem::current_path(before);
@@ -155,7 +155,8 @@ TEST(Output, of_two_species_in_one_file_is_refused)
       }
     });
   EXPECT_EQ(execute(run, 7), CATALYST_BAT_BAD_NODE);
-  EXPECT_NE(run.said.find("two species would be written to"), std::string::npos) << run.said;
+  EXPECT_NE(run.reported.find("two species would be written to"), std::string::npos)
+    << run.reported;
   expect_files(run, {});
 }
 
@@ -163,7 +164,7 @@ TEST(Channels, that_are_not_listed_are_left_out)
 {
   Session run(with([](Params& p) { p.set(kBat + "channels/c0", "gas"); }));
   EXPECT_EQ(execute(run, 1), 0);
-  EXPECT_EQ(run.said, "");
+  EXPECT_EQ(run.reported, "");
   expect_files(run, { "gas_000001.bat" });
   expect_file(run / "gas_000001.bat", gas());
 }
@@ -175,11 +176,11 @@ TEST(Channels, that_are_not_there_are_warned_of_once)
       p.set(kBat + "channels", std::vector<std::string>{ "gas", "ice" });
     }));
   EXPECT_EQ(execute(run, 1), 0);
-  EXPECT_NE(
-    run.said.find("unknown channel ice in the options; available: dust, gas"), std::string::npos)
-    << run.said;
+  EXPECT_NE(run.reported.find("unknown channel ice in the options; available: dust, gas"),
+    std::string::npos)
+    << run.reported;
   EXPECT_EQ(execute(run, 2), 0);
-  EXPECT_EQ(run.said, "");
+  EXPECT_EQ(run.reported, "");
 }
 
 TEST(Channels, have_options_of_their_own)
@@ -194,7 +195,7 @@ TEST(Channels, have_options_of_their_own)
     }));
   for (std::int64_t step = 0; step != 7; ++step)
   {
-    EXPECT_EQ(execute(run, step), 0) << run.said;
+    EXPECT_EQ(execute(run, step), 0) << run.reported;
   }
   expect_files(run,
     { "dust_000000.bat", "dust_000002.bat", "dust_000004.bat", "dust_000006.bat", "gas_000000.bat",
@@ -212,10 +213,10 @@ TEST(Fields, that_are_not_listed_are_left_out_and_unknown_ones_are_errors)
   for (const int step : { 1, 2 })
   {
     EXPECT_EQ(execute(run, step), CATALYST_BAT_BAD_OPTIONS);
-    EXPECT_EQ(lines_in(run.said), 1U) << run.said;
+    EXPECT_EQ(lines_in(run.reported), 1U) << run.reported;
     EXPECT_NE(
-      run.said.find("unknown field heat in the option fields; available: "), std::string::npos)
-      << run.said;
+      run.reported.find("unknown field heat in the option fields; available: "), std::string::npos)
+      << run.reported;
   }
   expect_file(run / "dust_000002.bat", with_fields(dust(), { "velocity", "id" }));
 }
@@ -224,7 +225,7 @@ TEST(Fields, may_be_none)
 {
   Config config(R"({ "fields": [] })");
   Session run;
-  EXPECT_EQ(execute(run, 1), 0) << run.said;
+  EXPECT_EQ(execute(run, 1), 0) << run.reported;
   expect_file(run / "dust_000001.bat", with_fields(dust(), {}));
 }
 
@@ -265,11 +266,11 @@ TEST(SortedIndexes, are_made_where_there_are_such_fields)
           "catalyst/channels/gas/data/fields/type/values", ScalarType::Float64, nullptr, 30, 0, 8);
       }
     };
-    EXPECT_EQ(execute(run, step, spoil), 0) << run.said;
-    EXPECT_EQ(lines_in(run.said), step == 0 ? 1U : 0U) << run.said;
+    EXPECT_EQ(execute(run, step, spoil), 0) << run.reported;
+    EXPECT_EQ(lines_in(run.reported), step == 0 ? 1U : 0U) << run.reported;
     if (step == 0)
     {
-      EXPECT_NE(run.said.find("field type is not written"), std::string::npos) << run.said;
+      EXPECT_NE(run.reported.find("field type is not written"), std::string::npos) << run.reported;
     }
     if (mpi_test::rank() == 0)
     {
@@ -290,10 +291,10 @@ TEST(NamedFields, that_no_species_has_are_errors_and_the_rest_is_written)
     Session run(with(
       [&, &o = option, &n = name](Params& p) { p.set(kBat + o, std::vector<std::string>{ n }); }));
     EXPECT_EQ(execute(run, 0), CATALYST_BAT_BAD_OPTIONS) << option;
-    EXPECT_NE(run.said.find(
+    EXPECT_NE(run.reported.find(
                 "unknown field " + name + " in the option " + option + "; available: id, mass, "),
       std::string::npos)
-      << run.said;
+      << run.reported;
     expect_file(run / "gas_000000.bat", gas());
     expect_file(run / "dust_000000.bat", dust());
   }
@@ -307,8 +308,8 @@ TEST(Compression, is_bounded_where_there_are_such_fields)
       p.set(kBat + "compression", std::string("bounded"));
       p.set(kBat + "error_bounds", std::vector<std::string>{ "mass=1%" });
     }));
-  EXPECT_EQ(execute(run, 0), 0) << run.said;
-  EXPECT_EQ(run.said, "");
+  EXPECT_EQ(execute(run, 0), 0) << run.reported;
+  EXPECT_EQ(run.reported, "");
   if (mpi_test::rank() == 0)
   {
     for (const char* name : { "dust_000000.bat", "gas_000000.bat" })
@@ -390,8 +391,8 @@ TEST(Aliases, are_fields_that_repeat_what_is_there)
     // Columns of the test's memory: three coordinates, then field after field, one component each.
     const std::string data = "catalyst/channels/particles/data/";
     params.array(data + "fields/height/values", ScalarType::Float64, memory[2]->data(), 40, 0, 8);
-    EXPECT_EQ(run.execute(params), 0) << run.said;
-    EXPECT_EQ(run.said, "");
+    EXPECT_EQ(run.execute(params), 0) << run.reported;
+    EXPECT_EQ(run.reported, "");
     const std::filesystem::path file = run / "particles_000001.bat";
     std::vector<Cloud> expected = all;
     for (Cloud& cloud : expected)
@@ -439,7 +440,7 @@ TEST(Tracks, are_kept_at_every_call_whatever_files_are_written)
       }));
     for (const std::int64_t step : { 100, 110, 120, 130 })
     {
-      EXPECT_EQ(execute(run, step), 0) << run.said;
+      EXPECT_EQ(execute(run, step), 0) << run.reported;
       steps.push_back(step);
       const bat::Tracks now = bat::Tracks::open(run / "dust.tracks.bat");
       EXPECT_EQ(now.samples.size(), steps.size());
@@ -475,7 +476,7 @@ TEST(TargetSize, makes_several_leaf_files_with_the_same_particles)
     Params params;
     Memory memory;
     publish_channel(params.step(1), particles(mpi_test::rank(), 3000), memory);
-    EXPECT_EQ(run.execute(params), 0) << run.said;
+    EXPECT_EQ(run.execute(params), 0) << run.reported;
     expect_file(
       run / "particles_000001.bat", of_all_ranks([](int rank) { return particles(rank, 3000); }));
     if (mpi_test::rank() == 0)
@@ -492,7 +493,7 @@ TEST(Flush, may_be_left_out)
   {
     Config config(text);
     Session run;
-    EXPECT_EQ(execute(run, 1), 0) << run.said;
+    EXPECT_EQ(execute(run, 1), 0) << run.reported;
     expect_file(run / "dust_000001.bat", dust());
   }
 }
@@ -507,7 +508,7 @@ TEST(OptionsOfAStep, hold_for_that_step)
     p.set(kBat + "fields/a", "id");
     p.set(kBat + "channels", std::vector<std::string>{ "gas" });
   };
-  EXPECT_EQ(execute(run, 1, now), 0) << run.said;
+  EXPECT_EQ(execute(run, 1, now), 0) << run.reported;
   EXPECT_EQ(execute(run, 2), 0);
   EXPECT_EQ(execute(run, 3), 0);
   expect_files(run,
@@ -528,10 +529,10 @@ TEST(OptionsOfAStep, that_are_bad_fail_that_step)
                 }
               }),
     CATALYST_BAT_BAD_OPTIONS);
-  EXPECT_NE(run.said.find("unknown option catalyst/bat/evry; available: channels, on_error, "
-                          "output"),
+  EXPECT_NE(run.reported.find("unknown option catalyst/bat/evry; available: channels, on_error, "
+                              "output"),
     std::string::npos)
-    << run.said;
+    << run.reported;
   EXPECT_EQ(execute(run, 1), 0);
   expect_file(run / "dust_000001.bat", dust());
 }
@@ -552,7 +553,8 @@ TEST(OptionsOfAStep, that_differ_between_ranks_fail_on_all)
                 }
               }),
     CATALYST_BAT_BAD_OPTIONS);
-  EXPECT_NE(run.said.find("catalyst/bat differs between ranks"), std::string::npos) << run.said;
+  EXPECT_NE(run.reported.find("catalyst/bat differs between ranks"), std::string::npos)
+    << run.reported;
   EXPECT_EQ(execute(run, 1), 0);
 }
 
@@ -628,12 +630,12 @@ TEST_P(BadOptions, fail_on_all_ranks_and_nothing_is_written)
 {
   ::testing::internal::CaptureStderr();
   Session run([&](Params& params, const std::string&) { GetParam().set(params); });
-  const std::string said = mpi_test::of_root(::testing::internal::GetCapturedStderr());
+  const std::string reported = mpi_test::of_root(::testing::internal::GetCapturedStderr());
   EXPECT_EQ(run.status, CATALYST_BAT_BAD_OPTIONS);
-  EXPECT_EQ(lines_in(said), 1U) << said;
-  EXPECT_NE(said.find(GetParam().words), std::string::npos) << said;
+  EXPECT_EQ(lines_in(reported), 1U) << reported;
+  EXPECT_NE(reported.find(GetParam().words), std::string::npos) << reported;
   EXPECT_EQ(execute(run, 1), CATALYST_BAT_NOT_INITIALIZED);
-  EXPECT_EQ(lines_in(run.said), 1U) << run.said;
+  EXPECT_EQ(lines_in(run.reported), 1U) << run.reported;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BadOptions, ::testing::ValuesIn(kBadOptions),
@@ -661,7 +663,7 @@ TEST(ConfigFile, has_all_options_of_a_write)
   Config config(options.dump());
   Session run(with([](Params&) {}));
   EXPECT_EQ(run.status, 0);
-  EXPECT_EQ(execute(run, 0), 0) << run.said;
+  EXPECT_EQ(execute(run, 0), 0) << run.reported;
 }
 
 TEST(ConfigFile, with_a_value_that_no_option_has_is_told_what_is_allowed)
@@ -671,9 +673,10 @@ TEST(ConfigFile, with_a_value_that_no_option_has_is_told_what_is_allowed)
     ::testing::internal::CaptureStderr();
     Config config(std::string(R"({ "treelet_particles": )") + value + " }");
     Session run(with([](Params&) {}));
-    const std::string said = mpi_test::of_root(::testing::internal::GetCapturedStderr());
+    const std::string reported = mpi_test::of_root(::testing::internal::GetCapturedStderr());
     EXPECT_EQ(run.status, CATALYST_BAT_BAD_OPTIONS);
-    EXPECT_NE(said.find("a whole number from 256 to 65536 is allowed"), std::string::npos) << said;
+    EXPECT_NE(reported.find("a whole number from 256 to 65536 is allowed"), std::string::npos)
+      << reported;
   }
 }
 
@@ -687,7 +690,7 @@ TEST(ConfigFile, wins_over_nodes)
   for (std::int64_t step = 0; step != 3; ++step)
   {
     EXPECT_EQ(execute(run, step, [](Params& p) { p.set(kBat + "fields/b", "velocity"); }), 0)
-      << run.said;
+      << run.reported;
   }
   expect_files(run, {});
   expect_file(folder / "file_gas_0.bat", with_fields(gas(), { "mass" }));
@@ -712,10 +715,10 @@ TEST(ConfigFile, that_is_bad_fails_on_all_ranks)
     Config config(text);
     ::testing::internal::CaptureStderr();
     Session run;
-    const std::string said = mpi_test::of_root(::testing::internal::GetCapturedStderr());
+    const std::string reported = mpi_test::of_root(::testing::internal::GetCapturedStderr());
     EXPECT_EQ(run.status, CATALYST_BAT_BAD_OPTIONS) << text;
-    EXPECT_NE(said.find(words), std::string::npos) << said;
-    EXPECT_EQ(lines_in(said), 1U) << said;
+    EXPECT_NE(reported.find(words), std::string::npos) << reported;
+    EXPECT_EQ(lines_in(reported), 1U) << reported;
   }
 }
 
@@ -725,9 +728,9 @@ TEST(ConfigFile, that_is_not_there_fails_on_all_ranks)
   ::testing::internal::CaptureStderr();
   Session run;
   ::unsetenv("CATALYST_BAT_CONFIG");
-  const std::string said = mpi_test::of_root(::testing::internal::GetCapturedStderr());
+  const std::string reported = mpi_test::of_root(::testing::internal::GetCapturedStderr());
   EXPECT_EQ(run.status, CATALYST_BAT_BAD_OPTIONS);
-  EXPECT_NE(said.find("/no/such/file.json"), std::string::npos) << said;
+  EXPECT_NE(reported.find("/no/such/file.json"), std::string::npos) << reported;
 }
 
 void add_pipeline(
@@ -746,7 +749,7 @@ TEST(Pipelines, name_the_files)
       add_pipeline(params, "1", folder + "b_{timestep:03d}.bat", "gas");
     });
   EXPECT_EQ(execute(run, 12), 0);
-  EXPECT_EQ(run.said, "");
+  EXPECT_EQ(run.reported, "");
   expect_files(run, { "a_0012.bat", "b_012.bat" });
   expect_file(run / "a_0012.bat", gas());
   expect_file(run / "b_012.bat", gas());
@@ -780,14 +783,14 @@ TEST(Pipelines, are_those_that_the_step_asks_for)
         steps[step](p);
       }
     };
-    EXPECT_EQ(execute(run, static_cast<std::int64_t>(step), ask), 0) << run.said;
-    EXPECT_EQ(run.said, "");
+    EXPECT_EQ(execute(run, static_cast<std::int64_t>(step), ask), 0) << run.reported;
+    EXPECT_EQ(run.reported, "");
   }
   expect_files(run, { "a_0.bat", "a_3.bat", "b_0.bat", "b_1.bat" });
   expect_file(run / "a_3.bat", gas());
   Session other(with([](Params&) {}));
   EXPECT_EQ(execute(other, 0, steps[1]), 0);
-  EXPECT_EQ(other.said, "");
+  EXPECT_EQ(other.reported, "");
   expect_files(other, { "dust_000000.bat", "gas_000000.bat" });
 }
 
@@ -804,12 +807,12 @@ TEST(Pipelines, of_other_types_and_scripts_are_warned_of_once)
     });
   EXPECT_EQ(run.status, 0);
   EXPECT_EQ(execute(run, 0), 0);
-  EXPECT_EQ(lines_in(run.said), 3U) << run.said;
-  EXPECT_NE(run.said.find("catalyst/pipelines/0 writes"), std::string::npos) << run.said;
-  EXPECT_NE(run.said.find("catalyst/pipelines/1 has type python, not io"), std::string::npos);
-  EXPECT_NE(run.said.find("catalyst/scripts is ignored"), std::string::npos);
+  EXPECT_EQ(lines_in(run.reported), 3U) << run.reported;
+  EXPECT_NE(run.reported.find("catalyst/pipelines/0 writes"), std::string::npos) << run.reported;
+  EXPECT_NE(run.reported.find("catalyst/pipelines/1 has type python, not io"), std::string::npos);
+  EXPECT_NE(run.reported.find("catalyst/scripts is ignored"), std::string::npos);
   EXPECT_EQ(execute(run, 1), 0);
-  EXPECT_EQ(run.said, "");
+  EXPECT_EQ(run.reported, "");
   expect_file(run / "dust_000001.bat", dust());
 }
 
@@ -817,7 +820,7 @@ TEST(Pipelines, are_ignored_where_options_name_the_files)
 {
   Session run(with([](Params& p) { add_pipeline(p, "0", "/no/such/folder/a.bat", "gas"); }));
   EXPECT_EQ(execute(run, 0), 0);
-  EXPECT_NE(run.said.find("catalyst/pipelines is ignored"), std::string::npos) << run.said;
+  EXPECT_NE(run.reported.find("catalyst/pipelines is ignored"), std::string::npos) << run.reported;
   expect_files(run, { "dust_000000.bat", "gas_000000.bat" });
 }
 
@@ -828,8 +831,9 @@ TEST(Pipelines, without_a_channel_are_refused)
     [](Params& params, const std::string&) {
       params.set("catalyst/pipelines/0/type", "io").set("catalyst/pipelines/0/filename", "a.bat");
     });
-  const std::string said = mpi_test::of_root(::testing::internal::GetCapturedStderr());
+  const std::string reported = mpi_test::of_root(::testing::internal::GetCapturedStderr());
   EXPECT_EQ(run.status, CATALYST_BAT_BAD_NODE);
-  EXPECT_NE(said.find("catalyst/pipelines/0/channel is missing"), std::string::npos) << said;
+  EXPECT_NE(reported.find("catalyst/pipelines/0/channel is missing"), std::string::npos)
+    << reported;
 }
 }

@@ -89,8 +89,8 @@ def main():
     assert not wrong and not missing, (wrong, missing)
     for step in STEPS:
         name = f"dust_{step:06d}.bat"
-        for mine, other in zip(grains(one / name), grains(three / name)):
-            assert np.array_equal(mine, other), name
+        for own, other in zip(grains(one / name), grains(three / name)):
+            assert np.array_equal(own, other), name
     shutil.rmtree(scratch)
 
 

@@ -67,7 +67,7 @@ Encoded encoded(
   static bat::codec::Encoder encoder;
   const std::size_t count = values.size() / shape.value_bytes();
   const bat::codec::Plan plan(shape, { step }, values.data(), count, chunk);
-  EXPECT_LE(plan.model().size(), bat::codec::kMostModelBytes);
+  EXPECT_LE(plan.model().size(), bat::codec::kMaxModelBytes);
   Encoded result{ plan.model(), {} };
   for (std::size_t first = 0; first == 0 || first < count; first += chunk)
   {
@@ -109,14 +109,14 @@ Encoded expect_back(const std::string& what, const ColumnShape& shape, const Byt
       << what;
     first += chunk;
   }
-  for (const auto most : { bat::processor::Instructions::Portable,
+  for (const auto maximum : { bat::processor::Instructions::Portable,
          bat::processor::Instructions::Avx2, bat::processor::Instructions::Avx512 })
   {
-    bat::processor::allow(most);
+    bat::processor::allow(maximum);
     EXPECT_TRUE(encoded(shape, step, values, chunk) == column)
-      << what << ": other frames with instructions " << static_cast<int>(most);
+      << what << ": other frames with instructions " << static_cast<int>(maximum);
     EXPECT_TRUE(decoded(shape, column, count, chunk) == values)
-      << what << ": other values with instructions " << static_cast<int>(most);
+      << what << ": other values with instructions " << static_cast<int>(maximum);
   }
   return column;
 }
@@ -228,7 +228,7 @@ Bytes random_bytes(std::size_t count, Random& random)
   return result;
 }
 
-const std::vector<double> kOdd = { 0.0, -0.0, std::numeric_limits<double>::infinity(),
+const std::vector<double> kUnusualValues = { 0.0, -0.0, std::numeric_limits<double>::infinity(),
   -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(),
   -std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::denorm_min(),
   -std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::max(),
@@ -285,7 +285,7 @@ TEST(Codec, odd_numbers_among_smooth_ones_come_back)
       for (std::size_t i = 0; i != doubles.size(); ++i)
       {
         doubles[i] = i % every == 0
-          ? kOdd[i / every % kOdd.size()]
+          ? kUnusualValues[i / every % kUnusualValues.size()]
           : std::round(std::sin(1e-2 * static_cast<double>(i)) * 1e3) * 1e-3;
         floats[i] = static_cast<float>(doubles[i]);
       }
@@ -374,10 +374,10 @@ void expect_snapped(double bound, std::vector<T> values)
   std::vector<T> again = values;
   EXPECT_EQ(bat::codec::snap(shape, bound, again.data(), again.size()), kept);
   EXPECT_EQ(std::memcmp(again.data(), values.data(), values.size() * sizeof(T)), 0) << bound;
-  for (const auto most :
+  for (const auto maximum :
     { bat::processor::Instructions::Portable, bat::processor::Instructions::Avx2 })
   {
-    bat::processor::allow(most);
+    bat::processor::allow(maximum);
     std::vector<T> other = before;
     EXPECT_EQ(bat::codec::snap(shape, bound, other.data(), other.size()), kept);
     EXPECT_EQ(std::memcmp(other.data(), values.data(), values.size() * sizeof(T)), 0) << bound;
@@ -393,7 +393,7 @@ void expect_all_snapped()
   for (const double bound : { 1e-3, 0.25, 0.1, 1e-7, 3e-39, 1e-45, 1e-310, 1e30, 8e307 })
   {
     std::vector<T> values;
-    for (const double odd : kOdd)
+    for (const double odd : kUnusualValues)
     {
       values.push_back(static_cast<T>(odd));
     }
@@ -540,9 +540,9 @@ TEST(Codec, any_damage_is_an_error_or_values)
   {
     for (std::uint64_t pokes = 1 + random() % 3; pokes != 0 && !bytes.empty(); --pokes)
     {
-      const std::size_t most =
+      const std::size_t maximum =
         random() % 2 == 0 ? bytes.size() : std::min<std::size_t>(40, bytes.size());
-      bytes[random() % most] = static_cast<std::byte>(random() % 3 == 0 ? 0xFF : random());
+      bytes[random() % maximum] = static_cast<std::byte>(random() % 3 == 0 ? 0xFF : random());
     }
     return bytes;
   };

@@ -49,7 +49,7 @@ TEST(KeptMemory, waits_within_its_limit_until_the_last_one_goes)
     EXPECT_GT(KeptMemory::bytes(), 4 * kMiB) << "what is free during a step is used in it again";
   }
   EXPECT_EQ(KeptMemory::bytes(), 4 * kMiB);
-  some->set_most_bytes(3 * kMiB);
+  some->set_max_bytes(3 * kMiB);
   EXPECT_EQ(KeptMemory::bytes(), 3 * kMiB);
   std::optional<KeptMemory> more(std::in_place, 64 * kMiB);
   {
@@ -92,14 +92,14 @@ TEST(KeptMemory, none_is_kept_without_a_limit_nor_outside_of_a_step)
     take_a_step(kMiB);
   }
   EXPECT_EQ(KeptMemory::bytes(), 0);
-  kept.set_most_bytes(kMiB * 100);
+  kept.set_max_bytes(kMiB * 100);
   take_a_step(kMiB);
   EXPECT_EQ(KeptMemory::bytes(), 0) << "no step";
   Array longer_than_the_step;
   {
     const KeptMemory::Use use(kept);
     longer_than_the_step.reset(kMiB);
-    Array small(KeptMemory::kLeastBytes - 1);
+    Array small(KeptMemory::kMinBytes - 1);
   }
   EXPECT_EQ(KeptMemory::bytes(), 0) << "in use, or too small";
   std::fill_n(longer_than_the_step.data(), kMiB, std::byte{ 7 });
@@ -160,9 +160,9 @@ TEST(KeptMemory, threads_may_write_several_series_at_once)
         {
           {
             const KeptMemory::Use use(kept);
-            take_a_step(KeptMemory::kLeastBytes * (t + 1));
+            take_a_step(KeptMemory::kMinBytes * (t + 1));
           }
-          kept.set_most_bytes((t + static_cast<std::size_t>(step)) % 3 * kMiB);
+          kept.set_max_bytes((t + static_cast<std::size_t>(step)) % 3 * kMiB);
         }
       });
   }

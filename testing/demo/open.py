@@ -70,9 +70,9 @@ def check_values(what, dump, loaded, expected_rows, names):
                f"{what}: {loaded.count} particles, {len(expected_rows)} expected")
         expect(np.array_equal(np.sort(rows), np.sort(expected_rows)), f"{what}: wrong particles")
 
-    wanted = {"positions": dump.positions, **{name: dump.attributes[name] for name in names}}
-    expect(set(loaded.arrays) == set(wanted), f"{what}: attributes {sorted(loaded.arrays)}")
-    for name, values in wanted.items():
+    expected = {"positions": dump.positions, **{name: dump.attributes[name] for name in names}}
+    expect(set(loaded.arrays) == set(expected), f"{what}: attributes {sorted(loaded.arrays)}")
+    for name, values in expected.items():
         found = loaded.arrays[name]
         expect(found.dtype == values.dtype, f"{what}: {name} is {found.dtype}, not {values.dtype}")
         expect(np.array_equal(found, values[rows]), f"{what}: values of {name} differ")

@@ -16,26 +16,26 @@ def run(mode, what, folder):
     done = subprocess.run(
         [mpiexec, "-np", str(ranks), simulation, mode, str(STEPS), what], capture_output=True, text=True,
         timeout=150, env={**outside_mpi(), "BAT_TEST_FOLDER": folder.path})
-    said = done.stdout + done.stderr
-    assert done.returncode == 0 and "simulation ended" in said, said
-    assert "Traceback" not in said, said
-    return said
+    reported = done.stdout + done.stderr
+    assert done.returncode == 0 and "simulation ended" in reported, reported
+    assert "Traceback" not in reported, reported
+    return reported
 
 
-def errors(said):
+def errors(reported):
     """Errors of anybody, and warnings of the writer."""
-    return re.findall(r".*(?:ERR\||WARN\|.*vtkBAT).*", said)
+    return re.findall(r".*(?:ERR\||WARN\|.*vtkBAT).*", reported)
 
 
-def check_grid_is_said(said, writers):
+def check_grid_is_reported(reported, writers):
     """That the grid beside the particles is left out, said once by each writer."""
-    complaints = errors(said)
+    complaints = errors(reported)
     expect(len(complaints), writers, "errors and warnings: %s" % complaints)
     for complaint in complaints:
         assert "block 0: is a grid, which is not written alongside particles: tetrahedra" in complaint, complaint
 
 
-def wanted(step, with_ghosts, names):
+def expected(step, with_ghosts, names):
     """The particles of mini_simulation, by its formulas; all arrays or the named ones."""
     silent = step % (ranks + 1)
     others = [r for r in range(ranks) if r != silent]
@@ -64,7 +64,7 @@ def check(folder, name, steps=range(STEPS), file_name="%s_%06d.bat", with_ghosts
     expect(list(reader.TimestepValues), [0.5 * step for step in steps], "times of " + name)
     for step in steps:
         what = "%s, step %d" % (name, step)
-        check_particles(fetch(reader, 0.5 * step), *wanted(step, with_ghosts, names), what)
+        check_particles(fetch(reader, 0.5 * step), *expected(step, with_ghosts, names), what)
         if with_numbers:
             expect(step_of(bat_info, folder(file_name % (name, step))), step, what + ": number")
 
@@ -75,8 +75,8 @@ def check_no_temporary(folder):
 
 
 with Folder() as folder:
-    said = run("script", os.path.join(scripts, "extracts.py"), folder)
-    check_grid_is_said(said, 2)
+    reported = run("script", os.path.join(scripts, "extracts.py"), folder)
+    check_grid_is_reported(reported, 2)
     check(folder, "points")
     check(folder, "ghosts", with_ghosts=True)
     check(folder, "chosen", names=["id"])
@@ -93,8 +93,8 @@ with Folder() as folder:
     check_no_temporary(folder)
 
 with Folder() as folder:
-    said = run("io", folder.path, folder)
-    check_grid_is_said(said, 1)
+    reported = run("io", folder.path, folder)
+    check_grid_is_reported(reported, 1)
     for name in ("points", "partitioned", "collection", "blocks", "beside"):
         # The io pipeline does not tell its writer the number; only this channel brings it along.
         check(folder, name, file_name="%s_%04d.bat", with_numbers=name == "partitioned")
@@ -105,8 +105,8 @@ with Folder() as folder:
     in_the_way = folder("points_%06d.bat" % 2)
     os.makedirs(os.path.join(in_the_way, "something"))
     open(folder("occupied"), "w").close()
-    said = run("script", os.path.join(scripts, "bad_extracts.py"), folder)
-    complaints = errors(said)
+    reported = run("script", os.path.join(scripts, "bad_extracts.py"), folder)
+    complaints = errors(reported)
     expect(len([c for c in complaints if in_the_way in c]), 1, "errors about a folder in the way: %s" % complaints)
     for step in range(STEPS):
         path = folder("occupied/points_%06d.bat" % step)

@@ -46,8 +46,9 @@ CutLine cut(const bat::BrickGrid& grid, const std::vector<Position>& line)
       {
         const double low = grid.origin[a];
         const double from = line[p.before][a];
-        const double wanted = p.share == 0 ? from : from + p.share * (line[p.before + 1][a] - from);
-        const double turns = (wanted - p.position[a]) / 2;
+        const double expected =
+          p.share == 0 ? from : from + p.share * (line[p.before + 1][a] - from);
+        const double turns = (expected - p.position[a]) / 2;
         EXPECT_NEAR(turns, grid.cyclic[a] ? std::rint(turns) : 0.0, 1e-12);
         EXPECT_TRUE(!grid.cyclic[a] || (p.position[a] >= low && p.position[a] <= low + 2));
       }

@@ -86,7 +86,7 @@ TEST(FlowSpread, a_cache_for_less_than_a_level_reads_bricks_little_more_than_onc
     // What is read ahead may be dropped on a loaded machine.
     const double max_reads = prefetch == flow::Prefetch::None ? 1.2 : 1.4;
     EXPECT_LE(static_cast<double>(source->reads), max_reads * static_cast<double>(s.touched));
-    EXPECT_LE(s.cache_bytes, s.most_cache_bytes);
+    EXPECT_LE(s.cache_bytes, s.max_cache_bytes);
   }
 }
 
@@ -141,7 +141,7 @@ TEST(FlowSpread, the_same_bits_for_any_cache_threads_and_prefetching)
     options.integrator = integrator;
     // Of few seeds at a time: there is no sweep.
     flow::TraceOptions few = options;
-    few.most_particles = 100;
+    few.max_particles = 100;
     const std::uint64_t expected = flow::trace(cache_of(source, 10000), seeds, few).checksum();
     for (const std::size_t slots : { 1, 300, 20000 })
     {
@@ -153,7 +153,7 @@ TEST(FlowSpread, the_same_bits_for_any_cache_threads_and_prefetching)
         const flow::Cache cache = cache_of(source, slots);
         const auto lines = flow::trace(cache, seeds, options);
         ASSERT_EQ(lines.checksum(), expected) << slots << " slots, " << threads << " threads";
-        ASSERT_LE(cache.bytes(), cache.most_bytes());
+        ASSERT_LE(cache.bytes(), cache.max_bytes());
       }
     }
   }
@@ -184,12 +184,12 @@ TEST(FlowSpread, rows_of_a_sweep_are_all_that_is_visited)
         {
           for (std::int64_t x = 0; x <= 4; ++x)
           {
-            const flow::Sweep::Turn turn = sweep.turn_of(n, { x, y, z });
+            const flow::Sweep::Turn turn = sweep.find_turn(n, { x, y, z });
             EXPECT_TRUE(turns.emplace(turn.window, turn.order).second);
             rows.insert(sweep.row_of(turn));
             ++visits;
             std::vector<flow::Sweep::Visit> row;
-            sweep.visits_of(sweep.row_of(turn), row);
+            sweep.collect_visits(sweep.row_of(turn), row);
             EXPECT_EQ(std::count_if(row.begin(), row.end(),
                         [&](const flow::Sweep::Visit& visit) {
                           return visit.interval == n &&
@@ -204,7 +204,7 @@ TEST(FlowSpread, rows_of_a_sweep_are_all_that_is_visited)
     for (const std::uint64_t number : rows)
     {
       std::vector<flow::Sweep::Visit> row;
-      sweep.visits_of(number, row);
+      sweep.collect_visits(number, row);
       in_rows += row.size();
     }
     EXPECT_EQ(in_rows, visits);

@@ -98,7 +98,7 @@ TEST(Ftle, stretching_flows_have_the_exponents_of_their_formulas)
     grid.points = grid.count = { 5, 4, 3 };
     flow::TraceOptions options;
     options.backward = backward;
-    options.most_error = 1e-9;
+    options.max_error = 1e-9;
     const auto field = flow::ftle(cache, grid, backward ? 2 : 0.25, 1.5, options);
     ASSERT_EQ(field.exponents.size(), 60u);
     const double sign = backward ? -1 : 1;
@@ -161,7 +161,7 @@ TEST(Ftle, ridges_of_the_double_gyre_are_within_a_node_of_the_formula_s)
         10));
     }
   }
-  std::vector<double> wanted(map.size());
+  std::vector<double> expected(map.size());
   for (std::int64_t y = 0; y != grid.points[1]; ++y)
   {
     for (std::int64_t x = 0; x != grid.points[0]; ++x)
@@ -182,10 +182,10 @@ TEST(Ftle, ridges_of_the_double_gyre_are_within_a_node_of_the_formula_s)
       const double xy = fx[0] * fy[0] + fx[1] * fy[1];
       const double yy = fy[0] * fy[0] + fy[1] * fy[1];
       const double half = (xx - yy) / 2;
-      wanted[at(x, y)] = std::log((xx + yy) / 2 + std::sqrt(half * half + xy * xy)) / 20;
+      expected[at(x, y)] = std::log((xx + yy) / 2 + std::sqrt(half * half + xy * xy)) / 20;
     }
   }
-  std::vector<double> sorted = wanted;
+  std::vector<double> sorted = expected;
   std::sort(sorted.begin(), sorted.end());
   const double ridge = sorted[sorted.size() * 95 / 100];
   std::size_t nodes = 0;
@@ -196,7 +196,7 @@ TEST(Ftle, ridges_of_the_double_gyre_are_within_a_node_of_the_formula_s)
     for (std::int64_t x = 0; x != grid.points[0]; ++x)
     {
       ASSERT_EQ(field.end_times[at(x, y)], 10);
-      sum += std::abs(field.exponents[at(x, y)] - wanted[at(x, y)]);
+      sum += std::abs(field.exponents[at(x, y)] - expected[at(x, y)]);
       if (field.exponents[at(x, y)] < ridge)
       {
         continue;
@@ -209,7 +209,7 @@ TEST(Ftle, ridges_of_the_double_gyre_are_within_a_node_of_the_formula_s)
         {
           const bool inside =
             x + dx >= 0 && x + dx < grid.points[0] && y + dy >= 0 && y + dy < grid.points[1];
-          found = found || (inside && wanted[at(x + dx, y + dy)] >= ridge);
+          found = found || (inside && expected[at(x + dx, y + dy)] >= ridge);
         }
       }
       near += found ? 1 : 0;

@@ -39,7 +39,7 @@ std::shared_ptr<Source> abc(double first_time = 0, bool cyclic = false)
   return std::make_shared<Source>(grid, times, sampled_flow::abc);
 }
 
-std::vector<flow::Seed> seeds_of(std::size_t count, unsigned number, double time = 0)
+std::vector<flow::Seed> make_seeds(std::size_t count, unsigned number, double time = 0)
 {
   std::mt19937_64 random(number);
   std::vector<flow::Seed> seeds(count);
@@ -80,7 +80,7 @@ flow::PathLines trace(const std::shared_ptr<Source>& source, const Path& file, f
 std::optional<flow::HintGraph> read(const Path& file, const Source& source)
 {
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  auto graph = flow::read_hints(descriptor, flow::hints_id(source), flow::most_transitions(source));
+  auto graph = flow::read_hints(descriptor, flow::hints_id(source), flow::max_transitions(source));
   ::close(descriptor);
   return graph;
 }
@@ -104,7 +104,7 @@ protected:
   }();
   Path file = this->data / "wind.bricks.hints";
   std::shared_ptr<Source> source = abc();
-  std::vector<flow::Seed> seeds = seeds_of(200, 1);
+  std::vector<flow::Seed> seeds = make_seeds(200, 1);
 };
 }
 
@@ -121,7 +121,7 @@ TEST_F(Hints, change_no_bit_of_an_answer)
     for (const bool rk4 : { false, true })
     {
       const auto flow = abc(0, rk4);
-      const auto begin = seeds_of(200, 1, backward ? 0.8 : 0.03);
+      const auto begin = make_seeds(200, 1, backward ? 0.8 : 0.03);
       flow::TraceOptions options;
       options.backward = backward;
       options.integrator = rk4 ? flow::Integrator::RungeKutta4 : flow::Integrator::CellByCell;
@@ -194,7 +194,7 @@ TEST_F(Hints, are_found_again_and_nearly_all_of_use)
   for (const unsigned number : { 1u, 2u })
   {
     const flow::Statistics s =
-      trace(this->source, this->file, flow::Hints::Read, seeds_of(200, number)).statistics;
+      trace(this->source, this->file, flow::Hints::Read, make_seeds(200, number)).statistics;
     EXPECT_GT(s.hinted, s.touched / 10);
     EXPECT_GT(10 * s.hints_used, 7 * s.hinted);
     EXPECT_GE(s.prefetched, s.hinted);
@@ -220,7 +220,7 @@ TEST_F(Hints, with_a_slow_disk_less_is_waited_for)
       return sampled_flow::Point{ level % 4 == 0 ? speed : 0, level % 4 == 1 ? speed : 0,
         level % 4 == 2 ? -speed : 0 };
     });
-  (void)trace(wind, this->file, flow::Hints::Learn, seeds_of(800, 2));
+  (void)trace(wind, this->file, flow::Hints::Learn, make_seeds(800, 2));
   wind->before_read = [](std::size_t, std::uint64_t)
   { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
   const auto reads = [&](flow::Prefetch prefetch, flow::Hints hints)
@@ -241,7 +241,7 @@ TEST_F(Hints, with_a_slow_disk_less_is_waited_for)
 TEST_F(Hints, streak_surfaces_learn_and_read)
 {
   flow::StreakSurfaceOptions options;
-  options.most_edge = 0.2;
+  options.max_edge = 0.2;
   options.trace.hints = flow::Hints::Learn;
   const std::vector<sampled_flow::Point> line{ { 2, 2, 2 }, { 2, 3, 2 } };
   const auto first = flow::streak_surface(cache_of(this->source, this->file), line, 0.8, options);
@@ -291,14 +291,14 @@ TEST_F(Hints, files_that_are_damaged_are_ignored_and_replaced)
   (void)trace(this->source, this->file, flow::Hints::Learn, this->seeds);
   EXPECT_TRUE(read(this->file, *this->source));
   // A bomb: more than may be.
-  const auto most = flow::most_transitions(*this->source);
-  std::vector<std::uint64_t> transitions(most + 1);
+  const auto maximum = flow::max_transitions(*this->source);
+  std::vector<std::uint64_t> transitions(maximum + 1);
   for (std::size_t i = 0; i != transitions.size(); ++i)
   {
     transitions[i] = i << flow::kStepBits;
   }
   const auto large =
-    flow::HintGraph::of(std::move(transitions), std::vector<std::uint16_t>(most + 1, 1));
+    flow::HintGraph::of(std::move(transitions), std::vector<std::uint16_t>(maximum + 1, 1));
   write_bytes(this->file, flow::encode_hints(*large, flow::hints_id(*this->source)));
   EXPECT_FALSE(read(this->file, *this->source));
 }
@@ -306,7 +306,7 @@ TEST_F(Hints, files_that_are_damaged_are_ignored_and_replaced)
 TEST_F(Hints, of_another_series_are_ignored_and_replaced)
 {
   const auto other = abc(7);
-  (void)trace(other, this->file, flow::Hints::Learn, seeds_of(200, 1, 7));
+  (void)trace(other, this->file, flow::Hints::Learn, make_seeds(200, 1, 7));
   ASSERT_TRUE(read(this->file, *other));
   EXPECT_EQ(trace(this->source, this->file, flow::Hints::Read, this->seeds).statistics.hinted, 0u);
   EXPECT_TRUE(read(this->file, *other));

@@ -146,7 +146,7 @@ protected:
   {
     made.type == ScalarType::Float32 ? this->write_as<float>(made) : this->write_as<double>(made);
   }
-  [[nodiscard]] static idx::VelocityOptions options_of(const Case& made)
+  [[nodiscard]] static idx::VelocityOptions parse_options(const Case& made)
   {
     idx::VelocityOptions options;
     options.fields =
@@ -193,7 +193,7 @@ TEST_F(IdxSource, bricks_are_those_of_the_same_data_in_bricks)
     const auto expected = bricks::Series::open(this->list);
     for (const std::uint64_t budget : { std::uint64_t{ 1 } << 26, std::uint64_t{ 0 } })
     {
-      idx::VelocityOptions options = options_of(made);
+      idx::VelocityOptions options = parse_options(made);
       options.block_bytes = budget;
       const auto source = idx::VelocitySource::open(this->grid_path, options);
       ASSERT_EQ(source->grid(), expected->grid());
@@ -225,7 +225,7 @@ TEST_F(IdxSource, bricks_are_those_of_the_same_data_in_bricks)
       const idx::Dataset& dataset = source->dataset();
       const std::uint64_t block = dataset.fields().back().sample_bytes()
         << dataset.header().bits_per_block;
-      EXPECT_LE(source->most_block_bytes(), std::max(budget, 3 * block + kNoted));
+      EXPECT_LE(source->max_block_bytes(), std::max(budget, 3 * block + kNoted));
       if (budget != 0)
       {
         std::uint64_t blocks = 0;
@@ -269,7 +269,8 @@ TEST_F(IdxSource, lines_are_those_from_bricks)
       flow::CacheOptions memory;
       memory.bytes = threads == 1 ? 1 << 16 : 1 << 24;
       memory.io_threads = threads;
-      const flow::Cache cache(idx::VelocitySource::open(this->grid_path, options_of(made)), memory);
+      const flow::Cache cache(
+        idx::VelocitySource::open(this->grid_path, parse_options(made)), memory);
       EXPECT_EQ(flow::trace(cache, seeds, options).checksum(), reference.checksum());
     }
   }

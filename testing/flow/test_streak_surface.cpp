@@ -58,10 +58,10 @@ std::shared_ptr<Source> abc()
   return source_of({ 0, 0.25, 0.5, 0.75, 1 }, sampled_flow::abc);
 }
 
-flow::StreakSurfaceOptions edges_of(double most)
+flow::StreakSurfaceOptions edges_of(double maximum)
 {
   flow::StreakSurfaceOptions options;
-  options.most_edge = most;
+  options.max_edge = maximum;
   return options;
 }
 
@@ -139,20 +139,20 @@ public:
   {
   }
 
-  flow::Together of(int rank)
+  flow::Collective of(int rank)
   {
     const int ranks = static_cast<int>(this->parts_.size());
     return { rank, ranks,
-      [this, rank](std::vector<flow::Line> mine, const std::optional<Error>& error)
-      { return this->gather(static_cast<std::size_t>(rank), std::move(mine), error); } };
+      [this, rank](std::vector<flow::Line> local, const std::optional<Error>& error)
+      { return this->gather(static_cast<std::size_t>(rank), std::move(local), error); } };
   }
 
 private:
   std::vector<flow::Line> gather(
-    std::size_t rank, std::vector<flow::Line> mine, const std::optional<Error>& error)
+    std::size_t rank, std::vector<flow::Line> local, const std::optional<Error>& error)
   {
     std::unique_lock lock(this->mutex_);
-    this->parts_[rank] = std::move(mine);
+    this->parts_[rank] = std::move(local);
     this->errors_[rank] = error;
     const std::size_t all = this->parts_.size();
     const std::size_t round = this->arrived_ / all;
@@ -208,14 +208,14 @@ TEST(StreakSurface, a_steady_wind_makes_a_flat_sheet)
     EXPECT_NEAR(m.area, 2.5 * extent, 1e-6);
     EXPECT_LE(m.longest, 0.4);
     EXPECT_EQ(m.euler, 1);
-    const double least = 2.5 * extent / (0.2 * 0.2);
-    EXPECT_GT(static_cast<double>(surface.triangles.size()), 2 * least * 0.9);
-    EXPECT_LT(static_cast<double>(surface.triangles.size()), 2 * least * 8);
+    const double minimum = 2.5 * extent / (0.2 * 0.2);
+    EXPECT_GT(static_cast<double>(surface.triangles.size()), 2 * minimum * 0.9);
+    EXPECT_LT(static_cast<double>(surface.triangles.size()), 2 * minimum * 8);
     for (std::size_t i = 0; i != surface.positions.size(); ++i)
     {
-      Point wanted = on_line(line, surface.line_places[i]);
-      wanted[0] += time - surface.release_times[i];
-      EXPECT_LT(length(minus(surface.positions[i], wanted)), 1e-6);
+      Point expected = on_line(line, surface.line_places[i]);
+      expected[0] += time - surface.release_times[i];
+      EXPECT_LT(length(minus(surface.positions[i], expected)), 1e-6);
       EXPECT_NEAR(std::abs(surface.normals[i][2]), 1, 1e-9);
       EXPECT_EQ(surface.normals[i][2], surface.normals[0][2]);
     }
@@ -258,7 +258,7 @@ TEST(StreakSurface, vertices_are_particles_and_the_area_is_that_of_brute_force)
   const double cell = source->grid().spacing[0];
   const std::vector<Point> line{ { 3, 2, 3 }, { 3, 3, 3.5 } };
   auto options = edges_of(0.12);
-  options.trace.most_error = 1e-8;
+  options.trace.max_error = 1e-8;
   options.start = 0.1;
   const double time = 0.8;
   const auto surface = flow::streak_surface(cache, line, time, options);
@@ -348,15 +348,15 @@ TEST(StreakSurface, is_torn_at_what_stands_in_its_way_and_at_the_domain)
   // Out of the domain at x = 2 pi; a part of the line is outside.
   const flow::Cache windy(wind({ 3, 0, 0 }));
   const auto out = flow::streak_surface(windy, { { 1, 1, 2 }, { 1, 8, 2 } }, 2, edges_of(0.1));
-  double most = 0;
+  double maximum = 0;
   double widest = 0;
   for (const Point& p : out.positions)
   {
-    most = std::max(most, p[0]);
+    maximum = std::max(maximum, p[0]);
     widest = std::max(widest, p[1]);
   }
-  EXPECT_LE(most, 6.2832);
-  EXPECT_GT(most, 6.1832);
+  EXPECT_LE(maximum, 6.2832);
+  EXPECT_GT(maximum, 6.1832);
   EXPECT_LE(widest, 6.2832);
   EXPECT_GT(widest, 6.27);
   EXPECT_NEAR(measure(out).area, 5.283 * 5.283, 1);
@@ -444,20 +444,20 @@ TEST(StreakSurface, the_same_bits_for_any_threads_cache_ranks_and_prefetching)
   auto options = edges_of(0.1);
   options.trace.threads = 1;
   options.trace.prefetch = flow::Prefetch::None;
-  const auto wanted = flow::streak_surface(flow::Cache(source), line, 0.9, options);
-  EXPECT_EQ(measure(wanted).euler, 1);
-  EXPECT_GT(wanted.triangles.size(), 300u);
+  const auto expected = flow::streak_surface(flow::Cache(source), line, 0.9, options);
+  EXPECT_EQ(measure(expected).euler, 1);
+  EXPECT_GT(expected.triangles.size(), 300u);
   // Each brick is read once, and counted once.
-  EXPECT_EQ(wanted.statistics.read, wanted.statistics.touched);
-  EXPECT_EQ(wanted.statistics.bytes_read, 100 * wanted.statistics.read);
-  EXPECT_LT(wanted.statistics.touched, wanted.statistics.bricks);
+  EXPECT_EQ(expected.statistics.read, expected.statistics.touched);
+  EXPECT_EQ(expected.statistics.bytes_read, 100 * expected.statistics.read);
+  EXPECT_LT(expected.statistics.touched, expected.statistics.bricks);
 
   flow::CacheOptions small;
   small.bytes = 1;
   options.trace.threads = 3;
   options.trace.prefetch = flow::Prefetch::Velocity;
   EXPECT_TRUE(
-    is_same(flow::streak_surface(flow::Cache(source, small), line, 0.9, options), wanted));
+    is_same(flow::streak_surface(flow::Cache(source, small), line, 0.9, options), expected));
 
   for (const int count : { 2, 3 })
   {
@@ -470,7 +470,7 @@ TEST(StreakSurface, the_same_bits_for_any_threads_cache_ranks_and_prefetching)
         [&, rank]()
         {
           auto own = options;
-          own.together = ranks.of(rank);
+          own.collective = ranks.of(rank);
           found[static_cast<std::size_t>(rank)] =
             flow::streak_surface(flow::Cache(source), line, 0.9, own);
         });
@@ -481,8 +481,8 @@ TEST(StreakSurface, the_same_bits_for_any_threads_cache_ranks_and_prefetching)
     }
     for (const flow::StreakSurface& surface : found)
     {
-      EXPECT_TRUE(is_same(surface, wanted)) << count;
-      EXPECT_LT(surface.statistics.cells, wanted.statistics.cells);
+      EXPECT_TRUE(is_same(surface, expected)) << count;
+      EXPECT_LT(surface.statistics.cells, expected.statistics.cells);
       EXPECT_GT(surface.statistics.cells, 0u);
     }
   }
@@ -502,7 +502,7 @@ TEST(StreakSurface, errors_are_all_ranks_and_what_cannot_be_is_refused)
       [&, rank]()
       {
         auto own = edges_of(0.1);
-        own.together = ranks.of(rank);
+        own.collective = ranks.of(rank);
         own.trace.progress = [rank](double) { return rank == 0; };
         const auto error =
           attempt([&]() { (void)flow::streak_surface(flow::Cache(source), line, 0.9, own); });
@@ -536,20 +536,20 @@ TEST(StreakSurface, errors_are_all_ranks_and_what_cannot_be_is_refused)
   options.tear = 0.5;
   refuses(line, 0.9, options, "tears");
   options = edges_of(0.1);
-  options.most_vertices = 100;
+  options.max_vertices = 100;
   refuses(line, 0.9, options, "more than 100 vertices");
-  options.stops_at_most = true;
+  options.stops_at_max = true;
   options.tear = 20;
   const auto coarse = flow::streak_surface(cache, line, 0.9, options);
   EXPECT_FALSE(coarse.is_refined);
   EXPECT_LE(coarse.followed, 100u);
   EXPECT_GT(coarse.triangles.size(), 10u);
-  options.most_vertices = 5;
+  options.max_vertices = 5;
   refuses(line, 0.9, options, "more than 5 vertices"); // before any refining
   options = edges_of(0.1);
-  options.together.ranks = 2;
+  options.collective.ranks = 2;
   refuses(line, 0.9, options, "rank 0 of 2");
   options = edges_of(0.1);
-  options.trace.most_error = 0;
+  options.trace.max_error = 0;
   refuses(line, 0.9, options, "error");
 }

@@ -26,14 +26,14 @@ def main():
     if COMM.rank == 0:
         shutil.rmtree(folder, ignore_errors=True)
     COMM.barrier()
-    wanted = np.array([2**60 + 3, 2**60 + 1999, 2**60 + 77, 5])
-    for name, tracks in (("listed", {"ids": wanted}), ("every", {"every_id": 128, "attributes": ["velocity"]}),
+    reference = np.array([2**60 + 3, 2**60 + 1999, 2**60 + 77, 5])
+    for name, tracks in (("listed", {"ids": reference}), ("every", {"every_id": 128, "attributes": ["velocity"]}),
                          ("box", {"box": (0, 0, 0, 0.5, 0.25, 0.25), "every": 2})):
         with parabat.Series(folder / f"{name}_{{timestep:02d}}.bat", COMM, every=3, tracks=tracks, sorted_indexes=["id"], flush=False) as series:
             for step in range(10):
                 xyz, columns = particles(step)
-                mine = slice(COMM.rank, None, COMM.size)
-                series.write(step, step / 4, xyz[mine], {key: values[mine] for key, values in columns.items()})
+                local = slice(COMM.rank, None, COMM.size)
+                series.write(step, step / 4, xyz[local], {key: values[local] for key, values in columns.items()})
         COMM.barrier()
         if COMM.rank:
             continue
@@ -47,7 +47,7 @@ def main():
         np.testing.assert_array_equal(trails.ids, found.ids)
         first = particles(0)
         inside = np.all((first[0] >= 0) & (first[0] <= [0.5, 0.25, 0.25]), axis=1)
-        expected = {"listed": np.sort(wanted[:3]), "every": np.arange(N)[(np.arange(N) + 2**60) % 128 == 0] + 2**60,
+        expected = {"listed": np.sort(reference[:3]), "every": np.arange(N)[(np.arange(N) + 2**60) % 128 == 0] + 2**60,
                     "box": np.sort(first[1]["id"][inside])}[name]
         np.testing.assert_array_equal(found.ids, expected)
         for s, step in enumerate(found.steps):
@@ -70,9 +70,9 @@ def main():
     COMM.barrier()
     with parabat.Series(folder / "kept_{timestep}.bat", COMM, tracks={"every_id": 128}, flush=False) as series:
         xyz, columns = particles(0)
-        mine = slice(COMM.rank, None, COMM.size)
+        local = slice(COMM.rank, None, COMM.size)
         try:
-            series.write(0, 0.0, xyz[mine], {key: values[mine] for key, values in columns.items()})
+            series.write(0, 0.0, xyz[local], {key: values[local] for key, values in columns.items()})
             raise AssertionError("the list was replaced")
         except parabat.BatError as error:
             assert "kept.bat.series" in str(error), error
@@ -85,7 +85,7 @@ def main():
             xyz, columns = particles(step)
             series.begin(step, step)
             for species in ("dust", "ions", "gas"):
-                series.add(xyz[mine], {key: values[mine] for key, values in columns.items()}, species=species)
+                series.add(xyz[local], {key: values[local] for key, values in columns.items()}, species=species)
             series.end()
     COMM.barrier()
     assert [len(parabat.read_series(folder / f"kinds_{one}.bat.series")) for one in ("dust", "ions", "gas")] == [2, 3, 3]

@@ -90,12 +90,12 @@ def domain(number, step):
 
 def run(data):
     """What rank 0 prints."""
-    said = io.StringIO()
+    reported = io.StringIO()
     names = {"ascent_data": lambda: Node(data), "ascent_mpi_comm_id": COMM.py2f}
-    with contextlib.redirect_stderr(said):
+    with contextlib.redirect_stderr(reported):
         exec(compile(EXTRACT.read_text(), EXTRACT, "exec"), names)  # pylint: disable=exec-used
     COMM.Barrier()
-    return said.getvalue()
+    return reported.getvalue()
 
 
 def check(step, numbers):
@@ -120,8 +120,8 @@ def main():
     boxes = 6  # dealt out: of several ranks, the first has none at first
     for step in (1, 2):
         dealt = max(1, COMM.size - (step == 1))
-        mine = [n for n in range(boxes) if COMM.size - 1 - n % dealt == COMM.rank]
-        data = {f"domain_{n:06d}": domain(n, step) for n in mine}
+        local = [n for n in range(boxes) if COMM.size - 1 - n % dealt == COMM.rank]
+        data = {f"domain_{n:06d}": domain(n, step) for n in local}
         assert run(data if step == 1 else list(data.values())) == "", step
         if COMM.rank == 0:
             check(step, range(boxes))
@@ -129,9 +129,9 @@ def main():
     data = {"domain_0": domain(2, 3)}
     if COMM.rank == COMM.size - 1:
         del data["domain_0"]["coordsets"]["dust_coords"]
-    said = run(data)
-    assert said.count("\n") == (1 if COMM.rank == 0 else 0), said
-    assert COMM.rank != 0 or "the step was not written" in said and "dust_coords" in said, said
+    reported = run(data)
+    assert reported.count("\n") == (1 if COMM.rank == 0 else 0), reported
+    assert COMM.rank != 0 or "the step was not written" in reported and "dust_coords" in reported, reported
     assert run({"domain_0": domain(3 + 4 * COMM.rank, 4)}) == ""
     assert run({}) == ""
     if COMM.rank == 0:

@@ -34,9 +34,9 @@ clouds::Cloud make_cloud()
 
 int flushed_on_all_ranks()
 {
-  int mine = flushed.exchange(0);
+  int local = flushed.exchange(0);
   int all = 0;
-  MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(&local, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   return all;
 }
 

@@ -118,10 +118,10 @@ class OpenPMD(unittest.TestCase):
         with parabat.Dataset(self.folder / "out" / f"electrons_{step:04d}.bat") as dataset:
             self.assertEqual(dataset.step, step)
             self.assertEqual(dataset.time, 0.5 * step * 1e-3)
-            told = json.loads(dataset.metadata)
+            described = json.loads(dataset.metadata)
             found = dataset.read()
-        self.assertEqual(told["openPMD"]["unitSI"]["momentum"], 1e-20)
-        self.assertEqual(told["units"]["charge"], "s A")
+        self.assertEqual(described["openPMD"]["unitSI"]["momentum"], 1e-20)
+        self.assertEqual(described["units"]["charge"], "s A")
         order = np.argsort(e["id"])
         rows = np.argsort(found["id"])
         for name, expected in (("momentum", e["momentum"]), ("id", e["id"]), ("weighting", e["weighting"]),
@@ -180,9 +180,9 @@ class OpenPMD(unittest.TestCase):
                 command = [PROGRAM, str(self.folder / "run.h5"), str(self.folder / f"out{len(names)}" / "{name}.bat"), "--no-flush", *options]
                 with unittest.mock.patch("sys.argv", command), contextlib.redirect_stdout(io.StringIO()):
                     self.assertEqual(openpmd_to_bat.main(), 0)
-            said = err.getvalue()
-            self.assertEqual(said.count("external link to /secret in the file other.h5, which"), 1, said)
-            self.assertEqual(said.count("circular link"), 1, said)
+            reported = err.getvalue()
+            self.assertEqual(reported.count("external link to /secret in the file other.h5, which"), 1, reported)
+            self.assertEqual(reported.count("circular link"), 1, reported)
             with parabat.Dataset(next((self.folder / f"out{len(names)}").glob("electrons*.bat"))) as dataset:
                 self.assertEqual(set(dataset.attributes) & {"secret", "loop"}, names)
 

@@ -68,9 +68,9 @@ TEST(SeriesWriter, every_step_is_there_with_its_time)
   for (std::int64_t step = 0; step != 4; ++step)
   {
     const clouds::Cloud all = make_cloud(2000, static_cast<std::uint64_t>(step));
-    const clouds::Cloud mine = dealt(all);
+    const clouds::Cloud local = dealt(all);
     const auto files = writer.write(
-      MPI_COMM_WORLD, 10 * step, 0.5 * static_cast<double>(step), { species("", mine) });
+      MPI_COMM_WORLD, 10 * step, 0.5 * static_cast<double>(step), { species("", local) });
     ASSERT_EQ(files.size(), 1u);
     EXPECT_EQ(files[0].report.particles, all.count);
     EXPECT_EQ(nlohmann::json::parse(to_json(files[0])).at("file"), files[0].path.string());
@@ -99,9 +99,9 @@ TEST(SeriesWriter, compressed_steps_are_smaller_and_have_every_bit)
     for (std::int64_t step = 0; step != 2; ++step)
     {
       const clouds::Cloud all = make_cloud(2000, static_cast<std::uint64_t>(step));
-      const clouds::Cloud mine = dealt(all);
+      const clouds::Cloud local = dealt(all);
       const auto files =
-        writer.write(MPI_COMM_WORLD, step, static_cast<double>(step), { species("", mine) });
+        writer.write(MPI_COMM_WORLD, step, static_cast<double>(step), { species("", local) });
       ASSERT_EQ(files.size(), 1u);
       const bat::Dataset dataset = bat::Dataset::open(files[0].path);
       EXPECT_NO_THROW(bat::validate(dataset));
@@ -126,8 +126,8 @@ struct Notices
 
 void write(SeriesWriter& writer, std::int64_t step, double time, std::uint64_t count = 100)
 {
-  const clouds::Cloud mine = dealt(make_cloud(count, 1));
-  (void)writer.write(MPI_COMM_WORLD, step, time, { species("", mine) });
+  const clouds::Cloud local = dealt(make_cloud(count, 1));
+  (void)writer.write(MPI_COMM_WORLD, step, time, { species("", local) });
 }
 
 std::vector<std::string> names_in(const std::filesystem::path& folder)
@@ -318,12 +318,12 @@ TEST(SeriesWriter, species_become_series_of_their_own)
       return ranks() == 1 ||
         static_cast<int>(i % static_cast<std::uint64_t>(ranks() - 1)) + 1 == rank();
     });
-  std::vector<Species> mine{ species("gas", my_gas) };
+  std::vector<Species> local{ species("gas", my_gas) };
   if (rank() != 0 || ranks() == 1)
   {
-    mine.insert(mine.begin(), species("stars", my_stars));
+    local.insert(local.begin(), species("stars", my_stars));
   }
-  const auto files = writer.write(MPI_COMM_WORLD, 7, 0.5, mine);
+  const auto files = writer.write(MPI_COMM_WORLD, 7, 0.5, local);
   ASSERT_EQ(files.size(), 2u);
   EXPECT_TRUE(rows(mpi_test::read_alone(folder / "gas_0007.bat").view()) == rows(gas.view()));
   EXPECT_TRUE(rows(mpi_test::read_alone(folder / "stars_0007.bat").view()) == rows(stars.view()));
@@ -494,7 +494,7 @@ TEST(SeriesWriter, steps_without_particles_or_declaration_have_the_columns_of_th
 TEST(SeriesWriter, wrong_steps_are_refused_on_all_ranks)
 {
   const SharedDir folder;
-  const clouds::Cloud mine = dealt(make_cloud(100, 1));
+  const clouds::Cloud local = dealt(make_cloud(100, 1));
   SeriesWriter writer(FilePattern((folder / "dust_{timestep}").string()), {});
   const auto refusal = [&](std::int64_t step, double time, std::vector<Species> all)
   {
@@ -503,13 +503,13 @@ TEST(SeriesWriter, wrong_steps_are_refused_on_all_ranks)
   };
   if (ranks() > 1)
   {
-    EXPECT_NE(refusal(rank(), 0, { species("", mine) }).find("number of the step is 1 here and 0"),
+    EXPECT_NE(refusal(rank(), 0, { species("", local) }).find("number of the step is 1 here and 0"),
       std::string::npos);
   }
-  EXPECT_NE(refusal(1, std::numeric_limits<double>::quiet_NaN(), { species("", mine) })
+  EXPECT_NE(refusal(1, std::numeric_limits<double>::quiet_NaN(), { species("", local) })
               .find("the time of the step is nan"),
     std::string::npos);
-  EXPECT_NE(refusal(1, 0, { species("a", mine), species("b", mine) }).find("'a' and 'b'"),
+  EXPECT_NE(refusal(1, 0, { species("a", local), species("b", local) }).find("'a' and 'b'"),
     std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder / "dust_1.bat"));
   EXPECT_FALSE(std::filesystem::exists(folder / "dust.bat.series"));
@@ -518,7 +518,7 @@ TEST(SeriesWriter, wrong_steps_are_refused_on_all_ranks)
 TEST(SeriesWriter, one_bad_list_does_not_keep_other_species_back)
 {
   const SharedDir folder;
-  const clouds::Cloud mine = dealt(make_cloud(100, 1));
+  const clouds::Cloud local = dealt(make_cloud(100, 1));
   if (rank() == 0)
   {
     std::ofstream(folder / "a.bat.series") << "not a list";
@@ -527,7 +527,7 @@ TEST(SeriesWriter, one_bad_list_does_not_keep_other_species_back)
   SeriesWriter writer(FilePattern((folder / "{name}_{timestep}").string()), {});
   const std::string error = mpi_test::error_of(
     [&] {
-      (void)writer.write(MPI_COMM_WORLD, 1, 1, { species("a", mine), species("b", mine) });
+      (void)writer.write(MPI_COMM_WORLD, 1, 1, { species("a", local), species("b", local) });
     });
   EXPECT_NE(error.find("a.bat.series: is not a list"), std::string::npos);
   EXPECT_EQ(mpi_test::read_alone(folder / "a_1.bat").count, 100u);
@@ -538,7 +538,7 @@ TEST(SeriesWriter, one_bad_list_does_not_keep_other_species_back)
 TEST(SeriesWriter, folders_that_change_and_folders_that_are_links)
 {
   const SharedDir folder;
-  const clouds::Cloud mine = dealt(make_cloud(100, 1));
+  const clouds::Cloud local = dealt(make_cloud(100, 1));
   if (rank() == 0)
   {
     std::filesystem::create_directories(folder / "far/away");
@@ -549,7 +549,7 @@ TEST(SeriesWriter, folders_that_change_and_folders_that_are_links)
   {
     SeriesWriter writer(FilePattern((folder / "link/./run_{timestep}/dust.bat").string()), {});
     (void)writer.write(
-      MPI_COMM_WORLD, static_cast<std::int64_t>(time), time, { species("", mine) });
+      MPI_COMM_WORLD, static_cast<std::int64_t>(time), time, { species("", local) });
   }
   EXPECT_EQ(listed(folder / "far/away/run_dust.bat.series"),
     (Listed{ { "run_1/dust.bat", 1 }, { "run_2/dust.bat", 2 } }));
@@ -558,12 +558,12 @@ TEST(SeriesWriter, folders_that_change_and_folders_that_are_links)
 TEST(SeriesWriter, two_writers_of_one_list_keep_both_files)
 {
   const SharedDir folder;
-  const clouds::Cloud mine = dealt(make_cloud(100, 1));
+  const clouds::Cloud local = dealt(make_cloud(100, 1));
   SeriesWriter underscore(FilePattern((folder / "d_{timestep}").string()), {});
   SeriesWriter dash(FilePattern((folder / "d-{timestep}").string()), {});
-  (void)underscore.write(MPI_COMM_WORLD, 1, 1, { species("", mine) });
-  (void)dash.write(MPI_COMM_WORLD, 1, 1, { species("", mine) });
-  (void)underscore.write(MPI_COMM_WORLD, 2, 2, { species("", mine) });
+  (void)underscore.write(MPI_COMM_WORLD, 1, 1, { species("", local) });
+  (void)dash.write(MPI_COMM_WORLD, 1, 1, { species("", local) });
+  (void)underscore.write(MPI_COMM_WORLD, 2, 2, { species("", local) });
   // ParaView tells files apart by their times.
   EXPECT_EQ(listed(folder / "d.bat.series"),
     (Listed{ { "d_1.bat", 1 }, { "d-1.bat", std::nextafter(1.0, 2.0) }, { "d_2.bat", 2 } }));
@@ -572,27 +572,27 @@ TEST(SeriesWriter, two_writers_of_one_list_keep_both_files)
 TEST(SeriesWriter, names_that_are_no_utf8_are_refused_before_anything_is_written)
 {
   const SharedDir folder;
-  const clouds::Cloud mine = dealt(make_cloud(100, 1));
+  const clouds::Cloud local = dealt(make_cloud(100, 1));
   SeriesWriter writer(FilePattern((folder / "{name}_{timestep}").string()), {});
-  EXPECT_NE(
-    mpi_test::error_of([&] { (void)writer.write(MPI_COMM_WORLD, 1, 1, { species("\xe9", mine) }); })
-      .find("is not valid UTF-8"),
+  EXPECT_NE(mpi_test::error_of(
+              [&] { (void)writer.write(MPI_COMM_WORLD, 1, 1, { species("\xe9", local) }); })
+              .find("is not valid UTF-8"),
     std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder / "\xe9_1.bat"));
   EXPECT_NE(
-    mpi_test::error_of(
-      [&] { (void)writer.write(MPI_COMM_WORLD, 1, 1, { species(std::string("a\0b", 3), mine) }); }),
+    mpi_test::error_of([&]
+      { (void)writer.write(MPI_COMM_WORLD, 1, 1, { species(std::string("a\0b", 3), local) }); }),
     "");
   // A folder may have any name.
   SeriesWriter other(FilePattern((folder / "\xe9/d").string()), {});
-  const auto files = other.write(MPI_COMM_WORLD, 1, 1, { species("", mine) });
+  const auto files = other.write(MPI_COMM_WORLD, 1, 1, { species("", local) });
   EXPECT_TRUE(nlohmann::json::accept(to_json(files[0])));
 }
 
 TEST(SeriesWriter, a_list_that_is_none_is_left_alone)
 {
   const SharedDir folder;
-  const clouds::Cloud mine = dealt(make_cloud(100, 1));
+  const clouds::Cloud local = dealt(make_cloud(100, 1));
   if (rank() == 0)
   {
     std::ofstream(folder / "dust.bat.series") << "my notes";
@@ -600,7 +600,7 @@ TEST(SeriesWriter, a_list_that_is_none_is_left_alone)
   MPI_Barrier(MPI_COMM_WORLD);
   SeriesWriter writer(FilePattern((folder / "dust").string()), {});
   EXPECT_NE(
-    mpi_test::error_of([&] { (void)writer.write(MPI_COMM_WORLD, 1, 1, { species("", mine) }); })
+    mpi_test::error_of([&] { (void)writer.write(MPI_COMM_WORLD, 1, 1, { species("", local) }); })
       .find("dust.bat.series: is not a list"),
     std::string::npos);
   std::ifstream stream(folder / "dust.bat.series");

@@ -188,14 +188,14 @@ TEST(Tracks, are_those_of_the_steps_for_each_way_to_choose)
       writer.set_tracks(options);
       for (std::int64_t step = 0; step != kSteps; ++step)
       {
-        const Dealt mine(step);
+        const Dealt local(step);
         if (step % 4 == 0) // files less often
         {
           (void)writer.write(
-            MPI_COMM_WORLD, step, 0.5 * static_cast<double>(step), { mine.species() });
+            MPI_COMM_WORLD, step, 0.5 * static_cast<double>(step), { local.species() });
         }
         const std::uint64_t particles = writer.write_tracks(
-          MPI_COMM_WORLD, step, 0.5 * static_cast<double>(step), { mine.species() });
+          MPI_COMM_WORLD, step, 0.5 * static_cast<double>(step), { local.species() });
         const bat::Tracks now = bat::Tracks::open(path);
         EXPECT_EQ(now.samples.size(), static_cast<std::size_t>(step) + 1);
         EXPECT_EQ(now.samples.back().particles, particles);
@@ -227,10 +227,10 @@ TEST(Tracks, a_run_that_goes_on_keeps_the_particles_of_the_box_and_replaces_step
     writer.set_tracks(box);
     for (std::int64_t step = first; step != last; ++step)
     {
-      const Dealt mine(step);
-      (void)writer.write(MPI_COMM_WORLD, step, static_cast<double>(step), { mine.species() });
+      const Dealt local(step);
+      (void)writer.write(MPI_COMM_WORLD, step, static_cast<double>(step), { local.species() });
       (void)writer.write_tracks(
-        MPI_COMM_WORLD, step, static_cast<double>(step), { mine.species() });
+        MPI_COMM_WORLD, step, static_cast<double>(step), { local.species() });
     }
     MPI_Barrier(MPI_COMM_WORLD);
     const bat::Tracks tracks = bat::Tracks::open(path);
@@ -262,8 +262,8 @@ TEST(Tracks, of_a_box_are_those_of_the_first_step_with_anybody_in_it_in_one_run_
     writer.set_tracks(box);
     for (std::int64_t step = first; step != last; ++step)
     {
-      Dealt mine(step);
-      for (clouds::Cloud& cloud : mine.clouds)
+      Dealt local(step);
+      for (clouds::Cloud& cloud : local.clouds)
       {
         for (std::uint64_t i = 0; step < 3 && i != 3 * cloud.count; ++i)
         {
@@ -272,7 +272,7 @@ TEST(Tracks, of_a_box_are_those_of_the_first_step_with_anybody_in_it_in_one_run_
         }
       }
       (void)writer.write_tracks(
-        MPI_COMM_WORLD, step, static_cast<double>(step), { mine.species() });
+        MPI_COMM_WORLD, step, static_cast<double>(step), { local.species() });
     }
   };
   run("whole", 0, 6);
@@ -308,8 +308,8 @@ TEST(Tracks, what_ranks_disagree_on_is_an_error_on_all_and_ghosts_are_left_out)
     return mpi_test::error_of(
       [&] { (void)writer.write_tracks(MPI_COMM_WORLD, 1, 1, { species }); });
   };
-  const Dealt mine(1);
-  Species odd = mine.species();
+  const Dealt local(1);
+  Species odd = local.species();
   if (rank() == ranks() - 1)
   {
     odd.pieces[1].particles.attributes[0].name = "other";
@@ -318,16 +318,16 @@ TEST(Tracks, what_ranks_disagree_on_is_an_error_on_all_and_ghosts_are_left_out)
   TrackOptions wrong = every;
   wrong.id_attribute = "heat";
   writer.set_tracks(wrong);
-  EXPECT_NE(error(mine.species()).find("integers"), std::string::npos);
+  EXPECT_NE(error(local.species()).find("integers"), std::string::npos);
   wrong.id_attribute = "none";
   writer.set_tracks(wrong);
-  EXPECT_NE(error(mine.species()).find("'none'"), std::string::npos);
+  EXPECT_NE(error(local.species()).find("'none'"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder / "dust.tracks.bat"));
   wrong.box = bat::Box{};
   EXPECT_THROW(writer.set_tracks(wrong), bat::Error); // two ways
 
   writer.set_tracks(every);
-  Species all = mine.species();
+  Species all = local.species();
   std::vector<std::vector<std::uint8_t>> ghosts;
   for (bat::mpi::Piece& piece : all.pieces)
   {
@@ -354,12 +354,12 @@ TEST(Tracks, ranks_with_other_options_are_an_error_on_all)
 {
   const SharedDir folder;
   SeriesWriter writer(FilePattern((folder / "dust").string()), {});
-  const Dealt mine(1);
+  const Dealt local(1);
   const auto error = [&](const TrackOptions& options)
   {
     writer.set_tracks(options);
     return mpi_test::error_of(
-      [&] { (void)writer.write_tracks(MPI_COMM_WORLD, 1, 1, { mine.species() }); });
+      [&] { (void)writer.write_tracks(MPI_COMM_WORLD, 1, 1, { local.species() }); });
   };
   const bool is_other = rank() == ranks() - 1 && ranks() > 1;
   TrackOptions options; // ids of its own

@@ -165,23 +165,23 @@ TEST(Samples, keys_hold_all_values_but_the_one_that_the_library_leaves_out)
       std::set<std::size_t> outside;
       for (std::size_t k = 0; k != exact->attributes().size(); ++k)
       {
-        long double least = HUGE_VALL;
-        long double most = -HUGE_VALL;
+        long double low = HUGE_VALL;
+        long double high = -HUGE_VALL;
         const bat::Key& wide = noted->attributes()[k].keys[0];
         for (std::size_t i = 0; i != expected.table.count; ++i)
         {
           const auto& column = expected.table.columns[k];
           const long double v = brute_force::value(column.bytes, column.attribute.type, i);
-          least = std::min(least, v);
-          most = std::max(most, v);
+          low = std::min(low, v);
+          high = std::max(high, v);
           if (v < as_real(wide.minimum) || v > as_real(wide.maximum))
           {
             outside.insert(i);
           }
         }
         const bat::Key& key = exact->attributes()[k].keys[0];
-        EXPECT_EQ(as_real(key.minimum), least);
-        EXPECT_EQ(as_real(key.maximum), most);
+        EXPECT_EQ(as_real(key.minimum), low);
+        EXPECT_EQ(as_real(key.maximum), high);
         EXPECT_FALSE(key.has_nan);
       }
       EXPECT_LE(outside.size(), 1U);
@@ -247,21 +247,21 @@ TEST(Samples, lists_of_values_are_found_in_all_leaf_files)
         dataset.read_attribute(k, dataset.select({}), values.data());
         bat::Query query;
         query.values.push_back({ attribute.name, {}, {} });
-        std::set<double> wanted;
+        std::set<double> reference;
         for (std::size_t i = 0; i < values.size(); i += 1 + values.size() / 101)
         {
           for (const double value : { values[i], std::nextafter(values[i], HUGE_VAL) })
           {
-            wanted.insert(value);
+            reference.insert(value);
             query.values[0].values.emplace_back(value);
           }
         }
         const auto matches = std::count_if(
-          values.begin(), values.end(), [&](double value) { return wanted.count(value) != 0; });
+          values.begin(), values.end(), [&](double value) { return reference.count(value) != 0; });
         EXPECT_EQ(dataset.select(query).count, static_cast<std::uint64_t>(matches));
         const bat::CountEstimate estimate = dataset.estimate_count(query);
-        EXPECT_LE(estimate.least, static_cast<std::uint64_t>(matches));
-        EXPECT_GE(estimate.most, static_cast<std::uint64_t>(matches));
+        EXPECT_LE(estimate.minimum, static_cast<std::uint64_t>(matches));
+        EXPECT_GE(estimate.maximum, static_cast<std::uint64_t>(matches));
         EXPECT_TRUE(estimate.exact() || dataset.particle_count() > 100000);
       }
     }

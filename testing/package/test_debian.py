@@ -100,9 +100,9 @@ if paraview:
             conf.write_text(before)
         run_script("postinst", "configure")
         run_script("postinst", "triggered")
-        mine = [] if before is None else ["mine.xml"]
-        assert conf.read_text().splitlines() == mine + [line], conf.read_text()
+        own = [] if before is None else ["mine.xml"]
+        assert conf.read_text().splitlines() == own + [line], conf.read_text()
         run_script("prerm", "upgrade")
-        assert conf.read_text().splitlines() == mine + [line], conf.read_text()
+        assert conf.read_text().splitlines() == own + [line], conf.read_text()
         run_script("prerm", "remove")
-        assert (conf.read_text().splitlines() if conf.exists() else []) == mine
+        assert (conf.read_text().splitlines() if conf.exists() else []) == own

@@ -22,7 +22,7 @@ using mpi_test::rank;
 using mpi_test::ranks;
 
 /// Parcels from `source`, the same whoever asks.
-std::vector<Parcel> parcels_of(int source, std::size_t most, std::size_t count)
+std::vector<Parcel> parcels_of(int source, std::size_t maximum, std::size_t count)
 {
   clouds::Random random(static_cast<std::uint64_t>(source) + 10);
   std::vector<Parcel> parcels;
@@ -32,7 +32,7 @@ std::vector<Parcel> parcels_of(int source, std::size_t most, std::size_t count)
     const auto target = static_cast<std::uint32_t>(random() % size);
     if (target != static_cast<std::uint32_t>(source))
     {
-      parcels.push_back({ target, static_cast<std::uint32_t>(1 + random() % most) });
+      parcels.push_back({ target, static_cast<std::uint32_t>(1 + random() % maximum) });
     }
   }
   return parcels;
@@ -48,17 +48,17 @@ constexpr std::size_t kLarge = (std::size_t{ 2 } << 20) - 8;
 
 struct Case
 {
-  std::size_t most;  ///< bytes of a parcel
-  std::size_t count; ///< parcels of a rank
+  std::size_t maximum; ///< bytes of a parcel
+  std::size_t count;   ///< parcels of a rank
 };
 
 Mail mail_of(const Case& c)
 {
   Mail mail;
-  mail.parcels = parcels_of(rank(), c.most, c.count);
+  mail.parcels = parcels_of(rank(), c.maximum, c.count);
   for (int source = 0; source != ranks(); ++source)
   {
-    for (const Parcel& parcel : parcels_of(source, c.most, c.count))
+    for (const Parcel& parcel : parcels_of(source, c.maximum, c.count))
     {
       mail.expected_bytes += parcel.target == static_cast<std::uint32_t>(rank()) ? parcel.bytes : 0;
     }
@@ -77,7 +77,7 @@ TEST(LeaderExchange, all_parcels_arrive_once_and_in_order)
   {
     for (const int each : { 0, 1, 2, 3, 4 })
     {
-      if (c.most == kLarge && (each % 2 != 0 || ranks() > 4))
+      if (c.maximum == kLarge && (each % 2 != 0 || ranks() > 4))
       {
         continue; // takes long
       }
@@ -96,14 +96,14 @@ TEST(LeaderExchange, all_parcels_arrive_once_and_in_order)
           mixed += static_cast<std::uint64_t>(std::count_if(
             bytes, bytes + count, [&](std::byte b) { return static_cast<char>(b) != value; }));
         };
-        const bat::mpi::NodeTraffic mine = leaders == 0
+        const bat::mpi::NodeTraffic local = leaders == 0
           ? bat::mpi::exchange_flat(comm, nodes, mail)
           : bat::mpi::exchange_through_leaders(comm, nodes, leaders, mail);
         EXPECT_EQ(mixed, 0u);
         std::map<int, std::vector<std::pair<std::size_t, char>>> expected;
         for (int source = 0; source != ranks(); ++source)
         {
-          const std::vector<Parcel> parcels = parcels_of(source, c.most, c.count);
+          const std::vector<Parcel> parcels = parcels_of(source, c.maximum, c.count);
           for (std::size_t i = 0; i != parcels.size(); ++i)
           {
             if (parcels[i].target == static_cast<std::uint32_t>(rank()))
@@ -113,15 +113,15 @@ TEST(LeaderExchange, all_parcels_arrive_once_and_in_order)
           }
         }
         EXPECT_TRUE(taken == expected) << each << " ranks per node, " << leaders << " leaders, "
-                                       << c.count << " parcels up to " << c.most;
+                                       << c.count << " parcels up to " << c.maximum;
         if (leaders == 0)
         {
-          EXPECT_EQ(mine.messages_within + mine.messages_between, mail.parcels.size());
+          EXPECT_EQ(local.messages_within + local.messages_between, mail.parcels.size());
         }
         // Only leaders send to other nodes.
         if (nodes.place() != 0 && leaders == 1)
         {
-          EXPECT_EQ(mine.messages_between, 0u);
+          EXPECT_EQ(local.messages_between, 0u);
         }
       }
     }

@@ -10,8 +10,8 @@
 
 namespace
 {
+using bat::mpi::find_nodes;
 using bat::mpi::NodeLayout;
-using bat::mpi::nodes_of;
 using bat::mpi::spread_over_nodes;
 using mpi_test::rank;
 using mpi_test::ranks;
@@ -42,8 +42,8 @@ void expect_spread(const NodeLayout& layout, const Numbers& chosen, const std::s
 {
   const Numbers of_rank = per_rank(layout, chosen);
   const Numbers of_node = per_node(layout, chosen);
-  const auto [least, most] = std::minmax_element(of_rank.begin(), of_rank.end());
-  EXPECT_LE(*most - *least, 1u) << what;
+  const auto [minimum, maximum] = std::minmax_element(of_rank.begin(), of_rank.end());
+  EXPECT_LE(*maximum - *minimum, 1u) << what;
   for (std::uint32_t a = 0; a != layout.node_count(); ++a)
   {
     for (std::uint32_t b = 0; b != layout.node_count(); ++b)
@@ -147,8 +147,8 @@ TEST(SpreadOverNodes, of_a_million_ranks)
   for (const std::uint32_t count : { 4000u, 8001u, 100'000u })
   {
     const Numbers of_node = per_node(layout, spread_over_nodes(layout, count));
-    const auto [least, most] = std::minmax_element(of_node.begin(), of_node.end());
-    EXPECT_LE(*most - *least, 1u) << count;
+    const auto [minimum, maximum] = std::minmax_element(of_node.begin(), of_node.end());
+    EXPECT_LE(*maximum - *minimum, 1u) << count;
   }
 }
 
@@ -170,11 +170,11 @@ TEST(Nodes, of_the_machine_and_pretended)
     EXPECT_TRUE(nodes.is_near(self));
     // Memory can be shared among them.
     MPI_Win window = MPI_WIN_NULL;
-    std::uint32_t* mine = nullptr;
+    std::uint32_t* local = nullptr;
     MPI_Win_allocate_shared(
-      sizeof(self), sizeof(self), MPI_INFO_NULL, nodes.comm(), &mine, &window);
+      sizeof(self), sizeof(self), MPI_INFO_NULL, nodes.comm(), &local, &window);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
-    *mine = self;
+    *local = self;
     MPI_Win_sync(window);
     MPI_Barrier(nodes.comm());
     MPI_Win_sync(window);
@@ -211,10 +211,10 @@ TEST(OwnComm, is_made_once_and_goes_with_the_callers)
     const bat::mpi::OwnComm again(callers);
     EXPECT_EQ(first.get(), again.get());
     EXPECT_NE(first.get(), callers);
-    EXPECT_EQ(&nodes_of(first), &nodes_of(again));
-    EXPECT_EQ(&nodes_of(first, 2), &nodes_of(again, rank() == 0 ? 2 : 3)); // rank 0's holds
-    EXPECT_NE(&nodes_of(first, 2), &nodes_of(first));
-    EXPECT_EQ(&nodes_of(first, 2).memory(1000), &nodes_of(again, 2).memory(1000));
+    EXPECT_EQ(&find_nodes(first), &find_nodes(again));
+    EXPECT_EQ(&find_nodes(first, 2), &find_nodes(again, rank() == 0 ? 2 : 3)); // rank 0's holds
+    EXPECT_NE(&find_nodes(first, 2), &find_nodes(first));
+    EXPECT_EQ(&find_nodes(first, 2).memory(1000), &find_nodes(again, 2).memory(1000));
     // A copy of the caller's has one of its own.
     MPI_Comm copy = MPI_COMM_NULL;
     MPI_Comm_dup(callers, &copy);
@@ -227,7 +227,7 @@ TEST(OwnComm, is_made_once_and_goes_with_the_callers)
 TEST(Traffic, is_added_up)
 {
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
-  const bat::mpi::NodeTraffic all = bat::mpi::sum_of(comm, { 1, 2, 3, 4 });
+  const bat::mpi::NodeTraffic all = bat::mpi::compute_sum(comm, { 1, 2, 3, 4 });
   const auto size = static_cast<std::uint64_t>(ranks());
   EXPECT_EQ(all.messages_within, size);
   EXPECT_EQ(all.messages_between, 2 * size);

@@ -59,14 +59,14 @@ def ids(source, time=None):
     return np.sort(vtk_to_numpy(array)) if array else np.zeros(0, "i8")
 
 
-def expect(actual, wanted, what):
+def expect(actual, expected, what):
     same = (
-        np.array_equal(np.asarray(actual), np.asarray(wanted))
-        if isinstance(actual, np.ndarray) or isinstance(wanted, np.ndarray)
-        else actual == wanted
+        np.array_equal(np.asarray(actual), np.asarray(expected))
+        if isinstance(actual, np.ndarray) or isinstance(expected, np.ndarray)
+        else actual == expected
     )
     if not same:
-        raise AssertionError("%s: %r instead of %r" % (what, actual, wanted))
+        raise AssertionError("%s: %r instead of %r" % (what, actual, expected))
 
 
 def check_particles(data, positions, values, what):
@@ -77,11 +77,11 @@ def check_particles(data, positions, values, what):
     found = {data.GetPointData().GetArrayName(i): vtk_to_numpy(data.GetPointData().GetArray(i))
              for i in range(data.GetPointData().GetNumberOfArrays())}
     expect(set(found), set(values), what + ": arrays")
-    order, wanted = np.argsort(found["id"]), np.argsort(values["id"])
-    expect(vtk_to_numpy(data.GetPoints().GetData())[order], positions[wanted], what + ": positions")
+    order, expected = np.argsort(found["id"]), np.argsort(values["id"])
+    expect(vtk_to_numpy(data.GetPoints().GetData())[order], positions[expected], what + ": positions")
     for name in values:
         expect(found[name].dtype, values[name].dtype, what + ": type of " + name)
-        expect(found[name][order], values[name][wanted], what + ": " + name)
+        expect(found[name][order], values[name][expected], what + ": " + name)
 
 
 def owners(source, ranks):
@@ -126,9 +126,9 @@ def check_conditions(reader, n, what):
     ID, mass = A["id"], A["mass"]
     speed = np.sqrt((A["velocity"] ** 2).sum(1))
 
-    def check(wanted, text):
-        assert 0 < wanted.sum() < n, text
-        expect(ids(reader), np.sort(ID[wanted]), what + ": " + text)
+    def check(expected, text):
+        assert 0 < expected.sum() < n, text
+        expect(ids(reader), np.sort(ID[expected]), what + ": " + text)
 
     low, high = "%r" % float(np.quantile(speed, 0.2)), "%r" % float(np.quantile(speed, 0.9))
     ends = (speed <= float(low)) | (speed >= float(high))
@@ -191,8 +191,8 @@ def check_conditions(reader, n, what):
 
 def step_of(bat_info, path):
     """The number of the time step that a file says it is."""
-    told = subprocess.run([bat_info, "--json", path], capture_output=True, text=True, check=True, env=outside_mpi())
-    return json.loads(told.stdout)["step"]
+    reported = subprocess.run([bat_info, "--json", path], capture_output=True, text=True, check=True, env=outside_mpi())
+    return json.loads(reported.stdout)["step"]
 
 
 class Folder:

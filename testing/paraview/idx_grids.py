@@ -99,20 +99,20 @@ def pieces(reader, time=None):
     return rows
 
 
-def check_image(reader, wanted, first, origin, spacing, what, time=None, ranks=1):
-    """Each sample of `wanted` ({name: [z, y, x(, c)]}), whose first has the number `first`, is on some rank, every rank
+def check_image(reader, expected, first, origin, spacing, what, time=None, ranks=1):
+    """Each sample of `expected` ({name: [z, y, x(, c)]}), whose first has the number `first`, is on some rank, every rank
     has the right values, and nothing else is there."""
     found = pieces(reader, time)
-    shape = next(iter(wanted.values())).shape[2::-1]
+    shape = next(iter(expected.values())).shape[2::-1]
     index = found.pop("index") - np.array(first)
     position = found.pop("position")
     rank = found.pop("rank")
     assert (index >= 0).all() and (index < np.array(shape)).all(), (what, index.min(0), index.max(0), shape)
     number = index[:, 0] + shape[0] * (index[:, 1] + shape[1] * index[:, 2])
     expect(np.unique(number), np.arange(np.prod(shape)), what + ": samples")
-    expect(set(found), set(wanted), what + ": fields")
+    expect(set(found), set(expected), what + ": fields")
     for name, values in found.items():
-        flat = wanted[name].reshape(len(np.unique(number)), -1)
+        flat = expected[name].reshape(len(np.unique(number)), -1)
         expect(values.dtype, flat.dtype, what + ": type of " + name)
         expect(values.reshape(len(values), -1), flat[number], what + ": " + name)
     places = np.array(origin) + (index + np.array(first)) * np.array(spacing)

@@ -93,9 +93,9 @@ def read(path):
 
 
 def check_level(path, values, time, step=None, **options):
-    wanted = path + ".wanted.bricks"
-    parabat.flow.write_level(wanted, values, origin=ORIGIN, spacing=SPACING, time=time, step=step, field="wind speed", **options)
-    assert read(path) == read(wanted), path
+    expected = path + ".wanted.bricks"
+    parabat.flow.write_level(expected, values, origin=ORIGIN, spacing=SPACING, time=time, step=step, field="wind speed", **options)
+    assert read(path) == read(expected), path
 
 
 def refused(path, word, what, **options):

@@ -21,39 +21,39 @@ def start(script, *words):
     """Status and words of a pvbatch on all ranks. The time is of a rank that waits for ever."""
     command = [pvbatch] if ranks == 1 else [sys.argv[5], "-np", str(ranks), pvbatch]
     done = subprocess.run([*command, script, *words], capture_output=True, text=True, timeout=500, env=environment)
-    said = done.stdout + done.stderr
-    assert "Traceback" not in said and "Loguru caught" not in said, said
-    return done, said
+    reported = done.stdout + done.stderr
+    assert "Traceback" not in reported and "Loguru caught" not in reported, reported
+    return done, reported
 
 
 def run(*words, status=0, script=convert):
     """The lines that convert.py says."""
-    done, said = start(script, *words)
-    assert (done.returncode != 0) == (status != 0), (words, done.returncode, said)
-    return said
+    done, reported = start(script, *words)
+    assert (done.returncode != 0) == (status != 0), (words, done.returncode, reported)
+    return reported
 
 
 def run_in_turn(*commands, status=0):
     """The lines that convert.py says of each list of words, in one process."""
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "convert_in_turn.py")
-    done, said = start(script, os.path.dirname(convert), json.dumps(commands))
-    expect(done.returncode, 0, "status; " + said)
-    said, errors = (stream.split("\nnext in turn\n")[1:] for stream in (done.stdout, done.stderr))
-    expect((len(said), len(errors)), (len(commands), len(commands)), "conversions of " + str(commands))
+    done, reported = start(script, os.path.dirname(convert), json.dumps(commands))
+    expect(done.returncode, 0, "status; " + reported)
+    reported, errors = (stream.split("\nnext in turn\n")[1:] for stream in (done.stdout, done.stderr))
+    expect((len(reported), len(errors)), (len(commands), len(commands)), "conversions of " + str(commands))
     for words, text in zip(commands, errors):
         assert bool(re.search(r"^status [1-9]", text, re.MULTILINE)) == (status != 0), (words, text)
-    return list(map("".join, zip(said, errors)))
+    return list(map("".join, zip(reported, errors)))
 
 
-def reports(said):
+def reports(reported):
     """What --report - prints; MPI and graphics libraries have their say beside it."""
-    return [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    return [json.loads(line) for line in reported.splitlines() if line.startswith("{")]
 
 
-def check_refusal(words, texts, said):
+def check_refusal(words, texts, reported):
     """It says why it fails, once, in these words."""
-    errors = re.findall(r"^(?:convert.py: )?error: .*", said, re.MULTILINE)
-    expect(len(errors), 1, "errors of %s, %s" % (words, said))
+    errors = re.findall(r"^(?:convert.py: )?error: .*", reported, re.MULTILINE)
+    expect(len(errors), 1, "errors of %s, %s" % (words, reported))
     for text in texts:
         assert text in errors[0], (errors[0], text)
 
@@ -64,8 +64,8 @@ def refused(words, *texts, script=convert):
 
 def refused_in_turn(*cases):
     """Each is words and texts."""
-    for (words, *texts), said in zip(cases, run_in_turn(*(words for words, *_ in cases), status=1)):
-        check_refusal(words, texts, said)
+    for (words, *texts), reported in zip(cases, run_in_turn(*(words for words, *_ in cases), status=1)):
+        check_refusal(words, texts, reported)
 
 
 def particles(path):
@@ -164,7 +164,7 @@ with Folder() as folder:
 
     # A table, all options of the writer, some of the steps.
     table, optional, some = folder("table.bat"), folder("optional.bat"), folder("some.bat")
-    said, progress, _ = run_in_turn(
+    reported, progress, _ = run_in_turn(
         [folder("in.csv"), table, "--columns", "px,py,pz"],
         [folder("in_9.vtp"), optional, "--arrays", "id", "--aggregation", "aug", "--block-particles", "64",
          "--treelet-particles", "1024", "--sorted-index", "id", "--progress"],
@@ -174,7 +174,7 @@ with Folder() as folder:
     expect(found["id"], arrays(N)["id"], "ids of a table")
     expect(found["key"], (2**63 + arrays(N)["id"].astype("u8")), "keys of a table")
     expect(sorted(found), ["id", "key"], "attributes of a table")
-    expect(len(re.findall("warning:.*'name'", said)), 1, "warnings: " + said)
+    expect(len(re.findall("warning:.*'name'", reported)), 1, "warnings: " + reported)
     check(optional, names=["id"])
     for leaf in glob.glob(optional + ".leaves/*.bat") + [optional]:
         info = json.loads(subprocess.run([bat_info, "--json", leaf], stdout=subprocess.PIPE, check=True).stdout)
@@ -211,9 +211,9 @@ with Folder() as folder:
         positions, found = particles(folder("of_in.ply.bat"))
         expect(positions, points(N), "positions of a PLY")
         colors = (np.arange(N)[:, None] + np.arange(3)).astype("u1")
-        for name, wanted in (("Normals", arrays(N)["velocity"].astype("f4")), ("RGB", colors),
+        for name, expected in (("Normals", arrays(N)["velocity"].astype("f4")), ("RGB", colors),
                              ("id", arrays(N)["id"]), ("mass", arrays(N)["mass"])):
-            expect((found[name].dtype, found[name].tobytes()), (wanted.dtype, wanted.tobytes()), name + " of a PLY")
+            expect((found[name].dtype, found[name].tobytes()), (expected.dtype, expected.tobytes()), name + " of a PLY")
         expect(sorted(found), ["Normals", "RGB", "id", "mass"], "attributes of a PLY")
         expect(len(re.findall(r"warning:.*face \(1\)", of_ply)), 1, "warnings: " + of_ply)
         expect(len(particles(folder("of_pieces.pvtp.bat"))[0]), 2 * N, "particles of two pieces")

@@ -51,10 +51,10 @@ def check(reader, count, error, what):
     reader.UpdatePropertyInformation()
     assert (reader.LoadedQuality > 0) == (count > 0), what + ": LoadedQuality"
     assert (error in reader.Error) if error else reader.Error == "", what + ": Error is " + reader.Error
-    said = [text for text in messages if error and error in text]
-    expect(len(messages), len(said), "%s: messages %r" % (what, messages))
+    reported = [text for text in messages if error and error in text]
+    expect(len(messages), len(reported), "%s: messages %r" % (what, messages))
     messages.clear()
-    return len(said)
+    return len(reported)
 
 
 def check_refused(reader, error, what):
@@ -194,20 +194,20 @@ with Folder() as folder:
     def animate(files, broken, times):
         reader = OpenDataFile(files)
         show(reader)
-        said = len(messages) # while the times are looked for
+        reported = len(messages) # while the times are looked for
         messages.clear()
         expect(list(reader.TimestepValues), times, "times with step %d broken" % broken)
         for step in (1, 2, 3, 2):
             view.ViewTime = times[step]
             missing = step == broken
-            said += check(reader, 0 if missing else 1000 + step, "step_%d.bat" % step if missing else "",
+            reported += check(reader, 0 if missing else 1000 + step, "step_%d.bat" % step if missing else "",
                           "step %d with %d broken" % (step, broken))
-        return reader, said
+        return reader, reported
 
     whole = cut(names[2])
     for files, times in ((names, [0.5, 0.75, 1.5, 2.25]), (series, TIMES)):
-        reader, said = animate(files, 2, times)
-        expect(said, 1, "times that a broken step was said")
+        reader, reported = animate(files, 2, times)
+        expect(reported, 1, "times that a broken step was said")
         if files is series:
             scene = GetAnimationScene()
             scene.UpdateAnimationUsingDataTimeSteps()

@@ -18,19 +18,19 @@ def put(content):
         file.write(content if isinstance(content, bytes) else content.encode())
 
 
-def table(content, parts=1, delimiter=None, wanted=None):
+def table(content, parts=1, delimiter=None, requested=None):
     """Columns and remarks of a text, read in this many shares."""
     put(content)
     layout = text_tables.look(path, delimiter)
-    shares = [text_tables.Share(path, layout, part, parts, wanted) for part in range(parts)]
-    types, remarks = text_tables.agree(layout, [share.facts for share in shares], wanted)
+    shares = [text_tables.Share(path, layout, part, parts, requested) for part in range(parts)]
+    types, remarks = text_tables.agree(layout, [share.facts for share in shares], requested)
     columns = [share.columns(types) for share in shares]
     return {name: np.concatenate([each[name] for each in columns]) for name in types}, [words for _, words in remarks]
 
 
-def same(found, wanted):
-    assert list(found) == list(wanted), (list(found), list(wanted))
-    for name, values in wanted.items():
+def same(found, requested):
+    assert list(found) == list(requested), (list(found), list(requested))
+    for name, values in requested.items():
         assert found[name].dtype == values.dtype, (name, found[name].dtype, values.dtype)
         assert found[name].tobytes() == values.tobytes(), (name, found[name], values)
 
@@ -58,17 +58,17 @@ random = np.random.default_rng(1)
 ids = BIG + np.arange(3000)
 keys = np.array([2 ** 64 - 1 - i for i in range(3000)], "u8")
 x = random.normal(size=3000) * 10.0 ** random.integers(-300, 300, 3000)
-wanted = {"id": ids.astype("i8"), "key": keys, "x": x}
+requested = {"id": ids.astype("i8"), "key": keys, "x": x}
 for delimiter in ",;\t ":
     rows = [delimiter.join(("id", "key", "x"))] + [
         delimiter.join((str(i), str(k), repr(float(v)))) for i, k, v in zip(ids, keys, x)]
     for end in ("\n", "\r\n"):
         for parts in (1, 2, 3, 7):
             found, remarks = table(end.join(rows) + (end if parts == 1 else ""), parts)
-            same(found, wanted)
+            same(found, requested)
             assert remarks == [], remarks
 fast, text_tables._FAST = text_tables._FAST, False  # as with older numpy
-same(table("\n".join(rows), 3)[0], wanted)
+same(table("\n".join(rows), 3)[0], requested)
 text_tables._FAST = fast
 text_tables.CHUNK = 100  # chunks of a few rows, whose types differ
 content = "a,b\n" + "".join("%d,%d\n" % (i, i) for i in range(100)) + "0.5,18446744073709551615\n" + "1,2\n" * 50
@@ -90,7 +90,7 @@ assert "two columns are named 'a'" in remarks[0] and "'Field 2'" in remarks[1], 
 same(table('"Points:0","b;c"\n"1",-2\n3,"+4"\n')[0], {"Points:0": i8(1, 3), "b;c": i8(-2, 4)})
 same(table("a|b\n1|2\n", delimiter="|")[0], {"a": i8(1), "b": i8(2)})
 same(table("a,b  c\n1\t2\n", delimiter=" ")[0], {"a,b": i8(1), "c": i8(2)})
-same(table("a,b\n1,2\n", wanted=["b"])[0], {"b": i8(2)})
+same(table("a,b\n1,2\n", requested=["b"])[0], {"b": i8(2)})
 same(table("a,b\n")[0], {"a": f8(), "b": f8()})
 
 # What is lost is said, or an error.

@@ -33,7 +33,7 @@ for kind in ("ErrorEvent", "WarningEvent"):
     window.AddObserver(kind, keep)
 
 
-def said():
+def reported():
     count = len(messages)
     messages.clear()
     return count
@@ -94,8 +94,8 @@ def cells_of(data):
     return cells
 
 
-def check_lines(data, wanted, releases, what, until=None, show=None):
-    """The lines of `wanted`, of seeds released at `releases`, seed after seed; only those in `show`."""
+def check_lines(data, reference, releases, what, stop_at=None, show=None):
+    """The lines of `reference`, of seeds released at `releases`, seed after seed; only those in `show`."""
     points = vtk_to_numpy(data.GetPoints().GetData())
     at, of = arrays_of(data.GetPointData()), arrays_of(data.GetCellData())
     found = {}
@@ -103,22 +103,22 @@ def check_lines(data, wanted, releases, what, until=None, show=None):
         found[of["SeedIds"][i], of["ReleaseTime"][i]] = i, cell
     expect(len(found), data.GetNumberOfCells(), what + ": cells are there once")
     count = 0
-    for k in range(len(wanted)):
+    for k in range(len(reference)):
         key = k // len(releases), releases[k % len(releases)]
-        first, end = wanted.offsets[k], wanted.offsets[k + 1]
+        first, end = reference.offsets[k], reference.offsets[k + 1]
         if first == end or (show is not None and not show[k]):
             assert key not in found, (what, key)
             continue
         i, cell = found[key]
         count += 1
         expect(points.dtype, np.dtype("f8"), "type of positions")
-        expect(points[cell], wanted.positions[first:end], f"{what}: positions of {key}")
-        expect(at["SimulationTime"][cell], wanted.times[first:end], f"{what}: times of {key}")
-        expect(at["Velocity"][cell], wanted.velocities[first:end], f"{what}: velocities of {key}")
-        expect(at["ParticleAge"][cell], np.abs(wanted.times[first:end] - key[1]), f"{what}: ages of {key}")
-        expect(int(of["ReasonForTermination"][i]), int(wanted.reasons[k]), f"{what}: end of {key}")
+        expect(points[cell], reference.positions[first:end], f"{what}: positions of {key}")
+        expect(at["SimulationTime"][cell], reference.times[first:end], f"{what}: times of {key}")
+        expect(at["Velocity"][cell], reference.velocities[first:end], f"{what}: velocities of {key}")
+        expect(at["ParticleAge"][cell], np.abs(reference.times[first:end] - key[1]), f"{what}: ages of {key}")
+        expect(int(of["ReasonForTermination"][i]), int(reference.reasons[k]), f"{what}: end of {key}")
         expect(int(of["colour"][i]), 3 * key[0], f"{what}: array of the seed of {key}")
-        assert np.array_equal(of["ArrivalTime"][i], wanted.arrivals[k], equal_nan=True), (what, key)
+        assert np.array_equal(of["ArrivalTime"][i], reference.arrivals[k], equal_nan=True), (what, key)
     expect(len(found), count, what + ": lines")
 
 
@@ -129,13 +129,13 @@ def triangles_of(data):
     return {tuple(names[p] for p in cell): points[cell] for cell in cells_of(data)}
 
 
-def check_surface(surface, wanted, what, time=None, shown=None):
-    """The triangles of each line's surface in `wanted`, bit by bit, once."""
+def check_surface(surface, reference, what, time=None, shown=None):
+    """The triangles of each line's surface in `reference`, bit by bit, once."""
     data = fetch(surface, time)
     found = triangles_of(data)
     expect(len(found), data.GetNumberOfCells(), what + ": triangles are there once")
-    expect(len(found), int(np.sum([len(each.triangles) for each in wanted])), what + ": triangles")
-    for line, each in enumerate(wanted):
+    expect(len(found), int(np.sum([len(each.triangles) for each in reference])), what + ": triangles")
+    for line, each in enumerate(reference):
         for triangle in each.triangles:
             key = tuple((line, each.line_places[p], each.release_times[p]) for p in triangle)
             expect(found[key], each.positions[triangle], f"{what}: {key}")
@@ -143,8 +143,8 @@ def check_surface(surface, wanted, what, time=None, shown=None):
     assert np.allclose(np.linalg.norm(at["Normals"], axis=1), 1), what
     if shown is not None:
         expect(at["ParticleAge"], np.abs(shown - at["ReleaseTime"]), what + ": ages")
-    expect(field_value(data, "particles"), int(np.sum([each.followed for each in wanted])), what + ": particles")
-    assert field_value(data, "bricks_touched") >= np.max([each.statistics["touched"] for each in wanted])
+    expect(field_value(data, "particles"), int(np.sum([each.followed for each in reference])), what + ": particles")
+    assert field_value(data, "bricks_touched") >= np.max([each.statistics["touched"] for each in reference])
 
 
 def check_surfaces(reader, flow, seeds):
@@ -159,28 +159,28 @@ def check_surfaces(reader, flow, seeds):
     line = vtk_to_numpy(fetch(surface.SeedType).GetPoints().GetData()).astype("f8")
     assert np.abs(line - np.linspace(*ends, 21)).max() < 1e-6
     surface.LimitTimes, surface.EndTime = 1, 0.6
-    check_surface(surface, [flow.streak_surface(line, 0.6, most_edge=spacing)], "a surface", shown=0.6)
+    check_surface(surface, [flow.streak_surface(line, 0.6, max_edge=spacing)], "a surface", shown=0.6)
     surface.Show = "At The Present Time"
     for time in (0.1, 0.4):
-        check_surface(surface, [flow.streak_surface(line, time, most_edge=spacing)], "the present time", time, time)
+        check_surface(surface, [flow.streak_surface(line, time, max_edge=spacing)], "the present time", time, time)
     # UpdatePipeline(0) is UpdatePipeline().
     expect(fetch(surface, -1).GetNumberOfPoints(), 0, "points of a surface that begins")
     surface.Direction, surface.StartTime, surface.MaximumEdge = "Backward", 0.3, 0.1
-    check_surface(surface, [flow.streak_surface(line, 0.3, start=0.6, most_edge=0.1, backward=True)], "backward", -1)
-    expect(said(), 0, "messages of surfaces")
+    check_surface(surface, [flow.streak_surface(line, 0.3, start=0.6, max_edge=0.1, backward=True)], "backward", -1)
+    expect(reported(), 0, "messages of surfaces")
     assert field_value(fetch(surface, -1), "particles") > 200
     surface.MaximumParticles = 200
     for _ in range(2):
         data = fetch(surface, -1)
         assert 50 < field_value(data, "particles") <= 200 and data.GetNumberOfPolys() > 20
         expect(field_value(data, "is_refined"), 0, "whether it is refined")
-    expect(said(), 1, "warnings of too many particles")
+    expect(reported(), 1, "warnings of too many particles")
     surface.MaximumParticles = 250000
     expect(field_value(fetch(surface, -1), "is_refined"), 1, "whether it is refined")
     surface.MaximumEdge = 0
     for _ in range(2):
         expect(fetch(surface).GetNumberOfPoints(), 0, "a surface without edges")
-    expect(said(), 1, "errors of edges")
+    expect(reported(), 1, "errors of edges")
     surface.MaximumEdge = 0.1
     assert fetch(surface, -1).GetNumberOfPoints() > 0
 
@@ -188,11 +188,11 @@ def check_surfaces(reader, flow, seeds):
     custom = FlowStreakSurfaceWithCustomSource(Input=reader, SeedSource=GroupDatasets(Input=lines))
     custom.MaximumEdge, custom.LimitTimes, custom.EndTime = 0.2, 1, 0.5
     each = [vtk_to_numpy(fetch(one).GetPoints().GetData()).astype("f8") for one in lines]
-    check_surface(custom, [flow.streak_surface(one, 0.5, most_edge=0.2) for one in each], "two lines", shown=0.5)
-    expect(said(), 0, "messages of lines")
+    check_surface(custom, [flow.streak_surface(one, 0.5, max_edge=0.2) for one in each], "two lines", shown=0.5)
+    expect(reported(), 0, "messages of lines")
     custom.SeedSource = seeds
     expect(fetch(custom).GetNumberOfPoints(), 0, "a surface of points")
-    expect(said(), 1, "errors of points without lines")
+    expect(reported(), 1, "errors of points without lines")
     return surface
 
 
@@ -222,11 +222,11 @@ def check_steady_exponents(folder, ranks):
     found = flow.ftle(box[::2] + box[1::2], points, time=start + 2, length=0.7)
     arrays = {"FTLE_forward": found.exponents, "FlowMap_forward": found.flow_map, "EndTime_forward": found.end_times}
     check_image(ftle, arrays, [0] * 3, box[::2], spacing, "exponents of a later start", None, ranks)
-    expect(said(), 0, "messages of exponents of a steady flow")
+    expect(reported(), 0, "messages of exponents of a steady flow")
     for name, right, wrong in (("Duration", 0.7, 0), ("StartTime", start, start - 1)):
         setattr(ftle, name, wrong)
         expect(fetch(ftle).GetPointData().GetNumberOfArrays(), 0, f"steady exponents with {name} {wrong}")
-        expect(said(), 1, f"errors of {name} {wrong}")
+        expect(reported(), 1, f"errors of {name} {wrong}")
         setattr(ftle, name, right)
     assert fetch(ftle).GetNumberOfPoints() > 0 and list(level.Bounds) == bounds
     for proxy in (ftle, level):
@@ -241,49 +241,49 @@ def check_exponents(reader, flow, ranks):
     expect(list(ftle.Dimensions), [201, 201, 1], "nodes at first")
     ftle.UseBox, ftle.Box, ftle.Dimensions, ftle.Duration = 1, [2.5, 3.7, 2.5, 3.75, 2.4, 3.9], [13, 9, 11], 0.25
 
-    def check_box(wanted, what, time=None, **others):
+    def check_box(reference, what, time=None, **others):
         arrays = {}
-        for way, found in dict(wanted, **others).items():
+        for way, found in dict(reference, **others).items():
             arrays.update({"FTLE_" + way: found.exponents, "FlowMap_" + way: found.flow_map, "EndTime_" + way: found.end_times})
-        shape = wanted[next(iter(wanted))].exponents.shape[::-1]
+        shape = reference[next(iter(reference))].exponents.shape[::-1]
         lower, upper = np.array(list(ftle.Box)[::2]), np.array(list(ftle.Box)[1::2])
         spacing = [(u - l) / (n - 1) if n > 1 else 1 for l, u, n in zip(lower, upper, shape)]
         origin = [l if n > 1 else (l + u) / 2 for l, u, n in zip(lower, upper, shape)]
         check_image(ftle, arrays, [0] * 3, origin, spacing, what, time, ranks)
 
-    def wanted(backward=False, time=0.0, length=0.25, points=(13, 9, 11)):
+    def reference(backward=False, time=0.0, length=0.25, points=(13, 9, 11)):
         box = list(ftle.Box)
         return flow.ftle(box[::2] + box[1::2], points, time=time, length=length, backward=backward)
 
-    check_box({"forward": wanted()}, "exponents")
+    check_box({"forward": reference()}, "exponents")
     ftle.UpdatePropertyInformation()
     words = ftle.GetProperty("Estimate")[0].split()
     expect((words[:4], words[5:7]), (["reads", "at", "most", "about"], ["of", str(4 * 6 ** 3)]), "an estimate")
     assert ftle.BricksTouched / ranks <= int(words[4]) < 2 * 6 ** 3 + 1, words
-    assert wanted().statistics["touched"] <= ftle.BricksTouched <= ranks * wanted().statistics["touched"]
+    assert reference().statistics["touched"] <= ftle.BricksTouched <= ranks * reference().statistics["touched"]
     expect(field_value(fetch(ftle), "bricks_touched"), ftle.BricksTouched, "bricks in the field data")
-    check_box({"forward": wanted(time=0.3)}, "exponents of another time", 0.3)
+    check_box({"forward": reference(time=0.3)}, "exponents of another time", 0.3)
 
     # The nearest time from which particles can go, at which they are followed once.
-    check_box({"forward": wanted(time=0.75)}, "exponents of the last time", 1)
+    check_box({"forward": reference(time=0.75)}, "exponents of the last time", 1)
     expect(fetch(ftle, 0.9).GetInformation().Get(vtkDataObject.DATA_TIME_STEP()), 0.75, "time of what is shown")
     if ranks == 1:
         steps = ftle.GetClientSideObject().GetOutputInformation(0)
         expect(steps.Get(Pipeline.TIME_STEPS()), (0, 0.25, 0.5), "times of exponents")
         expect(steps.Get(Pipeline.TIME_RANGE()), (0, 0.75), "range of times of exponents")
     ftle.Direction = "Backward"
-    check_box({"backward": wanted(True, 0.25)}, "exponents of the first time", 0.1)
+    check_box({"backward": reference(True, 0.25)}, "exponents of the first time", 0.1)
     ftle.Direction, ftle.Duration = "Both", 0.5
-    check_box({"forward": wanted(time=0.5, length=0.5)}, "exponents of the only time", 0.1,
-              backward=wanted(True, 0.5, 0.5))
+    check_box({"forward": reference(time=0.5, length=0.5)}, "exponents of the only time", 0.1,
+              backward=reference(True, 0.5, 0.5))
     ftle.Duration = 0.25
     ftle.Direction, ftle.UseStartTime, ftle.StartTime = "Both", 1, 0.4
-    check_box({"forward": wanted(time=0.4)}, "both directions", 0.9, backward=wanted(True, 0.4))
+    check_box({"forward": reference(time=0.4)}, "both directions", 0.9, backward=reference(True, 0.4))
     ftle.Direction, ftle.Dimensions, ftle.Duration = "Backward", [13, 1, 11], 0.4
-    check_box({"backward": wanted(True, 0.4, 0.4, (13, 1, 11))}, "a slice", 0.9)
+    check_box({"backward": reference(True, 0.4, 0.4, (13, 1, 11))}, "a slice", 0.9)
     ftle.Dimensions, ftle.Box = [13, 9, 11], [2.5, 3.7, 2.5, 3.75, 3, 3]
-    check_box({"backward": wanted(True, 0.4, 0.4, (13, 9, 11))}, "a flat box", 0.9)
-    expect(said(), 0, "messages of exponents")
+    check_box({"backward": reference(True, 0.4, 0.4, (13, 9, 11))}, "a flat box", 0.9)
+    expect(reported(), 0, "messages of exponents")
 
     # Where particles leave, there is none, and nothing is drawn.
     ftle.UseBox, ftle.Direction, ftle.Dimensions, ftle.Duration = 0, "Forward", [9, 8, 7], 0.5
@@ -302,12 +302,12 @@ def check_exponents(reader, flow, ranks):
         setattr(ftle, name, wrong)
         for _ in range(2):
             expect(fetch(ftle).GetPointData().GetNumberOfArrays(), 0, f"exponents with {name} {wrong}")
-        expect(said(), 1, f"errors of {name} {wrong}")
+        expect(reported(), 1, f"errors of {name} {wrong}")
         setattr(ftle, name, right)
     assert fetch(ftle).GetNumberOfPoints() > 0
     ftle.UseBox, ftle.Box = 1, [1, 0, 0, 1, 0, 1]
     expect(fetch(ftle).GetNumberOfPoints(), 0, "exponents of a box the wrong way round")
-    expect(said(), 1, "errors of a box")
+    expect(reported(), 1, "errors of a box")
     ftle.UseBox = 0
     return ftle
 
@@ -328,7 +328,7 @@ def check_abort(reader):
     filter.Modified()
     ftle.MarkModified(ftle.SMProxy)
     expect(fetch(ftle).GetNumberOfPoints(), 31 * 30, "points of what is tried again")
-    expect(said(), 0, "messages of an aborted run")
+    expect(reported(), 0, "messages of an aborted run")
     Delete(ftle)
 
 
@@ -397,7 +397,7 @@ def check_images(folder, flow, ranks):
     lines = FlowPathLinesWithCustomSource(Input=images, SeedSource=source)
     expect((lines.StartTime, lines.EndTime), (0.0, 1.0), "times of images")
     check_lines(fetch(lines), flow.path_lines(positions, keep_faces=True), [0.0], "lines of images")
-    expect(said(), 1, "notes that whole steps are read")
+    expect(reported(), 1, "notes that whole steps are read")
     assert steps() <= len(TIMES) + 2
     lines.Direction, lines.PointsOnFaces = "Backward", 0
     check_lines(fetch(lines), flow.path_lines(positions, 1.0, backward=True), [1.0], "lines of images, backward")
@@ -411,23 +411,23 @@ def check_images(folder, flow, ranks):
     surface = FlowStreakSurface(Input=images, SeedType="Line")
     surface.SeedType.Point1, surface.SeedType.Point2, surface.SeedType.Resolution = [3, 2, 3], [3, 3, 3.5], 20
     line = vtk_to_numpy(fetch(surface.SeedType).GetPoints().GetData()).astype("f8")
-    check_surface(surface, [flow.streak_surface(line, most_edge=spacing)], "a surface of images")
+    check_surface(surface, [flow.streak_surface(line, max_edge=spacing)], "a surface of images")
     ftle = FlowFTLE(Input=images, UseBox=1, Box=[2.5, 3.7, 2.5, 3.75, 2.4, 3.9], Dimensions=[13, 9, 11], Direction="Both")
     ftle.Duration, ftle.UseStartTime, ftle.StartTime = 0.25, 1, 0.4
-    wanted = {}
+    reference = {}
     for way in ("forward", "backward"):
         found = flow.ftle([2.5, 2.5, 2.4, 3.7, 3.75, 3.9], (13, 9, 11), time=0.4, length=0.25, backward=way == "backward")
-        wanted.update({"FTLE_" + way: found.exponents, "FlowMap_" + way: found.flow_map, "EndTime_" + way: found.end_times})
-    check_image(ftle, wanted, [0] * 3, [2.5, 2.5, 2.4], [0.1, 1.25 / 8, 0.15], "exponents of images", None, ranks)
-    expect(said(), 2, "notes that whole steps are read")
+        reference.update({"FTLE_" + way: found.exponents, "FlowMap_" + way: found.flow_map, "EndTime_" + way: found.end_times})
+    check_image(ftle, reference, [0] * 3, [2.5, 2.5, 2.4], [0.1, 1.25 / 8, 0.15], "exponents of images", None, ranks)
+    expect(reported(), 2, "notes that whole steps are read")
 
     # What is no velocity.
     lines.Input = images_of("i4")
     expect(fetch(lines, 0.6).GetNumberOfPoints(), 0, "lines of integers")
-    expect(said(), 1, "errors of integers")
+    expect(reported(), 1, "errors of integers")
     lines.Input = images
     assert fetch(lines, 0.6).GetNumberOfPoints() > 0
-    said()
+    reported()
     for proxy in (lines, surface, ftle):
         Delete(proxy)
 
@@ -574,7 +574,7 @@ def check_parts(folder, ranks):
                 writer.SetFileName(file)
                 writer.Write()
             Delete(made)
-            said()
+            reported()
             moved = OpenDataFile(files)
             SaveData(folder("moved.bricks"), proxy=moved, WriteAllTimeSteps=1)
             assert len(messages) == 1 and not [word for word in words if word not in messages[0]], messages
@@ -616,7 +616,7 @@ def check_parts(folder, ranks):
     still = FlowPathLines(Input=one_image("image(names=('U', 'rest'))"), SeedType="Line", Vectors=["POINTS", "rest"])
     still.SeedType.Point1, still.SeedType.Point2, still.SeedType.Resolution = [5, 2, 2], [6, 2, 2], 1
     assert abs(fetch(still).GetBounds()[1] - 6) < 1e-12
-    said()
+    reported()
     Delete(still)
 
 def check_reader(folder, ranks):
@@ -655,7 +655,7 @@ def check_reader(folder, ranks):
     check_bounds("before a filter")
     for change in range(3):
         lines.MaximumError = 1e-5 / (change + 1)
-        wanted = vtk_to_numpy(fetch(lines).GetPoints().GetData())
+        reference = vtk_to_numpy(fetch(lines).GetPoints().GetData())
         check_bytes_read(lines)
         assert change or lines.BytesRead > 0
         expect(reader.GetDataInformation().GetNumberOfPoints(), before, "points of the reader after a filter")
@@ -666,7 +666,7 @@ def check_reader(folder, ranks):
     ends = np.array([list(other.SeedType.Point1), list(other.SeedType.Point2)])
     assert (ends >= np.array(domain)[::2] - 1e-9).all() and (ends <= np.array(domain)[1::2] + 1e-9).all(), ends
     assert np.ptp(ends, axis=0).max() > 1, ends
-    expect(said(), 0, "messages of a reader")
+    expect(reported(), 0, "messages of a reader")
 
     # The words of the panel.
     lines.UseDestination, lines.Destination = 1, [3, 10.5, 2, 13, 3, 19]
@@ -693,12 +693,12 @@ def check_reader(folder, ranks):
     group = OpenDataFile(files)
     expect(list(group.TimestepValues), times, "times of files")
     lines.Input = group
-    expect(vtk_to_numpy(fetch(lines).GetPoints().GetData()), wanted, "lines of files")
-    expect(said(), 0, "messages of files")
+    expect(vtk_to_numpy(fetch(lines).GetPoints().GetData()), reference, "lines of files")
+    expect(reported(), 0, "messages of files")
     group.FileName = files[::-1]
     fetch(group)
     assert len(messages) == 1 and "times must increase" in messages[0] and "short_0001" in messages[0], messages
-    said()
+    reported()
     for proxy in (other, lines, group, reader):
         Delete(proxy)
 
@@ -724,12 +724,12 @@ self.GetOutput().GetPointData().AddArray(times)
         points, of = vtk_to_numpy(data.GetPoints().GetData()), arrays_of(data.GetCellData())
         found = {(of["SeedIds"][i], of["ReleaseTime"][i]): points[cell] for i, cell in enumerate(cells_of(data))}
         names = [(seed, time) for seed in np.flatnonzero(inside) for time in later(own[seed])]
-        wanted = flow.path_lines(positions[[seed for seed, _ in names]], [time for _, time in names], keep_faces=True, **options)
+        reference = flow.path_lines(positions[[seed for seed, _ in names]], [time for _, time in names], keep_faces=True, **options)
         expect(set(found), set(names), what)
         expect(field_value(data, "particles"), len(names) + int((~inside).sum()), what + ": particles")
         expect(field_value(data, "particles_without_line"), int((~inside).sum()), what + ": seeds outside of the times")
         for i, name in enumerate(names):
-            expect(found[name], wanted.line(i), f"{what}: {name}")
+            expect(found[name], reference.line(i), f"{what}: {name}")
         assert len(messages) == 1 and f"{(~inside).sum()} of 40 seeds have no line" in messages[0], messages
         messages.clear()
 
@@ -751,16 +751,16 @@ self.GetOutput().GetPointData().AddArray(times)
     boxes = np.array([[2, 2, 1, 3.5, 3.5, 5], [4, 4, 0, 6, 6, 6], [0, 0, 0, 1.5, 1.5, 6]], float)
     lines.UseDestination, lines.Destination = 1, np.reshape([boxes[0, :3], boxes[0, 3:]], (2, 3)).T.ravel().tolist()
     lines.MoreDestinations = np.concatenate([np.reshape([box[:3], box[3:]], (2, 3)).T.ravel() for box in boxes[1:]]).tolist()
-    wanted = flow.path_lines(positions, keep_faces=True, destination=boxes)
+    reference = flow.path_lines(positions, keep_faces=True, destination=boxes)
     data = fetch(lines)
-    check_lines(data, wanted, [0.0], "several destinations")
+    check_lines(data, reference, [0.0], "several destinations")
     of = arrays_of(data.GetCellData())
-    expect(of["Destination"], wanted.destinations[of["SeedIds"]].astype("i4"), "destinations")
+    expect(of["Destination"], reference.destinations[of["SeedIds"]].astype("i4"), "destinations")
     expect(set(of["Destination"].tolist()), {-1, 0, 1, 2}, "destinations that are reached")
-    expect(said(), 0, "messages of times that are not used, and of destinations")
+    expect(reported(), 0, "messages of times that are not used, and of destinations")
     lines.MaximumAge = -1
     expect(fetch(lines).GetNumberOfPoints(), 0, "lines of an age below 0")
-    expect(said(), 1, "errors of an age")
+    expect(reported(), 1, "errors of an age")
     expect(summary(lines), "Failed: Maximum Age is -1; allowed: 0, which is no limit, or above", "words of an age")
     lines.MaximumAge, lines.Release, lines.ReleaseInterval = 0, "At Intervals", 0
     fetch(lines)
@@ -768,7 +768,7 @@ self.GetOutput().GetPointData().AddArray(times)
     lines.Release, lines.LimitTimes, lines.StartTime, lines.EndTime = "Once", 1, 1, 0
     fetch(lines)
     assert summary(lines).startswith("Failed: Start Time is 1 and End Time 0;"), summary(lines)
-    expect(said(), 2, "errors of times")
+    expect(reported(), 2, "errors of times")
     Delete(lines)
 
 
@@ -812,9 +812,9 @@ def check_wrap(folder):
         points = vtk_to_numpy(cut.GetPoints().GetData())
         assert (points >= 0).all() and (points <= LENGTH * (1 + 1e-15)).all(), cut.GetPoints().GetBounds()
         assert cut.GetNumberOfCells() > whole.GetNumberOfCells() + 40, show
-        found, wanted = lengths(cut), lengths(whole)
-        expect(set(found), set(wanted), show + ": seeds")
-        assert np.allclose([found[seed] for seed in wanted], list(wanted.values()), rtol=1e-12), show
+        found, reference = lengths(cut), lengths(whole)
+        expect(set(found), set(reference), show + ": seeds")
+        assert np.allclose([found[seed] for seed in reference], list(reference.values()), rtol=1e-12), show
         for name, values in arrays_of(whole.GetPointData()).items():
             of_cut = arrays_of(cut.GetPointData())[name]
             assert len(of_cut) == len(points), name
@@ -852,10 +852,10 @@ def check_growing(folder, ranks):
         releases = times[:count] if release != "Once" else [0.0]
         data = fetch(lines)
         repeated = np.repeat(positions, len(releases), 0)
-        wanted = flow.path_lines(repeated, releases * 40, keep_faces=True)
-        check_lines(data, wanted, releases, what)
+        reference = flow.path_lines(repeated, releases * 40, keep_faces=True)
+        check_lines(data, reference, releases, what)
         expect(field_value(data, "particles"), 40 * len(releases), what + ": particles")
-        return field_value(data, "bricks_touched"), wanted.statistics["touched"]
+        return field_value(data, "bricks_touched"), reference.statistics["touched"]
 
     run(4, "a series that grows")
     grow(6)
@@ -886,7 +886,7 @@ def check_growing(folder, ranks):
     ReloadFiles(reader)
     touched, whole = run(7, "files that were replaced")
     assert touched >= whole, (touched, whole)
-    expect(said(), 0, "messages of a series that grows")
+    expect(reported(), 0, "messages of a series that grows")
     for proxy in (lines, source, reader):
         Delete(proxy)
 
@@ -901,11 +901,11 @@ def check_hints(folder, ranks):
     surface = FlowStreakSurface(Input=reader, SeedType="Line")
     surface.SeedType.Point1, surface.SeedType.Point2, surface.SeedType.Resolution = [2, 2, 2], [2, 4, 2], 4
     exponents = FlowFTLE(Input=reader, Dimensions=[7, 6, 1], UseBox=1, Box=[1, 4, 1, 4, 3, 3])
-    wanted = parabat.flow.path_lines(path, positions, keep_faces=True)
+    reference = parabat.flow.path_lines(path, positions, keep_faces=True)
 
     def hinted():
         data = fetch(lines)
-        check_lines(data, wanted, [0.0], "lines with hints")
+        check_lines(data, reference, [0.0], "lines with hints")
         counts = [field_value(data, "hinted"), field_value(data, "hints_used")]
         lines.UpdatePropertyInformation()
         expect([lines.Hinted, lines.HintsUsed], counts, "hints in the panel")
@@ -931,7 +931,7 @@ def check_hints(folder, ranks):
         for name, values in arrays_of(fetch(exponents).GetPointData()).items():
             expect(values.tobytes(), nodes[name].tobytes(), name + " with hints")
     expect(os.path.getsize(hints), sizes[2], "a file that was read only")
-    expect(said(), 0, "messages of hints")
+    expect(reported(), 0, "messages of hints")
     for proxy in (exponents, surface, lines, reader):
         Delete(proxy)
 
@@ -951,20 +951,20 @@ def check_grid(folder, field, flow, source, positions):
     assert field_value(fetch(lines), "bytes_read") > 0
     assert 0 < fetch(grid, 1).GetNumberOfPoints() <= 27, "of level 6"
     lines.MaximumError = 1e-7
-    check_lines(fetch(lines), flow.path_lines(positions, most_error=1e-7, keep_faces=True), [0.0], "exact lines of a grid")
+    check_lines(fetch(lines), flow.path_lines(positions, max_error=1e-7, keep_faces=True), [0.0], "exact lines of a grid")
     lines.MaximumError = 1e-6
     expect(field_value(fetch(lines), "reads"), 0, "reads of bricks that are in memory")
     grid.PointArrayStatus, grid.CacheSize = ["u", "v", "w"], 2
     check_lines(fetch(lines), flow.path_lines(positions, keep_faces=True), [0.0], "lines of three fields")
     exponents = FlowFTLE(Input=grid, Dimensions=[4, 4, 1])
     assert "FTLE_forward" in arrays_of(fetch(exponents).GetPointData())
-    expect(said(), 0, "messages of a grid")
+    expect(reported(), 0, "messages of a grid")
     grid.PointArrayStatus = ["wind", "n", "u"]  # the only vector of real numbers
     check_lines(fetch(lines), flow.path_lines(positions, keep_faces=True), [0.0], "lines of the only vector")
     grid.PointArrayStatus = ["u", "n"]
     expect(fetch(lines).GetNumberOfPoints(), 0, "lines of no velocity")
     assert len(messages) == 1 and "abc.idx: check one field with 2 or 3 components" in messages[0], messages
-    said()
+    reported()
     for proxy in (lines, exponents, grid):
         Delete(proxy)
 
@@ -992,7 +992,7 @@ def check_grid_folder(folder, source):
     assert fetch(lines).GetNumberOfPoints() > 0, messages
     grid.UpdatePipelineInformation()
     expect(list(grid.TimestepValues), [0, 1, 2, 3], "time steps of a folder")
-    expect(said(), 0, "messages of a folder")
+    expect(reported(), 0, "messages of a folder")
     for proxy in (lines, grid):
         Delete(proxy)
 
@@ -1001,10 +1001,10 @@ def check_grid_folder(folder, source):
     grid = OpenDataFile(first)
     lines = FlowPathLinesWithCustomSource(Input=grid, SeedSource=source)
     assert fetch(lines).GetNumberOfPoints() > 0
-    expect(said(), 0, "messages of lines that meet no damage")
+    expect(reported(), 0, "messages of lines that meet no damage")
     expect(fetch(grid).GetNumberOfPoints(), 0, "an image with damage")
     assert len(messages) == 1 and os.path.basename(last) in messages[0], messages
-    said()
+    reported()
     for proxy in (lines, grid):
         Delete(proxy)
 
@@ -1018,7 +1018,7 @@ def check_memory(folder):
     with little_memory(12):
         expect(fetch(wide).GetPointData().GetNumberOfArrays(), 0, "points that do not fit")
     assert len(messages) == 1 and "take 24.0 MiB" in messages[0] and "MiB of memory are free" in messages[0], messages
-    said()
+    reported()
     Delete(wide)
 
 
@@ -1049,10 +1049,10 @@ def check(folder):
     check_field(field[1][cut], 1, 1, "a box", [part.start for part in cut[::-1]])
     reader.UseBox = 0
     check_field(field[0], 0, 1, "all points")
-    expect(said(), 0, "messages")
+    expect(reported(), 0, "messages")
     reader.MemoryBudget = 0.1
     check_field(field[0][::8, ::8, ::8], 0, 8, "over the budget")
-    assert said() >= 1, "no warning"
+    assert reported() >= 1, "no warning"
     reader.FullResolution, reader.MemoryBudget = 0, 1024
     if ranks == 1:
         check_memory(folder)
@@ -1060,14 +1060,14 @@ def check(folder):
     # Whole lines, bit by bit; and what was read.
     source, positions = seeds_of(60)
     lines = FlowPathLinesWithCustomSource(Input=reader, SeedSource=source)
-    wanted = flow.path_lines(positions, keep_faces=True)
+    reference = flow.path_lines(positions, keep_faces=True)
     data = fetch(lines)
-    check_lines(data, wanted, [0.0], "path lines")
+    check_lines(data, reference, [0.0], "path lines")
     expect(field_value(data, "particles"), 60, "particles")
     expect(field_value(data, "bricks"), 4 * 6 ** 3, "bricks")
     expect(offered_by_field_data(lines), [], "field data to colour by")
     touched = field_value(data, "bricks_touched")
-    assert wanted.statistics["touched"] <= touched <= ranks * wanted.statistics["touched"], touched
+    assert reference.statistics["touched"] <= touched <= ranks * reference.statistics["touched"], touched
     assert field_value(data, "bytes_read") > 0
     lines.UpdatePropertyInformation()
     expect(lines.BricksTouched, touched, "bricks in the panel")
@@ -1129,22 +1129,22 @@ def check(folder):
     releases = [0.9, 0.5, 0.25, 0.1]
     lines.UseDestination, lines.Destination = 1, [2, 3.5, 2, 3.5, 1, 5]
     options = dict(backward=True, end_time=0.1, destination=[2, 2, 1, 3.5, 3.5, 5], keep_faces=True)
-    wanted = flow.path_lines(np.repeat(positions, 4, 0), releases * 60, **options)
-    arrive = ~np.isnan(wanted.arrivals)
+    reference = flow.path_lines(np.repeat(positions, 4, 0), releases * 60, **options)
+    arrive = ~np.isnan(reference.arrivals)
     assert 10 < arrive.sum() < 230, arrive.sum()
     data = fetch(lines)
-    check_lines(data, wanted, releases, "backwards")
+    check_lines(data, reference, releases, "backwards")
     expect(field_value(data, "particles_that_arrive"), int(arrive.sum()), "arrivals")
-    expect(field_value(data, "first_arrival"), np.nanmax(wanted.arrivals), "first arrival")
-    expect(field_value(data, "median_arrival"), float(np.nanmedian(wanted.arrivals)), "median arrival")
+    expect(field_value(data, "first_arrival"), np.nanmax(reference.arrivals), "first arrival")
+    expect(field_value(data, "median_arrival"), float(np.nanmedian(reference.arrivals)), "median arrival")
     lines.Keep = "Those That Arrive"
-    check_lines(fetch(lines), wanted, releases, "those that arrive", show=arrive)
+    check_lines(fetch(lines), reference, releases, "those that arrive", show=arrive)
     lines.Keep = "Those That Do Not"
-    check_lines(fetch(lines), wanted, releases, "those that do not", show=~arrive)
+    check_lines(fetch(lines), reference, releases, "those that do not", show=~arrive)
     lines.Keep, lines.StopOnArrival = "All", 1
     check_lines(fetch(lines), flow.path_lines(np.repeat(positions, 4, 0), releases * 60, stop_on_arrival=True, **options),
                 releases, "stopped on arrival")
-    expect(said(), 0, "messages of lines")
+    expect(reported(), 0, "messages of lines")
 
     # Runge-Kutta 4 as ParaView's; a small cache and no reading ahead change nothing.
     lines.UseDestination, lines.Direction, lines.Release, lines.LimitTimes = 0, "Forward", "Once", 0
@@ -1153,12 +1153,12 @@ def check(folder):
     lines.Integrator, reader.CacheSize, lines.Prefetch = "Cell By Cell", 0.3, 0
     lines.MaximumError = 1e-7
     data = fetch(lines)
-    check_lines(data, flow.path_lines(positions, most_error=1e-7, keep_faces=True), [0.0], "a small cache")
+    check_lines(data, flow.path_lines(positions, max_error=1e-7, keep_faces=True), [0.0], "a small cache")
     assert field_value(data, "cache_bytes") < ranks * 64 * 16 * 9500, field_value(data, "cache_bytes")
     expect(field_value(data, "prefetched"), 0, "prefetched")
     reader.CacheSize, lines.MaximumError = 0.01, 2e-7
     expect(fetch(lines).GetNumberOfPoints(), 0, "points of lines with a cache for one brick")
-    expect(said(), 1, "errors of a cache that is too small")
+    expect(reported(), 1, "errors of a cache that is too small")
     reader.CacheSize, lines.MaximumError, lines.Prefetch = 512, 1e-6, 1
 
     # Seeds outside; a line of ParaView's as seeds; composite data.
@@ -1173,41 +1173,41 @@ def check(folder):
     assert np.allclose(list(own.Destination), np.array([2, 3, 1, 2, 1, 2]) * LENGTH / 3), list(own.Destination)
     own.SeedType.Point1, own.SeedType.Point2, own.SeedType.Resolution = [1, 1, 1], [5, 5, 5], 10
     data = fetch(own)
-    wanted = flow.path_lines(np.linspace([1, 1, 1], [5, 5, 5], 11))
+    reference = flow.path_lines(np.linspace([1, 1, 1], [5, 5, 5], 11))
     of = arrays_of(data.GetCellData())
     expect(sorted(of["SeedIds"].tolist()), list(range(11)), "seeds of a line")
     points = vtk_to_numpy(data.GetPoints().GetData())
     for i, cell in enumerate(cells_of(data)):
-        assert np.abs(points[cell[-1]] - wanted.ends[of["SeedIds"][i]]).max() < 1e-4
-    expect(said(), 0, "messages of seeds")
+        assert np.abs(points[cell[-1]] - reference.ends[of["SeedIds"][i]]).max() < 1e-4
+    expect(reported(), 0, "messages of seeds")
 
     # What is wrong is said once, and shows nothing.
     own.LimitTimes, own.StartTime, own.EndTime = 1, 0.5, 3
     for _ in range(2):
         expect(fetch(own).GetNumberOfPoints(), 0, "lines of times outside")
-    assert said() == 1, "errors of times"
+    assert reported() == 1, "errors of times"
     own.LimitTimes = 0
     own.UseDestination, own.Destination = 1, [1, 0, 0, 1, 0, 1]
     expect(fetch(own).GetNumberOfPoints(), 0, "lines to a box the wrong way round")
-    expect(said(), 1, "errors of a box")
+    expect(reported(), 1, "errors of a box")
     own.UseDestination = 0
     assert fetch(own).GetNumberOfPoints() > 0
     wavelet = Wavelet()
     other = FlowPathLinesWithCustomSource(Input=wavelet, SeedSource=source)
     expect(fetch(other).GetNumberOfPoints(), 0, "lines of an image")
-    expect(said(), 1, "errors of an image")
+    expect(reported(), 1, "errors of an image")
     Delete(other)
     level = OpenDataFile(folder("abc_0000.bricks"))
     other = FlowPathLinesWithCustomSource(Input=level, SeedSource=source)
     expect(fetch(other).GetNumberOfPoints(), 0, "lines of one time step")
     assert len(messages) == 1 and "abc_0000.bricks: it is the only time step" in messages[0], messages
-    said()
+    reported()
     other.LimitTimes, other.StartTime, other.EndTime = 1, 0, 1.5
     check_lines(fetch(other), parabat.flow.path_lines(folder("abc_0000.bricks"), positions, end_time=1.5), [0.0], "a steady flow")
     other.Direction, other.StartTime, other.EndTime = "Backward", -1, 0
-    wanted = parabat.flow.path_lines(folder("abc_0000.bricks"), positions, end_time=-1, backward=True)
-    check_lines(fetch(other), wanted, [0.0], "a steady flow backwards")
-    expect(said(), 0, "messages of a steady flow")
+    reference = parabat.flow.path_lines(folder("abc_0000.bricks"), positions, end_time=-1, backward=True)
+    check_lines(fetch(other), reference, [0.0], "a steady flow backwards")
+    expect(reported(), 0, "messages of a steady flow")
     for proxy in (other, level):
         Delete(proxy)
 
@@ -1229,17 +1229,17 @@ def check(folder):
     os.rename(gone, gone + ".away")
     reader.InvokeCommand("Reload")
     expect(fetch(lines).GetNumberOfPoints(), 0, "lines without a level")
-    expect(said(), 1, "errors of a level")
+    expect(reported(), 1, "errors of a level")
     expect(fetch(ftle).GetPointData().GetNumberOfArrays(), 0, "exponents without a level")
-    expect(said(), 1, "errors of a level")
+    expect(reported(), 1, "errors of a level")
     expect(fetch(surface, -1).GetNumberOfPoints(), 0, "a surface without a level")
-    expect(said(), 1, "errors of a level")
+    expect(reported(), 1, "errors of a level")
     os.rename(gone + ".away", gone)
     reader.InvokeCommand("Reload")
     assert fetch(surface, -1).GetNumberOfPoints() > 0
     assert fetch(ftle).GetPointData().GetNumberOfArrays() > 0
-    wanted = flow.path_lines(positions, keep_faces=True)
-    check_lines(fetch(lines), wanted, [0.0], "with the level again")
+    reference = flow.path_lines(positions, keep_faces=True)
+    check_lines(fetch(lines), reference, [0.0], "with the level again")
 
     # State files and traces make the same again.
     if ranks == 1:

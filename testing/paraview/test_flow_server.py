@@ -60,20 +60,20 @@ def check(folder, port):
     seeds = vtk_to_numpy(fetch(lines.SeedType).GetPoints().GetData()).astype("f8")
     data = fetch(lines)
     points, of = vtk_to_numpy(data.GetPoints().GetData()), arrays_of(data.GetCellData())
-    wanted = flow.path_lines(seeds, keep_faces=True)
+    expected = flow.path_lines(seeds, keep_faces=True)
     expect(sorted(of["SeedIds"].tolist()), list(range(13)), "seeds")
     for i, seed in enumerate(of["SeedIds"]):
         ids = data.GetCell(i).GetPointIds()
         cell = [ids.GetId(k) for k in range(ids.GetNumberOfIds())]
-        expect(points[cell], wanted.line(seed), f"line {seed}")
+        expect(points[cell], expected.line(seed), f"line {seed}")
 
     surface = FlowStreakSurface(Input=reader, SeedType=lines.SeedType)
     surface.MaximumEdge = 0.1
     data = fetch(surface)
-    wanted = flow.streak_surface(seeds, most_edge=0.1)
-    expect(data.GetNumberOfPolys(), len(wanted.triangles), "triangles")
+    expected = flow.streak_surface(seeds, max_edge=0.1)
+    expect(data.GetNumberOfPolys(), len(expected.triangles), "triangles")
     at = arrays_of(data.GetPointData())
-    positions = dict(zip(zip(wanted.line_places, wanted.release_times), wanted.positions.tolist()))
+    positions = dict(zip(zip(expected.line_places, expected.release_times), expected.positions.tolist()))
     points = vtk_to_numpy(data.GetPoints().GetData())
     for name, point in zip(zip(at["LinePlace"], at["ReleaseTime"]), points.tolist()):
         expect(point, positions[name], f"particle {name}")

@@ -8,7 +8,7 @@ saved = ids(OpenDataFile(sys.argv[1]))
 # The box was dragged to somewhere left of the largest x.
 right = P[np.isin(A["id"], saved), 0].max()
 assert 0.6 < right < 0.95, right
-wanted = (
+expected = (
     (A["id"] >= BIG_ID + 1)
     & (A["id"] <= BIG_ID + 10000)
     & (A["velocity"][:, 1] >= 0.5)
@@ -19,10 +19,10 @@ wanted = (
     & (P[:, 0] >= 0.5)
     & (P[:, 0] <= right)
 )
-expect(saved, A["id"][wanted], "ids that were saved")
+expect(saved, A["id"][expected], "ids that were saved")
 # What was typed into the rows of Compression.
-told = subprocess.run([sys.argv[2], sys.argv[1]], capture_output=True, text=True, check=True).stdout
+reported = subprocess.run([sys.argv[2], sys.argv[1]], capture_output=True, text=True, check=True).stdout
 for line in ("velocity: 3 x float64, within 0.001,", "mass: 1 x float32, lossless,"):
-    assert line in told, (line, told)
+    assert line in reported, (line, reported)
 os.remove(sys.argv[1])  # the next run must save it again
 finish()

@@ -14,7 +14,7 @@ for kind in ("ErrorEvent", "WarningEvent"):
     window.AddObserver(kind, lambda _, event: messages.append(event))
 
 
-def said():
+def reported():
     count = len(messages)
     messages.clear()
     return count
@@ -41,9 +41,9 @@ def check(folder):
 
     for level in (0, 7, *range(levels - 4, levels + 1)):
         reader.Resolution = level
-        wanted, first = at_level(steps[0], path, level)
+        expected, first = at_level(steps[0], path, level)
         distance = strides(path, level)
-        check_image(reader, wanted, first, lower, [s * d for s, d in zip(spacing, distance)], "level %d" % level, ranks=ranks)
+        check_image(reader, expected, first, lower, [s * d for s, d in zip(spacing, distance)], "level %d" % level, ranks=ranks)
         reader.UpdatePropertyInformation()
         expect(reader.LoadedLevel, level, "loaded level")
     reader.Resolution = 62
@@ -66,26 +66,26 @@ def check(folder):
         high = np.array([random.integers(a + n // 3, n) for a, n in zip(low, SHAPE)])
         reader.Box = [end for a, b, o, s in zip(low, high, lower, spacing) for end in (o + a * s, o + b * s)]
         reader.Resolution = int(level)
-        wanted, first = at_level(steps[0], path, level, low, high)
-        check_image(reader, wanted, first, lower, [s * d for s, d in zip(spacing, strides(path, level))],
+        expected, first = at_level(steps[0], path, level, low, high)
+        check_image(reader, expected, first, lower, [s * d for s, d in zip(spacing, strides(path, level))],
                     "box %s to %s at level %d" % (low, high, level), ranks=ranks)
     reader.Resolution = 62
-    expect(said(), 0, "messages of boxes")
+    expect(reported(), 0, "messages of boxes")
     # Between the samples of any level, or of this one; one sample.
     reader.Box = [-1.9, -1.6, 10, 11, 0.5, 2]
     expect(len(pieces(reader).get("rank", [])), 0, "samples between planes")
-    expect(said(), 1, "warnings of a box without samples")
+    expect(reported(), 1, "warnings of a box without samples")
     reader.Box = [-1.5, -1.5, 10.25, 10.25, 2.5, 2.5]
     one = {name: array[1:2, 1:2, 1:2] for name, array in steps[0].items()}
     check_image(reader, one, (1, 1, 1), lower, spacing, "one sample")
     reader.Resolution = levels - 3
     expect(len(pieces(reader).get("rank", [])), 0, "samples between planes of a level")
-    expect(said(), 1, "warnings of a box without samples at a level")
+    expect(reported(), 1, "warnings of a box without samples at a level")
     reader.Box = [1, 0, 0, 1, 0, 1]
     expect(len(pieces(reader).get("rank", [])), 0, "samples of a box the wrong way round")
     reader.UpdatePropertyInformation()
     assert "from 1 to 0 along x" in reader.Error, reader.Error
-    expect(said(), 1, "errors of a box the wrong way round")
+    expect(reported(), 1, "errors of a box the wrong way round")
     reader.UseBox = 0
     reader.Resolution = 62
 
@@ -104,11 +104,11 @@ def check(folder):
         shape = at_level(few, path, level)[0]["id"].shape[::-1]
         expect(cost[:5], [level, *shape, bytes_of(level)], "cost")
         expect(cost[6:], [levels, bytes_of(levels), levels, bytes_of(level + 1) if level < levels else 0], "cost of others")
-        wanted, first = at_level(few, path, level)
-        check_image(reader, wanted, first, lower, [s * d for s, d in zip(spacing, strides(path, level))], "within a budget")
+        expected, first = at_level(few, path, level)
+        check_image(reader, expected, first, lower, [s * d for s, d in zip(spacing, strides(path, level))], "within a budget")
         reader.UpdatePropertyInformation()
         expect((reader.LoadedLevel, reader.TargetLevel), (level, level), "levels within a budget")
-    said()  # pvbatch warns once that it is cut
+    reported()  # pvbatch warns once that it is cut
     reader.MemoryBudget = 0
 
     # Ghosts are samples of neighbours, and marked.
@@ -152,7 +152,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     Delete(part)
 
     # Level by level.
-    expect(said(), 0, "messages before refining")
+    expect(reported(), 0, "messages before refining")
     reader.RefineWhileIdle = 1
     seen = []
     for _ in range(12):
@@ -193,14 +193,14 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     values = pieces(cut)["id"]
     assert 0 < (values == 0).sum() < len(values), "default values"
     expect(np.unique(values[values != 0]).size, np.isin(arrays["id"], values).sum(), "samples that are there")
-    expect(said(), 1, "warnings of absent blocks")
+    expect(reported(), 1, "warnings of absent blocks")
     with open(victim + ".kept", "rb") as kept, open(victim, "wb") as file:
         file.write(kept.read()[:-1000])
     ReloadFiles(cut)
     expect(len(pieces(cut).get("rank", [])), 0, "samples of a file that is cut")
     cut.UpdatePropertyInformation()
     assert os.path.basename(victim) in cut.Error, cut.Error
-    expect(said(), 1, "errors of a file that is cut")
+    expect(reported(), 1, "errors of a file that is cut")
     os.rename(victim + ".kept", victim)
     ReloadFiles(cut)
     check_image(cut, arrays, (0, 0, 0), (0, 0, 0), (1, 1, 1), "as it was", ranks=ranks)
@@ -208,7 +208,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     ReloadFiles(cut)
     expect(list(cut.TimestepValues), [0.0, 7.0], "times that have come")
     check_image(cut, {"id": steps[4]["id"]}, (0, 0, 0), (0, 0, 0), (1, 1, 1), "a step that has come", time=7, ranks=ranks)
-    expect(said(), 0, "messages in the end")
+    expect(reported(), 0, "messages in the end")
 
     # Another program puts other files into the place of those that were read, under the same text.
     for name, step in (("turn.idx", 3), ("second/turn.idx", 4)):
@@ -220,7 +220,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     shutil.copytree(folder("second/turn"), folder("turn"))
     ReloadFiles(turn)
     check_image(turn, {"id": steps[4]["id"]}, (0, 0, 0), (0, 0, 0), (1, 1, 1), "other files", ranks=ranks)
-    expect(said(), 0, "messages of other files")
+    expect(reported(), 0, "messages of other files")
     Delete(turn)
 
     # Fewer samples than ranks.
@@ -243,7 +243,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     assert huge in big.Error and "level 60" in big.Error and "EiB; " in big.Error, big.Error
     assert ranks > 1 or "take 20.0 EiB" in big.Error, big.Error
     assert "of memory are free" in big.Error, big.Error
-    expect(said(), 1, "errors of samples that no memory holds")
+    expect(reported(), 1, "errors of samples that no memory holds")
     Delete(big)
     if ranks == 1:
         wide = folder("wide.idx")
@@ -253,7 +253,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
             expect(len(pieces(limited).get("rank", [])), 0, "samples that do not fit")
         limited.UpdatePropertyInformation()
         assert "take 32.0 MiB" in limited.Error and "MiB of memory are free" in limited.Error, limited.Error
-        expect(said(), 1, "errors of samples that do not fit")
+        expect(reported(), 1, "errors of samples that do not fit")
         limited.Resolution = 21
         expect(len(pieces(limited)["id"]), 2 ** 21, "samples of half of them")
         Delete(limited)
@@ -266,7 +266,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     expect(list(series.TimestepValues), [0.0, 1.0, 2.0], "times of files")
     for i in (0, 2, 1):
         check_image(series, {"id": steps[0]["id"] + i}, (0, 0, 0), (0, 0, 0), (1, 1, 1), "file %d" % i, time=i, ranks=ranks)
-    expect(said(), 0, "messages of a series")
+    expect(reported(), 0, "messages of a series")
 
     # Step 0 is all that these know of time.
     names = [folder("one%d.idx" % i) for i in range(3)]
@@ -276,7 +276,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     expect(list(series.TimestepValues), [0.0, 1.0, 2.0], "numbers of files")
     for i in (0, 2, 1):
         check_image(series, {"id": steps[0]["id"] + i}, (0, 0, 0), (0, 0, 0), (1, 1, 1), "numbered file %d" % i, time=i, ranks=ranks)
-    expect(said(), 0, "messages of numbered files")
+    expect(reported(), 0, "messages of numbered files")
 
     # A file that cannot be read takes no steps of the others away.
     several = [folder("several%d.idx" % i) for i in range(2)]
@@ -286,7 +286,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
         file.write("(version)\n6\n(bits)\nV0\n")
     series = OpenDataFile(several + [folder("bad.idx")])
     expect(list(series.TimestepValues), [0.0, 1.0, 2.0, 3.0, 4.0], "times beside a file that cannot be read")
-    said()
+    reported()
 
 if __name__ == "__main__":
     # As a module of its own: scripts of filters put all names of numpy into the main one.

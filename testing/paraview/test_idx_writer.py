@@ -52,12 +52,12 @@ def tree(path):
                   for at, _, names in os.walk(path[:-len(".idx")]) for name in names)
 
 
-def check_same(path, wanted, what):
-    with open(path) as one, open(wanted) as other:
+def check_same(path, expected, what):
+    with open(path) as one, open(expected) as other:
         expect(one.read(), other.read(), what + ": text")
-    expect(tree(path), tree(wanted), what + ": files")
+    expect(tree(path), tree(expected), what + ": files")
     for name in tree(path):
-        same = filecmp.cmp(*(os.path.join(os.path.dirname(p), name) for p in (path, wanted)), shallow=False)
+        same = filecmp.cmp(*(os.path.join(os.path.dirname(p), name) for p in (path, expected)), shallow=False)
         assert same, (what, name)
 
 
@@ -81,12 +81,12 @@ def check(folder):
     for codec, layout, options in (("zip", "row", {"Compression": "Zip"}),
                                    ("lz4", "hz", {"Compression": "LZ4", "Layout": "HZ"}),
                                    ("raw", "pidx", {"Layout": "HZ for PIDX and VisIt"})):
-        wanted, path = folder("core/grid.idx"), folder("here/grid.idx")
-        write_grid(program, wanted, fields, 0, codec=codec, layout=layout)
+        expected, path = folder("core/grid.idx"), folder("here/grid.idx")
+        write_grid(program, expected, fields, 0, codec=codec, layout=layout)
         for what, parts in DECOMPOSITIONS.items() if layout == "row" else [("slabs", DECOMPOSITIONS["slabs"])]:
             made = source(parts)
             SaveData(path, made, BitsPerBlock=9, FileSize=FILE_SIZE, Flush=0, **options)
-            check_same(path, wanted, "%s, %s, %s" % (what, codec, layout))
+            check_same(path, expected, "%s, %s, %s" % (what, codec, layout))
             Delete(made)
             shutil.rmtree(folder("here"))
             os.makedirs(folder("here"))

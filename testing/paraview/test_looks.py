@@ -48,9 +48,9 @@ def difference(a, b):
     return np.abs(a - b).sum() / max(1, a.sum(), b.sum())
 
 
-def expect_same(a, b, what, most=0.02):
+def expect_same(a, b, what, maximum=0.02):
     found = difference(a, b)
-    expect(found <= most, True, f"{what}: pictures differ by {found:.4f}")
+    expect(found <= maximum, True, f"{what}: pictures differ by {found:.4f}")
     expect(a.sum() > 0, True, f"{what}: something is drawn")
 
 
@@ -110,10 +110,10 @@ with Folder() as folder:
     expect_same(spheres, look(standard), "spheres")
 
     # A tooltip says what is of the particle, and not what is of the load.
-    told = tooltip()
-    expect([name for name in ("quality", "particle_count", "format_version", "provenance") if name in told], [],
-           "bookkeeping in " + told)
-    expect(not told or "velocity" in told and "Outer_Diameter" in told, True, told)
+    tip = tooltip()
+    expect([name for name in ("quality", "particle_count", "format_version", "provenance") if name in tip], [],
+           "bookkeeping in " + tip)
+    expect(not tip or "velocity" in tip and "Outer_Diameter" in tip, True, tip)
     described = {a.GetName() for a in reader.FieldData}
     expect({"quality", "quality_requested", "particle_count", "format_version", "provenance"} <= described, True,
            f"field data {described}")
@@ -129,11 +129,11 @@ with Folder() as folder:
     own.SizeAttribute = "Outer_Diameter"
     standard.GaussianRadius = 2.0
     expect_same(look(own), look(standard), "diameters")
-    said = []
-    vtkOutputWindow.GetInstance().AddObserver("ErrorEvent", lambda *_: said.append("error"))
+    reported = []
+    vtkOutputWindow.GetInstance().AddObserver("ErrorEvent", lambda *_: reported.append("error"))
     own.SizeAttribute = "velocity"
     expect_same(look(own), spheres, "a vector is no size", 0)
-    expect(len(said), 1, "errors")
+    expect(len(reported), 1, "errors")
     vtkOutputWindow.GetInstance().RemoveAllObservers()
     own.SizeAttribute = ""
     expect_same(look(own), true, "the radius again", 0)
@@ -245,9 +245,9 @@ with Folder() as folder:
 
     # What is clustered can be told from what fills a shape, also from a few particles or several leaf files. 2 is
     # between; a script has the same first look for both.
-    for n, size, most in ((40000, 0, 3), (5000, 0, 1), (80000, 0.2, 1)):
+    for n, size, maximum in ((40000, 0, 3), (5000, 0, 1), (80000, 0.2, 1)):
         for kind, clouds in (("clustered", galaxies(n)), ("even", shapes(n))):
-            for name, places in list(clouds.items())[:most]:
+            for name, places in list(clouds.items())[:maximum]:
                 SaveData(folder(name + ".bat"), proxy=producer(cloud_at(places)), LeafFileSize=size or 64)
                 cloud_reader = OpenDataFile(folder(name + ".bat"))
                 cloud_reader.UpdatePipeline()
@@ -267,10 +267,10 @@ with Folder() as folder:
         other_size.DiffuseColor = other_size.AmbientColor = [0, 0, 1]
         view.CameraPosition, view.CameraParallelScale = [0, 0, 5 * scale], scale
         own.Visibility = 0
-        for parallel, wanted in ((0, perspective), (1, glow)):
+        for parallel, expected in ((0, perspective), (1, glow)):
             view.CameraParallelProjection = parallel
             Render(view)
-            expect_same(grab(), wanted, f"particles of {scale}, parallel {parallel}", 0.05)
+            expect_same(grab(), expected, f"particles of {scale}, parallel {parallel}", 0.05)
         Delete(scaled)
     view.CameraPosition, view.CameraParallelScale = [0, 0, 5], 1
 

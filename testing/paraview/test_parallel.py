@@ -32,10 +32,10 @@ check(OpenDataFile(one), "written as one leaf file")
 
 several = os.path.join(folder, "parallel.bat")
 whole = 2 if ranks > 1 else 0 # one rank that stays whole makes one file, which has no folder
-for aggregation, least in (("Adaptive", 8), ("At Borders of Ranks", whole),
+for aggregation, minimum in (("Adaptive", 8), ("At Borders of Ranks", whole),
         ("Uniform Grid of Ranks", whole)):
     SaveData(several, sample, LeafFileSize=0.1, Aggregation=aggregation)
-    assert least <= len(leaves_of(several)) <= 16, (aggregation, leaves_of(several))
+    assert minimum <= len(leaves_of(several)) <= 16, (aggregation, leaves_of(several))
     check(OpenDataFile(several), aggregation)
 
 table = ProgrammableFilter(Input=sample, OutputDataSetType="vtkTable")

@@ -64,7 +64,7 @@ def load(path):
     return vtk_to_numpy(image.GetOutput().GetPointData().GetScalars()).astype(int)
 
 
-def expect_same(name, most):
+def expect_same(name, maximum):
     """Shares of the light that particles change."""
     found = picture(name)
     if ranks == 1:
@@ -73,7 +73,7 @@ def expect_same(name, most):
     lit = np.abs(one - background).sum()
     assert lit > 0, name
     share = np.abs(found - one).sum() / lit
-    expect(share <= most, True, f"{name}: {share:.5f} of the picture differs from that of one rank")
+    expect(share <= maximum, True, f"{name}: {share:.5f} of the picture differs from that of one rank")
 
 
 path = os.path.join(folder, "pictures.bat")

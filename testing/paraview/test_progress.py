@@ -107,12 +107,12 @@ reader.VertexCells = "None"
 reader.UpdatePipeline()
 print("loaded", reader.GetDataInformation().GetNumberOfPoints())
 """)
-    said = batch(script)
-    assert "loaded 5000000" in said, said
-    expect(len(re.findall("of its 5,200,000 particles, to stay within Particle Budget = 5000000", said)), 1,
-           "warnings in " + said)
-    said = batch(convert, path, folder("again.bat"))
+    reported = batch(script)
+    assert "loaded 5000000" in reported, reported
+    expect(len(re.findall("of its 5,200,000 particles, to stay within Particle Budget = 5000000", reported)), 1,
+           "warnings in " + reported)
+    reported = batch(convert, path, folder("again.bat"))
     again = OpenDataFile(folder("again.bat"))
     again.ParticleBudget = 0
-    expect(ids(again), BIG_ID + np.arange(COUNT), "ids after conversion; " + said)
+    expect(ids(again), BIG_ID + np.arange(COUNT), "ids after conversion; " + reported)
 finish()

@@ -236,11 +236,11 @@ for quality in (0.25, 1.0):
     expect(list(about.GetBounds()), np.stack([xyz.min(0), xyz.max(0)], 1).ravel().tolist(), f"bounds at {quality}")
     for name in ("id", "mass", "velocity"):
         values = vtk_to_numpy(fetched.GetPointData().GetArray(name)).reshape(len(xyz), -1).astype("f8")
-        told = about.GetPointDataInformation().GetArrayInformation(name)
+        reported = about.GetPointDataInformation().GetArrayInformation(name)
         for i in range(values.shape[1]):
-            expect(list(told.GetComponentRange(i)), [values[:, i].min(), values[:, i].max()], f"range of {name} {i}")
+            expect(list(reported.GetComponentRange(i)), [values[:, i].min(), values[:, i].max()], f"range of {name} {i}")
         sizes = np.sqrt((values ** 2).sum(1)) if name == "velocity" else values
-        assert np.allclose(told.GetComponentRange(-1), [sizes.min(), sizes.max()], rtol=1e-14), name
+        assert np.allclose(reported.GetComponentRange(-1), [sizes.min(), sizes.max()], rtol=1e-14), name
 
 # Compression, as the field data of what is read say it.
 SaveData(path("bounded.bat"), pieces(), Compression="bounded", ErrorBounds=["mass=0.25"], ChunkParticles=1024)
@@ -268,15 +268,15 @@ def grids():
     levels = int(grid.Levels)
     for level in (0, 8, levels - 3, levels):
         grid.Resolution = level
-        wanted, first = at_level(truth(3), name, level)
-        check_image(grid, wanted, first, lower, [a * b for a, b in zip(spacing, strides(name, level))], f"level {level}", time=3,
+        expected, first = at_level(truth(3), name, level)
+        check_image(grid, expected, first, lower, [a * b for a, b in zip(spacing, strides(name, level))], f"level {level}", time=3,
                     ranks=RANKS)
     expect(list(grid.Bounds), [end for low, n, d in zip(lower, SHAPE, spacing) for end in (low, low + (n - 1) * d)], "bounds")
     grid.UseBox, grid.Box, grid.PointArrayStatus = 1, [0, 20, 12, 15, 3, 40], ["id", "place"]
     inside = [[int(np.ceil((a - o) / s)) for a, o, s in zip((0, 12, 3), lower, spacing)],
               [int((b - o) // s) for b, o, s in zip((20, 15, 40), lower, spacing)]]
-    wanted, first = at_level({k: v for k, v in truth(0).items() if k in ("id", "place")}, name, levels, *inside)
-    check_image(grid, wanted, first, lower, spacing, "box", time=-1, ranks=RANKS)
+    expected, first = at_level({k: v for k, v in truth(0).items() if k in ("id", "place")}, name, levels, *inside)
+    check_image(grid, expected, first, lower, spacing, "box", time=-1, ranks=RANKS)
     grid.UseBox, grid.MemoryBudget = 0, 0.1
     grid.UpdatePipeline(-1)
     grid.UpdatePropertyInformation()

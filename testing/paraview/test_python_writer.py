@@ -275,7 +275,7 @@ def rows_of(path):
         return kinds, dataset.time, dataset.step, json.loads(dataset.metadata or "{}"), rows, dataset.storage()
 
 
-def said():
+def reported():
     found = sorted(messages)
     messages.clear()
     return found
@@ -292,7 +292,7 @@ for number, (name, (data, options)) in enumerate(CASES.items()):
             os.remove(os.path.join(FOLDER, folder, path))
     writer = servermanager.writers.BATWriter(Input=producer(data), FileName=path, **options)
     writer.UpdatePipeline()
-    compiled = rows_of(path), said()
+    compiled = rows_of(path), reported()
     Delete(writer)
 
     os.chdir(os.path.join(FOLDER, "python"))
@@ -308,7 +308,7 @@ for number, (name, (data, options)) in enumerate(CASES.items()):
         else:
             getattr(writer, "Set" + option)(value)
     writer.Write()
-    found = rows_of(path), said()
+    found = rows_of(path), reported()
     expect(found[1], compiled[1], f"{name}: messages")
     expect(found[0], compiled[0], name)
 expect(len(CASES), number + 1, "cases")

@@ -225,8 +225,8 @@ TEST(Count, a_part_of_millions_is_said_in_millions)
 
 TEST(Count, is_exact_or_about_and_never_beyond_its_bounds)
 {
-  const auto text = [](double least, double likely, double most) {
-    return pqCount{ least, likely, most }.text().toStdString();
+  const auto text = [](double minimum, double likely, double maximum) {
+    return pqCount{ minimum, likely, maximum }.text().toStdString();
   };
   EXPECT_EQ(text(0, 0, 0), "0");
   EXPECT_EQ(text(1234567, 1234567, 1234567), "1,234,567");

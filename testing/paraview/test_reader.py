@@ -91,8 +91,8 @@ with Folder() as folder:
 
     # Ranges: together with the box, exact on 64-bit integers, magnitudes and components.
     reader.AttributeRanges = ["mass", "0.25", "0.5", "velocity[1]", "0", ""]
-    wanted = inside & (A["mass"] >= 0.25) & (A["mass"] <= 0.5) & (A["velocity"][:, 1] >= 0)
-    expect(ids(reader), ID[wanted], "ids in box and ranges")
+    expected = inside & (A["mass"] >= 0.25) & (A["mass"] <= 0.5) & (A["velocity"][:, 1] >= 0)
+    expect(ids(reader), ID[expected], "ids in box and ranges")
     reader.UseBox = 0
     reader.AttributeRanges = ["velocity", "2", "inf"]
     expect(ids(reader), ID[np.sqrt((A["velocity"] ** 2).sum(1)) >= 2], "ids of fast particles")

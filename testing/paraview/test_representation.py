@@ -44,9 +44,9 @@ def difference(a, b):
     return np.abs(a - b).sum() / max(1, np.abs(b - background).sum())
 
 
-def expect_same(what, most=0.02):
+def expect_same(what, maximum=0.02):
     found = difference(look(own), look(standard))
-    expect(found < most, True, f"{what}: pictures differ by {found:.4f}")
+    expect(found < maximum, True, f"{what}: pictures differ by {found:.4f}")
 
 
 def in_panel(display):
@@ -163,8 +163,8 @@ with Folder() as folder:
     both(GaussianRadius=1e-6)
     points = np.abs(look(own) - background).sum()
     both(GaussianRadius=0.0)
-    wanted = np.abs(look(own) - background).sum()
-    expect(0.5 < points / wanted < 1.5, True, f"a tiny radius draws {points / wanted:.2f} of the light of points")
+    expected = np.abs(look(own) - background).sum()
+    expect(0.5 < points / expected < 1.5, True, f"a tiny radius draws {points / expected:.2f} of the light of points")
 
     # Spheres of a pixel: ParaView's shading is noise.
     color_by(None)
@@ -177,9 +177,9 @@ with Folder() as folder:
     # Ids count through all steps.
     both(GaussianRadius=0.06)
     rectangle = [240, 190, 260, 210]
-    wanted = picked(other, standard, rectangle)
-    expect(len(wanted) > 20, True, f"picked {len(wanted)}")
-    expect(picked(reader, own, rectangle), wanted, "picked ids")
+    expected = picked(other, standard, rectangle)
+    expect(len(expected) > 20, True, f"picked {len(expected)}")
+    expect(picked(reader, own, rectangle), expected, "picked ids")
 
     # A lower level of detail is the same cloud, drawn faster.
     settings = GetSettingsProxy("RenderViewSettings")

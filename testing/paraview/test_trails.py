@@ -103,12 +103,12 @@ def check_all(source, what, times):
     source.Show = "Whole Trails"
 
 
-def text_of(ids):
+def format_text(ids):
     return ", ".join(map(str, ids))
 
 
 path = write()
-trails = BATTrails(FileNames=[path], Ids=text_of(IDS))
+trails = BATTrails(FileNames=[path], Ids=format_text(IDS))
 expect(list(trails.TimestepValues), [0.25 * i for i in range(STEPS)], "times")
 expect(sorted(trails.Attributes), ["kind", "speed"], "attributes")
 check_all(trails, "one process", (0.1, 1.3))
@@ -120,7 +120,7 @@ expect(sorted(arrays_of(fetch(trails, 0.1))), ["id", "speed", "step index", "tim
 trails.Attributes = ["speed", "kind"]
 
 # The files one by one, in any order, have the times in them.
-other = BATTrails(FileNames=[os.path.join(folder, f"trails{i}.bat") for i in (5, 1, 0, 2, 7, 3, 4, 6)], Ids=text_of(IDS))
+other = BATTrails(FileNames=[os.path.join(folder, f"trails{i}.bat") for i in (5, 1, 0, 2, 7, 3, 4, 6)], Ids=format_text(IDS))
 check(other, 1.0, 0, STEPS, "files without a list")
 
 # Ranges of ids; none; and what is wrong, which is said once.
@@ -137,7 +137,7 @@ for ids, attribute in (("5..", ""), ("x", ""), ("9-3", ""), ("5", "speed of ligh
     other.Ids, other.IdAttribute = ids, attribute
     expect(fetch(other, 0.1).GetNumberOfPoints(), 0, f"Ids {ids!r}")
     assert len(messages) > before, f"Ids {ids!r}, {attribute!r}"
-other.IdAttribute, other.Ids = "", text_of(IDS)
+other.IdAttribute, other.Ids = "", format_text(IDS)
 check(other, 1.0, 0, STEPS, "after errors")
 
 # A file that is gone.
@@ -204,7 +204,7 @@ trails.NumberOfSteps = 4
 state = os.path.join(folder, "trails.pvsm")
 SaveState(state)
 smtrace.start_trace()
-BATTrails(registrationName="traced", FileNames=[path], Ids=text_of(IDS), Show="Up To The Present Time")
+BATTrails(registrationName="traced", FileNames=[path], Ids=format_text(IDS), Show="Up To The Present Time")
 trace = smtrace.stop_trace()
 ResetSession()
 LoadState(state)
@@ -243,7 +243,7 @@ check_tracks(opened, "tracks", truth.ids, range(99))
 opened.Show = "Up To The Present Time"
 check_tracks(opened, "tracks up to step 5", truth.ids, range(6))
 opened.Show = "Whole Trails"
-opened.Ids = text_of(truth.ids[3:9])
+opened.Ids = format_text(truth.ids[3:9])
 check_tracks(opened, "some of the tracks", truth.ids[3:9], range(99))
 paired = os.path.join(os.path.dirname(tracks), "spec_finished.tracks.bat")
 for ids, pairs in (("5", [(5, 0), (5, 1), (5, 2)]), ("5:1, 7:2", [(5, 1), (7, 2)])):
@@ -259,7 +259,7 @@ if server:
     mpiexec, pvserver = server
     with running_server(mpiexec, 2, pvserver, client_leaves=False) as port:
         Connect("127.0.0.1", port)
-        remote = BATTrails(FileNames=[path], Ids=text_of(IDS))
+        remote = BATTrails(FileNames=[path], Ids=format_text(IDS))
         check_all(remote, "two ranks", (1.3,))
         remote.Ids = str(IDS[0])  # of which one rank has none
         IDS[:] = IDS[:1]

@@ -103,11 +103,11 @@ def take(name, folder):
 if "BAT_SCENE" in os.environ:
     try:
         scene(os.environ["BAT_SCENE"])
-        told = ""
+        reported = ""
     except BaseException:
-        told = traceback.format_exc()
+        reported = traceback.format_exc()
     with open(os.environ["BAT_READY"], "w") as file:
-        file.write(told)
+        file.write(reported)
 elif __name__ == "__main__":
     for one in sys.argv[2:] or ("gui", "panel", "filters", "box", "region"):
         take(one, os.path.abspath(sys.argv[1]))

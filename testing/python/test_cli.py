@@ -156,9 +156,9 @@ class Cli(unittest.TestCase):
         with parabat.open(out) as dataset:
             self.assertTrue(dataset.storage()["id"].compressed)
         self.fails(2, "use --force to replace it", "repack", self.b, out)
-        told = json.loads(self.succeeds("repack", out, out, "--force", "--error-bounds", "v=0.01",
+        reported = json.loads(self.succeeds("repack", out, out, "--force", "--error-bounds", "v=0.01",
                                         "--no-sorted-indexes", "--json"))
-        self.assertEqual((told["particles"], told["leaf_files"], told["bytes_after"]), (N, 1, out.stat().st_size))
+        self.assertEqual((reported["particles"], reported["leaf_files"], reported["bytes_after"]), (N, 1, out.stat().st_size))
         with parabat.open(out) as dataset:
             self.assertEqual((dataset.storage()["v"].bound, dataset.storage()["mass"].bound), (0.01, 0))
         self.succeeds("diff", self.b, out, "--attributes", "id,mass")
@@ -196,8 +196,8 @@ class Cli(unittest.TestCase):
             np.testing.assert_array_equal(found["positions"][order], self.xyz)
             for name, values in self.columns.items():
                 np.testing.assert_array_equal(found[name][order], values)
-        told = json.loads(self.succeeds("export", self.a, out, "--budget", 70, "--json"))
-        self.assertEqual((told["out"], told["particles"], 0 < told["quality"] < 1), (str(out), 70, True))
+        reported = json.loads(self.succeeds("export", self.a, out, "--budget", 70, "--json"))
+        self.assertEqual((reported["out"], reported["particles"], 0 < reported["quality"] < 1), (str(out), 70, True))
         out = FOLDER / "out.csv"
         self.succeeds("export", self.a, out, "--attributes", "id,v")
         header, *lines = out.read_text().splitlines()
@@ -420,25 +420,25 @@ class Cli(unittest.TestCase):
 
     def test_shells_complete_verbs_and_options(self):
         script = self.succeeds("completion", "bash")
-        asked = script + ("COMP_WORDS=(parabat query --qu); COMP_CWORD=2; _parabat; echo ${COMPREPLY[@]}\n"
+        requested = script + ("COMP_WORDS=(parabat query --qu); COMP_CWORD=2; _parabat; echo ${COMPREPLY[@]}\n"
                           "COMP_WORDS=(parabat va); COMP_CWORD=1; _parabat; echo ${COMPREPLY[@]}\n")
-        out = subprocess.run(["bash", "-c", asked], check=True, capture_output=True, text=True).stdout
+        out = subprocess.run(["bash", "-c", requested], check=True, capture_output=True, text=True).stdout
         self.assertEqual(out.splitlines(), ["--quality", "validate"])
         spaced = FOLDER / "with space.csv"
         spaced.touch()
-        asked = script + f"COMP_WORDS=(parabat info '{str(spaced)[:-5]}'); COMP_CWORD=2; _parabat; printf '%s|' \"${{COMPREPLY[@]}}\""
-        out = subprocess.run(["bash", "-c", asked], check=True, capture_output=True, text=True).stdout
+        requested = script + f"COMP_WORDS=(parabat info '{str(spaced)[:-5]}'); COMP_CWORD=2; _parabat; printf '%s|' \"${{COMPREPLY[@]}}\""
+        out = subprocess.run(["bash", "-c", requested], check=True, capture_output=True, text=True).stdout
         self.assertEqual(out, f"{spaced}|")
 
     def test_web_publishes_what_the_page_needs_and_nothing_over(self):
         page, folder = FOLDER / "viewer.html", FOLDER / "published"
         shutil.rmtree(folder, ignore_errors=True)
         page.write_text('<script type="application/json" id="published">{}</script>')
-        told = json.loads(self.succeeds("web", "--json", "--viewer", page, self.series, folder))
+        reported = json.loads(self.succeeds("web", "--json", "--viewer", page, self.series, folder))
         found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
         self.assertEqual(found, {"index.html", "data/a.bat", "data/b.bat", "data/a.bat.series"})
         self.assertEqual((folder / "data/a.bat").read_bytes(), self.a.read_bytes())
-        self.assertEqual((told["files"], told["bytes"]), (4, sum(path.stat().st_size for path in folder.rglob("*.bat")) +
+        self.assertEqual((reported["files"], reported["bytes"]), (4, sum(path.stat().st_size for path in folder.rglob("*.bat")) +
                                                           (folder / "index.html").stat().st_size))
         self.assertIn('>{"data": "data/a.bat.series"}<', (folder / "index.html").read_text())
         self.fails(2, "already exists", "web", "--viewer", page, self.a, folder)

@@ -65,10 +65,10 @@ class Reading(unittest.TestCase):
             ((i == 3) | (i == -9), {"values": {("i", 0): [3, -9]}}),
         ]
         with parabat.open(path) as dataset:
-            for wanted, query in cases:
+            for expected, query in cases:
                 found = dataset.read(["i"], **query)
-                np.testing.assert_array_equal(np.sort(found["i"]), np.sort(i[wanted]), str(query))
-                self.assertLessEqual(dataset.estimate(**query).least, found.count)
+                np.testing.assert_array_equal(np.sort(found["i"]), np.sort(i[expected]), str(query))
+                self.assertLessEqual(dataset.estimate(**query).minimum, found.count)
 
     def test_a_dataset_says_what_is_in_it(self):
         words = " ".join(repr(self.dataset).split())
@@ -111,8 +111,8 @@ class Reading(unittest.TestCase):
         question = {"box": [0.2, 0.2, 0.2, 0.6, 0.7, 0.9], "ranges": {"mass": (0.5, 3)}}
         exact = self.dataset.read([], **question).count
         estimate = self.dataset.estimate(**question)
-        self.assertTrue(estimate.least <= exact <= estimate.most)
-        self.assertTrue(estimate.least <= estimate.likely <= estimate.most)
+        self.assertTrue(estimate.minimum <= exact <= estimate.maximum)
+        self.assertTrue(estimate.minimum <= estimate.likely <= estimate.maximum)
         self.assertLess(abs(estimate.likely - exact), 0.1 * exact)
         self.assertTrue(exact <= self.dataset.upper_bound(**question) <= N)
         self.assertEqual(self.dataset.upper_bound(), N)
@@ -155,7 +155,7 @@ class Reading(unittest.TestCase):
             read = dataset.read(["id", "mass"], ranges={"id": (0, 1), ("v", 2): (None, 3)}, not_values={"id": [1]})
             self.assertEqual((list(read), read["id"].shape, read["mass"].dtype), (["id", "mass"], (0,), np.float32))
             self.assertEqual(dataset.read()["id"].shape, (0,))
-            self.assertEqual(dataset.estimate(values={"id": [1]}).most, 0)
+            self.assertEqual(dataset.estimate(values={"id": [1]}).maximum, 0)
             self.assertEqual(dataset.histogram("id", bins=4).counts.tolist(), [0] * 4)
             self.assertEqual(dataset.map_attribute("id").shape, (0,))
             self.assertEqual([step.count for step in dataset.iter_quality(2, ["id"])], [0, 0])
@@ -174,20 +174,20 @@ class Reading(unittest.TestCase):
 
     def test_progress_is_told_and_can_stop(self):
         big = FOLDER / "big.bat"
-        told = []
+        reported = []
         count = 2_500_000
         parabat.write(big, np.zeros((count, 3), np.float32), {"id": np.arange(count)},
-                      progress=told.append, flush=False)
-        self.assertEqual((told, told[-1]), (sorted(told), 1.0))
+                      progress=reported.append, flush=False)
+        self.assertEqual((reported, reported[-1]), (sorted(reported), 1.0))
         before = big.stat()
         with self.assertRaises(parabat.BatCancelledError) as stopped:
             parabat.write(big, np.zeros((9, 3)), progress=lambda done: False)
         self.assertEqual(stopped.exception.status, 11)
         self.assertEqual(big.stat().st_mtime_ns, before.st_mtime_ns)
         with parabat.open(big) as dataset:
-            told = []
-            read = dataset.read(progress=told.append)
-            self.assertTrue(told == sorted(told) and len(told) > 4 and told[-1] == 1.0, told)
+            reported = []
+            read = dataset.read(progress=reported.append)
+            self.assertTrue(reported == sorted(reported) and len(reported) > 4 and reported[-1] == 1.0, reported)
             np.testing.assert_array_equal(np.sort(read["id"]), np.arange(count))
             plain = dataset.read()
             np.testing.assert_array_equal(read["id"], plain["id"])

@@ -99,7 +99,7 @@ class Flow(unittest.TestCase):
             with flow.open(self.series) as turn:
                 yield turn.path_lines(seeds, hints=mode)
             with flow.open(self.series) as turn:
-                yield turn.streak_surface(line, most_edge=0.2, hints=mode)
+                yield turn.streak_surface(line, max_edge=0.2, hints=mode)
             with flow.open(self.series) as turn:
                 yield turn.ftle(box, (9, 9, 1), hints=mode)
         first = flow.path_lines(self.series, seeds)
@@ -109,7 +109,7 @@ class Flow(unittest.TestCase):
             size = hints.stat().st_size
             self.assertEqual((size - 64) % 10, 0)
         self.assertGreater(size, 64)
-        told = hints.read_bytes()
+        reported = hints.read_bytes()
         self.assertEqual(sum(run.statistics["hinted"] for run in runs("off")), 0)
         for run in runs("read"):
             self.assertLessEqual(run.statistics["hints_used"], run.statistics["hinted"])
@@ -117,7 +117,7 @@ class Flow(unittest.TestCase):
         lines = flow.path_lines(self.series, seeds)  # the default reads
         self.assertGreater(lines.statistics["hinted"], 0)
         self.assertEqual(lines.checksum, first.checksum)
-        self.assertEqual(hints.read_bytes(), told)
+        self.assertEqual(hints.read_bytes(), reported)
         with self.assertRaisesRegex(parabat.BatError, "hints: 'write'; allowed: off, read, learn"):
             flow.path_lines(self.series, seeds, hints="write")
 
@@ -137,7 +137,7 @@ class Flow(unittest.TestCase):
                 else:  # as another process would: from a file
                     old = np.load(kept)
                     lines = flow.PathLines(statistics={}, checksum=0, **old)
-                    lines = series.path_lines(seeds, times, go_on=lines)
+                    lines = series.path_lines(seeds, times, resume=lines)
             arrays = {name: value for name, value in vars(lines).items() if isinstance(value, np.ndarray)}
             np.savez(kept, **arrays)
         whole = flow.path_lines(grows, seeds, times)
@@ -147,20 +147,20 @@ class Flow(unittest.TestCase):
         self.assertLess(lines.statistics["steps"], whole.statistics["steps"])
         ends = flow.path_lines(grows, seeds, times, end_time=0.5, keep_points=False)
         self.assertEqual(ends.resting.shape, (0,))
-        on = flow.path_lines(grows, seeds, times, keep_points=False, go_on=ends)
+        on = flow.path_lines(grows, seeds, times, keep_points=False, resume=ends)
         np.testing.assert_allclose(on.ends, whole.ends, atol=1e-5)
-        for change, said in (({"reasons": 0 * whole.reasons}, "reason 0 of line 0"),
+        for change, reported in (({"reasons": 0 * whole.reasons}, "reason 0 of line 0"),
                              ({"offsets": whole.offsets[::-1]}, "shape"),
                              ({"offsets": whole.offsets + 1}, "shape"),
                              ({"offsets": np.r_[0, 99, whole.offsets[2:]]}, "offset [0-9]+ after 99 of line 1"),
                              ({"resting": whole.resting[1:]}, "saved trace state: .* bytes that were not written by this library"),
                              ({"ends": whole.ends[:, :2]}, "ends of the lines to extend")):
-            with self.assertRaisesRegex(parabat.BatError, said):
-                flow.path_lines(grows, seeds, times, go_on=dataclasses.replace(whole, **change))
-        with self.assertRaisesRegex(parabat.BatError, "go_on"):
-            flow.path_lines(grows, seeds, times, go_on=seeds)
+            with self.assertRaisesRegex(parabat.BatError, reported):
+                flow.path_lines(grows, seeds, times, resume=dataclasses.replace(whole, **change))
+        with self.assertRaisesRegex(parabat.BatError, "resume"):
+            flow.path_lines(grows, seeds, times, resume=seeds)
         with self.assertRaisesRegex(parabat.BatError, "3 seeds for 50 lines"):
-            flow.path_lines(grows, seeds[:3], 0.1, go_on=whole)
+            flow.path_lines(grows, seeds[:3], 0.1, resume=whole)
 
     def test_a_series_that_grows_is_one_wherever_the_process_is(self):
         folder = self.series.parent.resolve() / "one"
@@ -189,10 +189,10 @@ class Flow(unittest.TestCase):
         flow.write_series(path, levels, flush=False)
         listed = path.read_bytes()
 
-        def gives_up(_done):
+        def cancels(_done):
             raise KeyboardInterrupt
         with self.assertRaises(KeyboardInterrupt):  # nothing was replaced
-            flow.write_series(path, levels, replace=True, flush=False, progress=gives_up)
+            flow.write_series(path, levels, replace=True, flush=False, progress=cancels)
         self.assertEqual(path.read_bytes(), listed)
         with unittest.mock.patch.object(flow.SeriesWriter, "_list", side_effect=OSError("full")):
             with self.assertRaisesRegex(OSError, "full"):
@@ -203,7 +203,7 @@ class Flow(unittest.TestCase):
         line = np.array([[0.25, 0, 0], [0.5, 0, 0.25], [0.75, 0, 0]])
         with flow.open(self.series) as turn:
             shares = []
-            found = turn.streak_surface(line, 1.5, start=0.25, most_edge=0.1, most_error=1e-9, progress=shares.append)
+            found = turn.streak_surface(line, 1.5, start=0.25, max_edge=0.1, max_error=1e-9, progress=shares.append)
             self.assertEqual(shares[-1], 1)
             angle = 1.5 - found.release_times
             x, z = (np.interp(found.line_places, range(3), line[:, axis]) for axis in (0, 2))
@@ -214,14 +214,14 @@ class Flow(unittest.TestCase):
             np.testing.assert_allclose(area, 1.25 * 0.5 * 0.5 ** 0.5, rtol=5e-3)
             self.assertGreaterEqual(found.followed, len(found.positions))
             self.assertGreater(found.statistics["touched"], 0)
-            back = turn.streak_surface(line, 1, most_edge=0.2, backward=True)
+            back = turn.streak_surface(line, 1, max_edge=0.2, backward=True)
             self.assertEqual((back.release_times.min(), back.release_times.max()), (1, 2))
-            for wrong in (dict(most_edge=0), dict(tear=0.5), dict(start=1.8), dict(time=3), dict(line=line[:1]),
+            for wrong in (dict(max_edge=0), dict(tear=0.5), dict(start=1.8), dict(time=3), dict(line=line[:1]),
                           dict(line=[1, 2, 3])):
                 with self.assertRaises(parabat.BatValueError):
-                    turn.streak_surface(**{"line": line, "time": 1.5, "most_edge": 0.1, **wrong})
+                    turn.streak_surface(**{"line": line, "time": 1.5, "max_edge": 0.1, **wrong})
             with self.assertRaises(parabat.BatCancelledError):
-                turn.streak_surface(line, most_edge=0.1, progress=lambda done: False)
+                turn.streak_surface(line, max_edge=0.1, progress=lambda done: False)
 
     def test_exponents(self):
         x = np.linspace(-2, 2, 9)
@@ -230,7 +230,7 @@ class Flow(unittest.TestCase):
         path = self.series.with_name("parts.bricks.series")
         flow.write_series(path, [(1, parts), (3, parts)], origin=(-2, -2, -2), spacing=[0.5] * 3, flush=False)
         with flow.open(path) as field:
-            found = field.ftle([-1, -1, 0.25, 1, 1, 0.25], (5, 4, 7), most_error=1e-9)
+            found = field.ftle([-1, -1, 0.25, 1, 1, 0.25], (5, 4, 7), max_error=1e-9)
             self.assertEqual(found.exponents.shape, (1, 4, 5))
             e = np.e
             # From x = -1 and 1 on, particles leave: so has their neighbour no exponent.
@@ -300,13 +300,13 @@ class Flow(unittest.TestCase):
             with self.assertRaisesRegex(parabat.BatValueError, "must be before that"):
                 still.path_lines(seeds, end_time=3, backward=True)
             with self.assertRaisesRegex(parabat.BatValueError, "no later times"):
-                still.path_lines(seeds, end_time=4, go_on=lines)
+                still.path_lines(seeds, end_time=4, resume=lines)
             found = still.ftle((-0.5, -0.5, 0, 0.5, 0.5, 0), (9, 9, 1), length=2)
             np.testing.assert_allclose(found.exponents, 0, atol=1e-4)  # a rotation parts nothing
-            surface = still.streak_surface([[0.2, 0, -0.5], [0.2, 0, 0.5]], 2, most_edge=0.1)
+            surface = still.streak_surface([[0.2, 0, -0.5], [0.2, 0, 0.5]], 2, max_edge=0.1)
             np.testing.assert_allclose(np.hypot(*surface.positions[:, :2].T), 0.2, atol=1e-5)
             for call in (lambda: still.ftle((-0.5, -0.5, 0, 0.5, 0.5, 0), (9, 9, 1)),
-                         lambda: still.streak_surface([[0.2, 0, -0.5], [0.2, 0, 0.5]], most_edge=0.1)):
+                         lambda: still.streak_surface([[0.2, 0, -0.5], [0.2, 0, 0.5]], max_edge=0.1)):
                 with self.assertRaises(parabat.BatValueError):
                     call()
         # As two levels of the same, and of other sources.
@@ -331,7 +331,7 @@ class Flow(unittest.TestCase):
                     turn.path_lines(wrong)
             for line in ([0.5, 0, 0.1], []):
                 with self.assertRaisesRegex(parabat.BatValueError, "a line needs at least 2 points, found [01]"):
-                    turn.streak_surface(line, most_edge=0.1)
+                    turn.streak_surface(line, max_edge=0.1)
         self.assertEqual(len(flow.path_lines([(0, rotation()), (1, rotation())], [8, 8, 8])), 1)
 
     def test_caches_that_are_too_small_are_refused(self):
@@ -345,14 +345,14 @@ class Flow(unittest.TestCase):
             for tiny in (1, 4096, 100_000):
                 with self.assertRaisesRegex(parabat.BatValueError, f"cache_bytes is {tiny}; allowed are ([0-9]+) or more.*or 0") as refused:
                     source(tiny)
-            least = int(str(refused.exception).split("allowed are ")[1].split()[0])
-            with self.assertRaisesRegex(parabat.BatValueError, f"cache_bytes is {least - 1}"):
-                source(least - 1)
-            with source(least) as small, source(0) as usual:
+            minimum = int(str(refused.exception).split("allowed are ")[1].split()[0])
+            with self.assertRaisesRegex(parabat.BatValueError, f"cache_bytes is {minimum - 1}"):
+                source(minimum - 1)
+            with source(minimum) as small, source(0) as usual:
                 found = [each.path_lines(seeds, threads=1) for each in (small, usual)]
                 self.assertEqual(found[0].checksum, found[1].checksum, name)
-                self.assertEqual(found[0].statistics["most_cache_bytes"], least)
-                self.assertGreater(found[1].statistics["most_cache_bytes"], 500 << 20)
+                self.assertEqual(found[0].statistics["max_cache_bytes"], minimum)
+                self.assertGreater(found[1].statistics["max_cache_bytes"], 500 << 20)
 
     def test_what_files_say_of_themselves(self):
         folder = pathlib.Path(self.folder.name)
@@ -674,7 +674,7 @@ def ranks():
         flow.write_level(run, pieces(), comm=comm, time=0.3 * step, step=step, **place)
         if comm.rank == 0 and 1 < step < 5 and lines is not Ellipsis:
             with flow.open(run) as now:
-                lines = flow.path_lines(now, seeds, go_on=lines) if lines else flow.path_lines(now, seeds)
+                lines = flow.path_lines(now, seeds, resume=lines) if lines else flow.path_lines(now, seeds)
                 whole = flow.path_lines(run, seeds)
                 assert np.allclose(lines.ends, whole.ends, atol=1e-6) and (lines.reasons == whole.reasons).all()
         lines = Ellipsis if step == 5 else lines

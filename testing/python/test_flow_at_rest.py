@@ -112,7 +112,7 @@ def check(number, folder):
     first, last = field.times[0], field.times[-1]
     release = random.choice([last if backward else first, random.uniform(first, last)])
     seeds = random.random((4, 3)) * field.cells
-    lines = flow.path_lines(path, field.origin + seeds * field.spacing, release, backward=backward, most_error=1e-8)
+    lines = flow.path_lines(path, field.origin + seeds * field.spacing, release, backward=backward, max_error=1e-8)
     for i in range(len(seeds)):
         assert lines.reasons[i] in (1, 8), (number, i, lines.reasons[i])
         end = lines.end_times[i]
@@ -123,9 +123,9 @@ def check(number, folder):
             assert points == len(passed) + (release not in field.times), (number, i, points)
     errors = [0.0]
     for end in set(lines.end_times):
-        together = lines.end_times == end
-        found = (lines.ends[together] - field.origin) / field.spacing
-        error = np.abs(found - field.follow(seeds[together], release, end))
+        combined = lines.end_times == end
+        found = (lines.ends[combined] - field.origin) / field.spacing
+        error = np.abs(found - field.follow(seeds[combined], release, end))
         errors.append(error[:, np.array(field.cells) > 0].max())
     for part in folder.glob(f"f{number}*"):
         part.unlink()

@@ -130,9 +130,9 @@ class Follow(unittest.TestCase):
         self.assertTrue(np.isnan(trails.times[1]))
 
     def test_progress(self):
-        told = []
-        parabat.follow(self.series, self.ids, progress=told.append)
-        self.assertEqual((told[-1], sorted(told)), (1.0, told))
+        progress_seen = []
+        parabat.follow(self.series, self.ids, progress=progress_seen.append)
+        self.assertEqual((progress_seen[-1], sorted(progress_seen)), (1.0, progress_seen))
         with self.assertRaises(parabat.BatCancelledError):
             parabat.follow(self.series, self.ids, progress=lambda done: False)
         with self.assertRaises(ZeroDivisionError):
@@ -148,9 +148,9 @@ class Follow(unittest.TestCase):
 
     def test_command(self):
         out = FOLDER / "trails.csv"
-        code, said, complaint = run("follow", self.series, "--ids", self.ids[1], f"{FIRST + 998}..{FIRST + 999}", "--out", out)
+        code, reported, complaint = run("follow", self.series, "--ids", self.ids[1], f"{FIRST + 998}..{FIRST + 999}", "--out", out)
         self.assertEqual(code, 0, complaint)
-        self.assertIn("3 of 3 ids in 6 steps", said)
+        self.assertIn("3 of 3 ids in 6 steps", reported)
         self.assertIn("no sorted index", complaint)
         with out.open(newline="") as file:
             rows = list(csv.DictReader(file))
@@ -165,17 +165,17 @@ class Follow(unittest.TestCase):
         listed = FOLDER / "ids.txt"
         listed.write_text(f"{self.ids[0]}, {self.ids[1]}\n{self.ids[2]}\n")
         out = FOLDER / "trails.npz"
-        code, said, complaint = run("follow", self.series, "--ids-file", listed, "--out", out, "--attributes", "velocity", "--json")
+        code, reported, complaint = run("follow", self.series, "--ids-file", listed, "--out", out, "--attributes", "velocity", "--json")
         self.assertEqual(code, 0, complaint)
-        self.assertEqual(json.loads(said)["found"], 2)
+        self.assertEqual(json.loads(reported)["found"], 2)
         trails = parabat.follow(self.series, self.ids[:3], ["velocity"])
         with np.load(out) as arrays:
             self.assertEqual(sorted(arrays), ["counts", "ids", "positions", "steps", "times", "velocity"])
             self.assertTrue(np.array_equal(arrays["velocity"], trails["velocity"].data, equal_nan=True))
             self.assertTrue(np.array_equal(arrays["counts"], trails.counts))
 
-        code, said, complaint = run("follow", self.series, "--ids", "-5..-3", "-7", "--out", FOLDER / "none.csv", "--json")
-        self.assertEqual((code, json.loads(said)["ids"]), (0, 4), complaint)
+        code, reported, complaint = run("follow", self.series, "--ids", "-5..-3", "-7", "--out", FOLDER / "none.csv", "--json")
+        self.assertEqual((code, json.loads(reported)["ids"]), (0, 4), complaint)
         damaged = FOLDER / "ids.bin"
         damaged.write_bytes(b"12 \xff")
         for code, words, arguments in (
@@ -209,9 +209,9 @@ class Tracks(unittest.TestCase):
                 ids = list(zip(*map(np.ndarray.tolist, trails.ids))) if isinstance(trails.ids, tuple) else trails.ids.tolist()
                 self.assertEqual(len(ids), len(set(ids)))
                 for s, sample in enumerate(samples):
-                    for i, wanted in enumerate(ids):
+                    for i, reference in enumerate(ids):
                         keys = zip(sample.ids.tolist(), sample.second.tolist()) if isinstance(trails.ids, tuple) else sample.ids.tolist()
-                        rows = [row for row, key in enumerate(keys) if key == wanted]
+                        rows = [row for row, key in enumerate(keys) if key == reference]
                         self.assertEqual(trails.counts[s, i], len(rows))
                         if rows:
                             np.testing.assert_array_equal(trails.positions.data[s, i], sample.positions[rows[0]])
@@ -233,14 +233,14 @@ class Tracks(unittest.TestCase):
         packed.unlink(missing_ok=True)
         self.assertEqual(run("repack", path, packed)[0], 0)
         self.assertEqual(packed.read_bytes(), (GOLDEN / "spec_finished.tracks.bat").read_bytes())
-        code, _, said = run("follow", packed, "--out", out)
-        self.assertEqual(code, 0, said)
+        code, _, reported = run("follow", packed, "--out", out)
+        self.assertEqual(code, 0, reported)
         with open(out, encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual(len(rows), int(np.count_nonzero(parabat.follow(packed).present)))
-        code, _, said = run("follow", packed, "--id", "id", "--ids", "5", "777", "--out", out)
+        code, _, reported = run("follow", packed, "--id", "id", "--ids", "5", "777", "--out", out)
         self.assertEqual(code, 0)
-        self.assertIn("1 of 2 ids are not in the tracks file", said)
+        self.assertIn("1 of 2 ids are not in the tracks file", reported)
         self.assertEqual(run("follow", packed, packed, "--out", out)[0], 2)
         bad = FOLDER / "bad.tracks.bat"
         damaged = bytearray(packed.read_bytes())

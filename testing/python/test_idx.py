@@ -176,7 +176,7 @@ class Idx(unittest.TestCase):
                 self.assertEqual(after.read("b")["b"].min(), 1)
 
     def test_threads_have_a_progress_of_their_own(self):
-        failures, told = [], []
+        failures, reported = [], []
 
         def plain():
             for _ in range(30):
@@ -187,10 +187,10 @@ class Idx(unittest.TestCase):
 
         def cancelled():
             for _ in range(30):
-                told.clear()
+                reported.clear()
                 # Goes on for two of the four fields.
                 with self.assertRaises(parabat.BatCancelledError):
-                    self.a.read(threads=1, progress=lambda done: told.append(done) or done < 0.6)
+                    self.a.read(threads=1, progress=lambda done: reported.append(done) or done < 0.6)
         threads = [threading.Thread(target=plain) for _ in range(2)]
         for thread in threads:
             thread.start()
@@ -395,7 +395,7 @@ class Ranks(unittest.TestCase):
         cuts = [NZ * i // comm.size for i in range(comm.size + 1)]
         first, end = cuts[comm.rank], cuts[comm.rank + 1]
         below, above = min(first, 1), min(NZ - end, 1)
-        mine = idx.Piece({name: values[first - below:end + above] for name, values in fields.items()},
+        own = idx.Piece({name: values[first - below:end + above] for name, values in fields.items()},
                          (0, 0, first - below), [(0, 0), (0, 0), (below, above)])
         path = FOLDER / "ranks" / "m.idx"
         if comm.rank == 0:
@@ -403,7 +403,7 @@ class Ranks(unittest.TestCase):
             path.parent.mkdir(parents=True)
             idx.write(path.with_name("one.idx"), fields, bits_per_block=10, file_bytes=50000, flush=False)
         comm.Barrier()
-        report = idx.write(path, [mine], comm=comm, bits_per_block=10, file_bytes=50000, exchange="leaders", ranks_per_node=2)
+        report = idx.write(path, [own], comm=comm, bits_per_block=10, file_bytes=50000, exchange="leaders", ranks_per_node=2)
         self.assertEqual(report.samples, NX * NY * NZ)
         dataset = idx.open(path, comm)
         box = (0, 0, first, NX - 1, NY - 1, end - 1)

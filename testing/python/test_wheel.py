@@ -149,16 +149,16 @@ def main(folder, other, *mpiexec):
         symbols = subprocess.run(["nm", "-D", library], check=True, capture_output=True, text=True).stdout.splitlines()
         given = [line.split()[-1] for line in symbols if line[:16].strip()]
         assert given and all(name.startswith("bat_") for name in given), given
-        asked = [line for line in symbols if " U " in line and re.search("3tbb|3fmt|XXH", line)]
-        assert not asked, asked
+        requested = [line for line in symbols if " U " in line and re.search("3tbb|3fmt|XXH", line)]
+        assert not requested, requested
         assert {path.stem for path in pathlib.Path(package, "licenses").iterdir()} >= {"oneTBB", "fmt", "xxHash", "libcxx"}
         assert not list(pathlib.Path(package).rglob("*test*"))
 
         run(USE.format(package=package))
         run(NO_MPI)
         command = python.with_name("parabat")
-        told = subprocess.run([command, "info", "step.bat"], check=True, cwd=scratch, env=clean(), capture_output=True, text=True)
-        assert "200,000 particles" in told.stdout, told.stdout
+        reported = subprocess.run([command, "info", "step.bat"], check=True, cwd=scratch, env=clean(), capture_output=True, text=True)
+        assert "200,000 particles" in reported.stdout, reported.stdout
         if other:
             run(BESIDE.format(package=package, other=other))
         if other and mpiexec:

@@ -165,11 +165,11 @@ def check_circles(source):
                     ways.append(way + [there])
         return None
 
-    told = set()
+    reported = set()
     for start in sorted(below):
         way = path_to(start)
-        if way and not told & set(way):
-            told |= set(way)
+        if way and not reported & set(way):
+            reported |= set(way)
             yield "a circle: " + " -> ".join(way + [start])
 
 

@@ -20,7 +20,7 @@ IDX_CLASS = "reader_plugin/idx/module/vtkIDXReader.h"
 IDX_HELP = "reader_plugin/help/sources.IDXReader.html"
 
 # Where a number is said, and in which words; blanks are any white space.
-SAID = [
+REPORTED = [
     ("DefaultBudget", XML, r'name="ParticleBudget" .{0,200}? default_values="(.+?)"'),
     ("DefaultBudget", "README.md", r"sample that fits a\s+budget \((\d+ million)"),
     ("DefaultBudget", MANUAL, r"(\d+ million) by default; 0 means no limit"),
@@ -41,7 +41,7 @@ SAID = [
     ("HistogramBins", CLASS, r"in each of (\d+) bins of equal width"),
     ("BothHistograms", XML, r"how the values are spread, (\d+) numbers for each"),
     ("BothHistograms", CLASS, r"Each is (\d+) numbers: smallest"),
-    ("MostFewValues", XML, r"integer attributes with at most (\d+) values"),
+    ("MaxListedValues", XML, r"integer attributes with at most (\d+) values"),
     ("FinestResolution", IDX_XML, r'name="Resolution" .{0,200}? default_values="(\d+)"'),
     ("FinestResolution", IDX_XML, r"More than a file has \((\d+) always is\)"),
     ("FinestResolution", IDX_CLASS, r"In 0 to (\d+)\. Default"),
@@ -53,7 +53,7 @@ SAID = [
     ("LevelsOfStep", IDX_XML, r"then load finer ones, (\d+) levels each step"),
     ("LevelsOfStep", IDX_HELP, r"then loads finer ones, (\d+) levels each step"),
     ("LevelsOfStep", IDX_CLASS, r"each LoadMore\(\) (\w+) levels more"),
-    ("MostFewValues", CLASS, r"no more than (\d+) integers from one to the other"),
+    ("MaxListedValues", CLASS, r"no more than (\d+) integers from one to the other"),
 ]
 WORDS = {"half a million": 500000, "a tenth": 0.1, "three": 3, "1 GiB": 1024}
 
@@ -70,17 +70,17 @@ def problems(source):
         for name, value in CONSTANT.findall((source / header).read_text()):
             known[name] = eval(value, {}, known)
     known["BothHistograms"] = 2 * known["HistogramNumbers"]
-    for name, path, words in SAID:
+    for name, path, words in REPORTED:
         text = re.sub(r"[\s*]+", " ", (source / path).read_text())
         found = re.findall(words, text)
         if len(found) != 1:
             yield f"{path} says {len(found)} times, not once: {words}"
         else:
             try:
-                said = number(found[0])
+                reported = number(found[0])
             except ValueError:
-                said = None
-            if said != known[name]:
+                reported = None
+            if reported != known[name]:
                 yield f"{path} says '{found[0]}'; the header has {name} = {known[name]}"
 
 

@@ -205,8 +205,8 @@ def check_help(source):
                 page = group.replace("_", "_u") + "." + name
                 if page not in pages:
                     yield f"{path.relative_to(source)}: {name} has no page {page}.html in a help folder"
-        for told in re.findall(r"<Documentation[^>]*>(.*?)</Documentation>", text, re.S):
-            for name in internal.findall(told):
+        for reported in re.findall(r"<Documentation[^>]*>(.*?)</Documentation>", text, re.S):
+            for name in internal.findall(reported):
                 yield f"{path.relative_to(source)}: a tooltip says {name}"
         root = ElementTree.fromstring(text)
         grouped = {one.get("name") for group in root.iter("PropertyGroup") for one in group.iter("Property")}

@@ -500,8 +500,8 @@ inline std::vector<std::optional<std::vector<std::uint32_t>>> look_up(
     { file.name(), file.particle_count(), file.attributes() }, { 0, file.particle_count() }, query);
   for (const bat::query::KeyCondition& key : conditions.keys)
   {
-    const bool empty =
-      std::visit([](const auto& wanted) { return bat::query::is_empty(wanted); }, key.wanted);
+    const bool empty = std::visit(
+      [](const auto& requested) { return bat::query::is_empty(requested); }, key.requested);
     found.push_back(empty ? std::nullopt : bat::query::look_up(file.impl(), key, kWhateverItCosts));
   }
   return found;
@@ -532,8 +532,8 @@ inline std::uint64_t digest_of_look_up(const bat::File& file, const bat::Query& 
 /// A file that the validator is content with answers exactly as a look at every particle does.
 inline void check_against_brute_force(const bat::File& file, const std::vector<bat::Query>& queries)
 {
-  constexpr std::uint64_t kMostParticles = 20000; // hostile files need not be waited for
-  if (file.particle_count() > kMostParticles)
+  constexpr std::uint64_t kMaxParticles = 20000; // hostile files need not be waited for
+  if (file.particle_count() > kMaxParticles)
   {
     return;
   }

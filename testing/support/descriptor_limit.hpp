@@ -9,10 +9,10 @@
 class DescriptorLimit
 {
 public:
-  explicit DescriptorLimit(rlim_t most)
+  explicit DescriptorLimit(rlim_t maximum)
   {
     ::getrlimit(RLIMIT_NOFILE, &this->before_);
-    const rlimit limit{ most, this->before_.rlim_max };
+    const rlimit limit{ maximum, this->before_.rlim_max };
     if (::setrlimit(RLIMIT_NOFILE, &limit) != 0)
     {
       throw std::runtime_error("the limit on descriptors cannot be set");

@@ -34,8 +34,8 @@ def fit(view, bounds, towards, up=(0, 1, 0), angle=0, room=ROOM):
         pixels = np.stack([(corners - focus) @ across, (corners - focus) @ upward], 1) / (half * depth)[:, None] * height / 2
         low, high = pixels.min(0), pixels.max(0)
         scale = max((high - low) / [width - left - right, height - top - bottom])
-        wanted = np.array([left - right, bottom - top]) / 2
-        off = ((low + high) / 2 - wanted * scale) * 2 * half * distance / height
+        expected = np.array([left - right, bottom - top]) / 2
+        off = ((low + high) / 2 - expected * scale) * 2 * half * distance / height
         focus = focus + off[0] * across + off[1] * upward
         distance *= scale
     view.CameraFocalPoint = list(focus)

@@ -148,7 +148,7 @@ TEST(LocalSpacing, has_no_steps)
 TEST(LocalSpacing, is_the_same_in_all_units_and_types)
 {
   const Places places = Make(Count, Clumped);
-  const std::vector<float> wanted = FactorsOf(bat_vtk::LocalSpacing(places), places);
+  const std::vector<float> expected = FactorsOf(bat_vtk::LocalSpacing(places), places);
   for (const double scale : { 1e-20, 1e25 })
   {
     Places scaled = places;
@@ -160,9 +160,9 @@ TEST(LocalSpacing, is_the_same_in_all_units_and_types)
       }
     }
     const std::vector<float> found = FactorsOf(bat_vtk::LocalSpacing(scaled), scaled);
-    for (std::size_t i = 0; i < wanted.size(); ++i)
+    for (std::size_t i = 0; i < expected.size(); ++i)
     {
-      ASSERT_NEAR(found[i], wanted[i], 0.02 * wanted[i]);
+      ASSERT_NEAR(found[i], expected[i], 0.02 * expected[i]);
     }
   }
   vtkNew<vtkFloatArray> floats;
@@ -170,7 +170,7 @@ TEST(LocalSpacing, is_the_same_in_all_units_and_types)
   floats->InsertNextTuple(places.front().data());
   float found = 0.0F;
   bat_vtk::LocalSpacing(places).Factors(floats, Any, &found);
-  EXPECT_NEAR(found, wanted.front(), 1e-3);
+  EXPECT_NEAR(found, expected.front(), 1e-3);
 }
 
 TEST(LocalSpacing, has_an_answer_for_few_particles_and_for_what_is_no_place)

@@ -270,11 +270,11 @@ TEST_F(BATReader, ids_are_found_exactly)
   const std::string plain = this->Folder / "plain.bat";
   Write(Cloud(10), plain);
   vtkNew<vtkBATReader> lost;
-  Messages said(lost);
+  Messages reported(lost);
   lost->SetFileName(plain.c_str());
   lost->SetIds("1");
   lost->Update();
-  EXPECT_NE(said.Errors.find("index"), std::string::npos) << said.Errors;
+  EXPECT_NE(reported.Errors.find("index"), std::string::npos) << reported.Errors;
 }
 
 TEST_F(BATReader, ranges_on_one_target_are_alternatives)
@@ -286,9 +286,9 @@ TEST_F(BATReader, ranges_on_one_target_are_alternatives)
   this->Reader->AddAttributeRange("velocity", "28", "inf");
   const auto light = [](vtkIdType i) { return static_cast<float>(i % 100) / 100.0f <= 0.1; };
   const auto heavy = [](vtkIdType i) { return static_cast<float>(i % 100) / 100.0f >= 0.90625; };
-  const auto wanted = this->Expected(
+  const auto reference = this->Expected(
     [&](vtkIdType i) { return (light(i) || heavy(i)) && i < 1000 && (i % 7 == 0 || i % 7 == 6); });
-  EXPECT_EQ(this->Load(), wanted);
+  EXPECT_EQ(this->Load(), reference);
 
   // Another range alone is another question.
   this->Reader->AddAttributeRange("velocity", "15", "15");

@@ -175,14 +175,14 @@ void ExpectRanges(vtkDataArray* array)
   const bool magnitude = array->GetInformation()->Has(vtkDataArray::L2_NORM_RANGE());
   for (int c = magnitude ? -1 : 0; c < array->GetNumberOfComponents(); ++c)
   {
-    std::array<double, 2> told{};
+    std::array<double, 2> progress_seen{};
     std::array<double, 2> found{};
-    array->GetRange(told.data(), c);
+    array->GetRange(progress_seen.data(), c);
     untold->GetRange(found.data(), c);
-    EXPECT_EQ(told, found) << array->GetName() << ' ' << c;
-    array->GetFiniteRange(told.data(), c);
+    EXPECT_EQ(progress_seen, found) << array->GetName() << ' ' << c;
+    array->GetFiniteRange(progress_seen.data(), c);
     untold->GetFiniteRange(found.data(), c);
-    EXPECT_EQ(told, found) << array->GetName() << ' ' << c << " finite";
+    EXPECT_EQ(progress_seen, found) << array->GetName() << ' ' << c << " finite";
   }
 }
 
@@ -680,11 +680,11 @@ TEST_F(BATReaderProgress, writing_less_than_was_asked_for_is_warned_of)
   const auto write = [&]()
   {
     vtkNew<vtkBATWriter> writer;
-    Messages said(writer);
+    Messages reported(writer);
     writer->SetInputConnection(this->Reader->GetOutputPort());
     writer->SetFileName((this->Folder / "copy.bat").c_str());
     EXPECT_EQ(writer->Write(), 1);
-    return said.Warnings;
+    return reported.Warnings;
   };
   this->Reader->SetQuality(0.1);
   EXPECT_EQ(write(), ""); // as was asked for

@@ -126,7 +126,7 @@ TEST(Refining, a_step_that_is_put_off_waits_until_it_is_asked_for_again)
   EXPECT_EQ(refining.Choose(Everything(), File, All, First), 2 * First);
   refining.PutOff();
   EXPECT_TRUE(refining.IsPutOff());
-  refining.GivenUp();
+  refining.Cancelled();
   EXPECT_FALSE(refining.IsAborted());
   EXPECT_EQ(Update(refining), First);
   EXPECT_FALSE(refining.IsPutOff());
@@ -154,7 +154,7 @@ TEST(Refining, what_is_aborted_is_loaded_by_the_next_update)
   refining.AskForStep();
   refining.Begin();
   EXPECT_EQ(refining.Choose(Everything(), File, All, First), 2 * First);
-  refining.GivenUp();
+  refining.Cancelled();
   EXPECT_TRUE(refining.IsAborted());
   EXPECT_EQ(Step(refining), 2 * First); // not a step further
   EXPECT_FALSE(refining.IsAborted());
@@ -168,7 +168,7 @@ TEST(Refining, a_failure_is_no_abort)
   refining.AskForStep();
   refining.Begin();
   refining.Choose(Everything(), File, All, First);
-  refining.GivenUp();
+  refining.Cancelled();
   refining.Failed(); // in another process
   EXPECT_FALSE(refining.IsAborted());
   EXPECT_EQ(Update(refining), 2 * First);
@@ -190,7 +190,7 @@ TEST(Refining, what_other_processes_make_load_again_is_no_further_step)
   refining.AskForStep();
   refining.Begin();
   EXPECT_EQ(refining.Choose(Everything(), File, All, First), 3 * First);
-  refining.GivenUp(); // an abort that is too late for the others
+  refining.Cancelled(); // an abort that is too late for the others
   EXPECT_EQ(refining.Choose(Everything(), File, All, First), 3 * First);
   refining.Loaded();
   EXPECT_FALSE(refining.IsAborted());
@@ -219,7 +219,7 @@ TEST(Refining, without_steps_an_abort_or_a_failure_leaves_no_more_than_there_was
   bat_vtk::Refining refining;
   Update(refining);
   LoadAtOnce(refining, 0.3);
-  refining.GivenUp();
+  refining.Cancelled();
   EXPECT_TRUE(refining.IsAborted());
   EXPECT_EQ(Update(refining), First);
   LoadAtOnce(refining, 0.3);

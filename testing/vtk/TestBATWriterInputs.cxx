@@ -334,7 +334,7 @@ TEST(BATWriterComposite, grids_beside_particles_are_left_out_and_that_is_said_on
   vtkNew<vtkBATWriter> writer;
   Messages messages(writer);
   writer->SetInputDataObject(blocks);
-  std::size_t said = 0;
+  std::size_t reported = 0;
   for (const char* name : { "s0.bat", "s1.bat" })
   {
     writer->SetFileName((folder / name).c_str());
@@ -342,7 +342,7 @@ TEST(BATWriterComposite, grids_beside_particles_are_left_out_and_that_is_said_on
     const auto points = PointsOf(folder / name);
     ASSERT_EQ(points.size(), 10u);
     EXPECT_EQ(points.begin()->first, 0);
-    said = said ? said : messages.Warnings.size();
+    reported = reported ? reported : messages.Warnings.size();
   }
   EXPECT_TRUE(Has(messages.Warnings,
     "block 0 (mesh) and others: is a grid, which is not written alongside particles: tetrahedra"))
@@ -351,7 +351,7 @@ TEST(BATWriterComposite, grids_beside_particles_are_left_out_and_that_is_said_on
     << messages.Warnings;
   EXPECT_TRUE(Has(messages.Warnings, "block 2: is a vtkImageData, which is not written"))
     << messages.Warnings;
-  EXPECT_EQ(messages.Warnings.size(), said);
+  EXPECT_EQ(messages.Warnings.size(), reported);
 
   // When there are no particles any more, the grids are no particles either.
   blocks->SetBlock(1, nullptr);

@@ -96,7 +96,7 @@ TEST(LevelRefining, a_step_that_is_put_off_waits_until_it_is_asked_for_again)
   ASSERT_TRUE(refining.IsStep());
   refining.PutOff();
   EXPECT_TRUE(refining.IsPutOff());
-  refining.GivenUp();
+  refining.Cancelled();
   EXPECT_FALSE(refining.IsAborted());
   EXPECT_EQ(Update(refining), First);
   EXPECT_EQ(Step(refining), First + LevelsOfStep);
@@ -116,7 +116,7 @@ TEST(LevelRefining, what_was_aborted_is_what_the_next_update_loads)
   Update(refining);
   refining.AskForStep();
   refining.Begin(Everything, refining.Choose(Everything, First, Target));
-  refining.GivenUp();
+  refining.Cancelled();
   EXPECT_TRUE(refining.IsAborted());
   // Nothing goes on by itself from there.
   refining.AskForStep();

@@ -15,7 +15,7 @@ import numpy as np
 import parabat
 
 N = 60000
-MOST_SHOWN = 10_000_000  # of the viewer
+MAX_SHOWN = 10_000_000  # of the viewer
 HOSTILE = '<img src=x onerror="window.hacked=1">'
 GOLDEN = ["all_types", "ids_64bit", "aliases", "not_finite", "sorted_index", "dataset", "written_200", "written_3000", "written_aliases",
           "written_chunks", "written_bounded", "written_dataset", "bitmap_bytes_2", "several_pages"]
@@ -43,7 +43,7 @@ def answer(path, attribute, **query):
 def answers(path):
     """An integer attribute of a file, and what is answered to queries of it, which stand as in the viewer's address."""
     with parabat.open(path) as dataset:
-        if len(dataset) > MOST_SHOWN:
+        if len(dataset) > MAX_SHOWN:
             return {"attribute": "", "queries": []}
         # The picture has no place for particles that are nowhere, but they count.
         integers = [key for key, about in dataset.attributes.items() if about.dtype.kind in "iu" and about.components == 1]
@@ -65,8 +65,8 @@ def answers(path):
 
 def main():
     if sys.argv[1] == "--answers":
-        told = {str(pathlib.Path(path).resolve()): answers(path) for path in sys.argv[3:]}
-        pathlib.Path(sys.argv[2]).write_text(json.dumps(told))
+        reported = {str(pathlib.Path(path).resolve()): answers(path) for path in sys.argv[3:]}
+        pathlib.Path(sys.argv[2]).write_text(json.dumps(reported))
         return
     folder, golden = (pathlib.Path(one) for one in sys.argv[1:])
     folder.mkdir(parents=True, exist_ok=True)

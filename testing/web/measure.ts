@@ -11,7 +11,7 @@ import type { Answers } from "./golden.js";
 import { TestServer } from "./server.js";
 
 const WORK = process.env["PARABAT_WORK"]!;
-const MOST_BUDGET = 10_000_000;
+const MAX_BUDGET = 10_000_000;
 const FRAMES = 9;
 
 const oracle = JSON.parse(readFileSync(join(WORK, "measured.json"), "utf8")) as Record<string, Answers>;
@@ -37,9 +37,9 @@ async function picture(path: string, budget: number, action: (page: Page) => Pro
   server.resetLog();
   await page.goto(`${server.address}/viewer/viewer.html?data=${encodeURIComponent(path)}#budget=${budget}`);
   await page.waitForFunction(() => window.parabat.status().isSettled);
-  const told = await action(page);
+  const reported = await action(page);
   await page.close();
-  return told;
+  return reported;
 }
 
 /** What was asked for, the page itself not counted. */
@@ -97,12 +97,12 @@ async function frames(page: Page): Promise<object> {
 
 /** Each answer of the C++ library, and whether the viewer shows the same. */
 async function compared(path: string, { attribute, queries }: Answers): Promise<object> {
-  return picture(path, MOST_BUDGET, async (page) => {
+  return picture(path, MAX_BUDGET, async (page) => {
     const whole = await frames(page);
     const same: Record<string, unknown> = {};
     for (const { hash, count, sum } of queries) {
       const { generation } = await page.evaluate(() => window.parabat.status());
-      await page.evaluate(([url, settings]) => window.parabat.open(url, settings), [path, `budget=${MOST_BUDGET}&${hash}`] as const);
+      await page.evaluate(([url, settings]) => window.parabat.open(url, settings), [path, `budget=${MAX_BUDGET}&${hash}`] as const);
       await page.waitForFunction((old) => window.parabat.status().generation > old && window.parabat.status().isIdle, generation);
       const found = await page.evaluate((name) => window.parabat.shown(name), attribute);
       same[hash || "all"] = found.count === count && String(found.sum) === sum ? count : { found: String(found.sum), sum };
@@ -113,14 +113,14 @@ async function compared(path: string, { attribute, queries }: Answers): Promise<
 
 for (const path of process.argv.slice(2).map((name) => resolve(name))) {
   const answers = oracle[path];
-  const told = {
+  const reported = {
     file: basename(path),
     folder: dirname(path),
     first: await picture(path, 50_000, (page) => traffic(path, page)),
     million: await picture(path, 1_000_000, async (page) => ({ ...(await traffic(path, page)), ...(await frames(page)) })),
     ...(answers && answers.queries.length > 0 && (await compared(path, answers))),
   };
-  console.log(JSON.stringify(told));
+  console.log(JSON.stringify(reported));
 }
 await browser.close();
 await server.stop();

@@ -54,6 +54,6 @@ test("the package has the module and its declarations, and no more", () => {
   const options = "--strict --target es2022 --module nodenext --lib es2022,dom --types node";
   const types = ["--typeRoots", join(WEB, "node_modules", "@types")];
   execFileSync(process.execPath, [tsc, ...options.split(" "), ...types, "use.ts"], { cwd: folder, stdio: "inherit" });
-  const told = execFileSync(process.execPath, ["use.js", join(GOLDEN, "written_3000.bat")], { cwd: folder, encoding: "utf8" });
-  assert.equal(told, "3000 3000 true\nAbortError invalid_query\n");
+  const reported = execFileSync(process.execPath, ["use.js", join(GOLDEN, "written_3000.bat")], { cwd: folder, encoding: "utf8" });
+  assert.equal(reported, "3000 3000 true\nAbortError invalid_query\n");
 });

@@ -130,11 +130,11 @@ for (const [path, answers] of readOracle(process.env["PARABAT_ORACLE"]!)) {
       const read = await dataset.read(query, { attributes, pieceParticles: 1000 });
       const all = [read.positions, ...attributes.map((name) => read.attributes.get(name)!)].map(bytesOf);
       const found = xxh64(Buffer.concat(all)).toString(16).padStart(16, "0");
-      const asked = JSON.stringify(query, (_, v: unknown) => (typeof v === "bigint" ? `${v}n` : v));
-      assert.deepEqual([read.count, found], [count, hash], asked);
+      const requested = JSON.stringify(query, (_, v: unknown) => (typeof v === "bigint" ? `${v}n` : v));
+      assert.deepEqual([read.count, found], [count, hash], requested);
       const estimates = await Promise.all(dataset.leaves.map((_, leaf) => dataset.leafEstimate(leaf, query)));
-      assert.ok(estimates.reduce((sum, { atLeast }) => sum + atLeast, 0) <= count, asked);
-      assert.ok(estimates.reduce((sum, { atMost }) => sum + atMost, 0) >= count, asked);
+      assert.ok(estimates.reduce((sum, { atLeast }) => sum + atLeast, 0) <= count, requested);
+      assert.ok(estimates.reduce((sum, { atMost }) => sum + atMost, 0) >= count, requested);
       some += count > 0 && count < Number(dataset.particleCount) ? 1 : 0;
     }
     assert.ok(dataset.particleCount < 10n || some > 2, "queries that some particles match");
@@ -273,12 +273,12 @@ test("a file that says to be huge makes nothing huge", async () => {
     data.setBigUint64(record.at + 24, BigInt(size - 4096), true);
     data.setBigUint64(record.at + 32, BigInt(size - 4096), true);
     resealHeader(whole);
-    let most = 0;
+    let maximum = 0;
     const source: ByteSource = {
       name: "huge",
       first: (count) => Promise.resolve({ bytes: whole.slice(0, count), size }),
       read: (begin, end) => {
-        most = Math.max(most, end - begin);
+        maximum = Math.max(maximum, end - begin);
         const bytes = new Uint8Array(end - begin);
         bytes.set(whole.subarray(begin, end));
         return Promise.resolve(bytes);
@@ -295,7 +295,7 @@ test("a file that says to be huge makes nothing huge", async () => {
       (error) => error instanceof BatError && (error.kind === "over_budget" || error.kind === "corrupt"),
       String(kind),
     );
-    assert.ok(most <= 2 ** 24, `${most} bytes at once`);
+    assert.ok(maximum <= 2 ** 24, `${maximum} bytes at once`);
   }
 });
 
@@ -339,14 +339,14 @@ test("a few particles of each chunk do not take the memory of all chunks", async
   const collect = runInNewContext("gc") as () => void;
   collect();
   const before = process.memoryUsage().arrayBuffers;
-  let most = 0;
+  let maximum = 0;
   let calls = 0;
   const { set } = Cache.prototype;
   Cache.prototype.set = function (...given): void {
     set.apply(this, given);
     if (++calls % 20 === 0) {
       collect();
-      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+      maximum = Math.max(maximum, process.memoryUsage().arrayBuffers - before);
     }
   };
   try {
@@ -356,7 +356,7 @@ test("a few particles of each chunk do not take the memory of all chunks", async
   } finally {
     Cache.prototype.set = set;
   }
-  assert.ok(calls >= 200 && most < memoryBytes + cacheBytes, `${most} bytes after ${calls} entries of the cache`);
+  assert.ok(calls >= 200 && maximum < memoryBytes + cacheBytes, `${maximum} bytes after ${calls} entries of the cache`);
 });
 
 test("signalling NaN keep their bits in chunks and aliases", async () => {

@@ -23,7 +23,7 @@ beforeEach(() => {
   server.resetLog();
 });
 
-async function until(isSo: () => boolean): Promise<void> {
+async function waitUntil(isSo: () => boolean): Promise<void> {
   while (!isSo()) {
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -78,7 +78,7 @@ test("a dataset over HTTP has the same particles as the file", async () => {
   const query = { quality: 0.5, box: file.bounds.map((v, i) => (i < 3 ? v : v * 0.5)) };
   assert.deepEqual(await served.read(query), await file.read(query));
   assert.equal(read.count, Number(dataset.particleCount));
-  assert.ok(server.log.mostAtOnce <= 6);
+  assert.ok(server.log.maxPending <= 6);
 });
 
 test("a query that is asked again asks nothing of the server", async () => {
@@ -183,7 +183,7 @@ test("who gives up takes nothing from others who wait for the same", async () =>
     const reading = other.read({}, { signal: stop.signal, attributes });
     let isOver = false;
     reading.then(() => (isOver = true)).catch(() => undefined);
-    await until(() => isOver || server.log.requests >= after);
+    await waitUntil(() => isOver || server.log.requests >= after);
     const beside = other.read({}, { attributes });
     stop.abort(new DOMException("moved on", "AbortError"));
     const next = other.read({ quality: 0.5 });

@@ -25,13 +25,13 @@ export interface Behaviour {
 export interface Log {
   requests: number;
   bytes: number;
-  mostAtOnce: number;
+  maxPending: number;
   aborted: number;
 }
 
 export class TestServer {
   readonly behaviour: Behaviour = {};
-  log: Log = { requests: 0, bytes: 0, mostAtOnce: 0, aborted: 0 };
+  log: Log = { requests: 0, bytes: 0, maxPending: 0, aborted: 0 };
   private atOnce = 0;
   private readonly server: Server;
 
@@ -55,7 +55,7 @@ export class TestServer {
   }
 
   resetLog(): void {
-    this.log = { requests: 0, bytes: 0, mostAtOnce: 0, aborted: 0 };
+    this.log = { requests: 0, bytes: 0, maxPending: 0, aborted: 0 };
   }
 
   private pathOf(url: string): string | null {
@@ -67,7 +67,7 @@ export class TestServer {
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = this.pathOf(request.url!);
     ++this.log.requests;
-    this.log.mostAtOnce = Math.max(this.log.mostAtOnce, ++this.atOnce);
+    this.log.maxPending = Math.max(this.log.maxPending, ++this.atOnce);
     response.on("close", () => {
       --this.atOnce;
       this.log.aborted += response.writableFinished ? 0 : 1;

@@ -19,7 +19,7 @@ using bat::ArrayView;
 using bat::ScalarType;
 
 // Separate arrays per component, if the array is one of those.
-std::optional<ArrayView> ViewOfComponents(vtkDataArray* array, ScalarType type)
+std::optional<ArrayView> MakeComponentView(vtkDataArray* array, ScalarType type)
 {
   ArrayView view;
   view.type = type;
@@ -72,7 +72,7 @@ std::byte* bat_vtk::Allocate(std::size_t bytes, Storage& storage)
 }
 
 //------------------------------------------------------------------------------
-ArrayView bat_vtk::ViewOf(vtkDataArray* array, Storage& storage)
+ArrayView bat_vtk::MakeView(vtkDataArray* array, Storage& storage)
 {
   const ScalarType type = *bat_vtk::ToScalarType(array->GetDataType());
   const int components = array->GetNumberOfComponents();
@@ -92,7 +92,7 @@ ArrayView bat_vtk::ViewOf(vtkDataArray* array, Storage& storage)
   }
   if (array->GetNumberOfTuples() > 0)
   {
-    if (const std::optional<ArrayView> view = ViewOfComponents(array, type))
+    if (const std::optional<ArrayView> view = MakeComponentView(array, type))
     {
       return *view;
     }

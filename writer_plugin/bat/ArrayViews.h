@@ -22,7 +22,7 @@ using Storage = std::vector<std::shared_ptr<void>>;
 std::byte* Allocate(std::size_t bytes, Storage& storage);
 
 /// An array whose type ToScalarType() knows.
-bat::ArrayView ViewOf(vtkDataArray* array, Storage& storage);
+bat::ArrayView MakeView(vtkDataArray* array, Storage& storage);
 
 /// Component `c` of `count` values from number `first` on, as float or double, `outStride` values
 /// apart.

@@ -307,7 +307,7 @@ void bat_vtk::BlockReader::ReadAttributes(vtkDataSetAttributes* data,
     }
     AttributeView attribute;
     attribute.name = name;
-    attribute.values = ViewOf(array, this->Result.Storage);
+    attribute.values = MakeView(array, this->Result.Storage);
     if (cells && !cells->CellOf.empty())
     {
       attribute.values = GatherTuples(attribute.values, cells->CellOf, this->Result.Storage);

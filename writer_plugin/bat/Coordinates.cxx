@@ -23,7 +23,7 @@ using bat_vtk::Coordinate;
 using bat_vtk::Quote;
 
 template <typename T>
-void RefuseRoundedOf(
+void RefuseRoundedValues(
   const std::byte* values, std::size_t stride, const std::string& name, int axis, std::size_t count)
 {
   static_assert(std::numeric_limits<long double>::digits >= 64, "holds each integer");
@@ -48,11 +48,11 @@ void RefuseRounded(const ArrayView& view, const Coordinate& coordinate, int axis
   const std::byte* values = view.component[coordinate.Component];
   if (view.type == ScalarType::Int64)
   {
-    RefuseRoundedOf<std::int64_t>(values, view.stride_bytes, name ? name : "", axis, count);
+    RefuseRoundedValues<std::int64_t>(values, view.stride_bytes, name ? name : "", axis, count);
   }
   else if (view.type == ScalarType::UInt64)
   {
-    RefuseRoundedOf<std::uint64_t>(values, view.stride_bytes, name ? name : "", axis, count);
+    RefuseRoundedValues<std::uint64_t>(values, view.stride_bytes, name ? name : "", axis, count);
   }
 }
 
@@ -191,7 +191,7 @@ bat::ArrayView bat_vtk::PositionsFrom(
       Refuse("the coordinates contain " + std::to_string(array->GetNumberOfTuples()) +
         " values for " + std::to_string(count) + " particles");
     }
-    views[axis] = axis > 0 && array == coordinates[0].Array ? views[0] : ViewOf(array, storage);
+    views[axis] = axis > 0 && array == coordinates[0].Array ? views[0] : MakeView(array, storage);
     allFloat32 = allFloat32 && views[axis].type == ScalarType::Float32;
     allFloat64 = allFloat64 && views[axis].type == ScalarType::Float64;
     separate = separate && array->GetNumberOfComponents() == 1 &&

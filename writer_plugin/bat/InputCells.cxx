@@ -48,7 +48,7 @@ std::string NameOfCells(int type)
 
 // Not GetDistinctCellTypesArray(): in a VTK without optimization that takes longer than to write
 // the particles.
-std::set<int> TypesOfCells(vtkUnstructuredGrid* grid)
+std::set<int> CollectCellTypes(vtkUnstructuredGrid* grid)
 {
   std::array<bool, 256> found{};
   const vtkIdType count = grid->GetNumberOfCells();
@@ -77,7 +77,7 @@ std::set<int> TypesOfCells(vtkUnstructuredGrid* grid)
 
 // For cells that are all vertices: which one each point is in. Nothing unless each point is in
 // exactly one, and no cell is without points.
-std::optional<std::vector<vtkIdType>> VertexOfEachPoint(vtkPointSet* points)
+std::optional<std::vector<vtkIdType>> FindVertices(vtkPointSet* points)
 {
   vtkCellArray* cells = nullptr;
   if (vtkPolyData* surface = vtkPolyData::SafeDownCast(points))
@@ -131,7 +131,7 @@ std::vector<std::string> bat_vtk::CellsBesideVertices(vtkPointSet* points)
   }
   else if (vtkUnstructuredGrid* grid = vtkUnstructuredGrid::SafeDownCast(points))
   {
-    for (const int type : TypesOfCells(grid))
+    for (const int type : CollectCellTypes(grid))
     {
       if (type != VTK_EMPTY_CELL && type != VTK_VERTEX && type != VTK_POLY_VERTEX)
       {
@@ -149,7 +149,7 @@ std::vector<std::string> bat_vtk::CellsBesideVertices(vtkPointSet* points)
 //------------------------------------------------------------------------------
 std::optional<bat_vtk::CellsAsPoints> bat_vtk::MapCells(vtkPointSet* points)
 {
-  std::optional<std::vector<vtkIdType>> vertex = VertexOfEachPoint(points);
+  std::optional<std::vector<vtkIdType>> vertex = FindVertices(points);
   if (!vertex)
   {
     return std::nullopt;

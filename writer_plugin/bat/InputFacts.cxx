@@ -39,7 +39,7 @@ std::optional<Sample> SampleIn(vtkDataObject* data)
 }
 
 // So that a file of a sample does not pass for one of all particles.
-std::string MetadataOf(const Sample& sample)
+std::string FormatMetadata(const Sample& sample)
 {
   return R"({"sample":{"quality":)" + bat::to_string(sample.Quality) + R"(,"particle_count":)" +
     bat::to_string(static_cast<std::int64_t>(sample.Count)) + "}}";
@@ -72,7 +72,8 @@ void bat_vtk::ReadFacts(
   {
     if (const std::optional<Sample> sample = SampleIn(leaf.Data))
     {
-      particles.metadata = particles.metadata.empty() ? MetadataOf(*sample) : particles.metadata;
+      particles.metadata =
+        particles.metadata.empty() ? FormatMetadata(*sample) : particles.metadata;
       const std::optional<std::string> remark = RemarkOn(*sample);
       if (remark && result.Warnings.empty())
       {

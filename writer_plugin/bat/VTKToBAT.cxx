@@ -17,10 +17,10 @@
 namespace
 {
 using bat_vtk::Block;
+using bat_vtk::FormatLabel;
 using bat_vtk::Grids;
 using bat_vtk::Kind;
 using bat_vtk::KindOf;
-using bat_vtk::LabelOf;
 using bat_vtk::Leaf;
 
 // Of the leaves that are written.
@@ -36,7 +36,7 @@ std::vector<Block> ReadBlocks(bool composite, const std::vector<Leaf>& leaves,
       blocks.push_back(reader.Read(leaves[i].Data, ""));
       continue;
     }
-    const std::string label = LabelOf(i, leaves[i].Name);
+    const std::string label = FormatLabel(i, leaves[i].Name);
     const Kind kind = KindOf(leaves[i].Data);
     if (kind == Kind::Other)
     {
@@ -69,7 +69,7 @@ bat_vtk::Grids bat_vtk::DecideOnGrids(vtkDataObject* input, const Union& all)
   std::set<std::string> kinds;
   std::vector<std::string> emptyPlaces;
   std::vector<std::string> gridPlaces;
-  for (const Leaf& leaf : LeavesOf(input))
+  for (const Leaf& leaf : FindLeaves(input))
   {
     switch (KindOf(leaf.Data))
     {
@@ -118,7 +118,7 @@ bat_vtk::ConvertedInput bat_vtk::ConvertInput(vtkDataObject* input, const InputO
 {
   ConvertedInput result;
   result.Particles.positions = bat::ArrayView::packed(bat::ScalarType::Float32, 3, nullptr);
-  const std::vector<Leaf> leaves = LeavesOf(input);
+  const std::vector<Leaf> leaves = FindLeaves(input);
   ReadFacts(input, leaves, result);
   const bool composite = vtkCompositeDataSet::SafeDownCast(input) != nullptr;
   JoinBlocks(ReadBlocks(composite, leaves, options, result), result);

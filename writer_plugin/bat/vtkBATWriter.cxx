@@ -398,8 +398,8 @@ void vtkBATWriter::WriteData()
     if (MPI_Comm* communicator = bat_vtk::CommunicatorOf(this->Controller))
     {
       const Conversion conversion =
-        this->Convert([communicator](const std::vector<std::string>& mine)
-          { return bat::mpi::union_of_names(*communicator, mine); });
+        this->Convert([communicator](const std::vector<std::string>& local)
+          { return bat::mpi::gather_names(*communicator, local); });
       // What one rank cannot convert is an error of all: none may wait for it in a collective call.
       bat::mpi::agree(*communicator, conversion.Failure);
       bat::mpi::WriteOptions options;
@@ -410,7 +410,7 @@ void vtkBATWriter::WriteData()
     }
 #endif
     const Conversion conversion =
-      this->Convert([](const std::vector<std::string>& mine) { return mine; });
+      this->Convert([](const std::vector<std::string>& local) { return local; });
     if (conversion.Failure)
     {
       throw bat::Error(*conversion.Failure);

@@ -261,13 +261,13 @@ vtkBricksWriter::Level vtkBricksWriter::ReadLevel(
       {
         throw bat::Error(bat::ErrorCode::InvalidArgument, moved);
       }
-      level.Velocity = bat_vtk::VelocityOf(
-        bat_vtk::ImagesOf(this->GetInput(), leaves), this->Field ? this->Field : "");
+      level.Velocity = bat_vtk::FindVelocity(
+        bat_vtk::CollectImages(this->GetInput(), leaves), this->Field ? this->Field : "");
     });
-  level.Common =
-    bat_vtk::CommonOf(bat_vtk::FactsOfAll(this->Controller,
-                        bat_vtk::FactsOf(this->GetInput(), leaves, level.Velocity.Images)),
-      bat_vtk::Samples::Points);
+  level.Common = bat_vtk::FindCommonGrid(
+    bat_vtk::GatherFacts(
+      this->Controller, bat_vtk::CollectFacts(this->GetInput(), leaves, level.Velocity.Images)),
+    bat_vtk::Samples::Points);
   if (!failure)
   {
     failure = bat::attempt(
@@ -316,7 +316,7 @@ bat::bricks::Header vtkBricksWriter::HeaderOf(const Level& level)
 //------------------------------------------------------------------------------
 #ifdef BAT_WRITER_HAS_MPI
 // False, and nothing is written, if processes do not talk through MPI.
-bool vtkBricksWriter::WriteTogether(const Level& level, bat::bricks::Header& header,
+bool vtkBricksWriter::WriteCollective(const Level& level, bat::bricks::Header& header,
   const bat::bricks::WriteOptions& options, bat::bricks::WriteReport& report)
 {
   MPI_Comm* const communicator = bat_vtk::CommunicatorOf(this->Controller);
@@ -329,7 +329,7 @@ bool vtkBricksWriter::WriteTogether(const Level& level, bat::bricks::Header& hea
   {
     fields.push_back(*level.Velocity.Field);
   }
-  fields = bat::mpi::union_of_names(*communicator, fields);
+  fields = bat::mpi::gather_names(*communicator, fields);
   if (fields.size() > 1) // as all ranks know
   {
     throw bat::Error(bat::ErrorCode::InvalidArgument,
@@ -343,12 +343,12 @@ bool vtkBricksWriter::WriteTogether(const Level& level, bat::bricks::Header& hea
     pieces.push_back({ piece.Box, piece.Values[0], piece.Stored });
   }
   report = level.Series
-    ? bat::bricks::write_together(*communicator, *level.Series, header, pieces, options)
-    : bat::bricks::write_together(*communicator, level.Goal.File, header, pieces, options);
+    ? bat::bricks::write_collective(*communicator, *level.Series, header, pieces, options)
+    : bat::bricks::write_collective(*communicator, level.Goal.File, header, pieces, options);
   return true;
 }
 #else
-bool vtkBricksWriter::WriteTogether(
+bool vtkBricksWriter::WriteCollective(
   const Level&, bat::bricks::Header&, const bat::bricks::WriteOptions&, bat::bricks::WriteReport&)
 {
   return false;
@@ -378,7 +378,7 @@ bat::bricks::WriteReport vtkBricksWriter::WriteAlone(
 //------------------------------------------------------------------------------
 std::string vtkBricksWriter::WriteLevel()
 {
-  const std::vector<bat_vtk::Leaf> leaves = bat_vtk::LeavesOf(this->GetInput());
+  const std::vector<bat_vtk::Leaf> leaves = bat_vtk::FindLeaves(this->GetInput());
   bat::bricks::WriteOptions options;
   options.compress = this->Compression;
   options.flush = this->Flush;
@@ -397,7 +397,7 @@ std::string vtkBricksWriter::WriteLevel()
                        bat::bricks::Header& written) { bat::bricks::match_level(written, other); };
   }
   bat::bricks::WriteReport report;
-  if (!this->WriteTogether(level, header, options, report))
+  if (!this->WriteCollective(level, header, options, report))
   {
     report = this->WriteAlone(level, header, options);
   }

@@ -107,7 +107,7 @@ private:
   std::string WriteLevel();
   Level ReadLevel(const std::vector<bat_vtk::Leaf>& leaves, int steps);
   bat::bricks::Header HeaderOf(const Level& level);
-  bool WriteTogether(const Level& level, bat::bricks::Header& header,
+  bool WriteCollective(const Level& level, bat::bricks::Header& header,
     const bat::bricks::WriteOptions& options, bat::bricks::WriteReport& report);
   bat::bricks::WriteReport WriteAlone(
     const Level& level, bat::bricks::Header& header, const bat::bricks::WriteOptions& options);

@@ -75,7 +75,7 @@ void CollectLeaves(
 }
 
 //------------------------------------------------------------------------------
-std::vector<bat_vtk::Leaf> bat_vtk::LeavesOf(vtkDataObject* input)
+std::vector<bat_vtk::Leaf> bat_vtk::FindLeaves(vtkDataObject* input)
 {
   std::vector<Leaf> leaves;
   CollectLeaves(input, "", "", leaves);
@@ -83,7 +83,7 @@ std::vector<bat_vtk::Leaf> bat_vtk::LeavesOf(vtkDataObject* input)
 }
 
 //------------------------------------------------------------------------------
-std::string bat_vtk::LabelOf(std::size_t number, const std::string& name)
+std::string bat_vtk::FormatLabel(std::size_t number, const std::string& name)
 {
   return "block " + std::to_string(number) + (name.empty() ? "" : " (" + name + ")");
 }

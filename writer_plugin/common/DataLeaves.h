@@ -19,10 +19,10 @@ struct Leaf
 };
 
 /// Of a composite data set, or the input itself.
-std::vector<Leaf> LeavesOf(vtkDataObject* input);
+std::vector<Leaf> FindLeaves(vtkDataObject* input);
 
 /// "block 3 (name)"
-std::string LabelOf(std::size_t number, const std::string& name);
+std::string FormatLabel(std::size_t number, const std::string& name);
 }
 
 #endif

@@ -64,7 +64,7 @@ std::string In(const ImagePiece& piece)
   return piece.Label.empty() ? "" : piece.Label + ": ";
 }
 
-Extent ExtentOf(vtkImageData* image)
+Extent ComputeExtent(vtkImageData* image)
 {
   int extent[6];
   image->GetExtent(extent);
@@ -148,7 +148,7 @@ public:
     , Common(common)
     , Data(common.Cells ? static_cast<vtkDataSetAttributes*>(piece.Image->GetCellData())
                         : piece.Image->GetPointData())
-    , All(ExtentOf(piece.Image))
+    , All(ComputeExtent(piece.Image))
   {
     for (std::size_t axis = 0; axis < 3; ++axis)
     {
@@ -337,14 +337,14 @@ private:
 }
 
 //------------------------------------------------------------------------------
-std::vector<bat_vtk::ImagePiece> bat_vtk::ImagesOf(
+std::vector<bat_vtk::ImagePiece> bat_vtk::CollectImages(
   vtkDataObject* input, const std::vector<Leaf>& leaves)
 {
   std::vector<ImagePiece> images;
   for (std::size_t i = 0; i < leaves.size(); ++i)
   {
     vtkDataObject* data = leaves[i].Data;
-    const std::string label = data == input ? "" : LabelOf(i, leaves[i].Name);
+    const std::string label = data == input ? "" : FormatLabel(i, leaves[i].Name);
     vtkImageData* image = vtkImageData::SafeDownCast(data);
     vtkDataSet* other = vtkDataSet::SafeDownCast(data);
     vtkTable* table = vtkTable::SafeDownCast(data);
@@ -371,7 +371,7 @@ std::vector<bat_vtk::ImagePiece> bat_vtk::ImagesOf(
 }
 
 //------------------------------------------------------------------------------
-bat_vtk::GridFacts bat_vtk::FactsOf(
+bat_vtk::GridFacts bat_vtk::CollectFacts(
   vtkDataObject* input, const std::vector<Leaf>& leaves, const std::vector<ImagePiece>& images)
 {
   GridFacts facts;
@@ -392,7 +392,7 @@ bat_vtk::GridFacts bat_vtk::FactsOf(
     double spacing[3];
     piece.Image->GetOrigin(origin);
     piece.Image->GetSpacing(spacing);
-    const Extent extent = ExtentOf(piece.Image);
+    const Extent extent = ComputeExtent(piece.Image);
     const bool isFirst = numbers[HasSamplesAt] == 0.0;
     numbers[SameOriginAt] = isFirst ? 1.0 : numbers[SameOriginAt];
     for (std::size_t axis = 0; axis < 3; ++axis)
@@ -434,7 +434,7 @@ bat_vtk::GridFacts bat_vtk::FactsOf(
 }
 
 //------------------------------------------------------------------------------
-bat_vtk::CommonGrid bat_vtk::CommonOf(const std::vector<GridFacts>& all, Samples samples)
+bat_vtk::CommonGrid bat_vtk::FindCommonGrid(const std::vector<GridFacts>& all, Samples samples)
 {
   CommonGrid common;
   const GridFacts* reference = nullptr;

@@ -45,7 +45,7 @@ struct ImagePiece
 
 /// The images of an input that have samples. Throws bat::Error{InvalidArgument} if anything else
 /// has points or rows.
-std::vector<ImagePiece> ImagesOf(vtkDataObject* input, const std::vector<Leaf>& leaves);
+std::vector<ImagePiece> CollectImages(vtkDataObject* input, const std::vector<Leaf>& leaves);
 
 /// What a process knows of the grid; numbers, for messages.
 struct GridFacts
@@ -54,7 +54,7 @@ struct GridFacts
   std::array<double, Count> Numbers{};
 };
 
-GridFacts FactsOf(
+GridFacts CollectFacts(
   vtkDataObject* input, const std::vector<Leaf>& leaves, const std::vector<ImagePiece>& images);
 
 /// What all processes together know.
@@ -71,7 +71,7 @@ struct CommonGrid
 };
 
 /// From the facts of all processes, in order.
-CommonGrid CommonOf(const std::vector<GridFacts>& all, Samples samples);
+CommonGrid FindCommonGrid(const std::vector<GridFacts>& all, Samples samples);
 
 /// A box of samples, from 0 on, and the arrays of its fields.
 struct GridPiece

@@ -37,7 +37,7 @@ void ForEach(const LogicalBox& box, const F& visit)
   }
 }
 
-LogicalBox UnionOf(const std::vector<bat_vtk::GridPiece>& pieces)
+LogicalBox ComputeUnion(const std::vector<bat_vtk::GridPiece>& pieces)
 {
   LogicalBox all = pieces.front().Box;
   for (const bat_vtk::GridPiece& piece : pieces)
@@ -75,7 +75,7 @@ bat_vtk::JoinedGrid bat_vtk::JoinPieces(const GridInput& input, Missing missing)
   }
   JoinedGrid joined;
   bat::idx::Grid& grid = joined.Grid;
-  const LogicalBox box = UnionOf(input.Pieces);
+  const LogicalBox box = ComputeUnion(input.Pieces);
   grid.first = box.lower;
   for (std::size_t axis = 0; axis < 3; ++axis)
   {

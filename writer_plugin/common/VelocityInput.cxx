@@ -81,7 +81,7 @@ vtkDataArray* ArrayOf(const bat_vtk::ImagePiece& piece, const std::string& field
 }
 
 //------------------------------------------------------------------------------
-bat_vtk::VelocityImages bat_vtk::VelocityOf(
+bat_vtk::VelocityImages bat_vtk::FindVelocity(
   const std::vector<ImagePiece>& images, const std::string& field)
 {
   VelocityImages velocity;

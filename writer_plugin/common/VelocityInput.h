@@ -24,7 +24,7 @@ struct VelocityImages
 /// Where points are hidden, velocities are NaN. `field`: the array's name; empty for the active
 /// vectors, or else the only array that can be a velocity. Throws bat::Error{InvalidArgument}: no
 /// such array, several, or one of another type, by name of array and block.
-VelocityImages VelocityOf(const std::vector<ImagePiece>& images, const std::string& field);
+VelocityImages FindVelocity(const std::vector<ImagePiece>& images, const std::string& field);
 }
 
 #endif

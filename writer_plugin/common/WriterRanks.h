@@ -28,7 +28,7 @@ inline MPI_Comm* CommunicatorOf(vtkMultiProcessController* controller)
 }
 #endif
 
-inline bool WritesTogether(vtkMultiProcessController* controller)
+inline bool WritesCollectively(vtkMultiProcessController* controller)
 {
 #ifdef BAT_WRITER_HAS_MPI
   return CommunicatorOf(controller) != nullptr;
@@ -39,17 +39,17 @@ inline bool WritesTogether(vtkMultiProcessController* controller)
 }
 
 // Collective, if processes write together. What all of them know, in order.
-inline std::vector<GridFacts> FactsOfAll(
-  vtkMultiProcessController* controller, const GridFacts& mine)
+inline std::vector<GridFacts> GatherFacts(
+  vtkMultiProcessController* controller, const GridFacts& local)
 {
-  if (!WritesTogether(controller))
+  if (!WritesCollectively(controller))
   {
-    return { mine };
+    return { local };
   }
   constexpr std::size_t count = GridFacts::Count;
   std::vector<GridFacts> facts(static_cast<std::size_t>(controller->GetNumberOfProcesses()));
   std::vector<double> numbers(facts.size() * count);
-  controller->AllGather(mine.Numbers.data(), numbers.data(), static_cast<vtkIdType>(count));
+  controller->AllGather(local.Numbers.data(), numbers.data(), static_cast<vtkIdType>(count));
   auto from = numbers.begin();
   for (GridFacts& one : facts)
   {

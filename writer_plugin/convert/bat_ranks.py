@@ -57,10 +57,10 @@ def gather(value):
     return [json.loads(texts[i, :size].tobytes()) for i, size in enumerate(sizes)]
 
 
-def _all_gather(mine):
+def _all_gather(local):
     everyone = vtkUnsignedCharArray()
-    everyone.SetNumberOfValues(len(mine) * ranks())
-    controller().AllGather(numpy_to_vtk(mine), everyone)
+    everyone.SetNumberOfValues(len(local) * ranks())
+    controller().AllGather(numpy_to_vtk(local), everyone)
     return vtk_to_numpy(everyone).copy()
 
 
@@ -68,10 +68,10 @@ def answer(module, function, arguments):
     """Called on every rank by the script of on_all_ranks()."""
     global _answers
     try:
-        mine = [getattr(importlib.import_module(module), function)(**json.loads(arguments)), None]
+        local = [getattr(importlib.import_module(module), function)(**json.loads(arguments)), None]
     except Exception:  # pylint: disable=broad-except
-        mine = [None, traceback.format_exc()]
-    _answers = gather(mine)
+        local = [None, traceback.format_exc()]
+    _answers = gather(local)
 
 
 def script(module, call):
@@ -150,7 +150,7 @@ def _hear(_, event, text):
         _messages.append(message)
 
 
-def said():
+def reported():
     """What VTK said on this rank since it was last asked: pairs of "error" or "warning" and a text."""
     global _messages
     heard, _messages = _messages, []

@@ -125,12 +125,12 @@ def _with_arrays(leaf, arrays, columns):
 def _pass_time(program, given, passed):
     """Many readers do not say of which time their data is."""
     key = vtkDataObject.DATA_TIME_STEP()
-    asked = vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()
+    time_key = vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()
     request = program.GetOutputInformation(0)
     if given.GetInformation().Has(key):
         passed.GetInformation().Set(key, given.GetInformation().Get(key))
-    elif request.Has(asked):
-        passed.GetInformation().Set(key, request.Get(asked))
+    elif request.Has(time_key):
+        passed.GetInformation().Set(key, request.Get(time_key))
 
 
 def listen():
@@ -140,7 +140,7 @@ def listen():
 
 def look():
     """What came by on this rank, and what VTK said about it."""
-    seen = dict({"particles": 0, "arrays": [], "refused": ""}, **_seen, said=bat_ranks.said(), told=exact_files.told())
+    seen = dict({"particles": 0, "arrays": [], "refused": ""}, **_seen, reported=bat_ranks.reported(), problems=exact_files.problems())
     _seen.clear()
     return seen
 
@@ -334,9 +334,9 @@ class Converter:
         source = simple.ProgrammableSource()
         source.OutputDataSetType = vtkDataObjectTypes.GetTypeIdFromClassName(files.kind)  # its names have changed
         source.ScriptRequestInformation = bat_ranks.script(exact_files, f"exact_files.offer(self, {files.times!r})")
-        wanted = None if options.arrays is None else options.arrays + (options.columns or USUAL_COLUMNS)
+        requested = None if options.arrays is None else options.arrays + (options.columns or USUAL_COLUMNS)
         source.Script = bat_ranks.script(
-            exact_files, f"exact_files.deliver(self, {files.names!r}, {files.times!r}, {files.kind!r}, {wanted!r}, "
+            exact_files, f"exact_files.deliver(self, {files.names!r}, {files.times!r}, {files.kind!r}, {requested!r}, "
             f"{options.columns!r}, {options.delimiter!r})")
         return source
 
@@ -417,11 +417,11 @@ class Converter:
         for rank, seen in enumerate(looks):
             # What the writer says is agreed on, and names the rank itself.
             where = f"rank {rank}: " if len(looks) > 1 and output is None else ""
-            for kind, key, text in seen["told"]:
+            for kind, key, text in seen["problems"]:
                 if kind == "error":
                     raise ConvertError(text)
                 self._warn(key, text)
-            for kind, text in seen["said"]:
+            for kind, text in seen["reported"]:
                 text = in_options(text)
                 named = text if label in text else f"{label}: {text}"
                 if kind == "error":

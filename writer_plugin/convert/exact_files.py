@@ -19,7 +19,7 @@ import text_tables
 TABLE, VERTICES = "vtkTable", "vtkPolyData"
 KINDS = {".csv": TABLE, ".tsv": TABLE, ".txt": TABLE, ".ply": VERTICES}
 
-_told = []
+_problems = []
 _others = []
 
 
@@ -60,10 +60,10 @@ def _kind(name):
 
 # --- on every rank
 
-def told():
+def problems():
     """What this rank, the first, has to say since the last call: kind, key, words."""
-    result = list(_told)
-    _told.clear()
+    result = list(_problems)
+    _problems.clear()
     return result
 
 
@@ -81,24 +81,24 @@ def offer(program, times):
         information.Set(vtkStreamingDemandDrivenPipeline.TIME_RANGE(), (min(times), max(times)), 2)
 
 
-def deliver(program, names, times, kind, wanted, coordinates, delimiter):
-    """For RequestData: this rank's share of the file of the time that is asked for. `wanted`: columns, or None
+def deliver(program, names, times, kind, requested, coordinates, delimiter):
+    """For RequestData: this rank's share of the file of the time that is asked for. `requested`: columns, or None
     for all; `coordinates`: those chosen as coordinates. Collective."""
     request = program.GetOutputInformation(0)
-    asked = vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()
+    time_key = vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()
     name = names[0]
-    if times and request.Has(asked):
-        name = names[int(np.argmin(np.abs(np.array(times) - request.Get(asked))))]
+    if times and request.Has(time_key):
+        name = names[int(np.argmin(np.abs(np.array(times) - request.Get(time_key))))]
     output = program.GetOutputDataObject(0)
     part, parts = bat_ranks.rank(), bat_ranks.ranks()
     _others.clear()
     if kind == VERTICES:
         _deliver_vertices(output, name, part, parts)
     else:
-        _deliver_table(output, name, part, parts, wanted, coordinates, delimiter)
+        _deliver_table(output, name, part, parts, requested, coordinates, delimiter)
 
 
-def _deliver_table(output, name, part, parts, wanted, coordinates, delimiter):
+def _deliver_table(output, name, part, parts, requested, coordinates, delimiter):
     share = layout = problem = None
     try:
         layout = text_tables.look(name, delimiter)
@@ -106,13 +106,13 @@ def _deliver_table(output, name, part, parts, wanted, coordinates, delimiter):
             if layout.names[i] in coordinates:
                 raise text_tables.TableError(f"the column '{layout.names[i]}' is not numeric: '{value[:60]}'")
         _others.extend(layout.names)
-        share = text_tables.Share(name, layout, part, parts, wanted)
+        share = text_tables.Share(name, layout, part, parts, requested)
     except Exception as error:  # pylint: disable=broad-except
         problem = _words(error)
     facts = bat_ranks.gather([share.facts if share else None, problem])
     if _tell_failure(name, [failure for _, failure in facts]):
         return
-    types, remarks = text_tables.agree(layout, [each for each, _ in facts], wanted)
+    types, remarks = text_tables.agree(layout, [each for each, _ in facts], requested)
     _tell(name, remarks)
     for column, values in share.columns(types).items():
         output.GetRowData().AddArray(_to_vtk(values, column))
@@ -152,13 +152,13 @@ def _tell_failure(name, problems):
     """Of the first rank that has one."""
     problem = next((each for each in problems if each), None)
     if problem and bat_ranks.rank() == 0:
-        _told.append(["error", "", f"{name}: {problem}"])
+        _problems.append(["error", "", f"{name}: {problem}"])
     return problem is not None
 
 
 def _tell(name, remarks):
     if bat_ranks.rank() == 0:
-        _told.extend(["warning", key, f"{name}: {words}"] for key, words in remarks)
+        _problems.extend(["warning", key, f"{name}: {words}"] for key, words in remarks)
 
 
 def _to_vtk(values, name):

@@ -52,7 +52,7 @@ void NameFields(bat_vtk::GridInput& grid)
   {
     if (allowed[i] != names[i])
     {
-      const std::string problem = bat::idx::problem_of_field_name(names[i]);
+      const std::string problem = bat::idx::find_field_name_problem(names[i]);
       grid.Warnings.push_back("array '" + names[i] + "' is written as the field '" + allowed[i] +
         "': its name " + (problem.empty() ? "is that of another one" : problem));
       grid.Fields[i].name = allowed[i];
@@ -91,7 +91,7 @@ std::int64_t vtkIDXWriter::StepFor(std::int64_t number, const std::optional<doub
 std::string vtkIDXWriter::WriteStep()
 {
   vtkDataObject* input = this->GetInput();
-  const std::vector<bat_vtk::Leaf> leaves = bat_vtk::LeavesOf(input);
+  const std::vector<bat_vtk::Leaf> leaves = bat_vtk::FindLeaves(input);
   const auto missing =
     this->MissingSamples == ZEROS ? bat_vtk::Missing::Zero : bat_vtk::Missing::Refuse;
 
@@ -124,11 +124,11 @@ std::string vtkIDXWriter::WriteStep()
   const std::filesystem::path path = std::filesystem::u8path(this->FileName);
   std::vector<bat_vtk::ImagePiece> images;
   std::optional<bat::Error> failure =
-    bat::attempt([&] { images = bat_vtk::ImagesOf(input, leaves); });
+    bat::attempt([&] { images = bat_vtk::CollectImages(input, leaves); });
   const std::vector<bat_vtk::GridFacts> facts =
-    bat_vtk::FactsOfAll(this->Controller, bat_vtk::FactsOf(input, leaves, images));
+    bat_vtk::GatherFacts(this->Controller, bat_vtk::CollectFacts(input, leaves, images));
   const bat_vtk::CommonGrid common =
-    bat_vtk::CommonOf(facts, static_cast<bat_vtk::Samples>(this->Samples));
+    bat_vtk::FindCommonGrid(facts, static_cast<bat_vtk::Samples>(this->Samples));
   std::int64_t step = common.Step.value_or(number);
   options.time =
     common.Time ? common.Time : bat_vtk::RequestedTime(this->GetInputInformation(0, 0));
@@ -165,7 +165,7 @@ std::string vtkIDXWriter::WriteStep()
       pieces.pieces.push_back({ piece.Box, std::move(piece.Values), piece.Stored });
     }
     const bat::idx::WriteReport report =
-      bat::idx::write_together(*communicator, path, pieces, options);
+      bat::idx::write_collective(*communicator, path, pieces, options);
     this->Written[step] = options.time;
     return ToJson(report);
   }

@@ -89,7 +89,7 @@ def _state(domain):
     return cycle, float(domain["state/time"]) if domain.has_path("state/time") else float(cycle)
 
 
-def _pieces(domain, wanted):
+def _pieces(domain, requested):
     """Of each topology of points: its name, positions, fields by name, marks of ghosts."""
     for name, topology in _children(domain.fetch("topologies")):
         if topology["type"] == "unstructured":
@@ -111,7 +111,7 @@ def _pieces(domain, wanted):
         attributes, ghosts = {}, None
         for field_name, field in _fields_of(domain, name):
             is_ghosts = field_name == "ascent_ghosts"
-            if not is_ghosts and wanted is not None and field_name not in wanted:
+            if not is_ghosts and requested is not None and field_name not in requested:
                 continue
             array = _field(field.fetch("values"))
             if field["association"] == "vertex":

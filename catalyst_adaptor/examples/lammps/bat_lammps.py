@@ -72,7 +72,7 @@ class Step:
         self.files, self.names, self.group, self.stops = files, names, group, stops
         self.options = options
         self.series = None
-        self.told = set()
+        self.reported = set()
         self.current = set(current)
         self.known = Known("")
 
@@ -103,8 +103,8 @@ class Step:
                 except LeftOut as error:
                     if self.stops:
                         raise
-                    if name not in self.told:
-                        self.told.add(name)
+                    if name not in self.reported:
+                        self.reported.add(name)
                         self.say(comm, f"{name} was skipped: {error}")
             self.series.add(lmp.numpy.extract_atom("x")[:count], values if count else {},
                             ghosts=self.others(lmp, count))

@@ -490,15 +490,15 @@ int main(int argc, char** argv)
   int ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const auto number = [&](int i) { return argc == 5 ? std::atoll(argv[i]) : 0; };
-  const bool is_asked = number(1) >= ranks && number(1) >= 4 && number(1) <= 4096 &&
+  const bool is_requested = number(1) >= ranks && number(1) >= 4 && number(1) <= 4096 &&
     number(2) >= 0 && number(3) > 0 && number(4) >= 0;
-  if (!is_asked)
+  if (!is_requested)
   {
     std::fprintf(stderr, "usage: vortex SAMPLES STEPS EVERY GRAINS; SAMPLES from %d to 4096\n",
       std::max(ranks, 4));
   }
   const bool is_good =
-    is_asked && run(static_cast<int>(number(1)), number(2), number(3), number(4));
+    is_requested && run(static_cast<int>(number(1)), number(2), number(3), number(4));
   MPI_Finalize();
   return is_good ? 0 : 1;
 }

@@ -56,10 +56,10 @@ idx::LogicalBox stored_box(const GridDomain& domain, const std::array<std::int64
   return moved({ {}, { nx - 1, ny - 1, nz - 1 } }, place);
 }
 
-std::vector<const GridDomain*> domains_of(const GridKey& key, const std::vector<Grids>& mine)
+std::vector<const GridDomain*> collect_domains(const GridKey& key, const std::vector<Grids>& local)
 {
   std::vector<const GridDomain*> domains;
-  for (const Grids& grids : mine)
+  for (const Grids& grids : local)
   {
     for (const GridDomain& domain : grids.domains)
     {
@@ -79,13 +79,13 @@ const idx::FieldValues& field_of(const GridDomain& domain, const std::string& na
     [&](const idx::FieldValues& field) { return field.name == name; });
 }
 
-idx::GridPieces pieces_of(const GridJob& job, const std::vector<Grids>& mine)
+idx::GridPieces pieces_of(const GridJob& job, const std::vector<Grids>& local)
 {
   idx::GridPieces pieces;
   pieces.origin = job.plan.origin;
   pieces.spacing = job.plan.spacing;
   const std::vector<std::string> names = idx::allowed_field_names(job.plan.fields);
-  for (const GridDomain* domain : domains_of(job.key, mine))
+  for (const GridDomain* domain : collect_domains(job.key, local))
   {
     if (!domain->shown)
     {
@@ -132,7 +132,7 @@ void hide(const std::vector<bool>& hidden, int components, std::byte* values)
 }
 
 // Borrowed from the simulation where it has velocities as bricks have them.
-const void* velocities_of(const GridDomain& domain, const Velocity& velocity, Copies& copies)
+const void* collect_velocities(const GridDomain& domain, const Velocity& velocity, Copies& copies)
 {
   const idx::FieldValues& first = field_of(domain, velocity.fields.front());
   if (velocity.fields.size() == 1 && domain.hidden.empty())
@@ -164,20 +164,20 @@ const void* velocities_of(const GridDomain& domain, const Velocity& velocity, Co
   return copy.data();
 }
 
-std::vector<bricks::Piece> velocity_pieces_of(
-  const GridJob& job, const std::vector<Grids>& mine, Copies& copies)
+std::vector<bricks::Piece> collect_velocity_pieces(
+  const GridJob& job, const std::vector<Grids>& local, Copies& copies)
 {
   std::vector<bricks::Piece> pieces;
-  for (const GridDomain* domain : domains_of(job.key, mine))
+  for (const GridDomain* domain : collect_domains(job.key, local))
   {
     const std::array<std::int64_t, 3> place = job.plan.place_of(*domain);
-    pieces.push_back({ moved(domain->own, place), velocities_of(*domain, job.velocity, copies),
+    pieces.push_back({ moved(domain->own, place), collect_velocities(*domain, job.velocity, copies),
       stored_box(*domain, place) });
   }
   return pieces;
 }
 
-bricks::Header header_of(const GridJob& job)
+bricks::Header make_header(const GridJob& job)
 {
   bricks::Header header;
   header.field = fmt::format("{}", fmt::join(job.velocity.fields, ","));
@@ -248,7 +248,7 @@ std::filesystem::path GridPattern::series(const std::string& name) const
   return this->with_step_->series(name);
 }
 
-bricks::GrowingSeries& GridOutputs::series_of(const GridJob& job, const GridPattern& pattern)
+bricks::GrowingSeries& GridOutputs::find_series(const GridJob& job, const GridPattern& pattern)
 {
   const std::filesystem::path list = pattern.series(job.plan.name);
   const auto [series, is_new] = this->series_.try_emplace(
@@ -260,24 +260,24 @@ bricks::GrowingSeries& GridOutputs::series_of(const GridJob& job, const GridPatt
 }
 
 WrittenGrid GridOutputs::write_grid(
-  MPI_Comm comm, const GridJob& job, const Place& place, const std::vector<Grids>& mine)
+  MPI_Comm comm, const GridJob& job, const Place& place, const std::vector<Grids>& local)
 {
   const auto begin = std::chrono::steady_clock::now();
   idx::GridPieces pieces;
   std::vector<bricks::Piece> velocities;
   Copies copies;
   bricks::GrowingSeries* series = nullptr;
-  mpi::together(comm,
+  mpi::collective(comm,
     [&]
     {
       if (place.pattern.is_bricks())
       {
-        velocities = velocity_pieces_of(job, mine, copies);
-        series = &this->series_of(job, place.pattern);
+        velocities = collect_velocity_pieces(job, local, copies);
+        series = &this->find_series(job, place.pattern);
       }
       else
       {
-        pieces = pieces_of(job, mine);
+        pieces = pieces_of(job, local);
       }
       if (place.file.has_parent_path())
       {
@@ -294,15 +294,15 @@ WrittenGrid GridOutputs::write_grid(
     options.compress = job.bricks.compress;
     options.flush = job.options.flush;
     options.threads = job.options.threads;
-    const bricks::Header header = header_of(job);
+    const bricks::Header header = make_header(job);
     const bricks::WriteReport report =
-      bricks::write_together(comm, *series, header, velocities, options);
+      bricks::write_collective(comm, *series, header, velocities, options);
     written.samples = report.value_bytes / header.grid.point_bytes();
     written.bytes = report.file_bytes;
   }
   else
   {
-    const idx::WriteReport report = idx::write_together(comm, place.file, pieces, job.options);
+    const idx::WriteReport report = idx::write_collective(comm, place.file, pieces, job.options);
     written.samples = report.samples;
     written.bytes = report.file_bytes;
   }
@@ -346,7 +346,7 @@ std::vector<GridOutputs::Place> GridOutputs::places_of(const std::vector<GridJob
 }
 
 void GridOutputs::write(
-  MPI_Comm comm, const std::vector<GridJob>& jobs, const std::vector<Grids>& mine)
+  MPI_Comm comm, const std::vector<GridJob>& jobs, const std::vector<Grids>& local)
 {
   this->last_.clear();
   const std::vector<Place> places = this->places_of(jobs);
@@ -354,7 +354,7 @@ void GridOutputs::write(
   for (std::size_t i = 0; i != jobs.size(); ++i)
   {
     failures.attempt(
-      [&] { this->last_.push_back(this->write_grid(comm, jobs[i], places[i], mine)); });
+      [&] { this->last_.push_back(this->write_grid(comm, jobs[i], places[i], local)); });
   }
   failures.throw_if_any();
 }

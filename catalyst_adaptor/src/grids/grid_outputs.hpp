@@ -48,7 +48,7 @@ private:
 /// How velocity fields are written.
 struct BricksOptions
 {
-  std::vector<std::string> velocity; ///< names of fields, see velocity_of()
+  std::vector<std::string> velocity; ///< names of fields, see find_velocity()
   std::array<bool, 3> cyclic{};
   bool compress = true;
 };
@@ -83,10 +83,10 @@ public:
   }
 
   /// Collective. Writes jobs from the domains of all ranks; folders are made. What fails does not
-  /// keep the rest back. Throws Error on all ranks: as idx::write_together and
-  /// bricks::write_together; a domain beside the lattice of the others; hidden samples in .idx
+  /// keep the rest back. Throws Error on all ranks: as idx::write_collective and
+  /// bricks::write_collective; a domain beside the lattice of the others; hidden samples in .idx
   /// other than at the borders of a domain; two grids that would be one file.
-  void write(MPI_Comm comm, const std::vector<GridJob>& jobs, const std::vector<Grids>& mine);
+  void write(MPI_Comm comm, const std::vector<GridJob>& jobs, const std::vector<Grids>& local);
   /// Of the last step.
   [[nodiscard]] const std::vector<WrittenGrid>& last() const { return this->last_; }
 
@@ -98,8 +98,8 @@ private:
   };
   [[nodiscard]] std::vector<Place> places_of(const std::vector<GridJob>& jobs);
   [[nodiscard]] WrittenGrid write_grid(
-    MPI_Comm comm, const GridJob& job, const Place& place, const std::vector<Grids>& mine);
-  [[nodiscard]] bricks::GrowingSeries& series_of(const GridJob& job, const GridPattern& pattern);
+    MPI_Comm comm, const GridJob& job, const Place& place, const std::vector<Grids>& local);
+  [[nodiscard]] bricks::GrowingSeries& find_series(const GridJob& job, const GridPattern& pattern);
 
   Notice notice_;
   std::map<std::string, std::string> channels_; // by pattern without names: whose it is

@@ -20,7 +20,7 @@ namespace
 constexpr double kTolerance = 1e-3;
 
 // Beyond, doubles do not tell neighbours apart.
-constexpr double kMostSpacings = 1e12;
+constexpr double kMaxSpacings = 1e12;
 
 // Types by their names, with numbers of components, of what a velocity can be or be made of.
 struct VelocityType
@@ -29,7 +29,7 @@ struct VelocityType
   int components;
 };
 
-std::optional<VelocityType> velocity_type_of(const std::string& name)
+std::optional<VelocityType> parse_velocity_type(const std::string& name)
 {
   for (const ScalarType type : { ScalarType::Float32, ScalarType::Float64 })
   {
@@ -78,7 +78,7 @@ std::array<std::int64_t, 3> GridPlan::place_of(const GridDomain& domain) const
   for (std::size_t axis = 0; axis != 3; ++axis)
   {
     const double number = (domain.origin[axis] - this->origin[axis]) / this->spacing[axis];
-    if (!(std::fabs(number) <= kMostSpacings &&
+    if (!(std::fabs(number) <= kMaxSpacings &&
           std::fabs(number - std::round(number)) <= kTolerance))
     {
       throw Error(ErrorCode::InvalidArgument,
@@ -92,26 +92,26 @@ std::array<std::int64_t, 3> GridPlan::place_of(const GridDomain& domain) const
   return place;
 }
 
-Velocity velocity_of(
-  const GridPlan& plan, const GridCensus& census, const std::vector<std::string>& wanted)
+Velocity find_velocity(
+  const GridPlan& plan, const GridCensus& census, const std::vector<std::string>& requested)
 {
   const Schema& types = census.schemas.front(); // those of fields in a plan are the same everywhere
   std::vector<std::string> vectors;
   for (const std::string& field : plan.fields)
   {
-    const auto type = velocity_type_of(types.at(field));
+    const auto type = parse_velocity_type(types.at(field));
     if (type && type->components > 1)
     {
       vectors.push_back(field);
     }
   }
   Velocity velocity;
-  velocity.fields = wanted;
-  if (wanted.empty() && std::count(vectors.begin(), vectors.end(), "velocity") != 0)
+  velocity.fields = requested;
+  if (requested.empty() && std::count(vectors.begin(), vectors.end(), "velocity") != 0)
   {
     vectors = { "velocity" };
   }
-  if (wanted.empty() && vectors.size() == 1)
+  if (requested.empty() && vectors.size() == 1)
   {
     velocity.fields = vectors;
   }
@@ -131,7 +131,7 @@ Velocity velocity_of(
         "unknown field {} in bricks_velocity; available: {}", field, fmt::join(plan.fields, ", "));
       return velocity;
     }
-    const auto type = velocity_type_of(types.at(field));
+    const auto type = parse_velocity_type(types.at(field));
     const bool is_one = velocity.fields.size() == 1;
     const bool is_like_first = is_one || types.at(field) == types.at(velocity.fields.front());
     if (!type || (type->components == 1) == is_one || !is_like_first)

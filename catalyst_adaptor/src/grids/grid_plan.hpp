@@ -39,11 +39,11 @@ struct Velocity
   ScalarType type = ScalarType::Float32;
   std::string problem; ///< why there is none; else empty
 };
-/// Of the fields of a plan: those that are `wanted`, one with 2 or 3 components or as many with one
-/// each; without any, the only one that can be it, or the one called velocity. Their types are
+/// Of the fields of a plan: those that are `requested`, one with 2 or 3 components or as many with
+/// one each; without any, the only one that can be it, or the one called velocity. Their types are
 /// float32 or float64.
-[[nodiscard]] Velocity velocity_of(
-  const GridPlan& plan, const GridCensus& census, const std::vector<std::string>& wanted);
+[[nodiscard]] Velocity find_velocity(
+  const GridPlan& plan, const GridCensus& census, const std::vector<std::string>& requested);
 
 /// Of the grids that have fields, but for their origins. A grid is called as a species of its
 /// topology; that of elements, beside one of vertices, has "_elements" added. Throws

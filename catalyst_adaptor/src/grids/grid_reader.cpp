@@ -22,7 +22,7 @@ namespace bat::catalyst
 namespace
 {
 /// Along an axis, so that samples can be counted.
-constexpr std::int64_t kMostVertices = (std::int64_t{ 1 } << 21) - 1;
+constexpr std::int64_t kMaxVertices = (std::int64_t{ 1 } << 21) - 1;
 
 [[noreturn]] void refuse(const std::string& what)
 {
@@ -59,10 +59,10 @@ std::int64_t count_at(const Node& node, const char* path)
       fmt::format("{} has type {}; it must be a vertex count", found->path(), found->type_name()));
   }
   const std::int64_t count = int64_at(*numbers, 0);
-  if (count < 0 || count > kMostVertices)
+  if (count < 0 || count > kMaxVertices)
   {
     refuse(
-      fmt::format("{} is {}; allowed are 0 to {} vertices", found->path(), count, kMostVertices));
+      fmt::format("{} is {}; allowed are 0 to {} vertices", found->path(), count, kMaxVertices));
   }
   return count;
 }
@@ -152,7 +152,7 @@ Shape shape_of(const Node& domain, const Node& topology)
   if (!coordset)
   {
     refuse(fmt::format("{}/coordset is '{}'; {} has {}", topology.path(), name, coordsets.path(),
-      coordsets.names_of_children()));
+      coordsets.format_child_names()));
   }
   if (const std::string type = coordset->require_string("type"); type != "uniform")
   {
@@ -247,8 +247,8 @@ private:
       this->cut_ghosts(field, ghosts);
       return;
     }
-    const auto& wanted = this->options_.fields;
-    if (wanted && std::find(wanted->begin(), wanted->end(), name) == wanted->end())
+    const auto& requested = this->options_.fields;
+    if (requested && std::find(requested->begin(), requested->end(), name) == requested->end())
     {
       return;
     }
@@ -292,17 +292,17 @@ private:
   [[nodiscard]] std::string add_values(
     const std::string& name, const Node& values, GridDomain& grid)
   {
-    const auto leaves = components_of(values);
+    const auto leaves = find_components(values);
     if (!leaves)
     {
       return fmt::format("has type {}, not numbers", values.type_name());
     }
-    if (leaves->size() > idx::kMostFieldComponents)
+    if (leaves->size() > idx::kMaxFieldComponents)
     {
       return fmt::format(
-        "has {} components, more than {}", leaves->size(), idx::kMostFieldComponents);
+        "has {} components, more than {}", leaves->size(), idx::kMaxFieldComponents);
     }
-    const std::string problem = idx::problem_of_field_name(name);
+    const std::string problem = idx::find_field_name_problem(name);
     const std::string allowed = idx::allowed_field_names({ name }).front();
     if (name.empty() || (!problem.empty() && allowed == name))
     {

@@ -7,7 +7,7 @@
 
 namespace bat::catalyst
 {
-std::optional<std::vector<Node>> components_of(const Node& values)
+std::optional<std::vector<Node>> find_components(const Node& values)
 {
   std::vector<Node> components;
   const bool is_leaf = !values.is_object() && !values.is_list();

@@ -11,7 +11,7 @@ namespace bat::catalyst
 {
 /// Leaves of a node of values: itself, or the components of a Blueprint mcarray. None if one of
 /// them is no array of numbers.
-[[nodiscard]] std::optional<std::vector<Node>> components_of(const Node& values);
+[[nodiscard]] std::optional<std::vector<Node>> find_components(const Node& values);
 
 /// Whether a field's association is "element", not "vertex". Throws Error{InvalidArgument}: it is
 /// neither.

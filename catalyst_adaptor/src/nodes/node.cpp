@@ -226,7 +226,7 @@ Node Node::require(std::string_view path) const
   {
     return *std::move(node);
   }
-  const std::string there = this->names_of_children();
+  const std::string there = this->format_child_names();
   refuse(fmt::format("{} is missing; {} has {}", joined(this->path_, path), this->path_,
     there.empty() ? "no children" : there));
 }
@@ -242,7 +242,7 @@ std::string Node::require_string(std::string_view path) const
   return *std::move(text);
 }
 
-std::string Node::names_of_children() const
+std::string Node::format_child_names() const
 {
   std::vector<std::string> names;
   for (std::size_t i = 0; i != this->size(); ++i)

@@ -69,7 +69,7 @@ public:
   /// The text at `path`. Throws Error{InvalidArgument}: no such node, no text.
   [[nodiscard]] std::string require_string(std::string_view path) const;
   /// "a, b, c": names of the children.
-  [[nodiscard]] std::string names_of_children() const;
+  [[nodiscard]] std::string format_child_names() const;
 
 private:
   [[nodiscard]] ConduitType type() const;

@@ -32,7 +32,7 @@ void add_once(List& list, const Value& value)
   }
 }
 
-std::string text_of(const json& line)
+std::string format_text(const json& line)
 {
   try
   {
@@ -57,7 +57,7 @@ json to_json(const State& state)
   return { state.number ? json(*state.number) : json(), state.time ? json(*state.time) : json() };
 }
 
-State state_of(const json& json)
+State parse_state(const json& json)
 {
   State state;
   if (!json.at(0).is_null())
@@ -71,13 +71,13 @@ State state_of(const json& json)
   return state;
 }
 
-int components_of(const std::string& type)
+int find_components(const std::string& type)
 {
   const std::size_t x = type.find(" x ");
   return x == std::string::npos ? 1 : std::stoi(type.substr(x + 3));
 }
 
-ScalarType scalar_type_of(const std::string& type)
+ScalarType parse_scalar_type(const std::string& type)
 {
   const std::string name = type.substr(0, type.find(' '));
   int code = static_cast<int>(ScalarType::Int8);
@@ -88,7 +88,7 @@ ScalarType scalar_type_of(const std::string& type)
   return static_cast<ScalarType>(code);
 }
 
-Schema schema_of(const Domain& domain)
+Schema make_schema(const Domain& domain)
 {
   Schema schema;
   for (const AttributeView& attribute : domain.particles.attributes)
@@ -185,7 +185,7 @@ void Census::add(const Channel& channel)
     for (const Domain& domain : species.domains)
     {
       auto& schemas = domain.particles.count != 0 ? this->schemas_ : this->declared_;
-      add_once(schemas[key], schema_of(domain));
+      add_once(schemas[key], make_schema(domain));
       for (const std::string& stem : domain.apart)
       {
         add_once(this->apart_[key], stem);
@@ -242,7 +242,7 @@ void Census::add_pipelines(const std::vector<std::string>& names)
 std::vector<std::string> Census::texts() const
 {
   std::vector<std::string> texts;
-  const auto add = [&](json&& line) { texts.push_back(text_of(line)); };
+  const auto add = [&](json&& line) { texts.push_back(format_text(line)); };
   const auto add_all = [&](const char* kind, const std::vector<std::string>& list)
   {
     for (const std::string& value : list)
@@ -332,11 +332,11 @@ Census Census::of(const std::vector<std::string>& texts)
     const std::string kind = part(0);
     if (kind == "state")
     {
-      census.states_.push_back(state_of(line.at(1)));
+      census.states_.push_back(parse_state(line.at(1)));
     }
     else if (kind == "channel state")
     {
-      census.states_of_channels_[part(1)].push_back(state_of(line.at(2)));
+      census.states_of_channels_[part(1)].push_back(parse_state(line.at(2)));
     }
     else if (kind == "species")
     {
@@ -509,7 +509,7 @@ std::vector<Attribute> Census::written_attributes(const SpeciesKey& species) con
   {
     if (this->is_chosen(species, name))
     {
-      attributes.push_back({ name, scalar_type_of(type), components_of(type), 0, 0, {} });
+      attributes.push_back({ name, parse_scalar_type(type), find_components(type), 0, 0, {} });
     }
   }
   return attributes;

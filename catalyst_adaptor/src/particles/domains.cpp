@@ -82,7 +82,7 @@ std::vector<DomainNode> domains_in(const Node& data, bool is_multimesh)
   {
     const Node mesh = data.child(i);
     const std::string name = data.is_list() ? std::to_string(i) : mesh.name();
-    const std::string whole = mesh_of(name, mesh.find("state/domain_id").has_value());
+    const std::string whole = parse_mesh(name, mesh.find("state/domain_id").has_value());
     if (is_placeholder(name) && is_domain(mesh))
     {
       domains.push_back({ mesh, whole, true });

@@ -52,7 +52,7 @@ std::vector<std::string> pairs_apart(const std::map<std::string, Numbers>& integ
     types.emplace(name, "int32");
   }
   std::vector<std::string> apart;
-  for (const std::string& stem : pairs_of_halves(types))
+  for (const std::string& stem : find_half_pairs(types))
   {
     const Numbers& low = integers.at(stem + "_id");
     const Numbers& high = integers.at(stem + "_cpu");
@@ -107,12 +107,12 @@ private:
   [[nodiscard]] std::vector<Numbers> read_axes(const Node& domain, const Node& topology) const;
   [[nodiscard]] Order read_connectivity(const Node& topology, std::uint64_t vertices) const;
   void read_fields(const Node& domain, const std::string& mesh);
-  [[nodiscard]] bool is_wanted(const Node& field, const std::string& mesh) const;
+  [[nodiscard]] bool is_requested(const Node& field, const std::string& mesh) const;
   void read_ghosts(const Node& node, Ghosts kind);
   void read_attribute(const Node& node, const std::string& mesh);
   [[nodiscard]] std::optional<Field> read_field(const Node& node, std::string& unsuited);
   [[nodiscard]] bool is_of_particles(const Node& field) const;
-  [[nodiscard]] Topology* topology_of(const Node& field, bool has_values);
+  [[nodiscard]] Topology* find_topology(const Node& field, bool has_values);
   void check_length(const Field& field, const Node& component, std::uint64_t count) const;
   [[nodiscard]] Numbers array(const Node& node) const;
   void add_attribute(const Field& field);
@@ -233,7 +233,7 @@ std::vector<Numbers> Reader::read_axes(const Node& domain, const Node& topology)
   if (!coordset)
   {
     refuse(fmt::format("{}/coordset is '{}'; {} has {}", topology.path(), name, coordsets.path(),
-      coordsets.names_of_children()));
+      coordsets.format_child_names()));
   }
   if (coordset->is_empty())
   {
@@ -255,7 +255,7 @@ std::vector<Numbers> Reader::read_axes(const Node& domain, const Node& topology)
   if (axes.size() != values.size() || axes.empty())
   {
     refuse(fmt::format("{} has {}; allowed are x, y and z", values.path(),
-      values.size() == 0 ? "no components" : values.names_of_children()));
+      values.size() == 0 ? "no components" : values.format_child_names()));
   }
   for (std::size_t axis = 1; axis != axes.size(); ++axis)
   {
@@ -327,7 +327,7 @@ void Reader::read_fields(const Node& domain, const std::string& mesh)
     {
       this->read_ghosts(node, ghosts);
     }
-    else if (this->is_wanted(node, mesh))
+    else if (this->is_requested(node, mesh))
     {
       this->read_attribute(node, mesh);
     }
@@ -338,7 +338,7 @@ void Reader::read_fields(const Node& domain, const std::string& mesh)
   }
 }
 
-bool Reader::is_wanted(const Node& field, const std::string& mesh) const
+bool Reader::is_requested(const Node& field, const std::string& mesh) const
 {
   const auto topology = field.find("topology");
   const auto& of_species = this->options_.fields_of_species;
@@ -415,12 +415,12 @@ std::optional<Reader::Field> Reader::read_field(const Node& node, std::string& u
     return std::nullopt;
   }
   const auto values = node.find("values");
-  const auto leaves = values ? components_of(*values) : std::nullopt;
+  const auto leaves = values ? find_components(*values) : std::nullopt;
   const bool has_values = values && !values->is_empty() &&
     (!leaves ||
       std::any_of(leaves->begin(), leaves->end(),
         [](const Node& leaf) { return leaf.numbers()->count != 0; }));
-  Field field{ node, this->topology_of(node, has_values), false, {} };
+  Field field{ node, this->find_topology(node, has_values), false, {} };
   if (!field.topology)
   {
     return std::nullopt;
@@ -459,7 +459,7 @@ std::optional<Reader::Field> Reader::read_field(const Node& node, std::string& u
   return field;
 }
 
-Reader::Topology* Reader::topology_of(const Node& field, bool has_values)
+Reader::Topology* Reader::find_topology(const Node& field, bool has_values)
 {
   const auto node = field.find("topology");
   if (!node && !has_values)

@@ -64,7 +64,7 @@ std::vector<std::string> names_of(const std::vector<SpeciesKey>& species)
   return names;
 }
 
-std::string mesh_of(const std::string& child, bool is_domain)
+std::string parse_mesh(const std::string& child, bool is_domain)
 {
   if (starts_with(child, "domain_"))
   {

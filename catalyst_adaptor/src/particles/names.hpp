@@ -55,5 +55,5 @@ struct GridKey
 /// The mesh that a child of a multimesh is, or is a piece of: "" for domain_*, which are pieces of
 /// the channel's only mesh; for others that are domains, the name without the number at its end, or
 /// "" where that says nothing (block, box, patch, rank, ...).
-[[nodiscard]] std::string mesh_of(const std::string& child, bool is_domain);
+[[nodiscard]] std::string parse_mesh(const std::string& child, bool is_domain);
 }

@@ -49,7 +49,7 @@ std::string PackedIds::name_of(const std::string& field) const
   return found == this->fields.end() ? field : found == this->fields.begin() ? "id" : "cpu";
 }
 
-std::vector<std::string> pairs_of_halves(const std::map<std::string, std::string>& types)
+std::vector<std::string> find_half_pairs(const std::map<std::string, std::string>& types)
 {
   std::vector<std::string> pairs;
   for (const auto& [name, type] : types)
@@ -75,7 +75,7 @@ std::optional<PackedIds> find_packed_ids(
       packed.fields = { name };
     }
   }
-  for (const std::string& stem : pairs_of_halves(types))
+  for (const std::string& stem : find_half_pairs(types))
   {
     if (packed.fields.empty() && !contains(apart, stem))
     {
@@ -90,10 +90,10 @@ std::optional<PackedIds> find_packed_ids(
   return packed;
 }
 
-bool may_hold_ids(const std::string& field, const std::vector<std::string>& wanted)
+bool may_hold_ids(const std::string& field, const std::vector<std::string>& requested)
 {
   const auto wants = [&](const char* part, const std::string& name)
-  { return contains(wanted, part) || contains(wanted, name); };
+  { return contains(requested, part) || contains(requested, name); };
   if (stem_of(field, kIdCpu))
   {
     return wants("id", "cpu");

@@ -29,11 +29,12 @@ struct PackedIds
   const std::map<std::string, std::string>& types, const std::vector<std::string>& apart);
 
 /// Names X of a domain with int32 fields X_id and X_cpu.
-[[nodiscard]] std::vector<std::string> pairs_of_halves(
+[[nodiscard]] std::vector<std::string> find_half_pairs(
   const std::map<std::string, std::string>& types);
 
-/// Whether `field` may be of ids that `wanted` names: id, cpu, or as they are packed.
-[[nodiscard]] bool may_hold_ids(const std::string& field, const std::vector<std::string>& wanted);
+/// Whether `field` may be of ids that `requested` names: id, cpu, or as they are packed.
+[[nodiscard]] bool may_hold_ids(
+  const std::string& field, const std::vector<std::string>& requested);
 
 /// Replaces the packed fields by id (int64) and cpu (int32), of which `arrays` keeps the values. No
 /// particles may lack them.

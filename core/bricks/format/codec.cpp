@@ -20,8 +20,8 @@ using codec::ranked;
 using codec::store;
 using codec::zigzag;
 
-constexpr std::byte kRaw{ 0 };
-constexpr std::byte kPredicted{ 1 };
+constexpr std::byte kRawEncoding{ 0 };
+constexpr std::byte kPredictedEncoding{ 1 };
 
 template <class U>
 inline constexpr U kQuietNaN = static_cast<U>(0x7FC00000u);
@@ -117,9 +117,9 @@ void to_planes(
   const std::byte* values, std::size_t components, const std::array<int, 3>& n, std::byte* planes)
 {
   const std::size_t m = count_of(n);
-  constexpr std::size_t kMostBrickPoints =
-    std::size_t{ BrickGrid::most_edge } * BrickGrid::most_edge * BrickGrid::most_edge;
-  thread_local std::vector<U> words(kMostBrickPoints);
+  constexpr std::size_t kMaxBrickPoints =
+    std::size_t{ BrickGrid::max_edge } * BrickGrid::max_edge * BrickGrid::max_edge;
+  thread_local std::vector<U> words(kMaxBrickPoints);
   for (std::size_t c = 0; c != components; ++c)
   {
     for (std::size_t i = 0; i != m; ++i)
@@ -217,7 +217,7 @@ BrickEncoder::Encoded BrickEncoder::encode(const BrickGrid& grid, const std::arr
       static_cast<int>(raw - 1)); // 0: it would not be shorter
     payload = static_cast<std::size_t>(made);
   }
-  stored[4] = payload != 0 ? kPredicted : kRaw;
+  stored[4] = payload != 0 ? kPredictedEncoding : kRawEncoding;
   if (payload == 0)
   {
     payload = raw;
@@ -233,10 +233,10 @@ std::string BrickDecoder::decode(const BrickGrid& grid, const std::array<int, 3>
   const std::byte* stored, std::size_t bytes, std::uint64_t seed, BrickMemory to)
 {
   const std::size_t raw = count_of(points) * grid.point_bytes();
-  if (bytes <= kBrickHead || bytes > most_stored_bytes(raw))
+  if (bytes <= kBrickHead || bytes > max_stored_bytes(raw))
   {
     return fmt::format(
-      "has {} stored bytes; allowed are {} to {}", bytes, kBrickHead + 1, most_stored_bytes(raw));
+      "has {} stored bytes; allowed are {} to {}", bytes, kBrickHead + 1, max_stored_bytes(raw));
   }
   const auto found = load<std::uint32_t>(stored);
   const auto computed = static_cast<std::uint32_t>(seeded_checksum(stored + 4, bytes - 4, seed));
@@ -247,7 +247,7 @@ std::string BrickDecoder::decode(const BrickGrid& grid, const std::array<int, 3>
   }
   const std::byte* const payload = stored + kBrickHead;
   const std::size_t payload_bytes = bytes - kBrickHead;
-  if (stored[4] == kRaw)
+  if (stored[4] == kRawEncoding)
   {
     if (payload_bytes != raw)
     {
@@ -266,7 +266,7 @@ std::string BrickDecoder::decode(const BrickGrid& grid, const std::array<int, 3>
     }
     return {};
   }
-  if (stored[4] != kPredicted)
+  if (stored[4] != kPredictedEncoding)
   {
     return fmt::format("has codec {}; this library reads raw (0) and predicted (1) bricks",
       static_cast<int>(stored[4]));

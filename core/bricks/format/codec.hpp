@@ -56,7 +56,7 @@ void fill_with_zeros(
 /// Bytes before the payload of a stored brick.
 inline constexpr std::size_t kBrickHead = 5;
 /// Most bytes of a stored brick with `raw` bytes of values.
-[[nodiscard]] constexpr std::uint64_t most_stored_bytes(std::uint64_t raw) noexcept
+[[nodiscard]] constexpr std::uint64_t max_stored_bytes(std::uint64_t raw) noexcept
 {
   return 2 * raw + 64;
 }

@@ -85,10 +85,10 @@ void check_record(const std::string& file, const Record& record)
     std::to_string(record.time), "a finite number, or zero bits if it is not valid");
   check_field(file, (record.flags & kHasStep) != 0 || record.step == 0, "step",
     std::to_string(record.step), "0, because it is not valid");
-  check_field(file, record.name_bytes <= kMostNameBytes, "name_bytes",
-    std::to_string(record.name_bytes), fmt::format("0 to {}", kMostNameBytes));
-  check_field(file, record.metadata_bytes <= kMostMetadataBytes, "metadata_bytes",
-    std::to_string(record.metadata_bytes), fmt::format("0 to {}", kMostMetadataBytes));
+  check_field(file, record.name_bytes <= kMaxNameBytes, "name_bytes",
+    std::to_string(record.name_bytes), fmt::format("0 to {}", kMaxNameBytes));
+  check_field(file, record.metadata_bytes <= kMaxMetadataBytes, "metadata_bytes",
+    std::to_string(record.metadata_bytes), fmt::format("0 to {}", kMaxMetadataBytes));
 }
 }
 
@@ -115,7 +115,7 @@ bricks::Header read_header(const io::RandomAccessFile& file)
   header.grid.type = static_cast<ScalarType>(record.type);
   header.grid.components = record.components;
   header.grid.edge = record.edge;
-  if (const std::string fault = fault_of(header.grid); !fault.empty())
+  if (const std::string fault = find_fault(header.grid); !fault.empty())
   {
     corrupt(file.name(), "the header: " + fault);
   }
@@ -162,21 +162,21 @@ bricks::Header read_header(const io::RandomAccessFile& file)
 
 void check_header(const bricks::Header& header, const std::string& name)
 {
-  std::string fault = fault_of(header.grid);
+  std::string fault = find_fault(header.grid);
   if (fault.empty() && header.time && !std::isfinite(*header.time))
   {
     fault = fmt::format("time is {}; it must be finite", *header.time);
   }
-  if (fault.empty() && (!is_utf8(header.field) || header.field.size() > kMostNameBytes))
+  if (fault.empty() && (!is_utf8(header.field) || header.field.size() > kMaxNameBytes))
   {
     fault = fmt::format("the field name has {} bytes; allowed are up to {} bytes of UTF-8",
-      header.field.size(), kMostNameBytes);
+      header.field.size(), kMaxNameBytes);
   }
   if (fault.empty() && !header.metadata.empty() &&
-    (header.metadata.size() > kMostMetadataBytes || !scan_json_object(header.metadata)))
+    (header.metadata.size() > kMaxMetadataBytes || !scan_json_object(header.metadata)))
   {
     fault = fmt::format("metadata of {} bytes is not one JSON object in UTF-8 of at most {} bytes",
-      header.metadata.size(), kMostMetadataBytes);
+      header.metadata.size(), kMaxMetadataBytes);
   }
   if (!fault.empty())
   {

@@ -39,7 +39,7 @@ std::uint64_t grid_id(const BrickGrid& grid) noexcept
 
 SlotOrder::SlotOrder(const BrickGrid& grid)
 {
-  constexpr std::size_t kMostEntries = 9;
+  constexpr std::size_t kMaxEntries = 9;
   std::array<int, 3> need{};
   for (std::size_t a = 0; a != 3; ++a)
   {
@@ -48,10 +48,10 @@ SlotOrder::SlotOrder(const BrickGrid& grid)
       ++need[a];
     }
   }
-  for (bool more = true; more && this->pattern_.size() < kMostEntries;)
+  for (bool more = true; more && this->pattern_.size() < kMaxEntries;)
   {
     more = false;
-    for (std::size_t a = 0; a != 3 && this->pattern_.size() < kMostEntries; ++a)
+    for (std::size_t a = 0; a != 3 && this->pattern_.size() < kMaxEntries; ++a)
     {
       if (this->width_[a] < need[a])
       {

@@ -17,8 +17,8 @@ inline constexpr unsigned char kMagic[8] = { 0x89, 'B', 'R', 'K', 0x0D, 0x0A, 0x
 inline constexpr std::uint16_t kVersionMajor = 1;
 inline constexpr std::uint16_t kVersionMinor = 0;
 inline constexpr std::uint64_t kPageBytes = 4096; // section 5
-inline constexpr std::uint32_t kMostNameBytes = 65535;
-inline constexpr std::uint32_t kMostMetadataBytes = 1u << 30;
+inline constexpr std::uint32_t kMaxNameBytes = 65535;
+inline constexpr std::uint32_t kMaxMetadataBytes = 1u << 30;
 
 /// Section 3.
 struct HeaderRecord

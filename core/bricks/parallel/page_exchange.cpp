@@ -32,10 +32,10 @@ std::uint64_t points_in(const LogicalBox& box)
 }
 
 void add_runs(
-  const Run& run, std::size_t point_bytes, std::uint64_t most_bytes, std::vector<Run>& runs)
+  const Run& run, std::size_t point_bytes, std::uint64_t max_bytes, std::vector<Run>& runs)
 {
   const std::uint64_t bytes = points_in(run.box) * point_bytes;
-  if (bytes <= most_bytes)
+  if (bytes <= max_bytes)
   {
     runs.push_back({ run.part, run.box, bytes });
     return;
@@ -48,21 +48,21 @@ void add_runs(
   const std::int64_t middle = run.box.lower[axis] + (run.box.upper[axis] - run.box.lower[axis]) / 2;
   Run half = run;
   half.box.upper[axis] = middle;
-  add_runs(half, point_bytes, most_bytes, runs);
+  add_runs(half, point_bytes, max_bytes, runs);
   half.box = run.box;
   half.box.lower[axis] = middle + 1;
-  add_runs(half, point_bytes, most_bytes, runs);
+  add_runs(half, point_bytes, max_bytes, runs);
 }
 
 // Both ends compute this from the boxes.
-std::vector<Run> runs_of(
-  const PageSource& source, std::size_t rank, const Window& page, std::uint64_t most_bytes)
+std::vector<Run> compute_runs(
+  const PageSource& source, std::size_t rank, const Window& page, std::uint64_t max_bytes)
 {
   std::vector<Run> runs;
-  const auto wanted = static_cast<std::int64_t>(rank);
-  const auto begin = std::lower_bound(source.parts.begin(), source.parts.end(), wanted,
+  const auto requested = static_cast<std::int64_t>(rank);
+  const auto begin = std::lower_bound(source.parts.begin(), source.parts.end(), requested,
     [](const RankBox& part, std::int64_t r) { return part.rank < r; });
-  for (auto part = begin; part != source.parts.end() && part->rank == wanted; ++part)
+  for (auto part = begin; part != source.parts.end() && part->rank == requested; ++part)
   {
     Run run{ &*part, part->box, 0 };
     for (std::size_t a = 0; a != 3; ++a)
@@ -73,7 +73,7 @@ std::vector<Run> runs_of(
     }
     if (!run.box.is_empty())
     {
-      add_runs(run, source.point_bytes, most_bytes, runs);
+      add_runs(run, source.point_bytes, max_bytes, runs);
     }
   }
   return runs;
@@ -103,8 +103,8 @@ public:
     : source_(source)
     , pages_(pages)
     , me_(static_cast<std::size_t>(source.comm.rank()))
-    , most_bytes_(
-        std::min(bat::mpi::kMostParcelBytes, bat::mpi::room_of_parcel(source.nodes.layout())))
+    , max_bytes_(
+        std::min(bat::mpi::kMaxParcelBytes, bat::mpi::compute_parcel_bytes(source.nodes.layout())))
   {
   }
 
@@ -122,7 +122,7 @@ public:
         points *= static_cast<std::size_t>(page.count[a]);
       }
       this->values_.resize(points * this->source_.point_bytes);
-      for (const Run& run : runs_of(this->source_, this->me_, page, ~std::uint64_t{ 0 }))
+      for (const Run& run : compute_runs(this->source_, this->me_, page, ~std::uint64_t{ 0 }))
       {
         this->copy_own(run);
       }
@@ -137,7 +137,7 @@ public:
       if (is_some(this->pages_[rank]))
       {
         for (const Run& run :
-          runs_of(this->source_, this->me_, this->pages_[rank], this->most_bytes_))
+          compute_runs(this->source_, this->me_, this->pages_[rank], this->max_bytes_))
         {
           mail.parcels.push_back(
             { static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(run.bytes) });
@@ -146,7 +146,7 @@ public:
       }
       if (is_some(page))
       {
-        this->coming_[rank].runs = runs_of(this->source_, rank, page, this->most_bytes_);
+        this->coming_[rank].runs = compute_runs(this->source_, rank, page, this->max_bytes_);
         for (const Run& run : this->coming_[rank].runs)
         {
           mail.expected_bytes += run.bytes;
@@ -228,7 +228,7 @@ private:
   const PageSource& source_;
   const std::vector<Window>& pages_;
   std::size_t me_;
-  std::uint64_t most_bytes_;
+  std::uint64_t max_bytes_;
   LogicalBox box_; ///< of this rank's page
   std::vector<std::byte> values_;
   std::vector<Run> going_; ///< one for each parcel
@@ -240,7 +240,7 @@ std::vector<std::byte> exchange_pages(const PageSource& source, const std::vecto
 {
   Round round(source, pages);
   bat::mpi::Mail mail;
-  bat::mpi::together(source.comm.get(), [&] { mail = round.mail(); });
+  bat::mpi::collective(source.comm.get(), [&] { mail = round.mail(); });
   bat::mpi::exchange_parcels(source.comm, source.nodes, Route::Auto, 1, std::move(mail));
   return round.take();
 }

@@ -87,7 +87,7 @@ struct File::Impl
     }
     const auto place = this->header.grid.brick_place(brick);
     const auto entry = format::BrickEntry::decode(this->index_word(this->layout.order.slot(place)));
-    const std::uint64_t most = format::most_stored_bytes(
+    const std::uint64_t maximum = format::max_stored_bytes(
       format::points_of_brick(this->header.grid, place) * this->header.grid.point_bytes());
     const std::uint64_t section = this->file.size() - this->layout.bricks_offset;
     const bool has_none = entry.bytes == 0 &&
@@ -96,7 +96,7 @@ struct File::Impl
     {
       return entry;
     }
-    if (entry.bytes > most || entry.bytes == 0 ||
+    if (entry.bytes > maximum || entry.bytes == 0 ||
       (entry.bytes != 0 && entry.bytes <= format::kBrickHead) || entry.offset > section ||
       entry.bytes > section - entry.offset)
     {
@@ -104,7 +104,8 @@ struct File::Impl
         fmt::format(
           "the index places {} with {} bytes at offset {} of the bricks; allowed are {} to {} "
           "bytes, or none at 0 or 8, within {}",
-          this->describe(brick), entry.bytes, entry.offset, format::kBrickHead + 1, most, section));
+          this->describe(brick), entry.bytes, entry.offset, format::kBrickHead + 1, maximum,
+          section));
     }
     return entry;
   }
@@ -240,7 +241,7 @@ void File::read_box(const std::array<std::int64_t, 3>& first,
   const std::array<std::int64_t, 3>& count, void* values, std::size_t bytes, int threads) const
 {
   const BrickGrid& grid = this->grid();
-  std::uint64_t wanted = grid.point_bytes();
+  std::uint64_t requested = grid.point_bytes();
   for (std::size_t a = 0; a != 3; ++a)
   {
     if (first[a] < 0 || count[a] < 1 || first[a] >= grid.points[a] ||
@@ -250,12 +251,12 @@ void File::read_box(const std::array<std::int64_t, 3>& first,
         fmt::format("{}: {} points along {} starting at {} are out of range; the file has {}",
           this->name(), count[a], "xyz"[a], first[a], grid.points[a]));
     }
-    wanted *= static_cast<std::uint64_t>(count[a]);
+    requested *= static_cast<std::uint64_t>(count[a]);
   }
-  if (wanted != bytes)
+  if (requested != bytes)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: a buffer of {} bytes for a box of {}", this->name(), bytes, wanted));
+      fmt::format("{}: a buffer of {} bytes for a box of {}", this->name(), bytes, requested));
   }
   std::array<std::int64_t, 3> lower{};
   std::array<std::int64_t, 3> upper{};

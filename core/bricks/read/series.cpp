@@ -21,7 +21,7 @@ namespace bat::bricks
 namespace
 {
 // What is wrong with the times of a list; nothing if they increase.
-std::string fault_of(const std::vector<SeriesEntry>& entries)
+std::string find_fault(const std::vector<SeriesEntry>& entries)
 {
   for (std::size_t i = 0; i != entries.size(); ++i)
   {
@@ -79,7 +79,7 @@ std::vector<SeriesEntry> read_list(const std::filesystem::path& list)
   {
     format::corrupt(list.string(), "does not list any file; a series has at least one");
   }
-  if (const std::string fault = fault_of(entries); !fault.empty())
+  if (const std::string fault = find_fault(entries); !fault.empty())
   {
     format::corrupt(list.string(), fault);
   }
@@ -90,7 +90,7 @@ void write_list(
   const std::filesystem::path& list, const std::vector<SeriesEntry>& entries, bool flush)
 {
   std::string fault =
-    entries.empty() ? "does not list any file; a series has at least one" : fault_of(entries);
+    entries.empty() ? "does not list any file; a series has at least one" : find_fault(entries);
   for (const SeriesEntry& entry : entries)
   {
     if (fault.empty() && !is_utf8(entry.file))
@@ -222,7 +222,7 @@ std::shared_ptr<const Series> Series::open(const std::vector<std::filesystem::pa
     fault = fmt::format(
       "{} of {} files of a series have a time; allowed: all, or none", timed, files.size());
   }
-  fault = fault.empty() ? fault_of(entries) : fault;
+  fault = fault.empty() ? find_fault(entries) : fault;
   if (!fault.empty())
   {
     throw Error(ErrorCode::InvalidArgument, fault);
@@ -255,7 +255,7 @@ std::shared_ptr<const Series> Series::reopen() const
   return now;
 }
 
-bool Series::goes_on_in(const BrickSource& later) const
+bool Series::continues_in(const BrickSource& later) const
 {
   const auto* other = dynamic_cast<const Series*>(&later);
   if (other == nullptr || other == this)

@@ -54,7 +54,7 @@ GrowingSeries::FileOfStep files_beside(const std::filesystem::path& list)
   { return folder / fmt::format("{}_{:06}.bricks", stem, step); };
 }
 
-series::OwnTime own_time_of(const std::filesystem::path& path)
+series::OwnTime read_own_time(const std::filesystem::path& path)
 {
   const std::optional<File> file = open_if_sound(path);
   return file ? series::OwnTime{ file->header().time, file->header().step } : series::OwnTime{};
@@ -95,11 +95,11 @@ void match_level(Header& header, const std::filesystem::path& other)
   bool is_near = true;
   for (std::size_t a = 0; a != 3; ++a)
   {
-    const double most = kRounding * file->grid().spacing[a];
+    const double maximum = kRounding * file->grid().spacing[a];
     same.origin[a] = file->grid().origin[a];
     same.spacing[a] = file->grid().spacing[a];
-    is_near = is_near && std::abs(same.origin[a] - grid.origin[a]) <= most &&
-      std::abs(same.spacing[a] - grid.spacing[a]) * static_cast<double>(grid.points[a]) <= most;
+    is_near = is_near && std::abs(same.origin[a] - grid.origin[a]) <= maximum &&
+      std::abs(same.spacing[a] - grid.spacing[a]) * static_cast<double>(grid.points[a]) <= maximum;
   }
   if (is_near && file->grid_id() == format::grid_id(same))
   {
@@ -131,7 +131,7 @@ struct GrowingSeries::Impl
 GrowingSeries::GrowingSeries(
   std::filesystem::path list, FileOfStep file_of_step, bool flush, Notice notice)
   : impl_(std::make_unique<Impl>(Impl{ list, file_of_step,
-      series::List(list, { &own_time_of, file_of_step, &remove_file }, flush,
+      series::List(list, { &read_own_time, file_of_step, &remove_file }, flush,
         notice ? std::move(notice) : Notice(&print)) }))
 {
 }

@@ -71,7 +71,7 @@ void append_index(
 /// Entries of bricks with flow.
 [[nodiscard]] std::uint64_t stored_bricks(const std::vector<std::uint64_t>& index) noexcept;
 
-/// Of all points. The grid is one that fault_of() has nothing against.
+/// Of all points. The grid is one that find_fault() has nothing against.
 [[nodiscard]] std::uint64_t value_bytes(const BrickGrid& grid) noexcept;
 
 /// What is known when all bricks are written.

@@ -34,7 +34,7 @@ module bat
       data_bytes = 0, largest_leaf_bytes = 0, moved_bytes = 0, skipped = 0
     integer(c_int32_t) :: ranks = 0, nodes = 0, aggregators = 0, threads = 0, leaders = 0
     integer(c_int64_t) :: messages_within = 0, bytes_within = 0, messages_between = 0, bytes_between = 0, &
-      most_received = 0, most_received_bytes = 0, peak_memory_bytes = 0
+      max_received = 0, max_received_bytes = 0, peak_memory_bytes = 0
     real(c_double) :: seconds_check = 0, seconds_plan = 0, seconds_exchange = 0, seconds_build = 0, &
       seconds_write = 0, seconds_commit = 0, seconds_total = 0
     character(c_char) :: advice(256) = c_null_char
@@ -255,12 +255,12 @@ module bat
       import; type(c_ptr), value :: insitu; character(c_char), intent(in) :: species(*); integer(c_int64_t), value :: every
       type(c_ptr), value :: options, tracks; integer(c_int) :: status
     end function
-    function c_keep_memory(insitu, most_bytes) bind(c, name="bat_insitu_keep_memory") result(status)
-      import; type(c_ptr), value :: insitu; integer(c_int64_t), value :: most_bytes; integer(c_int) :: status
+    function c_keep_memory(insitu, max_bytes) bind(c, name="bat_insitu_keep_memory") result(status)
+      import; type(c_ptr), value :: insitu; integer(c_int64_t), value :: max_bytes; integer(c_int) :: status
     end function
-    function c_begin_step(insitu, step, time, wanted) bind(c, name="bat_insitu_begin_step") result(status)
+    function c_begin_step(insitu, step, time, due) bind(c, name="bat_insitu_begin_step") result(status)
       import; type(c_ptr), value :: insitu; integer(c_int64_t), value :: step; real(c_double), value :: time
-      integer(c_int), intent(out) :: wanted; integer(c_int) :: status
+      integer(c_int), intent(out) :: due; integer(c_int) :: status
     end function
     function c_insitu_add(insitu, species, particles) bind(c, name="bat_insitu_add") result(status)
       import; type(c_ptr), value :: insitu; type(c_ptr), value :: species; type(c_ptr), value :: particles
@@ -272,8 +272,8 @@ module bat
       integer(c_int), value :: type; type(c_ptr), value :: ghosts; integer(c_size_t), value :: stride
       integer(c_int) :: status
     end function
-    function c_insitu_fail(insitu, mine, text) bind(c, name="bat_insitu_fail") result(status)
-      import; type(c_ptr), value :: insitu; integer(c_int), value :: mine
+    function c_insitu_fail(insitu, local, text) bind(c, name="bat_insitu_fail") result(status)
+      import; type(c_ptr), value :: insitu; integer(c_int), value :: local
       character(c_char), intent(in) :: text(*); integer(c_int) :: status
     end function
     function c_end_step(insitu, report) bind(c, name="bat_insitu_end_step") result(status)
@@ -406,10 +406,10 @@ module bat
     function c_validate(dataset) bind(c, name="bat_validate") result(status)
       import; type(c_ptr), value :: dataset; integer(c_int) :: status
     end function
-    function c_estimate_count(dataset, query, least, likely, most) &
+    function c_estimate_count(dataset, query, minimum, likely, maximum) &
         bind(c, name="bat_estimate_count") result(status)
       import; type(c_ptr), value :: dataset, query
-      integer(c_int64_t), intent(out) :: least, likely, most; integer(c_int) :: status
+      integer(c_int64_t), intent(out) :: minimum, likely, maximum; integer(c_int) :: status
     end function
     function c_upper_bound(dataset, query, particles) bind(c, name="bat_upper_bound") result(status)
       import; type(c_ptr), value :: dataset, query; integer(c_int64_t), intent(out) :: particles
@@ -463,8 +463,8 @@ module bat
     function c_selection_report(selection, json, line) bind(c, name="bat_selection_report") result(status)
       import; type(c_ptr), value :: selection; type(c_ptr), intent(out) :: json, line; integer(c_int) :: status
     end function
-    function c_mpi_agree(comm, mine) bind(c, name="bat_mpi_agree_f") result(status)
-      import; integer(c_int), value :: comm, mine; integer(c_int) :: status
+    function c_mpi_agree(comm, local) bind(c, name="bat_mpi_agree_f") result(status)
+      import; integer(c_int), value :: comm, local; integer(c_int) :: status
     end function
   end interface
 
@@ -473,7 +473,7 @@ contains
   ! What the last failed call had to say.
   function bat_error_text() result(text)
     character(:), allocatable :: text
-    text = text_of(c_last_error())
+    text = format_text(c_last_error())
   end function
 
   ! One line of JSON.
@@ -483,7 +483,7 @@ contains
     character(c_char), target :: letters(2048)
     letters = c_null_char
     if (c_report_json(report, letters, 2048_c_size_t) /= 0) letters(1) = c_null_char
-    text = text_of(c_loc(letters))
+    text = format_text(c_loc(letters))
   end function
 
   ! A sentence or two for a person.
@@ -493,7 +493,7 @@ contains
     character(c_char), target :: letters(2048)
     letters = c_null_char
     if (c_report_line(report, letters, 2048_c_size_t) /= 0) letters(1) = c_null_char
-    text = text_of(c_loc(letters))
+    text = format_text(c_loc(letters))
   end function
 
   pure function digits_of(number) result(text)
@@ -1001,22 +1001,22 @@ contains
     status = c_set_species(insitu, c_text(species), steps, own, optional_address(text))
   end subroutine
 
-  subroutine bat_insitu_keep_memory(insitu, most_bytes, status)
+  subroutine bat_insitu_keep_memory(insitu, max_bytes, status)
     type(c_ptr), intent(in) :: insitu
-    integer(c_int64_t), intent(in) :: most_bytes
+    integer(c_int64_t), intent(in) :: max_bytes
     integer, intent(out) :: status
-    status = c_keep_memory(insitu, most_bytes)
+    status = c_keep_memory(insitu, max_bytes)
   end subroutine
 
-  subroutine bat_insitu_begin_step(insitu, step, time, wanted, status)
+  subroutine bat_insitu_begin_step(insitu, step, time, due, status)
     type(c_ptr), intent(in) :: insitu
     integer(c_int64_t), intent(in) :: step
     real(c_double), intent(in) :: time
-    logical, intent(out) :: wanted
+    logical, intent(out) :: due
     integer, intent(out) :: status
     integer(c_int) :: flag
     status = c_begin_step(insitu, step, time, flag)
-    wanted = status == 0 .and. flag /= 0
+    due = status == 0 .and. flag /= 0
   end subroutine
 
   subroutine add_all(insitu, particles, status, species)
@@ -1081,12 +1081,12 @@ contains
 
   ! For what keeps a rank from adding its particles: makes the end of the step fail on all ranks with
   ! this status, which comes back, and text.
-  subroutine bat_insitu_fail(insitu, mine, text, status)
+  subroutine bat_insitu_fail(insitu, local, text, status)
     type(c_ptr), intent(in) :: insitu
-    integer, intent(in) :: mine
+    integer, intent(in) :: local
     character(*), intent(in) :: text
     integer, intent(out) :: status
-    status = c_insitu_fail(insitu, mine, c_text(text))
+    status = c_insitu_fail(insitu, local, c_text(text))
   end subroutine
 
   ! What is refused here makes the end of the step fail on all ranks, as what C refuses.
@@ -1133,7 +1133,7 @@ contains
     type(c_ptr) :: text
     status = c_written(insitu, text)
     json = ''
-    if (status == 0) json = text_of(text)
+    if (status == 0) json = format_text(text)
   end subroutine
 
   subroutine bat_open(path, dataset, status, comm)
@@ -1206,7 +1206,7 @@ contains
     type(c_ptr) :: text
     status = c_metadata(dataset, text)
     json = ''
-    if (status == 0) json = text_of(text)
+    if (status == 0) json = format_text(text)
   end subroutine
 
   ! Text `index`, from 1 on, of the option stable_samples; '' behind the last.
@@ -1218,7 +1218,7 @@ contains
     type(c_ptr) :: text
     status = c_stable_sample(dataset, int(index - 1, c_int64_t), text)
     name = ''
-    if (status == 0 .and. c_associated(text)) name = text_of(text)
+    if (status == 0 .and. c_associated(text)) name = format_text(text)
   end subroutine
 
   subroutine bat_dataset_leaf_files(dataset, files, status)
@@ -1254,7 +1254,7 @@ contains
     components = 0
     status = check_index(dataset, index)
     if (status == 0) status = c_attribute(dataset, index - 1_c_int64_t, text, type, components)
-    if (status == 0) name = text_of(text)
+    if (status == 0) name = format_text(text)
   end subroutine
 
   ! index counts from 1, and is 0 if there is none of this name.
@@ -1579,12 +1579,12 @@ contains
     status = c_validate(dataset)
   end subroutine
 
-  subroutine bat_estimate_count(dataset, query, least, likely, most, status)
+  subroutine bat_estimate_count(dataset, query, minimum, likely, maximum, status)
     type(c_ptr), intent(in) :: dataset, query
-    integer(c_int64_t), intent(out) :: least, likely, most
+    integer(c_int64_t), intent(out) :: minimum, likely, maximum
     integer, intent(out) :: status
-    least = 0; likely = 0; most = 0
-    status = c_estimate_count(dataset, query, least, likely, most)
+    minimum = 0; likely = 0; maximum = 0
+    status = c_estimate_count(dataset, query, minimum, likely, maximum)
   end subroutine
 
   subroutine bat_upper_bound(dataset, query, particles, status)
@@ -1630,8 +1630,8 @@ contains
     character(c_char), allocatable, target :: letters(:, :)
     type(c_ptr), allocatable :: pointers(:)
     character(:), allocatable :: how
-    integer(c_int64_t) :: most
-    integer(c_int) :: wanted
+    integer(c_int64_t) :: maximum
+    integer(c_int) :: due
     integer :: i, j, n
     selection = c_null_ptr
     status = BAT_OK
@@ -1653,13 +1653,13 @@ contains
     how = 'auto'
     if (present(mode)) how = mode
     if (status == 0) status = check_text(how, 'the read mode')
-    most = 0
-    if (present(memory_bytes)) most = memory_bytes
-    wanted = 0
-    if (present(report)) wanted = merge(1_c_int, 0_c_int, report)
+    maximum = 0
+    if (present(memory_bytes)) maximum = memory_bytes
+    due = 0
+    if (present(report)) due = merge(1_c_int, 0_c_int, report)
     status = finish(status, comm)
     if (status == 0) status = c_mpi_read(comm, dataset, query, int(n, c_int64_t), pointers, c_text(how), &
-      most, wanted, selection)
+      maximum, due, selection)
   end subroutine
 
   ! Of bat_read with report=.true.: one line of JSON, and a sentence or two for a person.
@@ -1672,8 +1672,8 @@ contains
     line = ''
     status = c_selection_report(selection, as_json, as_line)
     if (status /= 0) return
-    json = text_of(as_json)
-    line = text_of(as_line)
+    json = format_text(as_json)
+    line = format_text(as_line)
   end subroutine
 
   subroutine bat_selection_free(selection)
@@ -1709,11 +1709,11 @@ contains
   end function
 
   ! The array must be of the type that is stored.
-  subroutine check_type(status, stored, wanted, what)
+  subroutine check_type(status, stored, due, what)
     integer, intent(inout) :: status
-    integer(c_int), intent(in) :: stored, wanted
+    integer(c_int), intent(in) :: stored, due
     character(*), intent(in) :: what
-    if (status /= 0 .or. stored == wanted) return
+    if (status /= 0 .or. stored == due) return
     status = c_fail(BAT_INVALID_ARGUMENT, c_text(what // ': the array type differs from the stored type'))
   end subroutine
 
@@ -1884,14 +1884,14 @@ contains
       storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
   end subroutine
 
-  integer function read_values(dataset, name, selection, wanted, out, bytes, comm) result(status)
+  integer function read_values(dataset, name, selection, due, out, bytes, comm) result(status)
     type(c_ptr), intent(in) :: dataset, selection, out
     character(*), intent(in) :: name
-    integer(c_int), intent(in) :: wanted
+    integer(c_int), intent(in) :: due
     integer(c_size_t), intent(in) :: bytes
     integer, intent(in), optional :: comm
     status = check_text(name, 'the attribute name')
-    if (status == 0) status = c_read_attribute(dataset, c_text(name), wanted, selection, out, bytes)
+    if (status == 0) status = c_read_attribute(dataset, c_text(name), due, selection, out, bytes)
     status = finish(status, comm)
   end function
 end module bat

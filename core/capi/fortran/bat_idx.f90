@@ -119,8 +119,8 @@ module bat_idx
     subroutine c_close(dataset) bind(c, name="bat_idx_close")
       import; type(c_ptr), value :: dataset
     end subroutine
-    function c_agree(comm, mine) bind(c, name="bat_mpi_agree_f") result(status)
-      import; integer(c_int), value :: comm, mine; integer(c_int) :: status
+    function c_agree(comm, local) bind(c, name="bat_mpi_agree_f") result(status)
+      import; integer(c_int), value :: comm, local; integer(c_int) :: status
     end function
     function c_get_info(dataset, info) bind(c, name="bat_idx_get_info") result(status)
       import; type(c_ptr), value :: dataset; type(bat_idx_info), intent(out) :: info; integer(c_int) :: status
@@ -433,7 +433,7 @@ contains
     type(c_ptr) :: letters
     name = ''
     status = c_field(dataset, int(index, c_int64_t) - 1, letters, type, components)
-    if (status == 0) name = text_of(letters)
+    if (status == 0) name = format_text(letters)
   end subroutine
 
   subroutine bat_idx_steps(dataset, steps, times, status)

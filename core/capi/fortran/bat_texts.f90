@@ -4,11 +4,11 @@ module bat_texts
   use, intrinsic :: iso_c_binding
   implicit none
   private
-  public :: c_fail, text_of, c_text, check_text, refuse
+  public :: c_fail, format_text, c_text, check_text, refuse
 
   interface
-    function c_fail(mine, text) bind(c, name="bat_fail") result(status)
-      import; integer(c_int), value :: mine; character(c_char), intent(in) :: text(*); integer(c_int) :: status
+    function c_fail(local, text) bind(c, name="bat_fail") result(status)
+      import; integer(c_int), value :: local; character(c_char), intent(in) :: text(*); integer(c_int) :: status
     end function
     function c_strlen(text) bind(c, name="strlen") result(size)
       import; type(c_ptr), value :: text; integer(c_size_t) :: size
@@ -17,7 +17,7 @@ module bat_texts
 
 contains
 
-  function text_of(pointer) result(text)
+  function format_text(pointer) result(text)
     type(c_ptr), intent(in) :: pointer
     character(:), allocatable :: text
     character(c_char), pointer :: letters(:)

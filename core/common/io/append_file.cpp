@@ -61,11 +61,11 @@ AppendFile::~AppendFile()
 
 void AppendFile::write(std::uint64_t offset, const void* data, std::size_t bytes)
 {
-  constexpr std::size_t kMostAtOnce = std::size_t{ 1 } << 26;
+  constexpr std::size_t kMaxBytesPerCall = std::size_t{ 1 } << 26;
   const char* from = static_cast<const char*>(data);
   while (bytes != 0)
   {
-    const std::size_t part = bytes < kMostAtOnce ? bytes : kMostAtOnce;
+    const std::size_t part = bytes < kMaxBytesPerCall ? bytes : kMaxBytesPerCall;
     const ssize_t done = ::pwrite(this->descriptor_, from, part, static_cast<off_t>(offset));
     if (done < 0)
     {

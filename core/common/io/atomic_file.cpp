@@ -38,12 +38,12 @@ namespace
 void write_at(int descriptor, const std::filesystem::path& target, std::uint64_t offset,
   const void* data, std::size_t bytes)
 {
-  constexpr std::size_t kMostAtOnce = std::size_t{ 1 } << 26;
+  constexpr std::size_t kMaxBytesPerCall = std::size_t{ 1 } << 26;
   const char* from = static_cast<const char*>(data);
   while (bytes != 0)
   {
     const ssize_t done =
-      ::pwrite(descriptor, from, std::min(bytes, kMostAtOnce), static_cast<off_t>(offset));
+      ::pwrite(descriptor, from, std::min(bytes, kMaxBytesPerCall), static_cast<off_t>(offset));
     if (done < 0)
     {
       if (errno == EINTR)
@@ -79,8 +79,8 @@ void check_path(const std::filesystem::path& path)
 std::filesystem::path follow_links(std::filesystem::path path)
 {
   check_path(path);
-  constexpr int kMostLinks = 40; // what stat() follows
-  for (int i = 0; i != kMostLinks; ++i)
+  constexpr int kMaxLinks = 40; // what stat() follows
+  for (int i = 0; i != kMaxLinks; ++i)
   {
     std::error_code none; // it is no link
     const std::filesystem::path next = std::filesystem::read_symlink(path, none);
@@ -93,7 +93,7 @@ std::filesystem::path follow_links(std::filesystem::path path)
   return path;
 }
 
-std::optional<std::filesystem::perms> permissions_of(const std::filesystem::path& path) noexcept
+std::optional<std::filesystem::perms> read_permissions(const std::filesystem::path& path) noexcept
 {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
@@ -127,7 +127,7 @@ void remove_if_abandoned(const std::filesystem::path& temporary) noexcept
 }
 
 void remove_abandoned_in(const std::filesystem::path& folder,
-  const std::function<bool(const std::string& target)>& is_wanted) noexcept
+  const std::function<bool(const std::string& target)>& is_requested) noexcept
 {
   try
   {
@@ -136,7 +136,7 @@ void remove_abandoned_in(const std::filesystem::path& folder,
     for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
     {
       const std::string name = entry->path().filename().string();
-      if (is_temporary(name) && is_wanted(name.substr(1, name.size() - kRandomDigits - 6)))
+      if (is_temporary(name) && is_requested(name.substr(1, name.size() - kRandomDigits - 6)))
       {
         remove_if_abandoned(entry->path());
       }

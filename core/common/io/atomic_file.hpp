@@ -75,7 +75,7 @@ void flush_folder(const std::filesystem::path& folder) noexcept;
 [[nodiscard]] std::filesystem::path follow_links(std::filesystem::path path);
 
 /// Permissions of the file that a path leads to; empty if there is none.
-[[nodiscard]] std::optional<std::filesystem::perms> permissions_of(
+[[nodiscard]] std::optional<std::filesystem::perms> read_permissions(
   const std::filesystem::path& path) noexcept;
 
 /// Whether a file name is that of a temporary of `target` (a file name), or of any file.
@@ -86,7 +86,7 @@ void flush_folder(const std::filesystem::path& folder) noexcept;
 void remove_if_abandoned(const std::filesystem::path& temporary) noexcept;
 /// The same of all temporaries of `target` beside it.
 void remove_abandoned_of(const std::filesystem::path& target) noexcept;
-/// The same of all temporaries in a folder whose targets' names `is_wanted`.
+/// The same of all temporaries in a folder whose targets' names `is_requested`.
 void remove_abandoned_in(const std::filesystem::path& folder,
-  const std::function<bool(const std::string& target)>& is_wanted) noexcept;
+  const std::function<bool(const std::string& target)>& is_requested) noexcept;
 }

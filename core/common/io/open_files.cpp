@@ -29,7 +29,7 @@ namespace
 constexpr std::uint32_t kClosed = 1u << 31;
 
 // The share leaves room for the program that uses the library.
-std::size_t most_descriptors()
+std::size_t max_descriptors()
 {
   rlimit limit{};
   const bool known = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
@@ -134,7 +134,7 @@ public:
   int open_path(
     const std::string& name, const std::string& path, int folder = AT_FDCWD, int flags = 0)
   {
-    constexpr int kMostTries = 10000; // of a millisecond
+    constexpr int kMaxTries = 10000; // of a millisecond
     for (int tries = 0;; ++tries)
     {
       const int descriptor = this->try_to_open(path, folder, flags);
@@ -143,7 +143,7 @@ public:
       {
         return descriptor;
       }
-      if ((error != EMFILE && error != ENFILE) || tries == kMostTries)
+      if ((error != EMFILE && error != ENFILE) || tries == kMaxTries)
       {
         throw Error(
           error == ENOENT || error == ENOTDIR ? ErrorCode::NotFound : ErrorCode::CannotOpen,
@@ -151,7 +151,7 @@ public:
       }
       if (!this->has_others())
       {
-        tries = kMostTries - 1; // nobody will give one back
+        tries = kMaxTries - 1; // nobody will give one back
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -224,8 +224,8 @@ private:
 
   void insert(const OpenFile& file, int descriptor)
   {
-    const std::size_t most = most_descriptors();
-    while (this->open_.size() >= most && this->close_one())
+    const std::size_t maximum = max_descriptors();
+    while (this->open_.size() >= maximum && this->close_one())
     {
     }
     this->time_.fetch_add(1, std::memory_order_relaxed);

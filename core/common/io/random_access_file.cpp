@@ -106,7 +106,7 @@ void RandomAccessFile::read(std::uint64_t offset, void* to, std::size_t bytes) c
   this->check_range(offset, bytes, this->size_);
   this->note_read(offset, bytes);
   const OpenFile::Use use = this->file_->use();
-  if (this->scattered_ && this->told_.exchange(use.descriptor()) != use.descriptor())
+  if (this->scattered_ && this->reported_.exchange(use.descriptor()) != use.descriptor())
   {
     (void)::posix_fadvise(use.descriptor(), 0, 0, POSIX_FADV_RANDOM);
   }

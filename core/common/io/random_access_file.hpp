@@ -85,7 +85,7 @@ private:
   std::shared_ptr<const std::byte> memory_;
   std::function<void(std::uint64_t, std::uint64_t)> observer_;
   bool scattered_ = false;
-  mutable std::atomic<int> told_{ -1 }; ///< the descriptor of which the system knows that
+  mutable std::atomic<int> reported_{ -1 }; ///< the descriptor of which the system knows that
   mutable std::atomic<std::uint64_t> bytes_read_{ 0 };
 };
 }

@@ -16,7 +16,8 @@ namespace bat::io
 {
 namespace
 {
-constexpr std::size_t kMostAtOnce = std::size_t{ 1 } << 30; // Linux moves at most 2 GiB per call
+constexpr std::size_t kMaxBytesPerCall = std::size_t{ 1 }
+  << 30; // Linux moves at most 2 GiB per call
 
 [[noreturn]] void fail(ErrorCode code, const std::string& name, const char* what, int error)
 {
@@ -66,8 +67,8 @@ void ScratchFile::write(std::uint64_t offset, const void* data, std::size_t byte
   const auto* from = static_cast<const char*>(data);
   while (bytes != 0)
   {
-    const ssize_t done =
-      ::pwrite(this->descriptor_, from, std::min(bytes, kMostAtOnce), static_cast<off_t>(offset));
+    const ssize_t done = ::pwrite(
+      this->descriptor_, from, std::min(bytes, kMaxBytesPerCall), static_cast<off_t>(offset));
     if (done < 0 && errno == EINTR)
     {
       continue;
@@ -87,8 +88,8 @@ void ScratchFile::read(std::uint64_t offset, void* to, std::size_t bytes) const
   auto* out = static_cast<char*>(to);
   while (bytes != 0)
   {
-    const ssize_t done =
-      ::pread(this->descriptor_, out, std::min(bytes, kMostAtOnce), static_cast<off_t>(offset));
+    const ssize_t done = ::pread(
+      this->descriptor_, out, std::min(bytes, kMaxBytesPerCall), static_cast<off_t>(offset));
     if (done < 0 && errno == EINTR)
     {
       continue;

@@ -25,14 +25,14 @@ std::size_t alignment_of(std::size_t bytes) noexcept
 
 void* allocate_large(std::size_t count, std::size_t size)
 {
-  constexpr std::size_t kMost = PTRDIFF_MAX;
-  if (count > kMost / size)
+  constexpr std::size_t kMax = PTRDIFF_MAX;
+  if (count > kMax / size)
   {
     throw std::bad_alloc();
   }
   const std::size_t bytes = count * size;
   void* memory =
-    bytes >= KeptMemory::kLeastBytes ? detail::take_from_kept(bytes, alignment_of(bytes)) : nullptr;
+    bytes >= KeptMemory::kMinBytes ? detail::take_from_kept(bytes, alignment_of(bytes)) : nullptr;
   if (!memory)
   {
     memory = ::operator new (bytes, std::align_val_t{ alignment_of(bytes) });
@@ -50,7 +50,7 @@ void* allocate_large(std::size_t count, std::size_t size)
 void free_large(void* memory, std::size_t count, std::size_t size) noexcept
 {
   const std::size_t bytes = count * size;
-  if (bytes < KeptMemory::kLeastBytes || !detail::give_to_kept(memory))
+  if (bytes < KeptMemory::kMinBytes || !detail::give_to_kept(memory))
   {
     ::operator delete (memory, std::align_val_t{ alignment_of(bytes) });
   }

@@ -72,9 +72,9 @@ struct GroupFiles
   const char* active;
   const char* inactive;
 };
-constexpr GroupFiles kSecond{ "memory.max", "memory.current", "active_file ", "inactive_file " };
-constexpr GroupFiles kFirst{ "memory.limit_in_bytes", "memory.usage_in_bytes", "total_active_file ",
-  "total_inactive_file " };
+constexpr GroupFiles kGroupsV2{ "memory.max", "memory.current", "active_file ", "inactive_file " };
+constexpr GroupFiles kGroupsV1{ "memory.limit_in_bytes", "memory.usage_in_bytes",
+  "total_active_file ", "total_inactive_file " };
 
 std::uint64_t free_in_group(const std::string& folder, const GroupFiles& files)
 {
@@ -118,17 +118,17 @@ std::uint64_t free_in_all_groups()
     const std::string path = line.substr(second + 1);
     if (of == ",,")
     {
-      free = std::min(free, free_in_groups("/sys/fs/cgroup", path, kSecond));
+      free = std::min(free, free_in_groups("/sys/fs/cgroup", path, kGroupsV2));
     }
     else if (of.find(",memory,") != std::string::npos)
     {
-      free = std::min(free, free_in_groups("/sys/fs/cgroup/memory", path, kFirst));
+      free = std::min(free, free_in_groups("/sys/fs/cgroup/memory", path, kGroupsV1));
     }
   }
   return free;
 }
 
-std::uint64_t free_of_limits()
+std::uint64_t compute_free_within_limits()
 {
   std::array<std::uint64_t, 6> pages{}; // all, resident, shared, text, 0, data and stack
   std::ifstream stream("/proc/self/statm");
@@ -155,7 +155,8 @@ std::uint64_t free_of_limits()
 std::uint64_t free_memory() noexcept
 {
   std::uint64_t free = kUnknown;
-  for (std::uint64_t (*of)() : { &free_in_system, &free_in_all_groups, &free_of_limits })
+  for (std::uint64_t (*of)() :
+    { &free_in_system, &free_in_all_groups, &compute_free_within_limits })
   {
     (void)attempt([&] { free = std::min(free, of()); });
   }
@@ -164,8 +165,8 @@ std::uint64_t free_memory() noexcept
 
 void check_memory(double bytes, const std::string& what, const std::string& advice)
 {
-  constexpr double kAlways = 1 << 20;
-  if (bytes < kAlways)
+  constexpr double kNegligibleBytes = 1 << 20;
+  if (bytes < kNegligibleBytes)
   {
     return;
   }

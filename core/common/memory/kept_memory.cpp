@@ -152,12 +152,12 @@ public:
   }
 
   /// Gives pages back to the system, those of small runs first, until at most so many are left.
-  void drop_to(std::uint64_t most) noexcept
+  void drop_to(std::uint64_t maximum) noexcept
   {
-    while (this->bytes_ > most)
+    while (this->bytes_ > maximum)
     {
       const auto [size, run] = *this->by_size_.begin();
-      const std::uint64_t too_many = round_up(this->bytes_ - most, small_page());
+      const std::uint64_t too_many = round_up(this->bytes_ - maximum, small_page());
       this->remove(this->by_address_.find(run));
       const std::size_t left =
         size - static_cast<std::size_t>(std::min<std::uint64_t>(size, too_many));
@@ -205,10 +205,10 @@ public:
   /// Uses and arrays that are in use. Without any, nobody looks further.
   static std::atomic<std::uint64_t> concerns;
 
-  void add_limit(std::uint64_t most)
+  void add_limit(std::uint64_t maximum)
   {
     const std::lock_guard<std::mutex> lock(this->mutex_);
-    this->limits_.insert(most);
+    this->limits_.insert(maximum);
   }
 
   void replace_limit(std::uint64_t from, std::uint64_t to) noexcept
@@ -220,13 +220,13 @@ public:
     this->trim();
   }
 
-  void remove_limit(std::uint64_t most) noexcept
+  void remove_limit(std::uint64_t maximum) noexcept
   {
     const std::lock_guard<std::mutex> lock(this->mutex_);
-    this->limits_.erase(this->limits_.find(most));
+    this->limits_.erase(this->limits_.find(maximum));
     if (this->limits_.empty())
     {
-      this->most_before_ = 0; // what comes is another series
+      this->max_before_ = 0; // what comes is another series
     }
     this->trim();
   }
@@ -244,8 +244,8 @@ public:
     --concerns;
     if (--this->uses_ == 0)
     {
-      this->most_before_ = this->most_;
-      this->most_ = this->lent_;
+      this->max_before_ = this->max_;
+      this->max_ = this->lent_;
       this->trim();
       this->kept_.let_the_system_take();
     }
@@ -270,9 +270,9 @@ public:
     {
       // What is kept gives way, all but an eighth of what the step before needed: some of it is
       // always in runs that are too small for the array that comes next.
-      const std::uint64_t most =
-        std::max({ this->most_, this->most_before_ + this->most_before_ / 8, this->lent_ + room });
-      this->kept_.drop_to(most - this->lent_ - room);
+      const std::uint64_t maximum =
+        std::max({ this->max_, this->max_before_ + this->max_before_ / 8, this->lent_ + room });
+      this->kept_.drop_to(maximum - this->lent_ - room);
       memory = map(room, alignment);
     }
     if (memory == 0)
@@ -297,7 +297,7 @@ public:
     ASAN_POISON_MEMORY_REGION(pointer(memory + bytes), room - bytes);
     ++concerns;
     this->lent_ += room;
-    this->most_ = std::max(this->most_, this->lent_);
+    this->max_ = std::max(this->max_, this->lent_);
     return pointer(memory);
   }
 
@@ -346,28 +346,28 @@ private:
   std::map<Address, std::size_t> used_; ///< room of arrays
   Runs kept_;
   std::uint64_t lent_ = 0;
-  std::uint64_t most_ = 0;        ///< that were lent at the same time, since the first Use began
-  std::uint64_t most_before_ = 0; ///< the same of the step before
+  std::uint64_t max_ = 0;        ///< that were lent at the same time, since the first Use began
+  std::uint64_t max_before_ = 0; ///< the same of the step before
 };
 
 std::atomic<std::uint64_t> Keeper::concerns{ 0 };
 }
 
-KeptMemory::KeptMemory(std::uint64_t most_bytes)
-  : most_bytes_(most_bytes)
+KeptMemory::KeptMemory(std::uint64_t max_bytes)
+  : max_bytes_(max_bytes)
 {
-  Keeper::instance().add_limit(most_bytes);
+  Keeper::instance().add_limit(max_bytes);
 }
 
 KeptMemory::~KeptMemory()
 {
-  Keeper::instance().remove_limit(this->most_bytes_);
+  Keeper::instance().remove_limit(this->max_bytes_);
 }
 
-void KeptMemory::set_most_bytes(std::uint64_t bytes) noexcept
+void KeptMemory::set_max_bytes(std::uint64_t bytes) noexcept
 {
-  Keeper::instance().replace_limit(this->most_bytes_, bytes);
-  this->most_bytes_ = bytes;
+  Keeper::instance().replace_limit(this->max_bytes_, bytes);
+  this->max_bytes_ = bytes;
 }
 
 std::uint64_t KeptMemory::bytes() noexcept

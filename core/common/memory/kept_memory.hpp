@@ -14,15 +14,15 @@ class KeptMemory
 {
 public:
   /// Arrays of fewer bytes are none of its business.
-  static constexpr std::size_t kLeastBytes = std::size_t{ 1 } << 17;
+  static constexpr std::size_t kMinBytes = std::size_t{ 1 } << 17;
 
-  explicit KeptMemory(std::uint64_t most_bytes);
+  explicit KeptMemory(std::uint64_t max_bytes);
   KeptMemory(const KeptMemory&) = delete;
   KeptMemory& operator=(const KeptMemory&) = delete;
   ~KeptMemory();
 
   /// At once, unless a Use lives: then at its end.
-  void set_most_bytes(std::uint64_t bytes) noexcept;
+  void set_max_bytes(std::uint64_t bytes) noexcept;
 
   /// Of all that keep memory in this process: what waits now.
   [[nodiscard]] static std::uint64_t bytes() noexcept;
@@ -42,7 +42,7 @@ public:
   };
 
 private:
-  std::uint64_t most_bytes_;
+  std::uint64_t max_bytes_;
 };
 
 namespace detail

@@ -14,13 +14,13 @@ namespace bat
 namespace
 {
 constexpr std::size_t kCacheLine = 64;
-constexpr std::size_t kAhead = 2048; // the processor's own read-ahead ends with each page
+constexpr std::size_t kPrefetchBytes = 2048; // the processor's own read-ahead ends with each page
 
 BAT_AVX512 void stream_lines_512(std::byte* to, const std::byte* from, std::size_t bytes)
 {
   for (std::size_t i = 0; i != bytes; i += kCacheLine)
   {
-    _mm_prefetch(reinterpret_cast<const char*>(from + i) + kAhead, _MM_HINT_T0);
+    _mm_prefetch(reinterpret_cast<const char*>(from + i) + kPrefetchBytes, _MM_HINT_T0);
     _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), _mm512_loadu_si512(from + i));
   }
 }
@@ -29,7 +29,7 @@ void stream_lines(std::byte* to, const std::byte* from, std::size_t bytes)
 {
   for (std::size_t i = 0; i != bytes; i += sizeof(__m128i))
   {
-    _mm_prefetch(reinterpret_cast<const char*>(from + i) + kAhead, _MM_HINT_T0);
+    _mm_prefetch(reinterpret_cast<const char*>(from + i) + kPrefetchBytes, _MM_HINT_T0);
     _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
       _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
   }

@@ -71,7 +71,7 @@ static int restart(const char* name, int rank, int ranks)
   }
   const float slab[6] = { (float)rank / ranks, 0, 0, (float)(rank + 1) / ranks, 1, 1 };
   bat_io_set_read_bounds(file, slab);
-  uint64_t mine[2] = { bat_io_read(file), 0 };
+  uint64_t local[2] = { bat_io_read(file), 0 };
   uint64_t all[2];
   const void* positions = NULL;
   const void* energy = NULL;
@@ -87,10 +87,10 @@ static int restart(const char* name, int rank, int ranks)
     float position[3];
     double value = 0;
     make(((const int64_t*)id)[i], position, &value);
-    mine[1] += memcmp(position, (const float*)positions + 3 * i, sizeof(position)) != 0 ||
+    local[1] += memcmp(position, (const float*)positions + 3 * i, sizeof(position)) != 0 ||
       memcmp(&value, (const double*)energy + i, sizeof(value)) != 0;
   }
-  MPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(local, all, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0)
   {
     printf("%llu particles on %d ranks, %llu differ\n", (unsigned long long)all[0], ranks,

@@ -127,7 +127,7 @@ static int restart(const char* path, int rank, int ranks)
 
   /* The particles that all ranks have, and those that are not bit for bit what a run without a
    * restart has. */
-  uint64_t mine[2] = { count, 0 };
+  uint64_t local[2] = { count, 0 };
   uint64_t all[2];
   for (uint64_t i = 0; i < count; ++i)
   {
@@ -137,13 +137,13 @@ static int restart(const char* path, int rank, int ranks)
     memcpy(p.velocity, velocities + 3 * i, sizeof(p.velocity));
     advance(&p, kSteps);
     advance(&uninterrupted, (int)step + kSteps);
-    mine[1] += memcmp(p.position, uninterrupted.position, sizeof(p.position)) != 0 ||
+    local[1] += memcmp(p.position, uninterrupted.position, sizeof(p.position)) != 0 ||
       memcmp(p.velocity, uninterrupted.velocity, sizeof(p.velocity)) != 0;
   }
   free(positions);
   free(velocities);
   free(ids);
-  MPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(local, all, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0)
   {
     printf("%" PRIu64 " particles on %d ranks after step %" PRId64 ", %" PRIu64 " differ\n", all[0],

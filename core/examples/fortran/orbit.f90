@@ -96,7 +96,7 @@ contains
     type(c_ptr) :: dataset, query, selection
     integer(c_int64_t) :: step
     logical :: has_step
-    integer :: count, i, status, mine(2), all(2), ierr
+    integer :: count, i, status, local(2), all(2), ierr
     call bat_open(path, dataset, status, comm=MPI_COMM_WORLD); call check(status)
     call bat_dataset_step(dataset, has_step, step, status); call check(status)
     call bat_query_create(query, status); call check(status)
@@ -114,14 +114,14 @@ contains
     call bat_query_free(query)
     call bat_close(dataset)
 
-    mine = [count, 0]
+    local = [count, 0]
     do i = 1, count
       call advance(positions(:, i), velocities(:, i), steps)
       call start(ids(i), position, velocity)
       call advance(position, velocity, int(step) + steps)
-      if (any(position /= positions(:, i)) .or. any(velocity /= velocities(:, i))) mine(2) = mine(2) + 1
+      if (any(position /= positions(:, i)) .or. any(velocity /= velocities(:, i))) local(2) = local(2) + 1
     end do
-    call MPI_Allreduce(mine, all, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
+    call MPI_Allreduce(local, all, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
     if (rank == 0) print '(i0, a, i0, a, i0, a, i0, a)', all(1), ' particles on ', ranks, &
       ' ranks after step ', step + steps, ', ', all(2), ' differ'
     good = has_step .and. all(1) == particles_of_all .and. all(2) == 0

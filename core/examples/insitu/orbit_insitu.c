@@ -118,15 +118,15 @@ int main(int argc, char** argv)
   check(bat_insitu_set_every(insitu, kEvery));
   for (int step = 0; step <= kSteps; ++step)
   {
-    int wanted = 0;
+    int due = 0;
     bat_report report;
-    check(bat_insitu_begin_step(insitu, step, 0.01 * step, &wanted));
-    for (int i = 0; wanted && i < kDomains; ++i)
+    check(bat_insitu_begin_step(insitu, step, 0.01 * step, &due));
+    for (int i = 0; due && i < kDomains; ++i)
     {
       add_domain(insitu, &domains[i]);
     }
     check(bat_insitu_end_step(insitu, &report));
-    if (wanted && rank == 0)
+    if (due && rank == 0)
     {
       printf("step %d: %.0f particles, %.0f ghosts skipped, %.3f s\n", step,
         (double)report.particles, (double)report.skipped, report.seconds_total);

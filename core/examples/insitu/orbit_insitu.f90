@@ -15,7 +15,7 @@ program orbit_insitu
   integer(c_int32_t), allocatable, target :: ghosts(:)
   type(c_ptr) :: insitu, particles
   type(bat_report) :: report
-  logical :: wanted
+  logical :: due
   character(4096) :: files
 
   call MPI_Init(ierr)
@@ -35,9 +35,9 @@ program orbit_insitu
   call bat_insitu_open(trim(files), insitu, MPI_COMM_WORLD, c_null_ptr, status); call check(status)
   call bat_insitu_set_every(insitu, int(every, c_int64_t), status); call check(status)
   do step = 0, steps
-    call bat_insitu_begin_step(insitu, int(step, c_int64_t), 0.01d0 * step, wanted, status)
+    call bat_insitu_begin_step(insitu, int(step, c_int64_t), 0.01d0 * step, due, status)
     call check(status)
-    if (wanted) then
+    if (due) then
       call bat_particles_create(count, particles, status); call check(status)
       call bat_particles_set_positions(particles, positions, status); call check(status)
       call bat_particles_set_attribute(particles, 'velocity', velocities, status); call check(status)
@@ -46,7 +46,7 @@ program orbit_insitu
       call bat_particles_free(particles) ! the arrays stay
     end if
     call bat_insitu_end_step(insitu, status, report); call check(status)
-    if (wanted .and. rank == 0) print '(a, i0, a, i0, a)', 'step ', step, ': ', report%particles, ' particles'
+    if (due .and. rank == 0) print '(a, i0, a, i0, a)', 'step ', step, ': ', report%particles, ' particles'
     do i = 1, count
       velocities(:, i) = velocities(:, i) - &
         0.01d0 * positions(:, i) / dot_product(positions(:, i), positions(:, i))**2

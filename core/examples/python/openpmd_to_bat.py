@@ -96,7 +96,7 @@ def look(source, is_followed):
             with FILES.opened(name) as file:
                 for number, seconds, particles, is_closed in openpmd.iterations(file):
                     if is_closed:
-                        found.append(Step(number, name, seconds, list(openpmd.species_of(particles))))
+                        found.append(Step(number, name, seconds, list(openpmd.list_species(particles))))
         except OSError as error:
             if not is_followed:
                 raise ConvertError(f"{name}: {error}") from error

@@ -25,7 +25,7 @@ ArraySource::ArraySource(
   , times_(std::move(times))
   , levels_(std::move(levels))
 {
-  if (const std::string fault = fault_of(grid); !fault.empty())
+  if (const std::string fault = find_fault(grid); !fault.empty())
   {
     refuse(fault);
   }

@@ -15,10 +15,10 @@ namespace bat::flow
 {
 namespace
 {
-constexpr std::size_t kLine = 64;       // of memory
-constexpr std::size_t kLeastSlots = 32; // 16 bricks are one cell's at two times
-constexpr std::size_t kTableBytes = 48; // of the table and lists, for each slot
-constexpr double kSlowRead = 5e4;       // ns
+constexpr std::size_t kCacheLineBytes = 64;  // of memory
+constexpr std::size_t kMinSlots = 32;        // 16 bricks are one cell's at two times
+constexpr std::size_t kTableBytes = 48;      // of the table and lists, for each slot
+constexpr double kSlowReadNanoseconds = 5e4; // ns
 
 void check(const BrickSource& source, const CacheOptions& options)
 {
@@ -27,7 +27,7 @@ void check(const BrickSource& source, const CacheOptions& options)
     throw Error(ErrorCode::InvalidArgument,
       fmt::format("io_threads is {}; allowed are 1 to 1024", options.io_threads));
   }
-  if (const std::string fault = fault_of(source.grid()); !fault.empty())
+  if (const std::string fault = find_fault(source.grid()); !fault.empty())
   {
     throw Error(ErrorCode::InvalidArgument, source.level_name(0) + ": " + fault);
   }
@@ -66,13 +66,13 @@ std::uint64_t Cache::bytes() const noexcept
 {
   return this->bricks_->bytes();
 }
-std::uint64_t Cache::most_bytes() const noexcept
+std::uint64_t Cache::max_bytes() const noexcept
 {
-  return this->bricks_->most_bytes();
+  return this->bricks_->max_bytes();
 }
 std::uint64_t Cache::min_bytes() const noexcept
 {
-  return kLeastSlots * this->bricks_->slot_bytes();
+  return kMinSlots * this->bricks_->slot_bytes();
 }
 void Cache::clear() const
 {
@@ -98,17 +98,18 @@ void BrickCache::List::remove(BrickSlot& slot) noexcept
 BrickCache::BrickCache(std::shared_ptr<const BrickSource> source, const CacheOptions& options)
   : source_(std::move(source))
   , bricks_(this->source_->grid().brick_count())
-  , most_threads_(static_cast<std::size_t>(options.io_threads))
+  , max_threads_(static_cast<std::size_t>(options.io_threads))
 {
   const BrickGrid& grid = this->source_->grid();
   const auto side = static_cast<std::size_t>(grid.edge) + 1;
   this->row_bytes_ = side * grid.point_bytes();
   this->plane_bytes_ = side * this->row_bytes_;
-  this->value_bytes_ = (side * this->plane_bytes_ + kLine - 1) / kLine * kLine;
-  this->slot_bytes_ = this->value_bytes_ + kLine + sizeof(BrickSlot) + kTableBytes;
+  this->value_bytes_ =
+    (side * this->plane_bytes_ + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+  this->slot_bytes_ = this->value_bytes_ + kCacheLineBytes + sizeof(BrickSlot) + kTableBytes;
   const std::uint64_t bytes = options.bytes == 0 ? CacheOptions::usual_bytes : options.bytes;
-  this->capacity_ = std::max<std::uint64_t>(kLeastSlots, bytes / this->slot_bytes_);
-  this->threads_.reserve(this->most_threads_);
+  this->capacity_ = std::max<std::uint64_t>(kMinSlots, bytes / this->slot_bytes_);
+  this->threads_.reserve(this->max_threads_);
   this->threads_.emplace_back([this] { this->read_bricks(); });
 }
 
@@ -147,7 +148,7 @@ BrickCache::~BrickCache()
   }
 }
 
-std::size_t BrickCache::capacity_of_at_least(std::size_t slots)
+std::size_t BrickCache::compute_capacity(std::size_t slots)
 {
   const std::unique_lock<std::mutex> lock = this->lock();
   this->capacity_ = std::max(this->capacity_, slots);
@@ -156,10 +157,10 @@ std::size_t BrickCache::capacity_of_at_least(std::size_t slots)
 
 BrickSlot* BrickCache::new_slot()
 {
-  auto memory = std::make_unique<std::byte[]>(this->value_bytes_ + kLine); // zeros
+  auto memory = std::make_unique<std::byte[]>(this->value_bytes_ + kCacheLineBytes); // zeros
   auto slot = std::make_unique<BrickSlot>();
   const auto address = reinterpret_cast<std::uintptr_t>(memory.get());
-  slot->values = memory.get() + (kLine - address % kLine) % kLine;
+  slot->values = memory.get() + (kCacheLineBytes - address % kCacheLineBytes) % kCacheLineBytes;
   this->memory_.push_back(std::move(memory));
   try
   {
@@ -174,13 +175,13 @@ BrickSlot* BrickCache::new_slot()
   return this->slots_.back().get();
 }
 
-// A slot for another brick, or null. `most_ahead`: 0, or how many bricks read ahead there may be if
+// A slot for another brick, or null. `max_ahead`: 0, or how many bricks read ahead there may be if
 // this is another one; then it takes a slot only from what nobody has come for in a long time. What
 // was read ahead and is more than a quarter goes first.
-BrickSlot* BrickCache::take_slot(std::size_t most_ahead)
+BrickSlot* BrickCache::take_slot(std::size_t max_ahead)
 {
   const std::size_t quarter = this->capacity_ / 4;
-  if (most_ahead != 0 && this->ahead_ >= most_ahead)
+  if (max_ahead != 0 && this->ahead_ >= max_ahead)
   {
     BrickSlot* const oldest = this->unused_.oldest;
     if (!oldest || this->ticket_ - oldest->ticket < 2 * this->capacity_)
@@ -250,20 +251,21 @@ void BrickCache::ask(BrickSlot& slot, std::deque<Request>& queue)
 {
   slot.ticket = ++this->ticket_;
   queue.push_back({ &slot, slot.ticket });
-  this->want_readers(1);
+  this->wake_readers(1);
 }
 
 // Threads for `count` requests more, or for as many as a thread reads while another one wakes up.
-void BrickCache::want_readers(std::size_t count)
+void BrickCache::wake_readers(std::size_t count)
 {
-  constexpr std::size_t kWhileOneWakes = 16; // reads that take no time to speak of
+  constexpr std::size_t kReadsPerWakeUp = 16; // reads that take no time to speak of
   const std::size_t requests =
     this->demanded_.size() + this->prefetched_.size() + this->hinted_.size();
   for (std::size_t i = 0; i != std::min(count, requests); ++i)
   {
     const std::size_t awake = this->threads_.size() - this->idle_;
-    const bool are_enough =
-      this->read_ns_ < kSlowRead ? requests <= kWhileOneWakes * awake : requests <= this->woken_;
+    const bool are_enough = this->read_ns_ < kSlowReadNanoseconds
+      ? requests <= kReadsPerWakeUp * awake
+      : requests <= this->woken_;
     if (are_enough)
     {
       return;
@@ -274,7 +276,7 @@ void BrickCache::want_readers(std::size_t count)
       ++this->woken_;
       this->requested_.notify_one();
     }
-    else if (this->threads_.size() < this->most_threads_)
+    else if (this->threads_.size() < this->max_threads_)
     {
       try
       {
@@ -462,8 +464,8 @@ std::size_t BrickCache::prefetch(std::uint64_t* keys, std::size_t count, Ahead a
 {
   const std::unique_lock<std::mutex> lock = this->lock();
   const bool by_hints = ahead == Ahead::Hints;
-  const std::size_t most = std::max<std::size_t>(this->capacity_ / (by_hints ? 8 : 4), 1);
-  std::size_t asked = 0;
+  const std::size_t maximum = std::max<std::size_t>(this->capacity_ / (by_hints ? 8 : 4), 1);
+  std::size_t requested = 0;
   for (std::size_t i = 0; i != count; ++i)
   {
     BrickSlot* slot = this->table_.find(keys[i]);
@@ -477,10 +479,10 @@ std::size_t BrickCache::prefetch(std::uint64_t* keys, std::size_t count, Ahead a
         }
         continue;
       }
-      slot = this->take_slot(most);
+      slot = this->take_slot(maximum);
       if (!slot)
       {
-        return asked;
+        return requested;
       }
       slot->key = keys[i];
       this->table_.insert(slot);
@@ -494,13 +496,13 @@ std::size_t BrickCache::prefetch(std::uint64_t* keys, std::size_t count, Ahead a
       ++this->ahead_;
       ++this->counts_.prefetched;
       this->counts_.hinted += by_hints;
-      keys[asked++] = keys[i];
+      keys[requested++] = keys[i];
     }
     catch (const std::exception&)
     {
       if (slot && slot->prefetched)
       {
-        return asked; // its older request stays
+        return requested; // its older request stays
       }
       if (slot && slot->state == State::Queued)
       {
@@ -511,10 +513,10 @@ std::size_t BrickCache::prefetch(std::uint64_t* keys, std::size_t count, Ahead a
         slot->state = State::Free;
         this->free_.push_back(slot);
       }
-      return asked; // no memory and no threads are no reason to fail for what may not be needed
+      return requested; // no memory and no threads are no reason to fail for what may not be needed
     }
   }
-  return asked;
+  return requested;
 }
 
 std::size_t BrickCache::unused(const std::uint64_t* keys, std::size_t count) const noexcept
@@ -556,7 +558,7 @@ std::optional<BrickSlot*> BrickCache::next_request(bool is_demanded) noexcept
 }
 
 void BrickCache::finish(BrickSlot& slot, std::optional<Error> error, std::uint64_t bytes,
-  std::vector<Waiter*>& told) noexcept
+  std::vector<Waiter*>& ready) noexcept
 {
   this->counts_.bytes_read += bytes;
   slot.state = error ? State::Failed : State::Ready;
@@ -568,7 +570,7 @@ void BrickCache::finish(BrickSlot& slot, std::optional<Error> error, std::uint64
     }
     if (--waiter->missing_ == 0)
     {
-      told.push_back(waiter);
+      ready.push_back(waiter);
     }
   }
   slot.waiters.clear();
@@ -600,11 +602,11 @@ void BrickCache::finish(BrickSlot& slot, std::optional<Error> error, std::uint64
 // up takes longer than reading some of them.
 void BrickCache::note_read_time(std::chrono::nanoseconds taken)
 {
-  const bool was_slow = this->read_ns_ >= kSlowRead;
+  const bool was_slow = this->read_ns_ >= kSlowReadNanoseconds;
   this->read_ns_ += (static_cast<double>(taken.count()) - this->read_ns_) / 8;
-  if (!was_slow && this->read_ns_ >= kSlowRead)
+  if (!was_slow && this->read_ns_ >= kSlowReadNanoseconds)
   {
-    this->want_readers(this->most_threads_);
+    this->wake_readers(this->max_threads_);
   }
 }
 
@@ -633,9 +635,10 @@ void BrickCache::read_bricks()
     while (next)
     {
       reader.take(**next);
-      const bool is_full = reader.count == kAtOnce;
-      const bool goes_on = !is_full && this->read_ns_ < kSlowRead && this->demanded_.empty();
-      next = goes_on ? this->next_request() : std::nullopt;
+      const bool is_full = reader.count == kSlotsPerRead;
+      const bool continues =
+        !is_full && this->read_ns_ < kSlowReadNanoseconds && this->demanded_.empty();
+      next = continues ? this->next_request() : std::nullopt;
     }
     this->read(reader, lock);
   }
@@ -666,22 +669,22 @@ void BrickCache::read(Reader& reader, std::unique_lock<std::mutex>& lock)
   this->note_read_time(taken / static_cast<std::int64_t>(reader.count));
   for (std::size_t i = 0; i != reader.count; ++i)
   {
-    reader.told.reserve(reader.told.size() + reader.slots[i]->waiters.size());
+    reader.ready.reserve(reader.ready.size() + reader.slots[i]->waiters.size());
     this->finish(
-      *reader.slots[i], std::exchange(reader.errors[i], {}), reader.bytes[i], reader.told);
+      *reader.slots[i], std::exchange(reader.errors[i], {}), reader.bytes[i], reader.ready);
   }
   reader.count = 0;
-  if (reader.told.empty())
+  if (reader.ready.empty())
   {
     return;
   }
   lock.unlock();
-  for (Waiter* const waiter : reader.told)
+  for (Waiter* const waiter : reader.ready)
   {
     const std::optional<Error> failure = std::move(waiter->error_);
-    waiter->bricks_are_there(failure);
+    waiter->on_bricks_ready(failure);
   }
-  reader.told.clear();
+  reader.ready.clear();
   lock = this->lock();
 }
 
@@ -689,7 +692,7 @@ bool BrickCache::help() noexcept
 {
   Reader reader;
   std::unique_lock<std::mutex> lock = this->lock();
-  if (this->read_ns_ >= kSlowRead)
+  if (this->read_ns_ >= kSlowReadNanoseconds)
   {
     return false;
   }
@@ -704,14 +707,14 @@ bool BrickCache::help() noexcept
 
 void BrickCache::fill_ghosts(unsigned mask, const std::array<BrickSlot*, 8>& slots) const
 {
-  const auto wanted = [mask](unsigned part) { return part != 0 && (part & ~mask) == 0; };
+  const auto needed = [mask](unsigned part) { return part != 0 && (part & ~mask) == 0; };
   BrickSlot& brick = *slots[0];
   const auto is_done = [&]
   {
     const std::uint32_t there = brick.ghosts.load(std::memory_order_acquire);
     for (unsigned part = 1; part != 8; ++part)
     {
-      if (wanted(part) && (there >> part & 1) == 0)
+      if (needed(part) && (there >> part & 1) == 0)
       {
         return false;
       }
@@ -728,7 +731,7 @@ void BrickCache::fill_ghosts(unsigned mask, const std::array<BrickSlot*, 8>& slo
   const std::lock_guard<std::mutex> lock(brick.filling);
   for (unsigned part = 1; part != 8; ++part)
   {
-    if (!wanted(part) || (brick.ghosts.load(std::memory_order_relaxed) >> part & 1) != 0)
+    if (!needed(part) || (brick.ghosts.load(std::memory_order_relaxed) >> part & 1) != 0)
     {
       continue;
     }
@@ -769,7 +772,7 @@ std::uint64_t BrickCache::bytes() const
   return this->slots_.size() * this->slot_bytes_;
 }
 
-std::uint64_t BrickCache::most_bytes() const
+std::uint64_t BrickCache::max_bytes() const
 {
   const std::unique_lock<std::mutex> lock = this->lock();
   return this->capacity_ * this->slot_bytes_;

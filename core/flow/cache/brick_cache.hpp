@@ -29,7 +29,7 @@ public:
   virtual ~Waiter() = default;
   /// All bricks that acquire() did not have are there, or one cannot be read. Called once, from a
   /// thread that reads, without locks.
-  virtual void bricks_are_there(const std::optional<Error>& error) noexcept = 0;
+  virtual void on_bricks_ready(const std::optional<Error>& error) noexcept = 0;
 
 private:
   friend class BrickCache;
@@ -101,7 +101,7 @@ public:
   }
 
   /// Slots that there may be; at least `slots` from now on.
-  std::size_t capacity_of_at_least(std::size_t slots);
+  std::size_t compute_capacity(std::size_t slots);
 
   enum class Acquired
   {
@@ -142,7 +142,7 @@ public:
 
   [[nodiscard]] CacheCounts counts() const;
   [[nodiscard]] std::uint64_t bytes() const;
-  [[nodiscard]] std::uint64_t most_bytes() const;
+  [[nodiscard]] std::uint64_t max_bytes() const;
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return this->slot_bytes_; }
   /// Distances in a slot: from a point to the next along y and z.
   [[nodiscard]] std::size_t row_bytes() const noexcept { return this->row_bytes_; }
@@ -174,7 +174,7 @@ private:
     return slot.prefetched ? this->unused_ : slot.spent ? this->spent_ : this->used_;
   }
   [[nodiscard]] std::unique_lock<std::mutex> lock() const;
-  [[nodiscard]] BrickSlot* take_slot(std::size_t most_ahead);
+  [[nodiscard]] BrickSlot* take_slot(std::size_t max_ahead);
   [[nodiscard]] BrickSlot* new_slot();
   void forget(BrickSlot& slot) noexcept;
   void unpin(BrickSlot& slot) noexcept;
@@ -183,17 +183,17 @@ private:
   [[nodiscard]] bool pin(
     const std::uint64_t* keys, std::size_t count, BrickSlot** slots, std::array<bool, 16>& is_new);
   void ask(BrickSlot& slot, std::deque<Request>& queue);
-  void want_readers(std::size_t count);
+  void wake_readers(std::size_t count);
   void note_read_time(std::chrono::nanoseconds taken);
-  static constexpr std::size_t kAtOnce = 8;
+  static constexpr std::size_t kSlotsPerRead = 8;
   /// What a thread reads.
   struct Reader
   {
     std::size_t count = 0;
-    std::array<BrickSlot*, kAtOnce> slots{};
-    std::array<std::uint64_t, kAtOnce> bytes{};
-    std::array<std::optional<Error>, kAtOnce> errors;
-    std::vector<Waiter*> told;
+    std::array<BrickSlot*, kSlotsPerRead> slots{};
+    std::array<std::uint64_t, kSlotsPerRead> bytes{};
+    std::array<std::optional<Error>, kSlotsPerRead> errors;
+    std::vector<Waiter*> ready;
 
     void take(BrickSlot& slot) noexcept
     {
@@ -205,7 +205,7 @@ private:
   void read(Reader& reader, std::unique_lock<std::mutex>& lock);
   void read_bricks();
   void finish(BrickSlot& slot, std::optional<Error> error, std::uint64_t bytes,
-    std::vector<Waiter*>& told) noexcept;
+    std::vector<Waiter*>& ready) noexcept;
   [[nodiscard]] std::optional<BrickSlot*> next_request(bool is_demanded = false) noexcept;
 
   std::shared_ptr<const BrickSource> source_;
@@ -214,7 +214,7 @@ private:
   std::size_t plane_bytes_;
   std::size_t value_bytes_; ///< of a slot
   std::size_t slot_bytes_;  ///< with all that belongs to it
-  std::size_t most_threads_;
+  std::size_t max_threads_;
 
   mutable std::mutex mutex_;
   std::size_t capacity_;

@@ -14,7 +14,7 @@ class SlotTable
 {
 public:
   SlotTable()
-    : places_(kLeastPlaces)
+    : places_(kMinTableSlots)
   {
   }
 
@@ -67,7 +67,7 @@ public:
   [[nodiscard]] std::size_t size() const noexcept { return this->count_; }
 
 private:
-  static constexpr std::size_t kLeastPlaces = 64;
+  static constexpr std::size_t kMinTableSlots = 64;
 
   [[nodiscard]] std::size_t home(std::uint64_t key) const noexcept
   {

@@ -28,14 +28,14 @@ namespace
 {
 constexpr std::array<unsigned char, 8> kMagic{ 0x89, 'H', 'N', 'T', 0x0D, 0x0A, 0x1A, 0x0A };
 constexpr std::size_t kHeaderBytes = 64;
-constexpr std::uint16_t kMajor = 1;
-constexpr auto kTryEach = std::chrono::milliseconds(5);
-constexpr int kTries = 40;
+constexpr std::uint16_t kFormatMajor = 1;
+constexpr auto kTryInterval = std::chrono::milliseconds(5);
+constexpr int kMaxTries = 40;
 
 struct Header
 {
   std::array<unsigned char, 8> magic = kMagic;
-  std::uint16_t major = kMajor;
+  std::uint16_t major = kFormatMajor;
   std::uint16_t minor = 0;
   std::uint32_t header_bytes = kHeaderBytes;
   std::uint64_t id = 0;
@@ -45,14 +45,14 @@ struct Header
   std::uint64_t header_checksum = 0; ///< of what is before
 };
 static_assert(sizeof(Header) == kHeaderBytes);
-const Header kUsual;
+const Header kDefaultHeader;
 
-std::uint64_t checksum_of(const Header& header) noexcept
+std::uint64_t compute_checksum(const Header& header) noexcept
 {
   return XXH64(&header, offsetof(Header, header_checksum), 0);
 }
 
-std::uint64_t checksum_of(
+std::uint64_t compute_checksum(
   const std::vector<std::uint64_t>& transitions, const std::vector<std::uint16_t>& counts) noexcept
 {
   const std::uint64_t first = XXH64(transitions.data(), 8 * transitions.size(), 0);
@@ -81,12 +81,12 @@ bool read_all(int descriptor, std::uint64_t offset, void* to, std::size_t bytes)
 }
 
 // Whether a file may be replaced: it is empty, or begins as hints of a version that is known.
-bool is_mine(int descriptor, std::uint64_t bytes) noexcept
+bool is_local(int descriptor, std::uint64_t bytes) noexcept
 {
   Header found;
   const auto known =
     static_cast<std::size_t>(std::min<std::uint64_t>(bytes, offsetof(Header, minor)));
-  return read_all(descriptor, 0, &found, known) && std::memcmp(&found, &kUsual, known) == 0;
+  return read_all(descriptor, 0, &found, known) && std::memcmp(&found, &kDefaultHeader, known) == 0;
 }
 
 class Descriptor
@@ -156,16 +156,16 @@ Held hold(int descriptor, const std::filesystem::path& file)
     {
       break; // a file system without locks: one of two who write at once is lost
     }
-    if (i == kTries)
+    if (i == kMaxTries)
     {
       return Held::Busy;
     }
-    std::this_thread::sleep_for(kTryEach);
+    std::this_thread::sleep_for(kTryInterval);
   }
-  struct stat mine;
+  struct stat own;
   struct stat named;
-  const bool same = ::fstat(descriptor, &mine) == 0 && ::stat(file.c_str(), &named) == 0 &&
-    mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+  const bool same = ::fstat(descriptor, &own) == 0 && ::stat(file.c_str(), &named) == 0 &&
+    own.st_dev == named.st_dev && own.st_ino == named.st_ino;
   return same ? Held::Yes : Held::Replaced;
 }
 }
@@ -199,16 +199,16 @@ std::uint64_t hints_id(const BrickSource& source) noexcept
   return XXH64(record.data(), record.size(), 0);
 }
 
-std::size_t most_transitions(const BrickSource& source) noexcept
+std::size_t max_transitions(const BrickSource& source) noexcept
 {
   double bytes = static_cast<double>(source.grid().point_bytes() * source.times().size());
   for (const std::int64_t points : source.grid().points)
   {
     bytes *= static_cast<double>(points);
   }
-  constexpr double kLeast = 1 << 16;
-  constexpr double kMost = 1 << 26;
-  return static_cast<std::size_t>(std::clamp(bytes / 1000, kLeast, kMost)) / HintGraph::kBytes;
+  constexpr double kMin = 1 << 16;
+  constexpr double kMax = 1 << 26;
+  return static_cast<std::size_t>(std::clamp(bytes / 1000, kMin, kMax)) / HintGraph::kBytes;
 }
 
 std::vector<std::byte> encode_hints(const HintGraph& graph, std::uint64_t id)
@@ -216,8 +216,8 @@ std::vector<std::byte> encode_hints(const HintGraph& graph, std::uint64_t id)
   Header header;
   header.id = id;
   header.count = graph.size();
-  header.body_checksum = checksum_of(graph.transitions(), graph.counts());
-  header.header_checksum = checksum_of(header);
+  header.body_checksum = compute_checksum(graph.transitions(), graph.counts());
+  header.header_checksum = compute_checksum(header);
   std::vector<std::byte> bytes(kHeaderBytes + HintGraph::kBytes * graph.size());
   std::memcpy(bytes.data(), &header, kHeaderBytes);
   if (graph.size() != 0)
@@ -229,7 +229,7 @@ std::vector<std::byte> encode_hints(const HintGraph& graph, std::uint64_t id)
   return bytes;
 }
 
-std::optional<HintGraph> read_hints(int descriptor, std::uint64_t id, std::size_t most) noexcept
+std::optional<HintGraph> read_hints(int descriptor, std::uint64_t id, std::size_t maximum) noexcept
 {
   std::optional<HintGraph> graph;
   const auto failed = attempt(
@@ -242,9 +242,9 @@ std::optional<HintGraph> read_hints(int descriptor, std::uint64_t id, std::size_
       {
         return;
       }
-      const bool is_sound = header.magic == kMagic && header.major == kMajor &&
-        header.header_bytes == kHeaderBytes && header.header_checksum == checksum_of(header) &&
-        header.id == id && header.count <= most &&
+      const bool is_sound = header.magic == kMagic && header.major == kFormatMajor &&
+        header.header_bytes == kHeaderBytes && header.header_checksum == compute_checksum(header) &&
+        header.id == id && header.count <= maximum &&
         static_cast<std::uint64_t>(status.st_size) ==
           kHeaderBytes + HintGraph::kBytes * header.count;
       if (!is_sound)
@@ -256,7 +256,7 @@ std::optional<HintGraph> read_hints(int descriptor, std::uint64_t id, std::size_
       std::vector<std::uint16_t> counts(count);
       if (read_all(descriptor, kHeaderBytes, transitions.data(), 8 * count) &&
         read_all(descriptor, kHeaderBytes + 8 * header.count, counts.data(), 2 * count) &&
-        checksum_of(transitions, counts) == header.body_checksum)
+        compute_checksum(transitions, counts) == header.body_checksum)
       {
         graph = HintGraph::of(std::move(transitions), std::move(counts));
       }
@@ -266,7 +266,7 @@ std::optional<HintGraph> read_hints(int descriptor, std::uint64_t id, std::size_
 
 HintStore::HintStore(const BrickSource& source, std::filesystem::path file)
   : id_(hints_id(source))
-  , most_(most_transitions(source))
+  , max_(max_transitions(source))
   , file_(std::move(file))
   , graph_(std::make_shared<const HintGraph>())
 {
@@ -303,9 +303,9 @@ void HintStore::load()
     {
       continue;
     }
-    if (const auto found = read_hints(file.number(), this->id_, this->most_))
+    if (const auto found = read_hints(file.number(), this->id_, this->max_))
     {
-      this->graph_ = std::make_shared<const HintGraph>(this->graph_->merged(*found, this->most_));
+      this->graph_ = std::make_shared<const HintGraph>(this->graph_->merged(*found, this->max_));
     }
   }
 }
@@ -326,12 +326,12 @@ void HintStore::learn(std::vector<HintLog>& logs) noexcept
       HintGraph more;
       for (HintLog& log : logs)
       {
-        more = more.merged(log.take(), this->most_);
+        more = more.merged(log.take(), this->max_);
       }
-      this->graph_ = std::make_shared<const HintGraph>(this->graph_->merged(more, this->most_));
+      this->graph_ = std::make_shared<const HintGraph>(this->graph_->merged(more, this->max_));
       if (!this->file_.empty())
       {
-        this->learned_ = this->learned_.merged(more, this->most_);
+        this->learned_ = this->learned_.merged(more, this->max_);
       }
     });
 }
@@ -362,8 +362,8 @@ void HintStore::save() noexcept
 
 HintStore::Saved HintStore::save_to(const std::filesystem::path& path)
 {
-  constexpr int kMostReplaced = 4;
-  for (int i = 0; i != kMostReplaced; ++i)
+  constexpr int kMaxReplacements = 4;
+  for (int i = 0; i != kMaxReplacements; ++i)
   {
     const Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666));
     struct stat status;
@@ -380,12 +380,12 @@ HintStore::Saved HintStore::save_to(const std::filesystem::path& path)
       case Held::Yes:
         break;
     }
-    if (!is_mine(file.number(), static_cast<std::uint64_t>(status.st_size)))
+    if (!is_local(file.number(), static_cast<std::uint64_t>(status.st_size)))
     {
       return Saved::Refused;
     }
-    const auto there = read_hints(file.number(), this->id_, this->most_);
-    const HintGraph all = there ? there->merged(this->learned_, this->most_) : this->learned_;
+    const auto there = read_hints(file.number(), this->id_, this->max_);
+    const HintGraph all = there ? there->merged(this->learned_, this->max_) : this->learned_;
     const auto failed = attempt(
       [&]
       {

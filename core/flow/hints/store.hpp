@@ -19,13 +19,13 @@ namespace bat::flow
 [[nodiscard]] std::uint64_t hints_id(const BrickSource& source) noexcept;
 
 /// Most transitions that are kept of a source: of 0.1 % of its data, 64 KiB and 64 MiB.
-[[nodiscard]] std::size_t most_transitions(const BrickSource& source) noexcept;
+[[nodiscard]] std::size_t max_transitions(const BrickSource& source) noexcept;
 
 /// The bytes of a file.
 [[nodiscard]] std::vector<std::byte> encode_hints(const HintGraph& graph, std::uint64_t id);
 /// Of a file; nothing if anything about it is odd, or it is of another source.
 [[nodiscard]] std::optional<HintGraph> read_hints(
-  int descriptor, std::uint64_t id, std::size_t most) noexcept;
+  int descriptor, std::uint64_t id, std::size_t maximum) noexcept;
 
 /// All functions may be called concurrently. None fails: what cannot be read or written is as if it
 /// was not there.
@@ -42,7 +42,7 @@ public:
   /// What is known: of the file, which the first call reads, and learned since.
   [[nodiscard]] std::shared_ptr<const HintGraph> graph() noexcept;
   /// For a HintLog.
-  [[nodiscard]] std::size_t most() const noexcept { return this->most_; }
+  [[nodiscard]] std::size_t maximum() const noexcept { return this->max_; }
   void learn(std::vector<HintLog>& logs) noexcept;
   /// Merges what was learned with what the file has by now, and replaces it; where that is not
   /// allowed, the file in the user's cache folder. While others write, what was learned is kept for
@@ -60,7 +60,7 @@ private:
   [[nodiscard]] Saved save_to(const std::filesystem::path& file);
 
   std::uint64_t id_;
-  std::size_t most_;
+  std::size_t max_;
   std::filesystem::path file_;
   std::filesystem::path other_; ///< in the user's cache folder; empty if there is none
 

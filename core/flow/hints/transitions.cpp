@@ -57,7 +57,7 @@ void HintGraph::append(HintNode node, std::vector<std::pair<unsigned, std::uint6
     largest = std::max(largest, step.second);
   }
   unsigned shift = 0;
-  while (largest >> shift > kMostCount)
+  while (largest >> shift > kMaxCount)
   {
     ++shift;
   }
@@ -72,7 +72,7 @@ void HintGraph::append(HintNode node, std::vector<std::pair<unsigned, std::uint6
   steps.clear();
 }
 
-HintGraph HintGraph::merged(const HintGraph& more, std::size_t most) const
+HintGraph HintGraph::merged(const HintGraph& more, std::size_t maximum) const
 {
   HintGraph all;
   all.transitions_.reserve(this->size() + more.size());
@@ -96,7 +96,7 @@ HintGraph HintGraph::merged(const HintGraph& more, std::size_t most) const
     }
     all.append(node, steps);
   }
-  while (all.size() > most)
+  while (all.size() > maximum)
   {
     std::size_t kept = 0;
     for (std::size_t n = 0; n != all.size(); ++n)
@@ -145,7 +145,7 @@ void HintLog::gather()
     }
   }
   this->seen_.resize(kept);
-  while (this->seen_.size() > this->most_)
+  while (this->seen_.size() > this->max_)
   {
     kept = 0;
     for (std::size_t i = 0; i != this->seen_.size(); ++i)

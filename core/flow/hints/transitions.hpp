@@ -38,7 +38,7 @@ inline constexpr unsigned kStepBits = 6;
 class HintGraph
 {
 public:
-  static constexpr std::uint64_t kMostCount = 65535;
+  static constexpr std::uint64_t kMaxCount = 65535;
   static constexpr std::size_t kBytes = 10; ///< of a transition, in memory and in a file
 
   HintGraph() = default;
@@ -59,9 +59,9 @@ public:
     return static_cast<unsigned>(this->transitions_[i] & ((1u << kStepBits) - 1));
   }
 
-  /// With what `more` has, at most `most` transitions: counts are halved until there are no more,
-  /// and what falls to 0 goes. The counts of a node that are too large are halved together.
-  [[nodiscard]] HintGraph merged(const HintGraph& more, std::size_t most) const;
+  /// With what `more` has, at most `maximum` transitions: counts are halved until there are no
+  /// more, and what falls to 0 goes. The counts of a node that are too large are halved together.
+  [[nodiscard]] HintGraph merged(const HintGraph& more, std::size_t maximum) const;
 
 private:
   friend class HintLog;
@@ -76,8 +76,8 @@ class HintLog
 {
 public:
   /// Keeps at most so many transitions, in twice the memory of a graph.
-  explicit HintLog(std::size_t most)
-    : most_(most)
+  explicit HintLog(std::size_t maximum)
+    : max_(maximum)
   {
   }
   void add(HintNode node, unsigned step, std::uint64_t count);
@@ -92,7 +92,7 @@ private:
   };
   void gather();
 
-  std::size_t most_;
+  std::size_t max_;
   std::vector<Seen> seen_;
   std::size_t room_ = std::size_t{ 1 } << 12; ///< until equal ones are put together
 };

@@ -8,7 +8,7 @@ namespace bat::flow
 {
 namespace
 {
-constexpr int kMostBorders = 1000;
+constexpr int kMaxBorders = 1000;
 
 double period(const BrickGrid& grid, std::size_t axis)
 {
@@ -48,7 +48,7 @@ public:
       {
         break;
       }
-      if (passed == kMostBorders)
+      if (passed == kMaxBorders)
       {
         this->end();
         this->begin(to, before + 1);

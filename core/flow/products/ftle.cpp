@@ -17,7 +17,7 @@ namespace bat::flow
 namespace
 {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr int kMostSweeps = 30; // of Jacobi's rotations; a handful is enough for 3 x 3
+constexpr int kMaxSweeps = 30; // of Jacobi's rotations; a handful is enough for 3 x 3
 
 using Matrix = std::array<std::array<double, 3>, 3>;
 
@@ -82,7 +82,7 @@ void check(const FtleGrid& grid, double start_time, double length, bool backward
 // Of a symmetric matrix, by Jacobi's rotations (Golub and Van Loan, Matrix Computations, 8.5).
 double largest_eigenvalue(Matrix m)
 {
-  for (int sweep = 0; sweep != kMostSweeps; ++sweep)
+  for (int sweep = 0; sweep != kMaxSweeps; ++sweep)
   {
     const double off = std::abs(m[0][1]) + std::abs(m[0][2]) + std::abs(m[1][2]);
     const double on = std::abs(m[0][0]) + std::abs(m[1][1]) + std::abs(m[2][2]);

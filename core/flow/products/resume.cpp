@@ -33,7 +33,7 @@ void take(const PathLines& from, std::uint64_t at, std::uint64_t count, PathLine
   to.lines.back().points += count;
 }
 
-std::shared_ptr<const Resting> resting_of(std::vector<Particle>&& particles, double time)
+std::shared_ptr<const Resting> make_resting(std::vector<Particle>&& particles, double time)
 {
   std::sort(particles.begin(), particles.end(),
     [](const Particle& a, const Particle& b) { return a.line < b.line; });
@@ -68,7 +68,7 @@ bool is_inside(const Particle& particle, const WalkFrame& walk)
 // depends on how many times there are.
 Particle woken(Particle particle, const Line& line, const RunFrame& frame)
 {
-  const RunFrame::Moment now = frame.moment_of(line.end_time);
+  const RunFrame::Moment now = frame.compute_moment(line.end_time);
   particle.interval = now.interval;
   particle.share = 0;
   particle.is_new = true;
@@ -85,7 +85,7 @@ Particle woken(Particle particle, const Line& line, const RunFrame& frame)
   return particle;
 }
 
-Walks walks_of(const PathLines& lines, const std::vector<Seed>& seeds, const RunFrame& frame,
+Walks make_walks(const PathLines& lines, const std::vector<Seed>& seeds, const RunFrame& frame,
   const TraceOptions& options)
 {
   const auto is_before_end = [&](double t)
@@ -124,7 +124,7 @@ Walks walks_of(const PathLines& lines, const std::vector<Seed>& seeds, const Run
 }
 }
 
-PathLines go_on(const Cache& cache, const PathLines& lines, const std::vector<Seed>& seeds,
+PathLines resume(const Cache& cache, const PathLines& lines, const std::vector<Seed>& seeds,
   const TraceOptions& options)
 {
   if (seeds.size() != lines.lines.size())
@@ -140,7 +140,7 @@ PathLines go_on(const Cache& cache, const PathLines& lines, const std::vector<Se
         "trace them again");
   }
   const RunFrame frame(cache.source(), options);
-  Walks walks = walks_of(lines, seeds, frame, options);
+  Walks walks = make_walks(lines, seeds, frame, options);
   KeySet touched;
   const PathLines more =
     trace_touching(cache, walks.from, options, touched, walks.resting, walks.releases);
@@ -193,7 +193,7 @@ PathLines go_on(const Cache& cache, const PathLines& lines, const std::vector<Se
       particle.line = static_cast<std::uint32_t>(walks.walks[particle.line].line);
       particles.push_back(particle);
     }
-    whole.resting = resting_of(std::move(particles), more.resting->time);
+    whole.resting = make_resting(std::move(particles), more.resting->time);
   }
   return whole;
 }
@@ -225,7 +225,7 @@ PathLines with_more_releases(PathLines lines, std::size_t before, std::size_t af
       particle.line =
         static_cast<std::uint32_t>(particle.line / before * after + particle.line % before);
     }
-    lines.resting = resting_of(std::move(particles), lines.resting->time);
+    lines.resting = make_resting(std::move(particles), lines.resting->time);
   }
   return lines;
 }

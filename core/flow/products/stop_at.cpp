@@ -88,7 +88,7 @@ void check(const PathLines& lines, double time)
 }
 }
 
-PathLines until(
+PathLines stop_at(
   const Cache& cache, const PathLines& lines, double time, const TraceOptions& options)
 {
   check(lines, time);

@@ -27,12 +27,12 @@ using Point = std::array<double, 3>;
 
 constexpr int kHalvings = 10;
 constexpr std::int64_t kParts = std::int64_t{ 1 } << kHalvings; // of what is between two points
-constexpr std::int64_t kMostFirstIntervals = 64;                // between first timelines
-constexpr double kCosMostTurn = 0.8660254037844386;             // 30 degrees
+constexpr std::int64_t kMaxFirstIntervals = 64;                 // between first timelines
+constexpr double kCosMaxTurn = 0.8660254037844386;              // 30 degrees
 constexpr double kCosStraight = 0.9659258262890683;             // 15 degrees
-constexpr double kLeastTurning = 0.5; // edges that are shorter, of most_edge, may turn
-constexpr double kMostDiagonal = 2;   // of most_edge: diagonals are not halved
-constexpr double kShort = 1.0 / 3;    // edges that are shorter, of most_edge, may go
+constexpr double kMinTurningShare = 0.5;  // edges that are shorter, of max_edge, may turn
+constexpr double kMaxDiagonalShare = 2;   // of max_edge: diagonals are not halved
+constexpr double kMinEdgeShare = 1.0 / 3; // edges that are shorter, of max_edge, may go
 
 [[noreturn]] void refuse(const std::string& what)
 {
@@ -156,7 +156,7 @@ public:
     , line_(line)
     , time_(time)
     , options_(options)
-    , most_(options.most_edge)
+    , max_(options.max_edge)
   {
     this->check();
     this->walk_ = options.trace;
@@ -181,8 +181,8 @@ public:
       {
         break;
       }
-      if (this->options_.stops_at_most &&
-        this->surface_.followed + requests.size() > this->options_.most_vertices)
+      if (this->options_.stops_at_max &&
+        this->surface_.followed + requests.size() > this->options_.max_vertices)
       {
         this->surface_.is_refined = false;
         break;
@@ -222,9 +222,9 @@ private:
           "point {} of the line is at {} {} {}; positions must be finite", i, p[0], p[1], p[2]));
       }
     }
-    if (!(this->most_ > 0 && std::isfinite(this->most_)))
+    if (!(this->max_ > 0 && std::isfinite(this->max_)))
     {
-      refuse(fmt::format("the maximum edge is {}; it must be finite and above 0", this->most_));
+      refuse(fmt::format("the maximum edge is {}; it must be finite and above 0", this->max_));
     }
     if (!(this->options_.tear >= 1))
     {
@@ -239,12 +239,12 @@ private:
         start, this->time_, backward ? " backwards" : "", times.front(), times.back(),
         backward ? "before" : "after"));
     }
-    const Together& together = this->options_.together;
-    if (!(together.rank >= 0 && together.rank < together.ranks &&
-          (together.ranks == 1 || together.gather)))
+    const Collective& collective = this->options_.collective;
+    if (!(collective.rank >= 0 && collective.rank < collective.ranks &&
+          (collective.ranks == 1 || collective.gather)))
     {
-      refuse(fmt::format(
-        "rank {} of {}; ranks start at 0 and collect particles", together.rank, together.ranks));
+      refuse(fmt::format("rank {} of {}; ranks start at 0 and collect particles", collective.rank,
+        collective.ranks));
     }
     this->releases_ = { start };
     for (const double t : times)
@@ -272,8 +272,8 @@ private:
     for (std::size_t i = 1; i + 1 < this->line_.size(); ++i)
     {
       const Point& before = this->line_[static_cast<std::size_t>(places.back() / kParts)];
-      const bool is_near = distance(before, this->line_[i + 1]) <= this->most_ &&
-        !turns(before, this->line_[i], this->line_[i + 1], kCosMostTurn);
+      const bool is_near = distance(before, this->line_[i + 1]) <= this->max_ &&
+        !turns(before, this->line_[i], this->line_[i + 1], kCosMaxTurn);
       if (!is_near)
       {
         places.push_back(static_cast<std::int64_t>(i) * kParts);
@@ -281,7 +281,7 @@ private:
     }
     places.push_back(static_cast<std::int64_t>(this->line_.size() - 1) * kParts);
     const auto intervals = static_cast<std::int64_t>(this->releases_.size()) - 1;
-    const std::int64_t timelines = std::min(intervals, kMostFirstIntervals);
+    const std::int64_t timelines = std::min(intervals, kMaxFirstIntervals);
     std::vector<Request> requests;
     for (const std::int64_t s : places)
     {
@@ -297,24 +297,24 @@ private:
   void follow(const std::vector<Request>& requests)
   {
     this->surface_.followed += requests.size();
-    if (this->surface_.followed > this->options_.most_vertices)
+    if (this->surface_.followed > this->options_.max_vertices)
     {
       refuse(fmt::format("the surface has more than {} vertices with edges of at most {}; use "
                          "longer edges or more closely spaced times",
-        this->options_.most_vertices, this->most_));
+        this->options_.max_vertices, this->max_));
     }
-    const Together& together = this->options_.together;
+    const Collective& collective = this->options_.collective;
     const auto end_of = [&](int parts)
     {
       return requests.size() * static_cast<std::size_t>(parts) /
-        static_cast<std::size_t>(together.ranks);
+        static_cast<std::size_t>(collective.ranks);
     };
     std::vector<Line> lines;
     std::optional<Error> error = attempt(
       [&]()
       {
         std::vector<Seed> seeds;
-        for (std::size_t i = end_of(together.rank); i != end_of(together.rank + 1); ++i)
+        for (std::size_t i = end_of(collective.rank); i != end_of(collective.rank + 1); ++i)
         {
           seeds.push_back({ this->place(requests[i].s), this->release(requests[i].tau) });
         }
@@ -322,9 +322,9 @@ private:
         this->count(ends.statistics);
         lines = std::move(ends.lines);
       });
-    if (together.ranks > 1)
+    if (collective.ranks > 1)
     {
-      lines = together.gather(std::move(lines), error);
+      lines = collective.gather(std::move(lines), error);
     }
     else if (error)
     {
@@ -399,7 +399,7 @@ private:
   // Of two neighbours. Where one has ended, it is where it has: a border is as fine as an edge.
   [[nodiscard]] bool is_long(const Vertex& a, const Vertex& b) const
   {
-    return (a.is_there || b.is_there) && distance(a.at, b.at) > this->most_;
+    return (a.is_there || b.is_there) && distance(a.at, b.at) > this->max_;
   }
 
   // Whether those of a stretch of the line may go on though both of its ends have ended.
@@ -411,7 +411,7 @@ private:
     }
     const Point from = this->place(a.s);
     const Point to = this->place(b.s);
-    return distance(from, to) > this->most_ && this->may_be_within(from, to);
+    return distance(from, to) > this->max_ && this->may_be_within(from, to);
   }
 
   // False if a stretch of the line is outside of the domain, beyond one of its faces.
@@ -435,7 +435,7 @@ private:
 
   [[nodiscard]] bool may_not_turn(const Vertex& a, const Vertex& b) const
   {
-    return distance(a.at, b.at) > kLeastTurning * this->most_;
+    return distance(a.at, b.at) > kMinTurningShare * this->max_;
   }
 
   static bool turns_at(const Vertex& a, const Vertex& b, const Vertex& c, double cosine)
@@ -478,11 +478,11 @@ private:
     const std::vector<Vertex>& v = timeline.vertices;
     for (std::size_t i = 0; i + 1 < v.size(); ++i)
     {
-      const bool turns = (i > 0 && turns_at(v[i - 1], v[i], v[i + 1], kCosMostTurn)) ||
-        (i + 2 < v.size() && turns_at(v[i], v[i + 1], v[i + 2], kCosMostTurn));
-      const bool isWanted = this->is_long(v[i], v[i + 1]) || this->may_hide(v[i], v[i + 1]) ||
+      const bool turns = (i > 0 && turns_at(v[i - 1], v[i], v[i + 1], kCosMaxTurn)) ||
+        (i + 2 < v.size() && turns_at(v[i], v[i + 1], v[i + 2], kCosMaxTurn));
+      const bool isRequested = this->is_long(v[i], v[i + 1]) || this->may_hide(v[i], v[i + 1]) ||
         (turns && this->may_not_turn(v[i], v[i + 1]));
-      if (isWanted && v[i + 1].s - v[i].s > 1)
+      if (isRequested && v[i + 1].s - v[i].s > 1)
       {
         requests.push_back({ v[i].s + (v[i + 1].s - v[i].s) / 2, timeline.tau });
       }
@@ -501,7 +501,7 @@ private:
           i > 0 ? find(this->timelines_[i - 1], vertex.s) : std::optional<Vertex>{};
         const auto after = i + 1 < this->timelines_.size() ? find(this->timelines_[i + 1], vertex.s)
                                                            : std::optional<Vertex>{};
-        const bool turns = before && after && turns_at(*before, vertex, *after, kCosMostTurn);
+        const bool turns = before && after && turns_at(*before, vertex, *after, kCosMaxTurn);
         const auto look = [&](const std::optional<Vertex>& other, std::size_t interval)
         {
           if (other &&
@@ -520,9 +520,9 @@ private:
   // Whether nothing is lost where b goes: it is near the others, on a straight way.
   [[nodiscard]] bool may_go(const Vertex& a, const Vertex& b, const Vertex& c) const
   {
-    const double least = kShort * this->most_;
-    return a.is_there && b.is_there && c.is_there && distance(a.at, b.at) < least &&
-      distance(b.at, c.at) < least && !turns_at(a, b, c, kCosStraight);
+    const double minimum = kMinEdgeShare * this->max_;
+    return a.is_there && b.is_there && c.is_there && distance(a.at, b.at) < minimum &&
+      distance(b.at, c.at) < minimum && !turns_at(a, b, c, kCosStraight);
   }
 
   void thin_timelines()
@@ -639,7 +639,7 @@ private:
     for (std::size_t c = 0; c != 3; ++c)
     {
       const double edge = distance(v[c]->at, v[(c + 1) % 3]->at);
-      if (!(edge > 0 && edge <= std::max(this->options_.tear, kMostDiagonal) * this->most_))
+      if (!(edge > 0 && edge <= std::max(this->options_.tear, kMaxDiagonalShare) * this->max_))
       {
         return;
       }
@@ -674,7 +674,7 @@ private:
   const std::vector<Point>& line_;
   double time_;
   const StreakSurfaceOptions& options_;
-  double most_;
+  double max_;
   TraceOptions walk_;
   std::vector<double> releases_; // from the first one to the time of the surface
   double done_ = 0;

@@ -22,7 +22,7 @@ namespace bat::flow
 {
 namespace
 {
-constexpr std::size_t kMostLearned = std::size_t{ 1 } << 18; // by a thread, 8 MB
+constexpr std::size_t kMaxLearnedTransitions = std::size_t{ 1 } << 18; // by a thread, 8 MB
 
 int threads_of(const TraceOptions& options)
 {
@@ -33,7 +33,7 @@ int threads_of(const TraceOptions& options)
 
 // Points line by line and in the order of the way. What was noted is forgotten as it goes: both
 // together take little more memory than one of them.
-void put_together(std::vector<NotedPoints>& noted, const std::vector<Seed>& seeds,
+void merge_noted(std::vector<NotedPoints>& noted, const std::vector<Seed>& seeds,
   const std::vector<bool>& rested, PathLines& all)
 {
   std::uint64_t count = 0;
@@ -90,7 +90,7 @@ TraceOptions options_for(const BrickSource& source, const TraceOptions& given)
   {
     options.prefetch = Prefetch::None;
     options.hints = Hints::Off;
-    options.most_particles = std::numeric_limits<std::size_t>::max();
+    options.max_particles = std::numeric_limits<std::size_t>::max();
   }
   if (is_steady(source))
   {
@@ -160,7 +160,7 @@ Buckets::HintUse hints_for(const Cache& cache, const TraceOptions& options)
   }
   if (options.hints == Hints::Learn)
   {
-    hints.most_learned = std::min(cache.hints().most(), kMostLearned);
+    hints.max_learned = std::min(cache.hints().maximum(), kMaxLearnedTransitions);
   }
   return hints;
 }
@@ -229,7 +229,7 @@ void count_reads(const BrickSource& source, const BrickCache& bricks, const Cach
   s.hints_used = counts.hints_used - before.hints_used;
   s.bytes_read = counts.bytes_read - before.bytes_read;
   s.cache_bytes = bricks.bytes();
-  s.most_cache_bytes = bricks.most_bytes();
+  s.max_cache_bytes = bricks.max_bytes();
 }
 
 struct Fold
@@ -300,7 +300,7 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
   std::vector<bool> rested(seeds.size());
   std::vector<Start> starts = find_starts(frame, seeds, resting, all.lines, rested);
   // Near ones together: a tile then has few bricks.
-  if (starts.size() > options.most_particles)
+  if (starts.size() > options.max_particles)
   {
     std::sort(starts.begin(), starts.end(),
       [](const Start& a, const Start& b)
@@ -319,7 +319,7 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
   }
   for (std::size_t begin = 0; begin < starts.size();)
   {
-    const std::size_t end = begin + std::min(starts.size() - begin, options.most_particles);
+    const std::size_t end = begin + std::min(starts.size() - begin, options.max_particles);
     std::vector<Particle> tile;
     tile.reserve(end - begin);
     std::uint64_t tile_intervals = 0;
@@ -352,7 +352,7 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
     all.statistics.wait_seconds += buckets.wait_seconds();
   }
   std::vector<Start>().swap(starts);
-  put_together(noted, seeds, rested, all);
+  merge_noted(noted, seeds, rested, all);
   if (options.progress && !options.progress(1))
   {
     throw Error(ErrorCode::Cancelled, "cancelled");

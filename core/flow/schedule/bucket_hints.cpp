@@ -11,14 +11,16 @@ namespace bat::flow
 {
 namespace
 {
-constexpr std::uint64_t kHintsJudged = 64;
-constexpr double kSure = 0.5;   // least chance that somebody comes, of hints that are used
-constexpr double kUnseen = 1;   // particles that went other ways than all that were seen
-constexpr double kParting = 12; // particles that are taken to go their own ways
-constexpr std::size_t kMostExpected = 64; // places at a distance that hints are followed from
+constexpr std::uint64_t kHintsPerCheck = 64;
+constexpr double kMinHintProbability =
+  0.5;                                 // least chance that somebody comes, of hints that are used
+constexpr double kUnseenParticles = 1; // particles that went other ways than all that were seen
+constexpr double kMaxIndependentParticles = 12; // particles that are taken to go their own ways
+constexpr std::size_t kMaxExpectedPlaces = 64;  // places at a distance that hints are followed from
 }
 
-std::optional<HintNode> Buckets::node_of(std::int32_t interval, std::uint64_t brick) const noexcept
+std::optional<HintNode> Buckets::find_node(
+  std::int32_t interval, std::uint64_t brick) const noexcept
 {
   const std::size_t before = this->frame_.level_before(interval);
   const std::size_t after = this->frame_.level_after(interval);
@@ -53,7 +55,7 @@ void Buckets::note_ways(const Bucket& from, Worker& worker) const
   }
   if (worker.learned)
   {
-    const auto node = this->node_of(from.at.interval, from.at.brick);
+    const auto node = this->find_node(from.at.interval, from.at.brick);
     for (const Place& to : worker.arrived)
     {
       const auto there = this->grid_.brick_place(to.brick);
@@ -97,7 +99,7 @@ void Buckets::note_ways(const Bucket& from, Worker& worker) const
 
 // Bricks that `place` needs whose share is large enough.
 void Buckets::expect(const Place& place, const HintGraph& graph,
-  std::pair<std::size_t, std::size_t> known, double total, double least, Worker& worker) const
+  std::pair<std::size_t, std::size_t> known, double total, double minimum, Worker& worker) const
 {
   BucketKey key;
   key.interval = place.interval;
@@ -107,12 +109,12 @@ void Buckets::expect(const Place& place, const HintGraph& graph,
     for (const std::size_t level :
       { this->frame_.level_before(place.interval), this->frame_.level_after(place.interval) })
     {
-      const std::uint64_t wanted = this->cache_.key(level, brick);
-      std::uint64_t& asked = worker.hints_asked[wanted * 0x9E3779B97F4A7C15u >> 54];
-      if (asked != wanted + 1)
+      const std::uint64_t requested = this->cache_.key(level, brick);
+      std::uint64_t& request = worker.hints_requested[requested * 0x9E3779B97F4A7C15u >> 54];
+      if (request != requested + 1)
       {
-        asked = wanted + 1;
-        worker.hinted.push_back(wanted);
+        request = requested + 1;
+        worker.hinted.push_back(requested);
       }
     }
   };
@@ -121,7 +123,7 @@ void Buckets::expect(const Place& place, const HintGraph& graph,
   for (std::size_t i = known.first; i != known.second; ++i)
   {
     const unsigned step = graph.step(i);
-    if (step < hint_step::kLeave || place.share * graph.counts()[i] < least * total)
+    if (step < hint_step::kLeave || place.share * graph.counts()[i] < minimum * total)
     {
       continue;
     }
@@ -148,27 +150,27 @@ void Buckets::follow_hints(const Place& from, Worker& worker) const
 {
   const HintGraph& graph = *this->hints_.graph;
   const int depth = this->hint_depth_.load();
-  const auto start = this->node_of(from.interval, from.brick);
+  const auto start = this->find_node(from.interval, from.brick);
   if (depth == 0 || !start)
   {
     return;
   }
   // Those that are near each other go the same way.
-  const double particles = std::min(from.share, kParting);
+  const double particles = std::min(from.share, kMaxIndependentParticles);
   std::uint64_t& followed = worker.hints_followed[*start * 0x9E3779B97F4A7C15u >> 54];
   if (followed >> 4 == *start + 1 && (followed & 15) >= static_cast<std::uint64_t>(particles))
   {
     return;
   }
   followed = (*start + 1) << 4 | static_cast<std::uint64_t>(particles);
-  const double least = 1 - std::pow(1 - kSure, 1 / particles);
+  const double minimum = 1 - std::pow(1 - kMinHintProbability, 1 / particles);
   worker.expected.assign(1, { from.interval, from.brick, 1 });
   for (int n = 0; n <= depth && !worker.expected.empty(); ++n)
   {
     worker.expected_next.clear();
     for (const Place& place : worker.expected)
     {
-      const auto node = this->node_of(place.interval, place.brick);
+      const auto node = this->find_node(place.interval, place.brick);
       const auto known = node ? graph.find(*node) : std::pair<std::size_t, std::size_t>{};
       double total = 0;
       for (std::size_t i = known.first; i != known.second; ++i)
@@ -177,7 +179,7 @@ void Buckets::follow_hints(const Place& from, Worker& worker) const
       }
       if (n != 0 || total != 0)
       {
-        this->expect(place, graph, known, total, least, worker);
+        this->expect(place, graph, known, total, minimum, worker);
       }
       if (n == depth)
       {
@@ -187,8 +189,8 @@ void Buckets::follow_hints(const Place& from, Worker& worker) const
       for (std::size_t i = known.first; i != known.second; ++i)
       {
         unsigned step = graph.step(i);
-        const double share = place.share * graph.counts()[i] / (total + kUnseen);
-        if (step >= hint_step::kLeave || step == hint_step::kEnds || share < least / 4)
+        const double share = place.share * graph.counts()[i] / (total + kUnseenParticles);
+        if (step >= hint_step::kLeave || step == hint_step::kEnds || share < minimum / 4)
         {
           continue;
         }
@@ -215,7 +217,7 @@ void Buckets::follow_hints(const Place& from, Worker& worker) const
         {
           same->share += share;
         }
-        else if (worker.expected_next.size() != kMostExpected)
+        else if (worker.expected_next.size() != kMaxExpectedPlaces)
         {
           worker.expected_next.push_back(to);
         }
@@ -223,7 +225,7 @@ void Buckets::follow_hints(const Place& from, Worker& worker) const
     }
     worker.expected_next.erase(
       std::remove_if(worker.expected_next.begin(), worker.expected_next.end(),
-        [least](const Place& p) { return p.share < least; }),
+        [minimum](const Place& p) { return p.share < minimum; }),
       worker.expected_next.end());
     worker.expected.swap(worker.expected_next);
   }
@@ -275,7 +277,7 @@ void Buckets::judge_hints()
   this->hints_in_vain_ +=
     this->cache_.unused(this->hinted_.data() + (passed - this->hinted_.begin()), count);
   this->hinted_.erase(passed, this->hinted_.end());
-  if (this->hints_judged_ >= kHintsJudged)
+  if (this->hints_judged_ >= kHintsPerCheck)
   {
     if (10 * this->hints_in_vain_ > 3 * this->hints_judged_)
     {

@@ -8,13 +8,13 @@ namespace bat::flow
 {
 namespace
 {
-constexpr std::uint64_t kFewBricks = 128;   // of which the best one is soon found
-constexpr std::uint64_t kManyBricks = 2048; // also where memory has room for all
-constexpr std::uint64_t kRoomy = 16;        // slots for each of few bricks
+constexpr std::uint64_t kMaxSearchedBricks = 128; // of which the best one is soon found
+constexpr std::uint64_t kMaxCachedBricks = 2048;  // also where memory has room for all
+constexpr std::uint64_t kAmpleSlotsPerBrick = 16; // slots for each of few bricks
 }
 
 // The order of these particles; none where they are in few bricks.
-std::optional<Sweep> Buckets::sweep_of(const std::vector<Particle>& particles) const
+std::optional<Sweep> Buckets::plan_sweep(const std::vector<Particle>& particles) const
 {
   KeySet occupied;
   Sweep::Region region;
@@ -31,9 +31,9 @@ std::optional<Sweep> Buckets::sweep_of(const std::vector<Particle>& particles) c
       region.upper[a] = std::max(region.upper[a], place.at[a]);
     }
   }
-  const bool fits = !this->options_.in_step && occupied.size() <= kManyBricks &&
-    this->capacity_ >= kRoomy * occupied.size();
-  if (occupied.size() <= kFewBricks || fits)
+  const bool fits = !this->options_.in_step && occupied.size() <= kMaxCachedBricks &&
+    this->capacity_ >= kAmpleSlotsPerBrick * occupied.size();
+  if (occupied.size() <= kMaxSearchedBricks || fits)
   {
     return std::nullopt;
   }
@@ -47,7 +47,7 @@ std::optional<Sweep> Buckets::sweep_of(const std::vector<Particle>& particles) c
 }
 
 // The one that particles may join, or a new one.
-Buckets::Bucket* Buckets::bucket_of_sweep(const BucketKey& key)
+Buckets::Bucket* Buckets::find_sweep_bucket(const BucketKey& key)
 {
   const std::uint64_t listed = this->cache_.key(static_cast<std::size_t>(key.interval), key.brick);
   if (Bucket* const known = this->listed_.find(listed))
@@ -75,7 +75,7 @@ Buckets::Bucket* Buckets::bucket_of_sweep(const BucketKey& key)
 }
 
 // The first one of those whose bricks were not asked for; it stays where it is until they are.
-Buckets::Bucket* Buckets::pick_of_sweep()
+Buckets::Bucket* Buckets::pick_from_sweep()
 {
   if (this->idle_.empty() || this->is_before_others(this->idle_.front().bucket->at.interval))
   {
@@ -92,11 +92,11 @@ Buckets::Bucket* Buckets::pick_of_sweep()
       const bool has_next = place[a] + 1 < this->bricks_[a] || this->grid_.cyclic[a];
       all.mask |= static_cast<unsigned>(has_next && !this->frame_.walk().is_flat[a]) << a;
     }
-    std::array<std::uint64_t, kMostSlots> keys{};
-    const std::size_t count = this->keys_of(bucket->at, keys);
+    std::array<std::uint64_t, kMaxSlots> keys{};
+    const std::size_t count = this->collect_keys(bucket->at, keys);
     const std::size_t missing = this->cache_.missing(keys.data(), count);
     if (all.mask != bucket->at.mask &&
-      this->cache_.missing(keys.data(), this->keys_of(all, keys)) == missing)
+      this->cache_.missing(keys.data(), this->collect_keys(all, keys)) == missing)
     {
       bucket->at.mask = all.mask;
     }
@@ -137,10 +137,10 @@ void Buckets::move_front(const Bucket& taken, Worker& worker)
   }
   const std::uint64_t row = this->sweep_->row_of(turn);
   const std::uint64_t last = row + this->sweep_->rows_ahead();
-  for (this->rows_asked_ = std::max(this->rows_asked_, row); this->rows_asked_ <= last;
-       ++this->rows_asked_)
+  for (this->rows_requested_ = std::max(this->rows_requested_, row); this->rows_requested_ <= last;
+       ++this->rows_requested_)
   {
-    this->sweep_->visits_of(this->rows_asked_, this->visits_);
+    this->sweep_->collect_visits(this->rows_requested_, this->visits_);
     for (const Sweep::Visit& visit : this->visits_)
     {
       const std::uint64_t brick = this->brick_at(visit.place);

@@ -9,14 +9,15 @@ namespace bat::flow
 {
 namespace
 {
-constexpr std::size_t kPart = 256;          // particles that a worker takes from a large bucket
-constexpr std::size_t kSlotsPerThread = 16; // a cell at a corner of bricks, at both times
-constexpr std::size_t kLooked = 500;        // bricks of which one is chosen whose reads are few
+constexpr std::size_t kParticlesPerPart = 256; // particles that a worker takes from a large bucket
+constexpr std::size_t kSlotsPerThread = 16;    // a cell at a corner of bricks, at both times
+constexpr std::size_t kMaxCandidateBricks =
+  500; // bricks of which one is chosen whose reads are few
 constexpr int kIntervalsAhead = 3;
-constexpr std::size_t kLookers = 64; // particles of a part that look ahead
-constexpr std::size_t kFewParticles = 16;
-constexpr std::uint64_t kJudged = 256; // prefetches after which their use is looked at
-constexpr auto kReportEach = std::chrono::milliseconds(50);
+constexpr std::size_t kLookAheadParticles = 64; // particles of a part that look ahead
+constexpr std::size_t kSmallBucketParticles = 16;
+constexpr std::uint64_t kPrefetchesPerCheck = 256; // prefetches after which their use is looked at
+constexpr auto kReportInterval = std::chrono::milliseconds(50);
 
 // Bits of a number with two others' between them; the lowest 21.
 std::uint64_t spread(std::uint64_t x)
@@ -36,7 +37,7 @@ std::uint64_t order_of(const std::array<std::int64_t, 3>& place)
     spread(static_cast<std::uint64_t>(place[2])) << 2;
 }
 
-Reason reason_of(WalkEnd end)
+Reason find_reason(WalkEnd end)
 {
   switch (end)
   {
@@ -60,7 +61,7 @@ Reason reason_of(WalkEnd end)
 }
 }
 
-void Buckets::Bucket::bricks_are_there(const std::optional<Error>& error) noexcept
+void Buckets::Bucket::on_bricks_ready(const std::optional<Error>& error) noexcept
 {
   const std::lock_guard<std::mutex> lock(this->all->mutex_);
   --this->all->waiting_;
@@ -80,15 +81,15 @@ Buckets::Buckets(BrickCache& cache, const RunFrame& frame, const TraceOptions& o
   , options_(options)
   , threads_(threads)
   , lines_(lines)
-  , capacity_(cache.capacity_of_at_least(kSlotsPerThread * static_cast<std::size_t>(threads)))
+  , capacity_(cache.compute_capacity(kSlotsPerThread * static_cast<std::size_t>(threads)))
   , logs_(static_cast<std::size_t>(threads))
-  , walked_(static_cast<std::size_t>(threads), kNowhere)
+  , walked_(static_cast<std::size_t>(threads), kNoPlane)
   , checked_(cache.counts())
   , hints_(std::move(hints))
 {
-  if (this->hints_.most_learned != 0)
+  if (this->hints_.max_learned != 0)
   {
-    this->hint_logs_.assign(static_cast<std::size_t>(threads), HintLog(this->hints_.most_learned));
+    this->hint_logs_.assign(static_cast<std::size_t>(threads), HintLog(this->hints_.max_learned));
   }
   for (std::size_t a = 0; a != 3; ++a)
   {
@@ -102,9 +103,10 @@ Buckets::Buckets(BrickCache& cache, const RunFrame& frame, const TraceOptions& o
   {
     this->edge_shift_ = 0;
   }
-  constexpr std::size_t kMostActive = 64; // bricks of more are asked for before they are needed
-  this->most_active_ =
-    std::max(static_cast<std::size_t>(threads), std::min(this->capacity_ / 32, kMostActive));
+  constexpr std::size_t kMaxActiveBricks =
+    64; // bricks of more are asked for before they are needed
+  this->max_active_ =
+    std::max(static_cast<std::size_t>(threads), std::min(this->capacity_ / 32, kMaxActiveBricks));
 }
 
 Buckets::~Buckets()
@@ -156,7 +158,7 @@ BucketKey Buckets::key_of(const Particle& particle) const noexcept
   key.brick = place.brick;
   if (this->sweep_)
   {
-    const Sweep::Turn turn = this->sweep_->turn_of(particle.interval, place.at);
+    const Sweep::Turn turn = this->sweep_->find_turn(particle.interval, place.at);
     key.turn = turn.window;
     key.order = turn.order;
   }
@@ -167,15 +169,15 @@ BucketKey Buckets::key_of(const Particle& particle) const noexcept
   return key;
 }
 
-std::size_t Buckets::keys_of(
-  const BucketKey& key, std::array<std::uint64_t, kMostSlots>& keys) const noexcept
+std::size_t Buckets::collect_keys(
+  const BucketKey& key, std::array<std::uint64_t, kMaxSlots>& keys) const noexcept
 {
-  return this->keys_of(
+  return this->collect_keys(
     { this->grid_.brick_place(key.brick), key.brick, key.mask }, key.interval, keys);
 }
 
-std::size_t Buckets::keys_of(const BrickPlace& place, std::int32_t interval,
-  std::array<std::uint64_t, kMostSlots>& keys) const noexcept
+std::size_t Buckets::collect_keys(const BrickPlace& place, std::int32_t interval,
+  std::array<std::uint64_t, kMaxSlots>& keys) const noexcept
 {
   std::size_t count = 0;
   for (unsigned part = 0; part != 8; ++part)
@@ -212,7 +214,7 @@ Buckets::Bucket* Buckets::pick()
 {
   if (this->sweep_)
   {
-    return this->pick_of_sweep();
+    return this->pick_from_sweep();
   }
   if (this->buckets_.empty() || this->is_before_others(this->buckets_.begin()->first.interval))
   {
@@ -226,7 +228,7 @@ Buckets::Bucket* Buckets::pick()
   std::size_t looked = 0;
   for (const auto& [key, bucket] : this->buckets_)
   {
-    if (key.interval > last || looked++ == kLooked)
+    if (key.interval > last || looked++ == kMaxCandidateBricks)
     {
       break;
     }
@@ -254,8 +256,8 @@ Buckets::Group Buckets::group_at(BucketMap::const_iterator& at) const
   }
   if (group.particles != 0)
   {
-    std::array<std::uint64_t, kMostSlots> keys{};
-    const std::size_t count = this->keys_of(group.key, keys);
+    std::array<std::uint64_t, kMaxSlots> keys{};
+    const std::size_t count = this->collect_keys(group.key, keys);
     group.missing = this->cache_.missing(keys.data(), count);
   }
   return group;
@@ -278,7 +280,7 @@ Buckets::Bucket* Buckets::pick_group()
   }
   std::optional<Group> best;
   auto at = begin;
-  for (std::size_t looked = 0; looked != kLooked; ++looked)
+  for (std::size_t looked = 0; looked != kMaxCandidateBricks; ++looked)
   {
     const Group group = this->group_at(at);
     if (group.particles != 0 && (!best || group.is_before(*best)))
@@ -313,7 +315,7 @@ Buckets::Bucket* Buckets::merged(const BucketKey& key)
     }
     return at->second;
   }
-  Bucket* const all = this->bucket_of(key);
+  Bucket* const all = this->find_bucket(key);
   for (auto at = first; is_there(at);)
   {
     if (at->second->state != Bucket::State::Idle || at->second == all)
@@ -347,8 +349,8 @@ Buckets::Bucket* Buckets::new_bucket(const BucketKey& key)
 
 void Buckets::recycle(Bucket* bucket) noexcept
 {
-  constexpr std::size_t kMany = 4 * kFewParticles; // memory of more goes back
-  if (bucket->particles.capacity() > kMany)
+  constexpr std::size_t kMaxKeptParticles = 4 * kSmallBucketParticles; // memory of more goes back
+  if (bucket->particles.capacity() > kMaxKeptParticles)
   {
     std::vector<Particle>().swap(bucket->particles);
   }
@@ -356,24 +358,24 @@ void Buckets::recycle(Bucket* bucket) noexcept
   this->spare_.push_back(bucket);
 }
 
-Buckets::Bucket* Buckets::bucket_of(const BucketKey& key)
+Buckets::Bucket* Buckets::find_bucket(const BucketKey& key)
 {
   if (this->sweep_)
   {
-    return this->bucket_of_sweep(key);
+    return this->find_sweep_bucket(key);
   }
   Bucket*& place = this->buckets_[key];
   if (!place)
   {
     place = this->new_bucket(key);
-    place->particles.reserve(kFewParticles);
+    place->particles.reserve(kSmallBucketParticles);
   }
   return place;
 }
 
 void Buckets::announce()
 {
-  while (this->active_ < this->most_active_ && !this->error_)
+  while (this->active_ < this->max_active_ && !this->error_)
   {
     Bucket* const bucket = this->pick();
     if (!bucket)
@@ -382,8 +384,8 @@ void Buckets::announce()
     }
     (this->sweep_ ? this->now_ready_.reserve(this->active_ + 1)
                   : this->ready_.reserve(this->active_ + 1));
-    std::array<std::uint64_t, kMostSlots> keys{};
-    const std::size_t count = this->keys_of(bucket->at, keys);
+    std::array<std::uint64_t, kMaxSlots> keys{};
+    const std::size_t count = this->collect_keys(bucket->at, keys);
     const BrickCache::Acquired acquired =
       this->cache_.acquire(keys.data(), count, bucket->slots.data(), *bucket);
     if (acquired == BrickCache::Acquired::Refused)
@@ -430,19 +432,19 @@ void Buckets::add_ready(Bucket* bucket) noexcept
 // else the one with most particles.
 Buckets::Bucket* Buckets::take(Worker& worker)
 {
-  std::size_t most = 0;
+  std::size_t maximum = 0;
   for (std::size_t i = 1; i < this->ready_.size(); ++i)
   {
     // Of an earlier interval first: no particle waits behind those that are ahead.
     const Bucket& a = *this->ready_[i];
-    const Bucket& b = *this->ready_[most];
+    const Bucket& b = *this->ready_[maximum];
     if (a.at.interval != b.at.interval ? a.at.interval < b.at.interval
                                        : a.particles.size() > b.particles.size())
     {
-      most = i;
+      maximum = i;
     }
   }
-  Bucket* const bucket = this->sweep_ ? this->now_ready_.front().bucket : this->ready_[most];
+  Bucket* const bucket = this->sweep_ ? this->now_ready_.front().bucket : this->ready_[maximum];
   std::vector<Particle>& part = worker.part;
   if (this->sweep_)
   {
@@ -450,17 +452,17 @@ Buckets::Bucket* Buckets::take(Worker& worker)
   }
   ++bucket->walking;
   part.clear();
-  if (this->threads_ > 1 && bucket->particles.size() > kPart)
+  if (this->threads_ > 1 && bucket->particles.size() > kParticlesPerPart)
   {
-    part.assign(bucket->particles.end() - kPart, bucket->particles.end());
-    bucket->particles.resize(bucket->particles.size() - kPart);
+    part.assign(bucket->particles.end() - kParticlesPerPart, bucket->particles.end());
+    bucket->particles.resize(bucket->particles.size() - kParticlesPerPart);
     return bucket;
   }
   part.swap(bucket->particles);
   bucket->state = Bucket::State::Taken;
   if (!this->sweep_)
   {
-    this->ready_.erase(this->ready_.begin() + static_cast<std::ptrdiff_t>(most));
+    this->ready_.erase(this->ready_.begin() + static_cast<std::ptrdiff_t>(maximum));
     this->buckets_.erase(bucket->at);
     return bucket;
   }
@@ -495,7 +497,7 @@ void Buckets::end_line(const Particle& particle, Reason reason, Worker& worker)
   const IntervalFrame& interval = this->frame_.interval(particle.interval);
   Line& line = this->lines_[particle.line];
   line.reason = reason;
-  line.end = this->frame_.position_of(particle);
+  line.end = this->frame_.compute_position(particle);
   line.end_time = reason == Reason::MaxAge ? particle.end_time
     : particle.share == interval.stop
     ? interval.stop_time
@@ -506,7 +508,7 @@ void Buckets::end_line(const Particle& particle, Reason reason, Worker& worker)
   }
 }
 
-void Buckets::go_on(std::size_t number, Worker& worker)
+void Buckets::resume(std::size_t number, Worker& worker)
 {
   Particle& particle = worker.part[number];
   const WalkEnd end = worker.ends[number];
@@ -520,7 +522,7 @@ void Buckets::go_on(std::size_t number, Worker& worker)
   else if (end != WalkEnd::Brick && end != WalkEnd::Ghosts)
   {
     worker.lost += end != WalkEnd::Time;
-    this->end_line(particle, reason_of(end), worker);
+    this->end_line(particle, find_reason(end), worker);
     return;
   }
   worker.moved.push_back({ this->key_of(particle), number });
@@ -582,14 +584,14 @@ void Buckets::look_ahead(const WalkLog::Beginning& from, std::int32_t first, Wor
         continue;
       }
       passed = way_mark;
-      std::array<std::uint64_t, kMostSlots> keys{};
-      const std::size_t count = this->keys_of(place, n, keys);
+      std::array<std::uint64_t, kMaxSlots> keys{};
+      const std::size_t count = this->collect_keys(place, n, keys);
       for (std::size_t i = 0; i != count; ++i)
       {
-        std::uint64_t& asked = worker.asked[keys[i] * 0x9E3779B97F4A7C15u >> 54];
-        if (asked != keys[i] + 1)
+        std::uint64_t& requested = worker.requested[keys[i] * 0x9E3779B97F4A7C15u >> 54];
+        if (requested != keys[i] + 1)
         {
-          asked = keys[i] + 1;
+          requested = keys[i] + 1;
           worker.ahead.push_back(keys[i]);
         }
       }
@@ -643,13 +645,14 @@ void Buckets::walk_part(const Bucket& bucket, Worker& worker)
   // Of many, some: they go to the same bricks.
   const std::vector<WalkLog::Beginning>& beginnings = worker.log->beginnings;
   const bool in_rows = this->sweep_ && this->sweep_->is_dense(); // which are asked for as they are
-  for (std::size_t i = 0; !in_rows && i < beginnings.size(); i += beginnings.size() / kLookers + 1)
+  for (std::size_t i = 0; !in_rows && i < beginnings.size();
+       i += beginnings.size() / kLookAheadParticles + 1)
   {
     this->look_ahead(beginnings[i], bucket.at.interval, worker);
   }
   for (std::size_t i = 0; i != worker.part.size(); ++i)
   {
-    this->go_on(i, worker);
+    this->resume(i, worker);
   }
   if (worker.learned || this->hints_.graph)
   {
@@ -667,7 +670,7 @@ void Buckets::add(const BucketKey& key, const Particle& particle, Worker& worker
       return;
     }
   }
-  Bucket* const bucket = this->bucket_of(key);
+  Bucket* const bucket = this->find_bucket(key);
   bucket->particles.push_back(particle);
   worker.found.emplace_back(key, bucket);
 }
@@ -723,7 +726,7 @@ void Buckets::wait(bool is_reporting, std::unique_lock<std::mutex>& lock)
   }
   else if (is_reporting)
   {
-    this->changed_.wait_for(lock, kReportEach);
+    this->changed_.wait_for(lock, kReportInterval);
   }
   else
   {
@@ -761,7 +764,7 @@ void Buckets::judge_depth()
   { return (counts.*all - counts.*hints) - (this->checked_.*all - this->checked_.*hints); };
   const std::uint64_t wasted = by_velocity(&CacheCounts::wasted, &CacheCounts::hints_wasted);
   const std::uint64_t used = by_velocity(&CacheCounts::used, &CacheCounts::hints_used);
-  if (wasted + used >= kJudged)
+  if (wasted + used >= kPrefetchesPerCheck)
   {
     if (10 * wasted > 3 * (wasted + used))
     {
@@ -790,7 +793,7 @@ void Buckets::process(Worker& worker, std::unique_lock<std::mutex>& lock)
     throw *failed;
   }
   this->put(worker);
-  walked = kNowhere;
+  walked = kNoPlane;
   if (this->hints_.graph)
   {
     this->hinted_.insert(this->hinted_.end(), worker.hinted.begin(), worker.hinted.end());
@@ -817,7 +820,7 @@ void Buckets::work(std::size_t number, const std::function<bool(std::uint64_t)>*
     {
       while (!this->is_over())
       {
-        if (report && Clock::now() - reported >= kReportEach)
+        if (report && Clock::now() - reported >= kReportInterval)
         {
           reported = Clock::now();
           this->report_progress(*report, lock);
@@ -855,7 +858,7 @@ void Buckets::run(
     const std::lock_guard<std::mutex> lock(this->mutex_);
     Worker& worker = *first;
     this->alive_ = particles.size();
-    this->sweep_ = this->sweep_of(particles);
+    this->sweep_ = this->plan_sweep(particles);
     if (this->sweep_)
     {
       this->hints_.graph = nullptr; // what is needed is known without
@@ -868,8 +871,8 @@ void Buckets::run(
     std::vector<Particle>().swap(particles);
     // With room for what several intervals need, fewer waits: particles need not wait for each
     // other.
-    constexpr std::size_t kRoomy = 16;
-    const bool is_roomy = this->capacity_ >= kRoomy * this->buckets_.size();
+    constexpr std::size_t kAmpleSlotsPerBucket = 16;
+    const bool is_roomy = this->capacity_ >= kAmpleSlotsPerBucket * this->buckets_.size();
     this->ahead_intervals_ = is_roomy && !this->options_.in_step ? kIntervalsAhead : 0;
     if (this->hints_.graph)
     {

@@ -62,7 +62,7 @@ public:
   struct HintUse
   {
     std::shared_ptr<const HintGraph> graph; ///< null: none are used
-    std::size_t most_learned = 0;
+    std::size_t max_learned = 0;
   };
   /// Ends go to `lines`: each is one particle's, so that no two threads write the same.
   Buckets(BrickCache& cache, const RunFrame& frame, const TraceOptions& options, int threads,
@@ -85,11 +85,11 @@ public:
   [[nodiscard]] double wait_seconds() const noexcept { return this->wait_seconds_; }
 
 private:
-  static constexpr std::size_t kMostSlots = 16;
+  static constexpr std::size_t kMaxSlots = 16;
 
   struct Bucket : Waiter
   {
-    void bricks_are_there(const std::optional<Error>& error) noexcept override;
+    void on_bricks_ready(const std::optional<Error>& error) noexcept override;
 
     Buckets* all = nullptr;
     std::uint64_t key = 0; ///< of a sweep's table: interval and brick
@@ -106,7 +106,7 @@ private:
     bool is_listed = false; ///< in a sweep's table: particles may join
     int walking = 0;        ///< workers that have a part of it
     std::size_t slot_count = 0;
-    std::array<BrickSlot*, kMostSlots> slots{}; ///< pairs before and after, for each part of mask
+    std::array<BrickSlot*, kMaxSlots> slots{}; ///< pairs before and after, for each part of mask
   };
   using BucketMap = std::map<BucketKey, Bucket*>;
   /// Of a sweep: what comes first is at the front of a heap.
@@ -162,20 +162,20 @@ private:
     std::vector<Moved> moved;
     std::vector<std::pair<BucketKey, Bucket*>> found;
     std::vector<std::uint64_t> ahead;
-    std::vector<std::uint64_t> rows;          ///< bricks of rows that a sweep comes to
-    std::array<std::uint64_t, 1024> asked{};  ///< keys that were asked for lately, plus one
-    std::array<std::uint64_t, 1024> passed{}; ///< bricks, with faces and interval, likewise
-    std::uint32_t lost = 0;                   ///< ended before the run did, of a part
+    std::vector<std::uint64_t> rows;             ///< bricks of rows that a sweep comes to
+    std::array<std::uint64_t, 1024> requested{}; ///< keys that were asked for lately, plus one
+    std::array<std::uint64_t, 1024> passed{};    ///< bricks, with faces and interval, likewise
+    std::uint32_t lost = 0;                      ///< ended before the run did, of a part
     std::vector<std::uint64_t> hinted;
     std::vector<Place> arrived;
     std::vector<Place> expected;
     std::vector<Place> expected_next;
-    std::array<std::uint64_t, 1024> hints_asked{};
+    std::array<std::uint64_t, 1024> hints_requested{};
     std::array<std::uint64_t, 1024> hints_followed{}; ///< nodes lately, with how many particles
     std::uint64_t done = 0;                           ///< particle-intervals
     std::uint64_t ended = 0;
   };
-  static constexpr std::int32_t kNowhere = std::numeric_limits<std::int32_t>::max();
+  static constexpr std::int32_t kNoPlane = std::numeric_limits<std::int32_t>::max();
 
   struct BrickPlace
   {
@@ -207,28 +207,28 @@ private:
   [[nodiscard]] Group group_at(BucketMap::const_iterator& at) const;
   [[nodiscard]] Bucket* pick_group();
   [[nodiscard]] Bucket* merged(const BucketKey& key);
-  [[nodiscard]] Bucket* bucket_of(const BucketKey& key);
-  [[nodiscard]] Bucket* bucket_of_sweep(const BucketKey& key);
+  [[nodiscard]] Bucket* find_bucket(const BucketKey& key);
+  [[nodiscard]] Bucket* find_sweep_bucket(const BucketKey& key);
   [[nodiscard]] Bucket* new_bucket(const BucketKey& key);
   void recycle(Bucket* bucket) noexcept;
   void add_ready(Bucket* bucket) noexcept;
-  [[nodiscard]] Bucket* pick_of_sweep();
-  [[nodiscard]] std::optional<Sweep> sweep_of(const std::vector<Particle>& particles) const;
+  [[nodiscard]] Bucket* pick_from_sweep();
+  [[nodiscard]] std::optional<Sweep> plan_sweep(const std::vector<Particle>& particles) const;
   void move_front(const Bucket& taken, Worker& worker);
   [[nodiscard]] std::uint32_t spent_of(const Bucket& bucket) const noexcept;
-  [[nodiscard]] std::size_t keys_of(
-    const BucketKey& key, std::array<std::uint64_t, kMostSlots>& keys) const noexcept;
-  [[nodiscard]] std::size_t keys_of(const BrickPlace& place, std::int32_t interval,
-    std::array<std::uint64_t, kMostSlots>& keys) const noexcept;
+  [[nodiscard]] std::size_t collect_keys(
+    const BucketKey& key, std::array<std::uint64_t, kMaxSlots>& keys) const noexcept;
+  [[nodiscard]] std::size_t collect_keys(const BrickPlace& place, std::int32_t interval,
+    std::array<std::uint64_t, kMaxSlots>& keys) const noexcept;
   [[nodiscard]] Bucket* take(Worker& worker);
   void walk_part(const Bucket& bucket, Worker& worker);
-  void go_on(std::size_t number, Worker& worker);
+  void resume(std::size_t number, Worker& worker);
   void end_line(const Particle& particle, Reason reason, Worker& worker);
   void note_ways(const Bucket& from, Worker& worker) const;
   void follow_hints(const Place& from, Worker& worker) const;
   void expect(const Place& place, const HintGraph& graph, std::pair<std::size_t, std::size_t> known,
-    double total, double least, Worker& worker) const;
-  [[nodiscard]] std::optional<HintNode> node_of(
+    double total, double minimum, Worker& worker) const;
+  [[nodiscard]] std::optional<HintNode> find_node(
     std::int32_t interval, std::uint64_t brick) const noexcept;
   void hint_from_seeds(Worker& worker);
   void judge_hints();
@@ -248,7 +248,7 @@ private:
   int edge_shift_ = 0;                   ///< of a brick's edge, if that is a power of two
   std::vector<Line>& lines_;
   std::size_t capacity_; ///< slots of the cache
-  std::size_t most_active_;
+  std::size_t max_active_;
   std::vector<WalkLog> logs_;
 
   std::mutex mutex_;
@@ -263,12 +263,12 @@ private:
   std::vector<Next> now_ready_; ///< another
   Sweep::Turn front_;           ///< the last turn of those that were taken
   KeySet occupied_;             ///< bricks at the beginning of its window
-  std::uint64_t rows_asked_ = 0;
+  std::uint64_t rows_requested_ = 0;
   std::vector<Sweep::Visit> visits_;
   BucketKey cursor_;
   std::size_t active_ = 0;           ///< buckets with pinned bricks
   std::size_t waiting_ = 0;          ///< of these: for bricks
-  std::vector<std::int32_t> walked_; ///< intervals that workers are in, or kNowhere
+  std::vector<std::int32_t> walked_; ///< intervals that workers are in, or kNoPlane
   std::uint64_t alive_ = 0;          ///< particles
   std::uint64_t done_ = 0;           ///< particle-intervals
   std::int32_t ahead_intervals_ = 0; ///< that particles may be before the slowest

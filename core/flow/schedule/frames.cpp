@@ -13,7 +13,7 @@ namespace bat::flow
 namespace
 {
 constexpr std::size_t kMaxDestinations = 10000; // each is looked for in each step
-constexpr double kLeastStepShare = 1e-5; // as many steps as cells that a particle may go through
+constexpr double kMinStepShare = 1e-5; // as many steps as cells that a particle may go through
 
 [[noreturn]] void refuse(const std::string& what)
 {
@@ -22,15 +22,15 @@ constexpr double kLeastStepShare = 1e-5; // as many steps as cells that a partic
 
 void check(const TraceOptions& options, const std::vector<double>& times)
 {
-  if (!(options.most_error >= 1e-12 && options.most_error <= 1))
+  if (!(options.max_error >= 1e-12 && options.max_error <= 1))
   {
-    refuse(fmt::format("most_error is {} cells; allowed are 1e-12 to 1", options.most_error));
+    refuse(fmt::format("max_error is {} cells; allowed are 1e-12 to 1", options.max_error));
   }
   if (options.integrator == Integrator::RungeKutta4 &&
-    !(options.step_share >= kLeastStepShare && options.step_share <= 1))
+    !(options.step_share >= kMinStepShare && options.step_share <= 1))
   {
     refuse(fmt::format(
-      "step_share is {} of an interval; allowed are {} to 1", options.step_share, kLeastStepShare));
+      "step_share is {} of an interval; allowed are {} to 1", options.step_share, kMinStepShare));
   }
   if (!(options.terminal_speed >= 0))
   {
@@ -40,9 +40,9 @@ void check(const TraceOptions& options, const std::vector<double>& times)
   {
     refuse(fmt::format("max_age is {}; it must be above 0", options.max_age));
   }
-  if (options.most_particles == 0)
+  if (options.max_particles == 0)
   {
-    refuse("most_particles is 0; at least one particle must be active");
+    refuse("max_particles is 0; at least one particle must be active");
   }
   if (options.end_time &&
     !(*options.end_time >= times.front() && *options.end_time <= times.back()))
@@ -88,7 +88,7 @@ RunFrame::RunFrame(const BrickSource& source, const TraceOptions& options)
 
   this->walk_.components = grid.components;
   this->walk_.is_double = grid.type == ScalarType::Float64;
-  this->walk_.tolerance = options.most_error;
+  this->walk_.tolerance = options.max_error;
   this->walk_.terminal_speed = options.terminal_speed;
   this->walk_.step_share = options.integrator == Integrator::RungeKutta4 ? options.step_share : 0;
   this->walk_.no_slip = options.no_slip;
@@ -124,7 +124,7 @@ RunFrame::RunFrame(const BrickSource& source, const TraceOptions& options)
     }
   }
 
-  const Moment end = this->moment_of(this->end_time_);
+  const Moment end = this->compute_moment(this->end_time_);
   this->last_ = end.interval;
   if (end.share == 0 && end.interval != 0)
   {
@@ -180,7 +180,7 @@ std::optional<WalkFrame::Destination> RunFrame::destination(
 }
 
 // The interval in whose time, without its end, it is; at the last time of all, its end.
-RunFrame::Moment RunFrame::moment_of(double time) const noexcept
+RunFrame::Moment RunFrame::compute_moment(double time) const noexcept
 {
   const std::vector<double>& times = this->times_;
   const auto intervals = static_cast<std::int32_t>(times.size() - 1);
@@ -228,7 +228,7 @@ std::optional<Particle> RunFrame::begin(const Seed& seed) const noexcept
       continue;
     }
     double x = (seed.position[a] - grid.origin[a]) / grid.spacing[a];
-    // What is on a face as position_of() has it, or is rounded to beyond it, is on it, and may
+    // What is on a face as compute_position() has it, or is rounded to beyond it, is on it, and may
     // begin on both sides.
     const double nearest = std::round(x);
     const double face = grid.origin[a] + nearest * grid.spacing[a];
@@ -261,7 +261,7 @@ std::optional<Particle> RunFrame::begin(const Seed& seed) const noexcept
     particle.cell[a] = static_cast<std::int32_t>(cell);
     particle.at[a] = x - cell;
   }
-  const Moment moment = this->moment_of(seed.time);
+  const Moment moment = this->compute_moment(seed.time);
   particle.interval = moment.interval;
   particle.share = moment.share;
   if (moment.interval > this->last_)
@@ -272,7 +272,7 @@ std::optional<Particle> RunFrame::begin(const Seed& seed) const noexcept
   return particle;
 }
 
-std::array<double, 3> RunFrame::position_of(const Particle& particle) const noexcept
+std::array<double, 3> RunFrame::compute_position(const Particle& particle) const noexcept
 {
   std::array<double, 3> position{};
   for (std::size_t a = 0; a != 3; ++a)

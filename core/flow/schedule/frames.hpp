@@ -53,7 +53,7 @@ public:
     std::int32_t interval = 0;
     double share = 0;
   };
-  [[nodiscard]] Moment moment_of(double time) const noexcept;
+  [[nodiscard]] Moment compute_moment(double time) const noexcept;
 
   /// When a particle that is released at a time is as old as it may be.
   [[nodiscard]] double end_of_age(double release) const noexcept
@@ -63,7 +63,7 @@ public:
   /// A particle where its seed is, which still lacks its own end_time; nothing if it is outside of
   /// domain or times.
   [[nodiscard]] std::optional<Particle> begin(const Seed& seed) const noexcept;
-  [[nodiscard]] std::array<double, 3> position_of(const Particle& particle) const noexcept;
+  [[nodiscard]] std::array<double, 3> compute_position(const Particle& particle) const noexcept;
 
 private:
   [[nodiscard]] std::optional<WalkFrame::Destination> destination(

@@ -32,20 +32,20 @@ struct Record
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(Record) == 96);
-constexpr std::uint32_t kNoted = 1;
-constexpr std::uint32_t kArrived = 2;
+constexpr std::uint32_t kNotedFlag = 1;
+constexpr std::uint32_t kArrivedFlag = 2;
 constexpr std::size_t kHeadBytes = 16;
-constexpr std::int32_t kMostTurns = 2'000'000'000; // there is room for those of some intervals
+constexpr std::int32_t kMaxTurns = 2'000'000'000; // there is room for those of some intervals
 
 bool is_sound(const Record& record, std::size_t lines)
 {
   bool sound = record.step > 0 && record.step <= 1 && record.interval >= 0 &&
     record.interval != std::numeric_limits<std::int32_t>::max() && record.line < lines &&
-    record.flags <= (kNoted | kArrived) && record.reserved == 0;
+    record.flags <= (kNotedFlag | kArrivedFlag) && record.reserved == 0;
   for (std::size_t a = 0; a != 3; ++a)
   {
     sound = sound && record.at[a] >= 0 && record.at[a] <= 1 && record.cell[a] >= 0 &&
-      record.turns[a] > -kMostTurns && record.turns[a] < kMostTurns;
+      record.turns[a] > -kMaxTurns && record.turns[a] < kMaxTurns;
   }
   return sound;
 }
@@ -72,7 +72,7 @@ std::vector<std::byte> bytes_of(const Resting& resting)
     record.turns = particle.turns;
     record.interval = particle.interval;
     record.line = particle.line;
-    record.flags = (particle.is_noted ? kNoted : 0) | (particle.has_arrived ? kArrived : 0);
+    record.flags = (particle.is_noted ? kNotedFlag : 0) | (particle.has_arrived ? kArrivedFlag : 0);
     std::memcpy(to, &record, sizeof(record));
     to += sizeof(record);
   }
@@ -115,8 +115,8 @@ std::shared_ptr<const Resting> resting_from(
     particle.share = 1;
     particle.has_begun = true;
     particle.is_new = false;
-    particle.is_noted = (record.flags & kNoted) != 0;
-    particle.has_arrived = (record.flags & kArrived) != 0;
+    particle.is_noted = (record.flags & kNotedFlag) != 0;
+    particle.has_arrived = (record.flags & kArrivedFlag) != 0;
     resting->particles.push_back(particle);
   }
   return resting;

@@ -9,16 +9,16 @@ namespace
 {
 // Intervals that go through a plane before the next plane's turn: few particles go farther than a
 // brick in so many.
-constexpr std::int32_t kTogether = 3;
-constexpr std::int32_t kLongestWindow = 256;
-constexpr double kDense = 0.7; // share of bricks that are occupied
+constexpr std::int32_t kIntervalsPerPlane = 3;
+constexpr std::int32_t kMaxWindow = 256;
+constexpr double kMinDenseShare = 0.7; // share of bricks that are occupied
 // Rows of a plane that are in memory beside it: the one that is read ahead, and those around it.
 constexpr double kRowsBeside = 3.5;
 
 // Planes of bricks that a window of so many intervals needs in memory.
-std::int32_t planes_for(std::int32_t window, std::int32_t together)
+std::int32_t planes_for(std::int32_t window, std::int32_t per_plane)
 {
-  return window + (window + together - 1) / together;
+  return window + (window + per_plane - 1) / per_plane;
 }
 }
 
@@ -39,15 +39,15 @@ Sweep::Sweep(const BrickGrid& grid, const Region& region, std::uint64_t occupied
   const double plane = row * static_cast<double>(region.bricks(this->axes_[1]));
   const double all = plane * static_cast<double>(region.bricks(this->axes_[2]));
   const double share = static_cast<double>(occupied) / all;
-  this->is_dense_ = share >= kDense;
+  this->is_dense_ = share >= kMinDenseShare;
   if (!in_step)
   {
     // Particles need the bricks behind their own too, and those that they go to.
     const double needed = std::min(1.0, 2 * share) * (plane + kRowsBeside * row);
     const double room = static_cast<double>(slots) / std::max(needed, 1.0);
     const std::int32_t count = intervals.last - intervals.first + 1;
-    const std::int32_t most = std::min(count, kLongestWindow);
-    while (this->window_ < most && planes_for(this->window_ + 1, kTogether) <= room)
+    const std::int32_t maximum = std::min(count, kMaxWindow);
+    while (this->window_ < maximum && planes_for(this->window_ + 1, kIntervalsPerPlane) <= room)
     {
       ++this->window_;
     }
@@ -59,17 +59,18 @@ Sweep::Sweep(const BrickGrid& grid, const Region& region, std::uint64_t occupied
     const std::int32_t windows = (count + this->window_ - 1) / this->window_;
     this->window_ = (count + windows - 1) / windows;
     // The farther intervals are behind each other, the fewer particles go back to where theirs was.
-    while (this->together_ != kTogether && planes_for(this->window_, this->together_) > room)
+    while (
+      this->per_plane_ != kIntervalsPerPlane && planes_for(this->window_, this->per_plane_) > room)
     {
-      ++this->together_;
+      ++this->per_plane_;
     }
   }
-  const auto behind = static_cast<std::uint64_t>((this->window_ - 1) / this->together_);
+  const auto behind = static_cast<std::uint64_t>((this->window_ - 1) / this->per_plane_);
   this->planes_ = static_cast<std::uint64_t>(this->bricks_[this->axes_[2]]) + behind;
   this->rows_ = static_cast<std::uint64_t>(this->bricks_[this->axes_[1]] + this->window_ - 1);
 }
 
-Sweep::Turn Sweep::turn_of(
+Sweep::Turn Sweep::find_turn(
   std::int32_t interval, const std::array<std::int64_t, 3>& place) const noexcept
 {
   // From the upper end of each axis to the lower one: what cells at upper faces need is there, and
@@ -84,7 +85,7 @@ Sweep::Turn Sweep::turn_of(
   turn.window = (interval - this->intervals_.first) / this->window_;
   const std::int32_t number = (interval - this->intervals_.first) % this->window_;
   const auto n = static_cast<std::uint64_t>(number);
-  const std::uint64_t plane = at[2] + static_cast<std::uint64_t>(number / this->together_);
+  const std::uint64_t plane = at[2] + static_cast<std::uint64_t>(number / this->per_plane_);
   const std::uint64_t row = plane * this->rows_ + at[1] + n;
   turn.order = row * this->turns_of_row() +
     n * static_cast<std::uint64_t>(this->bricks_[this->axes_[0]]) + at[0];
@@ -96,7 +97,7 @@ std::uint64_t Sweep::last_plane_of(
 {
   const std::int32_t number = (interval - this->intervals_.first) % this->window_;
   const std::int64_t plane = this->bricks_[this->axes_[2]] - 1 - place_along_axis;
-  return static_cast<std::uint64_t>(plane + 1 + number / this->together_);
+  return static_cast<std::uint64_t>(plane + 1 + number / this->per_plane_);
 }
 
 std::uint64_t Sweep::row_of(const Turn& turn) const noexcept
@@ -105,7 +106,7 @@ std::uint64_t Sweep::row_of(const Turn& turn) const noexcept
     turn.order / this->turns_of_row();
 }
 
-void Sweep::visits_of(std::uint64_t row, std::vector<Visit>& visits) const
+void Sweep::collect_visits(std::uint64_t row, std::vector<Visit>& visits) const
 {
   visits.clear();
   const auto window = static_cast<std::int32_t>(row / (this->planes_ * this->rows_));
@@ -116,7 +117,7 @@ void Sweep::visits_of(std::uint64_t row, std::vector<Visit>& visits) const
     Visit visit;
     visit.interval = this->intervals_.first + window * this->window_ + n;
     const std::array<std::size_t, 3>& axes = this->axes_;
-    visit.place[axes[2]] = this->bricks_[axes[2]] - 1 - (plane - n / this->together_);
+    visit.place[axes[2]] = this->bricks_[axes[2]] - 1 - (plane - n / this->per_plane_);
     visit.place[axes[1]] = this->bricks_[axes[1]] - 1 - (in_plane - n);
     const auto is_outside = [&](std::size_t a)
     { return visit.place[a] < this->region_.lower[a] || visit.place[a] > this->region_.upper[a]; };

@@ -49,7 +49,7 @@ public:
     std::int32_t window = 0;
     std::uint64_t order = 0;
   };
-  [[nodiscard]] Turn turn_of(
+  [[nodiscard]] Turn find_turn(
     std::int32_t interval, const std::array<std::int64_t, 3>& place) const noexcept;
 
   /// The axis behind whose upper faces are bricks that the sweep has been in.
@@ -82,7 +82,7 @@ public:
     std::array<std::int64_t, 3> place{};
   };
   /// What is visited in a row, whether or not particles are there.
-  void visits_of(std::uint64_t row, std::vector<Visit>& visits) const;
+  void collect_visits(std::uint64_t row, std::vector<Visit>& visits) const;
 
 private:
   [[nodiscard]] std::uint64_t turns_of_row() const noexcept
@@ -100,7 +100,7 @@ private:
   std::array<std::size_t, 3> axes_{};    ///< along rows, along planes, across planes
   Intervals intervals_;
   std::int32_t window_ = 1;
-  std::int32_t together_ = 1; ///< intervals that are in one plane at a time
+  std::int32_t per_plane_ = 1; ///< intervals that are in one plane at a time
   bool is_dense_;
   std::uint64_t rows_ahead_ = 1;
   std::uint64_t planes_ = 1; ///< of a window, with those that later intervals are behind

@@ -32,8 +32,9 @@ struct CellWalk : LaneWalk<T>
   using Base::run;
   using typename Base::Found;
 
-  static constexpr double kMostStride = 1.5; ///< cells of a step
-  static constexpr double kPrecise = 1e-7;   ///< tolerances below: steps to faces are taken again
+  static constexpr double kMaxStride = 1.5; ///< cells of a step
+  static constexpr double kFaceTolerance =
+    1e-7; ///< tolerances below: steps to faces are taken again
 
   Vectors u{ all_of(0.5), all_of(0.5), all_of(0.5) }; ///< of particles, in their cells
   Vector4 s = all_of(0);                              ///< share of the interval
@@ -65,7 +66,7 @@ struct CellWalk : LaneWalk<T>
     u.set(lane, p.at);
     s[lane] = p.share;
     step[lane] = p.step;
-    stop[lane] = run.step_share > 0 ? p.until : this->stop_of(p);
+    stop[lane] = run.step_share > 0 ? p.stop_at : this->stop_of(p);
     return true;
   }
 
@@ -150,7 +151,7 @@ struct CellWalk : LaneWalk<T>
   }
 
   /// The particles stay where they are: the flow is too fast to be followed.
-  BAT_INLINE void give_up(unsigned which, const Vectors& slope)
+  BAT_INLINE void cancel(unsigned which, const Vectors& slope)
   {
     for (; which != 0; which &= which - 1)
     {
@@ -285,7 +286,7 @@ struct CellWalk : LaneWalk<T>
     {
       const unsigned lane = lowest_lane(which);
       Particle& p = *lanes[lane];
-      if (++p.cells > kMostCells)
+      if (++p.cells > kMaxCells)
       {
         this->keep(lane);
         this->note_end(p);
@@ -378,11 +379,11 @@ struct CellWalk : LaneWalk<T>
     for (unsigned left = active; left != 0; left &= left - 1)
     {
       const unsigned lane = lowest_lane(left);
-      overdue |= static_cast<unsigned>(lanes[lane]->steps >= kMostSteps) << lane;
+      overdue |= static_cast<unsigned>(lanes[lane]->steps >= kMaxSteps) << lane;
     }
     if (overdue != 0)
     {
-      this->give_up(overdue, slope);
+      this->cancel(overdue, slope);
       return false;
     }
     for (unsigned left = active; left != 0; left &= left - 1)
@@ -400,7 +401,7 @@ struct CellWalk : LaneWalk<T>
     // Up to five times longer or shorter, for an error of the order of the tolerance; a step whose
     // error is no number is too long.
     const Vector4 ratio = run.tolerance / now.step.error;
-    Vector4 factor = 0.9 * fifth_roots_of(smaller(larger(ratio, all_of(1e-15)), all_of(3125)));
+    Vector4 factor = 0.9 * compute_fifth_roots(smaller(larger(ratio, all_of(1e-15)), all_of(3125)));
     factor = ratio >= 3125 ? all_of(5) : larger(factor, all_of(0.2));
     now.is_good = mask_of(active) & (now.step.error <= run.tolerance);
     now.good = bits_of(now.is_good);
@@ -411,7 +412,7 @@ struct CellWalk : LaneWalk<T>
     const unsigned bad = active & ~now.good;
     if (bad != 0)
     {
-      this->give_up(bad & ~bits_of(s + now.h > s), slope); // there is no shorter one
+      this->cancel(bad & ~bits_of(s + now.h > s), slope); // there is no shorter one
     }
   }
 
@@ -444,7 +445,7 @@ struct CellWalk : LaneWalk<T>
     {
       const Vector4 cut = crossings.theta * now.h;
       Vectors on_face = polynomials.at(crossings.theta);
-      if (run.tolerance < kPrecise)
+      if (run.tolerance < kFaceTolerance)
       {
         Step again;
         again.take(field, u, from, cut, slope);
@@ -489,7 +490,7 @@ struct CellWalk : LaneWalk<T>
     LaneSteps now;
     const Vector4 speed =
       larger(larger(magnitude_of(slope.x), magnitude_of(slope.y)), magnitude_of(slope.z));
-    now.h = step * speed > kMostStride ? kMostStride / speed : step;
+    now.h = step * speed > kMaxStride ? kMaxStride / speed : step;
     now.to_stop = ~(s + now.h < stop);
     now.h = now.to_stop ? stop - s : now.h;
     if (!this->count_steps(slope))

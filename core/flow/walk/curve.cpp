@@ -7,12 +7,12 @@ namespace bat::flow
 {
 namespace
 {
-constexpr int kMostGuesses = 60;    // halvings alone, from 1 to kSameRoot, are fewer
-constexpr double kSameRoot = 1e-14; // of a step: guesses so near each other are the root
-constexpr int kMostHalvings = 36;   // a part is then shorter than what times are exact to
+constexpr int kMaxGuesses = 60;          // halvings alone, from 1 to kRootTolerance, are fewer
+constexpr double kRootTolerance = 1e-14; // of a step: guesses so near each other are the root
+constexpr int kMaxHalvings = 36;         // a part is then shorter than what times are exact to
 
 // Of a polynomial that rises: from not above 0 to above it.
-double root_of_rising(const std::array<double, 5>& p)
+double find_rising_root(const std::array<double, 5>& p)
 {
   const double a1 = 4 * (p[1] - p[0]);
   const double a2 = 6 * (p[2] - 2 * p[1] + p[0]);
@@ -21,7 +21,7 @@ double root_of_rising(const std::array<double, 5>& p)
   double below = 0;
   double above = 1;
   double t = p[0] / (p[0] - p[4]);
-  for (int i = 0; i != kMostGuesses; ++i)
+  for (int i = 0; i != kMaxGuesses; ++i)
   {
     const double value = p[0] + t * (a1 + t * (a2 + t * (a3 + t * a4)));
     (value > 0 ? above : below) = t;
@@ -33,7 +33,7 @@ double root_of_rising(const std::array<double, 5>& p)
     }
     const double change = next - t;
     t = next;
-    if (change < kSameRoot && -change < kSameRoot)
+    if (change < kRootTolerance && -change < kRootTolerance)
     {
       break;
     }
@@ -54,7 +54,7 @@ std::optional<double> root_between(
   }
   if (p[0] <= p[1] && p[1] <= p[2] && p[2] <= p[3] && p[3] <= p[4])
   {
-    return begin + (end - begin) * root_of_rising(p);
+    return begin + (end - begin) * find_rising_root(p);
   }
   std::array<double, 5> q = p;
   std::array<double, 5> before{};
@@ -117,12 +117,12 @@ std::optional<double> inside_between(const Curve& curve, const Vector4& lower, c
 
 std::optional<double> first_root(const std::array<double, 5>& p) noexcept
 {
-  return root_between(p, 0, 1, kMostHalvings);
+  return root_between(p, 0, 1, kMaxHalvings);
 }
 
 std::optional<double> first_inside(
   const Curve& curve, const Vector4& lower, const Vector4& upper, double end) noexcept
 {
-  return inside_between(curve, lower, upper, 0, 1, end, kMostHalvings);
+  return inside_between(curve, lower, upper, 0, 1, end, kMaxHalvings);
 }
 }

@@ -12,8 +12,8 @@
 
 namespace bat::flow
 {
-inline constexpr double kFace = 1e-13;    // beyond a face that a particle may be, in cells
-inline constexpr double kSameTime = 1e-9; // crossings so near each other, in steps, are one
+inline constexpr double kFace = 1e-13;         // beyond a face that a particle may be, in cells
+inline constexpr double kTimeTolerance = 1e-9; // crossings so near each other, in steps, are one
 
 /// One step of each lane.
 struct Step
@@ -46,7 +46,7 @@ struct Step
     const Vectors e = h *
       (71.0 / 57600 * k1 - 71.0 / 16695 * k3 + 71.0 / 1920 * k4 - 17253.0 / 339200 * k5 +
         22.0 / 525 * k6 - 1.0 / 40 * k7);
-    this->error = roots_of(e.x * e.x + e.y * e.y + e.z * e.z);
+    this->error = compute_roots(e.x * e.x + e.y * e.y + e.z * e.z);
   }
 };
 
@@ -121,17 +121,17 @@ struct Beyond
     p4 = mask ? other.p4 : p4;
   }
   /// Of lanes that rise, from not above 0 to above it.
-  [[nodiscard]] BAT_INLINE Vector4 root(const Vector4& guess, const LaneMask& wanted) const
+  [[nodiscard]] BAT_INLINE Vector4 root(const Vector4& guess, const LaneMask& requested) const
   {
-    constexpr int kMostGuesses = 64;
+    constexpr int kMaxGuesses = 64;
     // Of a guess: so near each other, and the next error is its cube. Those before a root that is
     // much farther away, of a polynomial that hardly rises yet, are not.
-    constexpr double kSame = 1e-7;
+    constexpr double kGuessTolerance = 1e-7;
     Vector4 t = guess;
     Vector4 below = all_of(0);
     Vector4 above = all_of(1);
-    LaneMask going = wanted;
-    for (int i = 0; i != kMostGuesses; ++i)
+    LaneMask going = requested;
+    for (int i = 0; i != kMaxGuesses; ++i)
     {
       const Vector4 value = this->at(t);
       const Vector4 slope = p1 + t * (2 * p2 + t * (3 * p3 + t * (4 * p4)));
@@ -144,7 +144,7 @@ struct Beyond
       next = ((next >= below) & (next <= above)) ? next : 0.5 * (below + above);
       const Vector4 change = magnitude_of(next - t);
       t = going ? next : t;
-      going &= change >= kSame * next;
+      going &= change >= kGuessTolerance * next;
       if (bits_of(going) == 0)
       {
         break;
@@ -172,11 +172,11 @@ struct AxisCrossing
   Beyond beyond;
 
   BAT_INLINE AxisCrossing(const AxisCurves& b, const Vector4& c1, const Vector4& c2,
-    const Vector4& c3, const Vector4& c4, const LaneMask& wanted)
+    const Vector4& c3, const Vector4& c4, const LaneMask& requested)
   {
     const LaneMask lower = b.lowest() < -kFace;
     this->upper = b.highest() > 1 + kFace;
-    this->may = wanted & (this->upper | lower);
+    this->may = requested & (this->upper | lower);
     const Vector4 sign = this->upper ? all_of(1) : all_of(-1);
     const Vector4 face = this->upper ? all_of(1 + kFace) : all_of(kFace);
     const Vector4 begin = sign * b.b0 - face;
@@ -219,18 +219,18 @@ BAT_INLINE void find_crossing(
   for (std::size_t a = 0; a != 3; ++a)
   {
     // Where no root is, control points were beyond, and the curve is not.
-    crossings.crossed[a][lane] = first <= 1 && at[a] - first <= kSameTime ? -1 : 0;
+    crossings.crossed[a][lane] = first <= 1 && at[a] - first <= kTimeTolerance ? -1 : 0;
     crossings.upper[a][lane] = upward[a] ? -1 : 0;
   }
 }
 
-/// Of the `wanted` lanes.
+/// Of the `requested` lanes.
 [[nodiscard]] BAT_INLINE Crossings first_crossings(
-  const Curves& c, const std::array<AxisCurves, 3>& curves, const LaneMask& wanted)
+  const Curves& c, const std::array<AxisCurves, 3>& curves, const LaneMask& requested)
 {
-  const AxisCrossing x(curves[0], c.c1.x, c.c2.x, c.c3.x, c.c4.x, wanted);
-  const AxisCrossing y(curves[1], c.c1.y, c.c2.y, c.c3.y, c.c4.y, wanted);
-  const AxisCrossing z(curves[2], c.c1.z, c.c2.z, c.c3.z, c.c4.z, wanted);
+  const AxisCrossing x(curves[0], c.c1.x, c.c2.x, c.c3.x, c.c4.x, requested);
+  const AxisCrossing y(curves[1], c.c1.y, c.c2.y, c.c3.y, c.c4.y, requested);
+  const AxisCrossing z(curves[2], c.c1.z, c.c2.z, c.c3.z, c.c4.z, requested);
   const LaneMask hard = x.hard | y.hard | z.hard;
   Crossings found;
   found.upper = { x.upper, y.upper, z.upper };
@@ -248,7 +248,7 @@ BAT_INLINE void find_crossing(
       beyond.choose(is_y, y.beyond);
       const Vector4 root = beyond.root(guess, going);
       found.theta = going ? root : found.theta;
-      const Vector4 late = smaller(found.theta + kSameTime, all_of(1));
+      const Vector4 late = smaller(found.theta + kTimeTolerance, all_of(1));
       const LaneMask is_z = ~is_x & ~is_y;
       const LaneMask also_x = x.may & (x.beyond.at(late) > 0);
       const LaneMask also_y = y.may & (y.beyond.at(late) > 0);
@@ -261,7 +261,7 @@ BAT_INLINE void find_crossing(
       {
         break;
       }
-      const Vector4 early = found.theta - kSameTime;
+      const Vector4 early = found.theta - kTimeTolerance;
       const LaneMask before_x = going & x.may & ~is_x & (x.beyond.at(early) > 0);
       const LaneMask before_y = going & y.may & ~is_y & ~before_x & (y.beyond.at(early) > 0);
       const LaneMask before_z =

@@ -50,13 +50,13 @@ using LaneMask = decltype(Vector4{} < Vector4{});
   return (bits & 1) + (bits >> 1 & 1) + (bits >> 2 & 1) + (bits >> 3 & 1);
 }
 
-[[nodiscard]] BAT_INLINE Vector4 roots_of(const Vector4& v)
+[[nodiscard]] BAT_INLINE Vector4 compute_roots(const Vector4& v)
 {
   return Vector4{ std::sqrt(v[0]), std::sqrt(v[1]), std::sqrt(v[2]), std::sqrt(v[3]) };
 }
 
 /// x^(1/5) for 1e-300 < x < 1e300, within a hundredth.
-[[nodiscard]] BAT_INLINE Vector4 fifth_roots_of(const Vector4& x)
+[[nodiscard]] BAT_INLINE Vector4 compute_fifth_roots(const Vector4& x)
 {
   typedef std::int64_t Longs __attribute__((vector_size(32)));
   typedef std::int32_t Ints __attribute__((vector_size(16)));

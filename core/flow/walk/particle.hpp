@@ -39,7 +39,7 @@ struct Particle
   static constexpr std::uint8_t kAtStop = 4; ///< has come to the end, whose velocity it asks for
   std::uint8_t slopes = 0;
   bool walks = false;
-  double until = 0;
+  double stop_at = 0;
   std::array<double, 3> move{};
   std::array<double, 3> sum{};
 };
@@ -112,13 +112,13 @@ struct NotedPoint
 class NotedPoints
 {
 public:
-  static constexpr std::size_t kMostBins = 256;
+  static constexpr std::size_t kMaxBins = 256;
 
   /// For points of lines with numbers below `lines`.
   explicit NotedPoints(std::size_t lines = 0)
   {
     const std::size_t last = lines == 0 ? 0 : lines - 1;
-    while (last >> this->shift_ >= kMostBins)
+    while (last >> this->shift_ >= kMaxBins)
     {
       ++this->shift_;
     }
@@ -186,10 +186,10 @@ private:
   // What is not touched takes no memory: pieces are large soon.
   static void grow(Bin& bin)
   {
-    constexpr std::size_t kLeast = std::size_t{ 1 } << 12;
-    constexpr std::size_t kLargest = std::size_t{ 1 } << 25;
+    constexpr std::size_t kMinPieceBytes = std::size_t{ 1 } << 12;
+    constexpr std::size_t kMaxPieceBytes = std::size_t{ 1 } << 25;
     const std::size_t bytes =
-      std::min(kLeast << std::min<std::size_t>(2 * bin.pieces.size(), 20), kLargest);
+      std::min(kMinPieceBytes << std::min<std::size_t>(2 * bin.pieces.size(), 20), kMaxPieceBytes);
     Piece piece;
     piece.memory = Pages(bytes);
     piece.begin = static_cast<NotedPoint*>(piece.memory.memory());
@@ -246,9 +246,9 @@ struct WalkLog
 };
 
 /// Cells of an interval after which a particle is given up.
-inline constexpr std::uint32_t kMostCells = 100000;
+inline constexpr std::uint32_t kMaxCells = 100000;
 /// And steps: a particle that turns round in one cell for ever crosses no face.
-inline constexpr std::uint32_t kMostSteps = 1000000;
+inline constexpr std::uint32_t kMaxSteps = 1000000;
 
 /// Each of `count` particles walks until one of the ends, which is noted at its place in `ends`.
 /// What becomes of one does not depend on the others, nor its bits on the processor.

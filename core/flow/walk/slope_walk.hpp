@@ -27,7 +27,7 @@ struct SlopeWalk : LaneWalk<T>
   using typename Base::Found;
 
   std::array<double, kLanes> lengths{};                ///< of the steps that lanes are in
-  std::array<double, kLanes> untils{};                 ///< where these end
+  std::array<double, kLanes> stops{};                  ///< where these end
   Vectors at{ all_of(0.5), all_of(0.5), all_of(0.5) }; ///< in the cells of slopes
   Vector4 shares = all_of(0);
 
@@ -57,7 +57,7 @@ struct SlopeWalk : LaneWalk<T>
     const double left = stop - p.share;
     const bool to_stop = !(run.step_share < left);
     lengths[lane] = to_stop ? left : run.step_share;
-    untils[lane] = to_stop ? stop : p.share + lengths[lane];
+    stops[lane] = to_stop ? stop : p.share + lengths[lane];
   }
 
   /// The step goes from cell to cell instead.
@@ -67,7 +67,7 @@ struct SlopeWalk : LaneWalk<T>
     p.slopes = 0;
     p.move = {};
     p.walks = true;
-    p.until = untils[lane];
+    p.stop_at = stops[lane];
     this->leave(lane, WalkEnd::Interval);
   }
 
@@ -100,7 +100,7 @@ struct SlopeWalk : LaneWalk<T>
       return false;
     }
     at.set(lane, in_cell);
-    shares[lane] = p.slopes >= 3 ? untils[lane]
+    shares[lane] = p.slopes >= 3 ? stops[lane]
       : p.slopes == 0            ? p.share
                                  : p.share + 0.5 * lengths[lane];
     return true;
@@ -124,7 +124,7 @@ struct SlopeWalk : LaneWalk<T>
   {
     Particle& p = *lanes[lane];
     const double h = lengths[lane];
-    const double until = untils[lane];
+    const double stop_at = stops[lane];
     std::array<std::int32_t, 3> cell{};
     std::array<double, 3> in_cell{};
     PlaceOfSlope place;
@@ -171,13 +171,13 @@ struct SlopeWalk : LaneWalk<T>
       p.turns = place.turns;
     }
     p.move = {};
-    p.share = ends ? p.share + *arrived * h : until;
+    p.share = ends ? p.share + *arrived * h : stop_at;
     if (ends)
     {
       this->note(p, p.at, p.share, p.sum);
       this->leave(lane, WalkEnd::Arrived);
     }
-    else if (until >= this->stop_of(p))
+    else if (stop_at >= this->stop_of(p))
     {
       p.slopes = Particle::kAtStop;
     }

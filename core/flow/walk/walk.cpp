@@ -89,7 +89,7 @@ void walk(const WalkFrame& run, const IntervalFrame& interval, const BrickPair& 
     if (run.step_share > 0 && !p.has_begun && !p.walks)
     {
       p.walks = true; // begins as others do, in its own cell
-      p.until = p.share;
+      p.stop_at = p.share;
     }
     const bool steps = run.step_share > 0 && !p.walks;
     (steps ? log.stepping : log.walking).push_back(static_cast<std::uint32_t>(i));

@@ -11,8 +11,8 @@
 namespace bat::idx::format
 {
 /// Limits of IDX.md section 7.
-inline constexpr std::uint64_t kMostBlockBytes = std::uint64_t{ 256 } << 20;
-inline constexpr std::uint64_t kMostHeaderBytes = std::uint64_t{ 256 } << 20;
+inline constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{ 256 } << 20;
+inline constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{ 256 } << 20;
 
 /// Bytes of the header of a file, and of each block's.
 struct HeaderSizes

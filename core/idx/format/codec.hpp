@@ -13,7 +13,7 @@
 namespace bat::idx::format
 {
 /// Most bytes that a packed block of `raw` bytes may have.
-[[nodiscard]] constexpr std::uint64_t most_packed_bytes(std::uint64_t raw) noexcept
+[[nodiscard]] constexpr std::uint64_t max_packed_bytes(std::uint64_t raw) noexcept
 {
   return 2 * raw + 4096;
 }

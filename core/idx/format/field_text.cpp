@@ -106,15 +106,15 @@ void parse_type(std::string_view text, Field& field)
   }
   const auto result = std::from_chars(count.data(), count.data() + count.size(), field.components);
   if (result.ec != std::errc() || result.ptr != count.data() + count.size() ||
-    field.components < 1 || field.components > kMostFieldComponents)
+    field.components < 1 || field.components > kMaxFieldComponents)
   {
     throw Refused(fmt::format("field '{}' has type '{}' with '{}' components; allowed are 1 to {}",
-      field.name, text, count, kMostFieldComponents));
+      field.name, text, count, kMaxFieldComponents));
   }
   field.type = *type;
 }
 
-std::optional<Codec> codec_of(std::string_view name)
+std::optional<Codec> parse_codec(std::string_view name)
 {
   return name.empty() || name == "raw" || name == "none" ? std::optional(Codec::Raw)
     : name == "zip"                                      ? std::optional(Codec::Zip)
@@ -122,7 +122,7 @@ std::optional<Codec> codec_of(std::string_view name)
                                                          : std::nullopt;
 }
 
-std::optional<Layout> layout_of(std::string_view name)
+std::optional<Layout> parse_layout(std::string_view name)
 {
   return name.empty() || name == "1" || name == "rowmajor" || name == "row_major"
     ? std::optional(Layout::RowMajor)
@@ -204,12 +204,12 @@ void apply_option(std::string_view word, bool decisive, Field& field)
   if (option == "default_compression" || option == "compressed")
   {
     const bool old = option == "compressed" && value.empty();
-    const std::optional<Codec> codec = codec_of(old ? "zip" : value);
+    const std::optional<Codec> codec = parse_codec(old ? "zip" : value);
     codec ? void(field.codec = *codec) : refuse_unknown();
   }
   else if (option == "default_layout" || option == "format")
   {
-    const std::optional<Layout> layout = layout_of(value);
+    const std::optional<Layout> layout = parse_layout(value);
     layout ? void(field.layout = *layout) : refuse_unknown();
   }
   else if (option == "default_value" && !value.empty())
@@ -318,9 +318,9 @@ std::vector<Field> parse_fields(std::string_view text, bool decisive)
   std::set<std::string> names;
   for (const std::string_view piece : split_outside(text, [](char c) { return c == '+'; }))
   {
-    if (fields.size() == kMostFields)
+    if (fields.size() == kMaxFields)
     {
-      throw Refused(fmt::format("there are more than {} fields", kMostFields));
+      throw Refused(fmt::format("there are more than {} fields", kMaxFields));
     }
     Field field = parse_field(piece, decisive);
     if (!names.insert(field.name).second)

@@ -13,7 +13,7 @@
 namespace bat::idx::format
 {
 /// A text of 1 MiB has room for few more.
-inline constexpr std::size_t kMostFields = 100000;
+inline constexpr std::size_t kMaxFields = 100000;
 
 /// `decisive`: no block says how it is packed (arco), and so the options must be known ones. Throws
 /// Refused.

@@ -39,7 +39,7 @@ std::optional<Geometry> of_matrix(const std::array<double, 16>& matrix, const Lo
 }
 }
 
-Geometry geometry_of(const Header& header)
+Geometry compute_geometry(const Header& header)
 {
   Geometry geometry;
   if (header.physic_box)
@@ -88,7 +88,7 @@ void set_geometry(
 {
   const auto is_right = [&]
   {
-    const Geometry geometry = geometry_of(header);
+    const Geometry geometry = compute_geometry(header);
     return geometry.origin == origin && geometry.spacing == spacing && geometry.warning.empty();
   };
   header.physic_box.reset();

@@ -7,10 +7,10 @@
 
 namespace bat::idx::format
 {
-[[nodiscard]] Geometry geometry_of(const Header& header);
+[[nodiscard]] Geometry compute_geometry(const Header& header);
 
-/// Sets the keys of a header whose box is known so that geometry_of() gives exactly this, or none
-/// if it does without.
+/// Sets the keys of a header whose box is known so that compute_geometry() gives exactly this, or
+/// none if it does without.
 void set_geometry(
   Header& header, const std::array<double, 3>& origin, const std::array<double, 3>& spacing);
 }

@@ -32,7 +32,7 @@ int read_width(std::string_view text, std::size_t& at, bool& zeros)
 
 void check_text(std::string_view text)
 {
-  const std::string problem = problem_of_name(text);
+  const std::string problem = find_name_problem(text);
   if (!problem.empty())
   {
     throw Refused(problem);
@@ -40,7 +40,7 @@ void check_text(std::string_view text)
 }
 }
 
-std::string problem_of_name(std::string_view text)
+std::string find_name_problem(std::string_view text)
 {
   if (!text.empty() && text.front() == '/')
   {

@@ -46,7 +46,7 @@ struct NameTemplate
 [[nodiscard]] NameTemplate parse_name_template(std::string_view text);
 
 /// Empty, or why a text may not be in the name of a file.
-[[nodiscard]] std::string problem_of_name(std::string_view text);
+[[nodiscard]] std::string find_name_problem(std::string_view text);
 
 /// Where a block is: the file, and its row there.
 struct BlockPlace

@@ -118,9 +118,9 @@ BlockRange Order::blocks_with(const LevelBlocks& blocks, const Lattice& lattice)
     const std::int64_t s0 =
       divide_up(lattice.first[axis] - blocks.origin[axis], blocks.distance[axis]);
     const std::int64_t s1 = divide_down(last - blocks.origin[axis], blocks.distance[axis]);
-    const std::int64_t most = blocks.counts[axis] * blocks.blocks[axis] - 1;
+    const std::int64_t maximum = blocks.counts[axis] * blocks.blocks[axis] - 1;
     const std::int64_t lower = std::max<std::int64_t>(s0, 0);
-    const std::int64_t upper = std::min(s1, most);
+    const std::int64_t upper = std::min(s1, maximum);
     if (upper < lower)
     {
       return { {}, { -1, -1, -1 } };

@@ -24,8 +24,8 @@ namespace
 {
 using format::Refused;
 
-constexpr int kMostBits = 62;
-constexpr std::int64_t kMostSteps = 1000000;
+constexpr int kMaxBits = 62;
+constexpr std::int64_t kMaxSteps = 1000000;
 constexpr int kNewestVersion = 6;
 
 struct Value
@@ -113,7 +113,7 @@ Values read_keys(std::string_view text, const std::string& name)
   return values;
 }
 
-std::vector<std::string_view> words_of(std::string_view text)
+std::vector<std::string_view> split_words(std::string_view text)
 {
   std::vector<std::string_view> words;
   for (std::size_t at = 0; at < text.size();)
@@ -133,15 +133,15 @@ std::vector<std::string_view> words_of(std::string_view text)
 }
 
 std::int64_t to_integer(
-  std::string_view text, std::int64_t least, std::int64_t most, const char* what)
+  std::string_view text, std::int64_t minimum, std::int64_t maximum, const char* what)
 {
   std::int64_t value = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec != std::errc() || result.ptr != text.data() + text.size() || value < least ||
-    value > most)
+  if (result.ec != std::errc() || result.ptr != text.data() + text.size() || value < minimum ||
+    value > maximum)
   {
-    throw Refused(
-      fmt::format("{} is {}; allowed are integers from {} to {}", what, shown(text), least, most));
+    throw Refused(fmt::format(
+      "{} is {}; allowed are integers from {} to {}", what, shown(text), minimum, maximum));
   }
   return value;
 }
@@ -149,7 +149,7 @@ std::int64_t to_integer(
 std::vector<double> to_finite(std::string_view text)
 {
   std::vector<double> values;
-  for (const std::string_view word : words_of(text))
+  for (const std::string_view word : split_words(text))
   {
     double value = 0;
     try
@@ -258,7 +258,7 @@ private:
     {
       const auto found = this->values_.find(std::string_view(key));
       return found == this->values_.end() ? std::vector<std::string_view>()
-                                          : words_of(found->second.text);
+                                          : split_words(found->second.text);
     };
     const std::vector<std::string_view> box = words_at("box");
     const std::vector<std::string_view> time = words_at("time");
@@ -290,7 +290,7 @@ private:
     // As numbers, earlier. With one index for all partitions, blocks are where they are without
     // any.
     static constexpr std::string_view kModes[] = { "idx", "g_part_idx", "l_part_idx", "raw" };
-    const std::string_view told = text;
+    const std::string_view reported_text = text;
     if (text.size() == 1 && text[0] >= '1' && text[0] <= '4')
     {
       text = kModes[text[0] - '1'];
@@ -306,7 +306,7 @@ private:
     if (text != "idx" && text != "g_part_idx" && text != "l_part_idx")
     {
       throw Refused(fmt::format("is {}{}; supported are idx, g_part_idx and l_part_idx, or 1 to 3",
-                      shown(told), told == text ? "" : fmt::format(", {}", text)),
+                      shown(reported_text), reported_text == text ? "" : fmt::format(", {}", text)),
         ErrorCode::UnsupportedVersion);
     }
   }
@@ -323,7 +323,7 @@ private:
   void parse_arco(std::string_view text)
   {
     this->header_.arco = static_cast<std::uint64_t>(
-      to_integer(text, 0, static_cast<std::int64_t>(format::kMostBlockBytes), "the file size"));
+      to_integer(text, 0, static_cast<std::int64_t>(format::kMaxBlockBytes), "the file size"));
   }
 
   void parse_bits(std::string_view text)
@@ -336,10 +336,10 @@ private:
         ErrorCode::UnsupportedVersion);
     }
     const std::string_view digits = text.substr(1);
-    if (digits.empty() || digits.size() > kMostBits)
+    if (digits.empty() || digits.size() > kMaxBits)
     {
       throw Refused(
-        fmt::format("has {} digits after V; allowed are 1 to {}", digits.size(), kMostBits));
+        fmt::format("has {} digits after V; allowed are 1 to {}", digits.size(), kMaxBits));
     }
     for (const char digit : digits)
     {
@@ -359,7 +359,7 @@ private:
 
   void parse_box(std::string_view text)
   {
-    const std::vector<std::string_view> words = words_of(text);
+    const std::vector<std::string_view> words = split_words(text);
     if (words.size() < 2 || words.size() % 2 != 0 || words.size() > 10)
     {
       throw Refused(
@@ -376,9 +376,9 @@ private:
                                          : "an end along another axis";
       const auto digits = std::count(
         this->header_.bits.begin(), this->header_.bits.end(), static_cast<char>('0' + axis));
-      const std::int64_t most = (std::int64_t{ 1 } << digits) - 1;
-      const std::int64_t first = to_integer(words[i], 0, most, what);
-      const std::int64_t last = to_integer(words[i + 1], first, most, what);
+      const std::int64_t maximum = (std::int64_t{ 1 } << digits) - 1;
+      const std::int64_t first = to_integer(words[i], 0, maximum, what);
+      const std::int64_t last = to_integer(words[i + 1], first, maximum, what);
       if (axis < 3)
       {
         this->header_.box.lower[axis] = first;
@@ -417,11 +417,11 @@ private:
       bits = 63 - __builtin_clzll(samples);
     }
     bits = std::min<std::int64_t>(bits, digits);
-    if (bits > 31 || (largest << bits) > format::kMostBlockBytes)
+    if (bits > 31 || (largest << bits) > format::kMaxBlockBytes)
     {
       throw Refused(fmt::format("is {}: a block would have 2^{} samples of {} bytes; at most {} "
                                 "bytes are allowed",
-        shown(text), bits, largest, format::kMostBlockBytes));
+        shown(text), bits, largest, format::kMaxBlockBytes));
     }
     header.bits_per_block = static_cast<int>(bits);
   }
@@ -433,19 +433,19 @@ private:
     {
       return;
     }
-    constexpr std::int64_t kMost = std::int64_t{ 1 } << 40;
+    constexpr std::int64_t kMax = std::int64_t{ 1 } << 40;
     const bool known = this->with("blocksperfile",
       [&](auto text)
       {
         header.blocks_per_file =
-          static_cast<std::uint64_t>(to_integer(text, 1, kMost, "the block count"));
-        const std::uint64_t most = (format::kMostHeaderBytes - 40) / 40 / header.fields.size();
-        if (header.blocks_per_file > most)
+          static_cast<std::uint64_t>(to_integer(text, 1, kMax, "the block count"));
+        const std::uint64_t maximum = (format::kMaxHeaderBytes - 40) / 40 / header.fields.size();
+        if (header.blocks_per_file > maximum)
         {
           throw Refused(
             fmt::format("is {}: the headers of {} fields would have more than {} bytes; "
                         "at most {} blocks are allowed",
-              shown(text), header.fields.size(), format::kMostHeaderBytes, most));
+              shown(text), header.fields.size(), format::kMaxHeaderBytes, maximum));
         }
       });
     if (!known || this->values_.count("filename_template") == 0)
@@ -458,7 +458,7 @@ private:
       [&](auto text)
       {
         header.interleave = static_cast<std::uint64_t>(
-          std::max<std::int64_t>(1, to_integer(text, 0, kMost, "the number")));
+          std::max<std::int64_t>(1, to_integer(text, 0, kMax, "the number")));
       });
     this->with("filename_template",
       [&](auto text)
@@ -495,19 +495,19 @@ private:
     {
       throw Refused(fmt::format("has ({}); allowed are (from,to,by), (from,to) and (step)", text));
     }
-    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
+    constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max() / 2;
     StepRange range;
-    range.first = to_integer(numbers[0], -kMost, kMost, "a step");
-    range.last = numbers.size() > 1 ? to_integer(numbers[1], range.first, kMost, "the last step")
-                                    : range.first;
-    range.by = numbers.size() > 2 ? to_integer(numbers[2], 1, kMost, "the step interval") : 1;
+    range.first = to_integer(numbers[0], -kMax, kMax, "a step");
+    range.last =
+      numbers.size() > 1 ? to_integer(numbers[1], range.first, kMax, "the last step") : range.first;
+    range.by = numbers.size() > 2 ? to_integer(numbers[2], 1, kMax, "the step interval") : 1;
     return range;
   }
 
   void parse_time(std::string_view text)
   {
     TimeSteps& time = this->header_.time;
-    const std::vector<std::string_view> words = words_of(text);
+    const std::vector<std::string_view> words = split_words(text);
     if (words.empty())
     {
       return; // as without the key
@@ -564,11 +564,11 @@ private:
     for (const StepRange& range : time.ranges)
     {
       count = std::min(
-        kMostSteps + 1, count + std::min(kMostSteps, (range.last - range.first) / range.by) + 1);
+        kMaxSteps + 1, count + std::min(kMaxSteps, (range.last - range.first) / range.by) + 1);
     }
-    if (count > kMostSteps)
+    if (count > kMaxSteps)
     {
-      throw Refused(fmt::format("has more than {} steps, the maximum", kMostSteps));
+      throw Refused(fmt::format("has more than {} steps, the maximum", kMaxSteps));
     }
     const format::TimeTemplate name = format::parse_time_template(time.name_template);
     if (this->header_.arco == 0 && !name.has_number && (count > 1 || time.listed))
@@ -641,7 +641,7 @@ private:
 
   void parse_offset(std::string_view text)
   {
-    const std::vector<std::string_view> words = words_of(text);
+    const std::vector<std::string_view> words = split_words(text);
     if (words.size() < 3)
     {
       throw Refused(fmt::format("has {} numbers; 3 are required", words.size()));
@@ -649,13 +649,13 @@ private:
     for (std::size_t axis = 0; axis != 3; ++axis)
     {
       this->header_.partition_offset[axis] =
-        to_integer(words[axis], 0, std::int64_t{ 1 } << kMostBits, "an offset");
+        to_integer(words[axis], 0, std::int64_t{ 1 } << kMaxBits, "an offset");
     }
   }
 
   void parse_axis(std::string_view text)
   {
-    for (const std::string_view word : words_of(text))
+    for (const std::string_view word : split_words(text))
     {
       this->header_.axis_names.emplace_back(word);
     }
@@ -686,11 +686,11 @@ Header parse_header(std::string_view text, const std::string& name)
                   "the .idx files it refers to",
         name));
   }
-  if (text.size() > kMostTextBytes)
+  if (text.size() > kMaxTextBytes)
   {
     throw Error(ErrorCode::Corrupt,
       fmt::format("{}: has {} bytes; the text of an .idx file has at most {}", name, text.size(),
-        kMostTextBytes));
+        kMaxTextBytes));
   }
   if (text.find('\0') != std::string_view::npos)
   {

@@ -19,7 +19,7 @@ struct Strides
   std::int64_t y = 0;
   std::int64_t z = 0;
 };
-[[nodiscard]] inline Strides strides_of(const format::Point& counts) noexcept
+[[nodiscard]] inline Strides compute_strides(const format::Point& counts) noexcept
 {
   return { counts[0], counts[0] * counts[1] };
 }
@@ -94,7 +94,7 @@ void copy_samples(const format::StepsOfAxes& steps, const format::Point& counts,
   const format::BlockOrder* order, std::size_t sample_bytes, Block* block, Array* array,
   const Strides& strides)
 {
-  const Strides rows = strides_of(counts);
+  const Strides rows = compute_strides(counts);
   const format::Steps& x = steps[0];
   with_sample_size(sample_bytes,
     [&](auto size)

@@ -5,7 +5,7 @@
 
 namespace bat::idx
 {
-Lattice lattice_of(const LogicalBox& box) noexcept
+Lattice make_lattice(const LogicalBox& box) noexcept
 {
   Lattice lattice;
   lattice.first = box.lower;
@@ -29,7 +29,7 @@ BlockShapes::BlockShapes(const format::Order& order)
 format::StepsOfAxes BlockShapes::common(std::uint64_t block, const LogicalBox& box) const
 {
   const format::LevelBlocks& level = this->of(block);
-  return this->order_.common(level, this->order_.place_of(level, block), lattice_of(box));
+  return this->order_.common(level, this->order_.place_of(level, block), make_lattice(box));
 }
 
 std::vector<std::uint32_t> makers_of_files(const std::vector<FileBlocks>& files,
@@ -55,8 +55,8 @@ std::vector<std::uint32_t> makers_of_files(const std::vector<FileBlocks>& files,
           steps[0].count * steps[1].count * steps[2].count;
       }
     }
-    const auto most = std::max_element(samples.begin(), samples.end());
-    makers.push_back(static_cast<std::uint32_t>(first + (most - samples.begin())));
+    const auto maximum = std::max_element(samples.begin(), samples.end());
+    makers.push_back(static_cast<std::uint32_t>(first + (maximum - samples.begin())));
   }
   return makers;
 }

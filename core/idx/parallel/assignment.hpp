@@ -15,7 +15,7 @@ namespace bat::idx
 using bat::RankBox;
 
 /// The samples of a box, as a lattice of its own.
-[[nodiscard]] Lattice lattice_of(const LogicalBox& box) noexcept;
+[[nodiscard]] Lattice make_lattice(const LogicalBox& box) noexcept;
 
 /// The shapes of blocks, by level.
 class BlockShapes

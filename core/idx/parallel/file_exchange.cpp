@@ -16,7 +16,7 @@ namespace bat::idx
 {
 namespace
 {
-format::Point counts_of(const format::StepsOfAxes& steps)
+format::Point compute_counts(const format::StepsOfAxes& steps)
 {
   return { steps[0].count, steps[1].count, steps[2].count };
 }
@@ -59,9 +59,9 @@ struct Run
 
 // Portions of at most so many bytes, or one sample; whole planes and rows as far as may be.
 template <class Visit>
-void for_each_portion(const Run& run, std::uint64_t most_bytes, const Visit& visit)
+void for_each_portion(const Run& run, std::uint64_t max_bytes, const Visit& visit)
 {
-  if (run.bytes <= most_bytes)
+  if (run.bytes <= max_bytes)
   {
     visit(run);
     return;
@@ -69,8 +69,7 @@ void for_each_portion(const Run& run, std::uint64_t most_bytes, const Visit& vis
   const std::size_t axis = run.steps[2].count > 1 ? 2 : run.steps[1].count > 1 ? 1 : 0;
   const format::Steps& all = run.steps[axis];
   const std::uint64_t inner = run.bytes / static_cast<std::uint64_t>(all.count);
-  const std::int64_t each =
-    std::max<std::int64_t>(1, static_cast<std::int64_t>(most_bytes / inner));
+  const std::int64_t each = std::max<std::int64_t>(1, static_cast<std::int64_t>(max_bytes / inner));
   for (std::int64_t first = 0; first < all.count; first += each)
   {
     Run portion = run;
@@ -79,7 +78,7 @@ void for_each_portion(const Run& run, std::uint64_t most_bytes, const Visit& vis
     steps.block += first * all.block_step;
     steps.array += first * all.array_step;
     portion.bytes = inner * static_cast<std::uint64_t>(steps.count);
-    for_each_portion(portion, most_bytes, visit);
+    for_each_portion(portion, max_bytes, visit);
   }
 }
 
@@ -105,13 +104,13 @@ void for_each_run(
   }
 }
 
-std::vector<Run> runs_of(
-  const ExchangeSource& source, int rank, const FileBlocks& file, std::uint64_t most_bytes)
+std::vector<Run> compute_runs(
+  const ExchangeSource& source, int rank, const FileBlocks& file, std::uint64_t max_bytes)
 {
   std::vector<Run> runs;
   for_each_run(source, rank, file,
     [&](const Run& run)
-    { for_each_portion(run, most_bytes, [&](const Run& portion) { runs.push_back(portion); }); });
+    { for_each_portion(run, max_bytes, [&](const Run& portion) { runs.push_back(portion); }); });
   return runs;
 }
 
@@ -125,7 +124,7 @@ void copy_own(const ExchangeSource& source, const Run& run, const format::StepsO
   copy_samples<Direction::ToBlock>(steps, counts, order, sample, out,
     static_cast<const std::byte*>(piece.values[run.field]) +
       static_cast<std::size_t>(place.first) * sample,
-    strides_of(place.dimensions));
+    compute_strides(place.dimensions));
 }
 
 const format::BlockOrder* order_of(
@@ -179,7 +178,7 @@ void check_complete(const ExchangeSource& source, const FileBlocks& file)
   std::vector<char> is_there;
   for (const std::uint64_t block : file.blocks)
   {
-    const Strides rows = strides_of(source.shapes.of(block).counts);
+    const Strides rows = compute_strides(source.shapes.of(block).counts);
     is_there.assign(std::size_t{ 1 } << source.header.bits_per_block, 0);
     // visit(place in the block, x, y and z of the lattice that both share)
     const auto for_each_sample = [&](const format::StepsOfAxes& steps, const auto& visit)
@@ -232,8 +231,8 @@ public:
   RoundOfFiles(const ExchangeSource& source, const std::vector<const FileBlocks*>& files)
     : source_(source)
     , files_(files)
-    , most_bytes_(
-        std::min(bat::mpi::kMostParcelBytes, bat::mpi::room_of_parcel(source.nodes.layout())))
+    , max_bytes_(
+        std::min(bat::mpi::kMaxParcelBytes, bat::mpi::compute_parcel_bytes(source.nodes.layout())))
   {
   }
 
@@ -255,7 +254,7 @@ public:
       if (this->files_[me])
       {
         this->coming_[rank].runs =
-          runs_of(this->source_, static_cast<int>(rank), *this->files_[me], this->most_bytes_);
+          compute_runs(this->source_, static_cast<int>(rank), *this->files_[me], this->max_bytes_);
         for (const Run& run : this->coming_[rank].runs)
         {
           mail.expected_bytes += run.bytes;
@@ -278,11 +277,11 @@ private:
   // As many runs in each as fit.
   void add_parcels(std::uint32_t target, bat::mpi::Mail& mail)
   {
-    std::uint64_t filled = this->most_bytes_; // no parcel is begun
-    for (const Run& run :
-      runs_of(this->source_, this->source_.comm.rank(), *this->files_[target], this->most_bytes_))
+    std::uint64_t filled = this->max_bytes_; // no parcel is begun
+    for (const Run& run : compute_runs(
+           this->source_, this->source_.comm.rank(), *this->files_[target], this->max_bytes_))
     {
-      if (filled + run.bytes > this->most_bytes_)
+      if (filled + run.bytes > this->max_bytes_)
       {
         filled = 0;
         this->first_runs_.push_back(this->runs_.size());
@@ -301,7 +300,8 @@ private:
     for (std::size_t i = this->first_runs_[parcel]; i != end; ++i)
     {
       const Run& run = this->runs_[i];
-      copy_own(this->source_, run, packed_as_block(run.steps), counts_of(run.steps), nullptr, out);
+      copy_own(
+        this->source_, run, packed_as_block(run.steps), compute_counts(run.steps), nullptr, out);
       out += run.bytes;
     }
   }
@@ -317,7 +317,8 @@ private:
       copy_samples<Direction::ToBlock>(packed_as_array(run.steps),
         this->source_.shapes.of(block).counts, order_of(this->source_, run.field, block),
         this->source_.header.fields[run.field].sample_bytes(),
-        this->samples_.raw_[run.field][run.block].data(), bytes, strides_of(counts_of(run.steps)));
+        this->samples_.raw_[run.field][run.block].data(), bytes,
+        compute_strides(compute_counts(run.steps)));
       bytes += run.bytes;
     }
   }
@@ -331,7 +332,7 @@ private:
 
   const ExchangeSource& source_;
   const std::vector<const FileBlocks*>& files_;
-  std::uint64_t most_bytes_;
+  std::uint64_t max_bytes_;
   std::vector<Run> runs_;               ///< that are sent
   std::vector<std::size_t> first_runs_; ///< per parcel
   std::vector<Coming> coming_;          ///< per rank
@@ -343,7 +344,7 @@ FileSamples exchange_round(const ExchangeSource& source,
 {
   RoundOfFiles round(source, files);
   bat::mpi::Mail mail;
-  bat::mpi::together(source.comm.get(), [&] { mail = round.mail(); });
+  bat::mpi::collective(source.comm.get(), [&] { mail = round.mail(); });
   traffic += bat::mpi::exchange_parcels(source.comm, source.nodes, source.routing.route,
     source.routing.leaders_per_node, std::move(mail));
   return std::move(round.samples());

@@ -9,20 +9,20 @@ namespace bat::idx
 namespace
 {
 /// A block, its packed bytes, and these unpacked before they are put in order.
-constexpr std::uint64_t kBlocksOfRead = 3;
+constexpr std::uint64_t kBlocksPerRead = 3;
 }
 
 std::size_t BlockCache::Hash::operator()(const BlockKey& key) const noexcept
 {
-  constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
-  std::uint64_t mixed = key.block * kOdd;
-  mixed = (mixed ^ mixed >> 29 ^ key.step) * kOdd;
-  mixed = (mixed ^ mixed >> 32 ^ key.field) * kOdd;
+  constexpr std::uint64_t kHashMultiplier = 0x9E3779B97F4A7C15;
+  std::uint64_t mixed = key.block * kHashMultiplier;
+  mixed = (mixed ^ mixed >> 29 ^ key.step) * kHashMultiplier;
+  mixed = (mixed ^ mixed >> 32 ^ key.field) * kHashMultiplier;
   return static_cast<std::size_t>(mixed ^ mixed >> 32);
 }
 
 BlockCache::BlockCache(std::uint64_t budget, std::uint64_t block_bytes)
-  : reading_bytes_(sizeof(Entry) + kBlocksOfRead * block_bytes)
+  : reading_bytes_(sizeof(Entry) + kBlocksPerRead * block_bytes)
   , budget_(std::max(budget, this->reading_bytes_))
 {
 }
@@ -50,10 +50,10 @@ void BlockCache::use(
   this->unpin(entry);
 }
 
-std::uint64_t BlockCache::most_bytes() const
+std::uint64_t BlockCache::max_bytes() const
 {
   const std::lock_guard<std::mutex> lock(this->mutex_);
-  return this->most_bytes_;
+  return this->max_bytes_;
 }
 
 BlockCache::Entry& BlockCache::pin(const BlockKey& key)
@@ -104,12 +104,12 @@ void BlockCache::fill(Entry& entry, const Read& read)
   }
   catch (...)
   {
-    this->give_back(this->reading_bytes_);
+    this->release(this->reading_bytes_);
     throw;
   }
   entry.bytes = sizeof(Entry) + entry.samples.values.size();
   entry.is_there = true;
-  this->give_back(this->reading_bytes_ - std::min(this->reading_bytes_, entry.bytes));
+  this->release(this->reading_bytes_ - std::min(this->reading_bytes_, entry.bytes));
 }
 
 void BlockCache::take_room(std::uint64_t bytes)
@@ -134,10 +134,10 @@ void BlockCache::take_room(std::uint64_t bytes)
     }
   }
   this->bytes_ += bytes;
-  this->most_bytes_ = std::max(this->most_bytes_, this->bytes_);
+  this->max_bytes_ = std::max(this->max_bytes_, this->bytes_);
 }
 
-void BlockCache::give_back(std::uint64_t bytes) noexcept
+void BlockCache::release(std::uint64_t bytes) noexcept
 {
   const std::lock_guard<std::mutex> lock(this->mutex_);
   this->bytes_ -= bytes;

@@ -49,7 +49,7 @@ public:
   void use(
     const BlockKey& key, const Read& read, const std::function<void(const BlockSamples&)>& use);
 
-  [[nodiscard]] std::uint64_t most_bytes() const;
+  [[nodiscard]] std::uint64_t max_bytes() const;
 
 private:
   struct Entry
@@ -72,7 +72,7 @@ private:
   void unpin(Entry& entry) noexcept;
   void fill(Entry& entry, const Read& read);
   void take_room(std::uint64_t bytes);
-  void give_back(std::uint64_t bytes) noexcept;
+  void release(std::uint64_t bytes) noexcept;
 
   const std::uint64_t reading_bytes_; ///< for a read: entry, block, what it is unpacked from
   const std::uint64_t budget_;
@@ -81,6 +81,6 @@ private:
   std::unordered_map<BlockKey, std::unique_ptr<Entry>, Hash> entries_;
   std::list<Entry*> unused_; ///< oldest first
   std::uint64_t bytes_ = 0;
-  std::uint64_t most_bytes_ = 0;
+  std::uint64_t max_bytes_ = 0;
 };
 }

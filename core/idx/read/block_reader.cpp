@@ -31,18 +31,18 @@ using format::BlockRecord;
 /// Unpacked bytes of the blocks that a task reads, about: of one file.
 constexpr std::uint64_t kTaskBytes = std::uint64_t{ 4 } << 20;
 /// Threads hold a block and its packed bytes each: no more threads than blocks of so many bytes.
-constexpr std::uint64_t kMostBytesOfThreads = std::uint64_t{ 256 } << 20;
-constexpr int kMostThreads = 1024;
+constexpr std::uint64_t kMaxThreadBytes = std::uint64_t{ 256 } << 20;
+constexpr int kMaxThreads = 1024;
 /// Tasks between two calls of a progress function.
-constexpr std::size_t kTasksAtOnce = 16;
+constexpr std::size_t kTasksPerBatch = 16;
 /// Blocks of a list, where all are looked at whatever the text claims.
-constexpr std::size_t kBlocksAtOnce = std::size_t{ 1 } << 16;
+constexpr std::size_t kBlocksPerBatch = std::size_t{ 1 } << 16;
 /// Blocks that lie together are read together, up to this many bytes.
-constexpr std::uint64_t kMostRunBytes = std::uint64_t{ 1 } << 20;
+constexpr std::uint64_t kMaxRunBytes = std::uint64_t{ 1 } << 20;
 /// Rows of headers that are read along rather than read again behind them.
 constexpr std::uint64_t kRowGap = 256;
 
-struct WantedBlock
+struct RequestedBlock
 {
   std::uint64_t block = 0;
   format::BlockPlace place;
@@ -80,7 +80,7 @@ public:
     , sample_bytes_(static_cast<std::size_t>(this->field_.sample_bytes()))
     , raw_bytes_(this->sample_bytes_ << source.header.bits_per_block)
     , swapped_(format::swapped_word(source.header, this->field_))
-    , strides_(strides_of(read.lattice.count))
+    , strides_(compute_strides(read.lattice.count))
     , default_(this->sample_bytes_)
     , orders_(source.order)
     , folder_(source.steps.folder(read.step))
@@ -105,7 +105,7 @@ public:
     {
       this->check_begin();
     }
-    this->run_all(this->wanted_blocks(), options, [](double share) { return share; });
+    this->run_all(this->requested_blocks(), options, [](double share) { return share; });
     return this->report(options);
   }
 
@@ -137,22 +137,25 @@ public:
 private:
   template <class Fraction>
   void run_all(
-    const std::vector<WantedBlock>& blocks, const ReadOptions& options, const Fraction& fraction)
+    const std::vector<RequestedBlock>& blocks, const ReadOptions& options, const Fraction& fraction)
   {
     if (this->read_.array)
     {
       this->block_count_ = blocks.size();
     }
-    const std::vector<Task> tasks = this->tasks_of(blocks);
+    const std::vector<Task> tasks = this->make_tasks(blocks);
     tbb::enumerable_thread_specific<Scratch> scratch;
-    const auto most = static_cast<int>(
-      std::clamp<std::uint64_t>(kMostBytesOfThreads / this->raw_bytes_, 1, kMostThreads));
-    const bool is_free = options.threads == 0 && most == kMostThreads;
-    const int threads = is_free ? 0 : options.threads == 0 ? most : std::min(most, options.threads);
-    const std::size_t at_once = options.progress ? kTasksAtOnce : tasks.size();
+    const auto maximum = static_cast<int>(
+      std::clamp<std::uint64_t>(kMaxThreadBytes / this->raw_bytes_, 1, kMaxThreads));
+    const bool is_free = options.threads == 0 && maximum == kMaxThreads;
+    const int threads = is_free ? 0
+      : options.threads == 0    ? maximum
+                                : std::min(maximum, options.threads);
+    const std::size_t at_once = options.progress ? kTasksPerBatch : tasks.size();
     for (std::size_t begin = 0; begin < tasks.size(); begin += at_once)
     {
-      tell(options, fraction(static_cast<double>(begin) / static_cast<double>(tasks.size())));
+      report_progress(
+        options, fraction(static_cast<double>(begin) / static_cast<double>(tasks.size())));
       const std::size_t end = std::min(tasks.size(), begin + at_once);
       const auto run = [&](std::size_t i)
       { this->run(blocks.data() + tasks[i].begin, blocks.data() + tasks[i].end, scratch.local()); };
@@ -201,7 +204,7 @@ private:
       }
       block = std::max(next, block + 1);
       this->checked_until_ = block;
-      if (this->checked_.size() == kBlocksAtOnce)
+      if (this->checked_.size() == kBlocksPerBatch)
       {
         this->run_checked(block, options);
       }
@@ -231,7 +234,7 @@ private:
     {
       this->check_something_exists();
     }
-    tell(options, 1);
+    report_progress(options, 1);
     ReadReport report;
     report.samples = this->read_.lattice.samples();
     report.blocks = this->block_count_;
@@ -287,16 +290,16 @@ private:
     return next;
   }
 
-  static void sort_by_place(std::vector<WantedBlock>& blocks)
+  static void sort_by_place(std::vector<RequestedBlock>& blocks)
   {
     std::sort(blocks.begin(), blocks.end(),
-      [](const WantedBlock& a, const WantedBlock& b) {
+      [](const RequestedBlock& a, const RequestedBlock& b) {
         return a.place.file != b.place.file ? a.place.file < b.place.file
                                             : a.place.row < b.place.row;
       });
   }
 
-  static void tell(const ReadOptions& options, double fraction)
+  static void report_progress(const ReadOptions& options, double fraction)
   {
     if (options.progress && !options.progress(fraction))
     {
@@ -311,9 +314,9 @@ private:
   }
 
   // By file, and by row in it.
-  [[nodiscard]] std::vector<WantedBlock> wanted_blocks() const
+  [[nodiscard]] std::vector<RequestedBlock> requested_blocks() const
   {
-    std::vector<WantedBlock> wanted;
+    std::vector<RequestedBlock> requested;
     for (const format::LevelBlocks& level : this->levels_)
     {
       if (level.level <= this->read_.known_level)
@@ -328,22 +331,22 @@ private:
           for (std::int64_t x = range.lower[0]; x <= range.upper[0]; ++x)
           {
             const std::uint64_t block = this->source_.order.block_at(level, { x, y, z });
-            wanted.push_back({ block, format::place_of_block(this->source_.header, block) });
+            requested.push_back({ block, format::place_of_block(this->source_.header, block) });
           }
         }
       }
     }
-    sort_by_place(wanted);
-    return wanted;
+    sort_by_place(requested);
+    return requested;
   }
 
-  [[nodiscard]] std::vector<Task> tasks_of(const std::vector<WantedBlock>& blocks) const
+  [[nodiscard]] std::vector<Task> make_tasks(const std::vector<RequestedBlock>& blocks) const
   {
-    const std::size_t most = std::max<std::size_t>(1, kTaskBytes / this->raw_bytes_);
+    const std::size_t maximum = std::max<std::size_t>(1, kTaskBytes / this->raw_bytes_);
     std::vector<Task> tasks;
     for (std::size_t i = 0; i != blocks.size(); ++i)
     {
-      if (tasks.empty() || i - tasks.back().begin == most ||
+      if (tasks.empty() || i - tasks.back().begin == maximum ||
         blocks[i].place.file != blocks[i - 1].place.file)
       {
         tasks.push_back({ i, i });
@@ -395,13 +398,14 @@ private:
     return nullptr;
   }
 
-  void run(const WantedBlock* begin, const WantedBlock* end, Scratch& scratch)
+  void run(const RequestedBlock* begin, const RequestedBlock* end, Scratch& scratch)
   {
     const std::unique_ptr<const io::RandomAccessFile> file = this->open(begin->place.file);
     if (!file)
     {
       this->check_step_exists(*begin, this->path_of(begin->place.file));
-      std::for_each(begin, end, [this](const WantedBlock& wanted) { this->fill(wanted.block); });
+      std::for_each(
+        begin, end, [this](const RequestedBlock& requested) { this->fill(requested.block); });
       return;
     }
     this->found_file_ = true;
@@ -421,7 +425,7 @@ private:
 
   // Blocks may be absent, but a step of which the first file (in arco, the folder) is not there is
   // none.
-  void check_step_exists(const WantedBlock& first, const std::filesystem::path& path) const
+  void check_step_exists(const RequestedBlock& first, const std::filesystem::path& path) const
   {
     if (first.block == 0 && !this->has_arco_folder())
     {
@@ -437,9 +441,9 @@ private:
     {
       const std::uint64_t more =
         this->source_.order.blocks_with(level, this->read_.lattice).count();
-      count += std::min<std::uint64_t>(more, kBlocksAtOnce);
+      count += std::min<std::uint64_t>(more, kBlocksPerBatch);
     }
-    return count >= kBlocksAtOnce;
+    return count >= kBlocksPerBatch;
   }
 
   // Before blocks are listed, of which a text may claim any number. A level has block 0, unless it
@@ -520,8 +524,8 @@ private:
   }
 
   // The records of blocks that are there; the places of the others are filled.
-  void find(const io::RandomAccessFile& file, const WantedBlock* begin, const WantedBlock* end,
-    Scratch& scratch)
+  void find(const io::RandomAccessFile& file, const RequestedBlock* begin,
+    const RequestedBlock* end, Scratch& scratch)
   {
     const Header& header = this->source_.header;
     const std::uint64_t headers_end = format::headers_bytes(header);
@@ -535,9 +539,9 @@ private:
     }
     scratch.found.clear();
     const std::uint64_t row_bytes = format::header_sizes(header.version).block;
-    for (const WantedBlock* at = begin; at != end;)
+    for (const RequestedBlock* at = begin; at != end;)
     {
-      const WantedBlock* last = at;
+      const RequestedBlock* last = at;
       while (last + 1 != end && last[1].place.row - last->place.row <= kRowGap)
       {
         ++last;
@@ -585,13 +589,13 @@ private:
         fmt::format(
           "has codec {}; supported are raw, zip and lz4", format::name_of_codec(record.codec)));
     }
-    const std::uint64_t most = format::most_packed_bytes(this->raw_bytes_);
-    if (raw ? record.bytes != this->raw_bytes_ : record.bytes > most)
+    const std::uint64_t maximum = format::max_packed_bytes(this->raw_bytes_);
+    if (raw ? record.bytes != this->raw_bytes_ : record.bytes > maximum)
     {
       this->fail(file, block, ErrorCode::Corrupt,
         raw ? fmt::format("has {} bytes; a raw block of {} samples has {}", record.bytes,
                 std::uint64_t{ 1 } << this->source_.header.bits_per_block, this->raw_bytes_)
-            : fmt::format("has {} packed bytes; at most {} are allowed", record.bytes, most));
+            : fmt::format("has {} packed bytes; at most {} are allowed", record.bytes, maximum));
     }
     if (record.offset < headers_end)
     {
@@ -624,7 +628,7 @@ private:
         // Two may overlap in a hostile file.
         const std::uint64_t next_end =
           std::max(end, std::min(next.offset + next.bytes, file.size()));
-        if (last != i && (next.offset > end || next_end - begin > kMostRunBytes))
+        if (last != i && (next.offset > end || next_end - begin > kMaxRunBytes))
         {
           break;
         }
@@ -688,7 +692,7 @@ private:
     const format::StepsOfAxes& steps, const format::BlockOrder* order,
     std::uint64_t available) const
   {
-    const Strides rows = strides_of(this->levels_[this->index_of_level(found.block)].counts);
+    const Strides rows = compute_strides(this->levels_[this->index_of_level(found.block)].counts);
     std::uint64_t needed = 0;
     for_each_row(steps, this->strides_,
       [&](std::int64_t y, std::int64_t z, std::int64_t)
@@ -746,7 +750,7 @@ private:
   std::filesystem::path known_folder_; ///< that is there
   // Of check(): what is to be looked at next, before which block all is in it or done, and the
   // share that is done.
-  std::vector<WantedBlock> checked_;
+  std::vector<RequestedBlock> checked_;
   std::uint64_t checked_until_ = 0;
   double checked_share_ = 0;
   std::atomic<std::uint64_t> bytes_read_{ 0 };

@@ -24,20 +24,20 @@ namespace
 /// Where can_open() looks for the keys.
 constexpr std::size_t kTextBegin = std::size_t{ 64 } << 10;
 /// A text is not read beyond the size that parse_header() refuses.
-constexpr std::uint64_t kMostRead = kMostTextBytes + 1;
+constexpr std::uint64_t kMaxReadBytes = kMaxTextBytes + 1;
 
-std::string read_text(const std::filesystem::path& path, std::uint64_t most)
+std::string read_text(const std::filesystem::path& path, std::uint64_t maximum)
 {
   const io::RandomAccessFile file(path);
-  std::string text(std::min(file.size(), most), '\0');
+  std::string text(std::min(file.size(), maximum), '\0');
   file.read(0, text.data(), text.size());
   return text;
 }
 
 std::uint64_t saturated(unsigned __int128 value)
 {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  return value > kMost ? kMost : static_cast<std::uint64_t>(value);
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+  return value > kMax ? kMax : static_cast<std::uint64_t>(value);
 }
 
 LogicalBox intersection(const LogicalBox& a, const LogicalBox& b)
@@ -143,7 +143,7 @@ struct Dataset::Impl
       one.counts = known.count;
       copy_samples<Direction::ToArray>(this->order.common(one, {}, lattice), known.count, nullptr,
         field.sample_bytes(), static_cast<const std::byte*>(coarse.values), values,
-        strides_of(lattice.count));
+        compute_strides(lattice.count));
     }
     return std::max(coarse.level, this->order.bits_per_block());
   }
@@ -167,7 +167,7 @@ Dataset::~Dataset() = default;
 
 Dataset Dataset::open(const std::filesystem::path& path)
 {
-  return from_text(path, read_text(path, kMostRead));
+  return from_text(path, read_text(path, kMaxReadBytes));
 }
 
 Dataset Dataset::from_text(const std::filesystem::path& path, std::string text)
@@ -223,7 +223,7 @@ std::size_t Dataset::field_index(std::string_view name) const
 
 Geometry Dataset::geometry() const
 {
-  return format::geometry_of(this->header());
+  return format::compute_geometry(this->header());
 }
 
 std::vector<std::int64_t> Dataset::steps() const
@@ -268,9 +268,9 @@ LogicalBox Dataset::box_of_extent(int level, const std::array<int, 6>& extent) c
     // Beyond every box, and far from overflow: a distance has 62 bits at most.
     const auto coordinate = [&](int number)
     {
-      constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
+      constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max() / 2;
       const __int128 exact = static_cast<__int128>(number) * distance[axis];
-      return static_cast<std::int64_t>(std::clamp<__int128>(exact, -kMost, kMost));
+      return static_cast<std::int64_t>(std::clamp<__int128>(exact, -kMax, kMax));
     };
     box.lower[axis] = coordinate(extent[2 * axis]);
     box.upper[axis] = coordinate(extent[2 * axis + 1]);
@@ -343,10 +343,10 @@ Cost Dataset::cost(
   return cost;
 }
 
-int Dataset::finest_level(const std::vector<std::size_t>& fields, int most,
+int Dataset::finest_level(const std::vector<std::size_t>& fields, int maximum,
   std::uint64_t budget_bytes, const std::optional<LogicalBox>& box) const
 {
-  int level = most;
+  int level = maximum;
   while (this->cost(fields, level, box).bytes > budget_bytes && level > 0)
   {
     --level;

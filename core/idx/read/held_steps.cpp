@@ -14,7 +14,7 @@ namespace bat::idx
 namespace
 {
 // What does not depend on which steps there are.
-std::string meaning_of(Header header)
+std::string format_meaning(Header header)
 {
   header.time.ranges.clear();
   header.times.clear();
@@ -69,7 +69,7 @@ std::shared_ptr<const io::Folder> HeldSteps::folder(std::int64_t step) const
     this->fail_as_replaced(step);
   }
   this->open_.emplace_front(step, folder);
-  if (this->open_.size() > kMostOpen)
+  if (this->open_.size() > kMaxOpen)
   {
     this->open_.pop_back();
   }
@@ -108,7 +108,7 @@ bool HeldSteps::names_still(std::int64_t step, bool is_there) const
     [&]
     {
       const io::RandomAccessFile file(this->path_);
-      text.resize(std::min<std::uint64_t>(file.size(), 2 * kMostTextBytes));
+      text.resize(std::min<std::uint64_t>(file.size(), 2 * kMaxTextBytes));
       file.read(0, text.data(), text.size());
     });
   if (unread)
@@ -125,7 +125,7 @@ bool HeldSteps::names_still(std::int64_t step, bool is_there) const
     [&]
     {
       const Header now = parse_header(text, this->path_.string());
-      names = meaning_of(now) == meaning_of(this->header_) && names_step(now, step);
+      names = format_meaning(now) == format_meaning(this->header_) && names_step(now, step);
     });
   return names;
 }

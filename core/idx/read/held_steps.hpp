@@ -41,7 +41,7 @@ public:
 
 private:
   /// Most folders that are open for later reads; of others it is known which they were.
-  static constexpr std::size_t kMostOpen = 8;
+  static constexpr std::size_t kMaxOpen = 8;
   using Open = std::pair<std::int64_t, std::shared_ptr<const io::Folder>>;
 
   [[nodiscard]] bool names_still(std::int64_t step, bool is_there) const;

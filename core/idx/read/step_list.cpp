@@ -14,7 +14,7 @@ namespace bat::idx
 {
 namespace
 {
-constexpr std::size_t kMostSteps = 1000000;
+constexpr std::size_t kMaxSteps = 1000000;
 
 void add_listed(const format::FileNames::Listing& listing, const std::filesystem::path& folder,
   std::vector<std::int64_t>& steps)
@@ -34,10 +34,10 @@ void add_listed(const format::FileNames::Listing& listing, const std::filesystem
     {
       continue;
     }
-    if (steps.size() == kMostSteps)
+    if (steps.size() == kMaxSteps)
     {
       throw Error(ErrorCode::Corrupt,
-        fmt::format("{}: has more than {} time steps, the maximum", where.string(), kMostSteps));
+        fmt::format("{}: has more than {} time steps, the maximum", where.string(), kMaxSteps));
     }
     steps.push_back(*step);
   }

@@ -120,7 +120,7 @@ BrickGrid grid_of(
   grid.edge = options.edge;
   grid.components = fields.size() == 1 ? field.components : static_cast<int>(fields.size());
   grid.type = field.type;
-  if (const std::string fault = fault_of(grid); !fault.empty())
+  if (const std::string fault = find_fault(grid); !fault.empty())
   {
     refuse(dataset, fault);
   }
@@ -188,7 +188,7 @@ struct VelocitySource::Impl
   }
 
   // Of all samples of a block, those in the box of the dataset.
-  [[nodiscard]] Lattice lattice_of(
+  [[nodiscard]] Lattice make_lattice(
     const format::LevelBlocks& level, const format::Point& place) const
   {
     Lattice lattice;
@@ -211,7 +211,7 @@ struct VelocitySource::Impl
   [[nodiscard]] BlockSamples read_block(const BlockKey& key, const format::LevelBlocks& level,
     const format::Point& place, std::uint64_t& bytes_read) const
   {
-    const Lattice lattice = this->lattice_of(level, place);
+    const Lattice lattice = this->make_lattice(level, place);
     BlockSamples samples;
     samples.shape.level = level.level;
     samples.shape.origin = lattice.first;
@@ -266,12 +266,12 @@ struct VelocitySource::Impl
                   std::vector<std::byte> nan(sample);
                   fill_with_nan(this->grid.type, nan.data(), sample);
                   fill_samples(this->order.common(level, place, brick), nan.data(), sample, values,
-                    strides_of(brick.count));
+                    compute_strides(brick.count));
                   return;
                 }
                 copy_samples<Direction::ToArray>(this->order.common(block.shape, {}, brick),
                   block.shape.counts, nullptr, sample, block.values.data(), values,
-                  strides_of(brick.count));
+                  compute_strides(brick.count));
               });
           }
         }
@@ -320,9 +320,9 @@ const Dataset& VelocitySource::dataset() const noexcept
 {
   return this->impl_->dataset;
 }
-std::uint64_t VelocitySource::most_block_bytes() const
+std::uint64_t VelocitySource::max_block_bytes() const
 {
-  return this->impl_->blocks.most_bytes();
+  return this->impl_->blocks.max_bytes();
 }
 std::uint64_t VelocitySource::blocks_read() const
 {

@@ -19,7 +19,7 @@ namespace
 {
 /// Unpacked bytes of the blocks that are made together: they stay in the caches until they are
 /// written.
-constexpr std::uint64_t kBytesAtOnce = std::uint64_t{ 8 } << 20;
+constexpr std::uint64_t kBytesPerBatch = std::uint64_t{ 8 } << 20;
 
 std::uint32_t stored_codec(Codec codec)
 {
@@ -75,7 +75,7 @@ std::uint64_t write_block_file(const std::filesystem::path& path, const Header& 
   const std::size_t count = file.blocks.size();
   const std::size_t total = header.fields.size() * count;
   std::vector<Slot> slots(
-    std::min<std::uint64_t>(total, std::max<std::uint64_t>(1, kBytesAtOnce / largest)));
+    std::min<std::uint64_t>(total, std::max<std::uint64_t>(1, kBytesPerBatch / largest)));
 
   tbb::enumerable_thread_specific<format::Packer> packers;
   Bytes headers(format::headers_bytes(header));

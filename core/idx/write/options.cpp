@@ -19,7 +19,7 @@ namespace bat::idx
 {
 namespace
 {
-constexpr std::int64_t kMostInt = std::numeric_limits<int>::max();
+constexpr std::int64_t kMaxInt = std::numeric_limits<int>::max();
 
 struct Row
 {
@@ -51,11 +51,11 @@ Row whole(const char* name, T WriteOptions::*field, std::int64_t lowest, std::in
 Row whole_of_routing(const char* name, int Routing::*field, int lowest)
 {
   return { name, "whole number", fmt::format("{}", Routing{}.*field),
-    fmt::format("a whole number from {} to {}", lowest, kMostInt),
+    fmt::format("a whole number from {} to {}", lowest, kMaxInt),
     [=](WriteOptions& options, const OptionValue& value)
     {
       const auto* number = std::get_if<std::int64_t>(&value);
-      if (!number || *number < lowest || *number > kMostInt)
+      if (!number || *number < lowest || *number > kMaxInt)
       {
         return false;
       }
@@ -151,7 +151,7 @@ const std::vector<Row>& rows()
     whole("bits_per_block", &WriteOptions::bits_per_block, 0, 28),
     whole("file_bytes", &WriteOptions::file_bytes, 1, std::numeric_limits<std::int64_t>::max()),
     word("missing", [](auto& o) -> auto& { return o.missing; }, { "refuse", "zero" }),
-    whole("threads", &WriteOptions::threads, 0, kMostInt),
+    whole("threads", &WriteOptions::threads, 0, kMaxInt),
     flag("flush", &WriteOptions::flush),
     word(
       "exchange", [](auto& o) -> auto& { return o.routing.route; }, { "auto", "flat", "leaders" }),

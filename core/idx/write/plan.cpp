@@ -21,9 +21,9 @@ namespace bat::idx
 namespace
 {
 constexpr int kUsualBitsPerBlock = 15;
-constexpr int kFewestBitsPerBlock = 9;
-constexpr int kMostBitsPerBlock = 28;
-constexpr int kMostDigits = 62;
+constexpr int kMinBitsPerBlock = 9;
+constexpr int kMaxBitsPerBlock = 28;
+constexpr int kMaxDigits = 62;
 /// Digits that blocks differ in at least, unless the grid is small: block 0, which a coarse level
 /// reads, is then 1/8 of the data or less.
 constexpr int kBitsOfBlocks = 3;
@@ -65,7 +65,7 @@ void check_name(const std::filesystem::path& path)
   {
     fail(path, "is not the name of an .idx file; use NAME.idx");
   }
-  const std::string problem = format::problem_of_name(name);
+  const std::string problem = format::find_name_problem(name);
   if (!problem.empty() || name.find_first_of("%#") != std::string::npos || name.front() == ' ')
   {
     fail(path,
@@ -86,19 +86,19 @@ LogicalBox box_of(const Grid& grid)
 
 void check_grid(const std::filesystem::path& path, const Grid& grid)
 {
-  constexpr std::int64_t kMostSamples = std::int64_t{ 1 } << kMostDigits;
+  constexpr std::int64_t kMaxSamples = std::int64_t{ 1 } << kMaxDigits;
   static constexpr char kAxes[] = "xyz";
   __int128 samples = 1;
   for (std::size_t axis = 0; axis != 3; ++axis)
   {
     const std::int64_t count = grid.dimensions[axis];
-    if (count < 1 || grid.first[axis] < 0 || count > kMostSamples ||
-      grid.first[axis] > kMostSamples - count)
+    if (count < 1 || grid.first[axis] < 0 || count > kMaxSamples ||
+      grid.first[axis] > kMaxSamples - count)
     {
       fail(path,
         fmt::format("along {}, {} samples starting at {} were given; at least one sample is "
                     "required, at 0 or above, up to 2^{}",
-          kAxes[axis], count, grid.first[axis], kMostDigits));
+          kAxes[axis], count, grid.first[axis], kMaxDigits));
     }
     if (!std::isfinite(grid.origin[axis]) || !std::isfinite(grid.spacing[axis]) ||
       !(grid.spacing[axis] > 0))
@@ -114,30 +114,30 @@ void check_grid(const std::filesystem::path& path, const Grid& grid)
   {
     fail(path, "has 2^62 samples or more");
   }
-  const std::string problem = grid.stored ? problem_of_stored(*grid.stored, box_of(grid)) : "";
+  const std::string problem = grid.stored ? find_stored_problem(*grid.stored, box_of(grid)) : "";
   if (!problem.empty())
   {
     fail(path, "has " + problem);
   }
-  if (grid.fields.empty() || grid.fields.size() > format::kMostFields)
+  if (grid.fields.empty() || grid.fields.size() > format::kMaxFields)
   {
     fail(path,
       fmt::format(
-        "{} fields were given; allowed are 1 to {}", grid.fields.size(), format::kMostFields));
+        "{} fields were given; allowed are 1 to {}", grid.fields.size(), format::kMaxFields));
   }
   std::set<std::string> names;
   for (const FieldValues& field : grid.fields)
   {
-    const std::string problem = problem_of_field_name(field.name);
+    const std::string problem = find_field_name_problem(field.name);
     if (!problem.empty())
     {
       fail(path, fmt::format("the name of field '{}' {}", field.name, problem));
     }
-    if (field.components < 1 || field.components > kMostFieldComponents)
+    if (field.components < 1 || field.components > kMaxFieldComponents)
     {
       fail(path,
         fmt::format("field '{}' has {} components; allowed are 1 to {}", field.name,
-          field.components, kMostFieldComponents));
+          field.components, kMaxFieldComponents));
     }
     if (!names.insert(field.name).second)
     {
@@ -156,11 +156,11 @@ void check_options(const std::filesystem::path& path, const Grid& grid, const Wr
   {
     fail(path, fmt::format("the time is {}; times must be finite", *options.time));
   }
-  if (options.bits_per_block < 0 || options.bits_per_block > kMostBitsPerBlock)
+  if (options.bits_per_block < 0 || options.bits_per_block > kMaxBitsPerBlock)
   {
     fail(path,
       fmt::format("bits per block is {}; allowed are 1 to {}, or 0 to choose automatically",
-        options.bits_per_block, kMostBitsPerBlock));
+        options.bits_per_block, kMaxBitsPerBlock));
   }
   if (options.zip_level < 1 || options.zip_level > 9)
   {
@@ -211,9 +211,9 @@ std::string filename_template(const Header& header, const std::string& folder, S
 
 std::string difference(const Header& there, const Header& step)
 {
-  const auto told = [](const char* what, const std::string& a, const std::string& b)
+  const auto message = [](const char* what, const std::string& a, const std::string& b)
   { return fmt::format("its {} is '{}', that of the new step is '{}'", what, a, b); };
-  const auto fields_of = [](Header header)
+  const auto format_fields = [](Header header)
   {
     for (Field& field : header.fields)
     {
@@ -229,21 +229,21 @@ std::string difference(const Header& there, const Header& step)
   };
   if (there.pidx != step.pidx || there.version != step.version)
   {
-    return told("version", there.pidx ? "6.1" : std::to_string(there.version),
+    return message("version", there.pidx ? "6.1" : std::to_string(there.version),
       step.pidx ? "6.1" : std::to_string(step.version));
   }
   if (!(there.box == step.box))
   {
-    return told("box", box_of(there), box_of(step));
+    return message("box", box_of(there), box_of(step));
   }
-  if (fields_of(there) != fields_of(step))
+  if (format_fields(there) != format_fields(step))
   {
-    return told("field list", fields_of(there), fields_of(step));
+    return message("field list", format_fields(there), format_fields(step));
   }
   if (there.bits != step.bits || there.bits_per_block != step.bits_per_block ||
     there.blocks_per_file != step.blocks_per_file || there.interleave != step.interleave)
   {
-    return told("division into blocks and files",
+    return message("division into blocks and files",
       fmt::format("{} {} {}", there.bits, there.bits_per_block, there.blocks_per_file),
       fmt::format("{} {} {}", step.bits, step.bits_per_block, step.blocks_per_file));
   }
@@ -254,13 +254,13 @@ std::string difference(const Header& there, const Header& step)
   if (there.filename_template != step.filename_template ||
     there.time.name_template != step.time.name_template || there.time.listed)
   {
-    return told("files", there.filename_template + " " + there.time.name_template,
+    return message("files", there.filename_template + " " + there.time.name_template,
       step.filename_template + " " + step.time.name_template);
   }
   return {};
 }
 
-std::string problem_of_field_name(const std::string& name)
+std::string find_field_name_problem(const std::string& name)
 {
   if (name.empty() || !is_utf8(name))
   {
@@ -283,13 +283,13 @@ std::vector<std::string> allowed_field_names(const std::vector<std::string>& nam
 {
   std::vector<std::string> allowed(names.size());
   std::set<std::string> taken;
-  const auto is_as_wanted = [&](std::size_t i)
-  { return problem_of_field_name(names[i]).empty() && taken.insert(names[i]).second; };
+  const auto is_as_requested = [&](std::size_t i)
+  { return find_field_name_problem(names[i]).empty() && taken.insert(names[i]).second; };
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i != names.size(); ++i)
   {
     allowed[i] = names[i];
-    if (!is_as_wanted(i))
+    if (!is_as_requested(i))
     {
       others.push_back(i);
     }
@@ -303,7 +303,7 @@ std::vector<std::string> allowed_field_names(const std::vector<std::string>& nam
     std::string name;
     for (const char c : names[i])
     {
-      const bool is_good = problem_of_field_name("a" + std::string(1, c) + "a").empty() ||
+      const bool is_good = find_field_name_problem("a" + std::string(1, c) + "a").empty() ||
         static_cast<unsigned char>(c) >= 0x80; // of a character of several bytes
       name += is_good ? std::string(1, c) : name.empty() || name.back() != '_' ? "_" : "";
     }
@@ -343,34 +343,34 @@ Header plan_header(const std::filesystem::path& path, const Grid& grid, const Wr
   format::set_geometry(header, grid.origin, grid.spacing);
   header.bits = bits_of(header.box);
   const int digits = header.levels();
-  if (digits > kMostDigits)
+  if (digits > kMaxDigits)
   {
     fail(path,
-      fmt::format("the grid needs {} bit digits; at most {} are allowed", digits, kMostDigits));
+      fmt::format("the grid needs {} bit digits; at most {} are allowed", digits, kMaxDigits));
   }
   int b = options.bits_per_block;
   if (b == 0)
   {
-    b = std::min(kUsualBitsPerBlock, std::max(kFewestBitsPerBlock, digits - kBitsOfBlocks));
-    while (b > 1 && largest << b > format::kMostBlockBytes)
+    b = std::min(kUsualBitsPerBlock, std::max(kMinBitsPerBlock, digits - kBitsOfBlocks));
+    while (b > 1 && largest << b > format::kMaxBlockBytes)
     {
       --b;
     }
   }
   b = std::min(b, digits);
-  if (largest << b > format::kMostBlockBytes)
+  if (largest << b > format::kMaxBlockBytes)
   {
     fail(path,
       fmt::format("a block of 2^{} samples of {} bytes has more than {} bytes", b, largest,
-        format::kMostBlockBytes));
+        format::kMaxBlockBytes));
   }
   header.bits_per_block = b;
 
   // A power of two, so that the numbers of files are round.
   const std::uint64_t blocks = std::uint64_t{ 1 } << (digits - b);
-  const std::uint64_t most =
-    std::min<std::uint64_t>(blocks, (format::kMostHeaderBytes - 40) / 40 / header.fields.size());
-  while (2 * header.blocks_per_file <= most &&
+  const std::uint64_t maximum =
+    std::min<std::uint64_t>(blocks, (format::kMaxHeaderBytes - 40) / 40 / header.fields.size());
+  while (2 * header.blocks_per_file <= maximum &&
     2 * header.blocks_per_file * (bytes << b) <= options.file_bytes)
   {
     header.blocks_per_file *= 2;

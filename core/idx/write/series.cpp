@@ -33,7 +33,7 @@ std::optional<Header> read_header(const std::filesystem::path& path)
 }
 
 // All at one distance, or runs of neighbours.
-std::vector<StepRange> ranges_of(const std::set<std::int64_t>& steps)
+std::vector<StepRange> compute_ranges(const std::set<std::int64_t>& steps)
 {
   std::vector<std::int64_t> all(steps.begin(), steps.end());
   if (all.size() > 2)
@@ -63,7 +63,7 @@ std::vector<StepRange> ranges_of(const std::set<std::int64_t>& steps)
 }
 
 // Of files that this library wrote: FOLDER/XXXXXXXX/time_..., or PIDX's names.
-std::filesystem::path folder_of_step(
+std::filesystem::path find_step_folder(
   const std::filesystem::path& path, const Header& header, std::int64_t step)
 {
   const format::FileNames names(header, folder_name(path));
@@ -221,7 +221,7 @@ std::string Series::text_without(const Header& now, const WriteOptions& options)
       left.times.push_back(this->there_->times[i]);
     }
   }
-  left.time.ranges = ranges_of(kept);
+  left.time.ranges = compute_ranges(kept);
   return to_text(left);
 }
 
@@ -274,7 +274,7 @@ Header Series::added(Header step, const WriteOptions& options) const
     }
     step.times = std::move(times);
   }
-  step.time.ranges = ranges_of(steps);
+  step.time.ranges = compute_ranges(steps);
   for (std::size_t i = 0; i != step.fields.size(); ++i)
   {
     Field& field = step.fields[i];
@@ -323,7 +323,7 @@ void Series::remove_steps(const Header& now) const
   std::set<std::filesystem::path> shapes;
   for (const std::int64_t step : this->steps())
   {
-    const std::filesystem::path folder = folder_of_step(this->path_, there, step);
+    const std::filesystem::path folder = find_step_folder(this->path_, there, step);
     if (there.filename_template != now.filename_template || !names_step(now, step))
     {
       std::error_code ignored;
@@ -347,7 +347,7 @@ void Series::remove_leftovers(const Header& now) const
   const auto is_filled = [](const std::string& name) { return io::is_temporary(name); };
   remove_abandoned(folder, is_filled); // in PIDX's dialect
   const std::filesystem::path named =
-    folder_of_step(this->path_, now, now.time.ranges.front().first).parent_path();
+    find_step_folder(this->path_, now, now.time.ranges.front().first).parent_path();
   for (const auto& entry : std::filesystem::directory_iterator(folder))
   {
     const std::string name = entry.path().filename().string();

@@ -73,14 +73,14 @@ bool exchange(const std::filesystem::path& a, const std::filesystem::path& b)
 }
 
 void remove_abandoned(const std::filesystem::path& folder,
-  const std::function<bool(const std::string& name)>& is_wanted) noexcept
+  const std::function<bool(const std::string& name)>& is_requested) noexcept
 {
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder, error);
        !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
   {
     const std::filesystem::path path = entry->path();
-    if (!is_wanted(path.filename().string()))
+    if (!is_requested(path.filename().string()))
     {
       continue;
     }

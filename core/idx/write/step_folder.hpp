@@ -44,9 +44,9 @@ private:
 };
 
 /// Removes the folders below `folder` whose names are wanted, but for those that a writer which
-/// lives has made. `is_wanted` must not throw.
+/// lives has made. `is_requested` must not throw.
 void remove_abandoned(const std::filesystem::path& folder,
-  const std::function<bool(const std::string& name)>& is_wanted) noexcept;
+  const std::function<bool(const std::string& name)>& is_requested) noexcept;
 /// Those that killed writers of `target` left.
 void remove_abandoned(const std::filesystem::path& folder, const std::string& target) noexcept;
 

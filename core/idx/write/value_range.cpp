@@ -27,14 +27,14 @@ template <class T>
 Range range_without_nan(const T* values, std::size_t count)
 {
   constexpr std::size_t kLanes = 16;
-  T least[kLanes];
-  T most[kLanes];
-  std::fill_n(least, kLanes, std::numeric_limits<T>::max());
-  std::fill_n(most, kLanes, std::numeric_limits<T>::lowest());
+  T minimum[kLanes];
+  T maximum[kLanes];
+  std::fill_n(minimum, kLanes, std::numeric_limits<T>::max());
+  std::fill_n(maximum, kLanes, std::numeric_limits<T>::lowest());
   const auto look = [&](std::size_t lane, T value)
   {
-    least[lane] = value < least[lane] ? value : least[lane];
-    most[lane] = value > most[lane] ? value : most[lane];
+    minimum[lane] = value < minimum[lane] ? value : minimum[lane];
+    maximum[lane] = value > maximum[lane] ? value : maximum[lane];
   };
   const std::size_t whole = count - count % kLanes;
   for (std::size_t i = 0; i != whole; i += kLanes)
@@ -48,8 +48,8 @@ Range range_without_nan(const T* values, std::size_t count)
   {
     look(0, values[i]);
   }
-  return { static_cast<double>(*std::min_element(least, least + kLanes)),
-    static_cast<double>(*std::max_element(most, most + kLanes)) };
+  return { static_cast<double>(*std::min_element(minimum, minimum + kLanes)),
+    static_cast<double>(*std::max_element(maximum, maximum + kLanes)) };
 }
 
 template <class T>
@@ -74,7 +74,7 @@ Range finite_range(const T* values, std::size_t count)
 }
 
 template <class T>
-Range range_of(const T* values, std::size_t count)
+Range compute_range(const T* values, std::size_t count)
 {
   return tbb::parallel_reduce(
     tbb::blocked_range<std::size_t>(0, count, 1 << 16), Range(kInfinity, -kInfinity),
@@ -86,8 +86,8 @@ Range range_of(const T* values, std::size_t count)
 
 std::pair<double, double> value_range(ScalarType type, const void* values, std::uint64_t count)
 {
-  return dispatch(
-    type, [&](auto zero) { return range_of(static_cast<const decltype(zero)*>(values), count); });
+  return dispatch(type,
+    [&](auto zero) { return compute_range(static_cast<const decltype(zero)*>(values), count); });
 }
 
 std::pair<double, double> value_range(ScalarType type, const void* values,

@@ -60,7 +60,7 @@ public:
       raw.data(),
       static_cast<const std::byte*>(this->grid_.fields[field].values) +
         static_cast<std::size_t>(this->place_.first) * about.sample_bytes(),
-      strides_of(this->place_.dimensions));
+      compute_strides(this->place_.dimensions));
   }
 
   // Of fields with one component, which are the ones that the text tells of.
@@ -89,7 +89,7 @@ private:
   format::BlockOrders orders_;
 };
 
-void tell(const WriteOptions& options, double fraction)
+void report_progress(const WriteOptions& options, double fraction)
 {
   if (options.progress && !options.progress(fraction))
   {
@@ -132,7 +132,8 @@ WriteReport write(const std::filesystem::path& path, const Grid& grid, const Wri
   report.files = files.size();
   for (const FileBlocks& file : files)
   {
-    tell(options, static_cast<double>(&file - files.data()) / static_cast<double>(files.size()));
+    report_progress(
+      options, static_cast<double>(&file - files.data()) / static_cast<double>(files.size()));
     const std::filesystem::path name(names.file(options.step_number(), file.number));
     report.file_bytes += in_arena(options.threads,
       [&]
@@ -145,7 +146,7 @@ WriteReport write(const std::filesystem::path& path, const Grid& grid, const Wri
       });
     report.blocks += header.fields.size() * file.blocks.size();
   }
-  tell(options, 1);
+  report_progress(options, 1);
   commit_step(step, target, text, before.text_without(header, options), options.flush);
   before.remove_what_is_not_in(header);
   return report;

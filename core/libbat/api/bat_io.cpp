@@ -3,9 +3,9 @@
 
 #include "bat_io.h"
 
+#include "capi/collective.hpp"
 #include "capi/handles.hpp"
 #include "capi/status.hpp"
-#include "capi/together.hpp"
 
 #include "bat/bat_mpi.h"
 #include "bat/mpi.hpp"
@@ -72,7 +72,7 @@ constexpr std::array kGroupComponents = { 2, 3, 4, 4, 9, 16 };
 static_assert(BTD_FLOAT_64 == static_cast<int>(ScalarType::Float64));
 static_assert(BTD_MAT4_DOUBLE == BTD_VEC2_I8 + kGroupTypes.size() * kGroupComponents.size() - 1);
 
-Layout layout_of(int number, const std::string& what)
+Layout parse_layout(int number, const std::string& what)
 {
   if (number <= BTD_UNKNOWN || number > BTD_MAT4_DOUBLE)
   {
@@ -93,7 +93,7 @@ Layout layout_of(int number, const std::string& what)
   return layout;
 }
 
-BATDataType data_type_of(ScalarType type, int components)
+BATDataType find_data_type(ScalarType type, int components)
 {
   if (components == 1)
   {
@@ -117,7 +117,7 @@ ParticleView declared(const State& state, ParticleView view)
   (void)attempt(
     [&]
     {
-      const Layout layout = layout_of(state.positions.type, "positions");
+      const Layout layout = parse_layout(state.positions.type, "positions");
       view.positions.type = layout.components == 3 ? layout.type : view.positions.type;
     });
   for (const Column& column : state.attributes)
@@ -125,7 +125,7 @@ ParticleView declared(const State& state, ParticleView view)
     (void)attempt(
       [&]
       {
-        const Layout layout = layout_of(column.type, column.name);
+        const Layout layout = parse_layout(column.type, column.name);
         view.attributes.push_back(
           { column.name, ArrayView::packed(layout.type, layout.components, nullptr) });
       });
@@ -133,7 +133,7 @@ ParticleView declared(const State& state, ParticleView view)
   return view;
 }
 
-ParticleView view_of(const State& state)
+ParticleView make_view(const State& state)
 {
   ParticleView view;
   view.count = need_size(state.positions.size, "the position count");
@@ -142,7 +142,7 @@ ParticleView view_of(const State& state)
   {
     return declared(state, view);
   }
-  const Layout layout = layout_of(state.positions.type, "positions");
+  const Layout layout = parse_layout(state.positions.type, "positions");
   if (layout.components != 3)
   {
     refuse(fmt::format("positions with {} components", layout.components));
@@ -151,7 +151,7 @@ ParticleView view_of(const State& state)
   for (const Column& column : state.attributes)
   {
     const std::string what = fmt::format("attribute '{}'", column.name);
-    const Layout values = layout_of(column.type, what);
+    const Layout values = parse_layout(column.type, what);
     if (need_size(column.size, "the size of " + what) < view.count)
     {
       refuse(
@@ -168,9 +168,9 @@ ParticleView view_of(const State& state)
 // Size that makes `files` leaf files of everything that the ranks have.
 std::uint64_t target_of(const ParticleView& view, std::uint32_t files)
 {
-  const std::uint64_t mine = bytes_per_particle(view) * view.count;
+  const std::uint64_t local = bytes_per_particle(view) * view.count;
   std::uint64_t all = 0;
-  MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(&local, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
   return std::max<std::uint64_t>(1, (all + files - 1) / files);
 }
 
@@ -187,7 +187,7 @@ bool is_root()
 }
 
 // Programs of that library look at no status.
-void tell(int status, const char* function)
+void report_failure(int status, const char* function)
 {
   if (status != BAT_OK && is_root())
   {
@@ -225,14 +225,14 @@ std::array<float, 6> copy_of(const float* bounds)
 constexpr const char* kDeclaredBounds = "declared_bounds";
 
 // Collective. Metadata with the box around those that ranks declare; nothing if none does.
-std::string metadata_of(const std::optional<Box>& mine)
+std::string format_metadata(const std::optional<Box>& local)
 {
   constexpr double inf = std::numeric_limits<double>::infinity();
   std::array<double, 6> ends{}; // upper ends with the other sign, so that one reduction does
   for (std::size_t axis = 0; axis != 3; ++axis)
   {
-    ends[axis] = mine ? mine->lower[axis] : inf;
-    ends[axis + 3] = mine ? -mine->upper[axis] : inf;
+    ends[axis] = local ? local->lower[axis] : inf;
+    ends[axis + 3] = local ? -local->upper[axis] : inf;
   }
   MPI_Allreduce(MPI_IN_PLACE, ends.data(), 6, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
   if (ends[0] == inf)
@@ -300,7 +300,7 @@ std::array<float, 6> outwards(const std::optional<Box>& bounds)
   return result;
 }
 
-Query query_of(const File& file)
+Query parse_query(const File& file)
 {
   Query query;
   if (!file.read_bounds)
@@ -438,12 +438,12 @@ uint64_t bat_io_write(BATParticleState state, const char* file_name)
   bat_options options;
   std::string path;
   bat_report report{};
-  int status = together(MPI_COMM_WORLD,
+  int status = collective(MPI_COMM_WORLD,
     [&]
     {
       const State& s = need(static_cast<State*>(state), "state");
       path = need_text(file_name, "file name") + ".pbat";
-      particles.view = view_of(s);
+      particles.view = make_view(s);
       options = s.options;
       check(options);
       need_size(options.target_bytes, "bytes_per_subfile");
@@ -452,7 +452,7 @@ uint64_t bat_io_write(BATParticleState state, const char* file_name)
     });
   if (status == BAT_OK)
   {
-    particles.view.metadata = metadata_of(options.local_bounds);
+    particles.view.metadata = format_metadata(options.local_bounds);
     // Rank 0's number counts, as all its options do.
     std::uint32_t files = static_cast<State*>(state)->fixed_aggregators;
     MPI_Bcast(&files, 1, MPI_UINT32_T, 0, MPI_COMM_WORLD);
@@ -464,18 +464,18 @@ uint64_t bat_io_write(BATParticleState state, const char* file_name)
     status = bat_mpi_write(MPI_COMM_WORLD, path.c_str(), &particles, &options, &report);
     static_cast<State*>(state)->report = report;
   }
-  tell(status, "bat_io_write");
+  report_failure(status, "bat_io_write");
   return report.file_bytes;
 }
 
 const char* bat_io_get_performance_statistics(BATParticleState state)
 {
   const char* result = nullptr;
-  const int status =
-    together(MPI_COMM_WORLD, [&] { need(static_cast<State*>(state), "state").statistics.clear(); });
+  const int status = collective(
+    MPI_COMM_WORLD, [&] { need(static_cast<State*>(state), "state").statistics.clear(); });
   if (status != BAT_OK)
   {
-    tell(status, "bat_io_get_performance_statistics");
+    report_failure(status, "bat_io_get_performance_statistics");
     return result;
   }
   State& s = *static_cast<State*>(state);
@@ -511,7 +511,7 @@ BATParticleFile bat_io_open(const char* file_name)
 {
   File* file = nullptr;
   std::string name;
-  int status = together(MPI_COMM_WORLD,
+  int status = collective(MPI_COMM_WORLD,
     [&]
     {
       name = need_text(file_name, "file name");
@@ -529,7 +529,7 @@ BATParticleFile bat_io_open(const char* file_name)
         file->global_bounds = outwards(global_bounds(file->dataset));
       });
   }
-  tell(status, "bat_io_open");
+  report_failure(status, "bat_io_open");
   return file;
 }
 
@@ -573,9 +573,9 @@ void bat_io_get_attribute_description(
       *name = attribute.name.c_str();
       range[0] = static_cast<float>(bat::to_double(key.minimum));
       range[1] = static_cast<float>(bat::to_double(key.maximum));
-      *type = data_type_of(attribute.type, attribute.components);
+      *type = find_data_type(attribute.type, attribute.components);
     });
-  tell(status, "bat_io_get_attribute_description");
+  report_failure(status, "bat_io_get_attribute_description");
 }
 
 void bat_io_set_read_bounds(BATParticleFile file, const float* bounds)
@@ -596,13 +596,13 @@ const char* bat_io_get_read_statistics(BATParticleFile file)
 uint64_t bat_io_read(BATParticleFile file)
 {
   bat::mpi::ReadOptions options;
-  int status = together(MPI_COMM_WORLD,
+  int status = collective(MPI_COMM_WORLD,
     [&]
     {
       File& f = need(static_cast<File*>(file), "file");
       f.has_particles = false;
       f.statistics.clear();
-      options.mode = bat::mpi::read_mode_of(f.read_mode);
+      options.mode = bat::mpi::parse_read_mode(f.read_mode);
     });
   if (status == BAT_OK)
   {
@@ -613,12 +613,12 @@ uint64_t bat_io_read(BATParticleFile file)
         f.particles = {};
         bat::mpi::ReadReport report;
         f.particles =
-          bat::mpi::read_particles(MPI_COMM_WORLD, f.dataset, query_of(f), {}, options, &report);
+          bat::mpi::read_particles(MPI_COMM_WORLD, f.dataset, parse_query(f), {}, options, &report);
         f.statistics = to_json(report);
         f.has_particles = true;
       });
   }
-  tell(status, "bat_io_read");
+  report_failure(status, "bat_io_read");
   return status == BAT_OK ? static_cast<File*>(file)->particles.count : 0;
 }
 
@@ -633,7 +633,7 @@ void bat_io_get_positions(
   {
     *positions = f->particles.positions.data();
     *size = f->particles.count;
-    *type = data_type_of(f->particles.position_type, 3);
+    *type = find_data_type(f->particles.position_type, 3);
   }
 }
 
@@ -654,7 +654,7 @@ void bat_io_get_attribute(
     {
       *data = column.values.data();
       *size = column.values.size();
-      *type = data_type_of(column.type, column.components);
+      *type = find_data_type(column.type, column.components);
     }
   }
 }

@@ -26,16 +26,16 @@ namespace
 bool is_apart(const format::LeafKeyRecord& key, const query::KeyCondition& condition)
 {
   return std::visit(
-    [&](const auto& wanted)
+    [&](const auto& requested)
     {
-      using V = typename std::decay_t<decltype(wanted)>::Value;
+      using V = typename std::decay_t<decltype(requested)>::Value;
       const V minimum = from_bits<V>(key.minimum);
       const V maximum = from_bits<V>(key.maximum);
       const bool has_nan = (key.flags & format::kHasNaN) != 0;
-      return condition.negated ? !has_nan && query::covers(wanted, minimum, maximum)
-                               : !query::meets(wanted, minimum, maximum);
+      return condition.negated ? !has_nan && query::covers(requested, minimum, maximum)
+                               : !query::meets(requested, minimum, maximum);
     },
-    condition.wanted);
+    condition.requested);
 }
 
 std::optional<Box> make_box(const double (&lower)[3], const double (&upper)[3])
@@ -261,7 +261,7 @@ void Dataset::Impl::close_leaf(std::size_t i) const
 
 std::unique_ptr<LeafSource> Dataset::Impl::image(std::size_t i) const
 {
-  constexpr std::uint64_t most = std::uint64_t{ 8 } << 20; // of a piece
+  constexpr std::uint64_t maximum = std::uint64_t{ 8 } << 20; // of a piece
   const auto* own = dynamic_cast<const FileLeaf*>(&this->leaf(i));
   if (!own)
   {
@@ -274,9 +274,9 @@ std::unique_ptr<LeafSource> Dataset::Impl::image(std::size_t i) const
     return nullptr;
   }
   Bytes bytes(source.size());
-  for (std::uint64_t at = 0; at < bytes.size(); at += most)
+  for (std::uint64_t at = 0; at < bytes.size(); at += maximum)
   {
-    source.read(at, bytes.data() + at, std::min(most, bytes.size() - at));
+    source.read(at, bytes.data() + at, std::min(maximum, bytes.size() - at));
   }
   return std::make_unique<FileLeaf>(File::from_memory(std::move(bytes), source.name()));
 }
@@ -686,7 +686,7 @@ void Dataset::prefetch(
   }
 }
 
-std::vector<DatasetSelection> split(const DatasetSelection& selection, std::uint64_t most)
+std::vector<DatasetSelection> split(const DatasetSelection& selection, std::uint64_t maximum)
 {
   std::vector<DatasetSelection> portions;
   for (const DatasetSelection::Part& part : selection.parts)
@@ -695,7 +695,7 @@ std::vector<DatasetSelection> split(const DatasetSelection& selection, std::uint
     {
       while (rest.count != 0)
       {
-        if (portions.empty() || portions.back().count == most)
+        if (portions.empty() || portions.back().count == maximum)
         {
           portions.emplace_back();
         }
@@ -705,7 +705,7 @@ std::vector<DatasetSelection> split(const DatasetSelection& selection, std::uint
           portion.parts.push_back({ part.leaf, {} });
         }
         Selection& last = portion.parts.back().selection;
-        const std::uint64_t count = std::min(rest.count, most - portion.count);
+        const std::uint64_t count = std::min(rest.count, maximum - portion.count);
         last.spans.push_back({ rest.first, count });
         last.count += count;
         portion.count += count;
@@ -722,7 +722,7 @@ std::uint64_t Dataset::bytes_read() const noexcept
   return this->impl_->bytes_read();
 }
 
-std::uint64_t checksum_of(const Dataset& dataset)
+std::uint64_t compute_checksum(const Dataset& dataset)
 {
   if (const File* file = dataset.single_file())
   {

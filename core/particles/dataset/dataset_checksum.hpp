@@ -9,5 +9,5 @@
 namespace bat
 {
 /// Tells one dataset from another; 0 for a file of the paper's library, which has no checksum.
-[[nodiscard]] std::uint64_t checksum_of(const Dataset& dataset);
+[[nodiscard]] std::uint64_t compute_checksum(const Dataset& dataset);
 }

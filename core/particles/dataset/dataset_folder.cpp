@@ -114,17 +114,17 @@ std::set<std::string> leaf_files_named_by(
     return {};
   }
   const TopFile file(std::move(source));
-  const std::filesystem::path wanted = leaves_folder(top);
-  std::map<std::string, bool> is_wanted; // folders, as they are named
+  const std::filesystem::path requested = leaves_folder(top);
+  std::map<std::string, bool> is_requested; // folders, as they are named
   std::set<std::string> names;
   for (const std::string& name : file.leaf_files().names)
   {
     const std::filesystem::path path = other.parent_path() / name;
-    const auto [folder, is_new] = is_wanted.emplace(path.parent_path().string(), false);
+    const auto [folder, is_new] = is_requested.emplace(path.parent_path().string(), false);
     if (is_new)
     {
       std::error_code gone; // then no leaf file is there
-      folder->second = std::filesystem::equivalent(path.parent_path(), wanted, gone);
+      folder->second = std::filesystem::equivalent(path.parent_path(), requested, gone);
     }
     if (folder->second)
     {
@@ -136,7 +136,7 @@ std::set<std::string> leaf_files_named_by(
 
 // Leaf files that top files beside `top` refer to; empty if one of them cannot be read, or is being
 // moved, which might refer to any.
-std::optional<std::set<std::string>> leaf_files_of_others(
+std::optional<std::set<std::string>> list_other_leaf_files(
   const std::filesystem::path& beside, const std::filesystem::path& top)
 {
   try
@@ -176,7 +176,7 @@ std::vector<std::string> removable(const std::filesystem::path& beside,
   {
     return names;
   }
-  if (const auto needed = leaf_files_of_others(beside, top))
+  if (const auto needed = list_other_leaf_files(beside, top))
   {
     std::copy_if(unwanted.begin(), unwanted.end(), std::back_inserter(names),
       [&](const std::string& name)
@@ -326,7 +326,7 @@ void check_leaf_file(const std::filesystem::path& top, const std::filesystem::pa
   }
 }
 
-std::set<std::string> leaf_files_of(const std::filesystem::path& top)
+std::set<std::string> list_leaf_files(const std::filesystem::path& top)
 {
   try
   {
@@ -373,7 +373,7 @@ void remove_leftovers(const std::filesystem::path& path, const std::set<std::str
     }
     if (!lock || !is_exclusive)
     {
-      for (const std::string& kept : leaf_files_of(top)) // another writer may have come between
+      for (const std::string& kept : list_leaf_files(top)) // another writer may have come between
       {
         unwanted.erase(kept);
       }
@@ -403,7 +403,8 @@ void remove_leftovers(const std::filesystem::path& path, const std::set<std::str
 bool remove_dataset(const std::filesystem::path& path)
 {
   const bool is_link = std::filesystem::is_symlink(path);
-  const std::set<std::string> leaf_files = is_link ? std::set<std::string>() : leaf_files_of(path);
+  const std::set<std::string> leaf_files =
+    is_link ? std::set<std::string>() : list_leaf_files(path);
   std::error_code stays;
   const bool removed = std::filesystem::remove(path, stays);
   if (removed && !is_link)

@@ -63,7 +63,7 @@ void check_leaf_file(const std::filesystem::path& top, const std::filesystem::pa
 
 /// Leaf files (names in the folder) that the top file at `top` refers to; none if there is no top
 /// file that can be read. Never throws but for want of memory.
-[[nodiscard]] std::set<std::string> leaf_files_of(const std::filesystem::path& top);
+[[nodiscard]] std::set<std::string> list_leaf_files(const std::filesystem::path& top);
 
 /// Removes what finished or killed writers of `top` left: leaf files (names in the folder) not in
 /// `keep` and not of the top file, temporaries, and the folder when nothing is left in it. A leaf

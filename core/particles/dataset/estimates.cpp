@@ -24,14 +24,14 @@ namespace bat
 {
 namespace
 {
-constexpr std::size_t kMostLeaves = 64;           ///< that are opened to estimate a spacing
-constexpr std::size_t kMostLeavesOfBudget = 1024; ///< or a quality, but for lists of values
+constexpr std::size_t kMaxLeaves = 64;         ///< that are opened to estimate a spacing
+constexpr std::size_t kMaxBudgetLeaves = 1024; ///< or a quality, but for lists of values
 constexpr std::uint64_t kSampleParticles = 100000;
 // Particles that are tested to estimate a count: in all, of one value of an attribute, and the
 // fewest of a leaf file.
-constexpr std::uint64_t kTested = 1 << 17;
-constexpr std::uint64_t kTestedOfValue = 1 << 15;
-constexpr std::uint64_t kFewestTested = 1 << 11;
+constexpr std::uint64_t kTestedParticles = 1 << 17;
+constexpr std::uint64_t kTestedParticlesPerValue = 1 << 15;
+constexpr std::uint64_t kMinTestedPerLeaf = 1 << 11;
 
 // The highest quality up to `highest` whose count is at most `budget`. count(q) must not fall.
 double highest_within(
@@ -138,7 +138,7 @@ double Dataset::quality_within(
   };
   const double of_leaves = highest_within(query.quality, budget, particles_of_leaves);
   if (of_leaves == query.quality || (!query.box && query.shapes.empty() && !of_attributes) ||
-    (tasks.size() > kMostLeavesOfBudget && !of_list))
+    (tasks.size() > kMaxBudgetLeaves && !of_list))
   {
     return of_leaves;
   }
@@ -168,9 +168,9 @@ double Dataset::quality_within(
   whole.quality = std::min(query.quality, query.quality * kSampleParticles / all);
   DatasetSelection sample = this->select(whole, options);
   const auto matches = static_cast<double>(sample.count);
-  const double least = (matches - 3 * std::sqrt(matches)) * query.quality / whole.quality;
+  const double minimum = (matches - 3 * std::sqrt(matches)) * query.quality / whole.quality;
   // It may be that everything fits. A few ids must not get lost in a sample.
-  const bool in_full = of_list || least <= limit;
+  const bool in_full = of_list || minimum <= limit;
   // Above what the sample tells by three standard deviations. Between two levels space is not
   // covered evenly, so that it has to be tried.
   const double estimate = in_full
@@ -203,17 +203,17 @@ CountEstimate Dataset::Impl::estimate_count(
     const std::uint64_t ordinals = task.ordinals.end - task.ordinals.begin;
     const std::uint64_t step =
       count_at(conditions.quality, all) - count_at(conditions.after_quality, all);
-    const std::uint64_t most = std::min(ordinals, step);
+    const std::uint64_t maximum = std::min(ordinals, step);
     if (!conditions.none() || (ordinals != all && step != all))
     {
-      undecided.emplace_back(&task, most);
+      undecided.emplace_back(&task, maximum);
       continue;
     }
     const auto add = [&]
     {
-      estimate.least += most;
-      estimate.most += most;
-      estimate.likely += most;
+      estimate.minimum += maximum;
+      estimate.maximum += maximum;
+      estimate.likely += maximum;
     };
     if (!options.on_damage)
     {
@@ -227,22 +227,22 @@ CountEstimate Dataset::Impl::estimate_count(
         add();
       });
   }
-  const std::size_t used = std::min(undecided.size(), kMostLeaves);
+  const std::size_t used = std::min(undecided.size(), kMaxLeaves);
   std::uint64_t left_out = 0;
   std::uint64_t looked_at = 0; // particles of the leaf files that are
   std::uint64_t likely = 0;    // of them
   std::size_t number = 0;
   for (std::size_t t = 0; t != undecided.size(); ++t)
   {
-    const auto& [task, most] = undecided[t];
+    const auto& [task, maximum] = undecided[t];
     if (t != (2 * number + 1) * undecided.size() / (2 * used))
     {
-      left_out += most;
+      left_out += maximum;
       continue;
     }
     ++number;
     const std::uint64_t all = this->leaves()[task->leaf].particles;
-    const std::uint64_t at_most = most;
+    const std::uint64_t max_tested = maximum;
     const Task& chosen = *task;
     reading(chosen.leaf, options,
       [&]
@@ -250,26 +250,27 @@ CountEstimate Dataset::Impl::estimate_count(
         const CountEstimate one =
           this->leaf(chosen.leaf)
             .estimate_count(query::of_leaf(conditions, all, chosen.ordinals),
-              std::max(kFewestTested, tested / used));
-        estimate.least += one.least;
-        estimate.most += one.most;
+              std::max(kMinTestedPerLeaf, tested / used));
+        estimate.minimum += one.minimum;
+        estimate.maximum += one.maximum;
         likely += one.likely;
-        looked_at += at_most;
+        looked_at += max_tested;
       });
   }
-  estimate.likely += likely + (left_out == 0 ? 0 : query::share_of(left_out, likely, looked_at));
-  estimate.most += left_out;
+  estimate.likely +=
+    likely + (left_out == 0 ? 0 : query::estimate_share(left_out, likely, looked_at));
+  estimate.maximum += left_out;
   return estimate;
 }
 
 CountEstimate Dataset::estimate_count(const Query& query, const QueryOptions& options) const
 {
   return in_arena(
-    options.threads, [&] { return this->impl_->estimate_count(query, kTested, options); });
+    options.threads, [&] { return this->impl_->estimate_count(query, kTestedParticles, options); });
 }
 
 std::vector<ValueCount> Dataset::few_values(
-  std::size_t attribute, std::size_t most, const QueryOptions& options) const
+  std::size_t attribute, std::size_t max_values, const QueryOptions& options) const
 {
   if (attribute >= this->attributes().size())
   {
@@ -289,7 +290,7 @@ std::vector<ValueCount> Dataset::few_values(
     if constexpr (std::is_integral_v<V> && std::is_same_v<V, decltype(maximum)>)
     {
       if (minimum > maximum ||
-        static_cast<std::uint64_t>(maximum) - static_cast<std::uint64_t>(minimum) >= most)
+        static_cast<std::uint64_t>(maximum) - static_cast<std::uint64_t>(minimum) >= max_values)
       {
         return;
       }
@@ -297,12 +298,12 @@ std::vector<ValueCount> Dataset::few_values(
       {
         Query query;
         query.ranges = { { about.name, std::nullopt, value, value } };
-        CountEstimate count = this->impl_->estimate_count(query, kTestedOfValue, options);
-        if (count.likely == 0 && count.most != 0) // it may be that there are none
+        CountEstimate count = this->impl_->estimate_count(query, kTestedParticlesPerValue, options);
+        if (count.likely == 0 && count.maximum != 0) // it may be that there are none
         {
-          count = this->impl_->estimate_count(query, kTested, options);
+          count = this->impl_->estimate_count(query, kTestedParticles, options);
         }
-        if (count.most != 0)
+        if (count.maximum != 0)
         {
           found.push_back({ value, count });
         }
@@ -334,7 +335,7 @@ double Dataset::spacing(const Query& query, const QueryOptions& options) const
     double particles;
   };
   std::vector<Weighted> found;
-  const std::size_t step = (tasks.size() + kMostLeaves - 1) / kMostLeaves;
+  const std::size_t step = (tasks.size() + kMaxLeaves - 1) / kMaxLeaves;
   for (std::size_t t = 0; t < tasks.size(); t += step)
   {
     std::vector<Region> regions;

@@ -186,7 +186,7 @@ std::uint64_t File::particles_at(double quality) const
 
 namespace
 {
-query::Conditions conditions_of(const File& file, const Query& query)
+query::Conditions make_file_conditions(const File& file, const Query& query)
 {
   return query::make_conditions({ file.name(), file.particle_count(), file.attributes() },
     query::part_ordinals(file.name(), file.particle_count(), query), query);
@@ -237,12 +237,12 @@ ColumnStorage File::storage(std::optional<std::size_t> attribute) const
 
 std::uint64_t File::upper_bound(const Query& query) const
 {
-  return query::upper_bound(*this->impl_, conditions_of(*this, query));
+  return query::upper_bound(*this->impl_, make_file_conditions(*this, query));
 }
 
 Selection File::select(const Query& query, const QueryOptions& options) const
 {
-  return query::select(*this->impl_, conditions_of(*this, query), options);
+  return query::select(*this->impl_, make_file_conditions(*this, query), options);
 }
 
 void File::read_positions(const Selection& selection, void* out, const QueryOptions& options) const
@@ -287,7 +287,7 @@ std::uint64_t File::bytes_read() const noexcept
 void File::for_each(const Query& query,
   const std::function<void(std::uint64_t, const std::array<double, 3>&)>& visit) const
 {
-  constexpr std::uint64_t kAtOnce = 65536;
+  constexpr std::uint64_t kParticlesPerBatch = 65536;
   const Selection all = this->select(query);
   dispatch(this->position_type(),
     [&](auto value)
@@ -298,7 +298,7 @@ void File::for_each(const Query& query,
       {
         for (std::uint64_t first = span.first; first != span.first + span.count;)
         {
-          const std::uint64_t count = std::min(kAtOnce, span.first + span.count - first);
+          const std::uint64_t count = std::min(kParticlesPerBatch, span.first + span.count - first);
           positions.resize(3 * count);
           this->read_positions({ { { first, count } }, count, 0 }, positions.data());
           for (std::uint64_t i = 0; i != count; ++i)

@@ -77,11 +77,11 @@ public:
   {
     query::prefetch(this->file_.impl(), selection, attributes);
   }
-  [[nodiscard]] std::uint64_t coarse_particles(std::uint64_t most) const noexcept override
+  [[nodiscard]] std::uint64_t coarse_particles(std::uint64_t maximum) const noexcept override
   {
     const std::vector<std::uint64_t>& ends = this->file_.level_ends();
-    const auto above = std::upper_bound(ends.begin(), ends.end(), most);
-    return above == ends.begin() ? std::min(most, this->particle_count()) : *(above - 1);
+    const auto above = std::upper_bound(ends.begin(), ends.end(), maximum);
+    return above == ends.begin() ? std::min(maximum, this->particle_count()) : *(above - 1);
   }
   [[nodiscard]] std::vector<Number> quantiles(std::size_t attribute, std::size_t key) const override
   {

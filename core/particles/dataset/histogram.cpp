@@ -19,12 +19,12 @@ namespace bat
 {
 namespace
 {
-constexpr std::size_t kMostLeaves = 64;
+constexpr std::size_t kMaxLeaves = 64;
 constexpr std::uint64_t kSampled = 8192; // in all leaf files together
-constexpr std::uint64_t kFewestSampled = 256;
+constexpr std::uint64_t kMinSampledParticles = 256;
 // On a logarithmic axis this share of the values, those nearest zero, is on its straight part.
 constexpr double kStraightShare = 0.05;
-constexpr double kMostOrders = 1e-12; // beyond which values are as good as zero
+constexpr double kMaxOrders = 1e-12; // beyond which values are as good as zero
 
 // `weight` particles, spread evenly from one value to the other.
 struct Piece
@@ -170,21 +170,21 @@ double choose_straight_below(const std::vector<Piece>& pieces)
     below += (++at)->second;
   }
   constexpr double smallest = std::numeric_limits<double>::min();
-  return std::max({ at->first, kMostOrders * sizes.back().first, smallest });
+  return std::max({ at->first, kMaxOrders * sizes.back().first, smallest });
 }
 
 void fill(Histogram& histogram, const std::vector<Piece>& pieces, double weight)
 {
   const Axis axis(histogram);
   const std::size_t bins = histogram.counts.size();
-  const auto bin_of = [&](double place)
+  const auto find_bin = [&](double place)
   { return std::min(static_cast<std::size_t>(place), bins - 1); };
   for (const Piece& piece : pieces)
   {
     const double from = axis(piece.from) * static_cast<double>(bins);
     const double to = axis(piece.to) * static_cast<double>(bins);
-    const std::size_t last = bin_of(to);
-    for (std::size_t bin = bin_of(from); bin <= last; ++bin)
+    const std::size_t last = find_bin(to);
+    for (std::size_t bin = find_bin(from); bin <= last; ++bin)
     {
       const double begin = std::max(from, static_cast<double>(bin));
       const double end = std::min(to, static_cast<double>(bin + 1));
@@ -225,8 +225,8 @@ Histogram Dataset::histogram(
   }
 
   const std::size_t leaves = this->leaves().size();
-  const std::size_t used = std::min(leaves, kMostLeaves);
-  const std::uint64_t sampled = std::max(kFewestSampled, kSampled / used);
+  const std::size_t used = std::min(leaves, kMaxLeaves);
+  const std::uint64_t sampled = std::max(kMinSampledParticles, kSampled / used);
   std::vector<Piece> pieces;
   double particles = 0;
   for (std::size_t i = 0; i != used; ++i)

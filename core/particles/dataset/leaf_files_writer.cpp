@@ -23,8 +23,8 @@ LeafFilesWriter::LeafFilesWriter(const fs::path& path, const ParticleView& schem
   , folder_(leaves_folder(path_))
   , flush_(flush)
   , lock_(replaceable(path_))
-  , replaced_(leaf_files_of(path_))
-  , top_(contents_of(schema))
+  , replaced_(list_leaf_files(path_))
+  , top_(make_contents(schema))
 {
   std::random_device random;
   this->id_ = (std::uint64_t{ random() } << 32) | random();
@@ -34,7 +34,7 @@ void LeafFilesWriter::add(const std::function<void(io::AtomicFile&)>& write)
 {
   const auto number = static_cast<std::uint32_t>(this->top_.leaves.size());
   const fs::path path = this->folder_ / leaf_file_name(number, this->id_);
-  io::AtomicFile file(path, io::permissions_of(this->path_));
+  io::AtomicFile file(path, io::read_permissions(this->path_));
   this->unfinished_.add(path);
   write(file);
   file.commit(this->flush_);

@@ -17,7 +17,7 @@ namespace bat
 {
 namespace
 {
-constexpr std::uint64_t kAtOnce = 4096; // particles
+constexpr std::uint64_t kParticlesPerBatch = 4096; // particles
 
 template <class T>
 void check_distance(
@@ -70,7 +70,7 @@ const std::byte* values_of(const SummedColumn& column, std::uint64_t first, std:
 }
 }
 
-ParticleSum sum_of(const std::vector<SummedColumn>& columns, std::uint64_t count)
+ParticleSum compute_sum(const std::vector<SummedColumn>& columns, std::uint64_t count)
 {
   std::size_t row_bytes = 0;
   for (const SummedColumn& column : columns)
@@ -78,14 +78,14 @@ ParticleSum sum_of(const std::vector<SummedColumn>& columns, std::uint64_t count
     row_bytes += tuple_bytes(column.type, column.components);
   }
   return tbb::parallel_reduce(
-    tbb::blocked_range<std::uint64_t>(0, count, kAtOnce), ParticleSum{},
+    tbb::blocked_range<std::uint64_t>(0, count, kParticlesPerBatch), ParticleSum{},
     [&](const auto& range, ParticleSum sum)
     {
-      std::vector<std::byte> rows(std::min(kAtOnce, range.size()) * row_bytes);
+      std::vector<std::byte> rows(std::min(kParticlesPerBatch, range.size()) * row_bytes);
       std::vector<std::byte> room;
-      for (std::uint64_t first = range.begin(); first < range.end(); first += kAtOnce)
+      for (std::uint64_t first = range.begin(); first < range.end(); first += kParticlesPerBatch)
       {
-        const std::uint64_t some = std::min(kAtOnce, range.end() - first);
+        const std::uint64_t some = std::min(kParticlesPerBatch, range.end() - first);
         std::size_t at = 0;
         for (const SummedColumn& column : columns)
         {

@@ -39,5 +39,6 @@ struct SummedColumn
 };
 
 /// In parallel. Throws Error{WriteFailed} if a value is farther than the bound from the grid's.
-[[nodiscard]] ParticleSum sum_of(const std::vector<SummedColumn>& columns, std::uint64_t count);
+[[nodiscard]] ParticleSum compute_sum(
+  const std::vector<SummedColumn>& columns, std::uint64_t count);
 }

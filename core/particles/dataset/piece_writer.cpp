@@ -37,14 +37,16 @@ namespace bat
 {
 namespace
 {
-constexpr std::uint32_t kCellsOfBatch = 256;
-constexpr std::uint64_t kMostLeafBytes = std::uint64_t{ 4 } << 30;
-constexpr std::uint64_t kMostLeafParticles = std::uint64_t{ 1 } << 31;
-constexpr std::uint64_t kMostBatchBytes = std::uint64_t{ 256 } << 20;
-constexpr std::uint64_t kFewestInLeaf = 1024;
-constexpr std::uint64_t kPortion = std::uint64_t{ 1 } << 20; // bytes of rows that are read at once
-constexpr std::size_t kGrain = 4096;                         // rows of a task
-constexpr double kAim = 0.8; // of the particles that fit: leaf files differ from their mean
+constexpr std::uint32_t kCellsPerBatch = 256;
+constexpr std::uint64_t kMaxLeafBytes = std::uint64_t{ 4 } << 30;
+constexpr std::uint64_t kMaxLeafParticles = std::uint64_t{ 1 } << 31;
+constexpr std::uint64_t kMaxBatchBytes = std::uint64_t{ 256 } << 20;
+constexpr std::uint64_t kMinLeafParticles = 1024;
+constexpr std::uint64_t kBytesPerRead = std::uint64_t{ 1 }
+  << 20;                                   // bytes of rows that are read at once
+constexpr std::size_t kRowsPerTask = 4096; // rows of a task
+constexpr double kTargetFillShare =
+  0.8; // of the particles that fit: leaf files differ from their mean
 
 using Clock = std::chrono::steady_clock;
 
@@ -85,12 +87,12 @@ public:
   [[nodiscard]] const std::vector<Field>& fields() const noexcept { return this->fields_; }
   [[nodiscard]] std::size_t largest() const noexcept
   {
-    std::size_t most = 0;
+    std::size_t maximum = 0;
     for (const Field& field : this->fields_)
     {
-      most = std::max(most, field.bytes);
+      maximum = std::max(maximum, field.bytes);
     }
-    return most;
+    return maximum;
   }
 
   /// Arrays of particles whose rows are at `rows`, under the names of `schema`.
@@ -279,16 +281,16 @@ public:
   Impl(const std::filesystem::path& path, WriteOptions options, std::uint64_t memory)
     : path_(io::follow_links(path))
     , options_(std::move(options))
-    , memory_(memory == 0 ? kMemory : memory)
+    , memory_(memory == 0 ? kDefaultMemory : memory)
     , kept_(memory_)
   {
     check_name(path);
     check_options(this->options_);
-    if (this->memory_ < kLeastMemory)
+    if (this->memory_ < kMinMemory)
     {
       refuse(fmt::format("memory_bytes is {}; allowed is a whole number of at least {}, or 0 for "
                          "{}",
-        this->memory_, kLeastMemory, kMemory));
+        this->memory_, kMinMemory, kDefaultMemory));
     }
     if (this->options_.mode != PlanMode::Adaptive)
     {
@@ -335,7 +337,7 @@ public:
       this->sort_batches();
       this->write_leaves(limit);
     }
-    this->tell(1.0);
+    this->report_progress(1.0);
     return this->report_;
   }
 
@@ -374,7 +376,7 @@ private:
   }
 
   // Throws Error{InvalidArgument} if this has finished or lost a piece.
-  void check_goes_on()
+  void check_continues()
   {
     const std::lock_guard<std::mutex> lock(this->lost_mutex_);
     if (this->lost_)
@@ -411,7 +413,7 @@ private:
 
   void begin_piece(const ParticleView& piece)
   {
-    this->check_goes_on();
+    this->check_continues();
     ++this->pieces_;
     write::check_input(piece, this->options_.build);
     if (this->pieces_ > 1)
@@ -422,7 +424,7 @@ private:
     this->schema_ = piece;
     this->schema_.count = 0;
     this->layout_ = RowLayout(piece);
-    const std::uint64_t batch_bytes = std::min(this->memory_ / 8, kMostBatchBytes);
+    const std::uint64_t batch_bytes = std::min(this->memory_ / 8, kMaxBatchBytes);
     this->batch_rows_ = std::max<std::uint64_t>(1, batch_bytes / this->layout_.bytes());
     this->bounds_ = write::error_bounds(this->schema_, this->options_.build);
     for (const write::ErrorBound& bound : this->bounds_)
@@ -433,7 +435,7 @@ private:
 
   void begin_finish()
   {
-    this->check_goes_on();
+    this->check_continues();
     this->has_finished_ = true;
     if (this->pieces_ == 0)
     {
@@ -450,12 +452,12 @@ private:
     }
     const std::size_t row = this->layout_.bytes();
     std::byte* const to = this->batch_.data() + this->filled_ * row;
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, kGrain),
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, kRowsPerTask),
       [&](const tbb::blocked_range<std::size_t>& range)
       {
-        for (std::size_t begin = range.begin(); begin < range.end(); begin += kGrain)
+        for (std::size_t begin = range.begin(); begin < range.end(); begin += kRowsPerTask)
         {
-          const std::size_t some = std::min(kGrain, range.end() - begin);
+          const std::size_t some = std::min(kRowsPerTask, range.end() - begin);
           for (std::size_t i = 0; i != this->layout_.fields().size(); ++i)
           {
             to_rows(array_of(piece, i), first + begin, some, this->layout_.fields()[i], row,
@@ -478,9 +480,9 @@ private:
     const auto number = static_cast<std::uint32_t>(this->batches_.size());
     const std::vector<WeightedCell> cells = plan::summarise(
       view.positions.type, [&](std::uint64_t i) { return parts.position(i); }, view.count, number,
-      kCellsOfBatch);
+      kCellsPerBatch);
     this->cells_.insert(this->cells_.end(), cells.begin(), cells.end());
-    const std::vector<write::FiniteRange> ranges = write::ranges_of(parts, this->bounds_);
+    const std::vector<write::FiniteRange> ranges = write::compute_ranges(parts, this->bounds_);
     for (std::size_t i = 0; i != ranges.size(); ++i)
     {
       this->ranges_[i].add(ranges[i]);
@@ -505,8 +507,9 @@ private:
   {
     const double each = leaf_memory(this->layout_, this->options_.build, this->bounds_);
     const auto fit = static_cast<std::uint64_t>(static_cast<double>(this->memory_) / each);
-    const std::uint64_t most = std::min(kMostLeafParticles, kMostLeafBytes / this->layout_.bytes());
-    return std::clamp(fit, kFewestInLeaf, most);
+    const std::uint64_t maximum =
+      std::min(kMaxLeafParticles, kMaxLeafBytes / this->layout_.bytes());
+    return std::clamp(fit, kMinLeafParticles, maximum);
   }
 
   // Whether the user asks for leaf files that are smaller than all particles.
@@ -525,15 +528,15 @@ private:
     }
     if (this->batches_.empty())
     {
-      this->ranges_ = write::ranges_of(write::ParticleParts::of_view(this->layout_.view(
-                                         this->schema_, this->batch_.data(), this->filled_)),
+      this->ranges_ = write::compute_ranges(write::ParticleParts::of_view(this->layout_.view(
+                                              this->schema_, this->batch_.data(), this->filled_)),
         this->bounds_);
     }
     this->options_.build.error_bounds =
-      write::texts_of(write::absolute_bounds(this->bounds_, this->ranges_));
+      write::format_texts(write::absolute_bounds(this->bounds_, this->ranges_));
   }
 
-  void tell(double done) const
+  void report_progress(double done) const
   {
     const auto& progress = this->options_.build.progress;
     if (progress && !progress(done) && done < 1)
@@ -551,8 +554,8 @@ private:
     options.bytes_per_particle = this->layout_.bytes();
     options.ranks = static_cast<std::uint32_t>(std::max<std::size_t>(1, this->batches_.size()));
     options.threads = this->options_.build.threads;
-    const auto aim =
-      static_cast<std::uint64_t>(kAim * static_cast<double>(limit)) * options.bytes_per_particle;
+    const auto aim = static_cast<std::uint64_t>(kTargetFillShare * static_cast<double>(limit)) *
+      options.bytes_per_particle;
     options.target_bytes = options.target_bytes == 0 ? aim : std::min(options.target_bytes, aim);
     if (this->report_.particles <= limit && !this->wants_several())
     {
@@ -573,7 +576,8 @@ private:
     LargeArray<std::byte> sorted(this->batch_rows_ * this->layout_.bytes());
     for (std::size_t b = 0; b != this->batches_.size(); ++b)
     {
-      this->tell(0.25 * static_cast<double>(b) / static_cast<double>(this->batches_.size()));
+      this->report_progress(
+        0.25 * static_cast<double>(b) / static_cast<double>(this->batches_.size()));
       const std::size_t bytes = this->batches_[b] * this->layout_.bytes();
       this->scratch_->read(this->batch_offset(b), rows.data(), bytes);
       this->sort_batch(static_cast<std::uint32_t>(b), finder, rows.data(), sorted.data());
@@ -590,7 +594,7 @@ private:
     const write::ParticleParts parts =
       write::ParticleParts::of_view(this->layout_.view(this->schema_, rows, count));
     std::vector<std::uint32_t> leaf_of(count);
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, kGrain),
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, kRowsPerTask),
       [&](const tbb::blocked_range<std::size_t>& range)
       {
         for (std::size_t i = range.begin(); i != range.end(); ++i)
@@ -704,7 +708,8 @@ private:
       array = ArrayView::packed(field.type, field.components, leaf.arrays[i].data());
     }
     const std::size_t row = this->layout_.bytes();
-    const auto portion = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, kPortion / row));
+    const auto portion =
+      static_cast<std::uint32_t>(std::max<std::uint64_t>(1, kBytesPerRead / row));
     std::vector<std::byte> rows(portion * row);
     std::size_t place = 0;
     for (Run run : runs)
@@ -749,7 +754,7 @@ private:
 
   void write_single(const ParticleView& particles, double from = 0)
   {
-    const std::set<std::string> replaced = leaf_files_of(this->path_);
+    const std::set<std::string> replaced = list_leaf_files(this->path_);
     io::AtomicFile file(this->path_);
     this->write_one(file, particles, from, 0.98);
     file.commit(this->options_.build.flush);

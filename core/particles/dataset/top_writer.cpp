@@ -141,7 +141,7 @@ void append_entry(std::vector<char>& bytes, const LeafEntry& entry)
   append(entry.name.data(), entry.name.size());
 }
 
-std::vector<LeafEntry> entries_of(
+std::vector<LeafEntry> parse_entries(
   const std::vector<char>& bytes, const std::vector<Attribute>& attributes)
 {
   std::size_t keys = 0;
@@ -173,7 +173,7 @@ std::vector<LeafEntry> entries_of(
   return entries;
 }
 
-TopContents contents_of(const ParticleView& schema)
+TopContents make_contents(const ParticleView& schema)
 {
   TopContents contents;
   contents.position_type = schema.positions.type;

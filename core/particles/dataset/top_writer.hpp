@@ -48,10 +48,10 @@ struct TopContents
 };
 
 /// What is known without leaf files: attributes, time, step and metadata of the particles.
-[[nodiscard]] TopContents contents_of(const ParticleView& schema);
+[[nodiscard]] TopContents make_contents(const ParticleView& schema);
 
 /// The entries that append_entry() made bytes of, of leaf files with these attributes.
-[[nodiscard]] std::vector<LeafEntry> entries_of(
+[[nodiscard]] std::vector<LeafEntry> parse_entries(
   const std::vector<char>& bytes, const std::vector<Attribute>& attributes);
 
 /// The bytes of the top file (FORMAT.md section 15).

@@ -18,7 +18,7 @@ WriteReport write_file(
   check_name(path);
   io::AtomicFile file(path);
   WriteReport report = write_leaf(file, write::link_repeats(particles, options), options);
-  const std::set<std::string> replaced = leaf_files_of(path);
+  const std::set<std::string> replaced = list_leaf_files(path);
   const auto start = std::chrono::steady_clock::now();
   file.commit(options.flush);
   report.seconds_write +=

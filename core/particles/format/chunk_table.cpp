@@ -45,9 +45,9 @@ ChunkTable::ChunkTable(const io::RandomAccessFile& file, const SectionRecord& ta
   const std::uint64_t model = bytes.size() < frames_end ? 0 : bytes.size() - frames_end;
   check_field(file, bytes.size() >= frames_end, name, "bytes", std::to_string(bytes.size()),
     fmt::format("at least {}, for {} chunks", frames_end, chunks));
-  check_field(file, head.model_bytes == model && model <= codec::kMostModelBytes, name,
+  check_field(file, head.model_bytes == model && model <= codec::kMaxModelBytes, name,
     "model_bytes", std::to_string(head.model_bytes),
-    fmt::format("{}, the bytes after the frames, and at most {}", model, codec::kMostModelBytes));
+    fmt::format("{}, the bytes after the frames, and at most {}", model, codec::kMaxModelBytes));
   check_field(file, std::isfinite(head.bound) && head.bound >= 0, name, "bound",
     fmt::format("{}", head.bound), "a finite number of at least 0");
   check_field(file, head.reserved == 0, name, "reserved", std::to_string(head.reserved), "0");

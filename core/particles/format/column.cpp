@@ -71,7 +71,7 @@ PageRange ColumnSection::pages_of(const Span& elements) const
   return this->stored_.layout().pages_of(this->has_chunks() ? this->frames_of(elements) : elements);
 }
 
-Span ColumnSection::read_together(const Span& elements) const
+Span ColumnSection::read_merged(const Span& elements) const
 {
   if (!this->has_chunks())
   {
@@ -182,10 +182,10 @@ void ColumnReader::visit_chunks(const Span* spans, std::size_t span_count,
   };
   const ChunkTable& table = this->column_.chunks();
   const std::uint64_t element_bytes = this->column_.element_bytes();
-  const std::uint64_t most = table.particles_of(0).count * element_bytes;
+  const std::uint64_t maximum = table.particles_of(0).count * element_bytes;
   this->found_.clear();
   // Stays where it is while elements are found.
-  this->decoded_.resize(std::max({ this->decoded_.size(), kDecodedBytes, most }));
+  this->decoded_.resize(std::max({ this->decoded_.size(), kDecodedBytes, maximum }));
   Span decoded;                  // particles of the last chunk
   const std::byte* at = nullptr; // where they are
   std::uint64_t used = 0;        // bytes of decoded_
@@ -198,7 +198,7 @@ void ColumnReader::visit_chunks(const Span* spans, std::size_t span_count,
       const Span all = table.particles_of(chunk);
       if (decoded.count == 0 || decoded.first != all.first)
       {
-        if (used + most > this->decoded_.size())
+        if (used + maximum > this->decoded_.size())
         {
           look_at_found();
           used = 0;
@@ -208,7 +208,7 @@ void ColumnReader::visit_chunks(const Span* spans, std::size_t span_count,
         this->decode(chunk, rest, spans + i + 1, spans + span_count, to);
         decoded = all;
         at = to;
-        used += (most + 63) / 64 * 64; // elements stay aligned for the numbers in them
+        used += (maximum + 63) / 64 * 64; // elements stay aligned for the numbers in them
       }
       const std::uint64_t count = std::min(rest.count, all.first + all.count - rest.first);
       this->found_.push_back({ at + (rest.first - all.first) * element_bytes, count });

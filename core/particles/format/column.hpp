@@ -44,7 +44,7 @@ public:
   /// Pages of what is stored that must be read for these elements, of which there is one at least.
   [[nodiscard]] PageRange pages_of(const Span& elements) const;
   /// The elements that reading these gives at the least.
-  [[nodiscard]] Span read_together(const Span& elements) const;
+  [[nodiscard]] Span read_merged(const Span& elements) const;
 
   /// Of a mapped file: the first `count` elements where they lie. Pages are checked in parallel.
   /// The column has no chunks.

@@ -248,9 +248,9 @@ void check_key_record(const io::RandomAccessFile& file, const KeyRecord& record,
   check((record.flags & ~kHasNaN) == 0, "flags", record.flags, "0 or 1");
   check(record.bin_count >= 1 && record.bin_count <= kMaxBins, "bin_count", record.bin_count,
     fmt::format("1 to {}", kMaxBins));
-  const std::uint32_t most = numbered ? 1u << 8 * record.bitmap_bytes : 0;
-  check(record.dictionary_count <= most, "dictionary_count", record.dictionary_count,
-    fmt::format("0 to {}", most));
+  const std::uint32_t high = numbered ? 1u << 8 * record.bitmap_bytes : 0;
+  check(record.dictionary_count <= high, "dictionary_count", record.dictionary_count,
+    fmt::format("0 to {}", high));
   check(record.reserved == 0, "reserved", static_cast<std::int64_t>(record.reserved), "0");
   if (type == ValueClass::Float)
   {
@@ -265,21 +265,21 @@ void check_key_record(const io::RandomAccessFile& file, const KeyRecord& record,
 void require_chunk_table(const io::RandomAccessFile& file, const Header& header,
   const std::vector<SectionRecord>& sections, const SectionRecord& column)
 {
-  SectionRecord wanted{};
-  wanted.kind = static_cast<std::uint32_t>(SectionKind::ChunkTable);
-  wanted.index = column_number(static_cast<SectionKind>(column.kind), column.index);
-  const SectionRecord* table = find_section(sections, SectionKind::ChunkTable, wanted.index);
+  SectionRecord requested{};
+  requested.kind = static_cast<std::uint32_t>(SectionKind::ChunkTable);
+  requested.index = column_number(static_cast<SectionKind>(column.kind), column.index);
+  const SectionRecord* table = find_section(sections, SectionKind::ChunkTable, requested.index);
   if (!table)
   {
-    corrupt(
-      file, fmt::format("{} is missing, but {} is in chunks", describe(wanted), describe(column)));
+    corrupt(file,
+      fmt::format("{} is missing, but {} is in chunks", describe(requested), describe(column)));
   }
-  const std::uint64_t least = (header.particle_count + kMaxChunkParticles - 1) / kMaxChunkParticles;
-  if (table->bytes < sizeof(ChunkTableHead) + least * sizeof(std::uint32_t))
+  const std::uint64_t low = (header.particle_count + kMaxChunkParticles - 1) / kMaxChunkParticles;
+  if (table->bytes < sizeof(ChunkTableHead) + low * sizeof(std::uint32_t))
   {
     corrupt(file,
       fmt::format("{} has {} bytes; expected {} plus 4 for each of at least {} chunks",
-        describe(*table), table->bytes, sizeof(ChunkTableHead), least));
+        describe(*table), table->bytes, sizeof(ChunkTableHead), low));
   }
 }
 

@@ -149,10 +149,12 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
     corrupt(
       file, fmt::format("the file has {} bytes, but its header says {}", size, header.file_bytes));
   }
-  const std::uint64_t most = kind == FileKind::Leaf ? kMaxParticles : kMaxParticles * kMaxLeafFiles;
-  if (header.particle_count > most)
+  const std::uint64_t maximum =
+    kind == FileKind::Leaf ? kMaxParticles : kMaxParticles * kMaxLeafFiles;
+  if (header.particle_count > maximum)
   {
-    corrupt(file, fmt::format("{} particles; at most {} are allowed", header.particle_count, most));
+    corrupt(
+      file, fmt::format("{} particles; at most {} are allowed", header.particle_count, maximum));
   }
   return header;
 }
@@ -252,11 +254,11 @@ std::vector<SectionRecord> read_sections(
 const SectionRecord* find_section(
   const std::vector<SectionRecord>& sections, SectionKind kind, std::uint32_t index)
 {
-  const auto wanted = std::make_tuple(static_cast<std::uint32_t>(kind), index);
-  const auto found = std::lower_bound(sections.begin(), sections.end(), wanted,
+  const auto requested = std::make_tuple(static_cast<std::uint32_t>(kind), index);
+  const auto found = std::lower_bound(sections.begin(), sections.end(), requested,
     [](const SectionRecord& s, const auto& key) { return std::tie(s.kind, s.index) < key; });
-  return found != sections.end() && std::tie(found->kind, found->index) == wanted ? &*found
-                                                                                  : nullptr;
+  return found != sections.end() && std::tie(found->kind, found->index) == requested ? &*found
+                                                                                     : nullptr;
 }
 
 std::vector<std::byte> read_plain(const io::RandomAccessFile& file, const SectionRecord& section)

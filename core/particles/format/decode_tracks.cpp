@@ -52,13 +52,13 @@ class Sum
 public:
   void add(std::uint64_t count, std::uint64_t bytes)
   {
-    const bool fits = bytes == 0 || count <= (kMost - this->sum_) / bytes;
-    this->sum_ = fits ? this->sum_ + count * bytes : kMost;
+    const bool fits = bytes == 0 || count <= (kMaxCountedBytes - this->sum_) / bytes;
+    this->sum_ = fits ? this->sum_ + count * bytes : kMaxCountedBytes;
   }
   [[nodiscard]] std::uint64_t value() const { return this->sum_; }
 
 private:
-  static constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::uint64_t kMaxCountedBytes = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t sum_ = 0;
 };
 
@@ -575,8 +575,8 @@ TracksTail judge_tail(const io::RandomAccessFile& file, const TrackBlocks& block
   BlockStart expected{};
   expected.kind = kSamplesBlock;
   expected.offset = blocks.end;
-  constexpr std::size_t kFixed = offsetof(BlockStart, block_bytes);
-  if (std::memcmp(&start, &expected, std::min(have, kFixed)) != 0 || start.start_checksum != 0)
+  constexpr std::size_t kFixedBytes = offsetof(BlockStart, block_bytes);
+  if (std::memcmp(&start, &expected, std::min(have, kFixedBytes)) != 0 || start.start_checksum != 0)
   {
     return TracksTail::Unknown;
   }

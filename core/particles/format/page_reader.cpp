@@ -16,7 +16,7 @@ namespace bat::format
 namespace
 {
 // Longer runs are read straight into the caller's memory.
-constexpr std::uint64_t kDirectPages = 16;
+constexpr std::uint64_t kMaxBufferedPages = 16;
 constexpr std::uint64_t kReadPages = 64; // this much at once: still in the cache when checked
 constexpr std::uint64_t kBufferPages = 64;
 // So many pages between needed ones are cheaper to copy than another call of the system is.
@@ -88,18 +88,18 @@ const std::byte* PagedSection::view_front(std::uint64_t count) const
 
 void PagedSection::prefetch(const std::vector<Span>& spans) const noexcept
 {
-  ByteRange wanted;
+  ByteRange requested;
   const auto ask = [&]
-  { this->file_.prefetch(this->layout_.in_file(wanted.begin), wanted.size()); };
+  { this->file_.prefetch(this->layout_.in_file(requested.begin), requested.size()); };
   for (const Span& span : spans)
   {
     const ByteRange bytes = this->layout_.bytes_of(span);
-    if (bytes.begin > wanted.end + kGapBytes)
+    if (bytes.begin > requested.end + kGapBytes)
     {
       ask();
-      wanted.begin = bytes.begin;
+      requested.begin = bytes.begin;
     }
-    wanted.end = bytes.end;
+    requested.end = bytes.end;
   }
   ask();
 }
@@ -174,18 +174,18 @@ void PageReader::check(const PageRange& pages, const std::byte* bytes)
 }
 
 PageReader::Batch PageReader::next_batch(
-  const Span* spans, std::size_t span_count, std::uint64_t first_page, std::uint64_t most) const
+  const Span* spans, std::size_t span_count, std::uint64_t first_page, std::uint64_t maximum) const
 {
   const PageLayout& layout = this->section_.layout();
   Batch batch{ { first_page, first_page + 1 }, 1 };
-  for (std::size_t i = 0; i != span_count && batch.pages.count() < most; ++i)
+  for (std::size_t i = 0; i != span_count && batch.pages.count() < maximum; ++i)
   {
     const PageRange next = layout.pages_of(spans[i]);
-    if (next.first > batch.pages.end + kPagesBetween || next.first >= first_page + most)
+    if (next.first > batch.pages.end + kPagesBetween || next.first >= first_page + maximum)
     {
       break;
     }
-    batch.pages.end = std::clamp(next.end, batch.pages.end, first_page + most);
+    batch.pages.end = std::clamp(next.end, batch.pages.end, first_page + maximum);
     for (std::uint64_t page = std::max(next.first, first_page); page < batch.pages.end; ++page)
     {
       batch.needed |= std::uint64_t{ 1 } << (page - first_page);
@@ -276,7 +276,7 @@ void PageReader::gather_mapped(const Span* spans, std::size_t span_count, std::b
     {
       std::uint64_t bytes = 0;
       const PageRange whole = layout.whole_pages(rest);
-      if (layout.begins_page(rest.begin) && whole.count() >= kDirectPages)
+      if (layout.begins_page(rest.begin) && whole.count() >= kMaxBufferedPages)
       {
         bytes = layout.bytes_of(whole).size();
         this->stream(whole, out);
@@ -286,7 +286,7 @@ void PageReader::gather_mapped(const Span* spans, std::size_t span_count, std::b
         if (!run.has(rest.begin))
         {
           const PageRange pages = layout.pages_of(rest);
-          run = this->view({ pages.first, std::min(pages.end, pages.first + kDirectPages) });
+          run = this->view({ pages.first, std::min(pages.end, pages.first + kMaxBufferedPages) });
         }
         bytes = std::min(rest.end, run.bytes.end) - rest.begin;
         if (rest.begin + bytes == rest.end && i + 1 != span_count &&
@@ -334,7 +334,7 @@ void PageReader::gather(const Span* spans, std::size_t span_count, std::byte* ou
     while (rest.size() != 0)
     {
       const PageRange whole = layout.whole_pages(rest);
-      if (layout.begins_page(rest.begin) && whole.count() >= kDirectPages)
+      if (layout.begins_page(rest.begin) && whole.count() >= kMaxBufferedPages)
       {
         // Checked right behind the read, while the bytes are in the cache.
         const PageRange pages{ whole.first, std::min(whole.end, whole.first + kReadPages) };
@@ -348,7 +348,7 @@ void PageReader::gather(const Span* spans, std::size_t span_count, std::byte* ou
       {
         // Only up to where the direct read begins, if there will be one.
         const std::uint64_t page = layout.page_of(rest.begin);
-        const bool is_head = rest.size() >= (kDirectPages + 1) * kPageBytes;
+        const bool is_head = rest.size() >= (kMaxBufferedPages + 1) * kPageBytes;
         this->buffered_ =
           this->load(is_head ? Batch{ { page, page + 1 }, 1 }
                              : this->next_batch(spans + i, span_count - i, page, kBufferPages),
@@ -374,7 +374,7 @@ void PageReader::visit_mapped(const Span* spans, std::size_t span_count,
 {
   this->section_.file().check_length();
   const PageLayout layout = this->section_.layout();
-  const std::uint64_t most = kDirectPages * kPageBytes / layout.element_bytes();
+  const std::uint64_t maximum = kMaxBufferedPages * kPageBytes / layout.element_bytes();
   Run run;
   std::uint64_t viewed = 0; // pages since the last look
   for (std::size_t i = 0; i != span_count; ++i)
@@ -382,7 +382,7 @@ void PageReader::visit_mapped(const Span* spans, std::size_t span_count,
     Span rest = spans[i];
     while (rest.count != 0)
     {
-      const Span part{ rest.first, std::min(rest.count, most) };
+      const Span part{ rest.first, std::min(rest.count, maximum) };
       const ByteRange bytes = layout.bytes_of(part);
       if (!run.has(bytes))
       {

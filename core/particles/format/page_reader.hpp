@@ -151,9 +151,9 @@ private:
       return byte >= this->bytes.begin && byte < this->bytes.end &&
         (this->checked >> (byte - this->bytes.begin) / kPageBytes & 1) != 0;
     }
-    [[nodiscard]] bool has(const ByteRange& wanted) const noexcept
+    [[nodiscard]] bool has(const ByteRange& requested) const noexcept
     {
-      return this->has(wanted.begin) && wanted.end <= this->checked_end(wanted.begin);
+      return this->has(requested.begin) && requested.end <= this->checked_end(requested.begin);
     }
     /// Of the checked bytes from one on that it has.
     [[nodiscard]] std::uint64_t checked_end(std::uint64_t byte) const noexcept
@@ -161,7 +161,7 @@ private:
       const std::uint64_t page = (byte - this->bytes.begin) / kPageBytes;
       const std::uint64_t gaps = ~(this->checked >> page); // shifted in are gaps, too
       const std::uint64_t pages =
-        gaps == 0 ? kMostPages : static_cast<std::uint64_t>(__builtin_ctzll(gaps));
+        gaps == 0 ? kMaxPages : static_cast<std::uint64_t>(__builtin_ctzll(gaps));
       return std::min(this->bytes.end, this->bytes.begin + (page + pages) * kPageBytes);
     }
     [[nodiscard]] const std::byte* at(std::uint64_t byte) const noexcept
@@ -169,11 +169,12 @@ private:
       return this->pages + (byte - this->bytes.begin);
     }
   };
-  static constexpr std::uint64_t kMostPages = 64; ///< of a Batch and of a Run
+  static constexpr std::uint64_t kMaxPages = 64; ///< of a Batch and of a Run
 
-  /// From first_page on, what the next spans need, as far as it is near, and at most `most` pages.
-  [[nodiscard]] Batch next_batch(
-    const Span* spans, std::size_t span_count, std::uint64_t first_page, std::uint64_t most) const;
+  /// From first_page on, what the next spans need, as far as it is near, and at most `maximum`
+  /// pages.
+  [[nodiscard]] Batch next_batch(const Span* spans, std::size_t span_count,
+    std::uint64_t first_page, std::uint64_t maximum) const;
 
   void visit_mapped(const Span* spans, std::size_t span_count,
     const std::function<void(const Elements*, std::size_t)>& look);

@@ -35,7 +35,7 @@ struct Target
 };
 
 /// What another rank, or this one, asks of this reader.
-struct Asked
+struct RankRequest
 {
   int source = 0;
   query::Conditions conditions;
@@ -45,7 +45,7 @@ struct Asked
 /// To whom in this round, and how many particles of each leaf file.
 struct Answer
 {
-  const Asked* asked = nullptr;
+  const RankRequest* rank_request = nullptr;
   const std::vector<LeafRequest>* leaves = nullptr;
   std::vector<std::uint64_t> counts;
   std::vector<Selection> found; ///< without spans where they would have taken too much memory
@@ -153,22 +153,23 @@ private:
     return bytes;
   }
 
-  [[nodiscard]] Asked asked_in(int source, const std::byte* begin, const std::byte* end) const
+  [[nodiscard]] RankRequest rank_request_in(
+    int source, const std::byte* begin, const std::byte* end) const
   {
     std::uint64_t count = 0;
     std::memcpy(&count, begin, sizeof(count));
     std::vector<LeafRequest> leaves(count);
     std::memcpy(leaves.data(), begin + sizeof(count), count * sizeof(LeafRequest));
-    Asked asked;
-    asked.source = source;
-    asked.conditions =
-      this->dataset_.conditions(query_of(begin + sizeof(count) + count * sizeof(LeafRequest), end));
-    asked.leaves.resize(this->read_.rounds);
+    RankRequest rank_request;
+    rank_request.source = source;
+    rank_request.conditions = this->dataset_.conditions(
+      parse_query(begin + sizeof(count) + count * sizeof(LeafRequest), end));
+    rank_request.leaves.resize(this->read_.rounds);
     for (const LeafRequest& leaf : leaves)
     {
-      asked.leaves[this->task_of(leaf.leaf).round].push_back(leaf);
+      rank_request.leaves[this->task_of(leaf.leaf).round].push_back(leaf);
     }
-    return asked;
+    return rank_request;
   }
 
   // Every reader learns who asks what of which of its leaf files.
@@ -177,7 +178,7 @@ private:
     std::vector<std::vector<std::byte>> messages;
     std::vector<MPI_Request> requests;
     std::vector<std::uint64_t> sends;
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         this->find_targets();
@@ -203,7 +204,7 @@ private:
       std::size_t size;
     };
     std::vector<Received> received;
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         bytes.reset(expected[1]);
@@ -229,7 +230,7 @@ private:
       this->note_received(status.MPI_SOURCE, static_cast<std::uint64_t>(size));
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         // Whoever comes first, the order of work is the same.
@@ -238,7 +239,7 @@ private:
         for (const Received& r : received)
         {
           const std::byte* const begin = bytes.data() + r.first;
-          this->asked_.push_back(this->asked_in(r.source, begin, begin + r.size));
+          this->rank_requests_.push_back(this->rank_request_in(r.source, begin, begin + r.size));
         }
       });
   }
@@ -263,7 +264,7 @@ private:
   void select(std::uint32_t round)
   {
     std::vector<MPI_Request> requests;
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         this->enter(ReadPhase::Select);
@@ -286,9 +287,9 @@ private:
     }
     for (const Answer& a : this->answers_)
     {
-      MPI_Isend(a.counts.data(), static_cast<int>(a.counts.size()), MPI_UINT64_T, a.asked->source,
-        kCountsTag, this->comm_.get(), &requests[next++]);
-      this->note_sent(a.asked->source, a.counts.size() * sizeof(a.counts[0]));
+      MPI_Isend(a.counts.data(), static_cast<int>(a.counts.size()), MPI_UINT64_T,
+        a.rank_request->source, kCountsTag, this->comm_.get(), &requests[next++]);
+      this->note_sent(a.rank_request->source, a.counts.size() * sizeof(a.counts[0]));
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   }
@@ -296,13 +297,13 @@ private:
   void list_answers(std::uint32_t round)
   {
     this->answers_.clear();
-    for (const Asked& asked : this->asked_)
+    for (const RankRequest& rank_request : this->rank_requests_)
     {
-      const std::vector<LeafRequest>& leaves = asked.leaves[round];
+      const std::vector<LeafRequest>& leaves = rank_request.leaves[round];
       if (!leaves.empty())
       {
         Answer answer;
-        answer.asked = &asked;
+        answer.rank_request = &rank_request;
         answer.leaves = &leaves;
         answer.counts.resize(leaves.size(), 0);
         answer.found.resize(leaves.size());
@@ -329,18 +330,18 @@ private:
   void load(std::uint32_t round)
   {
     this->images_.clear();
-    struct Wanted
+    struct Requested
     {
       std::uint64_t requests = 0;
       double shares = 0;
     };
-    std::map<std::uint64_t, Wanted> wanted;
+    std::map<std::uint64_t, Requested> requested;
     for (const Answer& answer : this->answers_)
     {
       for (const LeafRequest& leaf : *answer.leaves)
       {
-        wanted[leaf.leaf].requests += leaf.share > 0 ? 1 : 0;
-        wanted[leaf.leaf].shares += leaf.share;
+        requested[leaf.leaf].requests += leaf.share > 0 ? 1 : 0;
+        requested[leaf.leaf].shares += leaf.share;
       }
     }
     for (const ReadTask& task : this->read_.tasks)
@@ -351,7 +352,7 @@ private:
       }
       (void)this->dataset_.leaf(task.leaf);
       ++this->cost_.opens;
-      const Wanted& w = wanted[task.leaf];
+      const Requested& w = requested[task.leaf];
       if (task.file_bytes <= this->read_.memory_bytes &&
         reads_whole(
           w.requests, w.shares, this->query_.column_share(), static_cast<double>(task.file_bytes)))
@@ -372,7 +373,7 @@ private:
   {
     const LeafRequest& request = (*answer.leaves)[i];
     const LeafSource& leaf = this->source(request.leaf);
-    return leaf.select(query::of_leaf(answer.asked->conditions, leaf.particle_count(),
+    return leaf.select(query::of_leaf(answer.rank_request->conditions, leaf.particle_count(),
                          { request.begin, request.end }),
       this->query_options_);
   }
@@ -416,7 +417,7 @@ private:
   void fetch(std::uint32_t round)
   {
     const double start = MPI_Wtime();
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         this->enter(ReadPhase::Fetch);
@@ -427,7 +428,7 @@ private:
     this->post_receives();
     for (Answer& answer : this->answers_)
     {
-      if (answer.asked->source == this->comm_.rank())
+      if (answer.rank_request->source == this->comm_.rank())
       {
         this->keep_failure(attempt([&] { this->copy_own(answer); }));
       }
@@ -489,9 +490,9 @@ private:
     }
     this->receives_.reserve(static_cast<std::size_t>(checked_count(receives)));
     this->make_columns(round, rows);
-    const std::size_t most_blocks = this->query_.columns.size() * (places.size() + 1);
-    this->lengths_.reserve(most_blocks);
-    this->addresses_.reserve(most_blocks);
+    const std::size_t max_blocks = this->query_.columns.size() * (places.size() + 1);
+    this->lengths_.reserve(max_blocks);
+    this->addresses_.reserve(max_blocks);
     this->make_room_for_sends();
   }
 
@@ -519,17 +520,17 @@ private:
   void make_room_for_sends()
   {
     std::uint64_t sends = 0;
-    std::uint64_t most_rows = 0;
+    std::uint64_t max_rows = 0;
     for (const Answer& answer : this->answers_)
     {
-      if (answer.asked->source != this->comm_.rank())
+      if (answer.rank_request->source != this->comm_.rank())
       {
         const std::uint64_t rows = total(answer);
         sends += this->messages_for(rows);
-        most_rows = std::max(most_rows, std::min(rows, this->rows_per_message_));
+        max_rows = std::max(max_rows, std::min(rows, this->rows_per_message_));
       }
     }
-    this->sends_.make_room(sends, most_rows * this->query_.row_bytes);
+    this->sends_.make_room(sends, max_rows * this->query_.row_bytes);
   }
 
   void post_receives()
@@ -648,11 +649,11 @@ private:
   {
     // Everyone begins behind itself, so that not all send to the same rank at once.
     const auto behind = std::find_if(this->answers_.begin(), this->answers_.end(),
-      [&](const Answer& answer) { return answer.asked->source > this->comm_.rank(); });
+      [&](const Answer& answer) { return answer.rank_request->source > this->comm_.rank(); });
     std::rotate(this->answers_.begin(), behind, this->answers_.end());
     for (Answer& answer : this->answers_)
     {
-      if (answer.asked->source != this->comm_.rank())
+      if (answer.rank_request->source != this->comm_.rank())
       {
         this->send_answer(answer);
       }
@@ -680,7 +681,8 @@ private:
     for (std::size_t p = 0; rest != 0; ++p)
     {
       const std::uint64_t rows = std::min(rest, this->rows_per_message_);
-      this->send_rows(answer.asked->source, rows, p < portions.size() ? &portions[p] : nullptr);
+      this->send_rows(
+        answer.rank_request->source, rows, p < portions.size() ? &portions[p] : nullptr);
       rest -= rows;
     }
   }
@@ -717,7 +719,7 @@ private:
     {
       return;
     }
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         std::uint64_t rows = 0;
@@ -760,7 +762,7 @@ private:
   MessageCounter& messages_;
   std::uint64_t rows_per_message_;
   std::vector<Target> targets_;
-  std::vector<Asked> asked_;
+  std::vector<RankRequest> rank_requests_;
   std::vector<Piece> pieces_; ///< per leaf file of the query
   std::vector<Answer> answers_;
   std::vector<Expected> expected_;

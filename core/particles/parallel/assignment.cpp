@@ -14,11 +14,11 @@ namespace bat::mpi
 {
 namespace
 {
-constexpr std::uint64_t kGrain = 1 << 16;
+constexpr std::uint64_t kParticlesPerTask = 1 << 16;
 
 // Particles of so few leaf files are picked file by file: a counter that nearly every particle
 // changes takes longer.
-constexpr std::size_t kFewLeaves = 6;
+constexpr std::size_t kMaxPickedLeaves = 6;
 
 // A run of particles that one task counts and puts in order of leaf.
 class Slice
@@ -47,7 +47,7 @@ public:
     }
     this->counts.assign(leaf_count, 0);
     this->places.resize(leaf_count);
-    if (this->leaves_.size() <= kFewLeaves)
+    if (this->leaves_.size() <= kMaxPickedLeaves)
     {
       for (const std::uint32_t leaf : this->leaves_)
       {
@@ -65,7 +65,7 @@ public:
   // Those of each leaf begin at places[leaf].
   void put_in_order(std::uint32_t* order)
   {
-    if (this->leaves_.size() <= kFewLeaves)
+    if (this->leaves_.size() <= kMaxPickedLeaves)
     {
       for (const std::uint32_t leaf : this->leaves_)
       {
@@ -107,7 +107,7 @@ LeafAssignment assign_leaves(
   {
     return { 0, {} };
   }
-  if (const auto leaf = bounds ? plan.leaf_of_box(*bounds) : std::nullopt)
+  if (const auto leaf = bounds ? plan.find_leaf(*bounds) : std::nullopt)
   {
     return { *leaf, {} };
   }
@@ -116,7 +116,7 @@ LeafAssignment assign_leaves(
   dispatch(particles.schema().positions.type,
     [&](auto value)
     {
-      tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, particles.count(), kGrain),
+      tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, particles.count(), kParticlesPerTask),
         [&](const auto& range)
         {
           particles.visit_positions<decltype(value)>(range.begin(), range.end(),
@@ -144,7 +144,7 @@ LeafOrder sort_by_leaf(
   // file.
   const std::uint64_t slice_count =
     std::min(static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency()),
-      1 + particles / std::max<std::uint64_t>(kGrain, leaf_count));
+      1 + particles / std::max<std::uint64_t>(kParticlesPerTask, leaf_count));
   std::vector<Slice> slices;
   for (std::uint64_t s = 0; s != slice_count; ++s)
   {

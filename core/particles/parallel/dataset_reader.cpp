@@ -25,7 +25,7 @@ Dataset open_dataset(MPI_Comm comm, const std::filesystem::path& path, const Ope
   std::optional<Dataset> dataset;
   const auto open = [&] { dataset.emplace(Dataset::open(text, options)); };
   // Rank 0 first: a file that is not there is looked for once, not by thousands.
-  together(own.get(),
+  collective(own.get(),
     [&]
     {
       if (own.rank() == 0)
@@ -33,7 +33,7 @@ Dataset open_dataset(MPI_Comm comm, const std::filesystem::path& path, const Ope
         open();
       }
     });
-  together(own.get(),
+  collective(own.get(),
     [&]
     {
       if (own.rank() != 0)
@@ -42,13 +42,13 @@ Dataset open_dataset(MPI_Comm comm, const std::filesystem::path& path, const Ope
       }
     });
   // A writer may have replaced it between the two.
-  const std::uint64_t mine = checksum_of(*dataset);
-  std::uint64_t first = mine;
+  const std::uint64_t local = compute_checksum(*dataset);
+  std::uint64_t first = local;
   MPI_Bcast(&first, 1, MPI_UINT64_T, 0, own.get());
-  together(own.get(),
+  collective(own.get(),
     [&]
     {
-      if (mine != first)
+      if (local != first)
       {
         throw Error(
           ErrorCode::CannotOpen, text + ": was replaced while it was being opened; open it again");
@@ -106,7 +106,7 @@ public:
     , dataset_(dataset)
     , query_(query)
     , options_(options)
-    , wants_report_(report)
+    , needs_report_(report)
     , messages_(comm)
     , start_(MPI_Wtime())
   {
@@ -119,8 +119,8 @@ public:
     const int own_threads = threads_per_rank(this->comm_);
     this->query_options_.threads =
       this->options_.threads > 0 ? this->options_.threads : own_threads;
-    const std::uint64_t read_before = this->wants_report_ ? this->dataset_.bytes_read() : 0;
-    together(this->comm_.get(),
+    const std::uint64_t read_before = this->needs_report_ ? this->dataset_.bytes_read() : 0;
+    collective(this->comm_.get(),
       [&]
       {
         if (this->options_.on_phase)
@@ -134,25 +134,25 @@ public:
           this->names_.end());
       });
     require_same(this->comm_, this->names_, "the attributes to read");
-    std::optional<RankQuery> asked;
+    std::optional<RankQuery> requested;
     Particles particles;
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         const std::vector<std::string> once = this->each_once();
-        asked.emplace(this->dataset_, this->query_, once);
-        particles = empty_answer(*asked, once);
-        if (this->options_.mode != ReadMode::Direct || this->wants_report_)
+        requested.emplace(this->dataset_, this->query_, once);
+        particles = empty_answer(*requested, once);
+        if (this->options_.mode != ReadMode::Direct || this->needs_report_)
         {
-          this->estimate(*asked);
+          this->estimate(*requested);
         }
       });
     this->choose();
     this->report_.seconds.plan = MPI_Wtime() - this->start_;
     if (this->report_.mode == ReadMode::Aggregated)
     {
-      const AggregatedCost cost = read_aggregated(this->comm_, *asked, this->read_, this->options_,
-        this->query_options_, particles, this->messages_);
+      const AggregatedCost cost = read_aggregated(this->comm_, *requested, this->read_,
+        this->options_, this->query_options_, particles, this->messages_);
       this->report_.opens = cost.opens;
       this->report_.rounds = this->read_.rounds;
       this->report_.seconds.load = cost.load;
@@ -161,17 +161,17 @@ public:
     }
     else
     {
-      this->read_direct(*asked, particles);
-      this->report_.opens = asked->leaves.size();
+      this->read_direct(*requested, particles);
+      this->report_.opens = requested->leaves.size();
     }
     this->report_.particles = particles.count;
-    this->report_.data_bytes = particles.count * asked->row_bytes;
-    this->report_.read_bytes = this->wants_report_ ? this->dataset_.bytes_read() - read_before : 0;
+    this->report_.data_bytes = particles.count * requested->row_bytes;
+    this->report_.read_bytes = this->needs_report_ ? this->dataset_.bytes_read() - read_before : 0;
     this->arrange(particles.columns);
     return particles;
   }
 
-  [[nodiscard]] bool wants_report() const noexcept { return this->wants_report_; }
+  [[nodiscard]] bool needs_report() const noexcept { return this->needs_report_; }
 
   /// Collective, after run().
   ReadReport report()
@@ -216,7 +216,7 @@ private:
   // Collective. As this rank has named them, perhaps twice.
   void arrange(std::vector<Particles::Column>& columns) const
   {
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         std::vector<Particles::Column> arranged;
@@ -238,11 +238,11 @@ private:
     const bool root = this->comm_.rank() == 0;
     std::array<std::uint64_t, 3> options{ root ? static_cast<std::uint64_t>(this->options_.mode)
                                                : 0,
-      root ? this->options_.memory_bytes : 0, this->wants_report_ ? 1u : 0u };
+      root ? this->options_.memory_bytes : 0, this->needs_report_ ? 1u : 0u };
     MPI_Allreduce(MPI_IN_PLACE, options.data(), 3, MPI_UINT64_T, MPI_MAX, this->comm_.get());
     this->options_.mode = static_cast<ReadMode>(options[0]);
     this->options_.memory_bytes = options[1];
-    this->wants_report_ = options[2] != 0;
+    this->needs_report_ = options[2] != 0;
   }
 
   // Direct or aggregated, and in that case who reads what.
@@ -250,7 +250,7 @@ private:
   {
     this->report_.mode = this->options_.mode;
     this->report_.reason = "requested";
-    if (this->options_.mode == ReadMode::Direct && !this->wants_report_)
+    if (this->options_.mode == ReadMode::Direct && !this->needs_report_)
     {
       return;
     }
@@ -295,10 +295,10 @@ private:
           const auto file = this->dataset_.impl().bytes_of(leaf);
           const double opened = MPI_Wtime();
           file->read(size / 2, bytes.data(), std::min(little, size / 2));
-          const double asked = MPI_Wtime();
+          const double requested = MPI_Wtime();
           file->read(0, bytes.data(), bytes.size());
-          const double took = MPI_Wtime() - asked;
-          found.speed.request_s = asked - opened;
+          const double took = MPI_Wtime() - requested;
+          found.speed.request_s = requested - opened;
           found.speed.open_s = opened - start + kRequestsToOpen * found.speed.request_s;
           found.speed.bytes_per_s =
             static_cast<double>(bytes.size()) / std::max(1e-6, took - found.speed.request_s);
@@ -314,7 +314,7 @@ private:
   }
 
   // What this rank is about to read.
-  void estimate(const RankQuery& asked)
+  void estimate(const RankQuery& requested)
   {
     this->demand_.resize(
       kDemandCounts + (this->dataset_.leaves().size() + kWordBits - 1) / kWordBits, 0);
@@ -322,18 +322,18 @@ private:
     append_query(query, this->query_);
     double answer_bytes = 0;
     double read_bytes = 0;
-    const double row_bytes = static_cast<double>(asked.row_bytes);
-    for (const LeafRequest& request : asked.leaves)
+    const double row_bytes = static_cast<double>(requested.row_bytes);
+    for (const LeafRequest& request : requested.leaves)
     {
       const LeafInfo& leaf = this->dataset_.leaves()[request.leaf];
       this->demand_[kDemandCounts + request.leaf / kWordBits] |= std::uint64_t{ 1 }
         << (request.leaf % kWordBits);
       answer_bytes += request.share * row_bytes * static_cast<double>(leaf.particles);
       read_bytes +=
-        direct_bytes(request.share, asked.column_share(), static_cast<double>(leaf.file_bytes));
+        direct_bytes(request.share, requested.column_share(), static_cast<double>(leaf.file_bytes));
     }
     // Whole numbers, so that the sum is the same on all ranks, in whatever order it is made.
-    this->demand_[0] = asked.leaves.size();
+    this->demand_[0] = requested.leaves.size();
     this->demand_[1] = static_cast<std::uint64_t>(answer_bytes);
     this->demand_[2] = static_cast<std::uint64_t>(read_bytes);
     this->demand_[3] = query.size();
@@ -378,7 +378,7 @@ private:
   // Collective. Who reads which leaf file.
   void assign()
   {
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         for (std::size_t leaf = 0; leaf != this->dataset_.leaves().size(); ++leaf)
@@ -390,14 +390,14 @@ private:
         }
         this->read_.memory_bytes = this->options_.memory_bytes;
         this->read_.rounds = assign_readers(
-          this->read_.tasks, nodes_of(this->comm_).layout(), this->options_.memory_bytes);
+          this->read_.tasks, find_nodes(this->comm_).layout(), this->options_.memory_bytes);
       });
   }
 
   // Each rank for itself, without messages.
-  void read_direct(const RankQuery& asked, Particles& particles)
+  void read_direct(const RankQuery& requested, Particles& particles)
   {
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         const auto enter = [&](ReadPhase phase)
@@ -413,11 +413,11 @@ private:
           this->dataset_.select(this->query_, this->query_options_);
         const double selected = MPI_Wtime();
         enter(ReadPhase::Fetch);
-        resize(particles, asked, selection.count);
+        resize(particles, requested, selection.count);
         this->dataset_.read_positions(selection, particles.positions.data(), this->query_options_);
         for (std::size_t i = 0; i != particles.columns.size(); ++i)
         {
-          this->dataset_.read_attribute(*asked.columns[i + 1].attribute, selection,
+          this->dataset_.read_attribute(*requested.columns[i + 1].attribute, selection,
             particles.columns[i].values.data(), this->query_options_);
         }
         this->report_.seconds.select = selected - start;
@@ -429,7 +429,7 @@ private:
   const Dataset& dataset_;
   const Query& query_;
   ReadOptions options_;
-  bool wants_report_;
+  bool needs_report_;
   MessageCounter messages_;
   double start_;
   QueryOptions query_options_;
@@ -446,7 +446,7 @@ Particles read_particles(MPI_Comm comm, const Dataset& dataset, const Query& que
   const OwnComm own(comm);
   ParticleReader reader(own, dataset, query, options, report != nullptr);
   Particles particles = reader.run(attributes);
-  if (reader.wants_report())
+  if (reader.needs_report())
   {
     const ReadReport made = reader.report();
     if (report)

@@ -39,7 +39,7 @@ void share_options(const OwnComm& comm, WriteOptions& options)
 {
   std::vector<write::OptionField> fields;
   std::vector<std::byte> bytes;
-  together(comm.get(),
+  collective(comm.get(),
     [&]
     {
       fields = write::option_fields(options);
@@ -139,7 +139,7 @@ private:
   template <class F>
   void on_root(F&& f)
   {
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         if (this->comm_.rank() == 0)
@@ -151,7 +151,7 @@ private:
 
   void enter(Phase phase, double fraction)
   {
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         if (this->options_.on_phase)
@@ -178,7 +178,7 @@ private:
     share_options(this->comm_, this->options_);
     std::string path = this->path_.string();
     broadcast_text(this->comm_, path);
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         check_name(path);
@@ -196,7 +196,7 @@ private:
       });
     this->share_permissions();
     this->total_ = agree_on_schema(this->comm_, this->particles_);
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         if (this->total_ == 0)
@@ -237,7 +237,7 @@ private:
     std::uint32_t permissions = kNone;
     if (this->comm_.rank() == 0)
     {
-      const auto present = io::permissions_of(this->path_);
+      const auto present = io::read_permissions(this->path_);
       permissions = present ? static_cast<std::uint32_t>(*present) : kNone;
     }
     MPI_Bcast(&permissions, 1, MPI_UINT32_T, 0, this->comm_.get());
@@ -253,7 +253,7 @@ private:
     this->enter(Phase::Plan, 0.01);
     std::vector<WeightedCell> cells;
     PlanOptions plan_options;
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         static_cast<PlanRules&>(plan_options) = this->options_;
@@ -296,7 +296,7 @@ private:
   std::vector<RankBounds> gather_bounds(const PlanOptions& plan_options)
   {
     std::vector<RankBounds> own;
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         const std::uint64_t count = this->particles_.count();
@@ -363,8 +363,8 @@ private:
     broadcast_records(this->comm_, this->plan_.nodes);
     broadcast_records(this->comm_, this->plan_.aggregators);
     broadcast_records(this->comm_, this->plan_.leaf_of_rank);
-    this->nodes_ = &nodes_of(this->comm_, this->options_.routing.ranks_per_node);
-    together(this->comm_.get(),
+    this->nodes_ = &find_nodes(this->comm_, this->options_.routing.ranks_per_node);
+    collective(this->comm_.get(),
       [&]
       {
         this->plan_.aggregators =
@@ -376,7 +376,7 @@ private:
   {
     this->enter(Phase::Exchange, 0.05);
     LeafAssignment assignment;
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&] {
         assignment =
           assign_leaves(this->particles_, this->bounds_, this->plan_, this->comm_.rank());
@@ -393,8 +393,8 @@ private:
     leaves.erase(std::remove_if(leaves.begin(), leaves.end(),
                    [](const AggregatedLeaf& leaf) { return leaf.particles.count() == 0; }),
       leaves.end());
-    std::uint64_t mine = leaves.size();
-    MPI_Allreduce(&mine, &this->leaf_files_, 1, MPI_UINT64_T, MPI_SUM, this->comm_.get());
+    std::uint64_t local = leaves.size();
+    MPI_Allreduce(&local, &this->leaf_files_, 1, MPI_UINT64_T, MPI_SUM, this->comm_.get());
   }
 
   void write()
@@ -419,7 +419,7 @@ private:
     MPI_Bcast(head.data(), 2, MPI_UINT64_T, 0, this->comm_.get());
     const std::uint64_t id = head[0];
     this->is_exclusive_ = head[1] != 0;
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         const std::size_t count = this->moved_.leaves.size();
@@ -458,7 +458,7 @@ private:
   // One leaf file is the dataset: its own rename will be the commit.
   void write_single()
   {
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         if (this->leaf_files_ == 0 && this->comm_.rank() == 0)
@@ -482,7 +482,7 @@ private:
     if (this->leaf_files_ <= 1)
     {
       this->on_root([&] { (void)this->replaced(); });
-      together(this->comm_.get(),
+      collective(this->comm_.get(),
         [&]
         {
           if (this->single_)
@@ -495,7 +495,7 @@ private:
     {
       this->commit_leaves();
       this->unfinished_.keep_all();
-      together(this->comm_.get(), [&] { this->check_leaves(); });
+      collective(this->comm_.get(), [&] { this->check_leaves(); });
     }
     if (this->comm_.rank() == 0)
     {
@@ -511,19 +511,19 @@ private:
   {
     if (!this->replaced_)
     {
-      this->replaced_ = leaf_files_of(this->path_);
+      this->replaced_ = list_leaf_files(this->path_);
     }
     return *this->replaced_;
   }
 
   void commit_leaves()
   {
-    std::vector<char> mine;
-    together(this->comm_.get(), [&] { mine = this->describe_leaves(); });
-    const std::vector<char> all = gather_records(this->comm_, mine);
+    std::vector<char> local;
+    collective(this->comm_.get(), [&] { local = this->describe_leaves(); });
+    const std::vector<char> all = gather_records(this->comm_, local);
     TopContents top;
     this->on_root([&] { top = this->describe_top(all); });
-    together(this->comm_.get(), [&] { this->rename_leaves(); });
+    collective(this->comm_.get(), [&] { this->rename_leaves(); });
     this->on_root([&] { this->write_top(top); });
   }
 
@@ -560,9 +560,9 @@ private:
   TopContents describe_top(const std::vector<char>& bytes)
   {
     (void)this->replaced(); // as long as it is there
-    TopContents top = contents_of(this->particles_.schema());
+    TopContents top = make_contents(this->particles_.schema());
     top.sample_ids = write::sample_ids(this->particles_.schema(), this->options_.build);
-    top.leaves = entries_of(bytes, top.attributes);
+    top.leaves = parse_entries(bytes, top.attributes);
     // Whichever ranks wrote them.
     std::sort(top.leaves.begin(), top.leaves.end(),
       [](const LeafEntry& a, const LeafEntry& b)
@@ -614,10 +614,10 @@ private:
     report.leaders = static_cast<int>(this->moved_.leaders);
     describe_run(this->comm_, this->moved_.messages, this->options_.build.threads,
       !this->moved_.leaves.empty(), report);
-    const std::array<std::uint64_t, 3> mine{ this->file_bytes_, this->moved_.sent_bytes,
+    const std::array<std::uint64_t, 3> local{ this->file_bytes_, this->moved_.sent_bytes,
       this->particles_.skipped() };
     std::array<std::uint64_t, 3> all{};
-    MPI_Allreduce(mine.data(), all.data(), 3, MPI_UINT64_T, MPI_SUM, this->comm_.get());
+    MPI_Allreduce(local.data(), all.data(), 3, MPI_UINT64_T, MPI_SUM, this->comm_.get());
     report.file_bytes = all[0];
     report.moved_bytes = all[1];
     report.skipped = all[2];
@@ -632,7 +632,7 @@ private:
     MPI_Allreduce(seconds.data(), slowest.data(), 7, MPI_DOUBLE, MPI_MAX, this->comm_.get());
     report.seconds = { slowest[0], slowest[1], slowest[2], slowest[3], slowest[4], slowest[5],
       slowest[6] };
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         if (this->options_.build.progress)
@@ -683,7 +683,7 @@ DatasetReport write_pieces(MPI_Comm comm, const std::filesystem::path& path,
 {
   const OwnComm own(comm);
   std::optional<DatasetWriter> writer;
-  together(own.get(), [&] { writer.emplace(own, path, pieces, options); });
+  collective(own.get(), [&] { writer.emplace(own, path, pieces, options); });
   return writer->run();
 }
 }

@@ -22,10 +22,10 @@ namespace
 {
 constexpr int kCountsTag = 1;
 constexpr int kParticlesTag = 2;
-constexpr std::uint64_t kGrain = 1 << 16;
+constexpr std::uint64_t kParticlesPerTask = 1 << 16;
 // Own particles of a leaf stay where they are if at least one in so many of what lies between them
 // is of the leaf: all of it goes through the caches with each column.
-constexpr std::uint64_t kMostPassed = 4;
+constexpr std::uint64_t kMaxPendingBatches = 4;
 
 /// So many of a rank's particles go to a leaf.
 struct LeafCount
@@ -61,7 +61,7 @@ void gather_in_parallel(const LeafOrder& sorted, std::uint64_t first, std::uint6
     return;
   }
   const std::uint64_t bytes = write::tuple_bytes(particles.array(array));
-  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, count, kGrain),
+  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, count, kParticlesPerTask),
     [&](const auto& rows)
     {
       particles.gather(
@@ -197,7 +197,7 @@ private:
         load.bytes += this->rows_for(target) * this->row_bytes_;
       }
     }
-    load.has_large_parcels = this->row_bytes_ > room_of_parcel(this->nodes_.layout());
+    load.has_large_parcels = this->row_bytes_ > compute_parcel_bytes(this->nodes_.layout());
     return load;
   }
 
@@ -221,14 +221,15 @@ private:
   void prepare_counts_for_leaders()
   {
     Mail mail;
-    const std::size_t most = room_of_parcel(this->nodes_.layout()) / sizeof(LeafCount); // records
+    const std::size_t maximum =
+      compute_parcel_bytes(this->nodes_.layout()) / sizeof(LeafCount); // records
     for (std::size_t message = 0; message != this->counts_.size(); ++message)
     {
       const std::size_t count = this->counts_[message].size();
-      for (std::size_t first = 0; first < count; first += most)
+      for (std::size_t first = 0; first < count; first += maximum)
       {
         mail.parcels.push_back({ static_cast<std::uint32_t>(this->targets_[message].rank),
-          static_cast<std::uint32_t>(std::min(most, count - first) * sizeof(LeafCount)) });
+          static_cast<std::uint32_t>(std::min(maximum, count - first) * sizeof(LeafCount)) });
         this->parcels_.push_back({ message, first });
       }
     }
@@ -281,7 +282,7 @@ private:
 
   void exchange_counts_through_leaders()
   {
-    together(this->comm_.get(), [&] { this->prepare_counts_for_leaders(); });
+    collective(this->comm_.get(), [&] { this->prepare_counts_for_leaders(); });
     this->through_leaders_.mail().expected_bytes = this->expected_counts() * sizeof(LeafCount);
     this->keep_failure(this->through_leaders_.run());
   }
@@ -363,7 +364,7 @@ private:
       return true;
     }
     const std::uint32_t* numbers = &this->sorted_.order[this->sorted_.first[leaf]];
-    return count * kMostPassed > numbers[count - 1] - numbers[0];
+    return count * kMaxPendingBatches > numbers[count - 1] - numbers[0];
   }
 
   // This rank's particles, in its own arrays. Turns their numbers into rows of these.
@@ -406,17 +407,17 @@ private:
     this->lengths_.resize(this->particles_.array_count());
     this->places_.resize(this->particles_.array_count());
     std::uint64_t sends = 0;
-    std::uint64_t most_rows = 0;
+    std::uint64_t max_rows = 0;
     for (const Target& target : this->targets_)
     {
       for (const std::size_t leaf : target.leaves)
       {
         const std::uint64_t rows = this->sorted_.count(leaf);
         sends += messages(rows);
-        most_rows = std::max(most_rows, std::min(rows, this->rows_per_message_));
+        max_rows = std::max(max_rows, std::min(rows, this->rows_per_message_));
       }
     }
-    this->sends_.make_room(sends, most_rows * this->row_bytes_);
+    this->sends_.make_room(sends, max_rows * this->row_bytes_);
   }
 
   // Columns for so many particles, and a view of them.
@@ -450,16 +451,16 @@ private:
   {
     Mail mail;
     this->parcels_.clear();
-    const std::uint64_t most = std::clamp<std::uint64_t>(
-      room_of_parcel(this->nodes_.layout()) / this->row_bytes_, 1, this->rows_per_message_);
+    const std::uint64_t maximum = std::clamp<std::uint64_t>(
+      compute_parcel_bytes(this->nodes_.layout()) / this->row_bytes_, 1, this->rows_per_message_);
     for (const Target& target : this->targets_)
     {
       for (const std::size_t leaf : target.leaves)
       {
         const std::uint64_t total = this->sorted_.count(leaf);
-        for (std::uint64_t row = 0; row < total; row += most)
+        for (std::uint64_t row = 0; row < total; row += maximum)
         {
-          const std::uint64_t count = std::min(most, total - row);
+          const std::uint64_t count = std::min(maximum, total - row);
           this->parcels_.push_back({ this->sorted_.first[leaf] + row, count });
           mail.parcels.push_back({ static_cast<std::uint32_t>(target.rank),
             static_cast<std::uint32_t>(count * this->row_bytes_) });

@@ -148,7 +148,7 @@ void append_query(std::vector<std::byte>& bytes, const Query& query)
   each_member(query, writer);
 }
 
-Query query_of(const std::byte* begin, const std::byte* end)
+Query parse_query(const std::byte* begin, const std::byte* end)
 {
   Query query;
   Reader reader(begin, end);

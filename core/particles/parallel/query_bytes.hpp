@@ -11,5 +11,5 @@ namespace bat::mpi
 {
 void append_query(std::vector<std::byte>& bytes, const Query& query);
 /// What append_query() appended, up to `end`.
-[[nodiscard]] Query query_of(const std::byte* begin, const std::byte* end);
+[[nodiscard]] Query parse_query(const std::byte* begin, const std::byte* end);
 }

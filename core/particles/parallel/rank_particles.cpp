@@ -139,11 +139,11 @@ void RankParticles::add_piece(const Piece& piece)
     }
   }
   const std::uint64_t count = rows.empty() ? view.count : rows.size();
-  if (this->count() + count > kMostParticles)
+  if (this->count() + count > kMaxParticles)
   {
     throw Error(ErrorCode::InvalidArgument,
       fmt::format(
-        "{} particles on one rank; at most {} are allowed", this->count() + count, kMostParticles));
+        "{} particles on one rank; at most {} are allowed", this->count() + count, kMaxParticles));
   }
   if (rows.empty())
   {

@@ -31,10 +31,11 @@ double expected_share(const Query& query, const LeafInfo& leaf, const LeafReques
 }
 }
 
-RankQuery::RankQuery(const Dataset& from, const Query& asked, const std::vector<std::string>& names)
+RankQuery::RankQuery(
+  const Dataset& from, const Query& requested, const std::vector<std::string>& names)
   : dataset(from)
-  , query(asked)
-  , conditions(from.impl().conditions(asked))
+  , query(requested)
+  , conditions(from.impl().conditions(requested))
 {
   this->columns.push_back({ std::nullopt, bat::tuple_bytes(from.position_type(), 3) });
   for (const std::string& name : names)
@@ -50,7 +51,7 @@ RankQuery::RankQuery(const Dataset& from, const Query& asked, const std::vector<
   for (const Dataset::Impl::Task& task : from.impl().tasks(this->conditions))
   {
     LeafRequest request{ task.leaf, task.ordinals.begin, task.ordinals.end, 0 };
-    request.share = expected_share(asked, from.leaves()[task.leaf], request);
+    request.share = expected_share(requested, from.leaves()[task.leaf], request);
     this->leaves.push_back(request);
   }
   std::sort(this->leaves.begin(), this->leaves.end(),

@@ -12,7 +12,7 @@ namespace
 // As read_modes_bench counts them (MPI.md, Reading): what a direct read takes beyond three times
 // its answer, and how much of it comes with a request.
 constexpr double kExtraBytes = 2 << 20;
-constexpr double kAmplified = 3;
+constexpr double kMaxAmplification = 3;
 constexpr double kBytesPerRequest = 8 << 10;
 // What a rank reads for itself from memory, and what a reader reads, sends and is received.
 constexpr double kDirectBytesPerSecond = 1.5e9;
@@ -22,10 +22,10 @@ constexpr double kServedBytesPerSecond = 0.8e9;
 constexpr double kCachedRequest = 20e-6;
 constexpr double kCachedBytesPerSecond = 1e9;
 // A model may be wrong by a factor: direct reads are left for a clear gain only.
-constexpr double kClearGain = 2;
+constexpr double kMinDirectGain = 2;
 // A file is read whole where its requests would take a time in which so much of it could be read.
 constexpr double kWholeBytesPerRequest = 16 << 20;
-constexpr double kWholeAmplified = 30;
+constexpr double kMaxWholeFileAmplification = 30;
 // A longer list of values is rather looked up where it is than sent to every reader.
 constexpr std::uint64_t kQueryBytes = 1 << 20;
 
@@ -39,14 +39,14 @@ double direct_bytes(double share, double columns, double file_bytes)
 {
   return share <= 0
     ? 0
-    : std::min(file_bytes, columns * (kExtraBytes + kAmplified * share * file_bytes));
+    : std::min(file_bytes, columns * (kExtraBytes + kMaxAmplification * share * file_bytes));
 }
 
 bool reads_whole(std::uint64_t requests, double shares, double columns, double file_bytes)
 {
   return columns *
     (static_cast<double>(requests) * kWholeBytesPerRequest +
-      kWholeAmplified * shares * file_bytes) >=
+      kMaxWholeFileAmplification * shares * file_bytes) >=
     file_bytes;
 }
 
@@ -92,7 +92,7 @@ ReadChoice choose_read_mode(const ReadDemand& demand, const StorageSpeed& storag
     (static_cast<double>(demand.leaf_files) * (storage.open_s + storage.request_s) +
       demand.file_bytes / storage.bytes_per_s + demand.answer_bytes / kServedBytesPerSecond) /
     readers;
-  const bool gain = aggregated * kClearGain < direct;
+  const bool gain = aggregated * kMinDirectGain < direct;
   return { gain ? ReadMode::Aggregated : ReadMode::Direct,
     fmt::format("{:.1f} ranks per leaf file, {:.2f} MiB per rank; opening a leaf file takes "
                 "{:.2f} ms, a request {:.3f} ms plus {:.0f} MB/s: about {:.3f} s direct, {:.3f} "

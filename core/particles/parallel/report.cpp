@@ -42,7 +42,7 @@ const char* name_of(ReadMode mode) noexcept
   return "aggregated";
 }
 
-ReadMode read_mode_of(std::string_view name)
+ReadMode parse_read_mode(std::string_view name)
 {
   for (const ReadMode mode : { ReadMode::Auto, ReadMode::Direct, ReadMode::Aggregated })
   {
@@ -68,8 +68,8 @@ void add_run(nlohmann::json& json, const RunReport& report)
   json["bytes_within_nodes"] = m.bytes_within;
   json["messages_between_nodes"] = m.between;
   json["bytes_between_nodes"] = m.bytes_between;
-  json["most_received_messages"] = m.most_received;
-  json["most_received_bytes"] = m.most_received_bytes;
+  json["max_received_messages"] = m.max_received;
+  json["max_received_bytes"] = m.max_received_bytes;
   json["peak_memory_bytes"] = report.peak_memory_bytes;
   json["advice"] = report.advice;
 }
@@ -94,13 +94,13 @@ std::string place_of(const RunReport& report)
     counted(static_cast<std::uint64_t>(report.threads), "thread"));
 }
 
-std::string messages_of(const RunReport& report)
+std::string format_messages(const RunReport& report)
 {
   const MessageCounts& m = report.messages;
   return fmt::format("{} ({}) within nodes and {} ({}) between them, at most {} ({}) to one rank; "
                      "peak memory {}{}{}",
     counted(m.within, "message"), amount(m.bytes_within), m.between, amount(m.bytes_between),
-    m.most_received, amount(m.most_received_bytes), amount(report.peak_memory_bytes),
+    m.max_received, amount(m.max_received_bytes), amount(report.peak_memory_bytes),
     report.advice.empty() ? "" : ". ", report.advice);
 }
 }
@@ -132,7 +132,7 @@ std::string to_line(const DatasetReport& report)
     report.leaders == 0
       ? ""
       : ", through " + counted(static_cast<std::uint64_t>(report.leaders), "leader"),
-    s.total, s.check, s.plan, s.exchange, s.build, s.write, s.commit, messages_of(report));
+    s.total, s.check, s.plan, s.exchange, s.build, s.write, s.commit, format_messages(report));
 }
 
 std::string to_json(const ReadReport& report)
@@ -159,6 +159,6 @@ std::string to_line(const ReadReport& report)
     report.mode == ReadMode::Direct ? "directly" : "aggregated", place_of(report), report.reason,
     counted(static_cast<std::uint64_t>(report.aggregators), "rank"),
     counted(report.opens, "leaf file"), amount(report.read_bytes), s.total, s.plan, s.load,
-    s.select, s.fetch, messages_of(report));
+    s.select, s.fetch, format_messages(report));
 }
 }

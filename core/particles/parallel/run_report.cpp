@@ -22,33 +22,33 @@ std::uint64_t peak_memory()
 
 std::uint64_t allowed_processors()
 {
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  (void)::sched_getaffinity(0, sizeof(mine), &mine);
-  return static_cast<std::uint64_t>(CPU_COUNT(&mine));
+  cpu_set_t local;
+  CPU_ZERO(&local);
+  (void)::sched_getaffinity(0, sizeof(local), &local);
+  return static_cast<std::uint64_t>(CPU_COUNT(&local));
 }
 
 // Of the node on which the most processors lie idle, on all ranks.
-std::string advice_of(const OwnComm& comm, int threads)
+std::string format_advice(const OwnComm& comm, int threads)
 {
   const std::uint64_t allowed = allowed_processors();
   const auto there_are = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
   std::uint64_t working = static_cast<std::uint64_t>(threads);
-  MPI_Allreduce(MPI_IN_PLACE, &working, 1, MPI_UINT64_T, MPI_SUM, nodes_of(comm).comm());
+  MPI_Allreduce(MPI_IN_PLACE, &working, 1, MPI_UINT64_T, MPI_SUM, find_nodes(comm).comm());
   const bool bound = allowed < there_are && working < there_are;
   struct
   {
     double idle;
     int rank;
-  } most{ bound ? static_cast<double>(there_are - working) : 0.0, comm.rank() };
-  MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE_INT, MPI_MAXLOC, comm.get());
+  } maximum{ bound ? static_cast<double>(there_are - working) : 0.0, comm.rank() };
+  MPI_Allreduce(MPI_IN_PLACE, &maximum, 1, MPI_DOUBLE_INT, MPI_MAXLOC, comm.get());
   std::array<std::uint64_t, 3> numbers{ allowed, there_are, static_cast<std::uint64_t>(threads) };
-  MPI_Bcast(numbers.data(), 3, MPI_UINT64_T, most.rank, comm.get());
-  return most.idle == 0.0
+  MPI_Bcast(numbers.data(), 3, MPI_UINT64_T, maximum.rank, comm.get());
+  return maximum.idle == 0.0
     ? std::string()
     : fmt::format("rank {} may use {} of the {} processors of its node and used {} thread{}; if "
                   "mpirun bound it to them, use --bind-to none",
-        most.rank, numbers[0], numbers[1], numbers[2], numbers[2] == 1 ? "" : "s");
+        maximum.rank, numbers[0], numbers[1], numbers[2], numbers[2] == 1 ? "" : "s");
 }
 }
 
@@ -57,20 +57,20 @@ void describe_run(const OwnComm& comm, const MessageCounter& messages, int threa
 {
   report.ranks = comm.size();
   report.nodes = static_cast<int>(messages.nodes().layout().node_count());
-  const MessageCounts& mine = messages.mine();
-  std::array<std::uint64_t, 5> sums{ mine.within, mine.bytes_within, mine.between,
-    mine.bytes_between, aggregates ? 1u : 0u };
+  const MessageCounts& local = messages.local();
+  std::array<std::uint64_t, 5> sums{ local.within, local.bytes_within, local.between,
+    local.bytes_between, aggregates ? 1u : 0u };
   MPI_Allreduce(MPI_IN_PLACE, sums.data(), 5, MPI_UINT64_T, MPI_SUM, comm.get());
   // The fewest threads with the other sign, so that one reduction does.
-  std::array<std::int64_t, 4> most{ static_cast<std::int64_t>(mine.most_received),
-    static_cast<std::int64_t>(mine.most_received_bytes), static_cast<std::int64_t>(peak_memory()),
+  std::array<std::int64_t, 4> maximum{ static_cast<std::int64_t>(local.max_received),
+    static_cast<std::int64_t>(local.max_received_bytes), static_cast<std::int64_t>(peak_memory()),
     -std::int64_t{ threads } };
-  MPI_Allreduce(MPI_IN_PLACE, most.data(), 4, MPI_INT64_T, MPI_MAX, comm.get());
-  report.messages = { sums[0], sums[1], sums[2], sums[3], static_cast<std::uint64_t>(most[0]),
-    static_cast<std::uint64_t>(most[1]) };
+  MPI_Allreduce(MPI_IN_PLACE, maximum.data(), 4, MPI_INT64_T, MPI_MAX, comm.get());
+  report.messages = { sums[0], sums[1], sums[2], sums[3], static_cast<std::uint64_t>(maximum[0]),
+    static_cast<std::uint64_t>(maximum[1]) };
   report.aggregators = static_cast<int>(sums[4]);
-  report.peak_memory_bytes = static_cast<std::uint64_t>(most[2]);
-  report.threads = static_cast<int>(-most[3]);
-  report.advice = advice_of(comm, threads);
+  report.peak_memory_bytes = static_cast<std::uint64_t>(maximum[2]);
+  report.threads = static_cast<int>(-maximum[3]);
+  report.advice = format_advice(comm, threads);
 }
 }

@@ -17,7 +17,7 @@ public:
   MessageCounter() = default;
   /// Collective the first time for a communicator, which outlives this.
   explicit MessageCounter(const OwnComm& comm)
-    : MessageCounter(nodes_of(comm))
+    : MessageCounter(find_nodes(comm))
   {
   }
   /// `nodes` outlives this.
@@ -28,34 +28,34 @@ public:
   void sent(int target, std::uint64_t bytes)
   {
     const bool near = this->nodes_->is_near(static_cast<std::uint32_t>(target));
-    (near ? this->mine_.within : this->mine_.between) += 1;
-    (near ? this->mine_.bytes_within : this->mine_.bytes_between) += bytes;
+    (near ? this->local_.within : this->local_.between) += 1;
+    (near ? this->local_.bytes_within : this->local_.bytes_between) += bytes;
   }
   void received(std::uint64_t bytes) noexcept
   {
-    ++this->mine_.most_received;
-    this->mine_.most_received_bytes += bytes;
+    ++this->local_.max_received;
+    this->local_.max_received_bytes += bytes;
   }
   void add(const NodeTraffic& more) noexcept
   {
-    this->mine_.within += more.messages_within;
-    this->mine_.bytes_within += more.bytes_within;
-    this->mine_.between += more.messages_between;
-    this->mine_.bytes_between += more.bytes_between;
-    this->mine_.most_received += more.messages_received;
-    this->mine_.most_received_bytes += more.bytes_received;
+    this->local_.within += more.messages_within;
+    this->local_.bytes_within += more.bytes_within;
+    this->local_.between += more.messages_between;
+    this->local_.bytes_between += more.bytes_between;
+    this->local_.max_received += more.messages_received;
+    this->local_.max_received_bytes += more.bytes_received;
   }
   [[nodiscard]] NodeTraffic of_nodes() const noexcept
   {
-    return { this->mine_.within, this->mine_.between, this->mine_.bytes_within,
-      this->mine_.bytes_between, this->mine_.most_received, this->mine_.most_received_bytes };
+    return { this->local_.within, this->local_.between, this->local_.bytes_within,
+      this->local_.bytes_between, this->local_.max_received, this->local_.max_received_bytes };
   }
   [[nodiscard]] const Nodes& nodes() const noexcept { return *this->nodes_; }
-  [[nodiscard]] const MessageCounts& mine() const noexcept { return this->mine_; }
+  [[nodiscard]] const MessageCounts& local() const noexcept { return this->local_; }
 
 private:
   const Nodes* nodes_ = nullptr;
-  MessageCounts mine_;
+  MessageCounts local_;
 };
 
 /// Collective. `aggregates`: whether this rank is one of RunReport::aggregators.

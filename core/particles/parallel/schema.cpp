@@ -106,26 +106,26 @@ std::string describe(const AliasView& alias)
 }
 
 // That both say the same, in whatever order.
-void check_aliases(const std::vector<AliasView>& mine, const std::vector<AliasView>& reference,
+void check_aliases(const std::vector<AliasView>& local, const std::vector<AliasView>& reference,
   const std::string& what, int reference_rank)
 {
   const auto find = [](const std::vector<AliasView>& all, const std::string& name)
   {
     return std::find_if(all.begin(), all.end(), [&](const AliasView& a) { return a.name == name; });
   };
-  for (const AliasView& wanted : reference)
+  for (const AliasView& requested : reference)
   {
-    const auto found = find(mine, wanted.name);
-    if (found == mine.end() || found->attribute != wanted.attribute ||
-      found->component != wanted.component)
+    const auto found = find(local, requested.name);
+    if (found == local.end() || found->attribute != requested.attribute ||
+      found->component != requested.component)
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{}alias '{}' is {} here and {} on rank {}", what, wanted.name,
-          found == mine.end() ? std::string("missing") : describe(*found), describe(wanted),
+        fmt::format("{}alias '{}' is {} here and {} on rank {}", what, requested.name,
+          found == local.end() ? std::string("missing") : describe(*found), describe(requested),
           reference_rank));
     }
   }
-  for (const AliasView& alias : mine)
+  for (const AliasView& alias : local)
   {
     if (find(reference, alias.name) == reference.end())
     {
@@ -136,47 +136,47 @@ void check_aliases(const std::vector<AliasView>& mine, const std::vector<AliasVi
   }
 }
 
-// The arrays of `mine`, which texts call `what`, under the schema of `reference`.
+// The arrays of `local`, which texts call `what`, under the schema of `reference`.
 ParticleView fit(
-  const ParticleView& mine, ParticleView reference, const std::string& what, int reference_rank)
+  const ParticleView& local, ParticleView reference, const std::string& what, int reference_rank)
 {
   const auto refuse = [&](const std::string& why)
   { throw Error(ErrorCode::InvalidArgument, what + why); };
-  if (mine.positions.type != reference.positions.type)
+  if (local.positions.type != reference.positions.type)
   {
-    refuse(fmt::format("positions are {} here and {} on rank {}", name_of(mine.positions.type),
+    refuse(fmt::format("positions are {} here and {} on rank {}", name_of(local.positions.type),
       name_of(reference.positions.type), reference_rank));
   }
-  for (AttributeView& wanted : reference.attributes)
+  for (AttributeView& requested : reference.attributes)
   {
-    const auto found = std::find_if(mine.attributes.begin(), mine.attributes.end(),
-      [&](const AttributeView& a) { return a.name == wanted.name; });
-    if (found == mine.attributes.end())
+    const auto found = std::find_if(local.attributes.begin(), local.attributes.end(),
+      [&](const AttributeView& a) { return a.name == requested.name; });
+    if (found == local.attributes.end())
     {
-      refuse(fmt::format("attribute '{}' is missing here; on rank {} it is {}", wanted.name,
-        reference_rank, describe(wanted.values.type, wanted.values.components)));
+      refuse(fmt::format("attribute '{}' is missing here; on rank {} it is {}", requested.name,
+        reference_rank, describe(requested.values.type, requested.values.components)));
     }
-    if (found->values.type != wanted.values.type ||
-      found->values.components != wanted.values.components)
+    if (found->values.type != requested.values.type ||
+      found->values.components != requested.values.components)
     {
-      refuse(fmt::format("attribute '{}' is {} here and {} on rank {}", wanted.name,
+      refuse(fmt::format("attribute '{}' is {} here and {} on rank {}", requested.name,
         describe(found->values.type, found->values.components),
-        describe(wanted.values.type, wanted.values.components), reference_rank));
+        describe(requested.values.type, requested.values.components), reference_rank));
     }
-    wanted.values = found->values;
+    requested.values = found->values;
   }
-  for (const AttributeView& a : mine.attributes)
+  for (const AttributeView& a : local.attributes)
   {
     if (std::none_of(reference.attributes.begin(), reference.attributes.end(),
-          [&](const AttributeView& wanted) { return wanted.name == a.name; }))
+          [&](const AttributeView& requested) { return requested.name == a.name; }))
     {
       refuse(fmt::format("attribute '{}' ({}) exists here but not on rank {}", a.name,
         describe(a.values.type, a.values.components), reference_rank));
     }
   }
-  check_aliases(mine.aliases, reference.aliases, what, reference_rank);
-  reference.count = mine.count;
-  reference.positions = mine.positions;
+  check_aliases(local.aliases, reference.aliases, what, reference_rank);
+  reference.count = local.count;
+  reference.positions = local.positions;
   return reference;
 }
 
@@ -255,7 +255,7 @@ int first_rank_with(const OwnComm& comm, const RankParticles& particles, const D
 void add_declared(const OwnComm& comm, const RankParticles& particles, ParticleView& schema)
 {
   std::vector<std::string> texts;
-  together(comm.get(),
+  collective(comm.get(),
     [&]
     {
       for (ParticleView view : particles.declared())
@@ -270,9 +270,9 @@ void add_declared(const OwnComm& comm, const RankParticles& particles, ParticleV
         }
       }
     });
-  texts = union_of_names(comm, texts);
+  texts = gather_names(comm, texts);
   std::optional<Contradiction> found;
-  together(comm.get(),
+  collective(comm.get(),
     [&]
     {
       ParticleView all;
@@ -318,7 +318,7 @@ std::uint64_t agree_on_schema(const OwnComm& comm, RankParticles& particles)
   reference_rank = reference_rank == INT_MAX ? 0 : reference_rank;
 
   std::string text;
-  together(comm.get(),
+  collective(comm.get(),
     [&]
     {
       if (comm.rank() == reference_rank)
@@ -328,12 +328,12 @@ std::uint64_t agree_on_schema(const OwnComm& comm, RankParticles& particles)
     });
   broadcast_text(comm, text, reference_rank);
   ParticleView reference;
-  together(comm.get(), [&] { reference = decode_schema(text); });
+  collective(comm.get(), [&] { reference = decode_schema(text); });
   if (total == 0)
   {
     add_declared(comm, particles, reference);
   }
-  together(comm.get(),
+  collective(comm.get(),
     [&]
     {
       const bool several = particles.parts().size() > 1;
@@ -361,11 +361,11 @@ void agree_on_bounds(const OwnComm& comm, const RankParticles& particles, BuildO
   std::vector<write::ErrorBound> bounds;
   std::vector<double> ends; // of ranges: largest values, and smallest ones negated
   std::size_t ranges = 0;
-  together(comm.get(),
+  collective(comm.get(),
     [&]
     {
       bounds = write::error_bounds(particles.schema(), options);
-      for (const write::FiniteRange& range : write::ranges_of(particles, bounds))
+      for (const write::FiniteRange& range : write::compute_ranges(particles, bounds))
       {
         ends.push_back(range.upper);
         ends.push_back(-range.lower);
@@ -378,7 +378,7 @@ void agree_on_bounds(const OwnComm& comm, const RankParticles& particles, BuildO
   }
   MPI_Allreduce(
     MPI_IN_PLACE, ends.data(), static_cast<int>(ends.size()), MPI_DOUBLE, MPI_MAX, comm.get());
-  together(comm.get(),
+  collective(comm.get(),
     [&]
     {
       std::vector<write::FiniteRange> all;
@@ -386,7 +386,7 @@ void agree_on_bounds(const OwnComm& comm, const RankParticles& particles, BuildO
       {
         all.push_back({ -ends[2 * i + 1], ends[2 * i] });
       }
-      options.error_bounds = write::texts_of(write::absolute_bounds(bounds, all));
+      options.error_bounds = write::format_texts(write::absolute_bounds(bounds, all));
     });
 }
 
@@ -401,7 +401,7 @@ void link_repeats(const OwnComm& comm, RankParticles& particles, const BuildOpti
   constexpr write::Repeat kNothingToSay = -std::numeric_limits<write::Repeat>::max();
   std::vector<write::Repeat> both;
   std::vector<write::Repeat> largest;
-  together(comm.get(),
+  collective(comm.get(),
     [&]
     {
       const std::vector<write::Repeat> here = write::find_repeats(particles, options);
@@ -415,7 +415,7 @@ void link_repeats(const OwnComm& comm, RankParticles& particles, const BuildOpti
     });
   MPI_Allreduce(
     both.data(), largest.data(), static_cast<int>(both.size()), MPI_INT64_T, MPI_MAX, comm.get());
-  together(comm.get(),
+  collective(comm.get(),
     [&]
     {
       const std::size_t attributes = largest.size() / 2;

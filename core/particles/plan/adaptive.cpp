@@ -18,13 +18,13 @@ namespace
 // How far a cut may be off, in leaf files. Errors of the cuts above a leaf add up.
 constexpr double kCutTolerance = 0.0005;
 // A cut that is off by more than this many leaf files is compared with those along other axes.
-constexpr double kGoodCut = 0.02;
+constexpr double kMaxCutError = 0.02;
 // A cut that parts more of its node's particles from their ranks than this is compared, too.
-constexpr double kFewParted = 0.01;
+constexpr double kMaxPartedShare = 0.01;
 // Below so many pieces a task costs more than it saves.
 constexpr std::size_t kPiecesPerTask = 2048;
 // How far pieces and ranks may disagree on the particles of one side of a border, in leaf files.
-constexpr double kSameNumber = 0.05;
+constexpr double kCountTolerance = 0.05;
 
 struct Node
 {
@@ -66,21 +66,21 @@ struct AxisCut
 
 // Along the longest axis, unless another comes markedly nearer to the wanted number, or as near and
 // parts markedly fewer particles from their ranks.
-std::optional<AxisCut> choose_cut(const Node& node, double wanted)
+std::optional<AxisCut> choose_cut(const Node& node, double requested)
 {
   const double leaf = node.particles / node.leaves;
-  const double good = kGoodCut * leaf;
-  const double few = kFewParted * node.particles;
+  const double good = kMaxCutError * leaf;
+  const double few = kMaxPartedShare * node.particles;
   std::optional<AxisCut> best;
   for (const std::size_t axis : node.extent.axes_by_length())
   {
     const auto cut =
-      find_cut(node.pieces, node.extent, axis, node.particles, wanted, kCutTolerance * leaf);
+      find_cut(node.pieces, node.extent, axis, node.particles, requested, kCutTolerance * leaf);
     if (!cut)
     {
       continue;
     }
-    const AxisCut found{ axis, cut->split, std::abs(cut->left - wanted),
+    const AxisCut found{ axis, cut->split, std::abs(cut->left - requested),
       node.ranks.parted_by(axis, cut->split) };
     const bool better = !best ||
       (best->off > good ? found.off < best->off
@@ -101,7 +101,7 @@ enum class Side
   Both
 };
 
-Side side_of(const Piece& piece, std::size_t axis, double split) noexcept
+Side find_side(const Piece& piece, std::size_t axis, double split) noexcept
 {
   const auto lower = static_cast<double>(piece.lower[axis]);
   const auto upper = static_cast<double>(piece.upper[axis]);
@@ -120,7 +120,7 @@ double centre_in_gap(const Node& node, std::size_t axis, double split)
   double above = static_cast<double>(node.extent.upper[axis]);
   for (const Piece& piece : node.pieces)
   {
-    switch (side_of(piece, axis, split))
+    switch (find_side(piece, axis, split))
     {
       case Side::Left:
         below = std::max(below, static_cast<double>(piece.upper[axis]));
@@ -148,7 +148,7 @@ double particles_below(const Node& node, std::size_t axis, double split) noexcep
   double particles = 0;
   for (const Piece& piece : node.pieces)
   {
-    const Side side = side_of(piece, axis, split);
+    const Side side = find_side(piece, axis, split);
     particles += side == Side::Left ? piece.particles
       : side == Side::Both          ? share_below(piece, axis, split)
                                     : 0;
@@ -163,7 +163,7 @@ void divide(Node& node)
   std::size_t right = 0;
   for (const Piece& piece : node.pieces)
   {
-    const Side side = side_of(piece, axis, node.split);
+    const Side side = find_side(piece, axis, node.split);
     left += side != Side::Right;
     right += side != Side::Left;
   }
@@ -171,7 +171,7 @@ void divide(Node& node)
   node.right->pieces.reserve(right);
   for (const Piece& piece : node.pieces)
   {
-    switch (side_of(piece, axis, node.split))
+    switch (find_side(piece, axis, node.split))
     {
       case Side::Left:
         add(*node.left, piece);
@@ -197,7 +197,7 @@ class TreeBuilder
 public:
   // Cells that all overlap are cut by every plane. Merging keeps their pieces from multiplying.
   TreeBuilder(std::size_t cells, double particles, std::uint32_t leaves)
-    : most_per_leaf_(std::max<std::size_t>(256, 4 * cells / leaves))
+    : max_per_leaf_(std::max<std::size_t>(256, 4 * cells / leaves))
     , mean_(particles / leaves)
   {
   }
@@ -209,10 +209,10 @@ public:
       forget_pieces(node);
       return;
     }
-    const std::size_t most = this->most_per_leaf_ * node.leaves;
-    if (node.pieces.size() > most)
+    const std::size_t maximum = this->max_per_leaf_ * node.leaves;
+    if (node.pieces.size() > maximum)
     {
-      merge_similar(node.pieces, node.extent, most);
+      merge_similar(node.pieces, node.extent, maximum);
     }
     if (!this->cut_at_border(node) && !this->cut_through(node))
     {
@@ -246,7 +246,7 @@ private:
     const double left = particles_below(node, border->axis, border->split);
     const double off =
       std::max(std::abs(left - border->left), std::abs(node.particles - left - border->right));
-    if (off > kSameNumber * this->mean_)
+    if (off > kCountTolerance * this->mean_)
     {
       return false;
     }
@@ -285,7 +285,7 @@ private:
     std::tie(node.left->ranks, node.right->ranks) = node.ranks.divide(axis, split);
   }
 
-  std::size_t most_per_leaf_;
+  std::size_t max_per_leaf_;
   double mean_; // particles of a leaf file
 };
 

@@ -61,7 +61,8 @@ struct Share
   std::uint32_t window;
 };
 
-std::vector<std::uint32_t> leaves_of_cells(const std::vector<WeightedCell>& cells, const Plan& plan)
+std::vector<std::uint32_t> find_cell_leaves(
+  const std::vector<WeightedCell>& cells, const Plan& plan)
 {
   std::vector<std::uint32_t> leaves(cells.size());
   tbb::parallel_for(std::size_t{ 0 }, cells.size(),
@@ -93,7 +94,7 @@ void add(std::vector<Share>& shares, const Share& share)
 }
 
 // One for each leaf and window, the largest first.
-std::vector<Share> shares_of(const std::vector<WeightedCell>& cells,
+std::vector<Share> compute_shares(const std::vector<WeightedCell>& cells,
   const std::vector<std::uint32_t>& leaves, const Windows& windows)
 {
   std::vector<Share> runs; // cells come rank by rank: most are like the one before
@@ -127,15 +128,15 @@ std::vector<std::uint32_t> choose_windows(
     }
   }
   std::uint32_t window = 0;
-  for (std::uint32_t& mine : chosen)
+  for (std::uint32_t& local : chosen)
   {
-    if (mine == kNone)
+    if (local == kNone)
     {
       while (!windows.take(window))
       {
         ++window;
       }
-      mine = window;
+      local = window;
     }
   }
   return chosen;
@@ -145,10 +146,10 @@ std::vector<std::uint32_t> choose_windows(
 std::vector<std::uint32_t> choose_aggregators(
   const std::vector<WeightedCell>& cells, const Plan& plan, std::uint32_t ranks)
 {
-  const std::vector<std::uint32_t> leaves = leaves_of_cells(cells, plan);
+  const std::vector<std::uint32_t> leaves = find_cell_leaves(cells, plan);
   Windows windows(ranks, plan.leaf_count);
   const std::vector<std::uint32_t> chosen =
-    choose_windows(shares_of(cells, leaves, windows), plan.leaf_count, windows);
+    choose_windows(compute_shares(cells, leaves, windows), plan.leaf_count, windows);
 
   /// Of the window's ranks the one with most of the leaf file, and the one being added up.
   struct Best

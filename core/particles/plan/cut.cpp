@@ -9,9 +9,9 @@ namespace bat::plan
 namespace
 {
 constexpr std::size_t kBins = 256;
-constexpr int kMostRounds = 8;
+constexpr int kMaxRounds = 8;
 // A side with less than this share of the particles is empty: rounding leaves such remainders.
-constexpr double kNothing = 1e-9;
+constexpr double kEmptyShare = 1e-9;
 
 // A piece seen along one axis.
 struct Span
@@ -67,8 +67,8 @@ public:
     double inside;
   };
 
-  // The bin in which the number of particles to the left passes `wanted`.
-  [[nodiscard]] Bin passes(double before, double wanted) const noexcept
+  // The bin in which the number of particles to the left passes `requested`.
+  [[nodiscard]] Bin passes(double before, double requested) const noexcept
   {
     double density = 0;
     for (std::size_t bin = 0;; ++bin)
@@ -76,7 +76,7 @@ public:
       density += this->steps_[bin];
       const double width = this->edges_[bin + 1] - this->edges_[bin];
       const double inside = this->inside_[bin] + std::max(0.0, density * width);
-      if (before + inside > wanted || bin + 1 == kBins)
+      if (before + inside > requested || bin + 1 == kBins)
       {
         return { this->edges_[bin], this->edges_[bin + 1], before, inside };
       }
@@ -115,7 +115,7 @@ bool overlaps(const Span& span, double lower, double upper) noexcept
 }
 
 std::optional<Cut> find_cut(const std::vector<Piece>& pieces, const Extent& extent,
-  std::size_t axis, double total, double wanted, double tolerance)
+  std::size_t axis, double total, double requested, double tolerance)
 {
   constexpr double inf = std::numeric_limits<double>::infinity();
   double lower = static_cast<double>(extent.lower[axis]);
@@ -132,7 +132,7 @@ std::optional<Cut> find_cut(const std::vector<Piece>& pieces, const Extent& exte
   };
   Histogram::Bin found{ lower, upper, 0, total };
   std::vector<Span> active;
-  for (int round = 0; round != kMostRounds; ++round)
+  for (int round = 0; round != kMaxRounds; ++round)
   {
     if (!(lower + (upper - lower) / static_cast<double>(kBins) > lower))
     {
@@ -153,7 +153,7 @@ std::optional<Cut> find_cut(const std::vector<Piece>& pieces, const Extent& exte
         histogram.add(span);
       }
     }
-    found = histogram.passes(found.before, wanted);
+    found = histogram.passes(found.before, requested);
     if (found.inside <= tolerance)
     {
       break;
@@ -183,15 +183,17 @@ std::optional<Cut> find_cut(const std::vector<Piece>& pieces, const Extent& exte
     Cut{ found.upper, found.before + found.inside }, Cut{ found.lower, found.before } };
   if (found.inside <= tolerance && found.inside > 0)
   {
-    const double share = std::clamp((wanted - found.before) / found.inside, 0.0, 1.0);
+    const double share = std::clamp((requested - found.before) / found.inside, 0.0, 1.0);
     choices[2] = { found.lower + (found.upper - found.lower) * share,
       found.before + found.inside * share };
   }
   std::optional<Cut> best;
   for (const Cut& choice : choices)
   {
-    const bool two_sides = choice.left > kNothing * total && choice.left < total * (1 - kNothing);
-    if (two_sides && (!best || std::abs(choice.left - wanted) < std::abs(best->left - wanted)))
+    const bool two_sides =
+      choice.left > kEmptyShare * total && choice.left < total * (1 - kEmptyShare);
+    if (two_sides &&
+      (!best || std::abs(choice.left - requested) < std::abs(best->left - requested)))
     {
       best = choice;
     }

@@ -14,10 +14,10 @@ struct Cut
   double left = 0;  ///< particles on the left
 };
 
-/// Plane across `axis` that leaves about `wanted` of all `total` particles on the left: within
+/// Plane across `axis` that leaves about `requested` of all `total` particles on the left: within
 /// `tolerance` unless more than that share one place. Nothing if no plane has particles on both
 /// sides. Linear in the number of pieces: histograms, each over the bin that the one before has
 /// found.
 [[nodiscard]] std::optional<Cut> find_cut(const std::vector<Piece>& pieces, const Extent& extent,
-  std::size_t axis, double total, double wanted, double tolerance);
+  std::size_t axis, double total, double requested, double tolerance);
 }

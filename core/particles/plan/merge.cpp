@@ -28,7 +28,7 @@ std::uint64_t key_of(const Piece& piece, const Extent& extent, int bits)
   return key;
 }
 
-Piece mean_of(const std::vector<Piece>& pieces,
+Piece compute_mean(const std::vector<Piece>& pieces,
   const std::vector<std::pair<std::uint64_t, std::uint32_t>>& order, std::size_t begin,
   std::size_t end)
 {
@@ -60,9 +60,9 @@ Piece mean_of(const std::vector<Piece>& pieces,
 }
 }
 
-void merge_similar(std::vector<Piece>& pieces, const Extent& extent, std::size_t most)
+void merge_similar(std::vector<Piece>& pieces, const Extent& extent, std::size_t maximum)
 {
-  for (int bits = kFinestBits; bits >= 0 && pieces.size() > most; --bits)
+  for (int bits = kFinestBits; bits >= 0 && pieces.size() > maximum; --bits)
   {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> order(pieces.size());
     for (std::size_t i = 0; i != pieces.size(); ++i)
@@ -78,7 +78,7 @@ void merge_similar(std::vector<Piece>& pieces, const Extent& extent, std::size_t
       {
         ++end;
       }
-      merged.push_back(mean_of(pieces, order, begin, end));
+      merged.push_back(compute_mean(pieces, order, begin, end));
       begin = end;
     }
     pieces = std::move(merged);

@@ -13,8 +13,8 @@ namespace bat::plan
 /// Cells are boxes of floats: a position beyond them counts at their end.
 [[nodiscard]] inline float to_float(double x) noexcept
 {
-  constexpr auto most = static_cast<double>(std::numeric_limits<float>::max());
-  return static_cast<float>(std::clamp(x, -most, most));
+  constexpr auto maximum = static_cast<double>(std::numeric_limits<float>::max());
+  return static_cast<float>(std::clamp(x, -maximum, maximum));
 }
 
 /// A cell, or what cuts left of it. Its particles count as evenly spread.
@@ -28,8 +28,8 @@ struct Piece
 /// Tight box of pieces.
 struct Extent
 {
-  std::array<float, 3> lower{ kMost, kMost, kMost };
-  std::array<float, 3> upper{ -kMost, -kMost, -kMost };
+  std::array<float, 3> lower{ kMax, kMax, kMax };
+  std::array<float, 3> upper{ -kMax, -kMax, -kMax };
 
   void add(const Piece& piece) noexcept
   {
@@ -55,6 +55,6 @@ struct Extent
   }
 
 private:
-  static constexpr float kMost = std::numeric_limits<float>::max();
+  static constexpr float kMax = std::numeric_limits<float>::max();
 };
 }

@@ -18,17 +18,17 @@ namespace bat
 namespace
 {
 // Room for whatever is sensible; a target of a few bytes is a mistake, not a wish.
-constexpr double kMostLeaves = 1 << 24;
-constexpr double kMostParticles = 0x1p63;
+constexpr double kMaxLeaves = 1 << 24;
+constexpr double kMaxParticles = 0x1p63;
 // What largest leaf / mean may be: limits on single files allow for it.
-constexpr double kBalance = 1.15;
+constexpr double kMaxImbalance = 1.15;
 constexpr double kMebibyte = 1024.0 * 1024.0;
 // Cells of one rank for every leaf file: a rank's box may be the whole domain.
 constexpr std::uint64_t kCellsPerLeaf = 32;
 // Of all ranks, as long as every rank has a few: one cell would blur a surface that crosses its
 // rank.
-constexpr std::uint64_t kMostCells = 1u << 18;
-constexpr std::uint64_t kFewestCells = 4;
+constexpr std::uint64_t kMaxCells = 1u << 18;
+constexpr std::uint64_t kMinCells = 4;
 
 [[noreturn]] void refuse(const std::string& text)
 {
@@ -92,7 +92,7 @@ double check(const std::vector<WeightedCell>& cells, const PlanOptions& options)
     check(cells[i], i, options);
     particles += cells[i].particles;
   }
-  if (particles >= kMostParticles)
+  if (particles >= kMaxParticles)
   {
     refuse(fmt::format("plan: {:g} particles in total; fewer than 2^63 are allowed", particles));
   }
@@ -137,15 +137,15 @@ void check(const std::vector<RankBounds>& bounds, const std::vector<WeightedCell
   }
 }
 
-std::uint32_t wanted_leaves(double particles, const PlanOptions& options)
+std::uint32_t requested_leaves(double particles, const PlanOptions& options)
 {
   const double bytes = particles * static_cast<double>(options.bytes_per_particle);
   const double leaves = std::round(bytes / static_cast<double>(options.target_bytes));
-  if (leaves > kMostLeaves)
+  if (leaves > kMaxLeaves)
   {
     refuse(fmt::format("plan: a target of {} bytes would create {:g} leaf files of {:g} bytes; "
                        "at most {:g} are allowed",
-      options.target_bytes, leaves, bytes, kMostLeaves));
+      options.target_bytes, leaves, bytes, kMaxLeaves));
   }
   return static_cast<std::uint32_t>(std::max(1.0, leaves));
 }
@@ -153,7 +153,7 @@ std::uint32_t wanted_leaves(double particles, const PlanOptions& options)
 void run(const std::vector<WeightedCell>& cells, const std::vector<RankBounds>& bounds,
   const PlanOptions& options, double particles, Plan& plan)
 {
-  const std::uint32_t leaves = wanted_leaves(particles, options);
+  const std::uint32_t leaves = requested_leaves(particles, options);
   if (options.mode == PlanMode::Adaptive)
   {
     plan::plan_adaptive(cells, bounds, leaves, plan);
@@ -188,7 +188,7 @@ std::uint32_t Plan::leaf_at(double x, double y, double z) const noexcept
   return this->nodes[node].leaf;
 }
 
-std::optional<std::uint32_t> Plan::leaf_of_box(const Box& box) const noexcept
+std::optional<std::uint32_t> Plan::find_leaf(const Box& box) const noexcept
 {
   std::size_t node = 0;
   while (node < this->nodes.size() && this->nodes[node].axis >= 0)
@@ -240,25 +240,25 @@ Plan make_plan(const std::vector<WeightedCell>& cells, const PlanOptions& given,
 std::uint64_t auto_target_bytes(
   std::uint64_t particles, std::uint64_t bytes_per_particle, std::uint32_t ranks) noexcept
 {
-  constexpr double kLeastBytes = 4 * kMebibyte;
+  constexpr double kMinBytes = 4 * kMebibyte;
   const auto per_particle = static_cast<double>(std::max<std::uint64_t>(bytes_per_particle, 1));
-  const double most =
-    std::max(std::min(4096 * kMebibyte, 0x1p31 * per_particle) / kBalance, per_particle);
+  const double maximum =
+    std::max(std::min(4096 * kMebibyte, 0x1p31 * per_particle) / kMaxImbalance, per_particle);
   const double bytes = static_cast<double>(particles) * per_particle;
   // Never fewer files on more ranks.
   const std::uint32_t by_ranks =
     std::max({ std::min(ranks, 16u), std::min(ranks / 4, 256u), ranks / 16, 1u });
-  double files = std::min<double>(by_ranks, std::floor(bytes / kLeastBytes));
-  files = std::max({ files, std::ceil(bytes / most), 1.0 });
-  const double target = std::max(std::ceil(bytes / files), std::min(kLeastBytes, most));
+  double files = std::min<double>(by_ranks, std::floor(bytes / kMinBytes));
+  files = std::max({ files, std::ceil(bytes / maximum), 1.0 });
+  const double target = std::max(std::ceil(bytes / files), std::min(kMinBytes, maximum));
   return static_cast<std::uint64_t>(std::min(target, 0x1p63));
 }
 
 std::uint32_t cells_per_rank(std::uint32_t ranks, std::uint32_t leaf_files) noexcept
 {
-  const std::uint64_t wanted = kCellsPerLeaf * std::max(leaf_files, 1u);
-  const std::uint64_t share = kMostCells / std::max(ranks, 1u);
-  return static_cast<std::uint32_t>(std::max(std::min(wanted, share), kFewestCells));
+  const std::uint64_t requested = kCellsPerLeaf * std::max(leaf_files, 1u);
+  const std::uint64_t share = kMaxCells / std::max(ranks, 1u);
+  return static_cast<std::uint32_t>(std::max(std::min(requested, share), kMinCells));
 }
 
 std::uint32_t cells_of_rank(std::uint64_t particles, std::uint64_t all_particles,

@@ -17,7 +17,7 @@ using plan::to_float;
 namespace
 {
 constexpr std::uint32_t kSampledPerCell = 16;
-constexpr std::uint32_t kFewestSampled = 2048;
+constexpr std::uint32_t kMinSampledCells = 2048;
 // What evenly spread particles count beside uneven ones when the next cell to cut is chosen.
 constexpr double kEvenBlur = 0.05;
 // A face that holds this share of a cell's particles becomes a cell of its own.
@@ -38,7 +38,7 @@ std::uint64_t scrambled(std::uint64_t x) noexcept
 // particle of a lattice might be a plane of it.
 template <class T>
 std::vector<Point<T>> take_sample(
-  const PositionOf& position_of, std::uint64_t count, std::uint64_t sample, std::uint32_t rank)
+  const PositionOf& compute_position, std::uint64_t count, std::uint64_t sample, std::uint32_t rank)
 {
   std::vector<Point<T>> points;
   points.reserve(sample);
@@ -50,7 +50,7 @@ std::vector<Point<T>> take_sample(
     const std::uint64_t length = run + (s < longer ? 1 : 0);
     const std::uint64_t at =
       begin + (length > 1 ? scrambled(s ^ (std::uint64_t{ rank } << 32)) % length : 0);
-    const std::array<double, 3> position = position_of(at);
+    const std::array<double, 3> position = compute_position(at);
     const Point<T> point{ static_cast<T>(position[0]), static_cast<T>(position[1]),
       static_cast<T>(position[2]) };
     if (std::isfinite(point[0]) && std::isfinite(point[1]) && std::isfinite(point[2]))
@@ -75,10 +75,10 @@ public:
   {
   }
 
-  std::vector<WeightedCell> run(std::uint32_t most)
+  std::vector<WeightedCell> run(std::uint32_t maximum)
   {
     std::vector<Part> parts{ this->part(0, this->points_.size()) };
-    while (parts.size() < most && parts.front().blur > 0)
+    while (parts.size() < maximum && parts.front().blur > 0)
     {
       std::pop_heap(parts.begin(), parts.end());
       const Part worst = parts.back();
@@ -217,11 +217,11 @@ private:
 };
 
 template <class T>
-std::vector<WeightedCell> summarise_as(const PositionOf& position_of, std::uint64_t count,
+std::vector<WeightedCell> summarise_as(const PositionOf& compute_position, std::uint64_t count,
   std::uint32_t rank, std::uint32_t cells, std::uint32_t sample)
 {
   std::vector<Point<T>> points =
-    take_sample<T>(position_of, count, std::min<std::uint64_t>(count, sample), rank);
+    take_sample<T>(compute_position, count, std::min<std::uint64_t>(count, sample), rank);
   if (points.empty())
   {
     WeightedCell cell; // they have no place, but they are particles
@@ -246,7 +246,7 @@ WeightedCell plan::box_cell(const Box& box, std::uint64_t count, std::uint32_t r
   return cell;
 }
 
-std::vector<WeightedCell> plan::summarise(ScalarType type, const PositionOf& position_of,
+std::vector<WeightedCell> plan::summarise(ScalarType type, const PositionOf& compute_position,
   std::uint64_t count, std::uint32_t rank, std::uint32_t cells, std::uint32_t sample)
 {
   if (type != ScalarType::Float32 && type != ScalarType::Float64)
@@ -267,18 +267,18 @@ std::vector<WeightedCell> plan::summarise(ScalarType type, const PositionOf& pos
   if (sample == 0)
   {
     sample = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-      std::uint64_t{ kSampledPerCell } * cells, kFewestSampled, 1u << 30));
+      std::uint64_t{ kSampledPerCell } * cells, kMinSampledCells, 1u << 30));
   }
   return type == ScalarType::Float32
-    ? summarise_as<float>(position_of, count, rank, cells, sample)
-    : summarise_as<double>(position_of, count, rank, cells, sample);
+    ? summarise_as<float>(compute_position, count, rank, cells, sample)
+    : summarise_as<double>(compute_position, count, rank, cells, sample);
 }
 
 std::vector<WeightedCell> summarise(ScalarType type,
   const std::array<const std::byte*, 3>& component, std::size_t stride_bytes, std::uint64_t count,
   std::uint32_t rank, std::uint32_t cells, std::uint32_t sample)
 {
-  const auto position_of = [&](std::uint64_t at)
+  const auto compute_position = [&](std::uint64_t at)
   {
     std::array<double, 3> position{};
     for (std::size_t axis = 0; axis != 3; ++axis)
@@ -297,6 +297,6 @@ std::vector<WeightedCell> summarise(ScalarType type,
     }
     return position;
   };
-  return plan::summarise(type, position_of, count, rank, cells, sample);
+  return plan::summarise(type, compute_position, count, rank, cells, sample);
 }
 }

@@ -16,6 +16,7 @@ using PositionOf = std::function<std::array<double, 3>(std::uint64_t)>;
 [[nodiscard]] WeightedCell box_cell(const Box& box, std::uint64_t count, std::uint32_t rank);
 
 /// As bat::summarise, of particles whose positions are asked for one by one.
-[[nodiscard]] std::vector<WeightedCell> summarise(ScalarType type, const PositionOf& position_of,
-  std::uint64_t count, std::uint32_t rank, std::uint32_t cells, std::uint32_t sample = 0);
+[[nodiscard]] std::vector<WeightedCell> summarise(ScalarType type,
+  const PositionOf& compute_position, std::uint64_t count, std::uint32_t rank, std::uint32_t cells,
+  std::uint32_t sample = 0);
 }

@@ -94,8 +94,8 @@ void plan_uniform_grid(const std::vector<RankBox>& boxes, const PlanOptions& opt
     }
     return cell;
   };
-  constexpr std::uint32_t kEmpty = std::numeric_limits<std::uint32_t>::max();
-  std::vector<std::uint32_t> leaf_of_cell(grid[0] * grid[1] * grid[2], kEmpty);
+  constexpr std::uint32_t kEmptyCell = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> leaf_of_cell(grid[0] * grid[1] * grid[2], kEmptyCell);
   for (const RankBox& box : boxes)
   {
     leaf_of_cell[cell_of(box)] = 0;
@@ -103,7 +103,7 @@ void plan_uniform_grid(const std::vector<RankBox>& boxes, const PlanOptions& opt
   std::uint32_t leaves = 0;
   for (std::uint32_t& leaf : leaf_of_cell)
   {
-    leaf = leaf == kEmpty ? kEmpty : leaves++;
+    leaf = leaf == kEmptyCell ? kEmptyCell : leaves++;
   }
   plan.leaf_particles.resize(leaves);
   for (const RankBox& box : boxes)

@@ -43,17 +43,17 @@ public:
     , condition_(condition)
   {
     std::visit(
-      [&](const auto& wanted)
+      [&](const auto& requested)
       {
-        using V = typename std::decay_t<decltype(wanted)>::Value;
+        using V = typename std::decay_t<decltype(requested)>::Value;
         std::vector<V> edges;
         for (const std::uint64_t bits : index.edges)
         {
           edges.push_back(from_bits<V>(bits));
         }
-        this->find_bins(edges, wanted);
+        this->find_bins(edges, requested);
       },
-      condition.wanted);
+      condition.requested);
   }
 
   /// How a treelet or block stands to the condition.
@@ -72,8 +72,8 @@ public:
   /// Of the condition without its negation.
   [[nodiscard]] TreeletBits treelet_bits(std::size_t t) const
   {
-    return std::visit(
-      [&](const auto& wanted) { return this->treelet_of(wanted, t); }, this->condition_.wanted);
+    return std::visit([&](const auto& requested) { return this->treelet_of(requested, t); },
+      this->condition_.requested);
   }
 
 private:
@@ -92,8 +92,8 @@ private:
   template <class V>
   void find_bins(const std::vector<V>& edges, const ClassRange<V>& range)
   {
-    this->first_bin_ = bin_of(edges, range.lower);
-    this->last_bin_ = bin_of(edges, range.upper);
+    this->first_bin_ = find_bin(edges, range.lower);
+    this->last_bin_ = find_bin(edges, range.upper);
   }
 
   template <class V>
@@ -169,7 +169,7 @@ private:
     std::size_t from = first;
     for (std::uint32_t bit = 0; bit != kBitmapBits && from < last; ++bit)
     {
-      const std::uint32_t next_bin = first_bin_of_bit(bit + 1, record.first_bin, record.last_bin);
+      const std::uint32_t next_bin = find_first_bin(bit + 1, record.first_bin, record.last_bin);
       const std::size_t to = std::min(last, this->bin_starts_[next_bin]);
       bits.possible |= from < to ? std::uint32_t{ 1 } << bit : 0;
       from = std::max(from, to);
@@ -197,8 +197,8 @@ private:
     }
     for (std::uint32_t bit = 0; bit != kBitmapBits; ++bit)
     {
-      const std::uint32_t bin = first_bin_of_bit(bit, record.first_bin, record.last_bin);
-      const std::uint32_t next = first_bin_of_bit(bit + 1, record.first_bin, record.last_bin);
+      const std::uint32_t bin = find_first_bin(bit, record.first_bin, record.last_bin);
+      const std::uint32_t next = find_first_bin(bit + 1, record.first_bin, record.last_bin);
       if (bin == next)
       {
         continue;
@@ -233,7 +233,7 @@ public:
   {
   }
 
-  std::vector<Interval> run(std::uint64_t most_blocks)
+  std::vector<Interval> run(std::uint64_t max_blocks)
   {
     if (!this->conditions_.places.everywhere())
     {
@@ -261,7 +261,7 @@ public:
         this->states_[t] = kOutside;
       }
     }
-    this->refine_blocks(most_blocks);
+    this->refine_blocks(max_blocks);
     return this->intervals();
   }
 
@@ -318,7 +318,7 @@ private:
   }
 
   // Looks at the blocks of undecided treelets: blocks_[...] gets the state of each.
-  void refine_blocks(std::uint64_t most_blocks)
+  void refine_blocks(std::uint64_t max_blocks)
   {
     std::uint64_t count = 0;
     this->first_refined_.assign(this->states_.size(), 0);
@@ -330,7 +330,7 @@ private:
         count += this->blocks_of(t);
       }
     }
-    this->has_blocks_ = count <= most_blocks;
+    this->has_blocks_ = count <= max_blocks;
     if (!this->has_blocks_)
     {
       return;
@@ -559,8 +559,8 @@ private:
 }
 
 std::vector<Interval> classify(
-  const File::Impl& file, const Conditions& conditions, std::uint64_t most_blocks)
+  const File::Impl& file, const Conditions& conditions, std::uint64_t max_blocks)
 {
-  return Classifier(file, conditions).run(most_blocks);
+  return Classifier(file, conditions).run(max_blocks);
 }
 }

@@ -27,7 +27,7 @@ struct Interval
 
 /// Ascending intervals of ordinals outside of which no particle matches. Reads tree, treelets and,
 /// where those do not decide, the boxes and bitmaps of blocks, unless they are more than
-/// `most_blocks`; no particles.
+/// `max_blocks`; no particles.
 [[nodiscard]] std::vector<Interval> classify(const File::Impl& file, const Conditions& conditions,
-  std::uint64_t most_blocks = std::numeric_limits<std::uint64_t>::max());
+  std::uint64_t max_blocks = std::numeric_limits<std::uint64_t>::max());
 }

@@ -104,8 +104,8 @@ KeyCondition make_range(const Target& target, const AttributeRange& range)
   const std::string what = describe_range(range.attribute, range.component, false);
   KeyCondition condition = find_key(target, range.attribute, range.component, what);
   check_range(target, what, { range.lower, range.upper });
-  condition.wanted = dispatch(class_of(target, condition),
-    [&](auto value) -> decltype(condition.wanted)
+  condition.requested = dispatch(class_of(target, condition),
+    [&](auto value) -> decltype(condition.requested)
     { return to_class<decltype(value)>(range.lower, range.upper); });
   return condition;
 }
@@ -129,7 +129,7 @@ bool is_run(const std::vector<V>& ascending)
 
 // Values and ranges of a list as ranges.
 template <class V>
-decltype(KeyCondition::wanted) with_ranges(
+decltype(KeyCondition::requested) with_ranges(
   const Target& target, const AttributeValues& list, const std::vector<V>& values)
 {
   const std::string what = describe_range(list.attribute, list.component, list.negated);
@@ -159,8 +159,8 @@ KeyCondition make_values(const Target& target, const AttributeValues& list)
     : describe("list of values of", list.attribute, list.component);
   KeyCondition condition = find_key(target, list.attribute, list.component, what);
   condition.negated = list.negated;
-  condition.wanted = dispatch(class_of(target, condition),
-    [&](auto value) -> decltype(condition.wanted)
+  condition.requested = dispatch(class_of(target, condition),
+    [&](auto value) -> decltype(condition.requested)
     {
       using V = decltype(value);
       std::vector<V> values;
@@ -215,18 +215,18 @@ Relation relate(const double* lower, const double* upper, const KeyCondition& co
     maximum = magnitude(farthest, 3);
   }
   const Relation relation = std::visit(
-    [&](const auto& wanted)
+    [&](const auto& requested)
     {
-      using V = typename std::decay_t<decltype(wanted)>::Value;
+      using V = typename std::decay_t<decltype(requested)>::Value;
       if constexpr (std::is_same_v<V, double>)
       {
-        return !meets(wanted, minimum, maximum) ? Relation::Outside
-          : covers(wanted, minimum, maximum)    ? Relation::Inside
-                                                : Relation::Partial;
+        return !meets(requested, minimum, maximum) ? Relation::Outside
+          : covers(requested, minimum, maximum)    ? Relation::Inside
+                                                   : Relation::Partial;
       }
       return Relation::Partial; // positions are of no other class
     },
-    condition.wanted);
+    condition.requested);
   return reversed(relation, condition.negated);
 }
 
@@ -314,7 +314,7 @@ Conditions make_conditions(
   for (std::size_t k = conditions.keys.size(); k-- != 0;)
   {
     const KeyCondition& key = conditions.keys[k];
-    if (std::visit([](const auto& wanted) { return is_empty(wanted); }, key.wanted))
+    if (std::visit([](const auto& requested) { return is_empty(requested); }, key.requested))
     {
       conditions.never = conditions.never || !key.negated;
       conditions.keys.erase(conditions.keys.begin() + static_cast<std::ptrdiff_t>(k));

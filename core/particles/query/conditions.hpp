@@ -27,7 +27,7 @@ struct KeyCondition
   std::variant<ClassRange<double>, ClassRange<std::int64_t>, ClassRange<std::uint64_t>,
     ValueSet<double>, ValueSet<std::int64_t>, ValueSet<std::uint64_t>, IntervalSet<double>,
     IntervalSet<std::int64_t>, IntervalSet<std::uint64_t>>
-    wanted; ///< of the class of the key
+    requested; ///< of the class of the key
   bool negated = false;
 };
 

@@ -65,9 +65,9 @@ public:
   /// As Dataset::prefetch.
   virtual void prefetch(
     const Selection& selection, const std::vector<std::size_t>& attributes) const = 0;
-  /// Number of particles at the beginning of the file, `most` or a little fewer, that are an even
-  /// sample of all.
-  [[nodiscard]] virtual std::uint64_t coarse_particles(std::uint64_t most) const noexcept = 0;
+  /// Number of particles at the beginning of the file, `maximum` or a little fewer, that are an
+  /// even sample of all.
+  [[nodiscard]] virtual std::uint64_t coarse_particles(std::uint64_t maximum) const noexcept = 0;
   /// Values that part those of key `key` of an attribute into parts of equal size, ascending; empty
   /// if the index does not know such.
   [[nodiscard]] virtual std::vector<Number> quantiles(

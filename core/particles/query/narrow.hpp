@@ -36,14 +36,14 @@ bool narrow(const ClassRange<V>& range, T& lower, T& upper)
   }
   else
   {
-    constexpr V least = std::numeric_limits<T>::min();
-    constexpr V most = std::numeric_limits<T>::max();
-    if (range.lower > most || range.upper < least)
+    constexpr V minimum = std::numeric_limits<T>::min();
+    constexpr V maximum = std::numeric_limits<T>::max();
+    if (range.lower > maximum || range.upper < minimum)
     {
       return false;
     }
-    lower = static_cast<T>(std::max(range.lower, least));
-    upper = static_cast<T>(std::min(range.upper, most));
+    lower = static_cast<T>(std::max(range.lower, minimum));
+    upper = static_cast<T>(std::min(range.upper, maximum));
     return true;
   }
 }

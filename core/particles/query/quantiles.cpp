@@ -12,7 +12,7 @@ namespace bat::query
 namespace
 {
 // Fewer bins are coarser than what a sample tells.
-constexpr std::uint32_t kFewestQuantiles = 128;
+constexpr std::uint32_t kMinQuantiles = 128;
 }
 
 std::vector<Number> quantiles(const File& file, std::size_t attribute, std::size_t key)
@@ -27,7 +27,7 @@ std::vector<Number> quantiles(const File& file, std::size_t attribute, std::size
   const Key& range = file.attributes()[attribute].keys[key];
   const std::size_t k = impl.schema.first_keys[attribute] + key;
   const std::uint32_t bins = impl.schema.keys[k].bin_count;
-  if (range.has_nan || bins < kFewestQuantiles || bins != bins_for(file.particle_count()) ||
+  if (range.has_nan || bins < kMinQuantiles || bins != bins_for(file.particle_count()) ||
     !std::isfinite(to_double(range.minimum)) || !std::isfinite(to_double(range.maximum)))
   {
     return {};

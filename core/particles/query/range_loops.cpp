@@ -70,8 +70,8 @@ BAT_AVX512 void match_between(
   const Elements* parts, std::size_t part_count, T lower, T upper, Matches& matches)
 {
   constexpr std::size_t lanes = 64 / sizeof(T);
-  const __m512i least = all(lower);
-  const __m512i most = all(upper);
+  const __m512i minimum = all(lower);
+  const __m512i maximum = all(upper);
   for (std::size_t p = 0; p != part_count; ++p)
   {
     const T* values = reinterpret_cast<const T*>(parts[p].first);
@@ -82,7 +82,8 @@ BAT_AVX512 void match_between(
       for (std::size_t v = 0; v < count; v += lanes)
       {
         const __m512i x = first_of(values + v, lowest_bits(count - v));
-        bits |= static_cast<std::uint64_t>(not_above<T>(least, x) & not_above<T>(x, most)) << v;
+        bits |= static_cast<std::uint64_t>(not_above<T>(minimum, x) & not_above<T>(x, maximum))
+          << v;
       }
       matches.keep(count, bits);
       values += count;
@@ -166,32 +167,32 @@ BAT_AVX2 __m256i first_of(const T* values, std::size_t count)
 
 // One bit for each lane.
 template <class T>
-BAT_AVX2 std::uint64_t bits_between(__m256i values, __m256i least, __m256i most)
+BAT_AVX2 std::uint64_t bits_between(__m256i values, __m256i minimum, __m256i maximum)
 {
   if constexpr (std::is_same_v<T, float>)
   {
     const __m256 x = _mm256_castsi256_ps(values);
     return static_cast<unsigned>(
-      _mm256_movemask_ps(_mm256_and_ps(_mm256_cmp_ps(_mm256_castsi256_ps(least), x, _CMP_LE_OQ),
-        _mm256_cmp_ps(x, _mm256_castsi256_ps(most), _CMP_LE_OQ))));
+      _mm256_movemask_ps(_mm256_and_ps(_mm256_cmp_ps(_mm256_castsi256_ps(minimum), x, _CMP_LE_OQ),
+        _mm256_cmp_ps(x, _mm256_castsi256_ps(maximum), _CMP_LE_OQ))));
   }
   else if constexpr (std::is_same_v<T, double>)
   {
     const __m256d x = _mm256_castsi256_pd(values);
     return static_cast<unsigned>(
-      _mm256_movemask_pd(_mm256_and_pd(_mm256_cmp_pd(_mm256_castsi256_pd(least), x, _CMP_LE_OQ),
-        _mm256_cmp_pd(x, _mm256_castsi256_pd(most), _CMP_LE_OQ))));
+      _mm256_movemask_pd(_mm256_and_pd(_mm256_cmp_pd(_mm256_castsi256_pd(minimum), x, _CMP_LE_OQ),
+        _mm256_cmp_pd(x, _mm256_castsi256_pd(maximum), _CMP_LE_OQ))));
   }
   else if constexpr (sizeof(T) == 4)
   {
     const __m256i outside =
-      _mm256_or_si256(_mm256_cmpgt_epi32(least, values), _mm256_cmpgt_epi32(values, most));
+      _mm256_or_si256(_mm256_cmpgt_epi32(minimum, values), _mm256_cmpgt_epi32(values, maximum));
     return ~static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(outside))) & 0xffu;
   }
   else
   {
     const __m256i outside =
-      _mm256_or_si256(_mm256_cmpgt_epi64(least, values), _mm256_cmpgt_epi64(values, most));
+      _mm256_or_si256(_mm256_cmpgt_epi64(minimum, values), _mm256_cmpgt_epi64(values, maximum));
     return ~static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(outside))) & 0xfu;
   }
 }
@@ -200,8 +201,8 @@ template <class T>
 BAT_AVX2 void match_between(
   const Elements* parts, std::size_t part_count, T lower, T upper, Matches& matches)
 {
-  const __m256i least = all(lower);
-  const __m256i most = all(upper);
+  const __m256i minimum = all(lower);
+  const __m256i maximum = all(upper);
   for (std::size_t p = 0; p != part_count; ++p)
   {
     const T* values = reinterpret_cast<const T*>(parts[p].first);
@@ -211,7 +212,7 @@ BAT_AVX2 void match_between(
       std::uint64_t bits = 0;
       for (std::size_t v = 0; v < count; v += kLanes<T>)
       {
-        bits |= bits_between<T>(first_of(values + v, count - v), least, most) << v;
+        bits |= bits_between<T>(first_of(values + v, count - v), minimum, maximum) << v;
       }
       matches.keep(count, bits);
       values += count;

@@ -72,15 +72,15 @@ void match_key(const Attribute& attribute, const Elements* values, std::size_t p
     {
       using T = decltype(value);
       std::visit(
-        [&](const auto& wanted)
+        [&](const auto& requested)
         {
-          using V = typename std::decay_t<decltype(wanted)>::Value;
+          using V = typename std::decay_t<decltype(requested)>::Value;
           if (condition.component < 0)
           {
             if constexpr (std::is_same_v<V, double>)
             {
               match_tuples<T>(values, part_count, components, matches,
-                [&, test = make_test<double>(wanted)](const T* tuples, std::size_t count)
+                [&, test = make_test<double>(requested)](const T* tuples, std::size_t count)
                 {
                   return flip ^
                     test.bits(count,
@@ -91,7 +91,7 @@ void match_key(const Attribute& attribute, const Elements* values, std::size_t p
           }
           else if constexpr (std::is_same_v<V, ClassOf<T>>)
           {
-            const auto& test = make_test<T>(wanted);
+            const auto& test = make_test<T>(requested);
             if constexpr (std::is_same_v<decltype(test), const Between<T>&>)
             {
               if (components == 1 && flip == 0 &&
@@ -108,7 +108,7 @@ void match_key(const Attribute& attribute, const Elements* values, std::size_t p
               });
           }
         },
-        condition.wanted);
+        condition.requested);
     });
 }
 

@@ -187,16 +187,16 @@ Relation relate_ball(const double* lower, const double* upper, const ShapeCondit
 
 Relation relate_band(const double* lower, const double* upper, const Band& band)
 {
-  double least[3];
-  double most[3];
+  double minimum[3];
+  double maximum[3];
   for (std::size_t axis = 0; axis != 3; ++axis)
   {
     const bool up = band.normal[axis] >= 0;
-    least[axis] = up ? lower[axis] : upper[axis];
-    most[axis] = up ? upper[axis] : lower[axis];
+    minimum[axis] = up ? lower[axis] : upper[axis];
+    maximum[axis] = up ? upper[axis] : lower[axis];
   }
-  const double from = along(band, least[0], least[1], least[2]);
-  const double to = along(band, most[0], most[1], most[2]);
+  const double from = along(band, minimum[0], minimum[1], minimum[2]);
+  const double to = along(band, maximum[0], maximum[1], maximum[2]);
   if (!std::isfinite(from) || !std::isfinite(to)) // an overflow, behind which NaN may be
   {
     return Relation::Partial;

@@ -27,13 +27,13 @@ namespace
 {
 constexpr std::size_t kIntervalsPerTask = 1024;
 constexpr std::uint64_t kTestedPerTask = 1 << 16;
-constexpr std::uint64_t kClose = 16; // particles
+constexpr std::uint64_t kMaxJoinedGap = 16; // particles
 // Of an estimate: coarse particles that suffice, particles that are otherwise tested in a row, what
 // a page costs, in particles that are tested meanwhile, and the blocks that are looked at.
-constexpr std::uint64_t kEnoughCoarse = 4096;
-constexpr std::uint64_t kInARow = 64;
+constexpr std::uint64_t kMinCoarseParticles = 4096;
+constexpr std::uint64_t kTestedPerRun = 64;
 constexpr std::uint64_t kPageCost = 128;
-constexpr std::uint64_t kMostBlocks = 1 << 17;
+constexpr std::uint64_t kMaxBlocks = 1 << 17;
 
 /// Consecutive file positions with what is still undecided about them.
 struct Piece
@@ -149,7 +149,7 @@ struct Job
 std::optional<std::uint64_t> gap_between(const Piece& piece, const Piece& next)
 {
   const std::uint64_t gap = next.span.first - (piece.span.first + piece.span.count);
-  const bool joined = piece.undecided != 0 && next.undecided != 0 && gap <= kClose;
+  const bool joined = piece.undecided != 0 && next.undecided != 0 && gap <= kMaxJoinedGap;
   return joined ? std::optional<std::uint64_t>(gap) : std::nullopt;
 }
 
@@ -281,7 +281,7 @@ private:
     for (const Span& gap : this->gaps_)
     {
       this->matches_.skip(gap.first - at);
-      this->matches_.keep(gap.count, 0); // at most kClose
+      this->matches_.keep(gap.count, 0); // at most kMaxJoinedGap
       at = gap.first + gap.count;
     }
     return undecided;
@@ -337,13 +337,13 @@ std::vector<Span> joined(std::vector<std::vector<Span>> lists)
   {
     return std::move(lists.front());
   }
-  std::size_t most = 0;
+  std::size_t maximum = 0;
   for (const std::vector<Span>& list : lists)
   {
-    most += list.size();
+    maximum += list.size();
   }
   std::vector<Span> all;
-  all.reserve(most);
+  all.reserve(maximum);
   for (const std::vector<Span>& list : lists)
   {
     if (!list.empty())
@@ -425,18 +425,18 @@ std::vector<Piece> cut_to(const std::vector<Piece>& pieces,
 
 // Leaves to a sorted index what it answers faster than a test of the particles of `pieces` that are
 // undecided.
-bool use_sorted_index(const File::Impl& file, const Conditions& conditions, std::uint64_t most_cost,
+bool use_sorted_index(const File::Impl& file, const Conditions& conditions, std::uint64_t max_cost,
   std::vector<Piece>& pieces)
 {
-  constexpr std::size_t kOwnBits = 62; // further conditions share one
-  for (std::size_t r = 0; r != std::min(conditions.keys.size(), kOwnBits); ++r)
+  constexpr std::size_t kConditionBits = 62; // further conditions share one
+  for (std::size_t r = 0; r != std::min(conditions.keys.size(), kConditionBits); ++r)
   {
     const KeyCondition& condition = conditions.keys[r];
     if (condition.of_positions || !file.has_sorted_index(condition.key))
     {
       continue;
     }
-    const std::uint64_t tested = std::min(most_cost, undecided_particles(pieces));
+    const std::uint64_t tested = std::min(max_cost, undecided_particles(pieces));
     if (const auto positions = look_up(file, condition, tested))
     {
       pieces = cut_to(pieces, *positions, key_bit(r));
@@ -521,9 +521,9 @@ const format::ColumnSection& widest_column(const File::Impl& file, const Conditi
 class Cost
 {
 public:
-  Cost(const format::ColumnSection& column, std::uint64_t most)
+  Cost(const format::ColumnSection& column, std::uint64_t maximum)
     : column_(&column)
-    , most_(most)
+    , max_(maximum)
   {
   }
 
@@ -532,12 +532,12 @@ public:
   {
     const auto [first, end] = this->column_->pages_of(span);
     const std::uint64_t pages = end - std::max(first, std::min(end, this->end_page_));
-    const Span read = this->column_->read_together(span);
+    const Span read = this->column_->read_merged(span);
     const std::uint64_t end_read = read.first + read.count;
     const std::uint64_t particles =
       end_read - std::max(read.first, std::min(end_read, this->end_particle_));
     const std::uint64_t cost = std::max({ span.count, particles, pages * kPageCost });
-    if (cost > this->most_ - this->cost_)
+    if (cost > this->max_ - this->cost_)
     {
       return false;
     }
@@ -546,11 +546,11 @@ public:
     this->end_particle_ = this->column_->has_chunks() ? end_read : 0;
     return true;
   }
-  [[nodiscard]] std::uint64_t left() const noexcept { return this->most_ - this->cost_; }
+  [[nodiscard]] std::uint64_t left() const noexcept { return this->max_ - this->cost_; }
 
 private:
   const format::ColumnSection* column_;
-  std::uint64_t most_;
+  std::uint64_t max_;
   std::uint64_t cost_ = 0;
   std::uint64_t end_page_ = 0;     ///< behind the last one
   std::uint64_t end_particle_ = 0; ///< behind the last chunk
@@ -606,24 +606,24 @@ std::vector<Piece> take_rows(const std::vector<Piece>& pieces, Cost& cost)
   const std::uint64_t particles = undecided_particles(pieces);
   // A row may be in several pieces, and each of these on a page of its own or at the end of one.
   const std::uint64_t pages_per_row =
-    2 + kInARow * pieces.size() / std::max<std::uint64_t>(particles, 1);
+    2 + kTestedPerRun * pieces.size() / std::max<std::uint64_t>(particles, 1);
   const std::uint64_t rows = cost.left() / (kPageCost * pages_per_row);
   std::vector<Piece> taken;
   if (rows == 0)
   {
     return taken;
   }
-  const std::uint64_t step = std::max(kInARow, particles / rows);
+  const std::uint64_t step = std::max(kTestedPerRun, particles / rows);
   std::uint64_t before = 0;      // particles in the pieces before
   std::uint64_t next = step / 2; // the next one to take, of all
-  next -= std::min(next, kInARow / 2);
+  next -= std::min(next, kTestedPerRun / 2);
   std::uint64_t in_row = 0;
   for (const Piece& piece : pieces)
   {
     while (next < before + piece.span.count)
     {
       const std::uint64_t offset = next - before;
-      const std::uint64_t count = std::min(kInARow - in_row, piece.span.count - offset);
+      const std::uint64_t count = std::min(kTestedPerRun - in_row, piece.span.count - offset);
       const Piece part = { { piece.span.first + offset, count }, piece.undecided };
       if (!cost.add(part.span))
       {
@@ -632,9 +632,9 @@ std::vector<Piece> take_rows(const std::vector<Piece>& pieces, Cost& cost)
       append_piece(taken, part);
       in_row += count;
       next += count;
-      if (in_row == kInARow)
+      if (in_row == kTestedPerRun)
       {
-        next += step - kInARow;
+        next += step - kTestedPerRun;
         in_row = 0;
       }
     }
@@ -644,7 +644,7 @@ std::vector<Piece> take_rows(const std::vector<Piece>& pieces, Cost& cost)
 }
 }
 
-std::uint64_t share_of(std::uint64_t count, std::uint64_t matches, std::uint64_t tested)
+std::uint64_t estimate_share(std::uint64_t count, std::uint64_t matches, std::uint64_t tested)
 {
   // Of nothing, anything may be.
   const double share =
@@ -656,12 +656,12 @@ std::uint64_t share_of(std::uint64_t count, std::uint64_t matches, std::uint64_t
 CountEstimate estimate_count(
   const File::Impl& file, const Conditions& conditions, std::uint64_t sampled)
 {
-  const std::vector<Piece> pieces = find_pieces(file, conditions, { kMostBlocks, 2 * sampled });
+  const std::vector<Piece> pieces = find_pieces(file, conditions, { kMaxBlocks, 2 * sampled });
   std::vector<Piece> rest = undecided_pieces(pieces);
   CountEstimate estimate;
   for (const Piece& piece : pieces)
   {
-    estimate.least += piece.undecided == 0 ? piece.span.count : 0;
+    estimate.minimum += piece.undecided == 0 ? piece.span.count : 0;
   }
   Cost cost(widest_column(file, conditions), sampled);
   std::uint64_t open = undecided_particles(rest);
@@ -675,13 +675,13 @@ CountEstimate estimate_count(
     matches += select_pieces(file, conditions, std::move(sample)).count;
   };
   test(take_coarse(file.schema.levels, rest, cost));
-  if (open != 0 && tested < kEnoughCoarse)
+  if (open != 0 && tested < kMinCoarseParticles)
   {
     test(take_rows(rest, cost));
   }
-  estimate.least += matches;
-  estimate.likely = estimate.least + share_of(open, matches, tested);
-  estimate.most = estimate.least + open;
+  estimate.minimum += matches;
+  estimate.likely = estimate.minimum + estimate_share(open, matches, tested);
+  estimate.maximum = estimate.minimum + open;
   return estimate;
 }
 

@@ -14,7 +14,7 @@ namespace bat::query
 [[nodiscard]] std::vector<Region> regions(const File::Impl& file);
 [[nodiscard]] std::uint64_t upper_bound(const File::Impl& file, const Conditions& conditions);
 /// What `matches` of `tested` particles let expect of `count` others.
-[[nodiscard]] std::uint64_t share_of(
+[[nodiscard]] std::uint64_t estimate_share(
   std::uint64_t count, std::uint64_t matches, std::uint64_t tested);
 /// As Dataset::estimate_count. `sampled` is the most particles to test; pages of a column that are
 /// read for it count as 128 at least.

@@ -30,13 +30,13 @@ struct Probe
 };
 
 template <class V>
-std::vector<Probe<V>> probes_of(const ClassRange<V>& range)
+std::vector<Probe<V>> make_probes(const ClassRange<V>& range)
 {
   return { { range.lower, range.upper } };
 }
 
 template <class V>
-std::vector<Probe<V>> probes_of(const ValueSet<V>& set)
+std::vector<Probe<V>> make_probes(const ValueSet<V>& set)
 {
   std::vector<Probe<V>> probes;
   probes.reserve(set.values().size());
@@ -48,7 +48,7 @@ std::vector<Probe<V>> probes_of(const ValueSet<V>& set)
 }
 
 template <class V>
-std::vector<Probe<V>> probes_of(const IntervalSet<V>& set)
+std::vector<Probe<V>> make_probes(const IntervalSet<V>& set)
 {
   std::vector<Probe<V>> probes;
   probes.reserve(set.ranges().size());
@@ -152,9 +152,9 @@ public:
 
   [[nodiscard]] bool costs_more_than(std::uint64_t tested)
   {
-    const std::uint64_t most = tested / 2; // pages are read here and there, columns in a row
+    const std::uint64_t maximum = tested / 2; // pages are read here and there, columns in a row
     const std::uint64_t pages = this->layout_.page_count(this->layout_.last_level());
-    if (std::min<std::uint64_t>(this->probes_.size(), pages) * kPageCost > most)
+    if (std::min<std::uint64_t>(this->probes_.size(), pages) * kPageCost > maximum)
     {
       return true;
     }
@@ -169,7 +169,7 @@ public:
       cost += count * kPageCost;
       cost += count > 2 ? (count - 2) * format::kIndexEntries * kRowCost : 0;
     }
-    return cost > most;
+    return cost > maximum;
   }
 
   /// Calls found(value, file position) in the order of the index.
@@ -217,14 +217,14 @@ private:
   // The page, which is one of probe p. Pages ascend from call to call.
   void load_entries(std::size_t p, std::uint64_t page)
   {
-    const Span wanted = this->entries(page);
+    const Span requested = this->entries(page);
     while (this->next_first_ != this->next_.size() &&
-      this->next_[this->next_first_].first < wanted.first)
+      this->next_[this->next_first_].first < requested.first)
     {
       ++this->next_first_;
     }
     if (this->next_first_ == this->next_.size() ||
-      this->next_[this->next_first_].first != wanted.first)
+      this->next_[this->next_first_].first != requested.first)
     {
       this->find_next(p, page);
     }
@@ -234,13 +234,13 @@ private:
   // Pages that are needed from this one of probe p on.
   void find_next(std::size_t p, std::uint64_t page)
   {
-    constexpr std::size_t most = 256;
+    constexpr std::size_t maximum = 256;
     this->next_.clear();
     this->next_first_ = 0;
-    for (; p != this->probes_.size() && this->next_.size() != most; ++p)
+    for (; p != this->probes_.size() && this->next_.size() != maximum; ++p)
     {
       page = std::max(page, this->probes_[p].first_page);
-      for (; page <= this->probes_[p].last_page && this->next_.size() != most; ++page)
+      for (; page <= this->probes_[p].last_page && this->next_.size() != maximum; ++page)
       {
         this->next_.push_back(this->entries(page));
       }
@@ -333,17 +333,17 @@ std::optional<Result> with_lookup(
     return std::nullopt;
   }
   return std::visit(
-    [&](const auto& wanted) -> std::optional<Result>
+    [&](const auto& requested) -> std::optional<Result>
     {
-      using V = typename std::decay_t<decltype(wanted)>::Value;
-      Lookup<V> lookup(file, condition.key, probes_of(wanted));
+      using V = typename std::decay_t<decltype(requested)>::Value;
+      Lookup<V> lookup(file, condition.key, make_probes(requested));
       if (lookup.costs_more_than(tested))
       {
         return std::nullopt;
       }
       return use(lookup);
     },
-    condition.wanted);
+    condition.requested);
 }
 }
 

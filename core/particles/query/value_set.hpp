@@ -55,8 +55,8 @@ public:
       [&](std::size_t i)
       {
         const std::uint64_t hash = Shared::hash(value(i));
-        const std::uint64_t wanted = Shared::bits(hash, shift);
-        return (words[hash >> shift] & wanted) == wanted;
+        const std::uint64_t requested = Shared::bits(hash, shift);
+        return (words[hash >> shift] & requested) == requested;
       });
     for (std::uint64_t rest = possible; rest != 0; rest &= rest - 1)
     {

@@ -76,15 +76,15 @@ void check_options(const RepackOptions& options)
 // Metadata that tell of bounds that columns will not tell of any more. One that was given up before
 // has added to what there is.
 std::string with_former_bounds(
-  const std::string& metadata, const std::map<std::string, double>& given_up)
+  const std::string& metadata, const std::map<std::string, double>& dropped_bounds)
 {
   constexpr const char* kKey = "error_bounds";
-  if (given_up.empty())
+  if (dropped_bounds.empty())
   {
     return metadata;
   }
   nlohmann::ordered_json former = nlohmann::ordered_json::object();
-  for (const auto& [name, bound] : given_up)
+  for (const auto& [name, bound] : dropped_bounds)
   {
     former[name] = bound;
   }
@@ -102,7 +102,7 @@ std::string with_former_bounds(
       metadata.substr(begin);
   }
   nlohmann::ordered_json all = known;
-  for (const auto& [name, bound] : given_up)
+  for (const auto& [name, bound] : dropped_bounds)
   {
     const double before = present->is_object() ? present->value(name, 0.0) : 0.0;
     former[name] = before + bound;
@@ -140,7 +140,7 @@ void check_target(const Dataset& dataset, const fs::path& in, const fs::path& ou
   if (folder.extension() == ".leaves")
   {
     const fs::path top = folder.parent_path() / folder.stem();
-    if (leaf_files_of(top).count(out.filename().string()) != 0)
+    if (list_leaf_files(top).count(out.filename().string()) != 0)
     {
       refuse(fmt::format("{}: is a leaf file of {}", out.string(), top.string()));
     }
@@ -150,11 +150,12 @@ void check_target(const Dataset& dataset, const fs::path& in, const fs::path& ou
 class Repacker
 {
 public:
-  Repacker(const fs::path& in, const fs::path& out, const RepackOptions& options, const Tell& tell)
+  Repacker(const fs::path& in, const fs::path& out, const RepackOptions& options,
+    const OnProgress& on_progress)
     : in_(in)
     , path_(io::follow_links(out))
     , options_(options)
-    , tell_(tell)
+    , on_progress_(on_progress)
     , dataset_(Dataset::open(in))
   {
   }
@@ -162,7 +163,7 @@ public:
   RepackReport run()
   {
     check_target(this->dataset_, this->in_, this->path_);
-    this->schema_ = schema_of(this->dataset_.position_type(), this->dataset_.attributes());
+    this->schema_ = make_schema(this->dataset_.position_type(), this->dataset_.attributes());
     this->schema_.time = this->dataset_.time();
     this->schema_.step = this->dataset_.step();
     this->schema_.metadata = this->dataset_.metadata();
@@ -216,12 +217,12 @@ private:
   // That chunks of another size are of columns that have any.
   void check_chunks() const
   {
-    const BuildOptions& asked = this->options_.build;
-    if (!this->is_changed("chunk_particles") || asked.chunk_particles == 0)
+    const BuildOptions& request = this->options_.build;
+    if (!this->is_changed("chunk_particles") || request.chunk_particles == 0)
     {
       return;
     }
-    bool has_chunks = asked.compression != Compression::None;
+    bool has_chunks = request.compression != Compression::None;
     if (!this->is_changed(kCompression))
     {
       has_chunks = this->is_changed(kBounds);
@@ -233,40 +234,40 @@ private:
       refuse(
         fmt::format("chunk_particles is {}, but without compression there are no chunks; allowed "
                     "is 0, or choose a compression",
-          asked.chunk_particles));
+          request.chunk_particles));
     }
   }
 
   // New bounds in units of their arrays, after a look at what they are shares of.
   void find_bounds()
   {
-    BuildOptions asked = this->options_.build;
-    const bool are_asked = this->is_changed(kBounds);
-    const bool is_bounded = asked.compression == Compression::Bounded;
+    BuildOptions request = this->options_.build;
+    const bool are_requested = this->is_changed(kBounds);
+    const bool is_bounded = request.compression == Compression::Bounded;
     if (!this->is_changed(kCompression))
     {
-      asked.compression = are_asked ? Compression::Bounded : Compression::None;
+      request.compression = are_requested ? Compression::Bounded : Compression::None;
     }
-    if (!are_asked)
+    if (!are_requested)
     {
-      asked.error_bounds.clear();
+      request.error_bounds.clear();
     }
     std::map<std::string, double> present;
-    if (are_asked || this->is_changed(kCompression))
+    if (are_requested || this->is_changed(kCompression))
     {
-      this->for_each_leaf([&](const LeafSource& leaf) { present.merge(bounds_of(leaf)); });
+      this->for_each_leaf([&](const LeafSource& leaf) { present.merge(collect_bounds(leaf)); });
     }
     if (this->is_changed(kCompression) && !is_bounded)
     {
       this->schema_.metadata = with_former_bounds(this->schema_.metadata, present);
     }
-    if (!are_asked && (asked.compression != Compression::Bounded || !present.empty()))
+    if (!are_requested && (request.compression != Compression::Bounded || !present.empty()))
     {
       return;
     }
-    const std::vector<write::ErrorBound> bounds = write::error_bounds(this->schema_, asked);
-    this->bounds_ = write::absolute_bounds(bounds, this->ranges_of(bounds));
-    std::map<std::string, double> given_up;
+    const std::vector<write::ErrorBound> bounds = write::error_bounds(this->schema_, request);
+    this->bounds_ = write::absolute_bounds(bounds, this->compute_ranges(bounds));
+    std::map<std::string, double> dropped_bounds;
     for (const write::ErrorBound& bound : this->bounds_)
     {
       const auto before = present.find(bound.name);
@@ -281,35 +282,36 @@ private:
                       "error. Use the same bound, no bound, or 0 to make it lossless",
             this->in_.string(), bound.name, before->second, bound.value));
       }
-      given_up.insert(*before);
+      dropped_bounds.insert(*before);
     }
-    this->schema_.metadata = with_former_bounds(this->schema_.metadata, given_up);
+    this->schema_.metadata = with_former_bounds(this->schema_.metadata, dropped_bounds);
   }
 
-  [[nodiscard]] std::vector<write::FiniteRange> ranges_of(
+  [[nodiscard]] std::vector<write::FiniteRange> compute_ranges(
     const std::vector<write::ErrorBound>& bounds) const
   {
-    std::vector<std::size_t> wanted;
+    std::vector<std::size_t> requested;
     std::size_t count = 0;
     for (const write::ErrorBound& bound : bounds)
     {
       count += range_count(bound);
       if (bound.is_relative)
       {
-        wanted.push_back(bound.array);
+        requested.push_back(bound.array);
       }
     }
     std::vector<write::FiniteRange> ranges(count);
-    if (wanted.empty())
+    if (requested.empty())
     {
       return ranges;
     }
     this->for_each_leaf(
       [&](const LeafSource& leaf)
       {
-        const LeafColumns columns(leaf, this->schema_, wanted, this->options_.build.threads,
-          [this](double) { this->tell_(0); });
-        const auto some = write::ranges_of(write::ParticleParts::of_view(columns.view()), bounds);
+        const LeafColumns columns(leaf, this->schema_, requested, this->options_.build.threads,
+          [this](double) { this->on_progress_(0); });
+        const auto some =
+          write::compute_ranges(write::ParticleParts::of_view(columns.view()), bounds);
         for (std::size_t i = 0; i != ranges.size(); ++i)
         {
           ranges[i].add(some[i]);
@@ -324,35 +326,35 @@ private:
     const LeafSource& leaf = this->dataset_.impl().leaf(i);
     const auto particles = static_cast<double>(leaf.particle_count());
     const auto all = static_cast<double>(std::max<std::uint64_t>(1, this->report_.particles));
-    const auto told = [&](double from, double to)
+    const auto progress_span = [&](double from, double to)
     {
       return [=](double done)
-      { this->tell_((this->done_ + particles * (from + (to - from) * done)) / all); };
+      { this->on_progress_((this->done_ + particles * (from + (to - from) * done)) / all); };
     };
-    BuildOptions build = build_options_of(leaf, this->options_, this->bounds_);
-    build.progress = [tell = told(0.2, 0.8)](double done)
+    BuildOptions build = make_build_options(leaf, this->options_, this->bounds_);
+    build.progress = [on_progress = progress_span(0.2, 0.8)](double done)
     {
-      tell(done);
+      on_progress(done);
       return true;
     };
     ParticleSum sum;
     {
       const LeafColumns columns(
-        leaf, this->schema_, stored_arrays(this->schema_), build.threads, told(0, 0.15));
+        leaf, this->schema_, stored_arrays(this->schema_), build.threads, progress_span(0, 0.15));
       sum = expected_sum(columns.view(), build);
-      told(0.15, 0.2)(1);
+      progress_span(0.15, 0.2)(1);
       this->report_.bytes_after +=
         bat::write_leaf(file, write::ParticleParts::of_view(columns.view()), build).file_bytes;
     }
     check_leaf(file.temporary(), this->path_.string(), this->schema_, leaf.particle_count(), sum,
-      build, told(0.8, 0.99));
+      build, progress_span(0.8, 0.99));
     this->done_ += particles;
     this->dataset_.impl().close_leaf(i);
   }
 
   void write_single()
   {
-    const std::set<std::string> replaced = leaf_files_of(this->path_);
+    const std::set<std::string> replaced = list_leaf_files(this->path_);
     io::AtomicFile file(this->path_);
     this->write_leaf(this->leaves_[0], file);
     file.commit(this->options_.build.flush);
@@ -372,7 +374,7 @@ private:
   fs::path in_;
   fs::path path_;
   const RepackOptions& options_;
-  const Tell& tell_;
+  const OnProgress& on_progress_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   Dataset dataset_;
   ParticleView schema_;
@@ -382,14 +384,14 @@ private:
   RepackReport report_;
 };
 
-RepackReport repack_one(
-  const fs::path& in, const fs::path& out, const RepackOptions& options, const Tell& tell)
+RepackReport repack_one(const fs::path& in, const fs::path& out, const RepackOptions& options,
+  const OnProgress& on_progress)
 {
   check_name(out);
   return in_arena(options.build.threads,
     [&]
     {
-      Repacker repacker(in, out, options, tell);
+      Repacker repacker(in, out, options, on_progress);
       return repacker.run();
     });
 }
@@ -441,10 +443,10 @@ private:
   std::vector<fs::path> steps_;
 };
 
-RepackReport repack_series(
-  const fs::path& in, const fs::path& out, const RepackOptions& options, const Tell& tell)
+RepackReport repack_series(const fs::path& in, const fs::path& out, const RepackOptions& options,
+  const OnProgress& on_progress)
 {
-  const SeriesCopy copy = copy_of_series(in, out);
+  const SeriesCopy copy = make_series_copy(in, out);
   io::AtomicFile list(out); // now, so that no step is made for a list that cannot be
   NewSteps made;
   RepackReport report;
@@ -453,7 +455,7 @@ RepackReport repack_series(
     const bool is_new = !is_there(step.out);
     const auto before = static_cast<double>(report.datasets);
     const RepackReport one = repack_one(step.in, step.out, options,
-      [&](double done) { tell((before + done) / static_cast<double>(copy.steps.size())); });
+      [&](double done) { on_progress((before + done) / static_cast<double>(copy.steps.size())); });
     if (is_new)
     {
       made.add(step.out);
@@ -492,7 +494,7 @@ std::string to_json(const RepackReport& report)
 RepackReport repack(const fs::path& in, const fs::path& out, const RepackOptions& options)
 {
   const auto& progress = options.build.progress;
-  const Tell tell = [&](double done)
+  const OnProgress on_progress = [&](double done)
   {
     if (progress && !progress(done))
     {
@@ -504,9 +506,9 @@ RepackReport repack(const fs::path& in, const fs::path& out, const RepackOptions
     [&]
     {
       check_options(options);
-      report = is_series(in) ? repack_series(in, out, options, tell)
+      report = is_series(in) ? repack_series(in, out, options, on_progress)
         : is_tracks(in)      ? repack_tracks_file(in, out, options)
-                             : repack_one(in, out, options, tell);
+                             : repack_one(in, out, options, on_progress);
     });
   if (failure)
   {
@@ -529,7 +531,7 @@ std::vector<fs::path> repack_targets(const fs::path& in, const fs::path& out)
   std::vector<fs::path> targets{ out };
   if (is_series(in))
   {
-    for (const StepCopy& step : copy_of_series(in, out).steps)
+    for (const StepCopy& step : make_series_copy(in, out).steps)
     {
       targets.push_back(step.out);
     }

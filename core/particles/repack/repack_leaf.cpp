@@ -21,7 +21,8 @@ namespace bat
 {
 namespace
 {
-constexpr std::uint64_t kPortion = std::uint64_t{ 1 } << 18; // particles that are read back at once
+constexpr std::uint64_t kParticlesPerRead = std::uint64_t{ 1 }
+  << 18; // particles that are read back at once
 
 const AttributeView& stored(const ParticleView& view, std::size_t array)
 {
@@ -58,7 +59,7 @@ const File* own_file(const LeafSource& leaf)
 }
 
 // Names of the sorted indexes, as the option has them.
-std::vector<std::string> sorted_indexes_of(const File& file)
+std::vector<std::string> list_sorted_indexes(const File& file)
 {
   std::vector<std::string> names;
   for (const Attribute& attribute : file.attributes())
@@ -88,8 +89,8 @@ std::uint32_t treelet_particles_of(const File& file)
     largest = std::max(largest, treelet.count);
   }
   std::uint32_t limit =
-    treelets.size() > 1 ? write::kFewestInTreelet : BuildOptions().treelet_particles;
-  while (limit < std::min(largest, write::kMostInTreelet))
+    treelets.size() > 1 ? write::kMinTreeletParticles : BuildOptions().treelet_particles;
+  while (limit < std::min(largest, write::kMaxTreeletParticles))
   {
     limit *= 2;
   }
@@ -119,7 +120,8 @@ void keep_storage(const File& file, BuildOptions& build)
       look_at(k);
     }
   }
-  build.chunk_particles = chunks.size() == 1 ? std::max(*chunks.begin(), write::kFewestInChunk) : 0;
+  build.chunk_particles =
+    chunks.size() == 1 ? std::max(*chunks.begin(), write::kMinChunkParticles) : 0;
 }
 
 std::vector<std::size_t> keys_with_index(const File& file)
@@ -141,7 +143,7 @@ void keep(const LeafSource& leaf, BuildOptions& build)
   if (const File* file = own_file(leaf))
   {
     keep_storage(*file, build);
-    build.block_particles = std::max(file->block_particles(), write::kFewestInBlock);
+    build.block_particles = std::max(file->block_particles(), write::kMinBlockParticles);
     build.treelet_particles = treelet_particles_of(*file);
   }
 }
@@ -153,8 +155,8 @@ void keep_sorted_indexes(const LeafSource& leaf, BuildOptions& build)
   {
     return;
   }
-  build.sorted_indexes = sorted_indexes_of(*file);
-  const ParticleView schema = schema_of(file->position_type(), file->attributes());
+  build.sorted_indexes = list_sorted_indexes(*file);
+  const ParticleView schema = make_schema(file->position_type(), file->attributes());
   if (write::indexed_keys(schema, build) != keys_with_index(*file))
   {
     throw Error(ErrorCode::InvalidArgument,
@@ -186,7 +188,7 @@ void keep_stable_samples(const LeafSource& leaf, BuildOptions& build)
     return;
   }
   build.stable_samples = file->stable_samples();
-  const ParticleView schema = schema_of(file->position_type(), file->attributes());
+  const ParticleView schema = make_schema(file->position_type(), file->attributes());
   if (in_words(schema, write::sample_ids(schema, build)) !=
     in_words(schema, file->impl().schema.sample_ids))
   {
@@ -209,7 +211,7 @@ bool same_bits(const std::optional<double>& a, const std::optional<double>& b)
   return a.has_value() == b.has_value() && (!a || std::memcmp(&*a, &*b, sizeof(double)) == 0);
 }
 
-std::string description_of(const Attribute& a, const std::vector<Attribute>& all)
+std::string format_description(const Attribute& a, const std::vector<Attribute>& all)
 {
   return fmt::format("'{}', {} x {}, hints {} and {}{}", a.name, name_of(a.type), a.components,
     a.role, a.host_type, a.alias ? ", repeats " + to_string(*a.alias, all) : "");
@@ -225,8 +227,8 @@ void check_schema(const File& file, const std::string& name, const ParticleView&
   }
   for (std::size_t k = 0; k != found.size(); ++k)
   {
-    const std::string is = description_of(found[k], found);
-    const std::string ought = description_of(expected[k], expected);
+    const std::string is = format_description(found[k], found);
+    const std::string ought = format_description(expected[k], expected);
     if (is != ought)
     {
       fail(name, fmt::format("attribute {} is {} instead of {}", k, is, ought));
@@ -240,7 +242,7 @@ void check_schema(const File& file, const std::string& name, const ParticleView&
 }
 }
 
-ParticleView schema_of(ScalarType position_type, const std::vector<Attribute>& attributes)
+ParticleView make_schema(ScalarType position_type, const std::vector<Attribute>& attributes)
 {
   ParticleView schema;
   schema.positions = ArrayView::packed(position_type, 3, nullptr);
@@ -271,7 +273,7 @@ std::vector<std::size_t> stored_arrays(const ParticleView& schema)
 }
 
 LeafColumns::LeafColumns(const LeafSource& leaf, const ParticleView& schema,
-  const std::vector<std::size_t>& wanted, int threads, const Tell& tell)
+  const std::vector<std::size_t>& requested, int threads, const OnProgress& on_progress)
   : view_(schema)
   , arrays_(schema.attributes.size() + 1)
 {
@@ -285,9 +287,9 @@ LeafColumns::LeafColumns(const LeafSource& leaf, const ParticleView& schema,
     all.spans.push_back({ 0, all.count });
   }
   double done = 0;
-  for (const std::size_t array : wanted)
+  for (const std::size_t array : requested)
   {
-    tell(done++ / static_cast<double>(wanted.size()));
+    on_progress(done++ / static_cast<double>(requested.size()));
     ArrayView& view = array == 0 ? this->view_.positions : this->view_.attributes[array - 1].values;
     LargeArray<std::byte>& values = this->arrays_[array];
     values.reset(all.count * tuple_bytes(view.type, view.components));
@@ -306,7 +308,7 @@ bool is_compressed(const LeafSource& leaf)
   return build.compression != Compression::None;
 }
 
-std::map<std::string, double> bounds_of(const LeafSource& leaf)
+std::map<std::string, double> collect_bounds(const LeafSource& leaf)
 {
   std::map<std::string, double> bounds;
   const File* file = own_file(leaf);
@@ -329,17 +331,17 @@ std::map<std::string, double> bounds_of(const LeafSource& leaf)
   return bounds;
 }
 
-BuildOptions build_options_of(const LeafSource& leaf, const RepackOptions& options,
+BuildOptions make_build_options(const LeafSource& leaf, const RepackOptions& options,
   const std::vector<write::ErrorBound>& bounds)
 {
   BuildOptions build;
   keep(leaf, build);
-  const BuildOptions& asked = options.build;
+  const BuildOptions& request = options.build;
   const auto change = [&](const char* name, auto member)
   {
     if (options.changed.count(name) != 0)
     {
-      build.*member = asked.*member;
+      build.*member = request.*member;
     }
   };
   change("sorted_indexes", &BuildOptions::sorted_indexes);
@@ -358,14 +360,14 @@ BuildOptions build_options_of(const LeafSource& leaf, const RepackOptions& optio
   if (options.changed.count("index_budget") != 0)
   {
     build.block_particles = 0; // the budget chooses it
-    build.index_budget = asked.index_budget;
+    build.index_budget = request.index_budget;
   }
   change("block_particles", &BuildOptions::block_particles);
   const bool may_have_bounds =
-    options.changed.count("compression") == 0 || asked.compression == Compression::Bounded;
+    options.changed.count("compression") == 0 || request.compression == Compression::Bounded;
   if (may_have_bounds)
   {
-    std::map<std::string, double> all = bounds_of(leaf);
+    std::map<std::string, double> all = collect_bounds(leaf);
     for (const write::ErrorBound& bound : bounds)
     {
       all[bound.name] = bound.value;
@@ -386,8 +388,8 @@ BuildOptions build_options_of(const LeafSource& leaf, const RepackOptions& optio
   {
     build.chunk_particles = 0; // there are none
   }
-  build.threads = asked.threads;
-  build.flush = asked.flush;
+  build.threads = request.threads;
+  build.flush = request.flush;
   return build;
 }
 
@@ -404,11 +406,12 @@ ParticleSum expected_sum(const ParticleView& particles, const BuildOptions& buil
   {
     columns[bound.array].bound = bound.value;
   }
-  return sum_of(columns, particles.count);
+  return compute_sum(columns, particles.count);
 }
 
 void check_leaf(const std::string& path, const std::string& name, const ParticleView& schema,
-  std::uint64_t count, const ParticleSum& sum, const BuildOptions& build, const Tell& tell)
+  std::uint64_t count, const ParticleSum& sum, const BuildOptions& build,
+  const OnProgress& on_progress)
 {
   const FileLeaf leaf(File::open(path));
   const File& file = leaf.file();
@@ -435,23 +438,24 @@ void check_leaf(const std::string& path, const std::string& name, const Particle
   for (const std::size_t array : stored_arrays(schema))
   {
     const ArrayView& view = array_of(schema, array);
-    values.emplace_back(std::min(count, kPortion) * tuple_bytes(view.type, view.components));
+    values.emplace_back(
+      std::min(count, kParticlesPerRead) * tuple_bytes(view.type, view.components));
     columns.push_back({ {}, view.type, view.components, values.back().data(), 0 });
   }
-  for (std::uint64_t first = 0; first < count; first += kPortion)
+  for (std::uint64_t first = 0; first < count; first += kParticlesPerRead)
   {
-    tell(static_cast<double>(first) / static_cast<double>(count));
+    on_progress(static_cast<double>(first) / static_cast<double>(count));
     Selection portion;
-    portion.count = std::min(kPortion, count - first);
+    portion.count = std::min(kParticlesPerRead, count - first);
     portion.spans.push_back({ first, portion.count });
     for (const std::size_t array : stored_arrays(schema))
     {
       read_array(leaf, array, portion, values[array].data(), options);
     }
-    const ParticleSum some = sum_of(columns, portion.count);
+    const ParticleSum some = compute_sum(columns, portion.count);
     found.add(some.low, some.high);
   }
-  tell(1);
+  on_progress(1);
   if (!(found == sum))
   {
     fail(name, fmt::format("the values of its {} particles differ", count));

@@ -19,20 +19,20 @@
 namespace bat
 {
 /// Told how much of something is done, 0 to 1; throws to give it up.
-using Tell = std::function<void(double)>;
+using OnProgress = std::function<void(double)>;
 
 /// What dataset and leaf file say of the particles, without their values.
-[[nodiscard]] ParticleView schema_of(
+[[nodiscard]] ParticleView make_schema(
   ScalarType position_type, const std::vector<Attribute>& attributes);
 
 /// All particles of a leaf file.
 class LeafColumns
 {
 public:
-  /// Reads the arrays `wanted` (0: the positions, 1 + k: attribute k), of those that are stored;
+  /// Reads the arrays `requested` (0: the positions, 1 + k: attribute k), of those that are stored;
   /// others have no values. `schema`: of the dataset.
   LeafColumns(const LeafSource& leaf, const ParticleView& schema,
-    const std::vector<std::size_t>& wanted, int threads, const Tell& tell);
+    const std::vector<std::size_t>& requested, int threads, const OnProgress& on_progress);
 
   [[nodiscard]] const ParticleView& view() const noexcept { return this->view_; }
 
@@ -48,10 +48,10 @@ private:
 [[nodiscard]] bool is_compressed(const LeafSource& leaf);
 
 /// Bounds of a leaf file by name of the array, as the option has them; none of the paper's library.
-[[nodiscard]] std::map<std::string, double> bounds_of(const LeafSource& leaf);
+[[nodiscard]] std::map<std::string, double> collect_bounds(const LeafSource& leaf);
 
 /// How a leaf file is to be written: as it is but for what is changed. `bounds`: the new ones.
-[[nodiscard]] BuildOptions build_options_of(const LeafSource& leaf, const RepackOptions& options,
+[[nodiscard]] BuildOptions make_build_options(const LeafSource& leaf, const RepackOptions& options,
   const std::vector<write::ErrorBound>& bounds);
 
 /// Of particles as they are written with these options.
@@ -60,5 +60,6 @@ private:
 /// Throws Error{WriteFailed} unless the leaf file at `path`, which messages call `name`, has all
 /// that `schema` says, `count` particles of this sum, and the sorted indexes of `build`.
 void check_leaf(const std::string& path, const std::string& name, const ParticleView& schema,
-  std::uint64_t count, const ParticleSum& sum, const BuildOptions& build, const Tell& tell);
+  std::uint64_t count, const ParticleSum& sum, const BuildOptions& build,
+  const OnProgress& on_progress);
 }

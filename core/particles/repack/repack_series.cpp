@@ -22,7 +22,7 @@ std::string stem_of(const std::filesystem::path& list)
 }
 }
 
-SeriesCopy copy_of_series(const std::filesystem::path& in, const std::filesystem::path& out)
+SeriesCopy make_series_copy(const std::filesystem::path& in, const std::filesystem::path& out)
 {
   if (!is_series(out))
   {
@@ -74,7 +74,7 @@ SeriesCopy copy_of_series(const std::filesystem::path& in, const std::filesystem
   }
   if (list.contains(series::kChecksum))
   {
-    list[series::kChecksum] = series::checksum_of(list_entries(list));
+    list[series::kChecksum] = series::compute_checksum(list_entries(list));
   }
   copy.list = list.dump(1) + "\n";
   return copy;

@@ -23,6 +23,6 @@ struct SeriesCopy
 
 /// Reads the list at `in`: what to make for the list at `out`. Throws Error: NotFound, CannotOpen,
 /// Corrupt; InvalidArgument if `out` is no .series, or a step of it would replace one of `in`.
-[[nodiscard]] SeriesCopy copy_of_series(
+[[nodiscard]] SeriesCopy make_series_copy(
   const std::filesystem::path& in, const std::filesystem::path& out);
 }

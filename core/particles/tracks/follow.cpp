@@ -56,12 +56,12 @@ Number number_at(ScalarType type, const std::byte* values, std::size_t i)
 class StepReader
 {
 public:
-  StepReader(const Dataset& dataset, const FollowRequest& request, const WantedIds& wanted,
+  StepReader(const Dataset& dataset, const FollowRequest& request, const RequestedIds& requested,
     const FollowOptions& options, StepResult& result)
     : dataset_(dataset)
     , impl_(dataset.impl())
     , request_(request)
-    , wanted_(wanted)
+    , requested_(requested)
     , options_(options)
     , result_(result)
   {
@@ -100,7 +100,7 @@ public:
       if (error)
       {
         this->result_.problems.push_back(
-          { 0, error->code(), error->what() }); // results_of() numbers
+          { 0, error->code(), error->what() }); // collect_results() numbers
       }
     }
   }
@@ -135,10 +135,10 @@ private:
     {
       this->result_.names.push_back(attributes[i].name);
       const auto& names = this->request_.attributes;
-      const bool wanted = names
+      const bool requested = names
         ? std::find(names->begin(), names->end(), attributes[i].name) != names->end()
         : i != this->id_ && i != this->second_;
-      if (wanted)
+      if (requested)
       {
         this->attributes_.push_back(i);
         this->add_column(attributes[i].name, attributes[i].type, attributes[i].components);
@@ -300,8 +300,8 @@ private:
   template <class F>
   void for_each_id(ValueClass type, std::uint64_t bits, const F& f) const
   {
-    dispatch(
-      type, [&](auto example) { this->wanted_.for_each(from_bits<decltype(example)>(bits), f); });
+    dispatch(type,
+      [&](auto example) { this->requested_.for_each(from_bits<decltype(example)>(bits), f); });
   }
 
   [[nodiscard]] std::vector<std::byte> read_second(
@@ -338,7 +338,7 @@ private:
   const Dataset& dataset_;
   const Dataset::Impl& impl_;
   const FollowRequest& request_;
-  const WantedIds& wanted_;
+  const RequestedIds& requested_;
   const FollowOptions& options_;
   QueryOptions query_options_;
   StepResult& result_;
@@ -348,7 +348,7 @@ private:
 };
 
 StepResult read_step(const SeriesStep& listed, const FollowRequest& request,
-  const WantedIds& wanted, const FollowOptions& options)
+  const RequestedIds& requested, const FollowOptions& options)
 {
   StepResult result;
   result.step.path = listed.path;
@@ -376,7 +376,7 @@ StepResult read_step(const SeriesStep& listed, const FollowRequest& request,
       }
       if (has_particles)
       {
-        StepReader(dataset, request, wanted, options, result).read();
+        StepReader(dataset, request, requested, options, result).read();
       }
       result.bytes_read = dataset.bytes_read();
     });
@@ -396,8 +396,8 @@ StepResult read_step(const SeriesStep& listed, const FollowRequest& request,
 class Progress
 {
 public:
-  Progress(const std::function<bool(double)>& tell, std::size_t all)
-    : tell_(tell)
+  Progress(const std::function<bool(double)>& on_progress, std::size_t all)
+    : on_progress_(on_progress)
     , all_(all)
   {
   }
@@ -407,14 +407,15 @@ public:
   void one_is_done()
   {
     const std::size_t done = ++this->done_;
-    if (this->tell_ && std::this_thread::get_id() == this->caller_ && !this->cancelled_)
+    if (this->on_progress_ && std::this_thread::get_id() == this->caller_ && !this->cancelled_)
     {
-      this->cancelled_ = !this->tell_(static_cast<double>(done) / static_cast<double>(this->all_));
+      this->cancelled_ =
+        !this->on_progress_(static_cast<double>(done) / static_cast<double>(this->all_));
     }
   }
 
 private:
-  const std::function<bool(double)>& tell_;
+  const std::function<bool(double)>& on_progress_;
   std::size_t all_;
   std::thread::id caller_ = std::this_thread::get_id();
   std::atomic<std::size_t> done_{ 0 };
@@ -431,8 +432,8 @@ struct Task
   std::vector<StepResult> results;
 };
 
-std::vector<Task> tasks_of(const std::vector<SeriesStep>& steps, const FollowRequest& request,
-  const WantedIds& wanted, const FollowOptions& options,
+std::vector<Task> make_tasks(const std::vector<SeriesStep>& steps, const FollowRequest& request,
+  const RequestedIds& requested, const FollowOptions& options,
   std::vector<std::unique_ptr<TracksReader>>& readers)
 {
   std::vector<Task> tasks;
@@ -446,7 +447,7 @@ std::vector<Task> tasks_of(const std::vector<SeriesStep>& steps, const FollowReq
     const std::optional<Error> error = attempt(
       [&]
       {
-        readers.push_back(std::make_unique<TracksReader>(steps[i], request, wanted, options));
+        readers.push_back(std::make_unique<TracksReader>(steps[i], request, requested, options));
         for (std::size_t block = 0; block != readers.back()->blocks(); ++block)
         {
           tasks.push_back({ i, readers.back().get(), block, std::nullopt, {} });
@@ -465,7 +466,7 @@ std::vector<Task> tasks_of(const std::vector<SeriesStep>& steps, const FollowReq
 }
 
 void read_task(Task& task, const std::vector<SeriesStep>& steps, const FollowRequest& request,
-  const WantedIds& wanted, const FollowOptions& options)
+  const RequestedIds& requested, const FollowOptions& options)
 {
   if (task.damage) // as of a dataset that is damaged: a step with nobody in it
   {
@@ -477,7 +478,7 @@ void read_task(Task& task, const std::vector<SeriesStep>& steps, const FollowReq
   }
   if (!task.tracks)
   {
-    task.results.push_back(read_step(steps[task.listed], request, wanted, options));
+    task.results.push_back(read_step(steps[task.listed], request, requested, options));
     return;
   }
   const std::optional<Error> error = attempt([&] { task.results = task.tracks->read(task.block); });
@@ -488,7 +489,7 @@ void read_task(Task& task, const std::vector<SeriesStep>& steps, const FollowReq
 }
 
 // In the order of the steps, and of the samples of those that are tracks files.
-std::vector<StepResult> results_of(std::vector<Task>& tasks)
+std::vector<StepResult> collect_results(std::vector<Task>& tasks)
 {
   std::vector<StepResult> results;
   for (std::size_t first = 0; first != tasks.size();)
@@ -520,9 +521,9 @@ std::vector<StepResult> results_of(std::vector<Task>& tasks)
 std::vector<StepResult> read_steps(
   const std::vector<SeriesStep>& steps, const FollowRequest& request, const FollowOptions& options)
 {
-  const WantedIds wanted(request.ids);
+  const RequestedIds requested(request.ids);
   std::vector<std::unique_ptr<TracksReader>> readers;
-  std::vector<Task> tasks = tasks_of(steps, request, wanted, options, readers);
+  std::vector<Task> tasks = make_tasks(steps, request, requested, options, readers);
   Progress progress(options.progress, tasks.size());
   std::atomic<std::size_t> first_failed{ tasks.size() }; // those before may be the ones to tell of
   in_arena(options.threads,
@@ -536,7 +537,7 @@ std::vector<StepResult> read_steps(
           {
             return;
           }
-          read_task(tasks[i], steps, request, wanted, options);
+          read_task(tasks[i], steps, request, requested, options);
           if (tasks[i].results.front().error)
           {
             std::size_t first = first_failed;
@@ -563,7 +564,7 @@ std::vector<StepResult> read_steps(
   {
     throw Error(ErrorCode::Cancelled, "following particles was cancelled");
   }
-  return results_of(tasks);
+  return collect_results(tasks);
 }
 
 int bits_of(ScalarType type)
@@ -816,7 +817,7 @@ void check(const FollowRequest& request)
   }
 }
 
-std::string advice_of(
+std::string format_advice(
   const Trails& trails, const std::vector<StepResult>& results, const FollowRequest& request)
 {
   if (trails.steps_without_index != 0)
@@ -872,7 +873,7 @@ Trails follow(
     std::move(result.problems.begin(), result.problems.end(), std::back_inserter(trails.problems));
   }
   unwrap(trails.positions, results, trails.ids, request);
-  trails.advice = advice_of(trails, results, request);
+  trails.advice = format_advice(trails, results, request);
   return trails;
 }
 }

@@ -21,10 +21,10 @@
 namespace bat
 {
 /// The ids of a request, ordered for lookups by values of each class.
-class WantedIds
+class RequestedIds
 {
 public:
-  explicit WantedIds(const std::vector<Number>& ids)
+  explicit RequestedIds(const std::vector<Number>& ids)
   {
     this->fill(ids, std::get<Table<double>>(this->tables_));
     this->fill(ids, std::get<Table<std::int64_t>>(this->tables_));
@@ -109,8 +109,8 @@ class TracksReader
 public:
   /// Throws as Tracks::open(); damage behind the first block is what read() of a last, further
   /// block throws.
-  TracksReader(const SeriesStep& listed, const FollowRequest& request, const WantedIds& wanted,
-    const FollowOptions& options);
+  TracksReader(const SeriesStep& listed, const FollowRequest& request,
+    const RequestedIds& requested, const FollowOptions& options);
   TracksReader(TracksReader&&) noexcept;
   TracksReader& operator=(TracksReader&&) noexcept;
   ~TracksReader();

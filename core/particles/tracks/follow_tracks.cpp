@@ -33,7 +33,7 @@ void fill_absent(ScalarType type, std::byte* out, std::size_t count)
 namespace
 {
 /// Histories that are this close are one read.
-constexpr std::uint64_t kMostGap = 1 << 16;
+constexpr std::uint64_t kMaxGapBytes = 1 << 16;
 
 [[noreturn]] void refuse(const std::string& text)
 {
@@ -55,7 +55,7 @@ struct Source
 };
 
 /// A history that is asked for.
-struct WantedHistory
+struct RequestedHistory
 {
   std::size_t id = 0;              ///< its number in the block
   std::vector<std::size_t> places; ///< of the request
@@ -64,7 +64,7 @@ struct WantedHistory
 /// The same, read.
 struct History
 {
-  const WantedHistory* wanted = nullptr;
+  const RequestedHistory* requested = nullptr;
   std::vector<std::uint32_t> samples; ///< of its rows
   const std::byte* values = nullptr;  ///< its columns
 };
@@ -85,11 +85,11 @@ class BlockReader
 {
 public:
   BlockReader(const io::RandomAccessFile& file, const format::BlockStart& start,
-    const FollowRequest& request, const WantedIds& wanted)
+    const FollowRequest& request, const RequestedIds& requested)
     : file_(file)
     , block_(format::read_block(file, start))
     , request_(request)
-    , wanted_(wanted)
+    , requested_(requested)
     , bytes_read_(sizeof(start) + start.head_bytes)
   {
   }
@@ -144,7 +144,7 @@ public:
 
   void fill(std::vector<StepResult>& results)
   {
-    const std::vector<WantedHistory> histories = this->find_histories();
+    const std::vector<RequestedHistory> histories = this->find_histories();
     for (std::size_t first = 0; first != histories.size();)
     {
       const std::uint64_t begin = history_of(this->block_, histories[first].id).first;
@@ -153,7 +153,7 @@ public:
       for (; last != histories.size(); ++last)
       {
         const auto [from, to] = history_of(this->block_, histories[last].id);
-        if (from > end + kMostGap)
+        if (from > end + kMaxGapBytes)
         {
           break;
         }
@@ -178,12 +178,12 @@ private:
   void check_ids() const
   {
     const TrackSchema& schema = this->block_.schema;
-    const auto check = [&](const std::string& wanted, const std::string& there)
+    const auto check = [&](const std::string& requested, const std::string& there)
     {
-      if (!wanted.empty() && wanted != there)
+      if (!requested.empty() && requested != there)
       {
         refuse(fmt::format("{}: its ids are {}; '{}' was requested", this->file_.name(),
-          format::ids_text(schema), wanted));
+          format::ids_text(schema), requested));
       }
     };
     check(this->request_.id_attribute, schema.id_attribute);
@@ -234,18 +234,18 @@ private:
     this->sources_.push_back(source);
   }
 
-  [[nodiscard]] std::vector<WantedHistory> find_histories() const
+  [[nodiscard]] std::vector<RequestedHistory> find_histories() const
   {
     const TrackSchema& schema = this->block_.schema;
-    std::vector<WantedHistory> histories;
+    std::vector<RequestedHistory> histories;
     dispatch(value_class(schema.id_type),
       [&](auto example)
       {
         using V = decltype(example);
         for (std::size_t i = 0; i != this->block_.ids.size(); ++i)
         {
-          WantedHistory history;
-          this->wanted_.for_each(from_bits<V>(this->block_.ids[i]),
+          RequestedHistory history;
+          this->requested_.for_each(from_bits<V>(this->block_.ids[i]),
             [&](std::size_t place)
             {
               if (this->is_second(i, place))
@@ -271,9 +271,10 @@ private:
         this->request_.second[place]) == 0;
   }
 
-  [[nodiscard]] History open_history(const WantedHistory& wanted, const std::byte* bytes) const
+  [[nodiscard]] History open_history(
+    const RequestedHistory& requested, const std::byte* bytes) const
   {
-    History history{ &wanted, format::samples_of(this->file_, this->block_, wanted.id, bytes),
+    History history{ &requested, format::samples_of(this->file_, this->block_, requested.id, bytes),
       nullptr };
     history.values = bytes + history.samples.size() * sizeof(std::uint32_t);
     for (const std::uint32_t sample : history.samples)
@@ -317,7 +318,7 @@ private:
   void put_row(const History& history, std::size_t row, StepResult& result) const
   {
     const std::size_t rows = history.samples.size();
-    for (const std::size_t place : history.wanted->places)
+    for (const std::size_t place : history.requested->places)
     {
       if (result.counts[place]++ != 0)
       {
@@ -335,10 +336,10 @@ private:
               out, history.values + source.begin * rows + row * source.bytes, source.bytes);
             break;
           case Source::Id:
-            put_id(this->block_.ids[history.wanted->id], column.type, out);
+            put_id(this->block_.ids[history.requested->id], column.type, out);
             break;
           case Source::Second:
-            put_id(this->block_.second[history.wanted->id], column.type, out);
+            put_id(this->block_.second[history.requested->id], column.type, out);
             break;
         }
       }
@@ -348,7 +349,7 @@ private:
   const io::RandomAccessFile& file_;
   format::TrackBlock block_;
   const FollowRequest& request_;
-  const WantedIds& wanted_;
+  const RequestedIds& requested_;
   std::uint64_t bytes_read_;
   std::vector<StepColumn> columns_; ///< of a sample with particles
   std::vector<Source> sources_;     ///< of the same
@@ -357,11 +358,11 @@ private:
 
 struct TracksReader::Impl
 {
-  Impl(const std::filesystem::path& path, const FollowRequest& request_, const WantedIds& wanted_,
-    const FollowOptions& options_)
+  Impl(const std::filesystem::path& path, const FollowRequest& request_,
+    const RequestedIds& requested_, const FollowOptions& options_)
     : file(path, options_.map ? io::Access::Map : io::Access::Read)
     , request(request_)
-    , wanted(wanted_)
+    , requested(requested_)
     , options(options_)
   {
   }
@@ -383,13 +384,13 @@ struct TracksReader::Impl
   format::TrackBlocks blocks;
   std::optional<Error> damage; ///< behind the blocks
   const FollowRequest& request;
-  const WantedIds& wanted;
+  const RequestedIds& requested;
   const FollowOptions& options;
 };
 
 TracksReader::TracksReader(const SeriesStep& listed, const FollowRequest& request,
-  const WantedIds& wanted, const FollowOptions& options)
-  : impl_(std::make_unique<Impl>(listed.path, request, wanted, options))
+  const RequestedIds& requested, const FollowOptions& options)
+  : impl_(std::make_unique<Impl>(listed.path, request, requested, options))
 {
   this->impl_->damage =
     attempt([&] { format::find_blocks(this->impl_->file, this->impl_->blocks); });
@@ -428,7 +429,7 @@ std::vector<StepResult> TracksReader::read(std::size_t block) const
   const std::optional<Error> of_head = attempt(
     [&]
     {
-      reader.emplace(impl.file, impl.blocks.starts[block], impl.request, impl.wanted);
+      reader.emplace(impl.file, impl.blocks.starts[block], impl.request, impl.requested);
       results = reader->samples();
     });
   if (may_leave_out(of_head))

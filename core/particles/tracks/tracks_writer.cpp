@@ -26,7 +26,7 @@ namespace bat
 namespace
 {
 /// Of a block of many samples: what a history costs one read.
-constexpr std::uint64_t kMostPayload = std::uint64_t{ 1 } << 26;
+constexpr std::uint64_t kMaxPayload = std::uint64_t{ 1 } << 26;
 
 [[noreturn]] void refuse(const std::string& text)
 {
@@ -146,7 +146,7 @@ public:
   {
     const std::uint64_t bytes = rows * (sizeof(std::uint32_t) + track_bytes(block.schema));
     return this->samples_.empty() ||
-      (this->payload_ + bytes <= kMostPayload &&
+      (this->payload_ + bytes <= kMaxPayload &&
         (rows == 0 || !this->has_rows_ || format::same_schema(this->schema_, block.schema)));
   }
 
@@ -243,7 +243,7 @@ bool is_packed(const TracksList& list)
     }
     const std::uint64_t both =
       b == 0 ? 0 : list.blocks[b - 1].start.payload_bytes + block.start.payload_bytes;
-    if (b != 0 && both <= kMostPayload &&
+    if (b != 0 && both <= kMaxPayload &&
       (format::same_schema(list.blocks[b - 1].schema, block.schema) ||
         block.start.payload_bytes == 0 || list.blocks[b - 1].start.payload_bytes == 0))
     {

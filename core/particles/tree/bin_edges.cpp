@@ -10,15 +10,15 @@ namespace bat
 {
 namespace
 {
-constexpr std::uint32_t kFewestBins = 32;
-constexpr std::uint32_t kMostBins = 2048;
+constexpr std::uint32_t kMinBins = 32;
+constexpr std::uint32_t kMaxBins = 2048;
 constexpr std::uint64_t kParticlesPerBin = 2048;
 }
 
 std::uint32_t bins_for(std::uint64_t n)
 {
-  std::uint32_t bins = kFewestBins;
-  while (bins < kMostBins && bins * 2 * kParticlesPerBin <= n)
+  std::uint32_t bins = kMinBins;
+  while (bins < kMaxBins && bins * 2 * kParticlesPerBin <= n)
   {
     bins *= 2;
   }

@@ -18,7 +18,7 @@ inline constexpr std::uint32_t kBitmapBits = 32;
 
 /// Number of edges that are <= value. `value` is not NaN.
 template <class V>
-[[nodiscard]] std::uint32_t bin_of(const std::vector<V>& edges, V value)
+[[nodiscard]] std::uint32_t find_bin(const std::vector<V>& edges, V value)
 {
   return static_cast<std::uint32_t>(
     std::upper_bound(edges.begin(), edges.end(), value) - edges.begin());
@@ -34,7 +34,7 @@ template <class V>
 
 /// First of the bins whose bit is `bit`, or a higher one if no bin has it; one behind `last` for
 /// bits behind the highest.
-[[nodiscard]] inline std::uint32_t first_bin_of_bit(
+[[nodiscard]] inline std::uint32_t find_first_bin(
   std::uint32_t bit, std::uint32_t first, std::uint32_t last)
 {
   const std::uint32_t width = last - first + 1;

@@ -38,13 +38,13 @@ inline void extend(Box& box, const Box& other) noexcept
 [[nodiscard]] inline std::size_t longest_axis(const Box& box) noexcept
 {
   std::size_t longest = 0;
-  double most = -1;
+  double maximum = -1;
   for (std::size_t axis = 0; axis != 3; ++axis)
   {
     const double half = box.upper[axis] * 0.5 - box.lower[axis] * 0.5;
-    if (half > most)
+    if (half > maximum)
     {
-      most = half;
+      maximum = half;
       longest = axis;
     }
   }

@@ -157,7 +157,7 @@ public:
     this->treelet_.lowest = std::min(this->treelet_.lowest, v);
     this->treelet_.highest = std::max(this->treelet_.highest, v);
     const format::TreeletKeyRecord& record = this->index_.treelets[t];
-    const std::uint32_t bin = bin_of(this->edges_, v);
+    const std::uint32_t bin = find_bin(this->edges_, v);
     if (bin < record.first_bin || bin > record.last_bin)
     {
       this->bad(t, "a value outside its bins");
@@ -186,8 +186,8 @@ public:
     {
       this->bad(t, "a wrong NaN mark");
     }
-    if (lowest <= highest ? record.first_bin != bin_of(this->edges_, lowest) ||
-          record.last_bin != bin_of(this->edges_, highest)
+    if (lowest <= highest ? record.first_bin != find_bin(this->edges_, lowest) ||
+          record.last_bin != find_bin(this->edges_, highest)
                           : record.first_bin != 0 || record.last_bin != 0 || record.bitmap != 0)
     {
       this->bad(t, "bins that do not match its minimum and maximum");

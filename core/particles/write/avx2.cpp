@@ -24,11 +24,11 @@ constexpr Compressions kCompressions = []
   for (std::size_t mask = 0; mask != result.halves.size(); ++mask)
   {
     std::size_t taken = 0;
-    for (const std::size_t wanted : { std::size_t{ 1 }, std::size_t{ 0 } })
+    for (const std::size_t requested : { std::size_t{ 1 }, std::size_t{ 0 } })
     {
       for (std::uint32_t lane = 0; lane != kLanes; ++lane)
       {
-        if ((mask >> lane & 1) == wanted)
+        if ((mask >> lane & 1) == requested)
         {
           result.halves[mask][taken++] = 2 * lane;
           result.halves[mask][taken++] = 2 * lane + 1;
@@ -78,7 +78,7 @@ BAT_AVX2 __m256d load_doubles(const double* values)
 }
 
 template <class T>
-BAT_AVX2 void fill_keys_of(const T* positions, std::size_t count,
+BAT_AVX2 void fill_typed_keys(const T* positions, std::size_t count,
   const std::array<double, 3>& half_lower, const std::array<double, 3>& scale, TreeletKey* keys)
 {
   // Three vectors of coordinates are four particles.
@@ -90,7 +90,7 @@ BAT_AVX2 void fill_keys_of(const T* positions, std::size_t count,
     scales[i] = scale[i % 3];
   }
   const __m256d half = _mm256_set1_pd(0.5);
-  const __m256d most = _mm256_set1_pd(kTreeletCells - 1.0);
+  const __m256d top = _mm256_set1_pd(kTreeletCells - 1.0);
   const __m128i zero = _mm_set1_epi32(kTreeletCells / 2);
   // Of six words two keys whose numbers are 0.
   const __m128i order = _mm_setr_epi8(0, 1, 2, 3, 4, 5, -1, -1, 6, 7, 8, 9, 10, 11, -1, -1);
@@ -104,7 +104,7 @@ BAT_AVX2 void fill_keys_of(const T* positions, std::size_t count,
       const __m256d distance =
         _mm256_mul_pd(_mm256_sub_pd(_mm256_mul_pd(x, half), _mm256_load_pd(&lowers[v * kLanes])),
           _mm256_load_pd(&scales[v * kLanes]));
-      const __m256d inside = _mm256_min_pd(_mm256_max_pd(distance, _mm256_setzero_pd()), most);
+      const __m256d inside = _mm256_min_pd(_mm256_max_pd(distance, _mm256_setzero_pd()), top);
       return _mm_sub_epi32(_mm256_cvttpd_epi32(inside), zero);
     };
     const __m128i first = _mm_packs_epi32(cells(0), cells(1));
@@ -131,7 +131,7 @@ BAT_AVX2 __m256i spread_few_bits(__m256i x)
 
 template <class T>
 BAT_AVX2 void coarse_codes_of(const T* positions, std::size_t count,
-  const std::array<double, 3>& half_lower, double scale, double most, int dropped,
+  const std::array<double, 3>& half_lower, double scale, double top, int dropped,
   std::uint32_t* codes)
 {
   alignas(32) std::array<double, 3 * kLanes> lowers;
@@ -141,7 +141,7 @@ BAT_AVX2 void coarse_codes_of(const T* positions, std::size_t count,
   }
   const __m256d half = _mm256_set1_pd(0.5);
   const __m256d scales = _mm256_set1_pd(scale);
-  const __m256d largest = _mm256_set1_pd(most);
+  const __m256d largest = _mm256_set1_pd(top);
   const __m128i shift = _mm_cvtsi32_si128(dropped);
   for (std::size_t i = 0; i != count; i += kCodes)
   {
@@ -231,9 +231,9 @@ BAT_AVX2 __m256i highest_word(__m256i words)
   const __m128i half =
     _mm_max_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
   // There is an instruction for the lowest unsigned word only.
-  const __m128i most = _mm_set1_epi16(std::numeric_limits<std::int16_t>::max());
-  const __m128i distance = _mm_minpos_epu16(_mm_sub_epi16(most, half));
-  return _mm256_broadcastw_epi16(_mm_sub_epi16(most, distance));
+  const __m128i top = _mm_set1_epi16(std::numeric_limits<std::int16_t>::max());
+  const __m128i distance = _mm_minpos_epu16(_mm_sub_epi16(top, half));
+  return _mm256_broadcastw_epi16(_mm_sub_epi16(top, distance));
 }
 
 // Cells of four values.
@@ -259,27 +259,27 @@ BAT_AVX2 __m128i cells_of(const V* values, const CellBits<V>& bits)
 template <class V>
 BAT_AVX2 bool extend_lanes(const V* values, std::size_t count, V* minimum, V* maximum)
 {
-  constexpr std::size_t kTogether = 2 * kLanes;
+  constexpr std::size_t kValuesPerStep = 2 * kLanes;
   if constexpr (std::is_same_v<V, double>)
   {
     // Of a NaN and a number these take the second, the number.
-    __m256d least[2] = { _mm256_loadu_pd(minimum), _mm256_loadu_pd(minimum + kLanes) };
-    __m256d most[2] = { _mm256_loadu_pd(maximum), _mm256_loadu_pd(maximum + kLanes) };
+    __m256d bottom[2] = { _mm256_loadu_pd(minimum), _mm256_loadu_pd(minimum + kLanes) };
+    __m256d top[2] = { _mm256_loadu_pd(maximum), _mm256_loadu_pd(maximum + kLanes) };
     __m256d nan = _mm256_setzero_pd();
-    for (std::size_t i = 0; i != count; i += kTogether)
+    for (std::size_t i = 0; i != count; i += kValuesPerStep)
     {
       for (std::size_t v = 0; v != 2; ++v)
       {
         const __m256d some = _mm256_loadu_pd(values + i + v * kLanes);
         nan = _mm256_or_pd(nan, _mm256_cmp_pd(some, some, _CMP_UNORD_Q));
-        least[v] = _mm256_min_pd(some, least[v]);
-        most[v] = _mm256_max_pd(some, most[v]);
+        bottom[v] = _mm256_min_pd(some, bottom[v]);
+        top[v] = _mm256_max_pd(some, top[v]);
       }
     }
     for (std::size_t v = 0; v != 2; ++v)
     {
-      _mm256_storeu_pd(minimum + v * kLanes, least[v]);
-      _mm256_storeu_pd(maximum + v * kLanes, most[v]);
+      _mm256_storeu_pd(minimum + v * kLanes, bottom[v]);
+      _mm256_storeu_pd(maximum + v * kLanes, top[v]);
     }
     return _mm256_movemask_pd(nan) != 0;
   }
@@ -290,21 +290,21 @@ BAT_AVX2 bool extend_lanes(const V* values, std::size_t count, V* minimum, V* ma
       _mm256_set1_epi64x(std::is_signed_v<V> ? 0 : std::numeric_limits<std::int64_t>::min());
     const auto is_above = [&](__m256i a, __m256i b) BAT_AVX2
     { return _mm256_cmpgt_epi64(_mm256_xor_si256(a, sign), _mm256_xor_si256(b, sign)); };
-    __m256i least[2] = { load(minimum), load(minimum + kLanes) };
-    __m256i most[2] = { load(maximum), load(maximum + kLanes) };
-    for (std::size_t i = 0; i != count; i += kTogether)
+    __m256i bottom[2] = { load(minimum), load(minimum + kLanes) };
+    __m256i top[2] = { load(maximum), load(maximum + kLanes) };
+    for (std::size_t i = 0; i != count; i += kValuesPerStep)
     {
       for (std::size_t v = 0; v != 2; ++v)
       {
         const __m256i some = load(values + i + v * kLanes);
-        least[v] = _mm256_blendv_epi8(least[v], some, is_above(least[v], some));
-        most[v] = _mm256_blendv_epi8(most[v], some, is_above(some, most[v]));
+        bottom[v] = _mm256_blendv_epi8(bottom[v], some, is_above(bottom[v], some));
+        top[v] = _mm256_blendv_epi8(top[v], some, is_above(some, top[v]));
       }
     }
     for (std::size_t v = 0; v != 2; ++v)
     {
-      store(minimum + v * kLanes, least[v]);
-      store(maximum + v * kLanes, most[v]);
+      store(minimum + v * kLanes, bottom[v]);
+      store(maximum + v * kLanes, top[v]);
     }
     return false;
   }
@@ -341,14 +341,14 @@ template <class T>
 void fill_keys(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
   const std::array<double, 3>& scale, TreeletKey* keys)
 {
-  fill_keys_of(positions, count, half_lower, scale, keys);
+  fill_typed_keys(positions, count, half_lower, scale, keys);
 }
 
 template <class T>
 void coarse_codes(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
-  double scale, double most, int dropped, std::uint32_t* codes)
+  double scale, double top, int dropped, std::uint32_t* codes)
 {
-  coarse_codes_of(positions, count, half_lower, scale, most, dropped, codes);
+  coarse_codes_of(positions, count, half_lower, scale, top, dropped, codes);
 }
 
 BAT_AVX2 CellBox tight_cells(const TreeletKey* keys, std::size_t count)
@@ -366,13 +366,13 @@ BAT_AVX2 CellBox tight_cells(const TreeletKey* keys, std::size_t count)
     add(keys + i);
   }
   add(keys + count - kLanes);
-  const __m128i least =
+  const __m128i bottom =
     _mm_min_epi16(_mm256_castsi256_si128(lower), _mm256_extracti128_si256(lower, 1));
-  const __m128i most =
+  const __m128i top =
     _mm_max_epi16(_mm256_castsi256_si128(upper), _mm256_extracti128_si256(upper, 1));
   std::array<std::int16_t, 8> ends[2];
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(ends[0].data()), least);
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(ends[1].data()), most);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(ends[0].data()), bottom);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(ends[1].data()), top);
   CellBox box;
   for (std::size_t axis = 0; axis != 3; ++axis)
   {
@@ -391,7 +391,7 @@ std::size_t partition(TreeletKey* keys, std::size_t count, std::size_t axis, std
 
 BAT_AVX2 void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis)
 {
-  constexpr std::size_t kVectors = kFewKeys / kLanes;
+  constexpr std::size_t kVectors = kMaxComparedKeys / kLanes;
   const __m128i shift = _mm_cvtsi32_si128(static_cast<int>(16 * axis));
   const __m256i word = _mm256_set1_epi64x(0xFFFF);
   const __m256i highest = _mm256_set1_epi64x(std::numeric_limits<std::int16_t>::max());
@@ -409,9 +409,9 @@ BAT_AVX2 void split_few(TreeletKey* keys, std::size_t left, std::size_t count, s
   }
   const __m256i first = words_of(cells_of_vector);
   const __m256i second = words_of(cells_of_vector + kVectors / 2);
-  alignas(32) std::array<std::int16_t, kFewKeys> cells;
+  alignas(32) std::array<std::int16_t, kMaxComparedKeys> cells;
   store(cells.data(), first);
-  store(cells.data() + kFewKeys / 2, second);
+  store(cells.data() + kMaxComparedKeys / 2, second);
   // Of each cell, how many are below it. The pivot is the highest with at most `left` of these.
   __m256i below_first = _mm256_setzero_si256();
   __m256i below_second = _mm256_setzero_si256();
@@ -421,11 +421,11 @@ BAT_AVX2 void split_few(TreeletKey* keys, std::size_t left, std::size_t count, s
     below_first = _mm256_sub_epi16(below_first, _mm256_cmpgt_epi16(first, cell));
     below_second = _mm256_sub_epi16(below_second, _mm256_cmpgt_epi16(second, cell));
   }
-  const __m256i most = _mm256_set1_epi16(static_cast<short>(left));
+  const __m256i top = _mm256_set1_epi16(static_cast<short>(left));
   const __m256i lowest = _mm256_set1_epi16(std::numeric_limits<std::int16_t>::min());
   const __m256i pivots = highest_word(
-    _mm256_max_epi16(_mm256_blendv_epi8(first, lowest, _mm256_cmpgt_epi16(below_first, most)),
-      _mm256_blendv_epi8(second, lowest, _mm256_cmpgt_epi16(below_second, most))));
+    _mm256_max_epi16(_mm256_blendv_epi8(first, lowest, _mm256_cmpgt_epi16(below_first, top)),
+      _mm256_blendv_epi8(second, lowest, _mm256_cmpgt_epi16(below_second, top))));
   const auto used = static_cast<std::uint32_t>((std::uint64_t{ 1 } << count) - 1);
   std::uint32_t to_left =
     used & bits_of_words(_mm256_cmpgt_epi16(pivots, first), _mm256_cmpgt_epi16(pivots, second));
@@ -436,8 +436,8 @@ BAT_AVX2 void split_few(TreeletKey* keys, std::size_t left, std::size_t count, s
     to_left |= equal & (0 - equal);
     equal &= equal - 1;
   }
-  std::array<TreeletKey, kFewKeys + kLanes> sorted;
-  std::array<TreeletKey, kFewKeys + kLanes> others;
+  std::array<TreeletKey, kMaxComparedKeys + kLanes> sorted;
+  std::array<TreeletKey, kMaxComparedKeys + kLanes> others;
   TreeletKey* low = sorted.data();
   TreeletKey* high = others.data();
   for (std::size_t v = 0; v * kLanes < count; ++v)

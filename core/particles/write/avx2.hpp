@@ -24,7 +24,7 @@ constexpr std::size_t kCodes = 8; ///< that coarse_codes() makes at a time
 /// As avx512::coarse_codes(); `count` is a multiple of kCodes.
 template <class T>
 void coarse_codes(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
-  double scale, double most, int dropped, std::uint32_t* codes);
+  double scale, double max_code, int dropped, std::uint32_t* codes);
 
 /// As write::tight_cells(), of at least kLanes keys.
 [[nodiscard]] CellBox tight_cells(const TreeletKey* keys, std::size_t count);

@@ -40,7 +40,7 @@ BAT_AVX512 __m512d load_doubles(const double* values)
 }
 
 template <class T>
-BAT_AVX512 void fill_keys_of(const T* positions, std::size_t count,
+BAT_AVX512 void fill_typed_keys(const T* positions, std::size_t count,
   const std::array<double, 3>& half_lower, const std::array<double, 3>& scale, TreeletKey* keys)
 {
   // Three vectors of coordinates are eight particles.
@@ -60,7 +60,7 @@ BAT_AVX512 void fill_keys_of(const T* positions, std::size_t count,
   const __m512i order = _mm512_load_si512(cell_of_word.data());
   constexpr __mmask32 kCoordinates = 0x77777777; // the other words are of the number
   const __m512d half = _mm512_set1_pd(0.5);
-  const __m512d most = _mm512_set1_pd(kTreeletCells - 1.0);
+  const __m512d top = _mm512_set1_pd(kTreeletCells - 1.0);
   const __m256i zero = _mm256_set1_epi32(kTreeletCells / 2);
   __m512i number = _mm512_slli_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), 48);
   const __m512i next = _mm512_set1_epi64(static_cast<long long>(key_of_number(kLanes)));
@@ -72,7 +72,7 @@ BAT_AVX512 void fill_keys_of(const T* positions, std::size_t count,
       const __m512d distance =
         _mm512_mul_pd(_mm512_sub_pd(_mm512_mul_pd(x, half), _mm512_load_pd(&lowers[v * kLanes])),
           _mm512_load_pd(&scales[v * kLanes]));
-      const __m512d inside = _mm512_min_pd(_mm512_max_pd(distance, _mm512_setzero_pd()), most);
+      const __m512d inside = _mm512_min_pd(_mm512_max_pd(distance, _mm512_setzero_pd()), top);
       const __m256i cell = _mm256_sub_epi32(_mm512_cvttpd_epi32(inside), zero);
       _mm_store_si128(reinterpret_cast<__m128i*>(&cells[v * kLanes]), _mm256_cvtepi32_epi16(cell));
     }
@@ -118,7 +118,7 @@ BAT_AVX512 __m512i spread_few_bits(__m512i x)
 
 template <class T>
 BAT_AVX512 void coarse_codes_of(const T* positions, std::size_t count,
-  const std::array<double, 3>& half_lower, double scale, double most, int dropped,
+  const std::array<double, 3>& half_lower, double scale, double top, int dropped,
   std::uint32_t* codes)
 {
   alignas(64) std::array<double, 3 * kLanes> lowers;
@@ -128,7 +128,7 @@ BAT_AVX512 void coarse_codes_of(const T* positions, std::size_t count,
   }
   const __m512d half = _mm512_set1_pd(0.5);
   const __m512d scales = _mm512_set1_pd(scale);
-  const __m512d largest = _mm512_set1_pd(most);
+  const __m512d largest = _mm512_set1_pd(top);
   const __m128i shift = _mm_cvtsi32_si128(dropped);
   const EveryThird of_x = every_third(0);
   const EveryThird of_y = every_third(1);
@@ -207,38 +207,38 @@ BAT_AVX512 bool extend_lanes(const V* values, std::size_t count, V* minimum, V* 
   if constexpr (std::is_same_v<V, double>)
   {
     // Of a NaN and a number these take the second, the number.
-    __m512d least = _mm512_loadu_pd(minimum);
-    __m512d most = _mm512_loadu_pd(maximum);
+    __m512d bottom = _mm512_loadu_pd(minimum);
+    __m512d top = _mm512_loadu_pd(maximum);
     for (std::size_t i = 0; i != count; i += kLanes)
     {
       const __m512d some = _mm512_loadu_pd(values + i);
       nan |= _mm512_cmp_pd_mask(some, some, _CMP_UNORD_Q);
-      least = _mm512_min_pd(some, least);
-      most = _mm512_max_pd(some, most);
+      bottom = _mm512_min_pd(some, bottom);
+      top = _mm512_max_pd(some, top);
     }
-    _mm512_storeu_pd(minimum, least);
-    _mm512_storeu_pd(maximum, most);
+    _mm512_storeu_pd(minimum, bottom);
+    _mm512_storeu_pd(maximum, top);
   }
   else
   {
-    __m512i least = _mm512_loadu_si512(minimum);
-    __m512i most = _mm512_loadu_si512(maximum);
+    __m512i bottom = _mm512_loadu_si512(minimum);
+    __m512i top = _mm512_loadu_si512(maximum);
     for (std::size_t i = 0; i != count; i += kLanes)
     {
       const __m512i some = _mm512_loadu_si512(values + i);
       if constexpr (std::is_signed_v<V>)
       {
-        least = _mm512_min_epi64(some, least);
-        most = _mm512_max_epi64(some, most);
+        bottom = _mm512_min_epi64(some, bottom);
+        top = _mm512_max_epi64(some, top);
       }
       else
       {
-        least = _mm512_min_epu64(some, least);
-        most = _mm512_max_epu64(some, most);
+        bottom = _mm512_min_epu64(some, bottom);
+        top = _mm512_max_epu64(some, top);
       }
     }
-    _mm512_storeu_si512(minimum, least);
-    _mm512_storeu_si512(maximum, most);
+    _mm512_storeu_si512(minimum, bottom);
+    _mm512_storeu_si512(maximum, top);
   }
   return nan != 0;
 }
@@ -264,7 +264,7 @@ BAT_AVX512 void mark_values(const V* values, const std::uint16_t* blocks, std::s
   const __m512i lower_0 = every_second(begins, 0);
   const __m512i lower_1 = every_second(begins, 2 * kLanes);
   const __m512i one = _mm512_set1_epi64(1);
-  const __m512i most = _mm512_set1_epi64(bits.begin_count());
+  const __m512i top = _mm512_set1_epi64(bits.begin_count());
   for (std::size_t i = 0; i < count; i += kLanes)
   {
     const __mmask8 used = first_lanes(count - i);
@@ -283,7 +283,7 @@ BAT_AVX512 void mark_values(const V* values, const std::uint16_t* blocks, std::s
     }
     descend(lower_0, lower_1); // of the node, the lowest four bits count
     const __m512i bit =
-      _mm512_min_epu64(_mm512_sub_epi64(node, _mm512_set1_epi64(kBitmapBits)), most);
+      _mm512_min_epu64(_mm512_sub_epi64(node, _mm512_set1_epi64(kBitmapBits)), top);
     __mmask8 marked = used;
     if constexpr (std::is_same_v<V, double>)
     {
@@ -312,14 +312,14 @@ template <class T>
 void fill_keys(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
   const std::array<double, 3>& scale, TreeletKey* keys)
 {
-  fill_keys_of(positions, count, half_lower, scale, keys);
+  fill_typed_keys(positions, count, half_lower, scale, keys);
 }
 
 template <class T>
 void coarse_codes(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
-  double scale, double most, int dropped, std::uint32_t* codes)
+  double scale, double top, int dropped, std::uint32_t* codes)
 {
-  coarse_codes_of(positions, count, half_lower, scale, most, dropped, codes);
+  coarse_codes_of(positions, count, half_lower, scale, top, dropped, codes);
 }
 
 std::size_t partition(TreeletKey* keys, std::size_t count, std::size_t axis, std::int16_t pivot,
@@ -331,10 +331,10 @@ std::size_t partition(TreeletKey* keys, std::size_t count, std::size_t axis, std
 
 BAT_AVX512 void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis)
 {
-  constexpr std::size_t kVectors = kFewKeys / kLanes;
+  constexpr std::size_t kVectors = kMaxComparedKeys / kLanes;
   const __m128i shift = _mm_cvtsi64_si128(static_cast<long long>(16 * axis));
   __m512i vectors[kVectors]; // std::array would lose its alignment
-  alignas(64) std::array<std::int16_t, kFewKeys> cells;
+  alignas(64) std::array<std::int16_t, kMaxComparedKeys> cells;
   for (std::size_t v = 0; v != kVectors; ++v)
   {
     const std::size_t first = std::min(v * kLanes, count);
@@ -356,7 +356,7 @@ BAT_AVX512 void split_few(TreeletKey* keys, std::size_t left, std::size_t count,
   }
   const __mmask32 first =
     _mm512_cmplt_epu16_mask(place, _mm512_set1_epi16(static_cast<short>(left)));
-  std::array<TreeletKey, kFewKeys + kLanes> sorted;
+  std::array<TreeletKey, kMaxComparedKeys + kLanes> sorted;
   const auto store = [&](__mmask32 which, TreeletKey* to) BAT_AVX512
   {
     for (std::size_t v = 0; v != kVectors; ++v)

@@ -24,10 +24,10 @@ constexpr std::size_t kCodes = 16; ///< that coarse_codes() makes at a time
 
 /// Codes of cells of a grid of 2^levels cells along each axis, as MortonGrid::coarse_code(), of
 /// packed positions; `count` is a multiple of kCodes. The cell is (x / 2 - half_lower) * scale, at
-/// most `most`, without its `dropped` lower bits, of which at most 6 are left.
+/// most `max_code`, without its `dropped` lower bits, of which at most 6 are left.
 template <class T>
 void coarse_codes(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
-  double scale, double most, int dropped, std::uint32_t* codes);
+  double scale, double max_code, int dropped, std::uint32_t* codes);
 
 /// Particles whose cell is below the pivot (or equal to it, if `or_equal`) come first, both parts
 /// in their order; returns how many they are. `room` is for count + kPartitionRoom keys.
@@ -35,7 +35,7 @@ void coarse_codes(const T* positions, std::size_t count, const std::array<double
   std::int16_t pivot, bool or_equal, TreeletKey* room);
 
 /// The `left` particles with the lowest cells, of equal ones the earlier, come first, both parts in
-/// their order. At most kFewKeys.
+/// their order. At most kMaxComparedKeys.
 void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis);
 
 /// Extends kLanes minima and maxima, each by every kLanes-th value that is not NaN; `count` is a

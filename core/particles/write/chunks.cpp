@@ -28,10 +28,10 @@ Chunks::Chunks(const format::ElementType& type, const ColumnCoding& coding, cons
 {
   const codec::ColumnShape shape{ type.type, static_cast<std::uint32_t>(type.components) };
   const codec::Grid grid{ coding.bound == 0 ? 0 : codec::grid_step(coding.bound) };
-  const std::uint64_t most = this->chunk_particles_;
-  const codec::Plan plan(shape, grid, values, particles, most);
+  const std::uint64_t maximum = this->chunk_particles_;
+  const codec::Plan plan(shape, grid, values, particles, maximum);
   this->model_ = plan.model();
-  this->frames_.resize((particles + most - 1) / most);
+  this->frames_.resize((particles + maximum - 1) / maximum);
   this->batches_.resize((this->frames_.size() + kBatch - 1) / kBatch);
   const std::size_t needed =
     particles * type.bytes() + this->frames_.size() * codec::kFrameOverhead;
@@ -50,12 +50,12 @@ Chunks::Chunks(const format::ElementType& type, const ColumnCoding& coding, cons
     {
       Scratch& own = scratches.local();
       Batch& batch = this->batches_[b];
-      batch.begin = b * kBatch * (most * type.bytes() + codec::kFrameOverhead);
+      batch.begin = b * kBatch * (maximum * type.bytes() + codec::kFrameOverhead);
       const std::size_t end = std::min((b + 1) * kBatch, this->frames_.size());
       for (std::size_t chunk = b * kBatch; chunk != end; ++chunk)
       {
-        const std::uint64_t first = chunk * most;
-        const std::uint64_t count = std::min(most, particles - first);
+        const std::uint64_t first = chunk * maximum;
+        const std::uint64_t count = std::min(maximum, particles - first);
         own.encoder.encode(plan, values + first * type.bytes(), count, own.frame);
         this->frames_[chunk] = static_cast<std::uint32_t>(own.frame.size());
         std::memcpy(

@@ -23,14 +23,14 @@ std::vector<ColumnSource::Part> ColumnSource::open(std::size_t array, std::uint6
   return parts;
 }
 
-std::vector<ColumnSource::Part> ColumnSource::cut(std::uint64_t most_slots) const
+std::vector<ColumnSource::Part> ColumnSource::cut(std::uint64_t max_slots) const
 {
   std::vector<Part> parts;
   for (std::size_t t = 0; t != this->order_.treelets.size(); ++t)
   {
     const Treelet& treelet = this->order_.treelets[t];
     const std::uint32_t end = treelet.first + treelet.count;
-    if (parts.empty() || end - parts.back().slots.begin > most_slots)
+    if (parts.empty() || end - parts.back().slots.begin > max_slots)
     {
       parts.push_back({ t, t, { treelet.first, treelet.first } });
     }

@@ -69,7 +69,7 @@ private:
   {
     return this->is_gathered() ? sizeof(std::uint32_t) : this->value_bytes();
   }
-  [[nodiscard]] std::vector<Part> cut(std::uint64_t most_slots) const;
+  [[nodiscard]] std::vector<Part> cut(std::uint64_t max_slots) const;
 
   const ParticleParts& particles_;
   const SpatialOrder& order_;

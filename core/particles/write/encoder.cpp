@@ -204,11 +204,13 @@ private:
   // columns stay in memory the room of those that come after it, and a little.
   [[nodiscard]] std::uint64_t spare_bytes(const ArrayView& view) const
   {
-    constexpr std::uint64_t kLittle = 2; // per particle
+    constexpr std::uint64_t kSpareBytesPerParticle = 2; // per particle
     const std::uint64_t bytes = tuple_bytes(view) * this->particles_.count();
     const std::uint64_t to_come = this->particles_.row_bytes() * this->particles_.count() -
       this->sections_.column_bytes() - bytes;
-    return this->output_.keeps_columns() ? to_come + kLittle * this->particles_.count() : bytes;
+    return this->output_.keeps_columns()
+      ? to_come + kSpareBytesPerParticle * this->particles_.count()
+      : bytes;
   }
 
   // All keys with their edges, of which each takes one thread.

@@ -17,7 +17,7 @@ namespace bat::write
 namespace
 {
 constexpr const char* kPositions = "positions";
-constexpr std::uint64_t kAtOnce = 1 << 14; // particles
+constexpr std::uint64_t kParticlesPerBatch = 1 << 14; // particles
 
 [[noreturn]] void refuse(const std::string& what)
 {
@@ -68,11 +68,11 @@ std::size_t find_array(const ParticleView& schema, const std::string& name)
 // Twice a bound is the distance of grid points.
 void check_size(const ErrorBound& bound)
 {
-  constexpr double kMost = std::numeric_limits<double>::max() / 4;
-  if (!(bound.value <= kMost))
+  constexpr double kMax = std::numeric_limits<double>::max() / 4;
+  if (!(bound.value <= kMax))
   {
     refuse(fmt::format("error_bounds: the bound of '{}' is {}; at most {} is allowed", bound.name,
-      bound.value, kMost));
+      bound.value, kMax));
   }
 }
 
@@ -186,7 +186,7 @@ std::vector<ErrorBound> error_bounds(const ParticleView& schema, const BuildOpti
   return bounds;
 }
 
-std::vector<FiniteRange> ranges_of(
+std::vector<FiniteRange> compute_ranges(
   const ParticleParts& particles, const std::vector<ErrorBound>& bounds)
 {
   std::vector<FiniteRange> all;
@@ -196,12 +196,13 @@ std::vector<FiniteRange> ranges_of(
     const std::vector<FiniteRange> found = !bound.is_relative
       ? none
       : tbb::parallel_reduce(
-          tbb::blocked_range<std::uint64_t>(0, particles.count(), kAtOnce), none,
+          tbb::blocked_range<std::uint64_t>(0, particles.count(), kParticlesPerBatch), none,
           [&](const auto& range, std::vector<FiniteRange> ranges)
           {
-            for (std::uint64_t first = range.begin(); first < range.end(); first += kAtOnce)
+            for (std::uint64_t first = range.begin(); first < range.end();
+                 first += kParticlesPerBatch)
             {
-              const std::uint64_t end = std::min(first + kAtOnce, range.end());
+              const std::uint64_t end = std::min(first + kParticlesPerBatch, range.end());
               if (particles.array(bound.array).type == ScalarType::Float32)
               {
                 add_ranges<float>(particles, bound.array, first, end, ranges);
@@ -259,10 +260,10 @@ std::vector<ErrorBound> absolute_bounds(
 std::vector<ErrorBound> absolute_bounds(const ParticleParts& particles, const BuildOptions& options)
 {
   const std::vector<ErrorBound> bounds = error_bounds(particles.schema(), options);
-  return absolute_bounds(bounds, ranges_of(particles, bounds));
+  return absolute_bounds(bounds, compute_ranges(particles, bounds));
 }
 
-std::vector<std::string> texts_of(const std::vector<ErrorBound>& bounds)
+std::vector<std::string> format_texts(const std::vector<ErrorBound>& bounds)
 {
   std::vector<std::string> texts;
   for (const ErrorBound& bound : bounds)

@@ -40,16 +40,16 @@ struct FiniteRange
 
 /// What relative bounds are shares of: of the positions of one axis each, of an attribute of all
 /// components together. In parallel.
-[[nodiscard]] std::vector<FiniteRange> ranges_of(
+[[nodiscard]] std::vector<FiniteRange> compute_ranges(
   const ParticleParts& particles, const std::vector<ErrorBound>& bounds);
 
-/// Ranges that one bound has among those of ranges_of().
+/// Ranges that one bound has among those of compute_ranges().
 [[nodiscard]] inline std::size_t range_count(const ErrorBound& bound) noexcept
 {
   return bound.array == 0 ? 3 : 1;
 }
 
-/// In units of the arrays. `ranges`: of ranges_of(), over all particles of
+/// In units of the arrays. `ranges`: of compute_ranges(), over all particles of
 /// the dataset. Throws Error{InvalidArgument} if a range is beyond the largest number.
 [[nodiscard]] std::vector<ErrorBound> absolute_bounds(
   const std::vector<ErrorBound>& bounds, const std::vector<FiniteRange>& ranges);
@@ -58,5 +58,5 @@ struct FiniteRange
   const ParticleParts& particles, const BuildOptions& options);
 
 /// The option that error_bounds() reads as these, of which none is relative.
-[[nodiscard]] std::vector<std::string> texts_of(const std::vector<ErrorBound>& bounds);
+[[nodiscard]] std::vector<std::string> format_texts(const std::vector<ErrorBound>& bounds);
 }

@@ -37,7 +37,7 @@ void with_constant_size(std::size_t bytes, const F& f)
   }
 }
 
-bool is_together(const ArrayView& view)
+bool is_collective(const ArrayView& view)
 {
   if (!view.component[0])
   {
@@ -59,7 +59,7 @@ bool is_together(const ArrayView& view)
 template <class F>
 void with_copy(const ArrayView& view, const F& f)
 {
-  if (is_together(view))
+  if (is_collective(view))
   {
     with_constant_size(tuple_bytes(view),
       [&](auto bytes)
@@ -108,10 +108,11 @@ template <class Copy, class Bytes>
 void scatter_all(const std::uint32_t* slot, std::size_t begin, std::size_t end, std::byte* out,
   Copy copy, Bytes bytes)
 {
-  constexpr std::size_t kAhead = 32; // the processor looks less far ahead
+  constexpr std::size_t kPrefetchDistance = 32; // the processor looks less far ahead
   for (std::size_t i = begin; i != end; ++i)
   {
-    __builtin_prefetch(out + slot[std::min(i + kAhead, end - 1)] * std::size_t{ bytes }, 1);
+    __builtin_prefetch(
+      out + slot[std::min(i + kPrefetchDistance, end - 1)] * std::size_t{ bytes }, 1);
     copy(i, out + slot[i] * std::size_t{ bytes });
   }
 }
@@ -120,8 +121,8 @@ template <class Copy, class Bytes>
 void scatter_with(const std::uint32_t* slot, std::size_t count, const SlotRange* range,
   std::byte* out, const Copy& copy, Bytes bytes)
 {
-  constexpr std::size_t kGrain = 16384;
-  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, kGrain),
+  constexpr std::size_t kRowsPerTask = 16384;
+  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, kRowsPerTask),
     [&](const auto& particles)
     {
       if (range)

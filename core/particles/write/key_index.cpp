@@ -16,7 +16,7 @@ namespace
 {
 // Block bitmaps with more than this share of the treelet's bits exclude too little to be worth
 // their bytes.
-constexpr double kUselessDensity = 0.8;
+constexpr double kMaxBitmapDensity = 0.8;
 
 // Minimum and maximum of nothing (FORMAT.md section 11).
 template <class V>
@@ -161,8 +161,8 @@ void KeyIndexer<V>::add_treelet(std::size_t t, const V* values)
   {
     return;
   }
-  record.first_bin = static_cast<std::uint16_t>(bin_of(this->edges_, minimum));
-  record.last_bin = static_cast<std::uint16_t>(bin_of(this->edges_, maximum));
+  record.first_bin = static_cast<std::uint16_t>(find_bin(this->edges_, minimum));
+  record.last_bin = static_cast<std::uint16_t>(find_bin(this->edges_, maximum));
   std::uint32_t* bitmaps = &this->out_.bitmaps[treelet.first_block];
   const std::uint16_t* blocks = &this->order_.local_block[treelet.first];
   const TreeletBits<V> bits(this->edges_, record.first_bin, record.last_bin);
@@ -205,7 +205,7 @@ void choose_bitmaps(const SpatialOrder& order, BuiltKey& key)
     possible +=
       std::uint64_t{ block_count(order, order.treelets[t]) } * bits_in(key.treelets[t].bitmap);
   }
-  if (static_cast<double>(set) >= kUselessDensity * static_cast<double>(possible))
+  if (static_cast<double>(set) >= kMaxBitmapDensity * static_cast<double>(possible))
   {
     bitmaps.clear();
     return;

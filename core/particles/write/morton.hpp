@@ -45,9 +45,9 @@ public:
       spread_bits(this->cell(p, 2));
   }
 
-  static constexpr int kMostCoarseLevels = 6;
+  static constexpr int kMaxCoarseLevels = 6;
 
-  /// The upper 3 * `levels` bits of the code, 1 to kMostCoarseLevels levels.
+  /// The upper 3 * `levels` bits of the code, 1 to kMaxCoarseLevels levels.
   template <class Point>
   [[nodiscard]] std::uint32_t coarse_code(const Point& p, int levels) const noexcept
   {
@@ -70,12 +70,12 @@ public:
   }
 
 private:
-  static constexpr std::array<std::uint32_t, 1 << kMostCoarseLevels> kSpread = []
+  static constexpr std::array<std::uint32_t, 1 << kMaxCoarseLevels> kSpread = []
   {
-    std::array<std::uint32_t, 1 << kMostCoarseLevels> table{};
+    std::array<std::uint32_t, 1 << kMaxCoarseLevels> table{};
     for (std::uint32_t x = 0; x != table.size(); ++x)
     {
-      for (std::uint32_t bit = 0; bit != kMostCoarseLevels; ++bit)
+      for (std::uint32_t bit = 0; bit != kMaxCoarseLevels; ++bit)
       {
         table[x] |= (x >> bit & 1) << 3 * bit;
       }

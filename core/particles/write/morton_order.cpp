@@ -28,7 +28,7 @@ class Slices
 public:
   explicit Slices(std::size_t particles)
     : particles_(particles)
-    , size_(std::max(kSmallest, (particles + kMost - 1) / kMost))
+    , size_(std::max(kMinPieceParticles, (particles + kMaxPieces - 1) / kMaxPieces))
   {
   }
 
@@ -50,18 +50,18 @@ public:
   }
 
 private:
-  static constexpr std::size_t kSmallest = std::size_t{ 1 } << 17;
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMinPieceParticles = std::size_t{ 1 } << 17;
+  static constexpr std::size_t kMaxPieces = 64;
   std::size_t particles_;
   std::size_t size_;
 };
 
 // Levels of a grid for `count` particles.
-int grid_levels(std::size_t count, std::uint32_t most)
+int grid_levels(std::size_t count, std::uint32_t maximum)
 {
   int levels = 1;
-  while (levels != MortonGrid::kMostCoarseLevels &&
-    (std::size_t{ 1 } << 3 * levels) * most < count * kCellsPerTreelet)
+  while (levels != MortonGrid::kMaxCoarseLevels &&
+    (std::size_t{ 1 } << 3 * levels) * maximum < count * kCellsPerTreelet)
   {
     ++levels;
   }
@@ -77,17 +77,17 @@ struct Piece
   std::size_t count; ///< of particles, at least one
 };
 
-// Shallow k-d tree over subprefixes: halves cells until each piece has at most `most` particles, or
-// is one cell. before[c] particles are in the cells before c.
+// Shallow k-d tree over subprefixes: halves cells until each piece has at most `maximum` particles,
+// or is one cell. before[c] particles are in the cells before c.
 void cut_cells(const std::vector<std::size_t>& before, std::size_t begin, std::size_t end,
-  std::uint32_t most, std::vector<Piece>& pieces)
+  std::uint32_t maximum, std::vector<Piece>& pieces)
 {
   const std::size_t count = before[end] - before[begin];
-  if (count > most && end - begin > 1)
+  if (count > maximum && end - begin > 1)
   {
     const std::size_t middle = begin + (end - begin) / 2;
-    cut_cells(before, begin, middle, most, pieces);
-    cut_cells(before, middle, end, most, pieces);
+    cut_cells(before, begin, middle, maximum, pieces);
+    cut_cells(before, middle, end, maximum, pieces);
   }
   else if (count != 0)
   {
@@ -109,10 +109,10 @@ template <class T>
 class Orderer
 {
 public:
-  Orderer(const ArrayView& positions, std::uint32_t most, MortonOrder& out)
+  Orderer(const ArrayView& positions, std::uint32_t maximum, MortonOrder& out)
     : view_(positions)
     , positions_(positions)
-    , most_(most)
+    , max_(maximum)
     , out_(out)
   {
   }
@@ -122,7 +122,7 @@ public:
     const std::size_t finite = this->separate_finite(count);
     this->out_.finite_count = finite;
     Treelets treelets;
-    if (finite <= this->most_ || !this->as_they_come())
+    if (finite <= this->max_ || !this->as_they_come())
     {
       this->cut_cell(0, finite, treelets);
     }
@@ -137,9 +137,9 @@ public:
       std::iota(this->out_.source.data(), this->out_.source.data() + count, 0u);
     }
     this->merge_small(treelets);
-    for (std::size_t begin = finite; begin < count; begin += this->most_)
+    for (std::size_t begin = finite; begin < count; begin += this->max_)
     {
-      const std::size_t here = std::min<std::size_t>(this->most_, count - begin);
+      const std::size_t here = std::min<std::size_t>(this->max_, count - begin);
       this->out_.treelets.push_back(
         { static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(here), false });
     }
@@ -193,7 +193,7 @@ private:
   // into treelets, inside which they keep their order.
   void cut_cell(std::size_t begin, std::size_t end, Treelets& treelets)
   {
-    if (end - begin <= this->most_)
+    if (end - begin <= this->max_)
     {
       add(begin, end, treelets);
       return;
@@ -235,11 +235,11 @@ private:
     slices.for_each(
       [&](std::size_t s, std::size_t from, std::size_t to)
       {
-        constexpr std::size_t kAhead = 32;
+        constexpr std::size_t kPrefetchDistance = 32;
         const std::uint32_t* source = &this->out_.source[begin];
         for (std::size_t i = from; i != to; ++i)
         {
-          this->positions_.prefetch(source[std::min(i + kAhead, to - 1)]);
+          this->positions_.prefetch(source[std::min(i + kPrefetchDistance, to - 1)]);
           points[i] = this->positions_[source[i]];
         }
         boxes[s] = tight_box(points[from].data(), to - from);
@@ -257,7 +257,7 @@ private:
   {
     const std::size_t count = end - begin;
     const MortonGrid grid(box);
-    const int levels = grid_levels(count, this->most_);
+    const int levels = grid_levels(count, this->max_);
     const std::size_t cells = std::size_t{ 1 } << 3 * levels;
     const Slices slices(count);
     std::vector<std::uint32_t> counts(slices.count() * cells); // of each slice, by cell
@@ -293,7 +293,7 @@ private:
     }
     std::partial_sum(before.begin(), before.end(), before.begin());
     std::vector<Piece> pieces;
-    cut_cells(before, 0, cells, this->most_, pieces);
+    cut_cells(before, 0, cells, this->max_, pieces);
 
     std::vector<std::uint32_t> piece_of(cells);
     std::vector<std::uint32_t> next(slices.count() * pieces.size()); // place, by slice and piece
@@ -343,7 +343,7 @@ private:
 
   void cut_evenly(std::size_t begin, std::size_t end, Treelets& treelets) const
   {
-    const std::size_t parts = (end - begin + this->most_ - 1) / this->most_;
+    const std::size_t parts = (end - begin + this->max_ - 1) / this->max_;
     for (std::size_t part = 0; part != parts; ++part)
     {
       add(
@@ -365,7 +365,7 @@ private:
     Treelets& merged = this->out_.treelets;
     for (const TreeletRange& next : treelets)
     {
-      if (!merged.empty() && merged.back().count + next.count <= this->most_)
+      if (!merged.empty() && merged.back().count + next.count <= this->max_)
       {
         merged.back().count += next.count;
       }
@@ -378,21 +378,21 @@ private:
 
   const ArrayView& view_;
   Positions<T> positions_;
-  std::uint32_t most_;
+  std::uint32_t max_;
   MortonOrder& out_;
 };
 }
 
-MortonOrder morton_order(const ArrayView& positions, std::uint64_t count, std::uint32_t most)
+MortonOrder morton_order(const ArrayView& positions, std::uint64_t count, std::uint32_t maximum)
 {
   MortonOrder order;
   if (positions.type == ScalarType::Float32)
   {
-    Orderer<float>(positions, most, order).run(count);
+    Orderer<float>(positions, maximum, order).run(count);
   }
   else
   {
-    Orderer<double>(positions, most, order).run(count);
+    Orderer<double>(positions, maximum, order).run(count);
   }
   return order;
 }

@@ -26,10 +26,10 @@ struct MortonOrder
   std::uint64_t finite_count = 0;
 };
 
-/// No treelet has more than `most` particles and any two neighbours have more than `most` together,
-/// so that the largest is less than twice the mean, whatever the clustering: a cell of the grid
-/// that holds too many gets a grid of its own, as often as it takes (paper, section III-C1, has one
-/// fixed grid).
+/// No treelet has more than `maximum` particles and any two neighbours have more than `maximum`
+/// together, so that the largest is less than twice the mean, whatever the clustering: a cell of
+/// the grid that holds too many gets a grid of its own, as often as it takes (paper, section
+/// III-C1, has one fixed grid).
 [[nodiscard]] MortonOrder morton_order(
-  const ArrayView& positions, std::uint64_t count, std::uint32_t most);
+  const ArrayView& positions, std::uint64_t count, std::uint32_t maximum);
 }

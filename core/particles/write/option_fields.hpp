@@ -12,10 +12,10 @@
 namespace bat::write
 {
 // What options of sizes may be; files of other writers may have others (FORMAT.md sections 7, 12).
-inline constexpr std::uint32_t kFewestInTreelet = 256;
-inline constexpr std::uint32_t kMostInTreelet = 65536;
-inline constexpr std::uint32_t kFewestInBlock = 16;
-inline constexpr std::uint32_t kFewestInChunk = 256;
+inline constexpr std::uint32_t kMinTreeletParticles = 256;
+inline constexpr std::uint32_t kMaxTreeletParticles = 65536;
+inline constexpr std::uint32_t kMinBlockParticles = 16;
+inline constexpr std::uint32_t kMinChunkParticles = 256;
 
 /// One of the two: the bytes of a number, or texts.
 struct OptionField

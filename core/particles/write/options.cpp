@@ -53,18 +53,18 @@ std::string type_of(const Values& values)
   return kTypes[values.index()];
 }
 
-std::string text_of(const Flag&)
+std::string format_text(const Flag&)
 {
   return "0 or 1 (false or true)";
 }
 
-std::string text_of(const Whole& whole)
+std::string format_text(const Whole& whole)
 {
   return fmt::format(
     "{}a whole number from {} to {}", whole.or_zero ? "0 or " : "", whole.lowest, whole.highest);
 }
 
-std::string text_of(const Real& real)
+std::string format_text(const Real& real)
 {
   const std::string lowest =
     fmt::format("a number {} {}", real.is_above ? "above" : "from", real.lowest);
@@ -73,12 +73,12 @@ std::string text_of(const Real& real)
                                                             : " on");
 }
 
-std::string text_of(const Word& word)
+std::string format_text(const Word& word)
 {
   return fmt::format("one of {}", fmt::join(word.words, ", "));
 }
 
-std::string text_of(const Texts&)
+std::string format_text(const Texts&)
 {
   return "a list of strings";
 }
@@ -221,7 +221,7 @@ struct Row
 
   [[nodiscard]] std::string allowed() const
   {
-    return std::visit([](const auto& v) { return text_of(v); }, this->values);
+    return std::visit([](const auto& v) { return format_text(v); }, this->values);
   }
 
   [[noreturn]] void refuse(const OptionValue& value, const std::string& shown_as) const
@@ -272,11 +272,11 @@ Row row(const char* name, Values values, Member member)
 
 const std::vector<Row>& rows()
 {
-  constexpr std::int64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMaxBytes = std::numeric_limits<std::int64_t>::max();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   // clang-format off
   static const std::vector<Row> table = {
-    row("target_bytes", Whole{ 0, kMostBytes },
+    row("target_bytes", Whole{ 0, kMaxBytes },
       [](auto& o) -> auto& { return o.target_bytes; }),
     row("mode", Word{ { "adaptive", "rank_border", "aug" } },
       [](auto& o) -> auto& { return o.mode; }),
@@ -308,11 +308,11 @@ const std::vector<Row>& rows()
       [](auto& o) -> auto& { return o.build.compression; }),
     row("error_bounds", Texts{},
       [](auto& o) -> auto& { return o.build.error_bounds; }),
-    row("chunk_particles", Whole{ write::kFewestInChunk, format::kMaxChunkParticles, true },
+    row("chunk_particles", Whole{ write::kMinChunkParticles, format::kMaxChunkParticles, true },
       [](auto& o) -> auto& { return o.build.chunk_particles; }),
-    row("treelet_particles", Whole{ write::kFewestInTreelet, write::kMostInTreelet },
+    row("treelet_particles", Whole{ write::kMinTreeletParticles, write::kMaxTreeletParticles },
       [](auto& o) -> auto& { return o.build.treelet_particles; }),
-    row("block_particles", Whole{ write::kFewestInBlock, format::kMaxBlockParticles, true },
+    row("block_particles", Whole{ write::kMinBlockParticles, format::kMaxBlockParticles, true },
       [](auto& o) -> auto& { return o.build.block_particles; }),
     row("index_budget", Real{ 0, 1, true },
       [](auto& o) -> auto& { return o.build.index_budget; }),

@@ -30,7 +30,7 @@ FiniteBounds ParticleParts::finite_bounds() const
 template <class T>
 FiniteBounds ParticleParts::finite_bounds_as() const
 {
-  constexpr std::uint64_t kGrain = 1 << 16;
+  constexpr std::uint64_t kParticlesPerTask = 1 << 16;
   using Range = tbb::blocked_range<std::uint64_t>;
   const auto join = [](FiniteBounds a, const FiniteBounds& b)
   {
@@ -39,7 +39,8 @@ FiniteBounds ParticleParts::finite_bounds_as() const
   };
   const auto add = [&](const Range& range, const FiniteBounds& bounds)
   { return join(bounds, this->finite_bounds<T>(range.begin(), range.end())); };
-  return tbb::parallel_reduce(Range(0, this->count(), kGrain), FiniteBounds{}, add, join);
+  return tbb::parallel_reduce(
+    Range(0, this->count(), kParticlesPerTask), FiniteBounds{}, add, join);
 }
 
 ParticleView slice(const ParticleView& view, std::uint64_t first, std::uint64_t count)
@@ -93,15 +94,15 @@ void ParticleParts::gather(
     write::gather(numbers, count, *view, out); // numbers are rows
     return;
   }
-  constexpr std::size_t kTogether = 1024;
-  std::array<std::uint32_t, kTogether> rows;
+  constexpr std::size_t kParticlesPerBatch = 1024;
+  std::array<std::uint32_t, kParticlesPerBatch> rows;
   const std::uint64_t bytes = tuple_bytes(this->array(array));
   while (count != 0)
   {
     const Part& part = this->parts_[this->part_of(*numbers)];
     std::size_t here = 0;
-    for (const std::size_t most = std::min(count, kTogether);
-         here != most && numbers[here] - part.first < part.count; ++here)
+    for (const std::size_t maximum = std::min(count, kParticlesPerBatch);
+         here != maximum && numbers[here] - part.first < part.count; ++here)
     {
       rows[here] = static_cast<std::uint32_t>(part.row(numbers[here]));
     }
@@ -115,14 +116,14 @@ void ParticleParts::gather(
 void ParticleParts::copy(
   std::uint64_t first, std::uint64_t count, std::size_t array, std::byte* out) const
 {
-  constexpr std::uint64_t kTogether = 1 << 16;
+  constexpr std::uint64_t kParticlesPerBatch = 1 << 16;
   const std::uint64_t bytes = tuple_bytes(this->array(array));
-  tbb::parallel_for(std::uint64_t{ 0 }, (count + kTogether - 1) / kTogether,
+  tbb::parallel_for(std::uint64_t{ 0 }, (count + kParticlesPerBatch - 1) / kParticlesPerBatch,
     [&](std::uint64_t task)
     {
-      const std::uint64_t begin = first + task * kTogether;
-      const std::uint64_t end = std::min(first + count, begin + kTogether);
-      std::byte* to = out + task * kTogether * bytes;
+      const std::uint64_t begin = first + task * kParticlesPerBatch;
+      const std::uint64_t end = std::min(first + count, begin + kParticlesPerBatch);
+      std::byte* to = out + task * kParticlesPerBatch * bytes;
       this->for_each_part(begin, end,
         [&](const Part& part, std::uint64_t at, std::uint64_t stop)
         {

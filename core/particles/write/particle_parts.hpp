@@ -22,7 +22,7 @@ class ParticleParts
 {
 public:
   /// Numbers of particles have 32 bits.
-  static constexpr std::uint64_t kMostParticles = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint64_t kMaxParticles = std::numeric_limits<std::uint32_t>::max();
 
   struct Part
   {

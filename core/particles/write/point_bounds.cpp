@@ -13,7 +13,7 @@ namespace bat::write
 namespace
 {
 // Positions that stay in the first cache while they are looked at twice.
-constexpr std::size_t kTogether = 1024;
+constexpr std::size_t kParticlesPerBatch = 1024;
 
 template <class T>
 struct VectorOf;
@@ -96,12 +96,12 @@ Box tight_box(const T* positions, std::size_t count)
         upper.vectors[v] = x > upper.vectors[v] ? x : upper.vectors[v];
       }
     }
-    const auto least = lower.numbers();
-    const auto most = upper.numbers();
+    const auto minimum = lower.numbers();
+    const auto maximum = upper.numbers();
     for (std::size_t lane = 0; lane != kLanes; lane += 3)
     {
-      extend(box, &least[lane]);
-      extend(box, &most[lane]);
+      extend(box, &minimum[lane]);
+      extend(box, &maximum[lane]);
     }
   }
   for (; i != 3 * count; i += 3)
@@ -117,11 +117,12 @@ FiniteBounds finite_bounds(
 {
   const Positions<T> positions(view);
   const T* const packed = rows ? nullptr : positions.packed();
-  std::array<T, 3 * kTogether> room;
+  std::array<T, 3 * kParticlesPerBatch> room;
   FiniteBounds found;
   while (begin != end)
   {
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kTogether, end - begin));
+    const auto count =
+      static_cast<std::size_t>(std::min<std::uint64_t>(kParticlesPerBatch, end - begin));
     const T* some = packed + (packed ? 3 * begin : 0);
     if (!packed)
     {

@@ -65,10 +65,10 @@ public:
     {
       names.push_back(a.name);
     }
-    for (const auto& wanted : { resolve_ids(particles.schema(), options.sorted_indexes, false),
+    for (const auto& requested : { resolve_ids(particles.schema(), options.sorted_indexes, false),
            resolve_ids(particles.schema(), options.stable_samples, true) })
     {
-      for (const std::string& name : wanted)
+      for (const std::string& name : requested)
       {
         this->indexed_.insert(parse_range_target(name, names).attribute);
       }
@@ -195,7 +195,7 @@ private:
 };
 
 // What a repeat is of if what it repeats is left out too.
-Target end_of_chain(Target target, const std::vector<Repeat>& repeats)
+Target find_chain_end(Target target, const std::vector<Repeat>& repeats)
 {
   while (target.array != 0 && repeats[target.array - 1] != kNoRepeat)
   {
@@ -226,7 +226,7 @@ ParticleView without_repeats(
     }
     if (how == Repeats::Link)
     {
-      const Target target = end_of_chain(decode(repeats[i]), repeats);
+      const Target target = find_chain_end(decode(repeats[i]), repeats);
       result.aliases.push_back({ attribute.name,
         target.array == 0 ? std::string() : view.attributes[target.array - 1].name,
         target.component, attribute.role, attribute.host_type });

@@ -15,8 +15,8 @@ namespace bat::write
 {
 namespace
 {
-constexpr std::uint64_t kPortion = 1 << 16; // particles that a task looks at
-constexpr unsigned kBinBits = 16;           // of a hash
+constexpr std::uint64_t kParticlesPerTask = 1 << 16; // particles that a task looks at
+constexpr unsigned kBinBits = 16;                    // of a hash
 constexpr std::size_t kBins = std::size_t{ 1 } << kBinBits;
 
 /// A hash and what tells its particle from all others.
@@ -29,7 +29,7 @@ Ranked ranked(std::uint64_t hash, std::uint64_t number)
   return { hash, static_cast<std::uint32_t>(number) * 0x9E3779B1u };
 }
 
-std::size_t bin_of(std::uint64_t hash)
+std::size_t find_bin(std::uint64_t hash)
 {
   return static_cast<std::size_t>(hash >> (64 - kBinBits));
 }
@@ -38,9 +38,10 @@ std::size_t bin_of(std::uint64_t hash)
 template <class F>
 void for_each_portion(std::uint64_t n, const F& f)
 {
-  tbb::parallel_for(std::uint64_t{ 0 }, (n + kPortion - 1) / kPortion,
-    [&](std::uint64_t portion)
-    { f(portion * kPortion, std::min(kPortion, n - portion * kPortion)); });
+  tbb::parallel_for(std::uint64_t{ 0 }, (n + kParticlesPerTask - 1) / kParticlesPerTask,
+    [&](std::uint64_t portion) {
+      f(portion * kParticlesPerTask, std::min(kParticlesPerTask, n - portion * kParticlesPerTask));
+    });
 }
 
 template <class T>
@@ -95,19 +96,19 @@ LargeArray<std::uint64_t> hash_all(
 }
 
 // Where each bin begins among the hashes in ascending order, and n.
-std::vector<std::uint64_t> begins_of_bins(const LargeArray<std::uint64_t>& hashes)
+std::vector<std::uint64_t> compute_bin_begins(const LargeArray<std::uint64_t>& hashes)
 {
-  constexpr std::uint64_t kCountedTogether = 1 << 22; // a count of its own takes 512 KiB
+  constexpr std::uint64_t kHashesPerTask = 1 << 22; // a count of its own takes 512 KiB
   const std::uint64_t n = hashes.size();
-  const std::uint64_t tasks = (n + kCountedTogether - 1) / kCountedTogether;
+  const std::uint64_t tasks = (n + kHashesPerTask - 1) / kHashesPerTask;
   std::vector<std::vector<std::uint64_t>> counts(tasks, std::vector<std::uint64_t>(kBins));
   tbb::parallel_for(std::uint64_t{ 0 }, tasks,
     [&](std::uint64_t task)
     {
-      const std::uint64_t end = std::min(n, (task + 1) * kCountedTogether);
-      for (std::uint64_t i = task * kCountedTogether; i != end; ++i)
+      const std::uint64_t end = std::min(n, (task + 1) * kHashesPerTask);
+      for (std::uint64_t i = task * kHashesPerTask; i != end; ++i)
       {
-        ++counts[task][bin_of(hashes[i])];
+        ++counts[task][find_bin(hashes[i])];
       }
     });
   std::vector<std::uint64_t> begins(kBins + 1);
@@ -123,7 +124,7 @@ std::vector<std::uint64_t> begins_of_bins(const LargeArray<std::uint64_t>& hashe
 }
 
 // The first particle behind each level but the last, in ascending order of hashes.
-std::vector<Ranked> borders_of(const LargeArray<std::uint64_t>& hashes, const LevelTable& levels,
+std::vector<Ranked> find_borders(const LargeArray<std::uint64_t>& hashes, const LevelTable& levels,
   const std::vector<std::uint64_t>& begins)
 {
   std::vector<std::size_t> bins; // of each border
@@ -137,7 +138,7 @@ std::vector<Ranked> borders_of(const LargeArray<std::uint64_t>& hashes, const Le
   }
   for (std::uint64_t i = 0; i != hashes.size(); ++i)
   {
-    const std::size_t bin = bin_of(hashes[i]);
+    const std::size_t bin = find_bin(hashes[i]);
     if (is_needed[bin])
     {
       contents[bin].push_back(ranked(hashes[i], i));
@@ -168,27 +169,27 @@ LargeArray<std::uint8_t> sample_levels(const ParticleParts& particles,
     return result;
   }
   const LargeArray<std::uint64_t> hashes = hash_all(particles, ids);
-  const std::vector<Ranked> borders = borders_of(hashes, levels, begins_of_bins(hashes));
+  const std::vector<Ranked> borders = find_borders(hashes, levels, compute_bin_begins(hashes));
   // Of each bin the level of its lowest hash, where it has one level only; else nothing.
-  constexpr std::uint16_t kSeveral = 0xFFFF;
+  constexpr std::uint16_t kSeveralLevels = 0xFFFF;
   std::vector<std::uint16_t> of_bin(kBins);
   std::size_t level = 0;
   for (std::size_t bin = 0; bin != kBins; ++bin)
   {
     const std::size_t first = level;
-    while (level != borders.size() && bin_of(borders[level].first) == bin)
+    while (level != borders.size() && find_bin(borders[level].first) == bin)
     {
       ++level;
     }
-    of_bin[bin] = level == first ? static_cast<std::uint16_t>(level) : kSeveral;
+    of_bin[bin] = level == first ? static_cast<std::uint16_t>(level) : kSeveralLevels;
   }
   for_each_portion(n,
     [&](std::uint64_t first, std::uint64_t count)
     {
       for (std::uint64_t i = first; i != first + count; ++i)
       {
-        const std::uint16_t known = of_bin[bin_of(hashes[i])];
-        result[i] = static_cast<std::uint8_t>(known != kSeveral
+        const std::uint16_t known = of_bin[find_bin(hashes[i])];
+        result[i] = static_cast<std::uint8_t>(known != kSeveralLevels
             ? known
             : std::upper_bound(borders.begin(), borders.end(), ranked(hashes[i], i)) -
               borders.begin());

@@ -19,12 +19,12 @@ namespace
 {
 void copy_in_parallel(std::byte* to, const std::byte* from, std::uint64_t bytes)
 {
-  constexpr std::uint64_t kPiece = 1 << 20;
-  tbb::parallel_for(std::uint64_t{ 0 }, (bytes + kPiece - 1) / kPiece,
+  constexpr std::uint64_t kBytesPerCopy = 1 << 20;
+  tbb::parallel_for(std::uint64_t{ 0 }, (bytes + kBytesPerCopy - 1) / kBytesPerCopy,
     [&](std::uint64_t piece)
     {
-      const std::uint64_t begin = piece * kPiece;
-      std::memcpy(to + begin, from + begin, std::min(kPiece, bytes - begin));
+      const std::uint64_t begin = piece * kBytesPerCopy;
+      std::memcpy(to + begin, from + begin, std::min(kBytesPerCopy, bytes - begin));
     });
 }
 }

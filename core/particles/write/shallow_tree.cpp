@@ -71,7 +71,7 @@ private:
   // sides an eighth or more; else the middle, so that the depth stays logarithmic.
   std::size_t split(std::size_t begin, std::size_t end, int& bit) const
   {
-    const std::size_t least = (end - begin) / 8;
+    const std::size_t minimum = (end - begin) / 8;
     for (; bit >= 0; --bit)
     {
       std::size_t split = begin;
@@ -81,7 +81,7 @@ private:
       }
       if (split != begin && split != end)
       {
-        if (split - begin >= least && end - split >= least)
+        if (split - begin >= minimum && end - split >= minimum)
         {
           return split;
         }

@@ -13,7 +13,7 @@ namespace bat::write
 {
 namespace
 {
-constexpr std::uint64_t kAtOnce = 1 << 14; // particles
+constexpr std::uint64_t kParticlesPerBatch = 1 << 14; // particles
 
 // The array of a part, packed and snapped, in the rows that the part has; others stay undefined.
 void fill(const ParticleParts& particles, const ParticleParts::Part& part, const ErrorBound& bound,
@@ -21,13 +21,13 @@ void fill(const ParticleParts& particles, const ParticleParts::Part& part, const
 {
   const ArrayView& view = particles.array(bound.array);
   const std::size_t bytes = tuple_bytes(view.type, view.components);
-  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, part.count, kAtOnce),
+  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, part.count, kParticlesPerBatch),
     [&](const auto& range)
     {
       std::vector<std::byte> values;
-      for (std::uint64_t first = range.begin(); first < range.end(); first += kAtOnce)
+      for (std::uint64_t first = range.begin(); first < range.end(); first += kParticlesPerBatch)
       {
-        const std::uint64_t count = std::min(kAtOnce, range.end() - first);
+        const std::uint64_t count = std::min(kParticlesPerBatch, range.end() - first);
         values.resize(count * bytes);
         particles.copy(part.first + first, count, bound.array, values.data());
         codec::snap({ view.type, static_cast<std::uint32_t>(view.components) }, bound.value,

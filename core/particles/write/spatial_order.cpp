@@ -129,7 +129,7 @@ struct TargetUse
 };
 
 StoredTarget stored_target(
-  const ParticleView& particles, const std::string& wanted, const TargetUse& use)
+  const ParticleView& particles, const std::string& requested, const TargetUse& use)
 {
   std::vector<std::string> names;
   for (const AttributeView& attribute : particles.attributes)
@@ -144,7 +144,7 @@ StoredTarget stored_target(
   AttributeRange target;
   try
   {
-    target = parse_range_target(wanted, names);
+    target = parse_range_target(requested, names);
   }
   catch (const Error& error)
   {
@@ -155,14 +155,14 @@ StoredTarget stored_target(
   if (attribute >= stored)
   {
     const AliasView& alias = particles.aliases[attribute - stored];
-    refuse(fmt::format("{} of '{}': '{}' is an alias of {}; {}", use.name, wanted, alias.name,
+    refuse(fmt::format("{} of '{}': '{}' is an alias of {}; {}", use.name, requested, alias.name,
       alias.attribute.empty() ? "the positions" : "'" + alias.attribute + "'", use.of_alias));
   }
   const int components = particles.attributes[attribute].values.components;
   if (target.component.value_or(0) >= components)
   {
-    refuse(
-      fmt::format("{} of '{}': allowed are components 0 to {}", use.name, wanted, components - 1));
+    refuse(fmt::format(
+      "{} of '{}': allowed are components 0 to {}", use.name, requested, components - 1));
   }
   return { attribute, target.component };
 }
@@ -436,8 +436,8 @@ private:
   void sort_evenly(const Treelet& treelet, Scratch& scratch)
   {
     const LevelTable& levels = this->out_.levels;
-    scratch.ordinals.resize(treelet.count + kCopiedTogether);
-    scratch.kept.resize(treelet.count + kCopiedTogether);
+    scratch.ordinals.resize(treelet.count + kOrdinalsPerCopy);
+    scratch.kept.resize(treelet.count + kOrdinalsPerCopy);
     std::iota(scratch.ordinals.begin(), scratch.ordinals.end(), std::uint16_t{ 0 });
     std::uint64_t first = treelet.first; // x of the treelet's first ordinal
     std::uint32_t count = treelet.count;
@@ -481,9 +481,9 @@ private:
     std::uint64_t from = 0;
     for (std::uint32_t place = part.kept; place != part.count; ++place)
     {
-      for (std::uint64_t i = 0; i < next - from; i += kCopiedTogether)
+      for (std::uint64_t i = 0; i < next - from; i += kOrdinalsPerCopy)
       {
-        std::memcpy(kept + i, &scratch.ordinals[from + i], kCopiedTogether * sizeof(*kept));
+        std::memcpy(kept + i, &scratch.ordinals[from + i], kOrdinalsPerCopy * sizeof(*kept));
       }
       kept += next - from;
       this->place(treelet, place, scratch.ordinals[next], scratch.keys);
@@ -517,7 +517,7 @@ private:
       });
   }
 
-  static constexpr std::size_t kCopiedTogether = 8;
+  static constexpr std::size_t kOrdinalsPerCopy = 8;
 
   const ParticleParts& particles_;
   const BuildOptions& options_;
@@ -540,16 +540,16 @@ void check_metadata(const std::string& metadata)
   {
     refuse("metadata contains a zero byte; it must be a JSON object in UTF-8");
   }
-  constexpr std::size_t kMostDepth = 1000; // programs that print it recurse
+  constexpr std::size_t kMaxDepth = 1000; // programs that print it recurse
   const std::optional<JsonObject> object = scan_json_object(metadata);
   if (!object)
   {
     refuse("metadata must be a JSON object in UTF-8");
   }
-  if (object->depth > kMostDepth)
+  if (object->depth > kMaxDepth)
   {
     refuse(fmt::format(
-      "metadata is nested {} levels deep; at most {} are allowed", object->depth, kMostDepth));
+      "metadata is nested {} levels deep; at most {} are allowed", object->depth, kMaxDepth));
   }
 }
 
@@ -626,10 +626,10 @@ std::vector<std::size_t> indexed_keys(const ParticleView& particles, const Build
     first_keys.push_back(first_keys.back() + format::key_count(attribute.values.components));
   }
   std::vector<std::size_t> keys;
-  for (const std::string& wanted : resolve_ids(particles, options.sorted_indexes, false))
+  for (const std::string& requested : resolve_ids(particles, options.sorted_indexes, false))
   {
-    const StoredTarget target =
-      stored_target(particles, wanted, { "sorted index", "only stored attributes can be indexed" });
+    const StoredTarget target = stored_target(
+      particles, requested, { "sorted index", "only stored attributes can be indexed" });
     const int components = particles.attributes[target.attribute].values.components;
     keys.push_back(first_keys[target.attribute] +
       static_cast<std::size_t>(target.component.value_or(components == 1 ? 0 : components)));
@@ -649,16 +649,16 @@ std::vector<format::SampleIdRecord> sample_ids(
       format::kMaxSampleIds));
   }
   std::vector<format::SampleIdRecord> ids;
-  for (const std::string& wanted : names)
+  for (const std::string& requested : names)
   {
     const StoredTarget target =
-      stored_target(particles, wanted, { "stable samples", "specify a stored attribute" });
+      stored_target(particles, requested, { "stable samples", "specify a stored attribute" });
     const ArrayView& values = particles.attributes[target.attribute].values;
     if (value_class(values.type) == ValueClass::Float)
     {
       refuse(fmt::format("stable samples of '{}': its type is {}; only integer attributes are "
                          "allowed",
-        wanted, name_of(values.type)));
+        requested, name_of(values.type)));
     }
     format::SampleIdRecord id{};
     id.attribute = static_cast<std::uint32_t>(target.attribute);
@@ -678,9 +678,9 @@ SpatialOrder build_order(const ParticleParts& particles, const BuildOptions& opt
 
 namespace bat
 {
-bool names_attribute(const ParticleView& particles, const std::string& wanted)
+bool names_attribute(const ParticleView& particles, const std::string& requested)
 {
-  const std::string name = write::resolve_ids(particles, { wanted }, false).front();
+  const std::string name = write::resolve_ids(particles, { requested }, false).front();
   const auto is_known = [&](std::string_view text)
   {
     const auto is_it = [&](const auto& column) { return column.name == text; };

@@ -59,7 +59,7 @@ std::size_t partition(
 // The `nth` lowest of `size` cells, each of which is compared with all, in lanes. Faster for so few
 // than moving them: no branch depends on a cell.
 template <std::size_t size>
-std::int16_t nth_of(const std::array<std::int16_t, size>& cells, std::size_t nth)
+std::int16_t find_nth(const std::array<std::int16_t, size>& cells, std::size_t nth)
 {
   std::array<std::int16_t, size> below{};
   for (const std::int16_t cell : cells)
@@ -69,12 +69,12 @@ std::int16_t nth_of(const std::array<std::int16_t, size>& cells, std::size_t nth
       below[i] = static_cast<std::int16_t>(below[i] + (cell < cells[i]));
     }
   }
-  std::int16_t most = std::numeric_limits<std::int16_t>::min();
+  std::int16_t maximum = std::numeric_limits<std::int16_t>::min();
   for (std::size_t i = 0; i != size; ++i)
   {
-    most = std::max(most, below[i] <= static_cast<std::int16_t>(nth) ? cells[i] : most);
+    maximum = std::max(maximum, below[i] <= static_cast<std::int16_t>(nth) ? cells[i] : maximum);
   }
-  return most;
+  return maximum;
 }
 
 template <std::size_t size>
@@ -88,7 +88,7 @@ std::int16_t estimate_from(
   {
     sample[i] = cell_of(keys[(2 * i + 1) * count / (2 * size)], axis);
   }
-  return nth_of(sample, left * size / count);
+  return find_nth(sample, left * size / count);
 }
 
 // A cell near the one that `left` of the `count` particles are below.
@@ -110,7 +110,7 @@ void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_
   {
     cells[i] = cell_of(keys[i], axis);
   }
-  const std::int16_t pivot = nth_of(cells, left);
+  const std::int16_t pivot = find_nth(cells, left);
   std::size_t equal = left; // to the left
   for (std::size_t i = 0; i != count; ++i)
   {
@@ -136,13 +136,13 @@ void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_
   {
     return;
   }
-  if (count <= kFewKeys / 2)
+  if (count <= kMaxComparedKeys / 2)
   {
-    split_few<kFewKeys / 2>(keys, left, count, axis);
+    split_few<kMaxComparedKeys / 2>(keys, left, count, axis);
   }
   else
   {
-    split_few<kFewKeys>(keys, left, count, axis);
+    split_few<kMaxComparedKeys>(keys, left, count, axis);
   }
 }
 
@@ -150,10 +150,10 @@ void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_
 void split(
   TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis, TreeletKey* room)
 {
-  constexpr int kMostRounds = 24; // beyond, the cells mislead the estimate
-  for (int round = 0; count > kFewKeys; ++round)
+  constexpr int kMaxRounds = 24; // beyond, the cells mislead the estimate
+  for (int round = 0; count > kMaxComparedKeys; ++round)
   {
-    if (round == kMostRounds)
+    if (round == kMaxRounds)
     {
       std::nth_element(keys, keys + left, keys + count,
         [axis](TreeletKey a, TreeletKey b) { return cell_of(a, axis) < cell_of(b, axis); });
@@ -184,13 +184,13 @@ void split(
 std::size_t longest_axis(const CellBox& box, const std::array<double, 3>& cell_size)
 {
   std::size_t longest = 0;
-  double most = -1;
+  double maximum = -1;
   for (std::size_t axis = 0; axis != 3; ++axis)
   {
     const double extent = (box.upper[axis] - box.lower[axis]) * cell_size[axis];
-    if (extent > most)
+    if (extent > maximum)
     {
-      most = extent;
+      maximum = extent;
       longest = axis;
     }
   }

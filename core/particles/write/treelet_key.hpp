@@ -36,5 +36,5 @@ inline constexpr std::int32_t kTreeletCells = 65536;
 inline constexpr std::size_t kPartitionRoom = 8;
 
 /// So few keys are split by comparing each with all.
-inline constexpr std::size_t kFewKeys = 32;
+inline constexpr std::size_t kMaxComparedKeys = 32;
 }

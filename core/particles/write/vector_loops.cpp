@@ -52,7 +52,7 @@ std::size_t fill_keys(const T* positions, std::size_t count,
 
 template <class T>
 std::size_t coarse_codes(const T* positions, std::size_t count,
-  const std::array<double, 3>& half_lower, double scale, double most, int dropped,
+  const std::array<double, 3>& half_lower, double scale, double max_code, int dropped,
   std::uint32_t* codes)
 {
   std::size_t done = 0;
@@ -60,12 +60,12 @@ std::size_t coarse_codes(const T* positions, std::size_t count,
     [&]
     {
       done = count / avx512::kCodes * avx512::kCodes;
-      avx512::coarse_codes(positions, done, half_lower, scale, most, dropped, codes);
+      avx512::coarse_codes(positions, done, half_lower, scale, max_code, dropped, codes);
     },
     [&]
     {
       done = count / avx2::kCodes * avx2::kCodes;
-      avx2::coarse_codes(positions, done, half_lower, scale, most, dropped, codes);
+      avx2::coarse_codes(positions, done, half_lower, scale, max_code, dropped, codes);
     });
   return done;
 }

@@ -21,11 +21,11 @@ template <class T>
   const std::array<double, 3>& half_lower, const std::array<double, 3>& scale, TreeletKey* keys);
 
 /// Codes of cells of a grid of 2^levels cells along each axis, as MortonGrid::coarse_code(), of
-/// packed positions. The cell is (x / 2 - half_lower) * scale, at most `most`, without its
+/// packed positions. The cell is (x / 2 - half_lower) * scale, at most `max_code`, without its
 /// `dropped` lower bits, of which at most 6 are left. Returns how many of the first it made.
 template <class T>
 [[nodiscard]] std::size_t coarse_codes(const T* positions, std::size_t count,
-  const std::array<double, 3>& half_lower, double scale, double most, int dropped,
+  const std::array<double, 3>& half_lower, double scale, double max_code, int dropped,
   std::uint32_t* codes);
 
 /// As write::tight_cells(); nothing if it does not do it.
@@ -38,7 +38,7 @@ template <class T>
   std::size_t axis, std::int16_t pivot, bool or_equal, TreeletKey* room);
 
 /// The `left` particles with the lowest cells, of equal ones the earlier, come first, both parts in
-/// their order. At most kFewKeys. False if it does not do it.
+/// their order. At most kMaxComparedKeys. False if it does not do it.
 [[nodiscard]] bool split_few(
   TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis);
 

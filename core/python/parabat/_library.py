@@ -116,7 +116,7 @@ def call(comm, name, *arguments):
         check(getattr(library(), f"bat_mpi_{name}_f")(handle, *arguments))
 
 
-def told(error):
+def describe_error(error):
     """Status and text for other ranks."""
     known = isinstance(error, BatError)
     status = OUT_OF_MEMORY if isinstance(error, MemoryError) else INVALID_ARGUMENT
@@ -127,13 +127,13 @@ def told(error):
     return error.status if known else status, text.replace("\0", "\\0").encode(errors="replace")
 
 
-def together(comm, failure):
+def collective(comm, failure):
     """Raises on all ranks if one failed: its own error there, that of the lowest elsewhere."""
     status = 0
     if comm is not None:
         handle = handle_of(comm)
         if failure is not None:
-            status = library().bat_fail(*told(failure))
+            status = library().bat_fail(*describe_error(failure))
         status = library().bat_mpi_agree_f(handle, status)
     if failure is not None:
         raise failure
@@ -148,7 +148,7 @@ def agreed(comm):
         yield
     except Exception as error:  # pylint: disable=broad-except
         failure = error
-    together(comm, failure)
+    collective(comm, failure)
 
 
 def _release(free, pointer, process):

@@ -132,7 +132,7 @@ def _pairs(given, name):
     return ends, single
 
 
-def _of_integers(given, dtype):
+def _parse_integers(given, dtype):
     """A list of numbers and pairs as such that the integers of `dtype` can be, without others, which none of them is;
     None or another type: as it is."""
     if dtype is None or not isinstance(given, (list, tuple)):
@@ -165,7 +165,7 @@ def _add_values(query, values, what, negated, kinds):
         target = (key,) if isinstance(key, str) else key
         name, component = target_of(what, *target)
         dtype = _integers(kinds, target[0], component)
-        ends, single = _pairs(_of_integers(given, dtype), target[0])
+        ends, single = _pairs(_parse_integers(given, dtype), target[0])
         if ends and dtype is not None:
             array = np.array(ends + list(single), dtype=np.uint64 if dtype.kind == "u" else np.int64)
         else:

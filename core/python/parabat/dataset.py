@@ -36,8 +36,8 @@ Storage = collections.namedtuple("Storage", "compressed bound stored_bytes raw_b
 Storage.__doc__ = """How the values of a column are stored in a leaf file. bound: the largest absolute
 difference between a value that the writer was given and the one that is stored; 0: none."""
 
-Count = collections.namedtuple("Count", "least likely most")
-Count.__doc__ = """How many particles match: at least `least` and at most `most`, both certain, and
+Count = collections.namedtuple("Count", "minimum likely maximum")
+Count.__doc__ = """How many particles match: at least `minimum` and at most `maximum`, both certain, and
 `likely` between them."""
 
 
@@ -92,7 +92,7 @@ class Particles(dict):
         return export.to_pyvista(self)
 
 
-def _report_of(selection):
+def _read_report(selection):
     """What a read did, as a dict and as a line; None and None unless that was asked for."""
     json_text, line = ctypes.c_char_p(), ctypes.c_char_p()
     check(library().bat_selection_report(
@@ -324,7 +324,7 @@ class Dataset:
         owned, comm = self._owned, self._comm
         with make("query") as query, Owned(lib.bat_selection_free) as selection:
             with agreed(comm):
-                told = Progress(progress)
+                on_progress = Progress(progress)
                 names = [as_text(name, "attributes") for name in self.attributes] if (
                     attributes is None) else as_names(attributes, "attributes")
                 order = [name.decode() for name in names]
@@ -332,17 +332,17 @@ class Dataset:
                 found = [self._find(name) for name in names]
                 fill(query, quality, after_quality, box, half_open, ranges, values, not_values,
                      shapes, part, parts, threads, kinds=self._kinds(ranges, values, not_values))
-                if told.callback is not None:
-                    check(lib.bat_query_set_progress(query, told.callback, None))
+                if on_progress.callback is not None:
+                    check(lib.bat_query_set_progress(query, on_progress.callback, None))
                 how = None if mode is None else as_text(mode, "mode")
-                most = as_integer(memory_bytes, "memory_bytes")
-                wanted = how is not None or most.value != 0 or bool(report)
-                if comm is None and wanted:
+                maximum = as_integer(memory_bytes, "memory_bytes")
+                requested = how is not None or maximum.value != 0 or bool(report)
+                if comm is None and requested:
                     refuse("mode, memory_bytes and report apply to datasets opened with a communicator")
             # What one rank wants, all have to call.
-            if comm is not None and comm.allreduce(int(wanted)) > 0:
+            if comm is not None and comm.allreduce(int(requested)) > 0:
                 call(comm, "read", owned, query, ctypes.c_uint64(len(names)),
-                     (ctypes.c_char_p * len(names))(*names), how, most,
+                     (ctypes.c_char_p * len(names))(*names), how, maximum,
                      ctypes.c_int(bool(report)), ctypes.byref(selection.pointer))
             else:
                 call(comm, "select", owned, query,
@@ -352,7 +352,7 @@ class Dataset:
                 check(lib.bat_selection_count(selection, ctypes.byref(count)))
                 particles = Particles(count.value, len(self) == 0)
                 particles.time, particles.step = self.time, self.step
-                particles.report, particles.report_line = _report_of(selection)
+                particles.report, particles.report_line = _read_report(selection)
                 particles.positions = new_array((count.value, 3), self.position_dtype, self.path)
                 particles.update((name, np.empty(0)) for name in order)
                 for about in found:
@@ -360,11 +360,11 @@ class Dataset:
                     particles[about.name] = new_array(shape, about.dtype, self.path)
             xyz, arrays = particles.positions, [particles[about.name] for about in found]
             first = xyz.nbytes / max(1, xyz.nbytes + sum(array.nbytes for array in arrays))
-            with told.watched():
-                told.span = (0.0, first)
+            with on_progress.watched():
+                on_progress.span = (0.0, first)
                 call(comm, "read_positions", owned, selection,
                      ctypes.c_void_p(xyz.ctypes.data), ctypes.c_size_t(xyz.nbytes))
-                told.span = (first, 1.0)
+                on_progress.span = (first, 1.0)
                 call(comm, "read_attributes", owned, ctypes.c_uint64(len(names)),
                      (ctypes.c_char_p * len(names))(*names), selection,
                      (ctypes.c_void_p * len(names))(*(array.ctypes.data for array in arrays)),
@@ -386,8 +386,8 @@ class Dataset:
             number = as_integer(steps, "steps").value
             if number < 1:
                 refuse(f"steps: {number}; at least 1 is required")
-            most = as_real(quality, "quality").value
-            ends = [most * (i + 1) / number for i in range(number)]
+            maximum = as_real(quality, "quality").value
+            ends = [maximum * (i + 1) / number for i in range(number)]
         if any(b < a for a, b in zip([0.0, *ends], ends)) or "after_quality" in query:
             refuse(f"steps: {ends}; allowed are qualities in ascending order from 0, without after_quality")
         return self._steps(ends, attributes, query)
@@ -402,7 +402,7 @@ class Dataset:
             return {}
         return {a.name: (a.dtype, a.components) for a in self.attributes.values()}
 
-    def _asked(self, name, conditions, *results):
+    def _requested(self, name, conditions, *results):
         """Calls bat_NAME with a query of the keyword arguments of read()."""
         with make("query") as query:
             fill(query, **conditions,
@@ -412,24 +412,24 @@ class Dataset:
     def estimate(self, **query) -> Count:
         """How many particles read(**query) would return, for a fraction of its cost: from the
         indices and a sample. Not collective."""
-        least, likely, most = (ctypes.c_uint64() for _ in range(3))
-        self._asked("estimate_count", query, *map(ctypes.byref, (least, likely, most)))
-        return Count(least.value, likely.value, most.value)
+        minimum, likely, maximum = (ctypes.c_uint64() for _ in range(3))
+        self._requested("estimate_count", query, *map(ctypes.byref, (minimum, likely, maximum)))
+        return Count(minimum.value, likely.value, maximum.value)
 
     def upper_bound(self, **query) -> int:
         """Largest number of particles that read(**query) can return, from the indices alone. Not
         collective."""
-        most = ctypes.c_uint64()
-        self._asked("upper_bound", query, ctypes.byref(most))
-        return most.value
+        maximum = ctypes.c_uint64()
+        self._requested("upper_bound", query, ctypes.byref(maximum))
+        return maximum.value
 
     def quality_within(self, budget: int, **query) -> float:
         """A fine quality, up to that of the query, with which read() returns at most `budget`
         particles: the finest, or near it. Not collective."""
-        quality, most = ctypes.c_double(), as_integer(budget, "budget")
-        if most.value < 0:
-            refuse(f"budget: {most.value}; it must not be negative")
-        self._asked("quality_within", query, ctypes.c_uint64(most.value), ctypes.byref(quality))
+        quality, maximum = ctypes.c_double(), as_integer(budget, "budget")
+        if maximum.value < 0:
+            refuse(f"budget: {maximum.value}; it must not be negative")
+        self._requested("quality_within", query, ctypes.c_uint64(maximum.value), ctypes.byref(quality))
         return quality.value
 
     def histogram(self, name: str, component: int | None = None, *, bins: int = 64,

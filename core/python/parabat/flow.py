@@ -10,7 +10,7 @@
         lines.ends, lines.reasons               # (n, 3), (n,)
         lines.line(0)                           # (points, 3)
         lines.statistics["touched"], lines.statistics["bricks"]
-        wind.streak_surface([(0, 0, 1), (0, 5, 1)], most_edge=0.1).triangles   # (m, 3)
+        wind.streak_surface([(0, 0, 1), (0, 5, 1)], max_edge=0.1).triangles   # (m, 3)
         wind.ftle((0, 0, 1, 9, 9, 1), (91, 91, 1), length=0.5).exponents   # (1, 91, 91)
     parabat.flow.path_lines("wind.idx", seeds, fields=["u", "v", "w"])     # as it lies on the disk
     parabat.flow.path_lines([(0.0, v0), (0.5, v1)], seeds, spacing=(0.1, 0.1, 0.1))   # in memory
@@ -38,7 +38,7 @@ import numpy as np
 
 from ._arguments import as_box, as_integer, as_layers, as_list, as_path, as_real, as_text, new_array
 from ._library import DTYPES, TYPES, Owned, agreed, call, check, library
-from ._library import told as error_told
+from ._library import describe_error
 from ._progress import Progress
 from .errors import INVALID_ARGUMENT, BatError, BatImportError, BatTypeError, refuse, refuse_type, shown
 
@@ -53,7 +53,7 @@ REASONS = {1: "left the domain", 5: "too many cells or steps in one interval", 6
 _INTEGRATORS = ("cell-by-cell", "rk4")
 _PREFETCH = ("none", "velocity")
 _HINTS = ("off", "read", "learn")
-_MOST_NODES = 0xFFFFFFFE
+_MAX_NODES = 0xFFFFFFFE
 
 
 class _Grid(ctypes.Structure):
@@ -64,7 +64,7 @@ class _Grid(ctypes.Structure):
 
 class _Options(ctypes.Structure):
     _fields_ = [("backward", ctypes.c_int64), ("end_time", ctypes.c_double), ("max_age", ctypes.c_double),
-                ("runge_kutta_4", ctypes.c_int64), ("most_error", ctypes.c_double),
+                ("runge_kutta_4", ctypes.c_int64), ("max_error", ctypes.c_double),
                 ("step_share", ctypes.c_double), ("terminal_speed", ctypes.c_double),
                 ("no_slip", ctypes.c_int64), ("destination_count", ctypes.c_uint64),
                 ("destinations", ctypes.POINTER(ctypes.c_double)), ("stop_on_arrival", ctypes.c_int64),
@@ -77,7 +77,7 @@ class _Statistics(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint64) for name in (
         "bricks", "touched", "hits", "read", "prefetched", "prefetches_used", "prefetches_wasted",
         "bytes_read", "value_bytes", "waits", "cells", "steps", "cache_bytes",
-        "most_cache_bytes", "hinted", "hints_used")] + [("wait_seconds", ctypes.c_double)]
+        "max_cache_bytes", "hinted", "hints_used")] + [("wait_seconds", ctypes.c_double)]
 
     def as_dict(self):
         return {name: getattr(self, name) for name, _ in self._fields_}
@@ -147,7 +147,7 @@ def _velocity(values):
     return np.ascontiguousarray(array)
 
 
-def _grid_of(shape, dtype, origin, spacing, cyclic):
+def _make_grid(shape, dtype, origin, spacing, cyclic):
     """shape: (nz, ny, nx, components)."""
     grid = _Grid()
     grid.points[:] = shape[2::-1]
@@ -188,7 +188,7 @@ class _Part(ctypes.Structure):
     _fields_ = [("box", ctypes.c_int64 * 6), ("stored", ctypes.c_int64 * 6), ("values", ctypes.c_void_p)]
 
 
-def _pieces_of(velocity):
+def _make_pieces(velocity):
     """[(packed array, lower x, y, z, upper x, y, z of what is written, the same of the array)]"""
     given = velocity if isinstance(velocity, (list, tuple)) else [Piece(velocity)]
     pieces = []
@@ -232,20 +232,20 @@ def write_level(path: str | os.PathLike, velocity: Any, *, comm: Any = None, ori
     metadata, compress and flush are rank 0's.
     """
     lib = _flow_library()
-    told = Progress(progress)
+    on_progress = Progress(progress)
     with agreed(comm):
         if comm is None and isinstance(velocity, (list, tuple)):
             refuse("velocity: pieces are written by the ranks of a communicator; set `comm`")
-        pieces = _pieces_of(velocity)
+        pieces = _make_pieces(velocity)
         array = pieces[0][0] if pieces else np.empty((1, 1, 1, 3), np.float32)
-        grid = _grid_of(array.shape, array.dtype, origin, spacing, cyclic)
+        grid = _make_grid(array.shape, array.dtype, origin, spacing, cyclic)
         text = None if metadata is None else as_text(json.dumps(metadata), "metadata")
         about = (as_text(field, "field"), text,
                  None if time is None else ctypes.byref(as_real(time, "time")),
                  None if step is None else ctypes.byref(as_integer(step, "step")),
-                 ctypes.c_int64(bool(compress)), ctypes.c_int64(bool(flush)), told.callback, None)
+                 ctypes.c_int64(bool(compress)), ctypes.c_int64(bool(flush)), on_progress.callback, None)
         name = as_path(path)
-    with told.watched():
+    with on_progress.watched():
         if comm is None:
             check(lib.bat_bricks_write(name, ctypes.byref(grid), array.ctypes.data_as(ctypes.c_void_p),
                                        ctypes.c_size_t(array.nbytes), *about))
@@ -273,7 +273,7 @@ class SeriesWriter:
                 refuse(f"{path}: already exists; use replace=True to replace it and its steps")
             if self._leads() and path.exists() and path.stat().st_mode & 0o222 == 0:
                 refuse(f"{path}: is read-only and was not replaced")
-            self._before = _levels_of(path) if self._leads() and replace else set()
+            self._before = _list_levels(path) if self._leads() and replace else set()
 
     def _leads(self):
         return self._comm is None or self._comm.rank == 0
@@ -295,7 +295,7 @@ class SeriesWriter:
             time = _next_time(number, time, self._times[-1] if self._times else None)
             if self._comm is None and isinstance(velocity, (list, tuple)):
                 refuse("velocity: pieces are written by the ranks of a communicator; set `comm`")
-            pieces = _pieces_of(velocity)
+            pieces = _make_pieces(velocity)
         shape = self._shape(pieces)
         self._first = self._first or shape
         file = self.path.with_name(f"{self.path.name[:-len('.bricks.series')]}_{number:04d}.bricks")
@@ -348,7 +348,7 @@ class SeriesWriter:
                         self.path.with_name(file).unlink()
 
 
-def _levels_of(path):
+def _list_levels(path):
     """Names of the files of a list that are named as write_series() names them; none if it is no list."""
     try:
         names = [entry["name"] for entry in json.loads(path.read_text("utf-8"))["files"]]
@@ -474,13 +474,13 @@ def describe(path: str | os.PathLike) -> list[tuple[float, Level | BatError]]:
             about = _Level()
             try:
                 check(lib.bat_bricks_describe(owned.pointer, ctypes.c_uint64(number), ctypes.byref(about)))
-                found.append((times[number], _level_of(about)))
+                found.append((times[number], _make_level(about)))
             except BatError as error:
                 found.append((times[number], error))
     return found
 
 
-def _level_of(about):
+def _make_level(about):
     grid = about.grid
     metadata = json.loads(about.metadata) if about.metadata else None
     return Level(os.fsdecode(about.file), about.field.decode(), about.time if about.has_time else None,
@@ -572,14 +572,14 @@ def _reader(lib, read, shape, dtype):
         try:
             starts, lengths = ((ctypes.c_int64 * 3).from_address(numbers) for numbers in (first, count))
             box = tuple(slice(starts[axis], starts[axis] + lengths[axis]) for axis in (2, 1, 0))
-            wanted = (*(one.stop - one.start for one in box), shape[3])
+            requested = (*(one.stop - one.start for one in box), shape[3])
             found = _velocity(read(level, box))
-            if found.shape != wanted or found.dtype != dtype:
-                refuse(f"read(): shape {found.shape} of type {found.dtype}; expected {wanted} of {dtype}")
+            if found.shape != requested or found.dtype != dtype:
+                refuse(f"read(): shape {found.shape} of type {found.dtype}; expected {requested} of {dtype}")
             ctypes.memmove(values, found.ctypes.data, found.nbytes)
             return 0
         except BaseException as failure:  # pylint: disable=broad-except
-            return lib.bat_fail(*error_told(failure))
+            return lib.bat_fail(*describe_error(failure))
     return _READ(fill)
 
 
@@ -627,11 +627,11 @@ class Flow:
     def path_lines(self, seeds: Any, times: Any = None, *, backward: bool = False,
                    end_time: float | None = None, max_age: float | None = None,
                    integrator: str = "cell-by-cell",
-                   most_error: float = 1e-6, step_share: float = 0.5, terminal_speed: float = 0,
+                   max_error: float = 1e-6, step_share: float = 0.5, terminal_speed: float = 0,
                    no_slip: bool = False, destination: Sequence[float] | np.ndarray | None = None,
                    stop_on_arrival: bool = False, keep_points: bool = True, keep_faces: bool | None = None,
                    threads: int = 0, prefetch: str = "velocity", hints: str = "read",
-                   go_on: PathLines | None = None,
+                   resume: PathLines | None = None,
                    progress: Callable[[float], Any] | None = None) -> PathLines:
         """Follows seeds of shape (n, 3), or (3,) of one, released at times: one, or (n,); the first
         time of the series, or backwards its last, if not given.
@@ -640,7 +640,7 @@ class Flow:
         they leave the domain or meet NaN, or, with stop_on_arrival, in the destination: lower x, y, z,
         upper x, y, z, or an array of shape (m, 6) for several, of which the first one counts that a
         particle is in.
-        integrator: "cell-by-cell" follows the interpolated field within most_error cells per step;
+        integrator: "cell-by-cell" follows the interpolated field within max_error cells per step;
         "rk4" takes steps of step_share of an interval, as ParaView's tracers. terminal_speed: lines
         end where particles are not faster; with 0 they rest, and move on when the flow does.
         no_slip: NaN is velocity 0. keep_faces: points where lines cross faces of cells too (None: of
@@ -657,7 +657,7 @@ class Flow:
         ~/.cache/parabat; "off" does neither. statistics["hinted"] are the bricks read ahead so,
         statistics["hints_used"] those of them that were needed.
 
-        go_on: lines of the same seeds, times and options, traced when the series had fewer times,
+        resume: lines of the same seeds, times and options, traced when the series had fewer times,
         such as while a simulation runs. Those that had ended with the times go on from there, and
         seeds that were too late begin: only the new times are read. The same bits as of one run, if
         points are kept, and the old one had no end_time between two levels. A series that has grown
@@ -671,7 +671,7 @@ class Flow:
             times = np.ascontiguousarray(np.broadcast_to(np.asarray(times, np.float64), len(seeds)))
         except (TypeError, ValueError):
             refuse(f"times: {shown(times)}; allowed: one number, or one for each of {len(seeds)} seeds")
-        options = _options(lib, backward, integrator, most_error, step_share, terminal_speed, no_slip,
+        options = _options(lib, backward, integrator, max_error, step_share, terminal_speed, no_slip,
                            threads, prefetch, hints)
         if end_time is not None:
             options.end_time = as_real(end_time, "end_time").value
@@ -688,53 +688,53 @@ class Flow:
             options.max_age = as_real(max_age, "max_age").value
         options.keep_points = options.keep_resting = bool(keep_points)
         options.keep_faces = len(self.times) == 1 if keep_faces is None else bool(keep_faces)
-        if not isinstance(go_on, (PathLines, type(None))):
-            refuse_type("go_on", go_on, "PathLines, and None")
-        told = Progress(progress)
+        if not isinstance(resume, (PathLines, type(None))):
+            refuse_type("resume", resume, "PathLines, and None")
+        on_progress = Progress(progress)
         given = (ctypes.c_uint64(len(seeds)), _address(seeds), _address(times), ctypes.byref(options),
-                 told.callback, None)
+                 on_progress.callback, None)
         owned = Owned(lib.bat_flow_lines_free)
-        with told.watched():
-            if go_on is None:
+        with on_progress.watched():
+            if resume is None:
                 check(lib.bat_flow_trace(self._owned, *given, ctypes.byref(owned.pointer)))
             else:
-                with _lines_from(lib, go_on) as old:
-                    check(lib.bat_flow_go_on(self._owned, old, *given, ctypes.byref(owned.pointer)))
-            return _lines_of(lib, owned)
+                with _lines_from(lib, resume) as old:
+                    check(lib.bat_flow_resume(self._owned, old, *given, ctypes.byref(owned.pointer)))
+            return _make_lines(lib, owned)
 
-    def streak_surface(self, line: Any, time: float | None = None, *, most_edge: float,
+    def streak_surface(self, line: Any, time: float | None = None, *, max_edge: float,
                        start: float | None = None, tear: float = 4, backward: bool = False,
-                       integrator: str = "cell-by-cell", most_error: float = 1e-6, step_share: float = 0.5,
+                       integrator: str = "cell-by-cell", max_error: float = 1e-6, step_share: float = 0.5,
                        terminal_speed: float = 0, no_slip: bool = False, threads: int = 0,
                        prefetch: str = "velocity", hints: str = "read",
                        progress: Callable[[float], Any] | None = None) -> StreakSurface:
         """The surface at time (the last one; backwards, the first) of particles that a line, points of
         shape (n, 3), has released all the time from start (the first time; backwards, the last) on.
 
-        Edges are halved until they are not longer than most_edge; particles between were released
+        Edges are halved until they are not longer than max_edge; particles between were released
         between, and are followed from there. The surface is torn where edges stay longer than tear
-        times most_edge (less than 2 is as 2: diagonals may be as long), and has holes where
+        times max_edge (less than 2 is as 2: diagonals may be as long), and has holes where
         particles have ended. Other arguments and results as path_lines(); shares that progress is
         told are estimates.
         """
         lib = self._library()
         line = _positions(line, "line")
         when = as_real(self.times[0 if backward else -1] if time is None else time, "time")
-        options = _options(lib, backward, integrator, most_error, step_share, terminal_speed, no_slip,
+        options = _options(lib, backward, integrator, max_error, step_share, terminal_speed, no_slip,
                            threads, prefetch, hints)
-        told = Progress(progress)
+        on_progress = Progress(progress)
         owned = Owned(lib.bat_flow_surface_free)
-        with owned, told.watched():
+        with owned, on_progress.watched():
             check(lib.bat_flow_streak_surface(
                 self._owned, ctypes.c_uint64(len(line)), _address(line), when,
                 None if start is None else ctypes.byref(as_real(start, "start")),
-                as_real(most_edge, "most_edge"), as_real(tear, "tear"), ctypes.byref(options),
-                told.callback, None, ctypes.byref(owned.pointer)))
-            return _surface_of(lib, owned)
+                as_real(max_edge, "max_edge"), as_real(tear, "tear"), ctypes.byref(options),
+                on_progress.callback, None, ctypes.byref(owned.pointer)))
+            return _make_surface(lib, owned)
 
     def ftle(self, box: Sequence[float], points: Sequence[int] = (64, 64, 64), *, time: float | None = None,
              length: float | None = None, backward: bool = False, integrator: str = "cell-by-cell",
-             most_error: float = 1e-6, step_share: float = 0.5, terminal_speed: float = 0,
+             max_error: float = 1e-6, step_share: float = 0.5, terminal_speed: float = 0,
              no_slip: bool = False, threads: int = 0, prefetch: str = "velocity", hints: str = "read",
              progress: Callable[[float], Any] | None = None) -> Ftle:
         """Finite-time Lyapunov exponents at nodes that fill box (lower x, y, z, upper x, y, z) from face
@@ -753,20 +753,20 @@ class Flow:
         first, last = (self.times[-1], self.times[0]) if backward else (self.times[0], self.times[-1])
         start = as_real(first if time is None else time, "time").value
         duration = as_real(abs(last - start) if length is None else length, "length").value
-        options = _options(lib, backward, integrator, most_error, step_share, terminal_speed, no_slip,
+        options = _options(lib, backward, integrator, max_error, step_share, terminal_speed, no_slip,
                            threads, prefetch, hints)
         shape = [max(n, 1) if upper > lower else 1
                  for n, lower, upper in zip(counts, box[:3], box[3:])]
-        if math.prod(shape) > _MOST_NODES:
-            refuse(f"points: {shown(points)}; at most {_MOST_NODES} nodes are allowed at a time")
+        if math.prod(shape) > _MAX_NODES:
+            refuse(f"points: {shown(points)}; at most {_MAX_NODES} nodes are allowed at a time")
         exponents, end_times = _new_array(shape[::-1]), _new_array(shape[::-1])
         flow_map = _new_array((*shape[::-1], 3))
         statistics = _Statistics()
-        told = Progress(progress)
-        with told.watched():
+        on_progress = Progress(progress)
+        with on_progress.watched():
             check(lib.bat_flow_ftle(
                 self._owned, _address(box), (ctypes.c_int64 * 3)(*counts), ctypes.c_double(start),
-                ctypes.c_double(duration), ctypes.byref(options), told.callback, None,
+                ctypes.c_double(duration), ctypes.byref(options), on_progress.callback, None,
                 _address(exponents), _address(flow_map), _address(end_times), ctypes.byref(statistics)))
         return Ftle(exponents, flow_map, end_times, statistics.as_dict())
 
@@ -782,12 +782,12 @@ def _boxes(destination):
     return as_box(destination, "destination").reshape(1, 6)
 
 
-def _options(lib, backward, integrator, most_error, step_share, terminal_speed, no_slip, threads, prefetch, hints):
+def _options(lib, backward, integrator, max_error, step_share, terminal_speed, no_slip, threads, prefetch, hints):
     options = _Options()
     lib.bat_flow_options_init(ctypes.byref(options))
     options.backward = bool(backward)
     options.runge_kutta_4 = _choice(integrator, "integrator", _INTEGRATORS)
-    options.most_error = as_real(most_error, "most_error").value
+    options.max_error = as_real(max_error, "max_error").value
     options.step_share = as_real(step_share, "step_share").value
     options.terminal_speed = as_real(terminal_speed, "terminal_speed").value
     options.no_slip = bool(no_slip)
@@ -797,7 +797,7 @@ def _options(lib, backward, integrator, most_error, step_share, terminal_speed, 
     return options
 
 
-def _surface_of(lib, pointer):
+def _make_surface(lib, pointer):
     vertices, triangles, followed = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_uint64()
     statistics = _Statistics()
     check(lib.bat_flow_surface_describe(pointer, ctypes.byref(vertices), ctypes.byref(triangles),
@@ -818,7 +818,7 @@ def _view(address, shape, owned):
     return np.frombuffer(memory).reshape(shape)
 
 
-def _lines_of(lib, owned):
+def _make_lines(lib, owned):
     pointer = owned.pointer
     count, points, checksum = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_uint64()
     statistics = _Statistics()
@@ -881,7 +881,7 @@ def open(path: str | os.PathLike, *, fields: str | Sequence[str] | None = None, 
     is read. A .bricks file, or a list of one, is a steady flow (path_lines()).
 
     cache_bytes: 0 is 512 MiB. Less than 32 bricks need (289,024 bytes of float32) is refused; what many threads need
-    beyond is taken, 16 bricks for each, and statistics["most_cache_bytes"] tells.
+    beyond is taken, 16 bricks for each, and statistics["max_cache_bytes"] tells.
 
     fields, of an .idx: the name of the velocity, which has 2 or 3 components, or two or three names, of
     x, y, z; None for the only field that can be. cyclic, of an .idx: along x, y, z, whether a last cell
@@ -914,7 +914,7 @@ def from_arrays(levels: Iterable[tuple[float, Any]], *, origin: Sequence[float] 
                    f"{arrays[0].dtype}, and a flow has one grid")
     if not arrays:
         refuse("levels: none were given; at least one is required, for a steady flow")
-    grid = _grid_of(arrays[0].shape, arrays[0].dtype, origin, spacing, cyclic)
+    grid = _make_grid(arrays[0].shape, arrays[0].dtype, origin, spacing, cyclic)
     addresses = (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])
     return _opened(f"{len(arrays)} arrays", "bat_flow_open_arrays", [
         ctypes.byref(grid), ctypes.c_uint64(len(arrays)), (ctypes.c_double * len(arrays))(*times), addresses],
@@ -945,7 +945,7 @@ def from_function(read: Callable[[int, tuple[slice, slice, slice]], Any], times:
     if kind not in (np.float32, np.float64):
         refuse(f"dtype: {kind}; allowed: float32, float64")
     shape = (*whole[::-1], as_integer(components, "components").value)
-    grid = _grid_of(shape, kind, origin, spacing, cyclic)
+    grid = _make_grid(shape, kind, origin, spacing, cyclic)
     function = _reader(lib, read, shape, kind)
     return _opened("a function", "bat_flow_open_function", [
         ctypes.byref(grid), ctypes.c_uint64(len(when)), (ctypes.c_double * max(1, len(when)))(*when),

@@ -176,7 +176,7 @@ class _Rows(dict):
 _IDS = "lists and arrays of numbers, and of pairs of numbers"
 
 
-def _ids_of(given, pairs):
+def _parse_ids(given, pairs):
     """One array of ids, or two of the parts of pairs; `pairs`: they have to be."""
     if isinstance(given, np.ndarray):
         if given.ndim == 2 and given.shape[1] == 2:
@@ -254,10 +254,10 @@ def follow(series: str | os.PathLike | Iterable, ids: Sequence | np.ndarray | No
     names = (id,) if id is None or isinstance(id, str) else tuple(as_list(id, "id", "a name, or a pair of names"))
     if len(names) not in (1, 2) or (len(names) == 2 and names[1] is None):
         refuse(f"id: {names}; allowed: a name, or a pair of names")
-    arrays = _ids_of(ids, len(names) == 2)
+    arrays = _parse_ids(ids, len(names) == 2)
     if len(arrays) == 2:
         names = (names[0], names[1] if len(names) == 2 else None)
-    told = Progress(progress)
+    on_progress = Progress(progress)
     with make("follow") as request:
         _add_steps(request, series)
         for set_ids, name, array in zip((lib.bat_follow_set_ids, lib.bat_follow_set_second), names, arrays):
@@ -266,9 +266,9 @@ def follow(series: str | os.PathLike | Iterable, ids: Sequence | np.ndarray | No
                           ctypes.c_int(TYPES[array.dtype.name]), ctypes.c_void_p(array.ctypes.data),
                           ctypes.c_uint64(array.size)))
         if attributes is not None:
-            wanted = as_names(attributes, "attributes")
+            requested = as_names(attributes, "attributes")
             check(lib.bat_follow_set_attributes(
-                request, ctypes.c_uint64(len(wanted)), (ctypes.c_char_p * len(wanted))(*wanted)))
+                request, ctypes.c_uint64(len(requested)), (ctypes.c_char_p * len(requested))(*requested)))
         if isinstance(unwrap, str):
             if unwrap != "files":
                 refuse(f"unwrap: '{unwrap}'; allowed: six numbers, \"files\", None")
@@ -279,10 +279,10 @@ def follow(series: str | os.PathLike | Iterable, ids: Sequence | np.ndarray | No
         check(lib.bat_follow_set_leave_out_damaged(request, ctypes.c_int(bool(skip_damaged))))
         check(lib.bat_follow_set_map(request, ctypes.c_int(bool(map))))
         check(lib.bat_follow_set_threads(request, as_integer(threads, "threads")))
-        if told.callback is not None:
-            check(lib.bat_follow_set_progress(request, told.callback, None))
+        if on_progress.callback is not None:
+            check(lib.bat_follow_set_progress(request, on_progress.callback, None))
         trails = Owned(lib.bat_trails_free)
-        with told.watched():
+        with on_progress.watched():
             check(lib.bat_follow_run(request, ctypes.byref(trails.pointer)))
     ids = tuple(array.copy() for array in arrays)
     return Trails(trails, ids[0] if len(ids) == 1 else ids)

@@ -406,24 +406,24 @@ class Dataset:
             refuse(f"axes is {given}; allowed here are {self.axes} to 3")
         self._check_coarse(coarse, grid, names)
         grid._axes = given
-        told, most = Progress(progress), as_integer(threads, "threads")
+        on_progress, maximum = Progress(progress), as_integer(threads, "threads")
         if names and math.prod(grid.lattice.count) >= 1 << 28:
             self._look_for(known[names[0]], number)
-        with told.watched():
+        with on_progress.watched():
             for i, name in enumerate(names):
-                told.span = (i / len(names), (i + 1) / len(names))
-                with self._telling(told, most):
+                on_progress.span = (i / len(names), (i + 1) / len(names))
+                with self._telling(on_progress, maximum):
                     grid[name] = self._read(known[name], number, grid, ends, given, coarse)
         return grid
 
     @contextlib.contextmanager
-    def _telling(self, told, threads):
+    def _telling(self, on_progress, threads):
         """The library has one progress and one number of threads for all reads of a dataset: threads of this process
         take turns, field by field."""
         lib = _library()
         with self._turn:
             check(lib.bat_idx_set_threads(self._owned, threads))
-            check(lib.bat_idx_set_progress(self._owned, told.callback, None))
+            check(lib.bat_idx_set_progress(self._owned, on_progress.callback, None))
             try:
                 yield
             finally:
@@ -439,8 +439,8 @@ class Dataset:
         known = self.fields
         for name in names:
             about, count = known[name], coarse.lattice.count
-            wanted = int(np.prod(count)) * about.components
-            if name not in coarse or coarse[name].dtype != about.dtype or coarse[name].size != wanted:
+            requested = int(np.prod(count)) * about.components
+            if name not in coarse or coarse[name].dtype != about.dtype or coarse[name].size != requested:
                 refuse(f"coarse: its samples of '{name}' were changed")
 
     def _look_for(self, about, step):
@@ -489,8 +489,8 @@ class Dataset:
     def validate(self, progress: Callable[[float], bool | None] | None = None) -> dict:
         """Reads every block of all fields and steps. Returns samples, blocks, absent_blocks and bytes_read; the
         first thing that is wrong is the BatError that it raises."""
-        told, report = Progress(progress), _ReadReport()
-        with told.watched(), self._telling(told, ctypes.c_int64(0)):
+        on_progress, report = Progress(progress), _ReadReport()
+        with on_progress.watched(), self._telling(on_progress, ctypes.c_int64(0)):
             check(_library().bat_idx_validate(self._owned, ctypes.byref(report)))
         return report.asdict()
 
@@ -632,7 +632,7 @@ def write(path: str | os.PathLike, fields: Any, *, comm: Any = None, first: Sequ
     arrays = []  # live until the write is over
     with _made("grid") as grid, _made("idx_options") as handle:
         with agreed(comm):
-            told = Progress(progress)
+            on_progress = Progress(progress)
             name = as_path(path)
             check(lib.bat_grid_set_geometry(
                 grid, _three(origin, ctypes.c_double, "origin", as_real),
@@ -643,9 +643,9 @@ def write(path: str | os.PathLike, fields: Any, *, comm: Any = None, first: Sequ
                     refuse_type("fields", piece, "a dict of names and arrays, a list of Piece")
                 arrays += _add_piece(grid, piece, axes)
             _set_options(handle, options)
-            if told.callback is not None:
-                check(lib.bat_idx_options_set_progress(handle, told.callback, None))
-        with told.watched():
+            if on_progress.callback is not None:
+                check(lib.bat_idx_options_set_progress(handle, on_progress.callback, None))
+        with on_progress.watched():
             call(comm, "idx_write", name, grid, handle, ctypes.byref(report))
     del arrays
     return report

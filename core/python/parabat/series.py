@@ -13,7 +13,7 @@ import numpy as np
 
 from ._arguments import as_array, as_integer, as_path, as_real, as_text, passed
 from ._files import open_regular
-from ._library import Owned, agreed, check, handle_of, library, make, told
+from ._library import Owned, agreed, check, handle_of, library, make, describe_error
 from .errors import BatError, refuse, refuse_type
 from .writing import Report, describe, set_options
 
@@ -66,7 +66,7 @@ class Series:
         self._comm = comm  # lives as long
         self._arrays = []  # live until the end of the step
         self._failure = None
-        self._wanted = True
+        self._is_due = True
         if comm is None or not hasattr(lib, "bat_insitu_open_f"):
             refuse("comm: a series requires a library with MPI, and an mpi4py communicator, MPI.COMM_SELF for one process" + (
                        "" if hasattr(lib, "bat_insitu_open_f") else
@@ -110,18 +110,18 @@ class Series:
         """Not collective."""
         self._owned = self._owned.closed()
 
-    def keep_memory(self, most_bytes: int) -> None:
+    def keep_memory(self, max_bytes: int) -> None:
         """Not collective, between steps. At most so many bytes of the memory that a step took stay
         with this process for the next one: 64 MiB without this call, 0 for none. What is kept
         beyond that goes back to the system at once. All series of a process share what is kept, and
         the one that allows most decides.
         """
         check(library().bat_insitu_keep_memory(
-            self._owned, as_integer(most_bytes, "most_bytes")))
+            self._owned, as_integer(max_bytes, "max_bytes")))
 
     def begin(self, step, time):
         """True if this step is written; what is added to another one is not looked at."""
-        wanted = ctypes.c_int()
+        due = ctypes.c_int()
         self._arrays, self._failure = [], None
         number, seconds, failure = ctypes.c_int64(), ctypes.c_double(), None
         try:
@@ -130,12 +130,12 @@ class Series:
             failure = error
         # A step that this rank cannot begin counts nevertheless, as it does on the others.
         check(library().bat_insitu_begin_step(
-            self._owned, number, seconds, ctypes.byref(wanted)))
-        self._wanted = bool(wanted.value)
+            self._owned, number, seconds, ctypes.byref(due)))
+        self._is_due = bool(due.value)
         if failure is not None:
             self.fail(failure)
             raise failure
-        return self._wanted
+        return self._is_due
 
     def add(self, positions, attributes=None, *, species=None, ghosts=None, metadata=""):
         """Adds particles of this rank: arrays as for write(), to stay unchanged until end().
@@ -145,7 +145,7 @@ class Series:
         whose value is not 0 are left out. What is refused here makes end() fail on all ranks.
         """
         lib = library()
-        if not self._wanted:
+        if not self._is_due:
             return
         try:
             name = None if species is None else as_text(species, "species")
@@ -169,7 +169,7 @@ class Series:
     def fail(self, error):
         """Makes end() raise on all ranks: for what kept a rank from adding its particles."""
         self._failure = self._failure or error
-        library().bat_insitu_fail(self._owned, *told(error))
+        library().bat_insitu_fail(self._owned, *describe_error(error))
 
     def end(self):
         """Collective. Writes the step; returns a Report, zero for a step that is not wanted."""

@@ -43,8 +43,8 @@ def page_of(viewer: str | os.PathLike, data: str | None) -> bytes:
     if page.count(_PLACE.encode()) != 1:
         refuse(f"{os.fspath(viewer)}: is not a {PAGE} of this version, which has '{_PLACE}' once")
     # In a script of HTML nothing but JSON may be: names have < too.
-    told = json.dumps({} if data is None else {"data": data}).replace("<", "\\u003c")
-    return page.replace(_PLACE.encode(), _PLACE.replace("{}", told).encode())
+    reported = json.dumps({} if data is None else {"data": data}).replace("<", "\\u003c")
+    return page.replace(_PLACE.encode(), _PLACE.replace("{}", reported).encode())
 
 
 def _beside(path, name):

@@ -19,7 +19,7 @@ from .errors import refuse
 GHOSTS = "vtkGhostType"
 HIDDEN_OR_DUPLICATE = 1 | 2       # marks of points
 CELL_TO_POINT = {1: 1, 32: 2}     # marks of cells: DUPLICATECELL, HIDDENCELL
-MOST_COMPONENTS = 9
+MAX_COMPONENTS = 9
 NAMES_OF_CELLS = {3: "lines", 4: "lines", 5: "triangles", 6: "triangles", 7: "polygons", 8: "quadrilaterals",
                   9: "quadrilaterals", 10: "tetrahedra", 11: "hexahedra", 12: "hexahedra", 13: "wedges",
                   14: "pyramids", 42: "polyhedra"}
@@ -176,7 +176,7 @@ class Block:
         if data.GetPoints():
             values = _values(data.GetPoints().GetData())
             name = data.GetPoints().GetData().GetName() or ""
-            self.positions = values if values.dtype.kind == "f" else self._together(
+            self.positions = values if values.dtype.kind == "f" else self._from_axes(
                 [(values[:, i], name) for i in range(3)], count)
         others, cells, cell_of = cells_beside_vertices(data), data.GetCellData(), None
         if others:
@@ -207,7 +207,7 @@ class Block:
         self.positions = np.empty((count, 3), np.float32)
         if rows.GetNumberOfArrays():
             found = self._coordinates(rows, columns)
-            self.positions = self._together(
+            self.positions = self._from_axes(
                 [one and (self._component(rows, *one), rows.GetAbstractArray(one[0]).GetName()) for one in found], count)
             # A column of which only some components are coordinates is also an attribute.
             used = {one[0] for one in found if one and {(one[0], i) for i in range(
@@ -227,7 +227,7 @@ class Block:
         return _values(array).reshape(-1) if is_one_each else None
 
     @staticmethod
-    def _together(axes, count):
+    def _from_axes(axes, count):
         """Positions of three (values, name), or None for zeros."""
         given = [axis for axis in axes if axis]
         dtype = np.float32 if all(values.dtype == np.float32 for values, _ in given) else np.float64
@@ -304,8 +304,8 @@ class Block:
                 lost.append(f"'{name}' ({array.GetDataTypeAsString()})")
                 continue
             what, components = f"{self._where}array '{name}'", array.GetNumberOfComponents()
-            if not 1 <= components <= MOST_COMPONENTS:
-                refuse(f"{what} has {components} components; allowed are 1 to {MOST_COMPONENTS}")
+            if not 1 <= components <= MAX_COMPONENTS:
+                refuse(f"{what} has {components} components; allowed are 1 to {MAX_COMPONENTS}")
             if array.GetNumberOfTuples() != tuples:
                 refuse(f"{what} holds {array.GetNumberOfTuples()} values for {tuples} "
                        f"{'cells' if of_cells else 'particles'}")
@@ -372,7 +372,7 @@ def joined(blocks):
     return sum(block.count for block in filled), schema, columns
 
 
-def facts_of(data, leaves, remarks):
+def collect_facts(data, leaves, remarks):
     """Keyword arguments of parabat.write(): time, step and what file the particles are a sample of."""
     def numbers(one, name):
         array = one.GetFieldData().GetArray(name) if one.GetFieldData() else None
@@ -386,8 +386,8 @@ def facts_of(data, leaves, remarks):
             if "step" not in found and len(numbers(one, name)) == 1:
                 found["step"] = int(numbers(one, name)[0])
     for leaf in leaves:
-        said = [numbers(leaf, name) for name in ("quality", "quality_requested", "particle_count")]
-        quality, requested, count = (each[0] if len(each) in (1, 2) else -1.0 for each in said)
+        reported = [numbers(leaf, name) for name in ("quality", "quality_requested", "particle_count")]
+        quality, requested, count = (each[0] if len(each) in (1, 2) else -1.0 for each in reported)
         if 0 <= quality < 1 and count >= 0 and "metadata" not in found:
             found["metadata"] = json.dumps({"sample": {"quality": quality, "particle_count": int(count)}})
             if quality < requested:

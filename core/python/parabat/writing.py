@@ -13,7 +13,7 @@ import numpy as np
 from ._arguments import (
     as_array, as_box, as_integer, as_names, as_path, as_real, as_text, columns_of, passed)
 from ._library import Owned, agreed, call, check, library, make
-from ._library import told as error_told
+from ._library import describe_error
 from ._progress import Progress
 from .errors import INVALID_ARGUMENT, BatTypeError, refuse, shown
 
@@ -29,7 +29,7 @@ class Report(ctypes.Structure):
             "ranks", "nodes", "aggregators", "threads", "leaders")]
         + [(name, ctypes.c_uint64) for name in (
             "messages_within", "bytes_within", "messages_between", "bytes_between",
-            "most_received", "most_received_bytes", "peak_memory_bytes")]
+            "max_received", "max_received_bytes", "peak_memory_bytes")]
         + [("seconds_" + name, ctypes.c_double) for name in (
             "check", "plan", "exchange", "build", "write", "commit", "total")]
         + [("_advice", ctypes.c_char * 256)])
@@ -138,7 +138,7 @@ def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, co
     arrays = []  # live until the write is over
     with make("options") as handle, Owned(lib.bat_particles_free) as particles:
         with agreed(comm):
-            told = Progress(progress)
+            on_progress = Progress(progress)
             name = as_path(path)
             arrays = describe(particles, positions, attributes, metadata)
             if time is not None:
@@ -150,9 +150,9 @@ def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, co
                 box = as_box(local_bounds, "local_bounds")
                 check(lib.bat_options_set_local_bounds(
                     handle, ctypes.c_void_p(box.ctypes.data)))
-            if told.callback is not None:
-                check(lib.bat_options_set_progress(handle, told.callback, None))
-        with told.watched():
+            if on_progress.callback is not None:
+                check(lib.bat_options_set_progress(handle, on_progress.callback, None))
+        with on_progress.watched():
             call(comm, "write", name, particles, handle, ctypes.byref(report))
     del arrays
     return report
@@ -178,17 +178,17 @@ class PieceWriter:
                  step: int | None = None, metadata: str = "",
                  progress: Callable[[float], bool | None] | None = None, **options: Any):
         lib = library()
-        self._told = Progress(progress)
+        self._reported = Progress(progress)
         self._time, self._step, self._metadata = time, step, metadata
         self._owned = Owned(lib.bat_piece_writer_free)
-        most = as_integer(memory_bytes, "memory_bytes")
-        if most.value < 0:
-            refuse(f"memory_bytes: {most.value}; it must not be negative")
+        maximum = as_integer(memory_bytes, "memory_bytes")
+        if maximum.value < 0:
+            refuse(f"memory_bytes: {maximum.value}; it must not be negative")
         with make("options") as handle:
             set_options(handle, options)
-            if self._told.callback is not None:
-                check(lib.bat_options_set_progress(handle, self._told.callback, None))
-            check(lib.bat_piece_writer_create(as_path(path), handle, most,
+            if self._reported.callback is not None:
+                check(lib.bat_options_set_progress(handle, self._reported.callback, None))
+            check(lib.bat_piece_writer_create(as_path(path), handle, maximum,
                                               ctypes.byref(self._owned.pointer)))
 
     def __enter__(self) -> PieceWriter:
@@ -214,7 +214,7 @@ class PieceWriter:
                 if self._step is not None:
                     check(lib.bat_particles_set_step(particles, as_integer(self._step, "step")))
             except BaseException as error:
-                lib.bat_piece_writer_fail(owned, error_told(error)[1])
+                lib.bat_piece_writer_fail(owned, describe_error(error)[1])
                 raise
             check(lib.bat_piece_writer_add(owned, particles))
         del arrays
@@ -224,7 +224,7 @@ class PieceWriter:
         leaves nothing. Raises BatValueError if a piece was lost; BatError, too, if another writer
         writes the same dataset. Returns a Report."""
         report, owned = Report(), self._owned
-        with self._told.watched():
+        with self._reported.watched():
             check(library().bat_piece_writer_finish(owned, ctypes.byref(report)))
         self.close()
         return report
@@ -266,12 +266,12 @@ def repack(source: str | os.PathLike, target: str | os.PathLike, *,
     """
     lib = library()
     report = RepackReport()
-    told = Progress(progress)
+    on_progress = Progress(progress)
     with make("options") as handle:
         set_options(handle, options)
-        if told.callback is not None:
-            check(lib.bat_options_set_progress(handle, told.callback, None))
-        with told.watched():
+        if on_progress.callback is not None:
+            check(lib.bat_options_set_progress(handle, on_progress.callback, None))
+        with on_progress.watched():
             check(lib.bat_repack(as_path(source), as_path(target), handle,
                                  ctypes.byref(report)))
     return report

@@ -132,7 +132,7 @@ export interface LeafInfo {
   readonly bounds: readonly number[];
 }
 
-const MOST_METADATA = 16 * 1024 * 1024;
+const MAX_METADATA = 16 * 1024 * 1024;
 
 interface Resolved {
   /** Column: 0 the positions, 1 + k attribute k. */
@@ -194,7 +194,7 @@ export class Dataset {
     const records = opened.header.isTop ? await readLeafRecords(opened, signal) : null;
     const section = opened.table.get(sectionKey(Kind.METADATA));
     // Nobody needs metadata, so that huge ones are no reason to refuse a file.
-    const isSmall = section !== undefined && section.bytes <= Math.min(MOST_METADATA, shared.memory);
+    const isSmall = section !== undefined && section.bytes <= Math.min(MAX_METADATA, shared.memory);
     const text = !isSmall ? null : new TextDecoder().decode(await opened.sections.whole(section, signal));
     const dataset = new Dataset(bytes, queue, shared, opened, records, text);
     if (records === null) {
@@ -266,11 +266,11 @@ export class Dataset {
   private key(name: string, component: number | undefined): { key: number; valueClass: ValueClass } {
     const { column, component: own, columnComponents } = this.find(name);
     const components = own >= 0 ? 1 : columnComponents;
-    const wanted = component ?? (components > 1 ? -1 : 0);
-    if (!Number.isInteger(wanted) || wanted < (components > 1 ? -1 : 0) || wanted >= components) {
-      throw invalidQuery(`the attribute ${JSON.stringify(name)} has no component ${wanted}`);
+    const requested = component ?? (components > 1 ? -1 : 0);
+    if (!Number.isInteger(requested) || requested < (components > 1 ? -1 : 0) || requested >= components) {
+      throw invalidQuery(`the attribute ${JSON.stringify(name)} has no component ${requested}`);
     }
-    const inColumn = own >= 0 ? own : wanted;
+    const inColumn = own >= 0 ? own : requested;
     if (column === 0) {
       return { key: inColumn < 0 ? -4 : -1 - inColumn, valueClass: "f64" };
     }
@@ -382,9 +382,9 @@ export class Dataset {
 
   /** The answer of one leaf file, in ascending file position. */
   async *leafPieces(leaf: number, query: Query = {}, options: PieceOptions = {}): AsyncGenerator<Piece, void, undefined> {
-    const most = options.pieceParticles ?? 262144;
-    if (!(Number.isInteger(most) && most >= 1)) {
-      throw invalidQuery(`pieceParticles is ${most}; allowed: whole numbers of at least 1`);
+    const maximum = options.pieceParticles ?? 262144;
+    if (!(Number.isInteger(maximum) && maximum >= 1)) {
+      throw invalidQuery(`pieceParticles is ${maximum}; allowed: whole numbers of at least 1`);
     }
     this.needLeaf(leaf);
     const prepared = this.prepare(query);
@@ -393,11 +393,11 @@ export class Dataset {
       return;
     }
     const names = options.attributes ?? [];
-    const wanted = names.map((name) => this.find(name));
-    const columns = [...new Set([...(options.withoutPositions ? [] : [0]), ...wanted.map(({ column }) => column)])];
+    const requested = names.map((name) => this.find(name));
+    const columns = [...new Set([...(options.withoutPositions ? [] : [0]), ...requested.map(({ column }) => column)])];
     const file = await this.leaf(leaf, options.signal);
-    for await (const piece of file.pieces(prepared, ordinals, columns, most, options)) {
-      yield this.piece(leaf, piece, columns, names, wanted, options.withoutPositions ?? false);
+    for await (const piece of file.pieces(prepared, ordinals, columns, maximum, options)) {
+      yield this.piece(leaf, piece, columns, names, requested, options.withoutPositions ?? false);
     }
   }
 
@@ -406,13 +406,13 @@ export class Dataset {
     { filePositions, columns: values }: LeafPiece,
     columns: readonly number[],
     names: readonly string[],
-    wanted: readonly Resolved[],
+    requested: readonly Resolved[],
     withoutPositions: boolean,
   ): Piece {
     const count = filePositions.length;
     const attributes = new Map(
       names.map((name, i): [string, Column] => {
-        const { column, component, columnComponents } = wanted[i]!;
+        const { column, component, columnComponents } = requested[i]!;
         const all = values[columns.indexOf(column)]!;
         return [name, component < 0 ? all : oneComponent(all, component, columnComponents)];
       }),
@@ -486,10 +486,10 @@ export class Dataset {
     }
     const span = { begin: filePosition, end: filePosition + 1, tests: 0 };
     const names = this.attributes.map(({ name }) => name);
-    const wanted = names.map((name) => this.find(name));
-    const columns = [...new Set([0, ...wanted.map(({ column }) => column)])];
+    const requested = names.map((name) => this.find(name));
+    const columns = [...new Set([0, ...requested.map(({ column }) => column)])];
     const everything = this.prepare({});
-    const piece = this.piece(leaf, await file.piece(everything, [span], columns, options), columns, names, wanted, false);
+    const piece = this.piece(leaf, await file.piece(everything, [span], columns, options), columns, names, requested, false);
     return {
       position: [...piece.positions],
       attributes: new Map([...piece.attributes].map(([name, values]) => [name, [...(values as Iterable<Value>)]])),
@@ -512,10 +512,10 @@ export class Dataset {
       }
       push(spans, position, position + 1, 0);
     }
-    const wanted = attributes.map((name) => this.find(name));
-    const columns = [...new Set(wanted.map(({ column }) => column))];
+    const requested = attributes.map((name) => this.find(name));
+    const columns = [...new Set(requested.map(({ column }) => column))];
     const found = await file.piece(this.prepare({}), spans, columns, options);
-    return this.piece(leaf, found, columns, attributes, wanted, true).attributes;
+    return this.piece(leaf, found, columns, attributes, requested, true).attributes;
   }
 
   /** The bound within which values of an attribute, or "" for the positions, are what the writer was given, in a leaf file. */

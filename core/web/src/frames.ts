@@ -6,10 +6,10 @@ import { decompress } from "fzstd";
 import { xxh64 } from "./hash.js";
 import type { Column, Scalar } from "./scalars.js";
 
-const MOST_CLASSES = 8;
-const MOST_SYMBOLS = 256;
-const MOST_CODE_BITS = 11;
-const MOST_JOINT = 3;
+const MAX_CLASSES = 8;
+const MAX_SYMBOLS = 256;
+const MAX_CODE_BITS = 11;
+const MAX_JOINT = 3;
 const BLOCK = 64;
 const LANES = 4;
 
@@ -78,10 +78,10 @@ class Parts {
     throw new Error("not a number of up to 64 bits");
   }
 
-  /** A number of things of which each takes a byte or more of what is left, or `most`. */
-  count(what: string, most: number): number {
+  /** A number of things of which each takes a byte or more of what is left, or `maximum`. */
+  count(what: string, maximum: number): number {
     const found = this.varint();
-    need(found <= most, `${found} ${what}; allowed: at most ${most}`);
+    need(found <= maximum, `${found} ${what}; allowed: at most ${maximum}`);
     return Number(found);
   }
 }
@@ -130,8 +130,8 @@ export function readModel(bytes: Uint8Array, scalar: Scalar, components: number)
     const mask = parts.u16();
     const own = Array.from({ length: components }, (_, i) => i).filter((i) => (mask >> i) & 1);
     need(kind <= Kind.Heads && (step === 0 || kind === Kind.Differences), `a stream has kind ${kind}`);
-    const most = kind === Kind.Differences ? MOST_JOINT : 1;
-    need(mask !== 0 && (mask & ~missing) === 0 && own.length <= most, `a stream of kind ${kind} has components ${mask}`);
+    const maximum = kind === Kind.Differences ? MAX_JOINT : 1;
+    need(mask !== 0 && (mask & ~missing) === 0 && own.length <= maximum, `a stream of kind ${kind} has components ${mask}`);
     missing &= ~mask;
     streams.push(readStream(parts, kind, own, bits, step !== 0));
   }
@@ -146,7 +146,7 @@ function readStream(parts: Parts, kind: Kind, components: readonly number[], bit
   const dropped = components.map(() => parts.u8());
   need(Math.max(...dropped) < (hasGrid ? 1 : bits), `${Math.max(...dropped)} dropped bits`);
   const classes = parts.u8();
-  need(classes >= 1 && classes <= MOST_CLASSES, `symbols of ${classes} classes`);
+  need(classes >= 1 && classes <= MAX_CLASSES, `symbols of ${classes} classes`);
   const dictionaries = Array.from({ length: classes }, () => readDictionary(parts, kind, components.length, bits));
   return { kind, components, dropped, classBits: Math.ceil(Math.log2(classes)), dictionaries };
 }
@@ -154,8 +154,8 @@ function readStream(parts: Parts, kind: Kind, components: readonly number[], bit
 function readDictionary(parts: Parts, kind: Kind, width: number, bits: number): Dictionary {
   const entries = parts.u8() + 1;
   const escapes = parts.u8();
-  need(escapes <= 1 && entries + escapes <= MOST_SYMBOLS, `a dictionary has ${entries} entries and ${escapes} escapes`);
-  const own = new Uint8Array(MOST_SYMBOLS * width);
+  need(escapes <= 1 && entries + escapes <= MAX_SYMBOLS, `a dictionary has ${entries} entries and ${escapes} escapes`);
+  const own = new Uint8Array(MAX_SYMBOLS * width);
   const addLow = new Uint32Array(own.length);
   const addHigh = new Uint32Array(own.length);
   if (kind === Kind.Differences) {
@@ -190,13 +190,13 @@ function readCode(parts: Parts, symbols: number): Uint16Array {
     need(lengths[0] === 0, `the code of one symbol has ${lengths[0]} bits`);
     return new Uint16Array(1);
   }
-  const most = Math.max(...lengths);
+  const maximum = Math.max(...lengths);
   const isCode =
-    Math.min(...lengths) > 0 && most <= MOST_CODE_BITS && lengths.reduce((sum, length) => sum + 2 ** -length, 0) === 1;
+    Math.min(...lengths) > 0 && maximum <= MAX_CODE_BITS && lengths.reduce((sum, length) => sum + 2 ** -length, 0) === 1;
   need(isCode, `the given lengths do not form a code for ${symbols} symbols`);
-  const table = new Uint16Array(1 << most);
+  const table = new Uint16Array(1 << maximum);
   let code = 0;
-  for (let length = 1; length <= most; ++length) {
+  for (let length = 1; length <= maximum; ++length) {
     code <<= 1;
     for (let symbol = 0; symbol < symbols; ++symbol) {
       if (lengths[symbol] === length) {

@@ -4,7 +4,7 @@
 import { BatError, DamagedChunk, DamagedPages } from "./error.js";
 import { decodeFrame, readModel, type Model } from "./frames.js";
 import { Once, onceOf } from "./once.js";
-import { Cache, FileBytes, Sections, bytesOf, copyBytes, type Pages, type Range, type Section, type Wanted } from "./pages.js";
+import { Cache, FileBytes, Sections, bytesOf, copyBytes, type Pages, type Range, type Section, type Requested } from "./pages.js";
 import { closedInterval, keepMatches, neighbour, wordsOf, type Column, type Interval, type Scalar, type Value, type Words } from "./scalars.js";
 import {
   Checker,
@@ -62,8 +62,8 @@ export async function openFile(source: ByteSource, shared: Shared, signal?: Abor
   const header = readHeader(check, bytes, size);
   // Of a record much more is kept than is stored.
   if (header.tableCount * MEMORY_OF_RECORD > shared.memory) {
-    const most = Math.floor(shared.memory / MEMORY_OF_RECORD);
-    throw new BatError("over_budget", `${source.name}: section_count is ${header.tableCount}; allowed: ${most}`);
+    const maximum = Math.floor(shared.memory / MEMORY_OF_RECORD);
+    throw new BatError("over_budget", `${source.name}: section_count is ${header.tableCount}; allowed: ${maximum}`);
   }
   const file = new FileBytes(source, size, shared.memory);
   file.keep(0, bytes);
@@ -405,15 +405,15 @@ export class LeafFile {
         }
       }
     }
-    const wanted = [...cut].sort((a, b) => a - b);
+    const requested = [...cut].sort((a, b) => a - b);
     const size = blockLevelsBytes(this.schema);
-    const ranges = wanted.map((t): Range => [treelets.firstBlock[t]! * size, treelets.firstBlock[t + 1]! * size]);
+    const ranges = requested.map((t): Range => [treelets.firstBlock[t]! * size, treelets.firstBlock[t + 1]! * size]);
     const records = new Map<number, Uint8Array>();
-    if (wanted.length > 0) {
+    if (requested.length > 0) {
       const section = this.section(Kind.BLOCK_LEVELS);
       try {
         const [pages] = await this.opened.sections.read([{ section, ranges }], options.signal, options.progress);
-        wanted.forEach((t, i) => records.set(t, bytesOf(pages!, ranges[i]![0], ranges[i]![1])));
+        requested.forEach((t, i) => records.set(t, bytesOf(pages!, ranges[i]![0], ranges[i]![1])));
       } catch (error) {
         if (!(error instanceof DamagedPages) || options.onDamage === undefined || isPart) {
           throw error;
@@ -595,17 +595,17 @@ export class LeafFile {
     const ranges = (bytes: number): Range[] =>
       looked.map(({ treelet }) => [treelets.firstBlock[treelet]! * bytes, treelets.firstBlock[treelet + 1]! * bytes]);
     const needsBoxes = looked.some(({ tests }) => (tests & 1) !== 0);
-    const wanted: Wanted[] = indexed.map((i) => {
+    const requested: Requested[] = indexed.map((i) => {
       const { key } = query.conditions[i]!;
       return { section: this.section(Kind.BLOCK_BITMAPS, key), ranges: ranges(this.schema.keys[key]!.bitmapBytes) };
     });
     if (needsBoxes) {
-      wanted.push({ section: this.section(Kind.BLOCK_BOXES), ranges: ranges(6) });
+      requested.push({ section: this.section(Kind.BLOCK_BOXES), ranges: ranges(6) });
     }
     let read: Uint8Array[][] | null = null;
     try {
-      const pages = looked.length > 0 ? await this.opened.sections.read(wanted, options.signal, options.progress) : [];
-      read = pages.map((own, i) => wanted[i]!.ranges.map(([begin, end]) => bytesOf(own, begin, end)));
+      const pages = looked.length > 0 ? await this.opened.sections.read(requested, options.signal, options.progress) : [];
+      read = pages.map((own, i) => requested[i]!.ranges.map(([begin, end]) => bytesOf(own, begin, end)));
     } catch (error) {
       if (!(error instanceof DamagedPages) || options.onDamage === undefined) {
         throw error;
@@ -632,7 +632,7 @@ export class LeafFile {
         }
         let left = tests;
         if ((tests & 1) !== 0 && treelets.flags[treelet] === 0) {
-          const decoded = decodedBox(treelets.boxes, box, read[wanted.length - 1]![own]!, 6 * block);
+          const decoded = decodedBox(treelets.boxes, box, read[requested.length - 1]![own]!, 6 * block);
           if (isApart(decoded, 0, query.box!)) {
             continue;
           }
@@ -736,7 +736,7 @@ export class LeafFile {
       const chunks = chunked[i];
       return chunks ? this.missingChunks(section, chunks, spans, decoded[i]!) : [];
     });
-    const wanted = columns.map(({ section, scalar, components }, i): Wanted => {
+    const requested = columns.map(({ section, scalar, components }, i): Requested => {
       const chunks = chunked[i];
       if (!chunks) {
         const row = scalar.bytes * components;
@@ -744,14 +744,14 @@ export class LeafFile {
       }
       return { section, ranges: missing[i]!.map((chunk) => [chunks.ends[chunk]!, chunks.ends[chunk + 1]!]) };
     });
-    const pages = await this.opened.sections.read(wanted, options.signal, options.progress);
+    const pages = await this.opened.sections.read(requested, options.signal, options.progress);
     return columns.map(({ section, scalar, components }, i) => {
       const chunks = chunked[i];
       const values = scalar.make(rows * components);
       if (!chunks) {
         const into = new Uint8Array(values.buffer);
         let at = 0;
-        for (const [begin, end] of wanted[i]!.ranges) {
+        for (const [begin, end] of requested[i]!.ranges) {
           copyBytes(pages[i]!, begin, end, into, at);
           at += end - begin;
         }
@@ -936,15 +936,15 @@ export class LeafFile {
     return { column: attribute + 1, component, components: this.schema.attributes[attribute]!.components };
   }
 
-  /** The answer in pieces of at most `most` candidates, in file order; the next one is on its way meanwhile. */
+  /** The answer in pieces of at most `maximum` candidates, in file order; the next one is on its way meanwhile. */
   async *pieces(
     query: Prepared,
     ordinals: readonly [number, number],
     columns: readonly number[],
-    most: number,
+    maximum: number,
     options: ReadOptions,
   ): AsyncGenerator<LeafPiece, void, undefined> {
-    const batches = batchesOf(await this.spans(query, ordinals, options), most);
+    const batches = batchesOf(await this.spans(query, ordinals, options), maximum);
     const start = (i: number): Promise<LeafPiece> | null => {
       const batch = batches[i];
       const promise = batch === undefined ? null : this.piece(query, batch, columns, options);
@@ -1026,10 +1026,10 @@ function positionsOf(spans: readonly Span[]): Uint32Array {
   return positions;
 }
 
-function batchesOf(spans: readonly Span[], most: number): Span[][] {
+function batchesOf(spans: readonly Span[], maximum: number): Span[][] {
   const batches: Span[][] = [];
   let batch: Span[] = [];
-  let room = most;
+  let room = maximum;
   for (const { begin, end, tests } of spans) {
     for (let from = begin; from < end;) {
       const to = Math.min(end, from + room);
@@ -1038,7 +1038,7 @@ function batchesOf(spans: readonly Span[], most: number): Span[][] {
       from = to;
       if (room === 0) {
         batches.push(batch);
-        [batch, room] = [[], most];
+        [batch, room] = [[], maximum];
       }
     }
   }

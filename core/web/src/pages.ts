@@ -10,7 +10,7 @@ const CHECKSUMS_OF_PAGE = PAGE / 4;
 
 // Bytes between two ranges that cost less than a request of their own, and the most of one request.
 const GAP = 32 * 1024;
-const MOST_OF_REQUEST = 8 * 1024 * 1024;
+const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 
 /** A run of bytes of a section, without the end. */
 export type Range = readonly [begin: number, end: number];
@@ -20,7 +20,7 @@ export class Cache {
   private readonly entries = new Map<string, { value: unknown; bytes: number }>();
   private bytes = 0;
 
-  constructor(readonly most: number) {}
+  constructor(readonly maximum: number) {}
 
   get<T>(key: string): T | undefined {
     const entry = this.entries.get(key);
@@ -41,7 +41,7 @@ export class Cache {
     this.entries.set(key, { value, bytes });
     this.bytes += bytes;
     for (const [oldest, entry] of this.entries) {
-      if (this.bytes <= this.most) {
+      if (this.bytes <= this.maximum) {
         break;
       }
       this.entries.delete(oldest);
@@ -97,9 +97,9 @@ export class FileBytes {
     if (total > this.memory) {
       throw new BatError("over_budget", `${this.source.name}: ${total} bytes are needed together; allowed: ${this.memory}`);
     }
-    let requests = coalesced(split(missing), GAP, MOST_OF_REQUEST);
+    let requests = coalesced(split(missing), GAP, MAX_REQUEST_BYTES);
     if (requests.reduce((sum, [begin, end]) => sum + end - begin, 0) > this.memory) {
-      requests = coalesced(split(missing), 0, MOST_OF_REQUEST); // without what lies between
+      requests = coalesced(split(missing), 0, MAX_REQUEST_BYTES); // without what lies between
     }
     const stop = new AbortController();
     const abort = (): void => stop.abort(signal!.reason);
@@ -141,8 +141,8 @@ export class FileBytes {
 function split(ranges: readonly Range[]): Range[] {
   return ranges.flatMap(([begin, end]) => {
     const parts: Range[] = [];
-    for (let at = begin; at < end; at += MOST_OF_REQUEST) {
-      parts.push([at, Math.min(end, at + MOST_OF_REQUEST)]);
+    for (let at = begin; at < end; at += MAX_REQUEST_BYTES) {
+      parts.push([at, Math.min(end, at + MAX_REQUEST_BYTES)]);
     }
     return parts;
   });
@@ -183,7 +183,7 @@ function endOf({ begin, bytes }: Extent): number {
 }
 
 /** What is wanted of a paged section. */
-export interface Wanted {
+export interface Requested {
   readonly section: Section;
   readonly ranges: readonly Range[];
 }
@@ -230,11 +230,11 @@ export class Sections {
    * Brings pages into the cache, all with one round of requests, and returns those of each section by their numbers.
    * Throws DamagedPages after all other pages have been kept.
    */
-  async read(wanted: readonly Wanted[], signal?: AbortSignal, progress?: (bytes: number) => void): Promise<Pages[]> {
-    const held = wanted.map(() => new Map<number, Uint8Array>());
-    const missing = wanted.map(({ section, ranges }, i) => this.missingPages(section, ranges, held[i]!));
+  async read(requested: readonly Requested[], signal?: AbortSignal, progress?: (bytes: number) => void): Promise<Pages[]> {
+    const held = requested.map(() => new Map<number, Uint8Array>());
+    const missing = requested.map(({ section, ranges }, i) => this.missingPages(section, ranges, held[i]!));
     if (missing.some((pages) => pages.length > 0)) {
-      await this.fetch(wanted, missing, held, signal, progress);
+      await this.fetch(requested, missing, held, signal, progress);
     }
     return held;
   }
@@ -264,7 +264,7 @@ export class Sections {
   }
 
   private async fetch(
-    wanted: readonly Wanted[],
+    requested: readonly Requested[],
     missing: readonly (readonly number[])[],
     held: readonly Map<number, Uint8Array>[],
     signal?: AbortSignal,
@@ -274,7 +274,7 @@ export class Sections {
     const use: ((bytes: Uint8Array) => void)[] = [];
     // In this order, so that what verifies is verified before it is used.
     for (const pass of ["l2", "l1", "page"] as const) {
-      wanted.forEach(({ section }, i) => {
+      requested.forEach(({ section }, i) => {
         const pages = missing[i]!;
         if (pages.length === 0) {
           return;

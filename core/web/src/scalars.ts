@@ -121,12 +121,12 @@ export function closedInterval(valueClass: ValueClass, lower: Value, upper: Valu
     last = last > upper ? neighbour(last, -1) : last;
     return first <= last ? [first, last] : null;
   }
-  const [least, most] = LIMITS[valueClass];
-  if (lower > most || upper < least) {
+  const [minimum, maximum] = LIMITS[valueClass];
+  if (lower > maximum || upper < minimum) {
     return null;
   }
-  const first = lower <= least ? least : typeof lower === "bigint" ? lower : BigInt(Math.ceil(lower));
-  const last = upper >= most ? most : typeof upper === "bigint" ? upper : BigInt(Math.floor(upper));
+  const first = lower <= minimum ? minimum : typeof lower === "bigint" ? lower : BigInt(Math.ceil(lower));
+  const last = upper >= maximum ? maximum : typeof upper === "bigint" ? upper : BigInt(Math.floor(upper));
   return first <= last ? [first, last] : null;
 }
 

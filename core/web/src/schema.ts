@@ -9,8 +9,8 @@ import { SCALARS, type Scalar, type Value, type ValueClass } from "./scalars.js"
 export const HEADER_BYTES = 128;
 export const RECORD_BYTES = 64;
 const MAGIC = [0x89, 0x42, 0x41, 0x54, 0x0d, 0x0a, 0x1a, 0x0a];
-export const MOST_OF_LEAF = 4294967295;
-const MOST_OF_DATASET = BigInt(MOST_OF_LEAF) << 24n;
+export const MAX_LEAF_PARTICLES = 4294967295;
+const MAX_DATASET_PARTICLES = BigInt(MAX_LEAF_PARTICLES) << 24n;
 const SEVERAL_LEAF_FILES = 1n;
 const COMPRESSED_CHUNKS = 2n;
 const STABLE_SAMPLES = 4n;
@@ -166,8 +166,8 @@ export function readHeader(check: Checker, bytes: Uint8Array, size: number): Hea
   check.need((flags & 1) !== 0 || data.getBigUint64(64, true) === 0n, "time, which is not valid,", "set", 0);
   check.need((flags & 2) !== 0 || data.getBigUint64(72, true) === 0n, "step, which is not valid,", "set", 0);
   const particleCount = data.getBigUint64(40, true);
-  const [least, most] = isTop ? [1n, MOST_OF_DATASET] : [0n, BigInt(MOST_OF_LEAF)];
-  check.need(particleCount >= least && particleCount <= most, "particle_count", particleCount, `${least} to ${most}`);
+  const [minimum, limit] = isTop ? [1n, MAX_DATASET_PARTICLES] : [0n, BigInt(MAX_LEAF_PARTICLES)];
+  check.need(particleCount >= minimum && particleCount <= limit, "particle_count", particleCount, `${minimum} to ${limit}`);
   const fileBytes = data.getBigUint64(16, true);
   check.need(fileBytes <= size, "the size of the file", size, fileBytes, "truncated");
   check.need(fileBytes === BigInt(size), "the size of the file", size, fileBytes);
@@ -396,8 +396,8 @@ function readKey(
   check.need([0, 1, 2, 4].includes(bitmapBytes), `${thing}: bitmap_bytes`, bitmapBytes, "0, 1, 2 or 4");
   check.need(flags < 2, `${thing}: flags`, flags, "bit 0");
   check.need(binCount >= 1 && binCount <= 4096, `${thing}: bin_count`, binCount, "1 to 4096");
-  const most = bitmapBytes === 1 ? 256 : bitmapBytes === 2 ? 65536 : 0;
-  check.need(dictionaryCount <= most, `${thing}: dictionary_count`, dictionaryCount, `at most ${most}`);
+  const limit = bitmapBytes === 1 ? 256 : bitmapBytes === 2 ? 65536 : 0;
+  check.need(dictionaryCount <= limit, `${thing}: dictionary_count`, dictionaryCount, `at most ${limit}`);
   check.need(
     !isTop || (bitmapBytes === 0 && binCount === 1),
     `${thing}: bitmap_bytes and bin_count of a top file`,
@@ -448,8 +448,8 @@ export function readAliases(
   const data = viewOf(bytes);
   check.need(bytes.length >= 104, "the size of ALIASES", bytes.length, "at least 104");
   const count = data.getUint32(0, true);
-  const most = 65535 - schema.attributes.length;
-  check.need(count >= 1 && count <= most, "alias_count", count, `1 to ${most}`);
+  const limit = 65535 - schema.attributes.length;
+  check.need(count >= 1 && count <= limit, "alias_count", count, `1 to ${limit}`);
   check.need(data.getUint32(4, true) === 0, "reserved of ALIASES", "set", 0);
   const positionKeys = [8, 32, 56, 80].map((at) => {
     const [minimum, maximum, flags] = [data.getFloat64(at, true), data.getFloat64(at + 8, true), data.getUint32(at + 16, true)];
@@ -524,9 +524,9 @@ export function checkSections(check: Checker, header: Header, schema: Schema, ta
       if (section.encoding === 1) {
         const number = section.kind === Kind.ATTRIBUTE ? section.index + 1 : 0;
         const chunks = table.get(sectionKey(Kind.CHUNK_TABLE, number));
-        const least = 24 + 4 * Math.ceil(Number(n) / 65536);
-        const good = chunks === undefined || chunks.bytes >= least;
-        check.need(good, `${chunks?.name}: bytes`, chunks?.bytes, `${least} or more`);
+        const minimum = 24 + 4 * Math.ceil(Number(n) / 65536);
+        const good = chunks === undefined || chunks.bytes >= minimum;
+        check.need(good, `${chunks?.name}: bytes`, chunks?.bytes, `${minimum} or more`);
         expect(Kind.CHUNK_TABLE, number, chunks?.bytes ?? null);
       }
     }

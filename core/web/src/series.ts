@@ -9,7 +9,7 @@ export interface Step {
   readonly time: number;
 }
 
-const MOST_STEPS = 1_000_000;
+const MAX_STEPS = 1_000_000;
 
 /** Reads the text of a list. `name` is that of the list, for messages. */
 export function readSeries(text: string, name: string): Step[] {
@@ -23,7 +23,7 @@ export function readSeries(text: string, name: string): Step[] {
     const { name: file, time } = (one ?? {}) as { name?: unknown; time?: unknown };
     return typeof file === "string" && file !== "" && !/\0|[\ud800-\udfff]/u.test(file) && Number.isFinite(time);
   };
-  if (!Array.isArray(listed) || listed.length > MOST_STEPS || !listed.every(isStep)) {
+  if (!Array.isArray(listed) || listed.length > MAX_STEPS || !listed.every(isStep)) {
     throw new BatError(
       "not_a_bat_file",
       `${name}: is not a series list, a JSON object with "files", each with a "name" and a finite "time"`,

@@ -32,11 +32,11 @@ export class RequestQueue {
   readonly traffic: Traffic = { requests: 0, bytes: 0, retries: 0, underWay: 0 };
   private readonly waiting: (() => void)[] = [];
 
-  constructor(private readonly most = 6) {}
+  constructor(private readonly maximum = 6) {}
 
   /** Runs the task when it is its turn. A signal also ends the wait. */
   async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    while (this.traffic.underWay >= this.most) {
+    while (this.traffic.underWay >= this.maximum) {
       await new Promise<void>((resolve, reject) => {
         const wake = (): void => {
           signal?.removeEventListener("abort", abort);
@@ -155,15 +155,15 @@ export class HttpSource implements ByteSource {
 
   private async part(begin: number, end: number, signal?: AbortSignal, progress?: (bytes: number) => void): Promise<Part> {
     return this.again(async () => {
-      let told = 0;
+      let seen_share = 0;
       try {
         return await this.once(begin, end, signal, (bytes) => {
-          told += bytes;
+          seen_share += bytes;
           progress?.(bytes);
         });
       } catch (error) {
         if (error instanceof Passing) {
-          progress?.(-told);
+          progress?.(-seen_share);
         }
         throw error;
       }
@@ -221,8 +221,8 @@ export class HttpSource implements ByteSource {
   }
 
   /** The body, without believing the server that it is not longer than asked for. */
-  private async body(response: Response, most: number, progress: (bytes: number) => void): Promise<Uint8Array> {
-    const bytes = new Uint8Array(most);
+  private async body(response: Response, maximum: number, progress: (bytes: number) => void): Promise<Uint8Array> {
+    const bytes = new Uint8Array(maximum);
     let at = 0;
     const stream = response.body?.getReader();
     for (; stream;) {
@@ -230,9 +230,9 @@ export class HttpSource implements ByteSource {
       if (done) {
         break;
       }
-      if (at + value.length > most) {
+      if (at + value.length > maximum) {
         await stream.cancel();
-        throw new BatError("no_ranges", `${this.name}: the server sent more than the requested ${most} bytes`);
+        throw new BatError("no_ranges", `${this.name}: the server sent more than the requested ${maximum} bytes`);
       }
       bytes.set(value, at);
       at += value.length;
@@ -363,13 +363,13 @@ export class BlobSource implements ByteSource {
   }
 }
 
-/** Joins ranges with at most `gap` bytes between them, up to `most` bytes, in ascending order. */
-export function coalesced(ranges: readonly (readonly [number, number])[], gap: number, most: number): [number, number][] {
+/** Joins ranges with at most `gap` bytes between them, up to `maximum` bytes, in ascending order. */
+export function coalesced(ranges: readonly (readonly [number, number])[], gap: number, maximum: number): [number, number][] {
   const sorted = ranges.filter(([begin, end]) => begin < end).sort((a, b) => a[0] - b[0]);
   const joined: [number, number][] = [];
   for (const [begin, end] of sorted) {
     const last = joined[joined.length - 1];
-    if (last && begin <= last[1] + gap && Math.max(end, last[1]) - last[0] <= most) {
+    if (last && begin <= last[1] + gap && Math.max(end, last[1]) - last[0] <= maximum) {
       last[1] = Math.max(last[1], end);
     } else {
       joined.push([begin, end]);

@@ -3,10 +3,10 @@
 
 import { BatError } from "./error.js";
 import type { Opened } from "./leaf.js";
-import { Checker, Kind, MOST_OF_LEAF, readValue, sectionKey, viewOf } from "./schema.js";
+import { Checker, Kind, MAX_LEAF_PARTICLES, readValue, sectionKey, viewOf } from "./schema.js";
 import type { Value } from "./scalars.js";
 
-const MOST_LEAVES = 2 ** 24;
+const MAX_LEAVES = 2 ** 24;
 const RECORD = 80;
 const MEMORY_OF_LEAF = 768;
 const MEMORY_OF_KEY = 160;
@@ -36,7 +36,7 @@ export async function readLeafRecords(opened: Opened, signal?: AbortSignal): Pro
   check.need(bytes.length >= 8, "the size of LEAF_FILES", bytes.length, "at least 8");
   const data = viewOf(bytes);
   const count = data.getUint32(0, true);
-  check.need(count >= 1 && count <= MOST_LEAVES, "leaf_count", count, `1 to ${MOST_LEAVES}`);
+  check.need(count >= 1 && count <= MAX_LEAVES, "leaf_count", count, `1 to ${MAX_LEAVES}`);
   check.need(data.getUint32(4, true) === 0, "reserved of LEAF_FILES", "set", 0);
   const namesAt = 8 + count * (RECORD + 24 * schema.keys.length);
   check.need(namesAt <= bytes.length, "the size of LEAF_FILES", bytes.length, `at least ${namesAt}`);
@@ -54,7 +54,7 @@ export async function readLeafRecords(opened: Opened, signal?: AbortSignal): Pro
     const record = 8 + RECORD * i;
     const thing = `leaf file ${i}`;
     const particles = data.getBigUint64(record, true);
-    check.need(particles >= 1 && particles <= MOST_OF_LEAF, `${thing}: particles`, particles, `1 to ${MOST_OF_LEAF}`);
+    check.need(particles >= 1 && particles <= MAX_LEAF_PARTICLES, `${thing}: particles`, particles, `1 to ${MAX_LEAF_PARTICLES}`);
     total += particles;
     const lower = [24, 32, 40].map((field) => data.getFloat64(record + field, true));
     const upper = [48, 56, 64].map((field) => data.getFloat64(record + field, true));

@@ -61,7 +61,7 @@ vtkPVDataInformation* DataOf(pqDataRepresentation* representation)
 }
 
 // The array of a velocity, by its name; empty if there is none.
-QString VelocityOf(vtkPVDataSetAttributesInformation* arrays)
+QString FindVelocity(vtkPVDataSetAttributesInformation* arrays)
 {
   QString found;
   for (int i = 0; i < arrays->GetNumberOfArrays(); ++i)
@@ -286,7 +286,7 @@ void pqBATFirstPictureBehavior::adopt(
     }
     else
     {
-      ColorBy(representation, VelocityOf(arrays));
+      ColorBy(representation, FindVelocity(arrays));
     }
     if (DataOf(representation)->GetNumberOfPoints() == 0)
     {
@@ -309,7 +309,7 @@ void pqBATFirstPictureBehavior::showFirstParticles(pqDataRepresentation* represe
   }
   else if (!IsGlow(representation))
   {
-    ColorBy(representation, VelocityOf(DataOf(representation)->GetPointDataInformation()));
+    ColorBy(representation, FindVelocity(DataOf(representation)->GetPointDataInformation()));
   }
   ResetCameraIfAlone(representation);
   representation->renderViewEventually();
@@ -319,7 +319,7 @@ void pqBATFirstPictureBehavior::showFirstParticles(pqDataRepresentation* represe
 void pqBATFirstPictureBehavior::showSlice(pqDataRepresentation* representation)
 {
   vtkPVDataSetAttributesInformation* arrays = DataOf(representation)->GetPointDataInformation();
-  const QString velocity = VelocityOf(arrays);
+  const QString velocity = FindVelocity(arrays);
   const QString shown = velocity.isEmpty() ? FirstOf(arrays) : velocity;
   const int layers = LayersOf(representation);
   if (shown.isEmpty())

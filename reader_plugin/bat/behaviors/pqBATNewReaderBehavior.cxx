@@ -51,11 +51,11 @@ void pqBATNewReaderBehavior::describeTimeShown(pqPipelineSource* source)
     {
       continue;
     }
-    const std::vector<double> wanted = vtkSMPropertyHelper(information).GetDoubleArray();
+    const std::vector<double> requested = vtkSMPropertyHelper(information).GetDoubleArray();
     vtkSMPropertyHelper numbers(setting);
-    if (numbers.GetDoubleArray() != wanted)
+    if (numbers.GetDoubleArray() != requested)
     {
-      numbers.Set(wanted.data(), static_cast<unsigned int>(wanted.size()));
+      numbers.Set(requested.data(), static_cast<unsigned int>(requested.size()));
     }
   }
   reader->UpdateVTKObjects();

@@ -23,13 +23,13 @@ namespace
 {
 // Of the change of a radius while time plays. Nobody sees less as growing particles, and many small
 // ones as trembling.
-constexpr double LeastChange = 0.1;
+constexpr double MinChange = 0.1;
 // Of the change of the quality that a budget makes where the number of particles changes.
-constexpr double LeastChangeOfQuality = 0.05;
+constexpr double MinChangeOfQuality = 0.05;
 
 // SpacingSpread: fluids and grains have 1.5 and less, also where they splash; a cosmic web has 2.5
 // and more, galaxies and their clusters 12 and more.
-constexpr double LeastClustered = 2.0;
+constexpr double MinClusterRatio = 2.0;
 
 // 0 if the source is none of ours or does not know.
 double Information(pqPipelineSource* source, const char* name)
@@ -148,9 +148,9 @@ void pqBATRadiusBehavior::setLook(pqPipelineSource* source, pqDataRepresentation
   if (source->modifiedState() == pqProxy::UNINITIALIZED)
   {
     using Representation = vtkBATPointGaussianRepresentation;
-    const int look = HasSizes(source)                          ? Representation::TRUE_SIZE
-      : Information(source, "SpacingSpread") >= LeastClustered ? Representation::DENSITY_GLOW
-                                                               : Representation::SPHERES;
+    const int look = HasSizes(source)                           ? Representation::TRUE_SIZE
+      : Information(source, "SpacingSpread") >= MinClusterRatio ? Representation::DENSITY_GLOW
+                                                                : Representation::SPHERES;
     if (!this->Looks.contains(source))
     {
       QObject::connect(
@@ -186,9 +186,9 @@ void pqBATRadiusBehavior::setRadius(pqDataRepresentation* representation, const 
 //-----------------------------------------------------------------------------
 void pqBATRadiusBehavior::follow(pqPipelineSource* source)
 {
-  const Shown wanted{ Information(source, "SuggestedRadius"),
+  const Shown requested{ Information(source, "SuggestedRadius"),
     Information(source, "LoadedQuality") };
-  if (wanted.Radius <= 0.0)
+  if (requested.Radius <= 0.0)
   {
     return;
   }
@@ -200,15 +200,15 @@ void pqBATRadiusBehavior::follow(pqPipelineSource* source)
       continue;
     }
     // One from a state file follows if it has what would have been suggested.
-    const Shown last = this->Radii.value(representation, wanted);
+    const Shown last = this->Radii.value(representation, requested);
     const double radius = vtkSMPropertyHelper(proxy, "GaussianRadius").GetAsDouble();
     const bool isOurs = IsNear(radius, last.Radius, 1e-9);
     const bool isSteady = this->Radii.contains(representation) &&
-      IsNear(wanted.Radius, last.Radius, LeastChange) &&
-      IsNear(wanted.Quality, last.Quality, LeastChangeOfQuality);
+      IsNear(requested.Radius, last.Radius, MinChange) &&
+      IsNear(requested.Quality, last.Quality, MinChangeOfQuality);
     if (isOurs && !isSteady)
     {
-      this->setRadius(representation, wanted);
+      this->setRadius(representation, requested);
     }
   }
 }

@@ -21,7 +21,7 @@ constexpr double Infinite = std::numeric_limits<double>::infinity();
 // The range of what `at` gives; NaN compares as neither less nor greater. In lanes, because one
 // minimum at a time waits for the one before.
 template <typename T, typename At>
-std::array<T, 2> RangeOf(vtkIdType rows, const At& at)
+std::array<T, 2> ComputeRange(vtkIdType rows, const At& at)
 {
   constexpr vtkIdType lanes = 8;
   std::array<T, 2> range = { std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest() };
@@ -68,7 +68,7 @@ void bat_vtk::ArrayRanges::ExtendWith(const T* values, vtkIdType rows)
       range.Lower = std::min(range.Lower, static_cast<double>(by[0]));
       range.Upper = std::max(range.Upper, static_cast<double>(by[1]));
     };
-    const std::array<V, 2> all = RangeOf<V>(rows, at);
+    const std::array<V, 2> all = ComputeRange<V>(rows, at);
     if (all[0] > all[1])
     {
       return; // no numbers
@@ -83,7 +83,7 @@ void bat_vtk::ArrayRanges::ExtendWith(const T* values, vtkIdType rows)
           const V value = at(row);
           return std::isfinite(value) ? value : std::numeric_limits<V>::quiet_NaN();
         };
-        const std::array<V, 2> some = RangeOf<V>(rows, finite);
+        const std::array<V, 2> some = ComputeRange<V>(rows, finite);
         if (some[0] <= some[1])
         {
           widen(ranges.Finite, some);

@@ -98,7 +98,7 @@ bat_vtk::Sample bat_vtk::SampleOf(const bat::Dataset& file)
 }
 
 //------------------------------------------------------------------------------
-std::string bat_vtk::CompressionOf(const bat::Dataset& file)
+std::string bat_vtk::FormatCompression(const bat::Dataset& file)
 {
   for (std::size_t leaf = 0; leaf != file.leaves().size(); ++leaf)
   {
@@ -150,7 +150,7 @@ void bat_vtk::AddProvenance(
   AddField<vtkDoubleArray>(field, "quality_requested", sample.Quality * requested);
   AddField<vtkTypeInt64Array>(field, "particle_count", sample.Count);
   AddField<vtkStringArray>(field, "format_version", file.format_version());
-  if (const std::string stored = CompressionOf(file); !stored.empty())
+  if (const std::string stored = FormatCompression(file); !stored.empty())
   {
     AddField<vtkStringArray>(field, "compression", stored);
   }

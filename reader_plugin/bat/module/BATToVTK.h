@@ -30,7 +30,7 @@ Sample SampleOf(const bat::Dataset& file);
 
 /// How the arrays of a file are stored: "lossless", or "positions within 0.5; all else exact";
 /// empty if none is compressed. Of the first leaf file that can be opened.
-std::string CompressionOf(const bat::Dataset& file);
+std::string FormatCompression(const bat::Dataset& file);
 
 /// Where the particles come from: time as DATA_TIME_STEP; as field data timestep, quality and
 /// quality_requested and particle_count, which are those of more than the file if that has a

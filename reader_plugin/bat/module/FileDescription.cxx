@@ -109,11 +109,11 @@ void bat_vtk::DescribeFewValues(const bat::Dataset& file, vtkStringArray* texts)
   texts->Reset();
   for (std::size_t i = 0; i < file.attributes().size(); ++i)
   {
-    for (const bat::ValueCount& one : file.few_values(i, MostFewValues))
+    for (const bat::ValueCount& one : file.few_values(i, MaxListedValues))
     {
       texts->InsertNextValue(file.attributes()[i].name);
       texts->InsertNextValue(bat::to_string(one.value));
-      for (const std::uint64_t count : { one.count.least, one.count.likely, one.count.most })
+      for (const std::uint64_t count : { one.count.minimum, one.count.likely, one.count.maximum })
       {
         texts->InsertNextValue(std::to_string(count));
       }
@@ -122,18 +122,18 @@ void bat_vtk::DescribeFewValues(const bat::Dataset& file, vtkStringArray* texts)
 }
 
 //------------------------------------------------------------------------------
-double bat_vtk::SpacingSpreadOf(const bat::Dataset& file)
+double bat_vtk::ComputeSpacingSpread(const bat::Dataset& file)
 {
-  constexpr double most = 65536.0;
-  constexpr std::size_t mostLeaves = 64;
+  constexpr double maximum = 65536.0;
+  constexpr std::size_t maxLeaves = 64;
   const std::vector<bat::LeafInfo>& leaves = file.leaves();
-  const std::size_t step = (leaves.size() + mostLeaves - 1) / mostLeaves;
+  const std::size_t step = (leaves.size() + maxLeaves - 1) / maxLeaves;
   double count = 0.0;
   for (std::size_t leaf = 0; leaf < leaves.size(); leaf += step)
   {
     count += static_cast<double>(leaves[leaf].particles);
   }
-  const double quality = std::min(1.0, most / std::max(1.0, count));
+  const double quality = std::min(1.0, maximum / std::max(1.0, count));
   // A leaf file begins with an even sample of its particles.
   bat::DatasetSelection selection;
   for (std::size_t leaf = 0; leaf < leaves.size(); leaf += step)

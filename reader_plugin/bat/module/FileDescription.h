@@ -26,13 +26,13 @@ void DescribeRanges(const bat::Dataset& file, vtkStringArray* texts);
 /// there is no finite value.
 void DescribeHistograms(const bat::Dataset& file, vtkDoubleArray* numbers);
 
-/// Integer attributes of one component with at most MostFewValues values: name, value, and how many
-/// particles have it: at least, probably, at most; five texts for each value, ascending.
+/// Integer attributes of one component with at most MaxListedValues values: name, value, and how
+/// many particles have it: at least, probably, at most; five texts for each value, ascending.
 void DescribeFewValues(const bat::Dataset& file, vtkStringArray* texts);
 
 /// LocalSpacing::Spread of the particles of a file, from its coarsest few ten thousand; of a file
 /// of many leaf files, from some of these.
-double SpacingSpreadOf(const bat::Dataset& file);
+double ComputeSpacingSpread(const bat::Dataset& file);
 }
 
 #endif

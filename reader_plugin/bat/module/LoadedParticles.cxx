@@ -60,7 +60,7 @@ void bat_vtk::LoadedParticles::Clear()
 //------------------------------------------------------------------------------
 bool bat_vtk::LoadedParticles::CanAdd(const Request& request) const
 {
-  const auto isWanted = [&](const auto& bad)
+  const auto isRequested = [&](const auto& bad)
   {
     const std::size_t column = bad.second.Column;
     return column == QueryColumn || column == PositionColumn ||
@@ -69,7 +69,7 @@ bool bat_vtk::LoadedParticles::CanAdd(const Request& request) const
   return this->Generation == request.Generation && this->SkipDamaged == request.SkipDamaged &&
     this->Query.part == request.Query.part && this->Query.parts == request.Query.parts &&
     SameConditions(this->Query, request.Query) && request.Query.quality >= this->LoadedQuality &&
-    std::all_of(this->Bad.begin(), this->Bad.end(), isWanted);
+    std::all_of(this->Bad.begin(), this->Bad.end(), isRequested);
 }
 
 //------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ bool bat_vtk::LoadedParticles::ReadColumns(const Request& request, const Options
   }
   bat::check_memory(bytesTotal, file.name() + ": the " + std::to_string(rows) + " particles",
     "use a budget, a Box or fewer attributes to reduce this");
-  const std::uint64_t most = std::max(rows, request.MostRows);
+  const std::uint64_t maximum = std::max(rows, request.MaxRows);
   for (auto& [number, column] : columns)
   {
     const std::uint64_t kept = keptRows(number);
@@ -265,7 +265,7 @@ bool bat_vtk::LoadedParticles::ReadColumns(const Request& request, const Options
     if (IsPlain(column.Array))
     {
       // Arrays that were handed on go on to use the beginning of it.
-      values = column.Memory.Grow(rows * bytes, kept * bytes, most * bytes);
+      values = column.Memory.Grow(rows * bytes, kept * bytes, maximum * bytes);
       UseMemory(column.Array, values, static_cast<vtkIdType>(rows), column.Memory.Owner());
     }
     else

@@ -35,7 +35,7 @@ public:
     bat::Query Query;
     std::vector<std::size_t> Attributes; ///< numbers in File
     bool SkipDamaged = false;            ///< go on without leaf files that cannot be read
-    std::uint64_t MostRows = 0;          ///< how many there may be later, 0 if it is not known
+    std::uint64_t MaxRows = 0;           ///< how many there may be later, 0 if it is not known
     /// Told how far loading is, in [0, 1]; false gives up.
     std::function<bool(double)> Progress;
   };

@@ -14,15 +14,15 @@
 namespace
 {
 // The first file of a series, the present one, and the one before.
-constexpr std::size_t MostOpen = 3;
+constexpr std::size_t MaxOpen = 3;
 }
 
 //------------------------------------------------------------------------------
 bat_vtk::OpenFile::~OpenFile()
 {
-  if (this->GivenUp)
+  if (this->Cancelled)
   {
-    *this->GivenUp = true;
+    *this->Cancelled = true;
   }
 }
 
@@ -56,7 +56,7 @@ const bat::Dataset& bat_vtk::OpenFile::Get(const std::string& name)
   }
   opened.Generation = ++this->Opened;
   this->Handles.push_front(std::move(opened));
-  if (this->Handles.size() > MostOpen)
+  if (this->Handles.size() > MaxOpen)
   {
     auto last = std::prev(this->Handles.end());
     this->Handles.erase(last->Generation == this->Kept ? std::prev(last) : last);
@@ -85,18 +85,18 @@ const bat::Dataset* bat_vtk::OpenFile::Current() const
 
 //------------------------------------------------------------------------------
 bat_vtk::OpenFile::Handle bat_vtk::OpenFile::OpenAhead(const std::string& name, bat::Query query,
-  std::uint64_t budget, const std::vector<std::string>& attributes, const Flag& givenUp)
+  std::uint64_t budget, const std::vector<std::string>& attributes, const Flag& cancelled)
 {
   try
   {
     const std::filesystem::path path = std::filesystem::u8path(name);
     Handle next{ name, FileStamp::Of(path), bat::Dataset::open(path), 0 };
-    if (*givenUp)
+    if (*cancelled)
     {
       return next;
     }
     query.quality = next.File->quality_within(query, budget);
-    if (*givenUp)
+    if (*cancelled)
     {
       return next;
     }
@@ -132,15 +132,15 @@ void bat_vtk::OpenFile::ReadAhead(const std::string& name, const bat::Query& que
   if (this->Next.valid() &&
     this->Next.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
   {
-    *this->GivenUp = true;
+    *this->Cancelled = true;
     return;
   }
   try
   {
-    this->GivenUp = std::make_shared<std::atomic<bool>>(false);
+    this->Cancelled = std::make_shared<std::atomic<bool>>(false);
     this->NextName = name;
     this->Next =
-      std::async(std::launch::async, OpenAhead, name, query, budget, attributes, this->GivenUp);
+      std::async(std::launch::async, OpenAhead, name, query, budget, attributes, this->Cancelled);
   }
   catch (const std::system_error&)
   {

@@ -55,14 +55,14 @@ private:
   using Flag = std::shared_ptr<std::atomic<bool>>;
 
   static Handle OpenAhead(const std::string& name, bat::Query query, std::uint64_t budget,
-    const std::vector<std::string>& attributes, const Flag& givenUp);
+    const std::vector<std::string>& attributes, const Flag& cancelled);
 
   std::list<Handle> Handles; ///< the last one first; a few
   bool Failed = false;       ///< the last Get()
   std::uint64_t Opened = 0;
   std::uint64_t Kept = 0;
   std::string NextName;
-  Flag GivenUp;
+  Flag Cancelled;
   std::future<Handle> Next; ///< last: waits for its thread before the rest goes
 };
 }

@@ -27,7 +27,7 @@ constexpr int HistogramBins = 64;
 constexpr int HistogramNumbers = 4 + HistogramBins;
 
 /// Values that an integer attribute has at most where they are shown one by one.
-constexpr std::size_t MostFewValues = 12;
+constexpr std::size_t MaxListedValues = 12;
 }
 
 #endif

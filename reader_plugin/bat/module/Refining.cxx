@@ -44,13 +44,13 @@ void bat_vtk::Refining::LoadAtOnce(const bat::Query& query, std::uint64_t genera
 }
 
 //------------------------------------------------------------------------------
-void bat_vtk::Refining::GivenUp()
+void bat_vtk::Refining::Cancelled()
 {
   if (this->IsPutOff() || this->AtOnce)
   {
     this->Last = this->BeforeStep;
   }
-  StepState::GivenUp();
+  StepState::Cancelled();
 }
 
 //------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ public:
   /// This update loads all of `query` at once, without steps. Refining that is switched on later
   /// continues from there.
   void LoadAtOnce(const bat::Query& query, std::uint64_t generation);
-  void GivenUp();
+  void Cancelled();
   void Failed();
 
 private:

@@ -12,7 +12,7 @@
 #include "ParticleArrays.h"
 #include "ReaderNumbers.h"
 #include "Refining.h"
-#include "SaidOnce.h"
+#include "ReportedOnce.h"
 #include "VertexCells.h"
 
 #include "bat/bat.hpp"
@@ -180,31 +180,31 @@ public:
   std::uint64_t RowsAt(double quality, const bat::Dataset& file) const
   {
     constexpr std::uint64_t few = 65536;
-    return std::min(this->MostParticles(),
+    return std::min(this->MaxParticles(),
              static_cast<std::uint64_t>(quality * static_cast<double>(file.particle_count()))) +
       few;
   }
 
-  std::uint64_t MostParticles() const
+  std::uint64_t MaxParticles() const
   {
     const vtkIdType budget = this->Reader->ParticleBudget;
     return budget > 0 ? static_cast<std::uint64_t>(budget)
                       : std::numeric_limits<std::uint64_t>::max();
   }
 
-  std::vector<std::size_t> WantedAttributes(const bat::Dataset& file) const
+  std::vector<std::size_t> RequestedAttributes(const bat::Dataset& file) const
   {
     vtkDataArraySelection* selection = this->Reader->PointDataArraySelection;
-    std::vector<std::size_t> wanted;
+    std::vector<std::size_t> requested;
     for (std::size_t i = 0; i < file.attributes().size(); ++i)
     {
       const char* name = file.attributes()[i].name.c_str();
       if (selection->ArrayIsEnabled(name) || !selection->ArrayExists(name))
       {
-        wanted.push_back(i);
+        requested.push_back(i);
       }
     }
-    return wanted;
+    return requested;
   }
 
   bat::QueryOptions OptionsOfEstimates() const
@@ -224,11 +224,11 @@ public:
   {
     const bat::QueryOptions options = this->OptionsOfEstimates();
     bat::Query& query = request.Query;
-    query.quality = request.File->quality_within(query, this->MostParticles(), options);
+    query.quality = request.File->quality_within(query, this->MaxParticles(), options);
     const double target = query.quality;
     if (this->Reader->RefineWhileIdle)
     {
-      request.MostRows = this->RowsAt(target, *request.File) / query.parts;
+      request.MaxRows = this->RowsAt(target, *request.File) / query.parts;
       const double first = request.File->quality_within(query, bat_vtk::StepParticles, options);
       query.quality = this->Refining.Choose(query, request.Generation, target, first);
     }
@@ -246,7 +246,7 @@ public:
   using Damage = bat_vtk::LoadedParticles::Damage;
 
   // Tells the open file from others, in any process.
-  std::string StateOfFile() const
+  std::string ReadFileState() const
   {
     const bat::Dataset* file = this->File.Current();
     return !file ? ""
@@ -264,7 +264,7 @@ public:
     }
     const std::map<std::size_t, Damage>& damaged = this->Loaded.Damaged();
     const bat_vtk::Comparison found =
-      bat_vtk::Compare(this->Controller, !damaged.empty(), failure, this->StateOfFile());
+      bat_vtk::Compare(this->Controller, !damaged.empty(), failure, this->ReadFileState());
     if (!found.AnyTrouble && !found.Differ)
     {
       return true;
@@ -285,7 +285,7 @@ public:
     this->Controller->AllGather(own, all);
 
     failure = {};
-    std::map<std::size_t, Damage> together;
+    std::map<std::size_t, Damage> combined;
     std::set<vtkTypeUInt64> counts;
     for (vtkMultiProcessStream& stream : all)
     {
@@ -303,11 +303,11 @@ public:
         vtkTypeUInt64 leaf = 0;
         vtkTypeUInt64 column = 0;
         stream >> leaf >> text >> column;
-        together.emplace(leaf, Damage{ text, static_cast<std::size_t>(column) });
+        combined.emplace(leaf, Damage{ text, static_cast<std::size_t>(column) });
       }
     }
-    this->Loaded.LeaveOut(together);
-    return failure || (counts.size() == 1 && *counts.begin() == together.size());
+    this->Loaded.LeaveOut(combined);
+    return failure || (counts.size() == 1 && *counts.begin() == combined.size());
   }
 
   void WarnOfDamage()
@@ -396,8 +396,8 @@ public:
     }
     if (reader->VertexCells != NO_CELLS)
     {
-      output->SetVerts(this->Cells.Make(
-        loaded.Count(), request.MostRows, reader->VertexCells == ONE_PER_PARTICLE));
+      output->SetVerts(
+        this->Cells.Make(loaded.Count(), request.MaxRows, reader->VertexCells == ONE_PER_PARTICLE));
     }
     const std::vector<double> steps = loaded.NumberedSteps();
     loaded.Positions()->GetInformation()->Set(
@@ -410,10 +410,10 @@ public:
   }
 
   // Delivers what is shown once more. `target`: what a step that is put off leads to.
-  void GiveUp(double target, vtkPolyData* output)
+  void Cancel(double target, vtkPolyData* output)
   {
     vtkBATReader* reader = this->Reader;
-    this->Refining.GivenUp();
+    this->Refining.Cancelled();
     output->ShallowCopy(this->Shown.Output);
     reader->LoadedCount = this->Shown.Count;
     reader->LoadedQuality = this->Shown.Quality;
@@ -452,7 +452,7 @@ public:
   Failure Refused; ///< by who chooses the files
   std::string MatchError;
   std::string ErrorText;
-  bat_vtk::SaidOnce Said;
+  bat_vtk::ReportedOnce Reported;
   bool ChoosingFile = false;
   vtkSmartPointer<vtkMultiProcessController> Controller;
   std::uint64_t WarnedGeneration = 0;
@@ -603,7 +603,7 @@ void vtkBATReader::Modified()
   vtkInternals& self = *this->Internals;
   if (!self.ChoosingFile)
   {
-    self.Said.SettingChanged();
+    self.Reported.SettingChanged();
   }
   this->Superclass::Modified();
 }
@@ -653,7 +653,7 @@ const char* vtkBATReader::GetStableSamples() const
 }
 
 //------------------------------------------------------------------------------
-std::string vtkBATReader::GetErrorOfIds(const char* text)
+std::string vtkBATReader::FindIdsError(const char* text)
 {
   return Failure::Of([text]() { bat_vtk::ParseIds(TextOrEmpty(text)); }).Text;
 }
@@ -753,7 +753,7 @@ vtkDoubleArray* vtkBATReader::GetMatchEstimate()
         const bat::Dataset& file = this->Internals->Open();
         const bat::CountEstimate estimate = file.estimate_count(
           this->Internals->MakeQuery(file), this->Internals->OptionsOfEstimates());
-        for (const std::uint64_t count : { estimate.least, estimate.likely, estimate.most })
+        for (const std::uint64_t count : { estimate.minimum, estimate.likely, estimate.maximum })
         {
           this->MatchEstimate->InsertNextValue(static_cast<double>(count));
         }
@@ -783,7 +783,8 @@ double vtkBATReader::GetSpacingSpread()
     self.SpreadGeneration = self.File.Generation();
     self.SpacingSpread = 1.0;
     // What is damaged is said by who loads it.
-    static_cast<void>(Failure::Of([&]() { self.SpacingSpread = bat_vtk::SpacingSpreadOf(*file); }));
+    static_cast<void>(
+      Failure::Of([&]() { self.SpacingSpread = bat_vtk::ComputeSpacingSpread(*file); }));
   }
   return self.SpacingSpread;
 }
@@ -884,7 +885,7 @@ void vtkBATReader::Refuse(unsigned long code, const char* text)
 void vtkBATReader::Say(const std::string& text)
 {
   vtkInternals& self = *this->Internals;
-  if (self.IsFirst() && self.Said.Add(TextOrEmpty(this->FileName), text))
+  if (self.IsFirst() && self.Reported.Add(TextOrEmpty(this->FileName), text))
   {
     vtkErrorMacro(<< text);
   }
@@ -1028,12 +1029,12 @@ void vtkBATReader::ReadAhead(const char* fileName)
     return;
   }
   std::vector<std::string> attributes;
-  for (const std::size_t i : this->Internals->WantedAttributes(*file))
+  for (const std::size_t i : this->Internals->RequestedAttributes(*file))
   {
     attributes.push_back(file->attributes()[i].name);
   }
   vtkInternals& self = *this->Internals;
-  self.File.ReadAhead(fileName, self.MakeQuery(*file), self.MostParticles(), attributes);
+  self.File.ReadAhead(fileName, self.MakeQuery(*file), self.MaxParticles(), attributes);
 }
 
 //------------------------------------------------------------------------------
@@ -1059,7 +1060,7 @@ int vtkBATReader::RequestData(
   vtkInternals& self = *this->Internals;
   self.Refining.Begin();
   this->SetAbortExecute(0); // it was for the update before
-  self.Said.BeginUpdate(TextOrEmpty(this->FileName));
+  self.Reported.BeginUpdate(TextOrEmpty(this->FileName));
   vtkPolyData* output = vtkPolyData::GetData(outputVector);
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
   Failure failure;
@@ -1082,10 +1083,10 @@ int vtkBATReader::RequestData(
   {
     self.WarnOfDamage();
     self.WarnOfUnknownAttributes(*self.File.Current());
-    self.Said.Loaded(TextOrEmpty(this->FileName));
+    self.Reported.Loaded(TextOrEmpty(this->FileName));
   }
   this->Report(failure);
-  self.Said.EndUpdate();
+  self.Reported.EndUpdate();
   return 1;
 }
 
@@ -1121,7 +1122,7 @@ void vtkBATReader::LoadPiece(vtkInformation* outInfo, vtkPolyData* output)
   request.Query = self.MakeQuery(file);
   request.Query.part = static_cast<std::uint32_t>(std::min(piece, pieces - 1));
   request.Query.parts = static_cast<std::uint32_t>(pieces);
-  request.Attributes = self.WantedAttributes(file);
+  request.Attributes = self.RequestedAttributes(file);
   request.SkipDamaged = this->SkipDamaged;
   request.Progress = [this](double share)
   {
@@ -1141,7 +1142,7 @@ void vtkBATReader::LoadPiece(vtkInformation* outInfo, vtkPolyData* output)
   const bool isPiece = piece < pieces;
   if (isPiece && !loaded.Load(request))
   {
-    self.GiveUp(target, output);
+    self.Cancel(target, output);
     return;
   }
   self.Refining.Loaded();

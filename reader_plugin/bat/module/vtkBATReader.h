@@ -234,7 +234,7 @@ public:
   /**
    * What is wrong with a text as Ids; empty if nothing is.
    */
-  static std::string GetErrorOfIds(const char* text);
+  static std::string FindIdsError(const char* text);
 
   /**
    * What Ids is for.

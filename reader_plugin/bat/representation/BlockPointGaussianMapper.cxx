@@ -67,7 +67,7 @@ constexpr double GlowReach = 3.0;
 // Standard deviation: neighbours at twice the radius blend, and what is fine is not blurred.
 constexpr double GlowOfRadius = 0.5;
 // Standard deviation in pixels of the smallest splats: less would fall between them.
-constexpr double LeastGlow = 0.6;
+constexpr double MinGlow = 0.6;
 
 // Draws a glow when everything else is there. Has no class name of its own, as the mapper.
 class ParticleActor : public vtkOpenGLActor
@@ -281,12 +281,12 @@ void bat_vtk::BlockPointGaussianMapper::UpdateUniforms(
   {
     pixel[1] = std::tan(vtkMath::RadiansFromDegrees(camera->GetViewAngle()) / 2.0) / pixels;
   }
-  double least = 1.0;
+  double minimum = 1.0;
   if (drawing.Kind == Look::Glow)
   {
-    least = 2.0 * LeastGlow;
+    minimum = 2.0 * MinGlow;
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
-    least *= drawing.Reach; // which is part of the radius there
+    minimum *= drawing.Reach; // which is part of the radius there
 #endif
   }
   // In the fragments, depth is in units of the nearest: not all versions of VTK have it in
@@ -296,8 +296,8 @@ void bat_vtk::BlockPointGaussianMapper::UpdateUniforms(
   const double length = drawing.Kind == Look::Glow ? this->CurrentLook.Columns.Length : 1.0;
   const float values[2] = { static_cast<float>(pixel[0] / length),
     static_cast<float>(pixel[1] * clipping[0] / length) };
-  const float smallest[2] = { static_cast<float>(least * pixel[0]),
-    static_cast<float>(least * pixel[1]) };
+  const float smallest[2] = { static_cast<float>(minimum * pixel[0]),
+    static_cast<float>(minimum * pixel[1]) };
   vtkShaderProperty* shader = actor->GetShaderProperty();
   shader->GetVertexCustomUniforms()->SetUniform2f("pixelRadius", smallest);
   shader->GetFragmentCustomUniforms()->SetUniform2f("pixelHalf", values);
@@ -323,8 +323,8 @@ void bat_vtk::BlockPointGaussianMapper::SetBlocks(
   vtkDataObject* all, vtkDataObject* sample, bool drawSample)
 {
   this->SetInputDataObject(all);
-  PartList parts = this->PartsOf(all);
-  PartList sampled = this->PartsOf(sample);
+  PartList parts = this->CollectParts(all);
+  PartList sampled = this->CollectParts(sample);
   if (parts != this->All || (this->Whole && this->Whole->Quality != parts.front()->Quality))
   {
     this->Whole.reset();
@@ -351,7 +351,7 @@ void bat_vtk::BlockPointGaussianMapper::ComputeBounds()
 }
 
 //------------------------------------------------------------------------------
-bat_vtk::BlockPointGaussianMapper::PartList bat_vtk::BlockPointGaussianMapper::PartsOf(
+bat_vtk::BlockPointGaussianMapper::PartList bat_vtk::BlockPointGaussianMapper::CollectParts(
   vtkDataObject* blocks) const
 {
   PartList parts;

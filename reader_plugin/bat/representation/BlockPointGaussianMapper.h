@@ -80,7 +80,7 @@ private:
   struct Drawing;
   using PartList = std::vector<std::shared_ptr<Part>>;
 
-  PartList PartsOf(vtkDataObject* blocks) const;
+  PartList CollectParts(vtkDataObject* blocks) const;
   [[nodiscard]] Drawing MakeDrawing(int kind) const;
   void DrawParts(vtkRenderer* renderer, vtkActor* actor, const PartList& parts, int kind);
   void UpdateUniforms(vtkRenderer* renderer, vtkActor* actor, const Drawing& drawing) const;

@@ -78,9 +78,9 @@ bat_vtk::ColumnDensity::Range bat_vtk::ColumnDensity::Find() const
     std::sort(counts.begin(), counts.end());
     double below = 0.0;
     std::size_t at = 0;
-    const auto share = [&](double wanted)
+    const auto share = [&](double requested)
     {
-      while (at + 1 < counts.size() && below + counts[at] < wanted * range.Count)
+      while (at + 1 < counts.size() && below + counts[at] < requested * range.Count)
       {
         below += counts[at++];
       }

@@ -17,13 +17,13 @@ namespace
 constexpr int Shades = 256;
 
 // As the shader of GlowBuffer colours.
-std::array<double, 3> ColorOf(double bright, const double color[3])
+std::array<double, 3> ComputeColor(double bright, const double color[3])
 {
   constexpr std::array<double, 3> embers = { 0.6, 1.2, 2.4 };
-  const double most = std::max({ color[0], color[1], color[2] });
-  const double least = std::min({ color[0], color[1], color[2] });
+  const double maximum = std::max({ color[0], color[1], color[2] });
+  const double minimum = std::min({ color[0], color[1], color[2] });
   const double white = std::max(0.0, 2.0 * bright - 1.0);
-  const double ember = most > 0.0 ? least / most : 0.0;
+  const double ember = maximum > 0.0 ? minimum / maximum : 0.0;
   std::array<double, 3> light{};
   for (std::size_t i = 0; i < light.size(); ++i)
   {
@@ -107,7 +107,7 @@ void bat_vtk::GlowLegend::Show(const ColumnDensity::Range& columns, const double
     const double share = (i + 0.5) / Shades;
     const double density = dark * std::pow(bright / dark, share);
     const double seen = std::min(1.0, std::log1p(density / dark) / std::log1p(bright / dark));
-    const std::array<double, 3> light = ColorOf(seen, color);
+    const std::array<double, 3> light = ComputeColor(seen, color);
     shades->SetTableValue(i, light[0], light[1], light[2], 1.0);
   }
   this->Bar->SetLookupTable(shades);

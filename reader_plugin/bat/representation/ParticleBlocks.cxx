@@ -27,7 +27,7 @@
 namespace
 {
 // A fraction of a tenth of a second to draw one, also without a graphics card.
-constexpr vtkIdType MostPerBlock = 250000;
+constexpr vtkIdType MaxPerBlock = 250000;
 
 // Rows first, first + stride, ... of an array.
 vtkSmartPointer<vtkDataArray> Rows(
@@ -112,15 +112,15 @@ void AddNumber(vtkPolyData* block, const char* name, double number)
 vtkSmartPointer<vtkPolyData> WithAttributes(
   vtkPolyData* block, vtkPolyData* particles, vtkIdType first)
 {
-  vtkPointData* wanted = particles->GetPointData();
+  vtkPointData* requested = particles->GetPointData();
   vtkPointData* there = block->GetPointData();
   auto changed = vtkSmartPointer<vtkPolyData>::New();
   changed->SetPoints(block->GetPoints());
   changed->SetVerts(block->GetVerts());
   int kept = 0;
-  for (int i = 0; i < wanted->GetNumberOfArrays(); ++i)
+  for (int i = 0; i < requested->GetNumberOfArrays(); ++i)
   {
-    vtkDataArray* array = wanted->GetArray(i);
+    vtkDataArray* array = requested->GetArray(i);
     if (!array)
     {
       continue;
@@ -187,7 +187,7 @@ vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::Update(vtkPolyDat
     const auto end = static_cast<vtkIdType>(step);
     for (vtkIdType at = ends.empty() ? 0 : ends.back(); at < end; at = ends.back())
     {
-      ends.push_back(std::min(at + MostPerBlock, end));
+      ends.push_back(std::min(at + MaxPerBlock, end));
     }
   }
 
@@ -263,9 +263,9 @@ vtkIdType bat_vtk::ParticleBlocks::Count() const
 }
 
 //------------------------------------------------------------------------------
-vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::Sample(vtkIdType most) const
+vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::Sample(vtkIdType maximum) const
 {
-  return this->EveryNth((this->Count() + most - 1) / std::max<vtkIdType>(most, 1));
+  return this->EveryNth((this->Count() + maximum - 1) / std::max<vtkIdType>(maximum, 1));
 }
 
 //------------------------------------------------------------------------------

@@ -47,8 +47,8 @@ public:
   /// are.
   void SetShowsQuality(bool shows) { this->ShowsQuality = shows; }
 
-  /// So that there are not more than `most`.
-  [[nodiscard]] vtkSmartPointer<vtkMultiBlockDataSet> Sample(vtkIdType most) const;
+  /// So that there are not more than `maximum`.
+  [[nodiscard]] vtkSmartPointer<vtkMultiBlockDataSet> Sample(vtkIdType maximum) const;
 
   /// A number that a block has; 1 if it has none.
   static double NumberOf(vtkPolyData* block, const char* name);

@@ -37,13 +37,13 @@ using bat_vtk::LocalSpacing;
 namespace
 {
 // A tenth of a second and less to draw half of them, also without a graphics card.
-constexpr double MostSampled = 500000.0;
+constexpr double MaxSampledParticles = 500000.0;
 
 // Of a glow that several ranks draw. Each has them all.
-constexpr vtkIdType MostShared = 2000000;
+constexpr vtkIdType MaxSharedParticles = 2000000;
 
 // Of those that say how bright a glow is to be.
-constexpr vtkIdType MostCounted = 200000;
+constexpr vtkIdType MaxCountedParticles = 200000;
 
 // Balls in sparse places would hide the dense ones behind them, and what flies away looks like
 // larger grains.
@@ -57,7 +57,7 @@ bool IsParallel()
   return controller && controller->GetNumberOfProcesses() > 1;
 }
 
-std::vector<vtkPolyData*> BlocksOf(vtkDataObject* data)
+std::vector<vtkPolyData*> CollectBlocks(vtkDataObject* data)
 {
   std::vector<vtkPolyData*> blocks;
   if (auto* composite = vtkCompositeDataSet::SafeDownCast(data))
@@ -77,7 +77,7 @@ std::vector<vtkPolyData*> BlocksOf(vtkDataObject* data)
 
 bat_vtk::ColumnDensity::Range CountColumns(vtkDataObject* data)
 {
-  const std::vector<vtkPolyData*> blocks = BlocksOf(data);
+  const std::vector<vtkPolyData*> blocks = CollectBlocks(data);
   vtkIdType count = 0;
   vtkBoundingBox box;
   for (vtkPolyData* block : blocks)
@@ -95,7 +95,7 @@ bat_vtk::ColumnDensity::Range CountColumns(vtkDataObject* data)
   {
     using bat_vtk::ParticleBlocks;
     const double larger = ParticleBlocks::NumberOf(block, ParticleBlocks::RadiusScaleName);
-    columns.Add(block->GetPoints()->GetData(), static_cast<int>(1 + count / MostCounted),
+    columns.Add(block->GetPoints()->GetData(), static_cast<int>(1 + count / MaxCountedParticles),
       larger * larger * larger);
   }
   return columns.Find();
@@ -104,7 +104,7 @@ bat_vtk::ColumnDensity::Range CountColumns(vtkDataObject* data)
 // An even sample of the particles of all processes, the same in each.
 std::vector<std::array<double, 3>> SampleOf(vtkDataObject* data)
 {
-  const std::vector<vtkPolyData*> blocks = BlocksOf(data);
+  const std::vector<vtkPolyData*> blocks = CollectBlocks(data);
   vtkMultiProcessController* controller =
     IsParallel() ? vtkMultiProcessController::GetGlobalController() : nullptr;
   double count = 0.0;
@@ -118,7 +118,7 @@ std::vector<std::array<double, 3>> SampleOf(vtkDataObject* data)
     controller->AllReduce(&own, &count, 1, vtkCommunicator::SUM_OP);
   }
   const auto stride =
-    static_cast<vtkIdType>(1.0 + count / static_cast<double>(LocalSpacing::MostSampled));
+    static_cast<vtkIdType>(1.0 + count / static_cast<double>(LocalSpacing::MaxSampledParticles));
   std::vector<std::array<double, 3>> sample;
   vtkIdType next = 0;
   for (vtkPolyData* block : blocks)
@@ -247,8 +247,8 @@ int vtkBATPointGaussianRepresentation::ProcessViewRequest(
     const double share = inInfo->Has(vtkPVRenderView::LOD_RESOLUTION())
       ? inInfo->Get(vtkPVRenderView::LOD_RESOLUTION())
       : 0.5;
-    const auto most = static_cast<vtkIdType>(MostSampled * share) + 1;
-    vtkPVView::SetPieceLOD(inInfo, this, this->Internals->Blocks.Sample(most));
+    const auto maximum = static_cast<vtkIdType>(MaxSampledParticles * share) + 1;
+    vtkPVView::SetPieceLOD(inInfo, this, this->Internals->Blocks.Sample(maximum));
   }
   else if (request == vtkPVView::REQUEST_RENDER())
   {
@@ -258,7 +258,7 @@ int vtkBATPointGaussianRepresentation::ProcessViewRequest(
     bool drawsSample = inInfo->Has(vtkPVRenderView::USE_LOD()) != 0;
     if (this->SampleFirst && this->Look == DENSITY_GLOW && !IsParallel() && !drawsSample)
     {
-      sample = this->Internals->Blocks.Sample(static_cast<vtkIdType>(MostSampled));
+      sample = this->Internals->Blocks.Sample(static_cast<vtkIdType>(MaxSampledParticles));
       drawsSample = true;
     }
     this->Internals->Mapper->SetBlocks(
@@ -365,16 +365,16 @@ bool vtkBATPointGaussianRepresentation::IsSizeName(const char* name)
 // Null if there is none.
 const char* vtkBATPointGaussianRepresentation::FindSizes(vtkDataObject* data) const
 {
-  for (vtkPolyData* block : BlocksOf(data))
+  for (vtkPolyData* block : CollectBlocks(data))
   {
     vtkPointData* attributes = block->GetPointData();
     for (int i = 0; i < attributes->GetNumberOfArrays(); ++i)
     {
       vtkDataArray* array = attributes->GetArray(i);
       const char* name = array ? array->GetName() : nullptr;
-      const bool wanted = name && array->GetNumberOfComponents() == 1 &&
+      const bool requested = name && array->GetNumberOfComponents() == 1 &&
         (this->SizeAttribute.empty() ? IsSizeName(name) : this->SizeAttribute == name);
-      if (wanted)
+      if (requested)
       {
         return name;
       }
@@ -388,7 +388,7 @@ const char* vtkBATPointGaussianRepresentation::FindSizes(vtkDataObject* data) co
 void vtkBATPointGaussianRepresentation::CheckSizes()
 {
   vtkMultiProcessController* controller = vtkMultiProcessController::GetGlobalController();
-  const std::vector<vtkPolyData*> blocks = BlocksOf(this->ProcessedData);
+  const std::vector<vtkPolyData*> blocks = CollectBlocks(this->ProcessedData);
   if (this->Look != TRUE_SIZE || blocks.empty() ||
     (controller && controller->GetLocalProcessId() > 0))
   {
@@ -407,10 +407,10 @@ void vtkBATPointGaussianRepresentation::CheckSizes()
           (there.empty() ? "" : ", ") + std::string(array->GetName() ? array->GetName() : "");
       }
     }
-    const std::string wanted = this->SizeAttribute.empty()
+    const std::string requested = this->SizeAttribute.empty()
       ? "'radius' or 'diameter'"
       : "'" + this->SizeAttribute + "' with one component";
-    vtkErrorMacro("no attribute " << wanted
+    vtkErrorMacro("no attribute " << requested
                                   << " is loaded, as required by the look True Size; available: "
                                   << there << ". Drawing spheres instead");
   }
@@ -456,9 +456,10 @@ void vtkBATPointGaussianRepresentation::PrepareParticles()
   {
     // A load that goes on keeps its radii, unless they are from far fewer particles than there are
     // by now.
-    constexpr double most = 4.0;
-    const bool isCoarse = self.SpacedCount < static_cast<double>(LocalSpacing::MostSampled) &&
-      all > most * self.SpacedCount;
+    constexpr double maximum = 4.0;
+    const bool isCoarse =
+      self.SpacedCount < static_cast<double>(LocalSpacing::MaxSampledParticles) &&
+      all > maximum * self.SpacedCount;
     if (any[1] != 0.0 || isCoarse)
     {
       self.Spacing = std::make_shared<LocalSpacing>(SampleOf(this->ProcessedData));
@@ -471,7 +472,7 @@ void vtkBATPointGaussianRepresentation::PrepareParticles()
   if (this->HasFactors() || shares)
   {
     this->ProcessedData =
-      self.Blocks.EveryNth(shares ? static_cast<vtkIdType>(1.0 + all / MostShared) : 1);
+      self.Blocks.EveryNth(shares ? static_cast<vtkIdType>(1.0 + all / MaxSharedParticles) : 1);
   }
   self.Prepared = this->ProcessedData;
 }

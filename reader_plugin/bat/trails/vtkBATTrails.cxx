@@ -39,7 +39,7 @@ std::string TextOrEmpty(const char* text)
 }
 
 /// What reading depends on.
-struct Wanted
+struct Requested
 {
   std::vector<bat::SeriesStep> Steps;
   bat::FollowRequest Request;
@@ -47,7 +47,7 @@ struct Wanted
   bool IsNobody = false; ///< a process without ids of its own
 };
 
-bool IsSame(const Wanted& a, const Wanted& b)
+bool IsSame(const Requested& a, const Requested& b)
 {
   const auto boxOf = [](const bat::FollowRequest& request)
   { return request.periodic_box.value_or(bat::Box{}); };
@@ -96,7 +96,7 @@ public:
   };
   std::optional<SharedIds> Shared;
 
-  std::optional<Wanted> Followed; ///< what Particles are
+  std::optional<Requested> Followed; ///< what Particles are
   bat_vtk::FollowedParticles Particles;
   vtkSmartPointer<vtkPolyData> Lines; ///< of the steps in Shown
   std::pair<std::size_t, std::size_t> Shown;
@@ -498,10 +498,10 @@ int vtkBATTrails::RequestInformation(
 bool vtkBATTrails::Follow(std::size_t piece, std::size_t pieces)
 {
   vtkInternals& self = *this->Internals;
-  Wanted wanted;
-  wanted.Steps = self.Steps;
-  wanted.SkipDamaged = this->SkipDamaged;
-  bat::FollowRequest& request = wanted.Request;
+  Requested requested;
+  requested.Steps = self.Steps;
+  requested.SkipDamaged = this->SkipDamaged;
+  bat::FollowRequest& request = requested.Request;
   request.id_attribute = self.IdName;
   const std::string text = TextOrEmpty(this->Ids);
   if (text.find(':') == std::string::npos)
@@ -552,12 +552,12 @@ bool vtkBATTrails::Follow(std::size_t piece, std::size_t pieces)
   const std::size_t count = request.ids.size();
   const std::size_t first = count * piece / pieces;
   const std::size_t end = count * (piece + 1) / pieces;
-  wanted.IsNobody = first == end;
+  requested.IsNobody = first == end;
   const auto take = [&](std::vector<bat::Number>& numbers)
   {
     if (!numbers.empty())
     {
-      numbers = wanted.IsNobody
+      numbers = requested.IsNobody
         ? std::vector<bat::Number>{ numbers.front() }
         : std::vector<bat::Number>(numbers.begin() + static_cast<std::ptrdiff_t>(first),
             numbers.begin() + static_cast<std::ptrdiff_t>(end));
@@ -579,7 +579,7 @@ bool vtkBATTrails::Follow(std::size_t piece, std::size_t pieces)
     const double* box = this->PeriodicBox;
     request.periodic_box = bat::Box{ { box[0], box[2], box[4] }, { box[1], box[3], box[5] } };
   }
-  if (self.Followed && IsSame(*self.Followed, wanted))
+  if (self.Followed && IsSame(*self.Followed, requested))
   {
     if (self.Tracks)
     {
@@ -597,8 +597,8 @@ bool vtkBATTrails::Follow(std::size_t piece, std::size_t pieces)
     this->UpdateProgress(share);
     return !this->CheckAbort();
   };
-  bat::Trails trails = bat::follow(wanted.Steps, request, options);
-  if (wanted.IsNobody)
+  bat::Trails trails = bat::follow(requested.Steps, request, options);
+  if (requested.IsNobody)
   {
     std::fill(trails.counts.begin(), trails.counts.end(), 0);
   }
@@ -616,7 +616,7 @@ bool vtkBATTrails::Follow(std::size_t piece, std::size_t pieces)
   }
   self.Particles = { std::move(trails), self.Times, self.IdName, request.second_attribute,
     request.ids, request.second };
-  self.Followed = std::move(wanted);
+  self.Followed = std::move(requested);
   return true;
 }
 
@@ -650,9 +650,9 @@ int vtkBATTrails::RequestData(
   vtkPolyData* heads = vtkPolyData::GetData(outputVector, 1);
   // What the other output was asked for is of another time.
   const int port = request->Get(vtkExecutive::FROM_OUTPUT_PORT());
-  vtkInformation* asked = outputVector->GetInformationObject(std::max(port, 0));
-  const auto numberOf = [asked](vtkInformationIntegerKey* key, int otherwise)
-  { return static_cast<std::size_t>(asked->Has(key) ? asked->Get(key) : otherwise); };
+  vtkInformation* outInfo = outputVector->GetInformationObject(std::max(port, 0));
+  const auto numberOf = [outInfo](vtkInformationIntegerKey* key, int otherwise)
+  { return static_cast<std::size_t>(outInfo->Has(key) ? outInfo->Get(key) : otherwise); };
   const std::size_t pieces = numberOf(Pipeline::UPDATE_NUMBER_OF_PIECES(), 1);
   const std::size_t piece = numberOf(Pipeline::UPDATE_PIECE_NUMBER(), 0);
   const std::optional<bat::Error> error = bat::attempt(
@@ -666,14 +666,14 @@ int vtkBATTrails::RequestData(
         return;
       }
       std::size_t present = 0;
-      if (asked->Has(Pipeline::UPDATE_TIME_STEP()))
+      if (outInfo->Has(Pipeline::UPDATE_TIME_STEP()))
       {
-        present = self.StepAt(asked->Get(Pipeline::UPDATE_TIME_STEP()));
+        present = self.StepAt(outInfo->Get(Pipeline::UPDATE_TIME_STEP()));
       }
       const std::size_t end = this->Show == WHOLE ? self.Times.size() : present + 1;
-      const std::size_t most =
+      const std::size_t maximum =
         this->Show == LAST_STEPS ? static_cast<std::size_t>(this->NumberOfSteps) : end;
-      const std::pair<std::size_t, std::size_t> shown{ end - std::min(end, most), end };
+      const std::pair<std::size_t, std::size_t> shown{ end - std::min(end, maximum), end };
       if (!self.Lines || self.Shown != shown)
       {
         self.Lines = bat_vtk::MakeTrails(self.Particles, shown.first, shown.second);

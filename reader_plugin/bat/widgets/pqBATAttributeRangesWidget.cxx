@@ -231,7 +231,7 @@ void pqBATAttributeRangesWidget::showEstimate()
 }
 
 //-----------------------------------------------------------------------------
-QList<pqBATRangeRow*> pqBATAttributeRangesWidget::rowsOf(const QString& target) const
+QList<pqBATRangeRow*> pqBATAttributeRangesWidget::findRows(const QString& target) const
 {
   QList<pqBATRangeRow*> found;
   for (pqBATRangeRow* row : this->Rows)
@@ -284,9 +284,9 @@ bool pqBATAttributeRangesWidget::isVector(const QString& target) const
 // Below the rows of the same target, or else below those of the vector that it is a component of.
 pqBATRangeRow* pqBATAttributeRangesWidget::addRow(const QString& target)
 {
-  const int others = this->rowsOf(target).size();
+  const int others = this->findRows(target).size();
   const QString above = ParentTarget(target);
-  const bool isComponent = !above.isEmpty() && !this->rowsOf(above).isEmpty();
+  const bool isComponent = !above.isEmpty() && !this->findRows(above).isEmpty();
   const QString label = this->isVector(target) ? tr("%1 (magnitude)").arg(target) : target;
   auto* row = new pqBATRangeRow(target, label, others == 0, this->Table->widget());
   row->setObjectName(
@@ -310,8 +310,8 @@ pqBATRangeRow* pqBATAttributeRangesWidget::addRow(const QString& target)
   QObject::connect(
     row, &pqBATRangeRow::expandedChanged, this, &pqBATAttributeRangesWidget::arrangeRows);
   QObject::connect(
-    row, &pqBATRangeRow::anotherWanted, this, [this, target]() { this->addAnother(target); });
-  QObject::connect(row, &pqBATRangeRow::removalWanted, this,
+    row, &pqBATRangeRow::anotherRequested, this, [this, target]() { this->addAnother(target); });
+  QObject::connect(row, &pqBATRangeRow::removalRequested, this,
     [this, row]()
     {
       this->removeRow(row);
@@ -383,7 +383,7 @@ void pqBATAttributeRangesWidget::updateRows()
     targets.append(this->Info[i]);
     const bool hasBoxes = std::any_of(this->Values.begin(), this->Values.end(),
       [&](pqBATValuesRow* row) { return row->target() == targets.back(); });
-    if (!hasBoxes && this->rowsOf(this->Info[i]).isEmpty())
+    if (!hasBoxes && this->findRows(this->Info[i]).isEmpty())
     {
       this->addRow(this->Info[i]);
     }
@@ -427,17 +427,17 @@ void pqBATAttributeRangesWidget::showData(pqBATRangeRow* row)
 void pqBATAttributeRangesWidget::updateHistograms()
 {
   vtkSMProxy* smproxy = this->proxy();
-  QStringList wanted = this->Info;
+  QStringList requested = this->Info;
   if (vtkSMProperty* name = smproxy ? smproxy->GetProperty("FileNameInfo") : nullptr)
   {
     smproxy->UpdatePropertyInformation(name);
-    wanted.append(QString::fromUtf8(vtkSMPropertyHelper(name).GetAsString()));
+    requested.append(QString::fromUtf8(vtkSMPropertyHelper(name).GetAsString()));
   }
-  if (!smproxy || !this->isVisible() || wanted == this->HistogramsOf)
+  if (!smproxy || !this->isVisible() || requested == this->HistogramsOf)
   {
     return;
   }
-  this->HistogramsOf = wanted;
+  this->HistogramsOf = requested;
   this->Histograms.clear();
   const std::vector<double> numbers = FetchHistograms(smproxy);
   const std::size_t rows = static_cast<std::size_t>(this->Info.size() / 3);
@@ -481,7 +481,7 @@ void pqBATAttributeRangesWidget::updateValues()
     }
     all.removeDuplicates();
     const bool known = found.contains(row->target()) || !this->isTarget(row->target());
-    if (!known || static_cast<std::size_t>(all.size()) > bat_vtk::MostFewValues)
+    if (!known || static_cast<std::size_t>(all.size()) > bat_vtk::MaxListedValues)
     {
       this->TooMany.append(row->target());
       this->Values.removeOne(row);
@@ -504,7 +504,7 @@ void pqBATAttributeRangesWidget::updateValues()
     {
       continue;
     }
-    for (pqBATRangeRow* row : this->rowsOf(target))
+    for (pqBATRangeRow* row : this->findRows(target))
     {
       this->removeRow(row);
     }
@@ -569,7 +569,7 @@ void pqBATAttributeRangesWidget::setRanges(const QList<QVariant>& values)
       ofBoxes[target] << values[i] << values[i + 1] << values[i + 2];
       continue;
     }
-    const QList<pqBATRangeRow*> there = this->rowsOf(target);
+    const QList<pqBATRangeRow*> there = this->findRows(target);
     const auto free =
       std::find_if(there.begin(), there.end(), [](pqBATRangeRow* row) { return !row->isActive(); });
     // A range that the file does not have, or a second one on the same target, gets a row of its
@@ -578,7 +578,7 @@ void pqBATAttributeRangesWidget::setRanges(const QList<QVariant>& values)
     this->showData(row);
     row->setRange(values[i + 1].toString(), values[i + 2].toString());
     row->setNegated(negated);
-    for (pqBATRangeRow* above : this->rowsOf(ParentTarget(target)))
+    for (pqBATRangeRow* above : this->findRows(ParentTarget(target)))
     {
       above->setExpanded(true);
     }
@@ -636,7 +636,7 @@ void pqBATAttributeRangesWidget::arrangeRows()
   {
     const bool vector = this->isVector(row->target());
     const QString above = ParentTarget(row->target());
-    const bool isComponent = !above.isEmpty() && !this->rowsOf(above).isEmpty();
+    const bool isComponent = !above.isEmpty() && !this->findRows(above).isEmpty();
     row->setExpandable(vector && row->isFirst() && search.isEmpty());
     if (vector && row->isFirst())
     {

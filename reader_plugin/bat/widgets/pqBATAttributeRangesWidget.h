@@ -64,7 +64,7 @@ private Q_SLOTS:
 private:
   Q_DISABLE_COPY(pqBATAttributeRangesWidget)
 
-  QList<pqBATRangeRow*> rowsOf(const QString& target) const;
+  QList<pqBATRangeRow*> findRows(const QString& target) const;
   pqBATRangeRow* addRow(const QString& target);
   void removeRow(pqBATRangeRow* row);
   void addAnother(const QString& target);

@@ -79,7 +79,7 @@ pqBATIdsWidget::~pqBATIdsWidget() = default;
 //-----------------------------------------------------------------------------
 void pqBATIdsWidget::check(const QString& text)
 {
-  const std::string error = vtkBATReader::GetErrorOfIds(text.toUtf8().constData());
+  const std::string error = vtkBATReader::FindIdsError(text.toUtf8().constData());
   bat_field::markWrong(this->Ids, QString::fromStdString(error),
     tr("Numbers and ranges such as 5-90, -3..7 or 100.., separated by spaces or commas"));
 }
@@ -104,7 +104,7 @@ void pqBATIdsWidget::takeSelection(bool hide)
   vtkSMSourceProxy* source = vtkSMSourceProxy::SafeDownCast(this->proxy());
   vtkSMProperty* attribute = source->GetProperty("IdAttributeInfo");
   source->UpdatePropertyInformation(attribute);
-  const bat_selection::Ids ids = bat_selection::idsOf(source, port->getSelectionInput(),
+  const bat_selection::Ids ids = bat_selection::collectIds(source, port->getSelectionInput(),
     port->getSelectionInputPort(), QString::fromUtf8(vtkSMPropertyHelper(attribute).GetAsString()));
   if (!ids.Error.isEmpty())
   {

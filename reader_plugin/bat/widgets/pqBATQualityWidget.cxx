@@ -180,13 +180,13 @@ void pqBATQualityWidget::showNumber()
 }
 
 //-----------------------------------------------------------------------------
-QString pqBATQualityWidget::textOfLoaded() const
+QString pqBATQualityWidget::formatLoaded() const
 {
   vtkSMSourceProxy* source = vtkSMSourceProxy::SafeDownCast(this->proxy());
   const auto count = static_cast<double>(source->GetDataInformation(0)->GetNumberOfPoints());
   const auto all = static_cast<double>(vtkSMPropertyHelper(source, "ParticleCount").GetAsIdType());
   const double quality = vtkSMPropertyHelper(source, "LoadedQuality").GetAsDouble();
-  const double asked = vtkSMPropertyHelper(source, "Quality").GetAsDouble();
+  const double requested = vtkSMPropertyHelper(source, "Quality").GetAsDouble();
   const bool conditions = HasConditions(source);
   QString text = tr("%1 of %2 particles (quality %3)");
   if (this->isAborted())
@@ -195,9 +195,9 @@ QString pqBATQualityWidget::textOfLoaded() const
   }
   else if (quality > 0.0 && quality < vtkSMPropertyHelper(source, "TargetQuality").GetAsDouble())
   {
-    text = this->textOfRefining(count, quality);
+    text = this->formatRefining(count, quality);
   }
-  else if (quality < asked)
+  else if (quality < requested)
   {
     text = conditions ? tr("%1 of the matching particles: limited by the budget (quality %3), of "
                            "%2 particles")
@@ -228,25 +228,25 @@ QString pqBATQualityWidget::textOfLoaded() const
 
 //-----------------------------------------------------------------------------
 // Of particles that match, no more is known than which share of them is loaded.
-QString pqBATQualityWidget::textOfRefining(double count, double quality) const
+QString pqBATQualityWidget::formatRefining(double count, double quality) const
 {
   const bool conditions = HasConditions(this->proxy());
   const auto all =
     static_cast<double>(vtkSMPropertyHelper(this->proxy(), "ParticleCount").GetAsIdType());
   const double target = vtkSMPropertyHelper(this->proxy(), "TargetQuality").GetAsDouble();
-  const double asked = vtkSMPropertyHelper(this->proxy(), "Quality").GetAsDouble();
+  const double requested = vtkSMPropertyHelper(this->proxy(), "Quality").GetAsDouble();
   const auto endOf = [&](double share)
   { return conditions ? std::round(count * share / quality) : std::ceil(share * all); };
   const QString text =
     (conditions ? tr("Refining: about %1 matching particles") : tr("Refining: %1 particles"))
       .arg(bat_count::part(count, endOf(target)));
-  return target < asked
-    ? text + "\n" + tr("Without the budget: %1.").arg(bat_count::grouped(endOf(asked)))
+  return target < requested
+    ? text + "\n" + tr("Without the budget: %1.").arg(bat_count::grouped(endOf(requested)))
     : text;
 }
 
 //-----------------------------------------------------------------------------
-QString pqBATQualityWidget::textOfPending() const
+QString pqBATQualityWidget::formatPending() const
 {
   const auto all =
     static_cast<double>(vtkSMPropertyHelper(this->proxy(), "ParticleCount").GetAsIdType());
@@ -254,27 +254,28 @@ QString pqBATQualityWidget::textOfPending() const
   const double budget = vtkSMUncheckedPropertyHelper(this->proxy(), "ParticleBudget").GetAsDouble();
   const bool conditions = HasConditions(this->proxy());
   const bool estimated = conditions && this->Matches->isKnown();
-  const double asked = std::min(all, std::ceil(share * all));
-  const pqCount count = estimated ? this->Matches->count() : pqCount{ asked, asked, asked };
+  const double requested = std::min(all, std::ceil(share * all));
+  const pqCount count =
+    estimated ? this->Matches->count() : pqCount{ requested, requested, requested };
   const double bytes = this->bytesOfPendingParticle();
   const QString of = bat_count::grouped(all);
   const QString memory = bat_load::memory(count.Likely * bytes);
   const bool cut = budget > 0 && budget < count.Likely;
   if (cut || (conditions && !estimated))
   {
-    const double most = cut ? budget : asked;
+    const double maximum = cut ? budget : requested;
     const QString text = conditions ? tr("Apply loads up to %1 of %2 particles, %3.")
                                     : tr("Apply loads %1 of %2 particles, %3.");
-    return text.arg(bat_count::grouped(most), of, bat_load::memory(most * bytes)) +
+    return text.arg(bat_count::grouped(maximum), of, bat_load::memory(maximum * bytes)) +
       (cut ? "\n" + tr("Without the budget: %1, %2.").arg(count.text(), memory) : QString());
   }
   if (count.isExact())
   {
     return tr("Apply loads %1 of %2 particles, %3.").arg(count.text(), of, memory);
   }
-  const double most = budget > 0 ? std::min(budget, count.Most) : count.Most;
+  const double maximum = budget > 0 ? std::min(budget, count.Maximum) : count.Maximum;
   return tr("Apply loads %1 of %2 particles, %3 (at most %4).")
-    .arg(count.text(), of, memory, bat_count::grouped(most));
+    .arg(count.text(), of, memory, bat_count::grouped(maximum));
 }
 
 //-----------------------------------------------------------------------------

@@ -41,8 +41,8 @@ protected:
   bool showsProperty() const override;
   bool isReadable() const override;
   bool needsAnswer() const override;
-  QString textOfLoaded() const override;
-  QString textOfPending() const override;
+  QString formatLoaded() const override;
+  QString formatPending() const override;
 
 private:
   Q_DISABLE_COPY(pqBATQualityWidget)
@@ -50,7 +50,7 @@ private:
   pqBATQualityWidget(
     vtkSMProxy* proxy, vtkSMProperty* property, pqBATMatchEstimate* matches, QWidget* parent);
 
-  QString textOfRefining(double count, double quality) const;
+  QString formatRefining(double count, double quality) const;
   double bytesOfPendingParticle() const;
 
   double Quality = 1.0;

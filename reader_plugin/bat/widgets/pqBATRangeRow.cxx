@@ -143,11 +143,11 @@ void pqBATRangeRow::connectWidgets()
     {
       if (this->First)
       {
-        Q_EMIT this->anotherWanted();
+        Q_EMIT this->anotherRequested();
       }
       else
       {
-        Q_EMIT this->removalWanted();
+        Q_EMIT this->removalRequested();
       }
     });
 }
@@ -373,12 +373,13 @@ void pqBATRangeRow::contextMenuEvent(QContextMenuEvent* event)
     });
   QAction* another =
     menu.addAction(tr("Add another range of %1 as an alternative").arg(this->Label));
-  QObject::connect(another, &QAction::triggered, this, [this]() { Q_EMIT this->anotherWanted(); });
+  QObject::connect(
+    another, &QAction::triggered, this, [this]() { Q_EMIT this->anotherRequested(); });
   if (!this->First)
   {
     QAction* remove = menu.addAction(tr("Remove this filter"));
     QObject::connect(
-      remove, &QAction::triggered, this, [this]() { Q_EMIT this->removalWanted(); },
+      remove, &QAction::triggered, this, [this]() { Q_EMIT this->removalRequested(); },
       Qt::QueuedConnection); // the row is gone then, and its menu with it
   }
   menu.addSeparator();

@@ -61,8 +61,8 @@ public:
 Q_SIGNALS:
   void rangeChanged();
   void expandedChanged();
-  void anotherWanted();
-  void removalWanted();
+  void anotherRequested();
+  void removalRequested();
 
 protected:
   void resizeEvent(QResizeEvent*) override;

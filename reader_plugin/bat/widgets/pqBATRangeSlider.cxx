@@ -274,8 +274,8 @@ bool pqBATRangeSlider::isBetween(int x) const
 void pqBATRangeSlider::dragBoth(int x)
 {
   const int extent = std::max(1, this->width() - HandleWidth);
-  const double wanted = static_cast<double>(x - this->Both.X) / extent;
-  const double shift = std::min(1.0 - this->Both.Upper, std::max(-this->Both.Lower, wanted));
+  const double requested = static_cast<double>(x - this->Both.X) / extent;
+  const double shift = std::min(1.0 - this->Both.Upper, std::max(-this->Both.Lower, requested));
   const QString minimum = this->Scale.lowerLimit(this->Scale.text(this->Both.Lower + shift));
   const QString maximum = this->Scale.upperLimit(this->Scale.text(this->Both.Upper + shift));
   if (minimum != this->Minimum || maximum != this->Maximum)
@@ -295,7 +295,7 @@ int pqBATRangeSlider::binAt(int x) const
 }
 
 //-----------------------------------------------------------------------------
-QString pqBATRangeSlider::textOfBin(int bin) const
+QString pqBATRangeSlider::formatBin(int bin) const
 {
   const double bins = this->Histogram.Counts.size();
   const QString lower = bat_range::shown(this->Scale.text(bin / bins));
@@ -313,7 +313,7 @@ void pqBATRangeSlider::showBin(int bin)
   if (this->Bin != bin)
   {
     this->Bin = bin;
-    this->setAccessibleDescription(bin < 0 ? QString() : this->textOfBin(bin));
+    this->setAccessibleDescription(bin < 0 ? QString() : this->formatBin(bin));
     this->update();
   }
 }
@@ -357,7 +357,7 @@ void pqBATRangeSlider::mouseMoveEvent(QMouseEvent* event)
   this->showBin(this->binAt(x));
   if (this->Bin >= 0)
   {
-    QToolTip::showText(this->mapToGlobal(event->pos()), this->textOfBin(this->Bin), this);
+    QToolTip::showText(this->mapToGlobal(event->pos()), this->formatBin(this->Bin), this);
   }
 }
 
@@ -368,7 +368,7 @@ bool pqBATRangeSlider::event(QEvent* event)
   if (event->type() == QEvent::ToolTip && this->Bin >= 0)
   {
     const QPoint at = static_cast<QHelpEvent*>(event)->globalPos();
-    QToolTip::showText(at, this->textOfBin(this->Bin) + "\n" + this->toolTip(), this);
+    QToolTip::showText(at, this->formatBin(this->Bin) + "\n" + this->toolTip(), this);
     return true;
   }
   return Superclass::event(event);

@@ -60,7 +60,7 @@ private:
   bool isBetween(int x) const;
   double toPlace(int x) const;
   int binAt(int x) const;
-  QString textOfBin(int bin) const;
+  QString formatBin(int bin) const;
   void showBin(int bin);
   double placeOf(const pqBATSliderHandle* handle) const;
   int toX(double place) const;

@@ -200,7 +200,7 @@ void pqBATValuesRow::checkBoxes()
   for (const QString& value : this->Order)
   {
     const long double number = Exact(value, 0.0L);
-    bool wanted = false;
+    bool requested = false;
     bool unwanted = false;
     bool any = true; // no range says what is wanted
     for (int i = 0; i + 2 < this->Ranges.size(); i += 3)
@@ -209,11 +209,11 @@ void pqBATValuesRow::checkBoxes()
       const bool inside = Exact(this->Ranges[i + 1].toString(), -infinity) <= number &&
         number <= Exact(this->Ranges[i + 2].toString(), infinity);
       any = any && negated;
-      wanted = wanted || (!negated && inside);
+      requested = requested || (!negated && inside);
       unwanted = unwanted || (negated && inside);
     }
     const QSignalBlocker blocker(this->Boxes[value]);
-    this->Boxes[value]->setChecked((any || wanted) && !unwanted);
+    this->Boxes[value]->setChecked((any || requested) && !unwanted);
   }
 }
 

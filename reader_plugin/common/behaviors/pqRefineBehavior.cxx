@@ -120,27 +120,27 @@ void pqRefineBehavior::watchView(pqView* view)
     constexpr float first = 1.0F;
     constexpr float last = -1.0F;
     constexpr auto end = vtkCommand::EndInteractionEvent;
-    this->Turned->Connect(interactor, end, this, SLOT(mayGiveUp()), nullptr, first);
-    this->Turned->Connect(interactor, end, this, SLOT(mayNotGiveUp()), nullptr, last);
+    this->Turned->Connect(interactor, end, this, SLOT(mayCancel()), nullptr, first);
+    this->Turned->Connect(interactor, end, this, SLOT(mayNotCancel()), nullptr, last);
   }
 }
 
 //-----------------------------------------------------------------------------
-void pqRefineBehavior::mayGiveUp()
+void pqRefineBehavior::mayCancel()
 {
-  this->MayGiveUp = true;
+  this->MayCancel = true;
 }
 
 //-----------------------------------------------------------------------------
-void pqRefineBehavior::mayNotGiveUp()
+void pqRefineBehavior::mayNotCancel()
 {
-  this->MayGiveUp = false;
+  this->MayCancel = false;
 }
 
 //-----------------------------------------------------------------------------
 void pqRefineBehavior::blockDrawn(vtkObject* window)
 {
-  if (!this->MayGiveUp)
+  if (!this->MayCancel)
   {
     return; // it may be for a file
   }
@@ -152,7 +152,7 @@ void pqRefineBehavior::blockDrawn(vtkObject* window)
   if (this->Events.someoneWaits())
   {
     vtkRenderWindow::SafeDownCast(window)->SetAbortRender(1);
-    this->GivenUp = true;
+    this->Cancelled = true;
   }
 }
 
@@ -162,7 +162,7 @@ void pqRefineBehavior::pictureEnded(pqView* view)
 {
   this->Outdated.removeAll(view);
   const bool wasSample = EndSample(view);
-  if (std::exchange(this->GivenUp, false) || wasSample)
+  if (std::exchange(this->Cancelled, false) || wasSample)
   {
     this->Outdated.append(view);
   }
@@ -224,7 +224,7 @@ bool pqRefineBehavior::canRefine(pqPipelineSource* source) const
 //-----------------------------------------------------------------------------
 void pqRefineBehavior::draw(const QList<QPointer<pqView>>& views)
 {
-  this->MayGiveUp = true;
+  this->MayCancel = true;
   this->Loads->setYields(true);
   for (const QPointer<pqView>& view : views)
   {
@@ -234,7 +234,7 @@ void pqRefineBehavior::draw(const QList<QPointer<pqView>>& views)
     }
   }
   this->Loads->setYields(false);
-  this->MayGiveUp = false;
+  this->MayCancel = false;
 }
 
 //-----------------------------------------------------------------------------

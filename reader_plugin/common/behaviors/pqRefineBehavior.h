@@ -41,8 +41,8 @@ private Q_SLOTS:
   void sceneStopped();
   void refine();
   void blockDrawn(vtkObject* window);
-  void mayGiveUp();
-  void mayNotGiveUp();
+  void mayCancel();
+  void mayNotCancel();
 
 private:
   Q_DISABLE_COPY(pqRefineBehavior)
@@ -57,8 +57,8 @@ private:
   pqAbortBehavior* Loads;
   vtkNew<vtkEventQtSlotConnect> Turned;
   pqHeldEvents Events;              ///< during a picture
-  bool MayGiveUp = false;           ///< a picture that is drawn now
-  bool GivenUp = false;             ///< this picture
+  bool MayCancel = false;           ///< a picture that is drawn now
+  bool Cancelled = false;           ///< this picture
   QList<QPointer<pqView>> Outdated; ///< their last pictures were given up
   int PlayingScenes = 0;
 };

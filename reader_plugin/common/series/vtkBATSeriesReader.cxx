@@ -170,12 +170,12 @@ int vtkBATSeriesReader::RequestInformation(
 void vtkBATSeriesReader::DescribeTime(double time)
 {
   this->DescribedTime = time;
-  vtkNew<vtkInformation> nothingWanted;
+  vtkNew<vtkInformation> nothingRequested;
   if (this->Reader && this->GetNumberOfFileNames() > 0)
   {
     // As in a request, the name of another file is no change of this reader.
     this->BeforeFileNameMTime = this->GetMTime();
-    this->RequestInformationForInput(this->ChooseShown(nothingWanted), nullptr, nullptr);
+    this->RequestInformationForInput(this->ChooseShown(nothingRequested), nullptr, nullptr);
     this->FileNameMTime = this->Reader->GetMTime();
   }
 }
@@ -185,17 +185,17 @@ void vtkBATSeriesReader::DescribeTime(double time)
 int vtkBATSeriesReader::ChooseShown(vtkInformation* outInfo)
 {
   using Pipeline = vtkStreamingDemandDrivenPipeline;
-  vtkNew<vtkInformation> wanted;
+  vtkNew<vtkInformation> requested;
   if (outInfo->Has(Pipeline::UPDATE_TIME_STEP()))
   {
-    wanted->Set(Pipeline::UPDATE_TIME_STEP(), outInfo->Get(Pipeline::UPDATE_TIME_STEP()));
+    requested->Set(Pipeline::UPDATE_TIME_STEP(), outInfo->Get(Pipeline::UPDATE_TIME_STEP()));
   }
   else if (this->DescribedTime)
   {
-    wanted->Set(Pipeline::UPDATE_TIME_STEP(), *this->DescribedTime);
+    requested->Set(Pipeline::UPDATE_TIME_STEP(), *this->DescribedTime);
   }
   const int last = static_cast<int>(this->GetNumberOfFileNames()) - 1;
-  return std::min(std::max(0, this->ChooseInput(wanted)), last);
+  return std::min(std::max(0, this->ChooseInput(requested)), last);
 }
 
 //------------------------------------------------------------------------------

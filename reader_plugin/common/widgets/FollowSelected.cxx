@@ -112,7 +112,7 @@ QString bat_selection::follow(pqOutputPort* port)
   reader->UpdatePropertyInformation();
   const auto textOf = [](vtkSMProperty* property)
   { return QString::fromUtf8(vtkSMPropertyHelper(property).GetAsString()); };
-  const Ids ids = idsOf(port->getSourceProxy(), port->getSelectionInput(),
+  const Ids ids = collectIds(port->getSourceProxy(), port->getSelectionInput(),
     port->getSelectionInputPort(), textOf(attribute), second ? textOf(second) : QString());
   if (!ids.Error.isEmpty())
   {

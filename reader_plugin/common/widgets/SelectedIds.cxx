@@ -35,7 +35,7 @@
 namespace
 {
 // More are no list for a panel and a state file; a range or a box says it better.
-constexpr long long MostSelected = 100000;
+constexpr long long MaxSelected = 100000;
 
 constexpr char NoFilter[] = "This ParaView does not have the filter ExtractSelection.";
 constexpr char NoneSelected[] = "No particle is selected.";
@@ -76,7 +76,7 @@ bool AreIntegers(vtkDataArray* array)
   return array->GetDataType() != VTK_FLOAT && array->GetDataType() != VTK_DOUBLE;
 }
 
-QString TextOfNumber(long double number, bool integers)
+QString FormatNumber(long double number, bool integers)
 {
   if (!integers)
   {
@@ -115,7 +115,7 @@ QStringList WordsOfPairs(
   QStringList words;
   for (const auto& [id, other] : pairs)
   {
-    words.append(TextOfNumber(id, integers) + ":" + TextOfNumber(other, secondIntegers));
+    words.append(FormatNumber(id, integers) + ":" + FormatNumber(other, secondIntegers));
   }
   return words;
 }
@@ -131,8 +131,8 @@ QStringList WordsOfIds(const std::vector<std::pair<long double, long double>>& i
     {
       ++last;
     }
-    const QString begin = TextOfNumber(ids[first].first, integers);
-    const QString end = TextOfNumber(ids[last].first, integers);
+    const QString begin = FormatNumber(ids[first].first, integers);
+    const QString end = FormatNumber(ids[last].first, integers);
     words.append(first == last ? begin : begin + ".." + end);
     first = last + 1;
   }
@@ -140,7 +140,7 @@ QStringList WordsOfIds(const std::vector<std::pair<long double, long double>>& i
 }
 
 // As the property Ids takes it: pairs such as 5:0 with a second array, else numbers and ranges.
-bat_selection::Ids TextOf(vtkDataArray* ids, vtkDataArray* second)
+bat_selection::Ids FormatGrid(vtkDataArray* ids, vtkDataArray* second)
 {
   const auto pairs = DistinctPairs(ids, second);
   if (!pairs)
@@ -199,7 +199,7 @@ void bat_selection::clear(pqOutputPort* port)
 }
 
 //-----------------------------------------------------------------------------
-bat_selection::Ids bat_selection::idsOf(vtkSMSourceProxy* source, vtkSMSourceProxy* selection,
+bat_selection::Ids bat_selection::collectIds(vtkSMSourceProxy* source, vtkSMSourceProxy* selection,
   unsigned int selectionPort, const QString& attribute, const QString& second)
 {
   const auto extract = Extracted(source, selection, selectionPort);
@@ -213,12 +213,12 @@ bat_selection::Ids bat_selection::idsOf(vtkSMSourceProxy* source, vtkSMSourcePro
   {
     return { QString(), Translated(NoneSelected) };
   }
-  if (count > MostSelected)
+  if (count > MaxSelected)
   {
     const QLocale english(QLocale::English);
     return { QString(),
       Translated("%1 particles are selected; a list is limited to %2.")
-        .arg(english.toString(count), english.toString(MostSelected)) };
+        .arg(english.toString(count), english.toString(MaxSelected)) };
   }
   if (attribute.isEmpty())
   {
@@ -257,5 +257,5 @@ bat_selection::Ids bat_selection::idsOf(vtkSMSourceProxy* source, vtkSMSourcePro
   {
     return { QString(), Translated("The selected particles cannot be retrieved.") };
   }
-  return TextOf(ids, others);
+  return FormatGrid(ids, others);
 }

@@ -36,7 +36,7 @@ void clear(pqOutputPort* port);
 
 /// Of the points of the source that match the selection, on all processes. With a second attribute,
 /// together with which ids are unique: pairs such as 5:0.
-Ids idsOf(vtkSMSourceProxy* source, vtkSMSourceProxy* selection, unsigned int selectionPort,
+Ids collectIds(vtkSMSourceProxy* source, vtkSMSourceProxy* selection, unsigned int selectionPort,
   const QString& attribute, const QString& second = QString());
 }
 

@@ -8,7 +8,7 @@
 namespace
 {
 // Below 2^53: as exact as the property is.
-constexpr double MostParticles = 9e15;
+constexpr double MaxParticles = 9e15;
 }
 
 //-----------------------------------------------------------------------------
@@ -28,7 +28,7 @@ double pqBATParticlesWidget::parse(const QString& text)
   const auto [number, unit] = parseAmount(text, "([kmbg]?)");
   const double factor = unit == "k" ? 1e3 : unit == "m" ? 1e6 : unit.isEmpty() ? 1.0 : 1e9;
   const double value = std::round(number * factor);
-  return value >= 0.0 && value <= MostParticles ? value : -1.0;
+  return value >= 0.0 && value <= MaxParticles ? value : -1.0;
 }
 
 //-----------------------------------------------------------------------------

@@ -37,7 +37,7 @@ QString pqCount::text() const
 {
   if (this->isExact())
   {
-    return bat_count::grouped(this->Most);
+    return bat_count::grouped(this->Maximum);
   }
   if (this->Likely < 1.0)
   {
@@ -46,5 +46,5 @@ QString pqCount::text() const
   const double unit = std::max(1.0, std::pow(10.0, std::floor(std::log10(this->Likely)) - 2.0));
   const double round = std::round(this->Likely / unit) * unit;
   return QCoreApplication::translate("pqCount", "about %1")
-    .arg(bat_count::grouped(std::min(this->Most, std::max(this->Least, round))));
+    .arg(bat_count::grouped(std::min(this->Maximum, std::max(this->Minimum, round))));
 }

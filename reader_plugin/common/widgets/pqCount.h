@@ -7,11 +7,11 @@
 
 struct pqCount
 {
-  double Least = 0.0;
+  double Minimum = 0.0;
   double Likely = 0.0;
-  double Most = 0.0;
+  double Maximum = 0.0;
 
-  bool isExact() const { return this->Least == this->Most; }
+  bool isExact() const { return this->Minimum == this->Maximum; }
   /// "1,955" if it is exact; else "about 43,100", of which three digits are meant, or "hardly any"
   /// where a sample has found none.
   QString text() const;

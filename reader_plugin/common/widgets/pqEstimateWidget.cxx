@@ -117,14 +117,14 @@ void pqEstimateWidget::ask()
     this->Soon.start();
     return;
   }
-  auto* asked = vtkSMSourceProxy::SafeDownCast(this->other());
-  if (!asked)
+  auto* requested = vtkSMSourceProxy::SafeDownCast(this->other());
+  if (!requested)
   {
     return;
   }
   const vtkSMPropertyHelper input(filter, "Input");
-  vtkSMPropertyHelper(asked, "Input").Set(input.GetAsProxy(), input.GetOutputPort());
-  ForEachSetting(asked,
+  vtkSMPropertyHelper(requested, "Input").Set(input.GetAsProxy(), input.GetOutputPort());
+  ForEachSetting(requested,
     [&](const char* name, vtkSMProperty* setting)
     {
       if (vtkSMProperty* source = filter->GetProperty(name))
@@ -133,7 +133,7 @@ void pqEstimateWidget::ask()
           setting, pqSMAdaptor::getMultipleElementProperty(source, pqSMAdaptor::UNCHECKED));
       }
     });
-  asked->UpdateVTKObjects();
-  asked->UpdatePipelineInformation();
-  this->showTextOf(asked, tr("unknown"));
+  requested->UpdateVTKObjects();
+  requested->UpdatePipelineInformation();
+  this->showTextOf(requested, tr("unknown"));
 }

@@ -24,10 +24,10 @@ namespace
 // What an error says, without the path before it, and cut so that it leaves room for others.
 QString Reason(const QString& error)
 {
-  constexpr int most = 80;
+  constexpr int maximum = 80;
   const int path = error.indexOf(": ");
   const QString reason = path > 0 && error.left(path).contains('/') ? error.mid(path + 2) : error;
-  return reason.size() <= most ? reason : reason.left(most - 1) + QChar(0x2026);
+  return reason.size() <= maximum ? reason : reason.left(maximum - 1) + QChar(0x2026);
 }
 }
 
@@ -185,8 +185,8 @@ void pqLoadWidget::updateText()
     problem = tr("Apply would fail: %1").arg(Reason(error));
   }
   this->Text->setText(!problem.isEmpty() ? problem
-      : this->Loaded                     ? this->textOfLoaded()
-                                         : this->textOfPending());
+      : this->Loaded                     ? this->formatLoaded()
+                                         : this->formatPending());
   this->Text->setToolTip(
     problem.isEmpty() ? QString() : "<p>" + error.toHtmlEscaped() + "</p>"); // as a paragraph
   this->updateHeight();

@@ -45,8 +45,8 @@ protected:
   virtual bool isReadable() const = 0;
   /// Whether the text of what is pending needs an answer.
   virtual bool needsAnswer() const = 0;
-  virtual QString textOfLoaded() const = 0;
-  virtual QString textOfPending() const = 0;
+  virtual QString formatLoaded() const = 0;
+  virtual QString formatPending() const = 0;
 
   void resizeEvent(QResizeEvent*) override;
   void showEvent(QShowEvent*) override;

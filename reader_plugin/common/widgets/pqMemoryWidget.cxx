@@ -8,7 +8,7 @@
 namespace
 {
 constexpr double Unit = 1024.0;
-constexpr double MostMebibytes = 1e12; // that the reader takes
+constexpr double MaxMebibytes = 1e12; // that the reader takes
 
 QString Grouped(double number)
 {
@@ -37,7 +37,7 @@ double pqMemoryWidget::parse(const QString& text)
     : unit == "t"                   ? Unit * Unit
                                     : 1.0;
   const double value = number * factor;
-  return value >= 0.0 && value <= MostMebibytes ? value : -1.0;
+  return value >= 0.0 && value <= MaxMebibytes ? value : -1.0;
 }
 
 //-----------------------------------------------------------------------------

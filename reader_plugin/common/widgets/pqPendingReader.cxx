@@ -33,7 +33,7 @@ bool IsOwn(const char* name, vtkSMProperty* property, const char* answerSwitch)
 pqPendingReader::pqPendingReader(
   vtkSMProxy* reader, const Question& question, QObject* parentObject)
   : Superclass(parentObject)
-  , Asked(question)
+  , Requested(question)
   , Reader(reader)
 {
   this->Soon.setSingleShot(true);
@@ -65,7 +65,7 @@ void pqPendingReader::forget()
 // Not registered, so that neither the pipeline, nor traces, nor state files have it.
 vtkSMProxy* pqPendingReader::other()
 {
-  vtkSMProperty* answer = this->Reader->GetProperty(this->Asked.Answer);
+  vtkSMProperty* answer = this->Reader->GetProperty(this->Requested.Answer);
   vtkSMProxy* inner = answer ? answer->GetParent() : nullptr;
   if (!this->Other && inner)
   {
@@ -74,9 +74,9 @@ vtkSMProxy* pqPendingReader::other()
     if (this->Other)
     {
       this->Other->SetLocation(inner->GetLocation());
-      if (this->Asked.Switch)
+      if (this->Requested.Switch)
       {
-        vtkSMPropertyHelper(this->Other, this->Asked.Switch).Set(1);
+        vtkSMPropertyHelper(this->Other, this->Requested.Switch).Set(1);
       }
     }
   }
@@ -97,32 +97,33 @@ void pqPendingReader::ask()
     this->Soon.start();
     return;
   }
-  vtkSMProxy* asked = this->other();
+  vtkSMProxy* requested = this->other();
   vtkSMProperty* file = this->Reader->GetProperty("FileNameInfo");
-  if (!asked || !file)
+  if (!requested || !file)
   {
     return;
   }
   QElapsedTimer time;
   time.start();
   this->Reader->UpdatePropertyInformation(file);
-  vtkSMPropertyHelper(asked, "FileName").Set(vtkSMPropertyHelper(file).GetAsString());
-  auto properties = vtkSmartPointer<vtkSMPropertyIterator>::Take(asked->NewPropertyIterator());
+  vtkSMPropertyHelper(requested, "FileName").Set(vtkSMPropertyHelper(file).GetAsString());
+  auto properties = vtkSmartPointer<vtkSMPropertyIterator>::Take(requested->NewPropertyIterator());
   for (properties->Begin(); !properties->IsAtEnd(); properties->Next())
   {
     vtkSMProperty* source = this->Reader->GetProperty(properties->GetKey());
     if (source && !properties->GetProperty()->GetInformationOnly() &&
-      !IsOwn(properties->GetKey(), source, this->Asked.Switch))
+      !IsOwn(properties->GetKey(), source, this->Requested.Switch))
     {
       pqSMAdaptor::setMultipleElementProperty(properties->GetProperty(),
         pqSMAdaptor::getMultipleElementProperty(source, pqSMAdaptor::UNCHECKED));
     }
   }
-  asked->UpdateVTKObjects();
-  asked->UpdatePropertyInformation(asked->GetProperty(this->Asked.Answer));
-  this->Answer = vtkSMPropertyHelper(asked, this->Asked.Answer).GetDoubleArray();
-  asked->UpdatePropertyInformation(asked->GetProperty(this->Asked.Error));
-  this->Error = QString::fromUtf8(vtkSMPropertyHelper(asked, this->Asked.Error).GetAsString());
+  requested->UpdateVTKObjects();
+  requested->UpdatePropertyInformation(requested->GetProperty(this->Requested.Answer));
+  this->Answer = vtkSMPropertyHelper(requested, this->Requested.Answer).GetDoubleArray();
+  requested->UpdatePropertyInformation(requested->GetProperty(this->Requested.Error));
+  this->Error =
+    QString::fromUtf8(vtkSMPropertyHelper(requested, this->Requested.Error).GetAsString());
   this->Soon.setInterval(std::max(Milliseconds, RestOfAnswers * static_cast<int>(time.elapsed())));
   Q_EMIT this->changed();
 }

@@ -57,7 +57,7 @@ private:
   void ask();
   vtkSMProxy* other();
 
-  Question Asked;
+  Question Requested;
   vtkWeakPointer<vtkSMProxy> Reader;
   vtkSmartPointer<vtkSMProxy> Other;
   QTimer Soon;

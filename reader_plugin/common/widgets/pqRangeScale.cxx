@@ -19,7 +19,7 @@ bool IsInteger(const QString& text)
 }
 
 // Bits of a 64-bit integer, signed or not; differences of two of one kind are exact modulo 2^64.
-quint64 BitsOf(const QString& text, bool* ok)
+quint64 ParseBits(const QString& text, bool* ok)
 {
   const qlonglong number = text.toLongLong(ok);
   return *ok ? static_cast<quint64>(number) : text.toULongLong(ok);
@@ -60,8 +60,8 @@ pqRangeScale::pqRangeScale(
   {
     bool okMinimum = false;
     bool okMaximum = false;
-    this->First = BitsOf(minimum, &okMinimum);
-    this->Extent = BitsOf(maximum, &okMaximum) - this->First;
+    this->First = ParseBits(minimum, &okMinimum);
+    this->Extent = ParseBits(maximum, &okMaximum) - this->First;
     this->Exact = okMinimum && okMaximum;
   }
 }
@@ -114,7 +114,7 @@ double pqRangeScale::place(const QString& text, double otherwise) const
   }
   if (this->Exact && IsInteger(text))
   {
-    const quint64 distance = BitsOf(text, &ok) - this->First;
+    const quint64 distance = ParseBits(text, &ok) - this->First;
     if (ok && distance <= this->Extent)
     {
       return static_cast<double>(distance) / static_cast<double>(this->Extent);

@@ -56,7 +56,7 @@ void FlowReport::Add(const bat::flow::Statistics& s)
 //------------------------------------------------------------------------------
 void FlowReport::SumUp(vtkMultiProcessController* controller)
 {
-  SumOf(controller, this->Numbers.data(), Same);
+  ReduceSum(controller, this->Numbers.data(), Same);
   if (controller && controller->GetNumberOfProcesses() > 1)
   {
     const double seconds = this->WaitSeconds;

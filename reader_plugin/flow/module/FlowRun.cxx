@@ -13,9 +13,9 @@
 namespace bat_vtk
 {
 //------------------------------------------------------------------------------
-bool FlowRun::Wanted::GoesOnIn(const Wanted& later) const
+bool FlowRun::Requested::ContinuesIn(const Requested& later) const
 {
-  return this->Source && later.Source && this->Source->goes_on_in(*later.Source) &&
+  return this->Source && later.Source && this->Source->continues_in(*later.Source) &&
     this->Settings == later.Settings && this->Positions == later.Positions &&
     this->Releases.size() <= later.Releases.size() &&
     std::equal(this->Releases.begin(), this->Releases.end(), later.Releases.begin());
@@ -28,18 +28,18 @@ FlowRun::FlowRun()
 }
 
 //------------------------------------------------------------------------------
-bool FlowRun::Begin(Wanted wanted, vtkMTimeType filterTime, const Failure& failure)
+bool FlowRun::Begin(Requested requested, vtkMTimeType filterTime, const Failure& failure)
 {
   const bool isSame =
-    this->Last == wanted && (this->LastEnd == End::Done || this->LastTime == filterTime);
-  this->IsTogether = true;
-  this->IsNews = AnyOf(this->Controller, !isSame);
-  this->IsGoingOn = false;
+    this->Last == requested && (this->LastEnd == End::Done || this->LastTime == filterTime);
+  this->IsCollectiveRun = true;
+  this->IsNews = ReduceAny(this->Controller, !isSame);
+  this->IsContinuing = false;
   if (this->IsNews)
   {
-    const bool goesOn = !failure && this->IsDone() && this->Last.GoesOnIn(wanted);
-    this->IsGoingOn = !AnyOf(this->Controller, !goesOn);
-    this->Last = std::move(wanted);
+    const bool continues = !failure && this->IsDone() && this->Last.ContinuesIn(requested);
+    this->IsContinuing = !ReduceAny(this->Controller, !continues);
+    this->Last = std::move(requested);
     this->LastTime = filterTime;
     this->LastEnd = End::Nothing;
     std::ostringstream times; // a simulation may have added one since another process has looked
@@ -60,7 +60,7 @@ bool FlowRun::BeginPart(vtkMTimeType filterTime, vtkMTimeType inputTime, double 
   const std::vector<double> settings{ time };
   this->IsNews = this->LastTime != filterTime || this->LastInputTime != inputTime ||
     this->Last.Settings != settings;
-  this->IsTogether = this->IsNews;
+  this->IsCollectiveRun = this->IsNews;
   if (this->IsNews)
   {
     this->Last.Settings = settings;
@@ -95,9 +95,9 @@ void FlowRun::Try(const std::function<void()>& f)
         }
       });
   }
-  if (this->IsTogether)
+  if (this->IsCollectiveRun)
   {
-    isAborted = AnyOf(this->Controller, isAborted);
+    isAborted = ReduceAny(this->Controller, isAborted);
     this->Trouble = FirstFailure(this->Controller, this->Trouble, "", "");
     this->IsNews = true;
   }
@@ -105,7 +105,7 @@ void FlowRun::Try(const std::function<void()>& f)
 }
 
 //------------------------------------------------------------------------------
-bool FlowRun::IsToBeSaid() const
+bool FlowRun::IsToBeReported() const
 {
   return this->Trouble && this->IsNews && this->Rank() == 0;
 }

@@ -23,20 +23,20 @@ class FlowRun
 {
 public:
   /// What a run depends on.
-  struct Wanted
+  struct Requested
   {
     std::shared_ptr<const bat::BrickSource> Source; ///< as long as the run, to tell it from another
     std::vector<double> Settings;
     std::vector<double> Releases;
     std::vector<std::array<double, 3>> Positions;
 
-    bool operator==(const Wanted& other) const
+    bool operator==(const Requested& other) const
     {
       return this->Source == other.Source && this->Settings == other.Settings &&
         this->Releases == other.Releases && this->Positions == other.Positions;
     }
     /// Whether `later` is the same, maybe with more times and releases behind.
-    [[nodiscard]] bool GoesOnIn(const Wanted& later) const;
+    [[nodiscard]] bool ContinuesIn(const Requested& later) const;
   };
 
   /// With the global controller.
@@ -45,27 +45,27 @@ public:
   /// Collective. Whether there is to be a run: something else is wanted, or what has failed or was
   /// aborted is asked for by a filter that was changed since. `failure` is that of what is wanted;
   /// processes that see other times fail, too.
-  bool Begin(Wanted wanted, vtkMTimeType filterTime, const Failure& failure);
+  bool Begin(Requested requested, vtkMTimeType filterTime, const Failure& failure);
 
   /// Whether the run, after Begin(), may go on from where the last one ended.
-  [[nodiscard]] bool GoesOn() const { return this->IsGoingOn; }
+  [[nodiscard]] bool Continues() const { return this->IsContinuing; }
 
   /// The same for parts of an output, which some processes are asked for again and others are not:
   /// whether a part is to be run. Collective is only what is new on all: another filter, input, or
   /// time.
   bool BeginPart(vtkMTimeType filterTime, vtkMTimeType inputTime, double time);
-  [[nodiscard]] bool IsCollective() const { return this->IsTogether; }
+  [[nodiscard]] bool IsCollective() const { return this->IsCollectiveRun; }
 
   /// Collective, if the run is: f(), unless this process has failed. All fail if one does, and are
   /// aborted if one is: if f() throws bat::Error that something was cancelled.
   void Try(const std::function<void()>& f);
 
-  [[nodiscard]] const Wanted& LastWanted() const { return this->Last; }
+  [[nodiscard]] const Requested& LastRequested() const { return this->Last; }
   [[nodiscard]] bool IsDone() const { return this->LastEnd == End::Done; }
   [[nodiscard]] bool IsAborted() const { return this->LastEnd == End::Aborted; }
   [[nodiscard]] const Failure& GetFailure() const { return this->Trouble; }
   /// Whether a failure is new, and this process is the one that says so.
-  [[nodiscard]] bool IsToBeSaid() const;
+  [[nodiscard]] bool IsToBeReported() const;
 
   /// The filter is not changed since, as far as the last run is concerned.
   void SetFilterTime(vtkMTimeType time) { this->LastTime = time; }
@@ -91,14 +91,14 @@ private:
     Failed
   };
 
-  Wanted Last;
+  Requested Last;
   vtkMTimeType LastTime = 0;      // of the filter, when it was tried
   vtkMTimeType LastInputTime = 0; // of parts
   End LastEnd = End::Nothing;
   Failure Trouble;
   bool IsNews = false;
-  bool IsTogether = true;
-  bool IsGoingOn = false;
+  bool IsCollectiveRun = true;
+  bool IsContinuing = false;
   vtkSmartPointer<vtkDataObject> Shown;
 };
 }

@@ -30,7 +30,7 @@ namespace
 {
 constexpr int MortonBits = 21; // of each axis, in 64
 
-std::vector<vtkDataSet*> DataSetsOf(vtkDataObject* data)
+std::vector<vtkDataSet*> CollectDataSets(vtkDataObject* data)
 {
   std::vector<vtkDataSet*> sets;
   const auto add = [&](vtkDataObject* object)
@@ -116,7 +116,7 @@ vtkSmartPointer<vtkPolyData> Append(const std::vector<vtkDataSet*>& sets)
 }
 
 // Points and lines alone.
-vtkSmartPointer<vtkPolyData> LinesOf(const std::vector<vtkDataSet*>& sets)
+vtkSmartPointer<vtkPolyData> ExtractLines(const std::vector<vtkDataSet*>& sets)
 {
   auto all = vtkSmartPointer<vtkPolyData>::New();
   vtkNew<vtkPoints> points;
@@ -169,7 +169,7 @@ std::uint64_t Spread(std::uint64_t number)
 vtkSmartPointer<vtkPolyData> bat_vtk::GatherSeeds(
   vtkDataObject* data, vtkMultiProcessController* controller)
 {
-  vtkSmartPointer<vtkPolyData> own = Append(DataSetsOf(data));
+  vtkSmartPointer<vtkPolyData> own = Append(CollectDataSets(data));
   if (!controller || controller->GetNumberOfProcesses() < 2)
   {
     return own;
@@ -179,7 +179,7 @@ vtkSmartPointer<vtkPolyData> bat_vtk::GatherSeeds(
   std::vector<vtkDataSet*> sets;
   for (const vtkSmartPointer<vtkDataObject>& part : parts)
   {
-    const std::vector<vtkDataSet*> some = DataSetsOf(part);
+    const std::vector<vtkDataSet*> some = CollectDataSets(part);
     sets.insert(sets.end(), some.begin(), some.end());
   }
   return Append(sets);
@@ -189,7 +189,7 @@ vtkSmartPointer<vtkPolyData> bat_vtk::GatherSeeds(
 std::vector<std::vector<std::array<double, 3>>> bat_vtk::GatherLines(
   vtkDataObject* data, vtkMultiProcessController* controller)
 {
-  vtkSmartPointer<vtkPolyData> all = LinesOf(DataSetsOf(data));
+  vtkSmartPointer<vtkPolyData> all = ExtractLines(CollectDataSets(data));
   if (controller && controller->GetNumberOfProcesses() > 1)
   {
     std::vector<vtkSmartPointer<vtkDataObject>> parts;
@@ -197,10 +197,10 @@ std::vector<std::vector<std::array<double, 3>>> bat_vtk::GatherLines(
     std::vector<vtkDataSet*> sets;
     for (const vtkSmartPointer<vtkDataObject>& part : parts)
     {
-      const std::vector<vtkDataSet*> some = DataSetsOf(part);
+      const std::vector<vtkDataSet*> some = CollectDataSets(part);
       sets.insert(sets.end(), some.begin(), some.end());
     }
-    all = LinesOf(sets);
+    all = ExtractLines(sets);
   }
   if (all->GetNumberOfPoints() > 0 && all->GetNumberOfLines() == 0)
   {
@@ -232,7 +232,7 @@ std::vector<std::vector<std::array<double, 3>>> bat_vtk::GatherLines(
 }
 
 //------------------------------------------------------------------------------
-std::vector<std::array<double, 3>> bat_vtk::PositionsOf(vtkPolyData* seeds)
+std::vector<std::array<double, 3>> bat_vtk::CollectPositions(vtkPolyData* seeds)
 {
   std::vector<std::array<double, 3>> positions(
     static_cast<std::size_t>(seeds->GetNumberOfPoints()));
@@ -285,7 +285,7 @@ std::vector<std::size_t> bat_vtk::DealSeeds(
     order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return code[a] < code[b]; });
   const auto end_of = [&](int parts)
   { return static_cast<std::ptrdiff_t>(positions.size() * parts / ranks); };
-  std::vector<std::size_t> mine(order.begin() + end_of(rank), order.begin() + end_of(rank + 1));
-  std::sort(mine.begin(), mine.end());
-  return mine;
+  std::vector<std::size_t> local(order.begin() + end_of(rank), order.begin() + end_of(rank + 1));
+  std::sort(local.begin(), local.end());
+  return local;
 }

@@ -28,7 +28,7 @@ vtkSmartPointer<vtkPolyData> GatherSeeds(
 std::vector<std::vector<std::array<double, 3>>> GatherLines(
   vtkDataObject* data, vtkMultiProcessController* controller);
 
-std::vector<std::array<double, 3>> PositionsOf(vtkPolyData* seeds);
+std::vector<std::array<double, 3>> CollectPositions(vtkPolyData* seeds);
 
 /// Numbers of the seeds that process `rank` of `ranks` follows, ascending: near ones together, so
 /// that few bricks are read by two processes.

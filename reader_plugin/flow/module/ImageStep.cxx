@@ -52,7 +52,7 @@ bool IsAlone(vtkMultiProcessController* controller)
 
 // Collective: f(), or what it throws in any process, in all.
 template <typename F>
-void Together(vtkMultiProcessController* controller, const F& f)
+void Collective(vtkMultiProcessController* controller, const F& f)
 {
   const bat_vtk::Failure failure =
     bat_vtk::FirstFailure(controller, bat_vtk::Failure::Of(f), "", "");
@@ -64,12 +64,12 @@ void Together(vtkMultiProcessController* controller, const F& f)
 
 // Collective. What each process says.
 std::vector<vtkMultiProcessStream> Tell(
-  vtkMultiProcessController* controller, const vtkMultiProcessStream& mine)
+  vtkMultiProcessController* controller, const vtkMultiProcessStream& local)
 {
-  std::vector<vtkMultiProcessStream> all{ mine };
+  std::vector<vtkMultiProcessStream> all{ local };
   if (!IsAlone(controller))
   {
-    controller->AllGather(mine, all);
+    controller->AllGather(local, all);
   }
   return all;
 }
@@ -81,7 +81,7 @@ bool IsVelocity(vtkDataArray* array)
     (array->GetDataType() == VTK_FLOAT || array->GetDataType() == VTK_DOUBLE);
 }
 
-std::string ListOf(vtkDataSetAttributes* data)
+std::string FormatList(vtkDataSetAttributes* data)
 {
   std::ostringstream text;
   for (int i = 0; i < data->GetNumberOfArrays(); ++i)
@@ -134,14 +134,14 @@ std::pair<std::string, std::string> ChooseArray(const ImagePiece& piece)
         "' as cell data, but no velocity as point data: apply the filter Cell Data to Point Data");
     }
   }
-  const std::string there = ListOf(points);
+  const std::string there = FormatList(points);
   bat_vtk::Refuse(label +
     " has no suitable velocity array; allowed: a point array with 2 or 3 components of type "
     "float or double. Available: " +
     (there.empty() ? "no named point arrays" : there));
 }
 
-LogicalBox BoxOf(const std::vector<GridPiece>& pieces)
+LogicalBox ComputeBox(const std::vector<GridPiece>& pieces)
 {
   LogicalBox box;
   box.lower.fill(std::numeric_limits<std::int64_t>::max());
@@ -191,17 +191,17 @@ std::shared_ptr<std::vector<char>> Pack(
 }
 
 // Collective: the pieces of all processes, in their order.
-GridInput PiecesOfAll(
-  const GridInput& mine, std::size_t bytes, vtkMultiProcessController* controller)
+GridInput GatherPieces(
+  const GridInput& local, std::size_t bytes, vtkMultiProcessController* controller)
 {
   GridInput all;
-  all.Origin = mine.Origin;
-  all.Spacing = mine.Spacing;
-  all.Fields = mine.Fields;
+  all.Origin = local.Origin;
+  all.Spacing = local.Spacing;
+  all.Fields = local.Fields;
   const int rank = controller->GetLocalProcessId();
   for (int from = 0; from < controller->GetNumberOfProcesses(); ++from)
   {
-    vtkIdType count = from == rank ? static_cast<vtkIdType>(mine.Pieces.size()) : 0;
+    vtkIdType count = from == rank ? static_cast<vtkIdType>(local.Pieces.size()) : 0;
     controller->Broadcast(&count, 1, from);
     for (vtkIdType i = 0; i < count; ++i)
     {
@@ -209,7 +209,7 @@ GridInput PiecesOfAll(
       std::shared_ptr<std::vector<char>> values;
       if (from == rank)
       {
-        const GridPiece& piece = mine.Pieces[static_cast<std::size_t>(i)];
+        const GridPiece& piece = local.Pieces[static_cast<std::size_t>(i)];
         std::copy(piece.Box.lower.begin(), piece.Box.lower.end(), ends.begin());
         std::copy(piece.Box.upper.begin(), piece.Box.upper.end(), ends.begin() + 3);
         values = Pack(piece.Box, piece.Stored, piece.Values[0], bytes);
@@ -308,21 +308,21 @@ void AgreeOnType(
 }
 
 // Collective: the box of the boxes of all processes.
-LogicalBox UnionOf(vtkMultiProcessController* controller, const LogicalBox& own)
+LogicalBox ComputeUnion(vtkMultiProcessController* controller, const LogicalBox& own)
 {
   std::array<vtkIdType, 6> ends{};
-  std::array<vtkIdType, 6> most{};
+  std::array<vtkIdType, 6> maximum{};
   for (std::size_t axis = 0; axis < 3; ++axis)
   {
     ends[axis] = -(own.lower[axis] + 1); // the least number has no opposite
     ends[axis + 3] = own.upper[axis];
   }
-  controller->AllReduce(ends.data(), most.data(), 6, vtkCommunicator::MAX_OP);
+  controller->AllReduce(ends.data(), maximum.data(), 6, vtkCommunicator::MAX_OP);
   LogicalBox box;
   for (std::size_t axis = 0; axis < 3; ++axis)
   {
-    box.lower[axis] = -(most[axis] + 1);
-    box.upper[axis] = most[axis + 3];
+    box.lower[axis] = -(maximum[axis] + 1);
+    box.upper[axis] = maximum[axis + 3];
   }
   return box;
 }
@@ -336,12 +336,12 @@ bat_vtk::JoinedGrid JoinAll(
   bat_vtk::Failure lack = bat_vtk::Failure::Of(join);
   if (!IsAlone(controller))
   {
-    const LogicalBox part = BoxOf(grid.Pieces);
-    const LogicalBox box = UnionOf(controller, part);
+    const LogicalBox part = ComputeBox(grid.Pieces);
+    const LogicalBox box = ComputeUnion(controller, part);
     const bool isWhole = !lack && part.lower == box.lower && part.upper == box.upper;
-    if (bat_vtk::AnyOf(controller, !isWhole))
+    if (bat_vtk::ReduceAny(controller, !isWhole))
     {
-      grid = PiecesOfAll(grid, bytes, controller);
+      grid = GatherPieces(grid, bytes, controller);
       lack = bat_vtk::Failure::Of(join);
     }
   }
@@ -377,15 +377,15 @@ bat_vtk::ImageStep bat_vtk::ReadImageStep(
   ImageStep step;
   std::vector<Leaf> leaves;
   std::vector<ImagePiece> images;
-  Together(controller,
+  Collective(controller,
     [&]()
     {
       if (!data)
       {
         Refuse("Input has no data");
       }
-      leaves = LeavesOf(data);
-      images = ImagesOf(data, leaves);
+      leaves = FindLeaves(data);
+      images = CollectImages(data, leaves);
       std::tie(step.Array, step.Remark) = !array.empty() || images.empty()
         ? std::pair<std::string, std::string>(array, {})
         : ChooseArray(images.front());
@@ -394,19 +394,19 @@ bat_vtk::ImageStep bat_vtk::ReadImageStep(
 
   VelocityImages velocity;
   GridFacts facts;
-  Together(controller,
+  Collective(controller,
     [&]()
     {
-      velocity = VelocityOf(images, step.Array);
-      facts = FactsOf(data, leaves, velocity.Images);
+      velocity = FindVelocity(images, step.Array);
+      facts = CollectFacts(data, leaves, velocity.Images);
     });
-  const CommonGrid common = CommonOf(GatherFacts(controller, facts), Samples::Points);
+  const CommonGrid common = FindCommonGrid(GatherFacts(controller, facts), Samples::Points);
   if (!common.HasSamples)
   {
     Refuse("Input has no points; allowed: images (vtkImageData), or blocks of one lattice");
   }
   GridInput grid;
-  Together(controller, [&]() { grid = ConvertGrid(velocity.Images, common, Missing::Never); });
+  Collective(controller, [&]() { grid = ConvertGrid(velocity.Images, common, Missing::Never); });
   AgreeOnType(controller, grid, step);
   grid.Fields = { { "velocity", step.Grid.type, step.Grid.components, nullptr } };
 
@@ -423,12 +423,12 @@ bat_vtk::ImageStep bat_vtk::ReadImageStep(
 }
 
 //------------------------------------------------------------------------------
-bat::BrickGrid bat_vtk::GridOfImages(vtkDataObject* data)
+bat::BrickGrid bat_vtk::MakeImageGrid(vtkDataObject* data)
 {
   bat::BrickGrid grid;
   std::array<double, 3> upper{};
   bool isFirst = true;
-  for (const Leaf& leaf : LeavesOf(data))
+  for (const Leaf& leaf : FindLeaves(data))
   {
     vtkImageData* image = vtkImageData::SafeDownCast(leaf.Data);
     if (!image || image->GetNumberOfPoints() == 0)
@@ -452,7 +452,7 @@ bat::BrickGrid bat_vtk::GridOfImages(vtkDataObject* data)
 }
 
 //------------------------------------------------------------------------------
-std::string bat_vtk::TextOf(const bat::BrickGrid& grid)
+std::string bat_vtk::FormatGrid(const bat::BrickGrid& grid)
 {
   const auto three = [](const auto& of, const char* between)
   {

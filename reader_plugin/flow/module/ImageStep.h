@@ -34,10 +34,10 @@ ImageStep ReadImageStep(
 
 /// The box of what this process has of images, without looking at their values: points, origin and
 /// spacing of the result. 1 point along each axis if there is nothing.
-bat::BrickGrid GridOfImages(vtkDataObject* data);
+bat::BrickGrid MakeImageGrid(vtkDataObject* data);
 
 /// "65 x 33 x 1 points, origin 0 0 0, spacing 0.5 0.5 1"
-std::string TextOf(const bat::BrickGrid& grid);
+std::string FormatGrid(const bat::BrickGrid& grid);
 
 /// Whether points of both are at the same places, but for rounding.
 bool AreAlike(const bat::BrickGrid& a, const bat::BrickGrid& b);

@@ -262,7 +262,7 @@ void AddFates(
     to, "ArrivalTime", count, [&](std::size_t i) { return lines[whose[i]].arrival_time; });
 }
 
-std::vector<std::size_t> SeedsOf(
+std::vector<std::size_t> FindSeeds(
   const TracedParticles& particles, std::vector<std::size_t> particleNumbers)
 {
   for (std::size_t& number : particleNumbers)
@@ -295,7 +295,7 @@ void bat_vtk::ShowPathLines(const TracedParticles& particles, vtkPolyData* outpu
   }
   const std::vector<std::size_t> whose = cells.Deliver(output);
   AddFates(output->GetCellData(), particles, whose);
-  AddSeeds(output->GetCellData(), particles, SeedsOf(particles, whose));
+  AddSeeds(output->GetCellData(), particles, FindSeeds(particles, whose));
 }
 
 //------------------------------------------------------------------------------
@@ -312,7 +312,7 @@ void bat_vtk::ShowParticles(const TracedParticles& particles, double time, vtkPo
   }
   const std::vector<std::size_t> whose = cells.Deliver(output);
   AddFates(output->GetPointData(), particles, whose);
-  AddSeeds(output->GetPointData(), particles, SeedsOf(particles, whose));
+  AddSeeds(output->GetPointData(), particles, FindSeeds(particles, whose));
 }
 
 //------------------------------------------------------------------------------

@@ -5,7 +5,7 @@
 #include "Failure.h"
 #include "FileStamp.h"
 #include "FlowFields.h"
-#include "SaidOnce.h"
+#include "ReportedOnce.h"
 #include "vtkBATArrays.h"
 #include "vtkFlowSource.h"
 
@@ -205,7 +205,7 @@ void FillPreview(const bat::BrickGrid& grid, const T* from, const Extent& extent
         const PreviewAxis::Place places[3] = { axes[0].At(x), axes[1].At(y), axes[2].At(z) };
         double sum[ImageComponents] = { 0, 0, 0 };
         const T* nearest = from;
-        double most = 0;
+        double maximum = 0;
         for (unsigned int corner = 0; corner < 8; ++corner)
         {
           double weight = 1;
@@ -221,15 +221,15 @@ void FillPreview(const bat::BrickGrid& grid, const T* from, const Extent& extent
             continue;
           }
           const T* const values = from + grid.brick_number(brick) * components;
-          nearest = weight > most ? values : nearest;
-          most = std::max(most, weight);
+          nearest = weight > maximum ? values : nearest;
+          maximum = std::max(maximum, weight);
           for (std::size_t c = 0; c < components; ++c)
           {
             sum[c] += weight * static_cast<double>(values[c]);
           }
         }
         // Where one of them is alone, and where there is no flow beside it, it is as it is.
-        const bool isMixed = most < 1 && std::isfinite(sum[0] + sum[1] + sum[2]);
+        const bool isMixed = maximum < 1 && std::isfinite(sum[0] + sum[1] + sum[2]);
         for (std::size_t c = 0; c < ImageComponents; ++c)
         {
           *to++ = c >= components ? T(0) : isMixed ? static_cast<T>(sum[c]) : nearest[c];
@@ -268,7 +268,7 @@ public:
       this->Series = before && this->OpenNames == this->Names ? before->reopen()
                                                               : bat::bricks::Series::open(paths);
       if (before && before->times().size() == this->Series->times().size() &&
-        before->goes_on_in(*this->Series))
+        before->continues_in(*this->Series))
       {
         this->Series = before; // with the bricks that filters have in memory
       }
@@ -348,7 +348,7 @@ public:
   [[nodiscard]] bool HasImage() const
   {
     return this->ImageOf && this->Series && this->ImageIs == this->Plan &&
-      (this->ImageOf == this->Series || this->ImageOf->goes_on_in(*this->Series));
+      (this->ImageOf == this->Series || this->ImageOf->continues_in(*this->Series));
   }
 
   ImagePlan Plan; ///< that RequestInformation has announced
@@ -356,7 +356,7 @@ public:
 
   std::string ErrorText;
   std::string Warned;
-  bat_vtk::SaidOnce Said;
+  bat_vtk::ReportedOnce Reported;
 
 private:
   void ReadPoints(
@@ -497,7 +497,7 @@ void vtkBricksReader::Reload()
 //------------------------------------------------------------------------------
 void vtkBricksReader::Modified()
 {
-  this->Internals->Said.SettingChanged();
+  this->Internals->Reported.SettingChanged();
   this->Superclass::Modified();
 }
 
@@ -508,7 +508,7 @@ void vtkBricksReader::Report(const Failure& failure)
   this->ErrorCode = failure.Code; // not by its setter: an update is no change of the reader
   const std::string name = TextOrEmpty(this->GetFileName());
   self.ErrorText = failure.TextWith(name);
-  if (failure && self.Said.Add(name, self.ErrorText))
+  if (failure && self.Reported.Add(name, self.ErrorText))
   {
     vtkErrorMacro(<< self.ErrorText);
   }
@@ -531,7 +531,7 @@ int vtkBricksReader::RequestInformation(
 {
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
   outInfo->Set(vtkAlgorithm::CAN_PRODUCE_SUB_EXTENT(), 1);
-  this->Internals->Said.BeginUpdate(TextOrEmpty(this->GetFileName()));
+  this->Internals->Reported.BeginUpdate(TextOrEmpty(this->GetFileName()));
   this->DescribeNothing(outInfo);
   const Failure failure = Failure::Of([&]() { this->DescribeFile(outInfo); });
   this->Internals->NoPlan = failure;
@@ -585,14 +585,14 @@ void vtkBricksReader::DescribeFile(vtkInformation* outInfo)
   if (this->FullResolution)
   {
     vtkMultiProcessController* controller = vtkMultiProcessController::GetGlobalController();
-    const double most =
+    const double maximum =
       this->MemoryBudget * Mebibyte * (controller ? controller->GetNumberOfProcesses() : 1);
     const double bytes = BytesOf(self.Plan, grid);
-    if (this->MemoryBudget > 0 && bytes > most)
+    if (this->MemoryBudget > 0 && bytes > maximum)
     {
       std::ostringstream text;
       text << "all points need " << bytes / Mebibyte << " MiB, but Memory Budget allows "
-           << most / Mebibyte
+           << maximum / Mebibyte
            << "; the first point of each brick is shown. A smaller Box needs less";
       this->Warn(text.str());
       self.Plan = MakePlan(grid, false, box);
@@ -633,6 +633,6 @@ int vtkBricksReader::RequestData(
     output->ShallowCopy(self.Image);
   }
   this->Report(failure);
-  self.Said.EndUpdate();
+  self.Reported.EndUpdate();
   return 1;
 }

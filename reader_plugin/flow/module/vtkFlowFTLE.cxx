@@ -59,7 +59,7 @@ void AddValues(vtkPointData* to, const std::string& name, int components, const 
 }
 
 // Of sums and differences of times.
-double RoundingOf(const double times[2])
+double ComputeRounding(const double times[2])
 {
   return 4 * std::numeric_limits<double>::epsilon() *
     std::max(std::abs(times[0]), std::abs(times[1]));
@@ -107,7 +107,7 @@ public:
   }
 
   // Throws bat::Error.
-  [[nodiscard]] std::string EstimateOf(
+  [[nodiscard]] std::string FormatEstimate(
     const vtkFlowFTLE& filter, const bat::bricks::Series& series) const
   {
     const bat::BrickGrid& grid = series.grid();
@@ -244,7 +244,7 @@ void vtkFlowFTLE::Describe(vtkFlowSource* flow, vtkInformation* outInfo)
       : nullptr)
   {
     // A level that is missing is told by the run that needs it.
-    (void)Failure::Of([&]() { self.Estimate = self.EstimateOf(*this, *series); });
+    (void)Failure::Of([&]() { self.Estimate = self.FormatEstimate(*this, *series); });
   }
   Extent whole = bat_vtk::EmptyExtent;
   if (!self.NoGrid)
@@ -327,10 +327,10 @@ bool vtkFlowFTLE::GetStarts(double starts[2]) const
   starts[0] = this->FirstTime + (this->Direction == FORWARD ? 0.0 : this->Duration);
   starts[1] = this->LastTime - (this->Direction == BACKWARD ? 0.0 : this->Duration);
   // In both directions, half of how long a series lasts leaves one time, but for rounding.
-  const double rounding = RoundingOf(starts);
-  const bool areThere = this->Duration > 0 && starts[0] <= starts[1] + rounding;
+  const double rounding = ComputeRounding(starts);
+  const bool areEnough = this->Duration > 0 && starts[0] <= starts[1] + rounding;
   starts[1] = std::max(starts[0], starts[1]);
-  return areThere;
+  return areEnough;
 }
 
 //------------------------------------------------------------------------------
@@ -343,7 +343,7 @@ void vtkFlowFTLE::AnnounceStarts(vtkFlowSource* flow, vtkInformation* outInfo) c
   }
   std::vector<double> steps;
   const std::vector<double>& times = flow->GetSource()->times();
-  const double rounding = RoundingOf(starts);
+  const double rounding = ComputeRounding(starts);
   std::copy_if(times.begin(), times.end(), std::back_inserter(steps),
     [&](double time) { return time >= starts[0] - rounding && time <= starts[1] + rounding; });
   if (!steps.empty())

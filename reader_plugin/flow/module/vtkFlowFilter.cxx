@@ -273,7 +273,7 @@ int vtkFlowFilter::RequestData(
   }
   this->Summary = this->SummaryText();
   this->ErrorCode = this->Run->GetFailure().Code; // not by its setter: an update is no change
-  if (this->Run->IsToBeSaid())
+  if (this->Run->IsToBeReported())
   {
     vtkErrorMacro(<< this->Run->GetFailure().Text);
   }
@@ -305,7 +305,7 @@ vtkMTimeType vtkFlowFilter::ChangeTime(vtkFlowSource* flow)
 //------------------------------------------------------------------------------
 void vtkFlowFilter::Prepare(bat::flow::TraceOptions& options, std::size_t part, std::size_t parts)
 {
-  options.most_error = this->MaximumError;
+  options.max_error = this->MaximumError;
   options.no_slip = this->NoSlip;
   options.hints = this->Hints == LEARN ? bat::flow::Hints::Learn
     : this->Hints == READ              ? bat::flow::Hints::Read
@@ -315,12 +315,12 @@ void vtkFlowFilter::Prepare(bat::flow::TraceOptions& options, std::size_t part, 
   {
     const double whole = (static_cast<double>(part) + share) / static_cast<double>(parts);
     return this->Images && this->Images->Serving ? this->Images->Serving->Report(whole)
-                                                 : this->GoesOn(whole);
+                                                 : this->ReportProgress(whole);
   };
 }
 
 //------------------------------------------------------------------------------
-bool vtkFlowFilter::GoesOn(double share)
+bool vtkFlowFilter::ReportProgress(double share)
 {
   this->UpdateProgress(share);
   return !this->CheckAbort();
@@ -432,11 +432,11 @@ vtkFlowSource* vtkFlowFilter::DescribeImages(vtkInformationVector* inputs)
   bat::BrickGrid grid;
   if (isComposite)
   {
-    grid = bat_vtk::GridOfImages(data);
+    grid = bat_vtk::MakeImageGrid(data);
     if (data->GetNumberOfElements(vtkDataObject::POINT) == 0)
     {
       vtkDataObject* step = this->UpdateInput(times.front());
-      grid = step ? bat_vtk::GridOfImages(step) : grid;
+      grid = step ? bat_vtk::MakeImageGrid(step) : grid;
     }
   }
   else
@@ -503,7 +503,7 @@ vtkFlowSource* vtkFlowFilter::OpenImages(vtkInformationVector* inputs)
         }
         const bat_vtk::ImageStep step = bat_vtk::ReadImageStep(
           vtkDataObject::GetData(inputs->GetInformationObject(0)), name, this->Run->Controller);
-        if (const std::string fault = bat::fault_of(step.Grid); !fault.empty())
+        if (const std::string fault = bat::find_fault(step.Grid); !fault.empty())
         {
           bat_vtk::Refuse("Input cannot be used as a flow: " + fault);
         }
@@ -627,8 +627,8 @@ void vtkFlowFilter::NeedsSameGrid(const bat_vtk::ImageStep& step, std::size_t le
   }
   if (!bat_vtk::AreAlike(grid, now))
   {
-    text << "the grid at time " << time << " has " << bat_vtk::TextOf(now) << ", but that at time "
-         << firstTime << " has " << bat_vtk::TextOf(grid)
+    text << "the grid at time " << time << " has " << bat_vtk::FormatGrid(now)
+         << ", but that at time " << firstTime << " has " << bat_vtk::FormatGrid(grid)
          << "; particles are followed on one grid that does not change. Resample To Image with "
             "custom bounds creates one for all time steps";
     bat_vtk::Refuse(text.str());
@@ -672,12 +672,12 @@ void vtkFlowFilter::TryTrace(vtkFlowSource* flow, bool backward, const std::func
       images.Source->Serve(
         this->Run->IsCollective() ? this->Run->Controller.Get() : nullptr, backward,
         [&](std::size_t level) { return this->LoadImage(level); },
-        [&](double share) { return this->GoesOn(share); }, trace);
+        [&](double share) { return this->ReportProgress(share); }, trace);
     });
 }
 
 //------------------------------------------------------------------------------
-void vtkFlowFilter::Together(const std::function<void()>& f)
+void vtkFlowFilter::Collective(const std::function<void()>& f)
 {
   if (this->Images && this->Images->Serving)
   {

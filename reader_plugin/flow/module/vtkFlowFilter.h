@@ -197,7 +197,7 @@ protected:
   void TryTrace(vtkFlowSource* flow, bool backward, const std::function<void()>& trace);
 
   /// From a trace, collective: f() in the thread and at a time where processes may speak.
-  void Together(const std::function<void()>& f);
+  void Collective(const std::function<void()>& f);
 
   /// Settings that all have, and the progress of part `part` of `parts`.
   void Prepare(bat::flow::TraceOptions& options, std::size_t part = 0, std::size_t parts = 1);
@@ -225,7 +225,7 @@ private:
   std::shared_ptr<const std::byte> LoadImage(std::size_t level);
   void NeedsFilesInPlace();
   void NeedsSameGrid(const bat_vtk::ImageStep& step, std::size_t level);
-  bool GoesOn(double share);
+  bool ReportProgress(double share);
   [[nodiscard]] std::string SummaryText() const;
 
   class ImageInput;

@@ -56,7 +56,7 @@ struct Totals
 };
 
 // Collective. In the order of time.
-std::vector<double> ArrivalsOfAll(
+std::vector<double> GatherArrivals(
   const bat::flow::PathLines& lines, vtkMultiProcessController* controller)
 {
   std::vector<double> arrivals;
@@ -92,7 +92,7 @@ std::vector<double> ArrivalsOfAll(
 }
 
 // Collective. `never`: particles that are lines, but that no seed releases.
-Totals TotalsOf(const bat::flow::PathLines& lines, vtkTypeInt64 never, bool backward,
+Totals ComputeTotals(const bat::flow::PathLines& lines, vtkTypeInt64 never, bool backward,
   vtkMultiProcessController* controller)
 {
   std::array<vtkTypeInt64, 3> counts{ static_cast<vtkTypeInt64>(lines.lines.size()) - never,
@@ -102,12 +102,12 @@ Totals TotalsOf(const bat::flow::PathLines& lines, vtkTypeInt64 never, bool back
     counts[1] += line.reason == bat::flow::Reason::NoSeed ? 1 : 0;
     counts[2] += line.arrival_time == line.arrival_time ? 1 : 0;
   }
-  bat_vtk::SumOf(controller, counts.data(), static_cast<int>(counts.size()));
+  bat_vtk::ReduceSum(controller, counts.data(), static_cast<int>(counts.size()));
   Totals totals;
   totals.Particles = counts[0];
   totals.WithoutLine = counts[1];
   totals.Arrived = counts[2];
-  std::vector<double> arrivals = ArrivalsOfAll(lines, controller);
+  std::vector<double> arrivals = GatherArrivals(lines, controller);
   if (backward)
   {
     std::reverse(arrivals.begin(), arrivals.end());
@@ -195,11 +195,11 @@ public:
     std::vector<double> releases{ f.Backward ? end : start };
     if (f.Release == AT_INTERVALS)
     {
-      if (!(f.ReleaseInterval > 0) || (end - start) / f.ReleaseInterval > MostReleases)
+      if (!(f.ReleaseInterval > 0) || (end - start) / f.ReleaseInterval > MaxReleases)
       {
         std::ostringstream text;
         text << "Release Interval is " << f.ReleaseInterval << "; it must be above 0, and at least "
-             << (end - start) / MostReleases << " for these times";
+             << (end - start) / MaxReleases << " for these times";
         Refuse(text.str());
       }
       for (int i = 1; i * f.ReleaseInterval <= end - start; ++i)
@@ -253,7 +253,7 @@ public:
   {
     constexpr double never = std::numeric_limits<double>::quiet_NaN();
     const vtkFlowPathLines& f = *this->Filter;
-    const auto [start, end] = f.Times(f.Run->LastWanted().Source->times());
+    const auto [start, end] = f.Times(f.Run->LastRequested().Source->times());
     if (!(first >= start && first <= end))
     {
       return never;
@@ -273,11 +273,11 @@ public:
   }
 
   // Everything that changes a line, or what is learned from it, but for the releases.
-  static std::vector<double> SettingsOf(const bat::flow::TraceOptions& options)
+  static std::vector<double> CollectSettings(const bat::flow::TraceOptions& options)
   {
     std::vector<double> settings{ options.backward ? 1.0 : 0.0, options.end_time ? 1.0 : 0.0,
       options.end_time.value_or(0.0), options.max_age, static_cast<double>(options.integrator),
-      options.most_error, options.step_share, options.terminal_speed, options.no_slip ? 1.0 : 0.0,
+      options.max_error, options.step_share, options.terminal_speed, options.no_slip ? 1.0 : 0.0,
       options.keep_faces ? 1.0 : 0.0, options.hints == bat::flow::Hints::Learn ? 1.0 : 0.0,
       options.destination ? 1.0 : 0.0 };
     if (options.destination)
@@ -302,15 +302,16 @@ public:
     const bat_vtk::FlowRun& run = *this->Filter->Run;
     this->Particles = {};
     this->Never = 0;
-    this->Particles.Releases = run.LastWanted().Releases;
-    this->Particles.Seeds = bat_vtk::DealSeeds(run.LastWanted().Positions, run.Rank(), run.Ranks());
+    this->Particles.Releases = run.LastRequested().Releases;
+    this->Particles.Seeds =
+      bat_vtk::DealSeeds(run.LastRequested().Positions, run.Rank(), run.Ranks());
     const double count = static_cast<double>(this->Particles.Seeds.size()) *
       static_cast<double>(this->Particles.Releases.size());
-    if (count > MostParticles)
+    if (count > MaxParticles)
     {
       std::ostringstream text;
       text << this->Particles.Seeds.size() << " seeds release " << count << " particles; at most "
-           << MostParticles << " are allowed";
+           << MaxParticles << " are allowed";
       Refuse(text.str());
     }
     std::vector<bat::flow::Seed> seeds;
@@ -326,14 +327,14 @@ public:
           this->Never += i > 0 && !(release == release) ? 1 : 0;
           this->Particles.OwnReleases.push_back(release);
         }
-        seeds.push_back({ run.LastWanted().Positions[seed], release });
+        seeds.push_back({ run.LastRequested().Positions[seed], release });
       }
     }
-    this->Whole = run.GoesOn() ? bat::flow::go_on(flow->GetCache(),
-                                   bat::flow::with_more_releases(std::move(before), releasesBefore,
-                                     this->Particles.Releases.size()),
-                                   seeds, options)
-                               : bat::flow::trace(flow->GetCache(), seeds, options);
+    this->Whole = run.Continues() ? bat::flow::resume(flow->GetCache(),
+                                      bat::flow::with_more_releases(std::move(before),
+                                        releasesBefore, this->Particles.Releases.size()),
+                                      seeds, options)
+                                  : bat::flow::trace(flow->GetCache(), seeds, options);
   }
 
   // What is to be seen of the lines, at a time. Throws bat::Error.
@@ -358,7 +359,7 @@ public:
     }
     else
     {
-      this->Particles.Lines = bat::flow::until(flow->GetCache(), this->Whole, time, options);
+      this->Particles.Lines = bat::flow::stop_at(flow->GetCache(), this->Whole, time, options);
       if (f.Show == PATH_LINES_UP_TO_TIME)
       {
         bat_vtk::ShowPathLines(this->Particles, output);
@@ -383,8 +384,8 @@ public:
   bat_vtk::TracedParticles Particles;
   Totals Sums;
 
-  static constexpr double MostReleases = 1e6;
-  static constexpr double MostParticles = 4294967294.0;
+  static constexpr double MaxReleases = 1e6;
+  static constexpr double MaxParticles = 4294967294.0;
 
 private:
   vtkFlowPathLines* Filter;
@@ -493,8 +494,8 @@ void vtkFlowPathLines::Produce(vtkFlowSource* flow, vtkInformationVector** input
   vtkSmartPointer<vtkPolyData> seeds =
     bat_vtk::GatherSeeds(vtkDataObject::GetData(inputVector[1]), run.Controller);
 
-  bat_vtk::FlowRun::Wanted wanted;
-  wanted.Positions = bat_vtk::PositionsOf(seeds);
+  bat_vtk::FlowRun::Requested requested;
+  requested.Positions = bat_vtk::CollectPositions(seeds);
   self.FindSeedTimes(seeds);
   bat::flow::TraceOptions options;
   std::array<double, 2> times{};
@@ -502,23 +503,23 @@ void vtkFlowPathLines::Produce(vtkFlowSource* flow, vtkInformationVector** input
     [&]()
     {
       this->NeedsFlow(flow);
-      wanted.Source = flow->GetSource();
+      requested.Source = flow->GetSource();
       options = self.Options();
-      wanted.Releases = self.Releases(wanted.Source->times());
-      wanted.Settings = vtkInternals::SettingsOf(options);
+      requested.Releases = self.Releases(requested.Source->times());
+      requested.Settings = vtkInternals::CollectSettings(options);
       for (const double time : self.SeedTimes)
       {
-        wanted.Settings.push_back(std::isfinite(time) ? time : HUGE_VAL); // equal to itself
+        requested.Settings.push_back(std::isfinite(time) ? time : HUGE_VAL); // equal to itself
       }
-      times = this->Times(wanted.Source->times());
+      times = this->Times(requested.Source->times());
     });
-  if (run.Begin(std::move(wanted), this->ChangeTime(flow), failure))
+  if (run.Begin(std::move(requested), this->ChangeTime(flow), failure))
   {
     this->SetAbortExecute(0); // it was for the update before
     this->TryTrace(flow, this->Backward, [&]() { self.Trace(flow, options); });
     if (run.IsDone())
     {
-      self.Sums = TotalsOf(self.Whole, self.Never, this->Backward, run.Controller);
+      self.Sums = ComputeTotals(self.Whole, self.Never, this->Backward, run.Controller);
       *this->Report = {};
       this->Report->Add(self.Whole.statistics);
       this->Report->SumUp(run.Controller);
@@ -536,7 +537,7 @@ void vtkFlowPathLines::Produce(vtkFlowSource* flow, vtkInformationVector** input
   {
     return;
   }
-  const std::vector<double>& levels = run.LastWanted().Source->times();
+  const std::vector<double>& levels = run.LastRequested().Source->times();
   double time = this->Backward ? levels.back() : levels.front();
   if (outInfo->Has(Pipeline::UPDATE_TIME_STEP()))
   {

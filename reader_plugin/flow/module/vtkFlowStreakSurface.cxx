@@ -45,14 +45,14 @@ namespace
 {
 using Positions = std::vector<std::array<double, 3>>;
 
-constexpr int MostEdgesAcross = 250; // of the suggested length, along the diagonal of the domain
+constexpr int MaxEdgesAcross = 250; // of the suggested length, along the diagonal of the domain
 
 // Collective. The particles of all processes, in their order; all fail if one does.
 std::vector<bat::flow::Line> Gather(vtkMultiProcessController* controller,
-  const std::vector<bat::flow::Line>& mine, const std::optional<bat::Error>& error)
+  const std::vector<bat::flow::Line>& local, const std::optional<bat::Error>& error)
 {
   const bool isAborted =
-    bat_vtk::AnyOf(controller, error && error->code() == bat::ErrorCode::Cancelled);
+    bat_vtk::ReduceAny(controller, error && error->code() == bat::ErrorCode::Cancelled);
   const Failure failure = error && error->code() != bat::ErrorCode::Cancelled
     ? Failure{ bat_vtk::ToVTKErrorCode(error->code()), error->what() }
     : Failure{};
@@ -68,8 +68,8 @@ std::vector<bat::flow::Line> Gather(vtkMultiProcessController* controller,
   // What becomes of particles, as numbers: position, end time, reason.
   constexpr std::size_t width = 5;
   std::vector<double> own;
-  own.reserve(width * mine.size());
-  for (const bat::flow::Line& line : mine)
+  own.reserve(width * local.size());
+  for (const bat::flow::Line& line : local)
   {
     own.insert(own.end(),
       { line.end[0], line.end[1], line.end[2], line.end_time, static_cast<double>(line.reason) });
@@ -223,17 +223,17 @@ public:
     bat::flow::StreakSurfaceOptions options;
     options.trace.backward = f.Backward;
     options.start = times[0];
-    options.most_edge = f.MaximumEdge;
+    options.max_edge = f.MaximumEdge;
     options.tear = f.Tear;
-    options.most_vertices = static_cast<std::uint32_t>(f.MaximumParticles);
-    options.stops_at_most = true;
-    options.together.rank = f.Run->Rank();
-    options.together.ranks = f.Run->Ranks();
-    options.together.gather =
-      [controller, &f](std::vector<bat::flow::Line> mine, const std::optional<bat::Error>& error)
+    options.max_vertices = static_cast<std::uint32_t>(f.MaximumParticles);
+    options.stops_at_max = true;
+    options.collective.rank = f.Run->Rank();
+    options.collective.ranks = f.Run->Ranks();
+    options.collective.gather =
+      [controller, &f](std::vector<bat::flow::Line> local, const std::optional<bat::Error>& error)
     {
       std::vector<bat::flow::Line> all;
-      f.Together([&]() { all = Gather(controller, mine, error); });
+      f.Collective([&]() { all = Gather(controller, local, error); });
       return all;
     };
     Mesh mesh;
@@ -242,8 +242,8 @@ public:
       f.Prepare(options.trace, i, lines.size());
       const bat::flow::StreakSurface surface =
         bat::flow::streak_surface(flow->GetCache(), lines[i], times[1], options);
-      mesh.Add(surface, static_cast<vtkIdType>(i), times[1], options.together.rank,
-        options.together.ranks);
+      mesh.Add(surface, static_cast<vtkIdType>(i), times[1], options.collective.rank,
+        options.collective.ranks);
       this->Particles += static_cast<vtkTypeInt64>(surface.followed);
       this->IsRefined = this->IsRefined && surface.is_refined;
       f.Report->Add(surface.statistics);
@@ -305,7 +305,7 @@ void vtkFlowStreakSurface::Describe(vtkFlowSource* flow, vtkInformation* outInfo
       square += length * length;
       cell = length > 0 ? std::max(cell, grid.spacing[axis]) : cell;
     }
-    this->SuggestedEdge = std::max(cell, std::sqrt(square) / MostEdgesAcross);
+    this->SuggestedEdge = std::max(cell, std::sqrt(square) / MaxEdgesAcross);
   }
 }
 
@@ -317,13 +317,13 @@ void vtkFlowStreakSurface::Produce(vtkFlowSource* flow, vtkInformationVector** i
   bat_vtk::FlowRun& run = *this->Run;
   std::vector<Positions> lines;
   std::array<double, 2> times{};
-  bat_vtk::FlowRun::Wanted wanted;
+  bat_vtk::FlowRun::Requested requested;
   Failure failure = Failure::Of( // all processes find the same
     [&]()
     { lines = bat_vtk::GatherLines(vtkDataObject::GetData(inputVector[1]), run.Controller); });
   for (const Positions& line : lines)
   {
-    wanted.Positions.insert(wanted.Positions.end(), line.begin(), line.end());
+    requested.Positions.insert(requested.Positions.end(), line.begin(), line.end());
   }
   if (!failure)
   {
@@ -331,12 +331,12 @@ void vtkFlowStreakSurface::Produce(vtkFlowSource* flow, vtkInformationVector** i
       [&]()
       {
         this->NeedsFlow(flow);
-        wanted.Source = flow->GetSource();
-        times = self.Times(wanted.Source->times(), outInfo);
-        wanted.Settings = self.Settings(times, lines);
+        requested.Source = flow->GetSource();
+        times = self.Times(requested.Source->times(), outInfo);
+        requested.Settings = self.Settings(times, lines);
       });
   }
-  if (run.Begin(std::move(wanted), this->ChangeTime(flow), failure))
+  if (run.Begin(std::move(requested), this->ChangeTime(flow), failure))
   {
     this->SetAbortExecute(0); // it was for the update before
     self.Particles = 0;
@@ -372,7 +372,7 @@ void vtkFlowStreakSurface::Produce(vtkFlowSource* flow, vtkInformationVector** i
     if (this->ShowsPresentTime())
     {
       bat_vtk::AnnounceRanges(vtkPolyData::SafeDownCast(output)->GetPointData(),
-        this->Times(run.LastWanted().Source->times()));
+        this->Times(run.LastRequested().Source->times()));
       output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), times[1]);
     }
   }

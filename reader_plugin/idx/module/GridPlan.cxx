@@ -38,7 +38,8 @@ bat::Box PhysicalBox(const bat::idx::Dataset& file, const std::array<double, 6>&
   return box;
 }
 
-bat_vtk::Extent ExtentOf(const bat::idx::Dataset& file, const bat::idx::Lattice& lattice, int level)
+bat_vtk::Extent ComputeExtent(
+  const bat::idx::Dataset& file, const bat::idx::Lattice& lattice, int level)
 {
   bat_vtk::Extent extent = bat_vtk::EmptyExtent;
   if (lattice.samples() == 0)
@@ -93,10 +94,10 @@ bat_vtk::GridPlan bat_vtk::MakePlan(const bat::idx::Dataset& file, std::uint64_t
   }
   const std::optional<bat::idx::LogicalBox>& box = plan.Question.Box;
 
-  plan.Asked = std::min(settings.Resolution, file.levels());
+  plan.Requested = std::min(settings.Resolution, file.levels());
   plan.Target = settings.BudgetBytes == 0
-    ? plan.Asked
-    : file.finest_level(settings.Fields, plan.Asked, settings.BudgetBytes, box);
+    ? plan.Requested
+    : file.finest_level(settings.Fields, plan.Requested, settings.BudgetBytes, box);
   plan.Level = plan.Target;
   const std::optional<int> first = file.first_level(box.value_or(file.box()));
   if (settings.Refine)
@@ -106,8 +107,8 @@ bat_vtk::GridPlan bat_vtk::MakePlan(const bat::idx::Dataset& file, std::uint64_t
   }
 
   const bat::idx::Lattice lattice = file.lattice(plan.Level, box);
-  plan.Whole = ExtentOf(file, lattice, plan.Level);
-  ExtentOf(file, file.lattice(plan.Target, box), plan.Target); // is refused at once
+  plan.Whole = ComputeExtent(file, lattice, plan.Level);
+  ComputeExtent(file, file.lattice(plan.Target, box), plan.Target); // is refused at once
   const bat::idx::Geometry geometry = file.geometry();
   plan.Origin = geometry.origin;
   for (std::size_t axis = 0; axis < 3; ++axis)
@@ -128,7 +129,7 @@ bat_vtk::GridPlan bat_vtk::MakePlan(const bat::idx::Dataset& file, std::uint64_t
 }
 
 //------------------------------------------------------------------------------
-std::array<double, 6> bat_vtk::BoundsOf(const bat::idx::Dataset& file)
+std::array<double, 6> bat_vtk::ComputeBounds(const bat::idx::Dataset& file)
 {
   const bat::idx::Geometry geometry = file.geometry();
   std::array<double, 6> bounds;

@@ -32,8 +32,8 @@ struct GridPlan
 {
   GridQuestion Question;
   int Level = 0;
-  int Target = 0; ///< the level that refining leads to
-  int Asked = 0;  ///< what would be loaded without a budget
+  int Target = 0;    ///< the level that refining leads to
+  int Requested = 0; ///< what would be loaded without a budget
   Extent Whole = EmptyExtent;
   std::array<double, 3> Origin{};
   std::array<double, 3> Spacing{ { 1, 1, 1 } };
@@ -45,7 +45,7 @@ GridPlan MakePlan(const bat::idx::Dataset& file, std::uint64_t generation,
   const GridSettings& settings, const LevelRefining& refining);
 
 /// x min, x max, y min, ... of all samples.
-std::array<double, 6> BoundsOf(const bat::idx::Dataset& file);
+std::array<double, 6> ComputeBounds(const bat::idx::Dataset& file);
 }
 
 #endif

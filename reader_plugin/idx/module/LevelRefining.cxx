@@ -31,9 +31,9 @@ void bat_vtk::LevelRefining::Loaded()
 }
 
 //------------------------------------------------------------------------------
-void bat_vtk::LevelRefining::GivenUp()
+void bat_vtk::LevelRefining::Cancelled()
 {
-  StepState::GivenUp();
+  StepState::Cancelled();
   if (this->IsAborted())
   {
     this->Last = this->Now;

@@ -38,7 +38,7 @@ public:
 
   void Begin(const GridQuestion& question, int level);
   void Loaded();
-  void GivenUp();
+  void Cancelled();
   void Failed();
 
 private:

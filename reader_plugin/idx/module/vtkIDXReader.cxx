@@ -7,7 +7,7 @@
 #include "GridPlan.h"
 #include "IDXNumbers.h"
 #include "LevelRefining.h"
-#include "SaidOnce.h"
+#include "ReportedOnce.h"
 #include "vtkBATArrays.h"
 #include "vtkBATScalarTypes.h"
 #include "vtkFlowSource.h"
@@ -150,8 +150,8 @@ public:
     {
       return vectors;
     }
-    const std::size_t wanted = this->Plan.Question.Fields.size();
-    if (scalars.size() != wanted || wanted < 2 || wanted > 3)
+    const std::size_t requested = this->Plan.Question.Fields.size();
+    if (scalars.size() != requested || requested < 2 || requested > 3)
     {
       throw Failure{ vtkErrorCode::UserError,
         "check one field with 2 or 3 components of type float or double, or two or three fields "
@@ -184,19 +184,19 @@ public:
     }
   }
 
-  std::vector<std::size_t> WantedFields(const bat::idx::Dataset& file) const
+  std::vector<std::size_t> RequestedFields(const bat::idx::Dataset& file) const
   {
     vtkDataArraySelection* selection = this->Reader->PointDataArraySelection;
-    std::vector<std::size_t> wanted;
+    std::vector<std::size_t> requested;
     for (std::size_t i = 0; i < file.fields().size(); ++i)
     {
       const char* name = file.fields()[i].name.c_str();
       if (selection->ArrayIsEnabled(name) || !selection->ArrayExists(name))
       {
-        wanted.push_back(i);
+        requested.push_back(i);
       }
     }
-    return wanted;
+    return requested;
   }
 
   bat_vtk::GridPlan MakePlan(const bat::idx::Dataset& file) const
@@ -210,7 +210,7 @@ public:
     settings.FirstBytes =
       static_cast<std::uint64_t>(bat_vtk::FirstMebibytes * Mebibyte * processes);
     settings.Refine = reader.RefineWhileIdle;
-    settings.Fields = this->WantedFields(file);
+    settings.Fields = this->RequestedFields(file);
     if (reader.UseBox)
     {
       settings.Box.emplace();
@@ -273,8 +273,8 @@ public:
     double counts[2] = { this->AbsentBlocks, this->Blocks };
     if (!alone && this->Controller)
     {
-      const double mine[2] = { counts[0], counts[1] };
-      this->Controller->AllReduce(mine, counts, 2, vtkCommunicator::SUM_OP);
+      const double local[2] = { counts[0], counts[1] };
+      this->Controller->AllReduce(local, counts, 2, vtkCommunicator::SUM_OP);
     }
     if (counts[0] > 0)
     {
@@ -296,10 +296,10 @@ public:
   }
 
   // Delivers what is shown once more.
-  void GiveUp(vtkImageData* output)
+  void Cancel(vtkImageData* output)
   {
     vtkIDXReader* reader = this->Reader;
-    this->Refining.GivenUp();
+    this->Refining.Cancelled();
     this->DeliverShown(output);
     // Nothing goes on by itself from where the user has stopped it.
     reader->TargetLevel = this->Refining.IsAborted() ? this->Shown.Level : this->Plan.Target;
@@ -350,7 +350,7 @@ public:
   enum class End
   {
     Loaded,
-    GivenUp,
+    Cancelled,
     Failed
   };
   std::optional<Cause> LastCause;
@@ -372,7 +372,7 @@ public:
   std::string Version;
   std::string ErrorText;
   std::string LoadError;
-  bat_vtk::SaidOnce Said;
+  bat_vtk::ReportedOnce Reported;
   std::set<std::string> Warned;      ///< files and kinds of warnings
   std::set<std::string> KnownFields; ///< of all files so far
   vtkSmartPointer<vtkMultiProcessController> Controller;
@@ -461,7 +461,7 @@ void vtkIDXReader::Modified()
   // A series goes from file to file and comes back: that is no reason to say again what is wrong.
   if (!this->Internals->ChoosingFile)
   {
-    this->Internals->Said.SettingChanged();
+    this->Internals->Reported.SettingChanged();
   }
   this->Superclass::Modified();
 }
@@ -506,8 +506,8 @@ vtkDoubleArray* vtkIDXReader::GetLoadCost()
       std::for_each(lattice.count.begin(), lattice.count.end(), add);
       add(cost(plan.Target).bytes);
       add(cost(plan.Target).block_bytes);
-      add(plan.Asked);
-      add(cost(plan.Asked).bytes);
+      add(plan.Requested);
+      add(cost(plan.Requested).bytes);
       add(file.levels());
       add(plan.Target < file.levels() ? cost(plan.Target + 1).bytes : 0);
     });
@@ -590,14 +590,14 @@ void vtkIDXReader::ReadAhead(const char*) {}
 std::string vtkIDXReader::GetCutByBudget() const
 {
   const bat_vtk::GridPlan& plan = this->Internals->Plan;
-  if (this->LoadedLevel < 0 || this->LoadedLevel >= plan.Asked)
+  if (this->LoadedLevel < 0 || this->LoadedLevel >= plan.Requested)
   {
     return "";
   }
   return TextOrEmpty(this->FileName) + ": level " + std::to_string(this->LoadedLevel) + " of " +
-    std::to_string(plan.Asked) + " is loaded, " +
-    (plan.Target < plan.Asked ? "to stay within Memory Budget; 0 means no limit"
-                              : "because Refine While Idle is on, which starts with less");
+    std::to_string(plan.Requested) + " is loaded, " +
+    (plan.Target < plan.Requested ? "to stay within Memory Budget; 0 means no limit"
+                                  : "because Refine While Idle is on, which starts with less");
 }
 
 //------------------------------------------------------------------------------
@@ -607,7 +607,7 @@ void vtkIDXReader::Report(const Failure& failure)
   this->ErrorCode = failure.Code; // not by its setter: an update is no change of the reader
   const std::string name = TextOrEmpty(this->FileName);
   self.ErrorText = failure.TextWith(name);
-  if (failure && self.IsFirst() && self.Said.Add(name, self.ErrorText))
+  if (failure && self.IsFirst() && self.Reported.Add(name, self.ErrorText))
   {
     vtkErrorMacro(<< self.ErrorText);
   }
@@ -666,7 +666,7 @@ void vtkIDXReader::DescribeFile(vtkInformation* outInfo)
   const bat::idx::Dataset& file = self.Open();
   self.Version = file.header().pidx ? "6.1 (PIDX)" : std::to_string(file.header().version);
   this->Levels = file.levels();
-  const std::array<double, 6> bounds = bat_vtk::BoundsOf(file);
+  const std::array<double, 6> bounds = bat_vtk::ComputeBounds(file);
   std::copy(bounds.begin(), bounds.end(), this->Bounds);
   for (std::size_t axis = 0; axis < 3; ++axis)
   {
@@ -740,7 +740,7 @@ int vtkIDXReader::RequestData(
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
   const vtkInternals::Cause cause{ this->GetMTime(), self.StepAt(outInfo) };
   const bool isSame = self.LastCause == cause;
-  if (isSame && self.LastEnd == End::GivenUp)
+  if (isSame && self.LastEnd == End::Cancelled)
   {
     self.DeliverShown(output); // until it is asked for again
     return 1;
@@ -749,7 +749,7 @@ int vtkIDXReader::RequestData(
   // nothing is loaded by that, and what was shown and how it ended is as before.
   const bool wants = self.NoPlan || bat_vtk::IsEmpty(self.Plan.Whole) ||
     !bat_vtk::IsEmpty(bat_vtk::ExtentIn(outInfo, Pipeline::UPDATE_EXTENT()));
-  if (!isSame && !bat_vtk::AnyOf(self.Controller, wants))
+  if (!isSame && !bat_vtk::ReduceAny(self.Controller, wants))
   {
     output->Initialize();
     if (!self.Times.empty())
@@ -761,10 +761,10 @@ int vtkIDXReader::RequestData(
   self.LastCause = cause;
   self.Refining.Begin(self.Plan.Question, self.Plan.Level);
   this->SetAbortExecute(0); // it was for the update before
-  self.Said.BeginUpdate(TextOrEmpty(this->FileName));
+  self.Reported.BeginUpdate(TextOrEmpty(this->FileName));
   this->DeliverNothing(output);
 
-  bool givenUp = false;
+  bool cancelled = false;
   Failure failure = isSame && self.LastEnd == End::Failed ? self.LastFailure : Failure{};
   if (!failure)
   {
@@ -777,8 +777,8 @@ int vtkIDXReader::RequestData(
         }
         catch (const bat::Error& error)
         {
-          givenUp = error.code() == bat::ErrorCode::Cancelled;
-          if (!givenUp)
+          cancelled = error.code() == bat::ErrorCode::Cancelled;
+          if (!cancelled)
           {
             throw;
           }
@@ -800,10 +800,10 @@ int vtkIDXReader::RequestData(
     self.LastEnd = End::Failed;
     self.LastFailure = failure;
   }
-  else if (givenUp)
+  else if (cancelled)
   {
-    self.GiveUp(output);
-    self.LastEnd = End::GivenUp;
+    self.Cancel(output);
+    self.LastEnd = End::Cancelled;
   }
   else
   {
@@ -811,11 +811,11 @@ int vtkIDXReader::RequestData(
     self.Deliver(output);
     self.WarnOfAbsentBlocks(cause.Step, isSame);
     self.WarnOfUnknownFields(*self.File);
-    self.Said.Loaded(TextOrEmpty(this->FileName));
+    self.Reported.Loaded(TextOrEmpty(this->FileName));
     self.LastEnd = End::Loaded;
   }
   this->Report(failure);
-  self.Said.EndUpdate();
+  self.Reported.EndUpdate();
   return 1;
 }
 
@@ -912,7 +912,7 @@ void vtkIDXReader::LoadExtent(vtkInformation* outInfo, vtkImageData* output)
   this->BytesRead = static_cast<vtkIdType>(read);
   vtkFieldData* about = output->GetFieldData();
   AddNumber(about, "level", plan.Level);
-  AddNumber(about, "level_requested", plan.Asked);
+  AddNumber(about, "level_requested", plan.Requested);
   AddNumber(about, "levels", file.levels());
   AddNumber(about, "samples", bat_vtk::PointsIn(plan.Whole));
   AddNumber(about, "bytes_read", static_cast<std::int64_t>(read));

@@ -28,8 +28,8 @@ struct Cost
   int Level;
   std::array<double, 3> Samples;
   double Bytes;
-  int AskedLevel;
-  double AskedBytes;
+  int RequestedLevel;
+  double RequestedBytes;
   int Levels;
   double NextBytes;
 
@@ -38,8 +38,8 @@ struct Cost
     : Level(static_cast<int>(n[0]))
     , Samples{ { n[1], n[2], n[3] } }
     , Bytes(n[4])
-    , AskedLevel(static_cast<int>(n[6]))
-    , AskedBytes(n[7])
+    , RequestedLevel(static_cast<int>(n[6]))
+    , RequestedBytes(n[7])
     , Levels(static_cast<int>(n[8]))
     , NextBytes(n[9])
   {
@@ -177,7 +177,7 @@ bool pqIDXResolutionWidget::needsAnswer() const
 }
 
 //-----------------------------------------------------------------------------
-QString pqIDXResolutionWidget::textOfLoaded() const
+QString pqIDXResolutionWidget::formatLoaded() const
 {
   vtkSMSourceProxy* source = vtkSMSourceProxy::SafeDownCast(this->proxy());
   vtkPVDataInformation* data = source->GetDataInformation(0);
@@ -212,7 +212,7 @@ QString pqIDXResolutionWidget::textOfLoaded() const
     return text + "." + "\n" +
       tr("Refining to level %1, %2.").arg(target).arg(bat_load::memory(cost.Bytes));
   }
-  text += (level < cost.AskedLevel ? tr(", %1: limited by the budget.") : tr(", %1."))
+  text += (level < cost.RequestedLevel ? tr(", %1: limited by the budget.") : tr(", %1."))
             .arg(bat_load::memory(cost.Bytes));
   if (level == cost.Level && level < cost.Levels)
   {
@@ -223,7 +223,7 @@ QString pqIDXResolutionWidget::textOfLoaded() const
 }
 
 //-----------------------------------------------------------------------------
-QString pqIDXResolutionWidget::textOfPending() const
+QString pqIDXResolutionWidget::formatPending() const
 {
   if (!Cost::isKnown(this->Pending->answer()))
   {
@@ -235,12 +235,12 @@ QString pqIDXResolutionWidget::textOfPending() const
                    .arg(cost.Levels)
                    .arg(Dimensions(cost.Samples))
                    .arg(bat_load::memory(cost.Bytes));
-  if (cost.Level < cost.AskedLevel)
+  if (cost.Level < cost.RequestedLevel)
   {
     text += "\n" +
       tr("Without the budget: level %1, %2.")
-        .arg(cost.AskedLevel)
-        .arg(bat_load::memory(cost.AskedBytes));
+        .arg(cost.RequestedLevel)
+        .arg(bat_load::memory(cost.RequestedBytes));
   }
   else if (cost.Level < cost.Levels)
   {

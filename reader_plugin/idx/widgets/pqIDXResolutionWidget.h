@@ -41,8 +41,8 @@ protected:
   bool showsProperty() const override;
   bool isReadable() const override;
   bool needsAnswer() const override;
-  QString textOfLoaded() const override;
-  QString textOfPending() const override;
+  QString formatLoaded() const override;
+  QString formatPending() const override;
 
 private:
   Q_DISABLE_COPY(pqIDXResolutionWidget)

@@ -134,7 +134,7 @@ public:
         if (round < 0)
         {
           sums.push_back(checksum(result));
-          traffic[w] = bat::mpi::sum_of(this->comm_, result.messages.of_nodes());
+          traffic[w] = bat::mpi::compute_sum(this->comm_, result.messages.of_nodes());
         }
         else
         {

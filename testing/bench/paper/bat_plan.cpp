@@ -264,7 +264,7 @@ std::uint64_t count_whole_ranks(
   if (plan.mode == bat::PlanMode::Adaptive)
   {
     return static_cast<std::uint64_t>(std::count_if(summary.bounds.begin(), summary.bounds.end(),
-      [&](const bat::RankBounds& rank) { return plan.leaf_of_box(rank.box).has_value(); }));
+      [&](const bat::RankBounds& rank) { return plan.find_leaf(rank.box).has_value(); }));
   }
   std::uint64_t whole = 0;
   for (std::size_t rank = 0; rank + 1 != begins.size(); ++rank)

@@ -148,14 +148,14 @@ public:
     {
       return;
     }
-    constexpr double kSame = 0.92; // of the turbulence, over one age
+    constexpr double kTurbulenceCorrelation = 0.92; // of the turbulence, over one age
     constexpr double kNew = 0.39;
     const Vector gas = gas_at(this->place_, this->jets_);
     const double speed = std::sqrt(gas[0] * gas[0] + gas[1] * gas[1] + gas[2] * gas[2]);
     for (std::size_t axis = 0; axis != 3; ++axis)
     {
       double& eddy = this->turbulence_[axis];
-      eddy = kSame * eddy + kNew * (0.12 * speed + 0.25) * this->random_.normal();
+      eddy = kTurbulenceCorrelation * eddy + kNew * (0.12 * speed + 0.25) * this->random_.normal();
       const double falls = axis == 2 ? 9.81 * this->drag_seconds_ : 0;
       const double follows = gas[axis] + eddy - falls;
       this->velocity_[axis] = follows + (this->velocity_[axis] - follows) * this->keeps_;
@@ -246,13 +246,13 @@ std::vector<double> places_of_shares(double seconds, std::size_t shares)
   std::size_t at = 0;
   for (std::size_t i = 0; i <= shares; ++i)
   {
-    const double wanted = before[kSlices] * static_cast<double>(i) / static_cast<double>(shares);
-    while (at + 1 < kSlices && before[at + 1] < wanted)
+    const double requested = before[kSlices] * static_cast<double>(i) / static_cast<double>(shares);
+    while (at + 1 < kSlices && before[at + 1] < requested)
     {
       ++at;
     }
     const double here = before[at + 1] - before[at];
-    const double share = here > 0 ? std::clamp((wanted - before[at]) / here, 0.0, 1.0) : 0.0;
+    const double share = here > 0 ? std::clamp((requested - before[at]) / here, 0.0, 1.0) : 0.0;
     places[i] = (static_cast<double>(at) + share) * slice;
   }
   return places;
@@ -377,10 +377,10 @@ std::array<Point, 2> RankGrid::box_of(std::uint32_t rank) const
 
 RankGrid deal_space(const std::vector<Point>& points, std::uint32_t ranks, bool flat)
 {
-  constexpr float kMost = std::numeric_limits<float>::max();
+  constexpr float kMax = std::numeric_limits<float>::max();
   RankGrid grid;
-  grid.lower = { kMost, kMost, kMost };
-  grid.upper = { -kMost, -kMost, -kMost };
+  grid.lower = { kMax, kMax, kMax };
+  grid.upper = { -kMax, -kMax, -kMax };
   for (const Point& point : points)
   {
     for (std::size_t axis = 0; axis != 3; ++axis)
@@ -389,7 +389,7 @@ RankGrid deal_space(const std::vector<Point>& points, std::uint32_t ranks, bool 
       grid.upper[axis] = std::max(grid.upper[axis], point[axis]);
     }
   }
-  double least = std::numeric_limits<double>::infinity();
+  double minimum = std::numeric_limits<double>::infinity();
   for (std::uint32_t nx = 1; nx <= ranks; ++nx)
   {
     for (std::uint32_t ny = 1; ranks % nx == 0 && ny <= ranks / nx; ++ny)
@@ -409,9 +409,9 @@ RankGrid deal_space(const std::vector<Point>& points, std::uint32_t ranks, bool 
         longest = std::max(longest, length / size[axis]);
         shortest = std::min(shortest, length / size[axis]);
       }
-      if (longest / std::max(shortest, 1e-30) < least)
+      if (longest / std::max(shortest, 1e-30) < minimum)
       {
-        least = longest / std::max(shortest, 1e-30);
+        minimum = longest / std::max(shortest, 1e-30);
         grid.size = size;
       }
     }

@@ -55,10 +55,10 @@ int main(int argc, char** argv)
     std::fprintf(stderr, "usage: see the source\n");
     return 2;
   }
-  const bool together = std::string(argv[1]) == "together";
+  const bool collective = std::string(argv[1]) == "together";
   int rank = 0;
   int ranks = 1;
-  if (together)
+  if (collective)
   {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -105,9 +105,9 @@ int main(int argc, char** argv)
     {
       header.step = step;
       header.time = 0.5 * static_cast<double>(step);
-      if (together)
+      if (collective)
       {
-        bat::bricks::write_together(MPI_COMM_WORLD, series, header, { piece }, options);
+        bat::bricks::write_collective(MPI_COMM_WORLD, series, header, { piece }, options);
       }
       else
       {
@@ -121,7 +121,7 @@ int main(int argc, char** argv)
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
   }
-  if (together)
+  if (collective)
   {
     MPI_Finalize();
   }

@@ -45,7 +45,7 @@ public:
         folder / "wind.bricks.series",
         [folder](std::int64_t step, double)
         { return folder / ("wind_" + std::to_string(step) + ".bricks"); },
-        false, [this](const std::string& text) { this->said.push_back(text); })
+        false, [this](const std::string& text) { this->reported.push_back(text); })
   {
   }
 
@@ -67,7 +67,7 @@ public:
     {
       header.step.reset(); // rank 0 says it
     }
-    bricks::write_together(MPI_COMM_WORLD, this->series_, header, { piece });
+    bricks::write_collective(MPI_COMM_WORLD, this->series_, header, { piece });
   }
 
   static std::vector<float> values_of(const LogicalBox& box, double time, int run)
@@ -90,7 +90,7 @@ public:
     return values;
   }
 
-  std::vector<std::string> said;
+  std::vector<std::string> reported;
 
 private:
   int run_;
@@ -151,7 +151,7 @@ TEST(GrowingSeries, is_whole_after_every_step_and_goes_on_with_the_next_run)
       simulation.write(step, levels.back().time);
       expect_levels(folder, levels);
     }
-    EXPECT_TRUE(simulation.said.empty());
+    EXPECT_TRUE(simulation.reported.empty());
   }
 }
 
@@ -167,16 +167,17 @@ TEST(GrowingSeries, has_levels_of_one_run_when_a_simulation_comes_back)
     }
     simulation.write(3, 3); // it replaces 3 and 4 itself
     expect_levels(folder, { { 0, 0, 0 }, { 1, 1, 1 }, { 2, 2, 2 }, { 3, 3, 3 } });
-    EXPECT_EQ(simulation.said.size(), rank() == 0 ? 1U : 0U);
+    EXPECT_EQ(simulation.reported.size(), rank() == 0 ? 1U : 0U);
   }
   Simulation simulation(folder, 1);
   simulation.write(1, 1);
   expect_levels(folder, { { 0, 0, 0 }, { 1, 1, 1, 1 } });
-  ASSERT_EQ(simulation.said.size(), rank() == 0 ? 1U : 0U);
+  ASSERT_EQ(simulation.reported.size(), rank() == 0 ? 1U : 0U);
   if (rank() == 0)
   {
-    EXPECT_NE(simulation.said[0].find("returned to step 1: 2 steps from 2 to 3"), std::string::npos)
-      << simulation.said[0];
+    EXPECT_NE(
+      simulation.reported[0].find("returned to step 1: 2 steps from 2 to 3"), std::string::npos)
+      << simulation.reported[0];
   }
   simulation.write(0, 0); // all over again
   expect_levels(folder, { { 0, 0, 0, 1 } });
@@ -192,7 +193,7 @@ TEST(GrowingSeries, has_times_that_increase_where_the_clock_goes_back)
   simulation.write(4, 0);
   simulation.write(6, 1);
   expect_levels(folder, { { 0, 4, 4 }, { 2, 5, 5 }, { 4, 6, 0 }, { 6, 7, 1 } });
-  EXPECT_EQ(simulation.said.size(), rank() == 0 ? 1U : 0U);
+  EXPECT_EQ(simulation.reported.size(), rank() == 0 ? 1U : 0U);
 }
 
 TEST(GrowingSeries, that_cannot_grow_is_an_error_on_all_ranks_and_stays_as_it_was)
@@ -241,7 +242,7 @@ TEST(GrowingSeries, has_one_grid_whatever_a_simulation_says)
   Simulation simulation(folder);
   simulation.write(0, 0);
   simulation.write(1, 1);
-  for (const auto& [spacing, said] : { std::pair(kSpacing, "22 x 17 x 24 points"),
+  for (const auto& [spacing, reported] : { std::pair(kSpacing, "22 x 17 x 24 points"),
          std::pair(1.01 * kSpacing, "21 x 17 x 24 points") })
   {
     const std::int64_t more = spacing == kSpacing ? 1 : 0;
@@ -251,7 +252,7 @@ TEST(GrowingSeries, has_one_grid_whatever_a_simulation_says)
       });
     ASSERT_TRUE(failure);
     EXPECT_EQ(failure->code(), ErrorCode::InvalidArgument);
-    EXPECT_NE(std::string(failure->what()).find(said), std::string::npos) << failure->what();
+    EXPECT_NE(std::string(failure->what()).find(reported), std::string::npos) << failure->what();
     EXPECT_NE(std::string(failure->what()).find("wind_1.bricks"), std::string::npos);
   }
   expect_levels(folder, { { 0, 0, 0 }, { 1, 1, 1 } });
@@ -309,7 +310,7 @@ TEST(GrowingSeries, is_traced_while_it_grows)
       const flow::Cache cache(bricks::Series::open(list));
       const flow::PathLines whole = flow::trace(cache, seeds);
       const flow::Cache anew(bricks::Series::open(list));
-      lines = flow::go_on(anew, lines, seeds);
+      lines = flow::resume(anew, lines, seeds);
       read_twice += lines.statistics.touched >= whole.statistics.touched ? 1 : 0;
       ASSERT_EQ(lines.lines.size(), whole.lines.size());
       for (std::size_t i = 0; i != seeds.size(); ++i)

@@ -59,7 +59,7 @@ struct Mode
 
 // Random waves without divergence; shares of energy follow k^-5/3, each component's mean square is
 // 1, and phases move.
-std::vector<Mode> turbulence(int count, double most, unsigned seed)
+std::vector<Mode> turbulence(int count, double maximum, unsigned seed)
 {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
@@ -68,7 +68,7 @@ std::vector<Mode> turbulence(int count, double most, unsigned seed)
   while (static_cast<int>(modes.size()) != count)
   {
     const double radius =
-      std::pow(most, static_cast<double>(modes.size()) / std::max(1, count - 1));
+      std::pow(maximum, static_cast<double>(modes.size()) / std::max(1, count - 1));
     Mode mode;
     std::array<double, 3> d{ normal(random), normal(random), normal(random) };
     const double length = std::hypot(d[0], d[1], d[2]);
@@ -303,7 +303,7 @@ struct RunOptions
   std::string hints = "off";
   std::string hints_file;
   std::string integrator = "cells";
-  double most_error = 1e-6;
+  double max_error = 1e-6;
   double compare_with = 0;
   bool portable = false;
   bool backward = false;
@@ -314,7 +314,7 @@ struct RunOptions
   unsigned seed = 1;
 };
 
-std::vector<bat::flow::Seed> seeds_of(const RunOptions& o, const bat::BrickSource& source)
+std::vector<bat::flow::Seed> make_seeds(const RunOptions& o, const bat::BrickSource& source)
 {
   const bat::BrickGrid& grid = source.grid();
   std::array<double, 3> centre{};
@@ -407,7 +407,7 @@ bat::flow::TraceOptions trace_options(const RunOptions& o)
   bat::flow::TraceOptions options;
   options.backward = o.backward;
   options.threads = o.threads;
-  options.most_error = o.most_error;
+  options.max_error = o.max_error;
   options.keep_points = !o.ends_only;
   options.prefetch =
     o.prefetch == "none" ? bat::flow::Prefetch::None : bat::flow::Prefetch::Velocity;
@@ -448,7 +448,7 @@ nlohmann::ordered_json counts(const bat::flow::Statistics& s)
       100 * static_cast<double>(s.prefetched - s.prefetches_used) / touched },
     { "hinted", s.hinted }, { "hints_used", s.hints_used }, { "waits", s.waits },
     { "wait_seconds", s.wait_seconds }, { "cells", s.cells }, { "steps", s.steps },
-    { "cache_bytes", s.cache_bytes }, { "most_cache_bytes", s.most_cache_bytes } };
+    { "cache_bytes", s.cache_bytes }, { "max_cache_bytes", s.max_cache_bytes } };
 }
 
 nlohmann::ordered_json run(const RunOptions& o)
@@ -472,7 +472,7 @@ nlohmann::ordered_json run(const RunOptions& o)
     {
       cache.emplace(open(o));
     }
-    const auto seeds = seeds_of(o, cache->source());
+    const auto seeds = make_seeds(o, cache->source());
     const bat::flow::PathLines lines = bat::flow::trace(*cache, seeds, options);
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     const double cpu_used = cpu_seconds() - cpu;
@@ -495,7 +495,7 @@ nlohmann::ordered_json run(const RunOptions& o)
     if (o.compare_with > 0)
     {
       bat::flow::TraceOptions exact = options;
-      exact.most_error = o.compare_with;
+      exact.max_error = o.compare_with;
       exact.integrator = bat::flow::Integrator::CellByCell;
       const auto apart =
         distances(lines, bat::flow::trace(*cache, seeds, exact), cache->source().grid());
@@ -524,19 +524,19 @@ nlohmann::ordered_json surface(const RunOptions& o)
   line[1][0] += half;
   bat::flow::StreakSurfaceOptions options;
   options.trace = trace_options(o);
-  options.most_edge = grid.spacing[0];
-  options.stops_at_most = true;
+  options.max_edge = grid.spacing[0];
+  options.stops_at_max = true;
   const auto begin = Clock::now();
   const auto found = bat::flow::streak_surface(cache, line, cache.source().times().back(), options);
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  nlohmann::ordered_json told{
+  nlohmann::ordered_json reported{
     { "checksum",
       XXH3_64bits(found.positions.data(), found.positions.size() * sizeof(found.positions[0])) },
     { "vertices", found.positions.size() }, { "triangles", found.triangles.size() },
     { "followed", found.followed }, { "is_refined", found.is_refined }, { "seconds", seconds }
   };
-  told.update(counts(found.statistics));
-  return told;
+  reported.update(counts(found.statistics));
+  return reported;
 }
 
 // ---- Reads of bricks and memory for them -------------------------------------------------------
@@ -664,7 +664,7 @@ private:
 class Signal : public bat::flow::Waiter
 {
 public:
-  void bricks_are_there(const std::optional<bat::Error>&) noexcept override { this->there = true; }
+  void on_bricks_ready(const std::optional<bat::Error>&) noexcept override { this->there = true; }
   std::atomic<bool> there{ false };
 };
 
@@ -760,9 +760,9 @@ int main(int argc, char** argv)
   runner->add_option("--hints", running.hints)->check(CLI::IsMember({ "off", "read", "learn" }));
   runner->add_option("--hints-file", running.hints_file, "where they are kept");
   runner->add_option("--integrator", running.integrator)->check(CLI::IsMember({ "cells", "rk4" }));
-  runner->add_option("--most-error", running.most_error);
+  runner->add_option("--max-error", running.max_error);
   runner->add_option(
-    "--compare-with", running.compare_with, "distances from the ends that this --most-error gives");
+    "--compare-with", running.compare_with, "distances from the ends that this --max-error gives");
   runner->add_flag("--portable", running.portable, "without vectors of the processor");
   runner->add_flag("--backward", running.backward);
   runner->add_flag("--ends-only", running.ends_only);

@@ -56,7 +56,7 @@ def main():
     of_ranks = np.bincount(vtk_to_numpy(servermanager.Fetch(work).GetPointData().GetArray("rank")))
     print(json.dumps({"ranks": servermanager.vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions(),
                       "seconds": seconds, "bricks_read": found["reads"] + found["prefetched"], **found,
-                      "most_work_over_mean": of_ranks.max() / of_ranks.mean(), "points": int(of_ranks.sum())}))
+                      "max_work_over_mean": of_ranks.max() / of_ranks.mean(), "points": int(of_ranks.sum())}))
 
 
 main()

@@ -80,15 +80,15 @@ def check(case, folder, program, boxes, with_spec):
             dims = case["dims"]
             p1 = [lower for lower, _ in box]
             truth = truth.reshape([dims[a] if a < len(dims) else 1 for a in (2, 1, 0)] + [-1])
-            asked = [(level, box, -1) for level in range(levels + 1)] + [(levels, box, levels - 3), (levels, box, levels // 2)]
+            requested = [(level, box, -1) for level in range(levels + 1)] + [(levels, box, levels - 3), (levels, box, levels // 2)]
             for _ in range(boxes):
                 some = []
                 for lower, upper in box:
                     a, b = sorted(int(v) for v in random.integers(lower, upper + 1, 2))
                     some.append((a, b))
                 level = int(random.integers(0, levels + 1))
-                asked.append((level, some, int(random.integers(-1, level + 1))))
-            for level, some, coarse in asked:
+                requested.append((level, some, int(random.integers(-1, level + 1))))
+            for level, some, coarse in requested:
                 want = expected(truth, bits, level, some, p1)
                 shape, got = reader.read(field, step, level, some, coarse)
                 reads += 1

@@ -45,7 +45,7 @@ def openvisus_reader(path):
     return dataset.getMaxResolution(), lambda name, step, level: dataset.read(field=name, time=step, max_resolution=level)
 
 
-def told(path, dims):
+def reported(path, dims):
     """What bat_info and bat_validate say wrongly."""
     info, validate = sys.argv[sys.argv.index("--programs") + 1:]
     about = json.loads(subprocess.run([info, "--json", path], check=True, stdout=subprocess.PIPE).stdout)
@@ -92,7 +92,7 @@ def main():
                     if got.dtype != want.dtype or got.tobytes() != np.ascontiguousarray(want).tobytes():
                         problems.append(f"{dims} {codec} {layout}: {name} step {step} level {level}: {got.shape} of {want.shape} differs")
             if "--programs" in sys.argv and number < 2:
-                problems += told(path, dims)
+                problems += reported(path, dims)
     for problem in problems[:20]:
         print(problem)
     print(f"{reads} reads, {len(problems)} problems")

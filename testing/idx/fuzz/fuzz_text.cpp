@@ -36,7 +36,7 @@ void check(const std::string& text)
       throw std::logic_error("the text of a header reads as another header:\n" + second);
     }
   }
-  (void)bat::idx::format::geometry_of(header);
+  (void)bat::idx::format::compute_geometry(header);
   const bat::idx::format::Order order(header);
   const bat::idx::format::FileNames names(header, "fuzz");
   for (const std::uint64_t block : { std::uint64_t{ 0 }, order.block_count() - 1 })

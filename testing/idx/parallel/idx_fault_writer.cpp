@@ -62,14 +62,14 @@ int main(int argc, char** argv)
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   constexpr std::int64_t kSide = 36;
-  bat::idx::GridPieces mine;
-  mine.fields.push_back({ "p", bat::ScalarType::Float32, 1, nullptr });
+  bat::idx::GridPieces local;
+  local.fields.push_back({ "p", bat::ScalarType::Float32, 1, nullptr });
   bat::idx::Piece piece;
   piece.box = { { 0, 0, kSide * rank / ranks },
     { kSide - 1, kSide - 1, kSide * (rank + 1) / ranks - 1 } };
   const std::vector<float> values(kSide * kSide * kSide, std::strtof(argv[2], nullptr));
   piece.values.push_back(values.data());
-  mine.pieces.push_back(piece);
+  local.pieces.push_back(piece);
   bat::idx::WriteOptions options;
   options.bits_per_block = 9;
   options.file_bytes = 15000;
@@ -96,7 +96,7 @@ int main(int argc, char** argv)
   }
   try
   {
-    bat::idx::write_together(MPI_COMM_WORLD, argv[1], mine, options);
+    bat::idx::write_collective(MPI_COMM_WORLD, argv[1], local, options);
   }
   catch (const bat::Error& error)
   {

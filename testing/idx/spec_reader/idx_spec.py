@@ -208,7 +208,7 @@ class Dataset:
         block = hz >> self.block_bits
         rows = np.zeros(len(points), np.int64)
         for number in np.unique(block):
-            mine = block == number
+            own = block == number
             if number == 0:
                 origin, distance = np.zeros(3, np.int64), self.delta(self.block_bits)
                 counts = [2 ** self.digits[:self.block_bits].count(axis) for axis in range(3)]
@@ -216,10 +216,10 @@ class Dataset:
                 level = self.block_bits + int(number).bit_length()
                 distance = self.delta(level - 1)
                 counts = [2 ** self.digits[level - 1 - self.block_bits:level - 1].count(axis) for axis in range(3)]
-                origin = points[mine] // (np.array(counts) * distance) * (np.array(counts) * distance)
+                origin = points[own] // (np.array(counts) * distance) * (np.array(counts) * distance)
                 origin[:, self.digits[level - 1]] += self.delta(level)[self.digits[level - 1]]
-            at = (points[mine] - origin) // distance
-            rows[mine] = (at[:, 2] * counts[1] + at[:, 1]) * counts[0] + at[:, 0]
+            at = (points[own] - origin) // distance
+            rows[own] = (at[:, 2] * counts[1] + at[:, 1]) * counts[0] + at[:, 0]
         return block, hz & (1 << self.block_bits) - 1, rows
 
     def read(self, name, step, level, box):
@@ -237,6 +237,6 @@ class Dataset:
         for number in np.unique(block):
             found = self.block(f, int(number), step)
             if found is not None:
-                mine = block == number
-                out[mine] = found[0][(row if found[1] else place)[mine]]
+                own = block == number
+                out[own] = found[0][(row if found[1] else place)[own]]
         return out.reshape(shape + (field.components,))

@@ -225,7 +225,7 @@ TEST_F(IdxDamage, a_block_of_pidx_ends_with_the_last_sample_in_the_box)
   write(this->folder / "p.idx", odd.grid, options);
   const std::filesystem::path name = this->folder / "p/time000000000/0.bin";
   const std::vector<std::byte> whole = read_bytes(name);
-  std::size_t least = whole.size();
+  std::size_t minimum = whole.size();
   const Dataset dataset = Dataset::open(this->folder / "p.idx");
   for (std::size_t cut = 0; cut <= 252; cut += 4)
   {
@@ -233,7 +233,7 @@ TEST_F(IdxDamage, a_block_of_pidx_ends_with_the_last_sample_in_the_box)
     try
     {
       EXPECT_EQ(read_all(dataset, { 0, 9, {}, 0 }), odd.values[0]) << cut;
-      least = whole.size() - cut;
+      minimum = whole.size() - cut;
     }
     catch (const bat::Error& error)
     {
@@ -241,8 +241,8 @@ TEST_F(IdxDamage, a_block_of_pidx_ends_with_the_last_sample_in_the_box)
       EXPECT_NE(std::string(error.what()).find("in the box"), std::string::npos) << error.what();
     }
   }
-  EXPECT_LT(least, whole.size());       // padding is not missed
-  EXPECT_GT(least, whole.size() - 256); // samples are
+  EXPECT_LT(minimum, whole.size());       // padding is not missed
+  EXPECT_GT(minimum, whole.size() - 256); // samples are
 }
 
 TEST_F(IdxDamage, absent_blocks_have_the_default_value_and_are_told)
@@ -290,20 +290,20 @@ TEST_F(IdxDamage, a_text_alone_takes_no_memory)
     std::string(40, '0') +
     "\n(bitsperblock)\n24\n(blocksperfile)\n1\n(filename_template)\n./a/%04x.bin\n";
   const Dataset dataset = Dataset::from_text(this->path(), text);
-  const auto most_memory = []
+  const auto max_memory = []
   {
     struct rusage used;
     ::getrusage(RUSAGE_SELF, &used);
     return used.ru_maxrss; // KiB
   };
-  const auto before = most_memory();
+  const auto before = max_memory();
   Query query;
   query.level = dataset.levels();
   query.box = LogicalBox{ { 1, 0, 0 }, { 1, 0, 0 } };
   const auto problem = bat::attempt([&] { (void)read_all(dataset, query); });
   ASSERT_TRUE(problem.has_value());
   EXPECT_EQ(problem->code(), ErrorCode::NotFound) << problem->what();
-  EXPECT_LT(most_memory() - before, 128 << 10);
+  EXPECT_LT(max_memory() - before, 128 << 10);
 }
 
 TEST_F(IdxDamage, files_that_are_none_are_errors)
@@ -356,12 +356,12 @@ TEST_F(IdxDamage, queries_are_checked)
   int calls = 0;
   ReadOptions options;
   options.progress = [&](double) { return ++calls < 2; };
-  const auto given_up = bat::attempt(
+  const auto cancelled = bat::attempt(
     [&] {
       (void)dataset.read({ 0, 9, {}, 0 }, values.data(), 2048, options);
     });
-  ASSERT_TRUE(given_up.has_value());
-  EXPECT_EQ(given_up->code(), ErrorCode::Cancelled);
+  ASSERT_TRUE(cancelled.has_value());
+  EXPECT_EQ(cancelled->code(), ErrorCode::Cancelled);
 }
 
 TEST_F(IdxDamage, cost_is_what_a_read_takes)
@@ -416,15 +416,15 @@ TEST(IdxClaims, any_number_of_absent_blocks_takes_no_time_and_no_memory)
   EXPECT_THROW((void)whole.check(0, 0), bat::Error); // nothing of the step is there
   write_bytes(folder / "big/00/0000.bin", file);
   write_bytes(folder / far, file);
-  std::size_t told = 0;
+  std::size_t reported = 0;
   ReadOptions options;
-  options.progress = [&](double) { return ++told != 0; };
+  options.progress = [&](double) { return ++reported != 0; };
   const ReadReport report = whole.check(0, 0, options);
   EXPECT_EQ(report.blocks, kBlocks);
   EXPECT_EQ(report.absent_blocks, kBlocks - 2);
   EXPECT_GT(report.bytes_read, 2 * kBlockBytes);
-  EXPECT_GT(told, 1u);
-  EXPECT_LT(told, 1000u);
+  EXPECT_GT(reported, 1u);
+  EXPECT_LT(reported, 1000u);
 
   // Few blocks among as many, and what is wrong with one of those that are there.
   const Dataset line = put_text("line", "0 1048575 0 0 0 0");

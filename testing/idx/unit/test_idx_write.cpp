@@ -482,7 +482,7 @@ TEST(IdxWrite, names_that_are_not_allowed_become_some_that_are)
       "field", "a_2", "\xff" }));
   for (std::size_t i = 0; i + 1 < allowed.size(); ++i)
   {
-    EXPECT_EQ(problem_of_field_name(allowed[i]), "") << allowed[i];
+    EXPECT_EQ(find_field_name_problem(allowed[i]), "") << allowed[i];
   }
 }
 

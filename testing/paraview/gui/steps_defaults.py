@@ -22,8 +22,8 @@ def check_look(look):
     expect(GetDisplayProperties().Look, look, "look")
 
 
-def check_colors(wanted):
-    expect(list(GetDisplayProperties().ColorArrayName), ["POINTS", wanted], "colours")
+def check_colors(expected):
+    expect(list(GetDisplayProperties().ColorArrayName), ["POINTS", expected], "colours")
 
 
 def check_dark(dark):
@@ -62,8 +62,8 @@ def check_chosen_background():
     expect((view.UseColorPaletteForBackground, list(view.Background)), (0, CHOSEN), "background of the user")
 
 
-def check_radii_by_region(wanted):
-    expect(GetDisplayProperties().RadiusByRegion, wanted, "radii by region")
+def check_radii_by_region(expected):
+    expect(GetDisplayProperties().RadiusByRegion, expected, "radii by region")
 
 
 def split_view():

@@ -69,10 +69,10 @@ def color_by_kind():
     Render()
 
 
-def check_kinds(*wanted):
+def check_kinds(*expected):
     """Of the particles that are loaded."""
     found = fetch(GetActiveSource()).GetPointData().GetArray("kind")
-    expect(sorted(set(vtk_to_numpy(found))), sorted(wanted), "kinds")
+    expect(sorted(set(vtk_to_numpy(found))), sorted(expected), "kinds")
     return len(vtk_to_numpy(found))
 
 

@@ -12,14 +12,14 @@ def show_exponents():
     SetActiveSource(ftle)
 
 
-def check_shown(wanted):
+def check_shown(expected):
     lines = GetActiveSource()
     expect(lines.GetXMLName(), "FlowPathLines", "filter")
     display = GetDisplayProperties(lines)
-    expect(display.Representation, wanted, "representation of %s" % lines.Show)
+    expect(display.Representation, expected, "representation of %s" % lines.Show)
     assert lines.GetDataInformation().GetNumberOfPoints() > 0
     # A share of the domain, whose edges are 1 long: balls that are seen, and no cloud.
-    assert wanted == "Surface" or 0.001 < display.GaussianRadius < 0.01, display.GaussianRadius
+    assert expected == "Surface" or 0.001 < display.GaussianRadius < 0.01, display.GaussianRadius
 
 
 def remove_lines():

@@ -7,7 +7,7 @@ from paraview.selection import *
 SOME = "mass < 0.01"
 
 
-def wanted():
+def expected():
     data = fetch(FindSource("steps.bat.series"), 0.5)
     found = {name: vtk_to_numpy(data.GetPointData().GetArray(name)) for name in ("id", "mass")}
     return np.sort(found["id"][found["mass"] < 0.01])
@@ -24,9 +24,9 @@ def check(times):
     expect(len(found), times, "trails in the pipeline")
     trails = found[-1]
     data = fetch(trails, 0.5)
-    expect(np.unique(vtk_to_numpy(data.GetPointData().GetArray("id"))), wanted(), "ids that are followed")
-    expect(data.GetNumberOfLines(), len(wanted()), "lines")
-    expect(data.GetNumberOfPoints(), 4 * len(wanted()), "points")
+    expect(np.unique(vtk_to_numpy(data.GetPointData().GetArray("id"))), expected(), "ids that are followed")
+    expect(data.GetNumberOfLines(), len(expected()), "lines")
+    expect(data.GetNumberOfPoints(), 4 * len(expected()), "points")
     shown = GetRepresentation(trails, GetActiveView())
     expect(shown.Visibility, 1, "visibility")
     expect(GetActiveSource().GetXMLName(), "BATTrails", "active source")

@@ -152,8 +152,8 @@ def check_region():
     expect_ids(in_region(reader), "what is in the %s" % reader.Region)
 
 
-def near(found, wanted, tolerance, what):
-    assert np.abs(np.array(found) - np.array(wanted)).max() <= tolerance, (what, list(found), list(wanted))
+def near(found, expected, tolerance, what):
+    assert np.abs(np.array(found) - np.array(expected)).max() <= tolerance, (what, list(found), list(expected))
 
 
 def check_slab(normal, position, thickness):

@@ -108,13 +108,13 @@ def compare(program, path, count):
     """Compares `count` queries on one file; returns the number of answers that were neither empty nor everything."""
     bat = spec.open_any(path)
     random = np.random.RandomState(bat.particle_count + 1)
-    asked = [random_query(random, bat) for _ in range(count)]
-    lines = "".join(json.dumps(line) + "\n" for line, _ in asked)
+    requested = [random_query(random, bat) for _ in range(count)]
+    lines = "".join(json.dumps(line) + "\n" for line, _ in requested)
     run = subprocess.run([program, path], input=lines, stdout=subprocess.PIPE, encoding="utf-8", check=True)
     answers = [json.loads(line) for line in run.stdout.splitlines()]
     assert len(answers) == count, "%s: %d answers to %d queries" % (path, len(answers), count)
     telling = 0
-    for (line, query), answer in zip(asked, answers):
+    for (line, query), answer in zip(requested, answers):
         expected = bat.query(**query)
         found = np.concatenate([np.arange(0)] + [np.arange(first, first + n) for first, n in answer["spans"]])
         where = "%s: %s" % (path, json.dumps(line))

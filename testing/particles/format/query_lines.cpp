@@ -112,8 +112,8 @@ int main(int argc, char** argv)
     std::string line;
     while (std::getline(std::cin, line))
     {
-      const json asked = json::parse(line);
-      const bat::Query query = parse(asked);
+      const json requested = json::parse(line);
+      const bat::Query query = parse(requested);
       const bat::DatasetSelection selection = file.select(query);
       json answer;
       answer["spans"] = json::array();
@@ -125,7 +125,7 @@ int main(int argc, char** argv)
         }
       }
       answer["upper_bound"] = file.upper_bound(query);
-      if (asked.value("rows", false))
+      if (requested.value("rows", false))
       {
         answer["rows"] = rows(file, selection);
       }

@@ -297,11 +297,11 @@ TEST_F(Write, of_a_text_with_a_zero_byte_is_refused)
     }
   };
   const fs::path cut = old.string() + "\0.bat"s;
-  const std::string said = old.string() + "\\0.bat: contains a zero byte";
+  const std::string reported = old.string() + "\\0.bat: contains a zero byte";
   EXPECT_NE(
-    error_of([&] { bat::write_file(cut, this->cloud.view()); }).find(said), std::string::npos);
-  EXPECT_NE(error_of([&] { (void)bat::Dataset::open(cut); }).find(said), std::string::npos);
-  EXPECT_NE(error_of([&] { (void)bat::File::open(cut); }).find(said), std::string::npos);
+    error_of([&] { bat::write_file(cut, this->cloud.view()); }).find(reported), std::string::npos);
+  EXPECT_NE(error_of([&] { (void)bat::Dataset::open(cut); }).find(reported), std::string::npos);
+  EXPECT_NE(error_of([&] { (void)bat::File::open(cut); }).find(reported), std::string::npos);
   EXPECT_FALSE(bat::Dataset::can_open(cut));
   bat::ParticleView view = this->cloud.view();
   view.metadata = "{}\0junk"s;

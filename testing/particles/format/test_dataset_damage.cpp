@@ -209,18 +209,18 @@ TEST_F(DamagedDataset, a_flipped_bit_of_a_compressed_leaf_file_is_an_error_or_ha
   damage::Bytes file = sound;
   damage::flip(file, 8 * record.offset + 3);
   write_bytes(leaf, file);
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   bat::QueryOptions options;
   options.on_damage = [&](std::size_t number, const bat::Error& error)
   {
     EXPECT_EQ(number, 0U);
-    told.emplace_back(error.what());
+    reported.emplace_back(error.what());
   };
   std::vector<std::int64_t> rest(all.count);
   const bat::Dataset damaged = bat::Dataset::open(this->top);
   damaged.read_attribute(id, all, rest.data(), options);
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_TRUE(has(told[0], "attribute 'id'") && has(told[0], "chunk 0")) << told[0];
+  ASSERT_EQ(reported.size(), 1U);
+  EXPECT_TRUE(has(reported[0], "attribute 'id'") && has(reported[0], "chunk 0")) << reported[0];
   const auto first = static_cast<std::ptrdiff_t>(all.parts[0].selection.count);
   EXPECT_TRUE(std::equal(rest.begin() + first, rest.end(), whole.begin() + first));
 }

@@ -69,7 +69,7 @@ void resize_section(Bytes& file, Random& random, std::size_t room)
   set_file_bytes(file);
 }
 
-void mutate_file(Bytes& file, Random& random, std::size_t most)
+void mutate_file(Bytes& file, Random& random, std::size_t maximum)
 {
   const std::size_t before = file.size();
   switch (random() % 8)
@@ -78,7 +78,7 @@ void mutate_file(Bytes& file, Random& random, std::size_t most)
       mutate_region(file, random);
       break;
     case 1:
-      resize_section(file, random, most - before);
+      resize_section(file, random, maximum - before);
       break;
     default:
       for (std::uint64_t pokes = 1 + random() % 3; pokes != 0; --pokes)
@@ -110,12 +110,12 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(
   const auto* bytes = reinterpret_cast<const std::byte*>(data);
   Bytes file(bytes, bytes + end);
   Bytes rest(bytes + end, bytes + size);
-  constexpr std::size_t kMostQueryBytes = 128;
+  constexpr std::size_t kMaxQueryBytes = 128;
   if (BAT_FUZZ_QUERIES && random() % 2 == 0)
   {
-    const std::size_t before = std::min(rest.size(), kMostQueryBytes);
-    rest.resize(kMostQueryBytes);
-    rest.resize(LLVMFuzzerMutate(at(rest, 0), before, kMostQueryBytes));
+    const std::size_t before = std::min(rest.size(), kMaxQueryBytes);
+    rest.resize(kMaxQueryBytes);
+    rest.resize(LLVMFuzzerMutate(at(rest, 0), before, kMaxQueryBytes));
   }
   else
   {

@@ -9,12 +9,12 @@
 
 namespace
 {
-constexpr int kMostQueries = 8;
+constexpr int kMaxQueries = 8;
 
 void ask(const bat::File& file, fuzz::Choices& choices)
 {
   std::vector<bat::Query> answered;
-  for (int i = 0; i != kMostQueries && (i == 0 || !choices.empty()); ++i)
+  for (int i = 0; i != kMaxQueries && (i == 0 || !choices.empty()); ++i)
   {
     const bat::Query query = choices.query(file);
     try

@@ -114,13 +114,13 @@ int check(const std::string& path, std::uint64_t particles, const std::vector<st
 }
 
 // mpirun may mix what two ranks print within a line.
-void print_from_first_rank(const std::string& said)
+void print_from_first_rank(const std::string& reported)
 {
-  std::array<char, 1024> mine{};
-  said.copy(mine.data(), mine.size());
-  std::vector<char> all(mine.size() * static_cast<std::size_t>(mpi_test::ranks()));
-  MPI_Gather(mine.data(), static_cast<int>(mine.size()), MPI_CHAR, all.data(),
-    static_cast<int>(mine.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+  std::array<char, 1024> local{};
+  reported.copy(local.data(), local.size());
+  std::vector<char> all(local.size() * static_cast<std::size_t>(mpi_test::ranks()));
+  MPI_Gather(local.data(), static_cast<int>(local.size()), MPI_CHAR, all.data(),
+    static_cast<int>(local.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
   if (mpi_test::rank() == 0)
   {
     all.erase(std::remove(all.begin(), all.end(), '\0'), all.end());
@@ -134,7 +134,7 @@ int write(const std::vector<std::string>& words)
   const clouds::Cloud all = make_cloud(std::stoull(words.at(1)), std::stoull(words.at(3)));
   const int ranks = mpi_test::ranks();
   const int rank = mpi_test::rank();
-  const clouds::Cloud mine = mpi_test::subset(all,
+  const clouds::Cloud local = mpi_test::subset(all,
     [&](std::uint64_t i) { return static_cast<int>(i % static_cast<unsigned>(ranks)) == rank; });
   stamp_file = path + ".killed";
   bat::mpi::WriteOptions options;
@@ -170,18 +170,18 @@ int write(const std::vector<std::string>& words)
       fill_disk(path);
     }
   };
-  std::string said;
+  std::string reported;
   try
   {
-    bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine.view(), options);
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, local.view(), options);
   }
   catch (const bat::Error& error)
   {
-    said = std::to_string(rank) + '\t' + std::to_string(static_cast<int>(error.code())) + '\t' +
+    reported = std::to_string(rank) + '\t' + std::to_string(static_cast<int>(error.code())) + '\t' +
       error.what() + '\n';
   }
-  print_from_first_rank(said);
-  return said.empty() ? 0 : 3;
+  print_from_first_rank(reported);
+  return reported.empty() ? 0 : 3;
 }
 }
 

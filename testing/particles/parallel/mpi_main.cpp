@@ -16,9 +16,9 @@ int main(int argc, char** argv)
     auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_xml_generator());
   }
-  int mine = RUN_ALL_TESTS();
+  int local = RUN_ALL_TESTS();
   int worst = 0;
-  MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Allreduce(&local, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   MPI_Finalize();
   return worst;
 }

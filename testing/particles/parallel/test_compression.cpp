@@ -57,7 +57,7 @@ clouds::Cloud snapped(clouds::Cloud cloud)
   return cloud;
 }
 
-bat::mpi::WriteOptions options_of(std::uint64_t target)
+bat::mpi::WriteOptions parse_options(std::uint64_t target)
 {
   bat::mpi::WriteOptions options;
   options.target_bytes = target;
@@ -91,9 +91,9 @@ TEST(Compression, one_leaf_file_has_the_same_bytes_from_any_number_of_ranks)
       continue;
     }
     const auto path = folder / ("by" + std::to_string(writers) + ".bat");
-    const clouds::Cloud mine = share(all, rank(), writers);
+    const clouds::Cloud local = share(all, rank(), writers);
     const auto report =
-      bat::mpi::write_dataset(comm, path, mine.view(), options_of(std::uint64_t{ 1 } << 40));
+      bat::mpi::write_dataset(comm, path, local.view(), parse_options(std::uint64_t{ 1 } << 40));
     EXPECT_EQ(report.leaf_files, 1U);
     if (rank() == 0)
     {
@@ -110,10 +110,10 @@ TEST(Compression, leaf_files_share_bounds_and_give_back_what_is_within_them)
   const SharedDir folder;
   const auto path = folder / "out.bat";
   const clouds::Cloud all = snapped(make_cloud());
-  const clouds::Cloud mine = mpi_test::subset(make_cloud(),
+  const clouds::Cloud local = mpi_test::subset(make_cloud(),
     [](std::uint64_t i)
     { return static_cast<int>(i % static_cast<std::uint64_t>(ranks())) == rank(); });
-  bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine.view(), options_of(60000));
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, local.view(), parse_options(60000));
   const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, path);
   EXPECT_GE(dataset.leaves().size(), 3U);
   for (const bat::LeafInfo& leaf : dataset.leaves())
@@ -166,7 +166,7 @@ TEST(Compression, leaf_files_share_bounds_and_give_back_what_is_within_them)
   const clouds::Cloud expected = mpi_test::subset(
     all, [](std::uint64_t i) { return i == 7 || i == 4000 || i == kParticles - 1; });
   EXPECT_TRUE(rows(mpi_test::read_alone(path, query).view()) == rows(expected.view()));
-  const auto together = bat::mpi::read_particles(MPI_COMM_WORLD, dataset, query);
-  EXPECT_EQ(together.count, 3U);
+  const auto combined = bat::mpi::read_particles(MPI_COMM_WORLD, dataset, query);
+  EXPECT_EQ(combined.count, 3U);
 }
 }

@@ -90,10 +90,10 @@ TEST(Dataset, holds_what_all_ranks_gave)
 {
   const SharedDir folder;
   const clouds::Cloud all = make_cloud();
-  const clouds::Cloud mine = dealt(all);
+  const clouds::Cloud local = dealt(all);
   const auto path = folder / "out.bat";
   const bat::mpi::DatasetReport report =
-    bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine.view(), with_target(kTarget));
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, local.view(), with_target(kTarget));
   EXPECT_EQ(report.particles, all.count);
   EXPECT_EQ(report.data_bytes, all.count * 40);
   EXPECT_GE(report.leaf_files, 5u);
@@ -152,9 +152,9 @@ TEST(Dataset, ranks_of_equal_numbers_move_nothing)
       const SharedDir folder;
       const auto path = folder / "out.bat";
       const clouds::Cloud all = slabs(0, ranks(), surplus, with_nan);
-      const clouds::Cloud mine = slabs(rank(), rank() + 1, surplus, with_nan);
+      const clouds::Cloud local = slabs(rank(), rank() + 1, surplus, with_nan);
       const bat::mpi::DatasetReport report = bat::mpi::write_dataset(
-        MPI_COMM_WORLD, path, mine.view(), with_target(all.count * 32 / number));
+        MPI_COMM_WORLD, path, local.view(), with_target(all.count * 32 / number));
       EXPECT_EQ(report.leaf_files, number);
       EXPECT_EQ(report.particles, all.count);
       if (surplus < 1.08 && !with_nan)
@@ -179,11 +179,11 @@ TEST(Dataset, ranks_of_equal_numbers_move_nothing)
 TEST(Dataset, same_ranks_same_bytes)
 {
   const SharedDir folder;
-  const clouds::Cloud mine = dealt(make_cloud());
+  const clouds::Cloud local = dealt(make_cloud());
   bat::mpi::WriteOptions options = with_target(kTarget);
-  bat::mpi::write_dataset(MPI_COMM_WORLD, folder / "a", mine.view(), options);
+  bat::mpi::write_dataset(MPI_COMM_WORLD, folder / "a", local.view(), options);
   options.build.threads = 2;
-  bat::mpi::write_dataset(MPI_COMM_WORLD, folder / "b", mine.view(), options);
+  bat::mpi::write_dataset(MPI_COMM_WORLD, folder / "b", local.view(), options);
   if (rank() == 0)
   {
     auto a = files_of(folder / "a");
@@ -205,7 +205,7 @@ TEST(Dataset, restarts_on_parts_and_on_boxes)
   // As if by 1 to 11 ranks.
   for (std::uint32_t parts : { 1u, 2u, 3u, 5u, 11u })
   {
-    std::vector<std::string> together;
+    std::vector<std::string> combined;
     for (std::uint32_t part = 0; part != parts; ++part)
     {
       bat::Query query;
@@ -216,25 +216,25 @@ TEST(Dataset, restarts_on_parts_and_on_boxes)
       EXPECT_NEAR(
         static_cast<double>(particles.count), static_cast<double>(all.count) / parts, 1.0);
       const auto r = rows(particles.view());
-      together.insert(together.end(), r.begin(), r.end());
+      combined.insert(combined.end(), r.begin(), r.end());
     }
-    std::sort(together.begin(), together.end());
-    EXPECT_TRUE(together == rows(all.view())) << parts << " parts";
+    std::sort(combined.begin(), combined.end());
+    EXPECT_TRUE(combined == rows(all.view())) << parts << " parts";
   }
   // A tiling of space; 0.5 holds many particles exactly.
   constexpr double inf = std::numeric_limits<double>::infinity();
   const std::vector<double> cuts{ -inf, 0.49, 0.5, 0.51, inf };
-  std::vector<std::string> together;
+  std::vector<std::string> combined;
   for (std::size_t z = 0; z + 1 != cuts.size(); ++z)
   {
     bat::Query query;
     query.box = bat::Box{ { -inf, -inf, cuts[z] }, { inf, inf, cuts[z + 1] } };
     query.half_open = true;
     const auto r = rows(bat::mpi::read_particles(MPI_COMM_WORLD, dataset, query).view());
-    together.insert(together.end(), r.begin(), r.end());
+    combined.insert(combined.end(), r.begin(), r.end());
   }
-  std::sort(together.begin(), together.end());
-  EXPECT_TRUE(together == rows(all.view()));
+  std::sort(combined.begin(), combined.end());
+  EXPECT_TRUE(combined == rows(all.view()));
 }
 
 TEST(Dataset, queries_equal_a_scan)
@@ -300,8 +300,8 @@ TEST(Dataset, empty_ranks)
   for (int owner : { 0, ranks() - 1 })
   {
     // The others know nothing of the attributes.
-    const bat::ParticleView mine = rank() == owner ? all.view() : bat::ParticleView{};
-    bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine, with_target(30000));
+    const bat::ParticleView local = rank() == owner ? all.view() : bat::ParticleView{};
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, local, with_target(30000));
     if (rank() == 0)
     {
       EXPECT_NO_THROW(bat::validate(path));
@@ -328,14 +328,14 @@ TEST(Dataset, aliases_are_what_repeats_on_all_ranks)
   all.add("v", bat::ScalarType::Float32, v);
   all.columns.push_back(all.columns[0]);
   all.columns.back().name = "number";
-  clouds::Cloud mine = dealt(all);
+  clouds::Cloud local = dealt(all);
   const auto path = folder / "out.bat";
   bat::mpi::WriteOptions options = with_target(kTarget);
   options.build.compare_values = true;
   const auto targets = [&](bat::Repeats repeats)
   {
     options.build.repeats = rank() == 0 ? repeats : bat::Repeats::Store; // rank 0 decides
-    bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine.view(), options);
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, local.view(), options);
     const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, path);
     if (rank() == 0)
     {
@@ -384,12 +384,12 @@ TEST(Dataset, aliases_are_what_repeats_on_all_ranks)
   // What one rank has otherwise is stored; a rank without particles has no say.
   if (rank() == ranks() - 1)
   {
-    mine.columns[3].bytes[0] ^= std::byte{ 1 };
+    local.columns[3].bytes[0] ^= std::byte{ 1 };
   }
   EXPECT_EQ(targets(bat::Repeats::Link).at("y"), "");
   if (ranks() > 1)
   {
-    mine = rank() == 0 ? all : clouds::Cloud();
+    local = rank() == 0 ? all : clouds::Cloud();
     EXPECT_EQ(targets(bat::Repeats::Link).at("y"), "position[1]");
   }
   bat::ParticleView nothing = all.view();
@@ -407,10 +407,10 @@ TEST(Dataset, aliases_that_differ_between_ranks_are_refused)
 {
   const SharedDir folder;
   const clouds::Cloud all = make_cloud(100);
-  bat::ParticleView mine = all.view();
-  mine.aliases = { { "height", "", rank() == ranks() - 1 ? 1 : 2 } };
+  bat::ParticleView local = all.view();
+  local.aliases = { { "height", "", rank() == ranks() - 1 ? 1 : 2 } };
   const std::string error =
-    mpi_test::error_of([&] { bat::mpi::write_dataset(MPI_COMM_WORLD, folder / "out.bat", mine); });
+    mpi_test::error_of([&] { bat::mpi::write_dataset(MPI_COMM_WORLD, folder / "out.bat", local); });
   if (ranks() == 1)
   {
     EXPECT_EQ(error, "");
@@ -430,8 +430,8 @@ TEST(Dataset, sorted_indexes)
   bat::mpi::WriteOptions options = with_target(kTarget);
   // Rank 0 decides, and the others know nothing of the attributes.
   options.build.sorted_indexes = { rank() == 0 ? "id" : "nothing" };
-  const bat::ParticleView mine = rank() == 0 ? all.view() : bat::ParticleView{};
-  bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine, options);
+  const bat::ParticleView local = rank() == 0 ? all.view() : bat::ParticleView{};
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, local, options);
   const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, path);
   for (const bat::LeafInfo& leaf : dataset.leaves())
   {
@@ -451,7 +451,7 @@ TEST(Dataset, sorted_indexes)
   options.build.sorted_indexes = { rank() == 0 ? "nothing" : "id" };
   try
   {
-    bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine, options);
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, local, options);
     ADD_FAILURE() << "a sorted index of an attribute that is not there";
   }
   catch (const bat::Error& error)
@@ -461,7 +461,7 @@ TEST(Dataset, sorted_indexes)
   }
   options.build.sorted_indexes = { std::string("id\0heat", 7) };
   EXPECT_NE(
-    mpi_test::error_of([&] { bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine, options); }), "");
+    mpi_test::error_of([&] { bat::mpi::write_dataset(MPI_COMM_WORLD, path, local, options); }), "");
   options.build.sorted_indexes = { "nothing" };
   // Without particles there is nothing to look up, and nobody who knows the attributes.
   EXPECT_NO_THROW(bat::mpi::write_dataset(MPI_COMM_WORLD, path, bat::ParticleView{}, options));
@@ -519,11 +519,11 @@ TEST(Dataset, ranks_that_read_different_attributes_all_hear_of_it)
   bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(make_cloud(1000)).view());
   const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, path);
   const bool last = rank() == ranks() - 1;
-  const auto error = [&](
-                       const std::vector<std::string>& others, const std::vector<std::string>& mine)
+  const auto error =
+    [&](const std::vector<std::string>& others, const std::vector<std::string>& local)
   {
     return mpi_test::error_of(
-      [&] { (void)bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}, last ? mine : others); });
+      [&] { (void)bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}, last ? local : others); });
   };
   EXPECT_EQ(error({ "id", "heat" }, { "heat", "id" }), "");
   EXPECT_EQ(error({ "id", "heat", "velocity" }, {}), "");
@@ -573,9 +573,9 @@ TEST(Dataset, rank_border_and_aug_keep_ranks_whole)
       return std::clamp(
         static_cast<int>((static_cast<double>(p[3 * i]) + 2.5) / 6.0 * ranks()), 0, ranks() - 1);
     };
-    const clouds::Cloud mine =
+    const clouds::Cloud local =
       mpi_test::subset(all, [&](std::uint64_t i) { return owner(i) == rank(); });
-    bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine.view(), options);
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, local.view(), options);
     if (rank() == 0)
     {
       EXPECT_NO_THROW(bat::validate(path));
@@ -754,21 +754,21 @@ TEST(Dataset, leaf_files_have_the_permissions_of_the_file_that_is_replaced)
   using std::filesystem::perms;
   const SharedDir folder;
   const auto path = folder / "out.bat";
-  const perms wanted = perms::owner_read | perms::owner_write | perms::group_read;
+  const perms reference = perms::owner_read | perms::owner_write | perms::group_read;
   if (rank() == 0)
   {
     write_bytes(path, { std::byte{ 7 } });
-    std::filesystem::permissions(path, wanted);
+    std::filesystem::permissions(path, reference);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   bat::mpi::write_dataset(
     MPI_COMM_WORLD, path, dealt(make_cloud(20000)).view(), with_target(100000));
-  EXPECT_EQ(std::filesystem::status(path).permissions(), wanted);
+  EXPECT_EQ(std::filesystem::status(path).permissions(), reference);
   const bat::Dataset dataset = bat::Dataset::open(path);
   ASSERT_GT(dataset.leaves().size(), 1u);
   for (const bat::LeafInfo& leaf : dataset.leaves())
   {
-    EXPECT_EQ(std::filesystem::status(leaf.path).permissions(), wanted);
+    EXPECT_EQ(std::filesystem::status(leaf.path).permissions(), reference);
   }
 }
 
@@ -776,8 +776,8 @@ TEST(Dataset, time_step_and_metadata)
 {
   const SharedDir folder;
   const auto path = folder / "out.bat";
-  const clouds::Cloud mine = dealt(make_cloud(5000));
-  bat::ParticleView view = mine.view();
+  const clouds::Cloud local = dealt(make_cloud(5000));
+  bat::ParticleView view = local.view();
   view.time = 0.125;
   view.step = -3;
   view.metadata = R"({"title":"dam"})";

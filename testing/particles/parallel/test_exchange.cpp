@@ -81,12 +81,12 @@ TEST(Exchange, messages_of_any_size_carry_the_same)
   // 0 particles on the last rank but one if there is one, 300 times the rank on others.
   const auto number = static_cast<std::uint64_t>(rank());
   clouds::Random random(number + 1);
-  clouds::Cloud mine;
+  clouds::Cloud local;
   const std::uint64_t count = rank() == ranks() - 2 ? 0 : 300 * (number + 1);
-  mine.set_positions(clouds::uniform_positions<double>(count, random));
-  mine.add("id", bat::ScalarType::Int64, clouds::shuffled_ids(count, random, 1000000 * rank()));
-  mine.add("flag", bat::ScalarType::UInt8, std::vector<std::uint8_t>(count, 7));
-  const bat::mpi::RankParticles view({ { mine.view(), {} } });
+  local.set_positions(clouds::uniform_positions<double>(count, random));
+  local.add("id", bat::ScalarType::Int64, clouds::shuffled_ids(count, random, 1000000 * rank()));
+  local.add("flag", bat::ScalarType::UInt8, std::vector<std::uint8_t>(count, 7));
+  const bat::mpi::RankParticles view({ { local.view(), {} } });
   // Two leaves a rank, not side by side; the fourth gets nothing.
   const auto leaves = static_cast<std::uint32_t>(2 * ranks());
   std::vector<std::uint32_t> aggregators;
@@ -127,12 +127,12 @@ TEST(Exchange, leaders_bring_the_same_as_flat)
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
   const auto self = static_cast<std::uint64_t>(rank());
   clouds::Random random(self + 1);
-  clouds::Cloud mine;
+  clouds::Cloud local;
   const std::uint64_t count = rank() == ranks() - 2 ? 0 : 500 * (self + 1);
-  mine.set_positions(clouds::uniform_positions<double>(count, random));
-  mine.add("id", bat::ScalarType::Int64, clouds::shuffled_ids(count, random, 1000000 * rank()));
-  mine.add("flag", bat::ScalarType::UInt8, std::vector<std::uint8_t>(count, 7));
-  const bat::mpi::RankParticles particles({ { mine.view(), {} } });
+  local.set_positions(clouds::uniform_positions<double>(count, random));
+  local.add("id", bat::ScalarType::Int64, clouds::shuffled_ids(count, random, 1000000 * rank()));
+  local.add("flag", bat::ScalarType::UInt8, std::vector<std::uint8_t>(count, 7));
+  const bat::mpi::RankParticles particles({ { local.view(), {} } });
   for (const bool is_dense : { true, false })
   {
     // Dense: a leaf on each rank, something for it from each that has particles. Otherwise several
@@ -172,9 +172,9 @@ TEST(Exchange, leaders_bring_the_same_as_flat)
           EXPECT_EQ(led.sent_bytes, flat.sent_bytes) << what;
         }
       }
-      const bat::mpi::NodeTraffic of_flat = bat::mpi::sum_of(comm, flat.messages.of_nodes());
+      const bat::mpi::NodeTraffic of_flat = bat::mpi::compute_sum(comm, flat.messages.of_nodes());
       const bat::mpi::NodeTraffic of_leaders =
-        bat::mpi::sum_of(comm, run(bat::Route::Leaders, 1, 1 << 21).messages.of_nodes());
+        bat::mpi::compute_sum(comm, run(bat::Route::Leaders, 1, 1 << 21).messages.of_nodes());
       for (const bat::mpi::NodeTraffic& all : { of_flat, of_leaders })
       {
         EXPECT_EQ(all.messages_received, all.messages_within + all.messages_between);
@@ -205,11 +205,11 @@ TEST(Exchange, ranks_that_go_whole_need_no_list)
   bat::mpi::Nodes nodes(comm);
   const auto number = static_cast<std::uint64_t>(rank());
   clouds::Random random(number + 1);
-  clouds::Cloud mine;
+  clouds::Cloud local;
   const std::uint64_t count = 300 * number; // none on rank 0
-  mine.set_positions(clouds::uniform_positions<float>(count, random));
-  mine.add("id", bat::ScalarType::Int64, clouds::shuffled_ids(count, random, 1000000 * rank()));
-  const bat::mpi::RankParticles view({ { mine.view(), {} } });
+  local.set_positions(clouds::uniform_positions<float>(count, random));
+  local.add("id", bat::ScalarType::Int64, clouds::shuffled_ids(count, random, 1000000 * rank()));
+  const bat::mpi::RankParticles view({ { local.view(), {} } });
   // Every rank to the leaf file of its neighbour; the last one's own leaf gets it from itself.
   const auto leaves = static_cast<std::uint32_t>(ranks());
   const auto leaf = std::min(static_cast<std::uint32_t>(rank()) + 1, leaves - 1);

@@ -30,7 +30,7 @@ using mpi_test::SharedDir;
 namespace fs = std::filesystem;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kMostSeconds = 10;
+constexpr double kMaxSeconds = 10;
 constexpr std::uint64_t kSeveral = 20000;  // target bytes: about 6 leaf files
 constexpr std::uint64_t kOne = 1u << 30;   // one leaf file
 constexpr std::uint64_t kParticles = 4000; // 32 bytes each
@@ -123,7 +123,7 @@ void expect_same_error(ErrorCode code, const std::vector<std::string>& words, F&
     text = error.what();
     found = static_cast<int>(error.code());
   }
-  EXPECT_LT(MPI_Wtime() - start, kMostSeconds);
+  EXPECT_LT(MPI_Wtime() - start, kMaxSeconds);
   EXPECT_EQ(found, static_cast<int>(code)) << text;
   EXPECT_EQ(text, of_root(text));
   for (const std::string& word : words)
@@ -148,8 +148,8 @@ bat::mpi::WriteOptions routed()
 struct Attempt
 {
   fs::path path;
-  clouds::Cloud mine;
-  bat::ParticleView view; ///< of `mine`
+  clouds::Cloud local;
+  bat::ParticleView view; ///< of `local`
   bat::mpi::WriteOptions options = routed();
   std::shared_ptr<void> guard; ///< lives as long as the write
 };
@@ -183,8 +183,8 @@ void expect_failure(
     }
     Attempt attempt;
     attempt.path = path;
-    attempt.mine = dealt(after);
-    attempt.view = attempt.mine.view();
+    attempt.local = dealt(after);
+    attempt.view = attempt.local.view();
     attempt.options.target_bytes = target;
     MPI_Barrier(MPI_COMM_WORLD);
     spoil(attempt);
@@ -257,7 +257,7 @@ TEST(Faults, attribute_of_more_components_on_one_rank)
       if (is_last())
       {
         a.view.attributes[1].values =
-          bat::ArrayView::packed(bat::ScalarType::Float32, 3, a.mine.positions.data());
+          bat::ArrayView::packed(bat::ScalarType::Float32, 3, a.local.positions.data());
       }
     });
 }
@@ -928,10 +928,10 @@ TEST(ReadFaults, while_the_dataset_is_replaced)
     bat::mpi::WriteOptions options = routed();
     options.build.threads = 1;
     options.target_bytes = i % 5 == 4 ? kOne : kSeveral;
-    const clouds::Cloud mine = mpi_test::subset(contents[static_cast<std::size_t>(i % 2)],
+    const clouds::Cloud local = mpi_test::subset(contents[static_cast<std::size_t>(i % 2)],
       [&](std::uint64_t p)
       { return static_cast<int>(p % static_cast<std::uint64_t>(writers)) == number; });
-    bat::mpi::write_dataset(side, path, mine.view(), options);
+    bat::mpi::write_dataset(side, path, local.view(), options);
   };
   if (!is_last())
   {

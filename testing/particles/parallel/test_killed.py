@@ -21,7 +21,7 @@ SKIPPED = 77
 PARTICLES = 20000  # of 20 bytes
 SEVERAL = 70000  # target bytes: 6 leaf files
 ONE = 1 << 30
-MOST_SECONDS = 10
+MAX_SECONDS = 10
 NO_SPACE = "7"  # bat::ErrorCode::NoSpace
 PHASES = ["check", "plan", "exchange", "write", "commit"]
 
@@ -87,7 +87,7 @@ def kill(job, target, before, *fault):
         job.expect(result.returncode == 0, f"the write: {result.stdout}{result.stderr}")
         return False
     job.expect(result.returncode != 0, "mpirun says that all is well")
-    job.expect(result.seconds < MOST_SECONDS, f"mpirun ended {result.seconds:.1f} s after the kill")
+    job.expect(result.seconds < MAX_SECONDS, f"mpirun ended {result.seconds:.1f} s after the kill")
     found, reason = job.check(1, 2)
     if before is None and not job.path.exists():
         found = {"seed": None}
@@ -158,7 +158,7 @@ def fail(job, target, *fault):
     job.expect(len({tuple(line[1:]) for line in lines}) == 1, f"errors differ: {lines}")
     job.expect(all(line[1] == NO_SPACE and "No space left" in line[2] for line in lines),
                f"the error is {lines}")
-    job.expect(result.seconds < MOST_SECONDS, f"it took {result.seconds:.1f} s")
+    job.expect(result.seconds < MAX_SECONDS, f"it took {result.seconds:.1f} s")
     found, reason = job.check(1)
     job.expect(found, f"the dataset after the failure: {reason}")
     before = {str(p) for p in job.path.parent.rglob("*") if not p.is_dir()}

@@ -34,14 +34,14 @@ bat::mpi::Piece skipping(const clouds::Cloud& cloud, const std::vector<std::uint
   return piece;
 }
 
-std::vector<std::string> rows_of_all_ranks(std::vector<std::string> mine)
+std::vector<std::string> rows_of_all_ranks(std::vector<std::string> local)
 {
   std::string bytes;
-  for (const std::string& row : mine)
+  for (const std::string& row : local)
   {
     bytes += row;
   }
-  const std::size_t width = mine.empty() ? 0 : mine[0].size();
+  const std::size_t width = local.empty() ? 0 : local[0].size();
   int size = static_cast<int>(bytes.size());
   std::vector<int> sizes(static_cast<std::size_t>(ranks()));
   MPI_Allgather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, MPI_COMM_WORLD);
@@ -50,12 +50,12 @@ std::vector<std::string> rows_of_all_ranks(std::vector<std::string> mine)
   std::string all(static_cast<std::size_t>(first.back() + sizes.back()), '\0');
   MPI_Allgatherv(
     bytes.data(), size, MPI_CHAR, all.data(), sizes.data(), first.data(), MPI_CHAR, MPI_COMM_WORLD);
-  std::uint64_t most = width;
-  MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+  std::uint64_t maximum = width;
+  MPI_Allreduce(MPI_IN_PLACE, &maximum, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
   std::vector<std::string> result;
-  for (std::size_t at = 0; at < all.size(); at += most)
+  for (std::size_t at = 0; at < all.size(); at += maximum)
   {
-    result.push_back(all.substr(at, most));
+    result.push_back(all.substr(at, maximum));
   }
   std::sort(result.begin(), result.end());
   return result;
@@ -300,14 +300,14 @@ TEST(Pieces, wrong_ones_are_refused_on_all_ranks)
 
 TEST(Names, union_is_in_order_of_ranks)
 {
-  const std::string mine = "rank " + std::to_string(rank());
+  const std::string local = "rank " + std::to_string(rank());
   std::vector<std::string> expected{ "common", "rank 0", "" };
   for (int r = 1; r != ranks(); ++r)
   {
     expected.push_back("rank " + std::to_string(r));
   }
-  EXPECT_EQ(bat::mpi::union_of_names(MPI_COMM_WORLD, { "common", mine, "" }), expected);
-  EXPECT_TRUE(bat::mpi::union_of_names(MPI_COMM_WORLD, {}).empty());
+  EXPECT_EQ(bat::mpi::gather_names(MPI_COMM_WORLD, { "common", local, "" }), expected);
+  EXPECT_TRUE(bat::mpi::gather_names(MPI_COMM_WORLD, {}).empty());
 }
 
 TEST(Names, different_values_are_refused)

@@ -63,10 +63,10 @@ using mpi_test::SharedDir;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-std::uint64_t sum(std::uint64_t mine)
+std::uint64_t sum(std::uint64_t local)
 {
-  MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-  return mine;
+  MPI_Allreduce(MPI_IN_PLACE, &local, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  return local;
 }
 
 clouds::Cloud make_cloud(std::uint64_t count)
@@ -99,10 +99,10 @@ public:
   {
     bat::mpi::WriteOptions options;
     options.target_bytes = target;
-    const clouds::Cloud mine = mpi_test::subset(this->all,
+    const clouds::Cloud local = mpi_test::subset(this->all,
       [](std::uint64_t i)
       { return static_cast<int>(i % static_cast<std::uint64_t>(ranks())) == rank(); });
-    bat::mpi::write_dataset(MPI_COMM_WORLD, this->path, mine.view(), options);
+    bat::mpi::write_dataset(MPI_COMM_WORLD, this->path, local.view(), options);
   }
 
   [[nodiscard]] bat::Dataset open(const bat::OpenOptions& options = {}) const
@@ -280,7 +280,7 @@ TEST(ReadModes, give_the_same_answer_whatever_the_size_of_messages)
   for (const bat::Query& query : queries(dataset))
   {
     const Particles direct = read(dataset, query, ReadMode::Direct);
-    const bat::mpi::RankQuery asked(dataset, query, names);
+    const bat::mpi::RankQuery requested(dataset, query, names);
     for (const std::size_t message_bytes : { 1, 1000, 30000 })
     {
       bat::mpi::AggregatedRead plan;
@@ -289,12 +289,13 @@ TEST(ReadModes, give_the_same_answer_whatever_the_size_of_messages)
         plan.tasks.push_back({ leaf, dataset.leaves()[leaf].file_bytes, 0, 0 });
       }
       plan.memory_bytes = 50000;
-      plan.rounds = assign_readers(plan.tasks, bat::mpi::nodes_of(own).layout(), plan.memory_bytes);
+      plan.rounds =
+        assign_readers(plan.tasks, bat::mpi::find_nodes(own).layout(), plan.memory_bytes);
       plan.message_bytes = message_bytes;
       plan.selection_bytes = message_bytes == 1000 ? 100 : plan.selection_bytes;
-      Particles aggregated = bat::mpi::empty_answer(asked, names);
+      Particles aggregated = bat::mpi::empty_answer(requested, names);
       bat::mpi::MessageCounter messages(own);
-      (void)read_aggregated(own, asked, plan, {}, {}, aggregated, messages);
+      (void)read_aggregated(own, requested, plan, {}, {}, aggregated, messages);
       expect_equal(direct, aggregated, "messages of " + std::to_string(message_bytes));
     }
   }
@@ -312,9 +313,9 @@ TEST(ReadModes, aggregated_opens_each_leaf_file_once_and_reads_its_bytes_once)
     const std::uint64_t files = dataset.leaves().size();
     leaf_opens = 0;
     ReadReport report;
-    const Particles mine =
+    const Particles local =
       read(dataset, boxes ? slab(dataset) : part(), ReadMode::Aggregated, {}, &report);
-    EXPECT_EQ(sum(mine.count), written.all.count);
+    EXPECT_EQ(sum(local.count), written.all.count);
     EXPECT_EQ(sum(leaf_opens), files);
     EXPECT_LE(static_cast<double>(sum(bytes)), 1.05 * static_cast<double>(dataset.file_bytes()));
     EXPECT_EQ(report.opens, files);
@@ -327,7 +328,7 @@ TEST(ReadModes, aggregated_opens_each_leaf_file_once_and_reads_its_bytes_once)
     EXPECT_EQ(report.aggregators, std::min(ranks(), static_cast<int>(files)));
     EXPECT_EQ(report.messages.between, 0u);
     EXPECT_EQ(report.messages.within == 0, ranks() == 1);
-    EXPECT_GT(report.peak_memory_bytes, report.messages.most_received_bytes);
+    EXPECT_GT(report.peak_memory_bytes, report.messages.max_received_bytes);
     EXPECT_EQ(mpi_test::of_root(to_json(report)), to_json(report));
     EXPECT_EQ(mpi_test::of_root(to_line(report)), to_line(report));
   }
@@ -342,8 +343,8 @@ TEST(ReadModes, aggregated_leaves_files_alone_that_nobody_asks_for)
   query.box = dataset.leaves()[2].bounds;
   leaf_opens = 0;
   ReadReport report;
-  const Particles mine = read(dataset, query, ReadMode::Aggregated, {}, &report);
-  EXPECT_GE(mine.count, dataset.leaves()[2].particles);
+  const Particles local = read(dataset, query, ReadMode::Aggregated, {}, &report);
+  EXPECT_GE(local.count, dataset.leaves()[2].particles);
   EXPECT_EQ(sum(leaf_opens), report.leaf_files);
   EXPECT_LT(report.leaf_files, dataset.leaves().size());
   EXPECT_EQ(report.data_bytes, report.particles * dataset.bytes_per_particle());
@@ -366,8 +367,8 @@ TEST(ReadModes, report_goes_to_whom_it_is_given_and_options_are_those_of_rank_ze
     EXPECT_EQ(report.reason, "requested");
     EXPECT_EQ(report.rounds, 1u);
   }
-  EXPECT_EQ(bat::mpi::read_mode_of("direct"), ReadMode::Direct);
-  EXPECT_THROW((void)bat::mpi::read_mode_of("collective"), bat::Error);
+  EXPECT_EQ(bat::mpi::parse_read_mode("direct"), ReadMode::Direct);
+  EXPECT_THROW((void)bat::mpi::parse_read_mode("collective"), bat::Error);
 }
 
 TEST(ReadModes, communicators_are_duplicated_once)
@@ -380,8 +381,8 @@ TEST(ReadModes, communicators_are_duplicated_once)
   for (int i = 0; i != 3; ++i)
   {
     const bat::Dataset dataset = bat::mpi::open_dataset(comm, written.path);
-    const Particles mine = bat::mpi::read_particles(comm, dataset, part());
-    bat::mpi::write_dataset(comm, written.path, mine.view());
+    const Particles local = bat::mpi::read_particles(comm, dataset, part());
+    bat::mpi::write_dataset(comm, written.path, local.view());
   }
   EXPECT_EQ(duplicates, 1);
   EXPECT_EQ(splits, 1);
@@ -443,7 +444,7 @@ TEST(Report, names_the_option_that_gives_ranks_their_processors)
   EXPECT_EQ(::sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
-std::vector<bat::mpi::ReadTask> tasks_of(std::uint64_t files, std::uint64_t bytes)
+std::vector<bat::mpi::ReadTask> make_tasks(std::uint64_t files, std::uint64_t bytes)
 {
   std::vector<bat::mpi::ReadTask> tasks;
   for (std::uint64_t i = 0; i != files; ++i)
@@ -453,7 +454,7 @@ std::vector<bat::mpi::ReadTask> tasks_of(std::uint64_t files, std::uint64_t byte
   return tasks;
 }
 
-bat::mpi::NodeLayout nodes_of(std::uint32_t ranks, std::uint32_t ranks_per_node)
+bat::mpi::NodeLayout find_nodes(std::uint32_t ranks, std::uint32_t ranks_per_node)
 {
   std::vector<std::uint32_t> node_of_ranks;
   for (std::uint32_t rank = 0; rank != ranks; ++rank)
@@ -465,8 +466,8 @@ bat::mpi::NodeLayout nodes_of(std::uint32_t ranks, std::uint32_t ranks_per_node)
 
 TEST(ReadPlan, spreads_readers_evenly_and_fills_rounds)
 {
-  std::vector<bat::mpi::ReadTask> few = tasks_of(1000, 1 << 20);
-  EXPECT_EQ(assign_readers(few, nodes_of(1000000, 100), 1 << 21), 1u);
+  std::vector<bat::mpi::ReadTask> few = make_tasks(1000, 1 << 20);
+  EXPECT_EQ(assign_readers(few, find_nodes(1000000, 100), 1 << 21), 1u);
   std::set<int> readers;
   std::set<int> nodes;
   for (const bat::mpi::ReadTask& task : few)
@@ -476,8 +477,8 @@ TEST(ReadPlan, spreads_readers_evenly_and_fills_rounds)
   }
   EXPECT_EQ(readers.size(), few.size());
   EXPECT_EQ(nodes.size(), few.size());
-  std::vector<bat::mpi::ReadTask> many = tasks_of(1000, 1 << 20);
-  const std::uint32_t rounds = assign_readers(many, nodes_of(30, 7), 5u << 20);
+  std::vector<bat::mpi::ReadTask> many = make_tasks(1000, 1 << 20);
+  const std::uint32_t rounds = assign_readers(many, find_nodes(30, 7), 5u << 20);
   EXPECT_GE(rounds, 9u); // 33 or 34 files each, four at a time
   EXPECT_LE(rounds, 10u);
   std::map<int, std::uint64_t> files;
@@ -497,9 +498,9 @@ TEST(ReadPlan, spreads_readers_evenly_and_fills_rounds)
     EXPECT_LE(sum, 5u << 20) << at.first << " " << at.second;
   }
   // One giant among many takes nobody's reader away, and counts nothing where it is not held.
-  std::vector<bat::mpi::ReadTask> uneven = tasks_of(8, 1000);
+  std::vector<bat::mpi::ReadTask> uneven = make_tasks(8, 1000);
   uneven[3].file_bytes = std::uint64_t{ 1 } << 40;
-  EXPECT_EQ(assign_readers(uneven, nodes_of(8, 8), 1 << 20), 1u);
+  EXPECT_EQ(assign_readers(uneven, find_nodes(8, 8), 1 << 20), 1u);
   for (std::size_t i = 0; i != uneven.size(); ++i)
   {
     EXPECT_EQ(uneven[i].reader, static_cast<int>(i));

@@ -35,10 +35,10 @@ TEST(Routes, same_bytes_in_the_files)
   const mpi_test::SharedDir folder;
   const auto self = static_cast<std::uint64_t>(rank());
   clouds::Random random(self + 1);
-  clouds::Cloud mine;
+  clouds::Cloud local;
   const std::uint64_t count = rank() == 1 ? 0 : 400 + 300 * (self % 3); // one is empty
-  mine.set_positions(clouds::uniform_positions<float>(count, random));  // everywhere on each rank
-  mine.add("id", bat::ScalarType::Int64, clouds::shuffled_ids(count, random, 1000000 * rank()));
+  local.set_positions(clouds::uniform_positions<float>(count, random)); // everywhere on each rank
+  local.add("id", bat::ScalarType::Int64, clouds::shuffled_ids(count, random, 1000000 * rank()));
   std::map<std::string, std::string> expected;
   // Fewer leaf files than nodes, and more than ranks.
   for (const std::uint64_t target : { 40'000u, 2'000u })
@@ -61,14 +61,14 @@ TEST(Routes, same_bytes_in_the_files)
         }
         MPI_Barrier(MPI_COMM_WORLD);
         const bat::mpi::DatasetReport report =
-          bat::mpi::write_dataset(MPI_COMM_WORLD, place / "all.bat", mine.view(), options);
+          bat::mpi::write_dataset(MPI_COMM_WORLD, place / "all.bat", local.view(), options);
         const int nodes = each == 0 ? 1 : (ranks() + each - 1) / each;
         const int leaders = each == 0 ? 1
                                       : nodes * std::min(each, 1 + each % 2) -
             (each > 1 && each % 2 == 1 && ranks() % each == 1 ? 1 : 0);
         EXPECT_EQ(report.nodes, nodes);
         EXPECT_EQ(report.leaders, route == bat::Route::Flat || ranks() == 1 ? 0 : leaders);
-        EXPECT_EQ(report.messages.most_received_bytes == 0, report.moved_bytes == 0);
+        EXPECT_EQ(report.messages.max_received_bytes == 0, report.moved_bytes == 0);
         EXPECT_GE(report.leaf_files, target < 10'000 ? 2u : 1u);
         if (rank() == 0)
         {
@@ -87,14 +87,14 @@ TEST(Routes, same_bytes_in_the_files)
 TEST(Routes, options_that_cannot_be)
 {
   const mpi_test::SharedDir folder;
-  clouds::Cloud mine;
+  clouds::Cloud local;
   clouds::Random random(1);
-  mine.set_positions(clouds::uniform_positions<float>(10, random));
+  local.set_positions(clouds::uniform_positions<float>(10, random));
   bat::mpi::WriteOptions options;
   options.routing.leaders_per_node = 0;
   EXPECT_NE(
     mpi_test::error_of(
-      [&] { bat::mpi::write_dataset(MPI_COMM_WORLD, folder / "all.bat", mine.view(), options); })
+      [&] { bat::mpi::write_dataset(MPI_COMM_WORLD, folder / "all.bat", local.view(), options); })
       .find("leaders_per_node is 0; a whole number from 1 to 2147483647 is allowed"),
     std::string::npos);
 }

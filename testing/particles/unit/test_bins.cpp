@@ -13,11 +13,11 @@
 TEST(Bins, an_edge_belongs_to_the_bin_above_it)
 {
   const std::vector<double> edges{ 1, 2, 4 };
-  EXPECT_EQ(bat::bin_of(edges, 0.5), 0u);
-  EXPECT_EQ(bat::bin_of(edges, 1.0), 1u);
-  EXPECT_EQ(bat::bin_of(edges, 3.9), 2u);
-  EXPECT_EQ(bat::bin_of(edges, 4.0), 3u);
-  EXPECT_EQ(bat::bin_of(edges, std::numeric_limits<double>::infinity()), 3u);
+  EXPECT_EQ(bat::find_bin(edges, 0.5), 0u);
+  EXPECT_EQ(bat::find_bin(edges, 1.0), 1u);
+  EXPECT_EQ(bat::find_bin(edges, 3.9), 2u);
+  EXPECT_EQ(bat::find_bin(edges, 4.0), 3u);
+  EXPECT_EQ(bat::find_bin(edges, std::numeric_limits<double>::infinity()), 3u);
 }
 
 TEST(Bins, the_fast_bit_of_a_value_is_the_bit_of_its_bin)
@@ -38,12 +38,12 @@ TEST(Bins, the_fast_bit_of_a_value_is_the_bit_of_its_bin)
       {
         std::swap(a, b);
       }
-      const std::uint32_t first = bat::bin_of(edges, a);
-      const std::uint32_t last = bat::bin_of(edges, b);
+      const std::uint32_t first = bat::find_bin(edges, a);
+      const std::uint32_t last = bat::find_bin(edges, b);
       const bat::TreeletBits<std::int64_t> bits(edges, first, last);
       for (std::int64_t v = a; v <= b; v += 1 + (b - a) / 97)
       {
-        ASSERT_EQ(bits(v), bat::bit_of_bin(bat::bin_of(edges, v), first, last)) << v;
+        ASSERT_EQ(bits(v), bat::bit_of_bin(bat::find_bin(edges, v), first, last)) << v;
         ASSERT_LT(bits(v), 32u);
       }
     }
@@ -64,7 +64,8 @@ void expect_equal_bits(std::vector<V> values, std::size_t bins, bool usable)
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   const V minimum = values.front();
   const V maximum = values.back();
-  const bat::TreeletBits<V> bits(edges, bat::bin_of(edges, minimum), bat::bin_of(edges, maximum));
+  const bat::TreeletBits<V> bits(
+    edges, bat::find_bin(edges, minimum), bat::find_bin(edges, maximum));
   const bat::CellBits<V> cells(bits, minimum, maximum);
   ASSERT_EQ(cells.usable(), usable);
   for (const V value : values)
@@ -77,7 +78,7 @@ void expect_equal_bits(std::vector<V> values, std::size_t bins, bool usable)
 TEST(Bins, a_table_of_cells_gives_the_same_bits)
 {
   using Int = std::numeric_limits<std::int64_t>;
-  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  constexpr std::uint64_t maximum = std::numeric_limits<std::uint64_t>::max();
   std::mt19937_64 random(5);
   std::normal_distribution<double> normal;
   std::vector<double> reals(20000);
@@ -93,7 +94,7 @@ TEST(Bins, a_table_of_cells_gives_the_same_bits)
   integers.insert(integers.end(), { Int::min(), Int::max() });
   expect_equal_bits(integers, 32, true);
   expect_equal_bits<std::int64_t>({ Int::max() - 1, Int::max() }, 2, true);
-  expect_equal_bits<std::uint64_t>({ 0, 0, 7, 7, most, most }, 3, true);
+  expect_equal_bits<std::uint64_t>({ 0, 0, 7, 7, maximum, maximum }, 3, true);
   expect_equal_bits<double>({ -0.0, 0.0, 1.0 }, 3, true);
 }
 

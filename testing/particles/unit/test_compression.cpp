@@ -45,7 +45,7 @@ bat::BuildOptions bounded(std::vector<std::string> bounds, std::uint32_t chunk_p
   return options;
 }
 
-std::vector<std::vector<std::byte>> columns_of(const bat::File& file)
+std::vector<std::vector<std::byte>> make_columns(const bat::File& file)
 {
   const brute_force::Table table = brute_force::read_all(file);
   std::vector<std::vector<std::byte>> all{ table.positions };
@@ -136,7 +136,7 @@ TEST(Compression, lossless_files_have_every_bit_at_the_same_place)
       SCOPED_TRACE(chunk);
       const bat::File file = write(cloud, lossless(chunk));
       EXPECT_NO_THROW(bat::validate(file));
-      EXPECT_TRUE(columns_of(file) == columns_of(raw));
+      EXPECT_TRUE(make_columns(file) == make_columns(raw));
     }
   }
 }
@@ -154,7 +154,7 @@ TEST(Compression, few_particles_are_no_special_case)
     {
       const bat::File file = write(cloud, options);
       EXPECT_NO_THROW(bat::validate(file));
-      EXPECT_TRUE(columns_of(file) == columns_of(raw));
+      EXPECT_TRUE(make_columns(file) == make_columns(raw));
     }
   }
 }
@@ -363,7 +363,7 @@ TEST(Compression, a_mapped_file_works_by_copying)
   bat::OpenOptions map;
   map.map = true;
   const bat::File file = bat::File::open(path, map);
-  EXPECT_TRUE(columns_of(file) == columns_of(write(cloud, {})));
+  EXPECT_TRUE(make_columns(file) == make_columns(write(cloud, {})));
   const std::string message = message_of([&] { (void)file.map_attribute(4, 10); });
   EXPECT_NE(message.find("attribute 'material' is compressed"), std::string::npos) << message;
   EXPECT_NO_THROW(bat::validate(file));
@@ -385,7 +385,7 @@ TEST(Compression, every_damaged_byte_names_column_and_chunk)
     bat::Bytes damaged(bytes);
     damaged[record->offset + random() % record->bytes] ^= std::byte{ 1 };
     const bat::File file = open(std::move(damaged));
-    const std::string message = message_of([&] { (void)columns_of(file); });
+    const std::string message = message_of([&] { (void)make_columns(file); });
     EXPECT_NE(message.find("'material' (offset"), std::string::npos) << message;
     EXPECT_NE(message.find(", chunk"), std::string::npos) << message;
   }

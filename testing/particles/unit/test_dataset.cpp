@@ -256,7 +256,7 @@ TEST_F(Dataset, of_one_leaf_file_is_that_file)
 
 TEST_F(Dataset, answers_many_threads_that_ask_first_at_once)
 {
-  const auto ids_of = [](const bat::Dataset& dataset)
+  const auto parse_ids = [](const bat::Dataset& dataset)
   {
     bat::Query query = range("temperature", 350.0, 700.0);
     query.quality = 0.5;
@@ -265,7 +265,7 @@ TEST_F(Dataset, answers_many_threads_that_ask_first_at_once)
     dataset.read_attribute(3, found, ids.data(), { 2 });
     return ids;
   };
-  const std::vector<std::int64_t> expected = ids_of(bat::Dataset::open(this->path));
+  const std::vector<std::int64_t> expected = parse_ids(bat::Dataset::open(this->path));
   ASSERT_GT(expected.size(), 1000U);
   for (int round = 0; round != 10; ++round)
   {
@@ -283,7 +283,7 @@ TEST_F(Dataset, answers_many_threads_that_ask_first_at_once)
             std::this_thread::yield();
           }
           (void)dataset.bytes_read();
-          wrong += ids_of(dataset) != expected || dataset.leaves().size() != kLeaves;
+          wrong += parse_ids(dataset) != expected || dataset.leaves().size() != kLeaves;
         });
     }
     for (std::thread& thread : threads)
@@ -319,11 +319,11 @@ TEST_F(Dataset, once_open_needs_no_names)
 
 TEST_F(Dataset, tells_of_every_read)
 {
-  std::atomic<std::uint64_t> told{ 0 };
+  std::atomic<std::uint64_t> reported{ 0 };
   bat::OpenOptions options;
-  options.on_read = [&](std::uint64_t, std::uint64_t bytes) { told += bytes; };
+  options.on_read = [&](std::uint64_t, std::uint64_t bytes) { reported += bytes; };
   const bat::Dataset dataset = bat::Dataset::open(this->path, options);
   (void)dataset.select(range("noise", 0.0, 0.1));
-  EXPECT_EQ(told, dataset.bytes_read());
+  EXPECT_EQ(reported, dataset.bytes_read());
 }
 }

@@ -80,17 +80,17 @@ void compare(const clouds::Cloud& cloud, std::size_t leaves, std::uint64_t seed)
     {
       // The parts of it are disjoint and add up to it.
       query.parts = static_cast<std::uint32_t>(1 + random() % 9);
-      std::vector<std::uint64_t> together;
+      std::vector<std::uint64_t> combined;
       for (query.part = 0; query.part != query.parts; ++query.part)
       {
         const bat::DatasetSelection part = dataset.select(query);
         ASSERT_GE(dataset.upper_bound(query), part.count);
         const auto at = positions_of(part, first);
-        together.insert(together.end(), at.begin(), at.end());
+        combined.insert(combined.end(), at.begin(), at.end());
         ++queries_run;
       }
-      std::sort(together.begin(), together.end());
-      ASSERT_EQ(together, expected) << "parts of query " << i << " of seed " << seed;
+      std::sort(combined.begin(), combined.end());
+      ASSERT_EQ(combined, expected) << "parts of query " << i << " of seed " << seed;
     }
     if (i % 20 == 0)
     {

@@ -256,15 +256,15 @@ TEST_F(Estimates, portions_add_up_to_the_selection)
   const std::uint64_t row_bytes = 3 * bat::size_of(dataset.position_type());
   std::vector<std::byte> expected(row_bytes * all.count);
   dataset.read_positions(all, expected.data());
-  for (const std::uint64_t most : { std::uint64_t{ 7777 }, all.count, 2 * all.count })
+  for (const std::uint64_t maximum : { std::uint64_t{ 7777 }, all.count, 2 * all.count })
   {
-    const std::vector<bat::DatasetSelection> portions = bat::split(all, most);
-    EXPECT_EQ(portions.size(), (all.count + most - 1) / most);
+    const std::vector<bat::DatasetSelection> portions = bat::split(all, maximum);
+    EXPECT_EQ(portions.size(), (all.count + maximum - 1) / maximum);
     std::vector<std::byte> found(expected.size());
     std::uint64_t row = 0;
     for (const bat::DatasetSelection& portion : portions)
     {
-      EXPECT_LE(portion.count, most);
+      EXPECT_LE(portion.count, maximum);
       dataset.read_positions(portion, &found[row_bytes * row]);
       row += portion.count;
     }
@@ -438,13 +438,13 @@ Deviation deviation(const fs::path& path, const std::vector<bat::Query>& queries
     // Opened anew: what others have read does not count.
     const bat::Dataset dataset = bat::Dataset::open(path);
     const bat::CountEstimate estimate = dataset.estimate_count(queries[i]);
-    EXPECT_LE(estimate.least, counts[i]) << i;
-    EXPECT_GE(estimate.most, counts[i]) << i;
-    EXPECT_LE(estimate.least, estimate.likely) << i;
-    EXPECT_GE(estimate.most, estimate.likely) << i;
+    EXPECT_LE(estimate.minimum, counts[i]) << i;
+    EXPECT_GE(estimate.maximum, counts[i]) << i;
+    EXPECT_LE(estimate.minimum, estimate.likely) << i;
+    EXPECT_GE(estimate.maximum, estimate.likely) << i;
     if (dataset.leaves().size() <= 64) // else some are not looked at
     {
-      EXPECT_LE(estimate.most, dataset.upper_bound(queries[i])) << i;
+      EXPECT_LE(estimate.maximum, dataset.upper_bound(queries[i])) << i;
     }
     const double wrong =
       std::fabs(static_cast<double>(estimate.likely) - static_cast<double>(counts[i]));
@@ -509,7 +509,7 @@ TEST(CountEstimates, are_exact_without_conditions_and_of_what_no_particle_meets)
   }
   EXPECT_LT(dataset.bytes_read(), opened + 65536); // no leaf file
   query.box = bat::Box{ { 1e9, 1e9, 1e9 }, { 2e9, 2e9, 2e9 } };
-  EXPECT_EQ(dataset.estimate_count(query).most, 0U);
+  EXPECT_EQ(dataset.estimate_count(query).maximum, 0U);
   query.box->lower[0] = 3e9;
   EXPECT_THROW((void)dataset.estimate_count(query), bat::Error);
   query.box.reset();
@@ -518,8 +518,8 @@ TEST(CountEstimates, are_exact_without_conditions_and_of_what_no_particle_meets)
   query.after_quality = 0;
   query.part = 2;
   query.parts = 3;
-  EXPECT_EQ(dataset.estimate_count(query).least <= dataset.select(query).count, true);
-  EXPECT_EQ(dataset.estimate_count(query).most >= dataset.select(query).count, true);
+  EXPECT_EQ(dataset.estimate_count(query).minimum <= dataset.select(query).count, true);
+  EXPECT_EQ(dataset.estimate_count(query).maximum >= dataset.select(query).count, true);
 }
 
 TEST(CountEstimates, of_parts_of_a_few_leaf_files_look_into_each_that_is_cut)
@@ -550,11 +550,11 @@ TEST(CountEstimates, leave_out_leaf_files_that_are_gone_as_select_does)
   dataset_files::write(path, dataset_files::slabs(clouds::clustered(20000, 4), 6));
   fs::remove(bat::Dataset::open(path).leaves()[2].path);
   const bat::Dataset dataset = bat::Dataset::open(path);
-  std::set<std::size_t> told;
+  std::set<std::size_t> reported;
   bat::QueryOptions options;
-  options.on_damage = [&](std::size_t leaf, const bat::Error&) { told.insert(leaf); };
+  options.on_damage = [&](std::size_t leaf, const bat::Error&) { reported.insert(leaf); };
   const bat::CountEstimate estimate = dataset.estimate_count({}, options);
-  EXPECT_EQ(told, std::set<std::size_t>{ 2 });
+  EXPECT_EQ(reported, std::set<std::size_t>{ 2 });
   EXPECT_EQ(estimate.likely, dataset.select({}, options).count);
   EXPECT_TRUE(estimate.exact());
 }
@@ -581,11 +581,11 @@ TEST(CountEstimates, read_little_of_a_file)
   bat::Query query;
   query.ranges = { { "noise", std::nullopt, 0.0, 1e9 } };
   query.box = bat::Box{ { 0.1, 0.1, 0.1 }, { 0.9, 0.9, 0.9 } };
-  const bat::Dataset asked = bat::Dataset::open(path);
-  const bat::CountEstimate estimate = asked.estimate_count(query);
+  const bat::Dataset request = bat::Dataset::open(path);
+  const bat::CountEstimate estimate = request.estimate_count(query);
   const std::uint64_t count = bat::Dataset::open(path).select(query).count;
   EXPECT_NEAR(static_cast<double>(estimate.likely), static_cast<double>(count), 0.02 * particles);
-  EXPECT_LT(asked.bytes_read(), asked.data_bytes() / 10);
+  EXPECT_LT(request.bytes_read(), request.data_bytes() / 10);
 
   // The coarse particles of a thin sheet are few: others from all over it tell of it.
   query.box = bat::Box{ { 0, 0, 0.5 }, { 1, 1, 0.52 } };
@@ -593,8 +593,8 @@ TEST(CountEstimates, read_little_of_a_file)
   const bat::Dataset again = bat::Dataset::open(path);
   const bat::CountEstimate sheet = again.estimate_count(query);
   EXPECT_FALSE(sheet.exact());
-  const auto wanted = static_cast<double>(bat::Dataset::open(path).select(query).count);
-  EXPECT_NEAR(static_cast<double>(sheet.likely), wanted, 0.1 * wanted);
+  const auto reference = static_cast<double>(bat::Dataset::open(path).select(query).count);
+  EXPECT_NEAR(static_cast<double>(sheet.likely), reference, 0.1 * reference);
   EXPECT_LT(again.bytes_read(), again.data_bytes() / 5);
 }
 
@@ -618,18 +618,18 @@ TEST(FewValues, are_those_of_an_integer_attribute_with_their_counts)
   const fs::path path = folder / "few.bat";
   dataset_files::write(path, dataset_files::slabs(cloud, 3));
   const bat::Dataset dataset = bat::Dataset::open(path);
-  const auto values_of = [&](const char* name, std::size_t most)
+  const auto values_of = [&](const char* name, std::size_t maximum)
   {
     const std::vector<bat::ValueCount> found =
-      dataset.few_values(dataset.attribute_index(name), most);
+      dataset.few_values(dataset.attribute_index(name), maximum);
     std::vector<std::string> values;
     for (const bat::ValueCount& one : found)
     {
       bat::Query query;
       query.ranges = { { name, std::nullopt, one.value, one.value } };
       const std::uint64_t count = dataset.select(query).count;
-      EXPECT_LE(one.count.least, count);
-      EXPECT_GE(one.count.most, count);
+      EXPECT_LE(one.count.minimum, count);
+      EXPECT_GE(one.count.maximum, count);
       EXPECT_NEAR(
         static_cast<double>(one.count.likely), static_cast<double>(count), 0.02 * particles);
       values.push_back(bat::to_string(one.value));

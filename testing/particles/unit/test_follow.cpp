@@ -481,18 +481,18 @@ TEST_F(Follow, tells_of_progress_and_can_be_given_up)
   bat::FollowRequest request;
   request.ids = numbers({ kFirstId });
   bat::FollowOptions options;
-  std::vector<double> told;
+  std::vector<double> reported;
   const std::thread::id caller = std::this_thread::get_id();
   options.progress = [&](double done)
   {
     EXPECT_EQ(std::this_thread::get_id(), caller);
-    told.push_back(done);
+    reported.push_back(done);
     return true;
   };
   (void)bat::follow(this->steps, request, options);
-  ASSERT_FALSE(told.empty());
-  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
-  EXPECT_EQ(told.back(), 1.0);
+  ASSERT_FALSE(reported.empty());
+  EXPECT_TRUE(std::is_sorted(reported.begin(), reported.end()));
+  EXPECT_EQ(reported.back(), 1.0);
   options.threads = 1;
   std::size_t calls = 0;
   options.progress = [&](double) { return ++calls < 3; };
@@ -577,11 +577,11 @@ TEST_F(Follow, an_axis_with_infinite_ends_is_not_periodic_and_float32_becomes_fl
   request.periodic_box = bat::Box{ { 0, -inf, 0 }, { 1, inf, 1 } };
   const bat::Trails trails = bat::follow(this->steps, request);
   ASSERT_EQ(trails.positions.type, bat::ScalarType::Float64);
-  const double wanted[] = { 0.9F, 0.1F + 1.0, 0.95F, 0.4F + 1.0, 0.8F + 1.0 };
+  const double reference[] = { 0.9F, 0.1F + 1.0, 0.95F, 0.4F + 1.0, 0.8F + 1.0 };
   const double other[] = { 1 - 0.9F, 1 - 0.1F - 1.0, 1 - 0.95F, 1 - 0.4F - 1.0, 1 - 0.8F - 1.0 };
   for (std::size_t s = 0; s != 5; ++s)
   {
-    EXPECT_EQ(value_of<double>(trails.positions.values, 3 * s), wanted[s]);
+    EXPECT_EQ(value_of<double>(trails.positions.values, 3 * s), reference[s]);
     EXPECT_LT(value_of<double>(trails.positions.values, 3 * s + 1), 1);
     EXPECT_NEAR(value_of<double>(trails.positions.values, 3 * s + 2), other[s], 1e-7);
   }

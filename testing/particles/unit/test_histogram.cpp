@@ -225,9 +225,9 @@ TEST_F(Histogram, has_finite_ends_and_counts_what_is_between_them)
     this->check(
       make(n, [](clouds::Random& r) { return r() % 9 ? clouds::unit(r) : kNaN; }), kSampleError);
   }
-  constexpr double most = std::numeric_limits<double>::max();
+  constexpr double maximum = std::numeric_limits<double>::max();
   this->check(
-    make(kMany, [](clouds::Random& r) { return (2 * clouds::unit(r) - 1) * most; }), kBinShare);
+    make(kMany, [](clouds::Random& r) { return (2 * clouds::unit(r) - 1) * maximum; }), kBinShare);
 }
 
 TEST_F(Histogram, of_nothing_is_empty)

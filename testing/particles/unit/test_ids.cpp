@@ -20,7 +20,7 @@ bat::Attribute attribute(
 }
 
 // Name of the attribute with ids, and of the one together with which they are unique.
-Names ids_of(const std::vector<bat::Attribute>& attributes, const std::string& species = "")
+Names parse_ids(const std::vector<bat::Attribute>& attributes, const std::string& species = "")
 {
   const auto id = bat::find_id_attribute(attributes, species);
   if (!id)
@@ -58,20 +58,20 @@ TEST(Ids, of_amrex_are_unpacked)
 TEST(Ids, are_found_by_themselves)
 {
   const auto a = [](const char* name) { return attribute(name); };
-  EXPECT_EQ(ids_of({ a("mass"), a("id"), a("cpu") }), (Names{ "id", "cpu" }));
-  EXPECT_EQ(ids_of({ a("cpu"), a("Particle_IDs") }), (Names{ "Particle_IDs" }));
-  EXPECT_EQ(ids_of({ a("id"), attribute("tag", ScalarType::Int32, 6) }), (Names{ "tag" }));
-  EXPECT_EQ(ids_of({ a("dust_cpu"), a("dust_id") }), (Names{ "dust_id", "dust_cpu" }));
-  EXPECT_EQ(ids_of({ attribute("ions_idcpu", ScalarType::UInt64) }), (Names{ "ions_idcpu" }));
-  EXPECT_EQ(ids_of({ a("ions_idcpu") }), Names()); // packed ids are uint64
-  EXPECT_EQ(ids_of({ attribute("id"), attribute("cpu", ScalarType::Float64) }), (Names{ "id" }));
+  EXPECT_EQ(parse_ids({ a("mass"), a("id"), a("cpu") }), (Names{ "id", "cpu" }));
+  EXPECT_EQ(parse_ids({ a("cpu"), a("Particle_IDs") }), (Names{ "Particle_IDs" }));
+  EXPECT_EQ(parse_ids({ a("id"), attribute("tag", ScalarType::Int32, 6) }), (Names{ "tag" }));
+  EXPECT_EQ(parse_ids({ a("dust_cpu"), a("dust_id") }), (Names{ "dust_id", "dust_cpu" }));
+  EXPECT_EQ(parse_ids({ attribute("ions_idcpu", ScalarType::UInt64) }), (Names{ "ions_idcpu" }));
+  EXPECT_EQ(parse_ids({ a("ions_idcpu") }), Names()); // packed ids are uint64
+  EXPECT_EQ(parse_ids({ attribute("id"), attribute("cpu", ScalarType::Float64) }), (Names{ "id" }));
 }
 
 TEST(Ids, that_end_in_id_are_those_of_the_species_of_this_name_only)
 {
   const std::vector<bat::Attribute> attributes{ attribute("material_id"), attribute("dust_id") };
-  EXPECT_EQ(ids_of(attributes), Names());
-  EXPECT_EQ(ids_of(attributes, "dust"), (Names{ "dust_id" }));
+  EXPECT_EQ(parse_ids(attributes), Names());
+  EXPECT_EQ(parse_ids(attributes, "dust"), (Names{ "dust_id" }));
 }
 
 TEST(Ids, names_in_options_become_those_of_attributes)

@@ -124,7 +124,7 @@ void expect_matches(bat::ScalarType type, std::mt19937_64& random)
         {
           KeyCondition condition{};
           condition.component = components - 1;
-          condition.wanted = bat::ClassRange<V>{ lower, upper };
+          condition.requested = bat::ClassRange<V>{ lower, upper };
           Matches matches;
           matches.reset(count);
           std::vector<bool> expected(count);

@@ -18,7 +18,7 @@ using bat::format::PageRange;
 
 constexpr std::uint64_t kPage = 4096;
 
-PageLayout layout_of(std::uint64_t bytes, std::uint64_t element_bytes)
+PageLayout parse_layout(std::uint64_t bytes, std::uint64_t element_bytes)
 {
   bat::format::SectionRecord record{};
   record.offset = 8008;
@@ -33,7 +33,7 @@ TEST(PageLayout, pages_of_elements_are_those_that_hold_a_byte_of_them)
   for (const std::uint64_t element_bytes : { 1u, 6u, 12u, 4096u, 5000u })
   {
     const std::uint64_t elements = 3 * kPage / element_bytes + 2;
-    const PageLayout layout = layout_of(elements * element_bytes, element_bytes);
+    const PageLayout layout = parse_layout(elements * element_bytes, element_bytes);
     for (std::uint64_t first = 0; first < elements; first += 1 + elements / 50)
     {
       for (const std::uint64_t count : { std::uint64_t{ 1 }, (elements - first + 1) / 2 })
@@ -56,7 +56,7 @@ TEST(PageLayout, the_last_page_ends_with_the_section)
   for (const std::uint64_t bytes :
     { std::uint64_t{ 1 }, kPage - 1, kPage, kPage + 1, 5 * kPage, 5 * kPage + 7 })
   {
-    const PageLayout layout = layout_of(bytes, 1);
+    const PageLayout layout = parse_layout(bytes, 1);
     std::uint64_t end = 0;
     for (std::uint64_t page = 0; page != layout.page_count(); ++page)
     {
@@ -69,13 +69,13 @@ TEST(PageLayout, the_last_page_ends_with_the_section)
     }
     EXPECT_EQ(end, bytes);
   }
-  EXPECT_EQ(layout_of(0, 12).page_count(), 0U);
-  EXPECT_EQ(layout_of(0, 12).checksum_count(), 0U);
+  EXPECT_EQ(parse_layout(0, 12).page_count(), 0U);
+  EXPECT_EQ(parse_layout(0, 12).checksum_count(), 0U);
 }
 
 TEST(PageLayout, whole_pages_leave_out_the_one_that_is_cut)
 {
-  const PageLayout layout = layout_of(10 * kPage + 100, 1);
+  const PageLayout layout = parse_layout(10 * kPage + 100, 1);
   EXPECT_EQ(layout.whole_pages({ 0, 10 * kPage + 100 }).count(), 10U);
   EXPECT_EQ(layout.whole_pages({ 2 * kPage, 3 * kPage - 1 }).count(), 0U);
   EXPECT_EQ(layout.whole_pages({ 2 * kPage, 4 * kPage }).count(), 2U);
@@ -93,7 +93,7 @@ TEST(PageLayout, each_page_and_each_group_has_its_checksum)
   for (const std::uint64_t pages : { 1u, 1023u, 1024u, 1025u, 2048u, 2049u })
   {
     const std::uint64_t bytes = pages * kPage - 5;
-    const PageLayout layout = layout_of(bytes, 1);
+    const PageLayout layout = parse_layout(bytes, 1);
     std::vector<std::byte> data(bytes);
     for (std::uint64_t page = 0; page != pages; ++page)
     {

@@ -54,7 +54,7 @@ struct Scattered
 };
 
 /// The same particles in the same order, in one array each.
-clouds::Cloud together(const Scattered& scattered)
+clouds::Cloud combined(const Scattered& scattered)
 {
   const ParticleParts& parts = scattered.parts;
   clouds::Cloud cloud;
@@ -135,7 +135,7 @@ TEST(ParticleParts, files_are_those_of_particles_in_one_place)
   for (const clouds::Cloud& cloud : some_clouds())
   {
     const Scattered scattered(cloud.view());
-    const clouds::Cloud same = together(scattered);
+    const clouds::Cloud same = combined(scattered);
     options.sorted_indexes = { cloud.columns[0].name };
     options.treelet_particles = 1024;
     write(folder / "one.bat", ParticleParts::of_view(same.view()), options);

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 using bat::ErrorCode;
 using dataset_files::rows_of;
 
-constexpr std::uint64_t kMemory = bat::PieceWriter::kLeastMemory;
+constexpr std::uint64_t kMemory = bat::PieceWriter::kMinMemory;
 
 bat::WriteOptions quick(std::uint64_t target_bytes = 0)
 {
@@ -174,12 +174,12 @@ TEST(PieceWriter, bounds_are_shares_of_the_range_of_all_pieces)
   options.build.compression = bat::Compression::Bounded;
   options.build.error_bounds = { "positions=0.1%" };
   bat::write_file(dir.path() / "one.bat", view, options.build);
-  const double wanted = bat::File::open(dir.path() / "one.bat").storage(std::nullopt).bound;
+  const double expected = bat::File::open(dir.path() / "one.bat").storage(std::nullopt).bound;
   ASSERT_GT(write_pieces(dir.path() / "many.bat", view, 10000, options).leaf_files, 2u);
   const bat::Dataset many = bat::Dataset::open(dir.path() / "many.bat");
   for (const bat::LeafInfo& leaf : many.leaves())
   {
-    EXPECT_EQ(bat::File::open(leaf.path).storage(std::nullopt).bound, wanted);
+    EXPECT_EQ(bat::File::open(leaf.path).storage(std::nullopt).bound, expected);
   }
   EXPECT_EQ(rows_of(dir.path() / "many.bat"), rows_of(dir.path() / "one.bat"));
 }

@@ -106,7 +106,7 @@ Bounds bounds_of(const std::vector<std::vector<T>>& parts)
 std::size_t whole_ranks(const bat::Plan& plan, const Bounds& bounds)
 {
   return static_cast<std::size_t>(std::count_if(bounds.begin(), bounds.end(),
-    [&](const bat::RankBounds& b) { return plan.leaf_of_box(b.box).has_value(); }));
+    [&](const bat::RankBounds& b) { return plan.find_leaf(b.box).has_value(); }));
 }
 
 bat::PlanOptions options_for(double particles, std::uint32_t leaves, std::uint32_t ranks)
@@ -321,7 +321,7 @@ TEST(Plan, equal_ranks_go_whole_and_to_themselves)
     EXPECT_LE(largest_over_mean(true_counts(plan, p)), 1.1);
     for (std::uint32_t rank = 0; rank != 64 && leaves == 64; ++rank)
     {
-      const std::uint32_t leaf = plan.leaf_of_box(bounds[rank].box).value();
+      const std::uint32_t leaf = plan.find_leaf(bounds[rank].box).value();
       EXPECT_EQ(plan.aggregators[leaf], rank);
     }
   }
@@ -452,7 +452,7 @@ TEST(Plan, the_leaf_file_of_a_box_is_that_of_all_its_positions)
       { return (corner >> axis & 1) != 0 ? box.upper[axis] : box.lower[axis]; };
       corners.insert(plan.leaf_at(at(0), at(1), at(2)));
     }
-    const auto leaf = plan.leaf_of_box(box);
+    const auto leaf = plan.find_leaf(box);
     // A box whose corners are in one leaf is in it, because leaves are boxes too.
     ASSERT_EQ(leaf.has_value(), corners.size() == 1);
     inside += leaf.has_value();
@@ -460,7 +460,7 @@ TEST(Plan, the_leaf_file_of_a_box_is_that_of_all_its_positions)
   }
   EXPECT_GT(inside, 100);
   EXPECT_LT(inside, 1900);
-  EXPECT_FALSE(bat::Plan().leaf_of_box({}).value()) << "no tree: leaf file 0";
+  EXPECT_FALSE(bat::Plan().find_leaf({}).value()) << "no tree: leaf file 0";
 }
 
 TEST(Plan, a_rank_finds_the_same_leaf_files_with_the_part_of_the_tree_that_its_box_reaches)
@@ -602,18 +602,18 @@ TEST(Plan, cells_that_all_overlap_do_not_multiply)
   }
   const bat::Plan plan = bat::make_plan(cells, options_for(2e6, 500, 20'000));
   EXPECT_EQ(plan.leaf_count, 500u);
-  const double most = *std::max_element(plan.leaf_particles.begin(), plan.leaf_particles.end());
-  EXPECT_LE(most, 1.02 * 4000);
+  const double maximum = *std::max_element(plan.leaf_particles.begin(), plan.leaf_particles.end());
+  EXPECT_LE(maximum, 1.02 * 4000);
   const Positions p = clouds::uniform_positions<float>(500'000, random);
   EXPECT_LE(largest_over_mean(true_counts(plan, p)), 1.15);
 }
 
 TEST(Plan, boxes_as_large_as_floats_go_and_as_small)
 {
-  constexpr float most = std::numeric_limits<float>::max();
-  constexpr float least = std::numeric_limits<float>::denorm_min();
-  const Cells cells = { cell(-most, most, 100, 0), cell(0, least, 100, 1), cell(most, most, 5, 2),
-    cell(-most, -most, 5, 3) };
+  constexpr float maximum = std::numeric_limits<float>::max();
+  constexpr float minimum = std::numeric_limits<float>::denorm_min();
+  const Cells cells = { cell(-maximum, maximum, 100, 0), cell(0, minimum, 100, 1),
+    cell(maximum, maximum, 5, 2), cell(-maximum, -maximum, 5, 3) };
   for (const auto mode : { bat::PlanMode::Adaptive, bat::PlanMode::RankBorder, bat::PlanMode::Aug })
   {
     bat::PlanOptions options = options_for(210, 6, 4);

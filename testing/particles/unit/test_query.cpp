@@ -160,8 +160,8 @@ TEST(Quality, between_two_levels_no_region_is_much_denser_than_another)
       }
       ++eighths[octant];
     }
-    const auto [least, most] = std::minmax_element(eighths, eighths + 8);
-    EXPECT_LT(static_cast<double>(*most), 1.45 * static_cast<double>(*least)) << quality;
+    const auto [low, high] = std::minmax_element(eighths, eighths + 8);
+    EXPECT_LT(static_cast<double>(*high), 1.45 * static_cast<double>(*low)) << quality;
   }
 }
 
@@ -344,8 +344,8 @@ TEST(Query, what_is_not_wanted_is_the_rest)
   {
     const std::vector<bat::NumberRange> ranges{ { -1.0, 0.25 }, { 0.5, 3 }, { 2, 2.5 } };
     const std::vector<bat::Number> values{ 0.375, std::int64_t{ 7 } };
-    const std::uint64_t wanted = count({ attribute.name, {}, values, ranges, false });
-    EXPECT_EQ(wanted + count({ attribute.name, {}, values, ranges, true }), 20000U);
+    const std::uint64_t reference = count({ attribute.name, {}, values, ranges, false });
+    EXPECT_EQ(reference + count({ attribute.name, {}, values, ranges, true }), 20000U);
     EXPECT_EQ(count({ attribute.name, {}, {}, {}, false }), 0U);
     EXPECT_EQ(count({ attribute.name, {}, {}, {}, true }), 20000U);
   }

@@ -221,24 +221,24 @@ TEST(QueryValues, a_hundred_thousand_ids_of_many_leaf_files)
   dataset_files::write(folder / "out.bat", dataset_files::slabs(cloud, 7));
   const bat::Dataset dataset = bat::Dataset::open(folder / "out.bat");
   ASSERT_EQ(dataset.leaves().size(), 7U);
-  std::vector<std::int64_t> wanted;
+  std::vector<std::int64_t> expected;
   bat::Query query = one_of("id", {});
   clouds::Random random(2);
   for (int i = 0; i != 100000; ++i)
   {
-    wanted.push_back(kBeyond + static_cast<std::int64_t>(random() % 300000));
-    query.values[0].values.emplace_back(wanted.back());
+    expected.push_back(kBeyond + static_cast<std::int64_t>(random() % 300000));
+    query.values[0].values.emplace_back(expected.back());
   }
-  std::sort(wanted.begin(), wanted.end());
-  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-  wanted.erase(std::remove_if(wanted.begin(), wanted.end(),
-                 [](std::int64_t id) { return id <= kBeyond || id > kBeyond + 150000; }),
-    wanted.end());
+  std::sort(expected.begin(), expected.end());
+  expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
+  expected.erase(std::remove_if(expected.begin(), expected.end(),
+                   [](std::int64_t id) { return id <= kBeyond || id > kBeyond + 150000; }),
+    expected.end());
   const bat::DatasetSelection selection = dataset.select(query);
   std::vector<std::int64_t> ids(selection.count);
   dataset.read_attribute(dataset.attribute_index("id"), selection, ids.data());
   std::sort(ids.begin(), ids.end());
-  EXPECT_EQ(ids, wanted);
+  EXPECT_EQ(ids, expected);
 }
 
 TEST(QueryValues, leaf_files_without_a_listed_value_are_not_opened)

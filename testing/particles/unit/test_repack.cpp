@@ -29,7 +29,7 @@ using bat::ErrorCode;
 using dataset_files::Rows;
 using dataset_files::rows_of;
 
-std::string schema_of(const fs::path& path)
+std::string make_schema(const fs::path& path)
 {
   const bat::Dataset dataset = bat::Dataset::open(path);
   std::string text = std::string(bat::name_of(dataset.position_type())) + dataset.metadata() +
@@ -101,7 +101,7 @@ bat::ParticleView described(const clouds::Cloud& cloud)
   return view;
 }
 
-std::set<std::string> indexes_of(const bat::File& file)
+std::set<std::string> resolve_indexes(const bat::File& file)
 {
   std::set<std::string> names;
   for (const bat::Attribute& a : file.attributes())
@@ -137,7 +137,7 @@ TEST(Repack, lossless_and_back_has_every_value_and_all_that_is_said_of_them)
     {
       bat::validate(dir / name);
       EXPECT_EQ(rows_of(dir / name), rows_of(dir / "raw.bat"));
-      EXPECT_EQ(schema_of(dir / name), schema_of(dir / "raw.bat"));
+      EXPECT_EQ(make_schema(dir / name), make_schema(dir / "raw.bat"));
     }
     const bool is_small = bat::File::open(dir / "small.bat").storage(std::nullopt).is_compressed;
     EXPECT_TRUE(is_small || cloud.count < 100);
@@ -170,7 +170,7 @@ TEST(Repack, has_the_bytes_of_a_write_of_the_particles_in_the_order_of_the_file)
   // What no option named is as it was: treelets, blocks, chunks, compression, indexes.
   bat::write_file(dir / "direct.bat", cloud.view(), build);
   EXPECT_EQ(read_bytes(dir / "out.bat"), read_bytes(dir / "direct.bat"));
-  EXPECT_EQ(indexes_of(bat::File::open(dir / "out.bat")), indexes_of(in));
+  EXPECT_EQ(resolve_indexes(bat::File::open(dir / "out.bat")), resolve_indexes(in));
 }
 
 TEST(Repack, sorted_indexes_come_and_go)
@@ -178,13 +178,13 @@ TEST(Repack, sorted_indexes_come_and_go)
   const TempDir dir;
   bat::write_file(dir / "in.bat", clouds::uniform(5000, 8).view());
   bat::repack(dir / "in.bat", dir / "in.bat", indexed({ "id", "velocity[2]" }));
-  EXPECT_EQ(
-    indexes_of(bat::File::open(dir / "in.bat")), (std::set<std::string>{ "id0", "velocity2" }));
+  EXPECT_EQ(resolve_indexes(bat::File::open(dir / "in.bat")),
+    (std::set<std::string>{ "id0", "velocity2" }));
   bat::repack(dir / "in.bat", dir / "in.bat", compressed(Compression::Lossless));
-  EXPECT_EQ(indexes_of(bat::File::open(dir / "in.bat")).size(), 2u);
+  EXPECT_EQ(resolve_indexes(bat::File::open(dir / "in.bat")).size(), 2u);
   bat::validate(dir / "in.bat");
   bat::repack(dir / "in.bat", dir / "in.bat", indexed({}));
-  EXPECT_EQ(indexes_of(bat::File::open(dir / "in.bat")).size(), 0u);
+  EXPECT_EQ(resolve_indexes(bat::File::open(dir / "in.bat")).size(), 0u);
   EXPECT_TRUE(bat::File::open(dir / "in.bat").storage(std::nullopt).is_compressed);
   const std::vector<std::byte> before = read_bytes(dir / "in.bat");
   EXPECT_EQ(
@@ -253,9 +253,9 @@ TEST(Repack, values_stay_within_their_bound_and_do_not_move_again)
     out.storage(std::nullopt).bound);
   bat::repack(dir / "again.bat", dir / "again.bat", bounded({ "temperature=2" }));
   bat::repack(dir / "again.bat", dir / "again.bat", compressed(Compression::None));
-  const std::string told = bat::File::open(dir / "again.bat").metadata();
-  EXPECT_NE(told.find("\"temperature\":2.5"), std::string::npos) << told;
-  EXPECT_NE(told.find("\"positions\":"), std::string::npos) << told;
+  const std::string reported = bat::File::open(dir / "again.bat").metadata();
+  EXPECT_NE(reported.find("\"temperature\":2.5"), std::string::npos) << reported;
+  EXPECT_NE(reported.find("\"positions\":"), std::string::npos) << reported;
   EXPECT_EQ(code_of([&]
               { bat::repack(dir / "out.bat", dir / "more.bat", bounded({ "temperature=0.25" })); },
               "already bounded by 0.5"),
@@ -289,7 +289,7 @@ TEST(Repack, leaf_files_stay_several_and_are_replaced_together)
   }
   dataset_files::write(dir / "in.bat", views);
   const Rows rows = rows_of(dir / "in.bat");
-  const std::string schema = schema_of(dir / "in.bat");
+  const std::string schema = make_schema(dir / "in.bat");
   double last = 0;
   bat::RepackOptions options = bounded({ "density=0.1%" });
   options.build.progress = [&](double done)
@@ -310,7 +310,7 @@ TEST(Repack, leaf_files_stay_several_and_are_replaced_together)
     EXPECT_EQ(near.leaves()[i].particles, parts[i].count);
   }
   EXPECT_EQ(bounds.size(), 1u);
-  EXPECT_EQ(schema_of(dir / "near.bat"), schema);
+  EXPECT_EQ(make_schema(dir / "near.bat"), schema);
   bat::validate(near);
 
   // In its own place, where the old leaf files then go.
@@ -490,7 +490,7 @@ TEST(Repack, the_program_says_in_one_line_what_cannot_be)
   };
   expect("in.bat out.bat --compression lossless --sorted-indexes id --sorted-indexes 'velocity[1]'",
     0, "2000 particles, all verified");
-  EXPECT_EQ(indexes_of(bat::File::open(dir / "out.bat")).size(), 2u);
+  EXPECT_EQ(resolve_indexes(bat::File::open(dir / "out.bat")).size(), 2u);
   expect("in.bat out.bat", 2, "use --force to replace it");
   expect("out.bat out.bat --force --no-sorted-indexes --block-particles 128 --threads 1 --json", 0,
     "\"particles\":2000,");

@@ -199,14 +199,14 @@ TEST(SortedIndex, a_few_ids_of_many_are_found_by_reading_little)
   bat::validate(file);
   clouds::Random random(4);
   bat::Query query = one_of("id", {});
-  std::vector<std::int64_t> wanted;
+  std::vector<std::int64_t> reference;
   for (int i = 0; i != 101; ++i)
   {
-    wanted.push_back((std::int64_t{ 1 } << 53) + 1 + static_cast<std::int64_t>(random() % n));
-    query.values[0].values.emplace_back(wanted.back());
+    reference.push_back((std::int64_t{ 1 } << 53) + 1 + static_cast<std::int64_t>(random() % n));
+    query.values[0].values.emplace_back(reference.back());
   }
-  std::sort(wanted.begin(), wanted.end());
-  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  std::sort(reference.begin(), reference.end());
+  reference.erase(std::unique(reference.begin(), reference.end()), reference.end());
   const bat::File fresh = bat::File::from_memory(bytes, "memory");
   const std::uint64_t before = fresh.bytes_read();
   const bat::Selection selection = fresh.select(query);
@@ -217,7 +217,7 @@ TEST(SortedIndex, a_few_ids_of_many_are_found_by_reading_little)
   std::vector<std::int64_t> ids(selection.count);
   fresh.read_attribute(fresh.attribute_index("id"), selection, ids.data());
   std::sort(ids.begin(), ids.end());
-  EXPECT_EQ(ids, wanted);
+  EXPECT_EQ(ids, reference);
 
   // With other conditions, a step and a part.
   const brute_force::Table table = brute_force::read_all(file);
@@ -229,15 +229,15 @@ TEST(SortedIndex, a_few_ids_of_many_are_found_by_reading_little)
   const bat::Selection found = file.select(query);
   EXPECT_EQ(brute_force::positions_of(found), expected);
   EXPECT_LT(found.tested, 102U);
-  std::vector<std::uint64_t> together;
+  std::vector<std::uint64_t> combined;
   query.parts = 3;
   for (query.part = 0; query.part != query.parts; ++query.part)
   {
     const auto part = brute_force::positions_of(file.select(query));
-    together.insert(together.end(), part.begin(), part.end());
+    combined.insert(combined.end(), part.begin(), part.end());
   }
-  std::sort(together.begin(), together.end());
-  EXPECT_EQ(together, expected);
+  std::sort(combined.begin(), combined.end());
+  EXPECT_EQ(combined, expected);
 }
 
 TEST(SortedIndex, random_queries_are_answered_as_without_it)

@@ -637,14 +637,14 @@ TEST_F(Tracks, what_cannot_be_written_is_an_error_and_leaves_the_file)
 
 TEST_F(Tracks, metadata_that_does_not_change_is_in_memory_once)
 {
-  const auto most_memory = []
+  const auto max_memory = []
   {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
     return usage.ru_maxrss; // KiB
   };
   const std::string metadata = R"({"input": ")" + std::string(1 << 19, 'x') + R"("})";
-  const long before = most_memory();
+  const long before = max_memory();
   {
     bat::TracksWriter writer(this->path, false);
     for (int step = 0; step != 200; ++step)
@@ -660,7 +660,7 @@ TEST_F(Tracks, metadata_that_does_not_change_is_in_memory_once)
   this->expect_all(1);
   if (!sanitizers::kPresent) // keeps what was given back
   {
-    EXPECT_LT(most_memory() - before, 48 << 10); // of 100 MiB that the samples have
+    EXPECT_LT(max_memory() - before, 48 << 10); // of 100 MiB that the samples have
   }
 }
 

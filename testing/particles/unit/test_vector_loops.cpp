@@ -27,7 +27,7 @@ namespace
 {
 using bat::processor::Instructions;
 using bat::write::key_of_number;
-using bat::write::kFewKeys;
+using bat::write::kMaxComparedKeys;
 using bat::write::kPartitionRoom;
 using bat::write::TreeletGrid;
 using bat::write::TreeletKey;
@@ -47,9 +47,9 @@ struct Avx2
   // False where its table cannot tell the bits of these values.
   template <class V>
   static bool mark(const std::vector<V>& values, const std::vector<std::uint16_t>& blocks,
-    const bat::TreeletBits<V>& bits, V least, V most, std::vector<std::uint32_t>& bitmaps)
+    const bat::TreeletBits<V>& bits, V low, V high, std::vector<std::uint32_t>& bitmaps)
   {
-    const bat::CellBits<V> cells(bits, least, most);
+    const bat::CellBits<V> cells(bits, low, high);
     const auto is_nan = [](V value) { return value != value; };
     if (!cells.usable() || std::any_of(values.begin(), values.end(), is_nan))
     {
@@ -177,8 +177,8 @@ template <class Loops, class V>
 int expect_bitmaps(
   std::vector<V> values, const std::vector<V>& edges, bool with_nan, std::mt19937_64& random)
 {
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  const bat::TreeletBits<V> bits(edges, bat::bin_of(edges, *least), bat::bin_of(edges, *most));
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const bat::TreeletBits<V> bits(edges, bat::find_bin(edges, *low), bat::find_bin(edges, *high));
   int looked_at = 0;
   for (const std::size_t run : { 1u, 3u, 16u, 64u })
   {
@@ -204,7 +204,7 @@ int expect_bitmaps(
         expected[blocks[i]] |= some[i] == some[i] ? std::uint32_t{ 1 } << bits(some[i]) : 0;
       }
       std::vector<std::uint32_t> bitmaps(50);
-      if (Loops::mark(some, blocks, bits, *least, *most, bitmaps))
+      if (Loops::mark(some, blocks, bits, *low, *high, bitmaps))
       {
         EXPECT_EQ(bitmaps, expected) << count << " values, " << edges.size() << " edges";
         ++looked_at;
@@ -240,18 +240,18 @@ void expect_extremes(const std::vector<V>& values, bool has_nan)
   std::array<V, avx512::kLanes> maximum;
   minimum.fill(std::numeric_limits<V>::max());
   maximum.fill(std::numeric_limits<V>::lowest());
-  std::array<V, avx512::kLanes> least = minimum;
-  std::array<V, avx512::kLanes> most = maximum;
+  std::array<V, avx512::kLanes> low = minimum;
+  std::array<V, avx512::kLanes> high = maximum;
   EXPECT_EQ(Loops::extend(values, minimum.data(), maximum.data()), has_nan);
   for (std::size_t i = 0; i != values.size(); ++i)
   {
     const std::size_t lane = i % avx512::kLanes;
-    least[lane] = values[i] < least[lane] ? values[i] : least[lane];
-    most[lane] = values[i] > most[lane] ? values[i] : most[lane];
+    low[lane] = values[i] < low[lane] ? values[i] : low[lane];
+    high[lane] = values[i] > high[lane] ? values[i] : high[lane];
   }
   // Not only equal: zeros have signs.
-  EXPECT_EQ(std::memcmp(minimum.data(), least.data(), sizeof(minimum)), 0);
-  EXPECT_EQ(std::memcmp(maximum.data(), most.data(), sizeof(maximum)), 0);
+  EXPECT_EQ(std::memcmp(minimum.data(), low.data(), sizeof(minimum)), 0);
+  EXPECT_EQ(std::memcmp(maximum.data(), high.data(), sizeof(maximum)), 0);
 }
 }
 
@@ -259,10 +259,10 @@ void expect_extremes(const std::vector<V>& values, bool has_nan)
 TEST(Treelet, is_halved_along_its_longest_axis)
 {
   std::mt19937_64 random(2);
-  for (const Instructions most :
+  for (const Instructions high :
     { Instructions::Avx512, Instructions::Avx2, Instructions::Portable })
   {
-    bat::processor::allow(most);
+    bat::processor::allow(high);
     for (const unsigned cells : kCellCounts)
     {
       for (const std::size_t count : { 17u, 32u, 33u, 64u, 65u, 700u, 5000u })
@@ -327,7 +327,7 @@ TYPED_TEST(VectorLoops, few_keys_are_split_as_a_stable_sort_would)
 {
   for (const unsigned cells : kCellCounts)
   {
-    for (std::size_t count = 1; count <= kFewKeys; ++count)
+    for (std::size_t count = 1; count <= kMaxComparedKeys; ++count)
     {
       for (std::size_t left = 0; left <= count; ++left)
       {
@@ -377,7 +377,7 @@ TYPED_TEST(VectorLoops, coarse_codes_are_those_of_each_position)
   {
     const std::size_t count = positions.size() / 3;
     const bat::write::MortonGrid grid(box);
-    for (int levels = 1; levels <= bat::write::MortonGrid::kMostCoarseLevels; ++levels)
+    for (int levels = 1; levels <= bat::write::MortonGrid::kMaxCoarseLevels; ++levels)
     {
       std::vector<std::uint32_t> codes(count);
       grid.coarse_codes(positions.data(), count, levels, codes.data());

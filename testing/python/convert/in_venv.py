@@ -20,8 +20,8 @@ NEEDED = ("simple.copc.laz", "simple_with_page.copc.laz", "adk_oplsaa.xtc", "adk
 
 here = pathlib.Path(__file__).parent
 folder = pathlib.Path(sys.argv[1])
-wanted = (here / "extras.txt").read_bytes()
-stamp = folder / hashlib.sha256(wanted + sys.version.encode() + pathlib.Path(__file__).read_bytes()).hexdigest()
+expected = (here / "extras.txt").read_bytes()
+stamp = folder / hashlib.sha256(expected + sys.version.encode() + pathlib.Path(__file__).read_bytes()).hexdigest()
 
 
 def pip(*words):

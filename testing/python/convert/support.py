@@ -59,19 +59,19 @@ def same(path, positions, attributes, key="id", time=None, step=None):
         assert dataset.step == step, (path, dataset.step, step)
         metadata = dataset.metadata
     assert set(found) == set(attributes), (path, sorted(found), sorted(attributes))
-    for order, mine in ((np.argsort(found[key], kind="stable"), np.argsort(attributes[key], kind="stable")),):
-        assert len(order) == len(mine), (path, len(order), len(mine))
-        equal(path, "positions", found.positions[order], np.asarray(positions)[mine])
+    for order, own in ((np.argsort(found[key], kind="stable"), np.argsort(attributes[key], kind="stable")),):
+        assert len(order) == len(own), (path, len(order), len(own))
+        equal(path, "positions", found.positions[order], np.asarray(positions)[own])
         for name, values in attributes.items():
-            equal(path, name, found[name][order], np.asarray(values)[mine])
+            equal(path, name, found[name][order], np.asarray(values)[own])
     return metadata
 
 
-def equal(path, name, found, wanted):
-    wanted = wanted.astype(wanted.dtype.newbyteorder("="), copy=False)
-    assert found.dtype == wanted.dtype, (path, name, found.dtype, wanted.dtype)
-    assert found.shape == wanted.shape, (path, name, found.shape, wanted.shape)
-    assert np.ascontiguousarray(found).tobytes() == np.ascontiguousarray(wanted).tobytes(), (path, name)
+def equal(path, name, found, expected):
+    expected = expected.astype(expected.dtype.newbyteorder("="), copy=False)
+    assert found.dtype == expected.dtype, (path, name, found.dtype, expected.dtype)
+    assert found.shape == expected.shape, (path, name, found.shape, expected.shape)
+    assert np.ascontiguousarray(found).tobytes() == np.ascontiguousarray(expected).tobytes(), (path, name)
 
 
 def put(path, content):
@@ -116,10 +116,10 @@ def in_small_parts():
 
 def alike_in_parts(inputs, names=("",), **options):
     """Converts as a whole and in parts; both must be alike. Returns the remarks."""
-    told = ([], [])
+    reported = ([], [])
     for i, (stem, way) in enumerate((("whole", contextlib.nullcontext), ("parts", in_small_parts))):
         with way():
-            convert(inputs, stem + ".bat", show=lambda news, i=i: told[i].append(news.get("remark")), **options)
+            convert(inputs, stem + ".bat", show=lambda news, i=i: reported[i].append(news.get("remark")), **options)
     for name in names:
         whole, parts = rows_of(f"whole{name}.bat"), rows_of(f"parts{name}.bat")
         assert whole[1] == parts[1], (inputs, whole[1], parts[1])
@@ -127,7 +127,7 @@ def alike_in_parts(inputs, names=("",), **options):
         for key, values in whole[0].items():
             other = parts[0][key]
             assert values.dtype == other.dtype and values.tobytes() == other.tobytes(), (inputs, key)
-    remarks = [{remark for remark in each if remark} for each in told]
+    remarks = [{remark for remark in each if remark} for each in reported]
     assert remarks[0] == remarks[1], remarks
     return remarks[1]
 

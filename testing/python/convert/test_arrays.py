@@ -68,18 +68,18 @@ records["id"], records["pos"] = np.uint64(2 ** 64 - 1) - np.arange(N, dtype="u8"
 for name in ("half", "flag", "spin", "wide"):
     records[name] = random.integers(0, 2, records[name].shape)
 np.save("records.npy", records)
-said = converted("records.npy", "records.bat", "--columns", "pos")
-assert "'name' is not written: it contains texts" in said and "'wide' has 12 components" in said, said
-wanted = {"id": records["id"], "half": records["half"].astype("f4"), "flag": records["flag"].astype("u1"),
+reported = converted("records.npy", "records.bat", "--columns", "pos")
+assert "'name' is not written: it contains texts" in reported and "'wide' has 12 components" in reported, reported
+expected = {"id": records["id"], "half": records["half"].astype("f4"), "flag": records["flag"].astype("u1"),
           "spin": np.stack([records["spin"].real, records["spin"].imag], axis=1)}
-wanted.update({f"wide_{i}": records["wide"][:, i] for i in range(12)})
-same("records.bat", single, wanted)
+expected.update({f"wide_{i}": records["wide"][:, i] for i in range(12)})
+same("records.bat", single, expected)
 
 # --- .npz
 put("all.npz", archive(pos=xyz, id=ids, time=np.float64(0.25), step=np.int64(7), tensor=xyz[:, :, None] * np.ones(3),
                        name=np.array(["a"] * N), box=np.float64(3)))
-said = converted("all.npz", "all.bat")
-assert "'name' is not written" in said and "'box' is not written: it is a single value" in said, said
+reported = converted("all.npz", "all.bat")
+assert "'name' is not written" in reported and "'box' is not written: it is a single value" in reported, reported
 same("all.bat", xyz, {"id": ids, "tensor": np.repeat(xyz, 3, axis=1).reshape(N, 9)}, time=0.25, step=7)
 put("axes.npz", archive(X=ids, Y=ids - BIG, Z=xyz[:, 2], id=ids))
 refused("axes.npz", "bad.bat", says=["cannot be represented as float64"])
@@ -122,15 +122,15 @@ same("c.bat", np.stack([xyz[:, 2], xyz[:, 1], np.zeros(N)], axis=1), {"id": ids,
 converted("a.csv", "b.csv", "two.bat")
 same("two_0001.bat", xyz, {"id": ids, "key": columns["key"]})
 rows = "id,x,y,z,name,m\n" + "".join(f'{BIG + i},{i}.5,1,2,"n, {i}",{"" if i == 7 else i}\n' for i in range(20))
-said = converted(put("gaps.csv", rows), "gaps.bat")
-assert "'name'" in said and "column 'm' lacks values, the first in line 9; they become NaN" in said, said
+reported = converted(put("gaps.csv", rows), "gaps.bat")
+assert "'name'" in reported and "column 'm' lacks values, the first in line 9; they become NaN" in reported, reported
 m = np.arange(20.0)
 m[7] = np.nan
 same("gaps.bat", np.stack([np.arange(20) + 0.5, np.ones(20), np.full(20, 2.0)], axis=1), {
     "id": BIG + np.arange(20), "m": m})
-said = converted(put("rounded.csv", "id,x,y,z,q\n" + "".join(f"{i},1.5,2,3,0.5\n" for i in range(5)) + f"9,1,2,3,{BIG}\n"),
+reported = converted(put("rounded.csv", "id,x,y,z,q\n" + "".join(f"{i},1.5,2,3,0.5\n" for i in range(5)) + f"9,1,2,3,{BIG}\n"),
                  "rounded.bat")
-assert f"its integer {BIG} is rounded to {BIG - 1}" in said, said
+assert f"its integer {BIG} is rounded to {BIG - 1}" in reported, reported
 same("rounded.bat", np.array([[1.5, 2, 3]] * 5 + [[1, 2, 3.0]]), {
     "id": np.array([0, 1, 2, 3, 4, 9]), "q": np.array([0.5] * 5 + [float(BIG)])})
 # Wrong in the first rows, and where only the fast parser looks.
@@ -213,9 +213,9 @@ for way in (contextlib.nullcontext, in_small_parts):
             os.unlink(f"ragged_{species}.bat")
             shutil.rmtree(f"ragged_{species}.bat.leaves", ignore_errors=True)
         for option in ("--stable-samples", "--sorted-index", "--arrays"):
-            said = refused("some.dots", "ragged.bat", "--format", "ragged.py", option, "id,nope", says=[
+            reported = refused("some.dots", "ragged.bat", "--format", "ragged.py", option, "id,nope", says=[
                 "some.dots: ", "'nope'", "'id', 'v'", "" if option == "--arrays" else f"argument {option}: "])
-            assert "--steps" not in said, said
+            assert "--steps" not in reported, reported
 # What was there before a conversion that fails stays.
 with open("a.bat", "rb") as file:
     before = file.read()

@@ -56,17 +56,17 @@ table = pa.table({**columns, "v": pa.FixedSizeListArray.from_arrays(pa.array(sin
                   "when": pa.array(np.arange(N), pa.timestamp("us")), "name": ["a"] * N,
                   "gap": pa.array([None if i == 5 else i for i in range(N)], pa.int32()),
                   "nan": pa.array([None if i == 6 else i / 2 for i in range(N)], pa.float32())})
-wanted = {"id": ids, "flag": columns["flag"].astype("u1"), "half": columns["half"].astype("f4"), "key": columns["key"],
+expected = {"id": ids, "flag": columns["flag"].astype("u1"), "half": columns["half"].astype("f4"), "key": columns["key"],
           "v": single, "pair": np.stack([np.arange(N), -np.arange(N)], axis=1).astype("i2"), "when": np.arange(N),
           "gap": np.where(np.arange(N) == 5, np.nan, np.arange(N)),
           "nan": np.where(np.arange(N) == 6, np.nan, np.arange(N) / 2).astype("f4")}
 pa.parquet.write_table(table, "t.parquet", row_group_size=700)
 pa.feather.write_feather(table, "t.feather", compression="lz4", chunksize=700)
 for name in ("t.parquet", "t.feather"):
-    said = converted(name, "t.bat")
+    reported = converted(name, "t.bat")
     for text in ("'name' is not written: its type is string", "'gap' lacks 1 values", "'nan' lacks 1 values"):
-        assert text in said, said
-    assert json.loads(same("t.bat", xyz, wanted))["units"] == {"when": "timestamp[us]"}
+        assert text in reported, reported
+    assert json.loads(same("t.bat", xyz, expected))["units"] == {"when": "timestamp[us]"}
 converted("t.parquet", "v.bat", "--columns", "v", "--arrays", "id,x")
 same("v.bat", single, {"id": ids, "x": xyz[:, 0]})
 whole = content("t.parquet")
@@ -82,14 +82,14 @@ large = pa.table({"x": np.arange(many) * 0.5, "y": np.arange(many) * 0.25, "z": 
 pa.parquet.write_table(large, "large.parquet", row_group_size=17000)
 pa.feather.write_feather(large, "large.feather", chunksize=9000)
 for name in ("large.parquet", "large.feather"):
-    said = " ".join(alike_in_parts([name], arrays=["id", "gaps", "v", "a.b"]))
-    assert "'gaps' lacks" in said, said
+    reported = " ".join(alike_in_parts([name], arrays=["id", "gaps", "v", "a.b"]))
+    assert "'gaps' lacks" in reported, reported
     alike_in_parts([name], arrays=["id", "v"])
     assert is_in_parts("parquet", name)
-    said = []
+    reported = []
     with in_small_parts():
-        convert([name], "ragged.bat", show=lambda news: said.append(news.get("remark", "")))
-    assert any("'ragged' is not written" in remark for remark in said), said
+        convert([name], "ragged.bat", show=lambda news: reported.append(news.get("remark", "")))
+    assert any("'ragged' is not written" in remark for remark in reported), reported
     with parabat.open("ragged.bat") as dataset:
         assert "ragged" not in dataset.attributes and "gaps" in dataset.attributes and len(dataset) == many
 pa.parquet.write_table(table.drop_columns(["x", "v"]), "none.parquet")
@@ -146,11 +146,11 @@ las.write("scan.laz")
 for name in ("scan.las", "scan.laz"):
     converted(name, "las.bat")
     read = laspy.read(name)
-    wanted = {dimension: np.array(read[dimension]) for dimension in read.point_format.dimension_names
+    expected = {dimension: np.array(read[dimension]) for dimension in read.point_format.dimension_names
               if dimension not in "XYZ"}
-    about = json.loads(same("las.bat", read.xyz, wanted, "key"))["las"]
+    about = json.loads(same("las.bat", read.xyz, expected, "key"))["las"]
     assert about["scales"] == [0.001, 0.01, 0.1] and about["point_format"] == 7, about
-    assert (wanted["key"] == ids.astype("u8")).all() and {"gps_time", "overlap", "return_number"} <= set(wanted), wanted
+    assert (expected["key"] == ids.astype("u8")).all() and {"gps_time", "overlap", "return_number"} <= set(expected), expected
 many = laspy.LasData(header)
 many.x, many.y, many.key = np.arange(60000) * 0.01, np.arange(60000) % 97, np.arange(60000)
 for name in ("many.las", "many.laz"):
@@ -217,17 +217,17 @@ for kind in ("xtc", "trr", "dcd", "gro"):
     assert not hidden, hidden
     read = MDAnalysis.Universe("run.gro", f"run.{kind}", convert_units=False, to_guess=())
     for i, frame in enumerate(read.trajectory):
-        wanted = {"index": np.arange(40)}
+        expected = {"index": np.arange(40)}
         if frame.has_velocities:
-            wanted["velocities"] = frame.velocities.copy()
+            expected["velocities"] = frame.velocities.copy()
         if frame.has_forces:
-            wanted["forces"] = frame.forces.copy()
+            expected["forces"] = frame.forces.copy()
         if kind in ("gro", "trr"):
-            wanted.update(ids=np.array(read.atoms.ids), resids=np.array(read.atoms.resids))
-            wanted.update(names=np.array([0 if name == "H" else 1 for name in read.atoms.names], "i4"),
+            expected.update(ids=np.array(read.atoms.ids), resids=np.array(read.atoms.resids))
+            expected.update(names=np.array([0 if name == "H" else 1 for name in read.atoms.names], "i4"),
                           resnames=np.zeros(40, "i4"), segids=np.zeros(40, "i4"))
         is_timed = "step" in frame.data
-        same(f"{kind}.bat" if kind == "gro" else f"{kind}_000{i}.bat", frame.positions.copy(), wanted, "index",
+        same(f"{kind}.bat" if kind == "gro" else f"{kind}_000{i}.bat", frame.positions.copy(), expected, "index",
              float(frame.time) if is_timed else None, frame.data["step"] if is_timed else None)
     whole = content(f"run.{kind}")
     refused(put(f"cut.{kind}", whole[:-100]), "bad.bat", says=[f"cut.{kind}: "])
@@ -265,16 +265,16 @@ def write_openpmd(path, encoding=None):
     series.close()
 
 
-wanted = {"momentum": xyz[:100], "id": ids[:100].astype("u8"), "charge": np.full(100, -1.0)}
+expected = {"momentum": xyz[:100], "id": ids[:100].astype("u8"), "charge": np.full(100, -1.0)}
 for path, encoding, words in (("groups.bp4", None, []), ("steps.bp5", io.Iteration_Encoding.variable_based, []),
                               ("files_%06T.bp", None, ["--jobs", "2"]), ("text.json", None, []), ("groups.h5", None, [])):
     write_openpmd(path, encoding)
     converted(path, "pmd.bat", *words)
     for i, number in enumerate((100, 200)):
         places = single[:100] + np.float32(number)
-        about = json.loads(same(f"pmd_electrons_000{i}.bat", places, wanted, time=number / 4, step=number))
+        about = json.loads(same(f"pmd_electrons_000{i}.bat", places, expected, time=number / 4, step=number))
         assert about["openPMD"]["unitSI"]["momentum"] == 2.5 and about["units"] == {"charge": "s A"}, about
-        same(f"pmd_ions_000{i}.bat", places.astype("f8") + 1.5, wanted, time=number / 4, step=number)
+        same(f"pmd_ions_000{i}.bat", places.astype("f8") + 1.5, expected, time=number / 4, step=number)
         for species in ("electrons", "ions"):
             os.unlink(f"pmd_{species}_000{i}.bat")
 refused("groups.bp4", "bad.bat", "--species", "muons", says=["groups.bp4: has no species muons"])
@@ -335,7 +335,7 @@ common = {"timeStamp": (double, wide[:, 0].copy()), "rowIndex": (whole_number(-5
           "columnIndex": (whole_number(0, 2 ** 40), np.arange(N) * 2 ** 28),
           "intensity": (floating, narrow[:, 1].copy()),
           **{name: (whole_number(0, 255), bright[:, i].copy()) for i, name in enumerate(("colorRed", "colorGreen", "colorBlue"))}}
-wanted = {"timeStamp": wide[:, 0], "rowIndex": np.arange(N, dtype="i4"), "columnIndex": np.arange(N) * 2 ** 28,
+expected = {"timeStamp": wide[:, 0], "rowIndex": np.arange(N, dtype="i4"), "columnIndex": np.arange(N) * 2 ** 28,
           "intensity": narrow[:, 1], "RGB": bright}
 axes = ("cartesianX", "cartesianY", "cartesianZ")
 write_e57("single.e57", [{**{name: (floating, narrow[:, i].copy()) for i, name in enumerate(axes)}, **common}])
@@ -343,15 +343,15 @@ write_e57("scans.e57", [{**{name: (double, wide[:, i].copy()) for i, name in enu
                         {**{name: (scaled, ticks[:, i] * 0.001 + 0.25) for i, name in enumerate(axes)},
                          "rowIndex": common["rowIndex"]}])
 converted("single.e57", "e57.bat")
-same("e57.bat", narrow, wanted, "rowIndex")
+same("e57.bat", narrow, expected, "rowIndex")
 converted("scans.e57", "e57.bat")
-same("e57_scan0.bat", wide, wanted, "rowIndex")
-same("e57_scan1.bat", ticks * 0.001 + 0.25, {"rowIndex": wanted["rowIndex"]}, "rowIndex")
+same("e57_scan0.bat", wide, expected, "rowIndex")
+same("e57_scan1.bat", ticks * 0.001 + 0.25, {"rowIndex": expected["rowIndex"]}, "rowIndex")
 unit = random.normal(size=(N, 3))
 write_e57("pose.e57", [{**{name: (double, unit[:, i].copy()) for i, name in enumerate(axes)}, "rowIndex": common["rowIndex"]}],
           rotation=(0.5, 0.5, 0.5, 0.5), translation=(1.0, 20.0, 300.0))
 assert "rotated and translated by the pose" in converted("pose.e57", "e57.bat")
-same("e57.bat", unit[:, [2, 0, 1]] + [1.0, 20.0, 300.0], {"rowIndex": wanted["rowIndex"]}, "rowIndex")
+same("e57.bat", unit[:, [2, 0, 1]] + [1.0, 20.0, 300.0], {"rowIndex": expected["rowIndex"]}, "rowIndex")
 write_e57("unturned.e57", [{**{name: (double, unit[:, i].copy()) for i, name in enumerate(axes)}, "rowIndex": common["rowIndex"]}],
           rotation=(0.0, 0.0, 0.0, 0.0), translation=(1.0, 2.0, 3.0))
 refused("unturned.e57", "bad.bat", says=["unturned.e57: scan 0: its pose has rotation [0.0, 0.0, 0.0, 0.0]"])
@@ -360,7 +360,7 @@ write_e57("angles.e57", [{**{name: (double, unit[:, i].copy()) for i, name in en
 assert "computed from spherical coordinates" in converted("angles.e57", "e57.bat")
 with pye57.E57("angles.e57") as file:
     read = pye57.utils.convert_spherical_to_cartesian(np.stack([unit[:, i] for i in range(3)], axis=1))
-same("e57.bat", read, {"rowIndex": wanted["rowIndex"], **{name: unit[:, i] for i, name in enumerate(angles)}}, "rowIndex")
+same("e57.bat", read, {"rowIndex": expected["rowIndex"], **{name: unit[:, i] for i, name in enumerate(angles)}}, "rowIndex")
 whole = content("single.e57")
 refused(put("cut.e57", whole[:-5000]), "bad.bat", says=["cut.e57: "])
 refused(put("damaged.e57", whole[:3000] + b"x" * 8 + whole[3008:]), "bad.bat", says=["damaged.e57: "])
@@ -425,11 +425,11 @@ halves = np.stack([packed >> np.uint64(32), packed & np.uint64(0xFFFFFFFF), np.a
 write_plotfile("chk00007", {"gas": ("double", ["mass", "weight"], reals, ["kind"], halves.view("i4"))},
                version="Version_Two_Dot_One")
 rest = {"kind": np.arange(150, dtype="i4"), "mass": reals[:, 3], "weight": reals[:, 4]}
-said = converted("chk00007", "unpacked.bat")
-assert said.count("idcpu") == 1 and "--amrex-ids keep" in said, said
+reported = converted("chk00007", "unpacked.bat")
+assert reported.count("idcpu") == 1 and "--amrex-ids keep" in reported, reported
 same("unpacked.bat", reals[:, :3], {"id": true_ids, "cpu": true_cpus.astype("i4"), **rest}, key="kind", time=1.25, step=7)
-said = converted("chk00007", "kept.bat", "--amrex-ids", "keep")
-assert "idcpu" not in said, said
+reported = converted("chk00007", "kept.bat", "--amrex-ids", "keep")
+assert "idcpu" not in reported, reported
 same("kept.bat", reals[:, :3], {"idcpu": packed, **rest}, key="kind", time=1.25, step=7)
 convert(["chk00007"], "chosen.bat", amrex_ids="keep", arrays=["idcpu", "kind"])
 same("chosen.bat", reals[:, :3], {"idcpu": packed, "kind": rest["kind"]}, key="kind", time=1.25, step=7)

@@ -78,9 +78,9 @@ if h5py:
         file["id"] = np.arange(1000)
         values = {name: file[name][...] for name in file}
     for words in ([], ["--map", "positions=positions", "--map", "w=w", "--map", "id=id"]):
-        said = converted("holes.h5", "holes.bat", *words)
+        reported = converted("holes.h5", "holes.bat", *words)
         for name in ("positions", "w"):
-            assert f"/{name}: 1 of 10 chunks of the array were never written; their values are 7" in said, said
+            assert f"/{name}: 1 of 10 chunks of the array were never written; their values are 7" in reported, reported
         same("holes.bat", values["positions"], {name: values[name] for name in ("w", "id")})
     for name, shape in (("few", (1000, 3)), ("billion", (2 ** 30, 3))):
         with h5py.File("few.h5", "w") as file:
@@ -93,16 +93,16 @@ if h5py:
         file["particles/all/position/step"] = [1, 2, 3]
         node = file.create_dataset("particles/all/position/value", (3, 10, 3), "f8", chunks=(1, 5, 3))
         node[0], node[1, :5] = xyz, xyz[:5]
-    said = converted("steps.h5md", "h5md.bat", "--steps", ":2")
-    assert "/particles/all/position/value: 1 of 2 chunks" in said, said
+    reported = converted("steps.h5md", "h5md.bat", "--steps", ":2")
+    assert "/particles/all/position/value: 1 of 2 chunks" in reported, reported
     same("h5md_0000.bat", xyz, {"id": ids}, step=1)
     refused("steps.h5md", "bad.bat", "--steps", "2", says=["/particles/all/position/value: claims (3, 10, 3) values, but none"])
     with h5py.File("groups.h5", "w") as file:
         for name in ("/", "gas/inner", "other"):
             group = file.require_group(name)
             group["ids" if name == "other" else "positions"] = xyz
-    said = converted("groups.h5", "groups.bat")
-    assert "groups in / are not written: 'other'\n" in said, said
+    reported = converted("groups.h5", "groups.bat")
+    assert "groups in / are not written: 'other'\n" in reported, reported
     assert os.path.exists("groups_gas_inner.bat"), os.listdir(".")
     memory, model.memory = model.memory, lambda: 30000
     refused("holes.h5", "bad.bat", says=["holes.h5: ", "claims (1000,) values in each of 3 arrays, 0.0 GiB: more than the free memory"])
@@ -166,8 +166,8 @@ for jobs, number in (("1", signal.SIGTERM), ("2", signal.SIGTERM), ("1", signal.
         while process.poll() is None and not os.path.exists("endless_0001.bat"):
             time.sleep(0.002)
         process.send_signal(number)
-        said = process.communicate()[1]
-    assert process.returncode == 130 and said == "error: interrupted\n", (process.returncode, said)
+        reported = process.communicate()[1]
+    assert process.returncode == 130 and reported == "error: interrupted\n", (process.returncode, reported)
     assert sorted(os.listdir(".")) == before, set(os.listdir(".")) - set(before)
 
 # --- Jobs of a program with threads, which has no __main__ that could be run twice
@@ -208,17 +208,17 @@ text = "".join(f"{i},1,2,3\n" for i in range(3000))
 put("bar.csv", "id,x,y,z\n" + text)
 assert "%" not in converted("bar.csv", "bar.bat")
 for words in ([], ["--quiet"]):
-    mine, theirs = pty.openpty()
+    own, theirs = pty.openpty()
     with subprocess.Popen([sys.executable, "-m", "parabat.convert", "bar.csv", "bar.bat", *words], stdout=subprocess.DEVNULL,
                           stderr=theirs) as process:
         os.close(theirs)
         shown = b""
         try:
-            while more := os.read(mine, 4096):
+            while more := os.read(own, 4096):
                 shown += more
         except OSError:  # the other side is closed
             pass
-    os.close(mine)
+    os.close(own)
     assert process.returncode == 0, shown
     assert (b"writing bar.bat [###" in shown and shown.endswith(b"\r\x1b[K")) != bool(words), shown
     assert not words or not shown, shown

@@ -40,9 +40,9 @@ def netcdf():
     data = xarray.Dataset({"temp": (dims, both), "mask": (dims[1:], (k % 7).astype("i2"), {"scale_factor": 0.5, "_FillValue": np.int16(-1)}),
                            "table": (("z",), np.arange(9.0)), "name": (("z",), list("abcdefghi"))}, coordinates)
     data.to_netcdf("a.nc", engine="netcdf4", encoding={"temp": {"_FillValue": None}})
-    said = converted("a.nc", "a.idx")
+    reported = converted("a.nc", "a.idx")
     for word in ("'table' is not written", "'mask' is unpacked from int16 to float64: scale_factor 0.5"):
-        assert word in said, (word, said)
+        assert word in reported, (word, reported)
     with idx.open("a.idx") as dataset:
         assert (dataset.steps, dataset.times) == ([0, 1], [0.5, 1.5])
         np.testing.assert_allclose(dataset.origin, [0, -60, 1])
@@ -55,8 +55,8 @@ def netcdf():
     equal("stored.idx", "mask", idx.open("stored.idx").read("mask", step=1)["mask"], np.ascontiguousarray(stored[:, ::-1]))
     coordinates["lon"] = np.arange(21.0) ** 2
     data.assign_coords(lon=coordinates["lon"]).to_netcdf("b.nc")
-    said = converted("b.nc", "b.idx", "--steps", 1, "--arrays", "temp")
-    assert "coordinates of 'lon' are not evenly spaced, their distances are 1 to 39" in said, said
+    reported = converted("b.nc", "b.idx", "--steps", 1, "--arrays", "temp")
+    assert "coordinates of 'lon' are not evenly spaced, their distances are 1 to 39" in reported, reported
     with idx.open("b.idx") as dataset:
         assert dataset.spacing[0] == 1 and dataset.steps == [1]
     xarray.Dataset({"a": (("y", "x"), p[0])}).to_netcdf("c.nc", format="NETCDF3_CLASSIC")
@@ -83,8 +83,8 @@ def netcdf():
     ocean.to_netcdf("ocean.nc", encoding={name: {"_FillValue": np.float32(1e20)} for name in "uv"})
     converted("ocean.nc", "ocean.bricks", "--arrays", "u,v")
     flow.write_level("expected.bricks", np.stack([np.where(p > 1, np.float32(np.nan), p)] * 2, -1), step=0, flush=False)
-    with open("ocean.bricks", "rb") as found, open("expected.bricks", "rb") as wanted:
-        assert found.read() == wanted.read()
+    with open("ocean.bricks", "rb") as found, open("expected.bricks", "rb") as expected:
+        assert found.read() == expected.read()
     ocean.assign_coords(x=np.arange(21.0) ** 2).to_netcdf("uneven.nc")
     refused("uneven.nc", "n.bricks", "--arrays", "u,v", says=("coordinates of 'x' are not evenly spaced",))
     put("e.nc", open("a.nc", "rb").read()[:700])
@@ -126,21 +126,21 @@ def netcdf_packed(xarray):
             if "_FillValue" in about:
                 variable[3, 4] = about["_FillValue"]
     with netCDF4.Dataset("packed.nc") as file:
-        wanted = {name: file[name][:] for name in kinds}
-    said = converted("packed.nc", "packed.idx")
+        expected = {name: file[name][:] for name in kinds}
+    reported = converted("packed.nc", "packed.idx")
     with idx.open("packed.idx") as dataset:
         found = dataset.read()
-    for name, values in wanted.items():
+    for name, values in expected.items():
         got = found[name]
         assert got.dtype == ("f4" if name in ("small", "turned", "bounded", "never", "plain") else "f8"), (name, got.dtype)
         assert (np.isnan(got) == np.ma.getmaskarray(values) | np.isnan(np.ma.filled(values.astype("f8"), np.nan))).all(), name
         np.testing.assert_allclose(got[~np.isnan(got)], np.ma.compressed(np.ma.masked_invalid(values)), rtol=1e-6, err_msg=name)
-    assert "'plain'" not in said and "'bounded' marked as missing become NaN: valid_min -1" in said, said
+    assert "'plain'" not in reported and "'bounded' marked as missing become NaN: valid_min -1" in reported, reported
     fields = {name: (("y", "x"), np.where(p[0] > 1, np.float32(1e20), p[0])) for name in "uv"}
     xarray.Dataset(fields).to_netcdf("unmarked.nc", encoding={name: {"_FillValue": None} for name in "uv"})
-    said = converted("unmarked.nc", "unmarked.bricks")
+    reported = converted("unmarked.nc", "unmarked.bricks")
     count = int((p[0] > 1).sum())
-    assert f"'u' has {count} values of 1.00000002e+20, which may mark missing data; use --fill=1.00000002e+20 to replace them by NaN" in said, said
+    assert f"'u' has {count} values of 1.00000002e+20, which may mark missing data; use --fill=1.00000002e+20 to replace them by NaN" in reported, reported
     assert "warning" not in converted("unmarked.nc", "unmarked.bricks", "--replace", "--fill=1e20")
     land = np.stack([np.where(p[0] > 1, np.float32(np.nan), p[0])] * 2, -1)[None]
     bricks_are("unmarked.bricks", land, None, 0, "velocity")
@@ -160,8 +160,8 @@ def netcdf_clocks(xarray):
 
     write("day_0.nc", [0.0, 0.5], "days since 2004-02-28", "noleap")
     write("day_1.nc", [0.0, 12.0], "hours since 2004-03-01 00:00", "noleap")
-    said = converted("day_*.nc", "day.bricks.series")
-    assert "coordinates of 'x' (km), 'y' (km) are converted to the unit of the velocity, m s-1" in said, said
+    reported = converted("day_*.nc", "day.bricks.series")
+    assert "coordinates of 'x' (km), 'y' (km) are converted to the unit of the velocity, m s-1" in reported, reported
     with flow.open("day.bricks.series") as days:
         assert days.times.tolist() == [0, 43200, 86400, 129600], days.times
         assert days.spacing == (500, 1000, 1) and days.dtype == np.float32
@@ -218,9 +218,9 @@ def netcdf_units(xarray):
     wind = {"u": (("time", "lat", "lon"), np.full((2, 9, 36), 10.0), {"units": "m s-1", "standard_name": "eastward_wind"}),
             "v": (("time", "lat", "lon"), np.full((2, 9, 36), 0.002), {"units": "m s-1", "standard_name": "northward_wind"})}
     xarray.Dataset(wind, globe).to_netcdf("globe.nc")
-    said = converted("globe.nc", "globe.bricks.series")
-    assert "'u', 'v' in m s-1 over degrees are converted to degree s-1 on a sphere of 6371000 m" in said, said
-    assert "'lon' spans the globe: the flow is periodic along x; use --cyclic none" in said, said
+    reported = converted("globe.nc", "globe.bricks.series")
+    assert "'u', 'v' in m s-1 over degrees are converted to degree s-1 on a sphere of 6371000 m" in reported, reported
+    assert "'lon' spans the globe: the flow is periodic along x; use --cyclic none" in reported, reported
     degree = np.pi / 180 * 6371000
     with flow.open("globe.bricks.series") as found:
         assert found.cyclic == (True, False, False) and found.spacing[:2] == (10, 20) and found.origin[:2] == (0, -80)
@@ -233,8 +233,8 @@ def netcdf_units(xarray):
         **globe, "lon": ("lon", np.arange(37) * 10.0, {"units": "degrees_east"})}).to_netcdf("closed.nc")
     assert "the last sample along 'lon' repeats the first one and is skipped" in converted("closed.nc", "closed.bricks.series")
     for number in range(2):
-        with open(f"closed_{number:04}.bricks", "rb") as found, open(f"globe_{number:04}.bricks", "rb") as wanted:
-            assert found.read() == wanted.read()
+        with open(f"closed_{number:04}.bricks", "rb") as found, open(f"globe_{number:04}.bricks", "rb") as expected:
+            assert found.read() == expected.read()
     wrapped = {**globe, "lon": ("lon", (np.arange(36) * 10.0 + 180) % 360 - 180, {"units": "degrees_east"})}
     xarray.Dataset(wind, wrapped).to_netcdf("wrapped.nc")  # 0 ... 170, -180 ... -10
     converted("wrapped.nc", "wrapped.bricks.series")
@@ -317,8 +317,8 @@ def stopped(*words, says):
 
 def bricks_are(path, velocity, time, step, field, **place):
     flow.write_level("expected.bricks", velocity, time=time, step=step, field=field, flush=False, **place)
-    with open(path, "rb") as found, open("expected.bricks", "rb") as wanted:
-        assert found.read() == wanted.read(), path
+    with open(path, "rb") as found, open("expected.bricks", "rb") as expected:
+        assert found.read() == expected.read(), path
     os.unlink("expected.bricks")
 
 
@@ -359,8 +359,8 @@ converted("same_*.npz", "numbers.idx")
 for i in range(3):
     same("numbers.idx", {"p": p + i}, 2 + i, steps=3)
 np.savez("words.npz", text=np.array(["a", "b"]), p=p, **{"a b/c": p * 2})
-said = converted("words.npz", "words.idx")
-assert "'text' is not written" in said and "'a b/c' becomes the field 'a_b_c'" in said, said
+reported = converted("words.npz", "words.idx")
+assert "'text' is not written" in reported and "'a b/c' becomes the field 'a_b_c'" in reported, reported
 same("words.idx", {"p": p, "a_b_c": p * 2})
 np.savez("shapes.npz", p=p, q=p[1:])
 refused("shapes.npz", "n.idx", says=("differ in shape", "--arrays"))

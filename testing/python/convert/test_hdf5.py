@@ -47,17 +47,17 @@ def snapshot(path, parts, files=1, total=None, header=None, swift=False):
 
 def check(path, values, time=0.25):
     """Metadata of a dataset that holds these."""
-    wanted = {name: array for name, array in values.items() if name not in ("Coordinates", "Metals")}
-    wanted.update({f"Metals_{i}": values["Metals"][:, i].astype("f4") for i in range(11)} if "Metals" in values else {})
-    return json.loads(same(path, values["Coordinates"], wanted, "ParticleIDs", time))
+    expected = {name: array for name, array in values.items() if name not in ("Coordinates", "Metals")}
+    expected.update({f"Metals_{i}": values["Metals"][:, i].astype("f4") for i in range(11)} if "Metals" in values else {})
+    return json.loads(same(path, values["Coordinates"], expected, "ParticleIDs", time))
 
 
 # One file: species, units, header.
 gas, dark = fields(2000), fields(500, "f8")
 del dark["Masses"]
 snapshot("swift_0000.hdf5", {"PartType0": gas, "PartType1": dark}, swift=True)
-said = converted("swift_0000.hdf5", "swift.bat")
-assert "'Metals' has 11 components" in said and "PartType1 has no Masses: each is 0.5" in said, said
+reported = converted("swift_0000.hdf5", "swift.bat")
+assert "'Metals' has 11 components" in reported and "PartType1 has no Masses: each is 0.5" in reported, reported
 about = check("swift_PartType0.bat", gas)
 assert about["units"] == {"Velocities": "U_L U_t^-1  [ cm s^-1 ]"}, about
 assert about["gadget"]["Header"]["BoxSize"] == [1, 1, 1] and about["species"] == "PartType0", about
@@ -235,16 +235,16 @@ with h5py.File("run_pmd.h5", "w") as file:
             group["id"] = ids[0].astype("u8")
             charge = group.create_group("charge")
             charge.attrs["value"], charge.attrs["shape"], charge.attrs["unitSI"] = -1.0, np.array([100]), 1.6e-19
-said = converted("run_pmd.h5", "pmd.bat", "--jobs", "2")
-assert "unfinished iterations are not written: 300" in said, said
-wanted = {"momentum": xyz[0], "id": ids[0].astype("u8"), "charge": np.full(100, -1.0)}
+reported = converted("run_pmd.h5", "pmd.bat", "--jobs", "2")
+assert "unfinished iterations are not written: 300" in reported, reported
+expected = {"momentum": xyz[0], "id": ids[0].astype("u8"), "charge": np.full(100, -1.0)}
 for i, number in enumerate((100, 200)):
     places = (xyz[0] * number).astype("f4")
-    about = same(f"pmd_electrons_000{i}.bat", places, wanted, time=number / 4, step=number)
+    about = same(f"pmd_electrons_000{i}.bat", places, expected, time=number / 4, step=number)
     assert json.loads(about)["openPMD"]["unitSI"]["momentum"] == 2.5, about
-    same(f"pmd_ions_000{i}.bat", places.astype("f8") + 1.5, wanted, time=number / 4, step=number)
+    same(f"pmd_ions_000{i}.bat", places.astype("f8") + 1.5, expected, time=number / 4, step=number)
 converted("run_pmd.h5", "pmd.bat", "--species", "ions", "--arrays", "id", "--steps", "1")
-same("pmd.bat", places.astype("f8") + 1.5, {"id": wanted["id"]}, time=50.0, step=200)
+same("pmd.bat", places.astype("f8") + 1.5, {"id": expected["id"]}, time=50.0, step=200)
 with h5py.File("run_pmd.h5", "a") as file:
     file["data/200/particles/ions/charge"].attrs["shape"] = np.array([99])
 refused("run_pmd.h5", "bad.bat", says=["run_pmd.h5: /data/200/particles/ions/charge: 99 values; allowed: 100"])
@@ -358,13 +358,13 @@ for make, name, key in ((any_file, "out.h5", "id"), (gadget_file, "out.hdf5", "P
             continue  # which is the same code
         make(name, way)
         for jobs in ("1", "2") if way is virtual else "1":
-            said = converted(name, "out.bat", "--jobs", jobs)
-            assert words in said and "mass: " in said, (name, way, said)
+            reported = converted(name, "out.bat", "--jobs", jobs)
+            assert words in reported and "mass: " in reported, (name, way, reported)
             time, step = {"out.hdf5": (0.25, None), "out.h5part": (None, 0), "out_pmd.h5": (0.0, 5)}.get(name, (None, None))
             same(result, xyz[0], {key: ids[0]}, key, time, step)
         if way is not looping:
-            said = converted(name, "out.bat", "--follow-links")
-            assert words + ", which is read" in said, (name, way, said)
+            reported = converted(name, "out.bat", "--follow-links")
+            assert words + ", which is read" in reported, (name, way, reported)
             same(result, xyz[0], {key: ids[0], "mass": SECRET}, key, time, step)
             refused(name, "bad.bat", "--arrays", "mass", says=[words, "--follow-links"])
         elif make is any_file:
@@ -373,8 +373,8 @@ for make, name, key in ((any_file, "out.h5", "id"), (gadget_file, "out.hdf5", "P
 any_file("out.h5", lambda file, path: file.__setitem__("g/one", 5.0))
 assert "'one' is not written: it is a single value" in converted("out.h5", "out.bat")
 any_file("out.h5", lambda file, path: [file.__setitem__(f"g/l{i}", h5py.SoftLink(f"/g/l{i + 1}")) for i in range(300)])
-said = converted("out.h5", "out.bat")
-assert said.count("circular link") == 20 and said.count("more links are skipped") == 1, said
+reported = converted("out.h5", "out.bat")
+assert reported.count("circular link") == 20 and reported.count("more links are skipped") == 1, reported
 # What is needed; a mapping; what a file of another kind would be waited for; grids.
 any_file("out.h5", virtual)
 refused("out.h5", "bad.bat", "--map", "positions=g/x,g/y,g/mass", says=["/g/mass: combines", "use --follow-links to read"])
@@ -394,8 +394,8 @@ with h5py.File("grid.h5", "w") as file:
     file["loop"] = h5py.SoftLink("/loop")
 with h5py.File("grid2.h5", "w") as file:
     file["b"] = np.ones((4, 5))
-said = converted("grid.h5", "grid.idx")
-assert "/b: is an external link" in said and "/loop: is a circular link" in said, said
+reported = converted("grid.h5", "grid.idx")
+assert "/b: is an external link" in reported and "/loop: is a circular link" in reported, reported
 with parabat.idx.open("grid.idx") as grid:
     assert list(grid.fields) == ["a"]
 assert "which is read" in converted("grid.h5", "grid.idx", "--follow-links")

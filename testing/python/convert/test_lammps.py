@@ -60,11 +60,11 @@ for name, pack in (("all.gz", gzip.compress), ("all.bz2", bz2.compress), ("all.x
 
 def check(stem):
     for i, (number, values) in enumerate(taken):
-        wanted = {name: values[name] for name in ("id", "type", "q", "ix", "i_flag")}
-        wanted["v"] = np.stack([values[name] for name in ("vx", "vy", "vz")], axis=1)
-        wanted["c_a"] = np.stack([values[name] for name in ("c_a[1]", "c_a[2]")], axis=1)
+        expected = {name: values[name] for name in ("id", "type", "q", "ix", "i_flag")}
+        expected["v"] = np.stack([values[name] for name in ("vx", "vy", "vz")], axis=1)
+        expected["c_a"] = np.stack([values[name] for name in ("c_a[1]", "c_a[2]")], axis=1)
         positions = np.stack([values[name] for name in "xyz"], axis=1)
-        about = json.loads(same(f"{stem}_{i:04}.bat", positions, wanted, time=number / 8, step=number))["lammps"]
+        about = json.loads(same(f"{stem}_{i:04}.bat", positions, expected, time=number / 8, step=number))["lammps"]
         assert about["units"] == "metal" and about["box"]["boundary"] == "pp pp ff", about
         assert about["box"]["origin"] == [0, 0, -1] and about["box"]["edges"] == [[1, 0, 0], [0, 2, 0], [0, 0, 4]], about
     with open(f"{stem}.bat.series", encoding="utf-8") as file:
@@ -138,8 +138,8 @@ general = "BOX BOUNDS abc origin pp pp pp\n1 2 3 10\n-4 5 6 20\n7 8 -9 30\n"
 put("general.dump", dump(7, "id xsu ysu zsu", rows, general))
 assert "scaled and unwrapped" in converted("general.dump", "general.bat")
 a, b, c = np.array([[1, 2, 3], [-4, 5, 6], [7, 8, -9.0]])
-wanted = np.array([10, 20, 30.0]) + fractions[:, :1] * a + fractions[:, 1:2] * b + fractions[:, 2:] * c
-same("general.bat", wanted, {"id": ids, "xsu": fractions[:, 0], "ysu": fractions[:, 1], "zsu": fractions[:, 2]}, step=7)
+expected = np.array([10, 20, 30.0]) + fractions[:, :1] * a + fractions[:, 1:2] * b + fractions[:, 2:] * c
+same("general.bat", expected, {"id": ids, "xsu": fractions[:, 0], "ysu": fractions[:, 1], "zsu": fractions[:, 2]}, step=7)
 put("unwrapped.dump", dump(7, "id xu yu zu xs ys zs", [row + row[1:] for row in rows]))
 assert "unwrapped coordinates xu yu zu" in converted("unwrapped.dump", "unwrapped.bat")
 same("unwrapped.bat", fractions, {"id": ids, "xs": fractions[:, 0], "ys": fractions[:, 1], "zs": fractions[:, 2]}, step=7)
@@ -149,8 +149,8 @@ same("chosen.bat", fractions * [1, 1, 0], {"id": ids, "zu": fractions[:, 2]}, st
 # Texts, numbers with fractions where integers are usual, infinities.
 put("texts.dump", dump(0, "id element x y z type", [
     ("1", "O", "1", "2", "3", "1"), ("2", "H", "inf", "nan", "-1e-320", "1.5"), ("3", "H", "+1", "2.", ".5", "7")]))
-said = converted("texts.dump", "texts.bat")
-assert "'element' is converted to numbers" in said and "'type' contains '1.5' and becomes float64" in said, said
+reported = converted("texts.dump", "texts.bat")
+assert "'element' is converted to numbers" in reported and "'type' contains '1.5' and becomes float64" in reported, reported
 about = same("texts.bat", np.array([[1, 2, 3], [np.inf, np.nan, -1e-320], [1, 2, 0.5]]), {
     "id": np.array([1, 2, 3]), "element": np.array([1, 0, 0], "i4"), "type": np.array([1, 1.5, 7])}, step=0)
 assert json.loads(about)["lammps"]["texts"] == {"element": ["H", "O"]}, about
@@ -176,19 +176,19 @@ def binary(number, names, table, order="<", time=None, units="", pieces=3, magic
 table = random.normal(size=(100, 6)) * 10.0 ** random.integers(-300, 300, (100, 6))
 table[:, 0] = random.permutation(100) + 2 ** 52
 table[:, 1] = random.integers(1, 5, 100)
-wanted = {"id": table[:, 0].astype("i8"), "type": table[:, 1].astype("i8"), "q": table[:, 5]}
+expected = {"id": table[:, 0].astype("i8"), "type": table[:, 1].astype("i8"), "q": table[:, 5]}
 for order in "<>":
     put("two.bin", binary(3, "id type x y z q", table, order, 0.5, "lj") + binary(4, "id type x y z q", table[:40], order,
                                                                                pieces=1))
     converted("two.bin", f"bin{ord(order)}.bat")
-    same(f"bin{ord(order)}_0000.bat", table[:, 2:5], wanted, time=0.5, step=3)
-    about = same(f"bin{ord(order)}_0001.bat", table[:40, 2:5], {k: v[:40] for k, v in wanted.items()}, step=4)
+    same(f"bin{ord(order)}_0000.bat", table[:, 2:5], expected, time=0.5, step=3)
+    about = same(f"bin{ord(order)}_0001.bat", table[:40, 2:5], {k: v[:40] for k, v in expected.items()}, step=4)
     assert json.loads(about)["lammps"]["box"]["boundary"] == "pp pf sm", about
     converted("two.bin", "last.bat", "--steps", "1")
-    same("last.bat", table[:40, 2:5], {k: v[:40] for k, v in wanted.items()}, step=4)
+    same("last.bat", table[:40, 2:5], {k: v[:40] for k, v in expected.items()}, step=4)
     streams.BLOCK = 1000  # less than a piece
     converted("two.bin", "pieces.bat", "--steps", "0")
-    same("pieces.bat", table[:, 2:5], wanted, time=0.5, step=3)
+    same("pieces.bat", table[:, 2:5], expected, time=0.5, step=3)
     streams.BLOCK = whole
 
 # What is wrong gets one line, and nothing is left.
@@ -292,16 +292,16 @@ run 10
             words = [line.split() for line in lines[start + 1:start + 109]]
             column = {key: np.array([float(row[j]) for row in words])
                       for j, key in enumerate("id type x y z vx vy vz q ix iy iz".split())}
-            wanted = {key: column[key].astype("i8") for key in ("id", "type", "ix", "iy", "iz")}
-            wanted.update(q=column["q"], v=np.stack([column[key] for key in ("vx", "vy", "vz")], axis=1))
-            same(f"run{number}_{i:04}.bat", np.stack([column[key] for key in "xyz"], axis=1), wanted, step=5 * i,
+            expected = {key: column[key].astype("i8") for key in ("id", "type", "ix", "iy", "iz")}
+            expected.update(q=column["q"], v=np.stack([column[key] for key in ("vx", "vy", "vz")], axis=1))
+            same(f"run{number}_{i:04}.bat", np.stack([column[key] for key in "xyz"], axis=1), expected, step=5 * i,
                  time=None if "*" in name else 5 * i * 0.001)
     converted("scaled.lammpstrj", "from_scaled.bat")
     for i in range(3):  # LAMMPS divides by the box, and we multiply again: as near as doubles can be
         with parabat.open(f"from_scaled_{i:04}.bat") as one, parabat.open(f"run0_{i:04}.bat") as other:
-            found, wanted = one.read(["id"]), other.read(["id"])
-        found, wanted = (each.positions[np.argsort(each["id"])] for each in (found, wanted))
-        assert abs(found - wanted).max() < 1e-13 * abs(wanted).max(), i
+            found, expected = one.read(["id"]), other.read(["id"])
+        found, expected = (each.positions[np.argsort(each["id"])] for each in (found, expected))
+        assert abs(found - expected).max() < 1e-13 * abs(expected).max(), i
 # Integers that a column with fractions cannot hold are no others instead; elsewhere it is said.
 for rows in ([[str(BIG), "1", "2", "3"], ["1.5", "4", "5", "6"]], [["1e3", "1", "2", "3"], [str(BIG), "4", "5", "6"]]):
     put("mixed.dump", dump(1, "id x y z", rows))
@@ -316,10 +316,10 @@ converted("late.lammpstrj", "late.bat")
 for step, rows in enumerate(("", "1,2,3,7,2\n", "")):
     put(f"late_{step}.csv", "x,y,z,id,kind\n" + rows)
 converted("late_0.csv", "late_1.csv", "late_2.csv", "table.bat")
-for name, wanted in (("late", ["id", "type", "vx"]), ("table", ["id", "kind"])):
+for name, expected in (("late", ["id", "type", "vx"]), ("table", ["id", "kind"])):
     for step in range(3):
         with parabat.open(f"{name}_{step:04}.bat") as one:
             one.validate()
-            assert len(one) == step % 2 and list(one.attributes) == wanted, (name, step, one)
-    trails = parabat.follow([f"{name}_{step:04}.bat" for step in range(3)], [7], wanted[1:2])
-    assert trails[wanted[1]].dtype.kind == "i" and trails[wanted[1]].mask.ravel().tolist() == [True, False, True], trails
+            assert len(one) == step % 2 and list(one.attributes) == expected, (name, step, one)
+    trails = parabat.follow([f"{name}_{step:04}.bat" for step in range(3)], [7], expected[1:2])
+    assert trails[expected[1]].dtype.kind == "i" and trails[expected[1]].mask.ravel().tolist() == [True, False, True], trails

@@ -144,7 +144,7 @@ if h5py:
     job = running.Job([], "out.bat", None, memory_bytes=LIMIT << 20)
     assert job.room() == (LIMIT - 40) << 20
     running.resident = lambda: 70 << 20  # after some steps, whose memory it has kept
-    assert job.room() == running.LEAST_ROOM
+    assert job.room() == running.MIN_ROOM
     running.resident = room
     assert peak() > 2 * LIMIT  # else the limit above would say nothing
     refused("large.h5", "bad.bat", "--memory", "20M", says=["argument --memory: 20M; the program itself needs"])
@@ -165,8 +165,8 @@ def steps(path, options):
 FORMAT = Format("others", "parts that differ", steps)
 ''')
 with in_small_parts():
-    said = converted("xyz.npy", "others.bat", "--format", "others.py")
-assert all(f"'{name}' is not written: some particles do not have it in the same form" in said for name in ("shape", "some")), said
+    reported = converted("xyz.npy", "others.bat", "--format", "others.py")
+assert all(f"'{name}' is not written: some particles do not have it in the same form" in reported for name in ("shape", "some")), reported
 with parabat.open("others.bat") as dataset:
     assert {name: about.dtype for name, about in dataset.attributes.items()} == {
         "same": np.float64, "kind": np.float64} and len(dataset) == 12, dataset

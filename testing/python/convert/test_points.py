@@ -59,7 +59,7 @@ names = vtkStringArray()
 names.SetName("names")
 names.SetNumberOfValues(N)
 data.GetPointData().AddArray(names)
-wanted = {"id": big, "v": xyz, "colour": colours}
+expected = {"id": big, "v": xyz, "colour": colours}
 for name, writer in (("a.vtp", vtkXMLPolyDataWriter()), ("a.vtk", vtkPolyDataWriter())):
     writer.SetFileName(name)
     writer.SetInputData(data)
@@ -67,7 +67,7 @@ for name, writer in (("a.vtp", vtkXMLPolyDataWriter()), ("a.vtk", vtkPolyDataWri
         writer.SetFileTypeToBinary()
     writer.Write()
     assert "'names' is not written" in converted(name, "vtk.bat")
-    same("vtk.bat", single, wanted)
+    same("vtk.bat", single, expected)
     with open(name, "rb") as file:
         whole = file.read()
     refused(put("cut" + name[1:], whole[:len(whole) // 2]), "bad.bat", says=[f"cut{name[1:]}: "])
@@ -77,15 +77,15 @@ refused("back.ply", "bad.bat", says=["back.ply: has a list of -1 values in its e
 put("steps.pvd", '<?xml version="1.0"?><VTKFile type="Collection"><Collection>'
     '<DataSet timestep="0.5" file="a.vtp"/><DataSet timestep="2" file="a.vtp"/></Collection></VTKFile>')
 converted("steps.pvd", "pvd.bat", "--jobs", "2")
-same("pvd_0000.bat", single, wanted, time=0.5)
-same("pvd_0001.bat", single, wanted, time=2.0)
+same("pvd_0000.bat", single, expected, time=0.5)
+same("pvd_0001.bat", single, expected, time=2.0)
 def listed(*files):
     return put("parts.pvd", '<VTKFile type="Collection"><Collection>' + "".join(
         f'<DataSet timestep="3" part="{i}" file="{file}"/>' for i, file in enumerate(files)) + "</Collection></VTKFile>")
 
 
 converted(listed("a.vtp", "a.vtk"), "parts.bat")  # the parts of a time are one step
-same("parts.bat", np.concatenate([single, single]), {name: np.concatenate([values, values]) for name, values in wanted.items()},
+same("parts.bat", np.concatenate([single, single]), {name: np.concatenate([values, values]) for name, values in expected.items()},
      time=3.0)
 data.GetPointData().RemoveArray("v")
 writer = vtkXMLPolyDataWriter()

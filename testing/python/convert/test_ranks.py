@@ -95,9 +95,9 @@ if world.rank == 0:
         with h5py.File("wind.h5", "w") as file:
             file["wind"] = v
 world.barrier()
-asked = {"wind.idx": ["--arrays", "wind"], "7x6x5.raw": ["--dimensions", "7,6,5", "--type", "float32[3]"]}
+request = {"wind.idx": ["--arrays", "wind"], "7x6x5.raw": ["--dimensions", "7,6,5", "--type", "float32[3]"]}
 for name in names:
-    code, out, err = command(name, "to.bricks.series", "--json", *asked.get(name, ["--origin=-1,0,1", "--spacing=0.5,1,2"]), "--replace")
+    code, out, err = command(name, "to.bricks.series", "--json", *request.get(name, ["--origin=-1,0,1", "--spacing=0.5,1,2"]), "--replace")
     assert code == 0 and err == "", err
     assert len(out.splitlines()) == ((2 if name == "wind.idx" else 1) if world.rank == 0 else 0), out
     if world.rank == 0:
@@ -106,8 +106,8 @@ for name in names:
             field = {"wind_12.npz": "velocity", "plane.npy": "plane", "7x6x5.raw": "7x6x5"}.get(name, "wind")
             flow.write_level("expected.bricks", v[:1] if name == "plane.npy" else v + step, step=step, field=field, flush=False,
                              time=float(step if name == "wind.idx" else 0), **own)
-            with open(f"to_{level:04}.bricks", "rb") as found, open("expected.bricks", "rb") as wanted:
-                assert found.read() == wanted.read(), (name, level)
+            with open(f"to_{level:04}.bricks", "rb") as found, open("expected.bricks", "rb") as expected:
+                assert found.read() == expected.read(), (name, level)
     world.barrier()
 code, out, err = command("wind.idx", "again.idx", "--json", "--codec", "zip")
 assert code == 0 and err == "", err

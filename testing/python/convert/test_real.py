@@ -66,11 +66,11 @@ for name in ("albite_triclinic.dump", "additional_columns.lammpstrj", "chain_dum
             if all(key in columns for key in members.split()):
                 columns[vector] = np.stack([columns.pop(key) for key in members.split()], axis=1)
         if scaled:
-            order, mine = np.argsort(found["id"]), np.argsort(columns["id"])
-            assert np.abs(found.positions[order] - positions[mine]).max() < 1e-13 * np.abs(positions).max(), name
+            order, own = np.argsort(found["id"]), np.argsort(columns["id"])
+            assert np.abs(found.positions[order] - positions[own]).max() < 1e-13 * np.abs(positions).max(), name
             positions = None
             for key, values in columns.items():
-                assert (found[key][order] == values[mine]).all() and found[key].dtype == values.dtype, (name, key)
+                assert (found[key][order] == values[own]).all() and found[key].dtype == values.dtype, (name, key)
         elif "element" in texts:
             columns["element"] = found["element"]
             assert (found["element"][np.argsort(found["id"])] == np.unique(texts["element"], return_inverse=True)[1].reshape(-1)[
@@ -86,10 +86,10 @@ for name, topology in (("adk_oplsaa.xtc", None), ("adk_oplsaa.trr", None), ("adk
     os.symlink(os.path.abspath(of(name)), os.path.join(folder, name))  # beside which MDAnalysis writes
     read = MDAnalysis.Universe(of(topology or "adk_oplsaa.gro"), name, convert_units=False, to_guess=())
     for i, frame in enumerate(read.trajectory[:3]):
-        wanted = {"index": np.arange(frame.n_atoms)}
+        expected = {"index": np.arange(frame.n_atoms)}
         if frame.has_velocities:
-            wanted["velocities"] = frame.velocities.copy()
-        same("md.bat" if len(read.trajectory) == 1 else f"md_{i:04}.bat", frame.positions.copy(), wanted, "index",
+            expected["velocities"] = frame.velocities.copy()
+        same("md.bat" if len(read.trajectory) == 1 else f"md_{i:04}.bat", frame.positions.copy(), expected, "index",
              float(frame.time) if "step" in frame.data else None, frame.data.get("step"))
 
 # GSD and H5MD
@@ -106,15 +106,15 @@ with h5py.File(of("cobrotoxin.h5md"), "r") as file:
         with parabat.open(f"h5md_{i:04}.bat") as dataset:
             found = dataset.read()
             assert dataset.step == step and dataset.time == group["position/time"][i]
-        mine = {"positions": group["position/value"][i]}
+        own = {"positions": group["position/value"][i]}
         for key in found:
             at = np.flatnonzero(group[key]["step"][...] == step) if "step" in group[key] else [0]
-            mine[key] = group[key]["value"][int(at[0])]
+            own[key] = group[key]["value"][int(at[0])]
         theirs = {"positions": found.positions, **found}
-        order, wanted = (np.lexsort([np.ascontiguousarray(each[key]).view("u4").reshape(len(each[key]), -1)[:, j]
-                                     for key in mine for j in range(3)]) for each in (theirs, mine))
-        for key, values in mine.items():
-            assert (theirs[key][order] == values[wanted]).all() and theirs[key].dtype == values.dtype, key
+        order, expected = (np.lexsort([np.ascontiguousarray(each[key]).view("u4").reshape(len(each[key]), -1)[:, j]
+                                     for key in own for j in range(3)]) for each in (theirs, own))
+        for key, values in own.items():
+            assert (theirs[key][order] == values[expected]).all() and theirs[key].dtype == values.dtype, key
 
 # COPC, with one page of its hierarchy and with several
 scans = ("simple.copc.laz", "simple_with_page.copc.laz")
@@ -123,11 +123,11 @@ for name in scans:  # before lazrs has threads in this process, which those that
 for name in scans:
     with laspy.CopcReader.open(of(name)) as reader:
         points = reader.query()  # by its hierarchy, and not one piece after the other, as it is converted
-    wanted = {key: np.array(points[key]) for key in points.point_format.dimension_names if key not in "XYZ"}
+    expected = {key: np.array(points[key]) for key in points.point_format.dimension_names if key not in "XYZ"}
     places = np.stack([np.array(points[key]) * points.scales[i] + points.offsets[i] for i, key in enumerate("XYZ")], axis=1)
     with parabat.open(name + ".bat") as dataset:
         found = dataset.read()
-    assert set(found) == set(wanted) and len(found.positions) == len(points) == 1065, name
-    table = [np.rec.fromarrays([*each.T, *(array[key] for key in sorted(wanted))]) for each, array in (
-        (found.positions, found), (places, wanted))]
+    assert set(found) == set(expected) and len(found.positions) == len(points) == 1065, name
+    table = [np.rec.fromarrays([*each.T, *(array[key] for key in sorted(expected))]) for each, array in (
+        (found.positions, found), (places, expected))]
     assert table[0].dtype == table[1].dtype and np.sort(table[0]).tobytes() == np.sort(table[1]).tobytes(), name

@@ -104,7 +104,7 @@ pqBATCompressionWidget::pqBATCompressionWidget(
   layout->addWidget(this->Table);
   layout->addWidget(this->Note);
 
-  this->addRowsOfInput();
+  this->addInputRows();
   this->connect(this->Method, SIGNAL(currentIndexChanged(int)), SLOT(methodChosen()));
   this->addPropertyLink(
     this, "bounds", SIGNAL(boundsChanged()), smgroup->GetProperty("ErrorBounds"));
@@ -118,7 +118,7 @@ pqBATCompressionWidget::~pqBATCompressionWidget() = default;
 
 //-----------------------------------------------------------------------------
 // Integers are always kept exactly.
-void pqBATCompressionWidget::addRowsOfInput()
+void pqBATCompressionWidget::addInputRows()
 {
   this->addRow(Positions, tr("Per coordinate"));
   vtkSMProxy* writer = this->proxy();
@@ -143,7 +143,7 @@ void pqBATCompressionWidget::addRowsOfInput()
       vtkPVArrayInformation* array = arrays->GetArrayInformation(i);
       const QString name = QString::fromUtf8(array->GetName());
       const int type = array->GetDataType();
-      if ((type == VTK_FLOAT || type == VTK_DOUBLE) && !name.isEmpty() && !this->rowOf(name))
+      if ((type == VTK_FLOAT || type == VTK_DOUBLE) && !name.isEmpty() && !this->findRow(name))
       {
         const double* range = array->GetComponentRange(array->GetNumberOfComponents() > 1 ? -1 : 0);
         this->addRow(name,
@@ -155,7 +155,7 @@ void pqBATCompressionWidget::addRowsOfInput()
 }
 
 //-----------------------------------------------------------------------------
-pqBATCompressionWidget::Row* pqBATCompressionWidget::rowOf(const QString& array)
+pqBATCompressionWidget::Row* pqBATCompressionWidget::findRow(const QString& array)
 {
   const auto found = std::find_if(
     this->Rows.begin(), this->Rows.end(), [&](const Row& row) { return row.Array == array; });
@@ -250,11 +250,11 @@ void pqBATCompressionWidget::setBounds(const QList<QVariant>& bounds)
       continue;
     }
     const QString array = text.left(equals);
-    if (!this->rowOf(array))
+    if (!this->findRow(array))
     {
       this->addRow(array, tr("The input does not have this array"));
     }
-    const Row* row = this->rowOf(array);
+    const Row* row = this->findRow(array);
     const QSignalBlocker numberBlocker(row->Number);
     const QSignalBlocker unitBlocker(row->Unit);
     row->Number->setText(WithoutPercent(text.mid(equals + 1)));

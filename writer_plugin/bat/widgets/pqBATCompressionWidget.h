@@ -55,8 +55,8 @@ private:
     QComboBox* Unit;
   };
 
-  void addRowsOfInput();
-  Row* rowOf(const QString& array);
+  void addInputRows();
+  Row* findRow(const QString& array);
   void addRow(const QString& array, const QString& help);
   void showBounds();
   bool hasBounds() const;

@@ -86,9 +86,9 @@ int vtkGridWriter::ProcessRequest(
   if (request->Has(vtkDemandDrivenPipeline::REQUEST_DATA()))
   {
     ++this->Current;
-    const bool goesOn = this->WriteAllTimeSteps && this->ErrorCode == vtkErrorCode::NoError &&
+    const bool continues = this->WriteAllTimeSteps && this->ErrorCode == vtkErrorCode::NoError &&
       this->Current < this->Times.size();
-    if (goesOn)
+    if (continues)
     {
       request->Set(Pipeline::CONTINUE_EXECUTING(), 1);
     }
@@ -162,7 +162,7 @@ void vtkGridWriter::Agree(
   if (MPI_Comm* communicator = bat_vtk::CommunicatorOf(this->Controller))
   {
     bat::mpi::agree(*communicator, failure);
-    warnings = bat::mpi::union_of_names(*communicator, warnings);
+    warnings = bat::mpi::gather_names(*communicator, warnings);
   }
 #endif
   if (failure)

@@ -248,8 +248,8 @@ extern "C"
     uint64_t bytes_within;
     uint64_t messages_between; /* nodes */
     uint64_t bytes_between;
-    uint64_t most_received; /* messages that one rank received */
-    uint64_t most_received_bytes;
+    uint64_t max_received; /* messages that one rank received */
+    uint64_t max_received_bytes;
     uint64_t peak_memory_bytes; /* the most that a process has had since it began; 0 of bat_write */
     double seconds_check;       /* arrays, options and attributes are looked at and compared */
     double seconds_plan;        /* summaries to rank 0, tree to all */
@@ -435,7 +435,7 @@ extern "C"
                            is bad */
   } bat_parsed;
 
-  /* Numbers in the lines of a text to arrays of the caller: at most `most_rows` rows, of `columns`
+  /* Numbers in the lines of a text to arrays of the caller: at most `max_rows` rows, of `columns`
    * fields each. `types`: of each column a bat_type, or 0 for one that may be any text and is not
    * kept, whose array may be NULL. `strides`: bytes from a row's value to the next one's, 0 or a
    * NULL for packed values. `delimiter`: a character of ASCII; a space stands for any number of
@@ -447,7 +447,7 @@ extern "C"
    * 1.8e308 among them; `out` says where, and what the arrays hold then is not defined. Uses at
    * most `threads` threads, 0 for as many as there are. */
   BAT_API int bat_parse_columns(const char* text, size_t bytes, int delimiter, uint64_t columns,
-    const int* types, void* const* values, const size_t* strides, uint64_t most_rows,
+    const int* types, void* const* values, const size_t* strides, uint64_t max_rows,
     int64_t threads, bat_parsed* out);
 
   /* ---- Queries ------------------------------------------------------------------------------ */
@@ -519,10 +519,10 @@ extern "C"
   BAT_API int bat_query_set_progress(bat_query* query, bat_progress progress, void* data);
 
   /* How many particles bat_select would find, from the indices and a sample, at a fraction of its
-   * cost: at least `least` and at most `most`, both certain, and `likely` between them. Any of the
-   * results may be NULL. Errors of bat_select. */
+   * cost: at least `minimum` and at most `maximum`, both certain, and `likely` between them. Any of
+   * the results may be NULL. Errors of bat_select. */
   BAT_API int bat_estimate_count(const bat_dataset* dataset, const bat_query* query,
-    uint64_t* least, uint64_t* likely, uint64_t* most);
+    uint64_t* minimum, uint64_t* likely, uint64_t* maximum);
   /* The largest number of particles that bat_select can find, from the indices alone. */
   BAT_API int bat_upper_bound(
     const bat_dataset* dataset, const bat_query* query, uint64_t* particles);

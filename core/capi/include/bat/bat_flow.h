@@ -81,7 +81,7 @@ extern "C"
   /* `path`: a list, or one .bricks file; or an .idx, as bat_flow_open_idx() without fields and
    * cyclic axes. `cache_bytes`: most memory for bricks; 0 for 512 MiB. Less than 32 bricks need is
    * refused by how many bytes those are; what the threads of a trace need beyond, 16 bricks each,
-   * is taken, and bat_flow_statistics::most_cache_bytes tells. `io_threads`: reads at the same
+   * is taken, and bat_flow_statistics::max_cache_bytes tells. `io_threads`: reads at the same
    * time, 1 to 1024. One time level is a steady flow, the same at all times: see
    * bat_flow_options::end_time. */
   BAT_API int bat_flow_open(
@@ -139,7 +139,7 @@ extern "C"
                                    flow, whose lines begin from the time of its level on */
     double max_age;             /* infinity; above 0: lines end so long after their release */
     int64_t runge_kutta_4;      /* 0: from cell to cell */
-    double most_error;          /* 1e-6 cells */
+    double max_error;           /* 1e-6 cells */
     double step_share;          /* 0.5 of an interval; 1e-5 to 1 */
     double terminal_speed;      /* 0: never; above 0: lines end where particles are not faster */
     int64_t no_slip;            /* 0 */
@@ -152,7 +152,7 @@ extern "C"
     int64_t threads;         /* 0: as many as there are */
     int64_t prefetch;        /* 1: by velocity; 0: none */
     int64_t hints;           /* 1: read; 0: off; 2: learn */
-    int64_t keep_resting;    /* 0; not 0: bat_flow_go_on() gives the bits of one run */
+    int64_t keep_resting;    /* 0; not 0: bat_flow_resume() gives the bits of one run */
   } bat_flow_options;
   /* Hints are what earlier runs have learned of where particles go (core/flow/HINTS.md). They are
    * read from NAME.bricks.hints beside the series, or from the user's cache folder, and reading
@@ -163,7 +163,7 @@ extern "C"
   typedef struct bat_flow_statistics
   {
     uint64_t bricks, touched, hits, read, prefetched, prefetches_used, prefetches_wasted,
-      bytes_read, value_bytes, waits, cells, steps, cache_bytes, most_cache_bytes, hinted,
+      bytes_read, value_bytes, waits, cells, steps, cache_bytes, max_cache_bytes, hinted,
       hints_used;
     double wait_seconds;
   } bat_flow_statistics;
@@ -207,8 +207,9 @@ extern "C"
   /* Lines in a series that has more times than it had when `lines` were traced, opened again: those
    * that have ended with the times go on, and seeds that were too late begin; only the new times
    * are read. Seeds and options are those that `lines` come from, but for end_time. The same bits
-   * as of one run, if that of `lines` had keep_resting: bat::flow::go_on() (bat/flow/trace.hpp). */
-  BAT_API int bat_flow_go_on(const bat_flow* flow, const bat_flow_lines* lines, uint64_t count,
+   * as of one run, if that of `lines` had keep_resting: bat::flow::resume() (bat/flow/trace.hpp).
+   */
+  BAT_API int bat_flow_resume(const bat_flow* flow, const bat_flow_lines* lines, uint64_t count,
     const double* positions, const double* times, const bat_flow_options* options,
     bat_progress progress, void* data, bat_flow_lines** out);
 
@@ -233,12 +234,12 @@ extern "C"
   /* The surface at `time` of particles that a line of `count` points, of shape (count, 3), has
    * released from `*start` on, all the time: bat::flow::streak_surface()
    * (bat/flow/streak_surface.hpp). `start` may be NULL: the first time, or backwards the last.
-   * Edges are halved until they are not longer than `most_edge`, above 0; the surface is torn where
+   * Edges are halved until they are not longer than `max_edge`, above 0; the surface is torn where
    * they stay longer than `tear` times that (1 or more, usually 4; less than 2 is as 2). Of
    * `options`, end_time, max_age, destinations and keep_points are not used. */
   BAT_API int bat_flow_streak_surface(const bat_flow* flow, uint64_t count, const double* line,
-    double time, const double* start, double most_edge, double tear,
-    const bat_flow_options* options, bat_progress progress, void* data, bat_flow_surface** out);
+    double time, const double* start, double max_edge, double tear, const bat_flow_options* options,
+    bat_progress progress, void* data, bat_flow_surface** out);
   BAT_API void bat_flow_surface_free(bat_flow_surface* surface);
   /* Any of the results may be NULL. `followed`: particles, with those that are no vertices. */
   BAT_API int bat_flow_surface_describe(const bat_flow_surface* surface, uint64_t* vertex_count,

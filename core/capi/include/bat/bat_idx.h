@@ -180,12 +180,13 @@ extern "C"
     uint64_t blocks;      /* that have some of the samples */
     uint64_t block_bytes; /* of these, unpacked: most that is read */
   } bat_idx_cost;
-  /* What reads of `count` fields take, from the text alone; and the finest level up to `most` of
+  /* What reads of `count` fields take, from the text alone; and the finest level up to `maximum` of
    * which their arrays have at most `budget_bytes`, 0 if none has. 0 fields: all of them. */
   BAT_API int bat_idx_get_cost(const bat_idx* dataset, uint64_t count, const char* const* fields,
     int64_t level, const int64_t* box, bat_idx_cost* cost);
   BAT_API int bat_idx_finest_level(const bat_idx* dataset, uint64_t count,
-    const char* const* fields, int64_t most, uint64_t budget_bytes, const int64_t* box, int* level);
+    const char* const* fields, int64_t maximum, uint64_t budget_bytes, const int64_t* box,
+    int* level);
 
   /* Most threads of reads that follow; 0, the default, for as many as there are. */
   BAT_API int bat_idx_set_threads(bat_idx* dataset, int64_t threads);

@@ -79,11 +79,11 @@ extern "C"
    * beyond that goes back to the system before this call returns. All handles of a process share
    * what is kept, and the one that allows most decides. When the last one is closed, nothing is
    * kept. */
-  BAT_API int bat_insitu_keep_memory(bat_insitu* insitu, int64_t most_bytes);
+  BAT_API int bat_insitu_keep_memory(bat_insitu* insitu, int64_t max_bytes);
 
-  /* Not collective. `wanted`, which may be NULL, is 1 if this step, or tracks of it, are written;
+  /* Not collective. `due`, which may be NULL, is 1 if this step, or tracks of it, are written;
    * else what is added to it is not looked at. A step that was begun and not ended is forgotten. */
-  BAT_API int bat_insitu_begin_step(bat_insitu* insitu, int64_t step, double time, int* wanted);
+  BAT_API int bat_insitu_begin_step(bat_insitu* insitu, int64_t step, double time, int* due);
   /* Not collective. Adds particles of this rank to the step. Their arrays must stay unchanged until
    * bat_insitu_end_step() returns; the description may be freed or changed at once. Each `species`
    * becomes a series of its own and has attributes of its own; NULL if there is only one. Time,

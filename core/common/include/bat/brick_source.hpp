@@ -18,18 +18,18 @@ namespace bat
 /// faces may have fewer. An axis of one point has no extent: the flow on the others is 2-D or 1-D.
 struct BrickGrid
 {
-  static constexpr std::int64_t most_points = 0x7FFFFFFF; ///< along an axis
-  static constexpr int least_edge = 4;
-  static constexpr int most_edge = 32;
-  static constexpr std::uint64_t most_bricks = (std::uint64_t{ 1 } << 36) - 1;
+  static constexpr std::int64_t max_points = 0x7FFFFFFF; ///< along an axis
+  static constexpr int min_edge = 4;
+  static constexpr int max_edge = 32;
+  static constexpr std::uint64_t max_bricks = (std::uint64_t{ 1 } << 36) - 1;
 
-  std::array<std::int64_t, 3> points{ 1, 1, 1 }; ///< along x, y, z; 1 to most_points
+  std::array<std::int64_t, 3> points{ 1, 1, 1 }; ///< along x, y, z; 1 to max_points
   std::array<double, 3> origin{};                ///< of point 0 0 0, finite
   std::array<double, 3> spacing{ 1, 1, 1 };      ///< finite, above 0
   /// Whether a last cell leads from the last point back to the first: the period is points *
   /// spacing. Not along an axis of one point.
   std::array<bool, 3> cyclic{};
-  int edge = 8;                          ///< of a brick, in points: least_edge to most_edge
+  int edge = 8;                          ///< of a brick, in points: min_edge to max_edge
   int components = 3;                    ///< of velocity: 3, or 2 for x and y
   ScalarType type = ScalarType::Float32; ///< or Float64
 
@@ -79,7 +79,7 @@ struct BrickGrid
 };
 
 /// What is wrong with a grid, as a part of a sentence; empty if it can be.
-[[nodiscard]] std::string fault_of(const BrickGrid& grid);
+[[nodiscard]] std::string find_fault(const BrickGrid& grid);
 
 /// Memory for the points of one brick: x is packed, rows and planes have distances.
 struct BrickMemory
@@ -108,6 +108,6 @@ public:
   /// Whether `later` has all that was read from this one, unchanged, and maybe more times behind
   /// its last: what was computed from this one holds, and may go on there. False where that is not
   /// known.
-  [[nodiscard]] virtual bool goes_on_in(const BrickSource& later) const { return this == &later; }
+  [[nodiscard]] virtual bool continues_in(const BrickSource& later) const { return this == &later; }
 };
 }

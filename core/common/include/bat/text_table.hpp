@@ -37,10 +37,10 @@ struct ParsedRows
   std::optional<TextProblem> problem;
 };
 
-/// Numbers in the lines of `text` to arrays of the caller, at most `most_rows` rows, in as many
+/// Numbers in the lines of `text` to arrays of the caller, at most `max_rows` rows, in as many
 /// threads (0: as there are). `delimiter`: a space stands for any number of spaces and tabs. Lines
 /// without any field are passed over. Integers must be integers that the type holds; other numbers
 /// become the nearest ones of their type. After a problem, what the arrays hold is not defined.
 [[nodiscard]] ParsedRows parse_text_table(std::string_view text, char delimiter,
-  const std::vector<TextColumn>& columns, std::uint64_t most_rows, int threads);
+  const std::vector<TextColumn>& columns, std::uint64_t max_rows, int threads);
 }

@@ -121,7 +121,7 @@ public:
   /// the step returns, and what is kept already before this call does. 0 keeps none. Writers of the
   /// same process share what is kept, and the one that allows most decides; when the last of them
   /// is gone, nothing is kept.
-  void keep_memory(std::uint64_t most_bytes);
+  void keep_memory(std::uint64_t max_bytes);
 
   /// Not collective; the same on all ranks, before the first step. Throws Error{InvalidArgument}.
   /// Of several species, those that lack the attribute that is named for ids have no tracks, and

@@ -15,18 +15,18 @@
 namespace bat::mpi
 {
 /// Collective. Returns on all ranks, or throws on all ranks the error of the first that has one.
-void agree(MPI_Comm comm, const std::optional<Error>& mine);
+void agree(MPI_Comm comm, const std::optional<Error>& local);
 
 /// Collective. Calls f on this rank, then agrees: for what each rank does by itself before a
 /// collective call.
 template <class F>
-void together(MPI_Comm comm, F&& f)
+void collective(MPI_Comm comm, F&& f)
 {
   agree(comm, attempt(std::forward<F>(f)));
 }
 
 /// Collective. The names of all ranks, each once, in order of the first rank that has it.
-[[nodiscard]] std::vector<std::string> union_of_names(
+[[nodiscard]] std::vector<std::string> gather_names(
   MPI_Comm comm, const std::vector<std::string>& names);
 
 /// Collective. Throws Error{InvalidArgument} on all ranks, naming `what` and both values, unless

@@ -39,10 +39,10 @@ struct DatasetSelection
   std::uint64_t tested = 0; ///< particles that the index leaves to be looked at one by one
 };
 
-/// The selection in consecutive portions of at most `most` particles each, so that a long read can
-/// tell of its progress or be given up. `most` is at least 1.
+/// The selection in consecutive portions of at most `maximum` particles each, so that a long read
+/// can tell of its progress or be given up. `maximum` is at least 1.
 [[nodiscard]] std::vector<DatasetSelection> split(
-  const DatasetSelection& selection, std::uint64_t most);
+  const DatasetSelection& selection, std::uint64_t maximum);
 
 /// A value that an attribute has, and how many particles have it.
 struct ValueCount
@@ -134,25 +134,25 @@ public:
   /// Largest number of particles that select(query) can return, from the indices alone.
   [[nodiscard]] std::uint64_t upper_bound(
     const Query& query, const QueryOptions& options = {}) const;
-  /// Estimates select(query).count for a fraction of its cost. `least` and `most` are certain: what
-  /// the indices decide and the sample has shown. `likely` lies between them and takes the rest to
-  /// be like a sample of it, the coarsest of the particles that the indices leave open, or some
-  /// from all over these if the coarse ones are few; about 130,000 in all, so that fewer are
+  /// Estimates select(query).count for a fraction of its cost. `minimum` and `maximum` are certain:
+  /// what the indices decide and the sample has shown. `likely` lies between them and takes the
+  /// rest to be like a sample of it, the coarsest of the particles that the indices leave open, or
+  /// some from all over these if the coarse ones are few; about 130,000 in all, so that fewer are
   /// counted exactly. Of what a sample of n finds none, there may be 3 in n. Reads the trees and
   /// treelets of the leaf files, and otherwise a few MiB whatever their size. Of more than 64 leaf
   /// files that the query touches, 64 spread evenly over them stand for the others, of which
-  /// `least` takes nothing and `most` everything. The same on every rank. Leaf files of which every
-  /// particle of the step is counted are opened only with QueryOptions::on_damage. Throws as
+  /// `minimum` takes nothing and `maximum` everything. The same on every rank. Leaf files of which
+  /// every particle of the step is counted are opened only with QueryOptions::on_damage. Throws as
   /// select().
   [[nodiscard]] CountEstimate estimate_count(
     const Query& query, const QueryOptions& options = {}) const;
   /// The values of an integer attribute with one component, ascending, if there are few: if from
-  /// its smallest to its largest value there are at most `most` integers. Those of them are left
-  /// out that are known to be nowhere. Else, and if it has no values, nothing. Counts are as those
-  /// of estimate_count(), from smaller samples. Throws Error: InvalidArgument (attribute); as
+  /// its smallest to its largest value there are at most `max_values` integers. Those of them are
+  /// left out that are known to be nowhere. Else, and if it has no values, nothing. Counts are as
+  /// those of estimate_count(), from smaller samples. Throws Error: InvalidArgument (attribute); as
   /// select().
   [[nodiscard]] std::vector<ValueCount> few_values(
-    std::size_t attribute, std::size_t most, const QueryOptions& options = {}) const;
+    std::size_t attribute, std::size_t max_values, const QueryOptions& options = {}) const;
   /// A fine quality up to query.quality at which select(query) returns at most `budget` particles,
   /// query.part and parts not looked at. Without conditions, or with lists of values that have no
   /// ranges among them and are not negated, it is the finest; with a box or shapes it comes from

@@ -58,7 +58,7 @@ struct AmrexId
 [[nodiscard]] std::vector<std::string> resolve_id_names(const std::vector<std::string>& names,
   const std::vector<Attribute>& attributes, bool with_second, const std::string& species = {});
 
-/// Whether `wanted`, as options for indexes and samples have it, is of an attribute or alias of
+/// Whether `requested`, as options for indexes and samples have it, is of an attribute or alias of
 /// these particles, whatever its component.
-[[nodiscard]] bool names_attribute(const ParticleView& particles, const std::string& wanted);
+[[nodiscard]] bool names_attribute(const ParticleView& particles, const std::string& requested);
 }

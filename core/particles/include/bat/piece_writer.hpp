@@ -34,10 +34,10 @@ struct PieceReport
 class PieceWriter
 {
 public:
-  static constexpr std::uint64_t kLeastMemory = std::uint64_t{ 32 } << 20;
-  static constexpr std::uint64_t kMemory = std::uint64_t{ 1 } << 30; ///< where 0 is given
+  static constexpr std::uint64_t kMinMemory = std::uint64_t{ 32 } << 20;
+  static constexpr std::uint64_t kDefaultMemory = std::uint64_t{ 1 } << 30; ///< where 0 is given
 
-  /// `memory_bytes`: at most, without the pieces of the caller; 0 for kMemory. Of `options`,
+  /// `memory_bytes`: at most, without the pieces of the caller; 0 for kDefaultMemory. Of `options`,
   /// target_bytes is a size of leaf files below which memory does not bring them; mode must be
   /// adaptive and repeats Store. Throws Error{InvalidArgument}.
   PieceWriter(

@@ -87,7 +87,7 @@ struct Plan
   /// Adaptive: the leaf file of a position. Coordinates that are NaN go right.
   [[nodiscard]] std::uint32_t leaf_at(double x, double y, double z) const noexcept;
   /// Adaptive: the leaf file of all positions in a box, if they have the same.
-  [[nodiscard]] std::optional<std::uint32_t> leaf_of_box(const Box& box) const noexcept;
+  [[nodiscard]] std::optional<std::uint32_t> find_leaf(const Box& box) const noexcept;
 };
 
 /// Plans. Deterministic: the same cells, options and bounds give the same plan on any machine.

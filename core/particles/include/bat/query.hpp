@@ -118,14 +118,15 @@ struct Selection
   std::uint64_t tested = 0; ///< particles that the index leaves to be looked at one by one
 };
 
-/// How many particles match, as far as is known: the count is at least `least` and at most `most`.
+/// How many particles match, as far as is known: the count is at least `minimum` and at most
+/// `maximum`.
 struct CountEstimate
 {
-  std::uint64_t least = 0;
+  std::uint64_t minimum = 0;
   std::uint64_t likely = 0; ///< between them, from a sample
-  std::uint64_t most = 0;
+  std::uint64_t maximum = 0;
 
-  [[nodiscard]] bool exact() const noexcept { return this->least == this->most; }
+  [[nodiscard]] bool exact() const noexcept { return this->minimum == this->maximum; }
 };
 
 /// Splits "velocity[1]" into attribute and component. A text that is itself the name of an

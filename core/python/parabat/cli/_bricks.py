@@ -14,7 +14,7 @@ def is_bricks(path):
     return os.fspath(path).endswith((".bricks", ".bricks.series"))
 
 
-def _json_of(time, level):
+def _to_json(time, level):
     if isinstance(level, BatError):
         return {"time": time, "problem": str(level)}
     facts = {**dataclasses.asdict(level), "type": level.dtype.name, "time": time, "time_of_file": level.time}
@@ -34,7 +34,7 @@ def tell(path, as_json):
     levels = [level for _, level in found if not isinstance(level, BatError)]
     problems = [str(level) for _, level in found if isinstance(level, BatError)]
     if as_json:
-        print_json({"file": path, "levels": [_json_of(*each) for each in found]})
+        print_json({"file": path, "levels": [_to_json(*each) for each in found]})
     elif levels:
         first, times = levels[0], [time for time, _ in found]
         when = f"time {times[0]:.6g}" + (f" to {times[-1]:.6g}" if len(times) > 1 else "")

@@ -75,7 +75,7 @@ def is_series(path):
     return os.fspath(path).endswith(".series")
 
 
-def steps_of(path):
+def list_steps(path):
     """Paths of the datasets that a path stands for."""
     return [step.path for step in read_series(path)] if is_series(path) else [path]
 
@@ -86,7 +86,7 @@ _OTHERS = {".idx": "grids are supported by 'parabat info', 'validate', 'export' 
 
 
 @contextlib.contextmanager
-def said_what_is_taken(path, verb, taken=(".bat", ".pbat", ".bat.series")):
+def naming_accepted_kinds(path, verb, taken=(".bat", ".pbat", ".bat.series")):
     """What is wrong with the kind of a file is said together with the kinds that the verb takes."""
     path = os.fspath(path)
 
@@ -114,20 +114,20 @@ def open_one(path, number, verb):
     if not is_series(path):
         if number is not None:
             refuse(f"--step: {path} is not a series")
-        with said_what_is_taken(path, verb):
+        with naming_accepted_kinds(path, verb):
             return datasets.open(path)
-    with said_what_is_taken(path, verb):
+    with naming_accepted_kinds(path, verb):
         return _open_step(path, number, verb)
 
 
 def _open_step(path, number, verb):
-    steps = steps_of(path)
+    steps = list_steps(path)
     if not steps:
         refuse(f"{path}: a series without steps")
     if number is None or not -len(steps) <= number < len(steps):
         refuse(f"{path}: a series of {len(steps)} steps; choose one with --step "
                f"0 to {len(steps) - 1}, -1 for the last")
-    with said_what_is_taken(steps[number], verb):
+    with naming_accepted_kinds(steps[number], verb):
         return datasets.open(steps[number])
 
 
@@ -155,7 +155,7 @@ def names_of(text, dataset):
     return [name for name in names if name]
 
 
-def attributes_of(arguments, dataset):
+def parse_attributes(arguments, dataset):
     """The names that --attributes has, or None."""
     return None if arguments.attributes is None else names_of(arguments.attributes, dataset)
 

@@ -79,12 +79,12 @@ def tell(path, as_json):
 
 # --- validate
 
-def validate(path, as_json, told):
+def validate(path, as_json, on_progress):
     """Of `validate`."""
     with open_grid(path) as dataset:
         problem, found = None, {}
         try:
-            found = dataset.validate(told)
+            found = dataset.validate(on_progress)
         except BatError as error:
             if error.status not in (1, 3, 4, 5, 6):  # what is not the files'
                 raise
@@ -183,7 +183,7 @@ def export(arguments):
     ending = os.path.splitext(arguments.out)[1]
     if ending not in FORMATS:
         refuse(f"{arguments.out} ends in '{ending}'; allowed for grids: {', '.join(FORMATS)}")
-    with open_grid(arguments.file) as dataset, progress("reading") as told:
+    with open_grid(arguments.file) as dataset, progress("reading") as on_progress:
         fields = None if arguments.attributes is None else [name for name in arguments.attributes.split(",") if name]
         level, box = arguments.level, None
         if arguments.box is not None:
@@ -194,7 +194,7 @@ def export(arguments):
                 level -= 1
         _check_memory(dataset, arguments.file, fields, level, box)
         try:
-            grid = dataset.read(fields, level=level, box=box, step=step_of(dataset, arguments.step), progress=told)
+            grid = dataset.read(fields, level=level, box=box, step=step_of(dataset, arguments.step), progress=on_progress)
         except MemoryError as error:
             raise BatMemoryError(OUT_OF_MEMORY, f"{arguments.file}: {_without(error, arguments.file)}; {LESS}") from error
         warning = dataset.warning
@@ -266,12 +266,12 @@ def diff(arguments):
         counts, examples = {}, []
         if not differences:
             names = list(a.fields) if names is None else names
-            with progress("comparing") as told:
+            with progress("comparing") as on_progress:
                 for i, step in enumerate(steps):
                     for name in names:
                         counts[name] = counts.get(name, 0) + _differing(a, b, name, step, examples)
-                    if told:
-                        told((i + 1) / len(steps))
+                    if on_progress:
+                        on_progress((i + 1) / len(steps))
         samples = int(np.prod(facts[0]["samples"].count))
     same = not differences and not any(counts.values())
     if arguments.json:

@@ -76,7 +76,7 @@ def add_arguments(parser):
     grids.add_argument("--dialect", choices=("openvisus", "pidx"), default="openvisus",
                        help="program that reads the files; pidx also covers VisIt (default: %(default)s)")
     grids.add_argument("--dimensions", metavar="NX,NY,NZ", type=option_types.dimensions, help="raw binary data")
-    grids.add_argument("--type", metavar="TYPE", type=option_types.type_of_numbers,
+    grids.add_argument("--type", metavar="TYPE", type=option_types.find_number_type,
                        help="type of raw data: uint8, float32[3] ...")
     grids.add_argument("--byte-order", choices=("little", "big"), default="little", help="byte order of raw data (default: %(default)s)")
     grids.add_argument("--skip", metavar="BYTES", type=option_types.whole, default=0, help="number of bytes to skip at the start of raw data")

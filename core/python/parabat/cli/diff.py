@@ -8,7 +8,7 @@ from .. import idx
 from ..errors import refuse
 from ..export import columns
 from . import _grids
-from ._common import add_json, attributes_of, open_one, print_json, progress, show
+from ._common import add_json, parse_attributes, open_one, print_json, progress, show
 
 
 def add_arguments(parser):
@@ -51,8 +51,8 @@ def lone(a, b):
 
 
 def _read(path, arguments):
-    with open_one(path, arguments.step, "diff") as dataset, progress(f"reading {path}") as told:
-        particles = dataset.read(attributes_of(arguments, dataset), progress=told)
+    with open_one(path, arguments.step, "diff") as dataset, progress(f"reading {path}") as on_progress:
+        particles = dataset.read(parse_attributes(arguments, dataset), progress=on_progress)
         return particles, {"positions": f"{dataset.position_dtype}[3]", **{
             name: f"{about.dtype}[{about.components}]" for name, about in dataset.attributes.items()
             if name in particles}}

@@ -16,7 +16,7 @@ from ..errors import refuse
 from ..export import columns, needed
 from . import _grids
 from ._common import (
-    add_json, add_query_arguments, attributes_of, count, open_one, print_json, progress, query_of, show)
+    add_json, add_query_arguments, parse_attributes, count, open_one, print_json, progress, query_of, show)
 from ._temporary import replacing
 
 ROWS = 100000  # of text at once
@@ -116,9 +116,9 @@ def run(arguments):
     ending = os.path.splitext(arguments.out)[1]
     if ending not in FORMATS:
         refuse(f"{arguments.out} ends in '{ending}'; allowed: {', '.join(FORMATS)}")
-    with open_one(arguments.file, arguments.step, "export") as dataset, progress("reading") as told:
+    with open_one(arguments.file, arguments.step, "export") as dataset, progress("reading") as on_progress:
         query = query_of(arguments, dataset)
-        particles = dataset.read(attributes_of(arguments, dataset), progress=told, **query)
+        particles = dataset.read(parse_attributes(arguments, dataset), progress=on_progress, **query)
     with replacing(arguments.out) as path:
         FORMATS[ending](particles, path)
     if arguments.json:

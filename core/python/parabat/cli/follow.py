@@ -13,11 +13,11 @@ from ..errors import BatError, refuse
 from ..export import needed
 from ..following import follow
 from ..tracks import Tracks, is_tracks
-from ._common import YES, add_json, count, names_of, number_of, print_json, progress, say, show, steps_of
+from ._common import YES, add_json, count, names_of, number_of, print_json, progress, say, show, list_steps
 from ._temporary import replacing
 from .export import write_csv, write_npz, write_vtp
 
-MOST_OF_RANGE = 10_000_000  # ids; more are no list
+MAX_RANGE_IDS = 10_000_000  # ids; more are no list
 
 
 def _csv(trails, path):
@@ -88,8 +88,8 @@ def _ids(arguments):
             found.append(tuple(number_of(part, False, "--ids") for part in parts))
         elif ".." in word:
             ends = [number_of(end, False, "--ids") for end in word.split("..", 1)]
-            if not all(isinstance(end, int) for end in ends) or not 0 <= ends[1] - ends[0] < MOST_OF_RANGE:
-                refuse(f"--ids: '{word}'; a range has two whole numbers in ascending order, and at most {MOST_OF_RANGE:,} ids")
+            if not all(isinstance(end, int) for end in ends) or not 0 <= ends[1] - ends[0] < MAX_RANGE_IDS:
+                refuse(f"--ids: '{word}'; a range has two whole numbers in ascending order, and at most {MAX_RANGE_IDS:,} ids")
             found += range(ends[0], ends[1] + 1)
         else:
             found.append(number_of(word, False, "--ids"))
@@ -120,12 +120,12 @@ def run(arguments):
     ids = _ids(arguments)
     if ending == ".vtp":
         needed("pyvista", "trails as .vtp")  # before the work
-    paths = [step for path in arguments.series for step in steps_of(path)]
+    paths = [step for path in arguments.series for step in list_steps(path)]
     name = (arguments.id, arguments.second) if arguments.second is not None else arguments.id
     unwrap = "files" if arguments.unwrap else arguments.unwrap_box
-    with progress("following") as told:
+    with progress("following") as on_progress:
         trails = follow(arguments.series, ids, _attributes(arguments, paths), id=name, unwrap=unwrap,
-                        skip_damaged=arguments.skip_damaged, threads=arguments.threads, progress=told)
+                        skip_damaged=arguments.skip_damaged, threads=arguments.threads, progress=on_progress)
     with replacing(arguments.out) as path:
         FORMATS[ending](trails, path)
     for problem in trails.problems:
@@ -137,11 +137,11 @@ def run(arguments):
         say(f"{several:,} ids belong to several particles in a step; only the first is used. Use --second to specify an attribute that distinguishes "
             "them")
     found = int(np.count_nonzero(np.any(trails.present, axis=0)))
-    asked, steps = trails.counts.shape[1], trails.counts.shape[0]
+    requested, steps = trails.counts.shape[1], trails.counts.shape[0]
     if arguments.json:
-        print_json({"series": arguments.series, "out": arguments.out, "ids": asked, "found": found,
+        print_json({"series": arguments.series, "out": arguments.out, "ids": requested, "found": found,
                     "steps": steps, "points": int(np.count_nonzero(trails.present)), "of_several": several,
                     "left_out": [str(problem.error) for problem in trails.problems], "advice": trails.advice})
     else:
-        show(f"{arguments.out}: {found:,} of {asked:,} ids in {steps:,} steps")
+        show(f"{arguments.out}: {found:,} of {requested:,} ids in {steps:,} steps")
     return YES

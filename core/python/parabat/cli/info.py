@@ -10,7 +10,7 @@ from ..series import read_series
 from ..tracks import Tracks, is_tracks
 from ._bricks import is_bricks
 from ._bricks import tell as tell_bricks
-from ._common import YES, add_json, in_turn, is_series, print_json, said_what_is_taken, show
+from ._common import YES, add_json, in_turn, is_series, print_json, naming_accepted_kinds, show
 from ._grids import tell as tell_grid
 
 TAKEN = (".bat", ".pbat", ".bat.series", ".tracks.bat", ".idx", ".bricks", ".bricks.series")
@@ -127,7 +127,7 @@ def run(arguments):
             return tell_bricks(path, arguments.json)
         if is_series(path):
             return _tell_series(path, arguments.json)
-        with said_what_is_taken(path, "info", TAKEN), datasets.open(path) as dataset:
+        with naming_accepted_kinds(path, "info", TAKEN), datasets.open(path) as dataset:
             if arguments.json:
                 print_json(described(dataset, arguments.leaves))
             else:

@@ -5,7 +5,7 @@ import numpy as np
 
 from .._text import printable
 from ..export import columns
-from ._common import add_json, add_query_arguments, attributes_of, count, open_one, print_json, progress, query_of, show
+from ._common import add_json, add_query_arguments, parse_attributes, count, open_one, print_json, progress, query_of, show
 
 
 def add_arguments(parser):
@@ -26,10 +26,10 @@ def _range(values):
 
 def run(arguments):
     """The exit code."""
-    with open_one(arguments.file, arguments.step, "query") as dataset, progress("reading") as told:
+    with open_one(arguments.file, arguments.step, "query") as dataset, progress("reading") as on_progress:
         query = query_of(arguments, dataset)
-        wanted = [] if arguments.count else attributes_of(arguments, dataset)
-        particles = dataset.read(wanted, progress=told, **query)
+        requested = [] if arguments.count else parse_attributes(arguments, dataset)
+        particles = dataset.read(requested, progress=on_progress, **query)
         total = len(dataset)
     if arguments.count:
         if arguments.json:

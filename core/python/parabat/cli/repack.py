@@ -8,7 +8,7 @@ import signal
 
 from ..errors import refuse
 from ..writing import repack
-from ._common import YES, add_json, count, is_series, print_json, progress, show, steps_of
+from ._common import YES, add_json, count, is_series, print_json, progress, show, list_steps
 
 # Those of parabat.repack() that have a value only if they are given.
 OPTIONS = ("compression", "error_bounds", "sorted_indexes", "stable_samples", "chunk_particles", "treelet_particles", "block_particles",
@@ -51,7 +51,7 @@ def _targets(arguments):
     yield arguments.out
     if is_series(arguments.file) and is_series(arguments.out):
         stem = arguments.out[:-len(".series")].removesuffix(".bat")
-        for number in range(len(set(steps_of(arguments.file)))):
+        for number in range(len(set(list_steps(arguments.file)))):
             yield f"{stem}_{number:04}.bat"
 
 
@@ -76,13 +76,13 @@ def run(arguments):
         if os.path.lexists(path):
             refuse(f"{path}: already exists; use --force to replace it")
     given = {name: getattr(arguments, name) for name in OPTIONS if getattr(arguments, name) is not None}
-    with progress("repacking") as told, _interrupts() as came:
-        def go_on(done):
-            if told:
-                told(done)
+    with progress("repacking") as on_progress, _interrupts() as came:
+        def should_continue(done):
+            if on_progress:
+                on_progress(done)
             return not came
 
-        report = repack(arguments.file, arguments.out, progress=go_on, flush=arguments.flush, **given)
+        report = repack(arguments.file, arguments.out, progress=should_continue, flush=arguments.flush, **given)
     if arguments.json:
         print_json({"file": arguments.file, "out": arguments.out, **report.asdict()})
     else:

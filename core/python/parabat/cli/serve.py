@@ -13,7 +13,7 @@ import webbrowser
 from .._files import NOT_FOUND
 from ..errors import BatError, refuse
 from ..viewer import TAKEN, files_of, known_files, page_of, page_path
-from ._common import is_series, said_what_is_taken, say
+from ._common import is_series, naming_accepted_kinds, say
 from ._temporary import interruptible
 
 FIRST_PORT, PORTS = 8010, 50
@@ -69,7 +69,7 @@ class _Published:
             return self._files.get(name)
 
 
-def range_of(text, size):
+def parse_range(text, size):
     """First byte and end of what a header Range asks for; None if there is none that counts. Raises IndexError if it is outside."""
     match = _RANGE.fullmatch(text or "")
     if not match or match.groups() == ("", ""):
@@ -160,7 +160,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def _send_file(self, file, has_body):
         about = os.fstat(file.fileno())
         try:
-            span = range_of(self.headers.get("Range"), about.st_size)
+            span = parse_range(self.headers.get("Range"), about.st_size)
         except IndexError:
             self.send_response(416)
             self.send_header("Content-Range", f"bytes */{about.st_size}")
@@ -211,7 +211,7 @@ def _bound(port, handler):
 
 def run(arguments):
     """The exit code."""
-    with said_what_is_taken(arguments.file, "serve", TAKEN) if arguments.file is not None else contextlib.nullcontext():
+    with naming_accepted_kinds(arguments.file, "serve", TAKEN) if arguments.file is not None else contextlib.nullcontext():
         published = _Published(arguments.viewer or page_path(), arguments.file)
     with _bound(arguments.port, type("Handler", (_Handler,), {"published": published})) as server:
         address = f"http://127.0.0.1:{server.server_port}/"

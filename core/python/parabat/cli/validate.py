@@ -8,7 +8,7 @@ from ..errors import BatError, BatNotFoundError
 from ..tracks import Tracks, is_tracks
 from ._bricks import is_bricks
 from ._bricks import validate as validate_bricks
-from ._common import NO, YES, add_json, in_turn, print_json, progress, say, show, steps_of
+from ._common import NO, YES, add_json, in_turn, print_json, progress, say, show, list_steps
 from ._grids import validate as validate_grid
 
 
@@ -40,14 +40,14 @@ def _problem(path):
 def run(arguments):
     """The exit code."""
     paths = []
-    code = in_turn(arguments.files, lambda given: paths.extend([given] if is_bricks(given) else steps_of(given)) or YES)
-    with progress("validating") as told:
+    code = in_turn(arguments.files, lambda given: paths.extend([given] if is_bricks(given) else list_steps(given)) or YES)
+    with progress("validating") as on_progress:
         def check(numbered):
             done, path = numbered
-            if told and len(paths) > 1:
-                told(done / len(paths))
+            if on_progress and len(paths) > 1:
+                on_progress(done / len(paths))
             if idx.can_open(path):
-                return validate_grid(path, arguments.json, told if len(paths) == 1 else None)
+                return validate_grid(path, arguments.json, on_progress if len(paths) == 1 else None)
             if is_bricks(path):
                 return validate_bricks(path, arguments.json)
             problem, particles = _problem(path)

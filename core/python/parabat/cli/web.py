@@ -7,7 +7,7 @@ import urllib.parse
 from .._files import CORRUPT, TRUNCATED
 from ..errors import BatError, refuse
 from ..viewer import TAKEN, files_of, page_of, page_path
-from ._common import add_json, print_json, progress, said_what_is_taken, show
+from ._common import add_json, print_json, progress, naming_accepted_kinds, show
 from ._temporary import replacing_folder
 
 BLOCK = 8 << 20
@@ -25,7 +25,7 @@ def add_arguments(parser):
     add_json(parser)
 
 
-def _copy(source, target, told):
+def _copy(source, target, on_progress):
     with source.open() as given, open(target, "xb") as made:
         left = source.size
         while left > 0:
@@ -34,7 +34,7 @@ def _copy(source, target, told):
                 raise BatError(TRUNCATED, f"{source.path}: was truncated while being copied")
             made.write(block)
             left -= len(block)
-            told(len(block))
+            on_progress(len(block))
 
 
 def _link(source, target):
@@ -45,7 +45,7 @@ def _link(source, target):
             raise BatError(CORRUPT, f"{source.path}: was replaced while being linked")
 
 
-def _fill(folder, files, is_linked, told):
+def _fill(folder, files, is_linked, on_progress):
     for name, source in files.items():
         target = os.path.join(folder, "data", *name.split("/"))
         os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -55,13 +55,13 @@ def _fill(folder, files, is_linked, told):
         elif is_linked:
             _link(source, target)
         else:
-            _copy(source, target, told)
+            _copy(source, target, on_progress)
 
 
 def run(arguments):
     """The exit code."""
     viewer = arguments.viewer or page_path()
-    with said_what_is_taken(arguments.file, "web", TAKEN):
+    with naming_accepted_kinds(arguments.file, "web", TAKEN):
         name, files = files_of(arguments.file)
     page = page_of(viewer, "data/" + urllib.parse.quote(os.fsencode(name)))
     if os.path.lexists(arguments.folder) and (not os.path.isdir(arguments.folder) or os.listdir(arguments.folder)):
@@ -73,13 +73,13 @@ def run(arguments):
     with replacing_folder(arguments.folder) as work, progress("copying") as bar:
         done = 0
 
-        def told(count):
+        def on_progress(count):
             nonlocal done
             done += count
             if bar:
                 bar(done / max(total, 1))
 
-        _fill(work, files, arguments.link, told)
+        _fill(work, files, arguments.link, on_progress)
         with open(os.path.join(work, "index.html"), "xb") as file:
             file.write(page)
     if arguments.json:

@@ -33,7 +33,7 @@ class BadRow(Exception):
         self.place = place
 
 
-def parse_columns(text, columns, delimiter=" ", most_rows=None, threads=0):
+def parse_columns(text, columns, delimiter=" ", max_rows=None, threads=0):
     """Numbers in the lines of `text` (bytes) into arrays, at most as many rows as those have: bat_parse_columns in
     bat/bat.h. columns: of each an array, or None for one that is not kept. Returns the rows and the bytes that
     were used."""
@@ -41,14 +41,14 @@ def parse_columns(text, columns, delimiter=" ", most_rows=None, threads=0):
     types = (ctypes.c_int * count)(*(0 if each is None else TYPES[each.dtype.name] for each in columns))
     values = (ctypes.c_void_p * count)(*(None if each is None else each.ctypes.data for each in columns))
     strides = (ctypes.c_size_t * count)(*(0 if each is None or len(each) < 2 else each.strides[0] for each in columns))
-    if most_rows is None:
-        most_rows = min((len(each) for each in columns if each is not None), default=2 ** 62)
+    if max_rows is None:
+        max_rows = min((len(each) for each in columns if each is not None), default=2 ** 62)
     parsed = _Parsed()
     text = memoryview(text)
     address = np.frombuffer(text, np.uint8).ctypes.data if len(text) else None
     status = library().bat_parse_columns(
         ctypes.c_void_p(address), ctypes.c_size_t(len(text)), ctypes.c_int(ord(delimiter)), ctypes.c_uint64(count),
-        types, values, strides, ctypes.c_uint64(most_rows), ctypes.c_int64(threads), ctypes.byref(parsed))
+        types, values, strides, ctypes.c_uint64(max_rows), ctypes.c_int64(threads), ctypes.byref(parsed))
     if status:
         if parsed.bad_column != -2:
             raise BadRow(parsed.bad_row, parsed.bad_column, parsed.bad_place)
@@ -57,7 +57,7 @@ def parse_columns(text, columns, delimiter=" ", most_rows=None, threads=0):
 
 
 @contextlib.contextmanager
-def _told_of(path):
+def _describe(path):
     """What the library says becomes a ConvertError."""
     try:
         yield
@@ -77,7 +77,7 @@ def has_attribute(name, names):
     return name in names or (name.endswith("]") and name.rpartition("[")[0] in names)
 
 
-def _settings_of(settings, particles):
+def _format_settings(settings, particles):
     """Those of a species: indexes of the attributes that it has."""
     return {**settings, **{key: [name for name in settings[key] if has_attribute(name, particles.attributes)]
                            for key in INDEXES if settings.get(key)}}
@@ -85,9 +85,9 @@ def _settings_of(settings, particles):
 
 def write_particles(path, particles, step, settings, comm=None):
     """Writes a dataset, of all ranks with a communicator; returns the Report."""
-    with _told_of(path):
+    with _describe(path):
         return write(path, particles.positions, particles.attributes, comm=comm, **_about(particles, step),
-                     **_settings_of(settings, particles))
+                     **_format_settings(settings, particles))
 
 
 def write_parts(path, parts, step, settings, memory_bytes, held, done):
@@ -96,14 +96,14 @@ def write_parts(path, parts, step, settings, memory_bytes, held, done):
     with contextlib.ExitStack() as stack:
         writer = None
         for part in parts:
-            with _told_of(path):
+            with _describe(path):
                 if writer is None:
                     writer = stack.enter_context(PieceWriter(
-                        path, memory_bytes=memory_bytes, **_about(part, step), **_settings_of(settings, part)))
+                        path, memory_bytes=memory_bytes, **_about(part, step), **_format_settings(settings, part)))
                 writer.add(part.positions, part.attributes)
             del part
         with held():
-            with _told_of(path):
+            with _describe(path):
                 report = writer.finish()
             done(report)
 

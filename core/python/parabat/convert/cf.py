@@ -125,8 +125,8 @@ def absurd(values):
     finite = np.isfinite(values)
     if not finite.any():
         return None
-    least, most = (float(find(values, where=finite, initial=start)) for find, start in ((np.min, np.inf), (np.max, -np.inf)))
-    value = most if abs(most) >= abs(least) else least
+    minimum, maximum = (float(find(values, where=finite, initial=start)) for find, start in ((np.min, np.inf), (np.max, -np.inf)))
+    value = maximum if abs(maximum) >= abs(minimum) else minimum
     if abs(value) < SENTINEL[0]:
         return None
     is_it = values == values.dtype.type(value)

@@ -27,21 +27,21 @@ class GridJob(Job):
         self.options.stems = tuple(stem(one.path) for one in self.inputs)
         self._clock = None  # (that of the first step that has a time,)
 
-    def work(self, mine, tell):
-        with contextlib.closing(self.selected(tell)) as steps:
-            self._write(steps, mine, tell)
+    def work(self, local, emit):
+        with contextlib.closing(self.selected(emit)) as steps:
+            self._write(steps, local, emit)
 
-    def _write(self, steps, mine, tell):
+    def _write(self, steps, local, emit):
         if os.path.realpath(self.output) in {os.path.realpath(one.path) for one in self.inputs}:
             raise ConvertError(f"{self.output}: is an input and cannot be overwritten; choose another name")
-        place, told, has_time, numbers = 0, set(), None, set()
-        for index, one, step, fields in self._read(steps, mine, tell):
+        place, reported, has_time, numbers = 0, set(), None, set()
+        for index, one, step, fields in self._read(steps, local, emit):
             time = self._time(one, step)
             self.note_units(fields)
             for key, words in fields.remarks:
-                if key not in told:
-                    told.add(key)
-                    tell({"remark": f"{one.path}: {words}", "key": key})
+                if key not in reported:
+                    reported.add(key)
+                    emit({"remark": f"{one.path}: {words}", "key": key})
             has_time = time is not None if has_time is None else has_time
             number = index if step.number is None or step.number < 0 else step.number
             if number in numbers:  # of another file: no step takes the place of one that was written before
@@ -49,7 +49,7 @@ class GridJob(Job):
             if has_time and time is None:
                 raise ConvertError(f"{one.path}: step {number} has no time, but earlier ones have")
             numbers.add(number)
-            tell({"begin": self.output, "input": one.path})
+            emit({"begin": self.output, "input": one.path})
             news = {"done": self.output, "input": one.path, "index": index, "species": "", "step": number,
                     "time": time if has_time else None, "dimensions": self._dimensions(fields),
                     "fields": sorted(fields.arrays), "series": False}
@@ -61,28 +61,28 @@ class GridJob(Job):
                     text = str(error)
                     raise ConvertError(text if self.output in text or text.startswith(one.path) else f"{one.path}: {text}") from None
             if self.comm is None:
-                self.write(self.output, put, lambda more, news=news: {**news, **more}, tell, lambda place=place: mine(place))
+                self.write(self.output, put, lambda more, news=news: {**news, **more}, emit, lambda place=place: local(place))
             else:
-                at = shares(tell, f"writing {self.output}", lambda place=place: mine(place))
-                more = self.together(lambda at=at: put(at), one.path)
-                tell({**news, **more})
+                at = shares(emit, f"writing {self.output}", lambda place=place: local(place))
+                more = self.collective(lambda at=at: put(at), one.path)
+                emit({**news, **more})
             place += 1
         if place == 0:
             raise ConvertError(f"{self.inputs[0].path}: no steps" + ("" if self.steps == slice(None) else
                                                                      " selected by --steps"))
         self.finish()
 
-    def _read(self, steps, mine, tell):
+    def _read(self, steps, local, emit):
         """As in_turn(); of many ranks, each has its slab, and none goes on if one cannot."""
         if self.comm is None:
-            for index, one, step, fields in in_turn(self, steps, mine, tell):
+            for index, one, step, fields in in_turn(self, steps, local, emit):
                 with about(one.path, self.options):
                     self.prepare(fields)
                 yield index, one, step, fields
                 del fields
             return
         while True:
-            found = agreed(self.comm, lambda: mine(0) or next(steps, None), self.inputs[0].path)  # mine() may raise
+            found = agreed(self.comm, lambda: local(0) or next(steps, None), self.inputs[0].path)  # mine() may raise
             if found is None:
                 return
             index, one, step = found
@@ -138,7 +138,7 @@ class GridJob(Job):
             except ConvertError as error:
                 raise ConvertError(str(error) + self.advice) from None
 
-    def together(self, do, path):
+    def collective(self, do, path):
         """What do() returns, which a rank does by itself, or at the end of which it may fail by itself."""
         return do() if self.comm is None else agreed(self.comm, do, path)
 
@@ -179,14 +179,14 @@ class BricksJob(GridJob):
         self._writer = None
         self._name = None  # of the velocity, of all levels
 
-    def work(self, mine, tell):
+    def work(self, local, emit):
         from .. import flow  # pylint: disable=import-outside-toplevel
         is_series = self.output.endswith(".series")
         for before, after in zip(self._times or (), (self._times or ())[1:]):
             if not before < after:
                 raise ConvertError(f"times: {after} after {before}; they must increase")
         if self._times is not None or not is_series:
-            count = self.together(self._count, self.inputs[0].path)
+            count = self.collective(self._count, self.inputs[0].path)
             if self._times is not None and len(self._times) != count:
                 raise ConvertError(f"times: {len(self._times)} for {count} steps")
             if not is_series and count > 1:
@@ -198,7 +198,7 @@ class BricksJob(GridJob):
                 raise ConvertError(f"{self.output}: already exists; use --replace to replace it")
         except BatError as error:
             raise ConvertError(str(error).replace("replace=True", "--replace")) from None
-        super().work(mine, tell)
+        super().work(local, emit)
 
     def _count(self):
         with contextlib.closing(self.selected(lambda news: None)) as steps:

@@ -16,7 +16,7 @@ from .model import ConvertError, as_json, check_memory, listed
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
 MODULE = (("h5py", "h5py", "hdf5"),)
-MOST_OF_FILE = 1 << 63  # bytes; of external storage without an end
+MAX_FILE_NODES = 1 << 63  # bytes; of external storage without an end
 
 
 @contextlib.contextmanager
@@ -134,7 +134,7 @@ def check(node, part=Ellipsis, remarks=None, whole=True):
                 _check_source(node.name, os.path.join(folder, source.file_name), source.file_name, source.dset_name)
     for file, begin, size in node.external or ():  # HDF5 takes what is missing for zeros
         file = os.fsdecode(file)
-        if os.path.exists(file) and size < MOST_OF_FILE and os.path.getsize(file) < begin + size:
+        if os.path.exists(file) and size < MAX_FILE_NODES and os.path.getsize(file) < begin + size:
             raise ConvertError(f"{node.name}: has {size} of its bytes in {file}, from byte {begin}, but that file has {os.path.getsize(file)} bytes")
     if not whole:
         return

@@ -23,7 +23,7 @@ import numpy as np
 from .._memory import free_memory as memory
 
 TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
-MOST_COMPONENTS = 9
+MAX_COMPONENTS = 9
 HEAD = 4096
 
 # Names of arrays of shape (n, 3), and of three arrays of shape (n,), that are positions if nobody says which are.
@@ -362,17 +362,17 @@ def find_positions(shapes, chosen=None):
         for name in names:
             if name is not None and name not in shapes:
                 raise ConvertError(f"unknown position array '{name}'; available: {listed(shapes)}")
-        wanted = () if len(names) == 3 else (3,)
+        requested = () if len(names) == 3 else (3,)
         for name in names:
-            if name is not None and tuple(shapes[name]) not in (wanted, (1,) if wanted == () else wanted):
+            if name is not None and tuple(shapes[name]) not in (requested, (1,) if requested == () else requested):
                 raise ConvertError(f"'{name}' cannot be positions: each value has shape {tuple(shapes[name])}, but must be "
-                                   f"{'one number' if wanted == () else '(3,)'}")
+                                   f"{'one number' if requested == () else '(3,)'}")
         return names
     for axes in _axes():
         if all(name in shapes and tuple(shapes[name]) == () for name in axes):
             return list(axes)
-    for wanted in POSITIONS:
-        found = [name for name, shape in shapes.items() if name.lower() == wanted and tuple(shape) == (3,)]
+    for requested in POSITIONS:
+        found = [name for name, shape in shapes.items() if name.lower() == requested and tuple(shape) == (3,)]
         if len(found) == 1:
             return found
         if found:
@@ -385,10 +385,10 @@ def part_of(count, i, n):
     return count * i // n, count * (i + 1) // n
 
 
-def listed(names, most=12):
+def listed(names, maximum=12):
     names = [str(name) for name in names]
-    rest = f" and {len(names) - most} others" if len(names) > most else ""
-    return (", ".join(f"'{name}'" for name in names[:most]) or "nothing") + rest
+    rest = f" and {len(names) - maximum} others" if len(names) > maximum else ""
+    return (", ".join(f"'{name}'" for name in names[:maximum]) or "nothing") + rest
 
 
 def plain(array):
@@ -417,7 +417,7 @@ def in_parts(name, array, remarks):
     if array.ndim == 2 and array.shape[1] == 0:
         remarks.append((f"left out {name}", f"'{name}' is not written: it has no components"))
         return []
-    if array.ndim == 1 or array.shape[1] <= MOST_COMPONENTS:
+    if array.ndim == 1 or array.shape[1] <= MAX_COMPONENTS:
         return [(name, array)]
     if array.shape[1] > 1000:
         raise ConvertError(f"'{name}' has {array.shape[1]} components; at most 1000 are allowed. Exclude it with --arrays")

@@ -12,7 +12,7 @@ import functools
 import numpy as np
 
 from . import hdf5
-from .model import MOST_COMPONENTS, ConvertError, check_memory
+from .model import MAX_COMPONENTS, ConvertError, check_memory
 
 try:
     import h5py
@@ -115,7 +115,7 @@ def positions_of(species, n, si, here, remarks=None):
     return np.column_stack([arrays.get(axis, zeros) for axis in AXES]), unit
 
 
-def record_of(node, name, n, si, here, remarks=None):
+def find_record(node, name, n, si, here, remarks=None):
     """Attributes that a record becomes, each with what turns it into SI units."""
     if is_component(node):
         components = {"": node}
@@ -133,7 +133,7 @@ def record_of(node, name, n, si, here, remarks=None):
     alike = len({a.dtype for a in arrays}) == 1 and len(set(units)) == 1
     if len(arrays) == 1 and names[0] == "":
         return {name: (arrays[0], units[0])}
-    if alike and 1 < len(arrays) <= MOST_COMPONENTS:
+    if alike and 1 < len(arrays) <= MAX_COMPONENTS:
         return {name: (np.column_stack(arrays), units[0])}
     return {f"{name}_{c}": (a, u) for c, a, u in zip(names, arrays, units)}
 
@@ -145,7 +145,7 @@ def unit_text(node):
     return " ".join(u if p == 1 else f"{u}^{p:g}" for u, p in zip(UNITS, powers) if p != 0)
 
 
-def species_of(particles):
+def list_species(particles):
     """Those with particles' positions; other groups are not the standard's."""
     return {name: node for name, node in particles.items()
             if not is_array(node) and "position" in node and "positionOffset" in node}
@@ -177,7 +177,7 @@ def read(particles, si=False, share=lambda n: slice(0, n), wants=lambda species,
          remarks=None):
     """Yields each Species of the group `particles`. share(n): the rows to read of n. wants(species, name): whether a
     record is read; name None: whether the species is. remarks: gets what is to be said of arrays."""
-    for name, species in species_of(particles).items():
+    for name, species in list_species(particles).items():
         if not wants(name, None):
             continue
         n = count_of(species)
@@ -189,7 +189,7 @@ def read(particles, si=False, share=lambda n: slice(0, n), wants=lambda species,
                 continue
             if not wants(name, record):
                 continue
-            for key, (array, factor) in record_of(node, record, n, si, here, remarks).items():
+            for key, (array, factor) in find_record(node, record, n, si, here, remarks).items():
                 if key in attributes:
                     refuse(node, f"'{key}', also the name of another record", "distinct names")
                 attributes[key], factors[key] = array, factor

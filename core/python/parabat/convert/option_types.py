@@ -113,7 +113,7 @@ def dimensions(text):
     return (*map(int, found), *(1,) * (3 - len(found)))
 
 
-def type_of_numbers(text):
+def find_number_type(text):
     """uint8, float32[3]: name and components."""
     found = re.fullmatch(r"(u?int(?:8|16|32|64)|float(?:32|64))(?:\[([0-9]{1,2})\])?", text)
     if not found or not 1 <= int(found[2] or 1) <= 64:

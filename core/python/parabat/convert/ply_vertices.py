@@ -110,8 +110,8 @@ def read(path, layout, part=0, parts=1):
     first, last = (vertex.count * p // parts for p in (part, part + 1))
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
-        least = sum(np.dtype(kind).itemsize if layout.order else 2 for _, kind in vertex.properties)
-        if vertex.count * least > size + 1:
+        minimum = sum(np.dtype(kind).itemsize if layout.order else 2 for _, kind in vertex.properties)
+        if vertex.count * minimum > size + 1:
             raise PlyError(f"claims {vertex.count} vertices, which do not fit in {size} bytes")
         if layout.order:
             rows = _read_binary(file, layout, first, last)

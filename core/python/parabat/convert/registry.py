@@ -44,7 +44,7 @@ def _in_file(path):
     return module.FORMAT
 
 
-def format_of(path, grids=False):
+def find_format(path, grids=False):
     """By content if one knows it, else by the end of the name."""
     try:
         with open_stream(path) as stream:

@@ -49,7 +49,7 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
         raise ConvertError(f"{output}: grids are converted by one process, which uses all processors, or by ranks (mpirun); remove --jobs")
     apart = apart and not comm
     try:
-        job = _together(comm, lambda: _prepare(inputs, output, format, steps, settings, options,
+        job = _collective(comm, lambda: _prepare(inputs, output, format, steps, settings, options,
                                                comm.size if comm else jobs, apart, memory_bytes, kind, comm))
     except KeyboardInterrupt:
         raise Interrupted(running.INTERRUPTED) from None
@@ -60,7 +60,7 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
         running.run_processes(job, outcome, jobs, apart)
     else:
         running.run_alone(job, outcome)
-    lines = _together(comm, lambda: outcome.settle(output) if not comm or comm.rank == 0 else [])
+    lines = _collective(comm, lambda: outcome.settle(output) if not comm or comm.rank == 0 else [])
     if outcome.failure:
         kind = Interrupted if outcome.failure[0] == running.INTERRUPTED else ConvertError
         raise kind("; ".join([outcome.failure[0], *(comm.bcast(lines) if comm else lines)]))
@@ -83,7 +83,7 @@ def _prepare(inputs, output, format_name, steps, settings, options, shares, apar
     return JOBS[kind](found, output, of_output, steps, settings, memory_bytes, shares)
 
 
-def _together(comm, do):
+def _collective(comm, do):
     """What do() returns; on many ranks all raise if one does. Collective."""
     result = failure = None
     try:

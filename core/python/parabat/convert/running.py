@@ -28,7 +28,7 @@ INTERRUPTED = "interrupted"
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STUCK_SECONDS = 60
 REPORT = "this is a bug in parabat, please report it:"  # before the lines of a traceback
-LEAST_ROOM = 64 << 20  # bytes that a conversion in parts needs
+MIN_ROOM = 64 << 20  # bytes that a conversion in parts needs
 TIMES = 4              # a whole step takes so many times the memory of its arrays, while it is read and written
 PART = 16              # and a part of one is such a share of what there is
 OF_OPENPMD = re.compile(r"%0?\d*T")  # numbers of iterations in names of files
@@ -63,22 +63,22 @@ def find_inputs(words, format_name=None, apart=False, grids=False):
             raise ConvertError(f"{word}: no such file" + (", and none matches the pattern" if glob.has_magic(word) else ""))
         files += matches
     chosen = registry.named(format_name, grids) if format_name else None
-    found = in_a_child(lambda tell: _look(files, chosen, grids, tell)) if apart else _look(files, chosen, grids)
+    found = in_a_child(lambda emit: _look(files, chosen, grids, emit)) if apart else _look(files, chosen, grids)
     rows = {row.name: row for row in registry.formats(grids)}
     return [Input(path, chosen or rows[name], format_name or name) for path, name in found]
 
 
-def _look(files, chosen, grids, tell=lambda news: None):
+def _look(files, chosen, grids, emit=lambda news: None):
     """(first file, name of its format) of each input."""
     inputs, taken = [], set()
     for path in files:
         if os.path.realpath(path) in taken:
             continue
-        tell({"reading": path})
+        emit({"reading": path})
         with about(path):
             if not os.path.isfile(path) and not os.path.isdir(path):
                 raise ConvertError("is not a regular file or a folder")  # a named pipe is waited for, a device has no end
-            row = chosen or registry.format_of(path, grids)
+            row = chosen or registry.find_format(path, grids)
             registry.require(row)
             siblings = row.siblings(path) if row.siblings else [path]
         taken.update(map(os.path.realpath, siblings))
@@ -123,13 +123,13 @@ class Job:
     def room(self):
         """Bytes that this process may use for particles."""
         if not self.memory_bytes:
-            return max(LEAST_ROOM, memory() // (2 * self.shares))
+            return max(MIN_ROOM, memory() // (2 * self.shares))
         own = resident()
-        if self.memory_bytes - own < LEAST_ROOM and not self._has_room:
+        if self.memory_bytes - own < MIN_ROOM and not self._has_room:
             raise ConvertError(f"argument --memory: {_mib(self.memory_bytes)}; the program itself needs {_mib(own)}, so at least "
-                               f"{_mib(own + LEAST_ROOM)} are required")
+                               f"{_mib(own + MIN_ROOM)} are required")
         self._has_room = True  # what earlier particles took stays with the process, and is used again
-        return max(LEAST_ROOM, self.memory_bytes - own)
+        return max(MIN_ROOM, self.memory_bytes - own)
 
     def has_several(self):
         """Whether there is more than one step; a look at the inputs from their beginning. What is wrong with them is
@@ -138,28 +138,28 @@ class Job:
             return not self.is_one() and len(list(itertools.islice(steps, 2))) > 1
         return False
 
-    def walk(self, tell=lambda news: None):
+    def walk(self, emit=lambda news: None):
         """(index, input, step) of all steps, which are read by whoever wants them."""
         index = 0
         for one in self.inputs:
-            tell({"reading": one.path})
+            emit({"reading": one.path})
             with about(one.path, self.options):
                 for step in one.row.steps(one.path, self.options):
                     yield index, one, step
                     index += 1
 
-    def selected(self, tell):
+    def selected(self, emit):
         """The same of those that are wanted."""
-        wanted = self.steps
-        if any(end is not None and end < 0 for end in (wanted.start, wanted.stop, wanted.step)):
-            numbers = set(range(sum(1 for _ in self.walk(tell)))[wanted])
+        requested = self.steps
+        if any(end is not None and end < 0 for end in (requested.start, requested.stop, requested.step)):
+            numbers = set(range(sum(1 for _ in self.walk(emit)))[requested])
             last = max(numbers, default=-1)
         else:
-            last = None if wanted.stop is None else wanted.stop - 1
-            numbers = range(wanted.start or 0, sys.maxsize if last is None else last + 1, wanted.step or 1)
+            last = None if requested.stop is None else requested.stop - 1
+            numbers = range(requested.start or 0, sys.maxsize if last is None else last + 1, requested.step or 1)
         if last is not None and last < 0:
             return
-        for index, one, step in self.walk(tell):
+        for index, one, step in self.walk(emit):
             if index in numbers:
                 yield index, one, step
             if index == last:
@@ -167,24 +167,24 @@ class Job:
 
     def is_one(self):
         """Whether nothing but the numbers can be meant by --steps."""
-        wanted = self.steps
-        return wanted.start is not None and wanted.stop is not None and 0 <= wanted.start == wanted.stop - 1
+        requested = self.steps
+        return requested.start is not None and requested.stop is not None and 0 <= requested.start == requested.stop - 1
 
-    def work(self, mine, tell):
-        """Converts the steps whose place in the order `mine` takes: (place) -> bool, or raises if all is to end. `tell`
+    def work(self, local, emit):
+        """Converts the steps whose place in the order `local` takes: (place) -> bool, or raises if all is to end. `emit`
         gets dicts: of inputs and outputs as they are begun and done, of shares of them, and of remarks."""
-        with contextlib.closing(self.selected(tell)) as steps:  # closed, also what its files and folders are in
-            _work(self, steps, mine, tell)
+        with contextlib.closing(self.selected(emit)) as steps:  # closed, also what its files and folders are in
+            _work(self, steps, local, emit)
 
     @staticmethod
-    def write(output, write, news, tell, check):
+    def write(output, write, news, emit, check):
         """Calls write(progress) and tells news(what it returns). check() may raise while it writes; an interruption is taken
         up then, or when the dataset is told of."""
         def at():
             check()
             _interrupts.check()
         with _interrupts.held():
-            tell(news(write(shares(tell, f"writing {output}", at))))
+            emit(news(write(shares(emit, f"writing {output}", at))))
         _interrupts.check()
 
     def name(self, index, species, is_series):
@@ -192,35 +192,35 @@ class Job:
         return stem + (f"_{species}" if species else "") + (f"_{index:04}" if is_series else "") + ".bat"
 
 
-def in_turn(job, steps, mine, tell):
+def in_turn(job, steps, local, emit):
     """(index, input, step, what it holds) of each step, as it is read."""
     for place, (index, one, step) in enumerate(steps):
-        mine(place)
-        tell({"reading": one.path})
-        job.options.at = shares(tell, f"reading {one.path}")
+        local(place)
+        emit({"reading": one.path})
+        job.options.at = shares(emit, f"reading {one.path}")
         with about(one.path, job.options):
             found = step.read()
         yield index, one, step, found
         del found  # before the next one is read
 
 
-def _work(job, steps, mine, tell):
+def _work(job, steps, local, emit):
     inputs = {os.path.realpath(one.path) for one in job.inputs}
-    remarks = _Remarks(tell)
+    remarks = _Remarks(emit)
     place = 0
     ahead = next(steps, None)
     while ahead is not None:
         index, one, step = ahead
         found, is_divided = [], False
-        if mine(place):
-            tell({"reading": one.path})
-            job.options.at = shares(tell, f"reading {one.path}")
+        if local(place):
+            emit({"reading": one.path})
+            job.options.at = shares(emit, f"reading {one.path}")
             with about(one.path, job.options):
                 found, is_divided = _of_step(job, one, step)
-                asked = _Asked(job)
+                request = _Request(job)
                 if not is_divided:
-                    asked.look(found)
-            mine(place)
+                    request.look(found)
+            local(place)
         is_series = place > 0
         if place == 0 and is_divided:  # whose file must stay open
             is_series = job.has_several()
@@ -231,17 +231,17 @@ def _work(job, steps, mine, tell):
             output = job.name(index, each.species, is_series)
             if os.path.realpath(output) in inputs:
                 raise ConvertError(f"{output}: is an input and cannot be overwritten; choose another name")
-            tell({"begin": output, "input": one.path, "index": index})
+            emit({"begin": output, "input": one.path, "index": index})
 
             def check(place=place):
-                mine(place)
+                local(place)
                 _interrupts.check()
-            settings = {"progress": shares(tell, f"writing {output}", check), **job.settings}
+            settings = {"progress": shares(emit, f"writing {output}", check), **job.settings}
 
             def done(report, names, each=each, output=output, index=index, one=one, step=step, is_series=is_series):
-                tell(_done(output, one, index, each, step, report, names, is_series))
+                emit(_done(output, one, index, each, step, report, names, is_series))
             with _input_is(one):
-                _write(job, one, step, each, output, settings, remarks, asked, each is found[-1], done)
+                _write(job, one, step, each, output, settings, remarks, request, each is found[-1], done)
             _interrupts.check()
         found = each = None  # the memory of a step, before the next one is read
         if place > 0 or is_divided:
@@ -262,15 +262,15 @@ def _of_step(job, one, step):
     return _of_species(step.read(), job.options), False
 
 
-def _write(job, one, step, each, output, settings, remarks, asked, is_last, done):
+def _write(job, one, step, each, output, settings, remarks, request, is_last, done):
     """Writes Particles, or a Divided part by part; is_last: of the species of the step. done(report, names of attributes):
     called before an interruption is taken up, so that no dataset is there that nobody was told of."""
     if isinstance(each, Divided):
         names = set()
-        write_parts(output, _parts(job, one, each, remarks, names, asked, is_last), step, settings, job.room() * 3 // 4,
+        write_parts(output, _parts(job, one, each, remarks, names, request, is_last), step, settings, job.room() * 3 // 4,
                     _interrupts.held, lambda report: done(report, names))
         return
-    remarks.tell(one, each)
+    remarks.emit(one, each)
     size = each.positions.nbytes + sum(array.nbytes for array in each.attributes.values())
     if 0 < settings.get("target_bytes", 0) < size:
         write_parts(output, [each], step, settings, job.room(), _interrupts.held, lambda report: done(report, each.attributes))
@@ -279,10 +279,10 @@ def _write(job, one, step, each, output, settings, remarks, asked, is_last, done
         done(write_particles(output, each, step, settings), each.attributes)
 
 
-def _parts(job, one, divided, remarks, names, asked, is_last):
+def _parts(job, one, divided, remarks, names, request, is_last):
     """Particles of each part of a species."""
-    most = min(max(job.room() // PART, 1 << 20), 64 << 20)
-    count = max(1, -(-divided.size // most))
+    maximum = min(max(job.room() // PART, 1 << 20), 64 << 20)
+    count = max(1, -(-divided.size // maximum))
     at, passes = job.options.at, 1 + divided.varies
 
     def read(i, number):
@@ -294,9 +294,9 @@ def _parts(job, one, divided, remarks, names, asked, is_last):
         for i in range(count):
             part = divided.conform(read(i, passes - 1))
             if i == 0:
-                asked.look([part], is_last)
+                request.look([part], is_last)
                 names.update(part.attributes)
-            remarks.tell(one, part)
+            remarks.emit(one, part)
             yield part
             del part
             _interrupts.check()
@@ -305,15 +305,15 @@ def _parts(job, one, divided, remarks, names, asked, is_last):
 class _Remarks:
     """Tells each once."""
 
-    def __init__(self, tell):
-        self._tell = tell
-        self._told = set()
+    def __init__(self, emit):
+        self._emit = emit
+        self._reported = set()
 
-    def tell(self, one, particles):
+    def emit(self, one, particles):
         for key, words in particles.remarks:
-            if key not in self._told:
-                self._told.add(key)
-                self._tell({"remark": f"{one.path}: {words}", "key": key})
+            if key not in self._reported:
+                self._reported.add(key)
+                self._emit({"remark": f"{one.path}: {words}", "key": key})
 
 
 def _done(output, one, index, each, step, report, names, is_series):
@@ -367,7 +367,7 @@ class _Interrupts:
 _interrupts = _Interrupts()
 
 
-def shares(tell, what, check=lambda: None):
+def shares(emit, what, check=lambda: None):
     """A function that tells of each percent."""
     last = [-1]
 
@@ -375,7 +375,7 @@ def shares(tell, what, check=lambda: None):
         check()
         if int(100 * share) != last[0]:
             last[0] = int(100 * share)
-            tell({"share": min(1.0, share), "what": what})
+            emit({"share": min(1.0, share), "what": what})
     return at
 
 
@@ -395,7 +395,7 @@ def _of_species(found, options):
     return found
 
 
-class _Asked:
+class _Request:
     """Attributes that are asked for by name; some species of a step must have each."""
 
     def __init__(self, job):
@@ -511,27 +511,27 @@ def _input_of(error, job):
     return getattr(error, "input", None) or next((one.path for one in job.inputs if text.startswith(one.path + ": ")), None)
 
 
-def _guarded(job, do, tell):
+def _guarded(job, do, emit):
     """do(), whose failure is told."""
     try:
         do()
-        tell({"end": None})
+        emit({"end": None})
     except ConvertError as error:
-        tell({"end": str(error), "input": _input_of(error, job)})
+        emit({"end": str(error), "input": _input_of(error, job)})
     except KeyboardInterrupt:
-        tell({"end": INTERRUPTED})
+        emit({"end": INTERRUPTED})
     except BaseException:  # pylint: disable=broad-except
-        tell({"end": REPORT + "\n" + traceback.format_exc()})
+        emit({"end": REPORT + "\n" + traceback.format_exc()})
 
 
 def run_alone(job, outcome):
-    def tell(news):
+    def emit(news):
         if "end" in news:
             if news["end"] is not None:
                 outcome.fail(news["end"], news.get("input"))
         else:
             outcome.take(news)
-    _guarded(job, lambda: job.work(lambda place: True, tell), tell)
+    _guarded(job, lambda: job.work(lambda place: True, emit), emit)
 
 
 def run_processes(job, outcome, count, by_fork):
@@ -738,11 +738,11 @@ def _listen(pipes, outcome):
 
 
 def _work_of_process(job, number, count, pipe):
-    def mine(place):
+    def local(place):
         if pipe.poll():
             raise ConvertError("stopped, because another process failed")
         return place % count == number
-    _guarded(job, lambda: job.work(mine, pipe.send), pipe.send)
+    _guarded(job, lambda: job.work(local, pipe.send), pipe.send)
 
 
 def run_ranks(job, outcome, comm):
@@ -750,7 +750,7 @@ def run_ranks(job, outcome, comm):
     outcome, all have the failure."""
     news = []
 
-    def tell(one):
+    def emit(one):
         if "share" not in one:
             news.append(one)
         elif comm.rank == 0:
@@ -758,12 +758,12 @@ def run_ranks(job, outcome, comm):
     if job.is_collective:
         job.comm = comm
         with _interrupts.of_ranks():
-            _guarded(job, lambda: job.work(lambda place: _interrupts.check(), lambda one: tell(one) if comm.rank == 0 else None),
-                     tell)
+            _guarded(job, lambda: job.work(lambda place: _interrupts.check(), lambda one: emit(one) if comm.rank == 0 else None),
+                     emit)
     elif _is_shared(job, comm):
-        _guarded(job, lambda: _work_together(job, comm, tell), tell)
+        _guarded(job, lambda: _work_collectively(job, comm, emit), emit)
     else:
-        _guarded(job, lambda: job.work(lambda place: place % comm.size == comm.rank, tell), tell)
+        _guarded(job, lambda: job.work(lambda place: place % comm.size == comm.rank, emit), emit)
     everybody = comm.gather(news)
     if comm.rank == 0:
         for one in (one for each in everybody for one in each):
@@ -792,15 +792,15 @@ def _is_shared(job, comm):
     return comm.bcast(shared)
 
 
-def _work_together(job, comm, tell):
+def _work_collectively(job, comm, emit):
     """Collective. work() of the only step, of which each rank reads a part."""
-    remarks = _Remarks(tell)
+    remarks = _Remarks(emit)
     leads = comm.rank == 0
-    with contextlib.closing(job.selected(tell)) as steps:
+    with contextlib.closing(job.selected(emit)) as steps:
         index, one, step = agreed(comm, lambda: next(steps), job.inputs[0].path)
-        job.options.at = shares(tell if leads else lambda news: None, f"reading {one.path}")
+        job.options.at = shares(emit if leads else lambda news: None, f"reading {one.path}")
         found = agreed(comm, lambda: _of_species(step.divided(), job.options), one.path)
-        asked = _Asked(job)
+        request = _Request(job)
         for each in found:
             output = job.name(index, each.species, False)
             agreed(comm, lambda each=each: _check_share(job, each, comm.size), one.path)
@@ -809,15 +809,15 @@ def _work_together(job, comm, tell):
                 facts = comm.allgather(each.facts(part))
                 agreed(comm, lambda each=each, facts=facts: each.settle(facts), one.path)
             part = agreed(comm, lambda each=each, part=part: each.conform(part), one.path)
-            agreed(comm, lambda part=part, is_last=each is found[-1]: asked.look([part], is_last), one.path)
+            agreed(comm, lambda part=part, is_last=each is found[-1]: request.look([part], is_last), one.path)
             if os.path.realpath(output) in {os.path.realpath(each.path) for each in job.inputs}:
                 raise ConvertError(f"{output}: is an input and cannot be overwritten; choose another name")
-            remarks.tell(one, part)
-            tell({"begin": output, "input": one.path, "index": index})
+            remarks.emit(one, part)
+            emit({"begin": output, "input": one.path, "index": index})
             report = write_particles(output, part, step, {
-                "progress": shares(tell, f"writing {output}") if leads else None, **job.settings}, comm)
+                "progress": shares(emit, f"writing {output}") if leads else None, **job.settings}, comm)
             if leads:
-                tell(_done(output, one, index, each, step, report, part.attributes, False))
+                emit(_done(output, one, index, each, step, report, part.attributes, False))
 
 
 def _check_share(job, divided, ranks):

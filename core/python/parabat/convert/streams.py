@@ -117,8 +117,8 @@ class Stream:
     def block(self):
         """Whole lines, at most about BLOCK bytes, of which used() says how many were taken; empty at the end. They
         are there until more is asked for."""
-        for least in (1, BLOCK):
-            self._fill(least)
+        for minimum in (1, BLOCK):
+            self._fill(minimum)
             end = _last_line_end(self._buffer)
             if end >= 0:
                 return self._buffer[:end + 1]

@@ -169,16 +169,16 @@ def _unique(names, remarks):
 class Share:
     """The rows of one of `parts` processes; those that begin in its share of the bytes."""
 
-    def __init__(self, path, layout, part=0, parts=1, wanted=None, parser=None, told=lambda share: None):
-        """`wanted`: names of the columns to read; None: all that hold numbers. `parser(chunk, delimiter, types)`: a
+    def __init__(self, path, layout, part=0, parts=1, requested=None, parser=None, on_progress=lambda share: None):
+        """`requested`: names of the columns to read; None: all that hold numbers. `parser(chunk, delimiter, types)`: a
         faster one than numpy's, which gives arrays of the columns that have a type, or None if something in the
-        chunk is unusual. `told`: of how much is read, from 0 to 1."""
+        chunk is unusual. `on_progress`: of how much is read, from 0 to 1."""
         self.rows = 0
         self._parser = parser
         self._path = path
         self._layout = layout
         self._read = [i for i, name in enumerate(layout.names)
-                      if i not in layout.texts and (wanted is None or name in wanted)]
+                      if i not in layout.texts and (requested is None or name in requested)]
         self._chunks = {i: [] for i in self._read}
         # Of each column: lowest and highest integer, whether there are other numbers, a line without a value,
         # an integer that is not exact as float64.
@@ -197,7 +197,7 @@ class Share:
                 if not chunk.endswith(b"\n"):
                     chunk += file.readline()
                 self._take(chunk, place)
-                told((place - ends[0]) / (ends[1] - ends[0]))
+                on_progress((place - ends[0]) / (ends[1] - ends[0]))
 
     def columns(self, types):
         """Arrays by name, of the types of agree()."""
@@ -337,13 +337,13 @@ def _inexact(integers):
     return int(wrong[0]) if len(wrong) else None
 
 
-def agree(layout, facts, wanted=None):
+def agree(layout, facts, requested=None):
     """The type of each column that holds numbers, from the facts of all shares; and remarks, each a key and
     words."""
     types = {}
     remarks = list(layout.remarks)
     texts = [f"'{layout.names[i]}'" + (f" ('{value[:60]}' ...)" if value else "")
-             for i, value in layout.texts.items() if wanted is None or layout.names[i] in wanted]
+             for i, value in layout.texts.items() if requested is None or layout.names[i] in requested]
     if texts:
         remarks.append(("texts", "non-numeric columns are not written: " + ", ".join(texts)))
     for name in facts[0]:

@@ -9,11 +9,11 @@ Zstandard comes from the standard library (Python 3.14), or from the packages zs
 
 import numpy as np
 
-MOST_VALUES = 1 << 24
-MOST_MODEL_BYTES = 1 << 16
+MAX_VALUES = 1 << 24
+MAX_MODEL_BYTES = 1 << 16
 BLOCK = 64  # values of one class
 LANES = 4
-MOST_CODE_BITS = 11
+MAX_CODE_BITS = 11
 
 
 class CodecError(ValueError):
@@ -106,17 +106,17 @@ def _code_table(part, symbols):
     lengths = np.stack([packed & 15, packed >> 4], axis=1).reshape(-1)[:symbols].tolist()
     if symbols == 1 and lengths == [0]:
         return [0]
-    if min(lengths) == 0 or sum(2.0**-length for length in lengths) != 1 or max(lengths) > MOST_CODE_BITS:
+    if min(lengths) == 0 or sum(2.0**-length for length in lengths) != 1 or max(lengths) > MAX_CODE_BITS:
         raise CodecError(f"the given lengths do not form a code for {symbols} symbols")
-    most = max(lengths)
-    table = [0] * (1 << most)
+    maximum = max(lengths)
+    table = [0] * (1 << maximum)
     code = 0
-    for length in range(1, most + 1):
+    for length in range(1, maximum + 1):
         code <<= 1
         for symbol in range(symbols):
             if lengths[symbol] == length:
                 first = int(format(code, f"0{length}b")[::-1], 2)
-                table[first :: 1 << length] = [symbol | length << 8] * (1 << (most - length))
+                table[first :: 1 << length] = [symbol | length << 8] * (1 << (maximum - length))
                 code += 1
     return table
 
@@ -124,7 +124,7 @@ def _code_table(part, symbols):
 def decode(model, frame, count):
     """Values of a frame: an array of shape (count,), or (count, components) if these are several."""
     dtype, components = model.dtype, model.components
-    if not 0 <= count <= MOST_VALUES:
+    if not 0 <= count <= MAX_VALUES:
         raise CodecError(f"{count} values are not a frame")
     part = _Parts(bytes(frame))
     method = part.number("u1")
@@ -362,9 +362,9 @@ def _need_filled(packed, bits, what):
 def _symbols(lane, tables, classes, count):
     """Of the blocks of a lane, which has no byte too many."""
     # The codes that may begin at each bit.
-    padded = np.frombuffer(lane + bytes(BLOCK * MOST_CODE_BITS // 8 + 8), np.uint8).astype(np.uint32)
+    padded = np.frombuffer(lane + bytes(BLOCK * MAX_CODE_BITS // 8 + 8), np.uint8).astype(np.uint32)
     three = padded[:-2] | padded[1:-1] << 8 | padded[2:] << 16
-    at_bits = (three[:, None] >> np.arange(8, dtype=np.uint32) & ((1 << MOST_CODE_BITS) - 1)).reshape(-1).tolist()
+    at_bits = (three[:, None] >> np.arange(8, dtype=np.uint32) & ((1 << MAX_CODE_BITS) - 1)).reshape(-1).tolist()
     symbols, at = [], 0
     for own in classes:
         table = tables[own]

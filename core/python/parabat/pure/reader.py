@@ -56,7 +56,7 @@ KINDS = ["", "SCHEMA", "METADATA", "LEVELS", "SHALLOW_TREE", "TREELETS", "BLOCK_
 PAGED = {BLOCK_BOXES, BLOCK_BITMAPS, POSITIONS, ATTRIBUTE, SORTED_INDEX, BLOCK_LEVELS}
 SEVERAL_LEAF_FILES, COMPRESSED_CHUNKS, STABLE_SAMPLES = 1, 2, 4                                      # 14, required_features
 RAW, CHUNKS = 0, 1                                                                                   # 6, encoding
-MOST_CHUNK_PARTICLES = 65536                                                                         # 12
+MAX_CHUNK_PARTICLES = 65536                                                                         # 12
 INDEX_ENTRIES, INDEX_VALUES = 341, 512                                                               # 11, of a page
 
 Section = namedtuple("Section", "kind index encoding flags offset bytes raw_bytes checksum checksums_offset reserved")
@@ -234,8 +234,8 @@ class BatFile:
         need(flags < 4, "flags of the header", "%#x" % flags, "bits 0 and 1")
         need(flags & 1 or not any(data[64:72]), "time, which is not valid,", time, 0)
         need(flags & 2 or step == 0, "step, which is not valid,", step, 0)
-        most = 4294967295 << 24 if self.TOP else 4294967295
-        need(n <= most, "particle_count", n, "at most %d" % most)
+        high = 4294967295 << 24 if self.TOP else 4294967295
+        need(n <= high, "particle_count", n, "at most %d" % high)
         need(file_bytes <= size, "the size of the file", size, file_bytes, "truncated")
         need(file_bytes == size, "the size of the file", size, file_bytes)
         self.time, self.step = time if flags & 1 else None, step if flags & 2 else None
@@ -455,11 +455,11 @@ class BatFile:
         for kind, index in [key for key in sizes if key[0] in (POSITIONS, ATTRIBUTE)]:
             s, number = self.sections.get((kind, index)), index + 1 if kind == ATTRIBUTE else 0
             if s is not None and s.encoding == CHUNKS:
-                table, least = self.sections.get((CHUNK_TABLE, number)), CHUNK_TABLE_HEAD.size + 4 * -(-n // MOST_CHUNK_PARTICLES)
+                table, low = self.sections.get((CHUNK_TABLE, number)), CHUNK_TABLE_HEAD.size + 4 * -(-n // MAX_CHUNK_PARTICLES)
                 if table is not None:
-                    self._need(table.bytes >= least, section_name(CHUNK_TABLE, number) + ": bytes",
-                               table.bytes, "a multiple of 4, at least %d" % least)
-                sizes[CHUNK_TABLE, number] = table.bytes if table is not None else least
+                    self._need(table.bytes >= low, section_name(CHUNK_TABLE, number) + ": bytes",
+                               table.bytes, "a multiple of 4, at least %d" % low)
+                sizes[CHUNK_TABLE, number] = table.bytes if table is not None else low
         self._check_sizes(sizes)
 
     def _check_sizes(self, sizes):
@@ -665,13 +665,13 @@ class BatFile:
         need, n, name = self._need, self.particle_count, section_name(kind, index)
         number = index + 1 if kind == ATTRIBUTE else 0
         raw, table = self.section(CHUNK_TABLE, number), section_name(CHUNK_TABLE, number)
-        most, count, bound, model_bytes, reserved = CHUNK_TABLE_HEAD.unpack_from(raw)
-        need(1 <= most <= MOST_CHUNK_PARTICLES, table + ": chunk_particles", most, "1 to %d" % MOST_CHUNK_PARTICLES)
-        need(count == -(-n // most), table + ": chunk_count", count, -(-n // most))
+        high, count, bound, model_bytes, reserved = CHUNK_TABLE_HEAD.unpack_from(raw)
+        need(1 <= high <= MAX_CHUNK_PARTICLES, table + ": chunk_particles", high, "1 to %d" % MAX_CHUNK_PARTICLES)
+        need(count == -(-n // high), table + ": chunk_count", count, -(-n // high))
         begin = CHUNK_TABLE_HEAD.size + 4 * count
         need(len(raw) >= begin, table + ": bytes", len(raw), "at least %d" % begin)
         need(model_bytes == len(raw) - begin, table + ": model_bytes", model_bytes, len(raw) - begin)
-        need(model_bytes <= codec.MOST_MODEL_BYTES, table + ": model_bytes", model_bytes, "at most %d" % codec.MOST_MODEL_BYTES)
+        need(model_bytes <= codec.MAX_MODEL_BYTES, table + ": model_bytes", model_bytes, "at most %d" % codec.MAX_MODEL_BYTES)
         need(math.isfinite(bound) and bound >= 0, table + ": bound", bound, "a finite number of at least 0")
         need(bound == 0 or np.dtype(scalar).kind == "f", table + ": bound", bound, "0, because the values are %s" % scalar)
         need(reserved == 0, table + ": reserved", reserved, 0)
@@ -685,9 +685,9 @@ class BatFile:
             raise BatError("corrupt", "%s: %s: %s" % (self.path, table, error)) from error
         pieces = [np.zeros((0, components), scalar)]
         for chunk in range(count):
-            first, frame = chunk * most, stored[ends[chunk] - frames[chunk]:ends[chunk]]
+            first, frame = chunk * high, stored[ends[chunk] - frames[chunk]:ends[chunk]]
             try:
-                values = codec.decode(model, frame, min(most, n - first))
+                values = codec.decode(model, frame, min(high, n - first))
             except codec.MissingModule as error:
                 raise BatError("unsupported_version", "%s: %s: %s" % (self.path, name, error)) from error
             except codec.CodecError as error:
@@ -749,30 +749,30 @@ class BatFile:
         if after_quality > quality:
             raise QueryError("the quality %r is below the quality %r it comes after" % (quality, after_quality))
         sides = None if box is None else [closed_interval("<f8", box[a], box[a + 3]) for a in range(3)]
-        wanted = []
+        requested = []
         for name, component, lo, hi in ranges:
             if self._is_of_nothing(name):
                 closed_interval("<f8", lo, hi)  # which refuses what is no range
                 continue
             number = self.key_number(name, component)
-            wanted.append((number, [closed_interval(self.value_type(number), lo, hi)]))
+            requested.append((number, [closed_interval(self.value_type(number), lo, hi)]))
         for name, component, listed in values:
             if self._is_of_nothing(name):
                 continue
             number = self.key_number(name, component)
-            wanted.append((number, [closed_interval(self.value_type(number), v, v) for v in listed]))
-        wanted = [(number, [i for i in intervals if i is not None]) for number, intervals in wanted]
-        empty = any(not w[1] for w in wanted) or any(s is None for s in sides or [])
-        return first, first if empty else last, sides, wanted
+            requested.append((number, [closed_interval(self.value_type(number), v, v) for v in listed]))
+        requested = [(number, [i for i in intervals if i is not None]) for number, intervals in requested]
+        empty = any(not w[1] for w in requested) or any(s is None for s in sides or [])
+        return first, first if empty else last, sides, requested
 
-    def _exact(self, where, sides, wanted):
+    def _exact(self, where, sides, requested):
         """Returns which of the particles at the file positions are inside the box and meet the conditions on keys."""
         good = np.ones(len(where), bool)
         with np.errstate(invalid="ignore"):
             for axis, (lo, hi) in enumerate(sides or []):
                 x = self._positions[where, axis].astype("f8")
                 good &= (lo <= x) & (x <= hi)
-        for number, intervals in wanted:
+        for number, intervals in requested:
             v = self._key_cache(number)[where]
             good &= np.logical_or.reduce([(lo <= v) & (v <= hi) for lo, hi in intervals])
         return good
@@ -801,16 +801,16 @@ class BatFile:
 
     def query_ordinals(self, ordinals, quality, after_quality, box, ranges, values):
         """Returns the answer among the particles of some ordinals by a look at every particle."""
-        first, last, sides, wanted = self._prepare(quality, after_quality, box, ranges, values)
+        first, last, sides, requested = self._prepare(quality, after_quality, box, ranges, values)
         where = np.arange(first, last)
-        return self._in_ordinals(where[self._exact(where, sides, wanted)], ordinals) if first < last else where
+        return self._in_ordinals(where[self._exact(where, sides, requested)], ordinals) if first < last else where
 
     def query_ordinals_index(self, ordinals, quality, after_quality, box, ranges, values):
         """Returns the same, but goes through shallow tree, treelet keys, block boxes and bitmaps (sections 9 to 11)."""
-        first, last, sides, wanted = self._prepare(quality, after_quality, box, ranges, values)
+        first, last, sides, requested = self._prepare(quality, after_quality, box, ranges, values)
         if first >= last:
             return np.arange(0)
-        indexed = [(number, intervals) for number, intervals in wanted if number >= 0]
+        indexed = [(number, intervals) for number, intervals in requested if number >= 0]
         bins = [[[np.searchsorted(self.edges[number], end, side="right") for end in ends] for ends in intervals]
                 for number, intervals in indexed]
         if self._places is None:
@@ -827,10 +827,10 @@ class BatFile:
             node += 1
         where = np.sort(np.concatenate(found))
         where = where[(first <= where) & (where < last)]
-        for number, intervals in wanted:
+        for number, intervals in requested:
             if number in self.sorted_keys:
                 where = where[np.isin(where, self._find_sorted(number, intervals))]
-        return self._in_ordinals(where[self._exact(where, sides, wanted)], ordinals)
+        return self._in_ordinals(where[self._exact(where, sides, requested)], ordinals)
 
     def index_entries(self, number):
         """Returns the entries of the sorted index of a key, and the first values of the pages of each level (section 11)."""
@@ -873,12 +873,12 @@ class BatFile:
             self._need(good, name + "values of level %d" % level, found.tolist(), below.tolist())
             below = found[::INDEX_VALUES]
 
-    def _blocks_of(self, t, boxes, sides, wanted, bins):
+    def _blocks_of(self, t, boxes, sides, requested, bins):
         """Returns the blocks of a treelet that the index does not rule out."""
         blocks = np.arange(self.treelet_first_block[t], self.treelet_first_block[t + 1])
         for axis, (lo, hi) in enumerate(sides or []):
             blocks = blocks[(boxes[blocks, 0, axis] <= hi) & (boxes[blocks, 1, axis] >= lo)]
-        for (number, intervals), bins_of_ends in zip(wanted, bins):
+        for (number, intervals), bins_of_ends in zip(requested, bins):
             row = self.treelet_keys[number][t]
             mask = 0
             for (lo, hi), (first, last) in zip(intervals, bins_of_ends):
@@ -985,8 +985,8 @@ class BatFile:
         nan = values != values
         dtype = np.dtype(key.value_type)
         limits = (-math.inf, math.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-        least, most = (dtype.type(v) for v in limits)
-        minimum, maximum = values[~nan].min(initial=most), values[~nan].max(initial=least)
+        low, high = (dtype.type(v) for v in limits)
+        minimum, maximum = values[~nan].min(initial=high), values[~nan].max(initial=low)
         self._need(key.minimum == minimum, name + "minimum", key.minimum, minimum)
         self._need(key.maximum == maximum, name + "maximum", key.maximum, maximum)
         self._need(key.has_nan == nan.any(), name + "flag NaN occurs", key.has_nan, nan.any())
@@ -1001,8 +1001,8 @@ class BatFile:
         none = np.logical_and.reduceat(nan, self.treelet_first)
         bins = np.searchsorted(edges, values, side="right")
         first, last = (np.where(none, 0, np.searchsorted(edges, rows[f], side="right")) for f in ("minimum", "maximum"))
-        lowest = np.minimum.reduceat(np.where(nan, most, values), self.treelet_first)
-        highest = np.maximum.reduceat(np.where(nan, least, values), self.treelet_first)
+        lowest = np.minimum.reduceat(np.where(nan, high, values), self.treelet_first)
+        highest = np.maximum.reduceat(np.where(nan, low, values), self.treelet_first)
         bits = bit_of(bins, *(np.repeat(rows[f].astype("i8"), self.treelet_counts) for f in ("first_bin", "last_bin")))
         bits = np.where(nan, 0, np.left_shift(1, np.where(nan, 0, bits).clip(0, 32)))
         needed = np.bitwise_or.reduceat(bits, self.block_first)
@@ -1184,9 +1184,9 @@ class BatDataset(BatFile):
 
     def query_ordinals_index(self, ordinals, *conditions):
         """Returns the same through tree and keys; opens only the leaf files that those do not rule out."""
-        _, _, sides, wanted = self._prepare(*conditions)
+        _, _, sides, requested = self._prepare(*conditions)
         found, node = [np.arange(0)], 0
-        while node < len(self.nodes) and all(intervals for _, intervals in wanted):
+        while node < len(self.nodes) and all(intervals for _, intervals in requested):
             row = self.nodes[node]
             if any(row["lower"][a] > hi or row["upper"][a] < lo for a, (lo, hi) in enumerate(sides or [])):
                 node = int(row["skip"])
@@ -1196,7 +1196,7 @@ class BatDataset(BatFile):
                 continue
             i = int(row["first_treelet"])
             first, end = int(self.leaf_first[i]), int(self.leaf_first[i + 1])
-            keys = ((self.leaf_keys[number][i], intervals) for number, intervals in wanted if number >= 0)
+            keys = ((self.leaf_keys[number][i], intervals) for number, intervals in requested if number >= 0)
             if ordinals[0] < end and ordinals[1] > first and not any(
                     all(k["minimum"] > hi or k["maximum"] < lo for lo, hi in intervals) for k, intervals in keys):
                 own = tuple(min(max(g - first, 0), end - first) for g in ordinals)

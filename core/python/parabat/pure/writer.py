@@ -52,7 +52,7 @@ def file_order(ratios, n):
     return np.concatenate([np.flatnonzero(own) for own in of_level]).astype("i8")
 
 
-def hashes_of(columns, n):
+def compute_hashes(columns, n):
     """Returns the hash of n particles over some columns of integers, one after the other (section 8)."""
     hashes = []
     for row in zip(*(column.tolist() for column in columns)) if n else ():
@@ -204,7 +204,7 @@ def encoded(positions, attributes=(), level_ends=None, treelet_particles=64, blo
     ends = default_level_ends(n) if level_ends is None else level_ends
     ratios = keep_ratios(ends)
     if sample_ids:
-        levels = stable_levels(hashes_of(id_columns(attributes, sample_ids), n), ends)[ordinals]
+        levels = stable_levels(compute_hashes(id_columns(attributes, sample_ids), n), ends)[ordinals]
         order = np.concatenate([a + np.argsort(levels[a:b], kind="stable") for a, b, _ in blocks]) if n else np.zeros(0, "i8")
         ordinals, xyz, levels = ordinals[order], xyz[order], levels[order]
         to_file = ordinals[np.argsort(levels, kind="stable")]

@@ -2,7 +2,7 @@
 // The page's end of the worker that reads.
 
 import workerText from "worker:text";
-import type { AnswerOf, ArgumentsOf, CallType, FromWorker, Problem, View, Wanted } from "./protocol.js";
+import type { AnswerOf, ArgumentsOf, CallType, FromWorker, Problem, View, Requested } from "./protocol.js";
 
 export class ProblemError extends Error {
   constructor(readonly problem: Problem) {
@@ -68,8 +68,8 @@ export class Client {
     return this.waiting.size === 0;
   }
 
-  load(generation: number, wanted: Wanted, view: View): void {
-    this.worker.postMessage({ type: "load", generation, wanted, view });
+  load(generation: number, requested: Requested, view: View): void {
+    this.worker.postMessage({ type: "load", generation, requested, view });
   }
 
   look(view: View): void {

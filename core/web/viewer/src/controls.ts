@@ -66,13 +66,13 @@ export function choice(
 }
 
 export function slider(
-  least: number,
-  most: number,
+  lowest: number,
+  highest: number,
   value: number,
   text: (v: number) => string,
   change: (v: number) => void,
 ): { input: HTMLInputElement; output: HTMLOutputElement } {
-  const input = make("input", { type: "range", min: String(least), max: String(most), step: "any" });
+  const input = make("input", { type: "range", min: String(lowest), max: String(highest), step: "any" });
   input.value = String(value);
   const output = make("output", {}, [text(value)]);
   input.addEventListener("input", () => {
@@ -217,14 +217,14 @@ export class Between {
     const styles = getComputedStyle(document.documentElement);
     context.clearRect(0, 0, canvas.width, canvas.height);
     // Square roots, so that rare values are seen beside frequent ones.
-    const most = Math.sqrt(Math.max(1, ...counts));
+    const highest = Math.sqrt(Math.max(1, ...counts));
     const width = canvas.width / Math.max(counts.length, 1);
     const [first, last] = this.handles.map((handle) => Number(handle.value) / STEPS) as [number, number];
     counts.forEach((count, i) => {
       const middle = (i + 0.5) / counts.length;
       const isIn = middle >= first && middle <= last;
       context.fillStyle = styles.getPropertyValue(isIn ? "--accent" : "--line");
-      const height = (canvas.height * Math.sqrt(count)) / most;
+      const height = (canvas.height * Math.sqrt(count)) / highest;
       context.fillRect(i * width, canvas.height - height, Math.max(width - 2, 1), height);
     });
   }

@@ -11,8 +11,8 @@ export interface Step {
   readonly source: Source;
 }
 
-const MOST_FILES = 200_000;
-const MOST_LIST_BYTES = 64 * 1024 * 1024;
+const MAX_FILES = 200_000;
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
 interface Dropped {
   readonly file: File | null;
@@ -49,8 +49,8 @@ export async function droppedFiles(transfer: DataTransfer): Promise<Map<string, 
 }
 
 function needRoom(files: ReadonlyMap<string, File>): void {
-  if (files.size >= MOST_FILES) {
-    throw new BatError("over_budget", `more than ${MOST_FILES} files were dropped`);
+  if (files.size >= MAX_FILES) {
+    throw new BatError("over_budget", `more than ${MAX_FILES} files were dropped`);
   }
 }
 
@@ -130,8 +130,8 @@ export async function stepsOf(files: ReadonlyMap<string, File>): Promise<Step[]>
 }
 
 async function textOf(blob: Blob, name: string): Promise<string> {
-  if (blob.size > MOST_LIST_BYTES) {
-    throw new BatError("over_budget", `${name}: has ${blob.size} bytes; a list may have at most ${MOST_LIST_BYTES}`);
+  if (blob.size > MAX_LIST_BYTES) {
+    throw new BatError("over_budget", `${name}: has ${blob.size} bytes; a list may have at most ${MAX_LIST_BYTES}`);
   }
   return blob.text();
 }

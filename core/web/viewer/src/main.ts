@@ -18,10 +18,10 @@ import {
 } from "./protocol.js";
 import { partOf, valueAt } from "./scale.js";
 import { View3D, type Picked } from "./scene.js";
-import { LEAST_BUDGET, MOST_BUDGET, fromHash, toHash, type State } from "./state.js";
+import { MIN_BUDGET, MAX_BUDGET, fromHash, toHash, type State } from "./state.js";
 
 const MEMORY_BYTES = 512 * 1024 * 1024;
-const MOST_NOTES = 4;
+const MAX_NOTES = 4;
 const RETRY_AFTER = 2000; // ms, after a connection was lost
 
 function byId<Type extends HTMLElement>(id: string): Type {
@@ -108,8 +108,8 @@ class App {
 
   private async begin(): Promise<void> {
     const published = JSON.parse(byId("published").textContent ?? "{}") as { data?: unknown };
-    const asked = new URLSearchParams(location.search).get("data");
-    const address = asked ?? (typeof published.data === "string" ? published.data : null);
+    const requested = new URLSearchParams(location.search).get("data");
+    const address = requested ?? (typeof published.data === "string" ? published.data : null);
     this.buildPanel();
     if (address === null) {
       byId("empty").hidden = false;
@@ -348,7 +348,7 @@ class App {
     if ([...notes.children].some((one) => one.firstChild?.textContent === shown)) {
       return;
     }
-    if (notes.children.length >= MOST_NOTES) {
+    if (notes.children.length >= MAX_NOTES) {
       ++this.hiddenNotes;
       const rest = notes.lastElementChild!;
       rest.firstChild!.textContent = `and ${this.hiddenNotes} more messages`;
@@ -697,12 +697,12 @@ class App {
   private discControls(): HTMLElement {
     const { state } = this;
     const budget = slider(
-      Math.log2(LEAST_BUDGET),
-      Math.log2(MOST_BUDGET),
+      Math.log2(MIN_BUDGET),
+      Math.log2(MAX_BUDGET),
       Math.log2(state.budget),
       (v) => COUNT.format(Number((2 ** v).toPrecision(2))),
       (v) => {
-        state.budget = Math.min(Number((2 ** v).toPrecision(2)), MOST_BUDGET);
+        state.budget = Math.min(Number((2 ** v).toPrecision(2)), MAX_BUDGET);
         this.soon("load", 250, () => this.load());
       },
     );

@@ -71,12 +71,12 @@ const FIRST_PICTURE = 50_000;
 const SECOND_PICTURE = 500_000;
 
 /** How many particles are shown after each round: soon a picture, then a good one, then each round twice as many. */
-export function rounds(most: number): number[] {
+export function rounds(maximum: number): number[] {
   const targets: number[] = [];
-  for (let target = FIRST_PICTURE; target < most; target = target < SECOND_PICTURE ? SECOND_PICTURE : target * 2) {
+  for (let target = FIRST_PICTURE; target < maximum; target = target < SECOND_PICTURE ? SECOND_PICTURE : target * 2) {
     targets.push(target);
   }
-  return [...targets, most];
+  return [...targets, maximum];
 }
 
 /**
@@ -84,10 +84,10 @@ export function rounds(most: number): number[] {
  * expected, and at most `candidates` of `particles` are looked at.
  */
 export function nextQuality(quality: number, matched: number, room: number, particles: number, candidates: number): number {
-  const most = quality + candidates / particles;
+  const maximum = quality + candidates / particles;
   // Nothing found says that a step of the same length finds less than one.
   const density = Math.max(matched, 1) / Math.max(quality, 1 / particles);
-  return Math.min(1, most, quality + room / density);
+  return Math.min(1, maximum, quality + room / density);
 }
 
 /** The part of `box` that both have, or null. */

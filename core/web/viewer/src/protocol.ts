@@ -58,7 +58,7 @@ export interface Scale extends Axis {
 }
 
 /** What is to be shown. A change of it begins a new generation. */
-export interface Wanted {
+export interface Requested {
   readonly budget: number;
   readonly colour: Scale | null;
   readonly size: Scale | null;
@@ -122,7 +122,7 @@ export type AnswerOf<Type extends CallType> = Extract<Calls, { type: Type }>["an
 
 export type ToWorker =
   | { readonly type: CallType; readonly call: number; readonly arguments: unknown }
-  | { readonly type: "load"; readonly generation: number; readonly wanted: Wanted; readonly view: View }
+  | { readonly type: "load"; readonly generation: number; readonly requested: Requested; readonly view: View }
   | { readonly type: "view"; readonly view: View };
 
 /** Particles ready to be drawn. */

@@ -8,10 +8,10 @@ export interface Axis {
   readonly logarithmic: boolean;
 }
 
-const LEAST_OF_MOST = 1e-6; // where logarithms begin if the minimum has none
+const MIN_SHARE_OF_MAX = 1e-6; // where logarithms begin if the minimum has none
 
 function logarithms({ minimum, maximum }: Axis): readonly [number, number] {
-  return [Math.log(minimum > 0 ? minimum : maximum * LEAST_OF_MOST), Math.log(maximum)];
+  return [Math.log(minimum > 0 ? minimum : maximum * MIN_SHARE_OF_MAX), Math.log(maximum)];
 }
 
 /** What makes parts of values; NaN stays NaN. */

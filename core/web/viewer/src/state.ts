@@ -32,8 +32,8 @@ export interface State {
   camera: readonly number[] | null;
 }
 
-export const LEAST_BUDGET = 50_000;
-export const MOST_BUDGET = 10_000_000;
+export const MIN_BUDGET = 50_000;
+export const MAX_BUDGET = 10_000_000;
 
 export function defaultState(): State {
   return {
@@ -145,7 +145,7 @@ export function fromHash(hash: string): State {
   const box = parsedNumbers(parts.get("box"), 6);
   state.box = box && [0, 1, 2].every((axis) => box[axis]! <= box[axis + 3]!) ? box : null;
   const budget = Number(parts.get("budget") ?? NaN);
-  state.budget = budget >= LEAST_BUDGET && budget <= MOST_BUDGET ? Math.floor(budget) : state.budget;
+  state.budget = budget >= MIN_BUDGET && budget <= MAX_BUDGET ? Math.floor(budget) : state.budget;
   const step = Number(parts.get("step") ?? NaN);
   state.step = Number.isInteger(step) && step > 0 ? step : 0;
   const theme = parts.get("theme");

@@ -18,18 +18,18 @@ import {
   type Scale,
   type ToWorker,
   type View,
-  type Wanted,
+  type Requested,
 } from "./protocol.js";
 import { partOf } from "./scale.js";
 
-const MOST_KEYS = 2000; // of a list that a person chooses from
+const MAX_KEYS = 2000; // of a list that a person chooses from
 const BATCH = 262_144;
 const CANDIDATES = 4_000_000; // that one round looks at
 const SAMPLE = 50_000; // of a histogram
 const BINS = 80;
 const AT_ONCE = 6; // leaf files
 
-function tell(message: FromWorker, transfer: Transferable[] = []): void {
+function post(message: FromWorker, transfer: Transferable[] = []): void {
   self.postMessage(message, { transfer });
 }
 
@@ -83,7 +83,7 @@ class Loader {
   private readonly kept = new Map<number, Kept>();
   private batches = 0;
   private generation = -1;
-  private wanted: Wanted | null = null;
+  private requested: Requested | null = null;
   private view: View | null = null;
   private stopper = new AbortController();
   private viewStopper = new AbortController();
@@ -113,10 +113,10 @@ class Loader {
     this.viewStopper.abort(movedOn());
   }
 
-  load(generation: number, wanted: Wanted, view: View): void {
+  load(generation: number, requested: Requested, view: View): void {
     this.stop();
     this.generation = generation;
-    this.wanted = wanted;
+    this.requested = requested;
     this.view = view;
     this.qualities = this.dataset.leaves.map(() => 0);
     this.matched = this.dataset.leaves.map(() => 0);
@@ -132,7 +132,7 @@ class Loader {
   }
 
   look(view: View): void {
-    if (this.wanted === null) {
+    if (this.requested === null) {
       return; // load() brings a view of its own
     }
     this.view = view;
@@ -157,7 +157,7 @@ class Loader {
   private inSight(): number[] | null {
     const bounds = boundsOf(this.dataset);
     const box = common(this.view!.box, bounds);
-    return box === null || this.wanted!.box === null ? box : common(box, this.wanted!.box);
+    return box === null || this.requested!.box === null ? box : common(box, this.requested!.box);
   }
 
   private async run(signal: AbortSignal, generation: number): Promise<void> {
@@ -179,23 +179,23 @@ class Loader {
       }
     } catch (error) {
       if (!isAbort(error) && generation === this.generation) {
-        tell({ type: "problem", generation, problem: problemOf(error) });
+        post({ type: "problem", generation, problem: problemOf(error) });
       }
     }
   }
 
   private get options(): PieceOptions {
-    const keys = [this.wanted!.colour?.key, this.wanted!.size?.key];
+    const keys = [this.requested!.colour?.key, this.requested!.size?.key];
     const attributes = [...new Set(keys.flatMap((key) => (key && key.attribute !== "" ? [key.attribute] : [])))];
     return {
       attributes,
       pieceParticles: BATCH,
-      onDamage: ({ message, particles }) => tell({ type: "damage", message, particles }),
+      onDamage: ({ message, particles }) => post({ type: "damage", message, particles }),
     };
   }
 
   private query(): Query {
-    const { filters, box } = this.wanted!;
+    const { filters, box } = this.requested!;
     return {
       ranges: filters.map(({ key, minimum, maximum }) => ({ ...conditionOf(this.dataset, key), minimum, maximum })),
       ...(box !== null && { box }),
@@ -205,8 +205,8 @@ class Loader {
   /** Half of the budget is for what is in sight, where that is a small part. */
   private budgetOfWhole(): number {
     const seen = this.inSight();
-    const share = seen === null ? 1 : shareOfVolume(seen, this.wanted!.box ?? boundsOf(this.dataset));
-    return share < 0.4 ? this.wanted!.budget / 2 : this.wanted!.budget;
+    const share = seen === null ? 1 : shareOfVolume(seen, this.requested!.box ?? boundsOf(this.dataset));
+    return share < 0.4 ? this.requested!.budget / 2 : this.requested!.budget;
   }
 
   private shown(isOfView: boolean): number {
@@ -221,13 +221,13 @@ class Loader {
   private drop(batches: readonly number[]): void {
     if (batches.length > 0) {
       batches.forEach((batch) => this.kept.delete(batch));
-      tell({ type: "drop", generation: this.generation, batches });
+      post({ type: "drop", generation: this.generation, batches });
     }
   }
 
   /** Takes the finest particles of the whole away again, where there is no room for those in sight. */
-  private makeRoom(most: number): void {
-    while (this.marks.length > 1 && this.shown(false) > 1.01 * most) {
+  private makeRoom(limit: number): void {
+    while (this.marks.length > 1 && this.shown(false) > 1.01 * limit) {
       this.marks.pop();
       const { batches, qualities, matched } = this.marks[this.marks.length - 1]!;
       const left = new Set(batches);
@@ -253,16 +253,16 @@ class Loader {
         throw error;
       }
       this.holes.add(leaf);
-      const isWhole = this.wanted!.filters.length === 0 && this.wanted!.box === null;
+      const isWhole = this.requested!.filters.length === 0 && this.requested!.box === null;
       const particles = isWhole ? this.dataset.leaves[leaf]!.particles - this.matched[leaf]! : 0;
-      tell({ type: "damage", message: error.message, particles });
+      post({ type: "damage", message: error.message, particles });
     }
   }
 
   private async loadWhole(signal: AbortSignal): Promise<void> {
     const { leaves } = this.dataset;
     const query = this.query();
-    const isFiltered = this.wanted!.filters.length > 0 || this.wanted!.box !== null;
+    const isFiltered = this.requested!.filters.length > 0 || this.requested!.box !== null;
     this.makeRoom(this.budgetOfWhole());
     for (let before = 1.01 * this.shown(false); ;) {
       const target = rounds(this.budgetOfWhole()).find((one) => one > before);
@@ -285,8 +285,8 @@ class Loader {
             if (!(wish > quality)) {
               break;
             }
-            const asked = { ...query, quality: wish, afterQuality: quality };
-            for await (const piece of this.dataset.leafPieces(leaf, asked, { ...this.options, signal })) {
+            const request = { ...query, quality: wish, afterQuality: quality };
+            for await (const piece of this.dataset.leafPieces(leaf, request, { ...this.options, signal })) {
               signal.throwIfAborted();
               this.matched[leaf]! += piece.count;
               this.take(piece, false);
@@ -320,12 +320,12 @@ class Loader {
     this.viewBox = null;
     this.viewQuality = 0;
     const seen = this.inSight();
-    if (seen === null || this.budgetOfWhole() === this.wanted!.budget || this.isAll()) {
+    if (seen === null || this.budgetOfWhole() === this.requested!.budget || this.isAll()) {
       dropOld();
       return;
     }
     // A little more, so that a small step of the camera asks for nothing.
-    const bounds = this.wanted!.box ?? boundsOf(this.dataset);
+    const bounds = this.requested!.box ?? boundsOf(this.dataset);
     const box = common(
       seen.map((v, side) => v + (side < 3 ? -0.1 : 0.1) * (seen[(side % 3) + 3]! - seen[side % 3]!)),
       bounds,
@@ -343,7 +343,7 @@ class Loader {
     try {
       for (let round = 0; round < 60; ++round) {
         const open = near.filter((leaf) => qualities.get(leaf)! < 1 && !this.holes.has(leaf));
-        const left = this.wanted!.budget - this.shown(true) + sumOf(old, this.kept);
+        const left = this.requested!.budget - this.shown(true) + sumOf(old, this.kept);
         if (open.length === 0 || left < 1) {
           break;
         }
@@ -381,7 +381,7 @@ class Loader {
   }
 
   private take(piece: Piece, isOfView: boolean): void {
-    const own = firstOf(piece, Math.max(0, this.wanted!.budget - this.shown(true)), this.dataset);
+    const own = firstOf(piece, Math.max(0, this.requested!.budget - this.shown(true)), this.dataset);
     if (own.count === 0) {
       return;
     }
@@ -408,10 +408,10 @@ class Loader {
     const parts = pieces.map(({ leaf, filePositions }) => ({ leaf, filePositions }));
     this.kept.set(batch, { parts, count, isOfView });
     const positions = relative(pieces, count, this.centre);
-    const colour = this.wanted!.colour && scaled(this.dataset, pieces, count, this.wanted!.colour);
-    const size = this.wanted!.size && scaled(this.dataset, pieces, count, this.wanted!.size);
+    const colour = this.requested!.colour && scaled(this.dataset, pieces, count, this.requested!.colour);
+    const size = this.requested!.size && scaled(this.dataset, pieces, count, this.requested!.size);
     const transfer = [positions, colour, size].flatMap((one) => (one ? [one.buffer] : []));
-    tell(
+    post(
       { type: "batch", generation: this.generation, batch: { batch, isOfView, count, positions, colour, size }, isFirst },
       transfer,
     );
@@ -423,7 +423,7 @@ class Loader {
     const total = leaves.reduce((sum, { particles }) => sum + particles, 0);
     const base = leaves.reduce((sum, { particles }, leaf) => sum + particles * this.qualities[leaf]!, 0) / Math.max(total, 1);
     const quality = Math.max(base, this.viewQuality);
-    tell({ type: "progress", generation: this.generation, traffic: { ...this.dataset.traffic }, quality, isDone });
+    post({ type: "progress", generation: this.generation, traffic: { ...this.dataset.traffic }, quality, isDone });
   }
 
   find(batch: number, index: number): { leaf: number; filePosition: number } {
@@ -536,13 +536,13 @@ function scaled(dataset: Dataset, pieces: readonly Piece[], count: number, scale
 function factsOf(dataset: Dataset): DatasetFacts {
   const bounds = boundsOf(dataset);
   const keys: KeyFacts[] = [];
-  for (const { name, type, components, keys: own, aliasOf } of dataset.attributes.slice(0, MOST_KEYS)) {
+  for (const { name, type, components, keys: own, aliasOf } of dataset.attributes.slice(0, MAX_KEYS)) {
     if (aliasOf === "") {
       continue; // x, y and z stand at the end
     }
     for (const { component, minimum, maximum } of own) {
       const key = { attribute: name, component };
-      if (minimum <= maximum && keys.length < MOST_KEYS) {
+      if (minimum <= maximum && keys.length < MAX_KEYS) {
         keys.push({ key, label: keyLabel(key, components), isInteger: type.includes("int") && component >= 0, minimum, maximum });
       }
     }
@@ -568,7 +568,7 @@ function factsOf(dataset: Dataset): DatasetFacts {
     time: dataset.time,
     step: dataset.step,
     bounds,
-    attributes: dataset.attributes.slice(0, MOST_KEYS),
+    attributes: dataset.attributes.slice(0, MAX_KEYS),
     keys,
     units,
   };
@@ -595,7 +595,7 @@ async function histogramOf(dataset: Dataset, scale: Scale): Promise<Histogram> {
         {
           attributes,
           withoutPositions: key.attribute !== "",
-          onDamage: ({ message, particles }) => tell({ type: "damage", message, particles }),
+          onDamage: ({ message, particles }) => post({ type: "damage", message, particles }),
         },
       );
       for await (const piece of pieces) {
@@ -660,16 +660,16 @@ const handlers: Handlers = {
 async function answer(type: CallType, call: number, given: unknown): Promise<void> {
   try {
     const handler = handlers[type] as (given: unknown) => Promise<unknown>;
-    tell({ type: "answer", call, answer: await handler(given) });
+    post({ type: "answer", call, answer: await handler(given) });
   } catch (error) {
-    tell({ type: "answer", call, problem: isAbort(error) ? { kind: "other", message: "moved on" } : problemOf(error) });
+    post({ type: "answer", call, problem: isAbort(error) ? { kind: "other", message: "moved on" } : problemOf(error) });
   }
 }
 
 self.onmessage = ({ data }: MessageEvent<ToWorker>): void => {
   switch (data.type) {
     case "load":
-      loader?.load(data.generation, data.wanted, data.view);
+      loader?.load(data.generation, data.requested, data.view);
       break;
     case "view":
       loader?.look(data.view);

@@ -36,7 +36,7 @@ namespace
 constexpr int PollMilliseconds = 100;
 constexpr int PatienceMilliseconds = 60000;
 
-bool WaitFor(const QPointer<QObject>& object, const QString& property, const QString& wanted)
+bool WaitFor(const QPointer<QObject>& object, const QString& property, const QString& expected)
 {
   QString found;
   QElapsedTimer clock;
@@ -44,13 +44,13 @@ bool WaitFor(const QPointer<QObject>& object, const QString& property, const QSt
   while (object && clock.elapsed() < PatienceMilliseconds)
   {
     found = object->property(property.toUtf8().constData()).toString();
-    if (found == wanted)
+    if (found == expected)
     {
       return true;
     }
     pqEventDispatcher::processEventsAndWait(PollMilliseconds);
   }
-  qCritical() << "Waited in vain:" << property << "is" << found << "instead of" << wanted;
+  qCritical() << "Waited in vain:" << property << "is" << found << "instead of" << expected;
   return false;
 }
 

@@ -50,7 +50,7 @@ public:
   [[nodiscard]] std::string level_name(std::size_t level) const override;
   std::uint64_t read(std::size_t level, std::uint64_t brick, BrickMemory to) const override;
   /// Of what reopen() gives.
-  [[nodiscard]] bool goes_on_in(const BrickSource& later) const override;
+  [[nodiscard]] bool continues_in(const BrickSource& later) const override;
 
   [[nodiscard]] const std::string& name() const noexcept; ///< of the list, or of the first file
   [[nodiscard]] std::uint64_t grid_id() const noexcept;

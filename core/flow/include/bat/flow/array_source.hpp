@@ -16,7 +16,7 @@ namespace bat::flow
 class ArraySource : public BrickSource
 {
 public:
-  /// Throws Error{InvalidArgument}: a grid that cannot be (fault_of()), times that are not finite
+  /// Throws Error{InvalidArgument}: a grid that cannot be (find_fault()), times that are not finite
   /// or do not increase, or are not as many as arrays, or a null pointer.
   ArraySource(const BrickGrid& grid, std::vector<double> times, std::vector<const void*> levels);
 

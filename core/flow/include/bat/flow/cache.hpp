@@ -18,7 +18,7 @@ struct CacheOptions
   static constexpr std::uint64_t usual_bytes = std::uint64_t{ 512 } << 20;
   /// Most memory for bricks, in bytes; 0 for the usual. What is too little for the threads of a
   /// trace, 16 bricks for each and 32 at least (Cache::min_bytes()), is raised to that:
-  /// Statistics::most_cache_bytes tells.
+  /// Statistics::max_cache_bytes tells.
   std::uint64_t bytes = usual_bytes;
   /// Reads at the same time. They wait for the disk more than for processors; many hide its delay.
   int io_threads = 32;
@@ -45,7 +45,7 @@ public:
   [[nodiscard]] const BrickSource& source() const noexcept;
   /// Bytes of memory for bricks: now, and at most.
   [[nodiscard]] std::uint64_t bytes() const noexcept;
-  [[nodiscard]] std::uint64_t most_bytes() const noexcept;
+  [[nodiscard]] std::uint64_t max_bytes() const noexcept;
   /// Memory for 32 bricks, which one thread needs: programs refuse less than that.
   [[nodiscard]] std::uint64_t min_bytes() const noexcept;
   /// Forgets all bricks that no trace is using.

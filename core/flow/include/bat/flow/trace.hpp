@@ -19,7 +19,7 @@ namespace bat::flow
 enum class Integrator
 {
   /// Dormand and Prince's pair of orders 5 and 4, with steps that end on faces of cells: follows
-  /// the interpolated field within TraceOptions::most_error.
+  /// the interpolated field within TraceOptions::max_error.
   CellByCell,
   /// Classic Runge-Kutta 4 with steps of a fixed share of each interval, as ParaView's and VTK's
   /// particle tracers.
@@ -85,7 +85,7 @@ struct TraceOptions
 
   Integrator integrator = Integrator::CellByCell;
   /// Error of a step, in cells; 1e-12 to 1.
-  double most_error = 1e-6;
+  double max_error = 1e-6;
   /// Of RungeKutta4: a step as a share of an interval, 1e-5 to 1.
   double step_share = 0.5;
   /// A line ends where a step would begin at this speed or below it, in units of velocity. With 0
@@ -101,7 +101,7 @@ struct TraceOptions
   bool keep_points = true;
   /// Points where lines cross faces of cells are kept too.
   bool keep_faces = false;
-  /// What go_on() needs to give the bits of one run: about 200 bytes for each line that ends with
+  /// What resume() needs to give the bits of one run: about 200 bytes for each line that ends with
   /// the times of the source.
   bool keep_resting = false;
 
@@ -111,7 +111,7 @@ struct TraceOptions
   /// Nothing is read ahead by hints without `prefetch`.
   Hints hints = Hints::Read;
   /// Particles that are on their way at the same time; what more seeds there are waits.
-  std::size_t most_particles = std::size_t{ 1 } << 18;
+  std::size_t max_particles = std::size_t{ 1 } << 18;
   /// No particle begins an interval before all have ended the one before, nothing is read ahead,
   /// and all particles are on their way at the same time: for sources that have few levels at a
   /// time, each of which is needed once. Changes no answer.
@@ -140,7 +140,7 @@ struct Statistics
   std::uint64_t cells = 0;             ///< walked through
   std::uint64_t steps = 0;             ///< of the integrator
   std::uint64_t cache_bytes = 0;       ///< memory for bricks at the end
-  std::uint64_t most_cache_bytes = 0;  ///< that there may be
+  std::uint64_t max_cache_bytes = 0;   ///< that there may be
 };
 
 /// One particle's fate, in the order of seeds.
@@ -189,7 +189,7 @@ struct PathLines
 /// times that there were. Otherwise as exact, but steps begin anew at the old end. Statistics are
 /// those of what is walked here. Throws Error as trace(); InvalidArgument if there are not as many
 /// seeds as lines, or a line ends where the source has no flow, or no time.
-[[nodiscard]] PathLines go_on(const Cache& cache, const PathLines& lines,
+[[nodiscard]] PathLines resume(const Cache& cache, const PathLines& lines,
   const std::vector<Seed>& seeds, const TraceOptions& options = {});
 
 /// What rests, as bytes that a program may keep, to go on in another process: 16, and 96 for each
@@ -199,7 +199,7 @@ struct PathLines
 [[nodiscard]] std::shared_ptr<const Resting> resting_from(
   const std::byte* bytes, std::size_t count, std::size_t lines);
 
-/// `lines` of seeds that release `before` particles each, for go_on() with seeds that release
+/// `lines` of seeds that release `before` particles each, for resume() with seeds that release
 /// `after`: the later ones of each seed have no line yet. Throws Error{InvalidArgument} unless
 /// `before` divides the lines and is at most `after`.
 [[nodiscard]] PathLines with_more_releases(PathLines lines, std::size_t before, std::size_t after);
@@ -211,7 +211,7 @@ struct PathLines
 /// arrivals after `time` are none. `options` are those of the run that `lines` come from.
 /// Statistics are those of what is walked here. Throws Error as trace(); InvalidArgument if `time`
 /// is NaN, or the lines have no points.
-[[nodiscard]] PathLines until(
+[[nodiscard]] PathLines stop_at(
   const Cache& cache, const PathLines& lines, double time, const TraceOptions& options = {});
 
 /// Places at one time of particles that seeds have released one after another.

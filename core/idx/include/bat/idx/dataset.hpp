@@ -154,9 +154,9 @@ public:
   /// What read() takes for these fields together. Throws Error{InvalidArgument} (level, fields).
   [[nodiscard]] Cost cost(const std::vector<std::size_t>& fields, int level,
     const std::optional<LogicalBox>& box = {}) const;
-  /// The finest level up to `most` whose arrays of these fields have at most `budget_bytes`; 0 if
-  /// none has. The same on every rank: it follows from the text alone. Throws as cost().
-  [[nodiscard]] int finest_level(const std::vector<std::size_t>& fields, int most,
+  /// The finest level up to `maximum` whose arrays of these fields have at most `budget_bytes`; 0
+  /// if none has. The same on every rank: it follows from the text alone. Throws as cost().
+  [[nodiscard]] int finest_level(const std::vector<std::size_t>& fields, int maximum,
     std::uint64_t budget_bytes, const std::optional<LogicalBox>& box = {}) const;
 
   /// Reads the samples of lattice(query.level, query.box), x fastest, components interleaved, in

@@ -32,9 +32,9 @@ enum class Layout
 };
 
 /// Most bytes of the text of an .idx file.
-inline constexpr std::uint64_t kMostTextBytes = std::uint64_t{ 1 } << 20;
+inline constexpr std::uint64_t kMaxTextBytes = std::uint64_t{ 1 } << 20;
 /// Most components of a field.
-inline constexpr int kMostFieldComponents = 64;
+inline constexpr int kMaxFieldComponents = 64;
 
 struct Field
 {

@@ -49,7 +49,7 @@ public:
 
   [[nodiscard]] const Dataset& dataset() const noexcept;
   /// Memory for blocks: the most that there was.
-  [[nodiscard]] std::uint64_t most_block_bytes() const;
+  [[nodiscard]] std::uint64_t max_block_bytes() const;
   /// Blocks that were read, each time they were, and of these those that were absent.
   [[nodiscard]] std::uint64_t blocks_read() const;
   [[nodiscard]] std::uint64_t absent_blocks() const;

@@ -21,7 +21,7 @@ struct FieldValues
 {
   std::string name; ///< UTF-8 without blanks, '+', '#', brackets or '/'
   ScalarType type = ScalarType::Float32;
-  int components = 1; ///< 1 to kMostFieldComponents
+  int components = 1; ///< 1 to kMaxFieldComponents
   const void* values = nullptr;
 };
 
@@ -113,7 +113,7 @@ struct WriteReport
 };
 
 /// Empty, or why a field that is written cannot be called so.
-[[nodiscard]] std::string problem_of_field_name(const std::string& name);
+[[nodiscard]] std::string find_field_name_problem(const std::string& name);
 
 /// Names for fields of these names: each as it is if it is allowed and no earlier one has it, else
 /// with '_' for what is not allowed, and a number behind it if that is taken. Names that are not

@@ -65,8 +65,8 @@ struct MessageCounts
   std::uint64_t bytes_within = 0;
   std::uint64_t between = 0; ///< nodes
   std::uint64_t bytes_between = 0;
-  std::uint64_t most_received = 0; ///< by one rank
-  std::uint64_t most_received_bytes = 0;
+  std::uint64_t max_received = 0; ///< by one rank
+  std::uint64_t max_received_bytes = 0;
 };
 
 /// Where a write or a read ran, and what it took there. The same on all ranks.
@@ -163,7 +163,7 @@ enum class ReadMode
 };
 [[nodiscard]] const char* name_of(ReadMode mode) noexcept;
 /// "auto", "direct", "aggregated". Throws Error{InvalidArgument} for other names.
-[[nodiscard]] ReadMode read_mode_of(std::string_view name);
+[[nodiscard]] ReadMode parse_read_mode(std::string_view name);
 
 /// Phases of a read, in order; every one ends with an agreement of all ranks. In an aggregated read
 /// Select and Fetch come once per round.

@@ -51,9 +51,9 @@ def _scan(libe57, file, i, species, options):
     axes = next((names for names in (CARTESIAN, SPHERICAL) if all(name in nodes for name in names)), None)
     if axes is None:
         raise ConvertError(f"scan {i}: no positions: neither {' '.join(CARTESIAN)} nor {' '.join(SPHERICAL)}")
-    wanted = [name for name in nodes if collector.wants(name) or name in axes
+    requested = [name for name in nodes if collector.wants(name) or name in axes
               or (name in COLOURS and collector.wants("RGB"))]
-    values = _values(libe57, file, header, {name: nodes[name] for name in wanted}, f"scan {i}")
+    values = _values(libe57, file, header, {name: nodes[name] for name in requested}, f"scan {i}")
     positions = [values.pop(name) for name in axes]
     if axes is SPHERICAL:
         values.update(zip(axes, positions))

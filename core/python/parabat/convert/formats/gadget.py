@@ -80,9 +80,9 @@ def _divided(snapshot, options):
 
 
 def _bytes(species, options):
-    wanted = Collector(options).wants
+    requested = Collector(options).wants
     return sum(species.counts.values()) * sum(math.prod(shape) * dtype.itemsize
-                                              for name, (shape, dtype) in species.fields.items() if wanted(name))
+                                              for name, (shape, dtype) in species.fields.items() if requested(name))
 
 
 def _read_one(snapshot, species, options, i=0, n=1):
@@ -171,11 +171,11 @@ def _look_at_types(file, counts, species, number, options, remarks):
                     each.units[field] = unit.strip()
         if each.fields and fields != each.fields:
             name = next(field for field in {**fields, **each.fields} if fields.get(field) != each.fields.get(field))
-            raise ConvertError(f"{each.name}/{name}: is {_told(fields.get(name))}, but {_told(each.fields.get(name))} in earlier files")
+            raise ConvertError(f"{each.name}/{name}: is {_reported(fields.get(name))}, but {_reported(each.fields.get(name))} in earlier files")
         each.fields = fields
 
 
-def _told(field):
+def _reported(field):
     return "missing" if field is None else f"{field[1]} with shape {field[0] or 'of one number'}"
 
 

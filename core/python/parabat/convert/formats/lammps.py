@@ -124,9 +124,9 @@ def _text_header(stream, before):
         if value is None:
             raise ConvertError(f"line {stream.line_number}: ATOMS without {what} before them")
     _check_columns(header)
-    least = 2 * len(header.columns) * header.count  # a character and what is after it
+    minimum = 2 * len(header.columns) * header.count  # a character and what is after it
     left = stream.left()
-    if left is not None and least > left + 1:
+    if left is not None and minimum > left + 1:
         raise ConvertError(f"timestep {header.number}: claims {header.count} atoms of {len(header.columns)} columns, but only {left} bytes are left: "
                            "the file is truncated or damaged")
     return header
@@ -390,10 +390,10 @@ class Numbers:
         values = struct.unpack(self.order + kinds, self.stream.take(struct.calcsize("=" + kinds)))
         return values if len(kinds) > 1 else values[0]
 
-    def text(self, most=1 << 16):
+    def text(self, maximum=1 << 16):
         length = self.take("i")
-        if not 0 <= length <= most:
-            raise ConvertError(f"byte {self.stream.place}: a string of {length} bytes; at most {most} are allowed")
+        if not 0 <= length <= maximum:
+            raise ConvertError(f"byte {self.stream.place}: a string of {length} bytes; at most {maximum} are allowed")
         return bytes(self.stream.take(length)).decode("utf-8", "replace")
 
 
@@ -611,8 +611,8 @@ def _particles(header, arrays, positions, chosen, scaled, words, remarks, option
         if len({arrays[name].dtype for name in group}) == 1 and (options.arrays is None or options.wants(vector)):
             arrays[vector] = _side_by_side([arrays.pop(name) for name in group])
     others = set(header.columns) | set(arrays) | {vector for vector, _ in _vectors(header.columns)}
-    wanted = {name: array for name, array in arrays.items() if options.wants(name)}
-    return Particles(positions, wanted, metadata, remarks=remarks, others=others, texts=texts)
+    requested = {name: array for name, array in arrays.items() if options.wants(name)}
+    return Particles(positions, requested, metadata, remarks=remarks, others=others, texts=texts)
 
 
 def _side_by_side(columns):

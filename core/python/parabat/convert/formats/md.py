@@ -72,7 +72,7 @@ def _check_end(path, trajectory):
     kind = os.path.splitext(path)[1].lower()
     with open(path, "rb") as file:
         if kind == ".dcd":
-            end = _end_of_records(file, size)
+            end = _find_records_end(file, size)
         elif kind in (".xtc", ".trr"):
             start = int(trajectory._xdr.offsets[-1])  # pylint: disable=protected-access
             file.seek(start)
@@ -84,7 +84,7 @@ def _check_end(path, trajectory):
                            "damaged")
 
 
-def _end_of_records(file, size):
+def _find_records_end(file, size):
     """Where the records of Fortran end that a file is made of; -1 if they do not fit."""
     order = {b"\x54\0\0\0": "little", b"\0\0\0\x54": "big"}.get(file.read(4))
     if order is None:  # with lengths of 64 bits, which few programs write

@@ -156,10 +156,10 @@ class Member:
 
     def _take(self, count):
         """Bytes of the next rows."""
-        wanted = count * self.row_bytes
-        buffer = bytearray(wanted)
+        requested = count * self.row_bytes
+        buffer = bytearray(requested)
         there = 0
-        while there < wanted:
+        while there < requested:
             some = self._file.readinto(memoryview(buffer)[there:])
             if not some:
                 raise EOFError(f"it ends after {self._row} of {self.count} rows")

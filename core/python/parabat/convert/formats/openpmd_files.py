@@ -10,7 +10,7 @@ def steps(path, options):
     from .. import openpmd  # pylint: disable=import-outside-toplevel
     with hdf5.opened(path, options) as file:
         found = openpmd.iterations(file)
-        finished = [each for each in found if each[3] and openpmd.species_of(each[2])]
+        finished = [each for each in found if each[3] and openpmd.list_species(each[2])]
         if not finished:
             raise ConvertError("no complete iteration with particles")
         open_ones = [str(number) for number, _, _, is_closed in found if not is_closed]

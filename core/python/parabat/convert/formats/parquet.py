@@ -30,12 +30,12 @@ def _explained():
 def _read(path, options):
     with _explained():
         schema, rows, column_of = _open(path)
-        names = _wanted(schema, options)
+        names = _requested(schema, options)
         check_memory(f"claims {rows} rows of {len(names)} columns", _bytes(schema, names, rows))
         return _particles(schema, names, rows, column_of, options)
 
 
-def _wanted(schema, options):
+def _requested(schema, options):
     names = schema.names
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -44,7 +44,7 @@ def _wanted(schema, options):
 
 
 def _bytes(schema, names, rows):
-    return rows * sum(map(_least_bytes, map(schema.field, names)))
+    return rows * sum(map(_min_bytes, map(schema.field, names)))
 
 
 def _particles(schema, names, rows, column_of, options):
@@ -79,8 +79,8 @@ class Batches:
         self._is_parquet = _magic(path).startswith(b"PAR1")
         self._file = self._open()
         self.schema = self._file.schema_arrow if self._is_parquet else self._file.schema
-        self.names = _wanted(self.schema, options)
-        self._counts = self._rows_of_groups()
+        self.names = _requested(self.schema, options)
+        self._counts = self._count_group_rows()
         self.rows = sum(self._counts)
         self.bytes = sum(map(_shown_bytes, map(self.schema.field, self.names))) * self.rows
         self._batches, self._row, self._rest = None, 0, []
@@ -92,7 +92,7 @@ class Batches:
         from pyarrow import OSFile, ipc  # pylint: disable=import-outside-toplevel
         return ipc.open_file(OSFile(self._path))
 
-    def _rows_of_groups(self):
+    def _count_group_rows(self):
         if self._is_parquet:
             return [self._file.metadata.row_group(i).num_rows for i in range(self._file.num_row_groups)]
         from pyarrow import dataset  # pylint: disable=import-outside-toplevel
@@ -159,10 +159,10 @@ def _shown_bytes(field):
     kind = field.type
     if types.is_fixed_size_list(kind):
         return kind.list_size * 8
-    return 24 if types.is_list(kind) or types.is_large_list(kind) else max(8, _least_bytes(field))
+    return 24 if types.is_list(kind) or types.is_large_list(kind) else max(8, _min_bytes(field))
 
 
-def _least_bytes(field):
+def _min_bytes(field):
     try:
         return field.type.bit_width // 8
     except ValueError:  # texts and lists have none

@@ -6,7 +6,7 @@ import numpy as np
 from .. import ply_vertices
 from ..model import Collector, ConvertError, Format, Step, check_memory
 
-MOST_OF_LZF = 88  # bytes that one compressed byte can become: 264 of 3
+MAX_LZF_RATIO = 88  # bytes that one compressed byte can become: 264 of 3
 
 
 def ply_steps(path, options):
@@ -85,13 +85,13 @@ def _check_pcd(path):
     if len(set(names)) != len(names):
         raise ConvertError(f"two fields are named '{next(name for name in names if names.count(name) > 1)}'")
     size = sum(size * count for size, count in zip(sizes, counts)) * points
-    least = {"ascii": 2 * sum(counts) * points - 1, "binary": size, "binary_compressed": compressed + 8}.get(kind)
-    if least is None:
+    minimum = {"ascii": 2 * sum(counts) * points - 1, "binary": size, "binary_compressed": compressed + 8}.get(kind)
+    if minimum is None:
         raise ConvertError(f"has DATA {kind}; allowed are ascii, binary, binary_compressed")
-    if least > left:
-        raise ConvertError(f"claims {points} points, at least {least} bytes, but only {left} bytes are left: the file is truncated or damaged")
-    if kind == "binary_compressed" and size > MOST_OF_LZF * compressed:
-        raise ConvertError(f"claims {points} points, {size} bytes, but its {compressed} compressed bytes contain at most {MOST_OF_LZF * compressed}: "
+    if minimum > left:
+        raise ConvertError(f"claims {points} points, at least {minimum} bytes, but only {left} bytes are left: the file is truncated or damaged")
+    if kind == "binary_compressed" and size > MAX_LZF_RATIO * compressed:
+        raise ConvertError(f"claims {points} points, {size} bytes, but its {compressed} compressed bytes contain at most {MAX_LZF_RATIO * compressed}: "
                            "the file is truncated or damaged")
     check_memory(f"claims {points} points", size)
     return points

@@ -37,14 +37,14 @@ class Rows(Divided):
         self._path, self._options = path, options
         with _explained():
             self._layout = text_tables.look(path, options.delimiter)
-        self._wanted = [name for name in self._layout.names if Collector(options).wants(name)]
+        self._requested = [name for name in self._layout.names if Collector(options).wants(name)]
         for i, value in self._layout.texts.items():
             if self._layout.names[i] in (options.columns or ()):
                 raise ConvertError(f"the column '{self._layout.names[i]}' is not numeric: '{value[:60]}'")
 
     def _share(self, i, n):
         with _explained():
-            return text_tables.Share(self._path, self._layout, i, n, self._wanted, _parser(self._options),
+            return text_tables.Share(self._path, self._layout, i, n, self._requested, _parser(self._options),
                                      self._options.at)
 
     def facts(self, part):
@@ -52,7 +52,7 @@ class Rows(Divided):
 
     def settle(self, facts):
         with _explained():
-            self._types, self._remarks = text_tables.agree(self._layout, facts, self._wanted)
+            self._types, self._remarks = text_tables.agree(self._layout, facts, self._requested)
 
     def conform(self, part):
         collector = Collector(self._options, part.rows)

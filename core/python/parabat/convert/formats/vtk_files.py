@@ -25,14 +25,14 @@ def steps(path, options):
                    for i, each in enumerate(xml.etree.ElementTree.parse(path).iter("DataSet"))]
     except (xml.etree.ElementTree.ParseError, ValueError) as error:
         raise ConvertError(f"is not a list of files: {error}") from None
-    steps_of = {}
+    list_steps = {}
     for time, name in entries:
         file = os.path.join(os.path.dirname(path), name or "")
         if not name or not os.path.isfile(file):
             raise ConvertError(f"lists {name}, which does not exist")
-        steps_of.setdefault(time, []).append(file)
-    for time in sorted(steps_of):
-        yield Step(lambda files=steps_of[time]: [_joined([_read(file, options) for file in files], files)], time=time)
+        list_steps.setdefault(time, []).append(file)
+    for time in sorted(list_steps):
+        yield Step(lambda files=list_steps[time]: [_joined([_read(file, options) for file in files], files)], time=time)
 
 
 def _joined(parts, files):
@@ -68,9 +68,9 @@ def _read(path, options):
     module, name = READERS.get(os.path.splitext(path)[1].lower(), (None, None))
     if name is None:
         raise ConvertError(f"{path}: does not end in any of {' '.join(READERS)}")
-    said = vtkStringOutputWindow()
+    reported = vtkStringOutputWindow()
     before = vtkOutputWindow.GetInstance()
-    vtkOutputWindow.SetInstance(said)
+    vtkOutputWindow.SetInstance(reported)
     vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)  # it is said below, once
     try:
         reader = getattr(__import__("vtkmodules." + module, fromlist=[name]), name)()
@@ -80,7 +80,7 @@ def _read(path, options):
     finally:
         vtkOutputWindow.SetInstance(before)
         vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_INFO)
-    text = " ".join(said.GetOutput().split())
+    text = " ".join(reported.GetOutput().split())
     if text:  # also a warning: that is all that some readers have to say of a file that is cut
         raise ConvertError(f"{path}: VTK reports: {text[text.find('):') + 2 if '):' in text else 0:][:300].strip()}")
     if not isinstance(data, vtkPointSet):

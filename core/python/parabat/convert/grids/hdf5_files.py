@@ -9,7 +9,7 @@ from ..model import ConvertError, Fields, Format, Step, listed, part_of
 from ..formats.hdf5_files import numbers_of
 
 PACKED = ("scale_factor", "add_offset", "_FillValue", "missing_value", "valid_range", "valid_min", "valid_max")
-FEWEST = 2  # axes of what is taken for a grid
+MIN_AXES = 2  # axes of what is taken for a grid
 
 
 def steps(path, options):
@@ -38,24 +38,24 @@ def _mapped(file, options):
 def _all(file, options):
     import h5py  # pylint: disable=import-outside-toplevel
     nodes = {path: node for path, node in file.walk()
-             if isinstance(node, h5py.Dataset) and node.ndim >= FEWEST and node.dtype.kind in "iufb"}
+             if isinstance(node, h5py.Dataset) and node.ndim >= MIN_AXES and node.dtype.kind in "iufb"}
     short = {}
     for path in nodes:
         short.setdefault(path.rpartition("/")[2], []).append(path)
     named = {last if len(paths) == 1 else path.replace("/", "_"): nodes[path]
              for last, paths in short.items() for path in paths}
     if not named:
-        raise ConvertError(f"has no array with at least {FEWEST} axes; available: {listed(file)}")
-    wanted = {name: node for name, node in named.items() if options.wants(name)}
+        raise ConvertError(f"has no array with at least {MIN_AXES} axes; available: {listed(file)}")
+    requested = {name: node for name, node in named.items() if options.wants(name)}
     remarks = []
-    hdf5.check_all(wanted.values(), options.part[1])
-    return _fields({name: _slab(node, options, remarks) for name, node in wanted.items()}, options, remarks,
-                   [name for name in named if name not in wanted])
+    hdf5.check_all(requested.values(), options.part[1])
+    return _fields({name: _slab(node, options, remarks) for name, node in requested.items()}, options, remarks,
+                   [name for name in named if name not in requested])
 
 
 def _slab(node, options, remarks):
     """The first row that is needed, the values from there on, and how many rows there are; None of a whole array."""
-    if options.part == (0, 1) or getattr(node, "ndim", 0) < FEWEST:
+    if options.part == (0, 1) or getattr(node, "ndim", 0) < MIN_AXES:
         return 0, _meant(node, hdf5.read(node, remarks=remarks), options, remarks), None
     begin, end = part_of(node.shape[0], *options.part)
     return begin, _meant(node, hdf5.read(node, np.s_[begin:end], remarks, is_slab=True), options, remarks), node.shape[0]

@@ -37,12 +37,12 @@ struct Piece
 /// Beyond the arrays, a rank needs a few MiB per thread, and rank 0 what write() needs. Throws on
 /// all ranks alike the error of the first that has one: as write(), and InvalidArgument if the
 /// pieces are not as above, leave a point out that they surround, or if no rank has one.
-WriteReport write_together(MPI_Comm comm, const std::filesystem::path& path, const Header& header,
+WriteReport write_collective(MPI_Comm comm, const std::filesystem::path& path, const Header& header,
   const std::vector<Piece>& pieces, const WriteOptions& options = {});
 
 /// Collective. The same as a level of a series that grows, GrowingSeries::write(): `header` of rank
 /// 0 has its step and time, and `series` of rank 0 is asked; the others need not be of the same
-/// list. Throws on all ranks alike: as write_together() and GrowingSeries::write().
-WriteReport write_together(MPI_Comm comm, GrowingSeries& series, const Header& header,
+/// list. Throws on all ranks alike: as write_collective() and GrowingSeries::write().
+WriteReport write_collective(MPI_Comm comm, GrowingSeries& series, const Header& header,
   const std::vector<Piece>& pieces, const WriteOptions& options = {});
 }

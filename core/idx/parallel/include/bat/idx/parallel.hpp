@@ -44,10 +44,10 @@ struct GridPieces
 /// progress (of any rank). Throws on all ranks alike the error of the first that has one: as
 /// write(), InvalidArgument if fields, places in space or missing samples are not as above, or if
 /// no rank has samples.
-WriteReport write_together(MPI_Comm comm, const std::filesystem::path& path,
+WriteReport write_collective(MPI_Comm comm, const std::filesystem::path& path,
   const GridPieces& pieces, const WriteOptions& options = {});
 
 /// Collective. As Dataset::open() of rank 0's path on every rank, though the text is read once.
 /// Throws on all ranks alike. Reads of the dataset are each rank's own matter.
-[[nodiscard]] Dataset open_together(MPI_Comm comm, const std::filesystem::path& path);
+[[nodiscard]] Dataset open_collective(MPI_Comm comm, const std::filesystem::path& path);
 }

@@ -60,13 +60,13 @@ const std::map<std::string, Cut> kCuts{
 };
 
 // Values of a box of a case, and of `ghosts` layers around it that are of no point of the field.
-struct Mine
+struct Local
 {
   bricks::Header header;
   std::vector<bricks::Piece> pieces;
   std::vector<std::vector<std::byte>> arrays;
 
-  Mine(const brick_cases::Case& made, const std::array<std::int64_t, 3>& first, const Boxes& boxes,
+  Local(const brick_cases::Case& made, const std::array<std::int64_t, 3>& first, const Boxes& boxes,
     std::int64_t ghosts)
   {
     const BrickGrid& grid = made.header.grid;
@@ -171,7 +171,7 @@ void expect_error(const std::function<void()>& write, ErrorCode code, const std:
 }
 }
 
-TEST(BricksTogether, the_bytes_are_those_of_one_process)
+TEST(BricksCollective, the_bytes_are_those_of_one_process)
 {
   const SharedDir folder;
   std::vector<brick_cases::Case> cases = brick_cases::all();
@@ -192,13 +192,13 @@ TEST(BricksTogether, the_bytes_are_those_of_one_process)
       const std::int64_t ghosts = written++ % 2; // both come with every cut
       // Numbers of points that do not begin at 0, where that leaves the origin exact.
       const std::array<std::int64_t, 3> first{ 0, ghosts * 4, 0 };
-      const Mine mine(made, first, cut(box_of(made.header.grid, first)), ghosts);
-      const auto path = folder / (made.name + "_together.bricks");
+      const Local local(made, first, cut(box_of(made.header.grid, first)), ghosts);
+      const auto path = folder / (made.name + "_collective.bricks");
       bricks::WriteOptions options;
       options.flush = written == 1;
       options.threads = 1 + rank() % 2;
       const auto report =
-        bricks::write_together(MPI_COMM_WORLD, path, mine.header, mine.pieces, options);
+        bricks::write_collective(MPI_COMM_WORLD, path, local.header, local.pieces, options);
       if (rank() == 0)
       {
         EXPECT_EQ(report.bricks, expected.bricks);
@@ -215,27 +215,27 @@ TEST(BricksTogether, the_bytes_are_those_of_one_process)
   }
 }
 
-TEST(BricksTogether, what_cannot_be_is_refused_on_all_ranks_and_leaves_no_file)
+TEST(BricksCollective, what_cannot_be_is_refused_on_all_ranks_and_leaves_no_file)
 {
   const SharedDir folder;
   const auto path = folder / "refused.bricks";
   const auto made = brick_cases::make("r", { 40, 30, 20 }, 3, ScalarType::Float32, 8, false, true);
   const LogicalBox whole = box_of(made.header.grid, {});
   const auto write = [&](
-                       const std::function<void(Mine&)>& change, bricks::WriteOptions options = {})
+                       const std::function<void(Local&)>& change, bricks::WriteOptions options = {})
   {
     return [&, change, options]
     {
-      Mine mine(made, {}, { part_along(whole, 2, rank(), ranks()) }, 0);
-      change(mine);
-      bricks::write_together(MPI_COMM_WORLD, path, mine.header, mine.pieces, options);
+      Local local(made, {}, { part_along(whole, 2, rank(), ranks()) }, 0);
+      change(local);
+      bricks::write_collective(MPI_COMM_WORLD, path, local.header, local.pieces, options);
     };
   };
   const bool last = rank() == ranks() - 1;
   expect_error(
-    write([](Mine& m) { m.pieces.clear(); }), ErrorCode::InvalidArgument, "no rank has points");
+    write([](Local& m) { m.pieces.clear(); }), ErrorCode::InvalidArgument, "no rank has points");
   expect_error(write(
-                 [&](Mine& m)
+                 [&](Local& m)
                  {
                    if (last)
                    {
@@ -244,7 +244,7 @@ TEST(BricksTogether, what_cannot_be_is_refused_on_all_ranks_and_leaves_no_file)
                  }),
     ErrorCode::InvalidArgument, "no velocity array");
   expect_error(write(
-                 [&](Mine& m)
+                 [&](Local& m)
                  {
                    if (last)
                    {
@@ -253,7 +253,7 @@ TEST(BricksTogether, what_cannot_be_is_refused_on_all_ranks_and_leaves_no_file)
                  }),
     ErrorCode::InvalidArgument, "from 0");
   expect_error(write(
-                 [&](Mine& m)
+                 [&](Local& m)
                  {
                    m.pieces[0].stored = m.pieces[0].box; // a corner of it is nobody's
                    if (last)
@@ -265,13 +265,13 @@ TEST(BricksTogether, what_cannot_be_is_refused_on_all_ranks_and_leaves_no_file)
                  }),
     ErrorCode::InvalidArgument, "no rank has the point 21 0 ");
   expect_error(
-    write([](Mine& m) { m.header.time = std::nan(""); }), ErrorCode::InvalidArgument, "time");
-  expect_error(write([](Mine& m) { m.header.grid.spacing[1] = 0; }), ErrorCode::InvalidArgument,
+    write([](Local& m) { m.header.time = std::nan(""); }), ErrorCode::InvalidArgument, "time");
+  expect_error(write([](Local& m) { m.header.grid.spacing[1] = 0; }), ErrorCode::InvalidArgument,
     "spacing along y");
   if (ranks() > 1)
   {
     expect_error(write(
-                   [&](Mine& m)
+                   [&](Local& m)
                    {
                      if (last)
                      {
@@ -282,17 +282,17 @@ TEST(BricksTogether, what_cannot_be_is_refused_on_all_ranks_and_leaves_no_file)
   }
   bricks::WriteOptions options;
   options.progress = [&](double done) { return !(last && done > 0); };
-  expect_error(write([](Mine&) {}, options), ErrorCode::Cancelled, "cancelled");
+  expect_error(write([](Local&) {}, options), ErrorCode::Cancelled, "cancelled");
   expect_error(
     [&]
     {
       const FileSizeLimit full(20000);
-      write([](Mine&) {})();
+      write([](Local&) {})();
     },
     ErrorCode::NoSpace, "refused.bricks");
   MPI_Barrier(MPI_COMM_WORLD);
   EXPECT_TRUE(names_in(path.parent_path()).empty());
   MPI_Barrier(MPI_COMM_WORLD);
 
-  EXPECT_FALSE(error_of(write([](Mine&) {}))); // and then it can be
+  EXPECT_FALSE(error_of(write([](Local&) {}))); // and then it can be
 }

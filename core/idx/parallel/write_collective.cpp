@@ -30,8 +30,8 @@ namespace bat::idx
 {
 namespace
 {
+using bat::mpi::collective;
 using bat::mpi::OwnComm;
-using bat::mpi::together;
 
 std::string fields_text(const std::vector<FieldValues>& fields)
 {
@@ -44,51 +44,51 @@ std::string fields_text(const std::vector<FieldValues>& fields)
   return text;
 }
 
-constexpr std::int64_t kMostCoordinate = std::int64_t{ 1 } << 62;
+constexpr std::int64_t kMaxCoordinate = std::int64_t{ 1 } << 62;
 
 void check_box(const LogicalBox& box)
 {
   for (std::size_t axis = 0; axis != 3; ++axis)
   {
     if (box.lower[axis] < 0 || box.upper[axis] < box.lower[axis] ||
-      box.upper[axis] >= kMostCoordinate)
+      box.upper[axis] >= kMaxCoordinate)
     {
       throw Error(ErrorCode::InvalidArgument,
         fmt::format("a piece has the box {}; boxes must contain samples and start at 0 or above",
-          text_of(box)));
+          format_text(box)));
     }
   }
 }
 
-void check_pieces(const GridPieces& mine)
+void check_pieces(const GridPieces& local)
 {
-  for (const Piece& piece : mine.pieces)
+  for (const Piece& piece : local.pieces)
   {
     check_box(piece.box);
     const std::string problem =
-      piece.stored ? problem_of_stored(*piece.stored, piece.box) : std::string();
+      piece.stored ? find_stored_problem(*piece.stored, piece.box) : std::string();
     if (!problem.empty())
     {
       throw Error(ErrorCode::InvalidArgument, "a piece has " + problem);
     }
-    if (piece.values.size() != mine.fields.size() ||
+    if (piece.values.size() != local.fields.size() ||
       std::count(piece.values.begin(), piece.values.end(), nullptr) != 0)
     {
       throw Error(ErrorCode::InvalidArgument,
         fmt::format("a piece has {} arrays, {} of them null; expected one for each of {} fields",
           piece.values.size(), std::count(piece.values.begin(), piece.values.end(), nullptr),
-          mine.fields.size()));
+          local.fields.size()));
     }
   }
 }
 
-class TogetherWriter
+class CollectiveWriter
 {
 public:
-  TogetherWriter(MPI_Comm comm, const std::filesystem::path& path, const GridPieces& mine,
+  CollectiveWriter(MPI_Comm comm, const std::filesystem::path& path, const GridPieces& local,
     const WriteOptions& options)
     : comm_(comm)
-    , mine_(mine)
+    , local_(local)
     , options_(options)
     , path_(path)
     , threads_(bat::mpi::threads_per_rank(comm_.get()))
@@ -98,7 +98,7 @@ public:
 
   WriteReport run()
   {
-    together(this->comm_.get(), [&] { check_pieces(this->mine_); });
+    collective(this->comm_.get(), [&] { check_pieces(this->local_); });
     this->agree_on_shape();
     this->gather_boxes();
     this->make_header();
@@ -114,7 +114,7 @@ private:
   // Fields and place in space are those of the first rank that has samples.
   void agree_on_shape()
   {
-    int first = this->mine_.pieces.empty() ? this->comm_.size() : this->comm_.rank();
+    int first = this->local_.pieces.empty() ? this->comm_.size() : this->comm_.rank();
     MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, this->comm_.get());
     if (first == this->comm_.size())
     {
@@ -126,14 +126,14 @@ private:
     std::array<double, 6> place{};
     if (this->comm_.rank() == first)
     {
-      for (const FieldValues& field : this->mine_.fields)
+      for (const FieldValues& field : this->local_.fields)
       {
         names.push_back(field.name);
         types.push_back(static_cast<std::int64_t>(field.type));
         types.push_back(field.components);
       }
-      std::copy(this->mine_.origin.begin(), this->mine_.origin.end(), place.begin());
-      std::copy(this->mine_.spacing.begin(), this->mine_.spacing.end(), place.begin() + 3);
+      std::copy(this->local_.origin.begin(), this->local_.origin.end(), place.begin());
+      std::copy(this->local_.spacing.begin(), this->local_.spacing.end(), place.begin() + 3);
     }
     std::string joined;
     for (const std::string& name : names)
@@ -143,7 +143,7 @@ private:
     bat::mpi::broadcast_text(this->comm_, joined, first);
     bat::mpi::broadcast_records(this->comm_, types, first);
     MPI_Bcast(place.data(), 6, MPI_DOUBLE, first, this->comm_.get());
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         std::size_t at = 0;
@@ -162,11 +162,11 @@ private:
 
   void check_same(int first) const
   {
-    if (this->mine_.pieces.empty())
+    if (this->local_.pieces.empty())
     {
       return;
     }
-    const std::string here = fields_text(this->mine_.fields);
+    const std::string here = fields_text(this->local_.fields);
     const std::string there = fields_text(this->shape_.fields);
     if (here != there)
     {
@@ -178,14 +178,14 @@ private:
     {
       const double tolerance = 1e-6 * std::abs(this->shape_.spacing[axis]);
       const auto differ = [&](double a, double b) { return !(std::abs(a - b) <= tolerance); };
-      if (differ(this->mine_.origin[axis], this->shape_.origin[axis]) ||
-        differ(this->mine_.spacing[axis], this->shape_.spacing[axis]))
+      if (differ(this->local_.origin[axis], this->shape_.origin[axis]) ||
+        differ(this->local_.spacing[axis], this->shape_.spacing[axis]))
       {
         throw Error(ErrorCode::InvalidArgument,
           fmt::format("{}: along axis {}, rank {} has origin {} and spacing {}, but rank {} has "
                       "{} and {}",
-            this->path_.string(), axis, this->comm_.rank(), this->mine_.origin[axis],
-            this->mine_.spacing[axis], first, this->shape_.origin[axis],
+            this->path_.string(), axis, this->comm_.rank(), this->local_.origin[axis],
+            this->local_.spacing[axis], first, this->shape_.origin[axis],
             this->shape_.spacing[axis]));
       }
     }
@@ -194,18 +194,18 @@ private:
   void gather_boxes()
   {
     std::vector<RankBox> boxes;
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
-        for (std::size_t i = 0; i != this->mine_.pieces.size(); ++i)
+        for (std::size_t i = 0; i != this->local_.pieces.size(); ++i)
         {
           boxes.push_back(
-            { this->comm_.rank(), static_cast<std::int64_t>(i), this->mine_.pieces[i].box });
+            { this->comm_.rank(), static_cast<std::int64_t>(i), this->local_.pieces[i].box });
         }
       });
     boxes = bat::mpi::gather_records(this->comm_, boxes);
     bat::mpi::broadcast_records(this->comm_, boxes);
-    together(this->comm_.get(), [&] { this->parts_ = disjoint_parts(boxes); });
+    collective(this->comm_.get(), [&] { this->parts_ = disjoint_parts(boxes); });
     LogicalBox whole = boxes.front().box;
     for (const RankBox& box : boxes)
     {
@@ -227,7 +227,7 @@ private:
   {
     const std::size_t fields = this->shape_.fields.size();
     std::vector<double> ends; // smallest, and negative largest
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         ends.assign(2 * fields, std::numeric_limits<double>::infinity());
@@ -252,7 +252,7 @@ private:
       {
         continue;
       }
-      const Piece& piece = this->mine_.pieces[static_cast<std::size_t>(part.piece)];
+      const Piece& piece = this->local_.pieces[static_cast<std::size_t>(part.piece)];
       const BoxInArrays place = place_in(piece, part.box);
       for (std::size_t f = 0; f != this->shape_.fields.size(); ++f)
       {
@@ -261,10 +261,10 @@ private:
         {
           const auto* values = static_cast<const std::byte*>(piece.values[f]) +
             static_cast<std::size_t>(place.first) * size_of(field.type);
-          const auto [least, most] =
-            value_range(field.type, values, lattice_of(part.box).count, place.dimensions);
-          ends[2 * f] = std::min(ends[2 * f], least);
-          ends[2 * f + 1] = std::min(ends[2 * f + 1], -most);
+          const auto [minimum, maximum] =
+            value_range(field.type, values, make_lattice(part.box).count, place.dimensions);
+          ends[2 * f] = std::min(ends[2 * f], minimum);
+          ends[2 * f + 1] = std::min(ends[2 * f + 1], -maximum);
         }
       }
     }
@@ -276,7 +276,7 @@ private:
     std::string text;
     std::string target;
     Header header;
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         if (this->is_root())
@@ -286,7 +286,7 @@ private:
         }
       });
     const auto found = this->ranges();
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         if (this->is_root())
@@ -310,7 +310,7 @@ private:
     this->options_.zip_level = flags[1];
     this->options_.missing = static_cast<MissingSamples>(flags[2]);
     this->options_.routing = { static_cast<Route>(flags[3]), flags[4], flags[5] };
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         this->path_ = target;
@@ -322,8 +322,8 @@ private:
   void begin()
   {
     std::string folder;
-    this->nodes_ = &bat::mpi::nodes_of(this->comm_, this->options_.routing.ranks_per_node);
-    together(this->comm_.get(),
+    this->nodes_ = &bat::mpi::find_nodes(this->comm_, this->options_.routing.ranks_per_node);
+    collective(this->comm_.get(),
       [&]
       {
         this->names_.emplace(this->header_, folder_name(this->path_));
@@ -348,7 +348,7 @@ private:
     // Round by round, the next file of each rank.
     std::vector<std::vector<const FileBlocks*>> rounds;
     std::vector<std::size_t> next(static_cast<std::size_t>(this->comm_.size()), 0);
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         for (std::size_t i = 0; i != this->files_.size(); ++i)
@@ -363,18 +363,20 @@ private:
         }
       });
     const ExchangeSource source{ this->comm_, *this->nodes_, this->options_.routing, this->header_,
-      *this->shapes_, this->parts_, this->mine_.pieces };
+      *this->shapes_, this->parts_, this->local_.pieces };
     if (this->options_.missing == MissingSamples::Refuse && !cover(this->parts_, this->header_.box))
     {
-      together(this->comm_.get(), [&] { this->check_files(source); });
+      collective(this->comm_.get(), [&] { this->check_files(source); });
     }
     bat::mpi::NodeTraffic traffic;
     for (std::size_t round = 0; round != rounds.size(); ++round)
     {
-      together(this->comm_.get(),
-        [&] { this->tell(static_cast<double>(round) / static_cast<double>(rounds.size())); });
+      collective(this->comm_.get(),
+        [&] {
+          this->report_progress(static_cast<double>(round) / static_cast<double>(rounds.size()));
+        });
       FileSamples samples = exchange_round(source, rounds[round], traffic);
-      together(this->comm_.get(),
+      collective(this->comm_.get(),
         [&]
         {
           const FileBlocks* file = rounds[round][static_cast<std::size_t>(this->comm_.rank())];
@@ -388,10 +390,10 @@ private:
     this->report_.bytes_within = traffic.bytes_within;
     this->report_.messages_between = traffic.messages_between;
     this->report_.bytes_between = traffic.bytes_between;
-    together(this->comm_.get(), [&] { this->tell(1); });
+    collective(this->comm_.get(), [&] { this->report_progress(1); });
   }
 
-  void tell(double fraction) const
+  void report_progress(double fraction) const
   {
     if (this->options_.progress && !this->options_.progress(fraction))
     {
@@ -429,7 +431,7 @@ private:
 
   void commit()
   {
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         if (this->is_root())
@@ -444,12 +446,12 @@ private:
       this->report_.messages_between, this->report_.bytes_between };
     MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_UINT64_T, MPI_SUM,
       this->comm_.get());
-    this->report_ = { lattice_of(this->header_.box).samples(), sums[0], sums[1], sums[2], sums[3],
+    this->report_ = { make_lattice(this->header_.box).samples(), sums[0], sums[1], sums[2], sums[3],
       sums[4], sums[5], sums[6] };
   }
 
   OwnComm comm_;
-  const GridPieces& mine_;
+  const GridPieces& local_;
   WriteOptions options_;
   std::filesystem::path path_;
   int threads_;
@@ -471,18 +473,18 @@ private:
 };
 }
 
-WriteReport write_together(MPI_Comm comm, const std::filesystem::path& path,
+WriteReport write_collective(MPI_Comm comm, const std::filesystem::path& path,
   const GridPieces& pieces, const WriteOptions& options)
 {
-  return TogetherWriter(comm, path, pieces, options).run();
+  return CollectiveWriter(comm, path, pieces, options).run();
 }
 
-Dataset open_together(MPI_Comm comm, const std::filesystem::path& path)
+Dataset open_collective(MPI_Comm comm, const std::filesystem::path& path)
 {
   const OwnComm own(comm);
   std::string text;
   std::string source;
-  together(own.get(),
+  collective(own.get(),
     [&]
     {
       if (own.rank() == 0)
@@ -494,7 +496,7 @@ Dataset open_together(MPI_Comm comm, const std::filesystem::path& path)
   bat::mpi::broadcast_text(own, text);
   bat::mpi::broadcast_text(own, source);
   std::optional<Dataset> dataset;
-  together(own.get(), [&] { dataset.emplace(Dataset::from_text(source, text)); });
+  collective(own.get(), [&] { dataset.emplace(Dataset::from_text(source, text)); });
   return std::move(*dataset);
 }
 }

@@ -16,11 +16,11 @@ void check_comm(MPI_Comm comm);
 
 /// Collective. The lowest rank's status and text if one failed; BAT_OK if none did.
 int agree(MPI_Comm comm, int status) noexcept;
-int agree(MPI_Comm comm, const std::optional<Error>& mine) noexcept;
+int agree(MPI_Comm comm, const std::optional<Error>& local) noexcept;
 
 /// Collective. Calls f on this rank, then agrees. A rank without MPI fails alone.
 template <class F>
-int together(MPI_Comm comm, F&& f) noexcept
+int collective(MPI_Comm comm, F&& f) noexcept
 {
   if (const int status = guard([&] { check_comm(comm); }))
   {

@@ -28,8 +28,8 @@ namespace bat::bricks
 {
 namespace
 {
+using bat::mpi::collective;
 using bat::mpi::OwnComm;
-using bat::mpi::together;
 
 // What ranks with pieces agree on.
 struct Shape
@@ -59,9 +59,9 @@ struct Shape
   {
     for (std::size_t a = 0; a != 3; ++a)
     {
-      const double most = 1e-6 * std::abs(other.spacing[a]);
-      if (!(std::abs(this->origin[a] - other.origin[a]) <= most) ||
-        !(std::abs(this->spacing[a] - other.spacing[a]) <= most))
+      const double maximum = 1e-6 * std::abs(other.spacing[a]);
+      if (!(std::abs(this->origin[a] - other.origin[a]) <= maximum) ||
+        !(std::abs(this->spacing[a] - other.spacing[a]) <= maximum))
       {
         return false;
       }
@@ -75,15 +75,15 @@ void check_piece(const Piece& piece)
   for (std::size_t a = 0; a != 3; ++a)
   {
     if (piece.box.lower[a] < 0 || piece.box.upper[a] < piece.box.lower[a] ||
-      piece.box.upper[a] >= BrickGrid::most_points)
+      piece.box.upper[a] >= BrickGrid::max_points)
     {
       throw Error(ErrorCode::InvalidArgument,
         fmt::format("a piece has the box {}; boxes must contain points from 0 to {}",
-          text_of(piece.box), BrickGrid::most_points - 1));
+          format_text(piece.box), BrickGrid::max_points - 1));
     }
   }
   const std::string problem =
-    piece.stored ? problem_of_stored(*piece.stored, piece.box) : std::string();
+    piece.stored ? find_stored_problem(*piece.stored, piece.box) : std::string();
   if (!problem.empty())
   {
     throw Error(ErrorCode::InvalidArgument, "a piece has " + problem);
@@ -102,10 +102,10 @@ std::array<std::int64_t, 3> missing_point(std::vector<RankBox> parts, const Logi
   return disjoint_parts(parts).back().box.lower; // what nobody else has
 }
 
-class TogetherWriter
+class CollectiveWriter
 {
 public:
-  TogetherWriter(MPI_Comm comm, const std::filesystem::path& path, const Header& header,
+  CollectiveWriter(MPI_Comm comm, const std::filesystem::path& path, const Header& header,
     const std::vector<Piece>& pieces, const WriteOptions& options)
     : comm_(comm)
     , path_(path)
@@ -119,7 +119,7 @@ public:
 
   WriteReport run()
   {
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&] { std::for_each(this->pieces_.begin(), this->pieces_.end(), check_piece); });
     this->agree_on_shape();
     this->gather_boxes();
@@ -143,15 +143,15 @@ private:
     }
     std::vector<Shape> shape{ Shape::of(this->header_.grid) };
     bat::mpi::broadcast_records(this->comm_, shape, first);
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
-        const Shape mine = Shape::of(this->header_.grid);
-        if (!this->pieces_.empty() && !mine.is_like(shape[0]))
+        const Shape local = Shape::of(this->header_.grid);
+        if (!this->pieces_.empty() && !local.is_like(shape[0]))
         {
           throw Error(ErrorCode::InvalidArgument,
             fmt::format("{}: rank {} has {}, but rank {} has {}", this->path_.string(),
-              this->comm_.rank(), mine.text(), first, shape[0].text()));
+              this->comm_.rank(), local.text(), first, shape[0].text()));
         }
       });
     BrickGrid& grid = this->header_.grid;
@@ -169,7 +169,7 @@ private:
   void gather_boxes()
   {
     std::vector<RankBox> boxes;
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         for (std::size_t i = 0; i != this->pieces_.size(); ++i)
@@ -195,11 +195,11 @@ private:
       grid.points[a] = this->whole_.upper[a] - this->whole_.lower[a] + 1;
       grid.origin[a] += static_cast<double>(this->whole_.lower[a]) * grid.spacing[a];
     }
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         this->parts_ = disjoint_parts(boxes);
-        if (const std::string fault = fault_of(grid); !fault.empty())
+        if (const std::string fault = find_fault(grid); !fault.empty())
         {
           throw Error(ErrorCode::InvalidArgument, this->path_.string() + ": " + fault);
         }
@@ -209,7 +209,7 @@ private:
           throw Error(ErrorCode::InvalidArgument,
             fmt::format("{}: no rank has the point {} {} {}, but the box of all pieces is {}: "
                         "pieces must cover it",
-              this->path_.string(), p[0], p[1], p[2], text_of(this->whole_)));
+              this->path_.string(), p[0], p[1], p[2], format_text(this->whole_)));
         }
       });
   }
@@ -217,11 +217,11 @@ private:
   // The file is rank 0's; the others write into it.
   void begin()
   {
-    this->nodes_ = &bat::mpi::nodes_of(this->comm_);
+    this->nodes_ = &bat::mpi::find_nodes(this->comm_);
     std::string temporary;
     std::string target;
     std::uint64_t text_bytes = 0;
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         if (this->is_root())
@@ -247,7 +247,7 @@ private:
     MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_UINT64_T, 0, this->comm_.get());
     this->options_.compress = numbers[1] != 0;
     this->options_.flush = numbers[2] != 0;
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         this->path_ = target;
@@ -270,10 +270,10 @@ private:
     EncodedPage encoded;
     for (std::uint64_t first = 0; first < pages; first += ranks)
     {
-      together(this->comm_.get(),
+      collective(this->comm_.get(),
         [&]
         {
-          this->tell(static_cast<double>(first) / static_cast<double>(pages));
+          this->report_progress(static_cast<double>(first) / static_cast<double>(pages));
           for (std::uint64_t r = 0; r != ranks; ++r)
           {
             windows[r] = first + r < pages ? encoder.points_of(first + r) : Window{};
@@ -281,7 +281,7 @@ private:
         });
       const std::vector<std::byte> values = exchange_pages(source, windows);
       encoded = {};
-      together(this->comm_.get(),
+      collective(this->comm_.get(),
         [&]
         {
           if (first + me < pages)
@@ -295,7 +295,7 @@ private:
       MPI_Exscan(&bytes, &before, 1, MPI_UINT64_T, MPI_SUM, this->comm_.get());
       before = me == 0 ? 0 : before; // which MPI leaves as it was
       std::vector<std::uint64_t> entries;
-      together(this->comm_.get(),
+      collective(this->comm_.get(),
         [&]
         {
           this->part_->write(
@@ -304,7 +304,7 @@ private:
         });
       entries = bat::mpi::gather_records(this->comm_, entries);
       const auto points = bat::mpi::gather_records(this->comm_, encoded.first_points);
-      together(this->comm_.get(),
+      collective(this->comm_.get(),
         [&]
         {
           this->index_.insert(this->index_.end(), entries.begin(), entries.end());
@@ -317,11 +317,11 @@ private:
       MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UINT64_T, MPI_SUM, this->comm_.get());
       this->end_ += bytes;
     }
-    together(this->comm_.get(), [&] { this->tell(1); });
+    collective(this->comm_.get(), [&] { this->report_progress(1); });
     this->range_ = encoder.range();
   }
 
-  void tell(double fraction) const
+  void report_progress(double fraction) const
   {
     if (this->options_.progress && !this->options_.progress(fraction))
     {
@@ -332,7 +332,7 @@ private:
   void commit()
   {
     std::vector<format::ValueRange> ranges;
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         ranges.push_back(this->range_);
@@ -343,7 +343,7 @@ private:
         this->part_.reset();
       });
     ranges = bat::mpi::gather_records(this->comm_, ranges);
-    together(this->comm_.get(),
+    collective(this->comm_.get(),
       [&]
       {
         if (!this->is_root())
@@ -394,22 +394,22 @@ private:
 };
 }
 
-WriteReport write_together(MPI_Comm comm, const std::filesystem::path& path, const Header& header,
+WriteReport write_collective(MPI_Comm comm, const std::filesystem::path& path, const Header& header,
   const std::vector<Piece>& pieces, const WriteOptions& options)
 {
-  return TogetherWriter(comm, path, header, pieces, options).run();
+  return CollectiveWriter(comm, path, header, pieces, options).run();
 }
 
-WriteReport write_together(MPI_Comm comm, GrowingSeries& series, const Header& header,
+WriteReport write_collective(MPI_Comm comm, GrowingSeries& series, const Header& header,
   const std::vector<Piece>& pieces, const WriteOptions& options)
 {
   const OwnComm own(comm);
   const bool is_root = own.rank() == 0;
   std::filesystem::path file;
-  together(own.get(), [&] { file = is_root ? series.file_of(header) : file; });
-  const WriteReport report = write_together(
+  collective(own.get(), [&] { file = is_root ? series.file_of(header) : file; });
+  const WriteReport report = write_collective(
     own.get(), file, header, pieces, is_root ? series.with_list(header, options) : options);
-  together(own.get(),
+  collective(own.get(),
     [&]
     {
       if (is_root)

@@ -93,13 +93,13 @@ LogicalBox box_of(const MadeGrid& made)
 }
 
 // What this rank has of a grid.
-struct Mine
+struct Local
 {
   GridPieces pieces;
   std::vector<std::vector<std::byte>> arrays;
 
   // `ghosts`: layers around each box that its arrays have too, with values of no sample.
-  Mine(const MadeGrid& made, const Boxes& boxes, std::int64_t ghosts = 0)
+  Local(const MadeGrid& made, const Boxes& boxes, std::int64_t ghosts = 0)
   {
     if (boxes.empty())
     {
@@ -199,7 +199,7 @@ WriteOptions usual_options()
 }
 }
 
-TEST(IdxTogether, bytes_are_those_that_one_rank_writes)
+TEST(IdxCollective, bytes_are_those_that_one_rank_writes)
 {
   const SharedDir folder;
   const auto made = make_grid();
@@ -217,14 +217,14 @@ TEST(IdxTogether, bytes_are_those_that_one_rank_writes)
     MPI_Barrier(MPI_COMM_WORLD);
     for (const auto& [name, cut] : kCuts)
     {
-      const Mine mine(*made, cut(box_of(*made), rank(), ranks()));
-      const Mine inside(*made, cut(box_of(*made), rank(), ranks()), 1);
+      const Local local(*made, cut(box_of(*made), rank(), ranks()));
+      const Local inside(*made, cut(box_of(*made), rank(), ranks()), 1);
       for (const bat::Route route : { bat::Route::Flat, bat::Route::Leaders })
       {
         options.routing = { route, 1, 2 };
         const bool is_flat = route == bat::Route::Flat;
-        const WriteReport report = write_together(
-          MPI_COMM_WORLD, folder / "n.idx", (is_flat ? mine : inside).pieces, options);
+        const WriteReport report = write_collective(
+          MPI_COMM_WORLD, folder / "n.idx", (is_flat ? local : inside).pieces, options);
         EXPECT_EQ(report.samples, made->samples());
         EXPECT_LE(report.bytes_within + report.bytes_between, made->samples() * 7) << name;
         EXPECT_EQ(mpi_test::of_root(std::to_string(report.messages_between)),
@@ -243,7 +243,7 @@ TEST(IdxTogether, bytes_are_those_that_one_rank_writes)
 }
 
 // Of random boxes, that overlap in every way: each sample is where the first box has it.
-TEST(IdxTogether, parts_of_boxes_are_disjoint)
+TEST(IdxCollective, parts_of_boxes_are_disjoint)
 {
   clouds::Random random(7 + static_cast<std::uint64_t>(rank()));
   constexpr std::int64_t kSide = 9;
@@ -295,19 +295,19 @@ TEST(IdxTogether, parts_of_boxes_are_disjoint)
   }
 }
 
-TEST(IdxTogether, ranks_read_their_pieces_at_any_level)
+TEST(IdxCollective, ranks_read_their_pieces_at_any_level)
 {
   const SharedDir folder;
   const auto made = make_grid();
-  const Mine mine(*made, kCuts.at("slabs")(box_of(*made), rank(), ranks()));
+  const Local local(*made, kCuts.at("slabs")(box_of(*made), rank(), ranks()));
   WriteOptions options = usual_options();
   for (const std::int64_t step : { 1, 2 })
   {
     options.mode = WriteMode::AddStep;
     options.step = step;
-    write_together(MPI_COMM_WORLD, folder / "n.idx", mine.pieces, options);
+    write_collective(MPI_COMM_WORLD, folder / "n.idx", local.pieces, options);
   }
-  const Dataset dataset = open_together(MPI_COMM_WORLD, folder / "n.idx");
+  const Dataset dataset = open_collective(MPI_COMM_WORLD, folder / "n.idx");
   EXPECT_EQ(dataset.steps(), (std::vector<std::int64_t>{ 1, 2 }));
   EXPECT_EQ(dataset.geometry().origin, made->grid.origin);
   for (int level = 0; level <= dataset.levels(); ++level)
@@ -321,7 +321,7 @@ TEST(IdxTogether, ranks_read_their_pieces_at_any_level)
   }
 }
 
-TEST(IdxTogether, all_ranks_end_alike)
+TEST(IdxCollective, all_ranks_end_alike)
 {
   const SharedDir folder;
   const auto made = make_grid();
@@ -330,7 +330,7 @@ TEST(IdxTogether, all_ranks_end_alike)
   const auto expect_refused = [&](GridPieces pieces, WriteOptions options, const char* word)
   {
     const std::string error = mpi_test::error_of(
-      [&] { write_together(MPI_COMM_WORLD, folder / "n.idx", pieces, options); });
+      [&] { write_collective(MPI_COMM_WORLD, folder / "n.idx", pieces, options); });
     EXPECT_NE(error.find(word), std::string::npos) << error << " says nothing of " << word;
     EXPECT_EQ(mpi_test::of_root(error), error);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -340,7 +340,7 @@ TEST(IdxTogether, all_ranks_end_alike)
     }
     MPI_Barrier(MPI_COMM_WORLD);
   };
-  const Mine mine(*made, kCuts.at("slabs")(whole, rank(), ranks()));
+  const Local local(*made, kCuts.at("slabs")(whole, rank(), ranks()));
   const WriteOptions options = usual_options();
 
   expect_refused({}, options, "no rank has samples");
@@ -352,15 +352,15 @@ TEST(IdxTogether, all_ranks_end_alike)
     with_hole.push_back({ { 3, 0, 7 }, { 3, 22, 31 } });
     with_hole.push_back({ { 3, 0, 32 }, { 3, 21, 32 } });
   }
-  const Mine holed(*made, with_hole);
+  const Local holed(*made, with_hole);
   expect_refused(holed.pieces, options, "no rank has the sample at 3 22 32");
 
-  GridPieces other = mine.pieces;
+  GridPieces other = local.pieces;
   if (rank() == last && last != 0)
   {
     other.fields[0].type = ScalarType::Int32;
     expect_refused(other, options, "a int32[1], b uint8[3]");
-    other = mine.pieces;
+    other = local.pieces;
     other.spacing[1] = 1.5;
     expect_refused(other, options, "spacing 1.5");
   }
@@ -370,19 +370,19 @@ TEST(IdxTogether, all_ranks_end_alike)
     expect_refused(other, options, "spacing 1.5");
   }
 
-  other = mine.pieces;
+  other = local.pieces;
   if (rank() == last)
   {
     other.pieces[0].values[1] = nullptr;
   }
   expect_refused(other, options, "1 of them null");
-  other = mine.pieces;
+  other = local.pieces;
   if (rank() == last)
   {
     other.pieces[0].box.lower[0] = -1;
   }
   expect_refused(other, options, "-1");
-  other = mine.pieces;
+  other = local.pieces;
   if (rank() == last)
   {
     other.pieces[0].stored = other.pieces[0].box;
@@ -392,7 +392,7 @@ TEST(IdxTogether, all_ranks_end_alike)
 
   WriteOptions cancelled = options;
   cancelled.progress = [&](double fraction) { return rank() != last || fraction < 0.5; };
-  expect_refused(mine.pieces, cancelled, "cancelled");
+  expect_refused(local.pieces, cancelled, "cancelled");
 
   {
     std::optional<FileSizeLimit> full;
@@ -400,14 +400,14 @@ TEST(IdxTogether, all_ranks_end_alike)
     {
       full.emplace(100);
     }
-    expect_refused(mine.pieces, options, "the previous dataset is unchanged");
+    expect_refused(local.pieces, options, "the previous dataset is unchanged");
   }
   MPI_Barrier(MPI_COMM_WORLD);
 
   // Missing samples may be allowed.
   WriteOptions with_zeros = options;
   with_zeros.missing = MissingSamples::Zero;
-  write_together(MPI_COMM_WORLD, folder / "n.idx", holed.pieces, with_zeros);
+  write_collective(MPI_COMM_WORLD, folder / "n.idx", holed.pieces, with_zeros);
   if (rank() == 0)
   {
     const Dataset dataset = Dataset::open(folder / "n.idx");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which errors a reader has reported.
-#ifndef SaidOnce_h
-#define SaidOnce_h
+#ifndef ReportedOnce_h
+#define ReportedOnce_h
 
 #include <cstdint>
 #include <iterator>
@@ -13,13 +13,13 @@ namespace bat_vtk
 {
 /// Each error of a file is said once, however often ParaView asks for one Apply, and an animation
 /// comes back to the file; and again after a setting has changed or the file has been loaded.
-class SaidOnce
+class ReportedOnce
 {
 public:
   /// Whether the text has to be said now.
   bool Add(const std::string& file, const std::string& text)
   {
-    return this->Said[file].emplace(text, this->Updates).second;
+    return this->Reported[file].emplace(text, this->Updates).second;
   }
   void SettingChanged() { this->Changed = true; }
 
@@ -27,18 +27,18 @@ public:
   {
     if (std::exchange(this->Changed, false))
     {
-      auto& said = this->Said[file];
-      for (auto text = said.begin(); text != said.end();)
+      auto& reported = this->Reported[file];
+      for (auto text = reported.begin(); text != reported.end();)
       {
-        text = text->second < this->Updates ? said.erase(text) : std::next(text);
+        text = text->second < this->Updates ? reported.erase(text) : std::next(text);
       }
     }
   }
-  void Loaded(const std::string& file) { this->Said.erase(file); }
+  void Loaded(const std::string& file) { this->Reported.erase(file); }
   void EndUpdate() { ++this->Updates; }
 
 private:
-  std::map<std::string, std::map<std::string, std::uint64_t>> Said; ///< of each file, and when
+  std::map<std::string, std::map<std::string, std::uint64_t>> Reported; ///< of each file, and when
   std::uint64_t Updates = 0;
   bool Changed = false; ///< a setting, since the last update
 };
