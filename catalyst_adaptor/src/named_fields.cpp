@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "named_fields.hpp"
 
+#include "bat/nearest_name.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -123,8 +125,8 @@ std::vector<std::string> NamedFields::find_missing(
     else if (use.has_values && !use.is_unwritten && this->found_.count(key) == 0 &&
       census.unreadable().empty())
     {
-      missing.push_back(fmt::format("unknown field {} in the option {}; available: {}", name,
-        option, use.fields.empty() ? "none" : fmt::format("{}", fmt::join(use.fields, ", "))));
+      missing.push_back(fmt::format("unknown field {} in the option {}{}", name, option,
+        bat::available(name, fmt::format("{}", fmt::join(use.fields, ", ")))));
     }
   }
   return missing;

@@ -5,6 +5,7 @@
 #include "bat/ids.hpp"
 #include "bat/idx/write_options.hpp"
 #include "bat/insitu.hpp"
+#include "bat/nearest_name.hpp"
 #include "bat/query.hpp"
 #include "bat/text.hpp"
 
@@ -361,7 +362,8 @@ void set_channels(Options& options, const Option& option, const json& of_species
       }
       else if (!set_channel_option(own, key, { name, v }))
       {
-        refuse(fmt::format("unknown channel option {}; available: {}", name, channel_keys()));
+        refuse(
+          fmt::format("unknown channel option {}{}", name, bat::available(name, channel_keys())));
       }
     }
     set_species(own, { fmt::format("{}/{}/species", option.name, channel), species });
@@ -546,8 +548,8 @@ Options parse_options(const nlohmann::json& json, const std::string& source)
     }
     else if (key != "channels" && key != "species" && !set_channel_option(options.all, key, option))
     {
-      refuse(fmt::format(
-        "unknown option {}; available: channels, on_error, {}", option.name, channel_keys()));
+      refuse(fmt::format("unknown option {}{}", option.name,
+        bat::available(option.name, fmt::format("channels, on_error, {}", channel_keys()))));
     }
   }
   options.names_output = json.contains("output") || json.contains("channels");

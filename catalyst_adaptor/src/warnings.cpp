@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "warnings.hpp"
 
+#include "bat/nearest_name.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -63,8 +65,8 @@ void Warnings::add(const Census& census, const Options& options, bool prints)
   {
     if (!contains(there, channel))
     {
-      const std::string what = fmt::format("unknown channel {} in the options; available: {}",
-        channel, there.empty() ? "none" : fmt::format("{}", fmt::join(there, ", ")));
+      const std::string what = fmt::format("unknown channel {} in the options{}", channel,
+        bat::available(channel, fmt::format("{}", fmt::join(there, ", "))));
       this->add(what, what, prints);
     }
   }
@@ -91,8 +93,8 @@ void Warnings::add_species(const Census& census, const Options& options, bool pr
   {
     if (!there.empty())
     {
-      const std::string what = fmt::format(
-        "unknown species {} in the options; available: {}", species, fmt::join(there, ", "));
+      const std::string what = fmt::format("unknown species {} in the options{}", species,
+        bat::available(species, fmt::format("{}", fmt::join(there, ", "))));
       this->add(what, what, prints);
     }
   }

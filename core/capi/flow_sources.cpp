@@ -116,7 +116,7 @@ public:
     const int status = this->read_(this->data_, level, first, count, values.data());
     if (status != BAT_OK)
     {
-      const bool known = status > BAT_OK && status <= BAT_CANCELLED && *last_error() != '\0';
+      const bool known = status > BAT_OK && status <= BAT_INTERNAL && *last_error() != '\0';
       throw Error(known ? code_of(status) : ErrorCode::CannotOpen,
         fmt::format("{}: points from {} {} {}: {}", this->level_name(level), first[0], first[1],
           first[2], known ? last_error() : fmt::format("the function returned {}", status)));

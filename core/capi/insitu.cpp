@@ -442,10 +442,10 @@ int bat_insitu_fail(bat_insitu* insitu, int status, const char* text)
     [&]
     {
       need(insitu, "handle");
-      if (status <= BAT_OK || status > BAT_CANCELLED)
+      if (status <= BAT_OK || status > BAT_INTERNAL)
       {
         refuse(fmt::format("{} is not an error status; allowed are 1 to {}", status,
-          static_cast<int>(BAT_CANCELLED)));
+          static_cast<int>(BAT_INTERNAL)));
       }
       throw bat::Error(code_of(status), need_text(text, "text"));
     });

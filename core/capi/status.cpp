@@ -107,6 +107,8 @@ const char* bat_status_name(int status)
       return "out of memory";
     case BAT_CANCELLED:
       return "cancelled";
+    case BAT_INTERNAL:
+      return "internal error";
     default:
       return "unknown status";
   }

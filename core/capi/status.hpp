@@ -19,7 +19,7 @@ int fail(int status, const char* text) noexcept;
 
 [[nodiscard]] constexpr int status_of(ErrorCode code) noexcept
 {
-  // The last two came in another order.
+  // Two came in another order.
   return code == ErrorCode::OutOfMemory ? BAT_OUT_OF_MEMORY
     : code == ErrorCode::Cancelled      ? BAT_CANCELLED
                                         : static_cast<int>(code) + 1;
@@ -35,6 +35,7 @@ static_assert(status_of(ErrorCode::InvalidArgument) == BAT_INVALID_ARGUMENT);
                                      : static_cast<ErrorCode>(status - 1);
 }
 static_assert(status_of(code_of(BAT_NO_SPACE)) == BAT_NO_SPACE);
+static_assert(status_of(ErrorCode::Internal) == BAT_INTERNAL);
 
 /// As the other fail(); BAT_OK for none.
 int fail(const std::optional<Error>& error) noexcept;

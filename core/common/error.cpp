@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <exception>
 #include <new>
+#include <string>
 #include <system_error>
 
 namespace bat
@@ -43,11 +44,13 @@ Error translated()
   }
   catch (const std::exception& e)
   {
-    return { ErrorCode::InvalidArgument, e.what() };
+    return { ErrorCode::Internal,
+      std::string("internal error: ") + e.what() + "; this is a bug, please report it" };
   }
   catch (...)
   {
-    return { ErrorCode::InvalidArgument, "an unknown exception was thrown" };
+    return { ErrorCode::Internal,
+      "internal error: an unknown exception was thrown; this is a bug, please report it" };
   }
 }
 }

@@ -2,6 +2,7 @@
 // Which particles get tracks, from JSON.
 
 #include "bat/insitu.hpp"
+#include "bat/nearest_name.hpp"
 #include "common/numbers.hpp"
 
 #include <fmt/format.h>
@@ -158,9 +159,8 @@ TrackOptions parse_track_options(const std::string& text)
     const auto found = keys.find(key);
     if (found == keys.end())
     {
-      refuse(fmt::format("unknown option '{}'; available: ids, box, every_id, id, second, "
-                         "attributes, every",
-        key));
+      refuse(fmt::format("unknown option '{}'{}", key,
+        bat::available(key, "ids, box, every_id, id, second, attributes, every")));
     }
     found->second(value);
   }

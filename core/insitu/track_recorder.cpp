@@ -2,6 +2,7 @@
 #include "insitu/track_recorder.hpp"
 
 #include "bat/follow.hpp"
+#include "bat/nearest_name.hpp"
 #include "common/numbers.hpp"
 #include "particles/parallel/rank_particles.hpp"
 
@@ -376,7 +377,8 @@ TrackRecorder::Source TrackRecorder::make_source(const ParticleView& view) const
     const std::optional<AttributeView> found = find(view, name);
     if (!found)
     {
-      refuse(fmt::format("unknown attribute '{}'; available: {}", name, fmt::join(names, ", ")));
+      refuse(fmt::format("unknown attribute '{}'{}", name,
+        bat::available(name, fmt::format("{}", fmt::join(names, ", ")))));
     }
     return *found;
   };

@@ -25,6 +25,7 @@ unsigned long bat_vtk::ToVTKErrorCode(bat::ErrorCode code)
     case bat::ErrorCode::InvalidArgument:
     case bat::ErrorCode::Cancelled:
     case bat::ErrorCode::OutOfMemory:
+    case bat::ErrorCode::Internal:
       return vtkErrorCode::UserError + static_cast<unsigned long>(code);
   }
   return vtkErrorCode::UnknownError;

@@ -602,7 +602,7 @@ static void numbers_are_looked_at_as_they_were_passed(void)
 
   /* By name: the same options, and those that have no function of their own. */
   CHECK_FAILS(bat_options_set_integer(options, "treads", 1), BAT_INVALID_ARGUMENT,
-    "unknown write option treads; available: target_bytes, ");
+    "unknown write option treads; did you mean 'threads'? Available: target_bytes, ");
   CHECK_FAILS(
     bat_options_set_text(options, "treads", ""), BAT_INVALID_ARGUMENT, "unknown write option");
   CHECK_FAILS(bat_options_set_integer(options, NULL, 1), BAT_INVALID_ARGUMENT, "name is NULL");

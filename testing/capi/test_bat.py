@@ -203,7 +203,7 @@ def numbers_and_texts_are_looked_at_as_they_are_passed():
     refused("mode is 0; one of adaptive, rank_border, aug is allowed", mode=0)
     refused("threads: '2' (str)", TypeError, threads="2")
     refused("index_budget is nan;", index_budget=float("nan"))
-    refused("unknown option 'treads'; available: target_bytes, ", TypeError, treads=1)
+    refused("unknown option 'treads'; did you mean 'threads'? Available: target_bytes, ", TypeError, treads=1)
     every = {option["name"]: option["default"] for option in parabat.options_table()}
     parabat.write(small, xyz, {"a": np.arange(2)}, comm=COMM, **every)
     refused("zero character", attributes={"a": np.zeros(2), "a\0b": np.ones(2)})

@@ -431,7 +431,8 @@ TEST(Amrex, wrong_options_of_species_are_errors_and_species_that_are_not_there_a
   Session run = session([](Params& p) { p.set(kBat + "species/dusst/every", 2); });
   Memory memory;
   EXPECT_EQ(run.execute(step_of(0, memory)), 0);
-  EXPECT_NE(run.reported.find("unknown species dusst in the options; available: dust, ions"),
+  EXPECT_NE(run.reported.find(
+              "unknown species dusst in the options; did you mean 'dust'? Available: dust, ions"),
     std::string::npos)
     << run.reported;
 }

@@ -328,7 +328,8 @@ TEST(Bricks, without_a_velocity_are_left_out_with_one_warning)
         }
       },
       "gust, wind can be its velocity; set bricks_velocity" },
-    { { "wnid" }, {}, "unknown field wnid in bricks_velocity; available: wind" },
+    { { "wnid" }, {},
+      "unknown field wnid in bricks_velocity; did you mean 'wind'? Available: wind" },
     { { "wind", "wind" }, {}, "field wind has type float64 x 3; a velocity is one field" },
   };
   for (const Case& c : cases)

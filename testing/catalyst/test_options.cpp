@@ -529,8 +529,10 @@ TEST(OptionsOfAStep, that_are_bad_fail_that_step)
                 }
               }),
     CATALYST_BAT_BAD_OPTIONS);
-  EXPECT_NE(run.reported.find("unknown option catalyst/bat/evry; available: channels, on_error, "
-                              "output"),
+  EXPECT_NE(
+    run.reported.find(
+      "unknown option catalyst/bat/evry; did you mean 'every'? Available: channels, on_error, "
+      "output"),
     std::string::npos)
     << run.reported;
   EXPECT_EQ(execute(run, 1), 0);
@@ -567,7 +569,7 @@ struct BadOption
 
 const std::vector<BadOption> kBadOptions = {
   { "UnknownKey", [](Params& p) { p.set(kBat + "outptu", "x.bat"); },
-    "unknown option catalyst/bat/outptu; available:" },
+    "unknown option catalyst/bat/outptu; did you mean 'output'? Available:" },
   { "UnknownKeyOfAChannel", [](Params& p) { p.set(kBat + "channels/gas/on_error", "stop"); },
     "unknown channel option catalyst/bat/channels/gas/on_error; available: output" },
   { "EveryZero", [](Params& p) { p.set(kBat + "every", 0); },
@@ -704,12 +706,12 @@ TEST(ConfigFile, wins_over_nodes)
 
 TEST(ConfigFile, that_is_bad_fails_on_all_ranks)
 {
-  const std::vector<std::pair<const char*, const char*>> cases = {
-    { "{ \"every\": 2,, }", "parse error at line 1" },
-    { "{ \"evry\": 2 }", "config.json/evry; available" },
+  const std::vector<std::pair<const char*, const char*>> cases = { { "{ \"every\": 2,, }",
+                                                                     "parse error at line 1" },
+    { "{ \"evry\": 2 }", "config.json/evry; did you mean 'every'? Available" },
     { "[ 1 ]", "is array; it must be an object" },
-    { "{ \"channels\": { \"gas\": { \"evry\": 2 } } }", "config.json/channels/gas/evry; available" }
-  };
+    { "{ \"channels\": { \"gas\": { \"evry\": 2 } } }",
+      "config.json/channels/gas/evry; did you mean 'every'? Available" } };
   for (const auto& [text, words] : cases)
   {
     Config config(text);

@@ -2,6 +2,7 @@
 #include "grid_plan.hpp"
 
 #include "bat/error.hpp"
+#include "bat/nearest_name.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -127,8 +128,8 @@ Velocity find_velocity(
   {
     if (std::find(plan.fields.begin(), plan.fields.end(), field) == plan.fields.end())
     {
-      velocity.problem = fmt::format(
-        "unknown field {} in bricks_velocity; available: {}", field, fmt::join(plan.fields, ", "));
+      velocity.problem = fmt::format("unknown field {} in bricks_velocity{}", field,
+        bat::available(field, fmt::format("{}", fmt::join(plan.fields, ", "))));
       return velocity;
     }
     const auto type = parse_velocity_type(types.at(field));

@@ -21,7 +21,7 @@ module bat
   integer(c_int), parameter, public :: BAT_OK = 0, BAT_NOT_FOUND = 1, BAT_CANNOT_OPEN = 2, &
     BAT_NOT_A_BAT_FILE = 3, BAT_UNSUPPORTED_VERSION = 4, BAT_TRUNCATED = 5, BAT_CORRUPT = 6, &
     BAT_WRITE_FAILED = 7, BAT_NO_SPACE = 8, BAT_INVALID_ARGUMENT = 9, BAT_OUT_OF_MEMORY = 10, &
-    BAT_CANCELLED = 11
+    BAT_CANCELLED = 11, BAT_INTERNAL = 12
   integer(c_int), parameter, public :: BAT_INT8 = 1, BAT_UINT8 = 2, BAT_INT16 = 3, BAT_UINT16 = 4, &
     BAT_INT32 = 5, BAT_UINT32 = 6, BAT_INT64 = 7, BAT_UINT64 = 8, BAT_FLOAT32 = 9, BAT_FLOAT64 = 10
   integer(c_int), parameter, public :: BAT_MODE_ADAPTIVE = 0, BAT_MODE_RANK_BORDER = 1, BAT_MODE_AUG = 2

@@ -2,6 +2,7 @@
 #include "bat/idx/dataset.hpp"
 
 #include "bat/error.hpp"
+#include "bat/nearest_name.hpp"
 #include "common/io/random_access_file.hpp"
 #include "idx/format/geometry.hpp"
 #include "idx/format/names.hpp"
@@ -217,8 +218,8 @@ std::size_t Dataset::field_index(std::string_view name) const
     names.push_back(field.name);
   }
   throw Error(ErrorCode::InvalidArgument,
-    fmt::format(
-      "{}: unknown field '{}'; available: {}", this->name(), name, fmt::join(names, ", ")));
+    fmt::format("{}: unknown field '{}'{}", this->name(), name,
+      bat::available(name, fmt::format("{}", fmt::join(names, ", ")))));
 }
 
 Geometry Dataset::geometry() const

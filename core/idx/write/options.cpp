@@ -4,6 +4,7 @@
 #include "bat/idx/write_options.hpp"
 
 #include "bat/error.hpp"
+#include "bat/nearest_name.hpp"
 #include "idx/write/plan.hpp"
 
 #include <fmt/format.h>
@@ -224,6 +225,7 @@ void set_option(WriteOptions& options, const std::string& name, const OptionValu
     names.push_back(row.name);
   }
   throw Error(ErrorCode::InvalidArgument,
-    fmt::format("unknown option '{}'; available: {}", name, fmt::join(names, ", ")));
+    fmt::format("unknown option '{}'{}", name,
+      bat::available(name, fmt::format("{}", fmt::join(names, ", ")))));
 }
 }

@@ -2,6 +2,7 @@
 #include "particles/query/conditions.hpp"
 
 #include "bat/error.hpp"
+#include "bat/nearest_name.hpp"
 #include "particles/format/layout.hpp"
 #include "particles/format/levels.hpp"
 
@@ -259,8 +260,8 @@ std::size_t find_attribute(
       names.push_back(attribute.name);
     }
     refuse(file,
-      fmt::format("unknown attribute '{}'; available: {}", name,
-        names.empty() ? std::string("none") : fmt::format("{}", fmt::join(names, ", "))));
+      fmt::format("unknown attribute '{}'{}", name,
+        bat::available(name, fmt::format("{}", fmt::join(names, ", ")))));
   }
   return static_cast<std::size_t>(found - attributes.begin());
 }

@@ -2,6 +2,7 @@
 // What a text like "velocity[1]" names.
 
 #include "bat/error.hpp"
+#include "bat/nearest_name.hpp"
 #include "bat/query.hpp"
 
 #include <fmt/format.h>
@@ -37,7 +38,7 @@ AttributeRange parse_range_target(std::string_view text, const std::vector<std::
     }
   }
   throw Error(ErrorCode::InvalidArgument,
-    fmt::format("unknown attribute '{}'; available: {}", text,
-      names.empty() ? std::string("none") : fmt::format("{}", fmt::join(names, ", "))));
+    fmt::format("unknown attribute '{}'{}", text,
+      bat::available(text, fmt::format("{}", fmt::join(names, ", ")))));
 }
 }

@@ -3,6 +3,7 @@
 
 #include "bat/follow.hpp"
 
+#include "bat/nearest_name.hpp"
 #include "bat/tracks.hpp"
 #include "common/arena.hpp"
 #include "particles/dataset/dataset_impl.hpp"
@@ -738,8 +739,8 @@ std::vector<std::string> names_of(
   {
     if (has_particles && std::find(names.begin(), names.end(), name) == names.end())
     {
-      refuse(fmt::format("{}: no step has an attribute '{}'; available: {}",
-        results.front().step.path.string(), name, fmt::join(known, ", ")));
+      refuse(fmt::format("{}: no step has an attribute '{}'{}", results.front().step.path.string(),
+        name, bat::available(name, fmt::format("{}", fmt::join(known, ", ")))));
     }
   }
   return *request.attributes;

@@ -2,6 +2,7 @@
 #include "particles/write/error_bounds.hpp"
 
 #include "bat/error.hpp"
+#include "bat/nearest_name.hpp"
 #include "common/numbers.hpp"
 
 #include <fmt/format.h>
@@ -62,7 +63,7 @@ std::size_t find_array(const ParticleView& schema, const std::string& name)
   {
     names += ", " + candidate.name;
   }
-  refuse(fmt::format("error_bounds: unknown attribute '{}'; available: {}", name, names));
+  refuse(fmt::format("error_bounds: unknown attribute '{}'{}", name, bat::available(name, names)));
 }
 
 // Twice a bound is the distance of grid points.

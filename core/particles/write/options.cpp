@@ -4,6 +4,7 @@
 #include "bat/write_options.hpp"
 
 #include "bat/error.hpp"
+#include "bat/nearest_name.hpp"
 #include "particles/format/layout.hpp"
 #include "particles/write/option_fields.hpp"
 
@@ -338,8 +339,8 @@ const Row& row_of(const std::string& name, const std::string& shown_as)
   std::transform(rows().begin(), rows().end(), std::back_inserter(names),
     [](const Row& candidate) { return candidate.name; });
   throw Error(ErrorCode::InvalidArgument,
-    fmt::format("unknown write option {}; available: {}", shown_as.empty() ? name : shown_as,
-      fmt::join(names, ", ")));
+    fmt::format("unknown write option {}{}", shown_as.empty() ? name : shown_as,
+      bat::available(name, fmt::format("{}", fmt::join(names, ", ")))));
 }
 
 OptionValue in_words(const Row& row, const OptionValue& value)

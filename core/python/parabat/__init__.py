@@ -26,7 +26,7 @@ from . import idx
 from .dataset import (  # pylint: disable=redefined-builtin
     Attribute, Count, Dataset, Histogram, Leaf, Particles, Storage, open)
 from .errors import (
-    BatCancelledError, BatError, BatImportError, BatMemoryError, BatNotFoundError, BatTypeError, BatValueError)
+    BatCancelledError, BatError, BatImportError, BatInternalError, BatMemoryError, BatNotFoundError, BatTypeError, BatValueError)
 from .following import Problem, Trails, follow
 from .regions import OrientedBox, Slab, Sphere
 from .series import Series, Step, read_series
@@ -34,7 +34,7 @@ from .tracks import Tracks
 from .writing import PieceWriter, RepackReport, Report, options_table, repack, write
 
 __all__ = [
-    "Attribute", "BatCancelledError", "BatError", "BatImportError", "BatMemoryError", "BatNotFoundError",
+    "Attribute", "BatCancelledError", "BatError", "BatImportError", "BatInternalError", "BatMemoryError", "BatNotFoundError",
     "BatTypeError", "BatValueError", "Count", "Dataset", "Histogram", "Leaf", "OrientedBox",
     "Particles", "PieceWriter", "Problem", "RepackReport", "Report", "Series", "Slab", "Sphere",
     "Step", "Storage", "Tracks", "Trails", "follow", "idx", "open", "options_table", "read_series", "repack",

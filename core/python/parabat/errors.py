@@ -2,10 +2,12 @@
 """What the library, or this package, refuses: exceptions of one family."""
 
 import decimal
+import difflib
 
 INVALID_ARGUMENT = 9
 OUT_OF_MEMORY = 10
 CANCELLED = 11
+INTERNAL = 12
 
 
 class BatError(Exception):
@@ -39,14 +41,30 @@ class BatCancelledError(BatError):
     """A progress function asked to stop."""
 
 
+class BatInternalError(BatError):
+    """A bug of the library; please report it."""
+
+
 class BatImportError(BatError, ImportError):
     """The library, or a package that is needed for this, is not there."""
 
 
 def from_status(status, text):
     kind = {1: BatNotFoundError, INVALID_ARGUMENT: BatValueError, OUT_OF_MEMORY: BatMemoryError,
-            CANCELLED: BatCancelledError}.get(status, BatError)
+            CANCELLED: BatCancelledError, INTERNAL: BatInternalError}.get(status, BatError)
     return kind(status, text)
+
+
+def available(name, names):
+    """What follows "unknown option 'treads'": the nearest names, if there are any, and all."""
+    names = list(map(str, names))
+    near = difflib.get_close_matches(str(name), names, 3, 0.75)
+    listed = ", ".join(names) or "none"
+    if not near:
+        return f"; available: {listed}"
+    quoted = [f"'{one}'" for one in near]
+    mean = " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
+    return f"; did you mean {mean}? Available: {listed}"
 
 
 def refuse(text):

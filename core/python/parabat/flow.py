@@ -40,7 +40,7 @@ from ._arguments import as_box, as_integer, as_layers, as_list, as_path, as_real
 from ._library import DTYPES, TYPES, Owned, agreed, call, check, library
 from ._library import describe_error
 from ._progress import Progress
-from .errors import INVALID_ARGUMENT, BatError, BatImportError, BatTypeError, refuse, refuse_type, shown
+from .errors import INVALID_ARGUMENT, BatError, BatImportError, BatTypeError, available, refuse, refuse_type, shown
 
 __all__ = ["Flow", "Ftle", "Level", "PathLines", "Piece", "REASONS", "StreakSurface", "convert", "describe", "from_arrays", "from_function",
            "open", "path_lines", "validate", "write_level", "write_series"]
@@ -409,7 +409,7 @@ def convert(inputs: str | os.PathLike | Iterable[str | os.PathLike], path: str |
     allowed = ("cyclic", "field", "metadata", "compress", "flush", "replace")
     for name in options:
         if name not in allowed:
-            raise BatTypeError(INVALID_ARGUMENT, f"unknown option '{name}'; available: {', '.join(allowed)}")
+            raise BatTypeError(INVALID_ARGUMENT, f"unknown option '{name}'{available(name, allowed)}")
     if times is not None:
         times = [as_real(time, "times").value for time in times]
 

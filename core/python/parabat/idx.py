@@ -33,7 +33,7 @@ from ._arguments import as_box, as_integer, as_layers, as_list, as_path, as_plai
 from ._library import DTYPES, TYPES, Owned, agreed, call, check, library
 from ._progress import Progress
 from ._text import printable
-from .errors import INVALID_ARGUMENT, BatTypeError, refuse, refuse_type, shown
+from .errors import INVALID_ARGUMENT, BatTypeError, available, refuse, refuse_type, shown
 from .export import needed
 
 if TYPE_CHECKING:
@@ -388,7 +388,7 @@ class Dataset:
         names, known = self._chosen(fields), self.fields
         for name in names:
             if name not in known:
-                refuse(f"{os.fspath(self.path)}: unknown field {shown(name)}; available: {', '.join(known)}")
+                refuse(f"{os.fspath(self.path)}: unknown field {shown(name)}{available(name, known)}")
         if budget is not None:
             level = self.level_within(budget, names, level=level, box=box)
         level = self._level(level).value
@@ -579,7 +579,7 @@ def _set_options(handle, given):
     table = {row["name"]: row for row in options_table()} if given else {}
     for name, value in given.items():
         if name not in table:
-            raise BatTypeError(INVALID_ARGUMENT, f"unknown option '{name}'; available: {', '.join(table)}")
+            raise BatTypeError(INVALID_ARGUMENT, f"unknown option '{name}'{available(name, table)}")
         if value is None:
             continue
         kind, option = table[name]["type"], name.encode()

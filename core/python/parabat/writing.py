@@ -15,7 +15,7 @@ from ._arguments import (
 from ._library import Owned, agreed, call, check, library, make
 from ._library import describe_error
 from ._progress import Progress
-from .errors import INVALID_ARGUMENT, BatTypeError, refuse, shown
+from .errors import INVALID_ARGUMENT, BatTypeError, available, refuse, shown
 
 
 class Report(ctypes.Structure):
@@ -88,7 +88,7 @@ def set_options(handle, given):
     for name, value in given.items():
         if name not in table:
             raise BatTypeError(INVALID_ARGUMENT,
-                               f"unknown option '{name}'; available: {', '.join(table)}")
+                               f"unknown option '{name}'{available(name, table)}")
         kind, option = table[name]["type"], name.encode()
         if kind == "list of strings":
             texts = as_names(value, name)

@@ -16,6 +16,7 @@
 #include "VertexCells.h"
 
 #include "bat/bat.hpp"
+#include "bat/nearest_name.hpp"
 
 #include "vtkCommand.h"
 #include "vtkDataArraySelection.h"
@@ -343,9 +344,9 @@ public:
       {
         names += (names.empty() ? "" : ", ") + attribute.name;
       }
-      vtkWarningWithObjectMacro(
-        this->Reader, << file.name() << ": unknown attribute '" << name
-                      << "' in PointArrayStatus; available: " << (names.empty() ? "none" : names));
+      vtkWarningWithObjectMacro(this->Reader, << file.name() << ": unknown attribute '" << name
+                                              << "' in PointArrayStatus"
+                                              << bat::available(name, names));
     }
   }
 

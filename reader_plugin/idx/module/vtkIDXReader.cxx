@@ -16,6 +16,7 @@
 #include "bat/free_memory.hpp"
 #include "bat/idx/dataset.hpp"
 #include "bat/idx/velocity_source.hpp"
+#include "bat/nearest_name.hpp"
 
 #include "vtkCommand.h"
 #include "vtkCommunicator.h"
@@ -250,8 +251,8 @@ public:
       {
         names += (names.empty() ? "" : ", ") + field.name;
       }
-      this->Reader->Warn(
-        "field " + name, "unknown field '" + name + "' in PointArrayStatus; available: " + names);
+      this->Reader->Warn("field " + name,
+        "unknown field '" + name + "' in PointArrayStatus" + bat::available(name, names));
     }
   }
 

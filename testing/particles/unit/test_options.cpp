@@ -156,7 +156,9 @@ TEST(Options, that_cannot_be_are_refused_in_one_set_of_words)
   EXPECT_NE(refusal("flush", 1.0), "accepted");
   EXPECT_NE(refusal("threads", 1.0), "accepted");
   const std::string unknown = refusal("treads", std::int64_t{ 1 });
-  EXPECT_EQ(unknown.find("unknown write option treads; available: target_bytes, "), 0U);
+  EXPECT_EQ(
+    unknown.find("unknown write option treads; did you mean 'threads'? Available: target_bytes, "),
+    0U);
 }
 
 TEST(Options, that_were_set_without_the_table_are_checked_by_it)

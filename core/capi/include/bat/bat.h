@@ -51,7 +51,8 @@ extern "C"
     BAT_NO_SPACE = 8,            /* disk full or quota exceeded */
     BAT_INVALID_ARGUMENT = 9,    /* an argument, option or array that cannot be honoured */
     BAT_OUT_OF_MEMORY = 10,      /* an allocation failed */
-    BAT_CANCELLED = 11           /* a progress function asked to stop */
+    BAT_CANCELLED = 11,          /* a progress function asked to stop */
+    BAT_INTERNAL = 12            /* a bug of this library; please report it */
   };
 
   /* What the last failed call of this thread had to say, for people: file, thing, found, allowed.

@@ -22,7 +22,8 @@ enum class ErrorCode
   NoSpace,            ///< disk full or quota exceeded
   InvalidArgument,    ///< a query, option or input array that cannot be honoured
   Cancelled,          ///< the caller's progress function asked to stop
-  OutOfMemory         ///< an allocation failed
+  OutOfMemory,        ///< an allocation failed
+  Internal            ///< a fault of this library that nothing else describes: a bug
 };
 
 /// Thrown by every function of the library that fails. The text names the file, the thing, what was

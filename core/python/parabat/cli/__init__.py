@@ -7,6 +7,7 @@ package is missing; 130, interrupted.
 """
 
 import argparse
+import difflib
 import importlib
 import importlib.util
 import os
@@ -62,6 +63,14 @@ class _Parser(argparse.ArgumentParser):
             self._is_within = False
 
     def error(self, message):
+        wrong = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        near = difflib.get_close_matches(wrong[1], re.findall(r"[\w.+-]+", wrong[2]), 3, 0.75) if wrong else []
+        wrong = re.search(r"unrecognized arguments: (--[\w-]+)", message)
+        parsers = [self, *(one for action in self._actions if isinstance(action, argparse._SubParsersAction) for one in action.choices.values())]
+        known = sorted({option for parser in parsers for option in parser._option_string_actions})
+        near += difflib.get_close_matches(wrong[1], known, 3, 0.75) if wrong else []
+        if near:
+            message += " (did you mean " + " or ".join(f"'{one}'" for one in near) + "?)"
         say(f"{message}; see '{self.prog} --help'")
         self.exit(USAGE)
 

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Answers an unknown name with those that are known, the nearest first.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bat
+{
+/// At most three of the names: those that a few typing errors turn into `name`, nearest first. The
+/// case of letters does not count.
+[[nodiscard]] std::vector<std::string_view> nearest_names(
+  std::string_view name, const std::vector<std::string_view>& names);
+
+/// What follows "unknown attribute 'velocty'": "; did you mean 'velocity'? Available: id,
+/// velocity", or "; available: id, mass" if no name is near. `names` are separated by ", ". Of a
+/// path, the part after the last '/' is compared.
+[[nodiscard]] std::string available(std::string_view name, std::string_view names);
+}
