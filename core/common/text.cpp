@@ -6,223 +6,64 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 namespace bat
 {
 namespace
 {
-bool is_digit(char c)
-{
-  return c >= '0' && c <= '9';
-}
-
-/// The grammar of RFC 8259. Keeps its own stack: a hostile text may be nested as deep as it is
-/// long.
-class JsonScanner
+// Receives the parser's events: no document is kept, however long or deeply nested the text is.
+class ObjectFacts : public nlohmann::json_sax<nlohmann::json>
 {
 public:
-  JsonScanner(std::string_view text, std::string_view member)
-    : text_(text)
-    , member_(member)
+  explicit ObjectFacts(std::string_view member)
+    : member_(member)
   {
   }
 
-  std::optional<JsonObject> run()
-  {
-    this->skip_space();
-    if (this->peek() != '{' || !this->values())
-    {
-      return std::nullopt;
-    }
-    this->skip_space();
-    return this->at_ == this->text_.size() ? std::optional(this->found_) : std::nullopt;
-  }
+  [[nodiscard]] const JsonObject& found() const { return this->found_; }
 
-private:
-  [[nodiscard]] char peek() const
-  {
-    return this->at_ < this->text_.size() ? this->text_[this->at_] : '\0';
-  }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return this->open(); }
+  bool start_array(std::size_t) override { return this->open(); }
+  bool end_object() override { return this->close(); }
+  bool end_array() override { return this->close(); }
 
-  bool take(char c)
+  bool key(string_t& name) override
   {
-    const bool is_there = this->at_ < this->text_.size() && this->text_[this->at_] == c;
-    this->at_ += is_there ? 1 : 0;
-    return is_there;
-  }
-
-  void skip_space()
-  {
-    while (
-      this->peek() == ' ' || this->peek() == '\t' || this->peek() == '\n' || this->peek() == '\r')
-    {
-      ++this->at_;
-    }
-  }
-
-  // From one value on until all objects and arrays that it opens are closed.
-  bool values()
-  {
-    do
-    {
-      this->skip_space();
-      const char c = this->peek();
-      if (c == '{' || c == '[')
-      {
-        ++this->at_;
-        this->open_.push_back(c);
-        this->found_.depth = std::max(this->found_.depth, this->open_.size());
-        this->skip_space();
-        if (!this->take(c == '{' ? '}' : ']'))
-        {
-          if (c == '{' && !this->name())
-          {
-            return false;
-          }
-          continue;
-        }
-        this->close();
-      }
-      else if (!this->scalar())
-      {
-        return false;
-      }
-      if (!this->end_of_value())
-      {
-        return false;
-      }
-    } while (!this->open_.empty());
-    return true;
-  }
-
-  // Behind a value: closes what ends here, or goes on to the next value.
-  bool end_of_value()
-  {
-    while (!this->open_.empty())
-    {
-      this->skip_space();
-      const char c = this->open_.back();
-      if (this->take(','))
-      {
-        this->skip_space();
-        return c != '{' || this->name();
-      }
-      if (!this->take(c == '{' ? '}' : ']'))
-      {
-        return false;
-      }
-      this->close();
-    }
-    return true;
-  }
-
-  void close()
-  {
-    this->open_.pop_back();
-    this->found_.end = this->at_ - 1;
-  }
-
-  bool name()
-  {
-    const std::size_t begin = this->at_ + 1;
-    if (!this->string())
-    {
-      return false;
-    }
-    if (this->open_.size() == 1)
+    if (this->depth_ == 1)
     {
       this->found_.is_empty = false;
-      this->found_.has_member = this->found_.has_member ||
-        this->text_.substr(begin, this->at_ - 1 - begin) == this->member_;
+      this->found_.has_member = this->found_.has_member || name == this->member_;
     }
-    this->skip_space();
-    return this->take(':');
+    return true;
   }
 
-  bool scalar()
+  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override
   {
-    const char c = this->peek();
-    return c == '"'             ? this->string()
-      : c == '-' || is_digit(c) ? this->number()
-                                : this->word("true") || this->word("false") || this->word("null");
-  }
-
-  bool word(std::string_view word)
-  {
-    const bool is_there = this->text_.compare(this->at_, word.size(), word) == 0;
-    this->at_ += is_there ? word.size() : 0;
-    return is_there;
-  }
-
-  bool digits()
-  {
-    const std::size_t begin = this->at_;
-    while (is_digit(this->peek()))
-    {
-      ++this->at_;
-    }
-    return this->at_ != begin;
-  }
-
-  bool number()
-  {
-    (void)this->take('-');
-    if (!this->take('0') && !this->digits())
-    {
-      return false;
-    }
-    if (this->take('.') && !this->digits())
-    {
-      return false;
-    }
-    if (!this->take('e') && !this->take('E'))
-    {
-      return true;
-    }
-    (void)(this->take('+') || this->take('-'));
-    return this->digits();
-  }
-
-  bool string()
-  {
-    if (!this->take('"'))
-    {
-      return false;
-    }
-    while (this->at_ != this->text_.size())
-    {
-      const char c = this->text_[this->at_++];
-      if (c == '"')
-      {
-        return true;
-      }
-      if (static_cast<unsigned char>(c) < 0x20 || (c == '\\' && !this->escape()))
-      {
-        return false;
-      }
-    }
     return false;
   }
 
-  bool escape()
+private:
+  bool open()
   {
-    const char c = this->peek();
-    ++this->at_;
-    if (c != 'u')
-    {
-      return c != '\0' && std::string_view("\"\\/bfnrt").find(c) != std::string_view::npos;
-    }
-    const std::string_view code = this->text_.substr(std::min(this->at_, this->text_.size()), 4);
-    this->at_ += code.size();
-    return code.size() == 4 &&
-      code.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+    this->found_.depth = std::max(this->found_.depth, ++this->depth_);
+    return true;
   }
 
-  std::string_view text_;
+  bool close()
+  {
+    --this->depth_;
+    return true;
+  }
+
   std::string_view member_;
-  std::size_t at_ = 0;
-  std::vector<char> open_;
+  std::size_t depth_ = 0;
   JsonObject found_;
 };
 
@@ -327,6 +168,19 @@ bool is_utf8(const std::string& text)
 
 std::optional<JsonObject> scan_json_object(const std::string& text, std::string_view member)
 {
-  return is_utf8(text) ? JsonScanner(text, member).run() : std::nullopt;
+  // The parser skips a byte order mark, and takes a zero byte for the end of the text.
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos || text[begin] != '{' || text.find('\0') != std::string::npos)
+  {
+    return std::nullopt;
+  }
+  ObjectFacts facts(member);
+  if (!nlohmann::json::sax_parse(text, &facts))
+  {
+    return std::nullopt;
+  }
+  JsonObject found = facts.found();
+  found.end = text.rfind('}');
+  return found;
 }
 }

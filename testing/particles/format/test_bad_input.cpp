@@ -374,13 +374,14 @@ TEST(Programs, print_metadata_that_is_nested_deeply_or_no_object)
   using std::string_literals::operator""s;
   const std::vector<std::string> sound{ R"({"a":)" + std::string(200000, '[') +
       std::string(200000, ']') + "}",
-    R"({"a": 1e999})", R"({"a":"\ud800","a":[-0.5E-3, 0, true ,null,{}]})", " {\t} \r\n" };
-  for (const std::string& metadata :
-    { sound[0], sound[1], sound[2], sound[3], "[1, 2]"s, "{"s, "\xFF"s, "{}\0junk"s, "{}\0"s,
-      "\xEF\xBB\xBF{}"s, "{} {}"s, R"({"a":01})"s, R"({"a":1.})"s, R"({"a":.5})"s, R"({"a":+1})"s,
-      R"({"a":1,})"s, R"({"a" 1})"s, R"({a:1})"s, R"({"a":"\x"})"s, R"({"a":"\u12g4"})"s,
-      "{\"a\":\"\n\"}"s, R"({"a":nul})"s, R"({"a":[1 2]})"s, R"({"a":[1}])"s, "{\"a\":\"\xC3\"}"s,
-      R"({"a":"\)"s, R"({"a":1e})"s, R"({"a":-})"s, "{]"s, ""s })
+    R"({"a": 1e300, "b": 123456789012345678901234567890})",
+    R"({"a":"\ud83d\ude00","a":[-0.5E-3, 0, true ,null,{}]})", " {\t} \r\n" };
+  for (const std::string& metadata : { sound[0], sound[1], sound[2], sound[3], "[1, 2]"s, "{"s,
+         "\xFF"s, "{}\0junk"s, "{}\0"s, "\xEF\xBB\xBF{}"s, "{} {}"s, R"({"a":01})"s, R"({"a":1.})"s,
+         R"({"a":.5})"s, R"({"a":+1})"s, R"({"a":1,})"s, R"({"a" 1})"s, R"({a:1})"s,
+         R"({"a":"\x"})"s, R"({"a":"\u12g4"})"s, "{\"a\":\"\n\"}"s, R"({"a":nul})"s,
+         R"({"a":[1 2]})"s, R"({"a":[1}])"s, "{\"a\":\"\xC3\"}"s, R"({"a":"\)"s, R"({"a":1e})"s,
+         R"({"a":-})"s, "{]"s, ""s, R"({"a": 1e999})"s, R"({"a":"\ud800"})"s })
   {
     const std::string path = (folder / "metadata.bat").string();
     write_bytes(path, damage::with_section(small, bat::format::SectionKind::Metadata, metadata));

@@ -391,8 +391,8 @@ TEST(Writer, metadata_is_stored_as_it_is_written)
   const std::pair<std::string, std::string> texts[] = {
     { "", "{" + writer + "}" },
     { "{ }", "{ " + writer + "}" },
-    { R"({"b": 12345678901234567890123.50, "a":1e999, "a": "\ud800"} )",
-      R"({"b": 12345678901234567890123.50, "a":1e999, "a": "\ud800",)" + writer + "} " },
+    { R"({"b": 12345678901234567890123.50, "a":1e99, "a": "\ud83d\ude00"} )",
+      R"({"b": 12345678901234567890123.50, "a":1e99, "a": "\ud83d\ude00",)" + writer + "} " },
     { R"({"writer":"another","b":{"c":[{}]}})", R"({"writer":"another","b":{"c":[{}]}})" },
     { R"({"b":{"writer":1}})", R"({"b":{"writer":1},)" + writer + "}" },
   };
