@@ -47,6 +47,29 @@ struct Requested
   bool IsNobody = false; ///< a process without ids of its own
 };
 
+// Keeps the ids of one of `pieces` processes. One without ids reads the first, for the names of its
+// arrays, and shows nothing.
+void KeepShare(Requested& requested, std::size_t piece, std::size_t pieces)
+{
+  bat::FollowRequest& request = requested.Request;
+  const std::size_t count = request.ids.size();
+  const std::size_t first = count * piece / pieces;
+  const std::size_t end = count * (piece + 1) / pieces;
+  requested.IsNobody = first == end;
+  const auto take = [&](std::vector<bat::Number>& numbers)
+  {
+    if (!numbers.empty())
+    {
+      numbers = requested.IsNobody
+        ? std::vector<bat::Number>{ numbers.front() }
+        : std::vector<bat::Number>(numbers.begin() + static_cast<std::ptrdiff_t>(first),
+            numbers.begin() + static_cast<std::ptrdiff_t>(end));
+    }
+  };
+  take(request.ids);
+  take(request.second);
+}
+
 bool IsSame(const Requested& a, const Requested& b)
 {
   const auto boxOf = [](const bat::FollowRequest& request)
@@ -216,6 +239,54 @@ public:
         std::move(pairs) };
     }
     return this->Shared->Pairs;
+  }
+
+  // The particles that `text` names; without a text, all of a tracks file. Throws bat::Error.
+  void ChooseIds(Requested& requested, const std::string& text, std::size_t maximum)
+  {
+    bat::FollowRequest& request = requested.Request;
+    if (text.find(':') == std::string::npos)
+    {
+      request.ids = bat_vtk::ListIds(text, maximum);
+      if (!request.ids.empty() && !this->SecondName.empty())
+      {
+        const bat_vtk::IdPairs& pairs = this->PairsOf(request.ids, requested.SkipDamaged, maximum);
+        request.ids = pairs.First;
+        request.second = pairs.Second;
+      }
+    }
+    else
+    {
+      bat_vtk::IdPairs pairs = bat_vtk::ParseIdPairs(text);
+      request.ids = std::move(pairs.First);
+      request.second = std::move(pairs.Second);
+      if (this->SecondName.empty() && !this->IdName.empty())
+      {
+        throw bat::Error(bat::ErrorCode::InvalidArgument,
+          "Ids are pairs, but no attribute is the cpu of '" + this->IdName +
+            "'; set Second Id Attribute");
+      }
+    }
+    request.second_attribute = request.second.empty() ? "" : this->SecondName;
+    if (request.ids.empty() && this->Tracks)
+    {
+      this->ChooseAll(request, maximum);
+    }
+  }
+
+  // Throws bat::Error for more than `maximum`.
+  void ChooseAll(bat::FollowRequest& request, std::size_t maximum) const
+  {
+    request.ids = this->Tracks->ids;
+    request.second = this->Tracks->second;
+    request.second_attribute = this->Tracks->schema.second_attribute;
+    if (request.ids.size() > maximum)
+    {
+      throw bat::Error(bat::ErrorCode::InvalidArgument,
+        this->FileNames.front() + ": has " + std::to_string(request.ids.size()) +
+          " particles; at most " + std::to_string(maximum) +
+          " can be followed: select them with Ids");
+    }
   }
 
   std::size_t StepAt(double time) const
@@ -503,68 +574,14 @@ bool vtkBATTrails::Follow(std::size_t piece, std::size_t pieces)
   requested.SkipDamaged = this->SkipDamaged;
   bat::FollowRequest& request = requested.Request;
   request.id_attribute = self.IdName;
-  const std::string text = TextOrEmpty(this->Ids);
-  if (text.find(':') == std::string::npos)
-  {
-    request.ids = bat_vtk::ListIds(text, MaximumIds);
-    if (!request.ids.empty() && !self.SecondName.empty())
-    {
-      const bat_vtk::IdPairs& pairs =
-        self.PairsOf(request.ids, this->SkipDamaged, static_cast<std::size_t>(MaximumIds));
-      request.ids = pairs.First;
-      request.second = pairs.Second;
-    }
-  }
-  else
-  {
-    bat_vtk::IdPairs pairs = bat_vtk::ParseIdPairs(text);
-    request.ids = std::move(pairs.First);
-    request.second = std::move(pairs.Second);
-    if (self.SecondName.empty() && !self.IdName.empty())
-    {
-      throw bat::Error(bat::ErrorCode::InvalidArgument,
-        "Ids are pairs, but no attribute is the cpu of '" + self.IdName +
-          "'; set Second Id Attribute");
-    }
-  }
-  request.second_attribute = request.second.empty() ? "" : self.SecondName;
-  if (request.ids.empty() && self.Tracks)
-  {
-    // All of its particles.
-    request.ids = self.Tracks->ids;
-    request.second = self.Tracks->second;
-    request.second_attribute = self.Tracks->schema.second_attribute;
-    if (request.ids.size() > static_cast<std::size_t>(MaximumIds))
-    {
-      throw bat::Error(bat::ErrorCode::InvalidArgument,
-        self.FileNames.front() + ": has " + std::to_string(request.ids.size()) +
-          " particles; at most " + std::to_string(MaximumIds) +
-          " can be followed: select them with Ids");
-    }
-  }
+  self.ChooseIds(requested, TextOrEmpty(this->Ids), static_cast<std::size_t>(MaximumIds));
   if (request.ids.empty() || self.IdName.empty())
   {
     self.Followed.reset();
     self.Particles = {};
     return false;
   }
-  // Its share of the ids. One that has none reads the first, for the arrays, and shows nothing.
-  const std::size_t count = request.ids.size();
-  const std::size_t first = count * piece / pieces;
-  const std::size_t end = count * (piece + 1) / pieces;
-  requested.IsNobody = first == end;
-  const auto take = [&](std::vector<bat::Number>& numbers)
-  {
-    if (!numbers.empty())
-    {
-      numbers = requested.IsNobody
-        ? std::vector<bat::Number>{ numbers.front() }
-        : std::vector<bat::Number>(numbers.begin() + static_cast<std::ptrdiff_t>(first),
-            numbers.begin() + static_cast<std::ptrdiff_t>(end));
-    }
-  };
-  take(request.ids);
-  take(request.second);
+  KeepShare(requested, piece, pieces);
   request.attributes.emplace();
   for (int i = 0; i < self.Selection->GetNumberOfArrays(); ++i)
   {
