@@ -3,13 +3,19 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <vector>
 
 namespace bat::format
 {
 inline void append(std::vector<std::byte>& bytes, const void* data, std::size_t count)
 {
-  const auto* from = static_cast<const std::byte*>(data);
-  bytes.insert(bytes.end(), from, from + count);
+  if (count != 0)
+  {
+    // Not insert(), which GCC 12 warns of without a reason.
+    const std::size_t size = bytes.size();
+    bytes.resize(size + count);
+    std::memcpy(bytes.data() + size, data, count);
+  }
 }
 }

@@ -162,7 +162,6 @@ std::vector<std::byte> encode_tracks_header(const TracksEnd& end)
   header.header_bytes = kTracksHeaderBytes;
   header.header_checksum = checksum(&header, offsetof(TracksHeader, header_checksum));
   std::vector<std::byte> bytes;
-  bytes.reserve(sizeof(header) + 2 * sizeof(end));
   append(bytes, &header, sizeof(header));
   append(bytes, &end, sizeof(end));
   append(bytes, &end, sizeof(end));
