@@ -4,6 +4,7 @@
 
 #include "bat/bat.h"
 #include "bat/error.hpp"
+#include "common/fail.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -47,7 +48,7 @@ int guard(F&& f) noexcept
   return fail(attempt(std::forward<F>(f)));
 }
 
-[[noreturn]] void refuse(const std::string& text);
+using bat::refuse;
 
 /// Throws Error{InvalidArgument} if `pointer` is null.
 template <class T>

@@ -3,6 +3,7 @@
 
 #include "bat/insitu.hpp"
 #include "bat/nearest_name.hpp"
+#include "common/fail.hpp"
 #include "common/numbers.hpp"
 
 #include <fmt/format.h>
@@ -20,15 +21,14 @@ namespace
 {
 using json = nlohmann::json;
 
-[[noreturn]] void refuse(const std::string& what)
-{
-  throw Error(ErrorCode::InvalidArgument, "tracks: " + what);
-}
+constexpr char kSubject[] = "tracks"; // of messages
 
-[[noreturn]] void refuse(const std::string& key, const json& value, const std::string& allowed)
+[[noreturn]] void refuse_value(
+  const std::string& key, const json& value, const std::string& allowed)
 {
-  refuse(fmt::format("{} is {}; allowed is {}", key,
-    value.dump(-1, ' ', false, json::error_handler_t::replace), allowed));
+  refuse(kSubject,
+    fmt::format("{} is {}; allowed is {}", key,
+      value.dump(-1, ' ', false, json::error_handler_t::replace), allowed));
 }
 
 Number number_of(const std::string& key, const json& value)
@@ -43,12 +43,12 @@ Number number_of(const std::string& key, const json& value)
   }
   if (!value.is_number())
   {
-    refuse(key, value, "a number");
+    refuse_value(key, value, "a number");
   }
   const auto number = value.get<double>();
   if (std::abs(number) >= 0x1p63) // a whole number of more than 64 bits is rounded to such a one
   {
-    refuse(key, value, "a 64-bit number");
+    refuse_value(key, value, "a 64-bit number");
   }
   return number;
 }
@@ -60,7 +60,7 @@ std::int64_t whole_number(const std::string& key, const json& value)
     (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(kMax)) ||
     value.get<std::int64_t>() < 1)
   {
-    refuse(key, value, fmt::format("a whole number from 1 to {}", kMax));
+    refuse_value(key, value, fmt::format("a whole number from 1 to {}", kMax));
   }
   return value.get<std::int64_t>();
 }
@@ -69,7 +69,7 @@ std::string format_text(const std::string& key, const json& value)
 {
   if (!value.is_string() || value.get<std::string>().empty())
   {
-    refuse(key, value, "a name");
+    refuse_value(key, value, "a name");
   }
   return value.get<std::string>();
 }
@@ -89,7 +89,7 @@ void read_ids(TrackOptions& options, const json& value)
   }
   if (!is_list(value) || value.empty())
   {
-    refuse("ids", value, "a list of numbers, or of pairs of numbers");
+    refuse_value("ids", value, "a list of numbers, or of pairs of numbers");
   }
   for (const json& id : value)
   {
@@ -100,7 +100,7 @@ void read_ids(TrackOptions& options, const json& value)
     }
     if (id.size() != 2)
     {
-      refuse("ids", id, "a pair of numbers");
+      refuse_value("ids", id, "a pair of numbers");
     }
     auto part = id.begin();
     options.ids.push_back(number_of("ids", *part));
@@ -114,7 +114,7 @@ Box box_of(const json& value)
     std::all_of(value.begin(), value.end(), [](const json& v) { return v.is_number(); });
   if (!good)
   {
-    refuse("box", value, "a list of lower x, y, z, upper x, y, z");
+    refuse_value("box", value, "a list of lower x, y, z, upper x, y, z");
   }
   std::vector<double> ends;
   std::transform(value.begin(), value.end(), std::back_inserter(ends),
@@ -128,7 +128,7 @@ TrackOptions parse_track_options(const std::string& text)
   const json given = json::parse(text, nullptr, false);
   if (!given.is_object())
   {
-    refuse("the options are not a JSON object: " + text.substr(0, 200));
+    refuse(kSubject, "the options are not a JSON object: " + text.substr(0, 200));
   }
   TrackOptions options;
   const std::map<std::string, std::function<void(const json&)>> keys = {
@@ -144,7 +144,7 @@ TrackOptions parse_track_options(const std::string& text)
       {
         if (!is_list(v))
         {
-          refuse("attributes", v, "a list of names");
+          refuse_value("attributes", v, "a list of names");
         }
         options.attributes.emplace();
         for (const json& name : v)
@@ -159,8 +159,9 @@ TrackOptions parse_track_options(const std::string& text)
     const auto found = keys.find(key);
     if (found == keys.end())
     {
-      refuse(fmt::format("unknown option '{}'{}", key,
-        bat::available(key, "ids, box, every_id, id, second, attributes, every")));
+      refuse(kSubject,
+        fmt::format("unknown option '{}'{}", key,
+          bat::available(key, "ids, box, every_id, id, second, attributes, every")));
     }
     found->second(value);
   }
@@ -173,7 +174,7 @@ void check(const TrackOptions& options)
     (options.ids.empty() ? 0 : 1) + (options.box ? 1 : 0) + (options.every_id == 0 ? 0 : 1);
   if (ways != 1)
   {
-    refuse(fmt::format("{} of ids, box and every_id are given; allowed is one", ways));
+    refuse(kSubject, fmt::format("{} of ids, box and every_id are given; allowed is one", ways));
   }
   // Pairs without a name for the second part are those of the attribute that is found.
   const std::size_t second =
@@ -182,23 +183,25 @@ void check(const TrackOptions& options)
     : options.ids.size();
   if (options.second.size() != second)
   {
-    refuse(fmt::format("{} ids, but {} values of the second attribute '{}'; allowed are {}",
-      options.ids.size(), options.second.size(), options.second_attribute, second));
+    refuse(kSubject,
+      fmt::format("{} ids, but {} values of the second attribute '{}'; allowed are {}",
+        options.ids.size(), options.second.size(), options.second_attribute, second));
   }
   for (const std::vector<Number>& numbers : { std::cref(options.ids), std::cref(options.second) })
   {
     if (std::any_of(numbers.begin(), numbers.end(), is_nan))
     {
-      refuse("an id is NaN; ids must be numbers");
+      refuse(kSubject, "an id is NaN; ids must be numbers");
     }
   }
   for (std::size_t axis = 0; options.box && axis != 3; ++axis)
   {
     if (!(options.box->lower[axis] <= options.box->upper[axis]))
     {
-      refuse(fmt::format("the box is {} to {} on axis {}; the lower end must not be above the "
-                         "upper one",
-        options.box->lower[axis], options.box->upper[axis], axis));
+      refuse(kSubject,
+        fmt::format("the box is {} to {} on axis {}; the lower end must not be above the "
+                    "upper one",
+          options.box->lower[axis], options.box->upper[axis], axis));
     }
   }
   if (options.attributes)
@@ -208,12 +211,12 @@ void check(const TrackOptions& options)
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end())
     {
-      refuse(fmt::format("the attribute '{}' is listed twice", *twice));
+      refuse(kSubject, fmt::format("the attribute '{}' is listed twice", *twice));
     }
   }
   if (options.every < 1)
   {
-    refuse(fmt::format("every is {} steps; at least 1 is required", options.every));
+    refuse(kSubject, fmt::format("every is {} steps; at least 1 is required", options.every));
   }
 }
 }

@@ -3,6 +3,7 @@
 
 #include "bat/follow.hpp"
 #include "bat/nearest_name.hpp"
+#include "common/fail.hpp"
 #include "common/numbers.hpp"
 #include "particles/parallel/rank_particles.hpp"
 
@@ -20,14 +21,11 @@ namespace bat::insitu
 {
 namespace
 {
+constexpr char kSubject[] = "tracks"; // of messages
+
 using nlohmann::json;
 
 constexpr int kHashBits = 18; // 32 KiB, which stay in the cache
-
-[[noreturn]] void refuse(const std::string& what)
-{
-  throw Error(ErrorCode::InvalidArgument, "tracks: " + what);
-}
 
 std::size_t hash_of(std::uint64_t bits) noexcept
 {
@@ -237,8 +235,9 @@ struct TrackRecorder::Source
     {
       if (local != theirs || components != their_components)
       {
-        refuse(fmt::format("'{}' is {} here and {} on another rank or piece", name,
-          text(local, components), text(theirs, their_components)));
+        refuse(kSubject,
+          fmt::format("'{}' is {} here and {} on another rank or piece", name,
+            text(local, components), text(theirs, their_components)));
       }
     };
     same("positions", this->schema.position_type, 3, other.position_type, 3);
@@ -247,7 +246,7 @@ struct TrackRecorder::Source
     if (this->schema.id_attribute != other.id_attribute ||
       this->schema.attributes.size() != other.attributes.size())
     {
-      refuse(
+      refuse(kSubject,
         fmt::format("ids are '{}' with {} attributes here, and '{}' with {} on another rank or "
                     "piece",
           this->schema.id_attribute, this->schema.attributes.size(), other.id_attribute,
@@ -261,8 +260,9 @@ struct TrackRecorder::Source
           [&](const Attribute& a) { return a.name == requested.name; });
       if (found == this->schema.attributes.end())
       {
-        refuse(fmt::format(
-          "attribute '{}' is missing, but another rank or piece has it", requested.name));
+        refuse(kSubject,
+          fmt::format(
+            "attribute '{}' is missing, but another rank or piece has it", requested.name));
       }
       same(requested.name, found->type, found->components, requested.type, requested.components);
       ordered.push_back(
@@ -377,8 +377,9 @@ TrackRecorder::Source TrackRecorder::make_source(const ParticleView& view) const
     const std::optional<AttributeView> found = find(view, name);
     if (!found)
     {
-      refuse(fmt::format("unknown attribute '{}'{}", name,
-        bat::available(name, fmt::format("{}", fmt::join(names, ", ")))));
+      refuse(kSubject,
+        fmt::format("unknown attribute '{}'{}", name,
+          bat::available(name, fmt::format("{}", fmt::join(names, ", ")))));
     }
     return *found;
   };
@@ -387,7 +388,7 @@ TrackRecorder::Source TrackRecorder::make_source(const ParticleView& view) const
     const AttributeView found = need(name);
     if (found.values.components != 1)
     {
-      refuse(
+      refuse(kSubject,
         fmt::format("'{}' has {} components; ids must have one", name, found.values.components));
     }
     return found.values;
@@ -406,9 +407,10 @@ TrackRecorder::Source TrackRecorder::make_source(const ParticleView& view) const
   }
   if (second.empty() && !this->options_.second.empty())
   {
-    refuse(fmt::format("ids are pairs, but no attribute is the cpu of '{}'; set the option "
-                       "second, one of {}",
-      id, fmt::join(names, ", ")));
+    refuse(kSubject,
+      fmt::format("ids are pairs, but no attribute is the cpu of '{}'; set the option "
+                  "second, one of {}",
+        id, fmt::join(names, ", ")));
   }
   if (!second.empty())
   {
@@ -418,7 +420,8 @@ TrackRecorder::Source TrackRecorder::make_source(const ParticleView& view) const
   }
   if (this->options_.every_id != 0 && value_class(source.id.type) == ValueClass::Float)
   {
-    refuse(fmt::format("every_id: '{}' is {}; ids must be integers", id, name_of(source.id.type)));
+    refuse(kSubject,
+      fmt::format("every_id: '{}' is {}; ids must be integers", id, name_of(source.id.type)));
   }
   source.schema.position_type = view.positions.type;
   source.values.push_back(view.positions);
@@ -537,10 +540,11 @@ void TrackRecorder::check_options(const mpi::OwnComm& comm)
     {
       if (own != first)
       {
-        refuse(fmt::format("the options of rank {} ({} ids, box {}, every_id {}, id '{}', second "
-                           "'{}') differ from those of rank 0; all ranks must agree",
-          comm.rank(), this->options_.ids.size(), this->options_.box ? "given" : "none",
-          this->options_.every_id, this->options_.id_attribute, this->options_.second_attribute));
+        refuse(kSubject,
+          fmt::format("the options of rank {} ({} ids, box {}, every_id {}, id '{}', second "
+                      "'{}') differ from those of rank 0; all ranks must agree",
+            comm.rank(), this->options_.ids.size(), this->options_.box ? "given" : "none",
+            this->options_.every_id, this->options_.id_attribute, this->options_.second_attribute));
       }
     });
   this->has_agreed_ = true;
@@ -590,8 +594,9 @@ std::optional<TrackRecorder::Agreed> TrackRecorder::agree_on_schema(
       {
         if (!own.sources.empty())
         {
-          refuse(fmt::format("'{}' contains the ids on this rank, but is missing on another rank",
-            own.sources.front().schema.id_attribute));
+          refuse(kSubject,
+            fmt::format("'{}' contains the ids on this rank, but is missing on another rank",
+              own.sources.front().schema.id_attribute));
         }
       });
     if (comm.rank() == 0 && !this->has_reported_)
@@ -610,7 +615,8 @@ std::optional<TrackRecorder::Agreed> TrackRecorder::agree_on_schema(
     {
       if (own.sources.size() != own.particles->parts().size())
       {
-        refuse(fmt::format("this rank has no attribute '{}'", agreed.schema.id_attribute));
+        refuse(
+          kSubject, fmt::format("this rank has no attribute '{}'", agreed.schema.id_attribute));
       }
       for (Source& source : own.sources)
       {

@@ -44,11 +44,6 @@ std::string read_text(const io::RandomAccessFile& file)
 }
 }
 
-void corrupt(const std::string& file, const std::string& what)
-{
-  throw Error(ErrorCode::Corrupt, file + ": " + what);
-}
-
 Header::Header(const io::RandomAccessFile& file)
   : file_(file.name())
 {

@@ -4,6 +4,7 @@
 
 #include "bat/error.hpp"
 #include "bat/file.hpp"
+#include "common/fail.hpp"
 #include "common/io/random_access_file.hpp"
 
 #include <nlohmann/json.hpp>
@@ -17,8 +18,6 @@
 
 namespace bat::libbat
 {
-[[noreturn]] void corrupt(const std::string& file, const std::string& what);
-
 /// Smallest and largest value in float32, as that library notes them.
 struct FloatRange
 {

@@ -3,38 +3,104 @@
 #include "bat/series.hpp"
 
 #include "bat/error.hpp"
+#include "common/fail.hpp"
+#include "common/io/random_access_file.hpp"
 #include "series/read_series.hpp"
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 
 namespace bat
 {
+namespace series
+{
 namespace
 {
-[[noreturn]] void refuse_list(const std::filesystem::path& path, const std::string& why)
+[[noreturn]] void refuse_form(const std::filesystem::path& path, const std::string& why)
 {
-  throw Error(ErrorCode::Corrupt,
-    fmt::format("{}: is not a series list, which has \"files\", each with a \"name\": {}",
-      path.string(), why));
+  corrupt(path.string(),
+    fmt::format("is not a series list, which has \"files\", each with a \"name\": {}", why));
+}
+
+// What is wrong with the checksum of a list; "" if it is right or missing.
+std::string checksum_fault(const nlohmann::ordered_json& list, const Entries& entries)
+{
+  const auto found = list.find(kChecksum);
+  const std::string right = compute_checksum(entries);
+  if (found == list.end() || (found->is_string() && found->get<std::string>() == right))
+  {
+    return {};
+  }
+  return fmt::format(
+    "its checksum is {}, but its names, times and steps have \"{}\": it is damaged "
+    "or was edited; remove the checksum from an edited list",
+    found->dump(), right);
+}
+
+void check_file(const nlohmann::ordered_json& file, const std::filesystem::path& path, Times times)
+{
+  const auto name = file.at("name").get<std::string>();
+  if (name.find('\0') != std::string::npos)
+  {
+    refuse_form(path, "a name contains a zero character");
+  }
+  const auto time = file.find("time");
+  if (time == file.end())
+  {
+    if (times == Times::Required)
+    {
+      corrupt(
+        path.string(), fmt::format("'{}' has no time; each file of this list needs one", name));
+    }
+    return;
+  }
+  if (!time->is_number() || !std::isfinite(time->get<double>()))
+  {
+    corrupt(path.string(),
+      fmt::format("the time of '{}' is {}; times must be finite", name, time->dump()));
+  }
 }
 }
 
-series::Entries list_entries(const nlohmann::ordered_json& list)
+std::string read_text(const std::filesystem::path& path)
 {
-  series::Entries entries;
+  const io::RandomAccessFile file(path);
+  std::string text(file.size(), '\0');
+  file.read(0, text.data(), text.size());
+  return text;
+}
+
+nlohmann::ordered_json parse_list(
+  const std::string& text, const std::filesystem::path& path, Times times)
+{
+  try
+  {
+    nlohmann::ordered_json list = nlohmann::ordered_json::parse(text);
+    for (const auto& file : list.at("files"))
+    {
+      check_file(file, path, times);
+    }
+    if (const std::string fault = checksum_fault(list, list_entries(list)); !fault.empty())
+    {
+      corrupt(path.string(), fault);
+    }
+    return list;
+  }
+  catch (const nlohmann::json::exception& e)
+  {
+    refuse_form(path, e.what());
+  }
+}
+
+Entries list_entries(const nlohmann::ordered_json& list)
+{
+  Entries entries;
   for (const auto& file : list.at("files"))
   {
-    series::Entry entry;
+    Entry entry;
     entry.file = file.at("name").get<std::string>();
-    if (const auto time = file.find("time"); time != file.end() && time->is_number())
-    {
-      entry.time = time->get<double>();
-    }
+    entry.time = file.value("time", 0.0);
     if (const auto step = file.find("step"); step != file.end() && step->is_number_integer())
     {
       entry.step = step->get<std::int64_t>();
@@ -42,6 +108,7 @@ series::Entries list_entries(const nlohmann::ordered_json& list)
     entries.push_back(std::move(entry));
   }
   return entries;
+}
 }
 
 bool is_series(const std::filesystem::path& path)
@@ -57,62 +124,21 @@ bool is_tracks(const std::filesystem::path& path)
     name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
 }
 
-nlohmann::ordered_json read_series_list(const std::filesystem::path& path)
-{
-  std::ifstream stream(path);
-  if (!stream)
-  {
-    const int error = errno;
-    const bool is_there = std::filesystem::exists(path);
-    throw Error(is_there ? ErrorCode::CannotOpen : ErrorCode::NotFound,
-      fmt::format("{}: cannot open: {}", path.string(), std::strerror(error)));
-  }
-  try
-  {
-    nlohmann::ordered_json list = nlohmann::ordered_json::parse(stream);
-    for (const auto& file : list.at("files"))
-    {
-      if (file.at("name").get<std::string>().find('\0') != std::string::npos)
-      {
-        refuse_list(path, "a name contains a zero character");
-      }
-    }
-    if (list.contains(series::kChecksum))
-    {
-      if (const std::string fault = series::checksum_fault(list, list_entries(list));
-          !fault.empty())
-      {
-        throw Error(ErrorCode::Corrupt, fmt::format("{}: {}", path.string(), fault));
-      }
-    }
-    return list;
-  }
-  catch (const nlohmann::json::exception& e)
-  {
-    refuse_list(path, e.what());
-  }
-}
-
 std::vector<SeriesStep> read_series(const std::filesystem::path& path)
 {
   if (!is_series(path))
   {
     return { { path, std::nullopt } };
   }
-  const nlohmann::ordered_json list = read_series_list(path);
+  const nlohmann::ordered_json list =
+    series::parse_list(series::read_text(path), path, series::Times::Optional);
   std::vector<SeriesStep> steps;
   for (const auto& file : list.at("files"))
   {
     SeriesStep step{ path.parent_path() / file.at("name").get<std::string>(), std::nullopt };
-    if (const auto time = file.find("time"); time != file.end())
+    if (file.contains("time"))
     {
-      if (!time->is_number() || !std::isfinite(time->get<double>()))
-      {
-        refuse_list(path,
-          fmt::format("the time of '{}' is {}; times must be finite",
-            file.at("name").get<std::string>(), time->dump()));
-      }
-      step.time = time->get<double>();
+      step.time = file.at("time").get<double>();
     }
     steps.push_back(std::move(step));
   }

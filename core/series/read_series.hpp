@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The list of a series as it is written.
+// The text of a series list, and what it says: the only parser of lists.
 #pragma once
 
 #include "series/series_list.hpp"
@@ -7,12 +7,25 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <string>
 
-namespace bat
+namespace bat::series
 {
-/// The object that the list at `path` is, whose "files" have names. Throws as read_series().
-[[nodiscard]] nlohmann::ordered_json read_series_list(const std::filesystem::path& path);
+/// Whether each file of a list must have a time.
+enum class Times
+{
+  Optional,
+  Required
+};
 
-/// Its names, times and steps, as its checksum counts them.
-[[nodiscard]] series::Entries list_entries(const nlohmann::ordered_json& list);
+/// The text of the list at `path`. Throws Error: NotFound, CannotOpen.
+[[nodiscard]] std::string read_text(const std::filesystem::path& path);
+
+/// The object that the text is. Its "files" have names, and finite times. Its checksum is right, if
+/// it has one. Throws Error{Corrupt}, which names `path`.
+[[nodiscard]] nlohmann::ordered_json parse_list(
+  const std::string& text, const std::filesystem::path& path, Times times);
+
+/// Names, times and steps of such an object. The time is 0 where the list has none.
+[[nodiscard]] Entries list_entries(const nlohmann::ordered_json& list);
 }

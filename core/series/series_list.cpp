@@ -4,7 +4,7 @@
 #include "bat/error.hpp"
 #include "common/io/atomic_file.hpp"
 #include "common/io/lock_file.hpp"
-#include "common/io/random_access_file.hpp"
+#include "series/read_series.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -85,38 +85,6 @@ void sort_by_steps(Entries& entries)
   entries = std::move(sorted);
 }
 
-Entries entries_of(
-  const nlohmann::json& json, const std::filesystem::path& list, const Files& files)
-{
-  const std::filesystem::path folder = list.parent_path();
-  Entries entries;
-  Entries listed;
-  for (const nlohmann::json& file : json.at("files"))
-  {
-    Entry entry;
-    entry.file = file.at("name").get<std::string>();
-    entry.time = file.at("time").get<double>();
-    listed.push_back(entry);
-    if (const auto step = file.find("step"); step != file.end())
-    {
-      listed.back().step = step->get<std::int64_t>();
-    }
-    if (!std::filesystem::exists(folder / entry.file))
-    {
-      continue;
-    }
-    entry.step = listed.back().step ? listed.back().step : files.own_time(folder / entry.file).step;
-    entries.push_back(std::move(entry));
-  }
-  if (const std::string fault = checksum_fault(json, listed); !fault.empty())
-  {
-    throw Error(ErrorCode::Corrupt,
-      fmt::format("{}: {}; it was not replaced, move it away", list.string(), fault));
-  }
-  sort_by_steps(entries);
-  return entries;
-}
-
 // Where the next entry is somebody else's.
 double time_between(const Entries& before, double time, double next)
 {
@@ -130,33 +98,31 @@ double time_between(const Entries& before, double time, double next)
   return std::min(middle, next);
 }
 
-// Nothing if there is no list.
-std::optional<std::string> read_text(const std::filesystem::path& list)
-{
-  if (!std::filesystem::exists(list))
-  {
-    return std::nullopt;
-  }
-  const io::RandomAccessFile file(list);
-  std::string text(file.size(), '\0');
-  file.read(0, text.data(), text.size());
-  return text;
-}
-
 // Entries of a list whose files exist, in order of their steps.
 Entries parse_entries(
   const std::string& text, const std::filesystem::path& list, const Files& files)
 {
+  Entries listed;
   try
   {
-    return entries_of(nlohmann::json::parse(text), list, files);
+    listed = list_entries(parse_list(text, list, Times::Required));
   }
-  catch (const nlohmann::json::exception& e)
+  catch (const Error& error)
   {
-    throw Error(ErrorCode::Corrupt,
-      fmt::format("{}: is not a list of files with times; it was not replaced, move it away ({})",
-        list.string(), e.what()));
+    throw Error(error.code(), fmt::format("{}; it was not replaced, move it away", error.what()));
   }
+  Entries entries;
+  for (Entry& entry : listed)
+  {
+    const std::filesystem::path file = list.parent_path() / entry.file;
+    if (std::filesystem::exists(file))
+    {
+      entry.step = entry.step ? entry.step : files.own_time(file).step;
+      entries.push_back(std::move(entry));
+    }
+  }
+  sort_by_steps(entries);
+  return entries;
 }
 
 std::string to_text(const Entries& entries)
@@ -295,7 +261,11 @@ void List::claim()
 void List::refresh()
 {
   this->claim();
-  std::optional<std::string> text = read_text(this->path_);
+  std::optional<std::string> text;
+  if (std::filesystem::exists(this->path_))
+  {
+    text = read_text(this->path_);
+  }
   if (!text || text != this->written_)
   {
     this->entries_ = text ? parse_entries(*text, this->path_, this->files_) : Entries();

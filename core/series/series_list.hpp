@@ -43,11 +43,6 @@ inline constexpr char kChecksum[] = "checksum";
 /// is one; 16 hexadecimal digits.
 [[nodiscard]] std::string compute_checksum(const Entries& entries);
 
-/// What is wrong with the checksum of a list of JSON (`list`, an object) that has these entries; ""
-/// if it is right, or there is none.
-template <class Json>
-[[nodiscard]] std::string checksum_fault(const Json& list, const Entries& entries);
-
 /// The right of this process to change a list: others are refused while it lives. Of a list whose
 /// folder does not exist, and where the file system has no locks, it keeps nobody out. Throws
 /// Error: CannotOpen if another process has it, or the file that is locked cannot be made; NoSpace.
@@ -116,19 +111,4 @@ private:
   std::shared_ptr<const io::LockFile> lock_;
   bool has_reported_clock_ = false;
 };
-
-template <class Json>
-std::string checksum_fault(const Json& list, const Entries& entries)
-{
-  const auto found = list.find(kChecksum);
-  if (found == list.end())
-  {
-    return {};
-  }
-  const std::string right = compute_checksum(entries);
-  return found->is_string() && found->template get<std::string>() == right
-    ? std::string()
-    : "its checksum is " + found->dump() + ", but its names, times and steps have \"" + right +
-      "\": it is damaged or was edited; remove the checksum from an edited list";
-}
 }

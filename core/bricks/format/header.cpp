@@ -92,11 +92,6 @@ void check_record(const std::string& file, const Record& record)
 }
 }
 
-void corrupt(const std::string& file, const std::string& what)
-{
-  throw Error(ErrorCode::Corrupt, file + ": " + what);
-}
-
 bricks::Header read_header(const io::RandomAccessFile& file)
 {
   const Record record = read_record(file);

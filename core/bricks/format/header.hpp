@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bat/bricks/file.hpp"
+#include "common/fail.hpp"
 #include "common/io/random_access_file.hpp"
 
 #include <cstdint>
@@ -21,5 +22,4 @@ namespace bat::bricks::format
 /// Throws Error{InvalidArgument} for what no file can have; `name` is for the message.
 void check_header(const bricks::Header& header, const std::string& name);
 
-[[noreturn]] void corrupt(const std::string& file, const std::string& what);
 }

@@ -53,7 +53,7 @@ struct File::Impl
       format::seeded_checksum(page.data(), page.size(), section.seed + number);
     if (sum != stored)
     {
-      format::corrupt(this->file.name(),
+      corrupt(this->file.name(),
         fmt::format("page {} of the {} (offset {}) does not match its checksum", number, name,
           section.page_in_file(number)));
     }
@@ -100,7 +100,7 @@ struct File::Impl
       (entry.bytes != 0 && entry.bytes <= format::kBrickHead) || entry.offset > section ||
       entry.bytes > section - entry.offset)
     {
-      format::corrupt(this->file.name(),
+      corrupt(this->file.name(),
         fmt::format(
           "the index places {} with {} bytes at offset {} of the bricks; allowed are {} to {} "
           "bytes, or none at 0 or 8, within {}",
@@ -217,7 +217,7 @@ std::uint64_t File::read(std::uint64_t brick, BrickMemory to) const
     impl.header.grid, points, stored.data(), stored.size(), impl.layout.id + brick, to);
   if (!fault.empty())
   {
-    format::corrupt(this->name(),
+    corrupt(this->name(),
       fmt::format("{} at offset {} {}", impl.describe(brick),
         impl.layout.bricks_offset + entry.offset, fault));
   }
@@ -373,10 +373,7 @@ public:
   }
 
 private:
-  [[noreturn]] void refuse(const std::string& what) const
-  {
-    format::corrupt(this->file_.name(), what);
-  }
+  [[noreturn]] void refuse(const std::string& what) const { corrupt(this->file_.name(), what); }
 
   /// Fewer than 8 bytes.
   void check_zeros(std::uint64_t begin, std::uint64_t end) const

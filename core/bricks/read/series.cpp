@@ -4,17 +4,15 @@
 #include "bat/error.hpp"
 #include "bricks/format/header.hpp"
 #include "common/text.hpp"
+#include "series/read_series.hpp"
 #include "series/series_list.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <mutex>
 #include <optional>
-#include <system_error>
 
 namespace bat::bricks
 {
@@ -42,46 +40,19 @@ std::string find_fault(const std::vector<SeriesEntry>& entries)
 
 std::vector<SeriesEntry> read_list(const std::filesystem::path& list)
 {
-  std::error_code none;
-  if (!std::filesystem::exists(list, none))
-  {
-    throw Error(ErrorCode::NotFound, list.string() + ": does not exist");
-  }
-  std::ifstream stream(list);
-  if (!stream || std::filesystem::is_directory(list, none))
-  {
-    throw Error(ErrorCode::CannotOpen, list.string() + ": cannot be read as a list of files");
-  }
   std::vector<SeriesEntry> entries;
-  try
+  for (const series::Entry& entry : series::list_entries(
+         series::parse_list(series::read_text(list), list, series::Times::Required)))
   {
-    const auto json = nlohmann::json::parse(stream);
-    series::Entries listed;
-    for (const nlohmann::json& file : json.at("files"))
-    {
-      entries.push_back({ file.at("name").get<std::string>(), file.at("time").get<double>() });
-      listed.push_back({ entries.back().file, entries.back().time, std::nullopt, std::nullopt });
-      if (const auto step = file.find("step"); step != file.end())
-      {
-        listed.back().step = step->get<std::int64_t>();
-      }
-    }
-    if (const std::string fault = series::checksum_fault(json, listed); !fault.empty())
-    {
-      format::corrupt(list.string(), fault);
-    }
-  }
-  catch (const nlohmann::json::exception& e)
-  {
-    format::corrupt(list.string(), fmt::format("is not a list of files with times ({})", e.what()));
+    entries.push_back({ entry.file, entry.time });
   }
   if (entries.empty())
   {
-    format::corrupt(list.string(), "does not list any file; a series has at least one");
+    corrupt(list.string(), "does not list any file; a series has at least one");
   }
   if (const std::string fault = find_fault(entries); !fault.empty())
   {
-    format::corrupt(list.string(), fault);
+    corrupt(list.string(), fault);
   }
   return entries;
 }
@@ -127,7 +98,7 @@ struct Series::Impl
   {
     if (file.grid_id() != this->grid_id)
     {
-      format::corrupt(file.name(),
+      corrupt(file.name(),
         fmt::format(
           "its grid differs from that of '{}': {} x {} x {} points, edge {}, {}, {} components, "
           "instead of {} x {} x {}, {}, {}, {}; or origin, spacing or periodic axes differ",

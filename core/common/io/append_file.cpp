@@ -2,6 +2,7 @@
 #include "common/io/append_file.hpp"
 
 #include "bat/error.hpp"
+#include "common/fail.hpp"
 #include "common/io/atomic_file.hpp"
 
 #include <fmt/format.h>
@@ -19,9 +20,8 @@ namespace
 {
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what, int error)
 {
-  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  throw Error(full ? ErrorCode::NoSpace : ErrorCode::WriteFailed,
-    fmt::format("{}: {}: {}", path.string(), what, std::strerror(error)));
+  bat::fail(code_of_write(error, ErrorCode::WriteFailed), path.string(),
+    fmt::format("{}: {}", what, std::strerror(error)));
 }
 }
 

@@ -2,6 +2,7 @@
 #include "common/io/atomic_file.hpp"
 
 #include "bat/error.hpp"
+#include "common/fail.hpp"
 
 #include <fmt/format.h>
 
@@ -22,16 +23,10 @@ namespace bat::io
 {
 namespace
 {
-[[noreturn]] void fail(ErrorCode code, const std::filesystem::path& target, const std::string& what)
-{
-  throw Error(code, fmt::format("{}: {}", target.string(), what));
-}
-
 [[noreturn]] void fail_write(
   const std::filesystem::path& target, const std::string& what, int error)
 {
-  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  fail(full ? ErrorCode::NoSpace : ErrorCode::WriteFailed, target,
+  fail(code_of_write(error, ErrorCode::WriteFailed), target.string(),
     fmt::format("{}: {}; the previous file is unchanged", what, std::strerror(error)));
 }
 
@@ -72,7 +67,8 @@ void check_path(const std::filesystem::path& path)
 {
   if (path.native().find('\0') != std::string::npos)
   {
-    fail(ErrorCode::InvalidArgument, path, "contains a zero byte, which file names cannot have");
+    fail(ErrorCode::InvalidArgument, path.string(),
+      "contains a zero byte, which file names cannot have");
   }
 }
 
@@ -179,18 +175,19 @@ AtomicFile::AtomicFile(
   {
     if (!S_ISREG(status.st_mode))
     {
-      fail(ErrorCode::CannotOpen, target, "is not a regular file and cannot be replaced");
+      fail(ErrorCode::CannotOpen, target.string(), "is not a regular file and cannot be replaced");
     }
     // Renaming over it would succeed: the protection of the file has to be asked for.
     if ((status.st_mode & 0222) == 0 || ::access(this->target_.c_str(), W_OK) != 0)
     {
-      fail(ErrorCode::CannotOpen, target, "is read-only and was not replaced");
+      fail(ErrorCode::CannotOpen, target.string(), "is read-only and was not replaced");
     }
     permissions = static_cast<std::filesystem::perms>(status.st_mode & 07777);
   }
   else if (errno != ENOENT && errno != ENOTDIR) // both are for the folder's message below
   {
-    fail(ErrorCode::CannotOpen, target, fmt::format("cannot be written: {}", std::strerror(errno)));
+    fail(ErrorCode::CannotOpen, target.string(),
+      fmt::format("cannot be written: {}", std::strerror(errno)));
   }
   std::random_device random;
   for (int attempt = 0; attempt != 16 && this->descriptor_ < 0; ++attempt)
@@ -215,7 +212,7 @@ AtomicFile::AtomicFile(
   if (this->descriptor_ < 0)
   {
     const int error = errno;
-    fail(error == ENOSPC || error == EDQUOT ? ErrorCode::NoSpace : ErrorCode::CannotOpen, target,
+    fail(code_of_write(error, ErrorCode::CannotOpen), target.string(),
       fmt::format("cannot create a file in '{}': {}",
         this->target_.has_parent_path() ? this->target_.parent_path().string() : ".",
         std::strerror(error)));
@@ -283,7 +280,7 @@ PartOfFile::PartOfFile(const std::string& temporary, std::filesystem::path targe
 {
   if (this->descriptor_ < 0)
   {
-    fail(ErrorCode::CannotOpen, this->target_,
+    fail(ErrorCode::CannotOpen, this->target_.string(),
       fmt::format(
         "cannot open '{}', created by another process: {}", temporary, std::strerror(errno)));
   }

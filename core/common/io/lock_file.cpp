@@ -2,6 +2,7 @@
 #include "common/io/lock_file.hpp"
 
 #include "bat/error.hpp"
+#include "common/fail.hpp"
 
 #include <fmt/format.h>
 
@@ -67,7 +68,7 @@ LockFile::State LockFile::try_lock()
     {
       return State::NoFolder;
     }
-    throw Error(error == ENOSPC || error == EDQUOT ? ErrorCode::NoSpace : ErrorCode::CannotOpen,
+    throw Error(code_of_write(error, ErrorCode::CannotOpen),
       fmt::format("{}: cannot be created: {}", this->path_.string(), std::strerror(error)));
   }
   const bool is_locked = ::flock(this->descriptor_, LOCK_EX | LOCK_NB) == 0;

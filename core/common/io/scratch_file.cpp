@@ -2,6 +2,7 @@
 #include "common/io/scratch_file.hpp"
 
 #include "bat/error.hpp"
+#include "common/fail.hpp"
 
 #include <fmt/format.h>
 
@@ -21,10 +22,9 @@ constexpr std::size_t kMaxBytesPerCall = std::size_t{ 1 }
 
 [[noreturn]] void fail(ErrorCode code, const std::string& name, const char* what, int error)
 {
-  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  throw Error(full ? ErrorCode::NoSpace : code,
-    fmt::format("{}: {} the scratch file: {}", name, what,
-      error != 0 ? std::strerror(error) : "it ends too early"));
+  bat::fail(code_of_write(error, code), name,
+    fmt::format(
+      "{} the scratch file: {}", what, error != 0 ? std::strerror(error) : "it ends too early"));
 }
 
 int open_nameless(const std::filesystem::path& folder)

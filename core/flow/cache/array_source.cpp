@@ -2,6 +2,7 @@
 #include "bat/flow/array_source.hpp"
 
 #include "bat/error.hpp"
+#include "common/fail.hpp"
 
 #include <fmt/format.h>
 
@@ -13,10 +14,8 @@ namespace bat::flow
 {
 namespace
 {
-[[noreturn]] void refuse(const std::string& text)
-{
-  throw Error(ErrorCode::InvalidArgument, "velocities in memory: " + text);
-}
+constexpr char kSubject[] = "velocities in memory"; // of messages
+
 }
 
 ArraySource::ArraySource(
@@ -27,22 +26,24 @@ ArraySource::ArraySource(
 {
   if (const std::string fault = find_fault(grid); !fault.empty())
   {
-    refuse(fault);
+    refuse(kSubject, fault);
   }
   if (this->times_.size() != this->levels_.size())
   {
-    refuse(fmt::format("{} times for {} arrays", this->times_.size(), this->levels_.size()));
+    refuse(
+      kSubject, fmt::format("{} times for {} arrays", this->times_.size(), this->levels_.size()));
   }
   for (std::size_t i = 0; i != this->times_.size(); ++i)
   {
     if (!std::isfinite(this->times_[i]) || (i != 0 && !(this->times_[i] > this->times_[i - 1])))
     {
-      refuse(fmt::format("the time {} of step {}{} is invalid; times must be finite and increase",
-        this->times_[i], i, i == 0 ? "" : fmt::format(", behind {}", this->times_[i - 1])));
+      refuse(kSubject,
+        fmt::format("the time {} of step {}{} is invalid; times must be finite and increase",
+          this->times_[i], i, i == 0 ? "" : fmt::format(", behind {}", this->times_[i - 1])));
     }
     if (!this->levels_[i])
     {
-      refuse(fmt::format("the array of step {} is null", i));
+      refuse(kSubject, fmt::format("the array of step {} is null", i));
     }
   }
 }
@@ -56,8 +57,9 @@ std::uint64_t ArraySource::read(std::size_t level, std::uint64_t brick, BrickMem
 {
   if (level >= this->levels_.size() || brick >= this->grid_.brick_count())
   {
-    refuse(fmt::format("brick {} of step {} is out of range; the source has {} and {}", brick,
-      level, this->grid_.brick_count(), this->levels_.size()));
+    refuse(kSubject,
+      fmt::format("brick {} of step {} is out of range; the source has {} and {}", brick, level,
+        this->grid_.brick_count(), this->levels_.size()));
   }
   const std::array<std::int64_t, 3> place = this->grid_.brick_place(brick);
   const std::size_t point = this->grid_.point_bytes();

@@ -3,6 +3,7 @@
 #include "bat/flow/ftle.hpp"
 
 #include "bat/error.hpp"
+#include "common/fail.hpp"
 #include "flow/schedule/frames.hpp"
 
 #include <fmt/format.h>
@@ -20,11 +21,6 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr int kMaxSweeps = 30; // of Jacobi's rotations; a handful is enough for 3 x 3
 
 using Matrix = std::array<std::array<double, 3>, 3>;
-
-[[noreturn]] void refuse(const std::string& what)
-{
-  throw Error(ErrorCode::InvalidArgument, what);
-}
 
 // When particles end. Where start and length add up to the last time but for the rounding of a
 // difference, that is meant.

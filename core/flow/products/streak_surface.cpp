@@ -6,6 +6,7 @@
 // steps, and bricks are in memory that neighbours have read.
 #include "bat/flow/streak_surface.hpp"
 
+#include "common/fail.hpp"
 #include "flow/hints/store.hpp"
 #include "flow/products/trace_part.hpp"
 #include "flow/schedule/frames.hpp"
@@ -33,11 +34,6 @@ constexpr double kCosStraight = 0.9659258262890683;             // 15 degrees
 constexpr double kMinTurningShare = 0.5;  // edges that are shorter, of max_edge, may turn
 constexpr double kMaxDiagonalShare = 2;   // of max_edge: diagonals are not halved
 constexpr double kMinEdgeShare = 1.0 / 3; // edges that are shorter, of max_edge, may go
-
-[[noreturn]] void refuse(const std::string& what)
-{
-  throw Error(ErrorCode::InvalidArgument, what);
-}
 
 Point difference(const Point& a, const Point& b)
 {

@@ -2,6 +2,7 @@
 #include "flow/schedule/frames.hpp"
 
 #include "bat/error.hpp"
+#include "common/fail.hpp"
 
 #include <fmt/format.h>
 
@@ -14,11 +15,6 @@ namespace
 {
 constexpr std::size_t kMaxDestinations = 10000; // each is looked for in each step
 constexpr double kMinStepShare = 1e-5; // as many steps as cells that a particle may go through
-
-[[noreturn]] void refuse(const std::string& what)
-{
-  throw Error(ErrorCode::InvalidArgument, what);
-}
 
 void check(const TraceOptions& options, const std::vector<double>& times)
 {

@@ -3,6 +3,7 @@
 
 #include "bat/error.hpp"
 #include "bat/flow/trace.hpp"
+#include "common/fail.hpp"
 
 #include <fmt/format.h>
 
@@ -16,6 +17,8 @@ namespace bat::flow
 {
 namespace
 {
+constexpr char kSubject[] = "saved trace state"; // of messages
+
 constexpr std::uint64_t kMagic = 0x31474E4954534552u; // RESTING1
 
 // What a particle needs that begins an interval.
@@ -50,10 +53,6 @@ bool is_sound(const Record& record, std::size_t lines)
   return sound;
 }
 
-[[noreturn]] void refuse(const std::string& what)
-{
-  throw Error(ErrorCode::InvalidArgument, "saved trace state: " + what);
-}
 }
 
 std::vector<std::byte> bytes_of(const Resting& resting)
@@ -89,7 +88,7 @@ std::shared_ptr<const Resting> resting_from(
   }
   if (magic != kMagic || (count - kHeadBytes) % sizeof(Record) != 0)
   {
-    refuse(fmt::format("{} bytes that were not written by this library", count));
+    refuse(kSubject, fmt::format("{} bytes that were not written by this library", count));
   }
   auto resting = std::make_shared<Resting>();
   std::memcpy(&resting->time, bytes + 8, sizeof(resting->time));
@@ -101,8 +100,9 @@ std::shared_ptr<const Resting> resting_from(
     const bool ascends = resting->particles.empty() || resting->particles.back().line < record.line;
     if (!is_sound(record, lines) || !ascends)
     {
-      refuse(fmt::format("particle {}, of line {} of {}, is invalid", resting->particles.size(),
-        record.line, lines));
+      refuse(kSubject,
+        fmt::format("particle {}, of line {} of {}, is invalid", resting->particles.size(),
+          record.line, lines));
     }
     Particle particle;
     particle.at = record.at;

@@ -2,6 +2,7 @@
 #include "bat/idx/velocity_source.hpp"
 
 #include "bat/error.hpp"
+#include "common/fail.hpp"
 #include "idx/format/names.hpp"
 #include "idx/format/order.hpp"
 #include "idx/format/scatter.hpp"
@@ -22,11 +23,6 @@ namespace bat::idx
 {
 namespace
 {
-[[noreturn]] void refuse(const Dataset& dataset, const std::string& what)
-{
-  throw Error(ErrorCode::InvalidArgument, dataset.name() + ": " + what);
-}
-
 bool is_real(const Field& field)
 {
   return field.type == ScalarType::Float32 || field.type == ScalarType::Float64;
@@ -62,7 +58,7 @@ std::vector<std::size_t> only_field(const Dataset& dataset)
   }
   if (found.size() != 1)
   {
-    refuse(dataset,
+    refuse(dataset.name(),
       fmt::format("{} can be the velocity in {}; {}: specify the field or fields",
         found.empty() ? "no single field" : "several fields", list_of(dataset.fields()), kAllowed));
   }
@@ -84,14 +80,14 @@ std::vector<std::size_t> fields_of(const Dataset& dataset, const std::vector<std
       names.size() == 1 ? field.components == 2 || field.components == 3 : field.components == 1;
     if (names.size() > 3 || !fits || !is_real(field))
     {
-      refuse(dataset,
+      refuse(dataset.name(),
         fmt::format(
           "field {} is one of {} for the velocity; {}", type_text(field), names.size(), kAllowed));
     }
     const Field& first = dataset.fields()[fields.front()];
     if (field.type != first.type)
     {
-      refuse(dataset,
+      refuse(dataset.name(),
         fmt::format("fields {} and {}: the fields of a velocity must have the same type",
           type_text(first), type_text(field)));
     }
@@ -105,7 +101,7 @@ BrickGrid grid_of(
   const Geometry geometry = dataset.geometry();
   if (!geometry.warning.empty())
   {
-    refuse(dataset, geometry.warning + "; velocities must be along the axes of the samples");
+    refuse(dataset.name(), geometry.warning + "; velocities must be along the axes of the samples");
   }
   const Field& field = dataset.fields()[fields.front()];
   BrickGrid grid;
@@ -122,7 +118,7 @@ BrickGrid grid_of(
   grid.type = field.type;
   if (const std::string fault = find_fault(grid); !fault.empty())
   {
-    refuse(dataset, fault);
+    refuse(dataset.name(), fault);
   }
   return grid;
 }

@@ -4,6 +4,7 @@
 
 #include "bat/error.hpp"
 #include "bat/text.hpp"
+#include "common/fail.hpp"
 #include "idx/format/block_file.hpp"
 #include "idx/format/field_text.hpp"
 #include "idx/format/geometry.hpp"
@@ -27,11 +28,6 @@ constexpr int kMaxDigits = 62;
 /// Digits that blocks differ in at least, unless the grid is small: block 0, which a coarse level
 /// reads, is then 1/8 of the data or less.
 constexpr int kBitsOfBlocks = 3;
-
-[[noreturn]] void fail(const std::filesystem::path& path, const std::string& what)
-{
-  throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", path.string(), what));
-}
 
 // Rounds of one digit per axis, coarsest first; long axes have the finest digits to themselves.
 std::string bits_of(const LogicalBox& box)
@@ -63,12 +59,12 @@ void check_name(const std::filesystem::path& path)
   const std::string name = path.stem().string();
   if (path.extension() != ".idx" || name.empty())
   {
-    fail(path, "is not the name of an .idx file; use NAME.idx");
+    refuse(path.string(), "is not the name of an .idx file; use NAME.idx");
   }
   const std::string problem = format::find_name_problem(name);
   if (!problem.empty() || name.find_first_of("%#") != std::string::npos || name.front() == ' ')
   {
-    fail(path,
+    refuse(path.string(),
       fmt::format("the name {}; it becomes part of a template in the text",
         problem.empty() ? "contains '%' or '#', or starts with a space" : problem));
   }
@@ -95,7 +91,7 @@ void check_grid(const std::filesystem::path& path, const Grid& grid)
     if (count < 1 || grid.first[axis] < 0 || count > kMaxSamples ||
       grid.first[axis] > kMaxSamples - count)
     {
-      fail(path,
+      refuse(path.string(),
         fmt::format("along {}, {} samples starting at {} were given; at least one sample is "
                     "required, at 0 or above, up to 2^{}",
           kAxes[axis], count, grid.first[axis], kMaxDigits));
@@ -103,7 +99,7 @@ void check_grid(const std::filesystem::path& path, const Grid& grid)
     if (!std::isfinite(grid.origin[axis]) || !std::isfinite(grid.spacing[axis]) ||
       !(grid.spacing[axis] > 0))
     {
-      fail(path,
+      refuse(path.string(),
         fmt::format("along {}, origin {} and spacing {} were given; both must be finite, and the "
                     "spacing above 0",
           kAxes[axis], grid.origin[axis], grid.spacing[axis]));
@@ -112,16 +108,16 @@ void check_grid(const std::filesystem::path& path, const Grid& grid)
   }
   if (samples >= __int128{ 1 } << 62)
   {
-    fail(path, "has 2^62 samples or more");
+    refuse(path.string(), "has 2^62 samples or more");
   }
   const std::string problem = grid.stored ? find_stored_problem(*grid.stored, box_of(grid)) : "";
   if (!problem.empty())
   {
-    fail(path, "has " + problem);
+    refuse(path.string(), "has " + problem);
   }
   if (grid.fields.empty() || grid.fields.size() > format::kMaxFields)
   {
-    fail(path,
+    refuse(path.string(),
       fmt::format(
         "{} fields were given; allowed are 1 to {}", grid.fields.size(), format::kMaxFields));
   }
@@ -131,17 +127,17 @@ void check_grid(const std::filesystem::path& path, const Grid& grid)
     const std::string problem = find_field_name_problem(field.name);
     if (!problem.empty())
     {
-      fail(path, fmt::format("the name of field '{}' {}", field.name, problem));
+      refuse(path.string(), fmt::format("the name of field '{}' {}", field.name, problem));
     }
     if (field.components < 1 || field.components > kMaxFieldComponents)
     {
-      fail(path,
+      refuse(path.string(),
         fmt::format("field '{}' has {} components; allowed are 1 to {}", field.name,
           field.components, kMaxFieldComponents));
     }
     if (!names.insert(field.name).second)
     {
-      fail(path, fmt::format("two fields are called '{}'", field.name));
+      refuse(path.string(), fmt::format("two fields are called '{}'", field.name));
     }
   }
 }
@@ -150,31 +146,32 @@ void check_options(const std::filesystem::path& path, const Grid& grid, const Wr
 {
   if (const std::int64_t step = options.step_number(); step < 0 || step > kMaxStep)
   {
-    fail(path, fmt::format("the time step is {}; allowed are 0 to {}", step, kMaxStep));
+    refuse(path.string(), fmt::format("the time step is {}; allowed are 0 to {}", step, kMaxStep));
   }
   if (options.time && !std::isfinite(*options.time))
   {
-    fail(path, fmt::format("the time is {}; times must be finite", *options.time));
+    refuse(path.string(), fmt::format("the time is {}; times must be finite", *options.time));
   }
   if (options.bits_per_block < 0 || options.bits_per_block > kMaxBitsPerBlock)
   {
-    fail(path,
+    refuse(path.string(),
       fmt::format("bits per block is {}; allowed are 1 to {}, or 0 to choose automatically",
         options.bits_per_block, kMaxBitsPerBlock));
   }
   if (options.zip_level < 1 || options.zip_level > 9)
   {
-    fail(path, fmt::format("the zip level is {}; allowed are 1 to 9", options.zip_level));
+    refuse(
+      path.string(), fmt::format("the zip level is {}; allowed are 1 to 9", options.zip_level));
   }
   if (options.dialect == Dialect::PIDX)
   {
     if (options.codec != Codec::Raw)
     {
-      fail(path, "PIDX reads raw blocks only; zip or lz4 was requested");
+      refuse(path.string(), "PIDX reads raw blocks only; zip or lz4 was requested");
     }
     if (grid.first != std::array<std::int64_t, 3>{})
     {
-      fail(path, "boxes of PIDX start at 0 0 0, but the grid does not");
+      refuse(path.string(), "boxes of PIDX start at 0 0 0, but the grid does not");
     }
   }
 }
@@ -345,7 +342,7 @@ Header plan_header(const std::filesystem::path& path, const Grid& grid, const Wr
   const int digits = header.levels();
   if (digits > kMaxDigits)
   {
-    fail(path,
+    refuse(path.string(),
       fmt::format("the grid needs {} bit digits; at most {} are allowed", digits, kMaxDigits));
   }
   int b = options.bits_per_block;
@@ -360,7 +357,7 @@ Header plan_header(const std::filesystem::path& path, const Grid& grid, const Wr
   b = std::min(b, digits);
   if (largest << b > format::kMaxBlockBytes)
   {
-    fail(path,
+    refuse(path.string(),
       fmt::format("a block of 2^{} samples of {} bytes has more than {} bytes", b, largest,
         format::kMaxBlockBytes));
   }
@@ -390,7 +387,7 @@ Header plan_header(const std::filesystem::path& path, const Grid& grid, const Wr
   }
   if (pidx && (blocks - 1) >> (4 * width) != 0)
   {
-    fail(path,
+    refuse(path.string(),
       fmt::format("the grid has {} blocks, but names in PIDX have 4 digits: use more bits per "
                   "block",
         blocks));

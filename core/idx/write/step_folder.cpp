@@ -2,6 +2,7 @@
 #include "idx/write/step_folder.hpp"
 
 #include "bat/error.hpp"
+#include "common/fail.hpp"
 #include "common/io/atomic_file.hpp"
 #include "common/io/random_access_file.hpp"
 
@@ -25,13 +26,10 @@ namespace
 {
 [[noreturn]] void fail(const std::filesystem::path& folder, const char* what, int error)
 {
-  const bool full = error == ENOSPC || error == EDQUOT;
   const bool denied = error == EACCES || error == EPERM || error == EROFS || error == ENOTDIR ||
     error == ENOENT || error == EEXIST;
-  throw Error(full ? ErrorCode::NoSpace
-      : denied     ? ErrorCode::CannotOpen
-                   : ErrorCode::WriteFailed,
-    fmt::format("{}: {}: {}", folder.string(), what, std::strerror(error)));
+  bat::fail(code_of_write(error, denied ? ErrorCode::CannotOpen : ErrorCode::WriteFailed),
+    folder.string(), fmt::format("{}: {}", what, std::strerror(error)));
 }
 
 int open_folder(const std::filesystem::path& folder)

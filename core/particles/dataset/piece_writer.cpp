@@ -6,6 +6,7 @@
 
 #include "bat/error.hpp"
 #include "common/arena.hpp"
+#include "common/fail.hpp"
 #include "common/io/atomic_file.hpp"
 #include "common/io/scratch_file.hpp"
 #include "common/memory/kept_memory.hpp"
@@ -53,11 +54,6 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start)
 {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-[[noreturn]] void refuse(const std::string& what)
-{
-  throw Error(ErrorCode::InvalidArgument, what);
 }
 
 // One array of a particle's row.

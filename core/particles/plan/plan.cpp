@@ -4,6 +4,7 @@
 #include "bat/error.hpp"
 #include "bat/write_options.hpp"
 #include "common/arena.hpp"
+#include "common/fail.hpp"
 #include "particles/plan/adaptive.hpp"
 #include "particles/plan/aggregators.hpp"
 #include "particles/plan/ranks.hpp"
@@ -29,11 +30,6 @@ constexpr std::uint64_t kCellsPerLeaf = 32;
 // rank.
 constexpr std::uint64_t kMaxCells = 1u << 18;
 constexpr std::uint64_t kMinCells = 4;
-
-[[noreturn]] void refuse(const std::string& text)
-{
-  throw Error(ErrorCode::InvalidArgument, text);
-}
 
 void check(const PlanOptions& options)
 {

@@ -3,6 +3,7 @@
 
 #include "bat/error.hpp"
 #include "bat/nearest_name.hpp"
+#include "common/fail.hpp"
 #include "particles/format/layout.hpp"
 #include "particles/format/levels.hpp"
 
@@ -17,11 +18,6 @@ namespace bat::query
 {
 namespace
 {
-[[noreturn]] void refuse(const std::string& file, const std::string& what)
-{
-  throw Error(ErrorCode::InvalidArgument, file + ": " + what);
-}
-
 // A condition as whoever set it knows it: "range on 'velocity[1]'". `what` is its kind.
 std::string describe(
   std::string_view what, const std::string& attribute, const std::optional<int>& component)

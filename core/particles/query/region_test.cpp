@@ -6,6 +6,7 @@
 #include "particles/query/region_test.hpp"
 
 #include "bat/error.hpp"
+#include "common/fail.hpp"
 #include "common/numbers.hpp"
 #include "particles/query/narrow.hpp"
 
@@ -20,11 +21,6 @@ namespace bat::query
 namespace
 {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-[[noreturn]] void refuse(const std::string& file, const std::string& what)
-{
-  throw Error(ErrorCode::InvalidArgument, file + ": " + what);
-}
 
 // As a closed box; one that holds nothing has its ends the wrong way round. Coordinates are
 // doubles, or floats, which are doubles.

@@ -9,6 +9,7 @@
 #include "bat/tracks.hpp"
 #include "bat/write_options.hpp"
 #include "common/arena.hpp"
+#include "common/fail.hpp"
 #include "common/io/atomic_file.hpp"
 #include "particles/dataset/dataset_folder.hpp"
 #include "particles/dataset/dataset_impl.hpp"
@@ -34,11 +35,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kBounds = "error_bounds";
 constexpr const char* kCompression = "compression";
-
-[[noreturn]] void refuse(const std::string& what)
-{
-  throw Error(ErrorCode::InvalidArgument, what);
-}
 
 bool is_there(const fs::path& path)
 {

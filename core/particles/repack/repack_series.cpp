@@ -31,7 +31,8 @@ SeriesCopy make_series_copy(const std::filesystem::path& in, const std::filesyst
                   ".bat.series; found '{}'",
         in.string(), out.string()));
   }
-  nlohmann::ordered_json list = read_series_list(in);
+  nlohmann::ordered_json list =
+    series::parse_list(series::read_text(in), in, series::Times::Optional);
   SeriesCopy copy;
   std::map<std::string, std::string> names;
   for (auto& file : list["files"])
@@ -74,7 +75,7 @@ SeriesCopy make_series_copy(const std::filesystem::path& in, const std::filesyst
   }
   if (list.contains(series::kChecksum))
   {
-    list[series::kChecksum] = series::compute_checksum(list_entries(list));
+    list[series::kChecksum] = series::compute_checksum(series::list_entries(list));
   }
   copy.list = list.dump(1) + "\n";
   return copy;

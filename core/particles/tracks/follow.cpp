@@ -6,6 +6,7 @@
 #include "bat/nearest_name.hpp"
 #include "bat/tracks.hpp"
 #include "common/arena.hpp"
+#include "common/fail.hpp"
 #include "particles/dataset/dataset_impl.hpp"
 #include "particles/dataset/file_leaf.hpp"
 #include "particles/query/sorted_lookup.hpp"
@@ -30,11 +31,6 @@ namespace bat
 {
 namespace
 {
-[[noreturn]] void refuse(const std::string& text)
-{
-  throw Error(ErrorCode::InvalidArgument, text);
-}
-
 /// Particles of a leaf file that have one of the ids, in file order.
 struct FoundRows
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The samples of a tracks file as the steps that follow() has of datasets.
 
+#include "common/fail.hpp"
 #include "particles/dataset/dataset_impl.hpp"
 #include "particles/tracks/follow_steps.hpp"
 #include "particles/tracks/tracks_file.hpp"
@@ -34,11 +35,6 @@ namespace
 {
 /// Histories that are this close are one read.
 constexpr std::uint64_t kMaxGapBytes = 1 << 16;
-
-[[noreturn]] void refuse(const std::string& text)
-{
-  throw Error(ErrorCode::InvalidArgument, text);
-}
 
 /// Where a column of a step comes from.
 struct Source

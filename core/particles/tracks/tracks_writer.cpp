@@ -3,6 +3,7 @@
 
 #include "bat/error.hpp"
 #include "bat/text.hpp"
+#include "common/fail.hpp"
 #include "common/io/append_file.hpp"
 #include "common/io/atomic_file.hpp"
 #include "common/io/lock_file.hpp"
@@ -27,11 +28,6 @@ namespace
 {
 /// Of a block of many samples: what a history costs one read.
 constexpr std::uint64_t kMaxPayload = std::uint64_t{ 1 } << 26;
-
-[[noreturn]] void refuse(const std::string& text)
-{
-  throw Error(ErrorCode::InvalidArgument, text);
-}
 
 void check_name(const std::filesystem::path& path)
 {

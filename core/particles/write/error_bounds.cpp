@@ -3,6 +3,7 @@
 
 #include "bat/error.hpp"
 #include "bat/nearest_name.hpp"
+#include "common/fail.hpp"
 #include "common/numbers.hpp"
 
 #include <fmt/format.h>
@@ -19,11 +20,6 @@ namespace
 {
 constexpr const char* kPositions = "positions";
 constexpr std::uint64_t kParticlesPerBatch = 1 << 14; // particles
-
-[[noreturn]] void refuse(const std::string& what)
-{
-  throw Error(ErrorCode::InvalidArgument, what);
-}
 
 bool is_floating_point(ScalarType type)
 {

@@ -6,6 +6,7 @@
 #include "bat/ids.hpp"
 #include "bat/query.hpp"
 #include "bat/write_options.hpp"
+#include "common/fail.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "particles/format/stable_levels.hpp"
@@ -43,11 +44,6 @@ std::uint64_t sampled(std::uint64_t n)
   const std::uint64_t of_few = std::clamp<std::uint64_t>(n / 16, 4096, 8192);
   const std::uint64_t of_many = std::min<std::uint64_t>(n / 64, 65536);
   return std::min(n, std::max(of_few, of_many));
-}
-
-[[noreturn]] void refuse(const std::string& text)
-{
-  throw Error(ErrorCode::InvalidArgument, text);
 }
 
 void check_array(const ParticleParts& particles, std::size_t array, const std::string& what)
