@@ -98,8 +98,8 @@ Integer exact(const bat::Number& number, const std::string& name)
           return static_cast<Integer>(value);
         }
       }
-      refuse(fmt::format("an end {} of the range of '{}' is not a valid {}int64", to_string(number),
-        name, std::is_signed_v<Integer> ? "" : "u"));
+      refuse(fmt::format("the range of '{}' ends at {}, which {}int64 cannot represent", name,
+        to_string(number), std::is_signed_v<Integer> ? "" : "u"));
     },
     number);
 }

@@ -39,6 +39,11 @@ const char* last_error() noexcept
   return last_text_lost ? "out of memory while storing an error message" : last_text.c_str();
 }
 
+void refuse(const std::string& text)
+{
+  throw Error(ErrorCode::InvalidArgument, text);
+}
+
 std::string need_text(const char* text, const char* what)
 {
   return &need(text, what);

@@ -4,7 +4,6 @@
 
 #include "bat/bat.h"
 #include "bat/error.hpp"
-#include "common/fail.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -48,7 +47,7 @@ int guard(F&& f) noexcept
   return fail(attempt(std::forward<F>(f)));
 }
 
-using bat::refuse;
+[[noreturn]] void refuse(const std::string& text);
 
 /// Throws Error{InvalidArgument} if `pointer` is null.
 template <class T>

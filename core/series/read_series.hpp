@@ -2,7 +2,7 @@
 // The text of a series list, and what it says: the only parser of lists.
 #pragma once
 
-#include "series/series_list.hpp"
+#include "series/entries.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -8,11 +8,9 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -167,27 +165,6 @@ std::string name_in_list(const std::filesystem::path& file, const std::filesyste
   return file.lexically_normal()
     .lexically_relative(list.lexically_normal().parent_path())
     .generic_string();
-}
-
-std::string compute_checksum(const Entries& entries)
-{
-  std::string bytes;
-  const auto add = [&](const auto& value)
-  {
-    char own[sizeof(value)];
-    std::memcpy(own, &value, sizeof(value));
-    bytes.append(own, sizeof(value));
-  };
-  for (const Entry& entry : entries)
-  {
-    bytes += entry.file + '\0';
-    add(entry.time);
-    if (entry.step)
-    {
-      add(*entry.step);
-    }
-  }
-  return fmt::format("{:016x}", XXH64(bytes.data(), bytes.size(), 0));
 }
 
 std::shared_ptr<const io::LockFile> lock_list(const std::filesystem::path& list)

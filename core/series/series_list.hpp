@@ -3,6 +3,8 @@
 // NAME.bricks.series, as a running simulation makes it.
 #pragma once
 
+#include "series/entries.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -18,30 +20,12 @@ class LockFile;
 
 namespace bat::series
 {
-struct Entry
-{
-  std::string file; ///< relative to the list's folder
-  double time = 0;  ///< as listed: later than that of the entry before
-  std::optional<std::int64_t> step;
-  std::optional<double> clock; ///< the simulation's time, where it is known
-};
-
-/// In the order of their steps.
-using Entries = std::vector<Entry>;
-
 /// Time and step that a file says of itself; nothing where it cannot be read.
 struct OwnTime
 {
   std::optional<double> time;
   std::optional<std::int64_t> step;
 };
-
-/// The member of a list that has compute_checksum() its entries. Lists that people write need none.
-inline constexpr char kChecksum[] = "checksum";
-
-/// XXH64 of each name, a zero byte, the time (f64, little-endian), and the step (i64) where there
-/// is one; 16 hexadecimal digits.
-[[nodiscard]] std::string compute_checksum(const Entries& entries);
 
 /// The right of this process to change a list: others are refused while it lives. Of a list whose
 /// folder does not exist, and where the file system has no locks, it keeps nobody out. Throws

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bat_validate FILE...: checks every checksum and every rule of the format, and says the first
-// thing that is wrong. Exit status 0: all files are sound; 1: one is not; 2: usage.
+// thing that is wrong. Exit status 0: all files are valid; 1: one is not; 2: usage.
 
 #include "bat/bat.hpp"
 #include "tools/grids.hpp"
@@ -30,7 +30,7 @@ int main(int argc, char** argv)
           if (bat::tools::is_grid(path))
           {
             const std::string checked = bat::tools::validate_grid(path);
-            fmt::print("{}: sound, {}\n", bat::printable(path), checked);
+            fmt::print("{}: valid, {}\n", bat::printable(path), checked);
             return;
           }
           const bat::Dataset file = bat::Dataset::open(path);

@@ -186,7 +186,7 @@ int main(int argc, char** argv)
     CHECK_OK(bat_bricks_describe(bricks, 1, &about));
     CHECK(about.has_time && about.time == times[1] && about.bricks > 0 && about.max_speed >= 0);
     CHECK(memcmp(about.grid.points, grid.points, sizeof(grid.points)) == 0);
-    CHECK_FAILS(bat_bricks_describe(bricks, LEVELS, &about), BAT_INVALID_ARGUMENT, "level");
+    CHECK_FAILS(bat_bricks_describe(bricks, LEVELS, &about), BAT_INVALID_ARGUMENT, "time step 3");
     bat_bricks_free(bricks);
     levels[1] = NULL;
     CHECK_FAILS(bat_flow_open_arrays(&grid, LEVELS, times, levels, 1 << 20, 2, &flow),

@@ -198,7 +198,7 @@ static void write_and_read(void)
   CHECK_FAILS(
     bat_idx_read(dataset, "id", &no_step, 0, part, &one, 8, NULL), BAT_INVALID_ARGUMENT, "5");
   CHECK_FAILS(bat_idx_read(dataset, "id", NULL, 15, NULL, &one, 8, NULL), BAT_INVALID_ARGUMENT,
-    "level 15; 0 to 14 are allowed");
+    "level 15 is out of range; allowed are 0 to 14");
   CHECK_FAILS(
     bat_idx_read(dataset, "id", NULL, 14, NULL, &one, 8, NULL), BAT_INVALID_ARGUMENT, "has 8");
   CHECK_FAILS(bat_idx_read(dataset, "id", NULL, 14, NULL, &one, (size_t)-1, NULL),

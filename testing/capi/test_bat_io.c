@@ -231,7 +231,7 @@ static void errors_return_zero_on_all_ranks(void)
   bat_io_set_attribute(state, "m", mass, kPerRank, BTD_FLOAT_64);
   bat_io_set_positions(state, positions, bad ? (uint64_t)-2 : kPerRank, BTD_VEC3_FLOAT);
   CHECK(bat_io_write(state, name) == 0);
-  CHECK(strstr(bat_last_error(), "positions is -2;"));
+  CHECK(strstr(bat_last_error(), "position count is -2;"));
   bat_io_set_positions(state, positions, kPerRank, BTD_VEC3_FLOAT);
   bat_io_set_bytes_per_subfile(state, (uint64_t)-3);
   CHECK(bat_io_write(state, name) == 0);

@@ -460,7 +460,7 @@ TEST(Grids, that_cannot_be_placed_are_an_error_that_names_the_node)
       { [](Params& p, const std::string& coords) { p.set(coords + "/origin/theta", 0.5); },
         "origin/theta is given; allowed are origin/x, origin/y and origin/z" },
       { [](Params& p, const std::string& coords) { p.set(coords + "/dims/i", 1 << 22); },
-        "dims/i is 4194304; 0 to 2097151 vertices" },
+        "dims/i is 4194304; allowed are 0 to 2097151 vertices" },
       { [](Params& p, const std::string& coords) { p.set(coords + "/type", "explicit"); },
         "a uniform topology needs 'uniform'" },
       { [](Params& p, const std::string&)

@@ -36,9 +36,9 @@ const std::vector<Thrown> kThrown = {
     ErrorCode::NoSpace, "f" },
   { "FileSystem", [] { (void)std::filesystem::file_size("/nowhere/f"); }, ErrorCode::WriteFailed,
     "/nowhere/f" },
-  { "RuntimeError", [] { throw std::runtime_error("words"); }, ErrorCode::InvalidArgument,
-    "words" },
-  { "Number", [] { throw 5; }, ErrorCode::InvalidArgument, "an unknown exception" },
+  { "RuntimeError", [] { throw std::runtime_error("words"); }, ErrorCode::Internal,
+    "internal error: words; this is a bug" },
+  { "Number", [] { throw 5; }, ErrorCode::Internal, "an unknown exception" },
 };
 
 class Attempt : public ::testing::TestWithParam<Thrown>

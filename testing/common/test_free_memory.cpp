@@ -51,7 +51,7 @@ TEST(FreeMemory, follows_the_limits_of_the_process)
   ASSERT_TRUE(refused.has_value());
   EXPECT_EQ(refused->code(), bat::ErrorCode::OutOfMemory);
   const std::string text = refused->what();
-  EXPECT_EQ(text.rfind("f: level 3 take 954 MiB; ", 0), 0u) << text;
+  EXPECT_EQ(text.rfind("f: level 3 need 954 MiB; ", 0), 0u) << text;
   EXPECT_NE(text.find(" MiB of memory are free; use level 2"), std::string::npos) << text;
 }
 

@@ -30,6 +30,13 @@ def listed(folder):
     return json.loads(path.read_text())["files"] if path.exists() else []
 
 
+def is_running(process):
+    try:
+        return pathlib.Path("/proc", process, "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def run_and_kill(folder, first, after):
     process = subprocess.Popen([*COMMAND, sys.executable, WRITER, folder, str(first), "100000"],
                                start_new_session=True)
@@ -50,6 +57,9 @@ def run_and_kill(folder, first, after):
             pass
     process.kill()
     process.wait(timeout=30)
+    # Until a killed rank has ended, it holds the lock of its list.
+    while any(is_running(rank) for rank in ranks):
+        time.sleep(0.01)
 
 
 def check(folder, steps):

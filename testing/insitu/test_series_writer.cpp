@@ -426,7 +426,7 @@ TEST(SeriesWriter, options_that_name_what_no_species_has_are_errors_before_anyth
     {
       EXPECT_EQ(error.code(), bat::ErrorCode::InvalidArgument);
       EXPECT_STREQ(
-        error.what(), "no species has an attribute 'masss', which the options name; there are: id");
+        error.what(), "no species has an attribute 'masss', which the options name; available: id");
     }
     EXPECT_FALSE(std::filesystem::exists(folder / "c.bat"));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -529,7 +529,7 @@ TEST(SeriesWriter, one_bad_list_does_not_keep_other_species_back)
     [&] {
       (void)writer.write(MPI_COMM_WORLD, 1, 1, { species("a", local), species("b", local) });
     });
-  EXPECT_NE(error.find("a.bat.series: is not a list"), std::string::npos);
+  EXPECT_NE(error.find("a.bat.series: is not a series list"), std::string::npos);
   EXPECT_EQ(mpi_test::read_alone(folder / "a_1.bat").count, 100u);
   EXPECT_EQ(mpi_test::read_alone(folder / "b_1.bat").count, 100u);
   EXPECT_EQ(listed(folder / "b.bat.series"), (Listed{ { "b_1.bat", 1 } }));
@@ -601,7 +601,7 @@ TEST(SeriesWriter, a_list_that_is_none_is_left_alone)
   SeriesWriter writer(FilePattern((folder / "dust").string()), {});
   EXPECT_NE(
     mpi_test::error_of([&] { (void)writer.write(MPI_COMM_WORLD, 1, 1, { species("", local) }); })
-      .find("dust.bat.series: is not a list"),
+      .find("dust.bat.series: is not a series list"),
     std::string::npos);
   std::ifstream stream(folder / "dust.bat.series");
   std::string text;

@@ -476,8 +476,8 @@ TEST(Tracks, of_several_species_are_of_those_that_have_what_options_name)
   catch (const bat::Error& error)
   {
     EXPECT_STREQ(error.what(),
-      "no species has an attribute 'masss', which the options name; there "
-      "are: id, heat, cpu, mass");
+      "no species has an attribute 'masss', which the options name; available: id, heat, cpu, "
+      "mass");
   }
 }
 

@@ -218,7 +218,7 @@ check(FindSource("traced"), 1.0, 0, 5, "from a trace")
 ResetSession()
 
 # Tracks files are followed whole where no ids are given, and open as such.
-tracks = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "bat", "golden", "tracks", "written.tracks.bat")
+tracks = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "particles", "golden", "tracks", "written.tracks.bat")
 truth = parabat.follow(tracks)
 
 

@@ -5,7 +5,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Column, Query, Value } from "../../core/web/src/index.js";
 
-export const GOLDEN = join(process.env["PARABAT_SOURCE"]!, "testing", "bat", "golden", "v1");
+export const GOLDEN = join(process.env["PARABAT_SOURCE"]!, "testing", "particles", "golden", "v1");
 
 export interface Content {
   particle_count: number;

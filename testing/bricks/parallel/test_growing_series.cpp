@@ -225,7 +225,7 @@ TEST(GrowingSeries, that_cannot_grow_is_an_error_on_all_ranks_and_stays_as_it_wa
     std::ofstream(list) << "a diary\n";
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  fails([&] { Simulation(folder).write(2, 2); }, ErrorCode::Corrupt, "is not a list");
+  fails([&] { Simulation(folder).write(2, 2); }, ErrorCode::Corrupt, "is not a series list");
   if (rank() == 0)
   {
     EXPECT_EQ(names_in(folder),

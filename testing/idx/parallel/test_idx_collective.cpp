@@ -400,7 +400,7 @@ TEST(IdxCollective, all_ranks_end_alike)
     {
       full.emplace(100);
     }
-    expect_refused(local.pieces, options, "the previous dataset is unchanged");
+    expect_refused(local.pieces, options, "is unchanged");
   }
   MPI_Barrier(MPI_COMM_WORLD);
 

@@ -142,7 +142,7 @@ TEST(IdxHeader, says_line_found_and_allowed)
     { "filename_template", "./../%04x.bin", { "'..'" } },
     { "filename_template", ".//x%04x.bin", { "'/'" } },
     { "filename_template", "./$(X)/%04x.bin", { "'$'" } },
-    { "filename_template", "./x/$(CurrentFileDirectory)/%04x.bin", { "'$'", "beginning" } },
+    { "filename_template", "./x/$(CurrentFileDirectory)/%04x.bin", { "'$'", "at the start" } },
     { "filename_template", "$(CurrentFileDirectory)/../%04x.bin", { "'..'" } },
     { "filename_template", "$(CurrentFileDirectory)//%04x.bin", { "'/'" } },
     { "filename_template", "./x/%s.bin", { "%0Nx" } },

@@ -460,12 +460,12 @@ TEST(IdxWrite, refuses_what_it_cannot_write)
   refused({ "spacing", "0" }, [](G g, O) { g.spacing[0] = 0; });
   refused({ "origin", "nan" }, [](G g, O) { g.origin[0] = std::nan(""); });
   refused({ "0 fields" }, [](G g, O) { g.fields.clear(); });
-  refused({ "'a b'", "blank" }, [](G g, O) { g.fields[0].name = "a b"; });
+  refused({ "'a b'", "space" }, [](G g, O) { g.fields[0].name = "a b"; });
   refused({ "'a(b'", "'('" }, [](G g, O) { g.fields[0].name = "a(b"; });
   refused({ "'a'", "two" }, [](G g, O) { g.fields.push_back(g.fields[0]); });
   refused({ "65 components" }, [](G g, O) { g.fields[0].components = 65; });
   refused({ "no values" }, [](G g, O) { g.fields[0].values = nullptr; });
-  refused({ "step -1" }, [](G, O o) { o.step = -1; });
+  refused({ "step is -1" }, [](G, O o) { o.step = -1; });
   refused({ "is 29" }, [](G, O o) { o.bits_per_block = 29; });
   refused({ "level is 10" }, [](G, O o) { o.zip_level = 10; });
   refused({ "PIDX", "zip" }, [](G, O o) { o.dialect = Dialect::PIDX, o.codec = Codec::Zip; });

@@ -418,7 +418,7 @@ TEST(Programs, tell_what_a_dataset_of_several_leaf_files_holds_and_what_it_lacks
   const Outcome json = run(std::string(BAT_INFO) + "' '--json", top.string());
   EXPECT_TRUE(has(json.text, "\"leaf_files\": 4") && has(json.text, (leaves / second).string()))
     << json.text;
-  EXPECT_TRUE(has(run(BAT_VALIDATE, top.string()).text, "dataset.bat: sound, 86 particles"));
+  EXPECT_TRUE(has(run(BAT_VALIDATE, top.string()).text, "dataset.bat: valid, 86 particles"));
 
   fs::remove(leaves / second);
   info = run(BAT_INFO, top.string());

@@ -634,7 +634,7 @@ TEST_F(IndexLie, of_a_key_that_does_not_exist_is_corrupt)
   // The last one, so that the table stays in order.
   this->in_table<std::uint32_t>(
     SectionKind::SortedIndex, 4, offsetof(format::SectionRecord, index), 5);
-  EXPECT_NE(this->refusal().find("SORTED_INDEX 5: there are 5 keys"), std::string::npos);
+  EXPECT_NE(this->refusal().find("SORTED_INDEX 5: the file has 5 keys"), std::string::npos);
 }
 
 TEST_F(IndexLie, of_another_size_is_corrupt)

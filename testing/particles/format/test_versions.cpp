@@ -157,7 +157,8 @@ TEST_F(Version, chunks_need_their_feature_and_their_table)
   damage::repair_checksums(this->file);
   this->expect_refused(ErrorCode::Corrupt, "ATTRIBUTE 1 is in chunks, but the header");
   this->in_header<std::uint64_t>(24, format::kCompressedChunks);
-  this->expect_refused(ErrorCode::Corrupt, "CHUNK_TABLE 2 is missing; ATTRIBUTE 1 is in chunks");
+  this->expect_refused(
+    ErrorCode::Corrupt, "CHUNK_TABLE 2 is missing, but ATTRIBUTE 1 is in chunks");
 }
 
 TEST_F(Version, a_sorted_index_is_refused_if_it_is_not_as_it_should_be)

@@ -508,7 +508,7 @@ TEST(Dataset, options_that_do_not_fit_the_columns_are_errors_without_particles_t
       [&] { bat::mpi::write_dataset(MPI_COMM_WORLD, folder / "out.bat", none.view(), options); });
   };
   EXPECT_EQ(error({ "nothing", "heat", "velocity[2]" }, { "nothing", "id" }), "");
-  EXPECT_NE(error({ "velocity[3]" }, {}).find("there are components 0 to 2"), std::string::npos);
+  EXPECT_NE(error({ "velocity[3]" }, {}).find("allowed are components 0 to 2"), std::string::npos);
   EXPECT_NE(error({}, { "heat" }).find("only integer attributes are allowed"), std::string::npos);
 }
 

@@ -337,7 +337,9 @@ TEST_F(Histogram, refuses_what_there_is_not)
   };
   EXPECT_NE(
     error(1, 0, 8).find("attribute number 1 is out of range; the file has 1"), std::string::npos);
-  EXPECT_NE(error(0, -1, 8).find("no component -1 of attribute 'value'"), std::string::npos);
-  EXPECT_NE(error(0, 1, 8).find("no component 1 of attribute 'value'"), std::string::npos);
+  EXPECT_NE(
+    error(0, -1, 8).find("component -1 of attribute 'value' is out of range"), std::string::npos);
+  EXPECT_NE(
+    error(0, 1, 8).find("component 1 of attribute 'value' is out of range"), std::string::npos);
   EXPECT_NE(error(0, 0, 0).find("found 0"), std::string::npos);
 }

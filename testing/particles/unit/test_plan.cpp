@@ -638,8 +638,9 @@ TEST(Plan, hostile_input_is_refused_by_name)
     "ascending");
   EXPECT_NE(refused(cell(-inf, 0, 10, 1)).find("-inf"), std::string::npos);
   EXPECT_NE(refused(cell(2, 1, 10, 1)).find("the box goes from 2 to 1"), std::string::npos);
-  EXPECT_NE(refused(cell(0, 1, -1, 2)).find("-1 particles"), std::string::npos);
-  EXPECT_NE(refused(cell(0, 1, std::nan(""), 2)).find("nan particles"), std::string::npos);
+  EXPECT_NE(refused(cell(0, 1, -1, 2)).find("number of particles is -1"), std::string::npos);
+  EXPECT_NE(
+    refused(cell(0, 1, std::nan(""), 2)).find("number of particles is nan"), std::string::npos);
   EXPECT_NE(refused(cell(0, 1, 1e300, 2)).find("2^63"), std::string::npos);
   EXPECT_NE(refused(cell(0, 1, 1, 3)).find("allowed are 0 to 2"), std::string::npos);
 

@@ -160,7 +160,7 @@ TEST(QueryValues, bad_lists_are_refused)
       }
     }
   };
-  refused(one_of("v", { 1, std::nan(""), 2 }), "list of values of 'v' has NaN");
+  refused(one_of("v", { 1, std::nan(""), 2 }), "list of values of 'v' contains NaN");
   refused(one_of("w", {}), "unknown attribute 'w'; available: v");
   bat::Query query = one_of("v", { 1 });
   query.values[0].component = 1;

@@ -301,7 +301,8 @@ TEST(SortedIndex, of_what_is_not_there_is_refused)
       EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
     }
   };
-  refused("ids", "sorted index: unknown attribute 'ids'; available: temperature");
+  refused(
+    "ids", "sorted index: unknown attribute 'ids'; did you mean 'id'? Available: temperature");
   refused("velocity[3]", "components 0 to 2");
   refused("id[1]", "components 0 to 0");
   refused("", "''");
