@@ -22,7 +22,7 @@ using json = nlohmann::json;
 
 constexpr const char* kConfigVariable = "CATALYST_BAT_CONFIG";
 
-// For messages: also where the step is what is wrong.
+// Returns a name for messages, even if the step itself is wrong.
 std::string name_of_step(const std::optional<Node>& root, std::uint64_t call)
 {
   try
@@ -101,7 +101,7 @@ std::vector<mpi::Piece> pieces_of(const std::vector<Channel>& channels, const Sp
   return pieces;
 }
 
-// What went wrong, in one line.
+// Throws all failures in one line.
 void throw_all(const std::vector<Failure>& failures)
 {
   if (failures.empty())
@@ -173,7 +173,7 @@ void Adaptor::read_params(const conduit_node* params)
   this->pipelines_ = read_pipelines(*root, this->early_warnings_);
 }
 
-// From here on the ranks know each other.
+// Connects the ranks, which can communicate from here on.
 void Adaptor::join()
 {
   try
@@ -256,7 +256,8 @@ void Adaptor::share_options()
   }
 }
 
-// What each rank does for itself before the next collective call: fails on all ranks, or on none.
+// Runs what each rank does for itself before the next collective call: fails on all ranks, or on
+// none.
 void Adaptor::collective(int status, const std::function<void()>& local) const
 {
   std::optional<Failure> failure;
@@ -473,7 +474,7 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
   this->outputs_.count_step(true);
 }
 
-// What is written of each species.
+// Chooses the fields that are written for each species.
 void Adaptor::choose_fields(Census& census, const Options& options)
 {
   std::vector<SpeciesKey> unpacked;
@@ -619,8 +620,8 @@ std::vector<std::string> Adaptor::grid_patterns(
   return outputs;
 }
 
-// Where the first sample of each grid lies, on whatever rank: of .bricks, and of .idx, which have
-// none that are hidden.
+// Finds the first sample of each grid, whatever rank has it. Both .bricks and .idx need it; .idx
+// cannot have hidden samples.
 std::vector<Adaptor::Origins> Adaptor::find_origins(
   const std::map<GridKey, GridPlan>& plans, const std::vector<Grids>& grids) const
 {

@@ -39,7 +39,7 @@ public:
   /// Puts the last step and the sums over all below catalyst/bat. Not collective.
   void report(conduit_node* params, int status, const std::string& message) const;
 
-  /// Whether this rank speaks for all.
+  /// True if this rank reports for all.
   [[nodiscard]] bool is_root() const;
   [[nodiscard]] bool stops_on_error() const noexcept { return this->stops_on_error_; }
   [[noreturn]] void stop(int status) const;
@@ -55,7 +55,7 @@ private:
   [[nodiscard]] std::optional<Options> parse_step_options(const std::optional<Node>& root) const;
   void write_step(const std::optional<Node>& root, const Options& options);
   [[nodiscard]] bool is_requested(const std::string& channel, const Options& options) const;
-  /// Whether a channel is written at this call, or tracks of it are.
+  /// True if a channel is written at this call, or tracks of it are.
   [[nodiscard]] bool needs_file(const ChannelOptions& options) const;
   [[nodiscard]] bool needs_tracks(const ChannelOptions& options) const;
   [[nodiscard]] bool is_due(const ChannelOptions& options) const;

@@ -26,7 +26,8 @@ bool is_finalized() noexcept
   return flag != 0;
 }
 
-// Not in catalyst_finalize: the simulation may initialize Catalyst again, MPI only once.
+// catalyst_finalize does not do this: the simulation may initialize Catalyst again, but MPI only
+// once.
 void finalize_at_exit()
 {
   if (!is_finalized())
@@ -35,7 +36,7 @@ void finalize_at_exit()
   }
 }
 
-// Of a handle that comes from a node, and may be any number.
+// Checks a handle that comes from a node and may be any number.
 bool is_usable(MPI_Comm comm)
 {
   MPI_Errhandler before = MPI_ERRHANDLER_NULL;

@@ -17,7 +17,7 @@ namespace bat::catalyst
 {
 namespace
 {
-// One per process, as catalyst_initialize is.
+// The state of the process, in which catalyst_initialize is called once.
 struct State
 {
   std::unique_ptr<Adaptor>
@@ -113,7 +113,7 @@ void describe(conduit_node* params)
   }
 }
 
-// Without a message: it is the answer that is missing, no step.
+// Prints no message: a failure means a missing answer, not a missing step.
 template <class Call>
 int answer(Call&& call) noexcept
 {

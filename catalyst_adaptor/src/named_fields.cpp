@@ -79,7 +79,7 @@ void add_species(Uses& uses, const Census& census, const SpeciesKey& key, const 
   }
 }
 
-// Of particles and grids.
+// Adds the names that options of particles and grids use.
 void add_channel(
   Uses& uses, const Census& census, const std::string& channel, const ChannelOptions& options)
 {

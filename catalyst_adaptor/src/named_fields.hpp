@@ -15,9 +15,9 @@ namespace bat::catalyst
 class NamedFields
 {
 public:
-  /// About a step: one line for each name that nobody has whom its option is for, neither in this
-  /// step nor before, as soon as one of them has particles or samples. Fields that a rank cannot
-  /// hand over are not missing. `keys` are the species of the step.
+  /// Finds names in options that match nothing: returns one line for each name that none of its
+  /// species and grids has had up to this step, as soon as one of them has particles or samples.
+  /// Fields that a rank cannot provide do not count as missing. `keys` are the step's species.
   [[nodiscard]] std::vector<std::string> find_missing(
     const Census& census, const Options& options, const std::vector<SpeciesKey>& keys);
 

@@ -111,7 +111,7 @@ struct Option
     return axes;
   }
 
-  // For an option of a write, which says what it allows.
+  // Returns the value for an option of a write. The option describes what it allows.
   [[nodiscard]] OptionValue as_it_is(const std::string& allowed) const
   {
     if (this->value.is_string())
@@ -122,7 +122,7 @@ struct Option
     {
       return this->value.get<bool>();
     }
-    // What JSON has beyond 63 bits is beyond every option.
+    // JSON integers beyond 63 bits are too large for every option.
     if (this->value.is_number_unsigned() &&
       this->value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
     {
@@ -174,7 +174,7 @@ const std::map<std::string, idx::OptionInfo>& grid_options()
   return options;
 }
 
-// With the name by which a person knows the option.
+// Sets an option of grids under the name that users know.
 void set_grid_option(idx::WriteOptions& options, const idx::OptionInfo& info, const Option& option)
 {
   const OptionValue value = option.as_it_is(info.allowed);
@@ -200,7 +200,7 @@ void set_grid_option(idx::WriteOptions& options, const idx::OptionInfo& info, co
   }
 }
 
-// Of particles, of grids, or of both.
+// Sets an option of particles, of grids, or of both.
 bool set_write_option(ChannelOptions& options, const std::string& key, const Option& option)
 {
   const auto of_particles = write_options().find(key);
@@ -299,7 +299,7 @@ std::string channel_keys()
   return keys;
 }
 
-// What of the channel's options holds for all of its species.
+// True if a channel's option applies to all of its species.
 bool is_option_of_channel(const std::string& key)
 {
   return key == "ghosts" || key == "species" || key.rfind("grid_", 0) == 0 ||
@@ -334,8 +334,8 @@ void set_species(ChannelOptions& options, const Option& option)
   options.of_species = std::move(of_species);
 }
 
-// Either names, or objects with the options in which a channel differs. `of_species` is what all
-// channels have of options of species.
+// Accepts names, or objects with the options in which a channel differs. `of_species` has the
+// species options that all channels share.
 void set_channels(Options& options, const Option& option, const json& of_species)
 {
   const json& value = option.value;

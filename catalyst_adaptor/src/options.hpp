@@ -22,7 +22,7 @@
 
 namespace bat::catalyst
 {
-/// How one channel is written (README.md says what each means).
+/// The options for writing one channel (README.md describes each).
 struct ChannelOptions
 {
   std::string output = "{name}_{timestep:06d}.bat";
@@ -73,7 +73,7 @@ struct Options
   const std::vector<Attribute>& attributes, const std::set<std::string>& of_others,
   const std::string& topology);
 
-/// Those of `requested` that can be made of fields, given by their numbers of components.
+/// Returns the `requested` indexes that fields, given by their numbers of components, can have.
 [[nodiscard]] std::vector<std::string> resolve_indexes(
   const std::vector<std::string>& requested, const std::map<std::string, int>& fields);
 

@@ -17,9 +17,9 @@ struct Pipeline
   std::string file; ///< a pattern that ends in .bat, for particles, or .idx or .bricks, for grids
 };
 
-/// Those of catalyst/pipelines that write .bat, .idx or .bricks; a line in `warnings` for each
-/// other one, and for catalyst/scripts. Throws Error{InvalidArgument}: a pipeline without a type,
-/// file name or channel.
+/// Reads the pipelines in catalyst/pipelines that write .bat, .idx or .bricks. Adds a line to
+/// `warnings` for each other one, and for catalyst/scripts. Throws Error{InvalidArgument}: a
+/// pipeline without a type, file name or channel.
 [[nodiscard]] std::vector<Pipeline> read_pipelines(
   const Node& root, std::vector<std::string>& warnings);
 

@@ -35,7 +35,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name)
 }
 }
 
-// Whether it can be printed or not: the other ranks go on.
+// A line that cannot be printed is dropped, because the other ranks continue.
 void print_warning(const std::string& warning)
 {
   (void)std::fprintf(stderr, "catalyst-bat: warning: %s\n", warning.c_str());

@@ -10,7 +10,7 @@
 
 namespace bat::catalyst
 {
-/// One line on the standard error.
+/// Prints one line on the standard error.
 void print_warning(const std::string& warning);
 void print_note(const std::string& note);
 
@@ -18,8 +18,8 @@ void print_note(const std::string& note);
 class Warnings
 {
 public:
-  /// About what ranks have found and what was asked for; in `prints` prints what is new. Fields
-  /// that are errors, because the options stop on them, are kept and not printed.
+  /// Adds warnings about differences between the data and the options; if `prints`, prints the new
+  /// ones. Fields that are errors, because the options stop on them, are kept and not printed.
   void add(const Census& census, const Options& options, bool prints);
 
   /// A line that is the same on all ranks, once.
@@ -28,9 +28,9 @@ public:
   /// The same of what is no fault.
   void note(const std::string& text, bool prints);
 
-  /// Whether a field that is not written has been told of.
+  /// True if a field that is not written has been reported.
   [[nodiscard]] bool has(const SpeciesKey& topology, const std::string& field) const;
-  /// What has been told of a field that is not written.
+  /// The report about a field that is not written.
   [[nodiscard]] std::string of(const UnwrittenField& field) const;
 
 private:

@@ -13,29 +13,29 @@ class vtkMultiProcessController;
 
 namespace bat_vtk
 {
-/// What the processes have found.
+/// The result of comparing processes.
 struct Comparison
 {
   bool AnyTrouble = false;
   bool Differ = false; ///< those without a failure are not in the same state
 };
 
-/// Collective. `state` is a text that is the same on all processes which have the same file open;
-/// that of one with a failure counts for nothing. A null controller is a process alone.
+/// Collective. `state` is a text that is equal on all processes that have the same file open; it is
+/// ignored for a process with a failure. A null controller means a single process.
 Comparison Compare(vtkMultiProcessController* controller, bool trouble, const Failure& failure,
   const std::string& state);
 
-/// What is said where they differ.
+/// The failure to report if they differ.
 Failure OtherFileElsewhere(const std::string& fileName);
 
-/// Collective: whether any process says so.
+/// Collective. True if `local` is true in any process.
 bool ReduceAny(vtkMultiProcessController* controller, bool local);
 
-/// Collective: sums of all processes, in place of their own.
+/// Collective. Replaces the counts with their sums over all processes.
 void ReduceSum(vtkMultiProcessController* controller, vtkTypeInt64* counts, int count);
 
-/// Collective. The first failure of any process, the same on all; or that of one which has another
-/// file open.
+/// Collective. The first failure of any process, the same on all; or a failure if one of them has
+/// another file open.
 Failure FirstFailure(vtkMultiProcessController* controller, const Failure& local,
   const std::string& fileName, const std::string& state);
 }

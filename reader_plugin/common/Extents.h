@@ -14,7 +14,7 @@
 
 namespace bat_vtk
 {
-/// As VTK counts: first, last along x, y, z. Empty if a last is below its first.
+/// An extent of VTK: first, last along x, y, z. Empty if a last is below its first.
 using Extent = std::array<int, 6>;
 
 constexpr Extent EmptyExtent = { { 0, -1, 0, -1, 0, -1 } };

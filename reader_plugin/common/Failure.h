@@ -16,7 +16,7 @@ struct Failure
   unsigned long Code = vtkErrorCode::NoError;
   std::string Text;
 
-  /// What f() throws.
+  /// Returns what f() throws as a failure.
   template <typename F>
   static Failure Of(const F& f)
   {

@@ -8,7 +8,8 @@
 
 namespace
 {
-// What is not used yet costs addresses and no memory, where the system has to be asked for so much.
+// Unused memory of large allocations costs addresses only, so they may be this many times too
+// large.
 constexpr std::size_t MaxGrowth = 16;
 }
 

@@ -53,7 +53,7 @@ std::optional<std::pair<std::string, std::string>> SplitIds(const std::string& w
   return std::nullopt;
 }
 
-// Without rounding: its mantissa has 64 bits.
+// Compares without rounding: the mantissa of long double has 64 bits.
 bool IsBelow(const bat::Number& a, const bat::Number& b)
 {
   static_assert(std::numeric_limits<long double>::digits >= 64);

@@ -19,7 +19,7 @@ bat::AttributeValues ParseIds(const std::string& text);
 /// without an end or with ends that are no integers, and for more than `maximum` numbers.
 std::vector<bat::Number> ListIds(const std::string& text, std::size_t maximum);
 
-/// Of ids that are unique together with a second attribute.
+/// Ids that are unique together with a second attribute.
 struct IdPairs
 {
   std::vector<bat::Number> First;

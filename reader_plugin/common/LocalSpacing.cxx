@@ -22,20 +22,20 @@ constexpr double MinCornerRatio = 1.25;
 constexpr int MaxLevels = 18;
 constexpr int FirstLevel = 4; ///< where a search begins
 
-// Of the sample, for the median.
+// Maximum number of nodes of the sample that are ranked to find the median.
 constexpr std::size_t MaxRankedNodes = 1 << 14;
-// The mean of those around it: half of the particles at one distance and half at another are no
-// reason to jump from one to the other.
+// The median is the mean of this share of nodes around it, so that it does not jump if half of the
+// particles have one distance and half another.
 constexpr double AroundMedian = 0.1;
 
-// Of the logarithm. What is nearer to the median is noise.
+// Logarithms that differ less than this from the median differ by noise.
 constexpr float Noise = 0.08F;
 // More would fill a view with the ball of a particle that is far from all others.
 const float MaxRatioBeyond = std::log(4.0F);
 
 constexpr double Pi = 3.14159265358979323846;
 
-// Of a symmetric matrix xx, xy, xz, yy, yz, zz; largest first.
+// Returns the eigenvalues of a symmetric matrix xx, xy, xz, yy, yz, zz, largest first.
 std::array<double, 3> Eigenvalues(const std::array<double, 6>& m)
 {
   const double mean = (m[0] + m[3] + m[5]) / 3.0;
@@ -95,8 +95,8 @@ struct bat_vtk::LocalSpacing::Moments
     }
   }
 
-  // As if they were spread evenly in a box with the same second moments, whatever the shape is that
-  // they fill: half a ball and an eighth of one give the same to within a few percent.
+  // The particles are taken to fill a box with the same second moments evenly. Their real shape
+  // matters little: half a ball and an eighth of one agree to within a few percent.
   [[nodiscard]] double LogarithmOfSpacing() const
   {
     const double n = this->Count;
@@ -149,7 +149,7 @@ public:
     this->FindCorners();
   }
 
-  // Of each cube of a level the node that it is in.
+  // Returns the node that each cube of a level is in.
   std::vector<std::int32_t> NodesOf(int level) const
   {
     std::vector<std::int32_t> found;
@@ -261,7 +261,7 @@ private:
     return { node, level };
   }
 
-  // Of the particles in the cubes that meet there; in larger cubes if they are too few.
+  // Uses the particles in the cubes that meet at a corner, or in larger cubes if they are too few.
   float AtCorner(const Corner& corner) const
   {
     int maximum = MaxLevels;
@@ -293,7 +293,7 @@ private:
   void FindCorners()
   {
     constexpr int bits = MaxLevels + 1;
-    // Those that cubes share are found once.
+    // A hash table finds corners that cubes share only once.
     std::size_t size = 64;
     while (size < 8 * this->Leaves.size())
     {

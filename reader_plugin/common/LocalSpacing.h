@@ -12,18 +12,18 @@ class vtkDataArray;
 
 namespace bat_vtk
 {
-/// The spacing at a place, from an even sample of particles. It is that of the places where
-/// particles are: next to a surface as inside, and along a plane or a line if they lie on one.
-/// Varies continuously but for small steps, and is the same for any share of the particles as
-/// sample, but for noise of a few percent. The same sample in the same order gives the same bits.
+/// Estimates the local spacing of particles from an even sample of them. Only space with particles
+/// counts: next to a surface the result is as inside, and on a plane or a line it is that along it.
+/// Varies continuously except for small steps, and does not depend on the size of the sample,
+/// except for noise of a few percent. The same sample in the same order gives the same bits.
 class LocalSpacing
 {
 public:
   /// More particles resolve the places better, at 0.1 microseconds each.
   static constexpr std::size_t MaxSampledParticles = 1 << 17;
 
-  /// Of the sample, in a cube in which distances are taken for the same. Fewer resolve more and are
-  /// noisier.
+  /// Number of sampled particles in a cube, in which distances count as equal. Smaller numbers
+  /// resolve more and are noisier.
   static constexpr std::uint32_t Smooth = 40;
   static constexpr std::uint32_t Fine = 10;
 
@@ -31,11 +31,11 @@ public:
   explicit LocalSpacing(
     const std::vector<std::array<double, 3>>& sample, std::uint32_t maxCubeParticles = Smooth);
 
-  /// For each row the spacing there over the median of the sample, from 1/4 to 4 and `largest`.
-  /// Where particles are spread evenly it is 1: what differs less than noise does is no difference.
+  /// For each row, the local spacing over the median of the sample, from 1/4 to 4 and `largest`. It
+  /// is 1 where particles are spread evenly: differences below the noise are ignored.
   void Factors(vtkDataArray* positions, float largest, float* factors) const;
 
-  /// The spacing that a tenth of the particles have more of over that which a tenth have less of.
+  /// The spacing that a tenth of the particles exceed, over the spacing that a tenth fall short of.
   /// At least 1.
   [[nodiscard]] double Spread() const { return this->SpreadOfSample; }
 

@@ -16,7 +16,7 @@ namespace bat_vtk
 class ReportedOnce
 {
 public:
-  /// Whether the text has to be said now.
+  /// True if the text has to be reported now.
   bool Add(const std::string& file, const std::string& text)
   {
     return this->Reported[file].emplace(text, this->Updates).second;

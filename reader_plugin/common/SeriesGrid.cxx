@@ -24,7 +24,7 @@ struct Grid
   double Spacing[3] = { 1, 1, 1 };
   int Extent[6] = { 0, -1, 0, -1, 0, -1 }; ///< readers may not know that of one file
 
-  // Whether the information says what it is.
+  // Returns false if the information does not define a grid.
   bool Get(vtkInformation* info)
   {
     if (!info || !info->Has(vtkDataObject::ORIGIN()) || !info->Has(vtkDataObject::SPACING()) ||
@@ -65,7 +65,7 @@ std::string MovedGridOf(vtkMetaReader* series)
 {
   vtkAlgorithm* reader = series->GetReader();
   vtkDataObject* data = series->GetOutputDataObject(0);
-  // Of others it is not known whether they say again what a file has.
+  // Other readers are not known to report the grid of each file.
   if (!reader || !reader->IsA("vtkXMLReader") || !data || !data->IsA("vtkImageData"))
   {
     return {};

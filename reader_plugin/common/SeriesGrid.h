@@ -9,9 +9,9 @@ class vtkAlgorithm;
 
 namespace bat_vtk
 {
-/// Of `producer` and all that its data come from, after an update: what is wrong if a reader of a
-/// series has opened a file whose image has another origin or spacing than the one that it gives,
-/// with both; empty if nothing is. Opens the header of the file once more. Throws nothing.
+/// Checks `producer` and all its sources after an update. If a series reader has opened a file
+/// whose image has another origin or spacing than the announced one, returns a message with both;
+/// otherwise empty. Opens the header of the file once more. Throws nothing.
 std::string MovedGridAbove(vtkAlgorithm* producer);
 }
 

@@ -23,13 +23,13 @@ public:
   virtual void Refuse(unsigned long code, const char* text) = 0;
   /// Has another file of the series opened in the background, if that is of use.
   virtual void ReadAhead(const char* fileName) = 0;
-  /// Whether the file that is open has no particles and says nothing of the columns that the series
-  /// will have.
+  /// True if the open file has no particles and does not define the columns that the series will
+  /// have.
   virtual bool LacksColumns() const { return false; }
   /// Takes them from another file of the series, if it says more.
   virtual void LearnColumns(const char*) {}
-  /// What is to be said of an update that has loaded less than was asked for, to stay within a
-  /// budget; empty if it has not.
+  /// The warning after an update that loaded less than requested, to stay within a budget;
+  /// otherwise empty.
   virtual std::string GetCutByBudget() const = 0;
 
 protected:

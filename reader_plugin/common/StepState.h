@@ -20,7 +20,7 @@ class StepState
 public:
   /// The next update is a step.
   void AskForStep() { this->Requested = true; }
-  /// Whether the update that begins next is one.
+  /// True if the update that begins next is a step.
   [[nodiscard]] bool WillStep() const { return this->Requested && !this->Aborted; }
 
   void Begin()
@@ -50,7 +50,7 @@ public:
       this->Now = Update::Plain;
     }
   }
-  /// Loading was given up: what PutOff() has asked for, or an abort by the user.
+  /// Loading was cancelled, by PutOff() or by the user.
   void Cancelled()
   {
     this->Aborted = !this->IsPutOff();
@@ -64,7 +64,7 @@ public:
     this->Aborted = false;
     this->Now = Update::Plain;
   }
-  /// Whether the last update was. Then the next one loads what it should have loaded.
+  /// True if the last update was aborted. The next one then loads what it should have loaded.
   [[nodiscard]] bool IsAborted() const { return this->Aborted; }
 
 private:

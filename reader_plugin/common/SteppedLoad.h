@@ -13,12 +13,12 @@ public:
   SteppedLoad(const SteppedLoad&) = delete;
   SteppedLoad& operator=(const SteppedLoad&) = delete;
 
-  /// From an observer of ProgressEvent: gives up the step that is being loaded, until it is asked
-  /// for again. The output stays as it was. Does nothing in other updates.
+  /// Called by an observer of ProgressEvent: cancels the step that is being loaded, until it is
+  /// requested again. The output stays as it was. Does nothing in other updates.
   virtual void PutOffStep() = 0;
-  /// Whether what was shown stays when an update is aborted.
+  /// If `keep`, the previous output stays when an update is aborted.
   virtual void SetKeepWhenAborted(bool keep) = 0;
-  /// Whether the last update was aborted.
+  /// True if the last update was aborted.
   virtual bool GetAborted() const = 0;
 
 protected:

@@ -14,7 +14,7 @@ class vtkPoints;
 
 namespace bat_vtk
 {
-/// Whether the values of an array are one behind the other in memory, each in bytes of its own.
+/// True if the values of an array are contiguous in memory, each in separate bytes.
 bool IsPlain(vtkDataArray* array);
 
 /// Lets a plain array have `tuples` tuples at `memory`, and keep `owner` for as long as it uses

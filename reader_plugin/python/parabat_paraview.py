@@ -34,11 +34,12 @@ paraview_plugin_name = "parabat_paraview"
 
 HERE = pathlib.Path(os.path.abspath(__file__)).parent
 USUAL_IDS = ("id", "ids", "particleid", "particleids", "globalid", "globalids")
-# Of Refine While Idle, as in bat/module/ReaderNumbers.h: particles that are shown at once, and what each step adds, or
-# the share of what is there if that is more; the share of a step that is not worth one of its own.
+# Constants of Refine While Idle, as in bat/module/ReaderNumbers.h: the particles shown immediately;
+# the growth per step as a share of the loaded particles, if that is more; and the share of a step
+# that is too small for a separate step.
 STEP_PARTICLES, STEP_GROWTH, SMALL_REST = 500_000, 0.1, 0.25
 
-# Of grids, as in idx/module/IDXNumbers.h: what is loaded first, and the levels that each step goes on by.
+# Constants for grids, as in idx/module/IDXNumbers.h: the first load, and the levels per step.
 FINEST_RESOLUTION, DEFAULT_MEMORY_BUDGET = 62, 1024
 FIRST_MEBIBYTES, LEVELS_OF_STEP = 16, 3
 
@@ -95,7 +96,8 @@ def _attempt(call):
 # Proxies ----------------------------------------------------------------------
 
 def _find_xml(name):
-    # In a folder of their own: ParaView loads every .xml beside a plugin as another plugin.
+    # The files are in a separate folder, because ParaView loads every .xml next to a plugin as
+    # another plugin.
     for folder in (HERE / "proxies", HERE.parent.parent / "xml"):
         if (folder / name).is_file():
             return folder / name
@@ -150,7 +152,8 @@ def _proxy_xml(file, core, outer, group, representation="Point Gaussian", **attr
                     if element.get("panel_widget", "").startswith(("bat_", "idx_")):
                         del element.attrib["panel_widget"]
                     _decorate(element, name)
-                    # What scripts call it comes from the label here, and from the name in the compiled plugin.
+                    # Scripts use a name made from the label here, and from the name in the compiled
+                    # plugin.
                     element.set("label", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name))
                     if name == "TimestepValues":
                         element.attrib.update(command="GetTimestepValues", si_class="vtkSITimeStepsProperty")
@@ -499,7 +502,7 @@ class _Reader(_Algorithm):
         self._files, self._paths, self._times, self._loaded = files, [], [], None
         self.Modified()
 
-    # What was found.
+    # Information about the open file.
 
     def GetParticleCount(self):
         return len(self._open[2]) if self._open else 0
@@ -918,7 +921,7 @@ class IDXReader(_Algorithm):
     def GetPointDataArraySelection(self):
         return self._selection
 
-    # What was found.
+    # Information about the open dataset.
 
     def _dataset_or(self, nothing, get):
         return get(self._open[2]) if self._open else nothing
@@ -1204,7 +1207,7 @@ class _Ranks:
 class BATWriter(_Algorithm):
     """Points of a data set, or rows of a table, with all their numeric arrays. The first process writes those of all."""
 
-    # Of parabat.write(), without those of many ranks, and of arrays that are left out.
+    # The options of parabat.write(), except those for many ranks and for arrays that are left out.
     OPTIONS = ("compression", "chunk_particles", "threads", "flush", "index_budget")
 
     def __init__(self):
@@ -1331,7 +1334,7 @@ class BATWriter(_Algorithm):
         """Text of an error, the same on all ranks."""
         if not self._path:
             return "FileName must be set"
-        # What the first rank with particles has, all have that have any.
+        # All ranks that have particles must have the schema of the first of them.
         described = [json.loads(text) for text in ranks.texts(json.dumps([count, schema, facts]))]
         reference = next((rank for rank, (there, _, _) in enumerate(described) if there), 0)
         _, target, facts = described[reference]

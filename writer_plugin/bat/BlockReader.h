@@ -57,7 +57,7 @@ public:
   /// Throws bat::Error{InvalidArgument}.
   Block Read(vtkDataObject* data, const std::string& label);
 
-  /// Of the block with this label. What is also said of other blocks is said once.
+  /// Warns about the block with this label. A warning that other blocks share is given once.
   void Warn(const std::string& label, const std::string& text);
 
 private:

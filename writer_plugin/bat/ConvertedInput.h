@@ -17,7 +17,7 @@ namespace bat_vtk
 /// Points:2; ...). "none" for z: 0 for all particles.
 using CoordinateColumns = std::array<std::string, 3>;
 
-/// What becomes of the blocks of a composite data set that have cells other than vertices.
+/// Handling of blocks of a composite data set that have cells other than vertices.
 enum class Grids
 {
   WritePoints, ///< their points are particles
@@ -46,7 +46,7 @@ struct Warning
 struct ConvertedInput
 {
   bat::ParticleView Particles;
-  /// What of the input will not be in the file, and other remarks.
+  /// Warnings about parts of the input that will not be in the file, and other remarks.
   std::vector<Warning> Warnings;
   std::vector<std::shared_ptr<void>> Storage;
 };

@@ -46,8 +46,8 @@ std::string NameOfCells(int type)
   }
 }
 
-// Not GetDistinctCellTypesArray(): in a VTK without optimization that takes longer than to write
-// the particles.
+// GetDistinctCellTypesArray() is not used: in a VTK without optimization it takes longer than
+// writing the particles.
 std::set<int> CollectCellTypes(vtkUnstructuredGrid* grid)
 {
   std::array<bool, 256> found{};
@@ -75,8 +75,8 @@ std::set<int> CollectCellTypes(vtkUnstructuredGrid* grid)
   return distinct;
 }
 
-// For cells that are all vertices: which one each point is in. Nothing unless each point is in
-// exactly one, and no cell is without points.
+// If all cells are vertices, returns the cell of each point. Empty unless each point is in exactly
+// one cell, and each cell has points.
 std::optional<std::vector<vtkIdType>> FindVertices(vtkPointSet* points)
 {
   vtkCellArray* cells = nullptr;

@@ -14,7 +14,7 @@ class vtkPointSet;
 
 namespace bat_vtk
 {
-/// What cells there are besides vertices; none if the points are nothing but particles.
+/// Returns the types of cells other than vertices; none if the points are just particles.
 std::vector<std::string> CellsBesideVertices(vtkPointSet* points);
 
 /// Values of cells as values of the points that are in them.
@@ -29,8 +29,8 @@ struct CellsAsPoints
   }
 };
 
-/// For cells that are all vertices: which one each point is in. Nothing unless each point is in
-/// exactly one, and no cell is without points.
+/// If all cells are vertices, returns the cell of each point. Empty unless each point is in exactly
+/// one cell, and each cell has points.
 std::optional<CellsAsPoints> MapCells(vtkPointSet* points);
 }
 

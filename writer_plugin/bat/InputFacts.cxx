@@ -17,7 +17,7 @@
 
 namespace
 {
-// What the BAT reader says of its particles in its field data.
+// The sampling that the BAT reader describes in its field data.
 struct Sample
 {
   double Quality;
@@ -38,7 +38,7 @@ std::optional<Sample> SampleIn(vtkDataObject* data)
   return isOne ? std::optional<Sample>(sample) : std::nullopt;
 }
 
-// So that a file of a sample does not pass for one of all particles.
+// The metadata prevent that a file of a sample is taken for one of all particles.
 std::string FormatMetadata(const Sample& sample)
 {
   return R"({"sample":{"quality":)" + bat::to_string(sample.Quality) + R"(,"particle_count":)" +

@@ -21,7 +21,7 @@ inline std::string Quote(const std::string& name)
   return "'" + name + "'";
 }
 
-/// With commas, or "none".
+/// Joins names with commas; "none" without names.
 inline std::string Join(const std::vector<std::string>& names)
 {
   std::string text;
@@ -32,7 +32,7 @@ inline std::string Join(const std::vector<std::string>& names)
   return text.empty() ? "none" : text;
 }
 
-/// What there is to say of a data set of this class.
+/// Returns why a data set of this class is refused.
 inline std::string CannotBeWritten(const std::string& className)
 {
   return "a " + className +

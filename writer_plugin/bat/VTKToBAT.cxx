@@ -23,7 +23,7 @@ using bat_vtk::Kind;
 using bat_vtk::KindOf;
 using bat_vtk::Leaf;
 
-// Of the leaves that are written.
+// Reads the leaves that are written.
 std::vector<Block> ReadBlocks(bool composite, const std::vector<Leaf>& leaves,
   const bat_vtk::InputOptions& options, bat_vtk::ConvertedInput& result)
 {
@@ -104,7 +104,7 @@ bat_vtk::Grids bat_vtk::DecideOnGrids(vtkDataObject* input, const Union& all)
   {
     return Grids::WritePoints;
   }
-  // Where one rank has an empty piece of a grid, another has a piece that is not empty.
+  // An empty piece belongs to a grid if another rank has a piece at this place that is not empty.
   const std::vector<std::string> grids = all(gridPlaces);
   const std::vector<std::string> empties = all(emptyPlaces);
   const bool allGrids = std::all_of(empties.begin(), empties.end(),

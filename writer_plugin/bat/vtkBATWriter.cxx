@@ -48,7 +48,7 @@ std::string LowerCase(std::string text)
   return text;
 }
 
-// Behind the key of a remark.
+// Separates the key of a remark from its text.
 constexpr char KeyEnd = '\0';
 
 std::vector<std::string> KeysAndTexts(const std::vector<bat_vtk::Warning>& warnings)
@@ -400,7 +400,8 @@ void vtkBATWriter::WriteData()
       const Conversion conversion =
         this->Convert([communicator](const std::vector<std::string>& local)
           { return bat::mpi::gather_names(*communicator, local); });
-      // What one rank cannot convert is an error of all: none may wait for it in a collective call.
+      // Input that one rank cannot convert is an error on all ranks, so that none waits for it in a
+      // collective call.
       bat::mpi::agree(*communicator, conversion.Failure);
       bat::mpi::WriteOptions options;
       static_cast<bat::WriteOptions&>(options) = this->WriteOptions();

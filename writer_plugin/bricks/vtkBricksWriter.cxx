@@ -47,7 +47,7 @@ bool EndsWith(const std::string& text, const std::string& end)
   return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-// What comes before .bricks or .bricks.series.
+// Returns the name without .bricks or .bricks.series.
 std::string StemOf(const std::string& name)
 {
   for (const std::string end : { ".bricks.series", ".bricks" })
@@ -61,8 +61,8 @@ std::string StemOf(const std::string& name)
     bat::ErrorCode::InvalidArgument, name + ": the name must end in .bricks or .bricks.series");
 }
 
-// Where all steps of a series are written that is to take the place of another one, which is as it
-// was until the last step is there.
+// Path at which all steps of a series are written before they replace an older series. The older
+// one stays as it was until the last step is written.
 std::filesystem::path StageOf(const std::string& stem)
 {
   const std::filesystem::path path = std::filesystem::u8path(stem);

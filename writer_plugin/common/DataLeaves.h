@@ -18,7 +18,7 @@ struct Leaf
   std::string Path; ///< to its place; that of all partitions of a data set is the same
 };
 
-/// Of a composite data set, or the input itself.
+/// Finds the leaves of a composite data set, or the input itself.
 std::vector<Leaf> FindLeaves(vtkDataObject* input);
 
 /// "block 3 (name)"

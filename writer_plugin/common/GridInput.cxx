@@ -35,7 +35,7 @@ using bat_vtk::ImagePiece;
 using bat_vtk::Missing;
 using Extent = std::array<std::int64_t, 6>;
 
-// Of a spacing: as far as pieces may lie beside a common lattice.
+// Share of a spacing by which pieces may deviate from a common lattice.
 constexpr double Tolerance = 1e-3;
 
 // Places in GridFacts::Numbers.
@@ -71,7 +71,7 @@ Extent ComputeExtent(vtkImageData* image)
   return { { extent[0], extent[1], extent[2], extent[3], extent[4], extent[5] } };
 }
 
-// Of the coordinates that are counted from a corner.
+// Index of coordinates that are counted from a corner of `extent`.
 std::size_t Place(const Extent& extent, std::int64_t x, std::int64_t y, std::int64_t z)
 {
   const std::int64_t nx = extent[1] - extent[0] + 1;
@@ -139,7 +139,7 @@ Extent WithoutDuplicates(const Extent& all, const unsigned char* marks, unsigned
   return count == 0 || SamplesIn(own) != count ? all : own;
 }
 
-// One image as samples.
+// Reads one image as samples.
 class PieceReader
 {
 public:
@@ -278,7 +278,7 @@ private:
       std::int64_t shift = 0;
       if (!this->Common.UsesExtents)
       {
-        // Where the number 0 of this piece lies, counted in those of all.
+        // The position of this piece's sample 0 on the lattice of all pieces.
         const double number = (origin[axis] - this->Common.Origin[axis]) / unit;
         shift = static_cast<std::int64_t>(std::llround(number));
         if (!(std::fabs(number - std::round(number)) <= Tolerance) || std::fabs(number) > 1e15)

@@ -47,7 +47,7 @@ struct ImagePiece
 /// has points or rows.
 std::vector<ImagePiece> CollectImages(vtkDataObject* input, const std::vector<Leaf>& leaves);
 
-/// What a process knows of the grid; numbers, for messages.
+/// The facts that a process knows about the grid, as numbers that messages can carry.
 struct GridFacts
 {
   static constexpr std::size_t Count = 26;
@@ -57,7 +57,7 @@ struct GridFacts
 GridFacts CollectFacts(
   vtkDataObject* input, const std::vector<Leaf>& leaves, const std::vector<ImagePiece>& images);
 
-/// What all processes together know.
+/// The facts that all processes know together.
 struct CommonGrid
 {
   bool HasSamples = false;
@@ -70,7 +70,7 @@ struct CommonGrid
   std::optional<double> Time;
 };
 
-/// From the facts of all processes, in order.
+/// Combines the facts of all processes, in order.
 CommonGrid FindCommonGrid(const std::vector<GridFacts>& all, Samples samples);
 
 /// A box of samples, from 0 on, and the arrays of its fields.
@@ -92,7 +92,7 @@ struct GridInput
   std::vector<std::string> Warnings;
 };
 
-/// What is to be said if the IDX reader has loaded less than was asked for.
+/// Returns a remark if the IDX reader has loaded less than requested.
 std::optional<std::string> RemarkOnLevel(const std::vector<Leaf>& leaves);
 
 /// Throws bat::Error{InvalidArgument}: what cannot be represented, by the name of array and block.

@@ -142,7 +142,7 @@ def tell(text, end="\n"):
 
 @calldata_type(VTK_STRING)
 def _hear(_, event, text):
-    # Without the place in the source and the address of the object.
+    # The message omits the place in the source and the address of the object.
     words = re.sub(r"^(ERROR|Warning): In .*, line \d+\s*", "", text.strip())
     words = " ".join(re.sub(r"^\w+ \(0x[0-9a-f]+\): ", "", words).split())
     message = ["error" if event == "ErrorEvent" else "warning", words]

@@ -31,7 +31,7 @@ AGGREGATIONS = {"adaptive": "Adaptive", "rank-border": "At Borders of Ranks", "a
 USUAL_COLUMNS = ["Points", *"xyzXYZ", *(f"Points{place}" for i in "012" for place in (f":{i}", f"_{i}", f"[{i}]"))]
 
 
-# What the writer's properties are called here, in its messages.
+# Messages of the writer get the names of options for those of properties.
 OPTIONS = (("XColumn, YColumn, ZColumn; ZColumn may be 'none'", "--columns X,Y,Z; Z may be none"),
            ("XColumn", "X of --columns"), ("YColumn", "Y of --columns"), ("ZColumn", "Z of --columns"))
 
@@ -299,7 +299,7 @@ class Bar:
 class Converter:
     """Reader, filter and writer of one conversion."""
 
-    # Of a step's progress; reading tells nothing while it goes on.
+    # Share of a step's progress for reading, which reports nothing while it runs.
     READ_SHARE = 0.3
 
     def __init__(self, options, inputs):
@@ -415,7 +415,7 @@ class Converter:
         """Raises for what went wrong on some rank, prints warnings; returns how many particles came by."""
         label = output or self._label
         for rank, seen in enumerate(looks):
-            # What the writer says is agreed on, and names the rank itself.
+            # Messages of the writer are agreed on by all ranks, and name the rank themselves.
             where = f"rank {rank}: " if len(looks) > 1 and output is None else ""
             for kind, key, text in seen["problems"]:
                 if kind == "error":

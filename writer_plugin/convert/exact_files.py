@@ -15,7 +15,7 @@ import numpy as np
 import ply_vertices
 import text_tables
 
-# By the end of a file's name: what reads it, and what comes out.
+# Types of data that files become, by the ends of their names.
 TABLE, VERTICES = "vtkTable", "vtkPolyData"
 KINDS = {".csv": TABLE, ".tsv": TABLE, ".txt": TABLE, ".ply": VERTICES}
 

@@ -192,7 +192,7 @@ public:
     l.exchange(this->vorticity.data(), 1);
   }
 
-  // Between samples; z from the first own layer to the one behind the last.
+  // Interpolates between samples; z is from the first own layer to the one after the last.
   [[nodiscard]] std::array<float, 3> velocity_at(const double* position) const
   {
     const Layers& l = this->layers_;
@@ -234,7 +234,7 @@ private:
     }
   }
 
-  // What streams to a sample meets there.
+  // Lets what streams to a sample collide there.
   void collide(int z, int y, int x, const double* const* rows)
   {
     const int n = this->layers_.n;

@@ -310,8 +310,8 @@ WrittenGrid GridOutputs::write_grid(
   return written;
 }
 
-// As files of particles: a pattern without the name is that of the grid that has its channel's
-// name, if the pattern is that of one channel; what else comes has its name added.
+// The names follow the rules for files of particles: if only one channel has a pattern without the
+// name, the pattern belongs to the grid with its channel's name, and other grids add their names.
 std::vector<GridOutputs::Place> GridOutputs::places_of(const std::vector<GridJob>& jobs)
 {
   std::map<std::string, std::string> users;

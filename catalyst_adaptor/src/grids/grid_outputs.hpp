@@ -45,7 +45,7 @@ private:
   bool is_bricks_ = false;
 };
 
-/// How velocity fields are written.
+/// The options for writing velocity fields.
 struct BricksOptions
 {
   std::vector<std::string> velocity; ///< names of fields, see find_velocity()
@@ -87,7 +87,7 @@ public:
   /// bricks::write_collective; a domain beside the lattice of the others; hidden samples in .idx
   /// other than at the borders of a domain; two grids that would be one file.
   void write(MPI_Comm comm, const std::vector<GridJob>& jobs, const std::vector<Grids>& local);
-  /// Of the last step.
+  /// The grids written in the last step.
   [[nodiscard]] const std::vector<WrittenGrid>& last() const { return this->last_; }
 
 private:
@@ -103,7 +103,7 @@ private:
 
   Notice notice_;
   std::map<std::string, std::string> channels_; // by pattern without names: whose it is
-  // By their lists, and whether these are flushed.
+  // The keys are the lists, and whether these are flushed.
   std::map<std::pair<std::filesystem::path, bool>, bricks::GrowingSeries> series_;
   std::vector<WrittenGrid> last_;
 };

@@ -17,7 +17,7 @@ namespace bat::catalyst
 {
 namespace
 {
-/// Of a spacing: as far as domains may lie beside a common lattice.
+/// Share of a spacing by which domains may deviate from a common lattice.
 constexpr double kTolerance = 1e-3;
 
 // Beyond, doubles do not tell neighbours apart.

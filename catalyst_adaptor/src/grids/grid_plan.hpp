@@ -28,7 +28,7 @@ struct GridPlan
   [[nodiscard]] std::array<std::int64_t, 3> place_of(const GridDomain& domain) const;
 };
 
-/// Where the first sample of a box of a domain lies.
+/// The position of the first sample of a box of a domain.
 [[nodiscard]] std::array<double, 3> begin_of(const GridDomain& domain, const idx::LogicalBox& box);
 
 /// The velocity of a grid.
@@ -39,14 +39,14 @@ struct Velocity
   ScalarType type = ScalarType::Float32;
   std::string problem; ///< why there is none; else empty
 };
-/// Of the fields of a plan: those that are `requested`, one with 2 or 3 components or as many with
-/// one each; without any, the only one that can be it, or the one called velocity. Their types are
-/// float32 or float64.
+/// Finds the velocity among a plan's fields: the `requested` ones, one with 2 or 3 components or as
+/// many with one each; if none are, the only possible one, or the one called velocity. Their types
+/// are float32 or float64.
 [[nodiscard]] Velocity find_velocity(
   const GridPlan& plan, const GridCensus& census, const std::vector<std::string>& requested);
 
-/// Of the grids that have fields, but for their origins. A grid is called as a species of its
-/// topology; that of elements, beside one of vertices, has "_elements" added. Throws
+/// Plans the grids that have fields, except for their origins. A grid is called like a species of
+/// its topology; if there is also one of vertices, that of elements has "_elements" added. Throws
 /// Error{InvalidArgument} if two have one name.
 [[nodiscard]] std::map<GridKey, GridPlan> plan_grids(const Census& census);
 }

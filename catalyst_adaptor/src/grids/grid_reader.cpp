@@ -21,7 +21,7 @@ namespace bat::catalyst
 {
 namespace
 {
-/// Along an axis, so that samples can be counted.
+/// The limit along an axis, so that samples can be counted.
 constexpr std::int64_t kMaxVertices = (std::int64_t{ 1 } << 21) - 1;
 
 [[noreturn]] void refuse(const std::string& what)
@@ -136,7 +136,7 @@ idx::LogicalBox vertices_of(const idx::LogicalBox& elements, const GridDomain& v
   return box;
 }
 
-// Where the samples of a uniform topology are.
+// Positions of the samples of a uniform topology.
 struct Shape
 {
   std::array<double, 3> origin{};
@@ -197,7 +197,7 @@ GridDomain new_domain(const GridKey& key, const Shape& shape)
   return grid;
 }
 
-// One uniform topology of one domain.
+// Reads one uniform topology of one domain.
 class Reader
 {
 public:
@@ -257,7 +257,7 @@ private:
       const SpeciesKey& topology = this->of_vertices_.key.topology;
       this->channel_.unread.push_back({ topology.mesh, topology.topology, name, reason, is_wrong });
     };
-    // One field that cannot be had does not keep the others back.
+    // A field that cannot be read does not prevent writing the others.
     try
     {
       const bool elements = is_of_elements(field);
@@ -288,7 +288,8 @@ private:
     }
   }
 
-  // What keeps the field from being written, as it is of a kind that never is; empty if nothing.
+  // Adds the values of a field. If fields of this kind are never written, returns the reason;
+  // otherwise empty.
   [[nodiscard]] std::string add_values(
     const std::string& name, const Node& values, GridDomain& grid)
   {

@@ -26,7 +26,7 @@ struct GridDomain
   std::array<double, 3> spacing{ 1, 1, 1 };
   std::array<std::int64_t, 3> dimensions{ 1, 1, 1 };
   idx::LogicalBox own; ///< without duplicates; not empty
-  /// Of `own`: what is not hidden, if that is a box; it may be empty.
+  /// The part of `own` that is not hidden, if it is a box; it may be empty.
   std::optional<idx::LogicalBox> shown;
   std::vector<bool> hidden;             ///< of all `dimensions`, if some of `own` are
   std::vector<idx::FieldValues> fields; ///< those that can be had, of all `dimensions`

@@ -14,7 +14,7 @@ bool is_signed_integer(ScalarType type) noexcept
     type == ScalarType::Int64;
 }
 
-// Of a type that holds the values of all; float64 where no integer type does.
+// Returns the type that holds the values of all; float64 if no integer type does.
 ScalarType common_type(const std::vector<Numbers>& components) noexcept
 {
   const auto all = [&](auto&& holds)

@@ -13,7 +13,7 @@
 
 namespace bat::catalyst
 {
-/// Which value of a simulation's array belongs to which particle.
+/// Maps values of a simulation's array to particles.
 struct Order
 {
   std::uint64_t particles = 0;

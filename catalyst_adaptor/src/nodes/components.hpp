@@ -13,7 +13,7 @@ namespace bat::catalyst
 /// them is no array of numbers.
 [[nodiscard]] std::optional<std::vector<Node>> find_components(const Node& values);
 
-/// Whether a field's association is "element", not "vertex". Throws Error{InvalidArgument}: it is
-/// neither.
+/// True if a field's association is "element", false if it is "vertex". Throws
+/// Error{InvalidArgument}: another association.
 [[nodiscard]] bool is_of_elements(const Node& field);
 }

@@ -29,7 +29,7 @@ void* find(const char* prefix, const std::string& function) noexcept
   throw Failure(CATALYST_BAT_NO_CONDUIT, ErrorCode::NotFound, what);
 }
 
-// One prefix for all: nodes of one Conduit mean nothing to another.
+// All functions need the same prefix: nodes of one Conduit mean nothing to another.
 const char* prefix_here()
 {
   for (const char* prefix : kPrefixes)

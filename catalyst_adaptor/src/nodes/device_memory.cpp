@@ -66,7 +66,8 @@ bool DeviceMemory::has(const void* address) const noexcept
     (this->hip_query_ && is_hip(this->hip_query_, address));
 }
 
-// Of a page: mincore reads nothing of it, and says ENOMEM where there is none.
+// True if the page is mapped. mincore does not read the page, and returns ENOMEM if it does not
+// exist.
 bool is_mapped(const void* address, std::size_t bytes) noexcept
 {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));

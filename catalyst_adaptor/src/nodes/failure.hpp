@@ -23,7 +23,7 @@ private:
   int status_;
 };
 
-/// What the exception that is being handled means. `status` is for an argument that cannot be
+/// Converts the exception that is being handled. `status` is for an argument that cannot be
 /// honoured: the other codes have statuses of their own.
 [[nodiscard]] Failure current_failure(int status);
 }

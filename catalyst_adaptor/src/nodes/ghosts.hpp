@@ -16,14 +16,14 @@ enum class Ghosts
   OfAscent ///< 0 for what is of this rank
 };
 
-/// What marks a field of a domain is, by its name or by what the domain says of it.
+/// The kind of marks that a field of a domain has, by its name or by the domain's description.
 [[nodiscard]] Ghosts ghosts_in(const Node& domain, const std::string& field);
 
 /// Throws Error{InvalidArgument} naming `path`: marks of that kind are of another type.
 void require_marks(const Numbers& marks, Ghosts kind, const std::string& path);
 
-/// Whether mark `i` says that this is hidden: this rank has it, but there is nothing.
+/// True if mark `i` means hidden: this rank has the item, but nothing is there.
 [[nodiscard]] bool is_hidden(const Numbers& marks, Ghosts kind, bool of_elements, std::uint64_t i);
-/// Whether mark `i` says that this is a duplicate, or hidden.
+/// True if mark `i` means duplicate or hidden.
 [[nodiscard]] bool is_marked(const Numbers& marks, Ghosts kind, bool of_elements, std::uint64_t i);
 }

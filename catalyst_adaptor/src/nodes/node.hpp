@@ -27,7 +27,7 @@ struct Numbers
 
 /// Value `i`, converted. No check of `i`.
 [[nodiscard]] double float64_at(const Numbers& numbers, std::uint64_t i) noexcept;
-/// Of an integer type; uint64 beyond int64 wraps around.
+/// Converts a value of an integer type; uint64 beyond int64 wraps around.
 [[nodiscard]] std::int64_t int64_at(const Numbers& numbers, std::uint64_t i) noexcept;
 [[nodiscard]] bool is_integer(ScalarType type) noexcept;
 
@@ -49,7 +49,7 @@ public:
   /// "object", "int32", ... for messages.
   [[nodiscard]] std::string type_name() const;
 
-  /// Of an object or list, else 0.
+  /// Number of children of an object or list, else 0.
   [[nodiscard]] std::size_t size() const;
   /// Child `i` < size().
   [[nodiscard]] Node child(std::size_t i) const;
@@ -64,7 +64,7 @@ public:
   /// bytes; values at a null pointer; a stride that is negative.
   [[nodiscard]] std::optional<Numbers> numbers() const;
 
-  /// As find, but throws Error{InvalidArgument} naming what is there.
+  /// Like find, but throws Error{InvalidArgument} with the names that exist.
   [[nodiscard]] Node require(std::string_view path) const;
   /// The text at `path`. Throws Error{InvalidArgument}: no such node, no text.
   [[nodiscard]] std::string require_string(std::string_view path) const;

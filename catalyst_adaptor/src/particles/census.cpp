@@ -98,7 +98,7 @@ Schema make_schema(const Domain& domain)
   return schema;
 }
 
-// Of several ranks: what the first says. Throws Error{InvalidArgument} if numbers differ.
+// Returns what the first rank reports. Throws Error{InvalidArgument} if numbers differ.
 State agreed(const std::vector<State>& states, const std::string& path)
 {
   State found;
@@ -402,7 +402,8 @@ Census Census::of(const std::vector<std::string>& texts)
   return census;
 }
 
-// Of a species that has particles on no rank: what any says, and what contradicts it.
+// Takes the declarations of species that have no particles on any rank, and keeps contradicting
+// ones.
 void Census::take_declared()
 {
   for (const auto& [species, declared] : this->declared_)

@@ -40,7 +40,7 @@ struct UnwrittenField
 using Schema = std::map<std::string, std::string>;
 [[nodiscard]] std::string type_name(ScalarType type, int components);
 
-/// What ranks say of their domains of a grid; each thing once.
+/// Facts that ranks report about their domains of a grid, each once.
 struct GridCensus
 {
   std::vector<std::array<double, 3>> spacings;
@@ -63,7 +63,7 @@ public:
   void add_pipelines(const std::vector<std::string>& names);
 
   [[nodiscard]] std::vector<std::string> texts() const;
-  /// Of several ranks, in their order.
+  /// Combines the texts of several ranks, in their order.
   static Census of(const std::vector<std::string>& texts);
 
   /// The step that ranks have, or the one that is counted. Throws Error{InvalidArgument} if they
@@ -75,37 +75,37 @@ public:
   [[nodiscard]] const std::vector<std::string>& warnings() const { return this->warnings_; }
   /// Names of the fields of particles and grids in a channel.
   [[nodiscard]] std::vector<std::string> fields(const std::string& channel) const;
-  /// What all ranks that have particles of a species have, or if none has, what any declares:
-  /// names, and numbers of components.
+  /// The fields of all ranks with particles of a species or, if there are none, those that any rank
+  /// declares: names, and numbers of components.
   [[nodiscard]] std::map<std::string, int> written_fields(const SpeciesKey& species) const;
   /// The same with their types; ids that are unpacked are id and cpu.
   [[nodiscard]] std::vector<Attribute> written_attributes(const SpeciesKey& species) const;
-  /// From here on, ids of these species are taken to be unpacked.
+  /// Treats ids of these species as unpacked from now on.
   void set_unpacked(const std::vector<SpeciesKey>& species) { this->unpacked_ = species; }
-  /// From here on, nothing else is taken to be written of these species; the parts of unpacked ids
-  /// are, which cannot be had one by one.
+  /// Restricts the written fields of these species from now on. Parts of unpacked ids stay, because
+  /// they cannot be chosen one by one.
   void set_chosen(std::map<SpeciesKey, std::vector<std::string>> fields)
   {
     this->chosen_ = std::move(fields);
   }
-  /// Whether a field, by the name under which it is written, is one that set_chosen() lets through.
+  /// True if set_chosen() includes a field, given by the name under which it is written.
   [[nodiscard]] bool is_chosen(const SpeciesKey& species, const std::string& field) const;
   /// Ids of AMReX that all ranks have packed, whether they are unpacked or not.
   [[nodiscard]] std::optional<PackedIds> packed_ids(const SpeciesKey& species) const;
   /// The same of species whose ids are unpacked.
   [[nodiscard]] std::optional<PackedIds> unpacked_ids(const SpeciesKey& species) const;
-  /// What is written of a species by all names that options may have for it: also those of ids as
-  /// they are packed, and id, where a field has ids.
+  /// The written fields of a species by all names that options may use: also those of packed ids,
+  /// and id, if a field contains ids.
   [[nodiscard]] std::map<std::string, int> known_fields(const SpeciesKey& species) const;
   [[nodiscard]] bool has_particles(const SpeciesKey& species) const;
-  /// Whether a channel has particles or grids.
+  /// True if a channel has particles or grids.
   [[nodiscard]] bool has_values(const std::string& channel) const;
   /// Names of fields of a species that options have, as they are written.
   [[nodiscard]] std::vector<std::string> resolve(
     const SpeciesKey& species, const std::vector<std::string>& names, bool with_second_ids) const;
   /// Grids in channels that can be read.
   [[nodiscard]] std::map<GridKey, GridCensus> grids() const;
-  /// What all domains of a grid have.
+  /// The fields that all domains of a grid have.
   [[nodiscard]] std::vector<std::string> written_fields(const GridKey& grid) const;
   /// Channels that a rank cannot read, with the reason of the first such rank.
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& unreadable() const
@@ -118,7 +118,7 @@ public:
   /// of `before`, which are all that there have been; if there have been none, one without a
   /// topology, unless ranks have placeholders for others.
   [[nodiscard]] std::vector<SpeciesKey> species(const std::vector<SpeciesKey>& before) const;
-  /// Whether an io pipeline is asked for.
+  /// True if an io pipeline is requested.
   [[nodiscard]] bool has_pipeline(const std::string& name) const;
 
 private:

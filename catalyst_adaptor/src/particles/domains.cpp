@@ -28,7 +28,7 @@ bool is_domain(const Node& mesh)
     names.begin(), names.end(), [&](const char* name) { return mesh.find(name).has_value(); });
 }
 
-// Of a rank without a box: what WarpX publishes there does not know the names of the species.
+// True for the domain of a rank without a box: WarpX publishes it without the names of the species.
 bool is_placeholder(const std::string& domain)
 {
   return domain.rfind("domain_x", 0) == 0;

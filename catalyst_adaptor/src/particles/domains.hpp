@@ -16,7 +16,7 @@ struct DomainNode
   bool is_placeholder = false; ///< of a rank without a box
 };
 
-/// Of catalyst/channels/NAME/data: a mesh is a domain or has some, and a multimesh has meshes.
-/// Throws Error{InvalidArgument}: something else is there.
+/// Finds domains in catalyst/channels/NAME/data: a mesh is or has domains, a multimesh has meshes.
+/// Throws Error{InvalidArgument}: another kind of node.
 [[nodiscard]] std::vector<DomainNode> domains_in(const Node& data, bool is_multimesh);
 }

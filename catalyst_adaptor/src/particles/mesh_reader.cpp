@@ -31,7 +31,7 @@ namespace
   throw Error(ErrorCode::InvalidArgument, what);
 }
 
-// What no field can be read without.
+// A fault of a mesh that prevents reading any field.
 class BadMesh : public Error
 {
 public:
@@ -43,7 +43,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name)
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Whether the halves of ids lie next to each other, as in the structs of AMReX.
+// Returns ids whose halves are not adjacent, as they are in the structs of AMReX.
 std::vector<std::string> pairs_apart(const std::map<std::string, Numbers>& integers)
 {
   std::map<std::string, std::string> types;
@@ -349,7 +349,8 @@ bool Reader::is_requested(const Node& field, const std::string& mesh) const
     (this->options_.unpack_ids && may_hold_ids(field.name(), *fields));
 }
 
-// Without them, particles of other ranks would be taken for own ones: no step is better.
+// A fault in the marks fails the step: without them, particles of other ranks would count as own
+// ones.
 void Reader::read_ghosts(const Node& node, Ghosts kind)
 {
   std::string unsuited;
@@ -367,7 +368,7 @@ void Reader::read_ghosts(const Node& node, Ghosts kind)
   }
 }
 
-// One field that cannot be had does not keep the particles back.
+// A field that cannot be read does not prevent writing the particles.
 void Reader::read_attribute(const Node& node, const std::string& mesh)
 {
   std::string unsuited;

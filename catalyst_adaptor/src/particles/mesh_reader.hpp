@@ -22,17 +22,18 @@ struct ReadOptions
   bool keep_ghosts = false;
   std::optional<std::vector<std::string>> fields; ///< none: all
   bool unpack_ids = true;                         ///< reads what wanted ids are packed in
-  /// Those of species that have options of their own, by topology or mesh.
+  /// Fields of species that have options of their own, by topology or mesh.
   std::map<std::string, std::optional<std::vector<std::string>>> fields_of_species = {};
 };
 
-/// What a node says of the step, as far as it does.
+/// The step as a node describes it; parts may be missing.
 struct State
 {
   std::optional<std::int64_t> number;
   std::optional<double> time;
 };
-/// Of `node`/state. Throws Error{InvalidArgument}: no whole number, no finite time.
+/// Reads `node`/state. Throws Error{InvalidArgument}: a number is not whole, a time not
+/// finite.
 [[nodiscard]] State read_state(const Node& node);
 
 /// Particles of one topology of one domain; if there are none, the attributes that it declares.

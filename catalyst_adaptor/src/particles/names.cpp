@@ -14,11 +14,11 @@ namespace bat::catalyst
 {
 namespace
 {
-// What simulations call the only topology of a mesh.
+// Names that simulations give to the only topology of a mesh.
 constexpr std::array<std::string_view, 6> kNamesThatSayNothing = { "main", "mesh", "particles",
   "points", "topo", "topology" };
 
-// What they call its pieces, before a number.
+// Names that they give to its pieces, before a number.
 constexpr std::array<std::string_view, 12> kPiecesThatSayNothing = { "block", "box", "chunk",
   "domain", "part", "partition", "patch", "piece", "proc", "rank", "subdomain", "tile" };
 

@@ -28,7 +28,8 @@ struct SpeciesKey
   }
 };
 
-/// What of a uniform topology becomes a dataset: fields of its vertices, or of its elements.
+/// Part of a uniform topology that becomes a dataset: fields of its vertices, or
+/// elements.
 struct GridKey
 {
   SpeciesKey topology;

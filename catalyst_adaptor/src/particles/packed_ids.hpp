@@ -24,7 +24,7 @@ struct PackedIds
   [[nodiscard]] std::string name_of(const std::string& field) const;
 };
 
-/// Of fields by their types; of the halves only if `X` is not one of `apart`.
+/// Finds packed ids by the types of fields; halves count only if `X` is not one of `apart`.
 [[nodiscard]] std::optional<PackedIds> find_packed_ids(
   const std::map<std::string, std::string>& types, const std::vector<std::string>& apart);
 
@@ -32,7 +32,7 @@ struct PackedIds
 [[nodiscard]] std::vector<std::string> find_half_pairs(
   const std::map<std::string, std::string>& types);
 
-/// Whether `field` may be of ids that `requested` names: id, cpu, or as they are packed.
+/// True if `field` may have ids that `requested` names: id, cpu, or packed ids.
 [[nodiscard]] bool may_hold_ids(
   const std::string& field, const std::vector<std::string>& requested);
 

@@ -33,9 +33,10 @@
 
 namespace
 {
-// Of the property Show of flow filters.
+// A value of the property Show of flow filters.
 constexpr int ShowParticles = 2;
-// Of the larger extent of the domain: what is to be seen as a ball and not as a cloud.
+// Share of the domain's largest extent: with this radius, particles look like balls, not like a
+// cloud.
 constexpr double FlowRadius = 0.004;
 
 bool IsGrid(pqPipelineSource* source)
@@ -94,7 +95,7 @@ QString FirstOf(vtkPVDataSetAttributesInformation* arrays)
     : QString();
 }
 
-// With a legend, once the representation is in a view.
+// Colours by an array, and shows a legend once the representation is in a view.
 void ColorBy(pqDataRepresentation* representation, const QString& array)
 {
   auto* proxy = vtkSMPVRepresentationProxy::SafeDownCast(representation->getProxy());
@@ -221,7 +222,7 @@ pqBATFirstPictureBehavior::pqBATFirstPictureBehavior(QObject* parentObject)
   {
     this->watchSource(source);
   }
-  // Of what is deleted no signal of its own comes.
+  // A representation that is deleted does not send any other signal.
   QObject::connect(model, &pqServerManagerModel::representationRemoved, this,
     &pqBATFirstPictureBehavior::adaptBackgrounds, Qt::QueuedConnection);
 }
@@ -280,7 +281,7 @@ void pqBATFirstPictureBehavior::adopt(
   {
     if (IsGlow(representation))
     {
-      // Without a graphics card, all particles take long.
+      // Drawing all particles takes long without a graphics card.
       Set(representation->getProxy(), "SampleFirst", 1);
       representation->getProxy()->UpdateVTKObjects();
     }
@@ -334,8 +335,8 @@ void pqBATFirstPictureBehavior::showSlice(pqDataRepresentation* representation)
     QObject::connect(representation, &QObject::destroyed, this,
       [this](QObject* gone) { this->Slices.remove(gone); });
     this->Slices.insert(representation, layers / 2);
-    // Until it is drawn, the box of the data is one from -1 to 1, to which ParaView moves the
-    // camera.
+    // Before the data is drawn, its box is from -1 to 1, and ParaView would move the camera to
+    // that.
     QTimer::singleShot(0, representation,
       [representation]()
       {

@@ -19,7 +19,7 @@
 pqBATNewReaderBehavior::pqBATNewReaderBehavior(QObject* parentObject)
   : QObject(parentObject)
 {
-  // Before there is a panel.
+  // The slot has to run before a panel exists.
   QObject::connect(pqApplicationCore::instance()->getServerManagerModel(),
     &pqServerManagerModel::preSourceAdded, this, &pqBATNewReaderBehavior::describeTimeShown);
 }

@@ -21,10 +21,11 @@
 
 namespace
 {
-// Of the change of a radius while time plays. Nobody sees less as growing particles, and many small
-// ones as trembling.
+// Smaller changes of a radius are skipped while time plays. They would not be noticed as growth,
+// but many of them make particles tremble.
 constexpr double MinChange = 0.1;
-// Of the change of the quality that a budget makes where the number of particles changes.
+// Smaller changes of the quality are skipped, too. A budget causes them where the number of
+// particles changes.
 constexpr double MinChangeOfQuality = 0.05;
 
 // SpacingSpread: fluids and grains have 1.5 and less, also where they splash; a cosmic web has 2.5
@@ -43,7 +44,7 @@ double Information(pqPipelineSource* source, const char* name)
   return vtkSMPropertyHelper(property).GetAsDouble();
 }
 
-// Of the user's settings.
+// Returns the name of a property in the user's settings.
 std::string SettingOf(vtkSMProxy* representation, const char* name)
 {
   return std::string(".") + representation->GetXMLGroup() + "." + representation->GetXMLName() +
@@ -199,7 +200,7 @@ void pqBATRadiusBehavior::follow(pqPipelineSource* source)
     {
       continue;
     }
-    // One from a state file follows if it has what would have been suggested.
+    // A radius from a state file follows if it equals the one that would have been suggested.
     const Shown last = this->Radii.value(representation, requested);
     const double radius = vtkSMPropertyHelper(proxy, "GaussianRadius").GetAsDouble();
     const bool isOurs = IsNear(radius, last.Radius, 1e-9);

@@ -13,8 +13,8 @@ class vtkDataArray;
 
 namespace bat_vtk
 {
-/// What vtkDataArray::GetRange and GetFiniteRange answer for each component, and for the magnitude
-/// if all magnitudes are finite. NaN is no part of a range.
+/// Computes what vtkDataArray::GetRange and GetFiniteRange return for each component, and for the
+/// magnitude if all magnitudes are finite. NaN is not part of a range.
 class ArrayRanges
 {
 public:

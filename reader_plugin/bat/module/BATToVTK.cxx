@@ -50,7 +50,7 @@ void AddField(vtkFieldData* field, const char* name, const ValueT& value, int ti
       array->InsertNextValue(value);
     }
   }
-  // Nothing to colour by; the information panel lists it all the same.
+  // GUI_HIDE removes it from the arrays to colour by; the information panel still lists it.
   array->GetInformation()->Set(vtkAbstractArray::GUI_HIDE(), 1);
   field->AddArray(array);
 }
@@ -88,7 +88,7 @@ bat_vtk::Sample bat_vtk::SampleOf(const bat::Dataset& file)
   const nlohmann::json nothing;
   const nlohmann::json quality = text.is_object() ? text.value("quality", nothing) : nothing;
   const nlohmann::json count = text.is_object() ? text.value("particle_count", nothing) : nothing;
-  // What makes no sense is free text, as anything in the metadata may be.
+  // Invalid entries are free text, as anything in the metadata may be.
   if (!quality.is_number() || !count.is_number_integer())
   {
     return all;
@@ -157,7 +157,8 @@ void bat_vtk::AddProvenance(
   const std::string metadata = file.metadata();
   if (!metadata.empty())
   {
-    // Not "metadata": ParaView gathers data in the legacy format, where that is a keyword.
+    // The array is not called "metadata": ParaView gathers data in the legacy format, where that is
+    // a keyword.
     AddField<vtkStringArray>(field, "provenance", metadata);
   }
 }

@@ -20,7 +20,7 @@ class LoadedParticles;
 void FillOutput(const bat::Dataset& file, const LoadedParticles& loaded,
   const std::vector<std::size_t>& attributes, vtkPolyData* output);
 
-/// What the particles of a file are: all, or a share of more, as its metadata say.
+/// Describes the particles of a file: all, or a share of more, according to its metadata.
 struct Sample
 {
   double Quality = 1.0;
@@ -28,14 +28,14 @@ struct Sample
 };
 Sample SampleOf(const bat::Dataset& file);
 
-/// How the arrays of a file are stored: "lossless", or "positions within 0.5; all else exact";
-/// empty if none is compressed. Of the first leaf file that can be opened.
+/// Describes how the arrays of a file are stored: "lossless", or "positions within 0.5; all else
+/// exact"; empty if none is compressed. Reads the first leaf file that can be opened.
 std::string FormatCompression(const bat::Dataset& file);
 
-/// Where the particles come from: time as DATA_TIME_STEP; as field data timestep, quality and
-/// quality_requested and particle_count, which are those of more than the file if that has a
-/// sample, format_version, compression and provenance (its metadata, JSON), as far as the file has
-/// them. All but timestep are there twice.
+/// Adds the origin of the particles: time as DATA_TIME_STEP; as field data timestep, quality,
+/// quality_requested and particle_count (those of the original if the file has a sample),
+/// format_version, compression and provenance (its metadata, JSON), as far as the file has them.
+/// All but timestep are stored twice.
 void AddProvenance(
   const bat::Dataset& file, double quality, double requested, vtkDataObject* output);
 }

@@ -64,7 +64,7 @@ bool IsOfNothing(const bat::Dataset& file, const std::string& text)
     (text.empty() || text.front() != '!' || !IsTarget(text.substr(1), names));
 }
 
-// Of "!name" and "name"; without ranges.
+// Parses "!name" and "name", without ranges.
 bat::AttributeValues ParseTarget(const bat::Dataset& file, const std::string& text)
 {
   const std::vector<std::string> names = file.attribute_names();

@@ -16,7 +16,7 @@ constexpr std::size_t TextsOfRange = 3; ///< target, minimum, maximum
 /// Adds ranges to a query as vtkBATReader::AddAttributeRange describes them. Throws bat::Error.
 void AddRanges(const bat::Dataset& file, const std::vector<std::string>& texts, bat::Query& query);
 
-/// Whether two queries differ in their quality, step and part at most.
+/// True if two queries differ at most in quality, step and part.
 bool SameConditions(const bat::Query& a, const bat::Query& b);
 
 /// A box whose axes are turned by degrees about x, y and z, as vtkBATReader::SetRegion describes.

@@ -17,7 +17,7 @@
 
 namespace
 {
-// Between two signs of progress; a fraction of a tenth of a second.
+// Number of particles between two progress reports, which takes a fraction of a tenth of a second.
 constexpr std::uint64_t PortionParticles = 1 << 21;
 
 std::uint64_t NextNumber()

@@ -43,9 +43,9 @@ public:
   /// False if it was given up; then what was loaded before stays, if it can be part of the answer.
   /// Throws bat::Error, after which nothing is loaded.
   bool Load(const Request& request);
-  /// Whether Load() would add to what is loaded, rather than begin anew: the request is the one of
-  /// the last Load(), but for a quality that is not lower, and no leaf file was left out for an
-  /// attribute that is no longer wanted.
+  /// True if Load() would add to the loaded particles instead of starting again: the request is
+  /// that of the last Load(), except for a quality that is not lower, and no leaf file was left out
+  /// for an attribute that is no longer requested.
   [[nodiscard]] bool CanAdd(const Request& request) const;
   void Clear();
 
@@ -70,7 +70,7 @@ public:
   };
   static constexpr std::size_t PositionColumn = ~std::size_t(0);
   static constexpr std::size_t QueryColumn = PositionColumn - 1; ///< what the query needs
-  /// By leaf file.
+  /// The damage in each leaf file.
   [[nodiscard]] const std::map<std::size_t, Damage>& Damaged() const { return this->Bad; }
   /// Makes the next Load() leave out these, too.
   void LeaveOut(const std::map<std::size_t, Damage>& damaged);

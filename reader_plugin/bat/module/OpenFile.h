@@ -18,7 +18,7 @@
 
 namespace bat_vtk
 {
-/// Not thread-safe.
+/// A file that stays open. Not thread-safe.
 class OpenFile
 {
 public:
@@ -34,7 +34,7 @@ public:
   [[nodiscard]] std::uint64_t Generation() const;
   /// The file of the last Get() stays open, however many others are looked at.
   void Keep();
-  /// Of the last Get(); null if it failed.
+  /// The dataset of the last Get(); null if it failed.
   [[nodiscard]] const bat::Dataset* Current() const;
 
   /// Opens a file in the background and asks the system for what a query needs of it, so that a

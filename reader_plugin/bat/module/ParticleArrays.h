@@ -19,7 +19,7 @@ vtkSmartPointer<vtkDataArray> MakePositions(const bat::Dataset& file);
 /// An array for an attribute, in the VTK type that was written if it is known, without values yet.
 vtkSmartPointer<vtkDataArray> MakeAttribute(const bat::Attribute& attribute);
 
-/// Whether an array has bits where the file has bytes.
+/// True if an array has bits where the file has bytes.
 bool IsBits(vtkDataArray* array);
 /// The values of an array that has bits, from as many bytes. Does nothing to others.
 void PackBits(const std::vector<unsigned char>& values, vtkDataArray* array);

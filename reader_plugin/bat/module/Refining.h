@@ -22,7 +22,7 @@ public:
   /// of a first step. Remembers the question, which is `query` but for its quality, of the file
   /// with this generation. The same in all processes, whatever each of them has loaded.
   double Choose(const bat::Query& query, std::uint64_t generation, double target, double first);
-  /// This update loads all of `query` at once, without steps. Refining that is switched on later
+  /// Makes this update load all of `query`, without steps. If refining is switched on later, it
   /// continues from there.
   void LoadAtOnce(const bat::Query& query, std::uint64_t generation);
   void Cancelled();

@@ -71,7 +71,7 @@ std::string WithCommas(vtkIdType number)
   return text;
 }
 
-// Nothing if it is not found in a file without particles, which may lack columns.
+// Returns "" if it is not found in a file without particles, which may lack columns.
 std::string FindIdAttribute(const bat::Dataset& file, const std::string& name)
 {
   const std::vector<std::string> known = file.attribute_names();
@@ -177,7 +177,8 @@ public:
     return query;
   }
 
-  // At most, and a few more, because pieces are not of exactly the same size.
+  // Returns an upper limit. It includes a reserve, because pieces do not have exactly the same
+  // size.
   std::uint64_t RowsAt(double quality, const bat::Dataset& file) const
   {
     constexpr std::uint64_t few = 65536;
@@ -418,7 +419,7 @@ public:
     output->ShallowCopy(this->Shown.Output);
     reader->LoadedCount = this->Shown.Count;
     reader->LoadedQuality = this->Shown.Quality;
-    // Nothing goes on by itself from where the user has stopped it.
+    // Refining does not resume by itself after the user has stopped it.
     reader->TargetQuality = this->Refining.IsAborted() ? this->Shown.Quality : target;
     reader->SuggestedRadius = this->Shown.Radius;
     reader->SetAbortOutput(false); // the executive would take the output away
@@ -783,7 +784,7 @@ double vtkBATReader::GetSpacingSpread()
   {
     self.SpreadGeneration = self.File.Generation();
     self.SpacingSpread = 1.0;
-    // What is damaged is said by who loads it.
+    // Damage is reported by the update that loads the particles.
     static_cast<void>(
       Failure::Of([&]() { self.SpacingSpread = bat_vtk::ComputeSpacingSpread(*file); }));
   }
@@ -968,7 +969,7 @@ void vtkBATReader::DescribeFile(vtkInformation* outInfo)
   {
     this->Internals->StableSamples += (this->Internals->StableSamples.empty() ? "" : ", ") + id;
   }
-  // That there is none is an error only for who asks for ids.
+  // A missing id attribute is an error only if Ids is set.
   static_cast<void>(Failure::Of(
     [&]()
     {
@@ -1049,7 +1050,7 @@ bool vtkBATReader::LacksColumns() const
 //------------------------------------------------------------------------------
 void vtkBATReader::LearnColumns(const char* fileName)
 {
-  // What is wrong with the file is reported when it is shown.
+  // A fault of this file is reported when the file is shown.
   static_cast<void>(Failure::Of(
     [&]() { this->Internals->Know(bat::Dataset::open(std::filesystem::u8path(fileName))); }));
 }

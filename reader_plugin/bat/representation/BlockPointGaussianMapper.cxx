@@ -96,7 +96,7 @@ public:
   }
 
 private:
-  // What is picked is drawn as balls.
+  // Picking draws balls, not a glow.
   bool IsGlow(vtkViewport* viewport)
   {
     auto* mapper = static_cast<bat_vtk::BlockPointGaussianMapper*>(this->GetMapper());
@@ -106,7 +106,7 @@ private:
 };
 vtkStandardNewMacro(ParticleActor);
 
-// Between two blocks. Whoever listens may have used the graphics card for something else.
+// Called between two blocks. Observers may have used the graphics card for something else.
 bool IsStopped(vtkRenderer* renderer)
 {
   vtkRenderWindow* window = renderer->GetRenderWindow();
@@ -144,7 +144,7 @@ struct bat_vtk::BlockPointGaussianMapper::Part
   double Quality = 1.0; ///< changes from step to step
 };
 
-// How parts are drawn now.
+// The settings with which parts are drawn now.
 struct bat_vtk::BlockPointGaussianMapper::Drawing
 {
   int Kind;
@@ -188,7 +188,7 @@ vtkSmartPointer<vtkActor> bat_vtk::BlockPointGaussianMapper::NewActor()
   replace("float radius = scaleFactor * radiusMC;", false,
     "float radius = max(scaleFactor * particleRadius * radiusMC,\n"
     "    pixelRadius.x - pixelRadius.y * posVC.z);\n");
-  // What VTK squares is too much for numbers of 32 bits if lengths are those of galaxies.
+  // VTK squares this vector, which overflows 32-bit numbers at the lengths of galaxies.
   shader->AddGeometryShaderReplacement("normalize(-gl_in[0].gl_Position.xyz)", false,
     "gl_in[0].gl_Position.xyz;\n"
     "    dir = normalize(-dir / max(abs(dir.x), max(abs(dir.y), abs(dir.z))))",
@@ -289,7 +289,7 @@ void bat_vtk::BlockPointGaussianMapper::UpdateUniforms(
     minimum *= drawing.Reach; // which is part of the radius there
 #endif
   }
-  // In the fragments, depth is in units of the nearest: not all versions of VTK have it in
+  // Fragments get the depth in units of the nearest one: not all versions of VTK provide it in
   // gl_FragCoord.w.
   const double* clipping = camera->GetClippingRange();
   const double range = camera->GetParallelProjection() ? 1.0 : clipping[1] / clipping[0];
@@ -519,7 +519,7 @@ void bat_vtk::BlockPointGaussianMapper::DrawGlow(vtkRenderer* renderer, vtkActor
   tone.Bright = this->CurrentLook.Columns.Bright;
   tone.OneColor = !this->GetScalarVisibility();
   tone.HasDepth = this->CurrentLook.Share == Look::ByDepth;
-  // As vtkActor does.
+  // vtkActor renders the property in the same way.
   actor->GetProperty()->Render(actor, renderer);
   this->Buffer.Draw(renderer, tone, [&] { this->DrawParts(renderer, actor, parts, Look::Glow); });
   actor->GetProperty()->PostRender(actor, renderer);

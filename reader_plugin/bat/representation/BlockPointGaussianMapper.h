@@ -25,8 +25,8 @@ class BlockPointGaussianMapper : public vtkOpenGLPointGaussianMapper
 public:
   static BlockPointGaussianMapper* New();
 
-  /// What to draw, two vtkMultiBlockDataSet of vtkPolyData or null: all particles, and a sample of
-  /// them. Blocks may be in both.
+  /// Sets what to draw: all particles, and a sample of them, each a vtkMultiBlockDataSet of
+  /// vtkPolyData or null. Blocks may be in both.
   void SetBlocks(vtkDataObject* all, vtkDataObject* sample, bool drawSample);
 
   struct Look
@@ -45,7 +45,7 @@ public:
     std::string BallShader;         ///< splat shader of TrueSize
     double BallReach = 1.0;         ///< triangle scale of BallShader
     ColumnDensity::Range Columns{}; ///< of Glow, of all particles
-    /// Of Glow, if several processes draw it: which of their pictures is seen.
+    /// Selects whose picture is shown if several processes draw a Glow.
     enum Shares
     {
       Whole,   ///< this one

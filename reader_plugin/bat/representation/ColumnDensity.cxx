@@ -12,7 +12,7 @@ namespace
 constexpr int Cells = 96; ///< along an axis
 constexpr int Columns = Cells * Cells;
 
-// Of all particles, that are in columns with more than the darkest and less than the brightest.
+// These shares of all particles lie in columns below the dark end and below the bright end.
 constexpr double DarkShare = 0.25;
 constexpr double BrightShare = 0.98;
 // Pixels see finer than the columns do.

@@ -13,7 +13,7 @@ namespace bat_vtk
 class ColumnDensity
 {
 public:
-  /// Of particles in these bounds (xmin, xmax, ymin, ymax, zmin, zmax).
+  /// Counts particles inside these bounds (xmin, xmax, ymin, ymax, zmin, zmax).
   explicit ColumnDensity(const double bounds[6]);
 
   /// Positions of particles, each of which stands for so many. Looks at every `stride`-th.

@@ -15,7 +15,7 @@
 
 namespace
 {
-// Of OpenGL. VTK's header that has them has another name in each version.
+// Constants of OpenGL. VTK's header that defines them has another name in each version.
 namespace gl
 {
 constexpr unsigned int One = 1;

@@ -26,8 +26,8 @@ public:
     double Dark = 1.0;     ///< a weight that can just be seen
     double Bright = 10.0;  ///< one that is as bright as can be
     bool OneColor = false; ///< then it says how bright, too: it runs to white
-    /// Whether pixels get the mean depth of what glows there, and are a little nearer if there is
-    /// something opaque behind: ParaView puts pictures of several processes together by depth.
+    /// If true, pixels get the mean depth of the glow, and are slightly nearer if something opaque
+    /// is behind: ParaView merges the pictures of several processes by depth.
     bool HasDepth = false;
   };
   /// Adds up what `draw` draws, with its colours multiplied by its weights, and shows the sum, in

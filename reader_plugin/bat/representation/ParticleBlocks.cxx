@@ -96,7 +96,8 @@ vtkSmartPointer<vtkPolyData> MakeBlock(
   return block;
 }
 
-// Of what ParaView moves between processes, field data are lost: each particle has the number then.
+// Field data are lost when ParaView moves blocks between processes: each particle has the number
+// then.
 void AddNumber(vtkPolyData* block, const char* name, double number)
 {
   const bool moves = block->GetNumberOfVerts() > 0;

@@ -25,8 +25,8 @@ public:
   /// drawn in a moment. They have no cells.
   vtkSmartPointer<vtkMultiBlockDataSet> Update(vtkPolyData* particles);
 
-  /// One block, also of no particles, with a vertex cell for each. ParaView moves particles between
-  /// processes block by block, all processes together, and goes by cells.
+  /// Returns one block, even without particles, with a vertex cell for each. ParaView moves
+  /// particles between processes block by block, all processes together, and relies on cells.
   vtkSmartPointer<vtkMultiBlockDataSet> UpdateWithCells(vtkPolyData* particles);
 
   [[nodiscard]] vtkIdType Count() const;
@@ -43,11 +43,11 @@ public:
   /// number RadiusScaleName: how much larger particles are to be drawn.
   [[nodiscard]] vtkSmartPointer<vtkMultiBlockDataSet> EveryNth(vtkIdType stride) const;
 
-  /// Whether blocks have the number QualityName: the share of the particles of the file that they
-  /// are.
+  /// If `shows`, blocks have the number QualityName: the share of the particles of the file that
+  /// they contain.
   void SetShowsQuality(bool shows) { this->ShowsQuality = shows; }
 
-  /// So that there are not more than `maximum`.
+  /// A sample of at most `maximum` particles.
   [[nodiscard]] vtkSmartPointer<vtkMultiBlockDataSet> Sample(vtkIdType maximum) const;
 
   /// A number that a block has; 1 if it has none.

@@ -39,16 +39,16 @@ namespace
 // A tenth of a second and less to draw half of them, also without a graphics card.
 constexpr double MaxSampledParticles = 500000.0;
 
-// Of a glow that several ranks draw. Each has them all.
+// Maximum size of a glow that several ranks draw. Each has all of its particles.
 constexpr vtkIdType MaxSharedParticles = 2000000;
 
-// Of those that say how bright a glow is to be.
+// Maximum number of particles from which the brightness of a glow is computed.
 constexpr vtkIdType MaxCountedParticles = 200000;
 
 // Balls in sparse places would hide the dense ones behind them, and what flies away looks like
 // larger grains.
 constexpr float LargestSphereFactor = 1.0F;
-// There is more light to draw than is worth it.
+// Larger splats would take longer to draw than they are worth.
 constexpr float LargestGlowFactor = 2.0F;
 
 bool IsParallel()
@@ -199,7 +199,7 @@ int vtkBATPointGaussianRepresentation::RequestData(
   this->Internals->Blocks.SetShowsQuality(this->Look == TRUE_SIZE);
   if (!particles)
   {
-    // Of the same type in all processes, also where there is no input.
+    // The type is the same in all processes, also without input.
     this->ProcessedData = vtkSmartPointer<vtkMultiBlockDataSet>::New();
   }
   else

@@ -38,7 +38,7 @@ std::string TextOrEmpty(const char* text)
   return text ? text : "";
 }
 
-/// What reading depends on.
+/// The inputs that reading depends on.
 struct Requested
 {
   std::vector<bat::SeriesStep> Steps;
@@ -168,7 +168,8 @@ public:
     this->NumberSteps(this->Steps.size());
   }
 
-  // Those of the samples that were followed: a file may have grown, or a run come back, since.
+  // Takes the times of the samples that were followed: since then, a file may have grown or a run
+  // may have been repeated.
   void TakeTimes(const bat::Trails& trails)
   {
     std::vector<std::optional<double>> times;
@@ -179,7 +180,7 @@ public:
     this->TakeTimes(times);
   }
 
-  // Of the first file that has particles, or, if none can be read, what is wrong with the first.
+  // Describes the first file that has particles or, if none can be read, the fault of the first.
   // Throws bat::Error.
   void Describe(const std::string& idAttribute, const std::string& secondAttribute)
   {
@@ -297,7 +298,7 @@ public:
   }
 
 private:
-  // Of a tracks file. Throws bat::Error.
+  // Finds the samples of a tracks file. Throws bat::Error.
   void FindSamples(const std::string& name)
   {
     if (this->FileNames.size() != 1)
@@ -665,7 +666,7 @@ int vtkBATTrails::RequestData(
   vtkInternals& self = *this->Internals;
   vtkPolyData* trails = vtkPolyData::GetData(outputVector, 0);
   vtkPolyData* heads = vtkPolyData::GetData(outputVector, 1);
-  // What the other output was asked for is of another time.
+  // The other output was requested for another time.
   const int port = request->Get(vtkExecutive::FROM_OUTPUT_PORT());
   vtkInformation* outInfo = outputVector->GetInformationObject(std::max(port, 0));
   const auto numberOf = [outInfo](vtkInformationIntegerKey* key, int otherwise)

@@ -364,8 +364,8 @@ void pqBATAttributeRangesWidget::updateRows()
   }
   this->proxy()->UpdatePropertyInformation(property);
   vtkSMPropertyHelper info(property);
-  // Of a file that cannot be read, as a step of a series may be, nothing is known. The rows wait
-  // for another.
+  // Nothing is known about a file that cannot be read, as a step of a series may be. The rows wait
+  // for another file.
   const bool known = info.GetNumberOfElements() > 0 || !this->hasError();
   this->Table->setEnabled(known);
   if (!known)
@@ -548,7 +548,7 @@ void pqBATAttributeRangesWidget::setRanges(const QList<QVariant>& values)
   {
     return;
   }
-  // Not emitted: the rows have an order of their own, and showing a value is no change of it.
+  // No signal is emitted: the rows have their own order, and showing a value does not change it.
   for (pqBATRangeRow* row : QList<pqBATRangeRow*>(this->Rows))
   {
     row->deactivate();

@@ -65,7 +65,7 @@ pqBATIdsWidget::pqBATIdsWidget(
     this->Hide, &QPushButton::clicked, this, [this]() { this->takeSelection(true); });
   QObject::connect(this->Follow, &QPushButton::clicked, this,
     [this]() { bat_selection::followOrSay(bat_selection::selectedPort(this->proxy())); });
-  // Also what a script selects, of which ParaView's selection manager knows nothing.
+  // This signal also reports selections made by scripts, unlike ParaView's selection manager.
   pqCoreUtilities::connect(
     smproxy, vtkCommand::SelectionChangedEvent, this, SLOT(selectionChanged()));
   this->check(QString());

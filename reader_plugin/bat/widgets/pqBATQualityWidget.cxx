@@ -45,7 +45,7 @@ QString Short(double number)
   return QString::number(number, 'g', 3);
 }
 
-// Whether a box, a region or filters hold particles back, as the panel has them now.
+// True if a box, a region or filters, as set in the panel, exclude particles.
 bool HasConditions(vtkSMProxy* reader)
 {
   return vtkSMUncheckedPropertyHelper(reader, "UseBox").GetAsInt() != 0 ||

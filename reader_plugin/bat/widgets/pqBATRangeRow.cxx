@@ -17,7 +17,7 @@
 namespace
 {
 constexpr int Indent = 14;
-// With more than this share of the particles in one bin, a linear axis shows nothing of the others.
+// If one bin has more than this share of the particles, a linear axis hides the others.
 constexpr double SharePerBin = 0.6;
 }
 
@@ -123,7 +123,7 @@ void pqBATRangeRow::connectWidgets()
       this->showRange();
       Q_EMIT this->rangeChanged();
     });
-  // Who enters a number wants it to hold.
+  // Entering a number activates the row.
   QObject::connect(this->Minimum, &pqLineEdit::textChangedAndEditingFinished, this,
     [this]() { this->chooseMinimum(this->Minimum->text()); });
   QObject::connect(this->Maximum, &pqLineEdit::textChangedAndEditingFinished, this,

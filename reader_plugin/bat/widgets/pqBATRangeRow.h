@@ -34,15 +34,15 @@ public:
   /// Leaves out what is in the range, rather than all else.
   bool isNegated() const;
   void setNegated(bool negated);
-  /// Whether another row of the same attribute will do as well, which the row says.
+  /// If `alternative`, the row shows that another row of the same attribute suffices.
   void setAlternative(bool alternative);
   QString minimum() const;
   QString maximum() const;
 
-  /// What the file has: empty texts if it does not have the attribute, a minimum above the maximum
-  /// if no value is a number. Shown where there is no limit.
+  /// Sets the range of the file: empty texts if it does not have the attribute, a minimum above the
+  /// maximum if no value is a number. Shown where there is no limit.
   void setData(const QString& minimum, const QString& maximum);
-  /// On a linear and on a logarithmic axis.
+  /// Sets the histograms on a linear and on a logarithmic axis.
   void setHistograms(const pqHistogram& linear, const pqHistogram& logarithmic);
   /// A range of the property.
   void setRange(const QString& minimum, const QString& maximum);
@@ -51,7 +51,7 @@ public:
   /// Unchecks the row and takes its limits away.
   void resetRange();
 
-  /// Whether rows of components follow, and whether they are shown.
+  /// These say whether rows of components follow, and whether they are shown.
   void setExpandable(bool expandable);
   bool isExpanded() const;
   void setExpanded(bool expanded);

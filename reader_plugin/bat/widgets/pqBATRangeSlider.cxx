@@ -29,7 +29,7 @@ QColor Mixed(const QColor& a, const QColor& b, double share)
 }
 }
 
-/// One end of the range. A line through the histogram and a knob below it.
+/// One end of the range, drawn as a line through the histogram with a knob below it.
 class pqBATSliderHandle : public QWidget
 {
 public:

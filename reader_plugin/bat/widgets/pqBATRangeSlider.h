@@ -26,9 +26,9 @@ public:
   void setScale(const pqRangeScale& scale, const pqHistogram& histogram, const QString& name);
   /// Shows a range; an empty text is no limit.
   void setRange(const QString& minimum, const QString& maximum);
-  /// Whether the range holds, or is only shown.
+  /// An active range is applied; otherwise it is only shown.
   void setActive(bool active);
-  /// Whether what is outside of the range is meant.
+  /// A negated range selects the values outside of it.
   void setNegated(bool negated);
 
   QSize sizeHint() const override;

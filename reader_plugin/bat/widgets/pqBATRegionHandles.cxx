@@ -16,12 +16,13 @@ namespace
 using bat_view::Ends;
 using Vector = std::array<double, 3>;
 
-// Of the longest side of the data: as thin as a region is drawn, and as fine as dragging is.
+// Shares of the longest side of the data: the least thickness of a drawn region, and the resolution
+// of dragging.
 constexpr double ThinnestShare = 1e-3;
 constexpr double FinestShare = 1e-4;
 constexpr double FinestDirection = 1e-6;
 constexpr double FinestDegrees = 0.01;
-// What is not dragged moves by rounding only.
+// A side or an angle that is not dragged changes less than this, by rounding.
 constexpr double SameShare = 1e-6;
 
 double Rounded(double value, double finest)
@@ -234,7 +235,8 @@ public:
       region.HalfExtents[axis] = Dragged(
         region.HalfExtents[axis], this->Put.HalfExtents[axis], now.HalfExtents[axis], size, finest);
     }
-    // Of the angles, all have changed or none: there are several ways to say the same.
+    // Either all angles have changed or none, because several sets of angles describe the same
+    // rotation.
     Vector rotation{};
     bool turned = false;
     for (std::size_t axis = 0; axis < 3; ++axis)

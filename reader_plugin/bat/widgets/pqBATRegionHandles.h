@@ -30,12 +30,13 @@ struct pqBATRegion
   static pqBATRegion startOf(const bat_view::Ends& data);
   bool hasSameNumbers(const pqBATRegion& other) const;
   bool hasNormal() const;
-  /// Of the slab, in the units of its limits: the middle, or the end that is finite, or NaN.
+  /// Position of the slab, in units of its limits: the middle, or the finite end, or
+  /// NaN.
   double position() const;
 };
 
-/// One of ParaView's 3D widgets, for regions of one form. Where a region cannot be drawn, as an
-/// infinite one, something near it is.
+/// One of ParaView's 3D widgets, for regions of one form. A region that cannot be drawn, such as an
+/// infinite one, is approximated.
 class pqBATRegionHandles : public pqHandles
 {
   Q_OBJECT

@@ -35,8 +35,8 @@ namespace
 {
 constexpr int SliderSteps = 200;
 constexpr int PageSteps = 10;
-// Of a step, what a slab is rounded to: when it is moved, so that no noise is added to its numbers,
-// and when it is turned to where it has none that anybody knows.
+// A slab's numbers are rounded to these shares of a slider step: to the first when it is moved, so
+// that they get no noise, and to the second when it is turned to a place that nobody has typed.
 constexpr double FinestOfMoved = 1e-6;
 constexpr double FinestOfTurned = 1e-3;
 constexpr double FinestDirection = 1e-6;

@@ -79,7 +79,7 @@ QIcon IconOf(const QColor& color)
   return QIcon(pixmap);
 }
 
-// What the active view colours its picture of `source` with, if it is by this attribute.
+// Returns the colours of `source` in the active view, if it is coloured by this attribute.
 vtkScalarsToColors* ColorsOf(pqPipelineSource* source, const QString& attribute)
 {
   pqView* view = pqActiveObjects::instance().activeView();

@@ -26,9 +26,9 @@ struct pqBATValueCount
   pqCount Count;
 };
 
-/// What is not checked is left out: in the property it is a negated range, so that a value that
-/// another file of the series has besides is shown. Ranges that scripts have set check what they
-/// let through, and stay as they are until a box is clicked.
+/// Leaves out the unchecked values: in the property they are a negated range, so that additional
+/// values in another file of the series are shown. Ranges set by scripts check the values that they
+/// include, and stay as they are until a box is clicked.
 class pqBATValuesRow : public QWidget
 {
   Q_OBJECT
@@ -40,13 +40,13 @@ public:
   ~pqBATValuesRow() override;
 
   const QString& target() const { return this->Target; }
-  /// What the present file has. Values of other files stay, and are in none of it.
+  /// Sets the values of the present file. Values of other files stay, and have no particles in it.
   void setValues(const QList<pqBATValueCount>& values);
   /// Values of all files so far.
   QStringList values() const;
   /// Triples of target, with "!" before it if negated, minimum and maximum.
   QList<QVariant> ranges() const { return this->Ranges; }
-  /// Such triples, all of this target.
+  /// Sets triples of the property, all for this target.
   void setRanges(const QList<QVariant>& ranges);
   bool isActive() const { return !this->Ranges.isEmpty(); }
 

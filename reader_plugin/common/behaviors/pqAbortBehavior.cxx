@@ -72,7 +72,7 @@ pqAbortBehavior::~pqAbortBehavior() = default;
 void pqAbortBehavior::watchSource(pqPipelineSource* source)
 {
   vtkAlgorithm* reader = ReaderOf(source);
-  // What the pipeline runs is the series around the reader.
+  // The pipeline runs the series reader around this reader.
   auto* series = vtkAlgorithm::SafeDownCast(source->getProxy()->GetClientSideObject());
   if (reader && series)
   {

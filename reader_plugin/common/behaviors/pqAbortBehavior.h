@@ -26,7 +26,7 @@ public:
   explicit pqAbortBehavior(QObject* parent = nullptr);
   ~pqAbortBehavior() override;
 
-  /// Whether a step of refining (the property LoadMore) is put off as soon as the user does
+  /// If `yields`, a refining step (the property LoadMore) is put off as soon as the user does
   /// anything.
   void setYields(bool yields) { this->Yields = yields; }
 

@@ -40,7 +40,7 @@ public:
   void release();
 
   bool isHolding() const { return this->Holding; }
-  /// Whether a button or a key was pressed, or the wheel was turned.
+  /// True if a button or a key was pressed, or the wheel was turned.
   bool someoneWaits() const;
 
 protected:

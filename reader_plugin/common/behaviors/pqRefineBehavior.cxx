@@ -33,7 +33,7 @@ namespace
 constexpr int IdleMilliseconds = 200;
 constexpr int LongestMilliseconds = 2000;
 
-// With something else that the window waits for, and looks at events meanwhile.
+// True while the window waits for something else and handles events meanwhile.
 bool IsBusy()
 {
   for (pqServer* server :
@@ -53,7 +53,7 @@ double Information(vtkSMProxy* proxy, const char* name)
   return vtkSMPropertyHelper(proxy, name).GetAsDouble();
 }
 
-// Whether a picture was one of a sample only because it was the first.
+// Ends the samples that were drawn only for a first picture; true if there were any.
 bool EndSample(pqView* view)
 {
   bool found = false;
@@ -116,7 +116,7 @@ void pqRefineBehavior::watchView(pqView* view)
   pqCoreUtilities::connect(window, event, this, SLOT(blockDrawn(vtkObject*)));
   if (vtkRenderWindowInteractor* interactor = proxy->GetInteractor())
   {
-    // Between the two, ParaView draws the scene as it was left.
+    // ParaView draws the scene at rest between these two priorities.
     constexpr float first = 1.0F;
     constexpr float last = -1.0F;
     constexpr auto end = vtkCommand::EndInteractionEvent;

@@ -143,7 +143,7 @@ int vtkBATSeriesReader::RequestInformation(
   }
   this->Looking = Pass::None;
 
-  // Who asks now wants to know about the step that is shown, and not about the last one.
+  // Callers need the information of the step that is shown, not of the last one.
   if (files > 0)
   {
     vtkInformation* outInfo = outputVector->GetInformationObject(0);
@@ -173,7 +173,7 @@ void vtkBATSeriesReader::DescribeTime(double time)
   vtkNew<vtkInformation> nothingRequested;
   if (this->Reader && this->GetNumberOfFileNames() > 0)
   {
-    // As in a request, the name of another file is no change of this reader.
+    // Another file name does not count as a change of this reader, as in a request.
     this->BeforeFileNameMTime = this->GetMTime();
     this->RequestInformationForInput(this->ChooseShown(nothingRequested), nullptr, nullptr);
     this->FileNameMTime = this->Reader->GetMTime();

@@ -24,11 +24,11 @@ namespace
 using bat_view::Ends;
 using bat_view::Vector;
 
-// Of half the longest side of the data: more than rounding can lose, less than can be seen.
+// Shares of half the longest side of the data: more than rounding can lose, less than can be seen.
 constexpr double Margin = 1e-9;
 constexpr double RoundingShare = 1e-14;
 
-// What is at n . x + d >= 0.
+// The points x with n . x + d >= 0.
 struct HalfSpace
 {
   Vector Normal;

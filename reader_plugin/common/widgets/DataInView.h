@@ -19,13 +19,13 @@ using Vector = std::array<double, 3>;
 /// The property Bounds of a reader: the box of all of its data.
 Ends dataBox(vtkSMProxy* reader);
 
-/// How the view draws the source: moved, turned and scaled by its display properties. Of a view
-/// that does not show it, the identity.
+/// The transformation with which the view draws the source: moved, turned and scaled by its display
+/// properties. The identity if the view does not show it.
 void dataToWorld(pqView* view, vtkSMProxy* source, vtkMatrix4x4* matrix);
-/// Whether that is the identity, so that handles in the view are where the data are.
+/// True if that is the identity, so that handles in the view are where the data are.
 bool isInPlace(pqView* view, vtkSMProxy* source);
 
-/// Whether the functions below have a camera to ask.
+/// True if the view has a camera, which the functions below need.
 bool is3D(pqView* view);
 /// The smallest box around the part of `data` that is between the four sides of what the view sees,
 /// and a little larger, so that rounding loses nothing; its near and far planes do not cut. Empty

@@ -133,7 +133,7 @@ QString bat_selection::follow(pqOutputPort* port)
   vtkSMPropertyHelper(trails, "SkipDamaged").Copy(vtkSMPropertyHelper(reader, "SkipDamaged"));
   trails->UpdateVTKObjects();
   controller->PostInitializeProxy(trails);
-  // After the attributes of the file have become those of the trails.
+  // The trails have the attributes of the file only now.
   CopyTexts(reader, "PointArrayStatus", trails, "PointArrayStatus");
   trails->UpdateVTKObjects();
   controller->RegisterPipelineProxy(trails);

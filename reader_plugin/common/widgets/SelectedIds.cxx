@@ -139,7 +139,8 @@ QStringList WordsOfIds(const std::vector<std::pair<long double, long double>>& i
   return words;
 }
 
-// As the property Ids takes it: pairs such as 5:0 with a second array, else numbers and ranges.
+// Formats ids for the property Ids: pairs such as 5:0 with a second array, otherwise numbers and
+// ranges.
 bat_selection::Ids FormatGrid(vtkDataArray* ids, vtkDataArray* second)
 {
   const auto pairs = DistinctPairs(ids, second);
@@ -237,7 +238,7 @@ bat_selection::Ids bat_selection::collectIds(vtkSMSourceProxy* source, vtkSMSour
     }
   }
 
-  // As paraview.servermanager.Fetch does.
+  // These are the filters that paraview.servermanager.Fetch uses.
   const auto gather = NewFilter(extract, "ReductionFilter");
   vtkSMPropertyHelper(gather, "PostGatherHelperName")
     .Set(found->DataSetTypeIsA("vtkPolyData") ? "vtkAppendPolyData" : "vtkAppendFilter");

@@ -34,8 +34,8 @@ Box boxOf(pqOutputPort* port);
 /// A selection says which points of the present output are meant; of the next, it would be others.
 void clear(pqOutputPort* port);
 
-/// Of the points of the source that match the selection, on all processes. With a second attribute,
-/// together with which ids are unique: pairs such as 5:0.
+/// Ids of the source's points that match the selection, on all processes. Pairs such as 5:0 if a
+/// second attribute makes ids unique.
 Ids collectIds(vtkSMSourceProxy* source, vtkSMSourceProxy* selection, unsigned int selectionPort,
   const QString& attribute, const QString& second = QString());
 }

@@ -7,7 +7,7 @@
 
 namespace
 {
-// Below 2^53: as exact as the property is.
+// The limit is below 2^53, up to which the property is exact.
 constexpr double MaxParticles = 9e15;
 }
 

@@ -31,7 +31,8 @@
 
 namespace
 {
-// Of the longest side of the data: as thin as a flat box is drawn, and as fine as dragging is.
+// Shares of the longest side of the data: the least thickness of a drawn box, and the resolution of
+// dragging.
 constexpr double ThinnestShare = 1e-3;
 constexpr double FinestShare = 1e-4;
 
@@ -118,7 +119,7 @@ pqBoxWidget::pqBoxWidget(vtkSMProxy* smproxy, vtkSMPropertyGroup* smgroup, QWidg
   this->connect(this->View, SIGNAL(clicked()), SLOT(fitToView()));
   this->connect(this, SIGNAL(viewChanged(pqView*)), SLOT(viewSwitched()));
   this->connect(this, SIGNAL(inPlaceChanged(bool)), SLOT(showInPlace(bool)));
-  // Also what a script selects, of which ParaView's selection manager knows nothing.
+  // This signal also reports selections made by scripts, unlike ParaView's selection manager.
   pqCoreUtilities::connect(
     smproxy, vtkCommand::SelectionChangedEvent, this, SLOT(selectionChanged()));
   this->connect(this, SIGNAL(interaction()), SLOT(boxDragged()));

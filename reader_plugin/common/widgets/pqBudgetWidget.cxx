@@ -20,7 +20,7 @@ QString Hint(vtkSMProperty* property, const char* name)
   return hint ? QString::fromUtf8(hint->GetAttribute(name)) : QString();
 }
 
-// With the words of the hint.
+// Returns a format with the words of the property's hint.
 pqBudgetWidget::Format FormatOf(vtkSMProperty* property, const pqBudgetWidget::Format& numbers)
 {
   const QString zero = Hint(property, "zero");

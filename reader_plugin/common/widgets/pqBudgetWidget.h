@@ -9,9 +9,9 @@
 
 class QLineEdit;
 
-/// For a property with one number that is not negative. What is typed and is no number becomes
-/// again what was there. A hint of the property says what 0 is called, what the number is of, and
-/// the largest:
+/// Edits a property with one number that is not negative. Text that is not a number is replaced by
+/// the previous number. A hint of the property defines the word for 0, the unit of the number, and
+/// the maximum:
 ///
 ///   <Amount zero="no limit" per="per file" max="65536"/>
 class pqBudgetWidget : public pqPropertyWidget

@@ -19,7 +19,7 @@ struct pqCount
 
 namespace bat_count
 {
-/// With commas.
+/// The number with commas between thousands.
 QString grouped(double number);
 /// A part of a whole, as it is read while it changes: "2.5 of 15 million", "500,000 of 700,000".
 QString part(double number, double whole);

@@ -22,7 +22,7 @@ public:
   void setView(pqView* view) override;
 
 Q_SIGNALS:
-  /// Whether they can be in the view.
+  /// Reports whether the handles can be in the view.
   void inPlaceChanged(bool inPlace);
 
 protected Q_SLOTS:

@@ -10,8 +10,8 @@
 class QLabel;
 class vtkSMProxy;
 
-/// For a property of one text that is information only. Looks like a label, not like a field that
-/// is disabled.
+/// Shows a property with one text that is information only. Looks like a label, not like a disabled
+/// field.
 class pqInformationLabel : public pqPropertyWidget
 {
   Q_OBJECT

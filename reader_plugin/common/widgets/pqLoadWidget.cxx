@@ -21,7 +21,7 @@
 
 namespace
 {
-// What an error says, without the path before it, and cut so that it leaves room for others.
+// Returns an error without the path before it, cut so that other text fits.
 QString Reason(const QString& error)
 {
   constexpr int maximum = 80;

@@ -11,9 +11,10 @@ class QLabel;
 class pqPendingReader;
 class pqServerManagerModelItem;
 
-/// For the property of a reader that says how much is loaded; the reader also has the properties
-/// Aborted and Error. Below what the subclass makes is a text: what is loaded and, before Apply,
-/// what would be. It takes as many lines as it has, and no fewer than before while it is edited.
+/// Edits the property that decides how much a reader loads; the reader also has the
+/// properties Aborted and Error. A text below the subclass's controls shows what is loaded
+/// and, before Apply, what would be. It has as many lines as it needs, and does not shrink
+/// during editing.
 class pqLoadWidget : public pqPropertyWidget
 {
   Q_OBJECT
@@ -39,11 +40,11 @@ protected:
 
   /// Shows the number, in the range that the file has.
   virtual void showNumber() = 0;
-  /// Whether the property has the number that the panel shows.
+  /// True if the property has the number that the panel shows.
   virtual bool showsProperty() const = 0;
-  /// Whether the file could be looked at.
+  /// True if the file could be inspected.
   virtual bool isReadable() const = 0;
-  /// Whether the text of what is pending needs an answer.
+  /// True if the text about pending settings needs an answer.
   virtual bool needsAnswer() const = 0;
   virtual QString formatLoaded() const = 0;
   virtual QString formatPending() const = 0;

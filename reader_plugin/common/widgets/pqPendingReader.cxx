@@ -21,7 +21,8 @@ namespace
 constexpr int Milliseconds = 200;
 constexpr int RestOfAnswers = 3;
 
-// What the reader that is asked has its own way: the file, and what no panel has.
+// True for properties that the queried reader does not share: the file, and those that no panel
+// shows.
 bool IsOwn(const char* name, vtkSMProperty* property, const char* answerSwitch)
 {
   return qstrcmp(name, "FileName") == 0 || qstrcmp(name, answerSwitch) == 0 ||

@@ -37,14 +37,14 @@ public:
   /// Asks within a fifth of a second, or as long again as the last three answers took: a slider
   /// that is dragged asks without end.
   void request();
-  /// What has been said is no longer so.
+  /// Discards the last answer, which is no longer valid.
   void forget();
 
   /// The reader whose settings are asked about.
   vtkSMProxy* reader() const { return this->Reader; }
   /// Empty if they are not known.
   const std::vector<double>& answer() const { return this->Answer; }
-  /// What is wrong with the settings, if that is known.
+  /// The error in the settings, if one is known.
   const QString& error() const { return this->Error; }
 
 Q_SIGNALS:

@@ -57,7 +57,7 @@ private:
 
 namespace bat_range
 {
-/// Whether these are the ends of values, and not those of none.
+/// True if these are the ends of existing values.
 bool hasValues(const QString& minimum, const QString& maximum);
 /// A number as it is shown where there is little room: integers whole, others with 4 digits.
 QString shown(const QString& text);

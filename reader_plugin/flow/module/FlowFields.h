@@ -117,7 +117,7 @@ void AddNumber(vtkFieldData* field, const char* name, T value)
   vtkNew<ArrayT> array;
   array->SetName(name);
   array->InsertNextValue(value);
-  // Nothing to colour by; the information panel lists it all the same.
+  // GUI_HIDE removes it from the arrays to colour by; the information panel still lists it.
   array->GetInformation()->Set(vtkAbstractArray::GUI_HIDE(), 1);
   field->AddArray(array);
 }

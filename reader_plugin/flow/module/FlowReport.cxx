@@ -23,7 +23,7 @@
 
 namespace
 {
-// In the field data.
+// Names of the counts in the field data.
 constexpr std::array<const char*, bat_vtk::FlowReport::Counts> Names = { { "bricks_touched",
   "bytes_read", "hits", "reads", "waits", "prefetched", "prefetches_used", "prefetches_wasted",
   "hinted", "hints_used", "cache_bytes", "bricks" } };

@@ -20,7 +20,7 @@ namespace bat_vtk
 class FlowReport
 {
 public:
-  // Those from Same on are not summed up.
+  // Counts from Same on are equal in all processes and are not summed up.
   enum Count
   {
     Touched,

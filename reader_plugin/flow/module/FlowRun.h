@@ -22,7 +22,7 @@ namespace bat_vtk
 class FlowRun
 {
 public:
-  /// What a run depends on.
+  /// The inputs of a run. If they are equal, it need not be repeated.
   struct Requested
   {
     std::shared_ptr<const bat::BrickSource> Source; ///< as long as the run, to tell it from another
@@ -35,24 +35,24 @@ public:
       return this->Source == other.Source && this->Settings == other.Settings &&
         this->Releases == other.Releases && this->Positions == other.Positions;
     }
-    /// Whether `later` is the same, maybe with more times and releases behind.
+    /// True if `later` is the same, possibly with more times and releases at the end.
     [[nodiscard]] bool ContinuesIn(const Requested& later) const;
   };
 
-  /// With the global controller.
+  /// Uses the global controller.
   FlowRun();
 
-  /// Collective. Whether there is to be a run: something else is wanted, or what has failed or was
-  /// aborted is asked for by a filter that was changed since. `failure` is that of what is wanted;
-  /// processes that see other times fail, too.
+  /// Collective. True if a run is needed: the request is new, or a filter that has changed since
+  /// repeats a request that failed or was aborted. `failure` is that of the request; processes that
+  /// see other times fail, too.
   bool Begin(Requested requested, vtkMTimeType filterTime, const Failure& failure);
 
-  /// Whether the run, after Begin(), may go on from where the last one ended.
+  /// True if the run, after Begin(), may continue from where the last one ended.
   [[nodiscard]] bool Continues() const { return this->IsContinuing; }
 
-  /// The same for parts of an output, which some processes are asked for again and others are not:
-  /// whether a part is to be run. Collective is only what is new on all: another filter, input, or
-  /// time.
+  /// The same for parts of an output, which only some processes may be asked for again: true if a
+  /// part is to be run. Collective only if something is new on all processes: another filter,
+  /// input, or time.
   bool BeginPart(vtkMTimeType filterTime, vtkMTimeType inputTime, double time);
   [[nodiscard]] bool IsCollective() const { return this->IsCollectiveRun; }
 
@@ -64,7 +64,7 @@ public:
   [[nodiscard]] bool IsDone() const { return this->LastEnd == End::Done; }
   [[nodiscard]] bool IsAborted() const { return this->LastEnd == End::Aborted; }
   [[nodiscard]] const Failure& GetFailure() const { return this->Trouble; }
-  /// Whether a failure is new, and this process is the one that says so.
+  /// True if a failure is new and this process is the one that reports it.
   [[nodiscard]] bool IsToBeReported() const;
 
   /// The filter is not changed since, as far as the last run is concerned.

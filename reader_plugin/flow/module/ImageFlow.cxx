@@ -19,7 +19,7 @@ namespace
 constexpr auto ReportEach = std::chrono::milliseconds(50);
 constexpr vtkIdType NoTask = -1;
 
-// What f() throws.
+// Returns what f() throws.
 template <typename F>
 std::exception_ptr Attempt(const F& f)
 {
@@ -173,7 +173,7 @@ void ImageFlow::LoadLevel(std::size_t level, const std::function<Values(std::siz
   }
   else
   {
-    // In the place of the one that is farther away.
+    // The new step replaces the one that is farther away.
     const auto distance = [level](const Step& step)
     {
       return !step.Packed    ? std::numeric_limits<std::size_t>::max()

@@ -23,27 +23,27 @@ class vtkMultiProcessController;
 
 namespace bat_vtk
 {
-/// Only the thread that has the pipeline may update the input, and all processes have to ask it for
-/// the same: traces run in a thread beside, whose wishes Serve() fulfils.
+/// A flow in images. Only the pipeline's thread may update the input, and all processes have to
+/// request the same. Traces run in another thread, whose requests Serve() fulfils.
 class ImageFlow : public bat::BrickSource
 {
 public:
   /// `array`: of velocities, for messages.
   ImageFlow(const bat::BrickGrid& grid, std::vector<double> times, std::string array);
 
-  /// Of all points of a level, packed.
+  /// Velocities of all points of a level, packed.
   using Values = std::shared_ptr<const std::byte>;
 
-  /// `trace`, beside. Collective with a controller, which may be null. `load` gives the velocities
-  /// of a level, and may be collective; `progress` is told a fraction, and gives up with false.
-  /// Throws what trace and load throw.
+  /// Runs `trace` in another thread. Collective with a controller, which may be null. `load`
+  /// returns the velocities of a level, and may be collective; `progress` gets a fraction, and
+  /// cancels by returning false. Throws what trace and load throw.
   void Serve(vtkMultiProcessController* controller, bool backward,
     const std::function<Values(std::size_t)>& load, const std::function<bool(double)>& progress,
     const std::function<void()>& trace) const;
 
-  /// From the trace: passed on to `progress`. False if it gives up.
+  /// Called by the trace: passes `share` to `progress`. False if that cancels.
   bool Report(double share) const;
-  /// From the trace: f() in the thread of Serve(), in all processes.
+  /// Called by the trace: runs f() in the thread of Serve(), in all processes.
   void Call(const std::function<void()>& f) const;
 
   [[nodiscard]] const bat::BrickGrid& grid() const noexcept override { return this->Grid; }
@@ -74,8 +74,8 @@ private:
     bool IsOver = false;
   };
 
-  /// What to do next, in the order of the run: a level, counted from where the run begins; the
-  /// number of levels for a call; one more when the trace is over; -1 for nothing yet.
+  /// The next task, in the order of the run: a level, counted from where the run begins; the number
+  /// of levels for a call; one more when the trace is over; -1 if there is nothing to do yet.
   [[nodiscard]] vtkIdType NextTask(
     bool backward, const std::function<bool(double)>& progress) const;
   void AnswerCall() const;

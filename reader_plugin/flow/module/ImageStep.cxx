@@ -40,7 +40,7 @@ using bat_vtk::ImagePiece;
 
 namespace
 {
-// Of a cell, as far as points of time steps may lie apart.
+// Largest distance, as a fraction of a cell, between equal points of two time steps.
 constexpr double Rounding = 1e-9;
 
 constexpr vtkIdType BytesOfMessage = 1 << 30;
@@ -167,7 +167,7 @@ std::size_t PointsIn(const LogicalBox& box)
   return points;
 }
 
-// What `box` has of values of `stored`.
+// Copies the part of `values` that is inside `box`; `stored` is the box of all of them.
 std::shared_ptr<std::vector<char>> Pack(
   const LogicalBox& box, const LogicalBox& stored, const void* values, std::size_t bytes)
 {
@@ -352,7 +352,7 @@ bat_vtk::JoinedGrid JoinAll(
   return joined;
 }
 
-// Those of all points, which keep what they are in.
+// Returns the values of all points, packed. They keep their memory alive.
 std::shared_ptr<const std::byte> ValuesOf(
   const bat_vtk::JoinedGrid& joined, GridInput&& grid, std::size_t bytes)
 {

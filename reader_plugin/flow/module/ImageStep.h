@@ -39,7 +39,7 @@ bat::BrickGrid MakeImageGrid(vtkDataObject* data);
 /// "65 x 33 x 1 points, origin 0 0 0, spacing 0.5 0.5 1"
 std::string FormatGrid(const bat::BrickGrid& grid);
 
-/// Whether points of both are at the same places, but for rounding.
+/// True if the points of both are at the same positions, except for rounding.
 bool AreAlike(const bat::BrickGrid& a, const bat::BrickGrid& b);
 }
 

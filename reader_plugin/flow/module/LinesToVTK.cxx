@@ -67,7 +67,7 @@ LinePoint EndOf(const TracedParticles& particles, std::size_t particle)
   return PointOf(particles, particle, line.first_point + line.points - 1);
 }
 
-// On the way from one to the next; of the particle of the first.
+// Interpolates between two points. The result belongs to the particle of the first.
 LinePoint Between(
   const LinePoint& a, const LinePoint& b, double share, const std::array<double, 3>& position)
 {
@@ -79,7 +79,8 @@ LinePoint Between(
   return point;
 }
 
-// Before points are added one by one; arrays of VTK that grow are there twice for a moment.
+// Checks the memory before points are added one by one: a VTK array that grows exists twice for a
+// moment.
 void CheckPoints(std::uint64_t count)
 {
   constexpr double pointBytes = (3 + 3 + 1 + 1 + 1) * sizeof(double);
@@ -241,7 +242,7 @@ void AddSeeds(
   }
 }
 
-// What becomes of particles.
+// Adds the arrays that describe when and why particles end.
 void AddFates(
   vtkDataSetAttributes* to, const TracedParticles& particles, const std::vector<std::size_t>& whose)
 {

@@ -18,8 +18,8 @@ struct TracedParticles
 {
   bat::flow::PathLines Lines;
   std::vector<double> Releases; ///< of each seed, the same for all
-  /// Of each particle, if seeds have times of their own, and not those of Releases, but as many.
-  /// NaN: the particle is never released.
+  /// Release time of each particle, if seeds have their own times instead of those in Releases, but
+  /// equally many. NaN: the particle is never released.
   std::vector<double> OwnReleases;
   std::vector<std::size_t> Seeds; ///< their numbers in SeedData
   vtkPolyData* SeedData = nullptr;

@@ -84,12 +84,12 @@ public:
     , Cells(grid.cells(axis))
     , IsCyclic(grid.cyclic[axis])
   {
-    // Where the last brick begins at the end of the domain, its first points are the last.
+    // If the last brick begins at the end of the domain, its first points are the last ones.
     this->Count = this->Bricks + (this->Cells > this->Edge * (this->Bricks - 1) ? 1 : 0);
   }
 
   [[nodiscard]] std::int64_t GetCount() const { return this->Count; }
-  /// In points of the field.
+  /// Distance between points of the preview, in points of the field.
   [[nodiscard]] double GetStep() const
   {
     return this->Count > 1 ? static_cast<double>(this->Cells) / static_cast<double>(this->Count - 1)
@@ -111,7 +111,7 @@ public:
     {
       return { { before, before + 1 }, (at - first) / static_cast<double>(this->Edge) };
     }
-    // Behind the first points of the last bricks nothing is known, but of cyclic axes.
+    // Only cyclic axes have a known value after the first points of the last bricks.
     return { { before, this->IsCyclic ? 0 : before },
       this->IsCyclic ? (at - first) / (static_cast<double>(this->Cells) - first) : 0.0 };
   }
@@ -228,7 +228,8 @@ void FillPreview(const bat::BrickGrid& grid, const T* from, const Extent& extent
             sum[c] += weight * static_cast<double>(values[c]);
           }
         }
-        // Where one of them is alone, and where there is no flow beside it, it is as it is.
+        // A point at which only one value counts, or next to which there is no flow, takes the
+        // nearest value.
         const bool isMixed = maximum < 1 && std::isfinite(sum[0] + sum[1] + sum[2]);
         for (std::size_t c = 0; c < ImageComponents; ++c)
         {

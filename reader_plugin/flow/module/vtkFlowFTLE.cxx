@@ -58,7 +58,7 @@ void AddValues(vtkPointData* to, const std::string& name, int components, const 
   to->AddArray(array);
 }
 
-// Of sums and differences of times.
+// Bounds the rounding error of sums and differences of times.
 double ComputeRounding(const double times[2])
 {
   return 4 * std::numeric_limits<double>::epsilon() *
@@ -128,7 +128,7 @@ public:
     const double start = filter.StartAt(nullptr);
     const double from = filter.Direction == FORWARD ? start : start - filter.Duration;
     const double to = filter.Direction == BACKWARD ? start : start + filter.Duration;
-    // With those on both sides of the ends.
+    // The levels include those on both sides of the ends.
     const auto first = std::upper_bound(times.begin(), times.end(), from);
     const auto end = std::lower_bound(times.begin(), times.end(), to);
     const auto levels = static_cast<double>(
@@ -326,7 +326,8 @@ bool vtkFlowFTLE::GetStarts(double starts[2]) const
   }
   starts[0] = this->FirstTime + (this->Direction == FORWARD ? 0.0 : this->Duration);
   starts[1] = this->LastTime - (this->Direction == BACKWARD ? 0.0 : this->Duration);
-  // In both directions, half of how long a series lasts leaves one time, but for rounding.
+  // If both directions last half as long as the series, exactly one start is left, except for
+  // rounding.
   const double rounding = ComputeRounding(starts);
   const bool areEnough = this->Duration > 0 && starts[0] <= starts[1] + rounding;
   starts[1] = std::max(starts[0], starts[1]);
@@ -396,7 +397,7 @@ void vtkFlowFTLE::TraceExtent(
   output->SetOrigin(self.Grid.origin.data());
   output->SetSpacing(self.Grid.spacing.data());
   const std::size_t runs = this->Direction == BOTH ? 2 : 1;
-  // What is computed of a node, and what becomes an array of VTK.
+  // Each node needs memory for its results, and for the VTK arrays made from them.
   constexpr double nodeBytes = (1 + 3 + 1) * sizeof(double);
   bat::check_memory(
     (1.0 + static_cast<double>(runs)) * nodeBytes * static_cast<double>(bat_vtk::PointsIn(extent)),

@@ -150,7 +150,7 @@ private:
   void AnnounceStarts(vtkFlowSource* flow, vtkInformation* outInfo) const;
   // `outInfo` may be null: without a present time.
   double StartAt(vtkInformation* outInfo) const;
-  // Whether `output` is that which was shown last: for another present time with the same start.
+  // Copies the last output, if it has this extent: another present time may have the same start.
   bool Repeat(vtkInformation* outInfo, vtkImageData* output) const;
   void TraceExtent(vtkFlowSource* flow, vtkInformation* outInfo, double time, vtkImageData* output);
 

@@ -40,7 +40,8 @@ using Pipeline = vtkStreamingDemandDrivenPipeline;
 class vtkFlowFilter::ImageInput
 {
 public:
-  // Of geometry, times and velocities; those of float vectors as long as no image is there.
+  // Describes the geometry, times and velocities. These count as float vectors until an image is
+  // read.
   void Set(const bat::BrickGrid& grid, const std::vector<double>& times, const std::string& array,
     vtkMTimeType time)
   {
@@ -172,8 +173,8 @@ vtkMultiProcessController* vtkFlowFilter::GetController() const
 //------------------------------------------------------------------------------
 int vtkFlowFilter::FillInputPortInformation(int port, vtkInformation* info)
 {
-  // Of the first, anything, to say what is wrong with it. Composite data must be named, or the
-  // pipeline would run the filter on one block after the other.
+  // The first port accepts anything, so that a message can say what is wrong with it. Composite
+  // data must be named; otherwise the pipeline would run the filter on one block after the other.
   info->Set(INPUT_REQUIRED_DATA_TYPE(), port == 0 ? "vtkDataObject" : "vtkDataSet");
   info->Append(INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
   return 1;
@@ -221,14 +222,15 @@ int vtkFlowFilter::RequestUpdateExtent(
     image->GetUpdateTime() >= InputTime(inputVector[0]);
   if (isOfBricks && isThere)
   {
-    // Of a velocity field in bricks, no image: what is there stays, for those who look at it.
+    // A field in bricks needs no image. The image that exists stays, for filters and views that
+    // show it.
     inInfo->Set(Pipeline::UPDATE_EXTENT(), image->GetExtent(), 6);
     inInfo->Set(
       Pipeline::UPDATE_TIME_STEP(), image->GetInformation()->Get(vtkDataObject::DATA_TIME_STEP()));
     return 1;
   }
-  // Of images, all of the first time step. Other inputs, which are refused later, may not know how
-  // to give nothing.
+  // Images are requested in whole, at the first time step. Other inputs are refused later, and may
+  // not be able to return an empty extent.
   if (isOfBricks || this->Images)
   {
     if (inInfo->Has(Pipeline::TIME_STEPS()) && inInfo->Length(Pipeline::TIME_STEPS()) > 0)
@@ -614,7 +616,7 @@ void vtkFlowFilter::NeedsSameGrid(const bat_vtk::ImageStep& step, std::size_t le
   bat::BrickGrid now = step.Grid;
   if (!bat_vtk::IsEmpty(images.Whole))
   {
-    // What was asked for may be a part of what there is now.
+    // The requested extent may be a part of the present one.
     int port = 0;
     vtkAlgorithm* input = this->GetInputAlgorithm(0, 0, port);
     const Extent whole =

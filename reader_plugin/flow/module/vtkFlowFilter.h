@@ -169,10 +169,10 @@ protected:
     vtkInformationVector* outputVector) override;
 
 #ifndef __VTK_WRAP__
-  /// What a run that is done has made, of all processes: "60 particles".
+  /// Result of a finished run, of all processes: "60 particles".
   [[nodiscard]] virtual std::string CountsText() const = 0;
 
-  /// What the output is to be. `flow` may be null.
+  /// Describes the output in advance. `flow` may be null.
   virtual void Describe(vtkFlowSource* flow, vtkInformation* outInfo) = 0;
   /// Runs what has to be run, with Run, and fills an empty output if that is done. `flow` may be
   /// null.
@@ -196,7 +196,7 @@ protected:
   /// Run->Try() of what traces. Of images, in a thread beside this one, which gives it time steps.
   void TryTrace(vtkFlowSource* flow, bool backward, const std::function<void()>& trace);
 
-  /// From a trace, collective: f() in the thread and at a time where processes may speak.
+  /// Collective, called by a trace: runs f() in the thread and at a time that allow communication.
   void Collective(const std::function<void()>& f);
 
   /// Settings that all have, and the progress of part `part` of `parts`.

@@ -45,7 +45,7 @@ using Pipeline = vtkStreamingDemandDrivenPipeline;
 
 namespace
 {
-/// Of all processes.
+/// Sums over all processes.
 struct Totals
 {
   vtkTypeInt64 Particles = 0;
@@ -337,7 +337,7 @@ public:
                                   : bat::flow::trace(flow->GetCache(), seeds, options);
   }
 
-  // What is to be seen of the lines, at a time. Throws bat::Error.
+  // Fills the output with the visible part of the lines at a time. Throws bat::Error.
   void Fill(vtkFlowSource* flow, double time, const bat::flow::TraceOptions& options,
     vtkPolyData* seeds, vtkPolyData* output)
   {
@@ -479,7 +479,7 @@ void vtkFlowPathLines::Describe(vtkFlowSource* flow, vtkInformation* outInfo)
   {
     const double* ends = this->Bounds + 2 * axis;
     const double third = (ends[1] - ends[0]) / 3;
-    // Not in the middle, where clouds of seeds are at first.
+    // The middle is avoided, because clouds of seeds are initially there.
     this->SuggestedDestination[2 * axis] = axis == 0 ? ends[1] - third : ends[0] + third;
     this->SuggestedDestination[2 * axis + 1] = axis == 0 ? ends[1] : ends[1] - third;
   }

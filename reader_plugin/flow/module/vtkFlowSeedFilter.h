@@ -58,7 +58,7 @@ protected:
   int FillOutputPortInformation(int port, vtkInformation* info) override;
 
 #ifndef __VTK_WRAP__
-  /// Whether the output is another one at another time.
+  /// True if the output depends on the present time.
   [[nodiscard]] virtual bool ShowsPresentTime() const = 0;
   void Describe(vtkFlowSource* flow, vtkInformation* outInfo) override;
 

@@ -18,7 +18,8 @@
 
 namespace
 {
-// Of the output that a port of a filter is connected to, if it tells of a flow.
+// Finds the information of the output that a port of a filter is connected to, if it describes a
+// flow.
 vtkInformation* InformationOfInput(vtkAlgorithm* filter, int port)
 {
   int output = 0;

@@ -65,7 +65,7 @@ std::vector<bat::flow::Line> Gather(vtkMultiProcessController* controller,
   {
     throw bat::Error(bat::ErrorCode::Cancelled, "another process was cancelled");
   }
-  // What becomes of particles, as numbers: position, end time, reason.
+  // The fates of particles are exchanged as numbers: position, end time, reason.
   constexpr std::size_t width = 5;
   std::vector<double> own;
   own.reserve(width * local.size());
@@ -181,7 +181,7 @@ public:
   {
   }
 
-  // From the first release to the time of the surface. Throws Failure.
+  // Returns the first release and the time of the surface. Throws Failure.
   std::array<double, 2> Times(const std::vector<double>& times, vtkInformation* outInfo) const
   {
     const vtkFlowStreakSurface& f = *this->Filter;

@@ -27,7 +27,8 @@ struct GridSettings
   std::vector<std::size_t> Fields;
 };
 
-/// What of a file an update loads; from its text alone, so that all processes have the same.
+/// The part of a file that an update loads, found from its text, so that all processes
+/// agree.
 struct GridPlan
 {
   GridQuestion Question;

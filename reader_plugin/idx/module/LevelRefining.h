@@ -14,7 +14,7 @@
 
 namespace bat_vtk
 {
-/// What is asked of a file, but for the level. Not the time step: an animation keeps its level.
+/// A request to a file, without the level and the time step: an animation keeps its level.
 struct GridQuestion
 {
   std::uint64_t Generation = 0; ///< of the file

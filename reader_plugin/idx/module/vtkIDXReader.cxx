@@ -74,7 +74,7 @@ void AddNumber(vtkFieldData* field, const char* name, std::int64_t value)
   vtkNew<vtkTypeInt64Array> array;
   array->SetName(name);
   array->InsertNextValue(value);
-  // Nothing to colour by; the information panel lists it all the same.
+  // GUI_HIDE removes it from the arrays to colour by; the information panel still lists it.
   array->GetInformation()->Set(vtkAbstractArray::GUI_HIDE(), 1);
   field->AddArray(array);
 }
@@ -121,13 +121,14 @@ public:
     return *this->File;
   }
 
-  // What RequestInformation has opened, though it may have changed since; or the file as it is.
+  // Returns the file that RequestInformation has opened, even if it has changed since; otherwise
+  // the present one.
   const bat::idx::Dataset& Announced()
   {
     return this->Plan.Question.Generation != 0 ? *this->File : this->Open();
   }
 
-  // Those that are read, if they are the velocity of the announced file. Throws Failure.
+  // Returns the fields to read, if they form the velocity of the announced file. Throws Failure.
   std::vector<std::string> VelocityFields() const
   {
     std::vector<std::string> vectors;
@@ -256,8 +257,8 @@ public:
     }
   }
 
-  // What tells one update from another that becomes necessary by something else than an extent; the
-  // same on all processes.
+  // Identifies an update that becomes necessary for another reason than its extent; the same on all
+  // processes.
   struct Cause
   {
     vtkMTimeType Time = 0;
@@ -302,7 +303,7 @@ public:
     vtkIDXReader* reader = this->Reader;
     this->Refining.Cancelled();
     this->DeliverShown(output);
-    // Nothing goes on by itself from where the user has stopped it.
+    // Refining does not resume by itself after the user has stopped it.
     reader->TargetLevel = this->Refining.IsAborted() ? this->Shown.Level : this->Plan.Target;
     reader->SetAbortOutput(false); // the executive would take the output away
   }
@@ -689,7 +690,7 @@ void vtkIDXReader::DescribeFile(vtkInformation* outInfo)
 
   self.Steps = file.steps();
   self.Times = file.times();
-  // Of steps with one time, all but the last would be out of reach.
+  // If several steps had the same time, only the last one could be shown.
   for (std::size_t i = 1; i < self.Times.size(); ++i)
   {
     self.Times[i] = std::max(

@@ -22,7 +22,7 @@
 
 namespace
 {
-// As vtkIDXReader::GetLoadCost gives it.
+// The numbers of vtkIDXReader::GetLoadCost.
 struct Cost
 {
   int Level;

@@ -26,7 +26,7 @@
 
 namespace
 {
-// Of the methods and units, as the boxes have them.
+// Indexes of the methods and units in the combo boxes.
 enum MethodIndex
 {
   None,

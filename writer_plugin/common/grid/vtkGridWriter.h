@@ -137,7 +137,7 @@ protected:
   /// Collective. What one rank cannot do is an error of all, thrown as bat::Error: none may wait
   /// for it in a collective call. Else the warnings of all ranks are said.
   void Agree(const std::optional<bat::Error>& failure, std::vector<std::string> warnings = {});
-  /// For the core: tells progress, and whether to go on.
+  /// Callback for the core: reports progress, and returns false to cancel.
   std::function<bool(double)> Progress();
 
   char* FileName = nullptr;
