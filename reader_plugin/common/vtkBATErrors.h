@@ -7,7 +7,7 @@
 
 namespace bat_vtk
 {
-/// A code for vtkAlgorithm::SetErrorCode. VTK has no word for InvalidArgument, WriteFailed and
+/// A code for vtkAlgorithm::SetErrorCode. VTK lacks codes for InvalidArgument, WriteFailed and
 /// Cancelled: they are vtkErrorCode::UserError + the number of the core's code.
 unsigned long ToVTKErrorCode(bat::ErrorCode code);
 }

@@ -15,9 +15,9 @@ namespace bat_vtk
 /// VTK_BIT is stored as one byte per value.
 std::optional<bat::ScalarType> ToScalarType(int vtkType);
 
-/// The VTK type of an array for stored values. `hostType` is the VTK type that the array had when
-/// it was written (bat::Attribute::host_type); it wins if it is stored that way on this platform,
-/// else the fixed-size type does.
+/// The VTK type of an array for stored values. `hostType` is the VTK type of the array that was
+/// written (bat::Attribute::host_type). It is used if this platform stores it that way; otherwise
+/// the fixed-size type is.
 int ToVTKType(bat::ScalarType type, std::uint32_t hostType);
 }
 

@@ -34,7 +34,7 @@ REPORTED = [
     ("StepParticles", PYTHON, r"STEP_PARTICLES, STEP_GROWTH, SMALL_REST = ([0-9_]+),"),
     ("StepGrowth", PYTHON, r"STEP_PARTICLES, STEP_GROWTH, SMALL_REST = [0-9_]+, ([0-9.]+),"),
     ("SmallRest", PYTHON, r"STEP_PARTICLES, STEP_GROWTH, SMALL_REST = [0-9_]+, [0-9.]+, ([0-9.]+)"),
-    ("StepGrowth", CLASS, r"each LoadMore\(\) [\w ]+, or (a \w+) of what is there"),
+    ("StepGrowth", CLASS, r"each LoadMore\(\) [\w ]+, or (a \w+) of the loaded ones"),
     ("StepGrowth", MANUAL, r"at first, then [\w ]+ \(or (a \w+) of the loaded particles"),
     ("RadiusOfSpacing", CLASS, r"shapes look closed at any quality: (\S+) times their spacing"),
     ("HistogramBins", XML, r"particle counts of (\d+) bins of equal width"),

@@ -3,8 +3,8 @@
  * @class   vtkBATPassArrays
  * @brief   passes chosen arrays to a vtkBATWriter, and what that needs of the others
  *
- * Whatever is chosen: vtkGhostType stays, else ghost points would count as particles; so do
- * "timestep" and "cycle" of the field data, the number of the time step.
+ * Arrays that are always passed: vtkGhostType, without which ghost points would count as particles,
+ * and "timestep" and "cycle" of the field data, the number of the time step.
  */
 
 #ifndef vtkBATPassArrays_h
@@ -21,7 +21,7 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * Chooses what stays as well.
+   * Also chooses the arrays that are always passed.
    */
   static void AddNeeded(vtkPassSelectedArrays* filter);
 

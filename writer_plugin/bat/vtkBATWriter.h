@@ -4,35 +4,35 @@
  * @brief   writes particle files (.bat)
  *
  * The input is a vtkPointSet (vtkPolyData, vtkUnstructuredGrid, ...), a vtkTable with three columns
- * as coordinates, or a composite data set of these, whose blocks are written one behind the other.
- * Points become particles and point data (columns of a table) their attributes: every numeric type
- * of VTK with 1 to 9 components, every value bit for bit. vtkBATReader gives back the same arrays;
- * the order of the particles changes.
+ * as coordinates, or a composite data set of these, whose blocks are written one after another.
+ * Points become particles, and point data (columns of a table) their attributes: every numeric type
+ * of VTK with 1 to 9 components, every value bit for bit. vtkBATReader returns the same arrays; the
+ * order of the particles changes.
  *
  * Positions are float32 or float64 as in the input; other types become float64. Cell data is
- * written like point data where all cells are vertices and each point is in exactly one of them; an
- * array of the cells that has the name of one of the points is written as "name_cell". Cells, other
- * cell data and arrays that hold no numbers are not written, which a warning says. Ghosts are left
- * out by default.
+ * written like point data if all cells are vertices and each point is in exactly one of them; a
+ * cell array with the same name as a point array is written as "name_cell". Cells, other cell data
+ * and arrays that are not numeric are not written, and a warning reports them. Ghosts are left out
+ * by default.
  *
- * In a composite data set, blocks without points and rows (vtkImageData, ...) are left out, and so
- * are, where there are particles, blocks with cells other than vertices; a warning names them.
- * Particles are in a block without cells, on whatever rank, also while it is empty. Where there was
- * no such block, now or in an earlier write, the points of all blocks are written.
+ * Blocks of a composite data set without points and rows (vtkImageData, ...) are left out. If it
+ * has particles, so are blocks with cells other than vertices; a warning names them. Particles are
+ * in a block without cells, on any rank, even while it is empty. If no such block exists, now or in
+ * an earlier write, the points of all blocks are written.
  *
- * A warning is given once by a writer, however many files and ranks it is about.
+ * A writer gives each warning once, whatever the number of files and ranks that it concerns.
  *
- * The file's time is that of the input data (DATA_TIME_STEP), else the one that the pipeline was
- * asked for. Its step number is the value "timestep" or "cycle" of the input's field data, else
- * TimeStep.
+ * The file's time is that of the input data (DATA_TIME_STEP), otherwise the time that was requested
+ * from the pipeline. Its step number is the value "timestep" or "cycle" of the input's field data,
+ * otherwise TimeStep.
  *
  * With an MPI controller of several ranks, all ranks write one dataset together
- * (core/particles/parallel/MPI.md): each asks its input for its own piece, and particles are moved
- * so that leaf files are compact in space and of about equal size. A dataset of several leaf files
- * is the named file and a folder beside it, "name.bat.leaves". What fails on one rank is reported
- * by the first rank that failed, and Write() returns 0 on all.
+ * (core/particles/parallel/MPI.md): each requests its own piece of the input, and particles are
+ * moved so that leaf files are compact in space and of about equal size. A dataset of several leaf
+ * files is the named file and a folder next to it, "name.bat.leaves". A failure on one rank is
+ * reported by the first rank that failed, and Write() returns 0 on all.
  *
- * The file is replaced in one step when it is complete: a write that fails, or is aborted, leaves
+ * The file is replaced in one step when it is complete: a write that fails, or is aborted, keeps
  * the old file. Errors set the error code (vtkBATErrors.h), are reported through vtkErrorMacro with
  * the name of the file, and make Write() return 0.
  */
@@ -73,10 +73,10 @@ public:
 
   ///@{
   /**
-   * Columns of a table that hold the coordinates; "name[component]" for a column with several
-   * components. Empty: the usual names are tried: x, y, z; X, Y, Z; Points:0, Points:1, Points:2;
-   * Points_0, Points_1, Points_2; a column Points with three components. ZColumn "none" means 0. A
-   * column that is a coordinate is not also written as an attribute. Not used for other inputs.
+   * Table columns that contain the coordinates; "name[component]" for a column with several
+   * components. If empty, the usual names are tried: x, y, z; X, Y, Z; Points:0, Points:1,
+   * Points:2; Points_0, Points_1, Points_2; a column Points with three components. ZColumn "none"
+   * means 0. A coordinate column is not also written as an attribute. Not used for other inputs.
    * Default: empty.
    */
   vtkSetStdStringFromCharMacro(XColumn);
@@ -89,9 +89,9 @@ public:
 
   ///@{
   /**
-   * Most particles of a block, the smallest unit that a reader can skip: 16 to 65536, or 0 to
-   * choose the smallest size whose index stays below one percent of the data. Smaller blocks make
-   * narrow queries faster and the index larger. Checked when writing. Default: 0.
+   * Maximum number of particles in a block, the smallest unit that a reader can skip: 16 to 65536,
+   * or 0 to choose the smallest size whose index stays below one percent of the data. Smaller
+   * blocks make narrow queries faster and the index larger. Checked when writing. Default: 0.
    */
   void SetBlockParticles(int particles);
   int GetBlockParticles() const;
@@ -99,7 +99,7 @@ public:
 
   ///@{
   /**
-   * Most particles of a treelet, a compact region of space with its own ranges: 256 to 65536.
+   * Maximum number of particles in a treelet, a compact region with its own ranges: 256 to 65536.
    * Larger ones make a smaller index and coarser ranges. Checked when writing. Default: 8192.
    */
   void SetTreeletParticles(int particles);
@@ -108,8 +108,8 @@ public:
 
   ///@{
   /**
-   * The ranks that write together. Default: the global controller, that of ParaView's servers. Null
-   * or a controller without MPI: this process alone.
+   * The ranks that write together. Default: the global controller, that of ParaView's servers.
+   * Null, or a controller without MPI: this process alone.
    */
   virtual void SetController(vtkMultiProcessController*);
   vtkGetObjectMacro(Controller, vtkMultiProcessController);
@@ -117,16 +117,16 @@ public:
 
   ///@{
   /**
-   * Size of a leaf file to aim at, in MiB of positions and attributes; 0 chooses it from the number
-   * of particles and ranks. Only used with several ranks. Default: 0.
+   * Target size of a leaf file, in MiB of positions and attributes; 0 derives it from the number of
+   * particles and ranks. Only used with several ranks. Default: 0.
    */
   vtkSetClampMacro(LeafFileSize, double, 0.0, 4194304.0);
   vtkGetMacro(LeafFileSize, double);
   ///@}
 
   /**
-   * How particles are divided into leaf files: cuts anywhere, so that leaf files do not overlap and
-   * are of about equal size; cuts at the borders of ranks only; or a uniform grid of whole ranks.
+   * Method of dividing particles into leaf files: cuts anywhere, so that leaf files do not overlap
+   * and have about equal size; cuts at the borders of ranks only; or a uniform grid of whole ranks.
    */
   enum AggregationType
   {
@@ -137,7 +137,7 @@ public:
 
   ///@{
   /**
-   * Only used with several ranks. Default: ADAPTIVE.
+   * The method. Only used with several ranks. Default: ADAPTIVE.
    */
   void SetAggregation(int type);
   int GetAggregation() const;
@@ -145,8 +145,8 @@ public:
 
   ///@{
   /**
-   * Whether points that vtkGhostType marks as duplicate or hidden are written too, together with
-   * that array. A particle that several ranks have is then in the file several times. Default: off.
+   * If on, points that vtkGhostType marks as duplicate or hidden are written too, together with
+   * that array. A particle on several ranks is then in the file several times. Default: off.
    */
   vtkSetMacro(WriteGhostParticles, bool);
   vtkGetMacro(WriteGhostParticles, bool);
@@ -156,8 +156,8 @@ public:
   ///@{
   /**
    * Attributes that get a sorted index, which finds particles with given values, e.g. ids, without
-   * a look at all. A name stands for the value or the magnitude, "velocity[2]" for a component.
-   * Takes 12 bytes per particle for each. Default: none.
+   * reading all of them. A name means the value or the magnitude, "velocity[2]" a component. Each
+   * index takes 12 bytes per particle. Default: none.
    */
   void AddSortedIndex(const char* attribute);
   void ClearSortedIndexes();
@@ -165,10 +165,10 @@ public:
 
   ///@{
   /**
-   * Attributes of integers, e.g. ids, by which all time steps show the same particles at
-   * qualities such as 0.1, and at those between two levels all but a tenth. A name stands for all
-   * components, "ids[1]" for one. Default: none, a quality shows the particles that are spread most
-   * evenly.
+   * Integer attributes, e.g. ids, that make all time steps show the same particles at
+   * qualities such as 0.1; between two levels, all but a tenth are the same. A name means all
+   * components, "ids[1]" one of them. Default: none, a quality shows the most evenly spread
+   * particles.
    */
   void AddStableSample(const char* attribute);
   void ClearStableSamples();
@@ -176,8 +176,8 @@ public:
 
   ///@{
   /**
-   * Of the option "compression" with the value "bounded": "NAME=NUMBER" in the units of an array,
-   * or "NAME=NUMBER%" of its range; "positions" are the points. Default: none.
+   * Error bounds for the option "compression" with the value "bounded": "NAME=NUMBER" in the units
+   * of an array, or "NAME=NUMBER%" of its range; "positions" are the points. Default: none.
    */
   void AddErrorBound(const char* bound);
   void ClearErrorBounds();
@@ -185,10 +185,10 @@ public:
 
   ///@{
   /**
-   * Any option of a write by its name in the core (bat/write_options.hpp), e.g. "flush": whole
+   * Sets any write option by its name in the core (bat/write_options.hpp), e.g. "flush": whole
    * numbers, and 0 or 1 for flags; numbers; words, of which one is added to options that are lists.
-   * What is refused is reported, and makes writes fail until the option is accepted.
-   * LeafFileSize, unless it is 0, wins over "target_bytes".
+   * A value that is refused is reported, and makes writes fail until the option is accepted.
+   * LeafFileSize, unless it is 0, takes precedence over "target_bytes".
    */
   void SetIntegerOption(const char* name, int value);
   void SetRealOption(const char* name, double value);
@@ -206,7 +206,7 @@ public:
   ///@}
 
   /**
-   * What the last write did, as one line of JSON: particles, leaf files, bytes, ranks and the
+   * Report of the last write, as one line of JSON: particles, leaf files, bytes, ranks and the
    * seconds of each phase. Empty before the first write and after one that failed.
    */
   const char* GetReport() const { return this->Report.c_str(); }

@@ -4,26 +4,26 @@
  * @brief   writes velocity fields in bricks (.bricks), and series of their time steps
  *
  * The input is a vtkImageData (vtkUniformGrid), or a composite data set of such pieces of one grid,
- * in any decomposition: pieces may overlap, and their points then count once, those of the first
- * piece. Ghosts are cut off. The velocity are point data with 2 or 3 components of type float or
- * double, every value bit for bit. Where points are hidden (vtkGhostType) there is no flow: NaN.
- * vtkBricksReader gives back the same points.
+ * in any decomposition: pieces may overlap, and shared points are taken from the first piece.
+ * Ghosts are cut off. The velocity is point data with 2 or 3 components of type float or double,
+ * every value bit for bit. Hidden points (vtkGhostType) have no flow: NaN. vtkBricksReader returns
+ * the same points.
  *
- * What a file cannot say is an error: other data sets with points or rows, images that are turned,
- * pieces that do not lie on one lattice (to a thousandth of the spacing), points that no piece has,
- * cell data.
+ * Input that a file cannot represent is an error: other data sets with points or rows, images that
+ * are turned, pieces that are not on one lattice (to a thousandth of the spacing), points that are
+ * in no piece, cell data.
  *
  * FileName NAME.bricks is one time level. NAME.bricks.series is a list of levels, NAME_0000.bricks
  * and so on, which is replaced after each level: all time steps of the input (WriteAllTimeSteps,
  * which makes a series of NAME.bricks too), or one more with each write (OtherSteps). With
- * KEEP_EARLIER, for running simulations, a file is called by its step, NAME_000012.bricks, and the
- * list is such as bat/bricks/growing_series.hpp says. The time of a level is that of the input data
- * (DATA_TIME_STEP), else the one that the pipeline was asked for, else its number; its step is the
- * value "timestep" or "cycle" of the input's field data, else TimeStep, else its number.
+ * KEEP_EARLIER, for running simulations, a file is named after its step, NAME_000012.bricks, and
+ * bat/bricks/growing_series.hpp defines the list. The time of a level is that of the input data
+ * (DATA_TIME_STEP), otherwise the requested one, otherwise its number; its step is the value
+ * "timestep" or "cycle" of the input's field data, otherwise TimeStep, otherwise its number.
  *
- * With an MPI controller of several ranks, all ranks write one file together: each asks its input
- * for its own piece, and the bytes of the file do not depend on the ranks
- * (bat/bricks/parallel.hpp). What fails on one rank is reported by the first rank, and Write()
+ * With an MPI controller of several ranks, all ranks write one file together: each requests its own
+ * piece of the input, and the bytes of the file do not depend on the ranks
+ * (bat/bricks/parallel.hpp). A failure on one rank is reported by the first rank, and Write()
  * returns 0 on all. The report of a level has bricks, blank_bricks, value_bytes and file_bytes.
  *
  * A file appears when it is complete: a write that fails, or is aborted, leaves the old one. Errors
@@ -65,7 +65,7 @@ public:
 
   ///@{
   /**
-   * Name of the velocity. Empty: the active vectors, else the only point data that can be one.
+   * Name of the velocity. If empty, the active vectors, otherwise the only suitable point data.
    * Default: empty.
    */
   vtkSetStringMacro(Field);
@@ -74,7 +74,7 @@ public:
 
   ///@{
   /**
-   * Whether bricks are packed, without loss, where that makes them shorter. Default: on.
+   * If on, bricks that become shorter are compressed, without loss. Default: on.
    */
   vtkSetMacro(Compression, bool);
   vtkGetMacro(Compression, bool);
@@ -83,7 +83,7 @@ public:
 
   ///@{
   /**
-   * Whether a last cell leads from the last point along x, y, z back to the first. Default: off.
+   * Adds a last cell that leads from the last point along x, y, z to the first. Default: off.
    */
   vtkSetVector3Macro(Cyclic, int);
   vtkGetVector3Macro(Cyclic, int);

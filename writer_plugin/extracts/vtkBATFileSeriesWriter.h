@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @class   vtkBATFileSeriesWriter
- * @brief   writes chosen arrays, and with them what vtkBATWriter needs of the others
+ * @brief   writes chosen arrays, and the others that vtkBATWriter needs
  *
- * Where arrays are chosen, ParaView puts a vtkPassSelectedArrays before the writer. See
- * vtkBATPassArrays for what it passes on here besides.
+ * If arrays are chosen, ParaView puts a vtkPassSelectedArrays before the writer. vtkBATPassArrays
+ * describes the other arrays that this class passes on.
  */
 
 #ifndef vtkBATFileSeriesWriter_h

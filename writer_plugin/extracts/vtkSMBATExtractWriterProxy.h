@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @class   vtkSMBATExtractWriterProxy
- * @brief   extractor that also tells its writer the number of the time step
+ * @brief   extractor that also passes the number of the time step to its writer
  *
- * ParaView's data extractors use the number in the name of the file only. The sub-proxy "Writer"
+ * ParaView's data extractors use the number only in the name of the file. The sub-proxy "Writer"
  * must have a property TimeStep.
  */
 

@@ -4,27 +4,27 @@
  * @brief   writes structured grids in many resolutions (.idx)
  *
  * The input is a vtkImageData (vtkUniformGrid), or a composite data set of such pieces of one grid,
- * in any decomposition: pieces may overlap, and their samples then count once, those of the first
- * piece. Ghosts are cut off. Point data become fields, or cell data as samples at the centres of
- * cells: every value bit for bit, integers of 8 to 64 bits and float and double, with 1 to 64
- * components. vtkIDXReader gives back the same arrays.
+ * in any decomposition: pieces may overlap, and shared samples are taken from the first piece.
+ * Ghosts are cut off. Point data become fields, or cell data as samples at the centres of cells:
+ * every value bit for bit, integers of 8 to 64 bits and float and double, with 1 to 64 components.
+ * vtkIDXReader returns the same arrays.
  *
- * What a file cannot say is an error: other data sets with points or rows, images that are turned,
- * pieces that do not lie on one lattice (to a thousandth of the spacing) or have other arrays,
- * arrays of other types and names (blanks, '+', '#', brackets, '/'), samples that no piece has, and
- * such as are hidden; the last two can be written as zeros (MissingSamples).
+ * Input that a file cannot represent is an error: other data sets with points or rows, images that
+ * are turned, pieces that are not on one lattice (to a thousandth of the spacing) or have other
+ * arrays, arrays of other types and names (blanks, '+', '#', brackets, '/'), missing samples, and
+ * hidden ones; the last two can be written as zeros (MissingSamples).
  *
- * FileName is NAME.idx. A dataset is that file and a folder beside it. It may have many time steps:
- * those of the input (WriteAllTimeSteps), or one more with each write (OtherSteps). The number of a
- * step is the value "timestep" or "cycle" of the input's field data, else TimeStep, else that of
- * the input's list of times; its time is that of the input data (DATA_TIME_STEP), else the one that
- * the pipeline was asked for. Of several steps that this writer is given with one number and
- * several times, as by a series of files with one step each, the later ones get numbers behind the
+ * FileName is NAME.idx. A dataset is that file and a folder next to it. It may have many time
+ * steps: those of the input (WriteAllTimeSteps), or one more with each write (OtherSteps). The
+ * number of a step is the value "timestep" or "cycle" of the input's field data, otherwise
+ * TimeStep, otherwise that in the input's list of times; its time is that of the input data
+ * (DATA_TIME_STEP), otherwise the requested one. If several steps have one number and several
+ * times, as in a series of files with one step each, the later ones get numbers after the
  * others.
  *
- * With an MPI controller of several ranks, all ranks write one dataset together: each asks its
- * input for its own piece, and the bytes of the files do not depend on the ranks
- * (bat/idx/parallel.hpp). What fails on one rank is reported by the first rank, and Write() returns
+ * With an MPI controller of several ranks, all ranks write one dataset together: each requests its
+ * own piece of the input, and the bytes of the files do not depend on the ranks
+ * (bat/idx/parallel.hpp). A failure on one rank is reported by the first rank, and Write() returns
  * 0 on all. The report of a step has samples, files, bytes and blocks.
  *
  * A step appears when it is complete: a write that fails, or is aborted, leaves the old dataset.
@@ -51,7 +51,7 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * What becomes samples: points if there is point data on any rank, or else cells.
+   * The source of the samples: points if there is point data on any rank, otherwise cells.
    */
   enum SamplesType
   {
@@ -62,7 +62,7 @@ public:
 
   ///@{
   /**
-   * Default: AUTOMATIC.
+   * The source of the samples. Default: AUTOMATIC.
    */
   vtkSetClampMacro(Samples, int, AUTOMATIC, CELLS);
   vtkGetMacro(Samples, int);
@@ -77,7 +77,7 @@ public:
 
   ///@{
   /**
-   * How blocks are packed, without loss; one that does not shrink is not. Default: NONE.
+   * Lossless compression of blocks, except those that do not shrink. Default: NONE.
    */
   vtkSetClampMacro(Compression, int, NONE, LZ4);
   vtkGetMacro(Compression, int);
@@ -93,7 +93,7 @@ public:
 
   /**
    * The order of the samples in a block: rows, which are read fastest; hierarchical Z order; or
-   * that with names and keys as PIDX and VisIt expect them, which is never packed.
+   * that with names and keys that PIDX and VisIt expect, without compression.
    */
   enum LayoutType
   {
@@ -104,7 +104,7 @@ public:
 
   ///@{
   /**
-   * Default: ROW_MAJOR.
+   * The order of the samples. Default: ROW_MAJOR.
    */
   vtkSetClampMacro(Layout, int, ROW_MAJOR, HZ_FOR_PIDX);
   vtkGetMacro(Layout, int);
@@ -112,8 +112,8 @@ public:
 
   ///@{
   /**
-   * Samples of a block: 2 to this power, 1 to 28; 0 chooses it. Smaller blocks make small boxes
-   * faster. Default: 0.
+   * Number of samples in a block: 2 to this power, 1 to 28; 0 chooses it. Smaller blocks make
+   * reading small boxes faster. Default: 0.
    */
   vtkSetClampMacro(BitsPerBlock, int, 0, 28);
   vtkGetMacro(BitsPerBlock, int);
@@ -121,7 +121,7 @@ public:
 
   ///@{
   /**
-   * Size of a file of samples to aim at, in MiB of all fields. Default: 64.
+   * Target size of a file of samples, in MiB of all fields. Default: 64.
    */
   vtkSetClampMacro(FileSize, double, 0.001, 4194304.0);
   vtkGetMacro(FileSize, double);
@@ -135,8 +135,8 @@ public:
 
   ///@{
   /**
-   * What becomes of samples that no piece has, or that are hidden (vtkGhostType): an error, or
-   * zeros. Default: REFUSE.
+   * Handling of samples that are in no piece, or are hidden (vtkGhostType): an error, or zeros.
+   * Default: REFUSE.
    */
   vtkSetClampMacro(MissingSamples, int, REFUSE, ZEROS);
   vtkGetMacro(MissingSamples, int);
@@ -160,7 +160,7 @@ private:
   vtkIDXWriter(const vtkIDXWriter&) = delete;
   void operator=(const vtkIDXWriter&) = delete;
 
-  /// `number`, or another one if a step of another time has it, as the files of a series may.
+  /// Returns `number`, or another one if a step of another time has it, as in a series of files.
   std::int64_t StepFor(std::int64_t number, const std::optional<double>& time) const;
 
   std::string WrittenTo;

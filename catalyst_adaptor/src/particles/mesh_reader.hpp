@@ -32,8 +32,7 @@ struct State
   std::optional<std::int64_t> number;
   std::optional<double> time;
 };
-/// Reads `node`/state. Throws Error{InvalidArgument}: a number is not whole, a time not
-/// finite.
+/// Reads `node`/state. Throws Error{InvalidArgument}: a number is not whole, a time not finite.
 [[nodiscard]] State read_state(const Node& node);
 
 /// Particles of one topology of one domain; if there are none, the attributes that it declares.

@@ -28,8 +28,7 @@ struct SpeciesKey
   }
 };
 
-/// Part of a uniform topology that becomes a dataset: fields of its vertices, or
-/// elements.
+/// Part of a uniform topology that becomes a dataset: fields of its vertices, or elements.
 struct GridKey
 {
   SpeciesKey topology;

@@ -21,7 +21,7 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * As in vtkCompositeRepresentation, but of two with the same key a
+   * As in the superclass, but if two representations have the same key, a
    * vtkBATPointGaussianRepresentation stays, whichever comes first.
    */
   void AddRepresentation(const char* key, vtkPVDataRepresentation* representation) override;

@@ -33,9 +33,9 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * An event of the render window, between two blocks of particles of a picture that is no sample,
-   * if anybody listens. The graphics card has nothing left to do then. Setting AbortRender of the
-   * window ends the picture.
+   * An event of the render window, between two blocks of particles of a full picture, if it has
+   * an observer. The graphics card is idle then. Setting AbortRender of the window ends the
+   * picture.
    */
   static constexpr unsigned long BlockDrawnEvent = bat_vtk::BlockDrawn;
 
@@ -51,13 +51,13 @@ public:
   /**
    * How particles look, SPHERES by default.
    *
-   * TRUE_SIZE takes the radius of each from SizeAttribute. Of a sample of quality q, radii are
-   * q^(-1/3) times as large, so that it has the volume that all particles have.
+   * TRUE_SIZE takes the radius of each from SizeAttribute. In a sample of quality q, radii are
+   * q^(-1/3) times as large, so that it fills the same volume as all particles.
    *
-   * DENSITY_GLOW adds up splats with half of SplatSize as standard deviation, and shows the
-   * logarithm of the sum.
-   * Several ranks draw all the same sample of at most two million particles, since what they would
-   * draw of their own could not be added up.
+   * DENSITY_GLOW adds up splats whose standard deviation is half of SplatSize, and shows
+   * the logarithm of the sum. If several ranks draw, all of them draw the same sample of at
+   * most two million particles, because pictures of their own particles could not be added
+   * up.
    */
   void SetLook(int look);
   vtkGetMacro(Look, int);
@@ -65,8 +65,8 @@ public:
 
   ///@{
   /**
-   * The attribute for TRUE_SIZE: diameters if "diameter" is part of its name, in small letters or
-   * capitals, otherwise radii. Empty, the default: the first that IsSizeName().
+   * The attribute for TRUE_SIZE: diameters if its name contains "diameter", in upper or lower case,
+   * otherwise radii. Empty, the default: the first attribute that IsSizeName() accepts.
    */
   void SetSizeAttribute(const char* name);
   const char* GetSizeAttribute() const { return this->SizeAttribute.c_str(); }
@@ -74,11 +74,11 @@ public:
 
   ///@{
   /**
-   * Whether SplatSize is that of particles with the usual distance to their neighbours, and others
-   * have one in proportion to theirs: SPHERES down to 1/4 of it and never more, DENSITY_GLOW from
-   * 1/4 to twice. The distances are those of an even sample, which all ranks share, and vary
-   * smoothly; they stay while a load is refined. Off by default. Does nothing to TRUE_SIZE, POINTS
-   * and ScaleByArray.
+   * If true, SplatSize is the size of particles with the usual distance to their neighbours, and
+   * others are scaled with theirs: SPHERES down to 1/4 and never up, DENSITY_GLOW from 1/4 to
+   * twice. The distances come from an even sample, which all ranks share, and vary smoothly; they
+   * stay while a load is refined. Off by default. Does not affect TRUE_SIZE, POINTS and
+   * ScaleByArray.
    */
   void SetRadiusByRegion(bool byRegion);
   vtkGetMacro(RadiusByRegion, bool);
@@ -104,8 +104,8 @@ public:
   ///@}
 
   /**
-   * Whether an attribute of this name has radii or diameters: radius, diameter, particle_radius,
-   * particle_diameter, in small letters or capitals.
+   * True if an attribute of this name has radii or diameters: radius, diameter, particle_radius,
+   * particle_diameter, in upper or lower case.
    */
   static bool IsSizeName(const char* name);
 

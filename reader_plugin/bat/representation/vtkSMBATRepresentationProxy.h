@@ -3,9 +3,9 @@
  * @class   vtkSMBATRepresentationProxy
  * @brief   shares the properties of ParaView's Point Gaussian with the reader's
  *
- * The properties of ParaView's Point Gaussian are those that a panel shows, and the reader's shares
- * them. Of transfer functions ParaView would share only the values that they have at first. A
- * property is shown where it has an effect: which it has depends on Look.
+ * A panel shows the properties of ParaView's Point Gaussian, and the reader's representation shares
+ * them. ParaView would share only the initial values of transfer functions. A property is shown if
+ * it has an effect, which depends on Look.
  */
 
 #ifndef vtkSMBATRepresentationProxy_h

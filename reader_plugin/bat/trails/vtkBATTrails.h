@@ -3,23 +3,23 @@
  * @class   vtkBATTrails
  * @brief   lines along which chosen particles move through the steps of a series
  *
- * Looks the ids up in every step, in the sorted index of the file where it has one, and reads what
- * the particles have there; nothing else of the files is read. What was found is kept: another time
- * or Show takes no reading.
+ * Looks the ids up in every step, in the sorted index of the file if it has one, and reads only the
+ * data of these particles. The result is kept: another time or another Show does not read the files
+ * again.
  *
- * The first output has a polyline for each stretch of consecutive steps in which a particle is
- * there, and a vertex where that is a single step. Its points are the places of the particle, in
- * the order of the steps. The second output has the particles of the present time as vertices.
- * Points have the id, also as pedigree id, with SecondIdAttribute both numbers; "time" and "step
- * index"; and the attributes that are selected, NaN in steps that lack one. Of integers, which have
- * no NaN, "NAME is missing" is 1 there. If several particles of a step have an id, the first of
- * them is shown, and "particles with id" says how many there are.
+ * The first output has a polyline for each run of consecutive steps that contain a particle, and a
+ * vertex if that is a single step. Its points are the positions of the particle, in the order of
+ * the steps. The second output has the particles of the present time as vertices. Points have the
+ * id, also as pedigree id, with SecondIdAttribute both numbers; "time" and "step index"; and the
+ * selected attributes, NaN in steps that lack one. For integers, which have no NaN, "NAME is
+ * missing" is 1 there. If several particles of a step have the same id, the first of them is shown,
+ * and "particles with id" is their number.
  *
- * The present time is that of the pipeline, or where nothing asks for a time, that of the first
- * step, as readers have it.
+ * The present time is that of the pipeline. If no time is requested, it is that of the first step,
+ * as for readers.
  *
- * A tracks file (".tracks.bat"), which a simulation has written for chosen particles, is followed
- * in the same way; without Ids, all of its particles are.
+ * A tracks file (".tracks.bat"), written by a simulation for chosen particles, is followed in the
+ * same way; without Ids, all of its particles are followed.
  *
  * In parallel, each process follows its share of the ids.
  */
@@ -51,24 +51,24 @@ public:
   ///@{
   /**
    * The files, in the order of their steps: datasets, and lists of datasets (".bat.series"); or one
-   * tracks file (".tracks.bat"). Steps have the times of the lists, else those in the files; where
-   * not all have one, or times do not ascend, their numbers. Default: none, which is an error.
+   * tracks file (".tracks.bat"). Steps have the times of the lists, otherwise those in the files;
+   * if some have none, or times do not ascend, their numbers. Default: none, which is an error.
    */
   void AddFileName(const char* name);
   void RemoveAllFileNames();
   ///@}
 
   /**
-   * 1 if `name` is the path of a tracks file that can be opened, else 0.
+   * Returns 1 if `name` is the path of a tracks file that can be opened, else 0.
    */
   static int CanReadFile(const char* name);
 
   ///@{
   /**
    * The ids to follow, as vtkBATReader::SetIds takes them, at most MaximumIds; ranges have two ends
-   * that are integers. Where ids are unique only together with a second attribute: pairs such as
-   * "5:0, 7:3", or ids for all particles that have them. Without any, the outputs are empty, unless
-   * the file is a tracks file, all of whose particles are then followed. Default: null.
+   * that are integers. If a second attribute makes ids unique: pairs such as "5:0, 7:3", or ids for
+   * all particles that have them. Without ids, the outputs are empty, unless the file is a tracks
+   * file, all of whose particles are then followed. Default: null.
    */
   vtkSetStringMacro(Ids);
   vtkGetStringMacro(Ids);
@@ -77,7 +77,7 @@ public:
 
   ///@{
   /**
-   * The attribute that has the ids; null or empty: as vtkBATReader::SetIdAttribute. Default: null.
+   * The attribute that has the ids, as in vtkBATReader::SetIdAttribute. Default: null.
    */
   vtkSetStringMacro(IdAttribute);
   vtkGetStringMacro(IdAttribute);
@@ -85,16 +85,16 @@ public:
 
   ///@{
   /**
-   * An attribute together with which ids are unique. Null or empty: "cpu" where they are called
-   * "id", and "X_cpu" where "X_id", as of AMReX, if the file has it; else they are unique by
-   * themselves. Default: null.
+   * An attribute that makes ids unique in combination with them. Null or empty: "cpu" for "id" and
+   * "X_cpu" for "X_id", as in AMReX data, if the file has it; otherwise ids are unique on their
+   * own. Default: null.
    */
   vtkSetStringMacro(SecondIdAttribute);
   vtkGetStringMacro(SecondIdAttribute);
   ///@}
 
   /**
-   * Attributes to read, of those of the first file that has particles. Default: all.
+   * Attributes to read, from those of the first file that has particles. Default: all.
    */
   vtkDataArraySelection* GetPointDataArraySelection() const;
 
@@ -107,8 +107,8 @@ public:
 
   ///@{
   /**
-   * Which part of the trails: all, what is not after the present time, or of that the last
-   * NumberOfSteps steps. Default: WHOLE, and 20.
+   * The part of the trails to show: all, the part up to the present time, or the last NumberOfSteps
+   * steps of that. Default: WHOLE, and 20.
    */
   vtkSetClampMacro(Show, int, WHOLE, LAST_STEPS);
   vtkGetMacro(Show, int);
@@ -125,10 +125,10 @@ public:
 
   ///@{
   /**
-   * Whether particles that leave a periodic domain on one side and come back on the other go on
-   * outside; the domain is the one that each file names in its metadata, or PeriodicBox: x min, x
-   * max, y min, y max, z min, z max, infinite ends for an axis that is not periodic. Default:
-   * NOT_PERIODIC, and 0, 1, 0, 1, 0, 1.
+   * Unwraps a periodic domain: particles that leave it on one side and return on the other continue
+   * outside. The domain is the one in each file's metadata, or PeriodicBox: x min, x max, y min, y
+   * max, z min, z max, with infinite ends for an axis that is not periodic. Default: NOT_PERIODIC,
+   * and 0, 1, 0, 1, 0, 1.
    */
   vtkSetClampMacro(Unwrap, int, NOT_PERIODIC, PERIODIC_BOX);
   vtkGetMacro(Unwrap, int);
@@ -138,8 +138,8 @@ public:
 
   ///@{
   /**
-   * Whether to go on without files that are missing or damaged, each of which is warned of.
-   * Default: false, they are errors.
+   * If true, files that are missing or damaged are skipped, with a warning for each. Default:
+   * false, they are errors.
    */
   vtkSetMacro(SkipDamaged, bool);
   vtkGetMacro(SkipDamaged, bool);
@@ -147,17 +147,17 @@ public:
   ///@}
 
   /**
-   * Makes the next update read the lists and files again, e.g. those of a simulation that goes on.
+   * Makes the next update read lists and files again, e.g. those of a running simulation.
    */
   void Reload();
 
   /**
-   * Number of ids that were found in any step by the last update, of the first process.
+   * Number of ids that the last update found in any step, on the first process.
    */
   vtkIdType GetFoundCount() const;
 
   /**
-   * Includes that of the selection of attributes.
+   * Includes the time of the attribute selection.
    */
   vtkMTimeType GetMTime() override;
 
@@ -176,7 +176,7 @@ private:
   void operator=(const vtkBATTrails&) = delete;
 
   int Fail(unsigned long code, const std::string& text);
-  /// False if nobody is to be followed. Throws bat::Error.
+  /// Returns false if no particles are to be followed. Throws bat::Error.
   bool Follow(std::size_t piece, std::size_t pieces);
   void Warn(const bat::Trails& trails);
 

@@ -30,8 +30,7 @@ struct pqBATRegion
   static pqBATRegion startOf(const bat_view::Ends& data);
   bool hasSameNumbers(const pqBATRegion& other) const;
   bool hasNormal() const;
-  /// Position of the slab, in units of its limits: the middle, or the finite end, or
-  /// NaN.
+  /// Position of the slab, in units of its limits: the middle, or the finite end, or NaN.
   double position() const;
 };
 

@@ -4,8 +4,8 @@
  * @brief   files that are chosen one by one, and no list of files
  *
  * Lists (.bat.series) belong to the proxy BATSeriesReader, which vtkBATSeriesReader serves:
- * ParaView asks the user how to reload files that were chosen, but reads a list again at once. It
- * would otherwise take ".bat" for the extension of a list.
+ * ParaView asks the user how to reload chosen files, but reloads a list immediately. It would
+ * otherwise take ".bat" for the extension of a list.
  */
 
 #ifndef vtkBATFileSeriesReader_h
@@ -22,7 +22,7 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * As the superclass; 0 for names that end in ".series".
+   * Like the superclass, but returns 0 for names that end in ".series".
    */
   int CanReadFile(const char* filename) override;
 

@@ -7,16 +7,16 @@
  * brought into the system's page cache in the background (bat_vtk::SeriesMember::ReadAhead).
  *
  * Before the first update, the reader inside describes the first file, or that of DescribeTime();
- * then the file of the time that was asked for last.
+ * after it, the file of the last requested time.
  *
- * Files of one step each, some of which have the same time, are numbered: 0, 1, 2, ...
+ * If files of one step each share a time, their times are the numbers 0, 1, 2, ...
  *
- * What is wrong with a file is an error of its step alone, whose output is empty. Where the times
- * are those in the files and one cannot be read, its step is placed evenly between its neighbours.
- * A list that cannot be read is an error of every step.
+ * A fault of a file is an error of its step alone, whose output is empty. If the times come from
+ * the files and one cannot be read, its step is placed evenly between its neighbours. A list that
+ * cannot be read is an error of every step.
  *
- * In a batch process, where nobody sees the panel, an update that loads less than was asked for,
- * because of a budget, warns of it once.
+ * In a batch process, where no panel is visible, an update that loads less than requested because
+ * of a budget causes one warning.
  */
 
 #ifndef vtkBATSeriesReader_h
@@ -43,14 +43,14 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * As the superclass, but 1 for any list (".series"): what is wrong with it is better said by
+   * Like the superclass, but returns 1 for any list (".series"): its faults are better reported by
    * an update.
    */
   int CanReadFile(const char* filename) override;
 
   /**
-   * Makes the reader inside describe the file of a time. For who has not asked for an update yet;
-   * the information has to be up to date.
+   * Makes the reader inside describe the file of a time, before the first update. The information
+   * has to be up to date.
    */
   void DescribeTime(double time);
 

@@ -11,10 +11,9 @@ class QLabel;
 class pqPendingReader;
 class pqServerManagerModelItem;
 
-/// Edits the property that decides how much a reader loads; the reader also has the
-/// properties Aborted and Error. A text below the subclass's controls shows what is loaded
-/// and, before Apply, what would be. It has as many lines as it needs, and does not shrink
-/// during editing.
+/// Edits the property that decides how much a reader loads; the reader also has the properties
+/// Aborted and Error. A text below the subclass's controls shows what is loaded and, before Apply,
+/// what would be. It has as many lines as it needs, and does not shrink during editing.
 class pqLoadWidget : public pqPropertyWidget
 {
   Q_OBJECT

@@ -4,17 +4,17 @@
  * @brief   reads unsteady velocity fields in bricks (.bricks, .bricks.series)
  *
  * The output is a vtkImageData with the velocity at the present time as point data: the first point
- * of each brick, 1/512 of them, which every file has in one place; or, with FullResolution, all
- * points, or those in a box. A field of two components has a third one of 0. NaN is where there is
- * no flow.
+ * of each brick, 1/512 of all points, which every file stores in one place; or, with
+ * FullResolution, all points, or those in a box. A field of two components gets a third one of 0.
+ * Points without flow have NaN.
  *
- * Filters that trace particles (vtkFlowPathLines) take nothing from the image: they read bricks
- * through the vtkFlowSource in the information of the output, wherever particles are.
+ * Filters that trace particles (vtkFlowPathLines) do not use the image: they read bricks through
+ * the vtkFlowSource in the information of the output, wherever particles go.
  *
  * RequestInformation reads the list, and the header of one file. Errors set the error code
  * (vtkBATErrors.h) and the error text, leave the output empty, and are reported through
- * vtkErrorMacro once; again after a setting has changed. All requests succeed for the pipeline:
- * ParaView would not ask again whoever fails one.
+ * vtkErrorMacro once; again after a setting has changed. All requests succeed for the pipeline,
+ * because ParaView never asks again after a failed one.
  */
 
 #ifndef vtkBricksReader_h
@@ -41,8 +41,8 @@ public:
 
   ///@{
   /**
-   * The list of the time levels (.bricks.series), or .bricks files, one for each level, in the
-   * order of their times. Default: none. GetFileName() is the first one.
+   * The list of the time levels (.bricks.series), or one .bricks file for each level, in the order
+   * of their times. Default: none. GetFileName() is the first one.
    */
   void SetFileName(VTK_FILEPATH const char* name);
   void AddFileName(VTK_FILEPATH const char* name);
@@ -51,15 +51,15 @@ public:
   ///@}
 
   /**
-   * 1 if the file begins as a file of bricks, also one that is refused with a reason, or is called
-   * .bricks.series. Never reports an error.
+   * Returns 1 if the file begins as a file of bricks, even if it is refused with a reason, or is
+   * called .bricks.series. Never reports an error.
    */
   static int CanReadFile(const char* fileName);
 
   ///@{
   /**
-   * Whether the image has all points, those in Box with UseBox, if they fit MemoryBudget. Otherwise
-   * it has the first point of each brick. Default: false.
+   * If true, the image has all points (those in Box with UseBox), if they fit MemoryBudget.
+   * Otherwise it has the first point of each brick. Default: false.
    */
   vtkSetMacro(FullResolution, bool);
   vtkGetMacro(FullResolution, bool);
@@ -68,8 +68,8 @@ public:
 
   ///@{
   /**
-   * Most MiB of the image in a process with FullResolution. If it would have more, it is that
-   * without FullResolution, which is warned of. 0 is no limit. Default: 1024.
+   * Memory limit per process, in MiB, for the image with FullResolution. If it needs more, it is
+   * that without FullResolution, with a warning. 0 means no limit. Default: 1024.
    */
   vtkSetClampMacro(MemoryBudget, double, 0.0, 1e12);
   vtkGetMacro(MemoryBudget, double);
@@ -77,7 +77,7 @@ public:
 
   ///@{
   /**
-   * Whether the image has only what is in Box. Default: false.
+   * If true, the image has only the points in Box. Default: false.
    */
   vtkSetMacro(UseBox, bool);
   vtkGetMacro(UseBox, bool);
@@ -87,7 +87,7 @@ public:
   ///@{
   /**
    * The box: x min, x max, y min, y max, z min, z max. Points on its faces are in it. Ends may be
-   * infinite; a minimum above its maximum and NaN are errors. No bound for particles. Default: 0,
+   * infinite; a minimum above its maximum and NaN are errors. Does not bound particles. Default: 0,
    * 1, 0, 1, 0, 1.
    */
   vtkSetVector6Macro(Box, double);
@@ -96,8 +96,8 @@ public:
 
   ///@{
   /**
-   * Most MiB of memory of a process for bricks that filters read; they share it. What is too little
-   * for the threads of a trace is raised to the least. Default: 512.
+   * Memory limit per process, in MiB, for bricks that filters read, shared by all of them. Raised
+   * to the minimum if the threads of a trace need more. Default: 512.
    */
   vtkSetClampMacro(CacheSize, double, 0.0, 1e12);
   vtkGetMacro(CacheSize, double);
@@ -105,7 +105,7 @@ public:
 
   ///@{
   /**
-   * Reads of bricks at the same time, 1 to 1024. They wait for the disk more than for processors.
+   * Number of concurrent brick reads, 1 to 1024. They wait for the disk more than for processors.
    * Default: 32.
    */
   vtkSetClampMacro(IOThreads, int, 1, 1024);
@@ -114,8 +114,8 @@ public:
 
   ///@{
   /**
-   * What the file has, after UpdateInformation: box of the domain, points along each axis, bricks
-   * of all times. Zeros if there is none.
+   * Contents of the file, after UpdateInformation: box of the domain, points along each axis,
+   * bricks of all times. Zeros if there is none.
    */
   vtkGetVector6Macro(Bounds, double);
   vtkGetVector3Macro(FullDimensions, double);
@@ -123,18 +123,18 @@ public:
   ///@}
 
   /**
-   * What is wrong with the file or the settings, as it was reported; empty if nothing is.
+   * The error in the file or the settings, as it was reported; empty if there is none.
    */
   const char* GetErrorText() const;
 
   /**
-   * Makes the next update read the list again. Filters go on with the times that it has more, where
-   * no file that they have read was changed.
+   * Makes the next update read the list again. Filters continue with its additional times, if no
+   * file that they have read was changed.
    */
   void Reload();
 
   /**
-   * A setting has changed, so that an error is worth saying again.
+   * Called after a setting has changed, so that an error is reported again.
    */
   void Modified() override;
 

@@ -3,19 +3,19 @@
  * @class   vtkFlowFTLE
  * @brief   finite-time Lyapunov exponents of a flow, from bricks on demand
  *
- * Particles start at the nodes of a box and are followed for a while; where those of neighbouring
- * nodes part fast, flow separates (forward) or comes together (backward).
+ * Particles start at the nodes of a box and are followed for a while. Where particles of
+ * neighbouring nodes separate fast, the flow separates (forward) or converges (backward).
  *
  * The output is a vtkImageData of the nodes. FTLE_forward is ln sqrt(largest eigenvalue of F^T F) /
- * Duration, with the gradient F of where particles end by central differences between nodes,
- * one-sided at the faces of the box; FlowMap_forward and EndTime_forward are where and when they
- * end. The same with _backward. Along an axis of one node there is no difference: on a slice, the
- * exponent is that of particles which part in its plane. Nodes whose exponent needs a particle that
- * has no line, or ends before its time, have NaN; those that have it in all directions are hidden
+ * Duration. F is the gradient of the final positions, by central differences between nodes,
+ * one-sided at the faces of the box. FlowMap_forward and EndTime_forward are the final positions
+ * and times. The same with _backward. An axis of one node has no differences: on a slice, the
+ * exponent describes how particles separate in its plane. Nodes whose exponent needs a particle
+ * that has no line, or ends early, have NaN; those with NaN in all directions are hidden
  * (vtkGhostType). Positions of FlowMap do not wrap along cyclic axes.
  *
- * Each process traces the nodes of its part and those beside it; the exponents are the same bits on
- * any number of processes.
+ * Each process traces the nodes of its part and those next to it; the exponents have the same bits
+ * on any number of processes.
  */
 
 #ifndef vtkFlowFTLE_h
@@ -37,7 +37,7 @@ public:
 
   ///@{
   /**
-   * Whether the nodes fill Box: x min, x max, y min, y max, z min, z max, finite. Otherwise they
+   * If true, the nodes fill Box: x min, x max, y min, y max, z min, z max, finite. Otherwise they
    * fill the domain. Default: false, and 0, 1, 0, 1, 0, 1.
    */
   vtkSetMacro(UseBox, bool);
@@ -49,8 +49,8 @@ public:
 
   ///@{
   /**
-   * Nodes along x, y and z, from face to face of the box; 1 or more, 2 or more along some axis.
-   * Along an axis where the box has no length, and with 1, there is one node, in the middle.
+   * Number of nodes along x, y and z, from face to face of the box; 1 or more, 2 or more along some
+   * axis. With 1, or if the box has no length along an axis, there is one node, in the middle.
    * Default: 64, 64, 64.
    */
   vtkSetVector3Macro(Dimensions, int);
@@ -59,10 +59,10 @@ public:
 
   ///@{
   /**
-   * When particles start: StartTime, which is a time in the series or between; or the present
-   * time, or what is nearest to it of the times from which they can go for Duration, which are
-   * those that the output announces. In a steady flow, of one time step, they start at its time.
-   * Default: false, 0.
+   * Time at which particles start: StartTime, which is a time in the series or between; or the
+   * present time, or the nearest time from which they can be followed for Duration. The output
+   * announces those times. In a steady flow, of one time step, they start at its time. Default:
+   * false, 0.
    */
   vtkSetMacro(UseStartTime, bool);
   vtkGetMacro(UseStartTime, bool);
@@ -73,7 +73,7 @@ public:
 
   ///@{
   /**
-   * For how long particles are followed, in each direction, above 0. Default: 1.
+   * Time for which particles are followed, in each direction, above 0. Default: 1.
    */
   vtkSetMacro(Duration, double);
   vtkGetMacro(Duration, double);
@@ -88,28 +88,28 @@ public:
 
   ///@{
   /**
-   * Where particles go, where they come from, or both. Default: FORWARD.
+   * Selects where particles go, where they come from, or both. Default: FORWARD.
    */
   vtkSetClampMacro(Direction, int, FORWARD, BOTH);
   vtkGetMacro(Direction, int);
   ///@}
 
   /**
-   * After UpdateInformation: nodes of a slice in the middle of the domain across z, or of all of a
-   * domain that is flat, 201 along its longest axis; 64, 64, 64 without input.
+   * After UpdateInformation: nodes of a slice across z in the middle of the domain, or of the whole
+   * domain if it is flat, 201 along its longest axis; 64, 64, 64 without input.
    */
   vtkGetVector3Macro(SuggestedDimensions, int);
 
   /**
-   * After UpdateInformation: about how much an update reads at most, in words: the bricks of the
-   * nodes as far as the largest speed carries in Duration, that of the first time of the series.
-   * Empty where nothing is known of it.
+   * After UpdateInformation, in words: about how much an update reads at most. It counts the bricks
+   * of the nodes, as far as the largest speed at the first time of the series carries in Duration.
+   * Empty if unknown.
    */
   const char* GetEstimate() const;
 
   /**
-   * After UpdateInformation: half of how long the series lasts; of a steady flow, in how long the
-   * fastest particle would cross half of the domain; 1 where that is not known, or without input.
+   * After UpdateInformation: half the duration of the series; for a steady flow, the time in which
+   * the fastest particle would cross half of the domain; 1 if unknown, or without input.
    */
   vtkGetMacro(SuggestedDuration, double);
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @class   vtkFlowFilter
- * @brief   what filters that follow particles through an unsteady flow have in common
+ * @brief   base class of filters that follow particles through an unsteady flow
  *
- * The first input is a vtkBricksReader, or whatever has a vtkFlowSource in the information of its
- * output: nothing of its image is asked for, but the bricks that particles visit are read. Or it is
- * any image, or composite data set of images of one lattice, of two or more time steps: those of a
- * run are asked for one after the other, whole, by all processes, which is warned of once; two are
- * in memory. Their velocity is the point array that SetInputArrayToProcess(0, ...) chooses, 2 or 3
- * components, float or double; without a choice, or with one that is called Automatic, the point
+ * The first input is a vtkBricksReader, or another algorithm with a vtkFlowSource in the
+ * information of its output. Its image is not requested; the bricks that particles visit are read.
+ * The input may also be any image, or composite data set of images of one lattice, with two or more
+ * time steps. A run requests these one after the other, whole, by all processes, with one warning;
+ * two are in memory. Their velocity is the point array that SetInputArrayToProcess(0, ...) chooses,
+ * 2 or 3 components, float or double; without a choice, or with one called Automatic, the point
  * vectors, or else the first array with 3 components, or with 2. Hidden points are NaN. All time
- * steps have the grid and the type of the first one; another is an error that names both.
+ * steps have the grid and the type of the first one; otherwise an error names both.
  *
- * The field data of the output say what was read, of all processes together: bricks (of the
+ * The field data of the output report what was read, by all processes together: bricks (of the
  * dataset), bricks_touched, touched_percent, bytes_read, hits, reads, waits, wait_seconds,
  * prefetched, prefetches_used, prefetches_wasted, hinted, hints_used, cache_bytes.
  *
@@ -66,7 +66,7 @@ public:
 
   ///@{
   /**
-   * Most error of a step, in cells of the field, 1e-12 to 1. Default: 1e-6.
+   * Maximum error per step, in cells of the field, 1e-12 to 1. Default: 1e-6.
    */
   vtkSetMacro(MaximumError, double);
   vtkGetMacro(MaximumError, double);
@@ -74,7 +74,7 @@ public:
 
   ///@{
   /**
-   * Whether NaN is a wall, with velocity 0. Otherwise particles end at cells that have NaN.
+   * If true, NaN is a wall with velocity 0. Otherwise particles end at cells that contain NaN.
    * Default: false.
    */
   vtkSetMacro(NoSlip, bool);
@@ -91,10 +91,10 @@ public:
 
   ///@{
   /**
-   * Whether bricks are read ahead by what earlier runs have learned of where particles go, too:
-   * OFF, READ, or LEARN, which adds what this run sees. That is in NAME.bricks.hints beside the
-   * series, or, where that cannot be written, in the user's cache folder; only LEARN writes it. No
-   * output depends on it. Default: READ.
+   * Prefetching based on where particles of earlier runs went: OFF, READ, or LEARN, which also
+   * adds this run. The hints are in NAME.bricks.hints next to the series or, if that is not
+   * writable, in the user's cache folder; only LEARN writes them. No output depends on them.
+   * Default: READ.
    */
   vtkSetClampMacro(Hints, int, OFF, LEARN);
   vtkGetMacro(Hints, int);
@@ -112,7 +112,7 @@ public:
 
   ///@{
   /**
-   * Of the last run, of all processes together.
+   * Statistics of the last run, of all processes together.
    */
   vtkIdType GetBricksTouched() const;
   vtkIdType GetBytesRead() const;
@@ -124,27 +124,27 @@ public:
   ///@}
 
   /**
-   * What came of the last run, in words: how many there are of what is shown, arrivals, what was
-   * read; that it was aborted; or why it failed. Empty before the first one.
+   * Result of the last run, in words: the number of items shown, arrivals, and the data read; that
+   * it was aborted; or why it failed. Empty before the first run.
    */
   const char* GetSummary() const { return this->Summary.c_str(); }
 
   ///@{
   /**
-   * Whether an Update that is aborted (SetAbortExecute) leaves the output as it was. Default:
-   * false, the output is empty.
+   * If true, an Update that is aborted (SetAbortExecute) keeps the output. Default: false, the
+   * output is empty.
    */
   void SetKeepWhenAborted(bool keep) override;
   bool GetKeepWhenAborted() const { return this->KeepWhenAborted; }
   ///@}
 
   /**
-   * Whether the last Update was aborted. An Update after Modified() tries again.
+   * True if the last Update was aborted. An Update after Modified() tries again.
    */
   bool GetAborted() const override;
 
   /**
-   * Does nothing: runs are no steps of refining.
+   * Does nothing: runs do not have refining steps.
    */
   void PutOffStep() override {}
 
@@ -174,32 +174,32 @@ protected:
 
   /// Describes the output in advance. `flow` may be null.
   virtual void Describe(vtkFlowSource* flow, vtkInformation* outInfo) = 0;
-  /// Runs what has to be run, with Run, and fills an empty output if that is done. `flow` may be
+  /// Performs the necessary run, with Run, and fills an empty output if that is done. `flow` may be
   /// null.
   virtual void Produce(vtkFlowSource* flow, vtkInformationVector** inputVector,
     vtkInformation* outInfo, vtkDataObject* output) = 0;
 
-  /// When what a run depends on was changed: what has failed or was aborted is tried again then.
+  /// When inputs of a run were last changed. Runs that failed or were aborted are tried again then.
   vtkMTimeType ChangeTime(vtkFlowSource* flow);
 
-  /// Throws bat_vtk::Failure if there is none, telling why; or if it is a steady flow of one time
-  /// step, and the filter does not say when its particles end.
+  /// Throws bat_vtk::Failure with the reason if there is none; or if it is a steady flow of one
+  /// time step, and the filter does not define when its particles end.
   void NeedsFlow(vtkFlowSource* flow);
   [[nodiscard]] virtual bool KnowsEnd() const
   {
     return false;
   }
 
-  /// When anything that an input comes from has changed.
+  /// Time of the last change of anything that an input comes from.
   static vtkMTimeType InputTime(vtkInformationVector* inputs);
 
-  /// Run->Try() of what traces. Of images, in a thread beside this one, which gives it time steps.
+  /// Run->Try() of a trace. For images, in another thread, to which this one gives time steps.
   void TryTrace(vtkFlowSource* flow, bool backward, const std::function<void()>& trace);
 
   /// Collective, called by a trace: runs f() in the thread and at a time that allow communication.
   void Collective(const std::function<void()>& f);
 
-  /// Settings that all have, and the progress of part `part` of `parts`.
+  /// Sets the options of all filters, and the progress of part `part` of `parts`.
   void Prepare(bat::flow::TraceOptions& options, std::size_t part = 0, std::size_t parts = 1);
 #endif
 

@@ -6,20 +6,20 @@
  * Follows particles from the points of the second input through the velocity field of the first,
  * which may be larger than memory.
  *
- * The output has points with Velocity, SimulationTime and ParticleAge, and per line (of particles:
- * per point) ReasonForTermination, ReleaseTime, EndTime and ArrivalTime, SeedIds (the number of the
- * point among those of all processes), with a destination its number, Destination (0 the box, 1
- * and so on the others, -1 none), and the arrays of the seeds. Positions do not wrap along
- * cyclic axes, unless Wrap. Numbers of ReasonForTermination: 0 on its way, 1 left the domain, 5 too
- * many cells or steps in one interval, 6 stagnation, 8 reached the end time, 9 reached the
- * destination, 10 met cells without flow, 12 has MaximumAge. Seeds outside of the domain, or where
- * there is no flow, have no line.
+ * The output has points with Velocity, SimulationTime and ParticleAge. Each line (for particles:
+ * each point) has ReasonForTermination, ReleaseTime, EndTime and ArrivalTime, SeedIds (the number
+ * of the point among those of all processes), with a destination its number, Destination (0 the
+ * box, 1 and so on the others, -1 none), and the arrays of the seeds. Positions do not wrap along
+ * cyclic axes, unless Wrap. Numbers of ReasonForTermination: 0 has not ended, 1 left the domain, 5
+ * too many cells or steps in one interval, 6 stagnation, 8 reached the end time, 9 reached the
+ * destination, 10 met cells without flow, 12 has MaximumAge. Seeds outside the domain, or without
+ * flow, have no line.
  *
- * The field data have, besides what was read: particles, particles_without_line,
- * particles_that_arrive; if there are any, first_arrival and median_arrival.
+ * The field data also have particles, particles_without_line and particles_that_arrive; if any
+ * arrive, first_arrival and median_arrival.
  *
- * Near seeds are dealt to one process. The lines are kept: another time, or another Show or Keep,
- * traces at most from the time level before.
+ * Neighbouring seeds are assigned to one process. The lines are kept: another time, or another Show
+ * or Keep, traces at most from the previous time level.
  */
 
 #ifndef vtkFlowPathLines_h
@@ -45,9 +45,9 @@ public:
 
   ///@{
   /**
-   * What the output has: whole path lines; of them what is not after the present time; the
-   * particles at the present time; or lines that join the particles of each seed in the order of
-   * their release. Default: PATH_LINES.
+   * The output: whole path lines; path lines up to the present time; the particles at the present
+   * time; or lines that connect the particles of each seed in the order of their release. Default:
+   * PATH_LINES.
    */
   vtkSetClampMacro(Show, int, PATH_LINES, STREAK_LINES);
   vtkGetMacro(Show, int);
@@ -62,8 +62,8 @@ public:
 
   ///@{
   /**
-   * When seeds release a particle: at the beginning; at each time of the series from there on; or
-   * each ReleaseInterval, a time above 0. Streak lines of ONCE are those of EVERY_TIME_STEP.
+   * Release times of seeds: at the beginning; at each time of the series from then on; or after
+   * each ReleaseInterval, a time above 0. Streak lines with ONCE are those of EVERY_TIME_STEP.
    * Default: ONCE, and 1.
    */
   vtkSetClampMacro(Release, int, ONCE, AT_INTERVALS);
@@ -74,10 +74,10 @@ public:
 
   ///@{
   /**
-   * Whether seeds that have a point array ReleaseTime, with one component, begin to release at its
-   * value, and not at the beginning of the times: ONCE, then; then, and at each time of the series
-   * after it; or then, and each ReleaseInterval. Seeds whose time is NaN or outside of the times
-   * have no line, which is warned of. Default: true.
+   * If true, seeds with a point array ReleaseTime, of one component, begin to release at its value
+   * instead of at the beginning of the times: then only (ONCE); then, and at each later time of the
+   * series; or then, and after each ReleaseInterval. Seeds whose time is NaN or outside the times
+   * have no line, with a warning. Default: true.
    */
   vtkSetMacro(UseReleaseTimes, bool);
   vtkGetMacro(UseReleaseTimes, bool);
@@ -86,8 +86,8 @@ public:
 
   ///@{
   /**
-   * Whether there is a Destination: a closed box, x min, x max, y min, y max, z min, z max.
-   * Arrivals are found along lines, not at their points. Default: false, and 0, 1, 0, 1, 0, 1.
+   * If true, Destination is a closed box: x min, x max, y min, y max, z min, z max. Arrivals are
+   * found along lines, not at their points. Default: false, and 0, 1, 0, 1, 0, 1.
    */
   vtkSetMacro(UseDestination, bool);
   vtkGetMacro(UseDestination, bool);
@@ -98,8 +98,8 @@ public:
 
   ///@{
   /**
-   * Other boxes, beside Destination: a particle arrives at the one that it is in first, and of
-   * several at once at the first of them. Only used with UseDestination. Default: none.
+   * Additional boxes: a particle arrives at the first one that it enters, and if it enters several
+   * at a time, at the first in order. Only used with UseDestination. Default: none.
    */
   void AddDestination(double xMin, double xMax, double yMin, double yMax, double zMin, double zMax);
   void RemoveAllDestinations();
@@ -107,15 +107,15 @@ public:
 
   ///@{
   /**
-   * Lines end when a particle is so old, in units of time; 0 is no limit. Default: 0.
+   * Age at which lines end, in units of time; 0 means no limit. Default: 0.
    */
   vtkSetMacro(MaximumAge, double);
   vtkGetMacro(MaximumAge, double);
   ///@}
 
   /**
-   * After UpdateInformation: a box to begin with, the last third of the domain along x and the
-   * middle third along the others; zeros without input.
+   * After UpdateInformation: an initial box, the last third of the domain along x and the middle
+   * third along the others; zeros without input.
    */
   vtkGetVector6Macro(SuggestedDestination, double);
 
@@ -128,7 +128,7 @@ public:
 
   ///@{
   /**
-   * Which particles are shown. Only used with UseDestination. Default: ALL.
+   * Selects the particles to show. Only used with UseDestination. Default: ALL.
    */
   vtkSetClampMacro(Keep, int, ALL, THOSE_THAT_DO_NOT);
   vtkGetMacro(Keep, int);
@@ -136,7 +136,7 @@ public:
 
   ///@{
   /**
-   * Whether lines end where they arrive. Only used with UseDestination. Default: false.
+   * If true, lines end where they arrive. Only used with UseDestination. Default: false.
    */
   vtkSetMacro(StopOnArrival, bool);
   vtkGetMacro(StopOnArrival, bool);
@@ -151,8 +151,8 @@ public:
 
   ///@{
   /**
-   * How particles are followed: with steps that end on faces of cells, within MaximumError; or with
-   * StepShare of the time between two time steps, as ParaView's particle tracers. Default:
+   * Integration method: steps that end on cell faces, within MaximumError; or steps of StepShare
+   * of the time between two time steps, as in ParaView's particle tracers. Default:
    * CELL_BY_CELL.
    */
   vtkSetClampMacro(Integrator, int, CELL_BY_CELL, RUNGE_KUTTA_4);
@@ -161,7 +161,7 @@ public:
 
   ///@{
   /**
-   * Step of RUNGE_KUTTA_4, 1e-5 to 1. Default: 0.5.
+   * Step size for RUNGE_KUTTA_4, 1e-5 to 1. Default: 0.5.
    */
   vtkSetMacro(StepShare, double);
   vtkGetMacro(StepShare, double);
@@ -169,8 +169,8 @@ public:
 
   ///@{
   /**
-   * Lines end where particles are not faster than this. With 0 none do: particles rest, and move on
-   * when the flow does. Default: 0.
+   * Speed at or below which lines end. With 0 none do: particles rest, and move again when the flow
+   * does. Default: 0.
    */
   vtkSetMacro(TerminalSpeed, double);
   vtkGetMacro(TerminalSpeed, double);
@@ -178,8 +178,8 @@ public:
 
   ///@{
   /**
-   * Whether lines have a point at each face of a cell that they cross. Otherwise, at time steps and
-   * at their ends only. Default: true.
+   * If true, lines have a point at each cell face that they cross. Otherwise they have points only
+   * at time steps and at their ends. Default: true.
    */
   vtkSetMacro(PointsOnFaces, bool);
   vtkGetMacro(PointsOnFaces, bool);
@@ -188,9 +188,9 @@ public:
 
   ///@{
   /**
-   * Whether what is shown is within the domain: lines are cut where they pass the borders of cyclic
-   * axes, with a point on either side, between those before and behind it, that has the arrays of
-   * the one before. Default: false, lines are whole and go on beyond the borders.
+   * If true, the output stays within the domain: lines are cut at the borders of cyclic axes, with
+   * a point on either side, interpolated between its neighbours, that has the arrays of the one
+   * before. Default: false, lines are whole and continue beyond the borders.
    */
   vtkSetMacro(Wrap, bool);
   vtkGetMacro(Wrap, bool);
@@ -199,8 +199,8 @@ public:
 
   ///@{
   /**
-   * Whether bricks are read before particles are in them, where the velocity leads. Changes no
-   * line. Default: true.
+   * If true, bricks are read before particles enter them, in the direction of the velocity. Does
+   * not affect lines. Default: true.
    */
   vtkSetMacro(Prefetch, bool);
   vtkGetMacro(Prefetch, bool);

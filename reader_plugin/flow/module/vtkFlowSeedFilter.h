@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @class   vtkFlowSeedFilter
- * @brief   what filters that follow particles of seeds for a part of the times have in common
+ * @brief   base class of filters that follow particles of seeds for a part of the times
  *
- * The second input are the seeds. Those of all processes are gathered, and what they release is
- * dealt again; each process has its share of the output.
+ * The second input contains the seeds. Those of all processes are gathered, and their particles are
+ * distributed again; each process has its share of the output.
  */
 
 #ifndef vtkFlowSeedFilter_h
@@ -29,8 +29,8 @@ public:
 
   ///@{
   /**
-   * Whether particles are followed to where they come from: from EndTime to StartTime. Default:
-   * false.
+   * If true, particles are followed back to where they come from: from EndTime to StartTime.
+   * Default: false.
    */
   vtkSetMacro(Backward, bool);
   vtkGetMacro(Backward, bool);
@@ -39,8 +39,8 @@ public:
 
   ///@{
   /**
-   * Whether to follow particles from StartTime to EndTime only, which are times in the series, or
-   * between. Otherwise, from its first to its last. Default: false, 0, 1.
+   * If true, particles are followed from StartTime to EndTime only; these are times in the series,
+   * or between. Otherwise from its first to its last. Default: false, 0, 1.
    */
   vtkSetMacro(LimitTimes, bool);
   vtkGetMacro(LimitTimes, bool);
@@ -66,8 +66,8 @@ protected:
   {
     return this->LimitTimes;
   }
-  /// The earlier and the later end, in a series of such times; of a steady flow, of one time, a
-  /// part of what follows it, or backwards is before it. Throws bat_vtk::Failure.
+  /// The earlier and the later end, in a series of such times. For a steady flow, of one time, an
+  /// interval after it or, backward, before it. Throws bat_vtk::Failure.
   [[nodiscard]] std::array<double, 2> Times(const std::vector<double>& times) const;
 #endif
 

@@ -4,8 +4,8 @@
  * @brief   an unsteady velocity field that filters read in bricks
  *
  * Readers of velocity fields put one under FLOW_SOURCE into the information of their output, and
- * filters on them read the bricks that they need through it. The bricks that are in memory belong
- * to it: all filters of a reader share them.
+ * filters read the bricks that they need through it. It owns the bricks in memory, which all
+ * filters of a reader share.
  */
 
 #ifndef vtkFlowSource_h
@@ -34,31 +34,31 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * Of information of an output: the vtkFlowSource that the output is of. Filters do not hand it
+   * Key in the information of an output: the vtkFlowSource of the output. Filters do not pass it
    * on.
    */
   static vtkInformationObjectBaseKey* FLOW_SOURCE();
 
   /**
-   * Of information of an output that could be a velocity field and is none: why.
+   * Key in the information of an output: why it is not a velocity field, although it could be.
    */
   static vtkInformationStringKey* FLOW_PROBLEM();
 
   /**
-   * What is connected to the first connection of an input port, or null, also if the input has
-   * other time steps, as a series of files has. ParaView's own filter between two proxies is looked
-   * through.
+   * The source at the first connection of an input port, or null, which includes an input with
+   * other time steps, such as a series of files. ParaView's own filter between two proxies is
+   * skipped.
    */
   static vtkFlowSource* OfInput(vtkAlgorithm* filter, int port);
 
   /**
-   * Why OfInput() is null, where the input knows; or an empty text.
+   * The reason why OfInput() is null, if the input knows it; otherwise empty.
    */
   static std::string ProblemOfInput(vtkAlgorithm* filter, int port);
 
 #ifndef __VTK_WRAP__
   /**
-   * The field. Bricks of another one are forgotten.
+   * The field. A new field discards the bricks of the previous one.
    */
   void SetSource(std::shared_ptr<const bat::BrickSource> source);
   const std::shared_ptr<const bat::BrickSource>& GetSource() const
@@ -67,7 +67,7 @@ public:
   }
 
   /**
-   * Memory for bricks and how they are read. Those that are in memory are forgotten if it changes.
+   * Memory for bricks and how they are read. A change discards the bricks in memory.
    */
   void SetCacheOptions(const bat::flow::CacheOptions& options);
 

@@ -3,17 +3,17 @@
  * @class   vtkFlowStreakSurface
  * @brief   streak surfaces of an unsteady flow, from bricks on demand
  *
- * The surface of particles that lines, those of the second input, release all the time, as smoke
- * from a wire, through the velocity field of the first, which may be larger than memory.
+ * Computes the surface of particles that lines of the second input release continuously, like smoke
+ * from a wire, into the velocity field of the first, which may be larger than memory.
  *
- * Vertices are particles that were followed from the line on. Where neighbours are farther from
- * each other than MaximumEdge, particles are released between; where that does not help, ten times
- * each time, the surface is torn.
+ * Vertices are particles traced from the line. If neighbours are farther apart than MaximumEdge,
+ * particles are released between them. If edges stay too long after ten such steps, the surface is
+ * torn.
  *
  * The output has triangles; points have Normals, ParticleAge, ReleaseTime, LinePlace (where on the
  * line: 2.5 is between its points 2 and 3) and LineIds. Positions do not wrap along cyclic axes.
- * The field data have, besides what was read: particles, and is_refined, 0 where MaximumParticles
- * has stopped the refining.
+ * The field data also have particles, and is_refined, which is 0 if MaximumParticles has stopped
+ * the refining.
  *
  * The triangles are the same on any number of processes.
  */
@@ -39,8 +39,8 @@ public:
 
   ///@{
   /**
-   * When the surface is as it is shown: at the end of the times, or at the present time, if it is
-   * between their ends. Default: AT_THE_END.
+   * Time of the shown surface: the end of the times, or the present time, if it is between their
+   * ends. Default: AT_THE_END.
    */
   vtkSetClampMacro(Show, int, AT_THE_END, AT_PRESENT_TIME);
   vtkGetMacro(Show, int);
@@ -56,8 +56,8 @@ public:
 
   ///@{
   /**
-   * The surface is torn where edges stay longer than so many times MaximumEdge, 1 or more; less
-   * than 2 is as 2. Default: 4.
+   * Edge length at which the surface is torn, as a multiple of MaximumEdge, 1 or more; less than 2
+   * counts as 2. Default: 4.
    */
   vtkSetMacro(Tear, double);
   vtkGetMacro(Tear, double);
@@ -65,16 +65,16 @@ public:
 
   ///@{
   /**
-   * Refining of a line's surface stops before there are more particles, 1 to 4194304: the surface
-   * is torn where edges are still too long, which is warned of. Default: 250000.
+   * Maximum number of particles of a line's surface, 1 to 4194304. When refining stops there, the
+   * surface is torn where edges are still too long, with a warning. Default: 250000.
    */
   vtkSetClampMacro(MaximumParticles, int, 1, 4194304);
   vtkGetMacro(MaximumParticles, int);
   ///@}
 
   /**
-   * After UpdateInformation: an edge that shows what the field has and makes no more triangles than
-   * can be looked at. Without input 1.
+   * After UpdateInformation: an edge length that resolves the field and does not make more
+   * triangles than a view can show. 1 without input.
    */
   vtkGetMacro(SuggestedEdge, double);
 

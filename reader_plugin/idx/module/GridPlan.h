@@ -27,8 +27,7 @@ struct GridSettings
   std::vector<std::size_t> Fields;
 };
 
-/// The part of a file that an update loads, found from its text, so that all processes
-/// agree.
+/// The part of a file that an update loads, found from its text, so that all processes agree.
 struct GridPlan
 {
   GridQuestion Question;

@@ -3,31 +3,31 @@
  * @class   vtkIDXReader
  * @brief   reads structured grids in many resolutions (.idx)
  *
- * The output is a vtkImageData with the fields that are selected as point data. What is read from
- * disk is one level of a file (Resolution, MemoryBudget), and of that the samples in a box (Box) at
- * one time step. A level has every sample of the full grid whose coordinates are multiples of a
- * power of two along each axis: sub-sampled, not averaged. A sample lies at the same place at every
- * level: Origin is where logical 0 0 0 lies, Spacing is that of the level, and the extent counts
- * samples of the level from logical 0.
+ * The output is a vtkImageData with the selected fields as point data. One level of a file is read
+ * from disk (Resolution, MemoryBudget), and of that the samples in a box (Box) at one time step. A
+ * level has every sample of the full grid whose coordinates are multiples of a power of two along
+ * each axis: sub-sampled, not averaged. A sample has the same position at every level: Origin is
+ * the position of logical 0 0 0, Spacing is that of the level, and the extent counts samples of the
+ * level from logical 0.
  *
- * RequestInformation reads the text of the file only, whatever the size of the data. Any extent can
- * be asked for, and nothing else is read. Processes choose their level from the text alone.
+ * RequestInformation reads only the text of the file, whatever the size of the data. Any extent can
+ * be requested, and nothing else is read. Processes choose their level from the text alone.
  *
- * Blocks that are absent from a file have the default value of their field, which is warned of once
- * for each time step. Anything else that is missing or damaged is an error.
+ * Blocks that are absent from a file have the default value of their field, with one warning for
+ * each time step. Anything else that is missing or damaged is an error.
  *
  * Errors set the error code (vtkBATErrors.h) and the error text, and leave the output empty. They
  * are reported through vtkErrorMacro with the name of the file, and again only after a setting has
- * changed or the file has been read. All requests succeed for the pipeline: ParaView would not ask
- * again whoever fails one.
+ * changed or the file has been read. All requests succeed for the pipeline, because ParaView never
+ * asks again after a failed one.
  *
- * Time steps of a velocity are a flow too, which filters read in bricks of the finest level,
- * whatever is loaded (vtkFlowSource.h): of the fields that are selected, the only one with 2 or 3
- * components of type float or double, or, if two or three fields are selected and no others, those
- * with one, in the order of the file.
+ * The time steps of a velocity are also a flow, which filters read in bricks of the finest level,
+ * whatever is loaded (vtkFlowSource.h). The velocity is the only selected field with 2 or 3
+ * components of type float or double. If two or three fields are selected, and all have one
+ * component, these form it, in the order of the file.
  *
- * The field data of the output says what it is: level, level_requested (without a budget), levels
- * (the number of the finest), samples (of the whole image), bytes_read and absent_blocks (of this
+ * The field data of the output describe it: level, level_requested (without a budget), levels (the
+ * number of the finest), samples (of the whole image), bytes_read and absent_blocks (of this
  * process), and timestep.
  */
 
@@ -73,15 +73,15 @@ public:
   ///@}
 
   /**
-   * 1 if the file begins as an .idx file, also one that is refused with a reason. Never reports an
-   * error.
+   * Returns 1 if the file begins as an .idx file, even if it is refused with a reason. Never
+   * reports an error.
    */
   static int CanReadFile(const char* fileName);
 
   ///@{
   /**
-   * Most level to load: 0 is one sample, and GetLevels() all of them; three levels are twice as
-   * fine along three axes. More than a file has means all of it. In 0 to 62. Default: 62.
+   * Finest level to load: 0 is one sample, GetLevels() all samples; three levels are twice as fine
+   * along three axes. A number above that of the file means all. In 0 to 62. Default: 62.
    */
   vtkSetClampMacro(Resolution, int, 0, 62);
   vtkGetMacro(Resolution, int);
@@ -89,9 +89,9 @@ public:
 
   ///@{
   /**
-   * Most MiB of arrays that a process is to have: the finest level is loaded that fits, of the
-   * fields and the box that are asked for, on all processes together. Level 0 always fits. 0 is no
-   * limit. Default: 0.
+   * Memory limit per process, in MiB, for arrays: loads the finest level that fits, for the
+   * requested fields and box, in all processes together. Level 0 always fits. 0 means no limit.
+   * Default: 0.
    */
   vtkSetClampMacro(MemoryBudget, double, 0.0, 1e12);
   vtkGetMacro(MemoryBudget, double);
@@ -99,9 +99,9 @@ public:
 
   ///@{
   /**
-   * Whether the first update of a file, box or selection of fields loads only a level that takes
+   * If true, the first update of a file, box or selection of fields loads only a level that takes
    * about a tenth of a second, and each LoadMore() three levels more, until Resolution or
-   * MemoryBudget is reached. Default: false, everything at once.
+   * MemoryBudget is reached. Default: false, which loads everything in one update.
    */
   vtkSetMacro(RefineWhileIdle, bool);
   vtkGetMacro(RefineWhileIdle, bool);
@@ -114,14 +114,14 @@ public:
   void LoadMore();
 
   /**
-   * From an observer of ProgressEvent: gives up what LoadMore has begun, until it is called again.
-   * The output stays as it was. Does nothing in other updates.
+   * Called by an observer of ProgressEvent: cancels what LoadMore has begun, until it is called
+   * again. The output stays as it was. Does nothing in other updates.
    */
   void PutOffStep() override;
 
   ///@{
   /**
-   * Whether to read only the samples in Box. Default: false.
+   * If true, only the samples in Box are read. Default: false.
    */
   vtkSetMacro(UseBox, bool);
   vtkGetMacro(UseBox, bool);
@@ -141,24 +141,24 @@ public:
 
   ///@{
   /**
-   * Most MiB of this process for what filters of flow have read, which they share. It changes no
-   * line. Default: 512.
+   * Memory limit of this process, in MiB, for data that flow filters have read, which they share.
+   * Does not affect lines. Default: 512.
    */
   vtkSetClampMacro(CacheSize, double, 0.0, 1e12);
   vtkGetMacro(CacheSize, double);
   ///@}
 
   /**
-   * Which fields to read. Filled with the names in the file by UpdateInformation. A name that no
-   * file has had so far is warned of when reading. Default: all.
+   * The fields to read. UpdateInformation adds the names in the file. A name that no file has had
+   * so far causes a warning when reading. Default: all.
    */
   vtkDataArraySelection* GetPointDataArraySelection();
 
   ///@{
   /**
-   * What the file holds, after UpdateInformation: the number of its finest level, its version ("6",
-   * "6.1 (PIDX)"; empty if no file is open), where its samples lie (zeros if there are none), and
-   * how many there are along each axis at the finest level.
+   * Contents of the file, after UpdateInformation: the number of its finest level, its version
+   * ("6", "6.1 (PIDX)"; empty if no file is open), the box of its samples (zeros if there are
+   * none), and their number along each axis at the finest level.
    */
   vtkGetMacro(Levels, int);
   const char* GetFileVersion() const;
@@ -167,25 +167,25 @@ public:
   ///@}
 
   /**
-   * What an Update with the present settings takes, of all processes: the level that it leads to,
-   * the samples along each axis, the bytes of the arrays, the bytes of the blocks that are read;
-   * then the level that Resolution asks for, and the bytes of its arrays; then the number of the
-   * finest level, and the bytes of the level after the first, or 0. From the text of the file,
-   * whenever it is asked for; needs no Update. Empty if the settings make no question, or the file
-   * cannot be read.
+   * The cost of an Update with the present settings, of all processes: the resulting level, the
+   * samples along each axis, the bytes of the arrays, the bytes of the blocks to read; then the
+   * level that Resolution requests, and the bytes of its arrays; then the number of the finest
+   * level, and the bytes of the level after the first, or 0. Computed from the text of the file
+   * on each request; needs no Update. Empty if the settings are an error, or the file cannot be
+   * read.
    */
   vtkDoubleArray* GetLoadCost();
 
   /**
-   * Why the last GetLoadCost was empty: what is wrong with the settings or the file, as an Update
-   * would say it. Empty if nothing is.
+   * The reason why the last GetLoadCost was empty: the error in the settings or the file, worded as
+   * in an Update. Empty if there is none.
    */
   const char* GetLoadError() const;
 
   ///@{
   /**
-   * Level that the last Update loaded, and the one that LoadMore() leads to: Resolution, or what
-   * MemoryBudget allows of it. The same in all processes. -1 if nothing is loaded.
+   * The level that the last Update loaded, and the one at which LoadMore() ends: Resolution, or
+   * less if MemoryBudget requires it. The same in all processes. -1 if nothing is loaded.
    */
   vtkGetMacro(LoadedLevel, int);
   vtkGetMacro(TargetLevel, int);
@@ -193,7 +193,7 @@ public:
 
   ///@{
   /**
-   * Samples that the last Update loaded into this process, and what it read of files for them.
+   * Samples that the last Update loaded into this process, and the bytes that it read for them.
    */
   vtkGetMacro(LoadedSamples, vtkIdType);
   vtkGetMacro(BytesRead, vtkIdType);
@@ -201,30 +201,30 @@ public:
 
   ///@{
   /**
-   * Whether an Update that is aborted (SetAbortExecute) leaves the output as it was. It loads
-   * nothing then, and is no error. Default: false, the output is empty, unless it was a step.
+   * If true, an Update that is aborted (SetAbortExecute) keeps the output. It then loads nothing,
+   * which is not an error. Default: false, the output is empty, unless it was a step.
    */
   void SetKeepWhenAborted(bool keep) override;
   bool GetKeepWhenAborted() const;
   ///@}
 
   /**
-   * Whether the last Update was aborted. Then LoadedLevel and TargetLevel are those of the output,
-   * and an Update after Modified() or LoadMore() tries again.
+   * True if the last Update was aborted. LoadedLevel and TargetLevel then describe the output, and
+   * an Update after Modified() or LoadMore() tries again.
    */
   bool GetAborted() const override;
 
   /**
-   * What is wrong with the file or the question, as it was reported; empty if nothing is. Of the
-   * last update, also of one of the information.
+   * The error in the file or the settings, as it was reported by the last update, including one of
+   * the information; empty if there is none.
    */
   const char* GetErrorText() const;
 
   ///@{
   /**
-   * Processes that update the parts of one output together, one each: MemoryBudget is for each of
-   * them, and an error of one, in an update that has become necessary by a setting or another time
-   * step, is an error of all, and the first of them reports it. Default: null, every reader for
+   * Processes that update the parts of one output together, one each. MemoryBudget applies to
+   * each of them. If an update became necessary by a setting or another time step, an error of
+   * one is an error of all, and the first of them reports it. Default: null, every reader for
    * itself.
    */
   void SetController(vtkMultiProcessController* controller) override;
@@ -232,24 +232,24 @@ public:
   ///@}
 
   /**
-   * For a reader that chooses files for this one: updates fail with this error, until the text is
-   * empty or null. Not a change of a setting.
+   * For a reader that chooses files for this one: updates fail with this error until the text is
+   * empty or null. Does not count as a change of a setting.
    */
   void Refuse(unsigned long code, const char* text) override;
 
   /**
-   * Does nothing: to open a file is to read its text, which takes less than a thread.
+   * Does nothing: opening a file only reads its text, which is faster than starting a thread.
    */
   void ReadAhead(const char* fileName) override;
 
   /**
-   * What is to be said of an Update that has loaded a coarser level than Resolution asks for,
-   * because of MemoryBudget; empty otherwise.
+   * The warning after an Update that has loaded a coarser level than Resolution requests because of
+   * MemoryBudget; empty otherwise.
    */
   std::string GetCutByBudget() const override;
 
   /**
-   * A setting has changed, so that an error is worth saying again.
+   * Called after a setting has changed, so that an error is reported again.
    */
   void Modified() override;
 

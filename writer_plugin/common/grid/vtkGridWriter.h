@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @class   vtkGridWriter
- * @brief   what writers of structured grids share: input, time steps, ranks, errors
+ * @brief   base class of writers of structured grids: input, time steps, ranks, errors
  *
  * The input is a vtkImageData (vtkUniformGrid), or a composite data set of such pieces of one grid.
  * A subclass writes one time step in WriteStep().
  *
- * With an MPI controller of several ranks, all ranks write together: each asks its input for its
- * own piece. What fails on one rank is reported by the first rank, and Write() returns 0 on all.
+ * With an MPI controller of several ranks, all ranks write together: each requests its own piece of
+ * the input. A failure on one rank is reported by the first rank, and Write() returns 0 on all.
  *
  * Errors set the error code (vtkBATErrors.h), are reported through vtkErrorMacro with the name of
  * the file, and make Write() return 0.
@@ -41,7 +41,7 @@ public:
 
   ///@{
   /**
-   * The file to write; the subclass says what its name ends in. Default: none.
+   * The file to write; the subclass defines the extension of its name. Default: none.
    */
   vtkSetFilePathMacro(FileName);
   vtkGetFilePathMacro(FileName);
@@ -56,9 +56,9 @@ public:
 
   ///@{
   /**
-   * What becomes of the time steps that are there: the new one takes their place, or is added to
-   * them; it has to be of the same grid then. KEEP_EARLIER is for running simulations, which may
-   * come back to a step: those before it stay, and later ones are gone. Default: REMOVE.
+   * Handling of existing time steps: the new one replaces them, or is added, which requires the
+   * same grid. KEEP_EARLIER is for running simulations, which may return to a step: earlier steps
+   * stay, and later ones are removed. Default: REMOVE.
    */
   vtkSetClampMacro(OtherSteps, int, REMOVE, KEEP_EARLIER);
   vtkGetMacro(OtherSteps, int);
@@ -66,7 +66,7 @@ public:
 
   ///@{
   /**
-   * Whether to write all time steps of the input, and not only the present one. Default: off.
+   * If on, all time steps of the input are written, not only the present one. Default: off.
    */
   vtkSetMacro(WriteAllTimeSteps, bool);
   vtkGetMacro(WriteAllTimeSteps, bool);
@@ -83,7 +83,7 @@ public:
 
   ///@{
   /**
-   * Whether to wait until all bytes are on disk before they have a name. Default: on.
+   * If on, waits until all bytes are on disk before they get a name. Default: on.
    */
   vtkSetMacro(Flush, bool);
   vtkGetMacro(Flush, bool);
@@ -92,8 +92,8 @@ public:
 
   ///@{
   /**
-   * Most threads of a process; 0: the processors that it has to itself. Does not change the files.
-   * Default: 0.
+   * Maximum number of threads per process; 0: the processors available to it alone. Does not affect
+   * the files. Default: 0.
    */
   vtkSetClampMacro(Threads, int, 0, 1024);
   vtkGetMacro(Threads, int);
@@ -101,15 +101,15 @@ public:
 
   ///@{
   /**
-   * The ranks that write together. Default: the global controller, that of ParaView's servers. Null
-   * or a controller without MPI: this process alone.
+   * The ranks that write together. Default: the global controller, that of ParaView's servers.
+   * Null, or a controller without MPI: this process alone.
    */
   virtual void SetController(vtkMultiProcessController*);
   vtkGetObjectMacro(Controller, vtkMultiProcessController);
   ///@}
 
   /**
-   * What the last write did, as one line of JSON. Empty before the first write and after one that
+   * Report of the last write, as one line of JSON. Empty before the first write and after one that
    * failed.
    */
   const char* GetReport() const { return this->Report.c_str(); }
@@ -128,14 +128,14 @@ protected:
   virtual std::string WriteStep() = 0;
 
   bool IsFirst() const; ///< of the ranks
-  /// OtherSteps; of a step behind the first one that is written, KEEP in the place of REMOVE.
+  /// OtherSteps; for the second step that is written and later ones, KEEP instead of REMOVE.
   int WhatBecomesOfSteps() const;
-  /// Steps that are written: all of the input, or one.
+  /// The steps to write: all of the input, or one.
   std::size_t CountSteps() const;
-  /// Once for each text, on the first rank.
+  /// Warns once for each text, on the first rank.
   void Warn(const std::string& text);
-  /// Collective. What one rank cannot do is an error of all, thrown as bat::Error: none may wait
-  /// for it in a collective call. Else the warnings of all ranks are said.
+  /// Collective. A failure on one rank is thrown on all, as bat::Error, so that none waits for it
+  /// in a collective call. Otherwise the warnings of all ranks are reported.
   void Agree(const std::optional<bat::Error>& failure, std::vector<std::string> warnings = {});
   /// Callback for the core: reports progress, and returns false to cancel.
   std::function<bool(double)> Progress();
