@@ -184,7 +184,7 @@ void Adaptor::join()
   {
     throw Failure(CATALYST_BAT_NO_MPI, e.code(), e.what());
   }
-  // All ranks stop, or none: one whose nodes are wrong may not have come to its options.
+  // All ranks stop, or none: a rank with wrong nodes may not have read its options.
   this->stops_on_error_ = this->communicator_->greatest(this->stops_on_error_ ? 1 : 0) != 0;
   this->collective(CATALYST_BAT_BAD_NODE,
     [&]
@@ -532,7 +532,7 @@ void Adaptor::unpack_ids(std::vector<Channel>& channels, const Census& census) c
   }
 }
 
-// Whoever wants to stop on errors does not want to find out later what is missing.
+// A user who wants to stop on errors needs to know early what is missing.
 void Adaptor::refuse_wrong_fields() const
 {
   for (const UnwrittenField& field : this->left_out_.fields)

@@ -33,7 +33,7 @@ class Adaptor
 {
 public:
   Adaptor();
-  /// Once. What goes wrong on one rank while MPI does not run yet, execute() tells the others.
+  /// Called once. If a rank fails while MPI does not run yet, execute() informs the others.
   void initialize(const conduit_node* params);
   void execute(const conduit_node* params);
   /// Puts the last step and the sums over all below catalyst/bat. Not collective.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Catalyst sees of libcatalyst-bat.so: one table of five functions, none of which throws or
-// ends the process.
+// The interface of libcatalyst-bat.so to Catalyst: one table of five functions, none of which
+// throws or ends the process.
 #include "adaptor.hpp"
 #include "catalyst_table.hpp"
 
@@ -28,7 +28,7 @@ struct State
 
 State& state()
 {
-  // Never destroyed: a simulation may call catalyst_finalize from a destructor of its own.
+  // The state is never destroyed: a simulation may call catalyst_finalize from a destructor.
   static State* const state = new State;
   return *state;
 }

@@ -22,6 +22,6 @@ public:
     const Census& census, const Options& options, const std::vector<SpeciesKey>& keys);
 
 private:
-  std::set<std::string> found_; // the options and names that somebody has had
+  std::set<std::string> found_; // the options and names found so far
 };
 }

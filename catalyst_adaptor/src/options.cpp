@@ -137,7 +137,7 @@ struct Option
   }
 };
 
-// The options of a write by their keys, two of which have names of their own here.
+// The write options by their keys; two of them have different names here.
 const std::map<std::string, OptionInfo>& write_options()
 {
   static const std::map<std::string, OptionInfo> options = []

@@ -77,14 +77,14 @@ struct Options
 [[nodiscard]] std::vector<std::string> resolve_indexes(
   const std::vector<std::string>& requested, const std::map<std::string, int>& fields);
 
-/// The same of error bounds. Those of positions stay, and texts that are none: writing refuses
+/// The same for error bounds. Those of positions stay, and so do invalid texts: writing refuses
 /// them.
 [[nodiscard]] std::vector<std::string> resolve_error_bounds(
   const std::vector<std::string>& requested, const std::map<std::string, int>& fields);
 
 /// An object, list, text or number as JSON. Throws Error{InvalidArgument}: anything else.
 [[nodiscard]] nlohmann::json to_json(const Node& node);
-/// Throws Error{InvalidArgument}: cannot be read, or is no JSON; names the line.
+/// Throws Error{InvalidArgument}: cannot be read, or is not valid JSON; names the line.
 [[nodiscard]] nlohmann::json read_config(const std::string& path);
 /// Throws Error{InvalidArgument} naming `source`, the key, what was found and what is allowed.
 [[nodiscard]] Options parse_options(const nlohmann::json& json, const std::string& source);

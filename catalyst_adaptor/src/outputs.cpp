@@ -64,7 +64,7 @@ insitu::SeriesWriter& Outputs::find_writer(const Job& job, const insitu::FilePat
   std::string settings = to_json(job.options.write) + job.options.tracks_text;
   if (!output.writer || output.settings != settings)
   {
-    output.writer.reset(); // whose tracks are put in order before another one goes on with them
+    output.writer.reset(); // it completes its tracks before another one continues them
     output.writer.emplace(pattern, job.options.write, this->notice_);
     if (job.options.tracks)
     {

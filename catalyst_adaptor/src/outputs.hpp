@@ -74,7 +74,7 @@ private:
     const Job& job, const insitu::FilePattern& pattern);
 
   Notice notice_;
-  std::map<std::string, std::string> channels_; // by pattern without names: whose it is
+  std::map<std::string, std::string> channels_; // by pattern without names: its user
   std::map<std::string, Output> outputs_;       // by pattern and species
   std::optional<Step> last_step_;
   std::vector<insitu::WrittenFile> last_files_;

@@ -25,7 +25,7 @@ public:
   /// A line that is the same on all ranks, once.
   void add(const std::string& text, bool prints) { this->add(text, text, prints); }
 
-  /// The same of what is no fault.
+  /// The same for notes that are not faults.
   void note(const std::string& text, bool prints);
 
   /// True if a field that is not written has been reported.

@@ -45,7 +45,7 @@ constexpr Extent EmptyExtent = { { 0, -1, 0, -1, 0, -1 } };
   return extent;
 }
 
-/// The largest number there is if there are more: no memory holds so many.
+/// The largest integer if there are more points: no memory can hold them.
 [[nodiscard]] inline vtkIdType PointsIn(const Extent& extent)
 {
   constexpr vtkIdType maximum = std::numeric_limits<vtkIdType>::max();

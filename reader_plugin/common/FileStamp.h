@@ -16,7 +16,7 @@ struct FileStamp
   std::uintmax_t Size = 0;
   std::uint64_t Inode = 0;
 
-  /// Empty if the file cannot be looked at.
+  /// Empty if the file cannot be inspected.
   static std::optional<FileStamp> Of(const std::filesystem::path& path);
 
   bool operator==(const FileStamp& other) const;

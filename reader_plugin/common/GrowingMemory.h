@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that arrays share of which each is longer than the one before.
+// Memory shared by arrays, each of which is longer than the previous one.
 #ifndef GrowingMemory_h
 #define GrowingMemory_h
 

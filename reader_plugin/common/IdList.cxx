@@ -34,8 +34,8 @@ std::vector<std::string> SplitWords(std::string text)
   return words;
 }
 
-// The two ends of "5-90", "-3--1" or "100..", of which those of ".." may be empty. Neither the sign
-// of a number nor that of its exponent parts anything.
+// The two ends of "5-90", "-3--1" or "100.."; those of ".." may be empty. The sign of a number or
+// of its exponent does not separate ends.
 std::optional<std::pair<std::string, std::string>> SplitIds(const std::string& word)
 {
   const std::size_t dots = word.find("..");

@@ -15,8 +15,8 @@ namespace bat_vtk
 /// Numbers and ranges as vtkBATReader::SetIds describes them. Throws bat::Error.
 bat::AttributeValues ParseIds(const std::string& text);
 
-/// The same with each number of a range by itself: numbers first. Throws bat::Error also for ranges
-/// without an end or with ends that are no integers, and for more than `maximum` numbers.
+/// The same with each number of a range listed: numbers first. Throws bat::Error also for ranges
+/// without an end or with ends that are not integers, and for more than `maximum` numbers.
 std::vector<bat::Number> ListIds(const std::string& text, std::size_t maximum);
 
 /// Ids that are unique together with a second attribute.

@@ -27,7 +27,7 @@ public:
   static constexpr std::uint32_t Smooth = 40;
   static constexpr std::uint32_t Fine = 10;
 
-  /// Positions x, y, z in any units. Those that are not finite are left out.
+  /// Positions x, y, z in any units. Infinite and NaN positions are left out.
   explicit LocalSpacing(
     const std::vector<std::array<double, 3>>& sample, std::uint32_t maxCubeParticles = Smooth);
 

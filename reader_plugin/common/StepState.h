@@ -30,8 +30,8 @@ public:
     this->Aborted = false;
   }
   [[nodiscard]] bool IsStep() const { return this->Now == Update::Step; }
-  /// The step that is being loaded waits until it is asked for again; the output stays as it was.
-  /// Does nothing if this update is no step.
+  /// The step that is being loaded waits until it is requested again; the output stays as it was.
+  /// Does nothing if this update is not a step.
   void PutOff()
   {
     if (this->IsStep())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays in memory that others use too, and points whose bounds are known.
+// Arrays in memory that has other users, and points with known bounds.
 #ifndef vtkBATArrays_h
 #define vtkBATArrays_h
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The readers and writers of particles and grids as a Python plugin, for a ParaView into which a compiled
-plugin cannot be loaded.
+"""The readers and writers of particles and grids as a Python plugin, for a ParaView that cannot load a compiled
+plugin.
 
-Tools > Manage Plugins > Load New, PV_PLUGIN_PATH, or `parabat paraview FILE` loads this file. The package `parabat` lies
-beside it, or is the one that it is a part of; nothing else is needed but the numpy that ParaView brings. Its proxies have
-the names, properties and texts of the compiled plugins, read from the same XML, so that scripts and state files work with
-either. Where a compiled plugin is loaded, this one steps back.
+Tools > Manage Plugins > Load New, PV_PLUGIN_PATH, or `parabat paraview FILE` loads this file. The package `parabat` is next
+to it, or contains it; the only other requirement is the numpy of ParaView. Its proxies have the names, properties and
+texts of the compiled plugins, read from the same XML, so that scripts and state files work with either. If a compiled
+plugin is loaded, this one does nothing.
 """
 
 import contextlib
@@ -50,7 +50,7 @@ HIDDEN_WHERE = {"RegionCenter": ("Region", [0, 2]), "RegionOutside": ("Region", 
 
 
 def _parabat():
-    """The package beside this file, or around it, without a change of sys.path: ParaView's own numpy stays first."""
+    """Returns the package next to this file, or around it, without changing sys.path: ParaView's own numpy stays first."""
     if "parabat" not in sys.modules:
         folder = next((f for f in (HERE / "parabat", HERE.parent) if (f / "_library.py").is_file()), None)
         if folder is None:
@@ -79,7 +79,7 @@ def _shared(values):
 
 
 def _say(text, kind="Error"):
-    """In ParaView's messages, and on stderr without a window; kind: "Error" or "Warning"."""
+    """Reports a text in ParaView's messages, or on stderr without a window; kind: "Error" or "Warning"."""
     getattr(vtkOutputWindow.GetInstance(), f"Display{kind}Text")(f"{text}\n")
 
 
@@ -105,7 +105,7 @@ def _find_xml(name):
 
 
 def _is_loaded(group, name):
-    """Whether a plugin has defined the proxy before."""
+    """True if a plugin has already defined the proxy."""
     try:
         from paraview.servermanager import ProxyManager  # pylint: disable=import-outside-toplevel
         definitions = ProxyManager().SMProxyManager.GetProxyDefinitionManager()
@@ -115,7 +115,7 @@ def _is_loaded(group, name):
 
 
 def _decorate(element, name):
-    """With what makes the panel show a property, or not."""
+    """Adds the elements that make the panel show or hide a property."""
     for inverse, table in (("0", SHOWN_WHERE), ("1", HIDDEN_WHERE)):
         for value in table[name][1] if name in table else ():
             hints = element.find("Hints")
@@ -185,7 +185,7 @@ _REAL = re.compile(r" *\+?(-?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|(i
 
 
 def _number(text, what):
-    """As the library reads it: an integer exactly; nothing else that Python takes for a number."""
+    """Parses a number like the library: integers exactly, and none of Python's other notations."""
     found = _INTEGER.fullmatch(text)
     if found:
         return int((found[1] or "") + found[2])
@@ -225,7 +225,7 @@ def _has_target(text, attributes):
 
 
 def _closed(lower, upper, about, component=None):
-    """Ends of a range without open ones, in numbers that lose nothing beside what is compared: values of the attribute
+    """Returns both ends of a range, in numbers that compare exactly with what they limit: values of the attribute
     or of a component, or magnitudes."""
     is_integer = about.dtype.kind in "iu" and (about.components == 1 or component is not None)
     limits = np.iinfo(about.dtype) if is_integer else None
@@ -303,13 +303,13 @@ def turned(vector, axis, degrees):
 
 
 def _in_order(files, times):
-    """By time; of equal times the last one."""
+    """Sorts by time; keeps the last one of equal times."""
     steps = {time: file for file, time in zip(files, times)}
     return [steps[time] for time in sorted(steps)], sorted(steps)
 
 
 class _Loaded:
-    """Particles that are there, with room for all that may come. Arrays that were handed on never change."""
+    """The loaded particles, with space for all that may follow. Arrays that were handed out never change."""
 
     def __init__(self, question):
         self.question = question
@@ -318,7 +318,7 @@ class _Loaded:
         self._memory, self._ranges = {}, {}
 
     def add(self, particles, quality, maximum):
-        """What a finer quality has more; `maximum`: how many there may be in the end."""
+        """Adds the additional particles of a finer quality; `maximum` limits their final number."""
         total = self.count + particles.count
         for name, values in (("", particles.positions), *particles.items()):
             if self.count:
@@ -358,7 +358,7 @@ class _Loaded:
                 information.Set(norm, whole, 2)
 
     def points(self):
-        """Of VTK, which knows their bounds."""
+        """Returns the points as VTK's, with known bounds."""
         points, positions = vtkPoints(), self.columns[""]
         whole, *components = self._ranges[""]
         if not whole:
@@ -545,7 +545,7 @@ class _Reader(_Algorithm):
             self.Modified()
 
     def GetNeedsUpdate(self):
-        """Asked by ParaView again and again while nobody does anything (a live source)."""
+        """Polled by ParaView while the user is idle (a live source)."""
         self.LoadMore()
         return self._more
 
@@ -584,7 +584,7 @@ class _Reader(_Algorithm):
         return self._open[2]
 
     def _fail(self, error, is_reported=True):
-        """Says it, and delivers nothing: who asked for data is told once."""
+        """Reports an error and delivers nothing; each request for data reports it once."""
         self._error = str(error)
         if is_reported and self._reported != self._error:
             _say(error)
@@ -709,7 +709,7 @@ class _Reader(_Algorithm):
         return []
 
     def _next_quality(self, dataset, query):
-        """How far this update loads: to the target, or a step towards it."""
+        """Returns the quality that this update loads: the target, or a step towards it."""
         quality, budget = self._set["Quality"], int(self._set["ParticleBudget"])
         if not 0 <= quality <= 1:
             refuse(f"Quality: {quality}; allowed are 0 to 1")
@@ -767,7 +767,7 @@ class _Reader(_Algorithm):
         return 1
 
     def _load(self, dataset, names, quality, **query):
-        """Only what is new is read where a coarser quality of the same particles is there."""
+        """Reads only additional data if a coarser quality of the same particles is loaded."""
         question = repr((names, query))
         loaded = self._loaded
         if not loaded or loaded.question != question or loaded.quality > quality:
@@ -802,7 +802,7 @@ class _Reader(_Algorithm):
 
 
 def _format_compression(dataset):
-    """How arrays are stored, as the compiled plugin says it; "" if none is compressed."""
+    """Describes how arrays are stored, like the compiled plugin; "" if none is compressed."""
     for leaf in range(dataset.leaf_files):
         try:
             columns = dataset.storage(leaf)
@@ -816,7 +816,7 @@ def _format_compression(dataset):
 
 
 def _tell_source(output, dataset, quality, requested):
-    """In field data, what a writer says of the file that it makes of a sample, and what the window shows."""
+    """Stores in field data what a writer records in a file of a sample, and what the window shows."""
     whole, count = 1.0, len(dataset)
     try:
         sample = json.loads(dataset.metadata or "{}")["sample"]
@@ -967,7 +967,7 @@ class IDXReader(_Algorithm):
             self.Modified()
 
     def GetNeedsUpdate(self):
-        """Asked by ParaView again and again while nobody does anything (a live source)."""
+        """Polled by ParaView while the user is idle (a live source)."""
         self.LoadMore()
         return self._more
 
@@ -1198,7 +1198,7 @@ class _Ranks:
         return next((error for error in self.texts(text) if error), "")
 
     def union(self, found):
-        """What any rank has found, in JSON."""
+        """Combines the findings of all ranks, in JSON."""
         listed = [one for text in self.texts(json.dumps(found)) for one in json.loads(text)]
         return list(dict.fromkeys(tuple(one) if isinstance(one, list) else one for one in listed))
 
@@ -1314,7 +1314,7 @@ class BATWriter(_Algorithm):
         return (*vtk_input.joined(self._blocks(data, leaves, remarks)), facts)
 
     def _blocks(self, data, leaves, remarks):
-        """Those that are written."""
+        """Returns the blocks that are written."""
         blocks = []
         for number, (leaf, name, _) in enumerate(leaves):
             label, kind = "", vtk_input.kind_of(leaf)
@@ -1359,7 +1359,7 @@ class BATWriter(_Algorithm):
 
 
 class _Grid:
-    """What the images of all ranks are pieces of; `found` are the facts of each, in the order of ranks."""
+    """The grid whose pieces are the images of all ranks; `found` has the facts of each, in the order of ranks."""
 
     def __init__(self, found, samples):
         self.cells = samples == 2 or (samples == 0 and not any(one["points"] for one in found))
@@ -1377,12 +1377,12 @@ class _Grid:
             self.origin.append(reference["origin"][axis] if self.uses_extents else min(ends[0]))
 
     def where(self):
-        """Of sample (0, 0, 0): centres of cells lie half a spacing behind points."""
+        """Returns the position of sample (0, 0, 0): centres of cells are half a spacing after points."""
         return [start + (0.5 * unit if self.cells and not flat else 0.0)
                 for start, unit, flat in zip(self.origin, self.spacing, self.flat)]
 
     def shift(self, about):
-        """From numbers of a piece's extent to those of all samples."""
+        """Returns the offset from indexes of a piece's extent to those of all samples."""
         shifts = []
         for axis in range(3):
             unit, name = self.spacing[axis], "xyz"[axis]

@@ -21,7 +21,7 @@ using Storage = std::vector<std::shared_ptr<void>>;
 /// Zeros.
 std::byte* Allocate(std::size_t bytes, Storage& storage);
 
-/// An array whose type ToScalarType() knows.
+/// An array of a type that ToScalarType() knows.
 bat::ArrayView MakeView(vtkDataArray* array, Storage& storage);
 
 /// Component `c` of `count` values from number `first` on, as float or double, `outStride` values

@@ -133,7 +133,7 @@ void bat_vtk::BlockReader::ReadTable(vtkTable* table, Block& block)
       FindCoordinates(rows, this->Options.Columns, block.Where());
     block.Positions = PositionsFrom(coordinates, block.Count, this->Result.Storage);
 
-    // A column of which only some components are coordinates is also an attribute.
+    // A column is also an attribute if only some of its components are coordinates.
     std::set<std::pair<vtkAbstractArray*, int>> components;
     for (const Coordinate& coordinate : coordinates)
     {
@@ -157,7 +157,7 @@ void bat_vtk::BlockReader::ReadTable(vtkTable* table, Block& block)
 }
 
 //------------------------------------------------------------------------------
-// Finds the particles that are no ghosts, or writes the marks of all. `cells` may be null.
+// Finds the particles that are not ghosts, or writes the marks of all. `cells` may be null.
 void bat_vtk::BlockReader::FindGhosts(
   vtkDataSetAttributes* data, vtkCellData* cells, const CellsAsPoints& map, Block& block)
 {
@@ -227,7 +227,7 @@ void bat_vtk::BlockReader::FindGhosts(
 }
 
 //------------------------------------------------------------------------------
-// Of points or rows, or of `cells`.
+// Adds the arrays of points or rows, or of `cells`.
 void bat_vtk::BlockReader::ReadAttributes(vtkDataSetAttributes* data,
   const std::set<vtkAbstractArray*>& used, const CellsAsPoints* cells, Block& block)
 {

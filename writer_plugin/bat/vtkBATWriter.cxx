@@ -313,8 +313,8 @@ void vtkBATWriter::Fail(unsigned long code, const std::string& text)
 }
 
 //------------------------------------------------------------------------------
-// What KeysAndTexts() gave on all ranks: each remark once, however many time steps this writes, and
-// on the first rank only.
+// Reports the results of KeysAndTexts() on all ranks: each remark once, however many time steps
+// this writes, and on the first rank only.
 void vtkBATWriter::Warn(const std::vector<std::string>& remarks)
 {
   for (const std::string& remark : remarks)
@@ -329,7 +329,7 @@ void vtkBATWriter::Warn(const std::vector<std::string>& remarks)
 }
 
 //------------------------------------------------------------------------------
-// What is converted, or why it cannot be. Collective through `all`.
+// Converts the input, or finds why it cannot be converted. Collective through `all`.
 struct vtkBATWriter::Conversion
 {
   bat_vtk::ConvertedInput Input;

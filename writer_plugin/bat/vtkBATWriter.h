@@ -250,7 +250,7 @@ private:
   std::unique_ptr<bat::WriteOptions> Options; ///< but for LeafFileSize, which is in MiB
   std::map<std::string, std::string> Refused; ///< by the name of the option
   std::set<std::string> Warned;
-  bool HadParticles = false; ///< besides grids, if any, in this or an earlier write
+  bool HadParticles = false; ///< in addition to grids, if any, in this or an earlier write
 };
 
 #endif

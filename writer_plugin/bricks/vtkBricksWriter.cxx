@@ -69,7 +69,7 @@ std::filesystem::path StageOf(const std::string& stem)
   return path.parent_path() / std::filesystem::u8path("." + path.filename().u8string() + ".new");
 }
 
-// The values of a box of which arrays may have more.
+// Copies the values of a box from arrays that may be larger.
 std::vector<char> Packed(const bat::idx::Grid& grid, std::size_t bytes)
 {
   const auto& stored = *grid.stored;
@@ -121,7 +121,7 @@ struct vtkBricksWriter::Target
 };
 
 //------------------------------------------------------------------------------
-// What the input has of a level, as all ranks agree on, and where it goes.
+// A level of the input, as agreed by all ranks, and where it is written.
 struct vtkBricksWriter::Level
 {
   bat_vtk::VelocityImages Velocity;

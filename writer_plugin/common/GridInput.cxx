@@ -114,7 +114,8 @@ void ForEach(const Extent& extent, const F& visit)
   }
 }
 
-// The box of the samples that are no duplicates, if these are all in it; else all.
+// The box of the samples that are not duplicates, if it contains only these; otherwise the whole
+// box.
 Extent WithoutDuplicates(const Extent& all, const unsigned char* marks, unsigned char duplicate)
 {
   Extent own{ { std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min(),
@@ -135,7 +136,7 @@ Extent WithoutDuplicates(const Extent& all, const unsigned char* marks, unsigned
         }
       }
     });
-  // A piece that has nothing of its own has what others have.
+  // A piece of duplicates keeps all of them: other pieces have the same samples.
   return count == 0 || SamplesIn(own) != count ? all : own;
 }
 

@@ -34,7 +34,7 @@ enum class Missing
 {
   Refuse, ///< samples that are hidden, or that no piece has, are an error
   Zero,   ///< they are written as zeros
-  Never   ///< they are an error, for which there is no remedy
+  Never   ///< they are an error without a remedy
 };
 
 struct ImagePiece
@@ -87,7 +87,7 @@ struct GridInput
   std::array<double, 3> Spacing{ { 1, 1, 1 } };
   std::vector<bat::idx::FieldValues> Fields; ///< without values
   std::vector<GridPiece> Pieces;
-  std::vector<vtkSmartPointer<vtkDataArray>> Arrays;      ///< whose memory the pieces use
+  std::vector<vtkSmartPointer<vtkDataArray>> Arrays;      ///< the pieces use their memory
   std::vector<std::shared_ptr<std::vector<char>>> Copies; ///< or this
   std::vector<std::string> Warnings;
 };

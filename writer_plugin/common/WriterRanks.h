@@ -38,7 +38,7 @@ inline bool WritesCollectively(vtkMultiProcessController* controller)
 #endif
 }
 
-// Collective, if processes write together. What all of them know, in order.
+// Collective, if processes write together. Returns the texts of all of them, in order.
 inline std::vector<GridFacts> GatherFacts(
   vtkMultiProcessController* controller, const GridFacts& local)
 {

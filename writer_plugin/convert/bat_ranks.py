@@ -25,11 +25,11 @@ _messages = None
 
 
 class RankError(Exception):
-    """What failed, on the lowest rank that failed."""
+    """A failure, that of the lowest rank that failed."""
 
 
 def controller():
-    """Of all ranks."""
+    """Returns the controller of all ranks."""
     return vtkMultiProcessController.GetGlobalController()
 
 
@@ -84,8 +84,8 @@ def script(module, call):
 
 
 def on_all_ranks(function, **arguments):
-    """For rank 0: calls a function of a module on every rank and returns what each returned. Raises
-    RankError if it failed on one; a function with messages of its own must not fail between them."""
+    """Called on rank 0: calls a function of a module on every rank and returns all results. Raises
+    RankError if it failed on one; a function that sends messages must not fail between them."""
     from paraview.simple import Delete, ProgrammableSource, UpdatePipeline
 
     global _answers
@@ -114,7 +114,7 @@ def leave(status):
 
 
 def leave_all(status):
-    """For rank 0: every rank exits with this status."""
+    """Called on rank 0: makes every rank exit with this status."""
     from paraview.simple import ProgrammableSource, UpdatePipeline
 
     program = ProgrammableSource()
@@ -151,7 +151,7 @@ def _hear(_, event, text):
 
 
 def reported():
-    """What VTK said on this rank since it was last asked: pairs of "error" or "warning" and a text."""
+    """Returns what VTK reported on this rank since the last call: pairs of "error" or "warning" and a text."""
     global _messages
     heard, _messages = _messages, []
     if heard and heard[0][1].startswith("Traceback"):
@@ -160,8 +160,8 @@ def reported():
 
 
 def load_plugins():
-    """For rank 0: loads the BAT plugins on all ranks, unless PV_PLUGIN_PATH has: those in the
-    folder beside this one's (build and install tree), else in build/ of this source tree. Raises RankError."""
+    """Called on rank 0: loads the BAT plugins on all ranks, unless PV_PLUGIN_PATH has: those in the
+    folder next to this one's (build and install tree), else in build/ of this source tree. Raises RankError."""
     from paraview import servermanager, simple
 
     here = os.path.dirname(os.path.abspath(__file__))

@@ -27,7 +27,7 @@ import option_types
 
 AGGREGATIONS = {"adaptive": "Adaptive", "rank-border": "At Borders of Ranks", "aug": "Uniform Grid of Ranks"}
 
-# Columns that the writer takes for coordinates if nobody chose any.
+# Columns that the writer uses as coordinates by default.
 USUAL_COLUMNS = ["Points", *"xyzXYZ", *(f"Points{place}" for i in "012" for place in (f":{i}", f"_{i}", f"[{i}]"))]
 
 
@@ -37,7 +37,7 @@ OPTIONS = (("XColumn, YColumn, ZColumn; ZColumn may be 'none'", "--columns X,Y,Z
 
 
 class ConvertError(Exception):
-    """What cannot be converted, in words."""
+    """The reason why a file cannot be converted."""
 
 
 def in_options(text):
@@ -123,7 +123,7 @@ def _with_arrays(leaf, arrays, columns):
 
 
 def _pass_time(program, given, passed):
-    """Many readers do not say of which time their data is."""
+    """Passes the time of the data on, which many readers do not set."""
     key = vtkDataObject.DATA_TIME_STEP()
     time_key = vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()
     request = program.GetOutputInformation(0)
@@ -139,7 +139,7 @@ def listen():
 
 
 def look():
-    """What came by on this rank, and what VTK said about it."""
+    """Returns what was converted on this rank, and what VTK reported about it."""
     seen = dict({"particles": 0, "arrays": [], "refused": ""}, **_seen, reported=bat_ranks.reported(), problems=exact_files.problems())
     _seen.clear()
     return seen
@@ -405,7 +405,7 @@ class Converter:
                 "seconds_read": read - start, "seconds_write": written - read, "write": report}
 
     def _forget_saved_defaults(self):
-        """A quality or a filter that somebody has saved as a default in ParaView must not lose particles."""
+        """Resets a quality or a filter saved as a default in ParaView, so that no particles are lost."""
         for name in self._reader.ListProperties():
             if not name.startswith("FileName"):
                 self._reader.SMProxy.GetProperty(name).ResetToXMLDefaults()

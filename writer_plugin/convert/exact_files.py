@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sources of convert.py for files of which VTK's readers lose something: delimited text (64-bit integers, texts
+"""Sources of convert.py for files that VTK's readers do not read in full: delimited text (64-bit integers, texts
 among numbers) and PLY (most properties). Each rank reads its share."""
 
 import csv
@@ -61,7 +61,7 @@ def _kind(name):
 # --- on every rank
 
 def problems():
-    """What this rank, the first, has to say since the last call: kind, key, words."""
+    """Returns the problems of this rank, the first, since the last call: kind, key, text."""
     result = list(_problems)
     _problems.clear()
     return result
@@ -73,7 +73,7 @@ def others():
 
 
 def offer(program, times):
-    """For RequestInformation of a source."""
+    """Implements RequestInformation of a source."""
     information = program.GetOutputInformation(0)
     information.Set(vtkAlgorithm.CAN_HANDLE_PIECE_REQUEST(), 1)
     if times:
@@ -82,7 +82,7 @@ def offer(program, times):
 
 
 def deliver(program, names, times, kind, requested, coordinates, delimiter):
-    """For RequestData: this rank's share of the file of the time that is asked for. `requested`: columns, or None
+    """Implements RequestData: delivers this rank's share of the file of the requested time. `requested`: columns, or None
     for all; `coordinates`: those chosen as coordinates. Collective."""
     request = program.GetOutputInformation(0)
     time_key = vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()
@@ -149,7 +149,7 @@ def _words(error):
 
 
 def _tell_failure(name, problems):
-    """Of the first rank that has one."""
+    """Reports the problem of the first rank that has one."""
     problem = next((each for each in problems if each), None)
     if problem and bat_ranks.rank() == 0:
         _problems.append(["error", "", f"{name}: {problem}"])

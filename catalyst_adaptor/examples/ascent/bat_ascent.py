@@ -3,7 +3,7 @@
 
 extract.py is such an extract, and ascent_actions.yaml tells Ascent to run it. PYTHONPATH holds this
 folder and core/python; BAT_LIBRARY is the path of libbat_capi.so if it is not
-beside it. Needs mpi4py with the MPI of the simulation, and numpy. Fields are handed over as they lie in
+next to it. Needs mpi4py with the MPI of the simulation, and numpy. Fields are handed over as they lie in
 memory; coordinates, which Ascent has one by one, are copied.
 """
 
@@ -17,12 +17,12 @@ _series = {}  # by pattern: Ascent keeps the interpreter from step to step
 
 
 def write(data, comm_handle, files, *, fields=None, on_error="warn", **options):
-    """Collective. Writes each topology of points as a series of its own.
+    """Collective. Writes each topology of points as a separate series.
 
     data: ascent_data(). comm_handle: ascent_mpi_comm_id(). files: pattern of paths with {name}, which is
     the topology's name, and {timestep:06d}; see parabat.Series. fields: names of those that are written, else
-    all. on_error: "warn" prints what went wrong on rank 0 and goes on; "raise" lets Ascent know. options:
-    those of parabat.Series. Returns a parabat.Report, or None where no rank has particles or after an error.
+    all. on_error: "warn" prints the error on rank 0 and continues; "raise" passes it to Ascent. options:
+    those of parabat.Series. Returns a parabat.Report, or None if no rank has particles or after an error.
     """
     if on_error not in ("warn", "raise"):
         raise ValueError(f"on_error: '{on_error}'; allowed are 'warn' and 'raise'")
@@ -90,7 +90,7 @@ def _state(domain):
 
 
 def _pieces(domain, requested):
-    """Of each topology of points: its name, positions, fields by name, marks of ghosts."""
+    """Yields for each topology of points its name, positions, fields by name, marks of ghosts."""
     for name, topology in _children(domain.fetch("topologies")):
         if topology["type"] == "unstructured":
             if topology["elements/shape"] != "point":

@@ -14,7 +14,7 @@ and, for the state at this moment, after "run 0":
     python  bat_step invoke
 
 PYTHONPATH holds this folder and core/python; BAT_LIBRARY is the path of
-libbat_capi.so if it is not beside it. ParaView opens out/melt.bat.series, also while the run goes on.
+libbat_capi.so if it is not next to it. ParaView opens out/melt.bat.series, even during the run.
 
 The arrays of LAMMPS are handed over as they are; nothing is copied but what moves to another rank.
 '''
@@ -49,9 +49,9 @@ def writer(files, attributes="id type v", *, group="all", current="", every=1, o
 
     files: pattern of paths with {timestep:08d}, see parabat.Series. attributes: names that LAMMPS has for
     values of atoms: id, type, v, f, image, radius, q, ...; c_ID, f_ID, v_NAME for those of computes,
-    fixes and atom-style variables. group: whose atoms are written. current: IDs of computes and fixes
+    fixes and atom-style variables. group: the group of atoms to write. current: IDs of computes and fixes
     that have values at the steps that are written, because a fix or dump of the script asks for them
-    at these steps. on_error: "warn" prints what went wrong on rank 0 and goes on, without the attribute
+    at these steps. on_error: "warn" prints the error on rank 0 and continues without the attribute
     or the step; "stop" ends LAMMPS. options: those of parabat.Series.
     """
     if on_error not in ("warn", "stop"):
@@ -62,11 +62,11 @@ def writer(files, attributes="id type v", *, group="all", current="", every=1, o
 
 
 class LeftOut(Exception):
-    """There are no values of atoms of a name at this step."""
+    """An attribute has no values of atoms at this step."""
 
 
 class Step:
-    """What lasts from one step to the next."""
+    """The state that lasts from one step to the next."""
 
     def __init__(self, files, names, group, current, stops, options):
         self.files, self.names, self.group, self.stops = files, names, group, stops
@@ -163,7 +163,7 @@ class Step:
         return lmp.numpy.extract_variable(name, "all", LMP_VAR_ATOM)
 
     def require_current(self, lmp, name):
-        """Values of another step are no values; and what LAMMPS calls an error is the end of the run,
+        """Refuses values of another step. An error of LAMMPS would end the run,
         unless its errors are exceptions.
         """
         kind, _, id_ = name.partition("_")
@@ -189,7 +189,7 @@ CURRENT = ('make LAMMPS compute it at each step that is written, for example wit
 
 
 class Known:
-    """What the command info says of groups, computes, fixes and variables."""
+    """The groups, computes, fixes and variables that the command info lists."""
 
     def __init__(self, text):
         self.groups = {name: int(index) for index, name in re.findall(
@@ -227,7 +227,7 @@ def info_of(lmp, comm):
 
 
 def vector_or_array(extract, extract_numpy):
-    """None if there are no values of atoms. The pointer of the kind that is not there may be any."""
+    """Returns None if atoms have no values. The pointer of the absent kind is undefined."""
     try:
         columns = extract(LMP_SIZE_COLS)
         return extract_numpy(LMP_TYPE_ARRAY if columns else LMP_TYPE_VECTOR)

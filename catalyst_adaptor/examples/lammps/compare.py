@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares a series with the dumps that LAMMPS wrote beside it: every atom, every bit.
+"""Compares a series with the dumps that LAMMPS wrote next to it: every atom, every bit.
 
     python3 compare.py FOLDER        FOLDER/collision.bat.series and FOLDER/collision.*.dump
 """

@@ -333,7 +333,7 @@ public:
   std::vector<Grain> grains;
 
 private:
-  // Gives grains to the ranks in whose layers they are.
+  // Moves grains to the ranks that own their layers.
   void deal(const std::vector<std::vector<Grain>>& leaving)
   {
     const auto ranks = leaving.size();

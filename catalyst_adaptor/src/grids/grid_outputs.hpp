@@ -82,10 +82,10 @@ public:
   {
   }
 
-  /// Collective. Writes jobs from the domains of all ranks; folders are made. What fails does not
-  /// keep the rest back. Throws Error on all ranks: as idx::write_collective and
-  /// bricks::write_collective; a domain beside the lattice of the others; hidden samples in .idx
-  /// other than at the borders of a domain; two grids that would be one file.
+  /// Collective. Writes jobs from the domains of all ranks; folders are made. A failed job does not
+  /// stop the others. Throws Error on all ranks: as idx::write_collective and
+  /// bricks::write_collective; a domain off the lattice of the others; hidden samples in .idx other
+  /// than at the borders of a domain; two grids that would be one file.
   void write(MPI_Comm comm, const std::vector<GridJob>& jobs, const std::vector<Grids>& local);
   /// The grids written in the last step.
   [[nodiscard]] const std::vector<WrittenGrid>& last() const { return this->last_; }
@@ -102,7 +102,7 @@ private:
   [[nodiscard]] bricks::GrowingSeries& find_series(const GridJob& job, const GridPattern& pattern);
 
   Notice notice_;
-  std::map<std::string, std::string> channels_; // by pattern without names: whose it is
+  std::map<std::string, std::string> channels_; // by pattern without names: its user
   // The keys are the lists, and whether these are flushed.
   std::map<std::pair<std::filesystem::path, bool>, bricks::GrowingSeries> series_;
   std::vector<WrittenGrid> last_;

@@ -23,7 +23,7 @@ struct GridPlan
   /// Why it is not written: domains have several spacings, as with refined meshes.
   std::string unsuited;
 
-  /// Logical coordinates of sample 0 of a domain. Throws Error{InvalidArgument}: it lies beside the
+  /// Logical coordinates of sample 0 of a domain. Throws Error{InvalidArgument}: it is off the
   /// lattice of the others.
   [[nodiscard]] std::array<std::int64_t, 3> place_of(const GridDomain& domain) const;
 };

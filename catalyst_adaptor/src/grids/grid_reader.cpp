@@ -366,8 +366,8 @@ private:
     return copy;
   }
 
-  // The box of what is no duplicate, and what is hidden in it. Vertices of own elements are own
-  // ones.
+  // The box of samples that are not duplicates, and the hidden ones in it. Vertices of own elements
+  // count as own ones.
   void cut_ghosts(const Node& field, Ghosts kind)
   {
     const bool elements = is_of_elements(field);

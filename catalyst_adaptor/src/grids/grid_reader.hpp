@@ -38,9 +38,9 @@ struct Grids
   std::vector<std::unique_ptr<std::byte[]>> copies; ///< of arrays that are not one behind the other
 };
 
-/// Reads a node like catalyst/channels/NAME, which `channel` has been read from. What it returns
-/// borrows the arrays of the simulation. Fields and unread ones are added to those of `channel`.
-/// Throws Error{InvalidArgument} naming path, found and allowed: of what a grid needs, or of marks
-/// of ghosts.
+/// Reads a node like catalyst/channels/NAME, from which `channel` has been read. The result borrows
+/// the arrays of the simulation. Adds fields and unread ones to those of `channel`. Throws
+/// Error{InvalidArgument} naming path, found and allowed, for what a grid needs or for marks of
+/// ghosts.
 [[nodiscard]] Grids read_grids(const Node& node, const ReadOptions& options, Channel& channel);
 }

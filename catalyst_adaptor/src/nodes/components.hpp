@@ -9,8 +9,8 @@
 
 namespace bat::catalyst
 {
-/// Leaves of a node of values: itself, or the components of a Blueprint mcarray. None if one of
-/// them is no array of numbers.
+/// Leaves of a node of values: the node itself, or the components of a Blueprint mcarray. None if
+/// one of them is not a numeric array.
 [[nodiscard]] std::optional<std::vector<Node>> find_components(const Node& values);
 
 /// True if a field's association is "element", false if it is "vertex". Throws

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The C functions of Conduit that the adaptor calls, found in the running process: whose Conduit it
-// is, and under which names, depends on the simulation's libcatalyst.
+// The C functions of Conduit that the adaptor calls, found in the running process: the simulation's
+// libcatalyst determines which Conduit it is, and under which names.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ private:
   void* hip_query_ = nullptr;
 };
 
-/// False if there is no memory at the first or the last of `bytes` bytes, as where a simulation has
-/// added an offset to a null pointer.
+/// False if no memory exists at the first or the last of `bytes` bytes, for example because a
+/// simulation has added an offset to a null pointer.
 [[nodiscard]] bool is_mapped(const void* address, std::size_t bytes) noexcept;
 }

@@ -12,7 +12,7 @@ namespace bat::catalyst
 enum class Ghosts
 {
   None,
-  OfVtk,   ///< bits say of what kind
+  OfVtk,   ///< bits define the kind
   OfAscent ///< 0 for what is of this rank
 };
 

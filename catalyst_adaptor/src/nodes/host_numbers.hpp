@@ -7,6 +7,6 @@
 
 namespace bat::catalyst
 {
-/// Throws Error{InvalidArgument}: no numbers, on a GPU, or where there is no memory.
+/// Throws Error{InvalidArgument}: not numbers, on a GPU, or not in memory.
 [[nodiscard]] Numbers host_numbers(const Node& node, const DeviceMemory& device);
 }

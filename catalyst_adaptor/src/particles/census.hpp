@@ -51,7 +51,7 @@ class Census
 {
 public:
   void add(const State& state);
-  /// A channel that is there, whether it is read or not.
+  /// A channel that exists, whether it is read or not.
   void add_channel(const std::string& channel);
   void add(const Channel& channel);
   /// A domain of a grid in a channel that was added.
@@ -69,7 +69,7 @@ public:
   /// The step that ranks have, or the one that is counted. Throws Error{InvalidArgument} if they
   /// have several.
   [[nodiscard]] Step step(std::int64_t counted) const;
-  /// The step of a channel, which may have a number and a time of its own.
+  /// The step of a channel, which may define its own number and time.
   [[nodiscard]] Step step(const std::string& channel, const Step& of_all) const;
   [[nodiscard]] const std::vector<std::string>& channels() const { return this->channels_; }
   [[nodiscard]] const std::vector<std::string>& warnings() const { return this->warnings_; }
@@ -92,7 +92,7 @@ public:
   [[nodiscard]] bool is_chosen(const SpeciesKey& species, const std::string& field) const;
   /// Ids of AMReX that all ranks have packed, whether they are unpacked or not.
   [[nodiscard]] std::optional<PackedIds> packed_ids(const SpeciesKey& species) const;
-  /// The same of species whose ids are unpacked.
+  /// The same for species whose ids are unpacked.
   [[nodiscard]] std::optional<PackedIds> unpacked_ids(const SpeciesKey& species) const;
   /// The written fields of a species by all names that options may use: also those of packed ids,
   /// and id, if a field contains ids.
@@ -114,9 +114,9 @@ public:
   }
   /// Fields that a rank cannot read, or that are not the same everywhere: no rank writes them.
   [[nodiscard]] std::vector<UnwrittenField> unwritten() const;
-  /// All that there are in channels that can be read. Of a channel that is empty everywhere: those
-  /// of `before`, which are all that there have been; if there have been none, one without a
-  /// topology, unless ranks have placeholders for others.
+  /// All species in channels that can be read. For a channel that is empty everywhere: those of
+  /// `before`, which are all that it has had; if it has had none, one without a topology, unless
+  /// ranks have placeholders for others.
   [[nodiscard]] std::vector<SpeciesKey> species(const std::vector<SpeciesKey>& before) const;
   /// True if an io pipeline is requested.
   [[nodiscard]] bool has_pipeline(const std::string& name) const;
@@ -139,7 +139,7 @@ private:
   std::vector<SpeciesKey> with_particles_;
   std::map<GridKey, GridCensus> grids_;
   std::vector<std::string> empty_;        // channels in which there is nothing
-  std::vector<std::string> others_;       // channels with topologies that are no particles
+  std::vector<std::string> others_;       // channels with topologies that are not particles
   std::vector<std::string> placeholders_; // channels with species that a rank does not know
   std::map<std::string, std::vector<std::string>> fields_;
   std::vector<UnwrittenField> unwritten_;

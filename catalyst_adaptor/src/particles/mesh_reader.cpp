@@ -406,8 +406,8 @@ bool Reader::is_of_particles(const Node& field) const
   return topology && this->topologies_.count(topology->string().value_or("")) != 0;
 }
 
-// None if it is of no topology of particles, or of a type that is not written: `unsuited` says
-// which. Where there are no particles, arrays of length 0 say what fields there will be.
+// Empty if the field belongs to no topology of particles, or has a type that is not written:
+// `unsuited` says which. If there are no particles, arrays of length 0 declare the fields to come.
 std::optional<Reader::Field> Reader::read_field(const Node& node, std::string& unsuited)
 {
   if (const auto topology = node.find("topology");

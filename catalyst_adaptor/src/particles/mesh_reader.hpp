@@ -56,7 +56,7 @@ struct FoundSpecies
 struct UnreadField
 {
   std::string mesh;
-  std::string topology; ///< empty if it names none that is there
+  std::string topology; ///< empty if it names none that exists
   std::string name;
   std::string reason;
   bool is_wrong = true; ///< else it is of a kind that is never written
@@ -67,7 +67,7 @@ struct Channel
   std::string name;
   State state;                       ///< of its own
   std::vector<FoundSpecies> species; ///< in order of appearance
-  bool has_others = false;           ///< topologies that are no particles
+  bool has_others = false;           ///< topologies that are not particles
   bool has_placeholder = false;      ///< species that this rank does not know
   std::set<std::string> fields;      ///< names of all fields of particles and grids, written or not
   std::vector<UnreadField> unread;
@@ -75,9 +75,9 @@ struct Channel
   Arrays arrays; ///< copies that `species` borrows
 };
 
-/// Reads a node like catalyst/channels/NAME. What it returns borrows the arrays of the simulation.
-/// Fields that are not wanted are not looked at. Throws Error{InvalidArgument} naming path, found
-/// and allowed: something that particles need is missing, of another type or length, out of range,
-/// or on a GPU; so are marks of ghosts.
+/// Reads a node like catalyst/channels/NAME. The result borrows the arrays of the simulation.
+/// Fields that are not requested are ignored. Throws Error{InvalidArgument} naming path, found and
+/// allowed: data that particles need is missing, of another type or length, out of range, or on a
+/// GPU; so are marks of ghosts.
 [[nodiscard]] Channel read_channel(const Node& channel, const ReadOptions& options);
 }

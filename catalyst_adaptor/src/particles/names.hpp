@@ -44,9 +44,9 @@ struct GridKey
   }
 };
 
-/// CHANNEL, CHANNEL_TOPOLOGY, CHANNEL_MESH or CHANNEL_MESH_TOPOLOGY. A topology whose name says
-/// nothing (mesh, points, particles, ... or that of its channel or mesh) is left out. Nothing but
-/// the key counts: neither what else there is, nor when it came.
+/// CHANNEL, CHANNEL_TOPOLOGY, CHANNEL_MESH or CHANNEL_MESH_TOPOLOGY. A topology with a generic name
+/// (mesh, points, particles, ... or that of its channel or mesh) is left out. The name depends only
+/// on the key, not on other species or on the order in which they appear.
 [[nodiscard]] std::string name_of(const SpeciesKey& key);
 
 /// Names of `species` in their order. Throws Error{InvalidArgument} if two have the same.

@@ -36,7 +36,7 @@ struct PackedIds
 [[nodiscard]] bool may_hold_ids(
   const std::string& field, const std::vector<std::string>& requested);
 
-/// Replaces the packed fields by id (int64) and cpu (int32), of which `arrays` keeps the values. No
+/// Replaces the packed fields by id (int64) and cpu (int32), whose values `arrays` keeps. No
 /// particles may lack them.
 void unpack_ids(ParticleView& particles, const PackedIds& packed, Arrays& arrays);
 }

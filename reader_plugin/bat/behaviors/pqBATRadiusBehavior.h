@@ -9,10 +9,10 @@
 class pqDataRepresentation;
 class pqPipelineSource;
 
-/// Gives representations of a reader its SuggestedRadius as GaussianRadius, when they are made and
-/// after each update, so that shapes look closed at every quality. A radius that the user has set
-/// stays, also one in the settings of ParaView. While time plays, a change of less than a tenth is
-/// left out, so that particles do not tremble.
+/// Gives representations of a reader its SuggestedRadius as GaussianRadius, when they are created
+/// and after each update, so that shapes look closed at every quality. A radius set by the user or
+/// in the settings of ParaView stays. While time plays, a change of less than a tenth is skipped,
+/// so that particles do not tremble.
 ///
 /// The first Apply of a reader decides which look its representations have first, with radii by
 /// region: True Size if the particles have a size as an attribute, else Density Glow if they are

@@ -36,8 +36,8 @@ void AddField(vtkFieldData* field, const char* name, const ValueT& value, int ti
 {
   vtkNew<ArrayT> array;
   array->SetName(name);
-  // ParaView's tooltips of particles list all field data that have one value. Of texts the second
-  // is empty: the information panel shows them one behind the other.
+  // ParaView's tooltips of particles list all field data with one value. The second value of a text
+  // is empty, because the information panel joins the two.
   array->InsertNextValue(value);
   for (int i = 1; i < times; ++i)
   {

@@ -19,11 +19,11 @@ void DescribeBytes(const bat::Dataset& file, vtkStringArray* texts);
 /// "name[component]" for the components of vectors. The numbers read back without loss.
 void DescribeRanges(const bat::Dataset& file, vtkStringArray* texts);
 
-/// Estimates how the values are spread, for everything that DescribeRanges lists and in its order:
-/// one histogram on a linear axis and one on a logarithmic axis, each of HistogramNumbers: smallest
-/// value, largest value, 1 if all values are integers and else 0, where a logarithmic axis turns
-/// into a straight one (0 for a linear axis), then the particles in each bin. They are zeros where
-/// there is no finite value.
+/// Estimates the distributions of the values, for everything that DescribeRanges lists and in its
+/// order: one histogram on a linear axis and one on a logarithmic axis, each of HistogramNumbers:
+/// smallest value, largest value, 1 if all values are integers and else 0, where a logarithmic axis
+/// turns into a straight one (0 for a linear axis), then the particles in each bin. All are zeros
+/// if no value is finite.
 void DescribeHistograms(const bat::Dataset& file, vtkDoubleArray* numbers);
 
 /// Integer attributes of one component with at most MaxListedValues values: name, value, and how

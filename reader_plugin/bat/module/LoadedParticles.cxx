@@ -219,7 +219,7 @@ void bat_vtk::LoadedParticles::StoreRanges() const
 }
 
 //------------------------------------------------------------------------------
-// Fills `columns`, with what is there already and what is read.
+// Fills `columns` with the data that is loaded and the data that is read.
 bool bat_vtk::LoadedParticles::ReadColumns(const Request& request, const OptionsOfColumn& optionsOf,
   ColumnMap& columns, std::uint64_t oldRows) const
 {
@@ -264,7 +264,7 @@ bool bat_vtk::LoadedParticles::ReadColumns(const Request& request, const Options
     std::byte* values = nullptr;
     if (IsPlain(column.Array))
     {
-      // Arrays that were handed on go on to use the beginning of it.
+      // Arrays that were handed out continue to use the beginning of it.
       values = column.Memory.Grow(rows * bytes, kept * bytes, maximum * bytes);
       UseMemory(column.Array, values, static_cast<vtkIdType>(rows), column.Memory.Owner());
     }

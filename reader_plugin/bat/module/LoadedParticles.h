@@ -34,14 +34,14 @@ public:
     std::uint64_t Generation = 0; ///< of File; another one means that nothing can be kept
     bat::Query Query;
     std::vector<std::size_t> Attributes; ///< numbers in File
-    bool SkipDamaged = false;            ///< go on without leaf files that cannot be read
+    bool SkipDamaged = false;            ///< skip leaf files that cannot be read
     std::uint64_t MaxRows = 0;           ///< how many there may be later, 0 if it is not known
-    /// Told how far loading is, in [0, 1]; false gives up.
+    /// Gets the progress of loading, in [0, 1]; returns false to cancel.
     std::function<bool(double)> Progress;
   };
 
-  /// False if it was given up; then what was loaded before stays, if it can be part of the answer.
-  /// Throws bat::Error, after which nothing is loaded.
+  /// False if it was cancelled; previously loaded particles then stay, if they can be part of the
+  /// answer. Throws bat::Error, after which nothing is loaded.
   bool Load(const Request& request);
   /// True if Load() would add to the loaded particles instead of starting again: the request is
   /// that of the last Load(), except for a quality that is not lower, and no leaf file was left out

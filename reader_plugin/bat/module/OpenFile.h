@@ -27,20 +27,20 @@ public:
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile();
 
-  /// The file, opened if it is none of the last few or has changed on disk. A series looks at other
-  /// files in between, for their times. Throws bat::Error.
+  /// The file, opened if it is not one of the last few or has changed on disk. A series inspects
+  /// other files in between, for their times. Throws bat::Error.
   const bat::Dataset& Get(const std::string& name);
   /// Tells one opened file from any other, of the last Get(); 0 before.
   [[nodiscard]] std::uint64_t Generation() const;
-  /// The file of the last Get() stays open, however many others are looked at.
+  /// Keeps the file of the last Get() open, however many others are inspected.
   void Keep();
   /// The dataset of the last Get(); null if it failed.
   [[nodiscard]] const bat::Dataset* Current() const;
 
-  /// Opens a file in the background and asks the system for what a query needs of it, so that a
-  /// Get() that follows soon does not wait for the disk. What is wrong with it is left for Get()
-  /// to say. Attributes are given by name; those that the file lacks are ignored. While another
-  /// file is being read ahead, that is given up, and nothing else is done.
+  /// Opens a file in the background and asks the system for the parts that a query needs, so that a
+  /// Get() that follows soon does not wait for the disk. Faults of the file are left for Get() to
+  /// report. Attributes are given by name; those that the file lacks are ignored. While another
+  /// file is being read ahead, that is cancelled, and nothing else is done.
   void ReadAhead(const std::string& name, const bat::Query& query, std::uint64_t budget,
     const std::vector<std::string>& attributes);
 

@@ -12,9 +12,9 @@ namespace bat_vtk
 /// Particles that ParaView's property ParticleBudget begins with. The class itself has no limit.
 constexpr std::uint64_t DefaultBudget = 5000000;
 
-/// Particles that are loaded first while RefineWhileIdle is on, and by each step; the share of what
-/// is there that a step loads if that is more; the share of a step that is not worth one of its
-/// own.
+/// Particles that are loaded first while RefineWhileIdle is on, and by each step; the share of the
+/// loaded particles that a step adds if that is more; the share of a step that is too small for a
+/// separate step.
 constexpr std::uint64_t StepParticles = 500000;
 constexpr double StepGrowth = 0.1;
 constexpr double SmallRest = 0.25;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which share of the particles an update loads while a reader refines, and what becomes of a step
-// that is given up. Knows no pipeline and no file.
+// Chooses the share of the particles that an update loads while a reader refines, and handles steps
+// that are cancelled. Independent of the pipeline and the file.
 #ifndef Refining_h
 #define Refining_h
 

@@ -164,7 +164,7 @@ public:
     if (this->Reader->Ids && *this->Reader->Ids)
     {
       bat::AttributeValues ids = bat_vtk::ParseIds(this->Reader->Ids);
-      if (!ids.values.empty() || !ids.ranges.empty()) // blanks alone are no list
+      if (!ids.values.empty() || !ids.ranges.empty()) // blanks alone are not a list
       {
         ids.negated = this->Reader->IdsMode == ALL_BUT_THESE;
         ids.attribute = FindIdAttribute(file, TextOrEmpty(this->Reader->IdAttribute));
@@ -449,7 +449,7 @@ public:
     vtkIdType Count = 0;
     double Quality = 0.0;
     double Radius = 0.0;
-  } Shown; ///< what an update that is given up returns to
+  } Shown; ///< restored if an update is cancelled
   bool KeepWhenAborted = false;
   Failure Refused; ///< by who chooses the files
   std::string MatchError;
@@ -601,7 +601,7 @@ void vtkBATReader::SetFileName(const char* name)
 //------------------------------------------------------------------------------
 void vtkBATReader::Modified()
 {
-  // A series goes from file to file and comes back: that is no reason to say again what is wrong.
+  // A series moves between files and returns: an error is not reported again for that.
   vtkInternals& self = *this->Internals;
   if (!self.ChoosingFile)
   {
@@ -685,7 +685,7 @@ bool vtkBATReader::GetComputeHistograms() const
 }
 
 //------------------------------------------------------------------------------
-// Makes histograms and values known. False if they are not asked for, or there is no file.
+// Computes histograms and values. False if they are not requested, or no file is open.
 bool vtkBATReader::DescribeSpread()
 {
   const bat::Dataset* file = this->Internals->File.Current();
@@ -896,7 +896,7 @@ void vtkBATReader::Say(const std::string& text)
 //------------------------------------------------------------------------------
 void vtkBATReader::Report(const Failure& failure)
 {
-  this->ErrorCode = failure.Code; // not by its setter: an update is no change of the reader
+  this->ErrorCode = failure.Code; // SetErrorCode() would count as a change of the reader
   std::string& text = this->Internals->ErrorText;
   text = failure.TextWith(TextOrEmpty(this->FileName));
   if (failure)

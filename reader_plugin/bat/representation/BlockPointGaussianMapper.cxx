@@ -69,7 +69,7 @@ constexpr double GlowOfRadius = 0.5;
 // Standard deviation in pixels of the smallest splats: less would fall between them.
 constexpr double MinGlow = 0.6;
 
-// Draws a glow when everything else is there. Has no class name of its own, as the mapper.
+// Draws a glow when everything else is drawn. Keeps its base's class name, as the mapper does.
 class ParticleActor : public vtkOpenGLActor
 {
 public:
@@ -198,8 +198,8 @@ vtkSmartPointer<vtkActor> bat_vtk::BlockPointGaussianMapper::NewActor()
     "  mat3 cov = T * transpose(T);\n");
   shader->AddVertexShaderReplacement(
     " / (positionVC.z * positionVC.z)", false, " / positionVC.z / positionVC.z", true);
-  // The preset "Sphere" is shaded from its middle to its edge. Of a sphere of a pixel or two, which
-  // part a pixel shows is chance, and many of them are noise: they have their mean.
+  // The preset "Sphere" is shaded from its middle to its edge. A sphere of one or two pixels shows
+  // a random part of that, and many of them look like noise: they get the mean instead.
   shader->AddFragmentShaderReplacement("float scale = (1.0 - dist);", false,
     "vec2 perPixel = dFdx(offsetVCVSOutput.xy);\n"
     "  float pixels = inversesqrt(max(dot(perPixel, perPixel), 1e-12));\n"
@@ -255,7 +255,7 @@ bat_vtk::BlockPointGaussianMapper::Drawing bat_vtk::BlockPointGaussianMapper::Ma
   }
   else
   {
-    // Zero would stand for points. Those have the smallest splats.
+    // Zero would mean points, which get the smallest splats.
     drawing.Radius = std::max(GlowOfRadius * drawing.Radius, 1e-30);
     drawing.Sizes = factors;
     drawing.SizesComponent = 0;
@@ -266,7 +266,7 @@ bat_vtk::BlockPointGaussianMapper::Drawing bat_vtk::BlockPointGaussianMapper::Ma
 }
 
 //------------------------------------------------------------------------------
-// What the shader needs to know for each picture.
+// Sets the values that the shader needs for each picture.
 void bat_vtk::BlockPointGaussianMapper::UpdateUniforms(
   vtkRenderer* renderer, vtkActor* actor, const Drawing& drawing) const
 {
@@ -310,7 +310,7 @@ void bat_vtk::BlockPointGaussianMapper::UpdateUniforms(
   vtkActor* actor, const Drawing& drawing, const Part& part) const
 {
   const double larger = drawing.Kind == Look::TrueSize ? 1.0 / std::cbrt(part.Quality) : 1.0;
-  const double stands = std::pow(part.RadiusScale, 3.0); // for so many
+  const double stands = std::pow(part.RadiusScale, 3.0); // particles that each one represents
   const double weight = stands / std::max(1.0, this->CurrentLook.Columns.Count);
   vtkShaderProperty* shader = actor->GetShaderProperty();
   shader->GetVertexCustomUniforms()->SetUniformf(

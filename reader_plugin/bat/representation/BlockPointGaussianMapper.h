@@ -17,9 +17,9 @@ class vtkPolyData;
 
 namespace bat_vtk
 {
-/// Each block has a mapper of its own, which is kept while the arrays of its block are; a change of
-/// ScaleFactor prepares nothing anew. No particle is drawn smaller than a pixel. Has no class name
-/// of its own: ray tracers go by that of the class it is derived from.
+/// Each block has a separate mapper, which is kept as long as the arrays of its block; a change of
+/// ScaleFactor prepares nothing again. No particle is drawn smaller than a pixel. Keeps its base's
+/// class name, which ray tracers check.
 class BlockPointGaussianMapper : public vtkOpenGLPointGaussianMapper
 {
 public:
@@ -60,7 +60,7 @@ public:
   /// The actor for a mapper of this class. It draws a glow after all that is opaque or translucent.
   static vtkSmartPointer<vtkActor> NewActor();
 
-  /// Splats whose sum has the colours of how many particles are behind one another.
+  /// Splats whose sum is coloured by the number of particles behind one another.
   void DrawGlow(vtkRenderer* renderer, vtkActor* actor);
 
   void Render(vtkRenderer* renderer, vtkActor* actor) override;

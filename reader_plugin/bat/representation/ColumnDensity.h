@@ -16,7 +16,7 @@ public:
   /// Counts particles inside these bounds (xmin, xmax, ymin, ymax, zmin, zmax).
   explicit ColumnDensity(const double bounds[6]);
 
-  /// Positions of particles, each of which stands for so many. Looks at every `stride`-th.
+  /// Adds particles, each of which represents the same number. Uses every `stride`-th.
   void Add(vtkDataArray* positions, int stride, double each);
 
   /// Shares of all particles for each square of Length.
@@ -28,8 +28,8 @@ public:
     double Bright; ///< where it is as bright as can be
     double Count;  ///< all particles
   };
-  /// Follows from the particles alone, neither from how many of an even sample are there nor from
-  /// the view: a glow keeps its brightness while particles are loaded and the camera moves.
+  /// Depends only on the particles, not on the size of an even sample nor on the view: a glow keeps
+  /// its brightness while particles are loaded and the camera moves.
   [[nodiscard]] Range Find() const;
 
 private:

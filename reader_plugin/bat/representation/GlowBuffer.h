@@ -11,8 +11,8 @@ class vtkWindow;
 
 namespace bat_vtk
 {
-/// A picture of floating-point numbers, since the 256 steps of a screen are too few for a sum of
-/// thousands: red, green and blue times weight, and weight. What is opaque hides what is behind.
+/// A picture of floating-point numbers: red, green and blue times weight, and weight. The 256 steps
+/// of a screen are too few for a sum of thousands. Opaque objects hide what is behind them.
 class GlowBuffer
 {
 public:

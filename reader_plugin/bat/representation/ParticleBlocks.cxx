@@ -169,7 +169,7 @@ bat_vtk::ParticleBlocks::Steps bat_vtk::ParticleBlocks::StepsOf(vtkPolyData* par
 }
 
 //------------------------------------------------------------------------------
-// Filters may have made particles of anything: what is no sample of a file is whole.
+// Filters may have made particles from anything: data that is not a sample counts as whole.
 void bat_vtk::ParticleBlocks::SetQuality(vtkPolyData* particles)
 {
   vtkDataArray* array = particles->GetFieldData()->GetArray(QualityName);
@@ -239,7 +239,7 @@ void bat_vtk::ParticleBlocks::SetSpacing(
 }
 
 //------------------------------------------------------------------------------
-// Those of the first blocks; makes the others.
+// Keeps the first blocks and creates the others.
 void bat_vtk::ParticleBlocks::KeepFactors(std::size_t blocks)
 {
   this->Factors.resize(std::min(blocks, this->Factors.size()));

@@ -16,8 +16,8 @@ namespace bat_vtk
 {
 class LocalSpacing;
 
-/// Blocks with the points and point data of particles. A block whose particles are still there
-/// stays the same object, so that what was made of it can be kept. No values are copied.
+/// Blocks with the points and point data of particles. A block whose particles have not changed
+/// stays the same object, so that data derived from it can be kept. No values are copied.
 class ParticleBlocks
 {
 public:
@@ -31,12 +31,12 @@ public:
 
   [[nodiscard]] vtkIdType Count() const;
 
-  /// Number of the load that the particles are from, the same while it goes on in steps; 0 if that
-  /// is not known.
+  /// Number of the load that the particles come from, the same for all of its steps; 0 if it is
+  /// unknown.
   [[nodiscard]] double Load() const { return this->LoadNumber; }
 
-  /// Blocks have the point data FactorName, at most `largest`, from now on, those that are there
-  /// too; none if null.
+  /// Gives all blocks, old and new, the point data FactorName, at most `largest`; none if
+  /// null.
   void SetSpacing(const std::shared_ptr<const LocalSpacing>& spacing, float largest);
 
   /// Blocks with every n-th particle each; all particles if `stride` is 1. Otherwise they have the

@@ -424,8 +424,7 @@ bool vtkBATPointGaussianRepresentation::HasFactors() const
 }
 
 //------------------------------------------------------------------------------
-// What the view is given of the blocks. All processes come here, also those whose reader has
-// failed.
+// Passes the blocks to the view. All processes come here, also those whose reader has failed.
 void vtkBATPointGaussianRepresentation::PrepareParticles()
 {
   vtkInternals& self = *this->Internals;
@@ -454,8 +453,8 @@ void vtkBATPointGaussianRepresentation::PrepareParticles()
   }
   else
   {
-    // A load that goes on keeps its radii, unless they are from far fewer particles than there are
-    // by now.
+    // A load that continues keeps its radii, unless they are from far fewer particles than there
+    // are now.
     constexpr double maximum = 4.0;
     const bool isCoarse =
       self.SpacedCount < static_cast<double>(LocalSpacing::MaxSampledParticles) &&

@@ -26,8 +26,8 @@ struct FollowedParticles
   std::vector<bat::Number> Second; ///< per id, if there is a second name
 };
 
-/// A polyline for each stretch of consecutive steps, of those from `first` to before `end`, in
-/// which a particle is there; a vertex for a single step.
+/// A polyline for each run of consecutive steps, from `first` to before `end`, that contain a
+/// particle; a vertex for a single step.
 vtkSmartPointer<vtkPolyData> MakeTrails(
   const FollowedParticles& particles, std::size_t first, std::size_t end);
 

@@ -44,7 +44,7 @@ struct Requested
   std::vector<bat::SeriesStep> Steps;
   bat::FollowRequest Request;
   bool SkipDamaged = false;
-  bool IsNobody = false; ///< a process without ids of its own
+  bool IsNobody = false; ///< a process that has no ids
 };
 
 // Keeps the ids of one of `pieces` processes. One without ids reads the first, for the names of its

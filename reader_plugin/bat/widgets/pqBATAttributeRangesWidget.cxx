@@ -43,7 +43,7 @@ constexpr int RowsWithoutSearch = 12;
 constexpr int RowsAtOnce = 10; // then the table scrolls
 constexpr int TextsOfValue = 5;
 
-// "velocity" of "velocity[1]"; empty if the text is no component.
+// "velocity" of "velocity[1]"; empty if the text is not a component.
 QString ParentTarget(const QString& target)
 {
   static const QRegularExpression component("^(.+)\\[[0-9]+\\]$");
@@ -258,7 +258,7 @@ bool pqBATAttributeRangesWidget::isTarget(const QString& text) const
 }
 
 //-----------------------------------------------------------------------------
-// Of the rows of one attribute that take in, those below one that is checked say "or".
+// Rows below a checked row of the same attribute say "or", if they do not say "not".
 void pqBATAttributeRangesWidget::markAlternatives()
 {
   QStringList seen;
@@ -400,7 +400,7 @@ void pqBATAttributeRangesWidget::updateRows()
     }
   }
   this->arrangeRows();
-  // The panel is there before the histograms are.
+  // The panel exists before the histograms do.
   QTimer::singleShot(0, this, SLOT(updateHistograms()));
 }
 
@@ -423,7 +423,7 @@ void pqBATAttributeRangesWidget::showData(pqBATRangeRow* row)
 }
 
 //-----------------------------------------------------------------------------
-// Of another file only, and only for a panel that is seen.
+// Histograms are requested for another file only, and only for a visible panel.
 void pqBATAttributeRangesWidget::updateHistograms()
 {
   vtkSMProxy* smproxy = this->proxy();
@@ -459,8 +459,8 @@ void pqBATAttributeRangesWidget::updateHistograms()
 }
 
 //-----------------------------------------------------------------------------
-// Makes check boxes of the rows of targets with few values, and rows of boxes that do not tell the
-// values any longer. What holds stays.
+// Turns rows of targets with few values into check boxes, and check boxes that no longer show the
+// values into rows. Active conditions stay.
 void pqBATAttributeRangesWidget::updateValues()
 {
   QMap<QString, QList<pqBATValueCount>> found;
@@ -572,8 +572,7 @@ void pqBATAttributeRangesWidget::setRanges(const QList<QVariant>& values)
     const QList<pqBATRangeRow*> there = this->findRows(target);
     const auto free =
       std::find_if(there.begin(), there.end(), [](pqBATRangeRow* row) { return !row->isActive(); });
-    // A range that the file does not have, or a second one on the same target, gets a row of its
-    // own.
+    // A range that the file does not have, or a second one on the same target, gets a separate row.
     pqBATRangeRow* row = free != there.end() ? *free : this->addRow(target);
     this->showData(row);
     row->setRange(values[i + 1].toString(), values[i + 2].toString());

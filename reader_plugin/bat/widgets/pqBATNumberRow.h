@@ -12,7 +12,7 @@
 
 class pqNumberEdit;
 
-/// Edits numbers beside each other. Each keeps all its digits; NaN is shown as nothing.
+/// Edits numbers next to each other. Each keeps all its digits; NaN is shown as empty.
 class pqBATNumberRow : public QWidget
 {
   Q_OBJECT

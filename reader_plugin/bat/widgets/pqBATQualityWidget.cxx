@@ -86,7 +86,7 @@ pqBATQualityWidget::pqBATQualityWidget(vtkSMProxy* smproxy, vtkSMProperty* smpro
   number->setMaximumWidth(number->fontMetrics().horizontalAdvance("0.0000000000"));
   this->Number = number;
 
-  // A label of its own, so that the text below has the whole width of a narrow panel.
+  // The label is separate, so that the text below has the whole width of a narrow panel.
   this->setShowLabel(false);
   auto* label = new QLabel(tr("Quality"), this);
   label->setToolTip(this->Slider->toolTip());
@@ -227,7 +227,7 @@ QString pqBATQualityWidget::formatLoaded() const
 }
 
 //-----------------------------------------------------------------------------
-// Of particles that match, no more is known than which share of them is loaded.
+// For matching particles, only the loaded share of them is known.
 QString pqBATQualityWidget::formatRefining(double count, double quality) const
 {
   const bool conditions = HasConditions(this->proxy());

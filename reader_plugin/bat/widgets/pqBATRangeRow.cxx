@@ -286,7 +286,7 @@ void pqBATRangeRow::showRange()
 }
 
 //-----------------------------------------------------------------------------
-// What there is, in grey where there is no limit.
+// Shows the range of the file in grey where there is no limit.
 void pqBATRangeRow::showFileRange()
 {
   const bool values = bat_range::hasValues(this->FileMinimum, this->FileMaximum);

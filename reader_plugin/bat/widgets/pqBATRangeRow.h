@@ -13,8 +13,8 @@ class QToolButton;
 class pqNumberEdit;
 class pqBATRangeSlider;
 
-/// A row that is checked is a range that the property has. Its numbers are texts all the way, so
-/// that 64-bit integers stay exact; an empty text is no limit.
+/// A checked row is a range that the property has. Its numbers remain texts everywhere, so that
+/// 64-bit integers stay exact; an empty text means no limit.
 class pqBATRangeRow : public QWidget
 {
   Q_OBJECT

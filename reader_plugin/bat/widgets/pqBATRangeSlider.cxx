@@ -362,7 +362,7 @@ void pqBATRangeSlider::mouseMoveEvent(QMouseEvent* event)
 }
 
 //-----------------------------------------------------------------------------
-// What a mouse that rests is told, too.
+// A mouse that rests shows the same text.
 bool pqBATRangeSlider::event(QEvent* event)
 {
   if (event->type() == QEvent::ToolTip && this->Bin >= 0)
@@ -427,7 +427,7 @@ void pqBATRangeSlider::changeEvent(QEvent* event)
 }
 
 //-----------------------------------------------------------------------------
-// Heights are square roots of counts: few particles beside very many are still to be seen.
+// Heights are square roots of counts, so that small counts next to very large ones stay visible.
 void pqBATRangeSlider::paintEvent(QPaintEvent*)
 {
   const QColor base = this->palette().color(QPalette::Base);
@@ -467,7 +467,7 @@ void pqBATRangeSlider::paintEvent(QPaintEvent*)
     const double count = this->Histogram.Counts[i];
     if (count > 0.0)
     {
-      // Whatever is there is seen: at least one pixel.
+      // Any count above 0 is visible: at least one pixel.
       const double height = std::max(1.0, (bottom - 2.0) * std::sqrt(count / highest));
       bars.addRect(QRectF(left + i * width, bottom - height, width, height));
     }

@@ -9,10 +9,10 @@
 
 class pqBATSliderHandle;
 
-/// Chooses a minimum and a maximum on a pqRangeScale. Shows numbers that it is told and asks for
-/// others; what it asks for are texts of the scale. Each handle is a widget that takes the focus:
-/// arrows move it by 1 %, Page Up and Page Down by 10 %, Home and End to the ends. What is between
-/// the handles moves both. Tells which values are under the mouse, and how many have them.
+/// Chooses a minimum and a maximum on a pqRangeScale. Shows the numbers that it gets and emits
+/// signals for others; these numbers are texts of the scale. Each handle is a widget that takes the
+/// focus: arrows move it by 1 %, Page Up and Page Down by 10 %, Home and End to the ends. The part
+/// between the handles moves both. Reports the values under the mouse, and how many have them.
 class pqBATRangeSlider : public QWidget
 {
   Q_OBJECT
@@ -24,7 +24,7 @@ public:
 
   /// The axis, what is painted over it, and what is chosen from, for tooltips and accessibility.
   void setScale(const pqRangeScale& scale, const pqHistogram& histogram, const QString& name);
-  /// Shows a range; an empty text is no limit.
+  /// Shows a range; an empty text means no limit.
   void setRange(const QString& minimum, const QString& maximum);
   /// An active range is applied; otherwise it is only shown.
   void setActive(bool active);

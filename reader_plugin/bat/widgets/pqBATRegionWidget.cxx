@@ -328,7 +328,7 @@ void pqBATRegionWidget::formChosen()
 }
 
 //-----------------------------------------------------------------------------
-// Of the present form, made when they are needed for the first time.
+// Returns the handles of the present form, which are created when first needed.
 pqBATRegionHandles* pqBATRegionWidget::handles()
 {
   const int form = this->Form->currentIndex();
@@ -493,7 +493,7 @@ void pqBATRegionWidget::showEvent(QShowEvent* event)
 }
 
 //-----------------------------------------------------------------------------
-// Of normal . position over the box of all particles.
+// Returns the range of normal . position over the box of all particles.
 std::array<double, 2> pqBATRegionWidget::extent(const Vector& normal) const
 {
   std::array<double, 2> ends{};

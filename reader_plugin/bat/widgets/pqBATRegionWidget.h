@@ -74,8 +74,8 @@ private:
 
   vtkSMPropertyGroup* Group;
   bat_view::Ends Data{};
-  pqBATRegion Start;     // what the numbers are while nobody has changed them
-  bool Setting = false;  // several numbers, of which the last tells of all
+  pqBATRegion Start;     // the numbers until somebody changes them
+  bool Setting = false;  // several numbers are set; the last one notifies
   bool Toggling = false; // the handles, by the panel
   bool Dragging = false; // the handles are where the numbers come from
   double Thickness = 0.0;

@@ -35,7 +35,7 @@ namespace
 constexpr int Swatch = 10;
 constexpr int Indent = 14;
 
-// An integer of 64 bits, or what else a range ends with: exact. Empty texts are no limit.
+// A 64-bit integer, or another end of a range: exact. Empty texts mean no limit.
 long double Exact(const QString& text, long double ifEmpty)
 {
   static_assert(std::numeric_limits<long double>::digits >= 64);
@@ -62,7 +62,7 @@ bool IsNegated(const QVariant& target, const QString& name)
   return target.toString() != name;
 }
 
-// Pale, so that nobody takes them for those of a picture.
+// The colours are pale, so that they are not mistaken for those of a picture.
 QColor NeutralColor(const QString& value)
 {
   static const char* const colors[] = { "#8dd3c7", "#ffffb3", "#bebada", "#fb8072", "#80b1d3",
@@ -193,7 +193,7 @@ void pqBATValuesRow::setRanges(const QList<QVariant>& ranges)
 }
 
 //-----------------------------------------------------------------------------
-// Those that the ranges let through.
+// Returns the values that the ranges include.
 void pqBATValuesRow::checkBoxes()
 {
   constexpr long double infinity = std::numeric_limits<long double>::infinity();
@@ -280,7 +280,7 @@ void pqBATValuesRow::showColors()
 }
 
 //-----------------------------------------------------------------------------
-// As many boxes beside each other as there is room for, in columns of equal width.
+// Places as many boxes next to each other as fit, in columns of equal width.
 void pqBATValuesRow::arrangeBoxes()
 {
   int widest = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a user does while something else goes on.
+// Holds back the user's input while something else runs.
 #ifndef pqHeldEvents_h
 #define pqHeldEvents_h
 

@@ -230,7 +230,7 @@ void pqRefineBehavior::draw(const QList<QPointer<pqView>>& views)
   {
     if (view)
     {
-      view->forceRender(); // now, so that no other picture is given up
+      view->forceRender(); // now, so that no other picture is cancelled
     }
   }
   this->Loads->setYields(false);

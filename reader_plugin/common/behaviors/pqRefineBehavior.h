@@ -22,11 +22,11 @@ class pqView;
 class vtkObject;
 
 /// Takes a step (LoadMore) with each reader that has RefineWhileIdle on and is shown in a view, a
-/// moment after the last picture was drawn, or for as long as the last step took if that is longer;
-/// never while a mouse button is held down, an animation plays or changes wait for Apply. Stops
-/// where LoadedQuality (of a grid, LoadedLevel) is TargetQuality (TargetLevel). As soon as the user
-/// presses a button or a key or turns the wheel, a step is put off and its picture is given up, and
-/// so is the picture after the mouse has turned the scene; both are made up for when there is time.
+/// moment after the last picture was drawn, or after as long as the last step took if that is
+/// longer; never while a mouse button is held down, an animation plays or changes wait for Apply.
+/// Stops when LoadedQuality (for a grid, LoadedLevel) is TargetQuality (TargetLevel). As soon as
+/// the user presses a button or a key or turns the wheel, a step is put off and its picture is
+/// cancelled, and so is the picture after the mouse has turned the scene. Both are completed later.
 class pqRefineBehavior : public QObject
 {
   Q_OBJECT
@@ -59,7 +59,7 @@ private:
   pqHeldEvents Events;              ///< during a picture
   bool MayCancel = false;           ///< a picture that is drawn now
   bool Cancelled = false;           ///< this picture
-  QList<QPointer<pqView>> Outdated; ///< their last pictures were given up
+  QList<QPointer<pqView>> Outdated; ///< their last pictures were cancelled
   int PlayingScenes = 0;
 };
 

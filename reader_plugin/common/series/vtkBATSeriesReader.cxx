@@ -125,7 +125,7 @@ int vtkBATSeriesReader::RequestInformation(
   this->Looking = Pass::Look;
   int result = this->Superclass::RequestInformation(request, inputVector, outputVector);
   const int files = static_cast<int>(this->GetNumberOfFileNames());
-  // A list has times of its own.
+  // A list defines the times.
   this->Numbered = !this->UseMetaFile && !this->UseJsonMetaFile && this->HasEqualTimes();
   if ((!this->Unreadable.empty() || this->Numbered) && files > 1)
   {
@@ -199,8 +199,8 @@ int vtkBATSeriesReader::ChooseShown(vtkInformation* outInfo)
 }
 
 //------------------------------------------------------------------------------
-// Files of one step each, two of which have the same time: one could not be shown. Mostly all have
-// step 0 and know of no time.
+// If two files of one step each have the same time, one of them could not be shown. Mostly all of
+// them have step 0 and no time.
 bool vtkBATSeriesReader::HasEqualTimes() const
 {
   std::set<double> different;
@@ -286,7 +286,7 @@ int vtkBATSeriesReader::RequestInformationForInput(
     }
     if (!this->Unreadable.empty() && this->GetNumberOfFileNames() > 1)
     {
-      const double any = index; // so that the others are looked at
+      const double any = index; // so that the other files are inspected
       outInfo->Set(Pipeline::TIME_STEPS(), &any, 1);
     }
   }

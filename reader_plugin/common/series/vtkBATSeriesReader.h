@@ -87,8 +87,8 @@ private:
   int LoadedIndex = -1;
   bool Warned = false;
   Pass Looking = Pass::None;
-  std::map<int, std::vector<double>> Times; ///< in the files that were looked at
-  bool Numbered = false; ///< files have their numbers for times, since theirs are no different ones
+  std::map<int, std::vector<double>> Times; ///< in the files that were inspected
+  bool Numbered = false; ///< times are the numbers of files, because their own are not distinct
   std::vector<int> Unreadable; ///< files
   std::string ListError;
   std::optional<double> DescribedTime;

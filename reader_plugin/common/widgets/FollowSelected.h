@@ -9,7 +9,7 @@ class pqOutputPort;
 
 namespace bat_selection
 {
-/// The port with a selection whose particles come from a BAT reader; else null.
+/// The port whose selected particles come from a BAT reader; else null.
 pqOutputPort* followablePort();
 
 /// Makes trails of the particles that are selected of a port, which is the output of a BAT reader
@@ -17,7 +17,7 @@ pqOutputPort* followablePort();
 /// nothing is wrong.
 QString follow(pqOutputPort* port);
 
-/// The same for a user, who is told why it cannot.
+/// The same for a user; reports why it is not possible.
 void followOrSay(pqOutputPort* port);
 }
 

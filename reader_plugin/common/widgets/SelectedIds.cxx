@@ -34,7 +34,7 @@
 
 namespace
 {
-// More are no list for a panel and a state file; a range or a box says it better.
+// A longer list does not suit a panel and a state file; a range or a box is better.
 constexpr long long MaxSelected = 100000;
 
 constexpr char NoFilter[] = "This ParaView does not have the filter ExtractSelection.";

@@ -16,9 +16,9 @@ class pqNumberEdit;
 
 /// Panel widget "bat_box" for a group with properties of the functions UseBox and Box (x min, x
 /// max, y min, y max, z min, z max) of a proxy that also has the property Bounds, the box of the
-/// data. If the first has another name, its label is that of the check box. What was not dragged
-/// keeps its digits. Buttons make it the box of the whole file, of what is selected, or of what is
-/// in view.
+/// data. If the first has another name, its label is that of the check box. Ends that were not
+/// dragged keep their digits. Buttons set the box to that of the whole file, of the selection, or
+/// of the view.
 class pqBoxWidget : public pqHandles
 {
   Q_OBJECT
@@ -65,7 +65,7 @@ private:
 
   Ends Box{ { 0.0, 1.0, 0.0, 1.0, 0.0, 1.0 } };
   Ends Drawn{};
-  Ends Start{}; // what the box is while nobody has changed it
+  Ends Start{}; // the box until somebody changes it
   vtkSMProperty* UseProperty;
   bool Dragging = false;
   QCheckBox* Use;

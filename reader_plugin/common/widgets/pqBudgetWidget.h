@@ -35,13 +35,13 @@ Q_SIGNALS:
 public:
   struct Format
   {
-    std::function<double(const QString& text)> Parse; ///< negative if it is no budget
+    std::function<double(const QString& text)> Parse; ///< negative if it is not a budget
     std::function<QString(double budget)> Write;
   };
 
   struct Amount
   {
-    double Number = -1.0; ///< negative if the text is no amount
+    double Number = -1.0; ///< negative if the text is not an amount
     QString Unit;         ///< in lower case, as `units` captures it
   };
   /// "5,000,000", "1.5 G", "2.5e6", and a unit that matches `units`, a regular expression that

@@ -12,8 +12,8 @@ struct pqCount
   double Maximum = 0.0;
 
   bool isExact() const { return this->Minimum == this->Maximum; }
-  /// "1,955" if it is exact; else "about 43,100", of which three digits are meant, or "hardly any"
-  /// where a sample has found none.
+  /// "1,955" if it is exact; else "about 43,100", with three significant digits, or "hardly any" if
+  /// a sample contains none.
   QString text() const;
 };
 

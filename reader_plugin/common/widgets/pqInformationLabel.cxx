@@ -36,7 +36,7 @@ void pqInformationLabel::showTextOf(vtkSMProxy* filter, const QString& otherwise
 }
 
 //-----------------------------------------------------------------------------
-// The panel takes it for a field that nobody may edit, and would paint it so.
+// The panel treats it as a read-only field, and would paint it as one.
 void pqInformationLabel::changeEvent(QEvent* event)
 {
   Superclass::changeEvent(event);

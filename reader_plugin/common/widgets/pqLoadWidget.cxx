@@ -193,7 +193,7 @@ void pqLoadWidget::updateText()
 }
 
 //-----------------------------------------------------------------------------
-// What is below stays where it is while something is edited, unless a text needs more lines.
+// The controls below stay in place during editing, unless a text needs more lines.
 void pqLoadWidget::updateHeight()
 {
   const QRect room(0, 0, std::max(1, this->width()), QWIDGETSIZE_MAX);

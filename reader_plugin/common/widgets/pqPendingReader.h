@@ -14,9 +14,9 @@
 
 class vtkSMProxy;
 
-/// Asks a reader of its own, where the data is, with what the panel of `reader` says and Apply has
-/// not sent yet: to ask the one that has the picture would change it. It is asked about the file of
-/// the present time.
+/// Queries a separate reader on the data's server with the settings that the panel of `reader`
+/// shows and Apply has not sent yet. A query to `reader` itself would change its picture. The query
+/// concerns the file of the present time.
 class pqPendingReader : public QObject
 {
   Q_OBJECT
@@ -40,7 +40,7 @@ public:
   /// Discards the last answer, which is no longer valid.
   void forget();
 
-  /// The reader whose settings are asked about.
+  /// The reader whose settings are queried.
   vtkSMProxy* reader() const { return this->Reader; }
   /// Empty if they are not known.
   const std::vector<double>& answer() const { return this->Answer; }

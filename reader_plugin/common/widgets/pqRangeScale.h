@@ -35,8 +35,8 @@ public:
   double place(const QString& text, double otherwise) const;
   /// The number at a place, or near it if that is shorter.
   QString text(double place) const;
-  /// A number of text() or stepped() as one end of a range: empty at the end of the axis, which is
-  /// no limit. Elsewhere, in another file, there may be more.
+  /// A number of text() or stepped() as one end of a range: empty at the end of the axis, which
+  /// means no limit, because other files may have values beyond it.
   QString lowerLimit(const QString& text) const;
   QString upperLimit(const QString& text) const;
   /// The number that a small step, a share of the axis, leads to from a place. Differs from the one
@@ -50,7 +50,7 @@ private:
   QString Minimum;
   QString Maximum;
   pqHistogram Axis;
-  bool Exact = false; ///< integers, whose distances from the smallest are exact
+  bool Exact = false; ///< integers with exact distances from the smallest
   quint64 First = 0;  ///< bits of the smallest
   quint64 Extent = 0;
 };

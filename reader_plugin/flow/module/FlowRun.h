@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs of a filter whose processes update together: what the last one was for, and how it ended.
+// Runs of a filter whose processes update together: what the last one did, and how it ended.
 #ifndef FlowRun_h
 #define FlowRun_h
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where particles begin: the points or lines of any data, of all processes, and whose particles
-// they are.
+// The starting points of particles: the points or lines of any data, of all processes, and the
+// assignment of their particles to processes.
 #ifndef FlowSeeds_h
 #define FlowSeeds_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Time steps of images as a flow: bricks are cut from whole steps, of which two are in memory.
+// Time steps of images as a flow. Bricks are cut from whole steps; two of these are in memory.
 #ifndef ImageFlow_h
 #define ImageFlow_h
 
@@ -65,7 +65,7 @@ private:
     std::condition_variable ForTrace;
     std::condition_variable ForServer;
     std::array<Step, 2> Steps;
-    std::set<std::size_t> Requested; ///< levels that nobody has given yet
+    std::set<std::size_t> Requested; ///< levels that have not been loaded yet
     const std::function<void()>* Call = nullptr;
     std::exception_ptr CallTrouble;
     std::exception_ptr LoadTrouble;

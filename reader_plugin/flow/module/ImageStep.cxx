@@ -62,7 +62,7 @@ void Collective(vtkMultiProcessController* controller, const F& f)
   }
 }
 
-// Collective. What each process says.
+// Collective. Returns the texts of all processes.
 std::vector<vtkMultiProcessStream> Tell(
   vtkMultiProcessController* controller, const vtkMultiProcessStream& local)
 {
@@ -96,7 +96,7 @@ std::string FormatList(vtkDataSetAttributes* data)
   return text.str();
 }
 
-// The velocity where nobody chose one, and what is to be said of that.
+// Chooses the velocity by default, and explains the choice if it is not the only one.
 std::pair<std::string, std::string> ChooseArray(const ImagePiece& piece)
 {
   vtkPointData* points = piece.Image->GetPointData();
@@ -279,7 +279,7 @@ std::vector<bat_vtk::GridFacts> GatherFacts(
   return facts;
 }
 
-// Collective: type and components of the first process that has values. Those of all are the same.
+// Collective: type and components of the first process that has values; all others have the same.
 void AgreeOnType(
   vtkMultiProcessController* controller, const GridInput& grid, bat_vtk::ImageStep& step)
 {

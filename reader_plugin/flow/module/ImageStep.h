@@ -18,17 +18,17 @@ struct ImageStep
 {
   bat::BrickGrid Grid;
   std::string Array;                       ///< name of the velocity
-  std::string Remark;                      ///< if nobody chose it and another could be it, too
+  std::string Remark;                      ///< if it is a default and another one is possible
   std::shared_ptr<const std::byte> Values; ///< packed, NaN where points are hidden
 };
 
 /// Collective with a controller, which may be null. `data`: an image, or a composite data set of
-/// images of one lattice; what several blocks have is that of the first. Blocks that are null or
-/// without points count for nothing. What this process lacks of the grid comes from the others.
+/// images of one lattice; shared points are taken from the first block. Blocks that are null or
+/// without points are ignored. Parts of the grid that this process lacks come from the others.
 /// `array`: the velocity's name; if empty, the active vectors, else the first array with 3
 /// components, else the first with 2, of the first block. Throws Failure, the same in all
-/// processes: another type of data, blocks that are turned or of another lattice, points that no
-/// block has, no such array, by the name of the block and with what is allowed.
+/// processes: another type of data, blocks that are turned or of another lattice, points that are
+/// in no block, no such array, with the name of the block and what is allowed.
 ImageStep ReadImageStep(
   vtkDataObject* data, const std::string& array, vtkMultiProcessController* controller);
 

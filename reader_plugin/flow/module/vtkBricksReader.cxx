@@ -98,7 +98,7 @@ public:
 
   struct Place
   {
-    std::int64_t Bricks[2]; ///< the first points of which lie before and behind it
+    std::int64_t Bricks[2]; ///< bricks whose first points are before and after it
     double Share;           ///< of the second
   };
   [[nodiscard]] Place At(std::int64_t number) const
@@ -506,7 +506,7 @@ void vtkBricksReader::Modified()
 void vtkBricksReader::Report(const Failure& failure)
 {
   vtkInternals& self = *this->Internals;
-  this->ErrorCode = failure.Code; // not by its setter: an update is no change of the reader
+  this->ErrorCode = failure.Code; // SetErrorCode() would count as a change of the reader
   const std::string name = TextOrEmpty(this->GetFileName());
   self.ErrorText = failure.TextWith(name);
   if (failure && self.Reported.Add(name, self.ErrorText))
@@ -629,8 +629,8 @@ int vtkBricksReader::RequestData(
   }
   else if (IsAlone() && self.HasImage())
   {
-    // A filter that reads bricks has asked, for nothing: what is known of the output stays as it
-    // is. Of many processes, one may have no part of an image.
+    // A filter that reads bricks has requested an empty image: the known output stays as it is. One
+    // of many processes may have no part of an image.
     output->ShallowCopy(self.Image);
   }
   this->Report(failure);

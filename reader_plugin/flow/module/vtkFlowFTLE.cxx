@@ -243,7 +243,7 @@ void vtkFlowFTLE::Describe(vtkFlowSource* flow, vtkInformation* outInfo)
       ? dynamic_cast<const bat::bricks::Series*>(flow->GetSource().get())
       : nullptr)
   {
-    // A level that is missing is told by the run that needs it.
+    // A missing level is reported by the run that needs it.
     (void)Failure::Of([&]() { self.Estimate = self.FormatEstimate(*this, *series); });
   }
   Extent whole = bat_vtk::EmptyExtent;
@@ -303,7 +303,7 @@ double vtkFlowFTLE::SuggestDuration(vtkFlowSource* flow) const
   double duration = 1;
   if (const auto* series = dynamic_cast<const bat::bricks::Series*>(flow->GetSource().get()))
   {
-    // A level that is missing is told by the run that needs it.
+    // A missing level is reported by the run that needs it.
     (void)Failure::Of(
       [&]()
       {

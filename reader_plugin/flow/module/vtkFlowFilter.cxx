@@ -68,7 +68,7 @@ public:
   vtkMTimeType OpenTime = 0;
   std::string OpenChoice;
   Failure Problem;
-  const bat_vtk::ImageFlow* Serving = nullptr; ///< while a trace runs beside
+  const bat_vtk::ImageFlow* Serving = nullptr; ///< while a trace runs in another thread
   bool IsWarned = false;
 };
 
@@ -274,7 +274,7 @@ int vtkFlowFilter::RequestData(
     this->Run->SetFilterTime(this->ChangeTime(flow)); // to which all this is a change
   }
   this->Summary = this->SummaryText();
-  this->ErrorCode = this->Run->GetFailure().Code; // not by its setter: an update is no change
+  this->ErrorCode = this->Run->GetFailure().Code; // SetErrorCode() would count as a change
   if (this->Run->IsToBeReported())
   {
     vtkErrorMacro(<< this->Run->GetFailure().Text);

@@ -182,7 +182,7 @@ public:
       options.destination = destination;
     }
     options.keep_faces = f.PointsOnFaces;
-    options.keep_resting = !f.Backward && !f.LimitTimes; // what a series that grows goes on with
+    options.keep_resting = !f.Backward && !f.LimitTimes; // a growing series continues with these
     options.prefetch = f.Prefetch ? bat::flow::Prefetch::Velocity : bat::flow::Prefetch::None;
     return options;
   }
@@ -293,7 +293,7 @@ public:
     return settings;
   }
 
-  // Traces the lines of this process; those that there are, if they go on, from their ends. Throws
+  // Traces the lines of this process. Lines that continue are traced from their ends. Throws
   // bat::Error and Failure.
   void Trace(vtkFlowSource* flow, const bat::flow::TraceOptions& options)
   {

@@ -87,7 +87,7 @@ private:
   void operator=(const vtkFlowSource&) = delete;
 
 #ifndef __VTK_WRAP__
-  std::shared_ptr<const bat::BrickSource> Source; // shared with readers that go on with it
+  std::shared_ptr<const bat::BrickSource> Source; // shared with readers that continue to use it
   bat::flow::CacheOptions Options;
   std::optional<bat::flow::Cache> Cache;
 #endif

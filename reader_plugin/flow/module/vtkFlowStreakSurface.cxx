@@ -112,7 +112,7 @@ public:
   void Add(
     const bat::flow::StreakSurface& surface, vtkIdType line, double time, int rank, int ranks)
   {
-    // Arrays of VTK that grow are there twice for a moment.
+    // A VTK array that grows exists twice for a moment.
     constexpr double vertexBytes = (3 + 3 + 1 + 1 + 1 + 1) * sizeof(double);
     bat::check_memory(2.0 *
         (vertexBytes * static_cast<double>(surface.positions.size()) +

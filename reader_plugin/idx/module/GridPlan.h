@@ -20,7 +20,7 @@ namespace bat_vtk
 struct GridSettings
 {
   int Resolution = 0;            ///< most level
-  std::uint64_t BudgetBytes = 0; ///< of all processes together; 0 is no limit
+  std::uint64_t BudgetBytes = 0; ///< of all processes together; 0 means no limit
   std::uint64_t FirstBytes = 0;  ///< of a first step
   bool Refine = false;
   std::optional<std::array<double, 6>> Box; ///< x min, x max, y min, ...

@@ -18,7 +18,7 @@ constexpr double DefaultMemoryBudget = 1024;
 /// MiB of a process that are loaded first while RefineWhileIdle is on: about a tenth of a second.
 constexpr std::uint64_t FirstMebibytes = 16;
 
-/// Levels that each step of refining goes on by: twice as fine along three axes.
+/// Levels that each refining step adds; three are twice as fine along three axes.
 constexpr int LevelsOfStep = 3;
 }
 

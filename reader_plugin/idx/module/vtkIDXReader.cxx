@@ -363,7 +363,7 @@ public:
     vtkNew<vtkImageData> Output; ///< with the arrays of the reader's output
     int Level = -1;
     vtkIdType Samples = 0;
-  } Shown; ///< what an update that is given up returns to
+  } Shown; ///< restored if an update is cancelled
 
   double Blocks = 0.0;       ///< that the last update needed
   double AbsentBlocks = 0.0; ///< of these
@@ -460,7 +460,7 @@ void vtkIDXReader::SetFileName(const char* name)
 //------------------------------------------------------------------------------
 void vtkIDXReader::Modified()
 {
-  // A series goes from file to file and comes back: that is no reason to say again what is wrong.
+  // A series moves between files and returns: an error is not reported again for that.
   if (!this->Internals->ChoosingFile)
   {
     this->Internals->Reported.SettingChanged();
@@ -606,7 +606,7 @@ std::string vtkIDXReader::GetCutByBudget() const
 void vtkIDXReader::Report(const Failure& failure)
 {
   vtkInternals& self = *this->Internals;
-  this->ErrorCode = failure.Code; // not by its setter: an update is no change of the reader
+  this->ErrorCode = failure.Code; // SetErrorCode() would count as a change of the reader
   const std::string name = TextOrEmpty(this->FileName);
   self.ErrorText = failure.TextWith(name);
   if (failure && self.IsFirst() && self.Reported.Add(name, self.ErrorText))
@@ -715,7 +715,7 @@ void vtkIDXReader::DescribeFile(vtkInformation* outInfo)
 }
 
 //------------------------------------------------------------------------------
-// What is wrong is said by filters that need a flow.
+// Filters that need a flow report this problem.
 void vtkIDXReader::DescribeFlow(vtkInformation* outInfo)
 {
   vtkInternals& self = *this->Internals;

@@ -86,7 +86,7 @@ pqIDXResolutionWidget::pqIDXResolutionWidget(
   this->Finest = new QLabel(this);
   this->Finest->setObjectName("ResolutionLevels");
 
-  // A label of its own, so that the text below has the whole width of a narrow panel.
+  // The label is separate, so that the text below has the whole width of a narrow panel.
   this->setShowLabel(false);
   auto* label = new QLabel(tr("Resolution"), this);
   label->setToolTip(this->Slider->toolTip());
