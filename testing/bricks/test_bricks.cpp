@@ -403,7 +403,7 @@ TEST(BrickSeries, goes_on_with_times_that_were_added_and_not_with_files_that_wer
   EXPECT_FALSE(first->continues_in(*bricks::Series::open(list)));
   EXPECT_EQ(first_byte(*grown, 3), 3);
 
-  // Of a file that nobody has read, nothing was computed.
+  // Nothing is computed for a file that has not been read.
   write_level(1, 50);
   write_list(5);
   const auto more = grown->reopen();

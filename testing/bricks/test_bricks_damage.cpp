@@ -29,7 +29,7 @@ struct Sound
     this->bytes = read_bytes(path);
   }
 
-  // What reading all of it gives: nothing if that is refused.
+  // The values of the whole file; nothing if it is refused.
   std::optional<Bytes> values_of(const Bytes& damaged) const
   {
     try

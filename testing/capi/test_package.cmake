@@ -15,7 +15,7 @@ foreach (component IN ITEMS library devel)
   run(${CMAKE_COMMAND} --install "${BUILD_DIR}" --prefix "${prefix}" --component ${component})
 endforeach ()
 
-# What is installed must not lean on where it was built.
+# The installed package must not depend on the folder in which it was built.
 file(GLOB package_files "${prefix}/lib/cmake/ParaBAT/*.cmake")
 foreach (name IN LISTS package_files)
   file(STRINGS "${name}" found REGEX "${BUILD_DIR}")

@@ -81,7 +81,7 @@ public:
     conduit_node_fetch(this->node_.get(), path.c_str());
     return *this;
   }
-  /// A child of a node that is there.
+  /// A child of an existing node.
   Params& remove(const std::string& path)
   {
     const std::size_t slash = path.rfind('/');
@@ -367,7 +367,7 @@ inline void expect_file(const std::filesystem::path& path, const std::vector<Clo
   EXPECT_TRUE(mpi_test::rows(sorted(found.view())) == expected) << "other values";
 }
 
-/// Those that f(rank) gives for each rank.
+/// The results of f(rank) for each rank.
 template <class F>
 std::vector<Cloud> of_all_ranks(F&& f)
 {

@@ -26,7 +26,7 @@ std::uint64_t pack(std::int64_t id, std::int32_t cpu)
   return sign | static_cast<std::uint64_t>(std::abs(id)) << 24 | static_cast<std::uint64_t>(cpu);
 }
 
-// What rank `rank` has of each species: the same ids on all ranks, made by two ranks.
+// Each rank's particles of each species: the same ids on all ranks, made by two ranks.
 std::vector<bat::AmrexId> parse_ids(int rank)
 {
   return { { 17, 2 * rank }, { 17, 2 * rank + 1 }, { -5, rank },
@@ -97,7 +97,7 @@ Params step_of(int number, Memory& memory, std::size_t gap = 4, bool is_empty = 
   return params;
 }
 
-// What a file must have: positions, ids, and of dust the mass.
+// The required contents of a file: positions, ids, and for dust the mass.
 Cloud expected(int rank, int number, bool is_dust)
 {
   Cloud cloud;

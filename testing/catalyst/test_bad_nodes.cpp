@@ -398,7 +398,7 @@ TEST(Disagreement, on_the_step_fails_on_all_ranks)
     << run.reported;
 }
 
-// What the drivers of CUDA and HIP would say of an address.
+// Stands in for what the drivers of CUDA and HIP report about an address.
 const void* on_cuda = nullptr;
 const void* managed = nullptr;
 const void* on_hip = nullptr;

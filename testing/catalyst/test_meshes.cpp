@@ -17,7 +17,7 @@ Cloud local(std::uint64_t n = 40)
   return particles(mpi_test::rank(), n);
 }
 
-// Zero-length arrays of types that nobody else has.
+// Zero-length arrays of types that no other rank has.
 void publish_placeholders(Params& params, const std::string& mesh)
 {
   static std::int32_t nothing = 0;
@@ -401,7 +401,7 @@ TEST(Species, of_the_same_name_are_refused)
   EXPECT_NE(run.reported.find("two species are named 'a_b_c'"), std::string::npos) << run.reported;
 }
 
-// Names that are no paths: ".." is the parent in a path of Conduit.
+// Names that are not paths: ".." is the parent in a path of Conduit.
 TEST(Species, with_slashes_in_their_names_stay_in_their_folder)
 {
   Session run;

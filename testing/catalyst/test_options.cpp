@@ -257,7 +257,7 @@ TEST(SortedIndexes, are_made_where_there_are_such_fields)
     }));
   for (std::int64_t step = 0; step != 2; ++step)
   {
-    // What is not written has no index.
+    // An array that is not written has no index.
     const auto spoil = [](Params& p)
     {
       if (mpi_test::rank() == 0)

@@ -195,7 +195,7 @@ TEST(KeptMemory, a_child_of_a_process_whose_threads_are_busy_can_go_on)
     ASSERT_GE(child, 0);
     if (child == 0)
     {
-      ::alarm(60); // a lock that nobody opens again
+      ::alarm(60); // ends the test if a lock is never released
       const KeptMemory kept(kMiB);
       {
         const KeptMemory::Use use(kept);

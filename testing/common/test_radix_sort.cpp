@@ -15,7 +15,7 @@
 
 namespace
 {
-// What std::sort makes of as many values as value(i) gives.
+// The result of std::sort for the values of value(i).
 template <class V, class Value>
 void expect_sorted(const std::string& what, const Value& value)
 {

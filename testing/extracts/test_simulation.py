@@ -100,7 +100,8 @@ with Folder() as folder:
         check(folder, name, file_name="%s_%04d.bat", with_numbers=name == "partitioned")
     check_no_temporary(folder)
 
-# What cannot be written is said, once for each file, and neither the simulation nor other files suffer.
+# Output that cannot be written is reported once for each file, and affects neither the simulation
+# nor other files.
 with Folder() as folder:
     in_the_way = folder("points_%06d.bat" % 2)
     os.makedirs(os.path.join(in_the_way, "something"))

@@ -275,7 +275,8 @@ TEST(Flow, steps_that_are_walked_may_end_where_bricks_meet)
   std::vector<flow::Seed> seeds;
   for (int i = 1800; i != 2000; ++i)
   {
-    // At 20, in the end of the first step, but for what each face that is crossed takes.
+    // The particle is at 20 at the end of the first step, except for the time that each crossed
+    // face takes.
     seeds.push_back({ { 20 - 0.46875 * v + i * 0x1p-50, 1, 4 }, 0 });
   }
   flow::TraceOptions options;
@@ -397,7 +398,7 @@ TEST(Flow, lines_end_at_blanked_cells_and_walls_are_slid_along_on_demand)
   options.no_slip = true;
   const auto slow = flow::trace(cache_of(source), seeds, options);
   EXPECT_EQ(slow.lines[0].reason, flow::Reason::EndTime);
-  EXPECT_GT(slow.lines[0].end[0], 6.9); // nears the wall, where there is no velocity
+  EXPECT_GT(slow.lines[0].end[0], 6.9); // nears the wall, where the velocity is 0
   EXPECT_LT(slow.lines[0].end[0], 7);
   EXPECT_EQ(slow.lines[3].reason, flow::Reason::EndTime); // rests on the wall
   EXPECT_EQ(slow.lines[3].end, seeds[3].position);
@@ -623,7 +624,7 @@ TEST(Flow, flow_that_is_too_fast_to_be_followed_ends_lines)
   }
 }
 
-// Who gives up counts its own steps only: those beside it have taken none by then.
+// A particle that is given up counts only its own steps: those next to it have taken none by then.
 TEST(Flow, particles_that_are_given_up_change_nothing_for_those_beside_them)
 {
   BrickGrid grid;
@@ -881,7 +882,7 @@ TEST(Flow, lines_end_at_their_greatest_age)
           EXPECT_LT(
             distance(there, line.end), integrator == flow::Integrator::CellByCell ? 1e-5 : 1e-2);
         }
-        // What would be of it without the limit: nothing changes before.
+        // The same run without the limit: nothing differs before it.
         flow::TraceOptions longer = options;
         longer.max_age = 10;
         const auto whole = flow::trace(cache_of(all), seeds, longer);
@@ -1115,7 +1116,7 @@ TEST(Flow, lines_go_on_backwards_when_the_series_has_grown)
   }
 }
 
-// Who was released at the last time there was may have no line once the flow behind it is there.
+// A particle released at the last known time may have no line once the flow after it is known.
 TEST(Flow, lines_go_on_where_cells_become_blank)
 {
   const std::vector<double> times{ 0, 0.5, 1, 1.5, 2 };

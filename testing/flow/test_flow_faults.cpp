@@ -16,7 +16,7 @@ namespace
 {
 using namespace bat;
 
-// Four levels of a wind along x, the seeds of which need both bricks of the first half.
+// Four levels of a wind along x, whose seeds need both bricks of the first half.
 class FlowFaults : public ::testing::Test
 {
 protected:
@@ -77,7 +77,7 @@ protected:
             << word << " in: " << error.what();
         }
       }
-      options.end_time = 0.5; // nobody needs level 2
+      options.end_time = 0.5; // level 2 is not needed
       EXPECT_EQ(flow::trace(cache, seeds, options).lines[0].reason, flow::Reason::EndTime);
     }
     std::filesystem::remove_all(path);

@@ -83,14 +83,14 @@ TEST(FlowSpread, a_cache_for_less_than_a_level_reads_bricks_little_more_than_onc
     const flow::Statistics& s = lines.statistics;
     EXPECT_GT(s.touched, 9 * s.bricks / 10);
     EXPECT_EQ(source->reads, s.read + s.prefetched);
-    // What is read ahead may be dropped on a loaded machine.
+    // Prefetched bricks may be dropped on a loaded machine.
     const double max_reads = prefetch == flow::Prefetch::None ? 1.2 : 1.4;
     EXPECT_LE(static_cast<double>(source->reads), max_reads * static_cast<double>(s.touched));
     EXPECT_LE(s.cache_bytes, s.max_cache_bytes);
   }
 }
 
-// Also where particles begin at other times, run backwards, and where there is no order to keep to.
+// The same holds if particles begin at other times or run backwards, and without an order to keep.
 TEST(FlowSpread, what_fits_into_the_cache_is_read_once)
 {
   const auto source = small_bricks(33, 9);
@@ -105,7 +105,7 @@ TEST(FlowSpread, what_fits_into_the_cache_is_read_once)
   EXPECT_EQ(lines.statistics.read, lines.statistics.touched);
 }
 
-// Particles take part of the time that bricks that are there take.
+// Particles use a part of the time that bricks in memory take.
 TEST(FlowSpread, what_is_looked_for_grows_as_what_is_used_does)
 {
   const auto source = small_bricks(33, 9);
@@ -139,7 +139,7 @@ TEST(FlowSpread, the_same_bits_for_any_cache_threads_and_prefetching)
     }
     flow::TraceOptions options = one_thread(flow::Prefetch::None);
     options.integrator = integrator;
-    // Of few seeds at a time: there is no sweep.
+    // Few seeds at a time do not make a sweep.
     flow::TraceOptions few = options;
     few.max_particles = 100;
     const std::uint64_t expected = flow::trace(cache_of(source, 10000), seeds, few).checksum();
@@ -159,7 +159,7 @@ TEST(FlowSpread, the_same_bits_for_any_cache_threads_and_prefetching)
   }
 }
 
-// Of a sweep: each brick of each interval has a place of its own, and rows are those of its bricks.
+// In a sweep, each brick of each interval has its own place, and rows are those of its bricks.
 TEST(FlowSpread, rows_of_a_sweep_are_all_that_is_visited)
 {
   BrickGrid grid;

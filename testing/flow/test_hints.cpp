@@ -200,7 +200,7 @@ TEST_F(Hints, are_found_again_and_nearly_all_of_use)
     EXPECT_GE(s.prefetched, s.hinted);
   }
   EXPECT_EQ(read_bytes(this->file), bytes);
-  // Of the cache alone, without a file.
+  // Hints also work in the cache alone, without a file.
   const flow::Cache cache = cache_of(this->source, {});
   (void)flow::trace(cache, this->seeds, with(flow::Hints::Learn));
   cache.clear();
@@ -208,7 +208,7 @@ TEST_F(Hints, are_found_again_and_nearly_all_of_use)
   EXPECT_EQ(names_in(this->data).size(), 1u);
 }
 
-// A wind that turns: where it blows to is no more where it has blown to.
+// A wind that turns no longer blows to where it has blown.
 TEST_F(Hints, with_a_slow_disk_less_is_waited_for)
 {
   const double h = this->source->grid().spacing[0];

@@ -352,7 +352,7 @@ TEST_F(IdxSource, damage_is_an_error_that_names_the_file)
   const auto file = this->data_file("time_000010");
   const auto sound = read_bytes(file);
   auto broken = sound;
-  // Of all blocks, so that it does not matter which ones a line needs.
+  // All blocks are damaged, so that it does not matter which ones a line needs.
   std::fill(broken.begin() + static_cast<std::ptrdiff_t>(broken.size() / 8), broken.end(),
     std::byte{ 0xAB });
   for (const auto& entry : std::filesystem::directory_iterator(file.parent_path()))

@@ -166,7 +166,7 @@ private:
       lines.insert(lines.end(), this->parts_[r].begin(), this->parts_[r].end());
       first = first ? first : this->errors_[r];
     }
-    // Nobody begins the next round before all have what is there.
+    // No rank begins the next round before all have the results of this one.
     ++this->left_;
     this->changed_.notify_all();
     this->changed_.wait(lock, [&]() { return this->left_ / all > round; });
@@ -221,7 +221,7 @@ TEST(StreakSurface, a_steady_wind_makes_a_flat_sheet)
     }
     EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
     EXPECT_EQ(shares.back(), 1);
-    options.tear = 1; // diagonals are no tears
+    options.tear = 1; // diagonals are not tears
     EXPECT_EQ(flow::streak_surface(cache, line, time, options).triangles, surface.triangles);
   }
   // Nothing is released yet, but the line itself.
@@ -239,7 +239,7 @@ TEST(StreakSurface, particles_that_rest_move_on_when_the_wind_does)
       return Point{ t == 1 || t == 2 ? 0.0 : 1.0, 0, 0 };
     });
   const std::vector<Point> line{ { 1, 1, 2 }, { 1, 3, 2 } };
-  // Those released in the pause are at one place, and ahead of them are those from before.
+  // Particles released in the pause are at one place, and ahead of them are the earlier ones.
   const auto surface = flow::streak_surface(flow::Cache(source), line, 3, edges_of(0.2));
   EXPECT_NEAR(measure(surface).area, 2 * 1, 1e-5);
   for (std::size_t i = 0; i != surface.positions.size(); ++i)
@@ -409,7 +409,7 @@ TEST(StreakSurface, what_goes_on_between_ends_of_a_line_that_do_not_is_found)
   const auto out = flow::streak_surface(
     flow::Cache(wind({ 1, 0, 0 })), { { 1, -1, 2 }, { 1, 8, 2 } }, 2, edges_of(0.1));
   EXPECT_NEAR(measure(out).area, 2 * 6.2832, 2 * 0.1);
-  // What is outside of the domain as a whole is not looked at.
+  // A line that is entirely outside the domain is ignored.
   const auto none = flow::streak_surface(
     flow::Cache(wind({ 1, 0, 0 })), { { 1, 7, 2 }, { 1, 99, 2 } }, 2, edges_of(0.1));
   EXPECT_TRUE(none.triangles.empty());
@@ -492,7 +492,7 @@ TEST(StreakSurface, errors_are_all_ranks_and_what_cannot_be_is_refused)
 {
   const auto source = abc();
   const std::vector<Point> line{ { 3, 2, 3 }, { 3, 3, 3 } };
-  // A rank gives up: so do all.
+  // If one rank gives up, all do.
   Ranks ranks(2);
   std::vector<ErrorCode> codes(2, ErrorCode::NotFound);
   std::vector<std::thread> threads;

@@ -268,10 +268,10 @@ def main():
 
     check_comings_and_goings()
 
-    # What LAMMPS does not have at a step does not end the run.
+    # Values that LAMMPS does not have at a step do not end the run.
     check_what_is_not_tallied()
 
-    # Where nothing can be written the simulation goes on, and says so once for every step.
+    # If nothing can be written, the simulation continues, with one report for every step.
     (FOLDER / "file").write_text("in the way")
     result = run(FOLDER / "file")
     assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]

@@ -116,7 +116,7 @@ TEST(SeriesWriter, compressed_steps_are_smaller_and_have_every_bit)
   EXPECT_LT(bytes[1], bytes[0] * 9 / 10);
 }
 
-// What rank 0 is told.
+// The report that rank 0 gets.
 struct Notices
 {
   std::shared_ptr<std::vector<std::string>> lines = std::make_shared<std::vector<std::string>>();
@@ -607,6 +607,6 @@ TEST(SeriesWriter, a_list_that_is_none_is_left_alone)
   std::string text;
   std::getline(stream, text);
   EXPECT_EQ(text, "my notes");
-  EXPECT_EQ(mpi_test::read_alone(folder / "dust_000001.bat").count, 100u); // the step is there
+  EXPECT_EQ(mpi_test::read_alone(folder / "dust_000001.bat").count, 100u); // the step exists
 }
 }

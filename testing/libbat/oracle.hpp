@@ -171,7 +171,7 @@ inline Leaf read(const std::vector<std::byte>& bytes)
   return Reader(bytes).read();
 }
 
-/// What brute_force::select finds, cut to ranks.
+/// The result of brute_force::select, cut to ranks.
 inline std::vector<std::uint64_t> select(
   const Leaf& leaf, const bat::Query& query, std::uint64_t begin_rank, std::uint64_t end_rank)
 {

@@ -278,7 +278,7 @@ TEST(Damage, broken_trees_are_refused)
     write_bytes(path, bytes);
     EXPECT_FALSE(ask(path, queries)) << what;
   }
-  // A number in the tree over the treelets is not looked at.
+  // A number in the tree over the treelets is ignored.
   write_bytes(path, with(good, 4316, 0xffff));
   EXPECT_TRUE(ask(path, queries));
 }
@@ -455,7 +455,7 @@ TEST(Damage, arguments_that_cannot_be_honoured_are_refused)
     }));
   EXPECT_TRUE(refused([&] { leaf->read_positions({ { { 5, 5 } }, 6, 0 }, out.data(), {}); }));
   const auto dataset = bat::Dataset::open(samples::file("good/good0.bat"));
-  EXPECT_TRUE(refused([&] { (void)dataset.leaf_file(0); })); // is no bat::File
+  EXPECT_TRUE(refused([&] { (void)dataset.leaf_file(0); })); // is not a bat::File
   query = {};
   query.part = 7; // the interval of ranks takes its place
   EXPECT_EQ(leaf->select(query, all, {}).count, 1500U);

@@ -157,7 +157,7 @@ TEST(LeaderExchange, what_is_thrown_on_one_rank_is_thrown_on_all)
       taken += count;
       is_packing ? void() : fail();
     };
-    // Rank 1 sends nothing, and a rank that is alone has nobody to send to.
+    // Rank 1 sends nothing, and a single rank has no other to send to.
     const std::uint64_t concerned = is_packing ? mail.parcels.size() : mail.expected_bytes;
     std::uint64_t of_last = concerned;
     MPI_Bcast(&of_last, 1, MPI_UINT64_T, last, MPI_COMM_WORLD);
@@ -225,7 +225,7 @@ TEST(LeaderExchange, automatic_choice_follows_what_was_measured)
   EXPECT_FALSE(all_to_all(100, 1, 64)); // nobody to lead
   EXPECT_FALSE(all_to_all(1, 64, 64));
 
-  // What pays only when repeated begins flat.
+  // An exchange that pays only if repeated begins flat.
   const OwnComm comm(MPI_COMM_WORLD);
   Nodes nodes(comm, 2);
   bat::mpi::Load load;

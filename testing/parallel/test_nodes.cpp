@@ -157,7 +157,7 @@ TEST(Nodes, of_the_machine_and_pretended)
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
   for (int each = 0; each <= ranks() + 1; ++each)
   {
-    // What only rank 0 knows holds for all.
+    // Settings that only rank 0 knows apply to all.
     const bat::mpi::Nodes nodes(comm, rank() == 0 ? each : 1);
     const NodeLayout& layout = nodes.layout();
     ASSERT_EQ(layout.rank_count(), static_cast<std::uint32_t>(ranks()));

@@ -223,7 +223,8 @@ def check(folder):
 
 
 if __name__ == "__main__":
-    # As a module of its own: scripts of filters put all names of numpy into the main one.
+    # This is a separate module, because scripts of filters import all names of numpy into the main
+    # one.
     import test_bricks_writer
     with Folder() as scratch:
         test_bricks_writer.check(scratch)

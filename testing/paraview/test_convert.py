@@ -248,7 +248,7 @@ with Folder() as folder:
         expect(times(folder("lattice/all.pbat.series")), [2.5, 3.0], "times of a list of .pbat")
         expect(fetch(OpenDataFile(folder("of_lattice.bat"))).GetNumberOfPoints(), n, "particles of a .pbat")
 
-    # What somebody has saved as defaults of the reader loses no particles.
+    # Defaults of the reader that a user has saved do not lose particles.
     if ranks == 1:
         home = folder("home")
         os.makedirs(os.path.join(home, ".config/ParaView"))
@@ -260,7 +260,7 @@ with Folder() as folder:
         environment["HOME"] = elsewhere
         shutil.rmtree(home)
 
-    # What is refused, nothing is written of; inputs stay.
+    # Nothing is written for refused input; inputs stay.
     before = sorted(os.listdir(folder.path))
     with open(folder("in_9.vtp")) as file:
         text = file.read()

@@ -234,7 +234,7 @@ with Folder() as folder:
         Delete(reader)
         put(names[broken], whole)
 
-    # What is known before the first update is that of the first step.
+    # Before the first update, the information is that of the first step.
     for files in (names, series):
         reader = OpenDataFile(files)
         expect(reader.ParticleCount, 1000, "ParticleCount of the first step")

@@ -297,7 +297,7 @@ def check_exponents(reader, flow, ranks):
         assert np.array_equal(at["FTLE_forward"], found.exponents.ravel(), equal_nan=True)
         expect(at["vtkGhostType"] != 0, gone, "hidden nodes")
 
-    # What is wrong is said once.
+    # An error is reported once.
     for name, right, wrong in (("Duration", 0.5, 0.7), ("Duration", 0.5, 0), ("StartTime", 0.4, 2), ("Dimensions", [9, 8, 7], [1, 1, 1])):
         setattr(ftle, name, wrong)
         for _ in range(2):
@@ -421,7 +421,7 @@ def check_images(folder, flow, ranks):
     check_image(ftle, reference, [0] * 3, [2.5, 2.5, 2.4], [0.1, 1.25 / 8, 0.15], "exponents of images", None, ranks)
     expect(reported(), 2, "notes that whole steps are read")
 
-    # What is no velocity.
+    # These inputs are not a velocity.
     lines.Input = images_of("i4")
     expect(fetch(lines, 0.6).GetNumberOfPoints(), 0, "lines of integers")
     expect(reported(), 1, "errors of integers")
@@ -593,7 +593,7 @@ def check_parts(folder, ranks):
     check_refused(parts_of("output.SetBlock(0, image(0, 5)); output.SetBlock(1, image(5, 10, origin=time))"), "time 1")
     check_refused(parts_of(halves + "\nif time > 0:\n    output.SetBlock(1, None)"), "time 1", "6 x 5 x 5", "11 x 5 x 5")
 
-    # What is no velocity field on one lattice.
+    # These inputs are not a velocity field on one lattice.
     check_refused(parts_of("output.SetBlock(0, image(0, 4)); output.SetBlock(1, image(6, 10))"), "is missing")
     check_refused(parts_of("output.SetBlock(0, image()); output.SetBlock(1, image(0, 5, spacing=0.5))"), "block 1", "spacing 0.5")
     check_refused(parts_of("output.SetBlock(0, image(0, 5)); output.SetBlock(1, image(5, 10, names=('V',)))"), "block 1", "'U'")
@@ -646,7 +646,7 @@ def check_reader(folder, ranks):
         # Nearer to points without flow than to others.
         expect(np.isnan(preview[0, ..., 2]), (np.arange(4) > 1) & (np.arange(3)[:, None] > 0), "points without flow")
 
-    # What was there stays there: nobody has asked for nothing.
+    # The previous image stays, because the request is for an empty one.
     lines = FlowPathLines(Input=reader, SeedType="Line")
     lines.SeedType.Point1, lines.SeedType.Point2, lines.SeedType.Resolution = [2, 3, 4], [3, 9, 15], 5
     Show(reader)
@@ -879,7 +879,7 @@ def check_growing(folder, ranks):
     lines.Direction = "Forward"
     run(6, "a series that has become shorter")
 
-    # What was traced is not in the files any more.
+    # The traced values are no longer in the files.
     parabat.flow.write_series(
         full, [(time, abc(time + 0.5)) for time in times], spacing=[LENGTH / (N - 1)] * 3, flush=False, replace=True)
     grow(7)
@@ -1181,7 +1181,7 @@ def check(folder):
         assert np.abs(points[cell[-1]] - reference.ends[of["SeedIds"][i]]).max() < 1e-4
     expect(reported(), 0, "messages of seeds")
 
-    # What is wrong is said once, and shows nothing.
+    # An error is reported once, and nothing is shown.
     own.LimitTimes, own.StartTime, own.EndTime = 1, 0.5, 3
     for _ in range(2):
         expect(fetch(own).GetNumberOfPoints(), 0, "lines of times outside")

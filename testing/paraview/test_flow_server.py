@@ -108,7 +108,8 @@ def check(folder, port):
 
 
 if __name__ == "__main__":
-    # As a module of its own: scripts of filters put all names of numpy into the main one.
+    # This is a separate module, because scripts of filters import all names of numpy into the main
+    # one.
     import test_flow_server
     with running_server(mpiexec, ranks, pvserver, client_leaves=False) as port, Folder() as folder:
         test_flow_server.check(folder, port)

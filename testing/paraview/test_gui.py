@@ -20,7 +20,7 @@ expected = (
     & (P[:, 0] <= right)
 )
 expect(saved, A["id"][expected], "ids that were saved")
-# What was typed into the rows of Compression.
+# The values typed into the rows of Compression.
 reported = subprocess.run([sys.argv[2], sys.argv[1]], capture_output=True, text=True, check=True).stdout
 for line in ("velocity: 3 x float64, within 0.001,", "mass: 1 x float32, lossless,"):
     assert line in reported, (line, reported)

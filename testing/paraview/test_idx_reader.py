@@ -289,7 +289,8 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     reported()
 
 if __name__ == "__main__":
-    # As a module of its own: scripts of filters put all names of numpy into the main one.
+    # This is a separate module, because scripts of filters import all names of numpy into the main
+    # one.
     import test_idx_reader
     with Folder() as folder:
         test_idx_reader.check(folder)

@@ -50,7 +50,7 @@ def check(folder, port):
         Delete(extract)
     expect(len(messages), 0, "messages")
 
-    # What is wrong on one rank.
+    # These faults are on one rank.
     victim = sorted(os.path.join(top, file) for top, _, files in os.walk(path[:-4]) for file in files)[-1]
     with open(victim, "r+b") as file:
         file.truncate(os.path.getsize(victim) - 1000)
@@ -63,7 +63,8 @@ def check(folder, port):
 
 
 if __name__ == "__main__":
-    # As a module of its own: scripts of filters put all names of numpy into the main one.
+    # This is a separate module, because scripts of filters import all names of numpy into the main
+    # one.
     import test_idx_server
     with running_server(mpiexec, ranks, pvserver, client_leaves=False) as port, Folder() as folder:
         test_idx_server.check(folder, port)

@@ -94,7 +94,7 @@ def check(folder):
         os.makedirs(folder("core"))
     expect(len(messages), 0, "messages")
 
-    # What the reader has read, with geometry, types and times, is what the writer writes.
+    # The writer reproduces what the reader has read, with geometry, types and times.
     steps = {2: truth(2), 5: truth(5)}
     original = folder("core/series.idx")
     for step, values in steps.items():
@@ -174,7 +174,7 @@ def check(folder):
     writer.UpdatePropertyInformation()
     expect(json.loads(writer.GetProperty("Report")[0])["samples"], int(np.prod(SHAPE)), "samples in the report")
 
-    # What a file cannot say.
+    # A file cannot represent these.
     failure(folder("hole.idx"), source("f.part(box) for i, box in enumerate(f.slabs(2, 3)) if i != 1 and i % ranks == rank"))
     failure(folder("beside.idx"), source("f.part(box, origin=(0.25 * i, 0, 0), shifted=True)"
         " for i, box in enumerate(f.slabs(0, 2)) if i % ranks == rank"))
@@ -203,7 +203,8 @@ def check(folder):
 
 
 if __name__ == "__main__":
-    # As a module of its own: scripts of filters put all names of numpy into the main one.
+    # This is a separate module, because scripts of filters import all names of numpy into the main
+    # one.
     import test_idx_writer
     with Folder() as folder:
         test_idx_writer.check(folder)

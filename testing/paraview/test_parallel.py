@@ -58,7 +58,7 @@ expect(report["ranks"], ranks, "ranks in the report")
 expect(report["leaf_files"], len(leaves_of(several)), "leaf files in the report")
 assert 0 < report["seconds"]["total"] < 60
 
-# What one rank cannot write, none writes, and what was there stays.
+# Data that one rank cannot write is written by none, and existing files stay.
 before = leaves_of(several)
 broken = ProgrammableFilter(Input=sample, CopyArrays=1)
 broken.Script = """

@@ -82,7 +82,7 @@ reader.UseBox = 0
 reader.PointArrayStatus = ["id"]
 expect([fetch(reader).GetPointData().GetArrayName(0)], ["id"], "one attribute")
 
-# A name of an array that there is not is warned of once.
+# An unknown name of an array causes one warning.
 reader.PointArrayStatus = ["id", "masss"]
 for cells in ("None", "One per Particle"):
     reader.VertexCells = cells
@@ -205,7 +205,7 @@ if rank == ranks - 1:
         expect([text.strip() for text in messages if "uneven.bat" in text], [f"{path('uneven.bat')}: {why}"], "uneven ranks")
     messages.clear()
 
-# What cannot be is said once, names the thing, and shows nothing; what comes after it is shown.
+# An invalid setting is reported once, by name, and shows nothing; the next valid one is shown.
 expect(messages, [], "messages")
 reader.VertexCells = "One per Particle"
 reader.AttributeRanges = ["nothing", "0", "1"]
@@ -399,7 +399,7 @@ if RANKS == 1:
     expect(len(seen), 5, "steps")
     expect(seen[-1], A["id"], "all are there")
 
-    # So is a later step of a time series: what is there is not read again.
+    # The same holds for a later step of a time series: loaded data is not read again.
     shutil.copy(path("cloud.bat"), path("later.bat"))
     dataset, begins = sys.modules["parabat"].Dataset, []
     whole = dataset.read

@@ -102,7 +102,7 @@ with Folder() as folder:
     reader.AttributeRanges = []
     expect(len(ids(reader)), N, "no ranges")
 
-    # Regions start as what is there.
+    # Regions initially have the bounds of the data.
     expect(list(reader.RegionCenter), list(bounds[0::2] + 0.5 * (bounds[1::2] - bounds[0::2])), "center")
     expect(list(reader.RegionHalfExtents), list(0.5 * (bounds[1::2] - bounds[0::2])), "half extents")
     expect(reader.RegionRadius, max(reader.RegionHalfExtents), "radius")
@@ -127,7 +127,7 @@ with Folder() as folder:
     assert "sample.bat: unknown attribute 'typo'" in warnings[0] and "available: id, mass, velocity" in warnings[0], warnings
     reader.PointArrayStatus = ["id", "mass", "velocity"]
 
-    # Integers of which there are few.
+    # Integers with few values.
     few = cloud(1000)
     kinds = np.random.default_rng(1).choice([3, 4, 6], 1000).astype("i4")
     add_arrays(few.GetPointData(), {"kind": kinds, "wide": (kinds * 1000).astype("i4")})

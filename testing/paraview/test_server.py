@@ -24,7 +24,7 @@ with running_server(mpiexec, ranks, pvserver, client_leaves=False) as port:
     expect(list(reader.MatchEstimate), [int((arrays(N)["mass"] >= 0.25).sum())] * 3, "particles that will match")
     reader.AttributeRanges = []
     reader.EstimateMatches = 0
-    # What is wrong is said once, whatever rank it is wrong on, and what is right is loaded afterwards.
+    # A fault is reported once, whichever rank has it, and valid data is loaded afterwards.
     messages = []
     vtkOutputWindow.GetInstance().AddObserver("ErrorEvent", lambda window, event: messages.append(event))
     reader.AttributeRanges = ["mass", "5"]

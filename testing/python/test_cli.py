@@ -249,7 +249,7 @@ class Cli(unittest.TestCase):
         code, out, _ = run("diff", self.a, FOLDER / "d.bat")
         self.assertEqual((code, "id: int64[1] in" in out, "mass: float64[1]" in out), (1, True, True))
         self.succeeds("diff", self.series, self.series, "--step", "1")
-        # A row that is there more often counts more often.
+        # A row that occurs more often counts more often.
         a, b = diff.lone([np.array([1, 1, 2, 3, 1])], [np.array([2, 1, 4, 4])])
         self.assertEqual((len(a), set(a) - {0, 1, 3, 4}, b.tolist()), (3, set(), [2, 3]))
         none = np.zeros(0)
@@ -559,7 +559,7 @@ class Cli(unittest.TestCase):
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
             signal.signal(signal.SIGXFSZ, handler)
-        # What takes the place of a leaf file after it was checked.
+        # This file replaces a leaf file after it was checked.
         put(lambda at: at.symlink_to(kept))
 
         def swapped(into):

@@ -85,7 +85,7 @@ class Pure(unittest.TestCase):
                 bat.validate()
                 self.assertEqual(bat.attribute("v").shape, (0, 3))
                 self.assertEqual(bat.query(ranges=[("v", None, 0, 1)]).tolist(), [])
-                # What is missing is empty.
+                # Missing values are empty.
                 self.assertEqual(bat.attribute("mass").shape, (0,))
                 self.assertEqual(bat.query(ranges=[("mass", 2, 0, 1)], values=[("kind", None, [1])]).tolist(), [])
                 with self.assertRaises(parabat.BatValueError):

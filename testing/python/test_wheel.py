@@ -114,7 +114,7 @@ def main(folder, other, *mpiexec):
     with zipfile.ZipFile(wheel) as files:
         names = set(files.namelist())
     assert {name.split("/")[0] for name in names} == {"parabat", wheel.name.split("-py3")[0] + ".dist-info"}, names
-    # The plugin is alone in its folder: ParaView takes what lies beside it for plugins too.
+    # The plugin is alone in its folder, because ParaView treats files next to it as plugins too.
     assert {name.split("/")[2] for name in names if name.startswith("parabat/paraview/")} - {""} == {
         "parabat_paraview.py", "proxies"}, names
     shown = subprocess.run([folder / "work" / "venv" / "bin" / "auditwheel", "show", wheel], check=True,

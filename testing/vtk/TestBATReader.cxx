@@ -26,7 +26,7 @@ using namespace vtk_support;
 namespace
 {
 constexpr vtkIdType kCount = 20000;
-constexpr std::int64_t kBigId = 9007199254740993; // 2^53 + 1 is no double
+constexpr std::int64_t kBigId = 9007199254740993; // 2^53 + 1 is not a double
 
 vtkSmartPointer<vtkPolyData> Sample()
 {
@@ -654,7 +654,7 @@ TEST_F(BATReader, aliases_are_arrays_like_others)
 
   this->Reader->SetQuality(0.25);
   this->Reader->Update();
-  this->Reader->SetQuality(1.0); // a step that adds to what is there
+  this->Reader->SetQuality(1.0); // a step that adds to the loaded particles
   this->Reader->AddAttributeRange("height", "0.25", "0.5");
   this->Reader->Update();
   EXPECT_EQ(this->Caught.Errors, "");

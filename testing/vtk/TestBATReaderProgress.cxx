@@ -32,7 +32,7 @@ namespace
 {
 constexpr vtkIdType kCount = 1200000;
 
-// What a reader says of itself whenever it tells how far a load is.
+// A reader's properties at each of its progress reports.
 struct NumbersMeanwhile
 {
   vtkBATReader* Reader;
@@ -445,7 +445,7 @@ TEST_F(BATReaderProgress, a_step_copies_nothing_that_is_there)
   EXPECT_EQ(early->GetPoints()->GetVoidPointer(0), late->GetPoints()->GetVoidPointer(0));
   EXPECT_EQ(address(early, 0), address(late, 0));
 
-  // Whoever adds values to one of them gets memory of his own, and all outlive the reader.
+  // Code that appends values to one of them gets separate memory, and all outlive the reader.
   const auto all = PositionsByIndex(late);
   vtkDataArray* grown = early->GetPoints()->GetData();
   grown->InsertNextTuple3(7.0, 8.0, 9.0);
@@ -531,7 +531,7 @@ TEST_F(BATReaderProgress, what_is_damaged_is_named_and_can_be_skipped)
     output->GetPoint(i, p.data());
     ASSERT_EQ(input.count(p), 1U) << i;
   }
-  // Each is warned of once.
+  // Each one causes one warning.
   this->Caught.Warnings.clear();
   this->Reader->SetQuality(0.5);
   EXPECT_GT(this->Load()->GetNumberOfPoints(), 0);

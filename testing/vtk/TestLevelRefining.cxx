@@ -118,7 +118,7 @@ TEST(LevelRefining, what_was_aborted_is_what_the_next_update_loads)
   refining.Begin(Everything, refining.Choose(Everything, First, Target));
   refining.Cancelled();
   EXPECT_TRUE(refining.IsAborted());
-  // Nothing goes on by itself from there.
+  // Refining does not resume by itself.
   refining.AskForStep();
   EXPECT_EQ(Update(refining), First + LevelsOfStep);
   EXPECT_FALSE(refining.IsAborted());

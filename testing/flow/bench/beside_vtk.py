@@ -183,7 +183,7 @@ def one(arguments):
     if arguments.one.startswith("ours"):
         sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "core/python"))
         os.environ.setdefault("BAT_LIBRARY", str(build / "lib/libbat_capi.so"))
-    # What is loaded first is no part of the query.
+    # The first load is not part of the query.
     if arguments.one == "theirs" or arguments.paraview:
         import vtkmodules.vtkFiltersFlowPaths  # pylint: disable=import-outside-toplevel,unused-import
     if arguments.paraview:

@@ -192,7 +192,7 @@ double user_seconds()
     1e-6 * static_cast<double>(usage.ru_utime.tv_usec);
 }
 
-// What numpy.load() reads, of shape (n, n, n, 3).
+// Writes a file that numpy.load() reads, of shape (n, n, n, 3).
 void write_npy(const std::filesystem::path& path, const std::vector<float>& values, std::size_t n)
 {
   const std::string side = std::to_string(n) + ", ";

@@ -92,7 +92,7 @@ LogicalBox box_of(const MadeGrid& made)
   return box;
 }
 
-// What this rank has of a grid.
+// The part of a grid on this rank.
 struct Local
 {
   GridPieces pieces;
@@ -242,7 +242,7 @@ TEST(IdxCollective, bytes_are_those_that_one_rank_writes)
   }
 }
 
-// Of random boxes, that overlap in every way: each sample is where the first box has it.
+// Random boxes overlap in every way: each sample comes from the first box that has it.
 TEST(IdxCollective, parts_of_boxes_are_disjoint)
 {
   clouds::Random random(7 + static_cast<std::uint64_t>(rank()));

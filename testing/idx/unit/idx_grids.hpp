@@ -50,7 +50,7 @@ struct MadeGrid
       this->grid.dimensions[0] * this->grid.dimensions[1] * this->grid.dimensions[2]);
   }
 
-  /// What a read has to give.
+  /// The expected result of a read.
   [[nodiscard]] std::vector<std::byte> part(std::size_t field,
     const std::array<std::int64_t, 3>& distance, const bat::idx::LogicalBox& box) const
   {

@@ -386,7 +386,7 @@ TEST_F(IdxDamage, cost_is_what_a_read_takes)
   EXPECT_EQ(dataset.finest_level({ 0, 1 }, 9, 0), 0);
 }
 
-// Of 2^40 blocks two are there, in folders far apart: they are looked at, and the others counted.
+// Two of 2^40 blocks exist, in folders far apart: these are inspected, and the others counted.
 TEST(IdxClaims, any_number_of_absent_blocks_takes_no_time_and_no_memory)
 {
   const TempDir folder;
@@ -413,7 +413,7 @@ TEST(IdxClaims, any_number_of_absent_blocks_takes_no_time_and_no_memory)
   std::filesystem::create_directories((folder / far).parent_path());
   const Dataset whole = put_text("whole", "0 1048575 0 1048575 0 4095");
   ASSERT_EQ(whole.levels(), 52);
-  EXPECT_THROW((void)whole.check(0, 0), bat::Error); // nothing of the step is there
+  EXPECT_THROW((void)whole.check(0, 0), bat::Error); // the step has no files
   write_bytes(folder / "big/00/0000.bin", file);
   write_bytes(folder / far, file);
   std::size_t reported = 0;

@@ -112,7 +112,7 @@ TEST(IdxReplaced, a_dataset_that_was_opened_before_gives_nothing_of_the_new_one)
       }
       expect_replaced([&] { (void)dataset.check(1, 0); });
       EXPECT_FALSE(dataset.is_as_opened());
-      // What was looked at first after that may be the new one, whole.
+      // A file that is first opened after that may be the new one, whole.
       float found = 0;
       const auto problem = bat::attempt([&] { found = value_of(untouched, 0, levels); });
       EXPECT_TRUE(problem || found == 2);

@@ -326,7 +326,7 @@ TEST(IdxWrite, a_write_that_ends_early_leaves_what_was_there)
   std::filesystem::permissions(
     folder / "a.idx", std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 
-  // What a killed writer left goes.
+  // The remains of a killed writer are removed.
   const std::filesystem::path shape = (folder / "a") / names_in(folder / "a")[0];
   std::filesystem::create_directory(shape / ".time_000000.0123abcd.tmp");
   write_bytes(shape / ".time_000000.0123abcd.tmp/00.bin", { std::byte{ 1 } });

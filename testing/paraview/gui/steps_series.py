@@ -46,7 +46,7 @@ def check(step):
     expect(reader.GetXMLName(), "BATSeriesReader", "proxy")
     expect(list(reader.TimestepValues), TIMES, "times")
     expect(GetAnimationScene().TimeKeeper.Time, TIMES[step], "time")
-    # What is shown, without an update.
+    # The information of the shown step, without an update.
     expect(reader.GetDataInformation().GetNumberOfPoints(), 1000 + step, "particles")
     expect(np.sort(vtk_to_numpy(servermanager.Fetch(reader).GetPointData().GetArray("mass"))),
            np.sort(arrays(1000 + step, step)["mass"]), "mass")

@@ -20,7 +20,7 @@ namespace
 using bat::ErrorCode;
 namespace fs = std::filesystem;
 
-/// A file system of its own in memory, where the machine allows it.
+/// A separate file system in memory, if the machine allows it.
 class SmallDisk
 {
 public:

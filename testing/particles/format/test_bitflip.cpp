@@ -21,7 +21,7 @@ damage::Bytes golden(const std::string& name)
   return read_bytes(std::string(BAT_GOLDEN_FOLDER) + "/" + name + ".bat");
 }
 
-/// What went wrong with one bit, or empty.
+/// The failure with one flipped bit, or empty.
 std::string complaint(
   const damage::Answers& found, const damage::Answers& expected, std::size_t bit)
 {

@@ -196,7 +196,7 @@ TEST_F(DamagedDataset, a_flipped_bit_of_a_compressed_leaf_file_is_an_error_or_ha
     ASSERT_EQ(this->wrong_answer(), -1) << "bit " << bit;
   }
 
-  // Who asks to be told hears of the chunk and gets the other leaf files.
+  // A caller that asks for it is told about the chunk, and gets the other leaf files.
   write_bytes(leaf, sound);
   const bat::Dataset dataset = bat::Dataset::open(this->top);
   const bat::DatasetSelection all = dataset.select({});
@@ -258,7 +258,7 @@ TEST_F(DamagedDataset, a_top_file_that_lies_gives_an_error_or_fewer_particles_ne
       }
       bat::validate(dataset);
       ++sound;
-      // What the validator is content with has the same leaf files, and so the same particles.
+      // A dataset that the validator accepts has the same leaf files, and so the same particles.
       ASSERT_EQ(this->wrong_answer(), -1) << "seed " << seed;
     }
     catch (const bat::Error&)
@@ -381,7 +381,7 @@ TEST_F(DamagedDataset, works_elsewhere_renamed_and_through_links)
   fs::current_path(before);
 }
 
-/// A sound dataset whose top file tells one lie.
+/// A sound dataset whose top file has one wrong field.
 class TopLie : public DamagedDataset
 {
 protected:
@@ -402,7 +402,7 @@ protected:
     this->in_section(SectionKind::LeafFiles, at, value);
   }
 
-  /// The text by which the top file is refused, before any leaf file is looked at.
+  /// The text with which the top file is refused, before any leaf file is read.
   [[nodiscard]] std::string lie() const
   {
     EXPECT_FALSE(this->is_sound());

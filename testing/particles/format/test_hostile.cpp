@@ -51,7 +51,7 @@ TEST(Hostile, repair_gets_changed_values_past_every_checksum)
   EXPECT_EQ(value, 1234567);
 }
 
-// Pages are read together with those between them, of which nobody wants to know.
+// Pages are read together with the unneeded ones between them.
 TEST(Hostile, a_damaged_page_is_met_by_who_needs_it_only)
 {
   const bat::Bytes sound = bat::encode(clouds::uniform(5000, 3).view(), {});
@@ -461,7 +461,7 @@ TEST_F(Lie, levels_that_do_not_follow_the_hashes_are_found_by_validate)
 {
   this->file = golden("stable");
   EXPECT_NO_THROW(bat::validate(bat::File::from_memory(this->file, "stable.bat")));
-  // Another attribute of integers, whose hashes are others.
+  // Another integer attribute has other hashes.
   this->in_section<std::uint32_t>(SectionKind::SampleIds, 0, 8, 2);
   EXPECT_EQ(this->refusal(), "");
   try
@@ -537,7 +537,7 @@ TEST_F(Lie, two_attributes_of_one_name_are_corrupt)
   EXPECT_NE(this->refusal().find("occurs twice"), std::string::npos);
 }
 
-/// Of 1500 particles: a page of 5 values, then 5 pages of entries.
+/// For 1500 particles: a page of 5 values, then 5 pages of entries.
 class IndexLie : public Lie
 {
 protected:
@@ -550,7 +550,7 @@ protected:
       i % format::kIndexEntries * sizeof(format::IndexEntry);
   }
 
-  /// What the validator says.
+  /// The validator's verdict.
   std::string complaint()
   {
     try

@@ -212,7 +212,7 @@ inline Case indexed()
   return c;
 }
 
-/// Names for what is there already, among particles that are not all finite.
+/// Aliases of existing arrays, among particles that are not all finite.
 inline Case aliased()
 {
   Case c = indexed();
@@ -273,7 +273,7 @@ inline Case chunked()
   return c;
 }
 
-/// Values within bounds, beside NaN, infinities and others that no grid holds.
+/// Bounded values, alongside NaN, infinities and others that no grid holds.
 inline Case bounded()
 {
   constexpr std::uint64_t n = 600;

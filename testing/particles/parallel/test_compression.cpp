@@ -47,7 +47,7 @@ clouds::Cloud make_cloud()
   return cloud;
 }
 
-// What is stored of it.
+// Returns the particles as they are stored.
 clouds::Cloud snapped(clouds::Cloud cloud)
 {
   bat::codec::snap(

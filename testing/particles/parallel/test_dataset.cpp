@@ -202,7 +202,7 @@ TEST(Dataset, restarts_on_parts_and_on_boxes)
   const auto path = folder / "out.bat";
   bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(all).view(), with_target(kTarget));
   const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, path);
-  // As if by 1 to 11 ranks.
+  // The dataset is like one of 1 to 11 ranks.
   for (std::uint32_t parts : { 1u, 2u, 3u, 5u, 11u })
   {
     std::vector<std::string> combined;
@@ -381,7 +381,7 @@ TEST(Dataset, aliases_are_what_repeats_on_all_ranks)
 
   EXPECT_EQ(
     targets(bat::Repeats::LeaveOut), (Targets{ { "id", "" }, { "heat", "" }, { "velocity", "" } }));
-  // What one rank has otherwise is stored; a rank without particles has no say.
+  // An array that differs on one rank is stored; a rank without particles does not count.
   if (rank() == ranks() - 1)
   {
     local.columns[3].bytes[0] ^= std::byte{ 1 };
@@ -463,7 +463,7 @@ TEST(Dataset, sorted_indexes)
   EXPECT_NE(
     mpi_test::error_of([&] { bat::mpi::write_dataset(MPI_COMM_WORLD, path, local, options); }), "");
   options.build.sorted_indexes = { "nothing" };
-  // Without particles there is nothing to look up, and nobody who knows the attributes.
+  // Without particles nothing can be looked up, and no rank knows the attributes.
   EXPECT_NO_THROW(bat::mpi::write_dataset(MPI_COMM_WORLD, path, bat::ParticleView{}, options));
 }
 

@@ -75,7 +75,7 @@ std::map<std::string, std::vector<std::byte>> everything(const fs::path& folder)
   return all;
 }
 
-/// On rank 0: the dataset is sound and holds `all`, and nothing but its own files is there.
+/// On rank 0: the dataset is sound and holds `all`, and no other files exist.
 void expect_dataset(const fs::path& path, const clouds::Cloud& all)
 {
   if (rank() == 0)
@@ -144,7 +144,7 @@ bat::mpi::WriteOptions routed()
   return options;
 }
 
-/// What a rank hands to a write.
+/// The particles that a rank passes to a write.
 struct Attempt
 {
   fs::path path;
@@ -514,7 +514,7 @@ TEST(Faults, file_size_limit_at_the_top_file)
     });
 }
 
-/// While it lives, this process is nobody, who may not write into root's folders.
+/// While it exists, this process runs as the user nobody, who may not write into root's folders.
 class Nobody
 {
 public:

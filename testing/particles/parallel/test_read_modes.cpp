@@ -205,7 +205,7 @@ void expect_equal_answers(const bat::Dataset& dataset, const std::string& what)
     const Particles direct = read(dataset, all[i], ReadMode::Direct);
     expect_equal(direct, read(dataset, all[i], ReadMode::Aggregated), query);
     expect_equal(direct, read(dataset, all[i], ReadMode::Auto), query + ", auto");
-    // Of one or two files at a time; and of none.
+    // Ranks read one or two files at a time, or none.
     for (const std::uint64_t memory : { 250000, 1 })
     {
       expect_equal(direct, read(dataset, all[i], ReadMode::Aggregated, {}, nullptr, memory),

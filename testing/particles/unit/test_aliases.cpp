@@ -18,7 +18,7 @@ namespace
 {
 using bat::format::SectionKind;
 
-// A component of an array, or all of it, in memory of its own.
+// A copy of a component of an array, or of all of it.
 std::vector<std::byte> copy_of(
   const std::vector<std::byte>& from, std::size_t components, std::size_t bytes, int component)
 {

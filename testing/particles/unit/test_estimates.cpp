@@ -175,7 +175,7 @@ TEST_F(Estimates, what_a_sample_shows_to_exceed_a_budget_is_cut_exactly)
     query.quality = dataset.quality_within(query, budget);
     const std::uint64_t loaded = dataset.select(query).count;
     EXPECT_LE(loaded, budget);
-    // Those of several leaf files may come at the same quality.
+    // Estimates of several leaf files may arrive at the same quality.
     EXPECT_GE(loaded + kLeaves, budget);
   }
 }
@@ -311,7 +311,7 @@ TEST_F(Estimates, leaf_files_that_are_missing_or_damaged_can_be_left_out)
   EXPECT_NE(text.find(leaves[3].path.string()), std::string::npos) << text;
   EXPECT_GT(dataset.spacing({}, options), 0.0);
   EXPECT_GT(dataset.quality_within({}, 1000, options), 0.0);
-  // What the caller did wrong stays an error.
+  // A caller's mistake stays an error.
   bat::Query wrong;
   wrong.ranges = { { "no such", std::nullopt, 0.0, 1.0 } };
   EXPECT_THROW((void)dataset.select(wrong, options), bat::Error);
@@ -442,7 +442,7 @@ Deviation deviation(const fs::path& path, const std::vector<bat::Query>& queries
     EXPECT_GE(estimate.maximum, counts[i]) << i;
     EXPECT_LE(estimate.minimum, estimate.likely) << i;
     EXPECT_GE(estimate.maximum, estimate.likely) << i;
-    if (dataset.leaves().size() <= 64) // else some are not looked at
+    if (dataset.leaves().size() <= 64) // otherwise some are not inspected
     {
       EXPECT_LE(estimate.maximum, dataset.upper_bound(queries[i])) << i;
     }
@@ -477,7 +477,7 @@ TEST(CountEstimates, bound_what_brute_force_counts_and_come_close_to_it)
     }
     const Deviation one = deviation(path, queries, counts);
     EXPECT_LT(one.worst, 0.005) << "seed " << seed;
-    EXPECT_GT(one.exact, 2); // both kinds are there
+    EXPECT_GT(one.exact, 2); // both kinds occur
     EXPECT_LT(one.exact, 16);
 
     // The same particles in leaf files, of which not all are opened. Qualities are of each.
@@ -654,7 +654,7 @@ TEST(FewValues, are_those_of_an_integer_attribute_with_their_counts)
   const std::vector<bat::ValueCount> layers = whole.few_values(whole.attribute_index("layer"), 12);
   ASSERT_EQ(layers.size(), 3U);
   EXPECT_EQ(bat::to_string(layers[1].value), "0");
-  // Of few particles all is known.
+  // For few particles the result is exact.
   const fs::path small = folder / "small.bat";
   bat::write_file(small, dataset_files::subset(cloud, { 0, 1, 2, 3, 4, 5, 6 }).view());
   const bat::Dataset few = bat::Dataset::open(small);

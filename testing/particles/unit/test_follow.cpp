@@ -91,7 +91,7 @@ protected:
     this->all.push_back(cloud);
   }
 
-  /// What a scan says of an id in a step: the particles that have it.
+  /// The particles that have an id in a step, found by a scan.
   std::vector<std::size_t> scan(std::size_t step, std::int64_t id) const
   {
     const clouds::Cloud& cloud = this->all[step];
@@ -332,7 +332,7 @@ TEST_F(Follow, types_that_no_type_holds_and_other_components_are_refused)
 
 TEST_F(Follow, ids_that_several_particles_have_are_counted_and_pairs_tell_them_apart)
 {
-  // As AMReX does: ids begin anew on each processor.
+  // As in AMReX, ids begin again on each processor.
   clouds::Cloud cloud;
   clouds::Random random(1);
   const std::size_t n = 4000;

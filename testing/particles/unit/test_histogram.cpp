@@ -25,7 +25,7 @@ constexpr std::size_t kBins = 64;
 constexpr std::uint64_t kMany = 300000;
 constexpr std::uint64_t kFew = 20000;
 constexpr double kBinShare = 1.0 / 128 + 0.005;
-// What 8192 values tell.
+// The information in 8192 values.
 constexpr double kSampleError = 0.02;
 
 clouds::Cloud places(std::uint64_t n)

@@ -92,7 +92,7 @@ TEST(QueryValues, floating_point_values_are_compared_as_they_are)
   const bat::File doubles = file_with<double>(
     bat::ScalarType::Float64, { 0.1, -0.0, kInf, nan, static_cast<double>(kBeyond), 0.0 });
   EXPECT_EQ(found(doubles, one_of("v", { 0.1, 0, kInf })), (Found{ 0, 1, 2, 5 }));
-  EXPECT_EQ(found(doubles, one_of("v", { kBeyond + 1, -kInf })), Found{}); // is no double
+  EXPECT_EQ(found(doubles, one_of("v", { kBeyond + 1, -kInf })), Found{}); // is not a double
   EXPECT_EQ(found(doubles, one_of("v", { kBeyond, -0.0 })), (Found{ 1, 4, 5 }));
 
   // 0.1f is another number than 0.1.
@@ -128,7 +128,7 @@ TEST(QueryValues, an_empty_list_matches_nothing_and_all_lists_hold)
   EXPECT_EQ(found(file, query), (Found{ 1, 4 }));
 }
 
-// Of a series, the first steps may lack what others have.
+// The first steps of a series may lack attributes that others have.
 TEST(QueryValues, a_file_without_particles_answers_conditions_on_what_it_lacks)
 {
   bat::ParticleView nothing;

@@ -88,7 +88,7 @@ bat::ErrorCode code_of(const std::function<void()>& f, const std::string& word =
   return ErrorCode::OutOfMemory;
 }
 
-// Time, step, metadata, hints and an alias, beside all usual attributes.
+// Time, step, metadata, hints and an alias, in addition to all usual attributes.
 bat::ParticleView described(const clouds::Cloud& cloud)
 {
   bat::ParticleView view = cloud.view();
@@ -167,7 +167,7 @@ TEST(Repack, has_the_bytes_of_a_write_of_the_particles_in_the_order_of_the_file)
     cloud.columns.push_back(
       { column.attribute.name, column.attribute.type, column.attribute.components, column.bytes });
   }
-  // What no option named is as it was: treelets, blocks, chunks, compression, indexes.
+  // Properties without an option stay as they were: treelets, blocks, chunks, compression, indexes.
   bat::write_file(dir / "direct.bat", cloud.view(), build);
   EXPECT_EQ(read_bytes(dir / "out.bat"), read_bytes(dir / "direct.bat"));
   EXPECT_EQ(resolve_indexes(bat::File::open(dir / "out.bat")), resolve_indexes(in));

@@ -38,7 +38,7 @@ clouds::Cloud places(std::uint64_t n)
   return cloud;
 }
 
-/// What the index of the attribute says, forced to be used, whatever it costs.
+/// The answer of the attribute's index, which is used whatever it costs.
 std::vector<std::uint64_t> look_up(const bat::File& file, const bat::Query& query)
 {
   const bat::query::Conditions conditions = bat::query::make_conditions(
@@ -219,7 +219,7 @@ TEST(SortedIndex, a_few_ids_of_many_are_found_by_reading_little)
   std::sort(ids.begin(), ids.end());
   EXPECT_EQ(ids, reference);
 
-  // With other conditions, a step and a part.
+  // The index is combined with other conditions, a step and a part.
   const brute_force::Table table = brute_force::read_all(file);
   query.box = bat::Box{ { 0, 0, 0 }, { 0.9, 0.8, 0.9 } };
   query.ranges = { { "noise", {}, -1.0, 1.0 } };

@@ -74,7 +74,7 @@ std::vector<T> shown(const bat::File& file, double quality, const char* name = "
   return ids;
 }
 
-// Those of all ids that have the lowest hashes, ascending.
+// The ids with the lowest hashes, ascending.
 Ids lowest(Ids ids, std::uint64_t count)
 {
   std::sort(ids.begin(), ids.end(),

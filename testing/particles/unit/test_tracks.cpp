@@ -73,7 +73,7 @@ bat::TrackSample sample(std::int64_t step, unsigned seed, bool with_heat = true)
   return sample;
 }
 
-/// What a scan of the samples says; bit for bit.
+/// The result of a scan of the samples, bit for bit.
 void expect_scan(const bat::Trails& trails, const std::vector<std::int64_t>& ids,
   const std::vector<bat::TrackSample>& samples)
 {
@@ -347,7 +347,7 @@ TEST_F(Tracks, of_a_writer_killed_anywhere_are_those_of_the_whole_samples_and_go
   {
     std::vector<std::byte> killed(
       whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(bytes));
-    // What no writer leaves: a file that is shorter than it knows. It stays as it is.
+    // No writer leaves a file that is shorter than its records say. It stays as it is.
     if (bytes < whole.size())
     {
       write_bytes(cut, killed);
@@ -356,7 +356,7 @@ TEST_F(Tracks, of_a_writer_killed_anywhere_are_those_of_the_whole_samples_and_go
       EXPECT_THROW(bat::TracksWriter(cut, false), bat::Error) << bytes;
       EXPECT_EQ(read_bytes(cut), killed);
     }
-    // What a killed process leaves behind the last whole sample, its checksum not yet written.
+    // A killed process leaves this after the last complete sample; its checksum is not yet written.
     const auto samples = static_cast<std::size_t>(std::count_if(stages.begin(), stages.end(),
       [&](const std::vector<std::byte>& stage) { return stage.size() <= bytes; }));
     if (samples == 0)
@@ -518,7 +518,7 @@ TEST_F(Tracks, a_flipped_bit_is_an_error_and_never_another_value)
     {
       EXPECT_NE(std::string(error.what()).find(flipped.string()), std::string::npos);
     }
-    // Without what is damaged, the others are what they were.
+    // Samples that are not damaged stay as they were.
     bat::Trails trails;
     try
     {

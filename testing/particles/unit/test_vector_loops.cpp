@@ -255,7 +255,7 @@ void expect_extremes(const std::vector<V>& values, bool has_nan)
 }
 }
 
-// With all instructions and without.
+// The loops run with all instructions and without.
 TEST(Treelet, is_halved_along_its_longest_axis)
 {
   std::mt19937_64 random(2);

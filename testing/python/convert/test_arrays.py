@@ -216,7 +216,7 @@ for way in (contextlib.nullcontext, in_small_parts):
             reported = refused("some.dots", "ragged.bat", "--format", "ragged.py", option, "id,nope", says=[
                 "some.dots: ", "'nope'", "'id', 'v'", "" if option == "--arrays" else f"argument {option}: "])
             assert "--steps" not in reported, reported
-# What was there before a conversion that fails stays.
+# Existing files survive a conversion that fails.
 with open("a.bat", "rb") as file:
     before = file.read()
 refused("some.dots", "a.bat", "--format", "dots.py", "--species", "a", "--steps", "1", "--sorted-index", "nope", says=["nope"])

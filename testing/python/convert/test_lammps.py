@@ -191,7 +191,7 @@ for order in "<>":
     same("pieces.bat", table[:, 2:5], expected, time=0.5, step=3)
     streams.BLOCK = whole
 
-# What is wrong gets one line, and nothing is left.
+# Each fault is reported in one line, and no file is left.
 good = dump(0, "id x y z", [("1", "1", "2", "3"), ("2", "4", "5", "6")])
 for name, content, says in (
         ("cut", good.replace("1 1 2 3", "1 1.125 2.125 3.125")[:-4], ["line 11", "3 values instead of 4"]),
