@@ -35,8 +35,8 @@ void require_different_files(
 }
 }
 
-// A pattern without the name of the species is that of the species that has its channel's name, if
-// the pattern is that of one channel; what else comes has its name added.
+// If only one channel has a pattern without the name of the species, the pattern belongs to the
+// species with its channel's name, and other species add their names.
 std::vector<insitu::FilePattern> Outputs::collect_patterns(const std::vector<Job>& jobs)
 {
   std::map<std::string, std::string> users;

@@ -12,8 +12,8 @@ namespace bat_vtk
 class GrowingMemory
 {
 public:
-  /// `bytes` of memory, the first `kept` with what they had. Where it has to be another place,
-  /// there is room for growing up to `maximum` bytes, as far as that is likely to be used. Throws
+  /// Returns `bytes` of memory whose first `kept` bytes keep their values. New memory has space
+  /// for growing up to `maximum` bytes, as far as that is likely to be used. Throws
   /// std::bad_alloc.
   std::byte* Grow(std::size_t bytes, std::size_t kept, std::size_t maximum);
 

@@ -11,8 +11,8 @@
 
 namespace bat_vtk
 {
-/// Each error of a file is said once, however often ParaView asks for one Apply, and an animation
-/// comes back to the file; and again after a setting has changed or the file has been loaded.
+/// Each error of a file is reported once, even if ParaView requests several updates for one Apply
+/// or an animation returns to the file; again after a setting has changed or the file was loaded.
 class ReportedOnce
 {
 public:

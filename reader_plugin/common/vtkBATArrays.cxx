@@ -16,7 +16,7 @@
 
 namespace
 {
-// VTK tells whoever frees the memory of an array its address and nothing else.
+// VTK passes only the address of an array to the function that frees its memory.
 class Owners
 {
 public:

@@ -45,8 +45,8 @@ struct Velocity
 [[nodiscard]] Velocity find_velocity(
   const GridPlan& plan, const GridCensus& census, const std::vector<std::string>& requested);
 
-/// Plans the grids that have fields, except for their origins. A grid is called like a species of
-/// its topology; if there is also one of vertices, that of elements has "_elements" added. Throws
+/// Plans the grids that have fields, except for their origins. A grid is named like a species of
+/// its topology; a grid of elements gets "_elements" added if one of vertices exists. Throws
 /// Error{InvalidArgument} if two have one name.
 [[nodiscard]] std::map<GridKey, GridPlan> plan_grids(const Census& census);
 }

@@ -18,7 +18,7 @@
 
 namespace bat::catalyst
 {
-/// Samples of one domain, numbered from 0 in it; those of elements lie at their centres.
+/// Samples of one domain, numbered from 0 in it; samples of elements are at their centres.
 struct GridDomain
 {
   GridKey key;

@@ -12,12 +12,12 @@
 class pqDataRepresentation;
 class pqPipelineSource;
 
-/// The first Apply of a source in the window shows something of what is in it: particles by their
+/// The first Apply of a source in the window shows a part of its contents: particles by their
 /// speed, trails by time, grids and velocity fields as a coloured slice in their middle with the
 /// edges of their box, and particles of flow filters as Point Gaussian. The slice stays in the
 /// middle while finer levels are loaded, unless it is moved. A glow has a dark background while it
-/// is seen in any view, whoever shows it, unless the user has chosen another. Scripts get what
-/// ParaView shows otherwise.
+/// is visible in any view, unless the user has chosen another. Scripts get ParaView's usual
+/// pictures.
 class pqBATFirstPictureBehavior : public QObject
 {
   Q_OBJECT

@@ -22,9 +22,9 @@ class vtkDataArray;
 
 namespace bat_vtk
 {
-/// The particles of a query, in the order in which they were loaded: if a query only asks for a
-/// finer quality than the one before, its new particles follow the old ones; if it asks for another
-/// attribute, only that is read.
+/// The particles of a query, in the order in which they were loaded. If a query only requests a
+/// finer quality than the previous one, its new particles follow the old ones; if it requests
+/// another attribute, only that is read.
 class LoadedParticles
 {
 public:

@@ -18,9 +18,9 @@ class Refining : public StepState
 {
 public:
   void Begin();
-  /// The quality that this update loads of what leads to `target` in the end, where `first` is that
-  /// of a first step. Remembers the question, which is `query` but for its quality, of the file
-  /// with this generation. The same in all processes, whatever each of them has loaded.
+  /// The quality that this update loads on the way to `target`; `first` is that of a first step.
+  /// Remembers the request: `query` without its quality, of the file with this generation. The same
+  /// in all processes, whatever each of them has loaded.
   double Choose(const bat::Query& query, std::uint64_t generation, double target, double first);
   /// Makes this update load all of `query`, without steps. If refining is switched on later, it
   /// continues from there.

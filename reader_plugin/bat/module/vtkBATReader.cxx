@@ -256,8 +256,8 @@ public:
         std::to_string(file->particle_count()) + " " + std::to_string(file->file_bytes());
   }
 
-  // Makes the first failure of any process that of all, and what any has left out left out by all.
-  // False if some have to load again for that.
+  // Makes the first failure of any process that of all, and leaf files that any has left out left
+  // out by all. False if some processes have to load again for that.
   bool Agree(Failure& failure)
   {
     if (!this->Controller || this->Controller->GetNumberOfProcesses() < 2)

@@ -21,8 +21,8 @@ class LocalSpacing;
 class ParticleBlocks
 {
 public:
-  /// Cuts `particles` where vtkBATReader::LOAD_STEPS says, and what is between into blocks that are
-  /// drawn in a moment. They have no cells.
+  /// Cuts `particles` at vtkBATReader::LOAD_STEPS, and the parts between into blocks that are drawn
+  /// in a moment. They have no cells.
   vtkSmartPointer<vtkMultiBlockDataSet> Update(vtkPolyData* particles);
 
   /// Returns one block, even without particles, with a vertex cell for each. ParaView moves

@@ -25,11 +25,11 @@ class pqPipelineSource;
 
 /// Panel widget "bat_attribute_ranges" for a repeatable property of triples (target, minimum,
 /// maximum) of texts, of a proxy that also has the properties AttributeRangesInfo (such triples for
-/// the whole file), AttributeHistograms, AttributeValues and ComputeHistograms. Rows that are
-/// checked are in the property. A target may have several rows; one with few values, as
-/// AttributeValues says, has check boxes instead, for the values of all files that were shown. If
-/// these become too many, it has rows again. Below is how many particles will match, as the panel's
-/// pqBATMatchEstimate says.
+/// the whole file), AttributeHistograms, AttributeValues and ComputeHistograms. Checked rows are in
+/// the property. A target may have several rows. One with few values, according to AttributeValues,
+/// has check boxes instead, for the values of all files that were shown. If these become too many,
+/// it has rows again. A text below shows the number of matching particles, from the panel's
+/// pqBATMatchEstimate.
 class pqBATAttributeRangesWidget : public pqPropertyWidget
 {
   Q_OBJECT

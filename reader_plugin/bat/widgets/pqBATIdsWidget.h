@@ -8,9 +8,9 @@
 class QPushButton;
 class pqLineEdit;
 
-/// A field for numbers and ranges, which is red and says why while the reader would refuse them,
-/// and buttons that make the ids of what is selected the only ones, hide them, or follow them
-/// through time.
+/// A field for numbers and ranges, which turns red and shows the reason while the reader would
+/// refuse them, and buttons that load only the selected ids, hide them, or follow them through
+/// time.
 class pqBATIdsWidget : public pqPropertyWidget
 {
   Q_OBJECT

@@ -116,7 +116,7 @@ pqBATQualityWidget::~pqBATQualityWidget() = default;
 //-----------------------------------------------------------------------------
 void pqBATQualityWidget::setQuality(double value)
 {
-  // Kept as it is, also if it is out of range: the reader says what is wrong with it.
+  // A number that is out of range is kept, because the reader reports what is wrong with it.
   if (this->Quality != value)
   {
     this->Quality = value;

@@ -12,8 +12,8 @@ class pqBATMatchEstimate;
 /// Panel widget "bat_quality" for a property with one double in [0, 1] of a proxy that also has the
 /// properties ParticleCount, ParticleBudget, LoadedQuality, SampleQuality, StableSamples, Aborted,
 /// Error, ParticleBytesInfo, PointArrayStatus, VertexCells, UseBox, AttributeRanges and
-/// MatchEstimate. Says what is loaded and, before Apply, what would be: how many particles, as the
-/// index and a sample tell, and how much memory.
+/// MatchEstimate. Shows what is loaded and, before Apply, what would be: the number of particles,
+/// estimated from the index and a sample, and the memory.
 class pqBATQualityWidget : public pqLoadWidget
 {
   Q_OBJECT

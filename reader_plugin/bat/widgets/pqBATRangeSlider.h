@@ -22,7 +22,7 @@ public:
   explicit pqBATRangeSlider(QWidget* parent = nullptr);
   ~pqBATRangeSlider() override;
 
-  /// The axis, what is painted over it, and what is chosen from, for tooltips and accessibility.
+  /// Sets the axis, the histogram above it, and the name for tooltips and accessibility.
   void setScale(const pqRangeScale& scale, const pqHistogram& histogram, const QString& name);
   /// Shows a range; an empty text means no limit.
   void setRange(const QString& minimum, const QString& maximum);

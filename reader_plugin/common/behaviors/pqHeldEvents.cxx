@@ -186,7 +186,7 @@ bool pqHeldEvents::windowEvent(QWindow* window, QEvent* event)
 //-----------------------------------------------------------------------------
 void pqHeldEvents::wait(QWindow* window, QEvent* event)
 {
-  // Only the last of several moves or sizes matters.
+  // Several moves or resizes are merged into the last one.
   const bool replaces = (event->type() == QEvent::MouseMove || event->type() == QEvent::Resize) &&
     !this->Waiting.empty() && this->Waiting.back().first == window &&
     this->Waiting.back().second->type() == event->type();

@@ -30,7 +30,7 @@ public:
     Held
   };
 
-  /// `takes` is asked of each event of a window first; what it says true to is its own.
+  /// `takes` is called first for each event of a window; true means that it has handled the event.
   explicit pqHeldEvents(QObject* parent, std::function<bool(QWindow*, QEvent*)> takes = nullptr);
   ~pqHeldEvents() override;
 

@@ -213,8 +213,8 @@ void pqBoxWidget::takeBox(const Ends& box)
 }
 
 //-----------------------------------------------------------------------------
-// A box that is switched on is that of the data that are shown, which may be those of another time
-// step than the first.
+// Switching a box on sets it to the box of the data that is shown, which may be that of another
+// time step than the first.
 void pqBoxWidget::useToggled(bool use)
 {
   if (use && this->Box == this->Start && vtkSMPropertyHelper(this->UseProperty).GetAsInt() == 0)

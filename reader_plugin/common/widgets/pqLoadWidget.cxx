@@ -113,8 +113,8 @@ bool pqLoadWidget::isApplied() const
 }
 
 //-----------------------------------------------------------------------------
-// The button Reset takes back what was edited, and nothing is loaded for that. A reader that is new
-// has not been applied. One that was stopped is to be applied again, and says so.
+// The button Reset reverts edits, and nothing is loaded for that. A new reader has not been
+// applied. A stopped one has to be applied again, and reports it.
 void pqLoadWidget::stateChanged(pqServerManagerModelItem* item)
 {
   const auto state = qobject_cast<pqProxy*>(item)->modifiedState();

@@ -59,7 +59,7 @@ namespace bat_range
 {
 /// True if these are the ends of existing values.
 bool hasValues(const QString& minimum, const QString& maximum);
-/// A number as it is shown where there is little room: integers whole, others with 4 digits.
+/// A number in its short form: integers whole, others with 4 digits.
 QString shown(const QString& text);
 /// A number as it is read: integers with commas, others with 9 digits at most.
 QString readable(const QString& text);

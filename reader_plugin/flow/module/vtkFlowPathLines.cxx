@@ -248,7 +248,7 @@ public:
       [&](double time) { return !(time >= times[0] && time <= times[1]); }));
   }
 
-  // Number `i` of those of a seed that begins at `first`; NaN if there is none.
+  // Index of release `i` of a seed whose releases begin at `first`; NaN if it does not exist.
   [[nodiscard]] double OwnRelease(double first, std::size_t i) const
   {
     constexpr double never = std::numeric_limits<double>::quiet_NaN();

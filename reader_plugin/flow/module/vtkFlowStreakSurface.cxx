@@ -198,8 +198,7 @@ public:
     return { first, last };
   }
 
-  // Everything that changes the surface, or what is learned from it. Lines are one behind the
-  // other.
+  // Everything that affects the surface, or its statistics. Lines are stored one after another.
   std::vector<double> Settings(
     const std::array<double, 2>& times, const std::vector<Positions>& lines) const
   {

@@ -27,13 +27,13 @@ struct GridQuestion
   }
 };
 
-/// A pipeline asks what an update will deliver before it asks for it, and any number of times:
-/// Choose() says it, and Begin() of the update takes it.
+/// A pipeline may ask any number of times what an update will deliver before it requests the
+/// update: Choose() answers, and Begin() of the update uses the answer.
 class LevelRefining : public StepState
 {
 public:
-  /// The level that the next update loads of what leads to `target` in the end, where `first` is
-  /// that of a first step. The same in all processes, whatever each of them has loaded.
+  /// The level that the next update loads on the way to `target`; `first` is that of a first step.
+  /// The same in all processes, whatever each of them has loaded.
   [[nodiscard]] int Choose(const GridQuestion& question, int first, int target) const;
 
   void Begin(const GridQuestion& question, int level);

@@ -203,7 +203,7 @@ QString pqBATCompressionWidget::method() const
 //-----------------------------------------------------------------------------
 void pqBATCompressionWidget::setMethod(const QString& method)
 {
-  // A writer without bounds says Lossless of Bounded: the choice stays as it is.
+  // A writer without bounds reports Lossless for Bounded: the choice stays as it is.
   if (method.compare(this->method(), Qt::CaseInsensitive) != 0)
   {
     const QString name = method.toLower();

@@ -18,8 +18,8 @@ class vtkSMPropertyGroup;
 
 /// Panel widget "bat_compression" for a group with the properties Compression ("None", "Lossless",
 /// "Bounded") and ErrorBounds ("NAME=NUMBER" or "NAME=NUMBER%") of a proxy that also has the
-/// property Input. Under Bounded there is a row for the positions and for each floating-point array
-/// of the input. While no row has a bound, Bounded is the same as Lossless, says so, and sets that.
+/// property Input. Bounded has a row for the positions and for each floating-point array of the
+/// input. While no row has a bound, Bounded equals Lossless, reports it, and sets that.
 class pqBATCompressionWidget : public pqPropertyWidget
 {
   Q_OBJECT

@@ -104,8 +104,8 @@ int vtkGridWriter::ProcessRequest(
 //------------------------------------------------------------------------------
 int vtkGridWriter::FillInputPortInformation(int, vtkInformation* info)
 {
-  // All data sets, to say what is wrong with others than images. Composite data must be named: the
-  // pipeline cannot loop over blocks for an algorithm without output.
+  // The input may be any data set, so that a message can say what is wrong with it. Composite data
+  // must be named: the pipeline cannot loop over blocks for an algorithm without output.
   info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkDataSet");
   info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
   return 1;
