@@ -28,7 +28,7 @@ public:
 
   [[nodiscard]] MPI_Comm get() const noexcept { return this->comm_; }
   [[nodiscard]] bool is_root() const noexcept { return this->rank_ == 0; }
-  /// "rank 3: ", or nothing where there is but one.
+  /// "rank 3: ", or nothing if there is only one rank.
   [[nodiscard]] std::string prefix() const;
 
   /// Collective. The greatest value of all ranks.

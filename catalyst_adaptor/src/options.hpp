@@ -55,7 +55,7 @@ struct Options
   std::optional<std::vector<std::string>> channels; ///< none: all
   std::map<std::string, ChannelOptions> of_channel; ///< those that differ
   bool stop_on_error = false;
-  /// `output` or `channels` are given: files that io pipelines name are not asked for.
+  /// `output` or `channels` are given: files named by io pipelines are not requested.
   bool names_output = false;
 
   [[nodiscard]] const ChannelOptions& of(const std::string& channel) const;

@@ -23,7 +23,7 @@ struct Pipeline
 [[nodiscard]] std::vector<Pipeline> read_pipelines(
   const Node& root, std::vector<std::string>& warnings);
 
-/// Names of those that catalyst/state/pipelines of catalyst_execute asks for; nothing where it is
-/// not there, and all are.
+/// Names of the pipelines that catalyst/state/pipelines of catalyst_execute requests; without that
+/// node nothing, which means all.
 [[nodiscard]] std::optional<std::vector<std::string>> selected_pipelines(const Node& root);
 }

@@ -26,7 +26,7 @@ public:
   /// True if the open file has no particles and does not define the columns that the series will
   /// have.
   virtual bool LacksColumns() const { return false; }
-  /// Takes them from another file of the series, if it says more.
+  /// Takes the columns from another file of the series, if it defines more.
   virtual void LearnColumns(const char*) {}
   /// The warning after an update that loaded less than requested, to stay within a budget;
   /// otherwise empty.

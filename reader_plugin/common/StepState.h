@@ -41,7 +41,7 @@ public:
   }
   [[nodiscard]] bool IsPutOff() const { return this->Now == Update::PutOff; }
 
-  /// A step is taken, should it have to be loaded again.
+  /// Marks a step as taken, in case it has to be loaded again.
   void Loaded()
   {
     this->Aborted = false;

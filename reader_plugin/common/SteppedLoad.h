@@ -5,7 +5,7 @@
 
 namespace bat_vtk
 {
-/// A reader that loads in steps (the property LoadMore asks for one) and can be stopped.
+/// A reader that loads in steps (the property LoadMore requests one) and can be stopped.
 class SteppedLoad
 {
 public:

@@ -13,8 +13,8 @@ class vtkCellArray;
 
 namespace bat_vtk
 {
-/// Vertex cells for the first points of a growing number of them: what was made for fewer is used
-/// again.
+/// Vertex cells for the first points of a growing number of them. Cells made for fewer points are
+/// reused.
 class VertexCells
 {
 public:

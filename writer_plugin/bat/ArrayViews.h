@@ -15,7 +15,7 @@ class vtkDataArray;
 
 namespace bat_vtk
 {
-/// Memory behind views that do not borrow it.
+/// Owns the memory of views that do not borrow it.
 using Storage = std::vector<std::shared_ptr<void>>;
 
 /// Zeros.
@@ -30,10 +30,10 @@ template <typename Out>
 void ConvertComponent(const bat::ArrayView& view, int c, std::size_t first, std::size_t count,
   Out* out, std::size_t outStride);
 
-/// `count` tuples from number `first` on, packed behind one another, bit for bit.
+/// `count` tuples from number `first` on, packed one after another, bit for bit.
 void PackTuples(const bat::ArrayView& view, std::size_t first, std::size_t count, std::byte* out);
 
-/// The tuples at `places`, packed behind one another, bit for bit.
+/// The tuples at `places`, packed one after another, bit for bit.
 bat::ArrayView GatherTuples(
   const bat::ArrayView& view, const std::vector<vtkIdType>& places, Storage& storage);
 }

@@ -21,13 +21,13 @@ struct Coordinate
   int Component = 0;
 };
 
-/// The columns with x, y and z. Throws bat::Error{InvalidArgument}, with `where` in front of it, if
-/// there are none.
+/// The columns with x, y and z. If they do not exist, throws bat::Error{InvalidArgument} with
+/// `where` in front of its text.
 std::array<Coordinate, 3> FindCoordinates(
   vtkDataSetAttributes* rows, const CoordinateColumns& columns, const std::string& where);
 
-/// Borrows where the three coordinates are of one floating-point type and lie in memory as the core
-/// wants them; else copies. Integers and mixed types become float64.
+/// Borrows the three coordinates if they have one floating-point type and a layout that the core
+/// supports; otherwise copies. Integers and mixed types become float64.
 bat::ArrayView PositionsFrom(
   const std::array<Coordinate, 3>& coordinates, std::size_t count, Storage& storage);
 }

@@ -9,9 +9,9 @@
 
 namespace bat_vtk
 {
-/// The particles of all blocks that are kept, one block behind the other, with the attributes that
-/// all of them have. One block that keeps all is taken as it is. Throws bat::Error{InvalidArgument}
-/// if blocks with particles do not have the same attributes.
+/// The particles of all kept blocks, one block after another, with the attributes that all of them
+/// have. A single block that keeps all is used as it is. Throws bat::Error{InvalidArgument} if
+/// blocks with particles do not have the same attributes.
 void JoinBlocks(const std::vector<Block>& blocks, ConvertedInput& result);
 }
 

@@ -20,7 +20,7 @@ std::optional<double> TimeOf(vtkDataObject* input, const std::vector<Leaf>& leav
 /// one.
 std::optional<std::int64_t> StepOf(vtkDataObject* input, const std::vector<Leaf>& leaves);
 
-/// The time that a pipeline was asked for.
+/// The time that was requested from a pipeline.
 std::optional<double> RequestedTime(vtkInformation* input);
 }
 

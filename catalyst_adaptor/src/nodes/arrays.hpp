@@ -25,7 +25,7 @@ struct Order
   }
 };
 
-/// Makes views, and owns the copies behind those that are not borrowed.
+/// Makes views, and owns the copies of those that are not borrowed.
 class Arrays
 {
 public:

@@ -53,7 +53,7 @@ public:
   [[nodiscard]] std::size_t size() const;
   /// Child `i` < size().
   [[nodiscard]] Node child(std::size_t i) const;
-  /// The node at a relative path like "a/b", if there is one.
+  /// The node at a relative path like "a/b", if it exists.
   [[nodiscard]] std::optional<Node> find(std::string_view path) const;
   /// The child of that name, which may have slashes in it.
   [[nodiscard]] std::optional<Node> child_named(const std::string& name) const;

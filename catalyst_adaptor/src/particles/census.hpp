@@ -25,7 +25,7 @@ struct Step
   double time = 0;
 };
 
-/// A field that is in no file of a step, though it is wanted.
+/// A requested field that is in no file of a step.
 struct UnwrittenField
 {
   SpeciesKey topology; ///< without a topology: all topologies of the mesh
@@ -59,7 +59,7 @@ public:
   /// A channel that cannot be read, and why.
   void add_unreadable(const std::string& channel, const std::string& reason);
   void add_warnings(const std::vector<std::string>& warnings);
-  /// The only io pipelines that are asked for in this step.
+  /// The only io pipelines that are requested in this step.
   void add_pipelines(const std::vector<std::string>& names);
 
   [[nodiscard]] std::vector<std::string> texts() const;

@@ -40,7 +40,7 @@ struct Domain
 {
   ParticleView particles;
   std::optional<ArrayView> ghosts; ///< uint8, 1 for particles that are to be left out
-  /// Names X of int32 fields X_id and X_cpu that do not lie next to each other in structs.
+  /// Names X of int32 fields X_id and X_cpu that are not adjacent in structs.
   std::vector<std::string> apart;
 };
 
@@ -52,7 +52,7 @@ struct FoundSpecies
   std::vector<Domain> domains;
 };
 
-/// A field that is wanted and cannot be had.
+/// A requested field that cannot be read.
 struct UnreadField
 {
   std::string mesh;

@@ -53,7 +53,7 @@ struct GridKey
 [[nodiscard]] std::vector<std::string> names_of(const std::vector<SpeciesKey>& species);
 
 /// The mesh that a child of a multimesh is, or is a piece of: "" for domain_*, which are pieces of
-/// the channel's only mesh; for others that are domains, the name without the number at its end, or
-/// "" where that says nothing (block, box, patch, rank, ...).
+/// the channel's only mesh; for other domains, the name without the number at its end, or "" if
+/// that is generic (block, box, patch, rank, ...).
 [[nodiscard]] std::string parse_mesh(const std::string& child, bool is_domain);
 }

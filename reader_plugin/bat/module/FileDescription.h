@@ -14,7 +14,7 @@ namespace bat_vtk
 /// attributes.
 void DescribeBytes(const bat::Dataset& file, vtkStringArray* texts);
 
-/// Target, minimum and maximum of everything that a range can be asked of, three texts each. A
+/// Target, minimum and maximum of everything that a range can be set for, three texts each. A
 /// target is the name of an attribute (the value, or the magnitude of a vector), then
 /// "name[component]" for the components of vectors. The numbers read back without loss.
 void DescribeRanges(const bat::Dataset& file, vtkStringArray* texts);

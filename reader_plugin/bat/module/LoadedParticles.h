@@ -53,7 +53,7 @@ public:
   [[nodiscard]] double Quality() const { return this->LoadedQuality; }
   /// Shape (Count(), 3). Null if nothing was loaded.
   [[nodiscard]] vtkDataArray* Positions() const { return this->Attribute(PositionColumn); }
-  /// Null if it was not asked for.
+  /// Null if it was not requested.
   [[nodiscard]] vtkDataArray* Attribute(std::size_t index) const;
   /// xmin, xmax, ymin, ... of the positions, NaN left out. Empty if there are none.
   [[nodiscard]] std::optional<std::array<double, 6>> Bounds() const;

@@ -22,7 +22,7 @@ constexpr double SmallRest = 0.25;
 /// SuggestedRadius over the spacing of the particles: half of them touch their neighbours.
 constexpr double RadiusOfSpacing = 0.6;
 
-/// Numbers of a histogram: its ends, two that say what its axis is, and its bins.
+/// Numbers of a histogram: its ends, two that describe its axis, and its bins.
 constexpr int HistogramBins = 64;
 constexpr int HistogramNumbers = 4 + HistogramBins;
 

@@ -12,7 +12,7 @@
 
 namespace bat_vtk
 {
-/// Begin() of an update comes before Choose(), which is called again where other processes have to
+/// Begin() of an update comes before Choose(), which is called again if other processes have to
 /// load again.
 class Refining : public StepState
 {

@@ -30,8 +30,8 @@ public:
     /// is behind: ParaView merges the pictures of several processes by depth.
     bool HasDepth = false;
   };
-  /// Adds up what `draw` draws, with its colours multiplied by its weights, and shows the sum, in
-  /// logarithmic steps, over what is in the view.
+  /// Sums what `draw` draws, with its colours multiplied by its weights, and shows the sum, in
+  /// logarithmic steps, over the contents of the view.
   void Draw(vtkRenderer* renderer, const Tone& tone, const std::function<void()>& draw);
 
   void ReleaseGraphicsResources(vtkWindow* window);

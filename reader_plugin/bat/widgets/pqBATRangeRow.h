@@ -31,7 +31,7 @@ public:
   const QString& target() const { return this->Target; }
   bool isFirst() const { return this->First; }
   bool isActive() const;
-  /// Leaves out what is in the range, rather than all else.
+  /// Leaves out the values in the range, instead of all others.
   bool isNegated() const;
   void setNegated(bool negated);
   /// If `alternative`, the row shows that another row of the same attribute suffices.

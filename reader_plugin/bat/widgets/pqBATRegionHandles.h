@@ -48,7 +48,7 @@ public:
 
   /// `data`: the box of all particles.
   void show(const pqBATRegion& region, const bat_view::Ends& data);
-  /// The region that was shown last, with what has been dragged since; the rest keeps its digits.
+  /// The region that was shown last, with what has been dragged; other numbers keep their digits.
   virtual pqBATRegion dragged() = 0;
 
 protected:

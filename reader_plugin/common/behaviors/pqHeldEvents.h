@@ -35,7 +35,7 @@ public:
   ~pqHeldEvents() override;
 
   void hold(Painting painting);
-  /// Looks at what has come, if the last look is long enough ago.
+  /// Checks the events that have arrived, if the last check is long enough ago.
   void look();
   void release();
 

@@ -25,13 +25,13 @@ struct Box
   QString Error;                ///< why there is none; empty if nothing is wrong
 };
 
-/// The output of the source if there is a selection of it, else null.
+/// The output of the source if it has a selection, else null.
 pqOutputPort* selectedPort(vtkSMProxy* source);
 
 /// The smallest closed box with all points that match the selection of a port, on all processes.
 Box boxOf(pqOutputPort* port);
 
-/// A selection says which points of the present output are meant; of the next, it would be others.
+/// Clears the selection, which refers to points of the present output, not of the next one.
 void clear(pqOutputPort* port);
 
 /// Ids of the source's points that match the selection, on all processes. Pairs such as 5:0 if a

@@ -9,7 +9,7 @@ class QLineEdit;
 
 namespace bat_field
 {
-/// Red, with `problem` as its tooltip; or as usual with `toolTip`, if there is none.
+/// Paints the field red, with `problem` as its tooltip; without a problem as usual, with `toolTip`.
 void markWrong(QLineEdit* field, const QString& problem, const QString& toolTip);
 }
 

@@ -18,7 +18,7 @@ public:
 
   /// Shows a number without telling that it has changed.
   void showNumber(const QString& text);
-  /// Red, with what is wrong as its tooltip; or as usual, if that is empty.
+  /// Paints the field red, with the problem as its tooltip; as usual if that is empty.
   void markWrong(const QString& what);
 
   QSize sizeHint() const override;

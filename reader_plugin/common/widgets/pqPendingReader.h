@@ -34,8 +34,8 @@ public:
   pqPendingReader(vtkSMProxy* reader, const Question& question, QObject* parent = nullptr);
   ~pqPendingReader() override;
 
-  /// Asks within a fifth of a second, or as long again as the last three answers took: a slider
-  /// that is dragged asks without end.
+  /// Sends a query after a fifth of a second, or after three times the duration of the last answer,
+  /// because a slider that is dragged sends queries all the time.
   void request();
   /// Discards the last answer, which is no longer valid.
   void forget();

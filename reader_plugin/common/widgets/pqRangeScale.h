@@ -28,7 +28,7 @@ public:
   pqRangeScale() = default;
   pqRangeScale(const QString& minimum, const QString& maximum, const pqHistogram& histogram);
 
-  /// More than one value; otherwise there is nothing to choose.
+  /// True if there is more than one value; otherwise there is nothing to choose.
   bool isUsable() const;
   bool hasValues() const;
   /// Place of a number, in [0, 1]; `otherwise` for texts that are none, also the empty text.
@@ -63,7 +63,7 @@ bool hasValues(const QString& minimum, const QString& maximum);
 QString shown(const QString& text);
 /// A number as it is read: integers with commas, others with 9 digits at most.
 QString readable(const QString& text);
-/// `value` with no more digits than tell it from a value that is `step` away.
+/// `value` with only as many digits as distinguish it from a value that is `step` away.
 QString rounded(double value, double step);
 }
 

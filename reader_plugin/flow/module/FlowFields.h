@@ -86,8 +86,8 @@ protected:
   }
 };
 
-/// The range of an array becomes `lower` to `upper`, that of all times: colours that a viewer
-/// chooses at one time then mean the same at all.
+/// Sets the range of an array to `lower` to `upper`, that of all times, so that colours chosen at
+/// one time mean the same at all times.
 inline void AnnounceRange(
   vtkDataSetAttributes* points, const char* name, double lower, double upper)
 {

@@ -73,8 +73,8 @@ public:
   /// The last output that was delivered of a run that was done; null after a failure.
   [[nodiscard]] vtkDataObject* GetShown() const { return this->Shown; }
 
-  /// Leaves `output` as it is, and keeps it, if the run is done. Otherwise it is empty, or, if an
-  /// aborted one is to keep it, what was kept.
+  /// If the run is done, keeps `output` unchanged. Otherwise empties it or, if an aborted run is to
+  /// keep the output, restores the kept one.
   void Deliver(vtkDataObject* output, bool keepWhenAborted);
 
   [[nodiscard]] int Rank() const;

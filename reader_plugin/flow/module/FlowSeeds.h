@@ -16,14 +16,14 @@ class vtkPolyData;
 
 namespace bat_vtk
 {
-/// Collective. The points of all data sets of all processes, in their order, without ghosts; with
-/// those of their arrays that all have alike. The same in all processes. Null controller: a process
-/// alone.
+/// Collective. The points of all data sets of all processes, in their order, without ghosts, with
+/// the arrays that all of them share. The same in all processes. A null controller means a single
+/// process.
 vtkSmartPointer<vtkPolyData> GatherSeeds(
   vtkDataObject* data, vtkMultiProcessController* controller);
 
-/// Collective. The lines of all data sets of all processes, without ghosts; segments that follow
-/// each other are one line. The same in all processes. Throws Failure where there are points but no
+/// Collective. The lines of all data sets of all processes, without ghosts; consecutive
+/// segments form one line. The same in all processes. Throws Failure if there are points but no
 /// lines.
 std::vector<std::vector<std::array<double, 3>>> GatherLines(
   vtkDataObject* data, vtkMultiProcessController* controller);

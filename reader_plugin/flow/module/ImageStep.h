@@ -32,8 +32,8 @@ struct ImageStep
 ImageStep ReadImageStep(
   vtkDataObject* data, const std::string& array, vtkMultiProcessController* controller);
 
-/// The box of what this process has of images, without looking at their values: points, origin and
-/// spacing of the result. 1 point along each axis if there is nothing.
+/// The box of this process's images, found without reading their values: points, origin and spacing
+/// of the result. 1 point along each axis if it has none.
 bat::BrickGrid MakeImageGrid(vtkDataObject* data);
 
 /// "65 x 33 x 1 points, origin 0 0 0, spacing 0.5 0.5 1"

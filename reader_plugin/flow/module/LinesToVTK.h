@@ -13,7 +13,7 @@ class vtkPolyData;
 
 namespace bat_vtk
 {
-/// Particles of seeds, all of the first one before those of the next.
+/// The particles of all seeds: those of the first seed, then those of the next.
 struct TracedParticles
 {
   bat::flow::PathLines Lines;

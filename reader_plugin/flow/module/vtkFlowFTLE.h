@@ -145,7 +145,7 @@ private:
   void operator=(const vtkFlowFTLE&) = delete;
 
   [[nodiscard]] double SuggestDuration(vtkFlowSource* flow) const;
-  // First and last time from which particles can go for Duration; false if there is none.
+  // First and last time from which particles can be followed for Duration; false without any.
   bool GetStarts(double starts[2]) const;
   void AnnounceStarts(vtkFlowSource* flow, vtkInformation* outInfo) const;
   // `outInfo` may be null: without a present time.
