@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What traces of flow are computed from: time levels of a velocity field on a uniform grid, cut
-// into bricks that are read one by one. Implemented by whatever holds such fields
+// The input of flow traces: time levels of a velocity field on a uniform grid, cut into bricks
+// that are read one by one. Classes that hold such fields implement it
 // (bat/bricks/series.hpp).
 #pragma once
 
@@ -26,7 +26,7 @@ struct BrickGrid
   std::array<std::int64_t, 3> points{ 1, 1, 1 }; ///< along x, y, z; 1 to max_points
   std::array<double, 3> origin{};                ///< of point 0 0 0, finite
   std::array<double, 3> spacing{ 1, 1, 1 };      ///< finite, above 0
-  /// Whether a last cell leads from the last point back to the first: the period is points *
+  /// True if a last cell leads from the last point back to the first: the period is points *
   /// spacing. Not along an axis of one point.
   std::array<bool, 3> cyclic{};
   int edge = 8;                          ///< of a brick, in points: min_edge to max_edge
@@ -54,7 +54,7 @@ struct BrickGrid
     const std::int64_t row = n / this->bricks(0);
     return { n % this->bricks(0), row % this->bricks(1), row / this->bricks(1) };
   }
-  /// Points of a brick along an axis, on which it is at place `at`.
+  /// Points along an axis of the brick at place `at` on that axis.
   [[nodiscard]] int brick_points(std::size_t axis, std::int64_t at) const noexcept
   {
     const std::int64_t left = this->points[axis] - at * this->edge;
@@ -78,7 +78,7 @@ struct BrickGrid
   friend bool operator!=(const BrickGrid& a, const BrickGrid& b) noexcept { return !(a == b); }
 };
 
-/// What is wrong with a grid, as a part of a sentence; empty if it can be.
+/// Describes the fault of a grid as a part of a sentence; empty if it is valid.
 [[nodiscard]] std::string find_fault(const BrickGrid& grid);
 
 /// Memory for the points of one brick: x is packed, rows and planes have distances.
@@ -97,16 +97,16 @@ public:
   virtual ~BrickSource() = default;
 
   [[nodiscard]] virtual const BrickGrid& grid() const noexcept = 0;
-  /// Of the time levels, finite and strictly increasing.
+  /// Times of the levels, finite and strictly increasing.
   [[nodiscard]] virtual const std::vector<double>& times() const noexcept = 0;
-  /// For messages: what level `level` is called.
+  /// The name of level `level` in messages.
   [[nodiscard]] virtual std::string level_name(std::size_t level) const = 0;
   /// Fills the points of a brick at a time level: components interleaved, NaN where there is no
-  /// flow. Returns the bytes that this took from a disk. Throws Error, naming file, level, brick,
+  /// flow. Returns the number of bytes read from disk. Throws Error, naming file, level, brick,
   /// what was found and what is allowed.
   virtual std::uint64_t read(std::size_t level, std::uint64_t brick, BrickMemory to) const = 0;
-  /// Whether `later` has all that was read from this one, unchanged, and maybe more times behind
-  /// its last: what was computed from this one holds, and may go on there. False where that is not
+  /// Whether `later` has all that was read from this source, unchanged, and possibly later
+  /// times: results computed from this one stay valid and can be continued. False if that is not
   /// known.
   [[nodiscard]] virtual bool continues_in(const BrickSource& later) const { return this == &later; }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bytes of a file in memory.
+// Memory for the bytes of a file.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,17 @@
 
 namespace bat
 {
-/// Undefined memory for `count` values of `size` bytes each, on large pages where the system has
-/// them and there are many: the first touch of a small page costs as much as building several
-/// particles, and what is gathered through a permutation waits for address translation. While a
-/// step of a series is written, the memory may be what an earlier one took (bat/insitu.hpp,
+/// Allocates undefined memory for `count` values of `size` bytes each. Large arrays lie on large
+/// pages where the system has them: the first touch of a small page costs as much as building
+/// several particles, and gathering through a permutation waits for address translation. While a
+/// step of a series is written, it may reuse an earlier step's memory (bat/insitu.hpp,
 /// SeriesWriter::keep_memory). Throws std::bad_alloc.
 [[nodiscard]] void* allocate_large(std::size_t count, std::size_t size);
-/// Of allocate_large(count, size).
+/// Frees the memory of allocate_large(count, size).
 void free_large(void* memory, std::size_t count, std::size_t size) noexcept;
 
-/// An allocator whose values start undefined. Zeros that are only written over cost a thread,
-/// alone, a good part of the time that all of them take to build a file.
+/// An allocator whose values start undefined. Writing zeros that are overwritten later costs one
+/// thread a good part of the time that all of them take to build a file.
 template <class T>
 struct UndefinedAllocator
 {
@@ -52,6 +52,6 @@ struct UndefinedAllocator
   }
 };
 
-/// A std::vector but for this: resize() leaves new bytes undefined.
+/// A std::vector, except that resize() leaves new bytes undefined.
 using Bytes = std::vector<std::byte, UndefinedAllocator<std::byte>>;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one exception type of the library, and what any other exception means in its words.
+// The one exception type of the library, and the translation of all others to it.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ enum class ErrorCode
 {
   NotFound,           ///< the file does not exist
   CannotOpen,         ///< it exists but is a directory, unreadable, or its folder is not writable
-  NotABatFile,        ///< it is not of the format that was asked for
+  NotABatFile,        ///< it does not have the requested format
   UnsupportedVersion, ///< a newer format version or a required feature that is not implemented
   Truncated,          ///< the file ends before what it promises
   Corrupt,            ///< a checksum or a rule of FORMAT.md is violated
@@ -23,12 +23,12 @@ enum class ErrorCode
   InvalidArgument,    ///< a query, option or input array that cannot be honoured
   Cancelled,          ///< the caller's progress function asked to stop
   OutOfMemory,        ///< an allocation failed
-  Internal            ///< a fault of this library that nothing else describes: a bug
+  Internal            ///< a fault of this library: a bug
 };
 
-/// Thrown by every function of the library that fails. The text names the file, the thing, what was
-/// found and what is allowed; of one of more than 4,000 bytes, begin and end are kept. After a
-/// throw the objects involved are as they were before the call.
+/// Every function of the library that fails throws it. The text names the file, the thing, what was
+/// found and what is allowed; only the ends of one of more than 4,000 bytes are kept. After a throw
+/// the objects involved are as they were before the call.
 class Error : public std::runtime_error
 {
 public:
@@ -40,18 +40,18 @@ public:
   [[nodiscard]] ErrorCode code() const noexcept { return this->code_; }
 
 private:
-  /// Without zero bytes, where what() would end, and cut: a name of megabytes would bury what is
-  /// wrong with it.
+  /// Removes zero bytes, where what() would end, and shortens the text: a name of megabytes would
+  /// bury the fault.
   static std::string readable(const std::string& text);
 
   ErrorCode code_;
 };
 
-/// What is being thrown, whatever it is, as an Error: the only translation of exceptions to codes.
+/// Translates the exception being handled to an Error, whatever its type. No other code does so.
 /// For use in a catch block.
 [[nodiscard]] Error current_error() noexcept;
 
-/// Calls f; what it throws comes back.
+/// Calls f and returns what it throws.
 template <class F>
 [[nodiscard]] std::optional<Error> attempt(F&& f) noexcept
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much memory a process can still have, and a comparison before much is asked for.
+// The memory that a process can still allocate, and a check before large allocations.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 namespace bat
 {
-/// Bytes that this process can take now: what the system has available and in its swap, within what
-/// the control groups leave that the process is in, and within its own limits (RLIMIT_AS,
-/// RLIMIT_DATA). What the system can give up, caches of files above all, counts as free. The
-/// largest number there is where nothing is known. Thread-safe.
+/// Bytes that this process can allocate now: the memory and swap that the system has available,
+/// within the limits of the process's control groups and its own (RLIMIT_AS, RLIMIT_DATA). Memory
+/// that the system can release, file caches above all, counts as free. Returns the largest number
+/// if nothing is known. Thread-safe.
 [[nodiscard]] std::uint64_t free_memory() noexcept;
 
 /// Throws Error{OutOfMemory} if `bytes` are more than free_memory(): "WHAT take 8.00 EiB; 12.3 GiB
-/// of memory are free; ADVICE". Less than 1 MiB is always allowed: asking for that in vain does no
+/// of memory are free; ADVICE". Less than 1 MiB is always allowed: a failure to allocate it does no
 /// harm. Thread-safe.
 void check_memory(double bytes, const std::string& what, const std::string& advice = {});
 
-/// "12.3 GiB".
+/// Formats a size, e.g. "12.3 GiB".
 [[nodiscard]] std::string size_text(double bytes);
 }

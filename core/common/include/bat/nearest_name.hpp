@@ -13,7 +13,7 @@ namespace bat
 [[nodiscard]] std::vector<std::string_view> nearest_names(
   std::string_view name, const std::vector<std::string_view>& names);
 
-/// What follows "unknown attribute 'velocty'": "; did you mean 'velocity'? Available: id,
+/// Completes "unknown attribute 'velocty'" with "; did you mean 'velocity'? Available: id,
 /// velocity", or "; available: id, mass" if no name is near. `names` are separated by ", ". Of a
 /// path, the part after the last '/' is compared.
 [[nodiscard]] std::string available(std::string_view name, std::string_view names);

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The way that bytes take between the ranks of many nodes (core/parallel/README.md).
+// How bytes travel between the ranks of many nodes (core/parallel/README.md).
 #pragma once
 
 namespace bat
 {
 enum class Route
 {
-  Auto,   ///< through leaders where measurements say that it pays
+  Auto,   ///< through leaders where measurements show that it pays
   Flat,   ///< each rank sends to each
-  Leaders ///< ranks of a node hand what they owe to leaders, in shared memory
+  Leaders ///< ranks of a node pass their data to leaders, in shared memory
 };
 
-/// The same bytes arrive whatever is chosen.
+/// The choice does not change the bytes that arrive.
 struct Routing
 {
   Route route = Route::Auto;
-  /// Ranks of each node that send for all of it, each to other receivers; at most all of them.
+  /// Ranks of each node that send for all of its ranks, each to different receivers. At most all.
   int leaders_per_node = 1;
-  /// 0: nodes are those of the machine. Otherwise so many consecutive ranks count as a node of
-  /// their own where they share one: those of a socket, for instance.
+  /// 0 uses the nodes of the machine. Otherwise every N consecutive ranks of a node count as a node
+  /// of their own, for instance those of a socket.
   int ranks_per_node = 0;
 };
 }

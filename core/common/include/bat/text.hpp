@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What names and metadata have to be, and how they are shown.
+// Checks that names and metadata are valid text, and makes text safe to show.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace bat
 {
-/// Whether the bytes are UTF-8, as names of attributes, species and files in lists have to be. A
-/// zero byte is one of its characters. Never throws for what is in `text`.
+/// Whether the bytes are UTF-8, as names of attributes, species and listed files must be. A zero
+/// byte is one of its characters. Never throws because of the content.
 [[nodiscard]] bool is_utf8(const std::string& text);
 
-/// The text without anything that a terminal would obey: control characters of ASCII, and such
-/// bytes where the text is not UTF-8, become "\x1b", other control characters and marks of
-/// direction "\u202e"; all else stays, and so does what is in `keep`, characters of ASCII. In a
-/// text of JSON, with `keep` "\n", the values stay what they are.
+/// Escapes everything that a terminal would obey: ASCII control characters, and such bytes in text
+/// that is not UTF-8, become "\x1b", other control characters and direction marks "\u202e". All
+/// else stays, and so do the ASCII characters in `keep`. In JSON text, with `keep` "\n", the values
+/// do not change.
 [[nodiscard]] std::string printable(std::string_view text, std::string_view keep = {});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tables of numbers in text: rows to columns of values.
+// Parses text tables of numbers: rows to columns of values.
 #pragma once
 
 #include "bat/types.hpp"
@@ -13,15 +13,15 @@
 
 namespace bat
 {
-/// Where the values of a column go: `stride` bytes from one row's to the next one's.
+/// The destination of a column's values: `stride` bytes from one row to the next.
 struct TextColumn
 {
-  std::optional<ScalarType> type; ///< none for a column that may be any text and is not kept
+  std::optional<ScalarType> type; ///< unset for a column of any text that is not kept
   std::byte* values = nullptr;
   std::size_t stride = 0;
 };
 
-/// The first row of a piece of the text that is not as its columns say.
+/// The first row of a part of the text that does not match the columns.
 struct TextProblem
 {
   std::uint64_t row = 0;
@@ -37,10 +37,10 @@ struct ParsedRows
   std::optional<TextProblem> problem;
 };
 
-/// Numbers in the lines of `text` to arrays of the caller, at most `max_rows` rows, in as many
-/// threads (0: as there are). `delimiter`: a space stands for any number of spaces and tabs. Lines
-/// without any field are passed over. Integers must be integers that the type holds; other numbers
-/// become the nearest ones of their type. After a problem, what the arrays hold is not defined.
+/// Parses at most `max_rows` lines of `text` into the caller's arrays, with `threads` threads (0:
+/// all available). A space as `delimiter` stands for any number of spaces and tabs. Lines without
+/// any field are skipped. Integers must fit their type; other numbers become the nearest ones of
+/// their type. After a problem the contents of the arrays are undefined.
 [[nodiscard]] ParsedRows parse_text_table(std::string_view text, char delimiter,
   const std::vector<TextColumn>& columns, std::uint64_t max_rows, int threads);
 }

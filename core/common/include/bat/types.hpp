@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scalar types, exact numbers, boxes: the small vocabulary that everything else uses.
+// Scalar types, exact numbers and boxes, the small vocabulary of all other headers.
 #pragma once
 
 #include <array>
@@ -33,17 +33,17 @@ enum class ScalarType : std::uint8_t
 {
   return size_of(type) * static_cast<std::size_t>(components);
 }
-/// "int8" ... "float64".
+/// The name of a type: "int8" ... "float64".
 [[nodiscard]] std::string_view name_of(ScalarType type) noexcept;
 
-/// Most components that an attribute may have.
+/// Maximum number of components of an attribute.
 inline constexpr int kMaxComponents = 9;
 
 /// A number without loss: ids beyond 2^53 do not fit in a double.
 using Number = std::variant<double, std::int64_t, std::uint64_t>;
 
-/// Decimal integers become int64 or uint64, everything else that reads as a number (including
-/// "inf") a double. Throws Error{InvalidArgument} for other text.
+/// Parses a number. Decimal integers become int64 or uint64, all other numbers (including "inf")
+/// double. Throws Error{InvalidArgument} for other text.
 [[nodiscard]] Number parse_number(std::string_view text);
 /// Shortest text that reads back as the same number.
 [[nodiscard]] std::string to_string(const Number& number);

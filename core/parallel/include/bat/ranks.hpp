@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the ranks of a communicator agree on before and around a collective call.
+// Agreement among the ranks of a communicator before and after a collective call.
 #pragma once
 
 #include "bat/error.hpp"
@@ -17,25 +17,25 @@ namespace bat::mpi
 /// Collective. Returns on all ranks, or throws on all ranks the error of the first that has one.
 void agree(MPI_Comm comm, const std::optional<Error>& local);
 
-/// Collective. Calls f on this rank, then agrees: for what each rank does by itself before a
-/// collective call.
+/// Collective. Calls f on this rank, then agrees. For the work that each rank does by itself before
+/// a collective call.
 template <class F>
 void collective(MPI_Comm comm, F&& f)
 {
   agree(comm, attempt(std::forward<F>(f)));
 }
 
-/// Collective. The names of all ranks, each once, in order of the first rank that has it.
+/// Collective. Returns the names of all ranks, each once, in order of the first rank with it.
 [[nodiscard]] std::vector<std::string> gather_names(
   MPI_Comm comm, const std::vector<std::string>& names);
 
 /// Collective. Throws Error{InvalidArgument} on all ranks, naming `what` and both values, unless
 /// all ranks have the same `value`.
 void require_same(MPI_Comm comm, std::int64_t value, const std::string& what);
-/// The same of names, in whatever order.
+/// The same for names, in any order.
 void require_same(MPI_Comm comm, std::vector<std::string> names, const std::string& what);
 
-/// Collective over `comm`. Processors that this rank may use without taking them from ranks on the
-/// same node, at least 1.
+/// Collective over `comm`. Returns the number of processors that this rank can use without taking
+/// them from ranks on the same node, at least 1.
 [[nodiscard]] int threads_per_rank(MPI_Comm comm);
 }

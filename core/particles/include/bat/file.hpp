@@ -19,23 +19,23 @@
 
 namespace bat
 {
-/// A number per particle that ranges can be asked of (FORMAT.md section 11).
+/// A number per particle that range queries can use (FORMAT.md section 11).
 struct Key
 {
   int component = 0;    ///< -1 for the magnitude
   Number minimum = 0.0; ///< of all values that are not NaN; minimum > maximum if there are none
   Number maximum = 0.0;
   bool has_nan = false;
-  bool has_sorted_index = false; ///< of one leaf file; a dataset of several does not say
+  bool has_sorted_index = false; ///< of one leaf file; unset for a dataset of several
 };
 
-/// What an attribute repeats, bit for bit, that the file therefore stores once (FORMAT.md section
-/// 7). All that can be asked of an attribute can be asked of it; no column of its own lies in the
+/// The array that an attribute repeats bit for bit. The file stores the values once (FORMAT.md
+/// section 7). An alias can be queried like any attribute but has no column of its own in the
 /// file.
 struct Alias
 {
   std::optional<std::size_t> attribute; ///< number of the attribute; empty: the positions
-  int component = -1;                   ///< of it; -1 for all of them
+  int component = -1;                   ///< component of that attribute; -1 for all of them
 };
 
 struct Attribute
@@ -49,44 +49,44 @@ struct Attribute
   std::optional<Alias> alias = std::nullopt; ///< such attributes come after all others
 };
 
-/// "position", "position[2]", "velocity": what an attribute is an alias of, of these `attributes`.
+/// Formats the target of an alias among these `attributes`: "position", "position[2]", "velocity".
 [[nodiscard]] std::string to_string(const Alias& alias, const std::vector<Attribute>& attributes);
 
 /// How the values of a column are stored.
 struct ColumnStorage
 {
   std::uint64_t raw_bytes = 0;    ///< of the values
-  std::uint64_t stored_bytes = 0; ///< of the file, checksums not counted
+  std::uint64_t stored_bytes = 0; ///< in the file, checksums not counted
   bool is_compressed = false;
-  /// Largest absolute difference between a value that the writer was given and the one that is
-  /// stored; 0: every bit is as it was given.
+  /// Largest absolute difference between a value given to the writer and the stored one. 0 means
+  /// that every bit is as given.
   double bound = 0;
 };
 
 struct OpenOptions
 {
-  /// Told of every read from the file (offset, bytes), possibly from several threads at once.
+  /// Called for every read from the file (offset, bytes), possibly from several threads at once.
   std::function<void(std::uint64_t, std::uint64_t)> on_read;
-  /// Maps files into memory instead of reading them: queries copy straight out of the page cache,
-  /// and File::map_positions() and map_attribute() give whole columns without a copy (of a Dataset:
-  /// those of its leaf_file()s) where they are not compressed. Only for files that nobody changes
-  /// in place: a file that is found cut short gives Error{Truncated} as ever, but one that is cut
-  /// short while it is being looked at, or on a disk that fails, ends the process with SIGBUS. A
-  /// page is checked when it is first used and not again as long as the file is open; pages that
-  /// are read are checked each time. Files of the paper's library are read all the same. Writers of
-  /// this library replace files and never change them.
+  /// Maps files into memory instead of reading them. Queries copy straight out of the page cache,
+  /// and File::map_positions() and map_attribute() return whole uncompressed columns without a
+  /// copy (for a Dataset: those of its leaf_file()s). Only for files that no process changes in
+  /// place: a file found truncated gives Error{Truncated} as usual, but one truncated during
+  /// access, or on a failing disk, ends the process with SIGBUS. A mapped page is checked when it
+  /// is first used and not again while the file is open; pages that are read are checked each
+  /// time. Files of the paper's library are always read. Writers of this library replace files and
+  /// never change them.
   bool map = false;
 };
 
 struct QueryOptions
 {
-  /// Most threads to use; 0 for as many as oneTBB finds. Does not change the answer.
+  /// Maximum number of threads; 0 for as many as oneTBB finds. Does not change the answer.
   int threads = 0;
-  /// Asks a Dataset to go on without leaf files that are missing or damaged: called with the number
-  /// of each and what is wrong with it, possibly from several threads at once. select() and
-  /// estimates leave its particles out; read_*() leaves its rows as they are, and what they hold
-  /// means nothing. Without it the error is thrown, and so are in any case errors that are not the
-  /// file's: UnsupportedVersion, InvalidArgument, OutOfMemory. File does not look at it.
+  /// Makes a Dataset continue without leaf files that are missing or damaged. Called with the
+  /// number of each and its error, possibly from several threads at once. select() and estimates
+  /// leave its particles out; read_*() does not write its rows, whose contents are meaningless.
+  /// Without it the error is thrown. Errors that are not the file's are always thrown:
+  /// UnsupportedVersion, InvalidArgument, OutOfMemory. File ignores it.
   std::function<void(std::size_t, const Error&)> on_damage = nullptr;
 };
 
@@ -123,9 +123,9 @@ public:
   [[nodiscard]] std::string metadata() const; ///< JSON object, or empty
   [[nodiscard]] const std::vector<Attribute>& attributes() const noexcept;
   [[nodiscard]] std::vector<std::string> attribute_names() const;
-  /// Throws Error{InvalidArgument} naming the attributes there are.
+  /// Throws Error{InvalidArgument} naming the available attributes.
   [[nodiscard]] std::size_t attribute_index(std::string_view name) const;
-  /// As they are stored: aliases take none.
+  /// Bytes of a particle's stored values. Aliases take none.
   [[nodiscard]] std::uint64_t bytes_per_particle() const noexcept;
 
   [[nodiscard]] std::uint64_t treelet_count() const noexcept;
@@ -133,19 +133,19 @@ public:
   [[nodiscard]] std::uint32_t block_particles() const noexcept;
   /// Particles up to and including each level, coarse to fine; the last is particle_count().
   [[nodiscard]] const std::vector<std::uint64_t>& level_ends() const noexcept;
-  /// Attributes of integers, or components of them ("ids[1]"), whose hashes levels follow, so that
-  /// steps of a series show the same particles at the same quality; empty if they do not
-  /// (BuildOptions::stable_samples).
+  /// Integer attributes, or components of them ("ids[1]"), whose hashes order the levels, so that
+  /// all steps of a series show the same particles at the same quality. Empty without stable
+  /// samples (BuildOptions::stable_samples).
   [[nodiscard]] std::vector<std::string> stable_samples() const;
-  /// Bytes of the values of positions and attributes; storage() says what they take in the file.
+  /// Bytes of the values of positions and attributes. storage() returns their size in the file.
   [[nodiscard]] std::uint64_t data_bytes() const noexcept;
 
-  /// Of an attribute; without one, of the positions. An alias is stored as what it repeats. Throws
-  /// Error: InvalidArgument, there is no such attribute; Corrupt.
+  /// How an attribute is stored, or the positions without one. An alias is stored as the array that
+  /// it repeats. Throws Error: InvalidArgument if there is no such attribute; Corrupt.
   [[nodiscard]] ColumnStorage storage(std::optional<std::size_t> attribute) const;
 
-  /// Particles of a quality: min(n, ceil(quality * n)). Throws Error{InvalidArgument} outside [0,
-  /// 1].
+  /// Number of particles at a quality: min(n, ceil(quality * n)). Throws Error{InvalidArgument}
+  /// outside [0, 1].
   [[nodiscard]] std::uint64_t particles_at(double quality) const;
 
   /// Largest number of particles that select(query) can return, from the index alone.
@@ -168,13 +168,13 @@ public:
   /// x, y, z of the first `count` particles in file order, where they lie in the mapped file: shape
   /// (count, 3), position_type(), aligned. The first particles_at(quality) are those of a quality.
   /// Nothing is copied; pages that were not used before are checked against their checksums during
-  /// the call. The memory is the file's, is not to be written to, and is there as long as the file
-  /// is open. Throws Error: InvalidArgument if the file is not mapped, the column is compressed, or
-  /// there are fewer particles; Corrupt, Truncated.
+  /// the call. The memory belongs to the file, is read-only, and lives as long as the file is open.
+  /// Throws Error: InvalidArgument if the file is not mapped, the column is compressed, or there
+  /// are fewer particles; Corrupt, Truncated.
   [[nodiscard]] const void* map_positions(
     std::uint64_t count, const QueryOptions& options = {}) const;
   /// The same for attribute `index`: shape (count, components) in its own type. An alias of one
-  /// component of several lies in no column of its own: Error{InvalidArgument}.
+  /// component of several has no column of its own: Error{InvalidArgument}.
   [[nodiscard]] const void* map_attribute(
     std::size_t index, std::uint64_t count, const QueryOptions& options = {}) const;
 

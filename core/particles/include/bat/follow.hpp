@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chosen particles through the steps of a series.
+// Follows chosen particles through the steps of a series.
 #pragma once
 
 #include "bat/error.hpp"
@@ -17,46 +17,46 @@
 
 namespace bat
 {
-/// Which particles to follow, and what is wanted of them.
+/// Which particles to follow, and which of their values to read.
 struct FollowRequest
 {
   /// An attribute with one component; "" for the one that find_id_attribute() finds.
   std::string id_attribute;
-  /// Any numbers but NaN, in any order; compared without rounding. One that occurs twice is
-  /// followed twice.
+  /// Any numbers but NaN, in any order, compared without rounding. An id listed twice is followed
+  /// twice.
   std::vector<Number> ids;
-  /// Of ids that are unique only together with another attribute, e.g. the "cpu" of AMReX: its
-  /// name, "" for the one that find_second_id_attribute() finds, and its value for each of `ids`.
-  /// Without values: all particles with such an id.
+  /// For ids that are unique only together with another attribute, e.g. the "cpu" of AMReX: the
+  /// name of that attribute, "" for the one that find_second_id_attribute() finds, and its value
+  /// for each of `ids`. Without values, all particles with such an id are followed.
   std::string second_attribute;
   std::vector<Number> second;
-  /// Names, each once. Nothing: all attributes that any step has, but for the two above.
+  /// Names, each once. Unset: all attributes that any step has, except for the two above.
   std::optional<std::vector<std::string>> attributes;
 
-  /// Unwrapping: a particle that leaves a periodic domain on one side and comes back on the other
-  /// goes on outside. Of two steps in which it is there, the one after the other, it moves by less
-  /// than half of the domain on each axis. This is the domain; an axis whose ends are infinite is
-  /// not periodic. Positions become float64 then.
+  /// The periodic domain for unwrapping: a particle that leaves it on one side and reenters on the
+  /// other continues outside. Between two consecutive steps in which it is present it must move by
+  /// less than half of the domain on each axis. An axis whose ends are infinite is not periodic.
+  /// Unwrapped positions are float64.
   std::optional<Box> periodic_box;
-  /// The domain that each file names instead, in its metadata: {"periodic_box": {"lower": [x, y,
-  /// z], "upper": [x, y, z]}}, null for the ends of an axis that is not periodic, or what
-  /// converters keep of LAMMPS, GSD, H5MD, and of MDAnalysis; it may change and be tilted.
+  /// Takes the domain from each file's metadata instead: {"periodic_box": {"lower": [x, y, z],
+  /// "upper": [x, y, z]}}, null for the ends of an axis that is not periodic, or the cell that
+  /// converters keep from LAMMPS, GSD, H5MD and MDAnalysis. The domain may change and be tilted.
   bool unwrap_by_files = false;
 };
 
 struct FollowOptions
 {
-  /// Most threads; 0 for as many as oneTBB finds. Steps are read in parallel. Does not change the
-  /// answer.
+  /// Maximum number of threads; 0 for as many as oneTBB finds. Steps are read in parallel. Does not
+  /// change the answer.
   int threads = 0;
   /// Called from the calling thread with a fraction in [0, 1], never less than before; false
   /// cancels.
   std::function<bool(double)> progress;
-  /// Maps files instead of reading them, which takes two thirds of the time where many pages have
-  /// a particle each; see OpenOptions::map for which files it is.
+  /// Maps files instead of reading them, which takes two thirds of the time if many pages have a
+  /// particle each. OpenOptions::map describes which files allow it.
   bool map = false;
-  /// Goes on without files that are missing or damaged: Trails::problems has them. Without it the
-  /// error of the first step that has one is thrown.
+  /// Continues without files that are missing or damaged and lists them in Trails::problems.
+  /// Otherwise the error of the first step that has one is thrown.
   bool leave_out_damaged = false;
 };
 
@@ -64,10 +64,10 @@ struct FollowOptions
 struct TrailColumn
 {
   std::string name; ///< "positions" for the positions
-  /// Holds the values of all steps exactly, whatever type they have there.
+  /// A type that holds the values of all steps exactly, whatever their types.
   ScalarType type = ScalarType::Float64;
   int components = 1;
-  std::vector<std::byte> values;     ///< of who is absent: NaN, or 0 of integers
+  std::vector<std::byte> values;     ///< NaN, or 0 for integers, if absent
   std::vector<std::uint8_t> in_step; ///< 1 if particles of the step have the attribute; per step
 };
 
@@ -79,7 +79,7 @@ struct TrailStep
   std::optional<std::int64_t> step; ///< as the dataset says
 };
 
-/// What is wrong with a file of a step, without whose particles the trails are.
+/// The error of a step's file, whose particles the trails lack.
 struct TrailProblem
 {
   std::size_t step = 0;
@@ -92,18 +92,18 @@ struct Trails
 {
   std::vector<TrailStep> steps;
   std::size_t ids = 0; ///< their number
-  /// Particles with the id, shape (steps, ids): 0 if it is absent; of several, values are those of
-  /// the first in the order of the dataset.
+  /// Number of particles with the id, shape (steps, ids); 0 if it is absent. If there are several,
+  /// the values are those of the first in dataset order.
   std::vector<std::uint32_t> counts;
   TrailColumn positions;
   std::vector<TrailColumn> attributes;
   std::vector<TrailProblem> problems; ///< ascending steps
-  /// Steps with particles that have no sorted index of the ids, and how many particles' ids were
-  /// compared for it.
+  /// Steps with particles but without a sorted index of the ids, and the number of particles whose
+  /// ids were compared because of it.
   std::size_t steps_without_index = 0;
   std::uint64_t compared = 0;
   std::uint64_t bytes_read = 0;
-  /// What would make it faster, for people; "" if nothing would.
+  /// How to make it faster, as text for the user; "" if nothing would.
   std::string advice;
 
   [[nodiscard]] bool is_there(std::size_t step, std::size_t id) const
@@ -112,17 +112,17 @@ struct Trails
   }
 };
 
-/// Finds particles by their ids in every step, and reads what they have there. Looks ids up
-/// together, in the sorted index where there is one, else through the bitmaps; reads only the
-/// columns that are asked for, and of these only the pages with the particles. Each step is opened
-/// once and closed again. A path of a tracks file (bat/tracks.hpp) stands for all of its samples,
-/// of which the histories that are asked for are read. Memory grows with steps x ids, not with
-/// particles. Not collective; thread-safe.
+/// Finds particles by their ids in every step, and reads their values there. Looks all ids up
+/// together, in the sorted index if there is one, else through the bitmaps. Reads only the
+/// requested columns, and of these only the pages with the particles. Each step is opened once and
+/// closed again. The path of a tracks file (bat/tracks.hpp) stands for all of its samples; only the
+/// requested histories are read. Memory grows with steps x ids, not with particles. Not collective;
+/// thread-safe.
 ///
-/// Throws Error: InvalidArgument if there are no ids or one is NaN, `second` is of another length,
-/// no step has an attribute that is asked for, an attribute has other numbers of components in
-/// other steps or types of which none holds both exactly, or a domain is none; Cancelled; those of
-/// Dataset::open() and select().
+/// Throws Error: InvalidArgument if there are no ids or one is NaN, `second` has another length, no
+/// step has a requested attribute, an attribute changes its number of components between steps or
+/// no type holds its types exactly, or a domain is invalid; Cancelled; those of Dataset::open() and
+/// select().
 [[nodiscard]] Trails follow(const std::vector<SeriesStep>& steps, const FollowRequest& request,
   const FollowOptions& options = {});
 }

@@ -33,7 +33,7 @@ struct AmrexId
     static_cast<std::int32_t>(packed & 0xFFFFFFu) };
 }
 
-/// The packed number of its two halves, which AMReX hands over where particles are structs.
+/// Joins the two halves of a packed id. AMReX passes them separately where particles are structs.
 [[nodiscard]] constexpr std::uint64_t join_amrex_halves(
   std::int32_t low, std::int32_t high) noexcept
 {
@@ -43,22 +43,22 @@ struct AmrexId
 /// The number of the attribute that holds ids: the one that was written as global ids, else the
 /// first that is called id, ids, particle_id, particle_ids, global_id or global_ids, capitals and
 /// underscores not compared; else one of AMReX, X_idcpu (uint64) or X_id next to an X_cpu; else
-/// SPECIES_id, of the species of this name. Nothing if there is none.
+/// SPECIES_id for the species of this name. Empty if there is none.
 [[nodiscard]] std::optional<std::size_t> find_id_attribute(
   const std::vector<Attribute>& attributes, const std::string& species = {});
 
 /// The number of the attribute together with which ids are unique: cpu of id, X_cpu of X_id, if
-/// both have one component of integers. Nothing if ids are unique by themselves.
+/// both have one component of integers. Empty if ids are unique by themselves.
 [[nodiscard]] std::optional<std::size_t> find_second_id_attribute(
   const std::vector<Attribute>& attributes, std::size_t id);
 
-/// What options name, of particles with these attributes: "id", where nothing is called so, becomes
-/// the attribute that find_id_attribute() finds; `with_second`: an id is followed by the attribute
-/// together with which it is unique. Other names stay as they are.
+/// Resolves the names in options for particles with these attributes. If nothing is called "id",
+/// this name becomes the attribute that find_id_attribute() finds. With `with_second`, an id is
+/// followed by the attribute together with which it is unique. Other names stay as they are.
 [[nodiscard]] std::vector<std::string> resolve_id_names(const std::vector<std::string>& names,
   const std::vector<Attribute>& attributes, bool with_second, const std::string& species = {});
 
-/// Whether `requested`, as options for indexes and samples have it, is of an attribute or alias of
-/// these particles, whatever its component.
+/// Whether `requested`, in the form of options for indexes and samples, names an attribute or alias
+/// of these particles, whatever its component.
 [[nodiscard]] bool names_attribute(const ParticleView& particles, const std::string& requested);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a writer is given: borrowed arrays of positions and attributes.
+// The input of a writer: borrowed arrays of positions and attributes.
 #pragma once
 
 #include "bat/types.hpp"
@@ -29,7 +29,7 @@ struct ArrayView
   static ArrayView separate(ScalarType type, std::initializer_list<const void*> components);
 };
 
-/// One named attribute. `role` and `host_type` are hints that come back from a file as they went in
+/// One named attribute. `role` and `host_type` are hints that a file returns as they were given
 /// (FORMAT.md section 7); the library gives them no meaning.
 struct AttributeView
 {
@@ -39,13 +39,13 @@ struct AttributeView
   std::uint32_t host_type = 0;
 };
 
-/// A name for values that are there already: those of the positions or of another attribute. They
-/// are stored once, and come back by this name like any attribute (FORMAT.md section 7).
+/// A further name for existing values: the positions or another attribute. They are stored once,
+/// and can be read by this name like any attribute (FORMAT.md section 7).
 struct AliasView
 {
-  std::string name;      ///< as of an attribute
-  std::string attribute; ///< that has the values; empty: the positions
-  int component = -1;    ///< of it; -1 for all of them
+  std::string name;      ///< same rules as for an attribute
+  std::string attribute; ///< the one with the values; empty: the positions
+  int component = -1;    ///< of that attribute; -1 for all
   std::uint8_t role = 0; ///< hints, see AttributeView
   std::uint32_t host_type = 0;
 };

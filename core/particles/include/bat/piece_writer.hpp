@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles that come one piece after another, and are more than memory holds, as a dataset.
+// Writes particles that arrive piece by piece and exceed memory as one dataset.
 #pragma once
 
 #include "bat/write_options.hpp"
@@ -16,7 +16,7 @@ struct PieceReport
 {
   std::uint64_t particles = 0;
   std::uint64_t leaf_files = 0;
-  std::uint64_t target_bytes = 0; ///< size of a leaf file that was aimed at
+  std::uint64_t target_bytes = 0; ///< target size of a leaf file
   std::uint64_t file_bytes = 0;
   std::uint64_t data_bytes = 0; ///< positions and attributes, as they were given
   std::uint64_t largest_leaf_bytes = 0;
@@ -26,40 +26,40 @@ struct PieceReport
   double seconds_write = 0;
 };
 
-/// Writes a dataset of pieces in any number, order and size, in a bounded amount of memory. What
-/// does not fit in it waits in a file without a name beside the dataset, of as many bytes as the
-/// particles have; leaf files are as large as memory allows, with disjoint boxes unless more
-/// particles share one place than a leaf file can have. One thread at a time: a call during another
-/// one is refused, and its piece is lost. Not collective.
+/// Writes a dataset from pieces of any number, order and size in a bounded amount of memory.
+/// Particles that do not fit wait in an unnamed file next to the dataset, which takes their size on
+/// disk. Leaf files are as large as memory allows, with disjoint boxes unless more particles share
+/// one place than a leaf file can hold. One thread at a time: a call during another one is refused,
+/// and its piece is lost. Not collective.
 class PieceWriter
 {
 public:
   static constexpr std::uint64_t kMinMemory = std::uint64_t{ 32 } << 20;
-  static constexpr std::uint64_t kDefaultMemory = std::uint64_t{ 1 } << 30; ///< where 0 is given
+  static constexpr std::uint64_t kDefaultMemory = std::uint64_t{ 1 } << 30; ///< used for 0
 
-  /// `memory_bytes`: at most, without the pieces of the caller; 0 for kDefaultMemory. Of `options`,
-  /// target_bytes is a size of leaf files below which memory does not bring them; mode must be
-  /// adaptive and repeats Store. Throws Error{InvalidArgument}.
+  /// `memory_bytes` limits the memory, the caller's pieces not counted; 0 for kDefaultMemory. In
+  /// `options`, target_bytes is a size of leaf files that the memory limit does not reduce further;
+  /// mode must be adaptive and repeats Store. Throws Error{InvalidArgument}.
   PieceWriter(
     const std::filesystem::path& path, const WriteOptions& options, std::uint64_t memory_bytes = 0);
   PieceWriter(const PieceWriter&) = delete;
   PieceWriter& operator=(const PieceWriter&) = delete;
   ~PieceWriter();
 
-  /// Takes a copy of particles. All pieces have the attributes and types of the first one, in its
-  /// order; time, step and metadata are those of the first. After an error the piece is lost, and
-  /// finish() refuses to write a dataset without it. Throws Error: InvalidArgument, CannotOpen,
-  /// NoSpace, WriteFailed.
+  /// Copies the particles. All pieces have the attributes and types of the first one, in its order;
+  /// time, step and metadata are those of the first. After an error the piece is lost, and finish()
+  /// refuses to write a dataset without it. Throws Error: InvalidArgument, CannotOpen, NoSpace,
+  /// WriteFailed.
   void add(const ParticleView& piece);
 
-  /// For a caller that could not make a piece: it is lost, as after an error of add(); `why` is for
-  /// the message.
+  /// Reports that the caller could not make a piece, which is lost as after an error of add().
+  /// `why` goes into the message.
   void fail(const std::string& why);
 
-  /// Writes the dataset, which takes the place of what is at the path as write_file() does it.
-  /// `progress` of the options is told of this call. Throws Error: InvalidArgument if there was no
-  /// piece, or one was lost; CannotOpen if another writer writes the same dataset; Cancelled, and
-  /// those of write_file(); nothing is left then.
+  /// Writes the dataset, replacing an existing one as write_file() does. Calls `progress` of the
+  /// options. Throws Error: InvalidArgument if there was no piece, or one was lost; CannotOpen if
+  /// another writer writes the same dataset; Cancelled, and those of write_file(). A failure leaves
+  /// nothing behind.
   PieceReport finish();
 
 private:

@@ -17,12 +17,12 @@ enum class PlanMode : std::uint8_t
 {
   Adaptive,   ///< cuts anywhere, through a rank's particles too, but between ranks where that
               ///< keeps leaf files within about 8 % of their mean; leaf boxes are disjoint
-  RankBorder, ///< the paper's: cuts at borders of ranks' boxes, a rank goes to one leaf file whole
+  RankBorder, ///< the paper's: cuts at rank box borders, a rank goes to one leaf file whole
   Aug         ///< adjustable uniform grid over the bounds, a rank goes to one leaf file whole
 };
 
-/// Some of one rank's particles: how many, and a box around them inside which they count as evenly
-/// spread.
+/// Some of one rank's particles: their number, and a box around them in which they are assumed to
+/// be spread evenly.
 struct WeightedCell
 {
   std::array<float, 3> lower{};
@@ -31,7 +31,7 @@ struct WeightedCell
   std::uint32_t rank = 0; ///< ascending over a list of cells
 };
 
-/// Where all of a rank's particles are.
+/// The box and number of all particles of a rank.
 struct RankBounds
 {
   Box box;                ///< closed; around all particles whose coordinates are finite
@@ -39,14 +39,14 @@ struct RankBounds
   std::uint32_t rank = 0; ///< ascending over a list of bounds
 };
 
-/// What a user chooses of a plan: options of a write by many ranks (bat/write_options.hpp).
+/// The user's choices for a plan: options of a write by many ranks (bat/write_options.hpp).
 struct PlanRules
 {
   PlanMode mode = PlanMode::Adaptive;
-  /// Size of a leaf file to aim at; 0 chooses it from particles, their size and the number of
+  /// Target size of a leaf file. 0 chooses it from the particles, their size and the number of
   /// ranks.
   std::uint64_t target_bytes = 0;
-  /// RankBorder only: look at all three axes for the best split, not only at the longest.
+  /// RankBorder only: search all three axes for the best split, not only the longest.
   bool find_best_axis = true;
   /// RankBorder only: a split whose larger side exceeds the smaller this many times may be
   /// refused...
@@ -59,7 +59,7 @@ struct PlanOptions : PlanRules
 {
   std::uint64_t bytes_per_particle = 1;
   std::uint32_t ranks = 1;
-  int threads = 0; ///< most threads; 0 for as many as oneTBB finds. Does not change the plan.
+  int threads = 0; ///< maximum; 0 for as many as oneTBB finds. Does not change the plan.
 };
 
 /// Node of the plan's tree, in preorder.
@@ -77,24 +77,24 @@ struct Plan
   std::uint64_t target_bytes = 0;     ///< the one given, or the one chosen
   std::uint32_t leaf_count = 0;       ///< 0 if there are no particles
   std::vector<double> leaf_particles; ///< per leaf file, estimated from the cells
-  /// Per leaf file: the rank that writes it. Spread evenly over the ranks, and near those that have
-  /// the particles.
+  /// The rank that writes each leaf file. They are spread evenly over the ranks, and near those
+  /// that have the particles.
   std::vector<std::uint32_t> aggregators;
   std::vector<PlanNode> nodes; ///< Adaptive: never empty unless leaf_count is 0
-  /// RankBorder, Aug: the leaf file of every rank; 0 for ranks without particles.
+  /// RankBorder and Aug only: the leaf file of every rank; 0 for ranks without particles.
   std::vector<std::uint32_t> leaf_of_rank;
 
-  /// Adaptive: the leaf file of a position. Coordinates that are NaN go right.
+  /// Adaptive only: the leaf file of a position. Coordinates that are NaN go right.
   [[nodiscard]] std::uint32_t leaf_at(double x, double y, double z) const noexcept;
-  /// Adaptive: the leaf file of all positions in a box, if they have the same.
+  /// Adaptive only: the leaf file of all positions in a box, if they have the same.
   [[nodiscard]] std::optional<std::uint32_t> find_leaf(const Box& box) const noexcept;
 };
 
-/// Plans. Deterministic: the same cells, options and bounds give the same plan on any machine.
-/// `bounds` are those of all ranks that have particles, or empty: Adaptive then knows of no borders
-/// between ranks. Throws Error{InvalidArgument}: a box with NaN or infinite ends or lower > upper,
-/// a negative or non-finite number of particles, a rank beyond `ranks`, bounds of a rank that comes
-/// twice or with another number of particles than its cells, options out of range.
+/// Makes a plan. The same cells, options and bounds give the same plan on any machine. `bounds` are
+/// those of all ranks that have particles, or empty: Adaptive then ignores borders between ranks.
+/// Throws Error{InvalidArgument}: a box with NaN or infinite ends or lower > upper, a negative or
+/// non-finite number of particles, a rank beyond `ranks`, bounds of a rank that comes twice or with
+/// another number of particles than its cells, options out of range.
 [[nodiscard]] Plan make_plan(const std::vector<WeightedCell>& cells, const PlanOptions& options,
   const std::vector<RankBounds>& bounds = {});
 
@@ -105,12 +105,12 @@ struct Plan
 [[nodiscard]] std::uint64_t auto_target_bytes(
   std::uint64_t particles, std::uint64_t bytes_per_particle, std::uint32_t ranks) noexcept;
 
-/// Cells that summarise `count` positions of one rank for Adaptive: a k-d tree over a sample of at
+/// Summarises `count` positions of one rank in cells, for Adaptive: a k-d tree over a sample of at
 /// most `sample` of them (0: 16 per cell, at least 2,048), cut into at most `cells` cells, smaller
 /// where particles are dense or uneven. Each has the box of its sampled particles, widened by half
 /// their mean distance. Particles with a NaN or infinite coordinate are left out of boxes but
 /// counted. Positions are read as `type` (Float32 or Float64) from component[c] + i * stride_bytes;
-/// nothing but the sample is touched. Whole numbers of particles, which add up to `count`; no cells
+/// only the sample is read. Cells have whole numbers of particles that add up to `count`; no cells
 /// if that is 0. Throws Error{InvalidArgument}: another type, 0 cells.
 [[nodiscard]] std::vector<WeightedCell> summarise(ScalarType type,
   const std::array<const std::byte*, 3>& component, std::size_t stride_bytes, std::uint64_t count,
@@ -120,9 +120,9 @@ struct Plan
 /// equal numbers of particles.
 [[nodiscard]] std::uint32_t cells_per_rank(std::uint32_t ranks, std::uint32_t leaf_files) noexcept;
 
-/// The same for a rank with `particles` of `all_particles`: half of the cells are dealt out evenly
-/// and half by particles, so that a rank that has most of them does not blur most of the files. At
-/// least 1.
+/// The same for a rank with `particles` of `all_particles`: half of the cells are distributed
+/// evenly and half by particles, so that a rank with most of the particles does not blur most of
+/// the files. At least 1.
 [[nodiscard]] std::uint32_t cells_of_rank(std::uint64_t particles, std::uint64_t all_particles,
   std::uint32_t ranks, std::uint32_t leaf_files) noexcept;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What can be asked of a file, and the answer before its values are fetched.
+// Queries on a file, and their results before any values are read.
 #pragma once
 
 #include "bat/types.hpp"
@@ -18,7 +18,7 @@ namespace bat
 struct AttributeRange
 {
   std::string attribute;
-  /// Component number. Empty: the value of an attribute with one component, else the magnitude.
+  /// Component number. Unset: the value of an attribute with one component, else the magnitude.
   std::optional<int> component;
   Number lower = 0.0;
   Number upper = 0.0;
@@ -38,15 +38,15 @@ struct NumberRange
 struct AttributeValues
 {
   std::string attribute;
-  /// As for ranges. A magnitude has to equal the number to the last bit.
+  /// As in AttributeRange. A magnitude must equal the number to the last bit.
   std::optional<int> component;
   std::vector<Number> values;
   std::vector<NumberRange> ranges = {};
-  /// Turns the condition round: the particles that do not match, which those with NaN are.
+  /// Negates the condition: selects particles that do not match, including those with NaN.
   bool negated = false;
 };
 
-/// What is within `radius` of `center`: ((dx * dx + dy * dy) + dz * dz) <= radius * radius in
+/// All points within `radius` of `center`: ((dx * dx + dy * dy) + dz * dz) <= radius * radius in
 /// double precision, dx being x - center[0] and so on. Finite; the radius is at least 0.
 struct Sphere
 {
@@ -54,7 +54,7 @@ struct Sphere
   double radius = 0;
 };
 
-/// What lies between two planes: lower <= ((n[0] * x + n[1] * y) + n[2] * z) <= upper in double
+/// All points between two planes: lower <= ((n[0] * x + n[1] * y) + n[2] * z) <= upper in double
 /// precision, n being `normal`, of any length but 0. Its components are finite; the ends may be
 /// infinite.
 struct Slab
@@ -74,31 +74,32 @@ struct OrientedBox
   std::array<double, 3> half_extents{};
 };
 
-/// A closed piece of space; a particle with a coordinate that is NaN is in none, nor is one for
-/// which the formula gives NaN.
+/// A closed region of space. A particle with a NaN coordinate is in none, nor is one for which the
+/// formula gives NaN.
 struct Shape
 {
   std::variant<Sphere, Slab, OrientedBox> form;
-  bool negated = false; ///< what is not in it
+  bool negated = false; ///< selects what is outside
 };
 
 /// All conditions hold together. Defaults ask for everything.
 struct Query
 {
-  /// Share of the particles, coarse ones first: count = ceil(quality * n). In [0, 1].
+  /// The share of the particles to return, coarse ones first: count = ceil(quality * n). In [0, 1].
   double quality = 1.0;
-  /// Progressive step: leaves out what a query with this quality returned. In [0, quality].
+  /// Progressive step: excludes the particles that a query with this quality returned. In [0,
+  /// quality].
   double after_quality = 0.0;
   std::optional<Box> box;
-  /// Leaves out the upper faces of the box, those at infinity excepted: the boxes of a tiling of
-  /// space then share no particle. A box without extent on an axis holds nothing.
+  /// Excludes the upper faces of the box except those at infinity, so that the boxes of a tiling of
+  /// space share no particle. A box without extent on an axis then contains nothing.
   bool half_open = false;
-  /// Further pieces of space that a particle has to be in, all of them.
+  /// Further regions; a particle must be in all of them.
   std::vector<Shape> shapes;
   std::vector<AttributeRange> ranges;
   std::vector<AttributeValues> values;
-  /// Deals particles out to `parts` readers: part `part` gets a compact piece of space with its
-  /// share of the particles of every quality. The parts are disjoint and add up to the whole.
+  /// Divides the particles among `parts` readers: part `part` gets a compact region of space with
+  /// its share of the particles of every quality. The parts are disjoint and add up to the whole.
   std::uint32_t part = 0;
   std::uint32_t parts = 1;
 };
@@ -115,10 +116,10 @@ struct Selection
 {
   std::vector<Span> spans;  ///< ascending, disjoint, none empty
   std::uint64_t count = 0;  ///< particles
-  std::uint64_t tested = 0; ///< particles that the index leaves to be looked at one by one
+  std::uint64_t tested = 0; ///< particles that were tested one by one
 };
 
-/// How many particles match, as far as is known: the count is at least `minimum` and at most
+/// An estimate of how many particles match: the count is at least `minimum` and at most
 /// `maximum`.
 struct CountEstimate
 {

@@ -17,18 +17,18 @@
 
 namespace bat
 {
-/// What each particle of a sample has.
+/// The columns that each particle of a sample has.
 struct TrackSchema
 {
   std::string id_attribute = "id";
   ScalarType id_type = ScalarType::Int64;
-  /// Of ids that are unique only together with another attribute; "" if they are by themselves.
+  /// The attribute together with which ids are unique; "" if they are unique by themselves.
   std::string second_attribute;
-  ScalarType second_type = ScalarType::Int64; ///< counts only with a second attribute
+  ScalarType second_type = ScalarType::Int64; ///< ignored without a second attribute
   ScalarType position_type = ScalarType::Float64;
-  std::vector<Attribute> attributes; ///< without those of the ids; keys and aliases do not count
+  std::vector<Attribute> attributes; ///< without the ids; keys and aliases are ignored
 };
-/// Packed bytes of position and attributes of a particle.
+/// Packed bytes of the position and the attributes of one particle.
 [[nodiscard]] std::size_t track_bytes(const TrackSchema& schema) noexcept;
 
 /// Particles at one time.
@@ -38,38 +38,38 @@ struct TrackSample
   std::optional<double> time;
   std::string metadata; ///< JSON object (UTF-8), or empty; FollowRequest::unwrap_by_files reads it
   TrackSchema schema;
-  /// Bits of the ids as values of the 8-byte type of their class: double, int64_t or uint64_t. In
-  /// any order; of several particles with the same id, the first one counts as the first.
+  /// Bits of the ids as values of the 8-byte type of their class: double, int64_t or uint64_t. Any
+  /// order is allowed; particles with the same id keep their order.
   std::vector<std::uint64_t> ids;
-  std::vector<std::uint64_t> second; ///< as many, or none
+  std::vector<std::uint64_t> second; ///< one per id, or none
   std::vector<std::byte> values;     ///< track_bytes() of each: x, y, z, then the attributes
 };
 
-/// Appends samples to a tracks file. A sample is in the file whole or not at all, whenever the
-/// process, or with `flush` the computer, dies. Readers may read what is there at any time. Not
+/// Appends samples to a tracks file. If the process (with `flush`, the computer) dies, a sample
+/// is in the file completely or not at all. Readers may read the file at any time. Not
 /// thread-safe.
 class TracksWriter
 {
 public:
-  /// Goes on with the file at `path`, or begins it. What a writer that died left of a sample is cut
-  /// off, or committed if it is whole, and samples that lie one by one are put in order as finish()
-  /// does. `flush`: each sample is on disk before append() returns.
-  /// Throws Error: CannotOpen if the file cannot be written, or another process writes it;
-  /// NotABatFile, UnsupportedVersion; Truncated if it is shorter than its writer left it; Corrupt
-  /// if it is damaged, or ends with what is not of an unfinished sample; and then it stays as it
-  /// is; InvalidArgument if its name does not end in ".tracks.bat".
+  /// Continues the file at `path`, or creates it. A sample that a dead writer left is cut off, or
+  /// committed if it is complete, and samples stored one by one are packed as finish() does.
+  /// `flush`: each sample is on disk before append() returns. Throws Error: CannotOpen if the file
+  /// cannot be written, or another process writes it; NotABatFile, UnsupportedVersion; Truncated if
+  /// it is shorter than its writer left it; Corrupt if it is damaged, or its end is not part of an
+  /// unfinished sample; the file is left unchanged then; InvalidArgument if its name does not end
+  /// in ".tracks.bat".
   explicit TracksWriter(const std::filesystem::path& path, bool flush = true);
   TracksWriter(TracksWriter&&) noexcept;
   TracksWriter& operator=(TracksWriter&&) noexcept;
   ~TracksWriter(); ///< without finish()
 
-  /// Adds a sample; those with the same or a later step number are replaced by it: the simulation
-  /// has come back. Throws Error: InvalidArgument if the sample contradicts itself, an id is NaN,
-  /// the time is, or the metadata is no JSON object; NoSpace, WriteFailed, and the file then holds
-  /// what it held.
+  /// Adds a sample. It replaces those with the same or a later step number, since the simulation
+  /// has restarted. Throws Error: InvalidArgument if the sample contradicts itself, an id or the
+  /// time is NaN, or the metadata is not a JSON object; NoSpace, WriteFailed, and the file is then
+  /// unchanged.
   void append(const TrackSample& sample);
 
-  /// Ids of the samples with step numbers below `step`, each once, ascending; with their second
+  /// The ids of the samples with step numbers below `step`, each once, ascending, with their second
   /// attribute. Throws as Tracks::open().
   struct Ids
   {
@@ -78,9 +78,9 @@ public:
   };
   [[nodiscard]] Ids ids_before(std::int64_t step) const;
 
-  /// Puts all samples in order, so that the history of a particle is one run of bytes (of each 64
-  /// MiB of the file), and gives back the space of samples that were replaced. The file is replaced
-  /// by one rename. The writer is closed then, also if this throws: Error as append(), and Corrupt.
+  /// Packs all samples, so that the history of a particle is one run of bytes (in each 64 MiB of
+  /// the file), and frees the space of replaced samples. The file is replaced by one rename. The
+  /// writer is closed afterwards, even if this throws: Error as append(), and Corrupt.
   void finish();
 
 private:
@@ -88,12 +88,12 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
-/// Writes the tracks of `in` to `out` as TracksWriter::finish() leaves them; both may be the same.
+/// Writes the tracks of `in` to `out` packed as by TracksWriter::finish(); both may be the same.
 /// Memory: 200 MiB, or three times the largest sample. Throws as TracksWriter, and Tracks::open().
 void repack_tracks(
   const std::filesystem::path& in, const std::filesystem::path& out, bool flush = true);
 
-/// What is in a tracks file. A value.
+/// The contents of a tracks file. A value.
 struct Tracks
 {
   struct Sample
@@ -105,8 +105,8 @@ struct Tracks
 
   TrackSchema schema;          ///< of the last sample that has particles
   std::vector<Sample> samples; ///< ascending steps
-  std::vector<Number> ids;     ///< of any sample, each once, ascending
-  std::vector<Number> second;  ///< of the same, if there is a second attribute
+  std::vector<Number> ids;     ///< of all samples, each once, ascending
+  std::vector<Number> second;  ///< of these ids, if there is a second attribute
   std::uint64_t blocks = 0;    ///< runs of bytes that hold samples; 1 in a finished file
   std::uint64_t file_bytes = 0;
   bool is_finished = false; ///< TracksWriter::finish(), and no append() since

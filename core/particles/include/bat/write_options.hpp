@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of a write, whoever calls it: one struct that is passed on whole, and one table of
-// their names, defaults and allowed values, from which every language and file of options sets
+// The options of a write in any language: one struct that is passed on whole, and one table of
+// their names, defaults and allowed values, from which every language and options file sets
 // them.
 #pragma once
 
@@ -17,13 +17,13 @@
 
 namespace bat
 {
-/// Everything that can be chosen of a write, by one process or by many.
+/// All options of a write, by one process or by many.
 struct WriteOptions : PlanRules
 {
   BuildOptions build; ///< of each leaf file
-  Routing routing;    ///< of what many ranks send each other
-  /// RankBorder and Aug: box that this rank declares as its own; where it is empty, the box of its
-  /// particles. Not in the table: each rank has its own.
+  Routing routing;    ///< of messages between ranks
+  /// RankBorder and Aug only: the box that this rank declares as its own. If unset, the box of its
+  /// particles. Not in the table, because each rank has its own.
   std::optional<Box> local_bounds;
 };
 
@@ -32,7 +32,7 @@ struct EnumNumber
 {
   std::int64_t number = 0;
 };
-/// A value before anybody has looked at what its option allows.
+/// A value that has not been checked against its option yet.
 using OptionValue =
   std::variant<bool, std::int64_t, double, std::string, EnumNumber, std::vector<std::string>>;
 
@@ -40,8 +40,8 @@ struct OptionInfo
 {
   std::string name;     ///< e.g. "target_bytes"
   std::string type;     ///< "flag", "whole number", "number", "word", "list of strings"
-  OptionValue standard; ///< what holds if nobody sets it; of words the text
-  std::string allowed;  ///< as messages say it, e.g. "a whole number from 0 to 2147483647"
+  OptionValue standard; ///< the default; of words the text
+  std::string allowed;  ///< as in messages, e.g. "a whole number from 0 to 2147483647"
 };
 /// All options, in the order of the table.
 [[nodiscard]] const std::vector<OptionInfo>& option_table();
@@ -49,14 +49,15 @@ struct OptionInfo
 [[nodiscard]] const std::string& option_table_json();
 [[nodiscard]] bool is_option(const std::string& name);
 
-/// Sets the option `name`. Flags also take the numbers 0 and 1. `shown_as`: what messages call it
-/// instead. Throws Error{InvalidArgument}, and changes nothing: there is no such option, or
+/// Sets the option `name`. Flags also take the numbers 0 and 1. `shown_as` replaces its name in
+/// messages. Throws Error{InvalidArgument}, and changes nothing: there is no such option, or
 /// "threads is -1; a whole number from 0 to 2147483647 is allowed".
 void set_option(WriteOptions& options, const std::string& name, const OptionValue& value,
   const std::string& shown_as = {});
-/// The same of a text, which is added to what is there if the option is a list.
+/// The same for a text. If the option is a list, the text is added to it.
 void add_to_option(WriteOptions& options, const std::string& name, const std::string& text);
-/// Words come as texts. Throws Error{InvalidArgument} if there is no such option.
+/// Words are returned as text. Throws Error{InvalidArgument} if there is no such
+/// option.
 [[nodiscard]] OptionValue get_option(const WriteOptions& options, const std::string& name);
 /// One JSON object of all options of the table; equal for equal options.
 [[nodiscard]] std::string to_json(const WriteOptions& options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From particles to a .bat file.
+// Writes particles to a .bat file.
 #pragma once
 
 #include "bat/bytes.hpp"
@@ -14,12 +14,12 @@
 
 namespace bat
 {
-/// What becomes of an attribute whose values are, of all particles, those of the positions, of one
-/// of their components, or of another attribute or a component of it.
+/// What to do with an attribute whose values repeat, for all particles, the positions, one of their
+/// components, another attribute or one of its components.
 enum class Repeats
 {
   Store,   ///< it is stored like any other
-  Link,    ///< it becomes an alias: its values are stored once and come back by both names
+  Link,    ///< it becomes an alias: its values are stored once and read by both names
   LeaveOut ///< it is not written
 };
 
@@ -27,22 +27,22 @@ enum class Repeats
 enum class Compression
 {
   None,     ///< as they are
-  Lossless, ///< in less room, every bit of every value
-  Bounded   ///< the same, but for the arrays of BuildOptions::error_bounds
+  Lossless, ///< in less space, every bit of every value
+  Bounded   ///< the same, except for the arrays of BuildOptions::error_bounds
 };
 
-/// How a leaf file is built. The values that are allowed are in a table: bat/write_options.hpp.
+/// How a leaf file is built. The table of bat/write_options.hpp has the allowed values.
 struct BuildOptions
 {
-  /// Most particles of a treelet. Larger treelets make a smaller index and coarser attribute ranges
-  /// per treelet. 256 to 65536.
+  /// Maximum particles of a treelet. Larger treelets make a smaller index and coarser attribute
+  /// ranges per treelet. 256 to 65536.
   std::uint32_t treelet_particles = 8192;
 
-  /// Particles of a block, the leaf of a treelet: what is tested together. 0 chooses the smallest
+  /// Particles of a block, the leaf of a treelet, which are tested together. 0 chooses the smallest
   /// size whose index fits in `index_budget`. 16 to 65536.
   std::uint32_t block_particles = 0;
 
-  /// Share of the data that index and checksums may take when block_particles is 0. A target: the
+  /// The share of the data that index and checksums may take if block_particles is 0. A target: the
   /// fixed parts of a small file can exceed it.
   double index_budget = 0.0075;
 
@@ -52,60 +52,60 @@ struct BuildOptions
   /// for a component.
   std::vector<std::string> sorted_indexes;
 
-  /// Attributes of integers that together tell one particle from all others, e.g. "id", or "id" and
-  /// "cpu". A quality that ends a level (0.9, 0.8 ... 0.1, 0.09 ...) then shows the particles whose
-  /// ids have the lowest hashes, so that all steps of a series show the same ones; without it those
-  /// that are spread most evenly over the space of each step. Of a quality between two levels up to
-  /// a tenth may be others, as level by level is stored in the order of space, and of datasets of
-  /// several leaf files some more, as particles move between them (FORMAT.md section 8). A name
-  /// stands for all components, "ids[1]" for one. Samples are as even as chance makes them. Costs
-  /// some 0.3 bytes per particle of the file, and 9 while it is ordered, 20 and more where many
-  /// particles share ids.
+  /// Integer attributes that together identify a particle, e.g. "id", or "id" and "cpu". A quality
+  /// that ends a level (0.9, 0.8 ... 0.1, 0.09 ...) then shows the particles whose ids have the
+  /// lowest hashes, so that all steps of a series show the same ones. Without it, each step shows
+  /// those that are spread most evenly over its space. At a quality between two levels up to a
+  /// tenth of the particles may differ, because each level is stored in spatial order. In datasets
+  /// of several leaf files some more differ, as particles move between them (FORMAT.md section 8).
+  /// A name stands for all components, "ids[1]" for one. Samples are only as even as random ones.
+  /// Costs some 0.3 bytes per particle in the file, and 9 while it is ordered, 20 and more where
+  /// many particles share ids.
   std::vector<std::string> stable_samples;
 
-  /// For attributes that repeat what is there. Arrays that lie in the same memory in the same way
-  /// are found at no cost. Attributes with a sorted index, of `stable_samples` or with a bound are
-  /// stored in any case, and so is what repeats an array with a bound.
+  /// What to do with attributes that repeat other arrays. Arrays that share memory and layout are
+  /// found at no cost. Attributes with a sorted index, of `stable_samples` or with a bound are
+  /// always stored, and so are attributes that repeat an array with a bound.
   Repeats repeats = Repeats::Store;
-  /// Whether `repeats` looks at the values of all arrays of the same type too, bit by bit, up to
-  /// the first that differs. Without it only attributes that are called like coordinates (x, pos,
+  /// Whether `repeats` also compares the values of all arrays of the same type bit by bit, up to
+  /// the first that differs. Without it only attributes with names of coordinates (x, pos,
   /// coords_z) are compared, and only with the positions.
   bool compare_values = false;
 
-  /// Compressed columns take less room and more time to write; a query reads what it touches of
-  /// them, as of others. Columns that hardly shrink stay as they are.
+  /// Compressed columns take less space and more time to write. A query reads only what it touches,
+  /// as with other columns. Columns that hardly shrink are stored as they are.
   Compression compression = Compression::None;
-  /// Of Compression::Bounded: largest absolute difference between a value that is given and the one
-  /// that is stored. "NAME=NUMBER" is in the units of the attribute, "NAME=NUMBER%" a share of the
-  /// range of its finite values, all components together; NAME is "positions" for the positions,
-  /// whose range is the longest side of their box. Of each component; float32 and float64 only.
-  /// Other values, and NaN, infinities and what no multiple of twice the bound is near enough to,
+  /// For Compression::Bounded: the largest absolute difference between a given value and the stored
+  /// one. "NAME=NUMBER" is in the units of the attribute, "NAME=NUMBER%" a share of the range of
+  /// its finite values, all components together; NAME is "positions" for the positions, whose range
+  /// is the longest side of their box. Bounds apply to each component, of float32 and float64 only.
+  /// Other types, NaN, infinities and values that no multiple of twice the bound is near enough to
   /// keep every bit. Boxes, ranges and indexes are those of the stored values.
   std::vector<std::string> error_bounds;
 
   /// Particles of a chunk, the part of a compressed column that is read together. Larger chunks
-  /// make a smaller file, smaller ones less to read for a small box. 0 chooses. 256 to 65536.
+  /// make a smaller file, smaller ones reduce the reads for a small box. 0 chooses. 256 to 65536.
   std::uint32_t chunk_particles = 0;
 
-  /// Most threads to use; 0 for as many as oneTBB finds. Does not change the bytes.
+  /// Maximum number of threads; 0 for as many as oneTBB finds. Does not change the bytes.
   int threads = 0;
 
-  /// Wait until all bytes are on disk before the new file takes its place. Without it a process
-  /// that dies still leaves a whole file or the old one, but a computer that loses power may leave
-  /// one whose damage only its checksums tell, and errors of a disk that come late go unnoticed.
+  /// Waits until all bytes are on disk before the new file takes its place. Without it a process
+  /// that dies still leaves a complete file or the old one, but a power failure may leave a damaged
+  /// one that only its checksums reveal, and late disk errors go unnoticed.
   bool flush = true;
 
   /// Called from the calling thread with a fraction in [0, 1]; false cancels the write.
   std::function<bool(double)> progress;
 };
 
-/// What a write produced. Sizes in bytes; seconds of wall time.
+/// The result of a write. Sizes in bytes; seconds of wall time.
 struct WriteReport
 {
   std::uint64_t particles = 0;
   std::uint64_t file_bytes = 0;
-  std::uint64_t data_bytes = 0;         ///< positions and attributes, as they were given
-  std::uint64_t stored_bytes = 0;       ///< the same as the file has them
+  std::uint64_t data_bytes = 0;         ///< positions and attributes, as given
+  std::uint64_t stored_bytes = 0;       ///< the same, as stored in the file
   std::uint64_t index_bytes = 0;        ///< everything else: index, checksums, tables, padding
   std::uint64_t sorted_index_bytes = 0; ///< of these, the sorted indexes
   std::uint64_t treelets = 0;
@@ -121,22 +121,22 @@ struct WriteReport
 
 /// Writes `particles` to `path`, replacing what is there by one atomic rename after all bytes are
 /// on disk (see BuildOptions::flush); on any failure the old file is untouched and no temporary is
-/// left. Leaf files of a dataset that was there before, and what writers that were killed left, are
-/// removed after that; leaf files that another top file in the folder refers to stay. Needs, beyond
-/// the caller's arrays, 24 bytes per particle (36 with Float64 positions), or 8 and twice the
-/// largest column if that is more, and 12 for a sorted index; with compression three times the
-/// largest column more, and of arrays with a bound a copy. The same input gives the same bytes
-/// for any number of threads. Not collective; safe to call concurrently for different paths. Throws
-/// Error: InvalidArgument (arrays, names, options), CannotOpen, WriteFailed, NoSpace, Cancelled.
+/// left. Then the leaf files of the replaced dataset and the remains of killed writers are removed;
+/// leaf files that another top file in the folder refers to stay. Needs, beyond the caller's
+/// arrays, 24 bytes per particle (36 with Float64 positions), or 8 and twice the largest column if
+/// that is more, and 12 for a sorted index; with compression three times the largest column more,
+/// and a copy of arrays with a bound. The same input gives the same bytes for any number of
+/// threads. Not collective; safe to call concurrently for different paths. Throws Error:
+/// InvalidArgument (arrays, names, options), CannotOpen, WriteFailed, NoSpace, Cancelled.
 WriteReport write_file(const std::filesystem::path& path, const ParticleView& particles,
   const BuildOptions& options = {});
 
-/// Removes the file or dataset at `path` with its leaf files, of which others that top files in the
-/// folder refer to stay; a link at `path` is removed, not what it leads to. What cannot be removed
-/// stays. False if there was nothing.
+/// Removes the file or dataset at `path` with its leaf files, except those that other top files in
+/// the folder refer to. If `path` is a link, only the link is removed. Files that cannot be removed
+/// stay. Returns false if there was nothing.
 bool remove_dataset(const std::filesystem::path& path);
 
-/// The bytes of write_file in memory. Throws Error{InvalidArgument, Cancelled}.
+/// Returns the bytes of write_file in memory. Throws Error{InvalidArgument, Cancelled}.
 Bytes encode(
   const ParticleView& particles, const BuildOptions& options = {}, WriteReport* report = nullptr);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of the files of a series out of a pattern, a species and a step.
+// Makes the file names of a series from a pattern, a species and a step.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace bat::insitu
 ///   {timestep} {timestep:06d} %ts %06ts   is the number of the step,
 ///   {time} {time:.3f}                     the simulation time,
 ///   {name} {channel}                      the name of the species.
-/// A pattern without the number of the step gets "_{timestep:06d}" before its extension, which is
-/// added where there is none.
+/// A pattern without the step number gets "_{timestep:06d}" before its extension. A missing
+/// extension is added.
 class FilePattern
 {
 public:
@@ -24,15 +24,15 @@ public:
 
   /// True if files of two species have different names.
   [[nodiscard]] bool has_name() const noexcept { return this->has_name_; }
-  /// Puts "_{name}" before the number of the step, unless has_name().
+  /// Inserts "_{name}" before the step number, unless has_name().
   void add_name();
 
   [[nodiscard]] std::filesystem::path file(
     std::int64_t step, double time, std::string_view name) const;
-  /// The list of the files of a species, NAME.bat.series for .bat: the pattern without step and
-  /// time, in the last folder that does not change from step to step.
+  /// The path of a species' file list, NAME.bat.series for .bat: the pattern without step and time,
+  /// in the innermost folder that does not change from step to step.
   [[nodiscard]] std::filesystem::path series(std::string_view name) const;
-  /// The tracks of a species beside it, NAME.tracks.bat.
+  /// The path of a species' tracks next to that list, NAME.tracks.bat.
   [[nodiscard]] std::filesystem::path tracks(std::string_view name) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The steps of a series, as lists of files (.bat.series) have them.
+// The steps of a series, read from a file list (.bat.series).
 #pragma once
 
 #include <filesystem>
@@ -15,15 +15,15 @@ struct SeriesStep
   std::optional<double> time; ///< as listed, in the simulation's unit
 };
 
-/// Whether a path is that of a list of steps, as ParaView and writers of series know it: whether it
-/// ends in ".series".
+/// Whether a path is a list of steps for ParaView and series writers, that is, whether it ends in
+/// ".series".
 [[nodiscard]] bool is_series(const std::filesystem::path& path);
 
-/// Whether a path is that of a tracks file: whether it ends in ".tracks.bat".
+/// Whether a path is a tracks file, that is, whether it ends in ".tracks.bat".
 [[nodiscard]] bool is_tracks(const std::filesystem::path& path);
 
-/// The steps that the list at `path` has, in its order, with the paths as Dataset::open() takes
-/// them; of any other path, that one as the only step. No dataset is opened. Throws Error: NotFound
-/// and CannotOpen, the list; Corrupt if it is no list of files, or a time is no finite number.
+/// Returns the steps of the list at `path` in its order, with paths that Dataset::open() accepts.
+/// Any other path is returned as the only step. No dataset is opened. Throws Error: NotFound and
+/// CannotOpen, the list; Corrupt if it is not a list of files, or a time is not finite.
 [[nodiscard]] std::vector<SeriesStep> read_series(const std::filesystem::path& path);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writing and reading datasets on many ranks (core/particles/parallel/MPI.md).
 //
-// "Collective" calls are made by all ranks of the communicator. Whatever fails on one rank is
-// thrown on all of them: the same Error, whose text names the rank, at the end of the phase in
-// which it happened.
+// "Collective" calls are made by all ranks of the communicator. A failure on one rank throws the
+// same Error on all of them, at the end of the phase in which it happened. Its text names the
+// rank.
 #pragma once
 
 #include "bat/dataset.hpp"
@@ -29,7 +29,7 @@ namespace bat::mpi
 /// Phases of a write, in order; every one ends with an agreement of all ranks.
 enum class Phase
 {
-  Check,    ///< arrays, options and attributes are looked at and compared
+  Check,    ///< arrays, options and attributes are checked and compared
   Plan,     ///< summaries to rank 0, tree to all
   Exchange, ///< particles to their aggregators
   Write,    ///< aggregators build and write leaf files; nothing is visible yet
@@ -37,12 +37,12 @@ enum class Phase
 };
 [[nodiscard]] const char* name_of(Phase phase) noexcept;
 
-/// Those of rank 0 hold, but for `local_bounds` and `on_phase`. Without build.threads, a rank takes
-/// the processors that it has to itself among the ranks of its node, at least one. build.progress
-/// is called on rank 0 only; the call with 1.0 comes after the commit, when cancelling is too late.
+/// All ranks use the options of rank 0, except `local_bounds` and `on_phase`. Without
+/// build.threads, a rank uses its share of the node's processors, at least one. build.progress is
+/// called on rank 0 only; the call with 1.0 comes after the commit, when cancelling is too late.
 struct WriteOptions : bat::WriteOptions
 {
-  /// Called on every rank when it enters a phase; what it throws is an error of that phase.
+  /// Called on every rank when it enters a phase. If it throws, that phase fails.
   std::function<void(Phase)> on_phase;
 };
 
@@ -58,7 +58,7 @@ struct PhaseSeconds
   double total = 0;
 };
 
-/// Messages from rank to rank, collective ones not counted. Sums over all ranks, but for the most.
+/// Messages between ranks, collective ones not counted. Sums over all ranks, except the maxima.
 struct MessageCounts
 {
   std::uint64_t within = 0; ///< a node
@@ -69,7 +69,7 @@ struct MessageCounts
   std::uint64_t max_received_bytes = 0;
 };
 
-/// Where a write or a read ran, and what it took there. The same on all ranks.
+/// Where a write or a read ran, and its costs there. The same on all ranks.
 struct RunReport
 {
   int ranks = 0;
@@ -77,8 +77,8 @@ struct RunReport
   int aggregators = 0; ///< ranks that write leaf files, or read them
   int threads = 0;     ///< of the rank that had the fewest
   MessageCounts messages;
-  std::uint64_t peak_memory_bytes = 0; ///< the most that a process has had since it began
-  std::string advice; ///< what keeps ranks from processors that there are; empty if nothing does
+  std::uint64_t peak_memory_bytes = 0; ///< maximum over processes since they began
+  std::string advice;                  ///< why ranks leave processors idle; empty if they do not
 };
 
 /// The same on all ranks. Sizes in bytes.
@@ -92,41 +92,41 @@ struct DatasetReport : RunReport
   std::uint64_t data_bytes = 0;         ///< positions and attributes
   std::uint64_t largest_leaf_bytes = 0; ///< positions and attributes of the largest leaf file
   std::uint64_t moved_bytes = 0;        ///< particles sent from one rank to another
-  int leaders = 0; ///< ranks that sent what their node had for others; 0 where each sent its own
+  int leaders = 0; ///< ranks that sent for their node; 0 if each rank sent its own data
   PhaseSeconds seconds;
 };
 /// One line of JSON.
 [[nodiscard]] std::string to_json(const DatasetReport& report);
-/// A sentence or two for a person, without an end of line.
+/// One or two sentences for the user, without an end of line.
 [[nodiscard]] std::string to_line(const DatasetReport& report);
 
-/// Particles of a rank that lie together in memory. A rank may have several such pieces, e.g. one
+/// Particles of a rank that are together in memory. A rank may have several such pieces, e.g. one
 /// per domain; all have the same attributes.
 struct Piece
 {
   ParticleView particles;
-  /// One value of an integer type per particle: those with one of `skip_bits` set in it, e.g.
-  /// ghosts, are left out.
+  /// One integer per particle. Particles with any of `skip_bits` set in it, e.g. ghosts, are left
+  /// out.
   std::optional<ArrayView> skip;
   std::uint64_t skip_bits = ~std::uint64_t{ 0 };
 };
 
 /// Collective. Writes the particles of all ranks as one dataset, replacing what is at `path` when
-/// all is on disk: readers see the old dataset or the new one, never a mixture, also if a process
-/// is killed. Path, options, time, step and metadata are those of rank 0 (time, step and metadata:
-/// of the first rank that has particles). Ranks may be empty, and then need not know the
-/// attributes; the others have the same attributes, in any order. One leaf file is written as
-/// `path` itself; several stand in the folder `path`.leaves. Makes no use of MPI outside of `comm`,
-/// nor from other threads than the calling one. Memory beyond the caller's arrays: the particles
-/// that others send to this rank, own ones of leaf files that lie scattered among those of others
-/// (MPI.md, Exchange), 8 bytes per own particle, 128 MiB. Throws Error on all ranks.
+/// all is on disk: readers see the old dataset or the new one, never a mixture, even if a process
+/// is killed. Path and options are those of rank 0; time, step and metadata are those of the first
+/// rank that has particles. Ranks may be empty and then need not know the attributes; the others
+/// have the same attributes, in any order. A single leaf file is written as `path` itself; several
+/// are in the folder `path`.leaves. Uses MPI only within `comm` and from the calling thread. Memory
+/// beyond the caller's arrays: the particles that others send to this rank, own ones of leaf files
+/// that lie scattered among those of others (MPI.md, Exchange), 8 bytes per own particle, 128 MiB.
+/// Throws Error on all ranks.
 DatasetReport write_dataset(MPI_Comm comm, const std::filesystem::path& path,
   const ParticleView& particles, const WriteOptions& options = {});
 
-/// Collective. As write_dataset, with particles that lie in several places: nothing is copied but
-/// what moves to an aggregator, positions, and what write_dataset copies. Particles of a rank
-/// follow each other piece by piece; time, step and metadata are those of its first piece. Memory
-/// beyond that: 4 bytes per particle of a piece from whose midst particles are skipped.
+/// Collective. As write_dataset, with particles in several places. Copies only particles that move
+/// to an aggregator, positions, and what write_dataset copies. The particles of a rank follow each
+/// other piece by piece; time, step and metadata are those of its first piece. Memory beyond that:
+/// 4 bytes per particle of a piece from whose midst particles are skipped.
 DatasetReport write_pieces(MPI_Comm comm, const std::filesystem::path& path,
   const std::vector<Piece>& pieces, const WriteOptions& options = {});
 
@@ -154,10 +154,10 @@ struct Particles
   [[nodiscard]] ParticleView view() const;
 };
 
-/// How ranks get what they ask for. The answer is the same, bit for bit.
+/// How ranks get the particles of their queries. The answers are the same, bit for bit.
 enum class ReadMode
 {
-  Auto,      ///< the one that choose_read_mode (MPI.md, Reading) takes to be faster
+  Auto,      ///< the one that choose_read_mode (MPI.md, Reading) expects to be faster
   Direct,    ///< each rank opens the leaf files that its query touches
   Aggregated ///< each leaf file is opened by one rank, which answers the others
 };
@@ -165,25 +165,25 @@ enum class ReadMode
 /// "auto", "direct", "aggregated". Throws Error{InvalidArgument} for other names.
 [[nodiscard]] ReadMode parse_read_mode(std::string_view name);
 
-/// Phases of a read, in order; every one ends with an agreement of all ranks. In an aggregated read
-/// Select and Fetch come once per round.
+/// Phases of a read, in order; every one ends with an agreement of all ranks. An aggregated read
+/// has Select and Fetch once per round.
 enum class ReadPhase
 {
-  Plan,   ///< queries are looked up and sent to whom they concern
+  Plan,   ///< queries are matched with leaf files and sent to their readers
   Select, ///< leaf files are opened and particles found
-  Fetch   ///< values go to those who asked for them
+  Fetch   ///< values go to the ranks that requested them
 };
 
-/// `mode` and `memory_bytes` of rank 0 hold.
+/// All ranks use `mode` and `memory_bytes` of rank 0.
 struct ReadOptions
 {
   ReadMode mode = ReadMode::Auto;
-  /// Most bytes of leaf files that a rank holds at a time in an aggregated read. Larger files are
-  /// read piece by piece, as in a direct one, by the one rank that opens them.
+  /// Maximum bytes of leaf files that a rank holds at a time in an aggregated read. Larger files
+  /// are read piece by piece, as in a direct read, by the one rank that opens them.
   std::uint64_t memory_bytes = std::uint64_t{ 256 } << 20;
-  /// Most of this rank; 0 for the processors that it has to itself.
+  /// Maximum number of threads of this rank; 0 for its share of the node's processors.
   int threads = 0;
-  /// Called on every rank when it enters a phase; what it throws is an error of that phase.
+  /// Called on every rank when it enters a phase. If it throws, that phase fails.
   std::function<void(ReadPhase)> on_phase = nullptr;
 };
 
@@ -204,7 +204,7 @@ struct ReadReport : RunReport
   std::string reason;               ///< why this mode
   std::uint64_t particles = 0;      ///< of all answers
   std::uint64_t data_bytes = 0;     ///< of all answers
-  std::uint64_t leaf_files = 0;     ///< that some query touches
+  std::uint64_t leaf_files = 0;     ///< touched by any query
   std::uint64_t opens = 0;          ///< leaf files used by a rank, summed over ranks
   std::uint64_t read_bytes = 0;     ///< from files, by all ranks
   std::uint64_t rounds = 0;         ///< of an aggregated read
@@ -212,16 +212,16 @@ struct ReadReport : RunReport
 };
 /// One line of JSON.
 [[nodiscard]] std::string to_json(const ReadReport& report);
-/// A sentence or two for a person, without an end of line.
+/// One or two sentences for the user, without an end of line.
 [[nodiscard]] std::string to_line(const ReadReport& report);
 
-/// Collective; each rank asks its own query. `attributes` are the same on all ranks, in whatever
-/// order; none stand for all of them. To restart with any number of ranks: give every rank its box
-/// of a tiling of space, as Query::half_open, or `part` = rank and `parts` = ranks for equal
-/// shares; each particle then comes once. Memory beyond the answer: of a direct read little; of an
-/// aggregated one ReadOptions::memory_bytes, four messages of 2 MiB, 64 MiB for what was found, and
-/// the largest column of the answer if there are several rounds. Fills `report`, if any rank wants
-/// one, on those that do. Throws Error on all ranks if one fails.
+/// Collective; each rank has its own query. `attributes` are the same on all ranks, in any order;
+/// none means all. To restart with any number of ranks, give every rank its box of a tiling of
+/// space with Query::half_open, or `part` = rank and `parts` = ranks for equal shares; each
+/// particle then comes once. Memory beyond the answer: little for a direct read; for an aggregated
+/// one ReadOptions::memory_bytes, four messages of 2 MiB, 64 MiB for selections, and the largest
+/// column of the answer if there are several rounds. Fills `report` on the ranks that pass one.
+/// Throws Error on all ranks if one fails.
 [[nodiscard]] Particles read_particles(MPI_Comm comm, const Dataset& dataset, const Query& query,
   const std::vector<std::string>& attributes = {}, const ReadOptions& options = {},
   ReadReport* report = nullptr);
