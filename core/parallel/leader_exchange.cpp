@@ -1,4 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Sends many small parcels between nodes as few large messages. Each rank packs its parcels into
+// its own segment of the node's shared memory; leaders send from there.
+//
+//   segment of a rank:  | Segment | Run per target rank ... | contents of the runs, in order |
+//   a run:              | Label | parcel | Label | parcel | ...        all for one target rank
+//   a message:          the runs of all ranks of the node for one target, at most 16 MiB
+//
+// An exchange works in rounds, since a segment is small:
+// 1. Each rank packs as many parcels as fit in its segment, and all ranks of the node meet.
+// 2. A leader sends, for each target on another node that it leads, the runs of all segments in one
+//    message, straight from the segments. All ranks pack targets in the same order, from their own
+//    node on, so that runs for a target are found together and nodes do not all send to the same.
+// 3. Each rank takes the parcels for itself out of all segments of its node. When all messages are
+//    sent, the ranks meet again and the segments are free.
+// A waiting rank also receives, because others may be waiting until it takes what they send.
+
 #include "parallel/leader_exchange.hpp"
 
 #include "bat/ranks.hpp"

@@ -1,4 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Reads elements of a paged section and checks each page before any of its bytes are used.
+//
+//   section   | page 0 | page 1 | ... | page 1023 | page 1024 | ...     4096 bytes each
+//   L1        | u32    | u32    | ... | u32       | u32       | ...     one checksum per page
+//             |<- one page of L1: the checksums of a group ->|
+//   L2        | u32 per group |                                       checked by the section
+//   table
+//
+// To check a page, a reader needs L2, read once per section, one page of L1, which it keeps for the
+// next pages of the group, and the page. Requested spans become batches of at most 64 pages: pages
+// that lie close together are read with one call, since reading a small gap costs less than another
+// call, but pages in a gap are neither checked nor used. Long runs go straight into the caller's
+// memory. Pages of a mapped file are used where they lie, checked once and marked (CheckedPages).
+
 #include "particles/format/page_reader.hpp"
 
 #include "common/memory/stream_copy.hpp"

@@ -1,4 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Answers the queries of all ranks with one reader per leaf file: the only rank that opens it.
+//
+//   rank 0 --- query, leaf numbers ---> reader of leaf files 3, 7, ...
+//          <-- counts per leaf file ---   loads or opens them, finds the particles of each query
+//          <-- rows, all columns ------   packs the selected particles
+//
+// 1. Each rank sends its query once to every reader of a leaf file that it touches.
+// 2. Rounds bound the memory: in each round a reader holds only the leaf files planned for it.
+//    Files that are used enough are read whole into memory, other files in the pieces needed.
+// 3. In a round, readers find the particles and send their counts; ranks allocate rows and post
+//    their receives straight into the columns of the answer; readers then pack all columns of a
+//    run of particles into each message.
+// 4. After several rounds, the parts are merged in the order of leaf files, column by column.
+// A failure after the first message is kept until all messages have arrived, because other ranks
+// wait for them. A rank may be a reader and a receiver at the same time, even of its own answer.
+
 #include "particles/parallel/aggregated_read.hpp"
 
 #include "common/arena.hpp"

@@ -1,4 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Moves the particles of all ranks to the aggregators of their leaf files.
+//
+//   rank 0:  | leaf 0 | leaf 1 | leaf 2 |     particles sorted by leaf file
+//   rank 1:  | leaf 1 | leaf 2 |
+//                 |
+//                 v
+//   aggregator of leaf 1:  | from rank 0 | from rank 1 |     one column per array
+//
+// 1. Counts: each rank reports to the aggregators how many particles it has for each leaf file.
+// 2. Space: aggregators compute the rows of every source and allocate the columns. Their own
+//    particles stay in the caller's arrays unless they lie scattered among those of other files.
+// 3. Particles: a message holds all columns of one run of rows. Aggregators receive straight into
+//    the columns; senders pack a few messages at a time. Through leaders, counts and particles
+//    travel as parcels instead (leader_exchange.cpp).
+// Every allocation precedes the first message, because after it other ranks wait for this one. Rows
+// are ordered by rank, so that the same input gives the same file on either route.
+
 #include "particles/parallel/exchange.hpp"
 
 #include "parallel/leader_exchange.hpp"

@@ -1,4 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Finds the blocks that a query has to read, from the index alone. It works coarse to fine and
+// keeps a set of undecided conditions for each treelet, then for each block:
+//
+//   state       meaning                                        consequence
+//   kOutside    some condition excludes all particles          skipped
+//   0           every particle meets every condition           returned without a test
+//   bits        bit 0: box and shapes; bit 1 + i: condition i  particles are tested for these only
+//               (bit 63: all conditions from number 62 on)
+//
+// 1. Box and shapes descend the tree of treelets; a node that is inside or outside decides all
+//    treelets below it with one comparison.
+// 2. Conditions on attributes compare each treelet's exact minimum, maximum and bitmap.
+// 3. Only blocks of undecided treelets are read: their boxes and 32-bit bitmaps. A bitmap has one
+//    bit per bin or group of bins: a block may match if it has a bit whose values may match, and
+//    matches completely if all values of all its bits match.
+// 4. Blocks of equal state are joined to intervals of ordinals.
+
 #include "particles/query/block_filter.hpp"
 
 #include "particles/tree/bins.hpp"

@@ -1,5 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Index first, then the particles that it cannot decide.
+// Selects the particles that match a query, exactly, or estimates their number.
+//
+//   conditions -> block filter -> intervals of ordinals -> pieces of file positions -> spans
+//                                 (per block or treelet)   (per level of detail)       (matches)
+//
+// A piece is a run of file positions together with the conditions that the index left undecided. An
+// interval becomes one piece in each level of detail, cut to the query's qualities. A piece without
+// undecided conditions goes to the answer as it is. The other pieces are grouped into jobs of about
+// 65,536 particles; tasks read only the columns of their undecided conditions and test each value.
+// Pieces that lie close together are tested as one span, which takes less time.
+//
+// A sorted index replaces the test of its key if looking up the values costs less than testing. An
+// estimate tests only a sample of the undecided particles: whole coarse levels, and rows of
+// particles at even distances if these are too few.
 
 #include "particles/query/select.hpp"
 

@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lays out columns and index of a leaf file and writes them, one column at a time.
+// Encodes the particles of one leaf file (FORMAT.md sections 4 to 12). It works on one column at a
+// time, so that the memory of a write to a file depends on the largest column:
+//
+//   | header | POSITIONS | ATTRIBUTE 0 | ... | index | page checksums | SCHEMA ... | table |
+//              ^ each column: level 0 of all treelets, then level 1, and so on
+//
+// 1. build_order() decides the place of each particle and makes the tree of boxes.
+// 2. Keys get the edges of their bins from a sample of the particles.
+// 3. For each column, treelets are handled in parallel: gather the values in treelet order, copy
+//    each level's run to its place in the column, and add the values to the ranges and bitmaps
+//    of the attribute's keys. Sorted indexes are made from the finished column.
+// 4. The index follows, then the schema. SectionWriter keeps the section table, checksums and
+//    chunks, and writes the header at the end, when all sizes are known.
 
 #include "particles/write/encoder.hpp"
 

@@ -1,4 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Builds the particle tree of a leaf file: the order of its particles, their levels of detail, and
+// the boxes that queries use to skip particles.
+//
+//   leaf file                box tree over treelets (shallow_tree.cpp)
+//   |- treelet 0             at most `treelet_particles`, consecutive on a Morton curve
+//   |  |- block 0            `block_particles` consecutive ordinals with a quantised box
+//   |  |- block 1
+//   |- treelet 1 ...         treelets with NaN or infinite coordinates come last
+//
+// 1. morton_order() cuts the particles into treelets and gives each particle a slot in its treelet.
+// 2. Each treelet is ordered by itself, in parallel: order_treelet() gives its particles ordinals,
+//    and blocks get their boxes.
+// 3. Each ordinal gets a level. By default the keep ratios of LEVELS pick evenly spaced ordinals,
+//    which are evenly spread in space; with stable samples the hashes of the ids decide.
+// 4. In the file, coarse levels come first, and inside a level ordinals ascend. A prefix of every
+//    column is therefore a sample of the whole, and a treelet is one run in each level.
+
 #include "particles/write/spatial_order.hpp"
 
 #include "bat/error.hpp"

@@ -1,4 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Orders the particles of one treelet by halving, as a k-d tree without stored nodes:
+//
+//   box of the treelet: 2^16 cells per axis      a particle moves as one 8-byte key:
+//   +-------+-------+                            | x cell | y cell | z cell | number |
+//   | block | block |   split the longest axis     int16    int16    int16    uint16
+//   +---+---+-------+   of the tight box at the
+//   | b | b | block |   particle where whole     1. Halve until one block is left.
+//   +---+---+-------+   blocks stay together     2. Halve on to runs of at most 16 particles.
+//                                                3. Shuffle each run by a fixed rule.
+//
+// Any run of consecutive ordinals is therefore compact, and picking every k-th particle gives a
+// stratified sample. The shuffle keeps such a sample from locking onto a lattice of particles. All
+// loops work without branches on cells, and have vector versions (vector_loops.hpp).
+
 #include "particles/write/treelet.hpp"
 
 #include "particles/write/vector_loops.hpp"
