@@ -9,10 +9,10 @@
 
 namespace bat::codec
 {
-/// Packed bits are read, and written, up to so many bytes beyond their end.
+/// Packed bits are read and written up to this many bytes beyond their end.
 inline constexpr std::size_t kBitSlack = 16;
 
-/// Into memory that has room for all bits and kBitSlack bytes. No branch depends on the bits.
+/// Writes to memory with space for all bits and kBitSlack bytes. No branch depends on the bits.
 class BitWriter
 {
 public:
@@ -23,7 +23,7 @@ public:
   {
   }
 
-  /// Those of `word` above are 0.
+  /// The bits of `word` above `bits` must be 0.
   BAT_INLINE void put(std::uint64_t word, unsigned bits) noexcept
   {
     this->pending_ |= word << this->used_;

@@ -13,11 +13,11 @@
 
 namespace bat::codec
 {
-/// Most values of a frame.
+/// Maximum number of values of a frame.
 inline constexpr std::size_t kMaxValues = std::size_t{ 1 } << 24;
-/// What a frame may have beyond the bytes of its values.
+/// Maximum bytes of a frame beyond those of its values.
 inline constexpr std::size_t kFrameOverhead = 1;
-/// Most bytes of a model.
+/// Maximum bytes of a model.
 inline constexpr std::size_t kMaxModelBytes = std::size_t{ 1 } << 16;
 
 /// How the chunks of a column become frames, chosen from a sample of them. May be used by several
@@ -34,7 +34,7 @@ public:
   Plan(Plan&&) noexcept;
   Plan& operator=(Plan&&) noexcept;
 
-  /// What a reader of the frames needs: at most kMaxModelBytes.
+  /// The model that readers of the frames need: at most kMaxModelBytes.
   [[nodiscard]] const std::vector<std::byte>& model() const noexcept;
 
 private:
@@ -62,11 +62,11 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
-/// What all frames of a column share. May be used by several threads at once.
+/// The model shared by all frames of a column. Several threads may use it at once.
 class Model
 {
 public:
-  /// Any bytes are safe: what is no model is an Error{Corrupt} that says what is wrong. Allocates
+  /// Any bytes are safe: an invalid model is an Error{Corrupt} that describes the fault. Allocates
   /// at most a few megabytes.
   Model(const ColumnShape& shape, const std::byte* bytes, std::size_t byte_count);
   ~Model();

@@ -15,7 +15,8 @@
 
 namespace bat::codec
 {
-/// What a symbol stands for: of each component the bits that follow, and what to add to them.
+/// The meaning of a symbol: per component the bits that follow, and what is added to
+/// them.
 template <class U, std::size_t components>
 struct SymbolMeaning
 {
@@ -37,7 +38,7 @@ enum class Loads
 
 struct StreamModel
 {
-  /// Of each class.
+  /// One entry per class.
   template <class U, std::size_t components>
   using Meanings = std::vector<SymbolMeanings<U, components>>;
 

@@ -10,7 +10,7 @@
 
 namespace bat::codec
 {
-/// What of a word stands in the planes: the numbers are those of FORMAT.md.
+/// The form of a word in the planes. The numbers are those of FORMAT.md.
 enum class Prediction : std::uint8_t
 {
   None = 0,       ///< the word

@@ -17,7 +17,7 @@ namespace bat::codec
   throw Error(ErrorCode::Corrupt, "compressed chunk: " + what);
 }
 
-/// Of `bits` bits, the lowest of each byte first: what is behind them in the last byte is 0.
+/// Checks that the last byte is 0 above the `bits` bits, which fill each byte from the lowest on.
 inline void check_unused_bits(const std::byte* bytes, std::uint64_t bits, const char* what)
 {
   if ((bits & 7) != 0 && std::to_integer<unsigned>(bytes[bits >> 3]) >> (bits & 7) != 0)

@@ -11,7 +11,7 @@ namespace
 template <class T>
 using BitsOf = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
-// No branch depends on a number, so that compilers make vectors of them.
+// No branch depends on a number, so that compilers vectorise the loops.
 template <class T>
 BAT_INLINE bool find_steps(
   const T* numbers, std::size_t count, double step, BitsOf<T>* steps) noexcept

@@ -13,7 +13,7 @@ namespace bat::codec
 template <class T>
 [[nodiscard]] BAT_INLINE bool is_grid_point(T number, double step) noexcept
 {
-  // What the grid does not hold is not 0, which is what it is taken for.
+  // A number outside the grid gets step 0, whose point differs from it.
   using U = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   bool holds = false;
   const T point = grid_point<T>(steps_to(number, step, holds), step);

@@ -17,7 +17,7 @@ class HeadDictionary
 public:
   static constexpr std::size_t kMaxHeads = kSymbols - 1;
 
-  /// Of at least one word, without dropped bits. An escape has `word_bits` bits.
+  /// Builds from at least one word, without dropped bits. An escape has `word_bits` bits.
   template <class U>
   void build(const std::vector<U>& words, unsigned word_bits, Share share);
 

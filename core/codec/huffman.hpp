@@ -21,23 +21,23 @@ struct Code
   std::uint8_t length = 0;
 };
 
-/// Whether some code has exactly these lengths, and no bits are without a symbol.
+/// Whether a code with exactly these lengths exists in which all bit patterns have a symbol.
 [[nodiscard]] bool is_complete(const std::vector<std::uint8_t>& lengths) noexcept;
 
-/// Of lengths that are complete.
+/// The lengths must be complete.
 [[nodiscard]] std::vector<Code> assign_codes(const std::vector<std::uint8_t>& lengths);
 
-/// Which symbol begins with which bits.
+/// Maps the leading bits to a symbol.
 class CodeTable
 {
 public:
   CodeTable() = default;
-  /// Of lengths that are complete.
+  /// The lengths must be complete.
   explicit CodeTable(const std::vector<std::uint8_t>& lengths);
 
   /// A symbol, and above its 8 bits the length of its code.
   [[nodiscard]] const std::uint16_t* entries() const noexcept { return this->entries_.data(); }
-  /// Of bits that lead to an entry.
+  /// Mask of the bits that select an entry.
   [[nodiscard]] std::uint32_t mask() const noexcept
   {
     return static_cast<std::uint32_t>(this->entries_.size() - 1);

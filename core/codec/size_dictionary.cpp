@@ -9,22 +9,22 @@ namespace bat::codec
 {
 namespace
 {
-// Of a combination of lengths in a model, with its code.
+// Size of one combination of lengths and its code in a model.
 constexpr std::uint64_t kCodeLength = 4 * kUnitsPerBit;
-// What a symbol of its own saves a value, in bits, at the least.
+// Minimum bits per value that a symbol of its own saves.
 constexpr std::uint64_t kSavedBits = 2;
 
-// A symbol of which there is less than one among so many takes more room among the codes, which are
-// of a limited length, than it saves.
+// A symbol rarer than one in this many values costs more than it saves, because the length of codes
+// is limited.
 constexpr std::uint64_t kMaxRarity = std::uint64_t{ 4 } << kMaxCodeBits;
 
-// Beside an escape.
+// The escape takes the remaining symbol.
 constexpr std::size_t kMaxEntries = kSymbols - 1;
 
-// Beyond all places, and three of them are in range of the type.
+// Beyond all places; the sum of three of them still fits in the type.
 constexpr std::uint32_t kUnreachablePlace = 1 << 20;
 
-// Shorter words than `floor` are not told apart.
+// Words shorter than `floor` are treated as equally long.
 Lengths raised(Lengths lengths, std::size_t components, unsigned floor) noexcept
 {
   for (std::size_t c = 0; c != components; ++c)
@@ -149,7 +149,7 @@ SizeDictionary::Plan SizeDictionary::plan(unsigned floor, Share share)
   std::sort(own.begin(), own.end(),
     [](const Combination& a, const Combination& b)
     { return a.count != b.count ? a.count > b.count : a.lengths < b.lengths; });
-  // What has no entry of its own shares one that is long enough for all its components.
+  // A combination without its own entry shares one that is long enough for all its components.
   const std::uint64_t entry_length = 8 * this->components_ * kUnitsPerBit + kCodeLength;
   std::size_t left = std::min(own.size(), kMaxEntries - (result.maximum - floor + 1));
   while (left != 0 &&

@@ -14,8 +14,8 @@ namespace bat::codec
 /// Lengths in bits of the words of up to kMaxJoint components of a value, 0 to 64.
 using Lengths = std::array<std::uint8_t, kMaxJoint>;
 
-/// Of all values of a column, `among` for each that was counted: a dictionary is worth its bytes
-/// if it makes all of them shorter.
+/// The sampling rate: one of `among` values of a column was counted. A dictionary is worth its
+/// bytes if it shortens all values.
 struct Share
 {
   std::uint64_t among = 1;
@@ -48,7 +48,7 @@ public:
     const std::uint8_t* symbols;
     std::size_t places;
 
-    /// Of the sum of offsets; size() of the dictionary for an escape.
+    /// The symbol at a sum of offsets; size() of the dictionary for an escape.
     [[nodiscard]] std::uint8_t at(std::size_t place) const noexcept
     {
       return this->symbols[place < this->places ? place : this->places];

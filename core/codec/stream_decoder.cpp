@@ -93,7 +93,7 @@ struct Loop
   const std::byte*& escaped; ///< words that are next; null if there are none
   Sink& sink;
 
-  // From a multiple of kBlockValues on.
+  // `first` is a multiple of kBlockValues.
   BAT_INLINE void run(BitPosition& from, std::size_t first, std::size_t end) const noexcept
   {
     std::array<U, kValuesPerUnpack * components + 1> words; // PackedSink reads one more

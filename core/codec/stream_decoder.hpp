@@ -12,7 +12,7 @@
 
 namespace bat::codec
 {
-/// What becomes of the words of a column.
+/// How the words of a column become values.
 struct WordsTo
 {
   std::byte* values = nullptr;

@@ -29,7 +29,7 @@ public:
   /// Appends all streams. `floating`: the words are bits of floating-point numbers.
   void append(const std::vector<StreamPlan>& streams, bool floating, std::vector<std::byte>& to);
 
-  /// What the loops below write.
+  /// The output of the loops below.
   struct Room
   {
     std::array<std::size_t, kLanes> lanes; ///< bytes of each

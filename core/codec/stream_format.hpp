@@ -7,7 +7,7 @@
 
 namespace bat::codec
 {
-/// Of a frame: its first byte.
+/// The first byte of a frame.
 enum class Method : std::uint8_t
 {
   Stored = 0,
@@ -16,7 +16,7 @@ enum class Method : std::uint8_t
   Streams = 3
 };
 
-/// Of a stream: its first byte in the model.
+/// The first byte of a stream in the model.
 enum class StreamKind : std::uint8_t
 {
   Words = 0,       ///< as they are
@@ -31,13 +31,13 @@ inline constexpr std::size_t kSymbols = 256;
 inline constexpr std::uint8_t kEntryBits = 0x7F;
 inline constexpr std::uint8_t kEntryAdds = 0x80;
 
-/// Symbols of so many values are of one class, each of which has a dictionary and code of its own.
+/// The symbols of a block of values are of one class, which has its own dictionary and code.
 inline constexpr std::size_t kBlockValues = 64;
 inline constexpr std::size_t kMaxClasses = 8;
 
-/// Codes of symbols are read from so many places at once.
+/// The number of places from which codes of symbols are read at once.
 inline constexpr std::size_t kLanes = 4;
-/// Of a code.
+/// Maximum length of a code.
 inline constexpr unsigned kMaxCodeBits = 11;
 
 /// Blocks of a lane; the last one may have fewer.

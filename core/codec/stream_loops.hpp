@@ -14,7 +14,7 @@
 
 namespace bat::codec
 {
-/// Where a loop stands in the packed bits.
+/// The position of a loop in the packed bits.
 struct BitPosition
 {
   const std::byte* memory;
@@ -68,14 +68,14 @@ BAT_INLINE void unpack(const SymbolMeanings<U, components>& meanings, const std:
   from.position = position;
 }
 
-/// Where the components of a stream go, and what they are.
+/// Destination and properties of the components of a stream.
 template <class U, std::size_t components>
 struct Places
 {
   std::array<std::byte*, components> values{}; ///< of value 0
   std::size_t stride = 0;                      ///< bytes from one value to the next
   std::array<unsigned, components> dropped{};  ///< lowest bits that are 0
-  std::array<U, components> before{};          ///< what the first differences are from
+  std::array<U, components> before{};          ///< base of the first differences
   double step = 0;                             ///< of the grid, if there is one
 };
 
@@ -98,7 +98,7 @@ struct WordSink
   }
 };
 
-/// What the words that differences lead to stand for.
+/// The meaning of the words that are restored from differences.
 enum class Numbers
 {
   Integers,

@@ -46,7 +46,7 @@ std::vector<Block> blocks_of(const std::vector<std::size_t>& chunk_counts)
   return blocks;
 }
 
-// As if the block were whole.
+// Scales the measure of a shorter block to that of a full one.
 std::uint64_t whole(std::uint64_t measure, std::size_t count) noexcept
 {
   return measure * kBlockValues / count;

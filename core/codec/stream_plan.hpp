@@ -22,7 +22,7 @@ struct WordSample
   std::vector<std::size_t> chunk_counts; ///< values of each chunk
 };
 
-/// What a symbol of differences stands for.
+/// The bits that follow a symbol of differences.
 struct EntryBits
 {
   std::array<std::uint64_t, kMaxJoint> mask{};
@@ -44,7 +44,8 @@ struct StreamPlan
   std::vector<std::size_t> components;
   std::array<unsigned, kMaxJoint> dropped{};
   std::vector<ClassPlan> classes;
-  std::vector<std::uint64_t> limits; ///< a block is of as many classes on as are not above it
+  std::vector<std::uint64_t> limits; ///< class of a block: limits that are not above its
+                                     ///< measure
   unsigned measure_shift = 0;        ///< of a stream of heads
   std::size_t max_bits = 0;          ///< of a value that is no escape
 
@@ -59,7 +60,7 @@ struct StreamPlan
   }
 };
 
-/// What streams are made of.
+/// Properties of the words of a column.
 struct WordKind
 {
   bool floating = false;         ///< bits of floating-point numbers

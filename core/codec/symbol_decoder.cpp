@@ -16,10 +16,10 @@ namespace
 constexpr std::size_t kSymbolsPerLoad = 4; // symbols: 4 * 11 of at least 57 bits
 static_assert(kSymbolsPerLoad * kMaxCodeBits <= 57 && kBlockValues % kSymbolsPerLoad == 0);
 
-// More than the codes of a block and a load are.
+// Exceeds the codes of a block plus one load.
 constexpr std::size_t kSlackBytes = kBlockValues * kMaxCodeBits / 8 + 16;
 
-/// Where a lane stands.
+/// The read position of a lane.
 struct LanePosition
 {
   const std::byte* bytes;

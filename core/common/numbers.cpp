@@ -135,7 +135,7 @@ double double_not_above(const Number& number) noexcept
   return compare(d, number) > 0 ? std::nextafter(d, -std::numeric_limits<double>::infinity()) : d;
 }
 
-// For a number that lies inside the range of V; `round` takes a double to a whole one.
+// The number must lie inside the range of V; `round` rounds a double to a whole one.
 template <class V, class Round>
 V to_integer(const Number& number, Round round) noexcept
 {

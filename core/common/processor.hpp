@@ -4,7 +4,7 @@
 
 namespace bat::processor
 {
-/// Of vectors of numbers; each has what those before it have.
+/// Vector instruction sets; each includes those before it.
 enum class Instructions
 {
   Portable,
@@ -12,10 +12,10 @@ enum class Instructions
   Avx512 ///< F, BW and VL
 };
 
-/// Whether loops for AVX2 may be called.
+/// Whether AVX2 loops may be called.
 [[nodiscard]] bool has_avx2() noexcept;
-/// Whether loops for AVX-512 may be called.
+/// Whether AVX-512 loops may be called.
 [[nodiscard]] bool has_avx512() noexcept;
-/// No others than these in the whole process, for comparisons with the portable loops.
+/// Limits the whole process to these instructions, for comparisons with portable loops.
 void allow(Instructions maximum) noexcept;
 }

@@ -32,7 +32,7 @@ bool intersect(const LogicalBox& a, const LogicalBox& b)
   return true;
 }
 
-// What of a box is not in another one: at most two slabs for each axis.
+// Appends the part of a box that is not in another one: at most two slabs for each axis.
 void add_without(const LogicalBox& box, const LogicalBox& other, std::vector<LogicalBox>& out)
 {
   if (!intersect(box, other))

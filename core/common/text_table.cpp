@@ -190,7 +190,7 @@ template <class T>
   }
   else
   {
-    // Of more bits than T's the result would be rounded twice.
+    // With more bits than T has, the result would be rounded twice.
     constexpr bool kIsRoundedOnce = FLT_EVAL_METHOD == 0;
     constexpr bool kIsDouble = sizeof(T) == 8;
     constexpr std::int64_t kMaxExponent = kIsDouble ? 22 : 10;
@@ -237,7 +237,8 @@ public:
     std::vector<Piece> pieces;
     std::uint64_t rows = 0;
     std::size_t begin = 0;
-    // As many as `maximum` rows seem to need: of a long text, a few rows are found at once.
+    // The number of pieces grows as needed for `maximum` rows, so that a few rows of a long text
+    // are found quickly.
     std::uint64_t wave = 1;
     while (begin != text_.size() && rows < maximum)
     {
@@ -410,7 +411,7 @@ private:
       *column.type, [&](auto sample) { return read_usual<decltype(sample)>(place, end, out); });
   }
 
-  /// Of a field that may be any text.
+  /// The end of a field that may be any text.
   [[nodiscard]] const char* find_text_end(const char* place, const char* end) const
   {
     while (place != end && *place != '\n' &&

@@ -4,7 +4,7 @@
 
 namespace bat::libbat
 {
-/// Where Attribute::keys come from.
+/// The source of Attribute::keys.
 enum class KeyRanges
 {
   /// The ranges in the header, widened by their rounding to float32. Opening then reads no

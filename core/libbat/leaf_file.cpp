@@ -16,7 +16,7 @@ namespace bat::libbat
 {
 namespace
 {
-// Where the particles of a selection are, by treelet and ascending in each.
+// Finds the particles of a selection, by treelet and ascending in each.
 std::vector<std::vector<Piece>> find_pieces(const LeafIndex& index, const Selection& selection)
 {
   std::vector<std::vector<Piece>> pieces(index.treelets.size());

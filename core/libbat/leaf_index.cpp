@@ -175,8 +175,8 @@ LeafIndex::LeafIndex(const io::RandomAccessFile& file, const LeafHeader& header)
       fmt::format("the treelets have {} particles, but the header says {}",
         last.first_ordinal + last.particle_count, header.particle_count));
   }
-  // Else the header describes other attributes than the particles have, and all but the first of
-  // its values would be read from the wrong places.
+  // If the sizes differ, the header describes other attributes than the particles have, and all
+  // values but the first would be read from wrong places.
   if (header.tree_begin + minimum != file.size())
   {
     corrupt(file.name(),

@@ -179,7 +179,8 @@ private:
         continue;
       }
       const ShallowNode& node = this->index_.shallow[child.index];
-      // Without finite bounds the cells were computed from infinities, and the planes mean nothing.
+      // Without finite bounds the cells were computed from infinities, so the planes are
+      // meaningless.
       const bool prunes = box && bounds;
       if (!prunes || !(box->upper[node.axis] < node.split - slack[node.axis]))
       {

@@ -18,7 +18,7 @@ namespace bat::libbat
   const Leaf& leaf, const query::Conditions& conditions, const QueryOptions& options);
 [[nodiscard]] std::uint64_t upper_bound(const Leaf& leaf, const query::Conditions& conditions);
 
-/// As that library converts values; in one step, because two round differently.
+/// Converts values as that library does, in one step, because two would round differently.
 template <class V>
 [[nodiscard]] float to_float(V value)
 {

@@ -27,7 +27,7 @@ struct BoxedChild
   Box box;
 };
 
-// What the shallow tree says of where the particles of each treelet are.
+// The box of each treelet's particles according to the shallow tree.
 std::vector<Box> treelet_boxes(const Leaf& leaf)
 {
   const LeafIndex& index = leaf.index();

@@ -29,10 +29,10 @@ struct Top
   std::uint64_t particle_count = 0;
   /// The keys hold those of all leaf files, see KeyRanges.
   std::vector<Attribute> attributes;
-  /// Of the leaf files: the bounds in the top file are those that ranks declared.
+  /// Bounds of the leaf files. Those in the top file are the ones that ranks declared.
   std::optional<Box> bounds;
-  /// In the order of the aggregation tree, which is compact in space. A leaf whose ranks had no
-  /// particles has no file and is left out.
+  /// Leaf files in the order of the aggregation tree, which is compact in space. A leaf whose ranks
+  /// had no particles has no file.
   std::vector<LeafEntry> leaves;
 };
 

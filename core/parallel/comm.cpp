@@ -14,14 +14,14 @@
 
 namespace bat::mpi
 {
-/// What goes with a caller's communicator.
+/// The data attached to a caller's communicator.
 struct OwnComm::Kept
 {
   MPI_Comm comm = MPI_COMM_NULL;
   std::map<int, std::shared_ptr<void>> others;
 };
 
-// When the caller's communicator is freed, which all ranks do.
+// MPI calls it when the caller's communicator is freed, which all ranks do.
 int OwnComm::forget(MPI_Comm, int, void* kept, void*)
 {
   int finished = 0;

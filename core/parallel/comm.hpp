@@ -30,7 +30,7 @@ public:
   [[nodiscard]] int rank() const noexcept { return this->rank_; }
   [[nodiscard]] int size() const noexcept { return this->size_; }
 
-  /// What else is kept with the caller's communicator, by number, and goes when that is freed.
+  /// Further objects kept with the caller's communicator, by number, until it is freed.
   [[nodiscard]] std::map<int, std::shared_ptr<void>>& kept() const noexcept;
 
 private:
@@ -112,7 +112,7 @@ void broadcast_records(const OwnComm& comm, std::vector<Record>& records, int ro
   MPI_Bcast(records.data(), static_cast<int>(count), type.get(), root, comm.get());
 }
 
-/// As those of bat/ranks.hpp.
+/// As the functions of bat/ranks.hpp.
 [[nodiscard]] std::vector<std::string> gather_names(
   const OwnComm& comm, const std::vector<std::string>& names);
 void require_same(const OwnComm& comm, std::int64_t value, const std::string& what);

@@ -94,9 +94,9 @@ private:
   void send(std::size_t number)
   {
     const Parcel& parcel = this->mail_.parcels[number];
-    // Others may be waiting until this rank takes what they send.
+    // Other ranks may be waiting until this rank receives their messages.
     std::byte* const packed = this->sends_.next([this] { return this->receive_one(); });
-    // What could not be packed is sent all the same, because its receiver waits for it.
+    // A parcel that could not be packed is sent anyway, because its receiver waits for it.
     this->keep_failure(attempt([&] { this->mail_.pack(number, packed); }));
     this->sends_.send(this->comm_, static_cast<int>(parcel.target), kTag, parcel.bytes);
     const bool is_near = this->nodes_.is_near(parcel.target);

@@ -10,7 +10,7 @@
 
 namespace bat::mpi
 {
-/// Most bytes of a parcel that is sent by itself.
+/// Maximum bytes of a parcel that is sent by itself.
 inline constexpr std::size_t kMaxParcelBytes = std::size_t{ 2 } << 20;
 
 /// Collective. The same mail as exchange_through_leaders() takes, each parcel in a message of its
@@ -19,7 +19,8 @@ inline constexpr std::size_t kMaxParcelBytes = std::size_t{ 2 } << 20;
 /// on all ranks. Returns what this rank sent.
 NodeTraffic exchange_flat(const OwnComm& comm, const Nodes& nodes, Mail mail);
 
-/// Collective. By the route that choose_route() finds for what all ranks send. Throws on all ranks.
+/// Collective. Uses the route that choose_route() finds for all ranks. Throws on all
+/// ranks.
 NodeTraffic exchange_parcels(
   const OwnComm& comm, Nodes& nodes, Route requested, int leaders_per_node, Mail mail);
 }

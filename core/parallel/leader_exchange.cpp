@@ -38,14 +38,14 @@ constexpr std::size_t kMinBytesPerRank = std::size_t{ 256 } << 10;
 constexpr std::size_t kMaxBytesPerRank = std::size_t{ 2 } << 20;
 constexpr std::size_t kMaxMessageBytes = std::size_t{ 16 } << 20;
 
-/// Before each parcel.
+/// Precedes each parcel.
 struct Label
 {
   std::uint32_t source;
   std::uint32_t bytes;
 };
 
-/// Parcels of a rank for another, one behind the other.
+/// The consecutive parcels of one rank for another.
 struct Run
 {
   std::uint32_t target;
@@ -58,8 +58,7 @@ std::size_t share_of_rank(const NodeLayout& layout)
 }
 }
 
-/// A rank's part of the shared memory: this, then room for a run per rank, then what runs are made
-/// of.
+/// A rank's part of the shared memory: this, then space for a Run per rank, then their contents.
 struct LeaderExchange::Segment
 {
   std::uint64_t runs; ///< of this round, in the order of distance()
@@ -87,16 +86,16 @@ LeaderExchange::LeaderExchange(const OwnComm& comm, Nodes& nodes, int leaders_pe
 {
 }
 
-// All ranks of a node go round in the same order, from their own node on, so that what they owe a
-// rank comes together, and not all nodes send to the same one at once.
+// All ranks of a node use the same order of targets, from their own node on, so that their data for
+// a target come together and nodes do not all send to the same one at once.
 std::uint32_t LeaderExchange::distance(std::uint32_t target) const
 {
   const std::uint32_t first = this->layout_.ranks_of(this->nodes_.node())[0];
   return target >= first ? target - first : target + this->layout_.rank_count() - first;
 }
 
-// The rank of this node, by its place, that sends to a rank of another. Ranks of a node are dealt
-// out among leaders, and so are nodes that have one receiver each.
+// The place of the rank of this node that sends to a rank of another. The ranks of a node are
+// distributed among leaders, and so are nodes that have one receiver each.
 int LeaderExchange::leader_for(std::uint32_t target) const
 {
   const std::uint32_t node = this->layout_.node_of(target);
@@ -197,7 +196,7 @@ void LeaderExchange::find_segments()
   }
 }
 
-// As much as there is room for.
+// Packs as many parcels as fit in the segment.
 void LeaderExchange::pack_round()
 {
   Segment& own = *this->segments_[static_cast<std::size_t>(this->nodes_.place())];
@@ -231,7 +230,7 @@ void LeaderExchange::pack_round()
   own.more = this->next_ != this->order_.size() ? 1 : 0;
 }
 
-// What ranks of the node wrote before, all of them see afterwards.
+// After this call all ranks of the node see what each of them wrote before.
 void LeaderExchange::meet()
 {
   this->memory_->sync();
@@ -241,7 +240,8 @@ void LeaderExchange::meet()
   this->memory_->sync();
 }
 
-// For all requests. Others may be waiting until this rank takes what they send.
+// Waits for all requests. Receives meanwhile, because others may be waiting until this rank takes
+// their messages.
 void LeaderExchange::wait()
 {
   while (this->received_ < this->mail_.expected_bytes)
@@ -310,7 +310,7 @@ void LeaderExchange::take_from_node()
   }
 }
 
-// To the next run that this rank sends.
+// Moves the cursor to the next run that this rank sends.
 void LeaderExchange::skip_to_led(std::size_t place)
 {
   Segment& segment = *this->segments_[place];
@@ -321,8 +321,8 @@ void LeaderExchange::skip_to_led(std::size_t place)
   }
 }
 
-// What this rank leads, straight from where it was packed: of all ranks' runs, which are in the
-// same order, those for the nearest rank first.
+// Sends the runs that this rank leads, straight from where they were packed. All ranks have their
+// runs in the same order; those for the nearest rank come first.
 void LeaderExchange::send_round()
 {
   for (std::size_t place = 0; place != this->segments_.size(); ++place)
@@ -413,9 +413,8 @@ NodeTraffic exchange_through_leaders(
 
 bool leaders_pay(const NodeLayout& layout, std::uint64_t messages, std::uint64_t bytes)
 {
-  // Measured (testing/bench/PAPER.md, Node leaders): ranks of a node that wait for each other four
-  // times take as long as about twenty messages of each, and larger pieces are better sent than
-  // copied twice.
+  // Measured (testing/bench/PAPER.md, Node leaders): four meetings of a node's ranks take as long
+  // as about twenty messages of each, and large pieces are cheaper to send than to copy twice.
   constexpr std::uint64_t kMinSavedMessages = 24; // messages of a rank
   constexpr std::uint64_t kMaxBytes = 8192;       // of a message
   const std::uint64_t ranks = layout.rank_count();
@@ -426,7 +425,7 @@ bool leaders_pay(const NodeLayout& layout, std::uint64_t messages, std::uint64_t
 
 namespace
 {
-// Memory that MPI libraries share is in files there; what is too much for it ends in SIGBUS.
+// MPI libraries keep shared memory in files there; exceeding its space ends in SIGBUS.
 constexpr const char* kSharedFolder = "/dev/shm";
 
 std::uint64_t free_bytes()

@@ -27,18 +27,18 @@ struct Parcel
 /// 256 KiB to 2 MiB, less with more ranks per node.
 [[nodiscard]] std::size_t compute_parcel_bytes(const NodeLayout& layout);
 
-/// What a rank sends and gets in one exchange.
+/// The data that a rank sends and receives in one exchange.
 struct Mail
 {
-  /// Those for one rank arrive there in this order. None is for this rank itself.
+  /// Parcels for one rank arrive there in this order. None is for this rank itself.
   std::vector<Parcel> parcels;
   /// Writes parcel number `parcel`. If it throws, the parcel travels with whatever bytes it has,
   /// because others wait for it.
   std::function<void(std::size_t parcel, std::byte* out)> pack;
-  /// Of all parcels for this rank together.
+  /// Total size of all parcels for this rank.
   std::uint64_t expected_bytes = 0;
-  /// A parcel for this rank, while this call lasts. Parcels of a source come in its order, those of
-  /// several in any. May throw, and is called for the others all the same.
+  /// Takes a parcel for this rank, which is valid during the call. Parcels of one source come in
+  /// its order. May throw, and is called for the others nevertheless.
   std::function<void(std::uint32_t source, const std::byte* bytes, std::size_t count)> take;
 };
 
@@ -52,16 +52,16 @@ class LeaderExchange
 public:
   LeaderExchange(const OwnComm& comm, Nodes& nodes, int leaders_per_node);
 
-  /// Not collective; all that may fail before parcels are under way. Throws: no memory, or a parcel
-  /// that may not be.
+  /// Not collective. Does everything that may fail before parcels are sent. Throws if memory runs
+  /// out or a parcel is invalid.
   void prepare(Mail mail);
   [[nodiscard]] Mail& mail() noexcept { return this->mail_; }
-  /// Collective, when prepare() has succeeded on all ranks. Does not throw: returns what was thrown
-  /// first on this rank, for an agreement of all.
+  /// Collective, after prepare() has succeeded on all ranks. Does not throw: returns the first
+  /// exception on this rank, for an agreement of all.
   [[nodiscard]] std::optional<Error> run();
   /// Ranks of all nodes that send for others.
   [[nodiscard]] std::uint32_t leaders() const;
-  /// What this rank sent and received.
+  /// The traffic of this rank.
   [[nodiscard]] const NodeTraffic& traffic() const noexcept { return this->traffic_; }
 
 private:
@@ -114,11 +114,12 @@ private:
   NodeTraffic traffic_;
 };
 
-/// Collective. The whole of it. Throws on all ranks. Returns what this rank sent and received.
+/// Collective. Prepares and runs an exchange. Throws on all ranks. Returns this rank's
+/// traffic.
 NodeTraffic exchange_through_leaders(
   const OwnComm& comm, Nodes& nodes, int leaders_per_node, Mail mail);
 
-/// What a rank is about to send.
+/// The data that a rank is about to send.
 struct Load
 {
   std::uint64_t targets = 0;      ///< ranks of other nodes

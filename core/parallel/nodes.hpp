@@ -14,7 +14,8 @@
 
 namespace bat::mpi
 {
-/// Which node each rank is on; the same on all ranks. Pure: a million pretended ranks will do.
+/// The node of each rank; the same on all ranks. Pure: tests can use a million virtual
+/// ranks.
 class NodeLayout
 {
 public:
@@ -83,7 +84,7 @@ public:
 
   /// Begin of the part of the rank with this place in the node.
   [[nodiscard]] std::byte* of(int place) const;
-  /// To be called between what this rank writes or reads there and a barrier, on both sides of it.
+  /// Call it between this rank's accesses and a barrier, on both sides of the barrier.
   void sync() const { MPI_Win_sync(this->window_); }
 
 private:
@@ -113,17 +114,17 @@ public:
   {
     return this->layout_.node_of(rank) == this->node_;
   }
-  /// Of the ranks of this rank's node, in the order of `layout().ranks_of(node())`.
+  /// The communicator of this rank's node, in the order of `layout().ranks_of(node())`.
   [[nodiscard]] MPI_Comm comm() const noexcept { return this->comm_; }
   /// This rank's place in comm(), and their number.
   [[nodiscard]] int place() const noexcept { return this->place_; }
   [[nodiscard]] int size() const noexcept { return this->size_; }
 
-  /// Collective over the node. Memory of so many bytes for each rank, the same number each time;
-  /// made by the first call and kept.
+  /// Collective over the node. Shared memory with `bytes_of_each` for each rank, the same number
+  /// each time. Made by the first call and kept.
   SharedMemory& memory(std::size_t bytes_of_each);
   [[nodiscard]] bool has_memory() const noexcept { return this->memory_.has_value(); }
-  /// Whether this was called before: what costs more once may pay then.
+  /// Whether this was called before. One-time costs may pay off then.
   [[nodiscard]] bool is_used_again() noexcept { return std::exchange(this->is_used_, true); }
 
 private:
@@ -140,11 +141,11 @@ private:
 /// constructor of Nodes.
 [[nodiscard]] Nodes& find_nodes(const OwnComm& comm, int ranks_per_node = 0);
 
-/// As that of bat/ranks.hpp.
+/// As the function of bat/ranks.hpp.
 [[nodiscard]] int threads_per_rank(const OwnComm& comm);
 
-/// What one rank has sent, apart for its own node and for others. Add those of all ranks for a
-/// report.
+/// The messages of one rank, counted separately for its own node and for others. A report adds
+/// those of all ranks.
 struct NodeTraffic
 {
   NodeTraffic& operator+=(const NodeTraffic& more);

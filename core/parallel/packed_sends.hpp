@@ -14,8 +14,8 @@
 
 namespace bat::mpi
 {
-/// As many messages as there are slots are under way at a time, each in memory of its own. One
-/// thread of a rank uses it.
+/// Sends one message per slot at a time, each from its own memory. Only one thread of a rank may
+/// use it.
 class PackedSends
 {
 public:
@@ -24,12 +24,12 @@ public:
   void make_room(std::uint64_t messages, std::size_t bytes);
   /// Memory for the next message. Not collective; waits until a slot is free.
   [[nodiscard]] std::byte* next();
-  /// The same, where others may have to be received from before one is: calls receive() as long as
-  /// none is free, which returns whether there was something.
+  /// The same if a slot may become free only after this rank receives. Calls receive() until one is
+  /// free; it returns whether it received anything.
   [[nodiscard]] std::byte* next(const std::function<bool()>& receive);
-  /// What was packed into it: 2^31 - 1 bytes at most.
+  /// Sends the bytes packed into that memory: 2^31 - 1 at most.
   void send(const OwnComm& comm, int target, int tag, std::uint64_t bytes);
-  /// For all that are under way.
+  /// Waits for all messages under way.
   void wait();
 
 private:

@@ -25,13 +25,13 @@ public:
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();
 
-  /// Where the bytes are until commit(), for who looks at them before.
+  /// The path of the bytes until commit(), for callers that read them before.
   [[nodiscard]] const std::string& temporary() const noexcept { return this->temporary_; }
 
   /// Gaps that are never written read as zeros.
   void write(std::uint64_t offset, const void* data, std::size_t bytes);
-  /// Lets the disk begin with bytes that were written, without waiting for it, so that a commit
-  /// that flushes finds less to wait for.
+  /// Starts writing the bytes to disk without waiting, so that a later commit with flush waits
+  /// less.
   void begin_flush(std::uint64_t offset, std::uint64_t bytes) noexcept;
   /// `flush`: the bytes are on disk before the name is, and the name before this returns.
   void commit(bool flush = true);
@@ -44,8 +44,8 @@ private:
   int descriptor_ = -1;
 };
 
-/// What another process writes into the temporary of an AtomicFile, before that is committed.
-/// Throws Error as AtomicFile, with the name of `target`.
+/// Lets another process write into the temporary of an AtomicFile before it is committed. Throws
+/// Error as AtomicFile, with the name of `target`.
 class PartOfFile
 {
 public:
@@ -63,11 +63,11 @@ private:
   int descriptor_ = -1;
 };
 
-/// Throws Error{InvalidArgument} if the path has a zero byte: the system would end it there, and
-/// another file would be meant.
+/// Throws Error{InvalidArgument} if the path has a zero byte: the system would end it there and
+/// open another file.
 void check_path(const std::filesystem::path& path);
 
-/// Makes renames inside a folder durable. A file system that cannot is no reason to fail.
+/// Makes renames inside a folder durable. Ignores file systems that cannot do so.
 void flush_folder(const std::filesystem::path& folder) noexcept;
 
 /// The file that a path leads to: links are followed, so that the file is replaced, or made, and
@@ -78,15 +78,15 @@ void flush_folder(const std::filesystem::path& folder) noexcept;
 [[nodiscard]] std::optional<std::filesystem::perms> read_permissions(
   const std::filesystem::path& path) noexcept;
 
-/// Whether a file name is that of a temporary of `target` (a file name), or of any file.
+/// Whether a file name is that of a temporary of `target` (a file name), or of any target.
 [[nodiscard]] bool is_temporary_of(const std::string& name, const std::string& target);
 [[nodiscard]] bool is_temporary(const std::string& name);
 
-/// Removes a temporary whose writer was killed; one that is being written stays.
+/// Removes a temporary whose writer was killed. One that is being written stays.
 void remove_if_abandoned(const std::filesystem::path& temporary) noexcept;
-/// The same of all temporaries of `target` beside it.
+/// The same for all temporaries of `target` in its folder.
 void remove_abandoned_of(const std::filesystem::path& target) noexcept;
-/// The same of all temporaries in a folder whose targets' names `is_requested`.
+/// The same for all temporaries in a folder whose targets' names `is_requested`.
 void remove_abandoned_in(const std::filesystem::path& folder,
   const std::function<bool(const std::string& target)>& is_requested) noexcept;
 }

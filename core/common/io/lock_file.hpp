@@ -6,7 +6,7 @@
 
 namespace bat::io
 {
-/// Of the file that is locked for `target`, in the same folder.
+/// The path of the lock file of `target`, in the same folder.
 [[nodiscard]] std::filesystem::path lock_path(const std::filesystem::path& target);
 
 /// While it lives, no other LockFile of the same path does, in this process or another one, where

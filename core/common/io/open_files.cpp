@@ -47,7 +47,7 @@ bool same_time(const timespec& a, const timespec& b)
 }
 }
 
-/// Those that have a descriptor.
+/// The files that have a descriptor.
 class OpenFiles
 {
 public:
@@ -157,7 +157,7 @@ public:
     }
   }
 
-  // Whoever opened it keeps it, beside those of files.
+  // The caller keeps the new descriptor in addition to those of files.
   void leave_new()
   {
     const std::lock_guard<std::mutex> lock(this->mutex_);
@@ -235,7 +235,7 @@ private:
     --this->new_;
   }
 
-  // Of those that are not in use, the one that was used least recently. False if there is none.
+  // Closes the least recently used file that is not in use. Returns false if there is none.
   bool close_one()
   {
     for (;;)

@@ -26,17 +26,17 @@ public:
 
   [[nodiscard]] const std::string& path() const noexcept { return this->path_; }
   [[nodiscard]] int descriptor() const noexcept { return this->descriptor_; }
-  /// Whether it has an entry of this name, which may go on below it.
+  /// Whether the folder has an entry of this name, which may be a path below it.
   [[nodiscard]] bool has(const std::string& name) const noexcept;
-  /// Whether the path that it was opened by still leads to it.
+  /// Whether the path used to open the folder still leads to it.
   [[nodiscard]] bool is_as_opened() const noexcept;
 
-  /// What tells a folder from those that had or will have its name.
+  /// Distinguishes a folder from earlier and later ones of the same name.
   struct Identity
   {
     std::uint64_t device = 0;
     std::uint64_t number = 0;
-    std::int64_t made_s = 0; ///< when it was made, where the file system knows
+    std::int64_t made_s = 0; ///< time of creation, if the file system knows it
     std::int64_t made_ns = 0;
 
     friend bool operator==(const Identity& a, const Identity& b) noexcept
@@ -69,7 +69,7 @@ public:
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile();
 
-  /// Of the file as it was when it was opened first.
+  /// The status of the file when it was first opened.
   [[nodiscard]] const struct stat& status() const noexcept { return this->status_; }
 
   /// The descriptor, which stays open as long as this lives.
@@ -98,16 +98,16 @@ public:
     const OpenFile* file_;
   };
 
-  /// Opens the file again if it was closed. Throws Error: NotFound if it is not there any more,
-  /// Truncated if it is shorter than when it was opened first, CannotOpen if it cannot be opened,
+  /// Opens the file again if it was closed. Throws Error: NotFound if it no longer exists,
+  /// Truncated if it is shorter than when it was first opened, CannotOpen if it cannot be opened,
   /// or has been replaced or changed since.
   [[nodiscard]] Use use() const;
 
-  /// Whether the file of the name is the one that was opened first, and was not changed since.
-  /// Where that cannot be told, false.
+  /// Whether the name still leads to the file that was first opened, unchanged. False if that is
+  /// not known.
   [[nodiscard]] bool is_as_opened() const noexcept;
 
-  /// Of the file that was opened first, if it is open or still has its name.
+  /// Length of the file that was first opened, if it is open or still has its name.
   [[nodiscard]] std::optional<std::uint64_t> length_now() const;
 
 private:
@@ -116,7 +116,8 @@ private:
   void open();
 
   std::string path_;
-  std::string absolute_;                 ///< to open it again, wherever the process then works
+  std::string absolute_;                 ///< to reopen it from any working
+                                         ///< directory
   std::shared_ptr<const Folder> folder_; ///< that absolute_ is in, if it is not null
   struct stat status_
   {
@@ -126,6 +127,6 @@ private:
   mutable std::atomic<std::uint64_t> last_use_{ 0 };
 };
 
-/// For tests: descriptors of all OpenFiles together, now.
+/// The current number of descriptors of all OpenFiles, for tests.
 [[nodiscard]] std::size_t open_descriptors();
 }

@@ -44,9 +44,9 @@ public:
 
   [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
   [[nodiscard]] std::uint64_t size() const noexcept { return this->size_; }
-  /// Of a file that grows; size() is what it had when it was opened.
+  /// The current size of a growing file; size() is the size when it was opened.
   [[nodiscard]] std::uint64_t size_now() const;
-  /// Whether the file of the name is still the one that was opened; memory always is.
+  /// Whether the name still leads to the file that was opened; true for memory.
   [[nodiscard]] bool is_as_opened() const noexcept
   {
     return !this->file_ || this->file_->is_as_opened();

@@ -36,7 +36,7 @@ int open_nameless(const std::filesystem::path& folder)
     return descriptor;
   }
 #endif
-  // Not all file systems have files without a name.
+  // Not all file systems support unnamed files.
   std::string path = (folder / ".parabat-XXXXXX").string();
   const int named = ::mkostemp(path.data(), O_CLOEXEC);
   if (named >= 0)

@@ -14,7 +14,8 @@ namespace bat::io
 class ScratchFile
 {
 public:
-  /// In `folder`; `name` is for messages. Throws Error: CannotOpen, NoSpace, WriteFailed.
+  /// Makes it in `folder`; `name` is for messages. Throws Error: CannotOpen, NoSpace,
+  /// WriteFailed.
   ScratchFile(const std::filesystem::path& folder, std::string name);
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;
@@ -22,7 +23,7 @@ public:
 
   /// Throws Error: NoSpace, WriteFailed.
   void write(std::uint64_t offset, const void* data, std::size_t bytes);
-  /// What was written before. Throws Error{CannotOpen} if it cannot be read.
+  /// Reads bytes written before. Throws Error{CannotOpen} if it cannot be read.
   void read(std::uint64_t offset, void* to, std::size_t bytes) const;
 
 private:

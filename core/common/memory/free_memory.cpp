@@ -64,7 +64,7 @@ std::uint64_t free_in_system()
   return (*available + number_in("/proc/meminfo", "SwapFree:").value_or(0)) * 1024;
 }
 
-// Of one group: the names of its files, in the second version of groups and in the first.
+// File names of a control group, in version 2 and in version 1.
 struct GroupFiles
 {
   const char* limit;
@@ -90,8 +90,8 @@ std::uint64_t free_in_group(const std::string& folder, const GroupFiles& files)
   return left(*limit, left(*used, caches));
 }
 
-// Of the group and all those that it is in. In a container their names may be those outside, where
-// only the last of them, the root, is there.
+// Free memory within the group and all groups that contain it. In a container the path may be that
+// of the host, of which only the root exists.
 std::uint64_t free_in_groups(const std::string& root, std::string path, const GroupFiles& files)
 {
   std::uint64_t free = free_in_group(root + "/", files);

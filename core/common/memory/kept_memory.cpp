@@ -268,8 +268,8 @@ public:
     Address memory = this->kept_.take(room, alignment);
     if (memory == 0)
     {
-      // What is kept gives way, all but an eighth of what the step before needed: some of it is
-      // always in runs that are too small for the array that comes next.
+      // Kept memory is released down to an eighth more than the previous step needed, because some
+      // of it is always in runs too small for the next array.
       const std::uint64_t maximum =
         std::max({ this->max_, this->max_before_ + this->max_before_ / 8, this->lent_ + room });
       this->kept_.drop_to(maximum - this->lent_ - room);

@@ -13,7 +13,7 @@ namespace bat
 class KeptMemory
 {
 public:
-  /// Arrays of fewer bytes are none of its business.
+  /// Smaller arrays are not kept.
   static constexpr std::size_t kMinBytes = std::size_t{ 1 } << 17;
 
   explicit KeptMemory(std::uint64_t max_bytes);
@@ -21,10 +21,10 @@ public:
   KeptMemory& operator=(const KeptMemory&) = delete;
   ~KeptMemory();
 
-  /// At once, unless a Use lives: then at its end.
+  /// Takes effect immediately, or at the end of the last Use if one lives.
   void set_max_bytes(std::uint64_t bytes) noexcept;
 
-  /// Of all that keep memory in this process: what waits now.
+  /// Bytes now kept by all instances in this process.
   [[nodiscard]] static std::uint64_t bytes() noexcept;
 
   /// While one lives, memory of allocate_large() is what was kept, where it fits, and what

@@ -110,7 +110,7 @@ BATDataType find_data_type(ScalarType type, int components)
     static_cast<std::size_t>(scalar - kGroupTypes.begin()));
 }
 
-// What a rank without particles says of attributes, as far as they can be written: others may know
+// The attributes declared by a rank without particles, if they can be written. Other ranks may know
 // more.
 ParticleView declared(const State& state, ParticleView view)
 {
@@ -221,10 +221,11 @@ std::array<float, 6> copy_of(const float* bounds)
   return copy;
 }
 
-// In the metadata of the dataset.
+// The member of the dataset's metadata.
 constexpr const char* kDeclaredBounds = "declared_bounds";
 
-// Collective. Metadata with the box around those that ranks declare; nothing if none does.
+// Collective. Metadata with the box around the boxes that ranks declare; empty if no rank declares
+// one.
 std::string format_metadata(const std::optional<Box>& local)
 {
   constexpr double inf = std::numeric_limits<double>::infinity();
@@ -263,7 +264,8 @@ std::optional<Box> declared_bounds(const Dataset& dataset)
   return Box{ { ends[0], ends[1], ends[2] }, { ends[3], ends[4], ends[5] } };
 }
 
-// What ranks declared, wider where particles lie outside of it: none is missed by who asks for all.
+// The box that ranks declared, widened to contain all particles, so that a query for it misses
+// none.
 std::optional<Box> global_bounds(const Dataset& dataset)
 {
   const std::optional<Box> tight = dataset.bounds();

@@ -47,7 +47,7 @@ std::optional<Box> make_box(const double (&lower)[3], const double (&upper)[3])
   return Box{ { lower[0], lower[1], lower[2] }, { upper[0], upper[1], upper[2] } };
 }
 
-// What a leaf file's schema must have in common with the top file's.
+// A leaf file's schema must agree with the top file's in these parts.
 bool same_schema(const std::vector<Attribute>& a, const std::vector<Attribute>& b)
 {
   const auto same_alias = [](const std::optional<Alias>& x, const std::optional<Alias>& y)
@@ -71,7 +71,7 @@ bool same_sample(
     { return x.attribute == y.attribute && x.component == y.component; });
 }
 
-// No particle of a leaf file can meet a condition on positions.
+// Whether no particle of a leaf file can meet a condition on positions.
 bool is_apart(const format::LeafRecord& leaf, const query::KeyCondition& condition)
 {
   return (leaf.flags & format::kNonFinite) == 0 &&

@@ -83,7 +83,7 @@ std::vector<std::string> names_in(const std::filesystem::path& folder, const IsO
   }
 }
 
-// Whether a file is a top file. Throws Error if that cannot be said because it is damaged.
+// Whether a file is a top file. Throws Error if damage makes that unknown.
 bool is_top(const io::RandomAccessFile& file)
 {
   format::Header header{};
@@ -165,8 +165,8 @@ std::optional<std::set<std::string>> list_other_leaf_files(
   }
 }
 
-// Those of the unwanted leaf files that no other dataset can need. `only_replaced`: others may have
-// files in the folder, so only what the dataset had.
+// The unwanted leaf files that no other dataset can need. With `only_replaced`, others may have
+// files in the folder, so only files of the replaced dataset are removable.
 std::vector<std::string> removable(const std::filesystem::path& beside,
   const std::filesystem::path& top, const std::set<std::string>& unwanted,
   const std::set<std::string>& replaced, bool only_replaced)

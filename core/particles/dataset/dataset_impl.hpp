@@ -48,15 +48,15 @@ public:
   query::Conditions conditions(const Query& query) const;
   /// The leaf files that the Aggregation Tree cannot exclude.
   std::vector<Task> tasks(const query::Conditions& conditions) const;
-  /// The bytes of a leaf file, also if it is not open yet: what it says of itself is not looked at.
-  /// Lives no longer than the dataset. Throws as leaf().
+  /// The bytes of a leaf file, even if it is not open yet. Its contents are not checked. Lives no
+  /// longer than the dataset. Throws as leaf().
   std::shared_ptr<const io::RandomAccessFile> bytes_of(std::size_t i) const;
   std::uint64_t bytes_read() const noexcept;
-  /// As Dataset::estimate_count; `tested` is about how many particles to test.
+  /// As Dataset::estimate_count. Tests about `tested` particles.
   CountEstimate estimate_count(
     const Query& query, std::uint64_t tested, const QueryOptions& options) const;
 
-  /// Whether the file is to blame, and not the query, the library or the machine.
+  /// Whether the cause is the file, and not the query, the library or the machine.
   static bool is_damage(ErrorCode code) noexcept
   {
     switch (code)

@@ -195,7 +195,7 @@ CountEstimate Dataset::Impl::estimate_count(
   const query::Conditions conditions = this->conditions(query);
   const std::vector<Task> tasks = this->tasks(conditions);
   CountEstimate estimate;
-  // At most, of the leaf files in which not every particle of the step matches.
+  // The maximum count of each leaf file in which not every particle of the step matches.
   std::vector<std::pair<const Task*, std::uint64_t>> undecided;
   for (const Task& task : tasks)
   {

@@ -22,7 +22,7 @@ namespace
 constexpr std::size_t kMaxLeaves = 64;
 constexpr std::uint64_t kSampled = 8192; // in all leaf files together
 constexpr std::uint64_t kMinSampledParticles = 256;
-// On a logarithmic axis this share of the values, those nearest zero, is on its straight part.
+// The straight part of a logarithmic axis holds this share of the values, those nearest zero.
 constexpr double kStraightShare = 0.05;
 constexpr double kMaxOrders = 1e-12; // beyond which values are as good as zero
 
@@ -61,7 +61,7 @@ double half_distance(const Number& a, const Number& b)
     a, b);
 }
 
-// Where values are between the ends of a histogram: 0 to 1.
+// Maps values to positions between the ends of a histogram: 0 to 1.
 class Axis
 {
 public:

@@ -28,12 +28,12 @@ public:
   LeafFilesWriter(const std::filesystem::path& path, const ParticleView& schema, bool flush);
   LeafFilesWriter(const LeafFilesWriter&) = delete;
   LeafFilesWriter& operator=(const LeafFilesWriter&) = delete;
-  /// The next leaf file, which `write` writes without its commit; neighbours in space follow each
-  /// other.
+  /// Adds the next leaf file, which `write` writes without its commit. Neighbours in space follow
+  /// each other.
   void add(const std::function<void(io::AtomicFile&)>& write);
 
-  /// After at least one leaf file. Removes those of the dataset that was in place. Returns the
-  /// bytes of the top file. Throws Error: CannotOpen, NoSpace, WriteFailed.
+  /// Writes the top file after at least one leaf file, and removes the leaf files of the replaced
+  /// dataset. Returns the bytes of the top file. Throws Error: CannotOpen, NoSpace, WriteFailed.
   std::uint64_t finish();
 
 private:

@@ -11,7 +11,7 @@
 
 namespace bat
 {
-/// Of the hashes of all values of each particle, modulo 2^128: the same for any order.
+/// The sum of the hashes of all particles' values, modulo 2^128; the same for any order.
 struct ParticleSum
 {
   std::uint64_t low = 0;
@@ -35,10 +35,10 @@ struct SummedColumn
   ScalarType type = ScalarType::Float32;
   int components = 1;
   const std::byte* values = nullptr;
-  double bound = 0; ///< above 0: values count as those of the grid of this bound
+  double bound = 0; ///< above 0: values are rounded to the grid of this bound
 };
 
-/// In parallel. Throws Error{WriteFailed} if a value is farther than the bound from the grid's.
+/// Runs in parallel. Throws Error{WriteFailed} if a value is farther than the bound from the grid.
 [[nodiscard]] ParticleSum compute_sum(
   const std::vector<SummedColumn>& columns, std::uint64_t count);
 }

@@ -508,7 +508,7 @@ private:
     return std::clamp(fit, kMinLeafParticles, maximum);
   }
 
-  // Whether the user asks for leaf files that are smaller than all particles.
+  // Whether the user requests leaf files that are smaller than all particles.
   [[nodiscard]] bool wants_several() const
   {
     return this->options_.target_bytes != 0 &&
@@ -617,7 +617,7 @@ private:
     }
   }
 
-  // Of each leaf file its runs; of what is more than memory holds, several.
+  // The runs of each leaf file. Particles that exceed memory become several leaf files.
   [[nodiscard]] std::vector<std::vector<Run>> leaves_within(std::uint64_t limit)
   {
     std::vector<std::vector<Run>> leaves;
@@ -729,7 +729,7 @@ private:
     return leaf;
   }
 
-  // Without the commit.
+  // The caller commits.
   void write_one(io::AtomicFile& file, const ParticleView& particles, double from, double to)
   {
     BuildOptions build = this->options_.build;

@@ -16,7 +16,7 @@
 
 namespace bat
 {
-/// What the top file says of one leaf file.
+/// The entry of one leaf file in the top file.
 struct LeafEntry
 {
   format::LeafRecord record{};
@@ -29,10 +29,10 @@ struct LeafEntry
 /// Reads the entry from a finished leaf file. Throws as File::open does.
 [[nodiscard]] LeafEntry describe_leaf(const std::filesystem::path& file, std::string name);
 
-/// The entry as bytes, behind those that are there, for messages.
+/// Appends the entry to `bytes`, for messages between ranks.
 void append_entry(std::vector<char>& bytes, const LeafEntry& entry);
 
-/// Over all leaf files, of which there is at least one.
+/// Merges the position keys of all leaf files, at least one.
 [[nodiscard]] std::array<format::LeafKeyRecord, format::kPositionKeys> merge_position_keys(
   const std::vector<LeafEntry>& leaves);
 
@@ -47,10 +47,10 @@ struct TopContents
   std::vector<LeafEntry> leaves; ///< at least one; neighbours in space near each other
 };
 
-/// What is known without leaf files: attributes, time, step and metadata of the particles.
+/// The contents known without leaf files: attributes, time, step and metadata of the particles.
 [[nodiscard]] TopContents make_contents(const ParticleView& schema);
 
-/// The entries that append_entry() made bytes of, of leaf files with these attributes.
+/// Parses the bytes of append_entry(), for leaf files with these attributes.
 [[nodiscard]] std::vector<LeafEntry> parse_entries(
   const std::vector<char>& bytes, const std::vector<Attribute>& attributes);
 

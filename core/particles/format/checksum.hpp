@@ -8,13 +8,13 @@
 
 namespace bat::format
 {
-/// Of everything but pages: XXH64.
+/// The checksum of everything except pages: XXH64.
 [[nodiscard]] std::uint64_t checksum(const void* data, std::size_t bytes) noexcept;
 
-/// Of one page: the lower half of XXH3.
+/// The checksum of one page: the lower half of XXH3.
 [[nodiscard]] std::uint32_t page_checksum(const void* data, std::size_t bytes) noexcept;
 
-/// 128 bits of XXH3, to compare values by.
+/// 128 bits of XXH3, for comparisons of values.
 struct Hash128
 {
   std::uint64_t low = 0;

@@ -32,12 +32,12 @@ public:
     std::uint64_t particles);
 
   [[nodiscard]] std::uint64_t count() const noexcept { return this->begins_.size() - 1; }
-  /// Of a chunk; the last may have fewer.
+  /// Particles of a chunk; the last may have fewer.
   [[nodiscard]] std::uint32_t chunk_particles() const noexcept { return this->chunk_particles_; }
-  /// Largest absolute difference to what the writer was given; 0 where every bit is kept.
+  /// Largest absolute difference from the values given to the writer; 0 if every bit is kept.
   [[nodiscard]] double bound() const noexcept { return this->bound_; }
 
-  /// What all frames share.
+  /// The model shared by all frames.
   [[nodiscard]] const codec::Model& model() const noexcept { return *this->model_; }
 
   [[nodiscard]] std::uint64_t chunk_of(std::uint64_t particle) const noexcept

@@ -219,7 +219,7 @@ void ColumnReader::visit_chunks(const Span* spans, std::size_t span_count,
   look_at_found();
 }
 
-// Of a chunk in which `rest` begins; the spans from `behind` to `end` come next.
+// Decodes a chunk in which `rest` begins. The spans from `behind` to `end` come next.
 void ColumnReader::decode(
   std::uint64_t chunk, const Span& rest, const Span* behind, const Span* end, std::byte* to)
 {

@@ -33,27 +33,27 @@ public:
   [[nodiscard]] std::uint64_t element_bytes() const noexcept { return this->element_bytes_; }
   [[nodiscard]] const io::RandomAccessFile& file() const noexcept { return this->stored_.file(); }
   [[nodiscard]] bool has_chunks() const noexcept { return this->table_record_ != nullptr; }
-  /// Of the section: less than elements take, if they are compressed.
+  /// Bytes of the section: fewer than those of the elements, if they are compressed.
   [[nodiscard]] std::uint64_t stored_bytes() const noexcept
   {
     return this->stored_.layout().bytes();
   }
-  /// Of a column with chunks; read at the first call.
+  /// The chunk table of a column with chunks; read at the first call.
   [[nodiscard]] const ChunkTable& chunks() const;
 
-  /// Pages of what is stored that must be read for these elements, of which there is one at least.
+  /// The stored pages that must be read for these elements, at least one.
   [[nodiscard]] PageRange pages_of(const Span& elements) const;
-  /// The elements that reading these gives at the least.
+  /// The elements that a read of these yields at least.
   [[nodiscard]] Span read_merged(const Span& elements) const;
 
-  /// Of a mapped file: the first `count` elements where they lie. Pages are checked in parallel.
-  /// The column has no chunks.
+  /// The first `count` elements of a mapped file where they lie. Pages are checked in parallel. The
+  /// column has no chunks.
   [[nodiscard]] const std::byte* view_front(std::uint64_t count) const
   {
     return this->stored_.view_front(count);
   }
 
-  /// Asks for the pages of ascending spans, and does not wait.
+  /// Prefetches the pages of ascending spans without waiting.
   void prefetch(const std::vector<Span>& spans) const noexcept;
 
 private:

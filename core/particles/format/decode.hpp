@@ -28,11 +28,11 @@ namespace bat::format
 void check_field(const io::RandomAccessFile& file, bool good, const std::string& record,
   const char* field, const std::string& found, const std::string& allowed);
 
-/// "BIN_EDGES 3": how messages call a section.
+/// The name of a section in messages, e.g. "BIN_EDGES 3".
 [[nodiscard]] std::string describe(const SectionRecord& section);
 
-/// By the magic and the features of the header; nothing if it has another magic or none. Checks no
-/// more.
+/// Finds the kind from the magic and the features of the header; empty if the magic differs. Checks
+/// nothing else.
 [[nodiscard]] std::optional<FileKind> peek_kind(const io::RandomAccessFile& file);
 
 /// Steps 2 to 6 of FORMAT.md section 16.
@@ -48,7 +48,7 @@ void check_field(const io::RandomAccessFile& file, bool good, const std::string&
 /// Bytes of a section that is not paged, checked against its checksum.
 [[nodiscard]] std::vector<std::byte> read_plain(
   const io::RandomAccessFile& file, const SectionRecord& section);
-/// With a name for messages other than describe(section).
+/// The same with another name for messages than describe(section).
 [[nodiscard]] std::vector<std::byte> read_plain(
   const io::RandomAccessFile& file, const SectionRecord& section, const std::string& name);
 
@@ -102,10 +102,10 @@ struct Schema
   }
 };
 
-/// "attribute 'mass'", "BIN_EDGES of 'velocity[2]'": describe() for who knows the schema.
+/// The name of a section with a known schema: "attribute 'mass'", "BIN_EDGES of 'velocity[2]'".
 [[nodiscard]] std::string describe(const SectionRecord& section, const Schema& schema);
 
-/// What levels follow, by the names that BuildOptions::stable_samples has.
+/// The ids that order the levels, by names as in BuildOptions::stable_samples.
 [[nodiscard]] std::vector<std::string> sample_names(const Schema& schema);
 
 /// How many sections of a kind a file with this schema may have: numbers below this.
@@ -123,11 +123,11 @@ struct ElementType
   }
 };
 
-/// By what the schema says; nothing for a section that is no column of it.
+/// The element type from the schema; empty for a section that is not a column of it.
 [[nodiscard]] std::optional<ElementType> element_type(
   SectionKind kind, std::uint32_t index, const Schema& schema);
 
-/// What a section holds.
+/// The number and size of a section's elements.
 struct SectionShape
 {
   std::uint64_t elements = 0;
@@ -139,12 +139,12 @@ struct SectionShape
   }
 };
 
-/// By what the schema says of a leaf file; nothing for a section that the schema has no use for or
-/// does not tell the size of.
+/// The shape of a leaf file's section from the schema; empty if the schema has no such section or
+/// does not determine its size.
 [[nodiscard]] std::optional<SectionShape> shape_of(
   SectionKind kind, std::uint32_t index, const Schema& schema, std::uint64_t particles);
 
-/// The same of a section that is there; bytes, if the schema says nothing.
+/// The same for an existing section; bytes, if the schema does not determine the shape.
 [[nodiscard]] SectionShape shape_of(
   const SectionRecord& section, const Schema& schema, std::uint64_t particles);
 

@@ -82,7 +82,7 @@ void check_leaf_key_record(const io::RandomAccessFile& file, const LeafKeyRecord
   return std::all_of(bytes, bytes + count, [](std::uint8_t b) { return b == 0; });
 }
 
-/// What stands for the box of no particle at all.
+/// Whether this is the box that stands for no particles.
 [[nodiscard]] bool is_no_box(const double (&lower)[3], const double (&upper)[3]);
 
 [[nodiscard]] bool is_finite_box(const double (&lower)[3], const double (&upper)[3]);

@@ -261,7 +261,7 @@ void check_key_record(const io::RandomAccessFile& file, const KeyRecord& record,
   }
 }
 
-// What is in it is looked at before the first use.
+// Checks that it exists. Its contents are checked before the first use.
 void require_chunk_table(const io::RandomAccessFile& file, const Header& header,
   const std::vector<SectionRecord>& sections, const SectionRecord& column)
 {
@@ -405,7 +405,7 @@ std::string next_name(const io::RandomAccessFile& file, SectionReader& reader, s
   return name;
 }
 
-// What an alias is as an attribute, but for its name.
+// Describes an alias as an attribute, without its name.
 bat::Attribute alias_attribute(const io::RandomAccessFile& file, const AliasRecord& record,
   std::uint32_t number, const bat::Attribute& positions, const Schema& schema)
 {

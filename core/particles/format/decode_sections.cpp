@@ -161,7 +161,7 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
 
 namespace
 {
-// Where sections, their checksums and the table may begin.
+// Checks an offset at which a section, its checksums or the table begins.
 void check_offset(const io::RandomAccessFile& file, const std::string& record, const char* field,
   std::uint64_t offset)
 {

@@ -62,7 +62,7 @@ private:
   std::uint64_t sum_ = 0;
 };
 
-// Whether `id` is what a value of type T is kept as.
+// Whether `id` is the stored form of a value of type T.
 template <class T>
 bool is_stored_as(std::uint64_t id)
 {
@@ -571,7 +571,7 @@ TracksTail judge_tail(const io::RandomAccessFile& file, const TrackBlocks& block
   {
     return TracksTail::Unfinished;
   }
-  // What of these bytes is there, is that of a block here.
+  // The bytes that exist must be those of a block at this offset.
   BlockStart expected{};
   expected.kind = kSamplesBlock;
   expected.offset = blocks.end;

@@ -46,7 +46,7 @@ void append_payload(const TrackSchema& schema, const std::vector<NewRow>& rows,
   }
 }
 
-/// By id, then by sample.
+/// Sorts rows by id, then by sample.
 void sort_rows(const TrackSchema& schema, std::vector<NewRow>& rows)
 {
   std::stable_sort(rows.begin(), rows.end(),

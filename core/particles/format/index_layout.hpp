@@ -10,8 +10,8 @@
 
 namespace bat::format
 {
-/// Of an index of so many entries. Levels are coarse to fine, and the last one holds the entries;
-/// pages are numbered in their level. Offsets are counted from the beginning of the section.
+/// The layout of an index. Levels are coarse to fine, and the last one holds the entries; pages are
+/// numbered in their level. Offsets are counted from the beginning of the section.
 class IndexLayout
 {
 public:

@@ -180,7 +180,7 @@ static_assert(sizeof(KeyRecord) == 40 && offsetof(KeyRecord, minimum) == 16);
   return components == 1 ? 1 : static_cast<std::uint32_t>(components) + 1;
 }
 
-/// Of KeyRecord, TreeletKeyRecord and LeafKeyRecord.
+/// A flag of KeyRecord, TreeletKeyRecord and LeafKeyRecord.
 inline constexpr std::uint32_t kHasNaN = 1;
 
 /// Section 9.
@@ -191,7 +191,7 @@ struct TreeletRecord
 };
 static_assert(sizeof(TreeletRecord) == 8);
 
-/// Of TreeletRecord and LeafRecord: coordinates may be NaN or infinite.
+/// A flag of TreeletRecord and LeafRecord: coordinates may be NaN or infinite.
 inline constexpr std::uint32_t kNonFinite = 1;
 
 /// Section 9.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where elements, pages and page checksums of a section are (FORMAT.md section 6). Whoever needs
-// the address of any of them asks here.
+// Locates elements, pages and page checksums of a section (FORMAT.md section 6). No other code
+// computes these addresses.
 #pragma once
 
 #include "bat/query.hpp"
@@ -29,12 +29,12 @@ struct PageRange
   [[nodiscard]] std::uint64_t count() const noexcept { return this->end - this->first; }
 };
 
-/// Of one paged section. Its pages have checksums, L1, which themselves lie on pages: a group is
-/// the pages whose checksums are on one page of L1, and has one checksum in L2.
+/// The layout of one paged section. Its pages have checksums, L1, which lie on pages too: a group
+/// is the pages whose checksums are on one page of L1, and has one checksum in L2.
 class PageLayout
 {
 public:
-  /// Of a section that has no place in a file yet.
+  /// For a section without a place in a file yet.
   explicit PageLayout(std::uint64_t bytes) noexcept
     : bytes_(bytes)
   {
@@ -51,7 +51,7 @@ public:
   [[nodiscard]] std::uint64_t element_bytes() const noexcept { return this->element_bytes_; }
   [[nodiscard]] std::uint64_t page_count() const noexcept { return pages_in(this->bytes_); }
 
-  /// What the offset of the section is a multiple of, when it is written (section 12).
+  /// Alignment of the section's offset when it is written (section 12).
   [[nodiscard]] std::uint64_t alignment() const noexcept
   {
     return this->bytes_ >= kAlignedSectionBytes ? kPageBytes : 8;
@@ -68,7 +68,7 @@ public:
     const std::uint64_t begin = elements.first * this->element_bytes_;
     return { begin, begin + elements.count * this->element_bytes_ };
   }
-  /// Those on the pages: the last page of a section may be shorter than others.
+  /// The bytes on the pages. The last page of a section may be shorter than others.
   [[nodiscard]] ByteRange bytes_of(const PageRange& pages) const noexcept
   {
     return { pages.first * kPageBytes, std::min(pages.end * kPageBytes, this->bytes_) };
@@ -78,7 +78,7 @@ public:
   {
     return byte / kPageBytes;
   }
-  /// On which any of the bytes is, of which there is one at least.
+  /// The pages that hold any of the bytes, at least one.
   [[nodiscard]] PageRange pages_of(const ByteRange& bytes) const noexcept
   {
     return { this->page_of(bytes.begin), pages_in(bytes.end) };
@@ -91,7 +91,7 @@ public:
   {
     return byte % kPageBytes == 0;
   }
-  /// The pages that are in the range whole, if a page begins where it does.
+  /// The pages that lie completely in the range, which begins with a page.
   [[nodiscard]] PageRange whole_pages(const ByteRange& bytes) const noexcept
   {
     return { this->page_of(bytes.begin), this->page_of(bytes.end) };
@@ -101,7 +101,7 @@ public:
   {
     return page / kGroupPages;
   }
-  /// Groups that so many first pages are in.
+  /// Number of groups that hold the first `pages` pages.
   [[nodiscard]] static std::uint64_t groups_in(std::uint64_t pages) noexcept
   {
     return pages_in(kSumBytes * pages);
@@ -112,7 +112,7 @@ public:
     return { group * kGroupPages, std::min((group + 1) * kGroupPages, this->page_count()) };
   }
 
-  /// Of L2 and L1, which is behind it.
+  /// Number of checksums in L2 and L1, which follows it.
   [[nodiscard]] std::uint64_t checksum_count() const noexcept
   {
     return this->group_count() + this->page_count();
@@ -121,9 +121,9 @@ public:
   {
     return kSumBytes * this->checksum_count();
   }
-  /// Where L2 and L1 are in the file; L2 first.
+  /// Offset of L2 in the file, which L1 follows.
   [[nodiscard]] std::uint64_t checksums_in_file() const noexcept { return this->checksums_offset_; }
-  /// Of L2.
+  /// Bytes of L2.
   [[nodiscard]] std::uint64_t group_checksums_bytes() const noexcept
   {
     return kSumBytes * this->group_count();

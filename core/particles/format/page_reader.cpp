@@ -31,16 +31,16 @@ namespace
 {
 // Longer runs are read straight into the caller's memory.
 constexpr std::uint64_t kMaxBufferedPages = 16;
-constexpr std::uint64_t kReadPages = 64; // this much at once: still in the cache when checked
+constexpr std::uint64_t kReadPages = 64; // read at once: still in the cache when checked
 constexpr std::uint64_t kBufferPages = 64;
-// So many pages between needed ones are cheaper to copy than another call of the system is.
+// A gap of this many pages is cheaper to copy than another system call.
 constexpr std::uint64_t kPagesBetween = 2;
-constexpr std::uint64_t kViewedPages = 32;   // are looked at before they leave the near caches
-constexpr std::uint64_t kGapBytes = 1 << 17; // cheaper to read than to ask twice
+constexpr std::uint64_t kViewedPages = 32;   // are visited before they leave the near caches
+constexpr std::uint64_t kGapBytes = 1 << 17; // cheaper to read than a second request
 
 constexpr std::uint64_t kExpectedBytes = 1024; // further ones the processor sees coming
 
-// Lines of memory come at the same time that otherwise are waited for one after the other.
+// Cache lines arrive in parallel instead of one after the other.
 void prefetch(const std::byte* memory, std::uint64_t bytes)
 {
   constexpr std::uint64_t line = 64;

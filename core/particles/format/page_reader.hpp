@@ -25,7 +25,7 @@
 
 namespace bat::format
 {
-/// Which pages of a mapped section match their checksums. May be used concurrently.
+/// The set of a mapped section's pages that match their checksums. May be used concurrently.
 class CheckedPages
 {
 public:
@@ -66,17 +66,17 @@ public:
     return this->layout_.element_bytes();
   }
   [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
-  /// What messages of damage say behind the bytes of a page.
+  /// Sets a function whose text damage messages show after the bytes of a page.
   void say_of_bytes(std::function<std::string(const ByteRange&)> say)
   {
     this->say_ = std::move(say);
   }
   [[nodiscard]] const io::RandomAccessFile& file() const noexcept { return this->file_; }
 
-  /// Of a mapped file: the first `count` elements where they lie. Pages are checked in parallel.
+  /// The first `count` elements of a mapped file where they lie. Pages are checked in parallel.
   [[nodiscard]] const std::byte* view_front(std::uint64_t count) const;
 
-  /// Asks for the pages of ascending spans, and does not wait.
+  /// Prefetches the pages of ascending spans without waiting.
   void prefetch(const std::vector<Span>& spans) const noexcept;
 
   /// Checks all pages.
@@ -121,8 +121,8 @@ public:
   void visit(const Span* spans, std::size_t span_count,
     const std::function<void(const Elements*, std::size_t)>& look);
 
-  /// The elements, which are on one page, where they lie if look_at() has read their page before
-  /// and still has it; else null.
+  /// The elements, which are on one page, where they lie if look_at() still holds their page; else
+  /// null.
   [[nodiscard]] const std::byte* find(const Span& elements) const noexcept;
   /// The elements of the first span where they lie, until the next call of any function. Each span
   /// is on one page; the others, which ascend, are those that are asked for next.
@@ -131,8 +131,8 @@ public:
 private:
   friend class PagedSection;
 
-  /// Pages that are read together, at most as many as a set has bits. Of those that only lie
-  /// between needed ones nothing is checked or used.
+  /// Pages that are read together, at most as many as a set has bits. Pages in gaps between needed
+  /// ones are neither checked nor used.
   struct Batch
   {
     PageRange pages;
@@ -155,7 +155,7 @@ private:
     {
       return this->has(requested.begin) && requested.end <= this->checked_end(requested.begin);
     }
-    /// Of the checked bytes from one on that it has.
+    /// End of the checked bytes that follow `byte` without a gap.
     [[nodiscard]] std::uint64_t checked_end(std::uint64_t byte) const noexcept
     {
       const std::uint64_t page = (byte - this->bytes.begin) / kPageBytes;
@@ -171,8 +171,8 @@ private:
   };
   static constexpr std::uint64_t kMaxPages = 64; ///< of a Batch and of a Run
 
-  /// From first_page on, what the next spans need, as far as it is near, and at most `maximum`
-  /// pages.
+  /// The pages from first_page on that the next spans need, as long as gaps are small, at most
+  /// `maximum` pages.
   [[nodiscard]] Batch next_batch(const Span* spans, std::size_t span_count,
     std::uint64_t first_page, std::uint64_t maximum) const;
 

@@ -9,14 +9,14 @@
 
 namespace bat::format
 {
-/// What a file is read as.
+/// The kind of file to read.
 enum class FileKind
 {
   Leaf, ///< particles
   Top   ///< of a dataset of several leaf files
 };
 
-/// What the `index` of a section is a number of.
+/// The meaning of a section's `index`.
 enum class Numbered
 {
   No, ///< there is one of the kind, with index 0
@@ -82,7 +82,7 @@ inline constexpr SectionKindRow kSectionKinds[] = {
   return kind == SectionKind::Positions || kind == SectionKind::Attribute;
 }
 
-/// Of a record whose kind is known in its file.
+/// Whether a column has chunks. The record's kind must be known in its file.
 [[nodiscard]] constexpr bool has_chunks(const SectionRecord& section) noexcept
 {
   return is_column(static_cast<SectionKind>(section.kind)) && section.encoding == kChunks;

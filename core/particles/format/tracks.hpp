@@ -44,11 +44,11 @@ struct TrackBlock
 
 [[nodiscard]] bool same_schema(const TrackSchema& a, const TrackSchema& b) noexcept;
 
-/// Whether both have ids of the same names and value classes, as all blocks with rows of a file do.
+/// Whether both have ids of the same names and value classes, as all blocks of a file with rows.
 [[nodiscard]] bool same_ids(const TrackSchema& a, const TrackSchema& b) noexcept;
-/// Whether `id` is what a file has for a value of `type`: in its range, 0 as +0, not NaN.
+/// Whether `id` is the stored form of a value of `type`: in its range, 0 as +0, not NaN.
 [[nodiscard]] bool can_hold_id(ScalarType type, std::uint64_t id) noexcept;
-/// "'id' int64", "'id' int64 and 'cpu' int32".
+/// Describes the ids: "'id' int64", "'id' int64 and 'cpu' int32".
 [[nodiscard]] std::string ids_text(const TrackSchema& schema);
 
 /// -1, 0, 1 as the number that `a` stands for is below, equal to, above that of `b`.
@@ -58,13 +58,13 @@ struct TrackBlock
 [[nodiscard]] std::vector<std::byte> encode_tracks_header(const TracksEnd& end);
 [[nodiscard]] TracksEnd make_tracks_end(
   std::uint64_t sequence, std::uint64_t end, bool is_finished) noexcept;
-/// Where a TracksEnd is in the file.
+/// Offset of a TracksEnd in the file.
 [[nodiscard]] constexpr std::uint64_t offset_of_end(std::uint64_t sequence) noexcept
 {
   return sizeof(TracksHeader) + (sequence % 2) * sizeof(TracksEnd);
 }
 
-/// Where the blocks of a file are.
+/// The places of a file's blocks.
 struct TrackBlocks
 {
   std::vector<BlockStart> starts;
@@ -77,11 +77,11 @@ struct TrackBlocks
 /// header or a start is damaged, or a block that a writer knew has no checksum.
 void find_blocks(const io::RandomAccessFile& file, TrackBlocks& blocks);
 
-/// What is behind the last block.
+/// The bytes after the last block.
 enum class TracksTail
 {
   None,
-  Unfinished, ///< what a writer that died leaves of a block, or nothing but zeros
+  Unfinished, ///< part of a block from a dead writer, or only zeros
   Whole,      ///< a block of which only the checksum of its start is missing
   Unknown     ///< no writer leaves this
 };

@@ -25,8 +25,8 @@ struct TracksHeader
 };
 static_assert(sizeof(TracksHeader) == 64 && offsetof(TracksHeader, header_checksum) == 56);
 
-/// Where the blocks end, as a writer last knew it. Two of them are behind the header and are
-/// written in turn, so that one is whole whenever a writer dies.
+/// The end of the blocks, as the writer last knew it. Two of them follow the header and are written
+/// alternately, so that one is valid whenever a writer dies.
 struct TracksEnd
 {
   std::uint64_t sequence;

@@ -42,7 +42,7 @@ constexpr int kQueriesTag = 3;
 constexpr int kCountsTag = 4;
 constexpr int kParticlesTag = 5;
 
-/// A reader, and which of this rank's leaf files it reads: their places in RankQuery::leaves, per
+/// A reader, and the leaf files that it reads for this rank: places in RankQuery::leaves, per
 /// round.
 struct Target
 {
@@ -50,7 +50,7 @@ struct Target
   std::vector<std::vector<std::size_t>> places;
 };
 
-/// What another rank, or this one, asks of this reader.
+/// The request of another rank, or of this one, to this reader.
 struct RankRequest
 {
   int source = 0;
@@ -58,7 +58,7 @@ struct RankRequest
   std::vector<std::vector<LeafRequest>> leaves; ///< per round
 };
 
-/// To whom in this round, and how many particles of each leaf file.
+/// This reader's answer to one rank in this round, with the number of particles per leaf file.
 struct Answer
 {
   const RankRequest* rank_request = nullptr;
@@ -67,7 +67,7 @@ struct Answer
   std::vector<Selection> found; ///< without spans where they would have taken too much memory
 };
 
-/// From whom in this round.
+/// The answer that this rank expects from one reader in this round.
 struct Expected
 {
   int reader = 0;
@@ -76,7 +76,7 @@ struct Expected
   std::uint64_t total = 0;
 };
 
-/// Where the particles of a leaf file lie that this rank asked for.
+/// The place of a leaf file's particles in the answer to this rank.
 struct Piece
 {
   std::uint32_t round = 0;
@@ -188,7 +188,7 @@ private:
     return rank_request;
   }
 
-  // Every reader learns who asks what of which of its leaf files.
+  // Sends each reader the queries on its leaf files.
   void exchange_queries()
   {
     std::vector<std::vector<std::byte>> messages;
@@ -249,7 +249,7 @@ private:
     collective(this->comm_.get(),
       [&]
       {
-        // Whoever comes first, the order of work is the same.
+        // Work in the order of ranks, whichever message arrived first.
         std::sort(received.begin(), received.end(),
           [](const Received& a, const Received& b) { return a.source < b.source; });
         for (const Received& r : received)
@@ -276,7 +276,7 @@ private:
     }
   }
 
-  // Particles of this round's leaf files are found, and counted where they are wanted.
+  // Finds the particles of this round's leaf files and reports their counts to the ranks.
   void select(std::uint32_t round)
   {
     std::vector<MPI_Request> requests;
@@ -342,7 +342,7 @@ private:
     }
   }
 
-  // Opens the leaf files of the round, and reads whole those of which much is wanted.
+  // Opens the leaf files of the round, and reads those completely of which much is requested.
   void load(std::uint32_t round)
   {
     this->images_.clear();
@@ -429,7 +429,7 @@ private:
       [&] { tbb::parallel_for(std::size_t{ 0 }, work.size(), find_one); });
   }
 
-  // Values go to those who asked for them.
+  // Sends the values to the ranks that requested them.
   void fetch(std::uint32_t round)
   {
     const double start = MPI_Wtime();
@@ -439,7 +439,8 @@ private:
         this->enter(ReadPhase::Fetch);
         this->make_room(round);
       });
-    // From here on others count on this rank's messages: nothing may throw until all are there.
+    // From here on other ranks wait for this rank's messages: nothing may throw until all have
+    // arrived.
     this->failure_.reset();
     this->post_receives();
     for (Answer& answer : this->answers_)
@@ -512,7 +513,7 @@ private:
     this->make_room_for_sends();
   }
 
-  // With one round they are the answer's.
+  // With one round, the columns are those of the answer.
   void make_columns(std::uint32_t round, std::uint64_t rows)
   {
     this->base_.clear();
@@ -619,7 +620,7 @@ private:
     this->note_received(e.reader, rows * this->query_.row_bytes);
   }
 
-  // Of the i-th leaf file of an answer, found anew if they were too many to keep.
+  // The selection in the i-th leaf file of an answer, found again if it was too large to keep.
   [[nodiscard]] Selection take_found(Answer& answer, std::size_t i) const
   {
     Selection found = std::move(answer.found[i]);

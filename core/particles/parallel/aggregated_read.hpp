@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leaf files are opened by one rank each, which answers the others.
+// Reads with one rank per leaf file, which answers the others.
 #pragma once
 
 #include "bat/mpi.hpp"
@@ -14,7 +14,7 @@
 
 namespace bat::mpi
 {
-/// What all ranks agree on before an aggregated read.
+/// The plan that all ranks agree on before an aggregated read.
 struct AggregatedRead
 {
   std::vector<ReadTask> tasks; ///< ascending leaves
@@ -24,7 +24,7 @@ struct AggregatedRead
   std::uint64_t selection_bytes = std::uint64_t{ 1 } << 26; ///< more are found anew when sent
 };
 
-/// Of this rank.
+/// The costs of this rank.
 struct AggregatedCost
 {
   std::uint64_t opens = 0;

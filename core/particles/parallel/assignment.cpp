@@ -62,7 +62,7 @@ public:
     }
   }
 
-  // Those of each leaf begin at places[leaf].
+  // Writes the particle numbers leaf by leaf; those of each leaf begin at places[leaf].
   void put_in_order(std::uint32_t* order)
   {
     if (this->leaves_.size() <= kMaxPickedLeaves)
@@ -140,8 +140,7 @@ LeafOrder sort_by_leaf(
     std::fill(sorted.first.begin() + assignment.leaf + 1, sorted.first.end(), particles);
     return sorted;
   }
-  // No more slices than threads, and none shorter than its counts, of which it has one per leaf
-  // file.
+  // There are no more slices than threads, and none is shorter than its counts, one per leaf file.
   const std::uint64_t slice_count =
     std::min(static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency()),
       1 + particles / std::max<std::uint64_t>(kParticlesPerTask, leaf_count));

@@ -37,7 +37,7 @@ struct LeafOrder
   }
 };
 
-/// Not collective.
+/// Sorts a rank's particles by leaf file. Not collective.
 [[nodiscard]] LeafOrder sort_by_leaf(
   const LeafAssignment& assignment, std::uint64_t particles, std::uint32_t leaf_count);
 }

@@ -77,8 +77,8 @@ namespace
 constexpr std::size_t kDemandCounts = 4;
 constexpr std::size_t kWordBits = 64;
 
-// What a rank, or several, are about to read: leaf files, bytes of the answers, bytes of direct
-// reads, bytes of the longest query; then a bit for each leaf file that is touched.
+// Adds up the demand of ranks: leaf files, bytes of the answers, bytes of direct reads, bytes of
+// the longest query; then a bit for each leaf file that is touched.
 void add_demand(void* in, void* sum, int* count, MPI_Datatype* type)
 {
   int bytes = 0;
@@ -232,7 +232,7 @@ private:
       });
   }
 
-  // Those of rank 0 hold; a report is made if any rank wants one.
+  // All ranks use the options of rank 0. A report is made if any rank requests one.
   void share_options()
   {
     const bool root = this->comm_.rank() == 0;
@@ -313,7 +313,7 @@ private:
     return found.speed;
   }
 
-  // What this rank is about to read.
+  // Estimates what this rank is about to read.
   void estimate(const RankQuery& requested)
   {
     this->demand_.resize(

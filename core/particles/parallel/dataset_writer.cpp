@@ -34,7 +34,7 @@ namespace bat::mpi
 {
 namespace
 {
-/// Those of rank 0 hold for all.
+/// All ranks use the options of rank 0.
 void share_options(const OwnComm& comm, WriteOptions& options)
 {
   std::vector<write::OptionField> fields;
@@ -63,7 +63,7 @@ void share_options(const OwnComm& comm, WriteOptions& options)
   }
 }
 
-/// Of a leaf file, from its name in the top file.
+/// Parses the number of a leaf file from its name in the top file.
 std::uint64_t leaf_number(const std::string& name)
 {
   return std::stoull(std::filesystem::path(name).filename().string());
@@ -118,7 +118,7 @@ private:
     return this->report();
   }
 
-  // After a failure, which is one of all ranks.
+  // Called after a failure. A failure on one rank fails all ranks.
   void clean_up()
   {
     this->single_.reset();
@@ -292,7 +292,7 @@ private:
       [this](std::uint64_t i) { return this->particles_.position(i); }, count, rank, cells);
   }
 
-  // Of ranks that have particles, on rank 0; nothing where no plan looks at them.
+  // Gathers the bounds of ranks with particles on rank 0; empty if the plan does not use them.
   std::vector<RankBounds> gather_bounds(const PlanOptions& plan_options)
   {
     std::vector<RankBounds> own;
@@ -440,7 +440,7 @@ private:
     this->finish(this->seconds_.write);
   }
 
-  // Without the commit.
+  // The caller commits.
   void write_one(io::AtomicFile& file, const AggregatedLeaf& leaf, double begin, double share)
   {
     BuildOptions build = this->options_.build;
@@ -527,7 +527,7 @@ private:
     this->on_root([&] { this->write_top(top); });
   }
 
-  // What rank 0 needs to know of the leaf files of this rank, which get their names.
+  // Names this rank's leaf files and describes them for rank 0.
   std::vector<char> describe_leaves()
   {
     std::vector<char> bytes;

@@ -40,11 +40,11 @@ namespace
 constexpr int kCountsTag = 1;
 constexpr int kParticlesTag = 2;
 constexpr std::uint64_t kParticlesPerTask = 1 << 16;
-// Own particles of a leaf stay where they are if at least one in so many of what lies between them
-// is of the leaf: all of it goes through the caches with each column.
+// Own particles of a leaf stay where they are if at least one in this many of the particles in
+// between belongs to the leaf, because all of these pass through the caches with each column.
 constexpr std::uint64_t kMaxPendingBatches = 4;
 
-/// So many of a rank's particles go to a leaf.
+/// The number of a rank's particles for one leaf.
 struct LeafCount
 {
   std::uint64_t leaf;
@@ -61,14 +61,14 @@ struct Incoming
   bool stays = false;          ///< own particles that are not copied there
 };
 
-/// Another rank, and those of its leaves that get particles of this one, ascending.
+/// Another rank, and its leaves that get particles of this one, ascending.
 struct Target
 {
   int rank = 0;
   std::vector<std::size_t> leaves;
 };
 
-// Of the particles at [first, first + count) in order of leaf.
+// Gathers an array of the particles at [first, first + count) in order of leaf.
 void gather_in_parallel(const LeafOrder& sorted, std::uint64_t first, std::uint64_t count,
   const RankParticles& particles, std::size_t array, std::byte* out)
 {
@@ -110,7 +110,7 @@ public:
     , row_bytes_(particles.row_bytes())
   {
     this->result_.messages = MessageCounter(nodes);
-    // What MPI counts in an int.
+    // Checks a number that MPI counts in an int.
     const std::uint64_t bytes = std::min<std::uint64_t>(message_bytes, INT_MAX);
     this->rows_per_message_ = std::max<std::uint64_t>(1, bytes / this->row_bytes_);
     this->keep_failure(attempt(
@@ -304,7 +304,7 @@ private:
     this->keep_failure(this->through_leaders_.run());
   }
 
-  // With own particles.
+  // Adds own particles and sorts the sources of each leaf.
   void sort_incoming()
   {
     for (std::size_t i = 0; i != this->own_.size(); ++i)
@@ -319,7 +319,7 @@ private:
       { return std::tie(a.leaf, a.source) < std::tie(b.leaf, b.source); });
   }
 
-  // From whichever rank's message comes next.
+  // Receives the next message, from any rank.
   void receive_counts(const RecordType& type)
   {
     MPI_Message message;
@@ -372,7 +372,7 @@ private:
     this->result_.route == Route::Flat ? this->make_room_for_messages() : this->make_parcels();
   }
 
-  // Whether this rank's particles of a leaf need not be copied.
+  // Whether this rank's particles of a leaf can be used without a copy.
   [[nodiscard]] bool may_stay(std::uint32_t leaf) const
   {
     const std::uint64_t count = this->sorted_.count(leaf);
@@ -384,7 +384,7 @@ private:
     return count * kMaxPendingBatches > numbers[count - 1] - numbers[0];
   }
 
-  // This rank's particles, in its own arrays. Turns their numbers into rows of these.
+  // Adds this rank's particles in its own arrays. Turns their numbers into rows of these.
   void add_own(AggregatedLeaf& leaf)
   {
     if (this->sorted_.order.empty())
@@ -410,7 +410,7 @@ private:
     }
   }
 
-  // All that post_receives() and send() need.
+  // Allocates all memory for post_receives() and send().
   void make_room_for_messages()
   {
     const auto messages = [this](std::uint64_t rows)
@@ -437,7 +437,7 @@ private:
     this->sends_.make_room(sends, max_rows * this->row_bytes_);
   }
 
-  // Columns for so many particles, and a view of them.
+  // Allocates columns for `rows` particles, and returns a view of them.
   [[nodiscard]] ParticleView allocate(
     std::uint64_t rows, std::vector<LargeArray<std::byte>>& columns) const
   {
@@ -455,7 +455,8 @@ private:
 
   void exchange_particles()
   {
-    // From here on others count on this rank's messages: nothing may throw until all are there.
+    // From here on other ranks wait for this rank's messages: nothing may throw until all have
+    // arrived.
     this->post_receives();
     this->keep_failure(attempt([&] { this->copy_own(); }));
     this->send();
@@ -463,7 +464,8 @@ private:
       static_cast<int>(this->receives_.size()), this->receives_.data(), MPI_STATUSES_IGNORE);
   }
 
-  // Runs of rows of a leaf that leaders take, and the order in which those of others come.
+  // Makes parcels, which are runs of a leaf's rows, and the order in which those of other ranks
+  // arrive.
   void make_parcels()
   {
     Mail mail;
@@ -509,7 +511,7 @@ private:
     this->keep_failure(this->through_leaders_.run());
   }
 
-  // The next rows from a rank: ascending leaves, then rows.
+  // Takes the next rows from a rank, in the order of leaves, then rows.
   void take(int source, const std::byte* bytes, std::uint64_t count)
   {
     auto next = std::lower_bound(this->arriving_.begin(), this->arriving_.end(), source,
@@ -529,7 +531,7 @@ private:
     next->rows += count;
   }
 
-  // Column by column.
+  // Packs rows column by column.
   void pack(std::uint64_t first, std::uint64_t count, std::byte* out)
   {
     for (std::size_t a = 0; a != this->particles_.array_count(); ++a)
@@ -541,7 +543,7 @@ private:
 
   void post_receives()
   {
-    // Per source in the order in which it sends: ascending leaves, then rows.
+    // Receives of a source are in the order in which it sends: ascending leaves, then rows.
     for (const Incoming& in : this->incoming_)
     {
       if (in.source == this->comm_.rank())
@@ -555,7 +557,8 @@ private:
     }
   }
 
-  // Straight into the columns: the message is what send() packs, column by column.
+  // Receives straight into the columns. The message has the form that send() packs: column by
+  // column.
   void receive(const Incoming& in, std::uint64_t row, std::uint64_t count)
   {
     AggregatedLeaf& leaf = this->result_.leaves[in.leaf];

@@ -10,6 +10,6 @@
 namespace bat::mpi
 {
 void append_query(std::vector<std::byte>& bytes, const Query& query);
-/// What append_query() appended, up to `end`.
+/// Parses the bytes that append_query() appended, up to `end`.
 [[nodiscard]] Query parse_query(const std::byte* begin, const std::byte* end);
 }

@@ -25,7 +25,7 @@ public:
   RankParticles& operator=(const RankParticles&) = delete;
 
   [[nodiscard]] std::uint64_t skipped() const noexcept { return this->skipped_; }
-  /// What pieces without particles say of their columns; empty if any piece has particles.
+  /// The columns that pieces without particles declare; empty if any piece has particles.
   [[nodiscard]] const std::vector<ParticleView>& declared() const noexcept
   {
     return this->declared_;

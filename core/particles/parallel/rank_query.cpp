@@ -7,8 +7,8 @@ namespace bat::mpi
 {
 namespace
 {
-// Of the particles of a leaf file, as if they were spread evenly. A list of values is taken to name
-// few.
+// The share of a leaf file's particles that a query returns if they are spread evenly. A list of
+// values is assumed to match few.
 double expected_share(const Query& query, const LeafInfo& leaf, const LeafRequest& request)
 {
   const bool few = std::any_of(query.values.begin(), query.values.end(),

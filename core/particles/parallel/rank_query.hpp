@@ -33,7 +33,7 @@ struct RankQuery
   /// Opens no leaf file. Throws Error{InvalidArgument}.
   RankQuery(const Dataset& dataset, const Query& query, const std::vector<std::string>& names);
 
-  /// Of a particle's bytes, those that are asked for.
+  /// The share of a particle's bytes that is requested.
   [[nodiscard]] double column_share() const;
 
   const Dataset& dataset;
@@ -48,6 +48,6 @@ struct RankQuery
 [[nodiscard]] Particles empty_answer(const RankQuery& query, const std::vector<std::string>& names);
 /// Makes room in all columns.
 void resize(Particles& particles, const RankQuery& query, std::uint64_t count);
-/// Where column number `column` of the query lies.
+/// The memory of column number `column` of the query.
 [[nodiscard]] std::byte* column_of(Particles& particles, std::size_t column);
 }

@@ -9,12 +9,13 @@ namespace bat::mpi
 {
 namespace
 {
-// As read_modes_bench counts them (MPI.md, Reading): what a direct read takes beyond three times
-// its answer, and how much of it comes with a request.
+// Counted by read_modes_bench (MPI.md, Reading): the bytes that a direct read takes beyond three
+// times its answer, and the bytes per request.
 constexpr double kExtraBytes = 2 << 20;
 constexpr double kMaxAmplification = 3;
 constexpr double kBytesPerRequest = 8 << 10;
-// What a rank reads for itself from memory, and what a reader reads, sends and is received.
+// The rate at which a rank reads for itself from memory, and the rate at which a reader reads and
+// sends to others.
 constexpr double kDirectBytesPerSecond = 1.5e9;
 constexpr double kServedBytesPerSecond = 0.8e9;
 // Requests that are answered sooner come from the machine's own memory, where each rank is fastest
@@ -121,7 +122,8 @@ std::uint32_t assign_readers(
   for (std::size_t i = 0; i != tasks.size(); ++i)
   {
     ReadTask& task = tasks[i];
-    // To the next one when this one has its share of the bytes, or as many are left as files.
+    // Move to the next reader when this one has its share of the bytes, or as many readers are left
+    // as files.
     const double share = total * static_cast<double>(reader + 1) / static_cast<double>(readers);
     const double middle = before + 0.5 * static_cast<double>(task.file_bytes);
     const bool must = tasks.size() - i <= readers - reader - 1;

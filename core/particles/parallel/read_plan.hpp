@@ -11,7 +11,7 @@
 
 namespace bat::mpi
 {
-/// What all ranks together ask for. Bytes are expected ones, from the boxes alone.
+/// The demand of all ranks together. Bytes are expected ones, from the boxes alone.
 struct ReadDemand
 {
   std::uint64_t ranks = 1;
@@ -28,7 +28,7 @@ struct ReadDemand
 /// Requests that opening a leaf file takes, as read_modes_bench counts them.
 constexpr double kRequestsToOpen = 12;
 
-/// What one rank found when it read a little and then more of a leaf file.
+/// The speed that one rank measured by reading a little and then more of a leaf file.
 struct StorageSpeed
 {
   double open_s = 0;
@@ -51,11 +51,12 @@ struct ReadChoice
 /// being the share of their bytes that is asked for: whole pages, and gaps that are cheaper to read
 /// than to ask twice.
 [[nodiscard]] double direct_bytes(double share, double columns, double file_bytes);
-/// Whether a reader reads a leaf file whole: `requests` ask for `shares` of its particles in all.
+/// Whether a reader reads a whole leaf file: `requests` ask for `shares` of its particles in
+/// all.
 [[nodiscard]] bool reads_whole(
   std::uint64_t requests, double shares, double columns, double file_bytes);
 
-/// A leaf file that some rank asks for.
+/// A leaf file that any rank requests.
 struct ReadTask
 {
   std::uint64_t leaf = 0;

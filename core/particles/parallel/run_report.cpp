@@ -28,7 +28,7 @@ std::uint64_t allowed_processors()
   return static_cast<std::uint64_t>(CPU_COUNT(&local));
 }
 
-// Of the node on which the most processors lie idle, on all ranks.
+// Advice for the node with the most idle processors, on all ranks.
 std::string format_advice(const OwnComm& comm, int threads)
 {
   const std::uint64_t allowed = allowed_processors();

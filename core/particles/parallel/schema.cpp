@@ -180,7 +180,7 @@ ParticleView fit(
   return reference;
 }
 
-// What a declaration says of a column. Columns are told apart by name, positions by "".
+// The declaration of a column. Columns are identified by name, positions by "".
 struct Declared
 {
   std::string name;

@@ -135,7 +135,7 @@ double centre_in_gap(const Node& node, std::size_t axis, double split)
   return below < above ? below * 0.5 + above * 0.5 : split;
 }
 
-/// What a plane through a piece leaves on its left.
+/// The particles of a piece to the left of a plane through it.
 double share_below(const Piece& piece, std::size_t axis, double split) noexcept
 {
   const auto lower = static_cast<double>(piece.lower[axis]);
@@ -267,7 +267,8 @@ private:
     const double share = node.left->particles / node.particles;
     node.left->leaves = static_cast<std::uint32_t>(
       std::clamp(std::round(share * node.leaves), 1.0, static_cast<double>(node.leaves - 1)));
-    // As good as the middle: keep the halves equal, so that the tree does not depend on a rounding.
+    // If the share is as good as the middle, keep the halves equal, so that the tree does not
+    // depend on a rounding.
     if (std::abs(share * node.leaves - half) <= 0.5)
     {
       node.left->leaves = half;

@@ -39,7 +39,7 @@ public:
     return static_cast<std::uint32_t>(
       static_cast<std::uint64_t>(window) * this->ranks_ / this->count_);
   }
-  /// Whether there was room for one more.
+  /// Takes one place of a window; false if none was left.
   bool take(std::uint32_t window)
   {
     const bool free = this->free_[window] != 0;
@@ -53,7 +53,7 @@ private:
   std::vector<std::uint32_t> free_;
 };
 
-/// What the ranks of a window have of a leaf file.
+/// The particles of a leaf file on the ranks of one window.
 struct Share
 {
   double particles;
@@ -151,7 +151,7 @@ std::vector<std::uint32_t> choose_aggregators(
   const std::vector<std::uint32_t> chosen =
     choose_windows(compute_shares(cells, leaves, windows), plan.leaf_count, windows);
 
-  /// Of the window's ranks the one with most of the leaf file, and the one being added up.
+  /// The window's rank with most of the leaf file, and the one being added up.
   struct Best
   {
     std::uint32_t rank = 0;

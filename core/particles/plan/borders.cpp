@@ -12,11 +12,11 @@ namespace bat::plan
 {
 namespace
 {
-// What leaf files may be larger or smaller than their mean for a border: a rank that is not parted
-// sends to one aggregator, or to none.
+// Leaf files may differ from their mean by this share to get a border between ranks, because an
+// undivided rank sends to at most one aggregator.
 constexpr double kTolerance = 0.08;
 
-// What a plane takes from a rank, and leaves the other part.
+// The particles in the smaller part of a rank that a plane cuts.
 double smaller_part(const RankBounds& rank, std::size_t axis, double split) noexcept
 {
   const double below = split - rank.box.lower[axis];

@@ -35,18 +35,18 @@ public:
   /// counts as evenly spread.
   [[nodiscard]] double parted_by(std::size_t axis, double split) const noexcept;
 
-  /// Of the borders that part the ranks into leaf files near `mean` particles the one that comes
-  /// nearest to halves, along the first of `axes` if several do. None if other ranks have particles
-  /// in the node, too.
+  /// Finds the border between ranks that comes nearest to halves among those that keep leaf files
+  /// near `mean` particles, on the first of `axes` if several do. Empty if other ranks have
+  /// particles in the node, too.
   [[nodiscard]] std::optional<Border> find_border(
     const std::array<std::size_t, 3>& axes, std::uint32_t leaves, double mean) const;
 
-  /// Those left of a plane, and those right. The larger part of a rank is what stays of it.
+  /// The ranks left of a plane, and those right. Only the larger part of a divided rank is kept.
   [[nodiscard]] std::pair<NodeRanks, NodeRanks> divide(std::size_t axis, double split) const;
 
 private:
   const std::vector<RankBounds>* ranks_ = nullptr;
-  /// Of whole ones, per axis: places in ranks_, in order of the lower ends of boxes.
+  /// Undivided ranks, per axis: places in ranks_, in order of the lower ends of boxes.
   std::array<std::vector<std::uint32_t>, 3> by_lower_;
   std::vector<RankBounds> parted_; ///< larger parts
   bool are_all_whole_ = true;      ///< no other rank has particles in the node

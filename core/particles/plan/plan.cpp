@@ -18,16 +18,16 @@ namespace bat
 {
 namespace
 {
-// Room for whatever is sensible; a target of a few bytes is a mistake, not a wish.
+// Exceeds any sensible number; a target of a few bytes is a mistake.
 constexpr double kMaxLeaves = 1 << 24;
 constexpr double kMaxParticles = 0x1p63;
-// What largest leaf / mean may be: limits on single files allow for it.
+// Maximum ratio of the largest leaf file to the mean. Limits on single files allow for it.
 constexpr double kMaxImbalance = 1.15;
 constexpr double kMebibyte = 1024.0 * 1024.0;
 // Cells of one rank for every leaf file: a rank's box may be the whole domain.
 constexpr std::uint64_t kCellsPerLeaf = 32;
-// Of all ranks, as long as every rank has a few: one cell would blur a surface that crosses its
-// rank.
+// Maximum for all ranks, unless ranks would have fewer than kMinCells: one cell would blur a
+// surface that crosses its rank.
 constexpr std::uint64_t kMaxCells = 1u << 18;
 constexpr std::uint64_t kMinCells = 4;
 
@@ -47,7 +47,7 @@ void check(const PlanOptions& options)
   }
 }
 
-// Of something that `name()` names: its rank, and its box.
+// Checks the rank and the box of something that `name()` names.
 template <class Name, class T>
 void check_place(const Name& name, std::uint32_t rank, const std::array<T, 3>& lower,
   const std::array<T, 3>& upper, const PlanOptions& options)

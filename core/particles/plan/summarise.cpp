@@ -18,7 +18,7 @@ namespace
 {
 constexpr std::uint32_t kSampledPerCell = 16;
 constexpr std::uint32_t kMinSampledCells = 2048;
-// What evenly spread particles count beside uneven ones when the next cell to cut is chosen.
+// Weight of evenly spread particles relative to uneven ones when the next cell to cut is chosen.
 constexpr double kEvenBlur = 0.05;
 // A face that holds this share of a cell's particles becomes a cell of its own.
 constexpr std::size_t kFaceShare = 8;
@@ -141,7 +141,8 @@ private:
       {
         continue;
       }
-      // Against evenly spread ones, whose mean is the middle and whose deviation is half / sqrt(3).
+      // Compare with evenly spread particles, whose mean is the middle and whose deviation is half
+      // / sqrt(3).
       const double mean = sum[axis] / count;
       const double deviation = std::sqrt(std::max(0.0, squares[axis] / count - mean * mean));
       const double middle = lower - static_cast<double>(origin[axis]) + half;

@@ -33,7 +33,7 @@ std::array<std::uint64_t, 3> grid_of(const Extent& extent, double cells)
     }
     left /= even[axis];
   }
-  // Of the roundings up and down, the one whose product is nearest.
+  // Choose the combination of roundings up and down whose product is nearest.
   std::array<std::uint64_t, 3> best{ 1, 1, 1 };
   double nearest = std::numeric_limits<double>::infinity();
   for (unsigned rounding = 0; rounding != 8; ++rounding)
