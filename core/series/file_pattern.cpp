@@ -34,7 +34,7 @@ std::string as_file_name(std::string_view name)
   return result;
 }
 
-// Where `pattern` of std::regex matches in the last part of a path, or npos.
+// The place where the std::regex `pattern` matches in the last part of a path, or npos.
 std::size_t find_in_file_name(const std::string& path, const char* pattern)
 {
   const std::size_t slash = path.rfind('/');
@@ -59,8 +59,8 @@ bool changes(const std::string& part)
   return part.find("{time") != std::string::npos;
 }
 
-// In the last folder that does not change from step to step, with what remains of those below it in
-// its name.
+// Makes the list's path: in the innermost folder that does not change from step to step, with the
+// rest of the folders below it in its name.
 std::string parse_list_format(const std::string& format, const std::string& extension)
 {
   std::filesystem::path folder;

@@ -44,7 +44,7 @@ std::uint32_t bits_from_to(int first, int last)
   return bits;
 }
 
-/// What one condition means for the treelets of its key.
+/// Tests one condition on the treelets and blocks of its key.
 class KeyTest
 {
 public:
@@ -73,20 +73,20 @@ public:
       condition.requested);
   }
 
-  /// How a treelet or block stands to the condition.
+  /// The relation of a treelet or block to the condition.
   [[nodiscard]] Relation treelet(std::size_t t) const
   {
     return reversed(this->treelet_bits(t).relation, this->condition_.negated);
   }
   [[nodiscard]] Relation block(std::uint32_t bitmap, const TreeletBits& bits) const
   {
-    // All of a treelet that is inside is, for which no bits were made.
+    // No bits were made for a treelet that is inside: all of its blocks are inside, too.
     const Relation relation =
       bits.relation == Relation::Inside ? Relation::Inside : relation_of(bitmap, bits);
     return reversed(relation, this->condition_.negated);
   }
 
-  /// Of the condition without its negation.
+  /// Bits of the condition without its negation.
   [[nodiscard]] TreeletBits treelet_bits(std::size_t t) const
   {
     return std::visit([&](const auto& requested) { return this->treelet_of(requested, t); },
@@ -220,7 +220,8 @@ private:
       {
         continue;
       }
-      // Values of a bin are below the edge behind it, so that this is a little more than there is.
+      // Values of a bin are below its upper edge, so this interval is slightly larger than their
+      // range.
       const V from = bin == record.first_bin ? minimum : from_bits<V>(this->index_.edges[bin - 1]);
       const V to = next > record.last_bin ? maximum : from_bits<V>(this->index_.edges[next - 1]);
       bits.possible |= meets(set, from, to) ? std::uint32_t{ 1 } << bit : 0;
@@ -234,7 +235,7 @@ private:
   const KeyCondition& condition_;
   std::uint32_t first_bin_ = 0; ///< of a range
   std::uint32_t last_bin_ = 0;
-  /// Of a list: its values that are in lower bins; behind them their number.
+  /// For a list: per bin the number of its values in lower bins, then the number of all.
   std::vector<std::size_t> bin_starts_;
 };
 
@@ -268,8 +269,8 @@ public:
     {
       this->classify_key(r);
     }
-    // A part of the particles is a part of the ordinals: treelets outside of it need no look at
-    // their blocks.
+    // A part of the particles is an interval of ordinals: blocks of treelets outside of it are not
+    // read.
     for (std::size_t t = 0; t != this->states_.size(); ++t)
     {
       if (this->index_.first_ordinal[t + 1] <= this->conditions_.first_ordinal ||
@@ -296,7 +297,7 @@ private:
         ++i;
         continue;
       }
-      // Nodes of a full binary tree: one leaf more than inner nodes.
+      // A full binary tree has one leaf more than inner nodes.
       const std::size_t treelets = (node.skip - i + 1) / 2;
       const std::uint64_t state = relation == Relation::Outside ? kOutside
         : relation == Relation::Partial                         ? kPlaceBit
@@ -326,7 +327,7 @@ private:
     return (this->index_.treelets[t].flags & format::kNonFinite) == 0;
   }
 
-  // To a condition on positions.
+  // The relation of a treelet to a condition on positions.
   [[nodiscard]] Relation relate_treelet(std::size_t t, std::size_t r) const
   {
     const format::NodeRecord& node = this->index_.nodes[this->index_.leaf_nodes[t]];
@@ -334,7 +335,7 @@ private:
                               : Relation::Partial;
   }
 
-  // Looks at the blocks of undecided treelets: blocks_[...] gets the state of each.
+  // Tests the blocks of undecided treelets and stores their states in blocks_.
   void refine_blocks(std::uint64_t max_blocks)
   {
     std::uint64_t count = 0;
@@ -418,7 +419,7 @@ private:
     return records;
   }
 
-  // By the boxes of blocks: Places, or a condition on positions.
+  // Decides by the boxes of blocks. The condition is Places, or one on positions.
   template <class Condition>
   void refine_boxes(std::uint64_t bit, const Condition& condition)
   {
@@ -435,7 +436,7 @@ private:
       {
         if (!finite)
         {
-          continue; // its boxes say nothing
+          continue; // its boxes carry no information
         }
         double lower[3];
         double upper[3];

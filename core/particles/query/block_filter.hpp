@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the index alone says of a query.
+// Finds the particles that a query may return, from the index alone.
 #pragma once
 
 #include "bat/file.hpp"
@@ -12,7 +12,7 @@
 namespace bat::query
 {
 /// Consecutive ordinals. Bit 0 of `undecided` stands for box and shapes, bit 1 + i for condition i
-/// on a key (the last bit for all further ones); where no bit is set, every particle matches.
+/// on a key (the last bit for all further ones); if no bit is set, every particle matches.
 struct Interval
 {
   std::uint64_t begin = 0;
@@ -25,9 +25,9 @@ struct Interval
   return std::uint64_t{ 1 } << (condition < 62 ? condition + 1 : 63);
 }
 
-/// Ascending intervals of ordinals outside of which no particle matches. Reads tree, treelets and,
-/// where those do not decide, the boxes and bitmaps of blocks, unless they are more than
-/// `max_blocks`; no particles.
+/// Ascending intervals of ordinals outside of which no particle matches. Reads the tree, the
+/// treelets and, for those left undecided, the boxes and bitmaps of at most `max_blocks` blocks; no
+/// particles.
 [[nodiscard]] std::vector<Interval> classify(const File::Impl& file, const Conditions& conditions,
   std::uint64_t max_blocks = std::numeric_limits<std::uint64_t>::max());
 }

@@ -8,7 +8,7 @@
 
 namespace bat::query
 {
-/// Where values lie: a part of each element of a column.
+/// The place of values: a part of each element of a column.
 struct Column
 {
   const format::ColumnSection& section;
@@ -16,7 +16,7 @@ struct Column
   std::uint64_t value_bytes;
 };
 
-/// In parallel. Throws Error{InvalidArgument} if the selection is not of this file.
+/// Copies values in parallel. Throws Error{InvalidArgument} if the selection is not of this file.
 void fetch(const File::Impl& file, const Column& column, const Selection& selection, std::byte* out,
   const QueryOptions& options);
 
@@ -26,7 +26,7 @@ void fetch(const File::Impl& file, const Column& column, const Selection& select
 [[nodiscard]] const std::byte* map_column(
   const File::Impl& file, const Column& column, std::uint64_t count, const QueryOptions& options);
 
-/// Asks for the pages of the selected particles' positions and attributes, and does not wait.
+/// Prefetches the pages of the selected particles' positions and attributes without waiting.
 void prefetch(
   const File::Impl& file, const Selection& selection, const std::vector<std::size_t>& attributes);
 }

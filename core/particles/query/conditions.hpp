@@ -16,8 +16,8 @@
 
 namespace bat::query
 {
-/// What the value of one key has to be: in a range, one of a list, or in one of several ranges; or
-/// not, NaN being in none.
+/// A condition on the value of one key: in a range, one of a list, or in one of several ranges; or
+/// the negation. NaN is in none.
 struct KeyCondition
 {
   std::size_t attribute = 0; ///< with a column: what an alias repeats
@@ -41,13 +41,13 @@ struct Conditions
   std::uint64_t end_ordinal = 0;
   Places places;
   std::vector<KeyCondition> keys;
-  bool never = false; ///< no value can match, in whatever file
+  bool never = false; ///< no value can match, in any file
 
   [[nodiscard]] bool none() const noexcept
   {
     return this->places.everywhere() && this->keys.empty();
   }
-  /// No particle can match.
+  /// Whether no particle can match.
   [[nodiscard]] bool nothing() const noexcept
   {
     return this->never || this->first_position >= this->end_position ||
@@ -55,7 +55,7 @@ struct Conditions
   }
 };
 
-/// What a query is checked against, whatever the format of the file.
+/// The properties that queries are checked against, for any file format.
 struct Target
 {
   const std::string& name; ///< of the file, for messages
@@ -63,12 +63,12 @@ struct Target
   const std::vector<Attribute>& attributes; ///< each with all its keys
 };
 
-/// Of particles whose coordinates are finite and in the box from `lower` to `upper`: how they stand
-/// to a condition on positions.
+/// The relation of particles with finite coordinates in the box from `lower` to `upper` to a
+/// condition on positions.
 [[nodiscard]] Relation relate(
   const double* lower, const double* upper, const KeyCondition& condition);
 
-// Throw Error{InvalidArgument}.
+// These throw Error{InvalidArgument}.
 void check_quality(const std::string& file, double quality);
 [[nodiscard]] std::size_t find_attribute(
   const std::string& file, const std::vector<Attribute>& attributes, std::string_view name);
@@ -78,15 +78,15 @@ void check_quality(const std::string& file, double quality);
 /// The ordinals of a part of all particles (FORMAT.md section 13).
 [[nodiscard]] OrdinalInterval part_ordinals(
   const std::string& file, std::uint64_t particle_count, const Query& query);
-/// Looks at everything but `part` and `parts`, whose place `ordinals` takes.
+/// Checks everything except `part` and `parts`, which `ordinals` replaces.
 [[nodiscard]] Conditions make_conditions(
   const Target& target, const OrdinalInterval& ordinals, const Query& query);
 /// The conditions of a dataset for one of its leaf files: names are looked up and lists sorted once
 /// for all.
 [[nodiscard]] Conditions of_leaf(
   const Conditions& dataset, std::uint64_t particle_count, const OrdinalInterval& ordinals);
-/// Unless its spans are ascending, disjoint, inside the `particle_count` particles of the file and
-/// as many particles as it says.
+/// Throws unless its spans are ascending, disjoint, within the `particle_count` particles of the
+/// file and add up to its count.
 void check_selection(
   const std::string& file, std::uint64_t particle_count, const Selection& selection);
 }

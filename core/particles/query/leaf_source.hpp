@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a dataset asks of each of its leaf files, whatever their format.
+// The interface between a dataset and its leaf files, whatever their format.
 #pragma once
 
 #include "bat/file.hpp"
@@ -41,10 +41,10 @@ public:
   [[nodiscard]] virtual const std::vector<Attribute>& attributes() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t bytes_read() const noexcept = 0;
 
-  /// The finest pieces that the index knows without looking at particles; those with particles
-  /// whose coordinates are not finite are left out.
+  /// The finest regions that the index knows without reading particles, except those with particles
+  /// whose coordinates are not finite.
   [[nodiscard]] virtual std::vector<Region> regions() const = 0;
-  /// `Query::part` and `parts` are not looked at: the interval of ordinals takes their place. Throw
+  /// `Query::part` and `parts` are ignored: the interval of ordinals replaces them. Throw
   /// Error{InvalidArgument}.
   [[nodiscard]] std::uint64_t upper_bound(
     const Query& query, const OrdinalInterval& ordinals) const;
@@ -68,12 +68,12 @@ public:
   /// Number of particles at the beginning of the file, `maximum` or a little fewer, that are an
   /// even sample of all.
   [[nodiscard]] virtual std::uint64_t coarse_particles(std::uint64_t maximum) const noexcept = 0;
-  /// Values that part those of key `key` of an attribute into parts of equal size, ascending; empty
-  /// if the index does not know such.
+  /// Values that divide those of key `key` of an attribute into parts of equal size, ascending;
+  /// empty if the index has none.
   [[nodiscard]] virtual std::vector<Number> quantiles(
     std::size_t attribute, std::size_t key) const = 0;
 
-  /// Every checksum and rule of the format; throws the Error for the first that is broken.
+  /// Checks every checksum and rule of the format; throws an Error for the first violation.
   virtual void validate() const = 0;
 
 private:

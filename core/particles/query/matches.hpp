@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which of the particles that are tested still match: a bit for each.
+// Keeps a bit for each tested particle that still matches.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ template <class Passes>
 class Matches
 {
 public:
-  /// Of `count` particles, which all match so far.
+  /// Begins with `count` particles, which all match so far.
   void reset(std::size_t count)
   {
     this->words_.assign(count / kWordBits + 2, ~std::uint64_t{ 0 });
@@ -42,7 +42,7 @@ public:
   /// Begins again with the first particle.
   void rewind() noexcept { this->next_ = 0; }
 
-  /// Of the next `count` particles, at most kWordBits, keeps those whose bit is set.
+  /// Keeps those of the next `count` particles, at most kWordBits, whose bit is set.
   void keep(std::size_t count, std::uint64_t bits) noexcept
   {
     bits |= ~lowest_bits(count);
@@ -55,7 +55,7 @@ public:
 
   void skip(std::size_t count) noexcept { this->next_ += count; }
 
-  /// Those of the next `count` particles, at most kWordBits, that match.
+  /// Bits of the next `count` particles, at most kWordBits, that match.
   [[nodiscard]] std::uint64_t take(std::size_t count) noexcept
   {
     const std::uint64_t* const words = this->words_.data() + this->next_ / kWordBits;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What comparisons of places and of keys share.
+// Code shared by comparisons of places and of keys.
 #pragma once
 
 #include "common/elements.hpp"

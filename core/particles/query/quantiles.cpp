@@ -38,7 +38,7 @@ std::vector<Number> quantiles(const File& file, std::size_t attribute, std::size
   {
     values.push_back(number_from_bits(edge, type));
   }
-  // As many edges as there are distinct values end with the largest of them.
+  // If every distinct value has an edge, the last edge is the largest of them.
   return compare(values.back(), range.maximum) < 0 ? values : std::vector<Number>();
 }
 }

@@ -31,7 +31,7 @@ struct Between
   }
 };
 
-// What tells for values of T whether they are wanted.
+// Makes the test of whether values of type T are in the range.
 template <class T, class V>
 Between<T> make_test(const ClassRange<V>& range)
 {

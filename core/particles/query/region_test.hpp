@@ -61,12 +61,12 @@ struct Places
 /// Throws Error{InvalidArgument}; `file` is named in the message.
 [[nodiscard]] Places make_places(const std::string& file, const Query& query);
 
-/// Of particles whose coordinates are in the closed box from `lower` to `upper`. If a side is
-/// infinite, some of them may have NaN.
+/// The relation of particles in the closed box from `lower` to `upper` to places. If a side is
+/// infinite, some of the coordinates may be NaN.
 [[nodiscard]] Relation relate(const double* lower, const double* upper, const Places& places);
 
-/// Keeps of the next particles of `matches` those that are where they have to be. `positions`: x,
-/// y, z in `type`.
+/// Keeps those of the next particles of `matches` that are in all places. `positions`: x, y, z in
+/// `type`.
 void match_places(ScalarType type, const Elements* positions, std::size_t part_count,
   const Places& places, Matches& matches);
 }

@@ -41,14 +41,14 @@ namespace
 constexpr std::size_t kIntervalsPerTask = 1024;
 constexpr std::uint64_t kTestedPerTask = 1 << 16;
 constexpr std::uint64_t kMaxJoinedGap = 16; // particles
-// Of an estimate: coarse particles that suffice, particles that are otherwise tested in a row, what
-// a page costs, in particles that are tested meanwhile, and the blocks that are looked at.
+// Limits of an estimate: the number of coarse particles that suffices, otherwise the length of rows
+// to test, the cost of a page in tests of particles, and the number of blocks to read.
 constexpr std::uint64_t kMinCoarseParticles = 4096;
 constexpr std::uint64_t kTestedPerRun = 64;
 constexpr std::uint64_t kPageCost = 128;
 constexpr std::uint64_t kMaxBlocks = 1 << 17;
 
-/// Consecutive file positions with what is still undecided about them.
+/// Consecutive file positions with the conditions that are still undecided for them.
 struct Piece
 {
   Span span;
@@ -65,7 +65,8 @@ std::uint64_t undecided_particles(const std::vector<Piece>& pieces)
   return count;
 }
 
-// Calls f(level, piece) for what intervals [begin, end) have in each level of the progressive step.
+// Calls f(level, piece) for the parts of intervals [begin, end) in each level of the progressive
+// step.
 template <class F>
 void for_each_piece(const File::Impl& file, const std::vector<Interval>& intervals,
   const Conditions& conditions, std::size_t begin, std::size_t end, const F& f)
@@ -87,8 +88,8 @@ void for_each_piece(const File::Impl& file, const std::vector<Interval>& interva
   }
 }
 
-// File positions of intervals of ordinals, in file order, cut to the progressive step. Counted
-// first: there are many, and memory that grows would take longer.
+// File positions of intervals of ordinals, in file order, cut to the progressive step. The first
+// pass counts the pieces, because there are many and growing memory would take longer.
 std::vector<Piece> to_pieces(
   const File::Impl& file, const std::vector<Interval>& intervals, const Conditions& conditions)
 {
@@ -111,7 +112,7 @@ std::vector<Piece> to_pieces(
   };
   // Per task and level: first the number of pieces, then the place of the next one.
   std::vector<std::array<std::size_t, format::kMaxLevels>> next(tasks);
-  // Levels that are stored take longer to look up than pieces to keep.
+  // Looking up stored levels twice takes longer than keeping the pieces.
   const bool is_kept = !file.schema.sample_ids.empty();
   std::vector<std::vector<std::pair<std::size_t, Piece>>> kept(is_kept ? tasks : 0);
   for_each_task(
@@ -157,8 +158,7 @@ struct Job
   std::size_t piece_count = 0;
 };
 
-// What two undecided pieces exclude between them, if they lie so close together that they are
-// tested as one.
+// The gap between two undecided pieces, if they lie so close together that they are tested as one.
 std::optional<std::uint64_t> gap_between(const Piece& piece, const Piece& next)
 {
   const std::uint64_t gap = next.span.first - (piece.span.first + piece.span.count);
@@ -171,7 +171,7 @@ bool is_long(const Piece& piece)
   return piece.undecided != 0 && piece.span.count > kTestedPerTask;
 }
 
-// No undecided piece, whose particles are `tested`, has more than kTestedPerTask afterwards.
+// Cuts undecided pieces, of `tested` particles in all, to at most kTestedPerTask particles each.
 void cut_long(std::vector<Piece>& pieces, std::uint64_t tested)
 {
   if (std::none_of(pieces.begin(), pieces.end(), is_long))
@@ -194,7 +194,7 @@ void cut_long(std::vector<Piece>& pieces, std::uint64_t tested)
   pieces = std::move(cut);
 }
 
-// Jobs that test kTestedPerTask particles and what is left of their last piece.
+// Makes jobs that test kTestedPerTask particles and the rest of their last piece.
 std::vector<Job> make_jobs(const std::vector<Piece>& pieces)
 {
   std::vector<Job> jobs;
@@ -255,8 +255,8 @@ public:
   }
 
 private:
-  // Undecided pieces that lie close together are tested as one span, which takes less time; what
-  // lies between them is excluded. Returns the conditions that are undecided.
+  // Undecided pieces that lie close together are tested as one span, which takes less time; the
+  // gaps between them are excluded. Returns the conditions that are undecided.
   std::uint64_t divide(const Piece* pieces, std::size_t count)
   {
     this->spans_.clear();
@@ -343,7 +343,7 @@ private:
   Matches matches_;           ///< of the particles to test
 };
 
-// One after the other. Only the last span of one and the first of the next may touch.
+// Joins lists in order. Only the last span of one and the first of the next may touch.
 std::vector<Span> joined(std::vector<std::vector<Span>> lists)
 {
   if (lists.size() == 1)
@@ -410,8 +410,7 @@ void append_piece(std::vector<Piece>& pieces, const Piece& next)
   pieces.push_back(next);
 }
 
-// What is left of `pieces` if of all particles those at `positions` meet the condition with this
-// bit.
+// The rest of `pieces` if only the particles at `positions` meet the condition with this bit.
 std::vector<Piece> cut_to(const std::vector<Piece>& pieces,
   const std::vector<std::uint32_t>& positions, std::uint64_t condition)
 {
@@ -436,8 +435,8 @@ std::vector<Piece> cut_to(const std::vector<Piece>& pieces,
   return cut;
 }
 
-// Leaves to a sorted index what it answers faster than a test of the particles of `pieces` that are
-// undecided.
+// Uses a sorted index for the first condition that it answers faster than a test of the undecided
+// particles of `pieces`.
 bool use_sorted_index(const File::Impl& file, const Conditions& conditions, std::uint64_t max_cost,
   std::vector<Piece>& pieces)
 {
@@ -459,7 +458,7 @@ bool use_sorted_index(const File::Impl& file, const Conditions& conditions, std:
   return false;
 }
 
-/// How far finding pieces may go.
+/// Limits on the effort of finding pieces.
 struct Effort
 {
   std::uint64_t blocks = std::numeric_limits<std::uint64_t>::max();
@@ -477,7 +476,7 @@ std::vector<Piece> find_pieces(
   {
     return to_pieces(file, { { conditions.first_ordinal, conditions.end_ordinal, 0 } }, conditions);
   }
-  // A look at treelets and blocks takes longer than an index of a few ids.
+  // Reading treelets and blocks takes longer than looking up a few ids in an index.
   const bool is_alone = conditions.keys.size() == 1 && conditions.places.everywhere() &&
     !conditions.keys[0].of_positions && file.has_sorted_index(conditions.keys[0].key);
   std::vector<Piece> pieces;
@@ -498,7 +497,7 @@ std::vector<Piece> find_pieces(
   return pieces;
 }
 
-// Only what is to be tested, so that a sample of it has the particles it counts.
+// Only the pieces to be tested, so that a sample of them contains only particles that it counts.
 std::vector<Piece> undecided_pieces(const std::vector<Piece>& pieces)
 {
   std::vector<Piece> undecided;
@@ -512,7 +511,7 @@ std::vector<Piece> undecided_pieces(const std::vector<Piece>& pieces)
   return undecided;
 }
 
-// The widest column that conditions look at; positions, if they look at none.
+// The widest column that conditions read; positions, if they read none.
 const format::ColumnSection& widest_column(const File::Impl& file, const Conditions& conditions)
 {
   const format::ColumnSection& positions = file.column(format::SectionKind::Positions);
@@ -530,7 +529,7 @@ const format::ColumnSection& widest_column(const File::Impl& file, const Conditi
   return widest ? *widest : positions;
 }
 
-/// What testing costs, of spans in ascending order.
+/// The cost of testing spans in ascending order.
 class Cost
 {
 public:
@@ -540,7 +539,7 @@ public:
   {
   }
 
-  /// False, and nothing is added, if it would be too much.
+  /// Adds a span; returns false and adds nothing if that exceeds the maximum.
   [[nodiscard]] bool add(const Span& span)
   {
     const auto [first, end] = this->column_->pages_of(span);
@@ -570,7 +569,7 @@ private:
 };
 
 // Takes from the front of `pieces`, which are undecided, those of the coarsest levels that are
-// within the cost; levels are taken whole, because a part of one is a part of space.
+// within the cost. Levels are taken completely, because a part of one covers only a part of space.
 std::vector<Piece> take_coarse(const LevelTable& levels, std::vector<Piece>& pieces, Cost& cost)
 {
   std::vector<Piece> coarse;
@@ -613,11 +612,11 @@ std::vector<Piece> take_coarse(const LevelTable& levels, std::vector<Piece>& pie
   return coarse;
 }
 
-// Particles from all over `pieces`, some in a row at even distances.
+// Takes particles from all over `pieces`: short rows at even distances.
 std::vector<Piece> take_rows(const std::vector<Piece>& pieces, Cost& cost)
 {
   const std::uint64_t particles = undecided_particles(pieces);
-  // A row may be in several pieces, and each of these on a page of its own or at the end of one.
+  // A row may span several pieces, each of them on its own page or at the end of one.
   const std::uint64_t pages_per_row =
     2 + kTestedPerRun * pieces.size() / std::max<std::uint64_t>(particles, 1);
   const std::uint64_t rows = cost.left() / (kPageCost * pages_per_row);
@@ -659,7 +658,7 @@ std::vector<Piece> take_rows(const std::vector<Piece>& pieces, Cost& cost)
 
 std::uint64_t estimate_share(std::uint64_t count, std::uint64_t matches, std::uint64_t tested)
 {
-  // Of nothing, anything may be.
+  // Without a sample, any share is possible.
   const double share =
     tested == 0 ? 0.5 : static_cast<double>(matches) / static_cast<double>(tested);
   return std::min(

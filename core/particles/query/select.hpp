@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which particles match.
+// Selects the particles that match, or estimates their number.
 #pragma once
 
 #include "bat/file.hpp"
@@ -10,14 +10,14 @@ namespace bat::query
 {
 [[nodiscard]] Selection select(
   const File::Impl& file, const Conditions& conditions, const QueryOptions& options);
-/// The treelets, but for those of particles that are not finite.
+/// The treelets, except those of particles with non-finite coordinates.
 [[nodiscard]] std::vector<Region> regions(const File::Impl& file);
 [[nodiscard]] std::uint64_t upper_bound(const File::Impl& file, const Conditions& conditions);
-/// What `matches` of `tested` particles let expect of `count` others.
+/// Expected matches among `count` particles, given `matches` of `tested` others.
 [[nodiscard]] std::uint64_t estimate_share(
   std::uint64_t count, std::uint64_t matches, std::uint64_t tested);
-/// As Dataset::estimate_count. `sampled` is the most particles to test; pages of a column that are
-/// read for it count as 128 at least.
+/// As Dataset::estimate_count. At most `sampled` particles are tested; each page read for them
+/// counts as at least 128.
 [[nodiscard]] CountEstimate estimate_count(
   const File::Impl& file, const Conditions& conditions, std::uint64_t sampled);
 }

@@ -15,7 +15,7 @@ namespace bat::query
 {
 namespace
 {
-// What a page of the index and a particle found in it cost, in particles that are tested meanwhile.
+// Costs of a page of the index and of a particle found in it, in tests of particles.
 constexpr std::uint64_t kPageCost = 256;
 constexpr std::uint64_t kRowCost = 8;
 
@@ -152,7 +152,7 @@ public:
 
   [[nodiscard]] bool costs_more_than(std::uint64_t tested)
   {
-    const std::uint64_t maximum = tested / 2; // pages are read here and there, columns in a row
+    const std::uint64_t maximum = tested / 2; // pages are scattered, columns are contiguous
     const std::uint64_t pages = this->layout_.page_count(this->layout_.last_level());
     if (std::min<std::uint64_t>(this->probes_.size(), pages) * kPageCost > maximum)
     {
@@ -176,7 +176,7 @@ public:
   template <class Found>
   void for_each(const Found& found)
   {
-    std::uint64_t page = 0; // where the last probe has ended, and where in it
+    std::uint64_t page = 0; // end of the last probe: page, and entry in it
     std::uint64_t i = 0;
     for (std::size_t p = 0; p != this->probes_.size(); ++p)
     {
@@ -247,7 +247,7 @@ private:
     }
   }
 
-  // Level by level, so that pages are read in ascending order.
+  // Search level by level, so that pages are read in ascending order.
   void find_pages()
   {
     for (std::size_t level = 0; level != this->layout_.last_level(); ++level)

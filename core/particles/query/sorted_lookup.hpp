@@ -11,13 +11,13 @@
 
 namespace bat::query
 {
-/// Ascending file positions of all particles that meet the condition, whatever step and part.
-/// Nothing if its key has no sorted index, if the condition is negated, or if testing `tested`
-/// particles one by one is about as fast.
+/// Ascending file positions of all particles that meet the condition, whatever step and part. Empty
+/// if its key has no sorted index, if the condition is negated, or if testing `tested` particles
+/// one by one is about as fast.
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> look_up(
   const File::Impl& file, const KeyCondition& condition, std::uint64_t tested);
 
-/// A particle that a sorted index knows.
+/// A particle in a sorted index.
 struct IndexRow
 {
   std::uint64_t value = 0; ///< bits, of the class of the key

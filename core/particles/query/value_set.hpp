@@ -21,7 +21,7 @@ class ValueSet
 public:
   using Value = V;
 
-  /// In any order; none is NaN.
+  /// `values` may have any order; none is NaN.
   explicit ValueSet(std::vector<V> values)
   {
     auto shared = std::make_shared<Shared>();
@@ -47,7 +47,7 @@ public:
   template <class At>
   [[nodiscard]] std::uint64_t bits(std::size_t count, const At& value) const
   {
-    // Most values are none of them, which the filter says without a branch and without a search.
+    // The filter excludes most values without a branch and without a search.
     const Shared& shared = *this->shared_;
     const std::uint64_t* words = shared.filter.data();
     const int shift = shared.shift;
@@ -115,14 +115,14 @@ private:
   std::shared_ptr<const Shared> shared_;
 };
 
-/// Closed ranges of numbers of the class V, any of which will do. Copies share them.
+/// Closed ranges of numbers of the class V; a value in any of them matches. Copies share them.
 template <class V>
 class IntervalSet
 {
 public:
   using Value = V;
 
-  /// In any order; they may overlap, and some may be empty.
+  /// Ranges may have any order, overlap and be empty.
   explicit IntervalSet(std::vector<ClassRange<V>> ranges)
   {
     ranges.erase(std::remove_if(ranges.begin(), ranges.end(),
@@ -168,7 +168,7 @@ public:
   }
 
 private:
-  // Whether there may be numbers between the end of one range and the beginning of another.
+  // Whether numbers may exist between the end of one range and the beginning of another.
   [[nodiscard]] static bool is_gap(V end, V begin) noexcept
   {
     if constexpr (std::is_integral_v<V>)
@@ -220,7 +220,7 @@ template <class V>
   return range != set.ranges().end() && range->lower <= maximum;
 }
 
-/// True if all numbers between the two are wanted.
+/// True if all numbers between the two are in the set.
 template <class V>
 [[nodiscard]] bool covers(const ClassRange<V>& range, V minimum, V maximum) noexcept
 {

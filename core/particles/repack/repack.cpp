@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leaf files first, each compared with what it was made from, and the top file last.
+// Repacks leaf files first, compares each with its source, and writes the top file last.
 
 #include "bat/repack.hpp"
 
@@ -69,8 +69,8 @@ void check_options(const RepackOptions& options)
   }
 }
 
-// Metadata that tell of bounds that columns will not tell of any more. One that was given up before
-// has added to what there is.
+// Metadata that record the bounds that columns will no longer have. A bound dropped earlier is
+// added to the present one.
 std::string with_former_bounds(
   const std::string& metadata, const std::map<std::string, double>& dropped_bounds)
 {
@@ -92,7 +92,7 @@ std::string with_former_bounds(
   const auto present = known.find(kKey);
   if (present == known.end())
   {
-    // As text, since numbers may be longer than any type.
+    // Insert text, because numbers in the metadata may be longer than any type.
     const std::size_t begin = metadata.find('{') + 1;
     return metadata.substr(0, begin) + fmt::format(R"("{}":{},)", kKey, former.dump()) +
       metadata.substr(begin);
@@ -113,7 +113,7 @@ std::string with_former_bounds(
   return all.dump();
 }
 
-// That nothing but the dataset itself is replaced by what is made from it.
+// Checks that the output replaces nothing that it is made from, except the dataset itself.
 void check_target(const Dataset& dataset, const fs::path& in, const fs::path& out)
 {
   if (!is_there(out))
@@ -199,7 +199,7 @@ private:
     return this->options_.changed.count(name) != 0;
   }
 
-  // Calls f with each leaf file that is written, of which one is open at a time.
+  // Calls f with each leaf file to write. One is open at a time.
   template <class F>
   void for_each_leaf(const F& f) const
   {
@@ -210,7 +210,7 @@ private:
     }
   }
 
-  // That chunks of another size are of columns that have any.
+  // Checks that a change of the chunk size concerns columns that have chunks.
   void check_chunks() const
   {
     const BuildOptions& request = this->options_.build;
@@ -234,7 +234,7 @@ private:
     }
   }
 
-  // New bounds in units of their arrays, after a look at what they are shares of.
+  // New bounds in units of their arrays. Reads the ranges that relative ones are shares of.
   void find_bounds()
   {
     BuildOptions request = this->options_.build;
@@ -316,7 +316,7 @@ private:
     return ranges;
   }
 
-  // Without the commit; the file has been compared.
+  // Writes a leaf file and compares it. The caller commits.
   void write_leaf(std::size_t i, io::AtomicFile& file)
   {
     const LeafSource& leaf = this->dataset_.impl().leaf(i);
@@ -418,7 +418,7 @@ RepackReport repack_tracks_file(
   return report;
 }
 
-// New datasets, which go with a series that is not finished.
+// New datasets, which are removed if the series is not finished.
 class NewSteps
 {
 public:
@@ -443,7 +443,7 @@ RepackReport repack_series(const fs::path& in, const fs::path& out, const Repack
   const OnProgress& on_progress)
 {
   const SeriesCopy copy = make_series_copy(in, out);
-  io::AtomicFile list(out); // now, so that no step is made for a list that cannot be
+  io::AtomicFile list(out); // first, so that no step is made if the list cannot be
   NewSteps made;
   RepackReport report;
   for (const StepCopy& step : copy.steps)
@@ -508,7 +508,8 @@ RepackReport repack(const fs::path& in, const fs::path& out, const RepackOptions
     });
   if (failure)
   {
-    // Also what the file system or the memory had to say. Options say nothing of files.
+    // Errors of the file system or the memory name a file. Errors of options do not, so it is
+    // added.
     const std::string text = failure->what();
     const bool is_named =
       text.find(in.string()) != std::string::npos || text.find(out.string()) != std::string::npos;

@@ -77,9 +77,9 @@ std::vector<std::string> list_sorted_indexes(const File& file)
   return names;
 }
 
-// The limit that treelets of this size come from, which the file does not have: limits are powers
-// of two as a rule, and treelets are joined as far as the limit allows. Those of other writers may
-// be larger than any that is allowed here.
+// Guesses the limit of the treelet size, which the file does not store: limits are usually powers
+// of two, and treelets are joined as far as the limit allows. Limits of other writers may exceed
+// the maximum here.
 std::uint32_t treelet_particles_of(const File& file)
 {
   std::uint32_t largest = 0;
@@ -137,7 +137,7 @@ std::vector<std::size_t> keys_with_index(const File& file)
   return keys;
 }
 
-// What the leaf file has of all that can be changed, but for bounds and sorted indexes.
+// Takes all changeable options from the leaf file, except bounds and sorted indexes.
 void keep(const LeafSource& leaf, BuildOptions& build)
 {
   if (const File* file = own_file(leaf))
@@ -172,7 +172,7 @@ std::vector<std::string> in_words(
   std::vector<std::string> words;
   for (const format::SampleIdRecord& id : ids)
   {
-    // The only component of an attribute is all of it.
+    // An attribute with one component is named without a component.
     const AttributeView& attribute = schema.attributes[id.attribute];
     const int component = attribute.values.components == 1 ? -1 : id.component;
     words.push_back(fmt::format("component {} of '{}'", component, attribute.name));

@@ -18,10 +18,10 @@
 
 namespace bat
 {
-/// Told how much of something is done, 0 to 1; throws to give it up.
+/// Called with the progress, 0 to 1; throws to cancel.
 using OnProgress = std::function<void(double)>;
 
-/// What dataset and leaf file say of the particles, without their values.
+/// The schema of particles in a dataset or leaf file, without their values.
 [[nodiscard]] ParticleView make_schema(
   ScalarType position_type, const std::vector<Attribute>& attributes);
 
@@ -44,17 +44,17 @@ private:
 /// Numbers of all arrays that are stored.
 [[nodiscard]] std::vector<std::size_t> stored_arrays(const ParticleView& schema);
 
-/// Whether any of its columns is.
+/// Whether any of its columns is compressed.
 [[nodiscard]] bool is_compressed(const LeafSource& leaf);
 
 /// Bounds of a leaf file by name of the array, as the option has them; none of the paper's library.
 [[nodiscard]] std::map<std::string, double> collect_bounds(const LeafSource& leaf);
 
-/// How a leaf file is to be written: as it is but for what is changed. `bounds`: the new ones.
+/// How to write a leaf file: as it is, except for the changes. `bounds`: the new ones.
 [[nodiscard]] BuildOptions make_build_options(const LeafSource& leaf, const RepackOptions& options,
   const std::vector<write::ErrorBound>& bounds);
 
-/// Of particles as they are written with these options.
+/// The sum of particles as they are written with these options.
 [[nodiscard]] ParticleSum expected_sum(const ParticleView& particles, const BuildOptions& build);
 
 /// Throws Error{WriteFailed} unless the leaf file at `path`, which messages call `name`, has all

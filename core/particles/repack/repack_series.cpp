@@ -47,7 +47,7 @@ SeriesCopy make_series_copy(const std::filesystem::path& in, const std::filesyst
     }
     file["name"] = known->second;
   }
-  // Of a step that takes the place of another one, nothing would be left if a later one failed.
+  // A step must not replace another one of the input, which would be lost if a later step failed.
   std::vector<std::filesystem::path> given{ in };
   for (const StepCopy& step : copy.steps)
   {

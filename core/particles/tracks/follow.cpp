@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each step for itself, in parallel; then what the steps have found as arrays over all of them.
+// Finds particles step by step in parallel, then joins the results to arrays over all steps.
 
 #include "bat/follow.hpp"
 
@@ -88,7 +88,8 @@ public:
         read_leaf();
         continue;
       }
-      // Before the values of a particle are kept, all of them are there.
+      // No value of a particle is kept before all of them are read, so a damaged leaf file leaves
+      // no trace.
       const std::optional<Error> error = attempt(read_leaf);
       if (error && !Dataset::Impl::is_damage(error->code()))
       {
@@ -211,7 +212,7 @@ private:
     {
       return;
     }
-    // Which row goes to which ids; one that is there already stays.
+    // Assigns rows to ids. An id that already has a row keeps it.
     std::vector<std::pair<std::size_t, std::size_t>> kept;
     std::vector<std::uint32_t> counts = this->result_.counts;
     const std::vector<std::byte> second = this->read_second(leaf, rows.selection);
@@ -419,7 +420,7 @@ private:
   std::atomic<bool> cancelled_{ false };
 };
 
-/// What is read at once: a step, or a block of a tracks file.
+/// The unit of reading: a step, or a block of a tracks file.
 struct Task
 {
   std::size_t listed = 0;
@@ -485,7 +486,7 @@ void read_task(Task& task, const std::vector<SeriesStep>& steps, const FollowReq
   }
 }
 
-// In the order of the steps, and of the samples of those that are tracks files.
+// Collects results in the order of steps, and of samples within tracks files.
 std::vector<StepResult> collect_results(std::vector<Task>& tasks)
 {
   std::vector<StepResult> results;
@@ -690,7 +691,8 @@ TrailColumn assemble(
     }
     convert(found[s]->type, found[s]->values.data(), all.type, out, numbers);
     std::vector<std::byte>().swap(found[s]->values);
-    // Who is absent among integers is 0, and NaN where those have become floating-point numbers.
+    // Absent integers are 0, which must become NaN if integers were converted to floating-point
+    // numbers.
     for (std::size_t i = 0; found[s]->type != all.type && i != ids; ++i)
     {
       if (results[s].counts[i] == 0)

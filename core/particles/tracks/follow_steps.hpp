@@ -83,7 +83,7 @@ struct StepColumn
   std::vector<std::byte> values;
 };
 
-/// What a step has.
+/// The particles found in a step.
 struct StepResult
 {
   TrailStep step;

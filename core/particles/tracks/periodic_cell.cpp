@@ -154,7 +154,7 @@ PeriodicCell of_angles(const Json& box)
   return cell;
 }
 
-// What converters keep of another program's file, and the form it has there.
+// The cell that converters keep from another program's file, and its form there.
 struct NamedForm
 {
   const char* program;

@@ -36,9 +36,9 @@ struct PeriodicCell
 class Unwrapped
 {
 public:
-  /// Where the particle at `position`, of the step after the last one, is without coming back. NaN
-  /// stays, and is as if the particle was absent. Throws Error{InvalidArgument} if the edges of the
-  /// cell span no volume.
+  /// The unwrapped place of the particle, which is at `position` in the next step. NaN stays and
+  /// counts as an absent particle. Throws Error{InvalidArgument} if the edges of the cell span no
+  /// volume.
   [[nodiscard]] std::array<double, 3> next(
     const std::array<double, 3>& position, const PeriodicCell& cell);
 

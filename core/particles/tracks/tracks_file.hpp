@@ -17,10 +17,10 @@ struct ListedBlock
   format::BlockStart start{};
   TrackSchema schema;
   std::vector<format::BlockSample> samples;
-  std::size_t valid = 0; ///< the first so many; no later block has replaced them
+  std::size_t valid = 0; ///< number of first samples that no later block has replaced
 };
 
-/// In the order of the file. Throws Error: those of format::find_blocks() and read_block().
+/// The blocks in file order. Throws Error: those of format::find_blocks() and read_block().
 struct TracksList
 {
   std::vector<ListedBlock> blocks;
@@ -37,7 +37,7 @@ void add_ids(const io::RandomAccessFile& file, const format::BlockStart& start, 
   TrackIds& ids);
 void sort_ids(TrackIds& ids, const TrackSchema& schema);
 
-/// Where in the payload the history of an id begins, and ends.
+/// Begin and end of an id's history in the payload.
 [[nodiscard]] inline std::pair<std::uint64_t, std::uint64_t> history_of(
   const format::TrackBlock& block, std::size_t i)
 {

@@ -26,7 +26,7 @@ namespace bat
 {
 namespace
 {
-/// Of a block of many samples: what a history costs one read.
+/// Maximum payload of a block of many samples, which a history costs one read.
 constexpr std::uint64_t kMaxPayload = std::uint64_t{ 1 } << 26;
 
 void check_name(const std::filesystem::path& path)
@@ -186,7 +186,7 @@ private:
     {
       const std::byte* const history = payload.data() + history_of(block, i).first;
       const std::vector<std::uint32_t> samples = format::samples_of(file, block, i, history);
-      // Those of the samples that count come first.
+      // Rows of the valid samples come first.
       const auto count = static_cast<std::size_t>(
         std::lower_bound(samples.begin(), samples.end(), valid) - samples.begin());
       std::size_t at = this->values_.size();
@@ -227,7 +227,7 @@ std::uint64_t valid_rows(const ListedBlock& block)
   return rows;
 }
 
-// Whether the blocks are what packing them would make.
+// Whether the blocks are already packed.
 bool is_packed(const TracksList& list)
 {
   for (std::size_t b = 0; b != list.blocks.size(); ++b)
@@ -324,8 +324,8 @@ struct TracksWriter::Impl
     this->known = record;
   }
 
-  /// What is behind the blocks goes, or becomes one if all of it is there. Throws Error{Corrupt} if
-  /// no writer can have left it.
+  /// Cuts off the bytes after the blocks, or commits them if they are a complete block. Throws
+  /// Error{Corrupt} if no writer can have left them.
   void settle_tail(const io::RandomAccessFile& source, format::TrackBlocks& blocks)
   {
     switch (format::judge_tail(source, blocks))
@@ -434,7 +434,7 @@ void TracksWriter::append(const TrackSample& sample)
     { { sample.step, sample.time, rows.size(),
       std::make_shared<const std::string>(sample.metadata) } },
     rows, sample.values);
-  // With its checksum, 8 bytes at once, the block is there.
+  // The block counts once its checksum is written, which is one write of 8 bytes.
   constexpr std::size_t kCommit = offsetof(format::BlockStart, start_checksum);
   std::uint64_t commit;
   std::memcpy(&commit, &bytes[kCommit], sizeof(commit));

@@ -138,7 +138,7 @@ private:
     }
   }
 
-  // No smaller for a larger value.
+  // The cell never decreases for a larger value.
   [[nodiscard]] std::uint32_t cell(V value) const noexcept
   {
     if constexpr (std::is_floating_point_v<V>)

@@ -45,9 +45,9 @@ class File::Impl
 public:
   Impl(std::unique_ptr<io::RandomAccessFile> opened);
 
-  /// One that is not a column.
+  /// A section that is not a column.
   const format::PagedSection& paged(format::SectionKind kind, std::uint32_t index = 0) const;
-  /// Of the positions, or of an attribute.
+  /// The column of the positions or of an attribute.
   const format::ColumnSection& column(format::SectionKind kind, std::uint32_t index = 0) const;
   [[nodiscard]] bool has_sorted_index(std::size_t key) const;
   const SpatialIndex& spatial_index() const;

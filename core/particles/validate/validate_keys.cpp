@@ -214,7 +214,7 @@ public:
   }
 
 private:
-  /// Of no values yet.
+  /// Extremes of no values yet.
   struct Extremes
   {
     V lowest = std::numeric_limits<V>::has_infinity ? std::numeric_limits<V>::infinity()
@@ -229,7 +229,7 @@ private:
     corrupt(this->source_, fmt::format("TREELET_KEYS {}: treelet {} has {}", this->key_, t, what));
   }
 
-  // What the treelet's should be.
+  // The bitmap that the treelet should have.
   [[nodiscard]] std::uint32_t bitmap_of_blocks(std::size_t t) const
   {
     if (this->bitmaps_.empty())

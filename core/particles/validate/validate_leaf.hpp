@@ -10,7 +10,7 @@ namespace bat
 /// Boxes of blocks, treelets and nodes, and keys of positions.
 void check_positions(const LeafParticles& particles);
 
-/// Of stable samples: that levels follow the hashes of ids.
+/// Checks that the levels of stable samples follow the hashes of ids.
 void check_sample(const LeafParticles& particles);
 
 /// The keys of an attribute: extremes, bins, bitmaps and sorted indexes.

@@ -144,7 +144,7 @@ private:
     }
   }
 
-  // Those that say nothing have one way to say it.
+  // Boxes without information have fixed values.
   void check_flagged_block_boxes(const std::vector<format::BlockBoxRecord>& boxes) const
   {
     const SpatialIndex& spatial = this->impl_.spatial_index();

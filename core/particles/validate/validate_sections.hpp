@@ -14,7 +14,7 @@ namespace bat
 void check_layout(const io::RandomAccessFile& source, const format::Header& header,
   const std::vector<format::SectionRecord>& sections);
 
-/// Of all sections: of those too that nothing else reads.
+/// Checks all sections, even those that nothing else reads.
 void check_checksums(const io::RandomAccessFile& source,
   const std::vector<format::SectionRecord>& sections, const format::Schema& schema);
 

@@ -18,7 +18,7 @@ namespace
 {
 using format::corrupt;
 
-// What one file says of its keys and box, and another must say as well.
+// Whether two files agree on a key's range.
 bool same_keys(const format::LeafKeyRecord& a, const format::LeafKeyRecord& b, ValueClass type)
 {
   return dispatch(type,
@@ -30,7 +30,7 @@ bool same_keys(const format::LeafKeyRecord& a, const format::LeafKeyRecord& b, V
     });
 }
 
-// What follows from the leaf files' records.
+// The following checks compare the top file with the records of leaf files.
 
 void check_merged_keys(const TopFile& top)
 {

@@ -12,7 +12,7 @@ namespace bat::write::avx2
 #ifdef BAT_AVX2
 namespace
 {
-/// For each mask of four lanes the halves of these lanes, then those of the others.
+/// Maps each mask of four lanes to the halves of these lanes, then those of the others.
 struct Compressions
 {
   alignas(32) std::array<std::array<std::uint32_t, 2 * kLanes>, 1 << kLanes> halves;
@@ -92,7 +92,7 @@ BAT_AVX2 void fill_typed_keys(const T* positions, std::size_t count,
   const __m256d half = _mm256_set1_pd(0.5);
   const __m256d top = _mm256_set1_pd(kTreeletCells - 1.0);
   const __m128i zero = _mm_set1_epi32(kTreeletCells / 2);
-  // Of six words two keys whose numbers are 0.
+  // Makes two keys whose numbers are 0 from six words.
   const __m128i order = _mm_setr_epi8(0, 1, 2, 3, 4, 5, -1, -1, 6, 7, 8, 9, 10, 11, -1, -1);
   __m256i number = _mm256_slli_epi64(_mm256_setr_epi64x(0, 1, 2, 3), 48);
   const __m256i next = _mm256_set1_epi64x(static_cast<long long>(key_of_number(kLanes)));
@@ -225,12 +225,12 @@ BAT_AVX2 __m256i words_of(const __m256i* four)
   return _mm256_permutevar8x32_epi32(words, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-// In all words.
+// Broadcasts the highest word.
 BAT_AVX2 __m256i highest_word(__m256i words)
 {
   const __m128i half =
     _mm_max_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
-  // There is an instruction for the lowest unsigned word only.
+  // The only instruction is for the lowest unsigned word.
   const __m128i top = _mm_set1_epi16(std::numeric_limits<std::int16_t>::max());
   const __m128i distance = _mm_minpos_epu16(_mm_sub_epi16(top, half));
   return _mm256_broadcastw_epi16(_mm_sub_epi16(top, distance));
@@ -262,7 +262,7 @@ BAT_AVX2 bool extend_lanes(const V* values, std::size_t count, V* minimum, V* ma
   constexpr std::size_t kValuesPerStep = 2 * kLanes;
   if constexpr (std::is_same_v<V, double>)
   {
-    // Of a NaN and a number these take the second, the number.
+    // Given a NaN and a number, these take the second operand, the number.
     __m256d bottom[2] = { _mm256_loadu_pd(minimum), _mm256_loadu_pd(minimum + kLanes) };
     __m256d top[2] = { _mm256_loadu_pd(maximum), _mm256_loadu_pd(maximum + kLanes) };
     __m256d nan = _mm256_setzero_pd();
@@ -412,7 +412,7 @@ BAT_AVX2 void split_few(TreeletKey* keys, std::size_t left, std::size_t count, s
   alignas(32) std::array<std::int16_t, kMaxComparedKeys> cells;
   store(cells.data(), first);
   store(cells.data() + kMaxComparedKeys / 2, second);
-  // Of each cell, how many are below it. The pivot is the highest with at most `left` of these.
+  // Counts the cells below each cell. The pivot is the highest cell with at most `left` below it.
   __m256i below_first = _mm256_setzero_si256();
   __m256i below_second = _mm256_setzero_si256();
   for (std::size_t i = 0; i != count; ++i)

@@ -206,7 +206,7 @@ BAT_AVX512 bool extend_lanes(const V* values, std::size_t count, V* minimum, V* 
   __mmask8 nan = 0;
   if constexpr (std::is_same_v<V, double>)
   {
-    // Of a NaN and a number these take the second, the number.
+    // Given a NaN and a number, these take the second operand, the number.
     __m512d bottom = _mm512_loadu_pd(minimum);
     __m512d top = _mm512_loadu_pd(maximum);
     for (std::size_t i = 0; i != count; i += kLanes)
@@ -342,7 +342,7 @@ BAT_AVX512 void split_few(TreeletKey* keys, std::size_t left, std::size_t count,
     _mm_store_si128(reinterpret_cast<__m128i*>(&cells[v * kLanes]),
       _mm512_cvtepi64_epi16(_mm512_srl_epi64(vectors[v], shift)));
   }
-  // Of each particle, how many others come before it.
+  // Counts how many others come before each particle.
   const __m512i all = _mm512_load_si512(cells.data());
   const __m512i one = _mm512_set1_epi16(1);
   __m512i place = _mm512_setzero_si512();

@@ -28,9 +28,9 @@ public:
   Chunks(const format::ElementType& type, const ColumnCoding& coding, const std::byte* values,
     std::uint64_t particles, LargeArray<std::byte>& scratch);
 
-  /// Of all frames.
+  /// Bytes of all frames.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return this->bytes_; }
-  /// Copies the frames one behind the other, in parallel.
+  /// Copies the frames one after the other, in parallel.
   void copy(std::byte* out) const;
   /// The bytes of CHUNK_TABLE.
   [[nodiscard]] std::vector<std::byte> table() const;

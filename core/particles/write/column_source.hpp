@@ -41,11 +41,11 @@ public:
   {
   }
 
-  /// Turns to an array of ParticleParts and says in which parts it must be loaded. Holds at most
+  /// Switches to an array of ParticleParts and returns the parts in which to load it. Holds at most
   /// `spare` bytes from now on, if that is enough for a treelet.
   [[nodiscard]] std::vector<Part> open(std::size_t array, std::uint64_t spare);
 
-  /// In parallel.
+  /// Loads a part in parallel.
   void load(const Part& part);
 
   /// Values of a treelet of the loaded part, packed, in the order of local_slot; in `scratch`. Safe

@@ -130,7 +130,7 @@ void extend(FiniteRange& range, T value)
   }
 }
 
-// Of particles [begin, end), one for each of range_count().
+// Adds the ranges of particles [begin, end), one for each of range_count().
 template <class T>
 void add_ranges(const ParticleParts& particles, std::size_t array, std::uint64_t begin,
   std::uint64_t end, std::vector<FiniteRange>& ranges)

@@ -22,14 +22,14 @@ struct ErrorBound
   bool is_relative = false; ///< to the range
 };
 
-/// Those of the option, checked. None unless the compression is Bounded. Throws
-/// Error{InvalidArgument}: no such attribute, one that is an alias, repeated or no floating-point
-/// numbers; a bound that is no number from 0 on; bounds without Compression::Bounded, or it without
+/// The bounds of the option, checked. Empty unless the compression is Bounded. Throws
+/// Error{InvalidArgument}: an attribute that is unknown, an alias, repeated or not floating-point;
+/// a bound that is not a number from 0 on; bounds without Compression::Bounded, or it without
 /// bounds.
 [[nodiscard]] std::vector<ErrorBound> error_bounds(
   const ParticleView& schema, const BuildOptions& options);
 
-/// Of finite numbers; upper below lower if there are none.
+/// The range of finite numbers; upper is below lower if there are none.
 struct FiniteRange
 {
   double lower = std::numeric_limits<double>::infinity();
@@ -38,8 +38,8 @@ struct FiniteRange
   void add(const FiniteRange& other) noexcept;
 };
 
-/// What relative bounds are shares of: of the positions of one axis each, of an attribute of all
-/// components together. In parallel.
+/// Computes the ranges that relative bounds are shares of, in parallel: one per axis for positions,
+/// one of all components for an attribute.
 [[nodiscard]] std::vector<FiniteRange> compute_ranges(
   const ParticleParts& particles, const std::vector<ErrorBound>& bounds);
 
@@ -49,14 +49,14 @@ struct FiniteRange
   return bound.array == 0 ? 3 : 1;
 }
 
-/// In units of the arrays. `ranges`: of compute_ranges(), over all particles of
-/// the dataset. Throws Error{InvalidArgument} if a range is beyond the largest number.
+/// Converts bounds to units of the arrays. `ranges`: of compute_ranges(), over all particles of the
+/// dataset. Throws Error{InvalidArgument} if a range is beyond the largest number.
 [[nodiscard]] std::vector<ErrorBound> absolute_bounds(
   const std::vector<ErrorBound>& bounds, const std::vector<FiniteRange>& ranges);
-/// The same of a dataset that has these particles only.
+/// The same for a dataset of these particles only.
 [[nodiscard]] std::vector<ErrorBound> absolute_bounds(
   const ParticleParts& particles, const BuildOptions& options);
 
-/// The option that error_bounds() reads as these, of which none is relative.
+/// The option text of these bounds, of which none is relative.
 [[nodiscard]] std::vector<std::string> format_texts(const std::vector<ErrorBound>& bounds);
 }

@@ -136,7 +136,7 @@ void scatter_with(const std::uint32_t* slot, std::size_t count, const SlotRange*
     });
 }
 
-// As with_copy, where copy(i, to) copies the tuple of the i-th of the rows.
+// As with_copy, but copy(i, to) copies the tuple of the i-th of the rows.
 template <class F>
 void with_copy(const Rows& rows, const ArrayView& view, const F& f)
 {

@@ -37,7 +37,7 @@ std::uint32_t block_count(const SpatialOrder& order, const Treelet& treelet)
   return (treelet.count + order.block_particles - 1) / order.block_particles;
 }
 
-// Without the processor's instruction, which the program does not demand, the compiler's own calls
+// The program does not require the popcnt instruction, without which the compiler's built-in calls
 // a function.
 std::uint32_t bits_in(std::uint32_t bitmap)
 {
@@ -54,8 +54,8 @@ struct Extremes
   bool has_nan;
 };
 
-// Of the values that are not NaN. Several at a time: one chain of comparisons would be as slow as
-// its latency.
+// Extremes of the values that are not NaN. Several lanes run in parallel, because a single chain of
+// comparisons would be limited by its latency.
 template <class V>
 Extremes<V> extremes(const V* values, std::size_t count)
 {
@@ -112,7 +112,7 @@ void mark_but_nan(const V* values, const std::uint16_t* blocks, std::uint32_t co
   }
 }
 
-// By the fastest way that there is for these values.
+// Marks bits in the fastest way for these values.
 template <class V>
 void mark(const V* values, const std::uint16_t* blocks, std::uint32_t count,
   const Extremes<V>& extremes, const TreeletBits<V>& bits, std::uint32_t* bitmaps)

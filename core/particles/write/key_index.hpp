@@ -22,7 +22,7 @@ struct BuiltKey
   ValueClass type = ValueClass::Float;
   std::vector<std::uint64_t> edges; ///< bits of values of the class
   std::vector<format::TreeletKeyRecord> treelets;
-  /// Of each block; after choose_bitmaps() its number in the dictionary if there is one, and empty
+  /// Bitmaps per block; after choose_bitmaps() numbers in the dictionary if there is one, or empty
   /// if not worth storing.
   std::vector<std::uint32_t> bitmaps;
   std::vector<std::uint32_t> dictionary;
@@ -44,7 +44,7 @@ public:
   /// treelets.
   void add_treelet(std::size_t t, const V* values);
 
-  /// After all treelets.
+  /// Call it after all treelets.
   void finish();
 
 private:
@@ -53,7 +53,7 @@ private:
   std::vector<V> edges_;
 };
 
-/// Of a finished key: whether its bitmaps are worth storing, and whether with a dictionary. Safe to
-/// call concurrently for different keys.
+/// Decides whether a finished key's bitmaps are worth storing, and whether with a dictionary. Safe
+/// to call concurrently for different keys.
 void choose_bitmaps(const SpatialOrder& order, BuiltKey& key);
 }

@@ -149,7 +149,7 @@ private:
   using Point = std::array<T, 3>;
   using Treelets = std::vector<TreeletRange>;
 
-  // Until something is moved, there is no source: it would be 0, 1, 2 ...
+  // Until a particle moves, `source` is empty, because it would be 0, 1, 2 ...
   [[nodiscard]] bool as_they_come() const { return this->out_.source.size() == 0; }
 
   // Finite particles first, both parts in the caller's order; and their box. Returns how many are

@@ -23,7 +23,7 @@ namespace bat
 {
 namespace
 {
-// What an option may be.
+// The kinds of options.
 struct Flag
 {
 };
@@ -164,7 +164,8 @@ std::optional<OptionValue> accepted(const Texts&, const OptionValue& value)
                                                                  : std::nullopt;
 }
 
-// Between fields and values. A number beyond 63 bits shows as the negative one that it was.
+// Conversions between fields and values. A number beyond 63 bits is shown as the negative number
+// that the caller gave.
 OptionValue value_of(bool field)
 {
   return field;

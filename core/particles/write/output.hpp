@@ -18,12 +18,12 @@ public:
   /// Room for the bytes at `offset`, to be filled before the next call of anything.
   virtual std::byte* begin_column(std::uint64_t offset, std::uint64_t bytes) = 0;
   virtual void end_column() = 0;
-  /// Whether columns stay in memory, where those that are still to come have their room already.
+  /// Whether columns stay in memory, where space for later columns is already allocated.
   [[nodiscard]] virtual bool keeps_columns() const = 0;
   virtual void write(std::uint64_t offset, const void* data, std::size_t bytes) = 0;
 };
 
-/// What lies between the bytes that were written is zero.
+/// Output in memory. Bytes between the written ones are zero.
 class MemoryOutput : public Output
 {
 public:

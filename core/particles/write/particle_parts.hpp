@@ -39,7 +39,7 @@ public:
   };
 
   ParticleParts() = default;
-  /// No particles yet; those that come have these types, attributes, time, step and metadata.
+  /// Begins without particles. Later ones have these types, attributes, time, step and metadata.
   explicit ParticleParts(const ParticleView& schema)
     : schema_(schema)
   {
@@ -107,9 +107,9 @@ public:
       });
   }
 
-  /// Of all, in parallel.
+  /// Bounds of all particles, computed in parallel.
   [[nodiscard]] FiniteBounds finite_bounds() const;
-  /// Of particles [begin, end). T: type of the positions.
+  /// Bounds of particles [begin, end). T: type of the positions.
   template <class T>
   [[nodiscard]] FiniteBounds finite_bounds(std::uint64_t begin, std::uint64_t end) const
   {

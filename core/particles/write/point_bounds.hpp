@@ -15,7 +15,7 @@ struct ArrayView;
 
 namespace bat::write
 {
-/// Of positions whose coordinates are all finite.
+/// Box and number of positions whose coordinates are all finite.
 struct FiniteBounds
 {
   Box box = empty_box(); ///< lower > upper if there is none
@@ -32,8 +32,8 @@ inline void extend(FiniteBounds& bounds, const FiniteBounds& other) noexcept
 template <class T>
 [[nodiscard]] Box tight_box(const T* positions, std::size_t count);
 
-/// Of rows [begin, end) of a view of three components of type T, which are rows[begin] and so on,
-/// or without `rows` the numbers themselves.
+/// Bounds of rows rows[begin] to rows[end - 1] of a view of three components of type T. Without
+/// `rows`, of rows begin to end - 1.
 template <class T>
 [[nodiscard]] FiniteBounds finite_bounds(
   const ArrayView& positions, const std::uint32_t* rows, std::uint64_t begin, std::uint64_t end);

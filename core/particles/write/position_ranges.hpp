@@ -14,7 +14,7 @@ class PositionRanges
 {
 public:
   PositionRanges() noexcept;
-  /// Of packed positions.
+  /// Adds packed positions.
   void add(ScalarType type, const std::byte* positions, std::size_t count) noexcept;
   void add(const PositionRanges& other) noexcept;
   [[nodiscard]] std::array<format::LeafKeyRecord, format::kPositionKeys> records() const noexcept;

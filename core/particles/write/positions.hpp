@@ -41,7 +41,7 @@ public:
     }
   }
 
-  /// Of all particles, if they are packed; else null.
+  /// The positions of all particles if they are packed; else null.
   [[nodiscard]] const T* packed() const noexcept
   {
     const bool is_packed = this->stride_ == 3 * sizeof(T) &&

@@ -38,7 +38,7 @@ Target decode(Repeat repeat)
     static_cast<int>((repeat - 1) % kPerArray) - 1 };
 }
 
-// Whether a name says that the values are coordinates: x, pos, coords_y, Position[2] ...
+// Whether a name suggests that the values are coordinates: x, pos, coords_y, Position[2] ...
 bool names_coordinates(std::string name)
 {
   static const std::unordered_set<std::string_view> kNames{ "x", "y", "z", "xyz", "pos", "position",
@@ -190,11 +190,11 @@ private:
 
   const ParticleParts& particles_;
   bool compare_all_;
-  std::unordered_set<std::string> indexed_; ///< what has to stay a column
+  std::unordered_set<std::string> indexed_; ///< names that must stay columns
   std::unordered_set<std::size_t> bounded_; ///< arrays whose stored values are others
 };
 
-// What a repeat is of if what it repeats is left out too.
+// Follows a chain of repeats to the array that is kept.
 Target find_chain_end(Target target, const std::vector<Repeat>& repeats)
 {
   while (target.array != 0 && repeats[target.array - 1] != kNoRepeat)

@@ -10,13 +10,13 @@
 
 namespace bat::write
 {
-/// What an attribute repeats, as a number that ranks can compare; kNoRepeat: nothing.
+/// The target of a repeat as a number that ranks can compare; kNoRepeat: none.
 using Repeat = std::int64_t;
 inline constexpr Repeat kNoRepeat = 0;
 
-/// For each attribute what it repeats among all of these particles, as options.repeats asks: the
-/// first of the positions and of the attributes, those of most components first, that has its
-/// values. Nothing if there are no particles. The input was checked.
+/// Finds the array that each attribute repeats in all of these particles, as options.repeats asks:
+/// the first of the positions and the attributes, those with most components first, that has its
+/// values. Empty if there are no particles. The input must have been checked.
 [[nodiscard]] std::vector<Repeat> find_repeats(
   const ParticleParts& particles, const BuildOptions& options);
 

@@ -22,8 +22,8 @@ constexpr std::size_t kBins = std::size_t{ 1 } << kBinBits;
 /// A hash and what tells its particle from all others.
 using Ranked = std::pair<std::uint64_t, std::uint32_t>;
 
-// Of particles with the same hash, the first in each level are from all over the caller's order,
-// which may be one in space: multiples of the golden ratio of 2^32.
+// Ranks particles of equal hash by multiples of the golden ratio of 2^32, so that each level takes
+// them from all over the caller's order, which may be spatial.
 Ranked ranked(std::uint64_t hash, std::uint64_t number)
 {
   return { hash, static_cast<std::uint32_t>(number) * 0x9E3779B1u };
@@ -95,7 +95,7 @@ LargeArray<std::uint64_t> hash_all(
   return hashes;
 }
 
-// Where each bin begins among the hashes in ascending order, and n.
+// Computes where each bin begins among the hashes in ascending order, then n.
 std::vector<std::uint64_t> compute_bin_begins(const LargeArray<std::uint64_t>& hashes)
 {
   constexpr std::uint64_t kHashesPerTask = 1 << 22; // a count of its own takes 512 KiB
@@ -170,7 +170,7 @@ LargeArray<std::uint8_t> sample_levels(const ParticleParts& particles,
   }
   const LargeArray<std::uint64_t> hashes = hash_all(particles, ids);
   const std::vector<Ranked> borders = find_borders(hashes, levels, compute_bin_begins(hashes));
-  // Of each bin the level of its lowest hash, where it has one level only; else nothing.
+  // Per bin, the level of its hashes if it has only one level.
   constexpr std::uint16_t kSeveralLevels = 0xFFFF;
   std::vector<std::uint16_t> of_bin(kBins);
   std::size_t level = 0;

@@ -159,7 +159,7 @@ const format::SectionRecord& SectionWriter::add_paged(
   return this->sections_.back();
 }
 
-// Of the section added last.
+// Checksums the pages of the section added last.
 void SectionWriter::add_page_checksums(const std::byte* data)
 {
   this->page_checksums_.emplace_back(

@@ -33,26 +33,26 @@ public:
   [[nodiscard]] std::byte* begin_column(format::SectionKind kind, std::uint32_t index,
     const format::ElementType& type, std::uint64_t particles, const ColumnCoding& coding);
   void end_column();
-  /// Of all columns with chunks so far.
+  /// Writes the tables of all columns with chunks so far.
   void write_chunk_tables();
 
-  /// That readers need to know.
+  /// Adds a feature that readers need to know.
   void add_feature(format::Feature feature) { this->features_ |= feature; }
-  /// Of all paged sections so far.
+  /// Writes the checksums of all paged sections so far.
   void write_page_checksums();
-  /// Header and section table. Nothing comes after this.
+  /// Writes header and section table. No call may follow.
   void finish(
     std::uint64_t particles, std::optional<double> time, std::optional<std::int64_t> step);
 
-  /// Of the file, so far.
+  /// Bytes of the file so far.
   [[nodiscard]] std::uint64_t file_bytes() const noexcept { return this->end_; }
-  /// Of the columns so far, as their values are.
+  /// Uncompressed bytes of the columns so far.
   [[nodiscard]] std::uint64_t column_bytes() const noexcept { return this->column_bytes_; }
-  /// Of the columns so far, as they are stored.
+  /// Stored bytes of the columns so far.
   [[nodiscard]] std::uint64_t stored_bytes() const noexcept { return this->stored_bytes_; }
 
 private:
-  /// Begun and not ended.
+  /// A column that is begun and not ended.
   struct Column
   {
     format::SectionKind kind{};

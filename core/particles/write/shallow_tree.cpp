@@ -67,8 +67,8 @@ private:
     return box;
   }
 
-  // Where the highest differing bit of the codes changes (Karras), as long as that leaves both
-  // sides an eighth or more; else the middle, so that the depth stays logarithmic.
+  // Splits where the highest differing bit of the codes changes (Karras), if both sides get at
+  // least an eighth. Otherwise splits in the middle, so that the depth stays logarithmic.
   std::size_t split(std::size_t begin, std::size_t end, int& bit) const
   {
     const std::size_t minimum = (end - begin) / 8;

@@ -16,7 +16,7 @@ namespace bat::write
 class SnappedParticles
 {
 public:
-  /// No bound is relative. In parallel.
+  /// No bound may be relative. Runs in parallel.
   SnappedParticles(const ParticleParts& particles, const std::vector<ErrorBound>& bounds);
 
   [[nodiscard]] const ParticleParts& parts() const noexcept { return this->parts_; }

@@ -62,7 +62,8 @@ LargeArray<std::byte> SortedIndex<V>::finish()
   return std::move(this->bytes_);
 }
 
-// To their pages, the last one first: pages are a little longer than their entries.
+// Moves entries to their pages, the last one first, because pages are slightly longer than their
+// entries.
 template <class V>
 void SortedIndex<V>::spread_entries()
 {

@@ -52,7 +52,7 @@ private:
   {
     return this->bytes_.data() + this->layout_.page_offset(level, page);
   }
-  /// Without gaps, from where the last level begins.
+  /// The entries without gaps, from the begin of the last level.
   [[nodiscard]] format::IndexEntry* entries() noexcept
   {
     return reinterpret_cast<format::IndexEntry*>(this->page(this->layout_.last_level(), 0));

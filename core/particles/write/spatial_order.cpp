@@ -54,8 +54,8 @@ namespace
 {
 constexpr std::uint32_t kBlockSizes[] = { 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096 };
 
-// Number of particles that tell the quantiles of `n`: of few a larger share, so that a quantile is
-// seldom 2 % of them in error; of many at least 32 for each bin.
+// Sample size for the quantiles of `n` particles: a larger share of few, so that the error of a
+// quantile seldom reaches 2 % of them; of many, at least 32 for each bin.
 std::uint64_t sampled(std::uint64_t n)
 {
   const std::uint64_t of_few = std::clamp<std::uint64_t>(n / 16, 4096, 8192);
@@ -134,7 +134,7 @@ struct StoredTarget
   std::optional<int> component;
 };
 
-/// How messages call an option, and what they say about an alias.
+/// The name of an option in messages, and their text about an alias.
 struct TargetUse
 {
   const char* name;
@@ -231,7 +231,7 @@ public:
   SpatialOrder run()
   {
     const std::uint64_t n = this->particles_.count();
-    LargeArray<std::byte> copied; // the order looks at positions all over them
+    LargeArray<std::byte> copied; // the order reads positions in random order
     const ArrayView positions = this->positions(copied);
     MortonOrder morton = morton_order(positions, n, this->options_.treelet_particles);
     if (this->options_.progress && !this->options_.progress(0.2))
@@ -294,7 +294,7 @@ private:
     std::vector<std::uint32_t> of_block; ///< the same
   };
 
-  // In one array.
+  // The positions in one array, copied if they are in several.
   ArrayView positions(LargeArray<std::byte>& copied) const
   {
     const ArrayView* const single = this->particles_.single(0);
@@ -434,7 +434,7 @@ private:
     }
   }
 
-  // From the particles of each treelet to those of all before it.
+  // Replaces the counts of each treelet by the sums over all treelets before it.
   void add_up_levels()
   {
     const std::size_t step = this->out_.levels.size();
@@ -444,8 +444,8 @@ private:
     }
   }
 
-  // Level by level, from fine to coarse, the ordinals that are not kept for the next coarser level
-  // (FORMAT.md section 8).
+  // Sorts ordinals level by level, from fine to coarse: each level takes those that are not kept
+  // for the next coarser one (FORMAT.md section 8).
   void sort_evenly(const Treelet& treelet, Scratch& scratch)
   {
     const LevelTable& levels = this->out_.levels;

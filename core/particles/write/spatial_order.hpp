@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From particles to their order and spatial index: everything about a leaf file but its columns.
+// Builds the order and the spatial index of particles: all of a leaf file except its columns.
 #pragma once
 
 #include "bat/particles.hpp"
@@ -35,7 +35,7 @@ struct SpatialOrder
   std::vector<Treelet> treelets;
   std::vector<format::NodeRecord> nodes;
   std::vector<format::BlockBoxRecord> block_boxes;
-  /// Of each particle of the caller: its slot. A treelet's particles are in consecutive slots from
+  /// The slot of each particle of the caller. A treelet's particles are in consecutive slots from
   /// its first ordinal on, in no particular order.
   LargeArray<std::uint32_t> slot;
   /// Per treelet, by level and inside a level by ordinal: slot of the particle, and its block, both
@@ -44,7 +44,7 @@ struct SpatialOrder
   LargeArray<std::uint16_t> local_block;
   LargeArray<std::byte> positions;                ///< by slot, packed
   std::vector<format::SampleIdRecord> sample_ids; ///< of stable samples; empty: levels are even
-  /// Of stable samples, level by level: particles of the treelets before each, and of all.
+  /// Stable samples: per level, the particles of the treelets before each, and of all.
   std::vector<std::uint32_t> in_levels;
   std::vector<std::uint8_t> block_levels; ///< BLOCK_LEVELS
   /// Caller's numbers of the first particles of the file: a stratified sample of all.

@@ -30,10 +30,11 @@ public:
   [[nodiscard]] format::BlockBoxRecord quantise(const CellBox& cells) const noexcept;
 
 private:
-  // No smaller for a larger coordinate. Halves, so that the extent of huge boxes does not overflow.
+  // Monotonic in the coordinate. Halves, so that the extent of huge boxes does not
+  // overflow.
   [[nodiscard]] std::int16_t cell(double x, std::size_t axis) const noexcept
   {
-    // Corners of boxes that are a few ulps wide are rounded to beyond them.
+    // Corners of boxes that are a few ulps wide may be rounded beyond the box.
     const double distance = (x * 0.5 - this->half_lower_[axis]) * this->scale_[axis];
     const double above = distance > 0.0 ? distance : 0.0; // not std::max, which branches
     const double inside = above < kTreeletCells - 1.0 ? above : kTreeletCells - 1.0;

@@ -32,9 +32,9 @@ struct CellBox
 /// Cells of a treelet's box on an axis, numbered from -2^15 on.
 inline constexpr std::int32_t kTreeletCells = 65536;
 
-/// Keys behind `count` that splitting may write over.
+/// Keys after `count` that splitting may overwrite.
 inline constexpr std::size_t kPartitionRoom = 8;
 
-/// So few keys are split by comparing each with all.
+/// Up to this many keys are split by comparing each with all.
 inline constexpr std::size_t kMaxComparedKeys = 32;
 }
