@@ -87,9 +87,9 @@ public:
   Decoder(Decoder&&) noexcept;
   Decoder& operator=(Decoder&&) noexcept;
 
-  /// Writes `count` values, which need no alignment. Any bytes are safe as a frame: what is not one
-  /// of so many values is an Error{Corrupt} that says what is wrong, after which the values are
-  /// unspecified. Never allocates more than a few times the bytes of the values.
+  /// Writes `count` values, which need no alignment. Any bytes are safe as a frame: one that does
+  /// not have `count` values is an Error{Corrupt} that describes the fault, after which the values
+  /// are unspecified. Never allocates more than a few times the bytes of the values.
   void decode(const Model& model, const std::byte* frame, std::size_t frame_bytes,
     std::byte* values, std::size_t count);
 

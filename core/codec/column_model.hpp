@@ -52,14 +52,14 @@ struct StreamModel
   std::variant<Meanings<std::uint32_t, 1>, Meanings<std::uint32_t, 2>, Meanings<std::uint32_t, 3>,
     Meanings<std::uint64_t, 1>, Meanings<std::uint64_t, 2>, Meanings<std::uint64_t, 3>>
     meanings;
-  std::size_t max_bits = 0; ///< of a value that is no escape
+  std::size_t max_bits = 0; ///< of a value that is not an escape
   Loads loads = Loads::One;
 };
 
 struct ColumnModel
 {
-  /// Throws Error{Corrupt} for what is no model of such a column. Allocates at most a megabyte,
-  /// whatever the bytes are.
+  /// Throws Error{Corrupt} if the bytes are not a model of such a column. Always allocates at most
+  /// a megabyte.
   ColumnModel(const ColumnShape& shape, const std::byte* bytes, std::size_t byte_count);
 
   ColumnShape shape;

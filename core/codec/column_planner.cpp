@@ -14,8 +14,8 @@ namespace bat::codec
 {
 namespace
 {
-constexpr std::uint64_t kMaxSampleValues = 1 << 17; // values that a plan looks at
-constexpr std::uint64_t kMinSampleValues = 1 << 15; // if there are so many; else an eighth of them
+constexpr std::uint64_t kMaxSampleValues = 1 << 17; // maximum that a plan samples
+constexpr std::uint64_t kMinSampleValues = 1 << 15; // minimum, or all; between: an eighth
 constexpr std::uint64_t kRunValues = 2048;          // of them, that follow each other
 constexpr std::size_t kPlanesChunks = 8;            // runs that are tried as planes
 constexpr std::size_t kPlanesGain = 32;             // what they must save: Zstandard takes long

@@ -20,6 +20,6 @@ struct ColumnShape
   }
 };
 
-/// Throws Error{InvalidArgument} for what is no type or has too many components.
+/// Throws Error{InvalidArgument} for an unknown type or too many components.
 void check(const ColumnShape& shape);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words of a chunk as differences, and what tells apart blocks of them.
+// Words of a chunk as differences, and the measure that classifies blocks of them.
 #pragma once
 
 #include "codec/words.hpp"

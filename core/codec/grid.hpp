@@ -17,8 +17,8 @@ struct Grid
   return 2 * bound;
 }
 
-/// Numbers whose distance from 0 is more steps than these stay as they are: each grid point must be
-/// told from its neighbours after it is rounded to the type.
+/// Numbers farther from 0 than this many steps stay as they are: a grid point must differ from its
+/// neighbours after it is rounded to the type.
 inline constexpr double kMaxStepsFloat32 = 4194304.0;          // 2^22
 inline constexpr double kMaxStepsFloat64 = 1125899906842624.0; // 2^50
 }

@@ -26,7 +26,7 @@ template <class T>
   return ((holds ? quotient : 0.0) + kRoundingConstant) - kRoundingConstant;
 }
 
-/// The grid point so many steps from 0. Never -0, which has no place on the grid.
+/// The grid point at `steps` steps from 0. Never -0, which is not on the grid.
 template <class T>
 [[nodiscard]] BAT_INLINE T grid_point(double steps, double step) noexcept
 {

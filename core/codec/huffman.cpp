@@ -40,7 +40,7 @@ LengthCounts count_lengths(const std::vector<std::uint64_t>& ascending)
   return counts;
 }
 
-// Codes that are too long become shorter, and others longer until there is room for all.
+// Codes that are too long become shorter, and others longer until all fit.
 void limit(LengthCounts& counts)
 {
   std::uint64_t used = 0; // in units of the longest code
@@ -56,7 +56,7 @@ void limit(LengthCounts& counts)
   {
     used += std::uint64_t{ counts[length] } << (kMaxCodeBits - length);
   }
-  // One of the longest goes beside a shorter code, which becomes longer by a bit.
+  // One of the longest codes joins a shorter one, which becomes longer by a bit.
   for (; used > std::uint64_t{ 1 } << kMaxCodeBits; --used)
   {
     std::size_t length = kMaxCodeBits - 1;

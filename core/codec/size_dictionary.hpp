@@ -21,8 +21,8 @@ struct Share
   std::uint64_t among = 1;
 };
 
-/// Counts the lengths of values and chooses at most kSymbols - 1 entries, each of which says how
-/// many bits follow for each component. Values with other lengths are escapes.
+/// Counts the lengths of values and chooses at most kSymbols - 1 entries, each with the number of
+/// bits that follow for each component. Values with other lengths are escapes.
 class SizeDictionary
 {
 public:

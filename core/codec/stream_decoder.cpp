@@ -17,7 +17,7 @@ namespace bat::codec
 {
 namespace
 {
-constexpr std::size_t kBatch = kBlockValues; // values between two looks at the end of the bits
+constexpr std::size_t kBatch = kBlockValues; // values between two checks of the end of the bits
 constexpr std::size_t kMaxSymbolBits = 64 * kMaxJoint; // bits behind a symbol
 
 /// loop(position, first, end) reads values [first, end) of which none has more than `max_bits`.

@@ -25,7 +25,7 @@ struct WordsTo
 class StreamDecoder
 {
 public:
-  /// Decodes a stream, with words U of the size of the numbers. There is one value at least.
+  /// Decodes a stream, with words U of the size of the numbers. At least one value is required.
   template <class U>
   void decode(const StreamModel& model, FrameReader& reader, std::size_t count, const WordsTo& to);
 

@@ -17,8 +17,8 @@ template <class U>
 class StreamEncoder
 {
 public:
-  /// Makes room for the words of all components, to be filled before append(). There is one value
-  /// at least.
+  /// Allocates the words of all components, to be filled before append(). At least one value is
+  /// required.
   void resize(std::size_t components, std::size_t count);
   /// words(c)[i] is component c of value i.
   [[nodiscard]] U* words(std::size_t component) noexcept

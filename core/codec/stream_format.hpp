@@ -46,7 +46,7 @@ inline constexpr unsigned kMaxCodeBits = 11;
   return (blocks + kLanes - 1) / kLanes;
 }
 
-/// Bits that tell so many classes apart.
+/// Bits that distinguish this many classes.
 [[nodiscard]] inline constexpr unsigned class_bits(std::size_t classes) noexcept
 {
   return classes <= 1 ? 0u : classes <= 2 ? 1u : classes <= 4 ? 2u : 3u;

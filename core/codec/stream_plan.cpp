@@ -16,7 +16,7 @@ namespace
 // Fewer values of a column do not pay for another class.
 constexpr std::uint64_t kValuesOfClass = 8192;
 constexpr std::size_t kBlocksOfClass = 16; // in the sample
-// Blocks that do not differ at all have a class of their own if they are so many of all.
+// Blocks without any differences get their own class if at least this share of all has none.
 constexpr std::size_t kEqualBlocks = 32;
 
 constexpr std::uint64_t low_bits(unsigned bits) noexcept

@@ -35,7 +35,7 @@ struct ClassPlan
   HeadDictionary heads; ///< of a stream of heads
   std::array<Code, kSymbols> codes{};
   std::array<EntryBits, kSymbols> entries{}; ///< of a stream of differences
-  unsigned escape = kSymbols;                ///< symbol; kSymbols: there is none
+  unsigned escape = kSymbols;                ///< symbol; kSymbols: none
 };
 
 struct StreamPlan
@@ -47,7 +47,7 @@ struct StreamPlan
   std::vector<std::uint64_t> limits; ///< class of a block: limits that are not above its
                                      ///< measure
   unsigned measure_shift = 0;        ///< of a stream of heads
-  std::size_t max_bits = 0;          ///< of a value that is no escape
+  std::size_t max_bits = 0;          ///< of a value that is not an escape
 
   [[nodiscard]] std::size_t class_of(std::uint64_t measure) const noexcept
   {

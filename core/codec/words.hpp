@@ -34,7 +34,7 @@ template <class U>
 }
 
 /// Bits of a floating-point number without the `dropped` lowest, which are 0, to an integer in
-/// two's complement that is no smaller for a larger number.
+/// two's complement that increases with the number.
 template <class U>
 [[nodiscard]] BAT_INLINE U ranked(U bits, unsigned dropped) noexcept
 {

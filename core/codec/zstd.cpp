@@ -101,7 +101,7 @@ void ZstdDecompressor::decompress(
         ? fmt::format("Zstandard frame: {}", ZSTD_getErrorName(own))
         : fmt::format("a Zstandard frame has {} bytes instead of {}", own, frame_bytes));
   }
-  // All of it goes to where it is wanted: no window is allocated, whatever the frame asks for.
+  // Decompresses straight to the destination: no window is allocated, whatever the frame requests.
   const std::size_t result =
     ZSTD_decompressDCtx(this->context_.get(), to, bytes, frame, frame_bytes);
   if (ZSTD_isError(result))

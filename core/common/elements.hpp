@@ -6,7 +6,7 @@
 
 namespace bat
 {
-/// Elements side by side, aligned for the numbers in them. The memory is somebody else's.
+/// Contiguous elements, aligned for the numbers in them. Does not own the memory.
 struct Elements
 {
   const std::byte* first = nullptr;

@@ -57,7 +57,7 @@ std::vector<std::string_view> nearest_names(
   {
     for (const std::string_view known : names)
     {
-      // One error for each three letters: "w" is no misspelled "v".
+      // One error for each three letters: "w" is not a misspelled "v".
       const std::size_t allowed = (std::min(name.size(), known.size()) + 1) / 3;
       if (known.size() <= kMaxLength && distance(name, known) <= allowed)
       {

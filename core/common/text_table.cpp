@@ -117,7 +117,7 @@ bool parse(const char* begin, const char* end, std::byte* out)
     std::uint64_t text = 0;
     std::memcpy(&text, place, sizeof(text));
     text ^= 0x3030303030303030;
-    // The high bit of the first byte that is no digit; a carry goes only beyond it.
+    // The high bit of the first byte that is not a digit; a carry affects only bytes beyond it.
     const std::uint64_t others = ((text + 0x7676767676767676) | text) & 0x8080808080808080;
     const int count = others ? __builtin_ctzll(others) / 8 : 8;
     if (count == 0)
@@ -138,7 +138,7 @@ bool parse(const char* begin, const char* end, std::byte* out)
   return place;
 }
 
-/// The exponent at `place`, if there is one, is added to `exponent`; null if it is none.
+/// Adds the exponent at `place`, if there is one, to `exponent`; null if it is invalid.
 [[nodiscard]] const char* read_exponent(const char* place, const char* end, std::int64_t& exponent)
 {
   if (place == end || (*place != 'e' && *place != 'E'))
@@ -164,7 +164,7 @@ bool parse(const char* begin, const char* end, std::byte* out)
 
 /// A number that begins at `place` and needs no more than a few exact operations: an integer of up
 /// to 18 digits, or digits and a power of ten that are both exact in T, so that one multiplication
-/// or division gives the nearest T. Returns where it ends, null for what parse() must look at.
+/// or division gives the nearest T. Returns where it ends, or null if parse() must read it.
 template <class T>
 [[nodiscard]] const char* read_usual(const char* place, const char* end, std::byte* out)
 {
@@ -363,7 +363,7 @@ private:
   }
 
   /// The line at `place`, if read_usual() reads all of its fields; returns where the next one
-  /// begins, null for one that parse_row() must look at.
+  /// begins, null if parse_row() must read it.
   const char* parse_usual(const char* place, const char* end, std::uint64_t row) const
   {
     const char* const first = without_blanks(place, end);

@@ -162,7 +162,7 @@ std::vector<HeaderAttribute> Header::attributes() const
     }
     attribute.name = item["name"].get<std::string>();
     const auto type = item["dtype"].get<std::uint64_t>();
-    // The enumeration goes on with vectors and matrices; the library itself cannot write those.
+    // The enumeration continues with vectors and matrices, which the library itself cannot write.
     if (type < 1 || type > 10)
     {
       throw Error(ErrorCode::UnsupportedVersion,

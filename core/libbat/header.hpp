@@ -30,8 +30,8 @@ struct HeaderAttribute
 {
   std::string name;
   ScalarType type = ScalarType::Float64;
-  /// Nothing if the file says null. Values may lie outside: the library leaves out the particle
-  /// that came last into the build, and keeps a range that the simulation gave.
+  /// Empty if the file has null. Values may lie outside: the library leaves out the particle that
+  /// came last into the build, and keeps a range that the simulation gave.
   std::optional<FloatRange> range;
 };
 

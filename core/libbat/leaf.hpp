@@ -38,7 +38,7 @@ public:
   }
   [[nodiscard]] const std::optional<Box>& bounds() const noexcept { return this->bounds_; }
 
-  /// Read when it is first asked for.
+  /// Read at the first call.
   [[nodiscard]] const LeafIndex& index() const;
   /// Numbers of the bitmaps of a treelet's nodes, each inside the dictionary: node * attributes +
   /// attribute.

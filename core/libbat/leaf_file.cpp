@@ -127,7 +127,7 @@ public:
       [&](const Treelet& treelet) { return this->leaf_.attribute_begin(treelet, index); });
   }
 
-  // Each treelet has its columns beside its nodes, so that any selection is all over the file.
+  // Each treelet has its columns next to its nodes, so any selection is spread over the file.
   void prefetch(const Selection& selection, const std::vector<std::size_t>&) const override
   {
     if (selection.count != 0)

@@ -311,8 +311,7 @@ void LeafIndex::read_treelet(const io::RandomAccessFile& file, const LeafHeader&
 }
 
 // Nodes are in preorder and so are their particles: a right child is where the left subtree ends,
-// and the particles of a node are where those of the one before end. Whatever says otherwise is
-// refused.
+// and the particles of a node are where those of the one before end. Anything else is refused.
 void LeafIndex::read_nodes(const io::RandomAccessFile& file, const LeafHeader& header,
   const Treelet& treelet, std::uint64_t begin, std::uint8_t depth)
 {

@@ -33,7 +33,7 @@ struct Mask
   std::uint32_t bits = 0;
 };
 
-// Bits of a bitmap that wanted values may have; nothing if bitmaps do not tell.
+// Bits of a bitmap that matching values may have; empty if bitmaps cannot decide.
 template <class V>
 std::optional<std::uint32_t> requested_bits(
   const std::optional<FloatRange>& header_range, const ClassRange<V>& range)
@@ -88,7 +88,7 @@ public:
     {
       if (condition.negated)
       {
-        continue; // bitmaps tell which values there are, and not that there are no others
+        continue; // bitmaps show which values exist, not that there are no others
       }
       const auto bits = std::visit([&](const auto& requested)
         { return requested_bits(leaf.header().attributes[condition.attribute].range, requested); },

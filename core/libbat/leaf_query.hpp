@@ -33,7 +33,7 @@ template <class V>
 }
 
 /// Bits of a bitmap that values from `lower` to `upper` may have, and their neighbours: the library
-/// computes bits in float32. Nothing if bitmaps do not tell: values outside the header's range have
+/// computes bits in float32. Empty if bitmaps cannot decide: values outside the header's range have
 /// no bit.
 [[nodiscard]] std::optional<std::uint32_t> bitmap_mask(
   const std::optional<FloatRange>& header_range, float lower, float upper);

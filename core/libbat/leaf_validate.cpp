@@ -106,7 +106,7 @@ void check_positions(const Leaf& leaf, std::size_t t, const Box& treelet_box)
   }
 }
 
-// The bit that a query for exactly this value asks for, with its neighbours; 0 if it asks none.
+// The bit that a query for exactly this value tests, with its neighbours; 0 if it tests none.
 std::uint32_t bits_of(const std::optional<FloatRange>& range, float value)
 {
   return bitmap_mask(range, value, value).value_or(0);

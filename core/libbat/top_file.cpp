@@ -35,7 +35,7 @@ std::vector<AggregationRecord> read_nodes(
         "{} nodes and {} leaves; allowed are 1 to {} leaves, and fewer than twice as many nodes",
         nodes, leaves, kMaxLeaves));
   }
-  // Bitmaps are not read; their end tells whether the file is whole.
+  // Bitmaps are not read; their end shows whether the file is complete.
   const std::uint64_t dictionary =
     attributes == 0 && !header.has("bitmap_dict_size") ? 0 : header.count("bitmap_dict_size");
   const std::uint64_t summary = attributes * (header.flag("has_ranges") ? 10 : 2);
@@ -104,7 +104,7 @@ std::vector<std::uint32_t> leaf_ranks(
   return ranks;
 }
 
-// The leaf files lie beside the top file, whatever it says.
+// The leaf files are in the folder of the top file, whatever paths it has.
 std::string checked_prefix(const io::RandomAccessFile& file, const Header& header)
 {
   std::string prefix = header.text("bat_prefix");

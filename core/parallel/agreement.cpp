@@ -22,8 +22,8 @@ void agree(MPI_Comm comm, const std::optional<Error>& local)
   {
     return;
   }
-  // A fixed size, which holds what an Error can say: no rank may fail to make room for the text of
-  // another.
+  // A fixed size, which holds the longest text of an Error: no rank may fail to allocate the text
+  // of another.
   struct Message
   {
     int code;

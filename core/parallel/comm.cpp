@@ -68,8 +68,8 @@ OwnComm::OwnComm(MPI_Comm comm)
   {
     auto kept = std::make_unique<Kept>();
     MPI_Comm_dup(comm, &kept->comm);
-    // Callers such as mpi4py have errors of MPI returned, and no call here looks at them: a lost
-    // message must end the job, not become particles.
+    // Callers such as mpi4py let MPI return errors, which calls here do not check: a lost message
+    // must end the job, not become particles.
     MPI_Comm_set_errhandler(kept->comm, MPI_ERRORS_ARE_FATAL);
     this->kept_ = kept.release();
     MPI_Comm_set_attr(comm, key, this->kept_);

@@ -60,8 +60,8 @@ private:
 /// Throws Error{InvalidArgument} if MPI's counts cannot hold `count`.
 [[nodiscard]] int checked_count(std::uint64_t count);
 
-/// Collective. The records of all ranks, in order of rank, on rank 0; nothing elsewhere. Throws on
-/// all ranks if there is no room for them, or if there are 2^31 or more.
+/// Collective. The records of all ranks, in order of rank, on rank 0; empty elsewhere. Throws on
+/// all ranks if memory runs out, or if there are 2^31 or more.
 template <class Record>
 std::vector<Record> gather_records(const OwnComm& comm, const std::vector<Record>& local)
 {

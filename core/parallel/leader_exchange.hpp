@@ -96,7 +96,7 @@ private:
   const NodeLayout& layout_;
   Mail mail_;
   std::uint32_t rank_;
-  std::uint32_t leaders_per_node_; ///< asked for
+  std::uint32_t leaders_per_node_; ///< requested
   std::uint32_t leaders_;          ///< of this node
   std::vector<std::size_t> order_; ///< of parcels
   std::size_t next_ = 0;           ///< in order_
@@ -128,10 +128,10 @@ struct Load
 };
 
 /// Collective. Flat or Leaders, the same on all ranks. Large parcels go flat; Auto takes leaders
-/// where they pay, there is room for what they share, and this is not the only exchange: sharing
-/// memory costs as much as several. Throws on all ranks: `failure`, of
-/// the first rank that has one; Error{OutOfMemory} if Leaders are asked for and a node has no room
-/// for them.
+/// if they pay, there is enough shared memory, and this is not the only exchange, because
+/// setting up shared memory costs as much as several. Throws on all ranks: `failure`, of the
+/// first rank that has one; Error{OutOfMemory} if Leaders are requested and a node lacks the
+/// memory.
 [[nodiscard]] Route choose_route(const OwnComm& comm, Nodes& nodes, Route requested,
   const Load& local, const std::optional<Error>& failure = {});
 

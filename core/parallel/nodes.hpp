@@ -75,7 +75,7 @@ private:
 class SharedMemory
 {
 public:
-  /// Collective over the node; all ask for the same number of bytes.
+  /// Collective over the node; all request the same number of bytes.
   SharedMemory(MPI_Comm node, std::size_t bytes_of_each);
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
@@ -96,10 +96,10 @@ private:
 class Nodes
 {
 public:
-  /// Collective. `ranks_per_node`: 0 for the machine's own nodes; otherwise so many consecutive
-  /// ranks (0 to n - 1, n to 2 n - 1, ...) count as a node of their own where they share one, as
-  /// those of a socket, or those of a machine that pretends to be several. Throws
-  /// Error{InvalidArgument} on all ranks if it is negative; the value is rank 0's.
+  /// Collective. `ranks_per_node`: 0 for the machine's own nodes; otherwise every n consecutive
+  /// ranks (0 to n - 1, n to 2 n - 1, ...) of a node count as a node of their own, as those of a
+  /// socket, or of a machine that simulates several. Throws Error{InvalidArgument} on all ranks if
+  /// it is negative; the value is rank 0's.
   explicit Nodes(const OwnComm& comm, int ranks_per_node = 0);
   Nodes(const Nodes&) = delete;
   Nodes& operator=(const Nodes&) = delete;

@@ -109,7 +109,7 @@ FilePattern::FilePattern(std::string_view pattern, std::string_view extension)
   }
   if (found != extension)
   {
-    // A dot inside a placeholder, as in {time:.3f}, is no extension.
+    // A dot inside a placeholder, as in {time:.3f}, does not begin an extension.
     if (!found.empty() && found.find('}') == std::string::npos)
     {
       refuse(fmt::format("its extension is '{}'", found));

@@ -71,10 +71,10 @@ public:
   /// that is there, so that no list ever names files of two runs. Throws as add().
   void make_way(std::int64_t step, double time);
   /// Puts the step into its place and replaces the list by one rename; then removes the files that
-  /// it has replaced. Its time is `time`, or where that is not later than the time before: as much
-  /// later as the clock has moved since, or where the clock has gone back, as steps before it have
-  /// taken. Throws Error: as lock_list(), CannotOpen, NoSpace, WriteFailed; Corrupt if what is
-  /// there is no list.
+  /// it has replaced. Its time is `time`. If that is not later than the time before, it is later by
+  /// the progress of the clock, or, if the clock has gone back, by the time that earlier steps
+  /// took. Throws Error: as lock_list(), CannotOpen, NoSpace, WriteFailed; Corrupt if the file
+  /// there is not a list.
   void add(std::int64_t step, double time);
 
 private:

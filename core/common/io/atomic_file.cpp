@@ -78,7 +78,7 @@ std::filesystem::path follow_links(std::filesystem::path path)
   constexpr int kMaxLinks = 40; // what stat() follows
   for (int i = 0; i != kMaxLinks; ++i)
   {
-    std::error_code none; // it is no link
+    std::error_code none; // it is not a link
     const std::filesystem::path next = std::filesystem::read_symlink(path, none);
     if (none)
     {
@@ -140,7 +140,7 @@ void remove_abandoned_in(const std::filesystem::path& folder,
   }
   catch (const std::exception&)
   {
-    return; // they stay, and are in nobody's way
+    return; // they stay and do no harm
   }
 }
 
@@ -177,7 +177,7 @@ AtomicFile::AtomicFile(
     {
       fail(ErrorCode::CannotOpen, target.string(), "is not a regular file and cannot be replaced");
     }
-    // Renaming over it would succeed: the protection of the file has to be asked for.
+    // Renaming over it would succeed, so the protection of the file must be checked.
     if ((status.st_mode & 0222) == 0 || ::access(this->target_.c_str(), W_OK) != 0)
     {
       fail(ErrorCode::CannotOpen, target.string(), "is read-only and was not replaced");

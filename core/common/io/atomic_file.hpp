@@ -11,9 +11,9 @@
 
 namespace bat::io
 {
-/// Writes to a temporary file beside `target`; commit() puts it in the target's place by a rename.
-/// Without commit() the destructor removes the temporary and the target stays as it was. Throws
-/// Error: CannotOpen, NoSpace, WriteFailed.
+/// Writes to a temporary file next to `target`; commit() renames it to the target. Without commit()
+/// the destructor removes the temporary and the target stays as it was. Throws Error: CannotOpen,
+/// NoSpace, WriteFailed.
 class AtomicFile
 {
 public:

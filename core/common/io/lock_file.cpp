@@ -91,7 +91,7 @@ LockFile::~LockFile()
 {
   if (this->descriptor_ >= 0)
   {
-    ::unlink(this->path_.c_str()); // before the lock goes, so that it is no other one's file
+    ::unlink(this->path_.c_str()); // while the lock is held, so that it is still this file
     ::close(this->descriptor_);
   }
 }

@@ -28,7 +28,7 @@ namespace
 {
 constexpr std::uint32_t kClosed = 1u << 31;
 
-// The share leaves room for the program that uses the library.
+// The share leaves descriptors for the program that uses the library.
 std::size_t max_descriptors()
 {
   rlimit limit{};
@@ -57,7 +57,7 @@ public:
     static OpenFiles& files = []() -> OpenFiles&
     {
       OpenFiles& made = *new OpenFiles;
-      // A child that another thread starts must not inherit a lock that nobody gives back.
+      // A child that another thread starts must not inherit a lock that it never releases.
       ::pthread_atfork(
         [] { get().mutex_.lock(); }, [] { get().mutex_.unlock(); }, [] { get().mutex_.unlock(); });
       return made;
@@ -109,8 +109,8 @@ public:
         fmt::format("{}: the file ends at {}; it had {} bytes when it was opened", file.path_,
           now.st_size, file.status_.st_size));
     }
-    // Numbers of files are no help: network file systems give new ones to the same file, and local
-    // ones the same to a new file.
+    // Inode numbers do not help: network file systems give new ones to the same file, and local
+    // ones reuse one for a new file.
     if (!known || now.st_size != file.status_.st_size ||
       !same_time(now.st_mtim, file.status_.st_mtim))
     {
@@ -151,7 +151,7 @@ public:
       }
       if (!this->has_others())
       {
-        tries = kMaxTries - 1; // nobody will give one back
+        tries = kMaxTries - 1; // no other file can be closed
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -391,7 +391,7 @@ bool OpenFile::is_as_opened() const noexcept
   return ::fstatat(descriptor_of(this->folder_.get()), this->absolute_.c_str(), &now, 0) == 0 &&
     now.st_dev == this->status_.st_dev && now.st_ino == this->status_.st_ino &&
     now.st_size == this->status_.st_size && same_time(now.st_mtim, this->status_.st_mtim) &&
-    same_time(now.st_ctim, this->status_.st_ctim); // which nobody can set back
+    same_time(now.st_ctim, this->status_.st_ctim); // which no program can set back
 }
 
 std::optional<std::uint64_t> OpenFile::length_now() const

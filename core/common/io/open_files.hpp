@@ -13,8 +13,8 @@
 
 namespace bat::io
 {
-/// A folder that stays the one that was opened, whatever becomes of its name. Has a descriptor for
-/// as long as it lives. const functions may be called concurrently.
+/// A folder that stays the one that was opened, even if its name changes. Holds a descriptor as
+/// long as it lives. const functions may be called concurrently.
 class Folder
 {
 public:

@@ -61,11 +61,11 @@ public:
   /// Throws Error{Truncated} if the mapped file has become shorter.
   void check_length() const;
 
-  /// Tells the system that reads will be short and far apart, so that it reads nothing beside them;
-  /// a hint, which never fails. Before other threads use the file.
+  /// Hints to the system that reads will be short and far apart, so that it does not read ahead.
+  /// Never fails. Call it before other threads use the file.
   void expect_scattered_reads() noexcept { this->scattered_ = true; }
 
-  /// Tells the system that these bytes are needed soon; a hint, which never fails.
+  /// Hints to the system that these bytes are needed soon. Never fails.
   void prefetch(std::uint64_t offset, std::uint64_t bytes) const noexcept;
 
   [[nodiscard]] std::uint64_t bytes_read() const noexcept { return this->bytes_read_; }

@@ -22,7 +22,7 @@ namespace
 {
 constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
 
-// The number behind a word at the beginning of a line; of the first line if there is no word.
+// The number after a word at the beginning of a line; of the first line if no word is given.
 std::optional<std::uint64_t> number_in(const std::string& path, std::string_view word = {})
 {
   std::ifstream stream(path);

@@ -38,8 +38,8 @@ constexpr Address round_up(Address bytes, Address to) noexcept
   return (bytes + to - 1) / to * to;
 }
 
-// Room for an array: up to an eighth more, so that those of the next step fit, whose number of
-// particles is a little different. What is not touched takes no memory.
+// The size kept for an array: up to an eighth more, so that those of the next step fit, whose
+// number of particles differs slightly. Untouched pages take no memory.
 std::size_t room_for(std::size_t bytes) noexcept
 {
   std::size_t step = small_page();
@@ -81,13 +81,13 @@ Address map(std::size_t bytes, std::size_t alignment) noexcept
   return begin;
 }
 
-/// Runs of pages that nobody uses. Neighbours are one run.
+/// Runs of unused pages. Neighbours are one run.
 class Runs
 {
 public:
   [[nodiscard]] std::uint64_t bytes() const noexcept { return this->bytes_; }
 
-  /// Gives the pages back to the system if there is no memory to remember them.
+  /// Returns the pages to the system if there is no memory to record them.
   void add(Address begin, std::size_t bytes) noexcept
   {
     if (bytes == 0)
@@ -151,7 +151,7 @@ public:
     return 0;
   }
 
-  /// Gives pages back to the system, those of small runs first, until at most so many are left.
+  /// Returns pages to the system, those of small runs first, until the limit is met.
   void drop_to(std::uint64_t maximum) noexcept
   {
     while (this->bytes_ > maximum)
@@ -166,7 +166,7 @@ public:
     }
   }
 
-  /// The system may take them if memory becomes short; nobody asks for what is in them.
+  /// The system may take them if memory becomes short, because their contents are not needed.
   void let_the_system_take() const noexcept
   {
 #ifdef MADV_FREE
@@ -202,7 +202,7 @@ public:
     return *keeper;
   }
 
-  /// Uses and arrays that are in use. Without any, nobody looks further.
+  /// Uses and arrays that are in use. If there are none, calls return early.
   static std::atomic<std::uint64_t> concerns;
 
   void add_limit(std::uint64_t maximum)
@@ -343,7 +343,7 @@ private:
   std::mutex mutex_;
   std::multiset<std::uint64_t> limits_;
   std::uint64_t uses_ = 0;
-  std::map<Address, std::size_t> used_; ///< room of arrays
+  std::map<Address, std::size_t> used_; ///< sizes of arrays
   Runs kept_;
   std::uint64_t lent_ = 0;
   std::uint64_t max_ = 0;        ///< that were lent at the same time, since the first Use began

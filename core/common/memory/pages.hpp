@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of whole pages, which the system has back as soon as it is given up.
+// Memory in whole pages, which returns to the system as soon as it is freed.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace bat
 {
-/// Zeros; a page that is not touched takes no memory. What malloc() gives may stay with the process
-/// when it is given up.
+/// Zeros; an untouched page takes no memory. Memory of malloc() may stay with the process after it
+/// is freed.
 class Pages
 {
 public:

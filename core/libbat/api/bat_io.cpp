@@ -186,7 +186,7 @@ bool is_root()
   return rank == 0;
 }
 
-// Programs of that library look at no status.
+// Programs of that library do not check a status.
 void report_failure(int status, const char* function)
 {
   if (status != BAT_OK && is_root())

@@ -299,7 +299,7 @@ std::shared_ptr<const io::RandomAccessFile> Dataset::Impl::bytes_of(std::size_t 
   }
   catch (const Error&)
   {
-    (void)this->leaf(i); // which says of what dataset it is
+    (void)this->leaf(i); // an error names the dataset
     throw;
   }
 }

@@ -8,6 +8,6 @@
 
 namespace bat
 {
-/// Tells one dataset from another; 0 for a file of the paper's library, which has no checksum.
+/// Identifies a dataset; 0 for a file of the paper's library, which has no checksum.
 [[nodiscard]] std::uint64_t compute_checksum(const Dataset& dataset);
 }

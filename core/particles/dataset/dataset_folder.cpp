@@ -103,8 +103,8 @@ bool is_top(const io::RandomAccessFile& file)
   return (header.required_features & format::kSeveralLeafFiles) != 0;
 }
 
-// Leaf files in the folder of `top` that the top file `other` refers to, by whatever name of that
-// folder. Throws Error if it is one and cannot be read.
+// Leaf files in the folder of `top` that the top file `other` refers to, by any name of that
+// folder. Throws Error if it is a top file and cannot be read.
 std::set<std::string> leaf_files_named_by(
   const std::filesystem::path& other, const std::filesystem::path& top)
 {
@@ -134,8 +134,8 @@ std::set<std::string> leaf_files_named_by(
   return names;
 }
 
-// Leaf files that top files beside `top` refer to; empty if one of them cannot be read, or is being
-// moved, which might refer to any.
+// Leaf files that top files next to `top` refer to. Empty if one of them cannot be read or is being
+// moved, because it might refer to any.
 std::optional<std::set<std::string>> list_other_leaf_files(
   const std::filesystem::path& beside, const std::filesystem::path& top)
 {

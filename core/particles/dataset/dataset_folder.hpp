@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The folder beside a top file that holds its leaf files: names, and what may be removed.
+// The folder next to a top file that holds its leaf files: names, and which files may be removed.
 #pragma once
 
 #include "common/io/lock_file.hpp"
@@ -46,8 +46,8 @@ public:
   LeavesLock& operator=(const LeavesLock&) = delete;
   ~LeavesLock();
 
-  /// False where the file system has no locks. Then writers remove only what the dataset that they
-  /// replace had, and one that loses leaf files to another one is told by check_leaf_file().
+  /// False if the file system has no locks. Then writers remove only files of the dataset that they
+  /// replace, and check_leaf_file() detects leaf files lost to another writer.
   [[nodiscard]] bool is_exclusive() const noexcept;
 
 private:
@@ -61,8 +61,8 @@ private:
 void check_leaf_file(const std::filesystem::path& top, const std::filesystem::path& leaf,
   const format::LeafRecord& record);
 
-/// Leaf files (names in the folder) that the top file at `top` refers to; none if there is no top
-/// file that can be read. Never throws but for want of memory.
+/// Leaf files (names in the folder) that the top file at `top` refers to; none if there is no
+/// readable top file. Throws only if memory runs out.
 [[nodiscard]] std::set<std::string> list_leaf_files(const std::filesystem::path& top);
 
 /// Removes what finished or killed writers of `top` left: leaf files (names in the folder) not in

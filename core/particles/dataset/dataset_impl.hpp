@@ -21,7 +21,7 @@ class Dataset::Impl
 {
 public:
   using Opener = std::function<std::unique_ptr<LeafSource>(std::size_t)>;
-  /// Ordinals of one leaf file that a query has to look at.
+  /// Ordinals of one leaf file that a query must examine.
   struct Task
   {
     std::size_t leaf = 0;
@@ -39,10 +39,10 @@ public:
   const std::vector<LeafInfo>& leaves() const;
   /// Opens it if it is not open yet.
   const LeafSource& leaf(std::size_t i) const;
-  /// Gives up what leaf() has opened, which nobody may be using; of a dataset of several.
+  /// Closes a leaf file that leaf() has opened and no caller uses, in a dataset of several.
   void close_leaf(std::size_t i) const;
-  /// A copy of a leaf file of this library in memory, read in large pieces; null for other files,
-  /// and for a mapped one, of which the system is asked for all. Throws as leaf().
+  /// A copy of a leaf file of this library in memory, read in large pieces. Null for other files,
+  /// and for a mapped one, which is prefetched completely. Throws as leaf().
   std::unique_ptr<LeafSource> image(std::size_t i) const;
   /// Throws Error{InvalidArgument}.
   query::Conditions conditions(const Query& query) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the indices say of a query before it is asked.
+// Estimates the results of a query from the indices and samples.
 
 #include "bat/dataset.hpp"
 #include "bat/error.hpp"

@@ -86,7 +86,7 @@ private:
     return values;
   }
 
-  // A small file may say that it has billions of particles that are all alike.
+  // A small file may claim billions of identical particles.
   void check_columns_fit() const
   {
     std::size_t largest = 3 * size_of(this->file_.position_type());

@@ -44,7 +44,7 @@ void check_distance(
   }
 }
 
-// The values of particles [first, first + count) that count, in `room` if they are on a grid.
+// The values of particles [first, first + count) to sum, in `room` if they are rounded to a grid.
 const std::byte* values_of(const SummedColumn& column, std::uint64_t first, std::uint64_t count,
   std::vector<std::byte>& room)
 {

@@ -299,7 +299,7 @@ public:
     const io::AtomicFile probe(this->path_); // that the target can be replaced
   }
 
-  // A piece that is refused is lost: finish() tells of the first one.
+  // A piece that is refused is lost: finish() reports the first one.
   void add(const ParticleView& piece)
   {
     const std::uint64_t number = this->begun_++;
@@ -809,7 +809,7 @@ PieceReport PieceWriter::finish()
     attempt([&] { in_arena(this->impl_->threads(), [&] { report = this->impl_->finish(); }); });
   if (failure)
   {
-    throw *failure; // also what the file system or the memory had to say
+    throw *failure; // even errors of the file system or of memory
   }
   return report;
 }

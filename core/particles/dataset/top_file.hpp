@@ -20,7 +20,7 @@ class TopFile
 public:
   explicit TopFile(std::unique_ptr<io::RandomAccessFile> opened);
 
-  /// Read when first asked for. Throws Error: Corrupt, Truncated.
+  /// Read at the first call. Throws Error: Corrupt, Truncated.
   const format::LeafFiles& leaf_files() const;
 
   std::unique_ptr<io::RandomAccessFile> source;

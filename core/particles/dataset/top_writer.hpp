@@ -39,7 +39,7 @@ void append_entry(std::vector<char>& bytes, const LeafEntry& entry);
 struct TopContents
 {
   ScalarType position_type = ScalarType::Float32;
-  std::vector<Attribute> attributes; ///< aliases last; keys are not looked at
+  std::vector<Attribute> attributes; ///< aliases last; keys are ignored
   std::optional<double> time;
   std::optional<std::int64_t> step;
   std::string metadata;                           ///< JSON object, or empty

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One file of particles in the place of whatever dataset is there.
+// Writes one file of particles, replacing an existing dataset.
 
 #include "common/io/atomic_file.hpp"
 #include "particles/dataset/dataset_folder.hpp"

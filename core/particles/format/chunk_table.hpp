@@ -49,7 +49,7 @@ public:
     const std::uint64_t first = chunk * this->chunk_particles_;
     return { first, std::min<std::uint64_t>(this->chunk_particles_, this->particles_ - first) };
   }
-  /// Chunks with any of the particles, of which there is one at least: the first, and how many.
+  /// The chunks with any of the particles, at least one: the first, and their number.
   [[nodiscard]] Span chunks_of(const Span& particles) const noexcept
   {
     const std::uint64_t first = this->chunk_of(particles.first);
@@ -60,7 +60,7 @@ public:
   {
     return { this->begins_[chunks.first], this->begins_[chunks.first + chunks.count] };
   }
-  /// Chunks whose frames have any of the bytes, of which there is one at least.
+  /// The chunks whose frames have any of the bytes, at least one.
   [[nodiscard]] Span chunks_at(const ByteRange& bytes) const noexcept;
 
 private:

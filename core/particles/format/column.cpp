@@ -15,7 +15,7 @@ namespace bat::format
 namespace
 {
 constexpr std::uint64_t kReadBytes = 1 << 18; // this much at once: still in the cache when decoded
-constexpr std::uint64_t kDecodedBytes = 1 << 19; // are looked at before they leave it
+constexpr std::uint64_t kDecodedBytes = 1 << 19; // are visited before they leave it
 
 std::string numbers_of(const Span& chunks)
 {
@@ -102,7 +102,7 @@ void ColumnSection::prefetch(const std::vector<Span>& spans) const noexcept
     }
     this->stored_.prefetch(frames);
   }
-  catch (const std::exception&) // a damaged table, of which reading will tell
+  catch (const std::exception&) // a damaged table, which reading will report
   {
   }
 }

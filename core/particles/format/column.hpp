@@ -109,6 +109,6 @@ private:
   std::vector<Frame> read_; ///< ascending
   std::size_t next_ = 0;    ///< of read_
   Bytes decoded_;
-  std::vector<Elements> found_; ///< by visit(), not looked at yet
+  std::vector<Elements> found_; ///< by visit(), not visited yet
 };
 }

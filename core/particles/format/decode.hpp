@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From bytes that nobody has checked to values that can be trusted. The only place where offsets
-// and counts of a file are believed, and only after they were compared with what is there.
+// Turns unchecked bytes into values that can be trusted. No other code uses offsets and counts of a
+// file, and this code compares them with the file before it does.
 #pragma once
 
 #include "bat/error.hpp"

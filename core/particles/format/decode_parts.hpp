@@ -68,12 +68,12 @@ private:
   std::uint64_t at_ = 0;
 };
 
-/// A section that must be there and have so many bytes.
+/// A section that must exist and have `bytes` bytes.
 [[nodiscard]] const SectionRecord& require(const io::RandomAccessFile& file,
   const std::vector<SectionRecord>& sections, SectionKind kind, std::uint32_t index,
   std::uint64_t bytes);
 
-/// Unless flags and ends are those of a LeafKeyRecord; `name` is how messages call the record.
+/// Throws unless flags and ends are valid in a LeafKeyRecord; `name` is the record's in messages.
 void check_leaf_key_record(const io::RandomAccessFile& file, const LeafKeyRecord& record,
   bool is_float, const std::string& name);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SCHEMA, LEVELS, SAMPLE_IDS and ALIASES, and what they say of other sections.
+// Decodes SCHEMA, LEVELS, SAMPLE_IDS and ALIASES, and checks other sections against them.
 
 #include "common/text.hpp"
 #include "particles/format/decode_parts.hpp"

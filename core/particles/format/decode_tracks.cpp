@@ -153,7 +153,7 @@ private:
   template <class T>
   std::vector<T> take(std::uint64_t count)
   {
-    std::vector<T> values(count); // check_head() knows that there are so many
+    std::vector<T> values(count); // check_head() has checked the number
     if (count != 0)
     {
       std::memcpy(values.data(), this->bytes_.data() + this->at_, count * sizeof(T));

@@ -20,12 +20,12 @@ namespace bat::format
 [[nodiscard]] std::vector<Attribute> attributes_of(const ParticleView& particles);
 
 /// SCHEMA (section 7). `attributes` carry name, type, components, role and host_type; the rest of
-/// their records and the counts of `head` are filled in. Aliases among them are not looked at.
-/// `keys` are those of the others in order.
+/// their records and the counts of `head` are filled in. Aliases among them are ignored. `keys` are
+/// those of the others in order.
 [[nodiscard]] std::vector<std::byte> schema_bytes(
   SchemaHead head, const std::vector<Attribute>& attributes, const std::vector<KeyRecord>& keys);
 
-/// ALIASES (section 7): of those of `attributes` that are some, of which there is at least one.
+/// ALIASES (section 7), for the aliases among `attributes`, at least one.
 [[nodiscard]] std::vector<std::byte> aliases_bytes(const std::vector<Attribute>& attributes,
   const std::array<LeafKeyRecord, kPositionKeys>& position_keys);
 
@@ -36,7 +36,7 @@ namespace bat::format
 [[nodiscard]] std::vector<std::byte> leaf_files_bytes(const LeafFiles& files);
 
 /// METADATA: the text of the given object as it is, or of an empty one, with `writer` added if it
-/// has none. Throws Error{InvalidArgument} if it is no JSON object.
+/// has none. Throws Error{InvalidArgument} if it is not a JSON object.
 [[nodiscard]] std::string metadata_text(const std::string& metadata);
 
 /// The record of a section whose bytes are `data`.

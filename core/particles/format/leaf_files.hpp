@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a top file says of its leaf files.
+// The leaf files as described by a top file.
 #pragma once
 
 #include "particles/format/layout.hpp"

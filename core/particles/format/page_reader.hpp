@@ -125,7 +125,7 @@ public:
   /// null.
   [[nodiscard]] const std::byte* find(const Span& elements) const noexcept;
   /// The elements of the first span where they lie, until the next call of any function. Each span
-  /// is on one page; the others, which ascend, are those that are asked for next.
+  /// is on one page; the others, which ascend, will be requested next.
   [[nodiscard]] const std::byte* look_at(const Span* spans, std::size_t span_count);
 
 private:
@@ -194,6 +194,6 @@ private:
   std::uint64_t looked_at_ = 0;     ///< pages of a mapped file, by look_at()
   std::vector<std::uint32_t> sums_; ///< of the pages of a group
   PageRange sums_pages_;
-  std::vector<Elements> found_; ///< by visit(), not looked at yet
+  std::vector<Elements> found_; ///< by visit(), not visited yet
 };
 }

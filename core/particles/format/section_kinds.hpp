@@ -19,7 +19,7 @@ enum class FileKind
 /// The meaning of a section's `index`.
 enum class Numbered
 {
-  No, ///< there is one of the kind, with index 0
+  No, ///< only one of the kind exists, with index 0
   ByAttribute,
   ByKey,
   ByColumn ///< 0 is the positions, 1 + k attribute k

@@ -35,8 +35,8 @@ inline void encode_block_levels(
   }
 }
 
-/// The levels of the particles of a block, ascending; false if its bits are not those of so many
-/// particles in so many levels.
+/// The levels of the particles of a block, ascending; false if its bits do not match the numbers of
+/// particles and levels.
 [[nodiscard]] inline bool decode_block_levels(const std::uint8_t* bytes, std::size_t size,
   std::size_t particles, std::size_t level_count, std::uint8_t* levels) noexcept
 {

@@ -63,7 +63,7 @@ struct BlockHead
   std::uint32_t row_bytes;
   std::uint8_t position_type;
   std::uint8_t id_type;
-  std::uint8_t second_type; ///< 0: there is none
+  std::uint8_t second_type; ///< 0: none
   std::uint8_t reserved;
   std::uint32_t id_name_bytes;
   std::uint32_t second_name_bytes;

@@ -24,7 +24,7 @@ Dataset open_dataset(MPI_Comm comm, const std::filesystem::path& path, const Ope
   broadcast_text(own, text);
   std::optional<Dataset> dataset;
   const auto open = [&] { dataset.emplace(Dataset::open(text, options)); };
-  // Rank 0 first: a file that is not there is looked for once, not by thousands.
+  // Rank 0 opens first, so that a missing file is searched for once and not by thousands of ranks.
   collective(own.get(),
     [&]
     {
@@ -332,7 +332,7 @@ private:
       read_bytes +=
         direct_bytes(request.share, requested.column_share(), static_cast<double>(leaf.file_bytes));
     }
-    // Whole numbers, so that the sum is the same on all ranks, in whatever order it is made.
+    // Whole numbers, so that the sum is the same on all ranks in any order of additions.
     this->demand_[0] = requested.leaves.size();
     this->demand_[1] = static_cast<std::uint64_t>(answer_bytes);
     this->demand_[2] = static_cast<std::uint64_t>(read_bytes);

@@ -546,7 +546,7 @@ private:
     return bytes;
   }
 
-  // That those of this rank are what the top file says.
+  // Checks that the leaf files of this rank are those that the top file names.
   void check_leaves() const
   {
     const std::filesystem::path folder = leaves_folder(this->path_);

@@ -36,9 +36,9 @@ struct ExchangeResult
 };
 
 /// Collective. Schemas are agreed. Particles of a leaf come ordered by rank, then as the rank had
-/// them, whatever the route; own ones stay where they are, unless few of what lies between them is
-/// of the leaf. Throws on all ranks. Messages have at most `message_bytes` bytes (and fewer than
-/// 2^31), or one particle; those of leaders are as exchange_through_leaders() says.
+/// them, whatever the route; own ones stay where they are, unless few of the particles between them
+/// are of the leaf. Throws on all ranks. Messages have at most `message_bytes` bytes (and fewer
+/// than 2^31), or one particle; those of leaders are as exchange_through_leaders() says.
 [[nodiscard]] ExchangeResult exchange(const OwnComm& comm, Nodes& nodes,
   const RankParticles& particles, const LeafAssignment& assignment, std::uint32_t leaf_count,
   const std::vector<std::uint32_t>& aggregators, const Routing& routing = {},

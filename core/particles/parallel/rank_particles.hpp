@@ -17,9 +17,9 @@ namespace bat::mpi
 class RankParticles : public write::ParticleParts
 {
 public:
-  /// Checks pieces that have particles, and looks at skip masks; arrays of particles are not
-  /// touched. Throws Error{InvalidArgument}: what write::check_input refuses, a mask of another
-  /// shape or type, 2^32 particles or more.
+  /// Checks pieces that have particles, and reads skip masks, but no arrays of particles. Throws
+  /// Error{InvalidArgument}: what write::check_input refuses, a mask of another shape or type, 2^32
+  /// particles or more.
   explicit RankParticles(const std::vector<Piece>& pieces);
   RankParticles(const RankParticles&) = delete;
   RankParticles& operator=(const RankParticles&) = delete;

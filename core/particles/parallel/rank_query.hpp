@@ -46,7 +46,7 @@ struct RankQuery
 
 /// An empty answer with its columns, in the order of `query.columns`.
 [[nodiscard]] Particles empty_answer(const RankQuery& query, const std::vector<std::string>& names);
-/// Makes room in all columns.
+/// Resizes all columns.
 void resize(Particles& particles, const RankQuery& query, std::uint64_t count);
 /// The memory of column number `column` of the query.
 [[nodiscard]] std::byte* column_of(Particles& particles, std::size_t column);

@@ -48,8 +48,8 @@ struct ReadChoice
 [[nodiscard]] ReadChoice choose_read_mode(const ReadDemand& demand, const StorageSpeed& storage);
 
 /// Bytes that a direct read of `share` of the particles in one leaf file takes from it, `columns`
-/// being the share of their bytes that is asked for: whole pages, and gaps that are cheaper to read
-/// than to ask twice.
+/// being the requested share of their bytes: whole pages, and gaps that are cheaper to read than a
+/// second request.
 [[nodiscard]] double direct_bytes(double share, double columns, double file_bytes);
 /// Whether a reader reads a whole leaf file: `requests` ask for `shares` of its particles in
 /// all.

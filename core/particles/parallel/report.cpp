@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a write or a read tells of itself.
+// Formats the reports of writes and reads.
 
 #include "bat/mpi.hpp"
 

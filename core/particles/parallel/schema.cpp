@@ -105,7 +105,7 @@ std::string describe(const AliasView& alias)
     alias.attribute.empty() ? "the positions" : "'" + alias.attribute + "'");
 }
 
-// That both say the same, in whatever order.
+// Checks that both have the same, in any order.
 void check_aliases(const std::vector<AliasView>& local, const std::vector<AliasView>& reference,
   const std::string& what, int reference_rank)
 {
@@ -208,7 +208,8 @@ std::vector<Declared> columns_in(const ParticleView& particles)
 
 using Contradiction = std::pair<Declared, Declared>;
 
-// Adds to `all` what `more` has besides; or the first column of which both say different things.
+// Adds the further columns of `more` to `all`, or returns the first column that both describe
+// differently.
 std::optional<Contradiction> merge(ParticleView& all, const ParticleView& more)
 {
   const std::vector<Declared> known = columns_in(all);
@@ -260,7 +261,7 @@ void add_declared(const OwnComm& comm, const RankParticles& particles, ParticleV
     {
       for (ParticleView view : particles.declared())
       {
-        view.time.reset(); // most pieces and ranks say the same then
+        view.time.reset(); // most pieces and ranks are equal then
         view.step.reset();
         view.metadata.clear();
         std::string declared = encode_schema(view);

@@ -21,7 +21,7 @@ constexpr double kCutTolerance = 0.0005;
 constexpr double kMaxCutError = 0.02;
 // A cut that parts more of its node's particles from their ranks than this is compared, too.
 constexpr double kMaxPartedShare = 0.01;
-// Below so many pieces a task costs more than it saves.
+// Below this many pieces a task costs more than it saves.
 constexpr std::size_t kPiecesPerTask = 2048;
 // How far pieces and ranks may disagree on the particles of one side of a border, in leaf files.
 constexpr double kCountTolerance = 0.05;
@@ -60,12 +60,12 @@ struct AxisCut
 {
   std::size_t axis = 0;
   double split = 0;
-  double off = 0;    // particles beside the wanted number
+  double off = 0;    // difference from the target number of particles
   double parted = 0; // particles that leave the larger part of their rank
 };
 
-// Along the longest axis, unless another comes markedly nearer to the wanted number, or as near and
-// parts markedly fewer particles from their ranks.
+// Cuts along the longest axis, unless another comes markedly nearer to the target number, or as
+// near and separates markedly fewer particles from their ranks.
 std::optional<AxisCut> choose_cut(const Node& node, double requested)
 {
   const double leaf = node.particles / node.leaves;
@@ -112,8 +112,8 @@ Side find_side(const Piece& piece, std::size_t axis, double split) noexcept
   return upper <= split ? Side::Left : Side::Both;
 }
 
-// Moves the plane into the middle of the gap around it: particles that lie a rounding error beside
-// their cell are still on the cell's side.
+// Moves the plane into the middle of the gap around it, so that particles a rounding error outside
+// of their cell are still on the cell's side.
 double centre_in_gap(const Node& node, std::size_t axis, double split)
 {
   double below = static_cast<double>(node.extent.lower[axis]);

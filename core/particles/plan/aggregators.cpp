@@ -13,7 +13,7 @@ namespace
 {
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-/// Runs of ranks of equal length that may each take so many leaf files.
+/// Runs of ranks of equal length, each with a limited number of leaf files.
 class Windows
 {
 public:

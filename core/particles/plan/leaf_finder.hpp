@@ -18,7 +18,7 @@ namespace bat::plan
 class LeafFinder
 {
 public:
-  /// `bounds`: around all positions that will be asked for; none: they may be anywhere, or nowhere.
+  /// `bounds`: around all positions to be queried; unset: they may be anywhere, or NaN.
   LeafFinder(const Plan& plan, const std::optional<Box>& bounds);
 
   [[nodiscard]] std::uint32_t operator()(const std::array<double, 3>& position) const noexcept

@@ -8,7 +8,7 @@ namespace bat::plan
 {
 namespace
 {
-// Box ends are told apart to this many bits of the extent at first.
+// At first, box ends are distinguished to this many bits of the extent.
 constexpr int kFinestBits = 8;
 
 std::uint64_t key_of(const Piece& piece, const Extent& extent, int bits)

@@ -25,6 +25,6 @@ void plan_at_rank_borders(
   const std::vector<RankBox>& boxes, const PlanOptions& options, Plan& plan);
 
 /// The adjustable uniform grid that the paper compares with: over the bounds of all particles,
-/// about as many near-cubic cells as files are wanted; empty cells make no file. Fills the same.
+/// about as many near-cubic cells as files are requested; empty cells make no file. Fills the same.
 void plan_uniform_grid(const std::vector<RankBox>& boxes, const PlanOptions& options, Plan& plan);
 }

@@ -43,7 +43,7 @@ std::vector<Point<T>> take_sample(
   std::vector<Point<T>> points;
   points.reserve(sample);
   const std::uint64_t run = count / sample;
-  const std::uint64_t longer = count % sample; // so many runs have one more
+  const std::uint64_t longer = count % sample; // this many runs have one more
   for (std::uint64_t s = 0; s != sample; ++s)
   {
     const std::uint64_t begin = s * run + std::min(s, longer);
@@ -61,8 +61,8 @@ std::vector<Point<T>> take_sample(
   return points;
 }
 
-// Cuts sampled points into cells at medians, first where a cell says least about its particles:
-// where many lie unevenly in their box. A few strays would otherwise blur the surface they have
+// Cuts sampled points into cells at medians, first the cell that describes its particles worst:
+// with many that lie unevenly in their box. A few strays would otherwise blur the surface they have
 // left.
 template <class T>
 class CellCutter

@@ -134,7 +134,7 @@ void prefetch(
     {
       if (!alias->attribute)
       {
-        continue; // positions are asked for
+        continue; // positions are requested
       }
       a = *alias->attribute;
     }

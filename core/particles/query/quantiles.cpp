@@ -11,7 +11,7 @@ namespace bat::query
 {
 namespace
 {
-// Fewer bins are coarser than what a sample tells.
+// Fewer bins are less exact than a sample.
 constexpr std::uint32_t kMinQuantiles = 128;
 }
 

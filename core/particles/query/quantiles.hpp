@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the bins of a key tell about how its values are spread.
+// The distribution of a key's values, from its bins.
 #pragma once
 
 #include "bat/file.hpp"

@@ -98,8 +98,8 @@ namespace avx2
 template <class T>
 constexpr std::size_t kLanes = 32 / sizeof(T);
 
-// Values of T in lanes, turned so that greater() compares them: there are no comparisons of
-// numbers without sign.
+// Values of T in lanes, transformed so that greater() compares them, because unsigned comparisons
+// do not exist.
 template <class T>
 BAT_AVX2 __m256i turned(__m256i values)
 {

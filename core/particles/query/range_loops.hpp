@@ -9,9 +9,9 @@
 
 namespace bat::query
 {
-/// Keeps of the next particles of `matches` those whose values are not below `lower`, not above
-/// `upper`, and not NaN. T is any scalar type, and that of the values, one per particle. Looks at
-/// no byte behind a part. False, and nothing is done, where the processor has no instructions for
+/// Keeps those of the next particles of `matches` whose values are not below `lower`, not above
+/// `upper`, and not NaN. T is any scalar type, and that of the values, one per particle. Reads
+/// no byte after a part. Returns false and does nothing if the processor has no instructions for
 /// it.
 template <class T>
 [[nodiscard]] bool match_between(

@@ -172,7 +172,7 @@ std::vector<std::string> in_words(
   std::vector<std::string> words;
   for (const format::SampleIdRecord& id : ids)
   {
-    // An attribute with one component is named without a component.
+    // Component 0 of an attribute with one component is the same as all of it.
     const AttributeView& attribute = schema.attributes[id.attribute];
     const int component = attribute.values.components == 1 ? -1 : id.component;
     words.push_back(fmt::format("component {} of '{}'", component, attribute.name));

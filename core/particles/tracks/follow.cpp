@@ -104,7 +104,7 @@ public:
   }
 
 private:
-  // A step without particles may lack columns, and then nobody is there.
+  // A step without particles may lack columns. All ids are absent then.
   [[nodiscard]] bool lacks_ids() const
   {
     const std::vector<Attribute>& attributes = this->dataset_.attributes();
@@ -390,7 +390,7 @@ StepResult read_step(const SeriesStep& listed, const FollowRequest& request,
   return result;
 }
 
-/// Tells of progress on the thread that called, and knows whether that gave up.
+/// Reports progress on the calling thread, and records whether it cancelled.
 class Progress
 {
 public:
@@ -466,7 +466,7 @@ std::vector<Task> make_tasks(const std::vector<SeriesStep>& steps, const FollowR
 void read_task(Task& task, const std::vector<SeriesStep>& steps, const FollowRequest& request,
   const RequestedIds& requested, const FollowOptions& options)
 {
-  if (task.damage) // as of a dataset that is damaged: a step with nobody in it
+  if (task.damage) // like a damaged dataset: a step without particles
   {
     StepResult& result = task.results.emplace_back();
     result.step.path = steps[task.listed].path;
@@ -523,7 +523,7 @@ std::vector<StepResult> read_steps(
   std::vector<std::unique_ptr<TracksReader>> readers;
   std::vector<Task> tasks = make_tasks(steps, request, requested, options, readers);
   Progress progress(options.progress, tasks.size());
-  std::atomic<std::size_t> first_failed{ tasks.size() }; // those before may be the ones to tell of
+  std::atomic<std::size_t> first_failed{ tasks.size() }; // an earlier task may be the one to report
   in_arena(options.threads,
     [&]
     {
@@ -640,7 +640,7 @@ StepColumn* find_column(StepResult& result, const std::optional<std::string>& at
   return found == columns.end() ? nullptr : &*found;
 }
 
-// The columns of all steps as one, whose memory they give up; of the positions without a name.
+// Merges the columns of all steps and frees their memory. `attribute` is unset for the positions.
 TrailColumn assemble(
   std::vector<StepResult>& results, const std::optional<std::string>& attribute, std::size_t ids)
 {
@@ -650,7 +650,7 @@ TrailColumn assemble(
   all.in_step.resize(results.size());
   std::vector<StepColumn*> found(results.size());
   const std::string* first = nullptr; // file that has decided the type so far
-  // What steps without particles say of types counts only where no other step says anything.
+  // Types of steps without particles count only if no other step has the column.
   const bool is_anywhere = std::any_of(results.begin(), results.end(),
     [&](StepResult& result) { return !result.is_empty && find_column(result, attribute); });
   for (std::size_t s = 0; s != results.size(); ++s)

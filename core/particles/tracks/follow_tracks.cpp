@@ -50,7 +50,7 @@ struct Source
   std::size_t bytes = 0; ///< of a value
 };
 
-/// A history that is asked for.
+/// A requested history.
 struct RequestedHistory
 {
   std::size_t id = 0;              ///< its number in the block
@@ -90,7 +90,7 @@ public:
   {
   }
 
-  /// The samples, with nobody in them yet.
+  /// The samples, still without particles.
   [[nodiscard]] std::vector<StepResult> samples()
   {
     const TrackSchema& schema = this->block_.schema;

@@ -27,7 +27,7 @@ struct PeriodicCell
 [[nodiscard]] PeriodicCell cell_of(const Box& box);
 
 /// The cell that the metadata of a file names, in one of the forms that FollowRequest describes;
-/// nothing if it names none. Throws Error{Corrupt} if what it names is no cell; `file` is for
+/// empty if it names none. Throws Error{Corrupt} if that is not a valid cell; `file` is for
 /// messages.
 [[nodiscard]] std::optional<PeriodicCell> named_cell(
   const std::string& metadata, const std::string& file);

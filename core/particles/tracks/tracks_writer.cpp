@@ -298,7 +298,7 @@ void begin_file(const std::filesystem::path& path, bool flush)
   {
     return;
   }
-  io::AtomicFile file(path); // which says what is wrong with the folder
+  io::AtomicFile file(path); // an error reports faults of the folder
   const std::vector<std::byte> header =
     format::encode_tracks_header(format::make_tracks_end(1, format::kTracksHeaderBytes, false));
   file.write(0, header.data(), header.size());
@@ -443,7 +443,7 @@ void TracksWriter::append(const TrackSample& sample)
   {
     if (impl.known.is_finished != 0)
     {
-      impl.write_end(false); // before there is anything behind the end of a finished file
+      impl.write_end(false); // before anything follows the end of a finished file
     }
     impl.file->write(impl.end, bytes.data(), bytes.size());
     if (impl.flush)
@@ -533,7 +533,7 @@ void TracksWriter::finish()
 void repack_tracks(const std::filesystem::path& in, const std::filesystem::path& out, bool flush)
 {
   check_name(out);
-  std::unique_ptr<io::AppendFile> held; // no writer goes on with a file that is replaced
+  std::unique_ptr<io::AppendFile> held; // no writer continues a file that is replaced
   if (std::filesystem::is_regular_file(out))
   {
     held = std::make_unique<io::AppendFile>(out);

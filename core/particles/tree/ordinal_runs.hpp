@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the particles of intervals of ordinals stand in a file, whatever its levels follow.
+// Finds the file positions of intervals of ordinals, with even levels or stable samples.
 #pragma once
 
 #include "particles/format/levels.hpp"

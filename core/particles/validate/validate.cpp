@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Looks at every byte of a file and holds it against FORMAT.md.
+// Checks every byte of a file against FORMAT.md.
 
 #include "bat/validate.hpp"
 

@@ -120,7 +120,7 @@ void check_sorted_index(const LeafParticles& particles, std::size_t k, const std
   }
 }
 
-/// A key of all particles, treelet by treelet: what the index says of them, and what it should say.
+/// Compares the index of a key with the particles, treelet by treelet.
 template <class V>
 class KeyCheck
 {

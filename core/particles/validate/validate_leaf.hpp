@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Of validate(): particles of a leaf file against what its index says of them. All throw
+// Parts of validate() that check the particles of a leaf file against its index. All throw
 // Error{Corrupt}.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Of validate(): a top file, and its leaf files against what it says of them. All throw
+// Parts of validate() that check a top file, and its leaf files against it. All throw
 // Error{Corrupt}.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace bat
 {
 void validate_top(const TopFile& top);
 
-/// A leaf file against what the top file says of it.
+/// Checks a leaf file against its entry in the top file.
 [[nodiscard]] LeafEntry validate_entry(
   const TopFile& top, std::size_t i, const std::filesystem::path& path);
 

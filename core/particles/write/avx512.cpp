@@ -181,7 +181,7 @@ BAT_AVX512 std::size_t partition_by(
   {
     const __m512i some = _mm512_loadu_si512(keys + i);
     const __mmask8 below = is_below(some);
-    // Whole vectors are stored: what lies behind `low` has been read, behind `high` is room.
+    // Whole vectors are stored: values after `low` have been read, and there is space after `high`.
     _mm512_storeu_si512(low, _mm512_maskz_compress_epi64(below, some));
     _mm512_storeu_si512(high, _mm512_maskz_compress_epi64(static_cast<__mmask8>(~below), some));
     const int taken = _mm_popcnt_u32(below);

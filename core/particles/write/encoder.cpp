@@ -212,8 +212,8 @@ private:
     this->sections_.end_column();
   }
 
-  // Bytes that may be used beside this column of an attribute: as many as it has, or where all
-  // columns stay in memory the room of those that come after it, and a little.
+  // Bytes that may be used in addition to this column of an attribute: as many as it has or, if all
+  // columns stay in memory, the space of those that come after it, and a little.
   [[nodiscard]] std::uint64_t spare_bytes(const ArrayView& view) const
   {
     constexpr std::uint64_t kSpareBytesPerParticle = 2; // per particle
@@ -225,7 +225,7 @@ private:
       : bytes;
   }
 
-  // All keys with their edges, of which each takes one thread.
+  // Makes all keys with their edges, one key per thread.
   void make_keys()
   {
     for (std::size_t k = 0; k != this->attributes_.size(); ++k)

@@ -91,7 +91,7 @@ template <class Copy, class Bytes>
 void scatter_slice(const std::uint32_t* slot, std::size_t begin, std::size_t end,
   const SlotRange& range, std::byte* out, Copy copy, Bytes bytes)
 {
-  // Copied even if there is no place for it: a branch would often be mispredicted.
+  // Copied even if it is not needed: a branch would often be mispredicted.
   std::array<std::byte, kMaxComponents * sizeof(double)> elsewhere;
   std::byte* const targets[] = { elsewhere.data(), out };
   const std::uint32_t first = range.begin;
@@ -172,7 +172,7 @@ void gather(const std::uint32_t* source, std::size_t count, const ArrayView& vie
 void gather(const std::uint16_t* source, std::size_t count, const std::byte* tuples,
   std::size_t tuple_bytes, std::byte* out)
 {
-  // Memory is faster at giving the tuples in order than as they are asked for below.
+  // Memory returns the tuples faster in order than in the order in which they are used below.
   constexpr std::size_t kCacheLine = 64;
   for (std::size_t at = 0; at < count * tuple_bytes; at += kCacheLine)
   {

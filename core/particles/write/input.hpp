@@ -17,7 +17,7 @@ namespace bat::write
 void check_input(const ParticleParts& particles, const BuildOptions& options);
 void check_input(const ParticleView& particles, const BuildOptions& options);
 
-/// Throws Error{InvalidArgument} if it is no JSON object that may be written.
+/// Throws Error{InvalidArgument} if it is not a JSON object that may be written.
 void check_metadata(const std::string& metadata);
 
 /// Names that options have for ids as resolve_id_names() makes them for these particles.

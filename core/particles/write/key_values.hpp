@@ -30,8 +30,8 @@ template <class T, class V>
   return static_cast<V>(tuple[component]);
 }
 
-/// Values of a key of `count` tuples; `values` is room for them where the tuples are not already
-/// what is asked for.
+/// Values of a key of `count` tuples; `values` has space for them if the tuples are not the
+/// requested values already.
 template <class T, class V>
 [[nodiscard]] const V* key_values(
   const T* tuples, std::size_t count, int components, int component, std::vector<V>& values)

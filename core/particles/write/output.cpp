@@ -9,7 +9,7 @@ namespace bat::write
 {
 MemoryOutput::MemoryOutput(std::uint64_t data_bytes, std::uint64_t sorted_index_bytes)
 {
-  // Room for a usual index: growing later would copy everything.
+  // Reserves space for a usual index, because growing later would copy everything.
   this->bytes_.reserve(data_bytes + sorted_index_bytes + data_bytes / 32 + (1u << 16));
 }
 
@@ -28,7 +28,7 @@ void MemoryOutput::write(std::uint64_t offset, const void* data, std::size_t byt
   }
 }
 
-// Room for `bytes` at `offset`; what lies before them is padding.
+// Adds space for `bytes` at `offset`; bytes before it are padding.
 void MemoryOutput::grow(std::uint64_t offset, std::uint64_t bytes)
 {
   const std::uint64_t old = this->bytes_.size();

@@ -15,7 +15,7 @@ class Output
 {
 public:
   virtual ~Output() = default;
-  /// Room for the bytes at `offset`, to be filled before the next call of anything.
+  /// Returns memory for the bytes at `offset`, to be filled before any other call.
   virtual std::byte* begin_column(std::uint64_t offset, std::uint64_t bytes) = 0;
   virtual void end_column() = 0;
   /// Whether columns stay in memory, where space for later columns is already allocated.

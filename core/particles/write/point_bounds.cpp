@@ -12,7 +12,7 @@ namespace bat::write
 {
 namespace
 {
-// Positions that stay in the first cache while they are looked at twice.
+// Number of positions that stay in the first cache while they are read twice.
 constexpr std::size_t kParticlesPerBatch = 1024;
 
 template <class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads coordinates out of whatever layout the caller's positions have.
+// Reads coordinates in any layout of the caller's positions.
 #pragma once
 
 #include "bat/particles.hpp"
@@ -32,7 +32,7 @@ public:
     return point;
   }
 
-  /// Asks for a position that is read soon.
+  /// Prefetches a position that is read soon.
   void prefetch(std::size_t i) const noexcept
   {
     for (const std::byte* data : this->data_)

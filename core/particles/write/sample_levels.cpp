@@ -15,11 +15,11 @@ namespace bat::write
 {
 namespace
 {
-constexpr std::uint64_t kParticlesPerTask = 1 << 16; // particles that a task looks at
+constexpr std::uint64_t kParticlesPerTask = 1 << 16; // particles of a task
 constexpr unsigned kBinBits = 16;                    // of a hash
 constexpr std::size_t kBins = std::size_t{ 1 } << kBinBits;
 
-/// A hash and what tells its particle from all others.
+/// A hash and a number that distinguishes its particle from all others.
 using Ranked = std::pair<std::uint64_t, std::uint32_t>;
 
 // Ranks particles of equal hash by multiples of the golden ratio of 2^32, so that each level takes

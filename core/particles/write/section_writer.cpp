@@ -144,7 +144,7 @@ void SectionWriter::end_stored(const std::byte* data)
   this->output_.end_column();
 }
 
-// Reserves room for a paged section and begins its record.
+// Reserves space for a paged section and begins its record.
 const format::SectionRecord& SectionWriter::add_paged(
   SectionKind kind, std::uint32_t index, std::uint64_t bytes)
 {

@@ -28,7 +28,7 @@ public:
   void write_paged(
     format::SectionKind kind, std::uint32_t index, const void* data, std::uint64_t bytes);
 
-  /// The memory of a column of so many particles, all of which is to be filled before
+  /// Returns memory for a column, all of which is to be filled before
   /// end_column().
   [[nodiscard]] std::byte* begin_column(format::SectionKind kind, std::uint32_t index,
     const format::ElementType& type, std::uint64_t particles, const ColumnCoding& coding);

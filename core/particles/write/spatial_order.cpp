@@ -479,9 +479,9 @@ private:
     std::uint32_t kept;
   };
 
-  // Places the ordinals that stay in a level behind the room of those that are kept, which it
+  // Places the ordinals that stay in a level after the space of those that are kept, which it
   // copies to scratch.kept. That r of 2^32 are kept means that with c = 2^32 - r the ones that stay
-  // are at floor(m * 2^32 / c) for m = 0, 1, 2 ...; what lies between them is copied together.
+  // are at floor(m * 2^32 / c) for m = 0, 1, 2 ...; those in between are copied together.
   void sort_out(const Treelet& treelet, Scratch& scratch, const Part& part)
   {
     const std::uint64_t c = (std::uint64_t{ 1 } << 32) - this->out_.levels.keep[part.level - 1];

@@ -12,8 +12,8 @@
 
 namespace bat::write
 {
-/// 2^16 cells per axis over a treelet's box, numbered from -2^15 on. Far finer than what a block's
-/// box can tell, and so small that a particle moves as one word.
+/// 2^16 cells per axis over a treelet's box, numbered from -2^15 on. Far finer than the steps of a
+/// block's box, yet so small that a particle moves as one word.
 class TreeletGrid
 {
 public:
@@ -49,9 +49,9 @@ private:
 };
 
 /// Median-split k-d order (paper, section III-C2): whole blocks of `block_particles` stay together,
-/// and go on being halved down to small runs, inside which the order is shuffled by a fixed rule.
-/// So every run of consecutive particles is compact, and picking every k-th of them is a stratified
-/// sample that does not lock onto a lattice. `room` is for count + kPartitionRoom keys.
+/// and are halved further down to small runs, inside which the order is shuffled by a fixed rule.
+/// Every run of consecutive particles is therefore compact, and every k-th of them is a stratified
+/// sample that does not lock onto a lattice. `room` has space for count + kPartitionRoom keys.
 void order_treelet(const TreeletGrid& grid, TreeletKey* keys, std::size_t count,
   std::size_t block_particles, TreeletKey* room);
 

@@ -10,8 +10,8 @@ namespace bat::write::vector_loops
 {
 namespace
 {
-/// Calls the loop for AVX-512, else that for AVX2, if there is one and the processor can do it.
-/// False if it called none.
+/// Calls the loop for AVX-512, else the one for AVX2, if it exists and the processor supports it.
+/// Returns false if it called none.
 template <class Avx512, class Avx2>
 bool choose([[maybe_unused]] const Avx512& avx512, [[maybe_unused]] const Avx2& avx2)
 {
@@ -78,7 +78,7 @@ std::optional<CellBox> tight_cells(const TreeletKey* keys, std::size_t count)
   }
   CellBox box;
   const auto of_avx2 = [&] { box = avx2::tight_cells(keys, count); };
-  return choose(of_avx2, of_avx2) ? std::optional(box) : std::nullopt; // there is no other
+  return choose(of_avx2, of_avx2) ? std::optional(box) : std::nullopt; // the only choice
 }
 
 std::optional<std::size_t> partition(TreeletKey* keys, std::size_t count, std::size_t axis,

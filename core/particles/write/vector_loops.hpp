@@ -42,11 +42,11 @@ template <class T>
 [[nodiscard]] bool split_few(
   TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis);
 
-/// Minima and maxima that extend() keeps, each of every so many-th value.
+/// Number of minima and maxima that extend() keeps, each of every kExtremes-th value.
 constexpr std::size_t kExtremes = 8;
 
 /// Extends minima and maxima by values that are not NaN, and sets `has_nan` if any is. Returns how
-/// many of the first it looked at, a multiple of kExtremes.
+/// many of the first it read, a multiple of kExtremes.
 template <class V>
 [[nodiscard]] std::size_t extend(const V* values, std::size_t count,
   std::array<V, kExtremes>& minimum, std::array<V, kExtremes>& maximum, bool& has_nan);
