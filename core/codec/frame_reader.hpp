@@ -37,7 +37,7 @@ public:
 
   [[nodiscard]] std::size_t left() const noexcept { return this->left_; }
 
-  /// `what` is for the error.
+  /// `what` names the bytes in the error.
   [[nodiscard]] const std::byte* take(std::size_t bytes, const char* what)
   {
     if (bytes > this->left_)

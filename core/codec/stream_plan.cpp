@@ -16,7 +16,7 @@ namespace
 // Fewer values of a column do not pay for another class.
 constexpr std::uint64_t kValuesOfClass = 8192;
 constexpr std::size_t kBlocksOfClass = 16; // in the sample
-// Blocks without any differences get their own class if at least this share of all has none.
+// Blocks without any differences get their own class if more than one in this many has none.
 constexpr std::size_t kEqualBlocks = 32;
 
 constexpr std::uint64_t low_bits(unsigned bits) noexcept

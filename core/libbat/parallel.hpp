@@ -10,7 +10,7 @@
 
 namespace bat::libbat
 {
-/// Calls f(0) to f(count - 1) on at most `threads` threads, 0 for as many as there are.
+/// Calls f(0) to f(count - 1) on at most `threads` threads, 0 for all processors.
 template <class F>
 void for_each_parallel(std::size_t count, int threads, const F& f)
 {

@@ -114,7 +114,7 @@ private:
     this->takers_.erase({ this->extra_[node].size(), node });
   }
 
-  // That which is nearest to the other node in order, to its rank with the least.
+  // Moves the entry nearest in order to the other node to the rank there with the smallest load.
   void move(std::uint32_t giver, std::uint32_t taker)
   {
     std::vector<std::uint32_t>& from = this->extra_[giver];

@@ -8,8 +8,8 @@
 namespace bat
 {
 /// How much of the memory of a step (see Use) waits for the next one. Programs may have several of
-/// these; they share what is kept, of which the one that allows most decides. When the last one
-/// goes, all of it goes back to the system. Thread-safe.
+/// these; they share the kept memory, and the largest limit applies. When the last one is
+/// destroyed, all of it returns to the system. Thread-safe.
 class KeptMemory
 {
 public:
@@ -50,7 +50,7 @@ namespace detail
 /// Memory on a border of `alignment`, for as long as until give_to_kept(); nullptr where no Use
 /// lives or the system has none.
 [[nodiscard]] void* take_from_kept(std::size_t bytes, std::size_t alignment) noexcept;
-/// False for memory that is not of take_from_kept().
+/// Returns false for memory that is not from take_from_kept().
 bool give_to_kept(void* memory) noexcept;
 }
 }

@@ -56,8 +56,8 @@ private:
   std::optional<io::LockFile> file_;
 };
 
-/// That a leaf file that a finished top file names is there, and is that one. Throws
-/// Error{WriteFailed}: another process has removed or replaced it.
+/// Checks that a leaf file named by a finished top file exists and is that one. Throws
+/// Error{WriteFailed} if another process has removed or replaced it.
 void check_leaf_file(const std::filesystem::path& top, const std::filesystem::path& leaf,
   const format::LeafRecord& record);
 
@@ -67,12 +67,12 @@ void check_leaf_file(const std::filesystem::path& top, const std::filesystem::pa
 
 /// Removes what finished or killed writers of `top` left: leaf files (names in the folder) not in
 /// `keep` and not of the top file, temporaries, and the folder when nothing is left in it. A leaf
-/// file stays if a top file beside this one refers to it, which may be this dataset's former self
-/// under a new name, or if a file beside it cannot be judged. In a folder that is a link, which
-/// others may share, and where the file system has no locks, only those in `replaced` go, which
-/// belonged to the dataset that was there before; and such a link stays. Files with other names
-/// stay. Without a `lock` of the caller's, nothing goes while another writer has one. Never throws;
-/// what cannot be removed stays.
+/// file stays if a top file next to this one refers to it, which may be the old dataset under a new
+/// name, or if a file next to it cannot be judged. If the folder is a link, which others may share,
+/// or the file system has no locks, only the files in `replaced` are removed, which belonged to the
+/// replaced dataset, and the link stays. Files with other names stay. Without the caller's `lock`,
+/// nothing is removed while another writer has one. Never throws; files that cannot be removed
+/// stay.
 void remove_leftovers(const std::filesystem::path& top, const std::set<std::string>& keep,
   const std::set<std::string>& replaced, const LeavesLock* lock = nullptr) noexcept;
 }

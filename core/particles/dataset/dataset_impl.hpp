@@ -72,8 +72,8 @@ public:
     }
   }
 
-  /// Calls f(), which reads a leaf file, and passes on what is wrong with the file if the caller
-  /// wants to go on without it.
+  /// Calls f(), which reads a leaf file, and passes errors of the file to the caller's on_damage,
+  /// if it continues without damaged files.
   template <class F>
   static void reading(std::size_t leaf, const QueryOptions& options, F&& f)
   {

@@ -169,10 +169,10 @@ double Dataset::quality_within(
   DatasetSelection sample = this->select(whole, options);
   const auto matches = static_cast<double>(sample.count);
   const double minimum = (matches - 3 * std::sqrt(matches)) * query.quality / whole.quality;
-  // It may be that everything fits. A few ids must not get lost in a sample.
+  // Everything may fit. Lists of values are not estimated, because a sample could miss a few ids.
   const bool in_full = of_list || minimum <= limit;
-  // Above what the sample tells by three standard deviations. Between two levels space is not
-  // covered evenly, so that it has to be tried.
+  // Three standard deviations above the sample. Between two levels space is not covered evenly, so
+  // the estimate must be tried.
   const double estimate = in_full
     ? query.quality
     : std::min(query.quality, whole.quality * limit / (matches + 3 * std::sqrt(matches) + 9));

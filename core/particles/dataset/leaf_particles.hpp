@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Of validate(): the particles of a leaf file, treelet by treelet.
+// The part of validate() that reads the particles of a leaf file, treelet by treelet.
 #pragma once
 
 #include "bat/error.hpp"

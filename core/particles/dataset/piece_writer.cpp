@@ -201,7 +201,7 @@ std::string describe(const ArrayView& array)
   return fmt::format("{} x {}", name_of(array.type), array.components);
 }
 
-// That a piece has what the first one had.
+// Checks that a piece has the columns of the first one.
 void check_piece(const ParticleView& piece, const ParticleView& schema, std::uint64_t number)
 {
   const auto fail = [&](const std::string& what)

@@ -24,7 +24,7 @@ namespace bat::format
 {
 [[noreturn]] void corrupt(const io::RandomAccessFile& file, const std::string& what);
 
-/// Unless `good`: "RECORD: FIELD is FOUND; allowed is ALLOWED".
+/// Throws unless `good`: "RECORD: FIELD is FOUND; allowed is ALLOWED".
 void check_field(const io::RandomAccessFile& file, bool good, const std::string& record,
   const char* field, const std::string& found, const std::string& allowed);
 

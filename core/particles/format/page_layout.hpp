@@ -34,7 +34,7 @@ struct PageRange
 class PageLayout
 {
 public:
-  /// For a section without a place in a file yet.
+  /// The layout of a section without a place in a file yet.
   explicit PageLayout(std::uint64_t bytes) noexcept
     : bytes_(bytes)
   {

@@ -39,7 +39,7 @@ static_assert(sizeof(TracksEnd) == 32 && offsetof(TracksEnd, checksum) == 24);
 
 inline constexpr std::uint64_t kTracksHeaderBytes = sizeof(TracksHeader) + 2 * sizeof(TracksEnd);
 
-/// Its checksum is written last: with it a block is there.
+/// Its checksum is written last and commits the block.
 struct BlockStart
 {
   std::uint32_t kind;

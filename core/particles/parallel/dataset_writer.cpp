@@ -556,7 +556,7 @@ private:
     }
   }
 
-  // On rank 0.
+  // Runs on rank 0.
   TopContents describe_top(const std::vector<char>& bytes)
   {
     (void)this->replaced(); // as long as it is there
@@ -594,7 +594,7 @@ private:
     }
   }
 
-  // On rank 0.
+  // Runs on rank 0.
   void write_top(const TopContents& top)
   {
     const std::vector<std::byte> contents = encode_top(top);

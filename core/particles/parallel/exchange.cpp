@@ -86,7 +86,7 @@ void gather_in_parallel(const LeafOrder& sorted, std::uint64_t first, std::uint6
     });
 }
 
-/// How much of an Incoming is there.
+/// Progress of an Incoming.
 struct Arriving
 {
   int source = 0;

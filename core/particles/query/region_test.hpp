@@ -16,7 +16,7 @@
 
 namespace bat::query
 {
-/// How what is in a box of the index stands to a condition.
+/// The relation of the particles in a box of the index to a condition.
 enum class Relation
 {
   Outside, ///< nothing meets it

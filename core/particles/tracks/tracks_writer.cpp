@@ -286,7 +286,7 @@ void pack(const io::RandomAccessFile& file, const TracksList& list,
   packed.commit(flush);
 }
 
-// Unless another process has just done so, whose samples this would take away.
+// Creates the file unless another process has just done so, whose samples this would remove.
 void begin_file(const std::filesystem::path& path, bool flush)
 {
   const io::LockFile lock(io::lock_path(path));
@@ -388,7 +388,7 @@ TracksWriter::TracksWriter(const std::filesystem::path& path, bool flush)
       impl.schema = block.schema;
     }
   }
-  // It may be another file now.
+  // The path may lead to another file now.
   impl.file.reset();
   impl.file = std::make_unique<io::AppendFile>(path);
   const io::RandomAccessFile file(path);

@@ -51,8 +51,8 @@ std::vector<std::uint32_t> block_bitmaps(const LeafParticles& particles, std::si
   return bitmaps;
 }
 
-// That each entry has its particle's value and comes after the one before it: with as many
-// entries as particles, each particle is then there once.
+// Checks that each entry has its particle's value and that entries ascend. With as many entries as
+// particles, each particle then occurs once.
 template <class V, class T, class Value>
 void check_sorted_index(const LeafParticles& particles, std::size_t k, const std::vector<T>& column,
   std::size_t components, const Value& value_of)

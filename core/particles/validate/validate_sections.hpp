@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Of validate(): what is the same for the sections of a leaf file and of a top file. All throw
+// Parts of validate() that are the same for sections of leaf files and of top files. All throw
 // Error{Corrupt}.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace bat
 {
-/// That nothing overlaps, and that what lies between is zero.
+/// Checks that nothing overlaps, and that bytes in between are zero.
 void check_layout(const io::RandomAccessFile& source, const format::Header& header,
   const std::vector<format::SectionRecord>& sections);
 
@@ -18,8 +18,8 @@ void check_layout(const io::RandomAccessFile& source, const format::Header& head
 void check_checksums(const io::RandomAccessFile& source,
   const std::vector<format::SectionRecord>& sections, const format::Schema& schema);
 
-/// That the kind of the section belongs in a file of this kind, and that its number is one that the
-/// schema has.
+/// Checks that the kind of the section belongs in a file of this kind, and that the schema has its
+/// number.
 void check_place(const io::RandomAccessFile& source, const format::SectionRecord& section,
   const format::Schema& schema, format::FileKind kind);
 

@@ -11,7 +11,7 @@
 
 namespace bat::write
 {
-/// How a column is to be stored.
+/// How to store a column.
 struct ColumnCoding
 {
   bool is_compressed = false;

@@ -56,7 +56,7 @@ public:
       kSpread[this->cell(p, 2) >> dropped];
   }
 
-  /// The same of packed positions.
+  /// The same for packed positions.
   template <class T>
   void coarse_codes(
     const T* positions, std::size_t count, int levels, std::uint32_t* codes) const noexcept

@@ -27,9 +27,9 @@ struct MortonOrder
 };
 
 /// No treelet has more than `maximum` particles and any two neighbours have more than `maximum`
-/// together, so that the largest is less than twice the mean, whatever the clustering: a cell of
-/// the grid that holds too many gets a grid of its own, as often as it takes (paper, section
-/// III-C1, has one fixed grid).
+/// together, so that the largest is less than twice the mean for any clustering: a cell of the grid
+/// with too many particles gets its own grid, repeatedly if needed (the paper, section III-C1, has
+/// one fixed grid).
 [[nodiscard]] MortonOrder morton_order(
   const ArrayView& positions, std::uint64_t count, std::uint32_t maximum);
 }

@@ -28,7 +28,7 @@ template <class T>
   const std::array<double, 3>& half_lower, double scale, double max_code, int dropped,
   std::uint32_t* codes);
 
-/// As write::tight_cells(); nothing if it does not do it.
+/// As write::tight_cells(); empty if no loop is available.
 [[nodiscard]] std::optional<CellBox> tight_cells(const TreeletKey* keys, std::size_t count);
 
 /// Particles whose cell is below the pivot (or equal to it, if `or_equal`) come first, both parts
@@ -57,7 +57,7 @@ template <class V>
 [[nodiscard]] bool mark(const V* values, const std::uint16_t* blocks, std::size_t count,
   const TreeletBits<V>& bits, std::uint32_t* bitmaps);
 
-/// The same of values none of which is NaN; `bits` is usable.
+/// The same for values without NaN; `bits` is usable.
 template <class V>
 [[nodiscard]] bool mark(const V* values, const std::uint16_t* blocks, std::size_t count,
   const CellBits<V>& bits, std::uint32_t* bitmaps);
