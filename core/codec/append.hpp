@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers at the end of bytes, as they are or, where they are mostly small, 7 bits in each byte,
-// the lowest first, and bit 7 where more follow.
+// Appends numbers to bytes: as they are or, for mostly small ones, with 7 bits in each byte, the
+// lowest first, and bit 7 set if more follow.
 #pragma once
 
 #include <cstddef>

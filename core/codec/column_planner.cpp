@@ -18,7 +18,7 @@ constexpr std::uint64_t kMaxSampleValues = 1 << 17; // maximum that a plan sampl
 constexpr std::uint64_t kMinSampleValues = 1 << 15; // minimum, or all; between: an eighth
 constexpr std::uint64_t kRunValues = 2048;          // of them, that follow each other
 constexpr std::size_t kPlanesChunks = 8;            // runs that are tried as planes
-constexpr std::size_t kPlanesGain = 32;             // what they must save: Zstandard takes long
+constexpr std::size_t kPlanesGain = 32;             // their least saving: Zstandard is slow
 
 // All values, or runs of them that are evenly spread.
 std::vector<SampleChunk> take_sample(

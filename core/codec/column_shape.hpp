@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What codecs know of a column: the type of its numbers, and how many make a value.
+// The shape of a column for codecs: the type of its numbers, and how many make a value.
 #pragma once
 
 #include "bat/types.hpp"

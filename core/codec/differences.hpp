@@ -10,8 +10,8 @@
 
 namespace bat::codec
 {
-/// Zigzags of differences of `count` words, at least one, and their lengths in bits. Returns what
-/// the first difference is from, which makes it as long as the second one.
+/// Zigzags of differences of `count` words, at least one, and their lengths in bits. Returns the
+/// base of the first difference, which makes it as long as the second one.
 template <class U>
 BAT_INLINE U fill_differences(const U* words, std::size_t count, unsigned dropped, bool floating,
   U* zigzags, std::uint8_t* lengths) noexcept

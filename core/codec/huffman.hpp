@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Codes of up to kMaxCodeBits bits for symbols, of which a frequent one has a short code. Codes
-// follow from their lengths alone (FORMAT.md section 18).
+// Codes of up to kMaxCodeBits bits for symbols; frequent symbols have short codes. Codes follow
+// from their lengths alone (FORMAT.md section 18).
 #pragma once
 
 #include "codec/stream_format.hpp"

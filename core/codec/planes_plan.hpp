@@ -24,8 +24,8 @@ struct PlanesPlan
   std::vector<std::size_t> bytes; ///< of each chunk of the sample; empty: planes make none shorter
 };
 
-/// Tries filters on chunks. Numbers of 4 and 8 bytes of which hardly any occurs twice, nor a
-/// difference, are not tried: streams are shorter.
+/// Tries filters on chunks. Skips numbers of 4 and 8 bytes that hardly ever repeat, nor their
+/// differences, because streams are shorter.
 [[nodiscard]] PlanesPlan plan_planes(
   const ColumnShape& shape, const std::vector<SampleChunk>& chunks, ZstdCompressor& zstd);
 }

@@ -258,7 +258,7 @@ void SizeDictionary::number(const Plan& plan)
       largest(raised(this->lengths_at(place), this->components_, plan.floor));
     this->symbols_[place] = own != kNone ? static_cast<std::uint8_t>(own) : shared[longest];
   }
-  // Longer words than those that were counted are escapes; shorter ones are where they may be.
+  // Words longer than all counted ones are escapes; shorter ones may have entries.
   for (std::size_t c = 0; c != this->components_; ++c)
   {
     const unsigned maximum = this->min_[c] + this->kinds_[c] - 1;

@@ -14,7 +14,7 @@
 
 namespace bat::codec
 {
-/// Words of some chunks of a column, one behind the other.
+/// Words of some chunks of a column, one after the other.
 template <class U>
 struct WordSample
 {

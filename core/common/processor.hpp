@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the processor can do that the program does not demand.
+// Optional instructions of the processor that the program uses if present.
 #pragma once
 
 namespace bat::processor

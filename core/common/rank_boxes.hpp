@@ -18,8 +18,8 @@ struct RankBox
   LogicalBox box;
 };
 
-/// Boxes by rank and piece, without what an earlier one has too: every sample is in one part at
-/// most, that of the lowest rank that has it. In the same order.
+/// Boxes by rank and piece, without the parts that an earlier one contains: every sample is in at
+/// most one part, that of the lowest rank that has it. In the same order.
 [[nodiscard]] std::vector<RankBox> disjoint_parts(const std::vector<RankBox>& boxes);
 /// Whether disjoint boxes fill the box of fewer than 2^63 samples that contains them.
 [[nodiscard]] bool cover(const std::vector<RankBox>& disjoint, const LogicalBox& whole);

@@ -101,7 +101,7 @@ Character first_of(std::string_view text)
                                                                : Character{ code, bytes };
 }
 
-// Control characters beyond ASCII, what ends lines, and what turns the direction of a text.
+// Control characters beyond ASCII, line separators, and marks that change the direction of text.
 bool is_obeyed(std::uint32_t code)
 {
   return (code >= 0x7f && code < 0xa0) || code == 0x061c || code == 0x200e || code == 0x200f ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What files of the paper's library (libbat) begin with: the length of a JSON text, and that text.
+// The beginning of files of the paper's library (libbat): the length of a JSON text, and that text.
 #pragma once
 
 #include "bat/error.hpp"

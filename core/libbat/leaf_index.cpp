@@ -14,7 +14,7 @@ namespace bat::libbat
 namespace
 {
 constexpr std::uint64_t kPage = 4096;
-// Depth 50 is what the library makes of 2^32 particles, shallow trees have at most 30 levels.
+// The library makes depth 50 of 2^32 particles; shallow trees have at most 30 levels.
 constexpr int kMaxShallowDepth = 64;
 constexpr int kMaxTreeletDepth = 128;
 constexpr std::uint32_t kNone = 0xffffffff;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a leaf file is what queries take it for.
+// Checks that a leaf file is as queries assume.
 #pragma once
 
 #include "libbat/leaf.hpp"

@@ -44,7 +44,7 @@ public:
     }
     this->order_.resize(this->mail_.parcels.size());
     std::iota(this->order_.begin(), this->order_.end(), std::size_t{ 0 });
-    // Everyone begins behind itself, so that not all send to the same rank at once.
+    // Each rank begins with the next one, so that not all send to the same rank at once.
     const auto size = static_cast<std::uint32_t>(this->comm_.size());
     const auto distance = [&](std::size_t parcel)
     {
@@ -61,12 +61,12 @@ public:
     }
   }
 
-  // Does not throw: returns what was thrown first on this rank.
+  // Does not throw: returns the first exception on this rank.
   std::optional<Error> run()
   {
     for (const std::size_t number : this->order_)
     {
-      (void)this->receive_one(); // what waits takes memory of MPI's
+      (void)this->receive_one(); // waiting messages take MPI's memory
       this->send(number);
     }
     while (this->received_ < this->mail_.expected_bytes)

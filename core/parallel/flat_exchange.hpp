@@ -13,10 +13,10 @@ namespace bat::mpi
 /// Maximum bytes of a parcel that is sent by itself.
 inline constexpr std::size_t kMaxParcelBytes = std::size_t{ 2 } << 20;
 
-/// Collective. The same mail as exchange_through_leaders() takes, each parcel in a message of its
-/// own, four of them under way at a time, those for the rank behind this one first. Takes the
-/// memory of four parcels and of the one that arrives. Calls MPI on the calling thread only. Throws
-/// on all ranks. Returns what this rank sent.
+/// Collective. Sends the mail of exchange_through_leaders() with each parcel in its own message,
+/// four under way at a time, those for the next rank first. Takes the memory of four parcels and of
+/// the arriving one. Calls MPI on the calling thread only. Throws on all ranks. Returns this rank's
+/// traffic.
 NodeTraffic exchange_flat(const OwnComm& comm, const Nodes& nodes, Mail mail);
 
 /// Collective. Uses the route that choose_route() finds for all ranks. Throws on all

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges in which ranks of a node hand what they owe others to leaders, in shared memory.
+// Exchanges in which ranks of a node pass their data to leaders in shared memory.
 #pragma once
 
 #include "bat/error.hpp"

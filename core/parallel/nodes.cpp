@@ -55,8 +55,8 @@ std::uint32_t NodeLayout::largest_node() const
 
 namespace
 {
-/// Moves what ranks have beyond what all of them have, from nodes with more of it to those with
-/// less.
+/// Moves the load that exceeds the common load of all ranks from nodes with more of it to those
+/// with less.
 class Spreader
 {
 public:

@@ -150,7 +150,7 @@ struct NodeTraffic
 {
   NodeTraffic& operator+=(const NodeTraffic& more);
 
-  std::uint64_t messages_within = 0;  ///< to ranks of the node; none for what memory is shared for
+  std::uint64_t messages_within = 0;  ///< to ranks of the node; none where memory is shared
   std::uint64_t messages_between = 0; ///< to ranks of other nodes
   std::uint64_t bytes_within = 0;     ///< to ranks of the node, in messages or in shared memory
   std::uint64_t bytes_between = 0;

@@ -13,7 +13,7 @@ namespace bat::io
 class AppendFile
 {
 public:
-  /// Opens a file that is there. Throws Error: NotFound; CannotOpen, also if another one has it.
+  /// Opens an existing file. Throws Error: NotFound; CannotOpen, also if another writer has it.
   explicit AppendFile(const std::filesystem::path& path);
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;

@@ -17,8 +17,8 @@ namespace bat::io
 class AtomicFile
 {
 public:
-  /// A file that is replaced keeps its permissions; `permissions` are those of a new one, without
-  /// them what the process gives to new files.
+  /// A replaced file keeps its permissions. A new one gets `permissions`; by default those that the
+  /// process gives to new files.
   explicit AtomicFile(const std::filesystem::path& target,
     std::optional<std::filesystem::perms> permissions = std::nullopt);
   AtomicFile(const AtomicFile&) = delete;

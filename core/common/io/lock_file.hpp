@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file that only one writer has at a time, and that goes with it.
+// A file that only one writer holds at a time and that is removed with it.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +9,9 @@ namespace bat::io
 /// The path of the lock file of `target`, in the same folder.
 [[nodiscard]] std::filesystem::path lock_path(const std::filesystem::path& target);
 
-/// While it lives, no other LockFile of the same path does, in this process or another one, where
-/// the file system has locks. The file goes when the writer does. That of a killed writer stays and
-/// is not locked: the next LockFile takes it over. Not thread-safe.
+/// While it lives, no other LockFile of the same path exists in any process, if the file system has
+/// locks. The file is removed with the writer. The file of a killed writer stays unlocked, and the
+/// next LockFile takes it over. Not thread-safe.
 class LockFile
 {
 public:

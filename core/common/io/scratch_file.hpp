@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bytes on disk for what does not fit in memory.
+// A file for data that do not fit in memory.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace bat::io
 {
-/// A file without a name, for one process; it is gone when this is, also if the process is killed.
+/// An unnamed file for one process. It is removed with this object, even if the process is killed.
 /// Calls of read() and write() for different bytes may be concurrent.
 class ScratchFile
 {

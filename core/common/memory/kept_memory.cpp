@@ -226,7 +226,7 @@ public:
     this->limits_.erase(this->limits_.find(maximum));
     if (this->limits_.empty())
     {
-      this->max_before_ = 0; // what comes is another series
+      this->max_before_ = 0; // another series begins
     }
     this->trim();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The C API of the paper's library over bat::mpi: what differs is said in bat_io.h.
+// The C API of the paper's library over bat::mpi; bat_io.h lists the differences.
 
 #include "bat_io.h"
 
@@ -195,7 +195,7 @@ void report_failure(int status, const char* function)
   }
 }
 
-// A call that cannot report anything; what it was given is checked later.
+// A call that cannot report errors; its arguments are checked later.
 template <class Handle, class F>
 void set(void* handle, F&& f)
 {
@@ -209,7 +209,7 @@ void set(void* handle, F&& f)
   }
 }
 
-// NULL becomes what the next collective call refuses.
+// NULL becomes NaN, which the next collective call refuses.
 std::array<float, 6> copy_of(const float* bounds)
 {
   std::array<float, 6> copy;

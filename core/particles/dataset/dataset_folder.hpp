@@ -16,13 +16,13 @@ namespace bat
 /// "out.bat.leaves" for "out.bat": where the leaf files of a dataset are.
 [[nodiscard]] std::filesystem::path leaves_folder(const std::filesystem::path& top);
 
-/// Throws Error{InvalidArgument} if a dataset may not be called so, because readers take what ends
-/// so for another kind of file: tracks, lists of steps, grids, velocities.
+/// Throws Error{InvalidArgument} if a dataset may not have this name, because readers take its
+/// ending for another kind of file: tracks, lists of steps, grids, velocities.
 void check_name(const std::filesystem::path& top);
 
-/// "00012-0123456789abcdef.bat": leaf files are named by what they hold, so that writing a dataset
-/// again never changes a file that the dataset in place refers to. A `variant` above 0 is added
-/// where another dataset has a file of that name: "00012-0123456789abcdef-1.bat".
+/// "00012-0123456789abcdef.bat": leaf files are named by their contents, so that writing a dataset
+/// again never changes a file that the present dataset refers to. A `variant` above 0 is added if
+/// another dataset has a file of that name: "00012-0123456789abcdef-1.bat".
 [[nodiscard]] std::string leaf_file_name(
   std::uint32_t leaf, std::uint64_t header_checksum, std::uint32_t variant = 0);
 
@@ -35,8 +35,8 @@ void check_name(const std::filesystem::path& top);
   std::uint64_t header_checksum, const std::set<std::string>& replaced);
 
 /// Makes the folder for the leaf files of a dataset, and lets one writer at a time write them: two
-/// would remove what the other one has just written. The lock is a file in the folder, which goes
-/// with this; so does the folder, if it was made for this and nothing is in it. Not thread-safe.
+/// would remove each other's files. The lock is a file in the folder that is removed with this
+/// object. So is the folder, if it was made for it and is empty. Not thread-safe.
 class LeavesLock
 {
 public:

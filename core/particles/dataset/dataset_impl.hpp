@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an open dataset holds.
+// The state of an open dataset.
 #pragma once
 
 #include "bat/dataset.hpp"

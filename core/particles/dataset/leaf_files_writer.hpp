@@ -17,7 +17,7 @@
 
 namespace bat
 {
-/// Leaf files one by one, and then the top file, which replaces by one rename what is there.
+/// Writes leaf files one by one, then the top file, which replaces the old dataset by one rename.
 /// Without finish() nothing is left. While it lives, no other writer writes leaf files of the
 /// dataset.
 class LeafFilesWriter

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pieces become batches of rows on disk; a plan is made of a summary of all; rows of each batch are
-// sorted by leaf file where they are; leaf files are built of what the batches have of them.
+// Pieces become batches of rows on disk; a summary of all particles gives a plan; the rows of each
+// batch are sorted by leaf file in place; leaf files are built from their rows in all batches.
 
 #include "bat/piece_writer.hpp"
 
@@ -171,7 +171,7 @@ bool is_interleaved(const ArrayView& array)
   return true;
 }
 
-// Values of particles [first, first + count) of an array into rows of which `to` is the first.
+// Copies values of particles [first, first + count) of an array into rows from `to` on.
 void to_rows(const ArrayView& array, std::uint64_t first, std::size_t count, const Field& field,
   std::size_t row_bytes, std::byte* to)
 {
@@ -439,7 +439,7 @@ private:
     }
   }
 
-  // Particles [first, first + count) of a piece, behind the rows that are there.
+  // Appends particles [first, first + count) of a piece to the rows.
   void take(const ParticleView& piece, std::uint64_t first, std::size_t count)
   {
     if (this->batch_.size() == 0)
@@ -464,7 +464,7 @@ private:
     this->filled_ += count;
   }
 
-  // The rows that are there become a batch on disk.
+  // Writes the rows as a batch to disk.
   void put_away()
   {
     if (this->filled_ == 0)

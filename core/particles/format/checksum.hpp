@@ -22,6 +22,6 @@ struct Hash128
 };
 [[nodiscard]] Hash128 hash128(const void* data, std::size_t bytes) noexcept;
 
-/// L2 and behind it L1 of a section, computed in parallel.
+/// L2 followed by L1 of a section, computed in parallel.
 [[nodiscard]] std::vector<std::uint32_t> page_checksums(const std::byte* data, std::uint64_t bytes);
 }

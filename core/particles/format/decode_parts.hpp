@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of the decoder share: reading a section record by record, and checks.
+// Shared parts of the decoder: reading a section record by record, and checks.
 #pragma once
 
 #include "particles/format/decode.hpp"
@@ -43,7 +43,7 @@ public:
     return { reinterpret_cast<const char*>(this->bytes_.data()) + this->at_ - bytes, bytes };
   }
 
-  /// Once all is read.
+  /// Checks that all bytes were read.
   void finish() const
   {
     if (this->left() != 0)

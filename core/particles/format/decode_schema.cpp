@@ -283,7 +283,7 @@ void require_chunk_table(const io::RandomAccessFile& file, const Header& header,
   }
 }
 
-// LEVELS, and that every section that the schema implies is there and has its size.
+// Reads LEVELS, and checks that every section that the schema implies exists and has its size.
 void read_levels(const io::RandomAccessFile& file, const Header& header,
   const std::vector<SectionRecord>& sections, Schema& schema)
 {
@@ -393,7 +393,7 @@ bat::Attribute positions_attribute(const io::RandomAccessFile& file, const Schem
   return positions;
 }
 
-// One that is not among `names`, to which it is added. `what` is how messages call it.
+// A name that is not among `names`, to which it is added. `what` is its kind in messages.
 std::string next_name(const io::RandomAccessFile& file, SectionReader& reader, std::uint32_t bytes,
   std::unordered_set<std::string>& names, const std::string& what)
 {

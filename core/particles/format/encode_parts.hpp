@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of the encoder share.
+// Shared parts of the encoder.
 #pragma once
 
 #include <cstddef>

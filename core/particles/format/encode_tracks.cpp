@@ -18,7 +18,7 @@ std::uint64_t round_up(std::uint64_t bytes, std::uint64_t to)
   return (bytes + to - 1) / to * to;
 }
 
-/// The columns of each id's rows one behind the other.
+/// The columns of each id's rows, one after the other.
 void append_payload(const TrackSchema& schema, const std::vector<NewRow>& rows,
   const std::vector<std::uint64_t>& first_row, const std::vector<std::byte>& values,
   std::vector<std::byte>& out)

@@ -208,7 +208,7 @@ PageReader::Batch PageReader::next_batch(
   return batch;
 }
 
-// Reads pages to the buffer, behind `used` pages that stay there.
+// Reads pages to the buffer after `used` pages that stay there.
 PageReader::Run PageReader::load(const Batch& batch, std::uint64_t used)
 {
   const PageLayout& layout = this->section_.layout();
@@ -350,7 +350,7 @@ void PageReader::gather(const Span* spans, std::size_t span_count, std::byte* ou
       const PageRange whole = layout.whole_pages(rest);
       if (layout.begins_page(rest.begin) && whole.count() >= kMaxBufferedPages)
       {
-        // Checked right behind the read, while the bytes are in the cache.
+        // Pages are checked right after the read, while the bytes are in the cache.
         const PageRange pages{ whole.first, std::min(whole.end, whole.first + kReadPages) };
         const std::uint64_t bytes = layout.bytes_of(pages).size();
         this->read(pages, out);

@@ -570,7 +570,8 @@ private:
     }
   }
 
-  // Straight into the columns: the message is what send() packs, column by column.
+  // Receives straight into the columns. The message has the form that send() packs: column by
+  // column.
   void receive(const Expected& e, std::uint64_t rows, std::size_t& i, std::uint64_t& row)
   {
     this->lengths_.clear();
@@ -664,7 +665,7 @@ private:
 
   void send()
   {
-    // Everyone begins behind itself, so that not all send to the same rank at once.
+    // Each rank begins with the next one, so that not all send to the same rank at once.
     const auto behind = std::find_if(this->answers_.begin(), this->answers_.end(),
       [&](const Answer& answer) { return answer.rank_request->source > this->comm_.rank(); });
     std::rotate(this->answers_.begin(), behind, this->answers_.end());
@@ -707,7 +708,7 @@ private:
   void send_rows(int target, std::uint64_t rows, const DatasetSelection* portion)
   {
     std::byte* const packed = this->sends_.next();
-    // Rows that could not be read are sent all the same, because their receiver waits for them.
+    // Rows that could not be read are sent anyway, because their receiver waits for them.
     if (portion)
     {
       this->keep_failure(attempt([&] { this->pack(*portion, packed); }));

@@ -245,7 +245,7 @@ private:
     this->needs_report_ = options[2] != 0;
   }
 
-  // Direct or aggregated, and in that case who reads what.
+  // Chooses direct or aggregated, and the readers of an aggregated read.
   void choose()
   {
     this->report_.mode = this->options_.mode;
@@ -375,7 +375,7 @@ private:
     return demand;
   }
 
-  // Collective. Who reads which leaf file.
+  // Collective. Chooses the reader of each leaf file.
   void assign()
   {
     collective(this->comm_.get(),

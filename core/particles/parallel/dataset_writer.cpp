@@ -135,7 +135,7 @@ private:
     this->phase_start_ = now;
   }
 
-  // Collective. What rank 0 alone does; all fail together.
+  // Collective. Runs f on rank 0 only; all ranks fail together.
   template <class F>
   void on_root(F&& f)
   {
@@ -230,7 +230,7 @@ private:
     leave_out_bounds(build);
   }
 
-  // Leaf files get those of the file that is replaced: they hold what it held, or described.
+  // Leaf files get the permissions of the replaced file: they hold what it held or described.
   void share_permissions()
   {
     constexpr std::uint32_t kNone = ~0u;
@@ -559,7 +559,7 @@ private:
   // Runs on rank 0.
   TopContents describe_top(const std::vector<char>& bytes)
   {
-    (void)this->replaced(); // as long as it is there
+    (void)this->replaced(); // while it still exists
     TopContents top = make_contents(this->particles_.schema());
     top.sample_ids = write::sample_ids(this->particles_.schema(), this->options_.build);
     top.leaves = parse_entries(bytes, top.attributes);

@@ -167,7 +167,7 @@ private:
         leaves.push_back(leaf);
       }
     }
-    // Everyone begins behind itself, so that not all send to the same rank at once.
+    // Each rank begins with the next one, so that not all send to the same rank at once.
     const auto distance = [&](std::size_t leaf)
     {
       const int behind = this->aggregator(leaf) - this->comm_.rank();
@@ -277,7 +277,7 @@ private:
     return expected;
   }
 
-  // Every aggregator learns what comes from where.
+  // Reports to every aggregator how many particles come from each rank.
   void exchange_counts()
   {
     const std::uint64_t expected = this->expected_counts();
@@ -617,7 +617,7 @@ private:
   void send_rows(int target, std::uint64_t first, std::uint64_t count)
   {
     std::byte* const packed = this->sends_.next();
-    // Rows that could not be packed are sent all the same, because their receiver waits for them.
+    // Rows that could not be packed are sent anyway, because their receiver waits for them.
     this->keep_failure(attempt([&] { this->pack(first, count, packed); }));
     const std::uint64_t bytes = count * this->row_bytes_;
     this->sends_.send(this->comm_, target, kParticlesTag, bytes);

@@ -130,7 +130,7 @@ void RankParticles::add_piece(const Piece& piece)
     {
       return;
     }
-    // Ghosts usually follow the others: what is left is a run, and needs no list.
+    // Ghosts usually come last: the remaining particles are then a run and need no list.
     const std::uint64_t first = rows.front();
     if (rows.back() - first + 1 == rows.size())
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one rank asks of a dataset that all have open.
+// The query of one rank on a dataset that all ranks have open.
 #pragma once
 
 #include "bat/mpi.hpp"

@@ -31,8 +31,8 @@ public:
   /// `ranks` must outlive this; those without particles are left out.
   explicit NodeRanks(const std::vector<RankBounds>& ranks);
 
-  /// Particles that a plane takes away from the larger part of their rank. What is in a rank's box
-  /// counts as evenly spread.
+  /// Particles that a plane cuts off from the larger part of their rank. Particles count as evenly
+  /// spread in their rank's box.
   [[nodiscard]] double parted_by(std::size_t axis, double split) const noexcept;
 
   /// Finds the border between ranks that comes nearest to halves among those that keep leaf files

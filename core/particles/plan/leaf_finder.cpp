@@ -15,7 +15,7 @@ LeafFinder::LeafFinder(const Plan& plan, const std::optional<Box>& bounds)
   this->depth_ = this->add(plan, 0, bounds).depth;
 }
 
-// Adds what lies below the plan's node.
+// Adds the subtree below the plan's node.
 LeafFinder::Added LeafFinder::add(
   const Plan& plan, std::size_t at, const std::optional<Box>& bounds)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Weighted boxes while a tree is cut: what is left of the caller's cells inside one node.
+// Weighted boxes while a tree is cut: the parts of the caller's cells inside one node.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace bat::plan
   return static_cast<float>(std::clamp(x, -maximum, maximum));
 }
 
-/// A cell, or what cuts left of it. Its particles count as evenly spread.
+/// A cell, or the part that cuts left. Its particles count as evenly spread.
 struct Piece
 {
   std::array<float, 3> lower{};

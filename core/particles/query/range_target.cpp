@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a text like "velocity[1]" names.
+// Parses names of range targets like "velocity[1]".
 
 #include "bat/error.hpp"
 #include "bat/nearest_name.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles against conditions, one by one. Whose values they are and where they came from is the
-// caller's affair: all formats share these comparisons.
+// Tests particles against conditions one by one. The caller fetches the values, so that all formats
+// share these comparisons.
 #pragma once
 
 #include "bat/file.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every formula here is evaluated with the same operations in the same order for a particle and for
-// the corner of a box that bounds it. Rounding keeps the order of numbers, so that what the corners
-// decide holds for all particles of the box, to the last bit.
+// the corner of a box that bounds it. Rounding keeps the order of numbers, so that a decision at
+// the corners holds for all particles of the box, to the last bit.
 
 #include "particles/query/region_test.hpp"
 

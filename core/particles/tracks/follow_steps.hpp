@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What follow() asks of each step, and what it gets.
+// The requests of follow() to each step, and their results.
 #pragma once
 
 #include "bat/error.hpp"
@@ -100,7 +100,7 @@ struct StepResult
   std::uint64_t bytes_read = 0;
 };
 
-/// Writes `count` values of what cannot be known.
+/// Writes `count` values that stand for unknown ones.
 void fill_absent(ScalarType type, std::byte* out, std::size_t count);
 
 /// The blocks of a tracks file, for each of which read() gives the samples in it.

@@ -16,7 +16,7 @@
 
 namespace bat
 {
-// Writes `count` values of what cannot be known.
+// Writes `count` values that stand for unknown ones.
 void fill_absent(ScalarType type, std::byte* out, std::size_t count)
 {
   dispatch(type,

@@ -460,7 +460,7 @@ void TracksWriter::append(const TrackSample& sample)
   {
     if (attempt([&] { impl.file->cut(impl.end); }))
     {
-      impl.file.reset(); // what was written of the sample stays, and nothing may come behind it
+      impl.file.reset(); // the partial sample stays, and nothing may follow it
     }
     throw;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an open file holds: the decoded schema, and the parts of the index that were needed so far.
+// The state of an open file: the decoded schema, and the parts of the index used so far.
 #pragma once
 
 #include "bat/file.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keys, their bins and bitmaps, and sorted indexes: what is in them is what the columns hold.
+// Checks that keys, their bins and bitmaps, and sorted indexes match the columns.
 #include "particles/validate/validate_leaf.hpp"
 
 #include "common/numbers.hpp"
@@ -104,7 +104,7 @@ void check_sorted_index(const LeafParticles& particles, std::size_t k, const std
     {
       bad(fmt::format("entry {} is not that of the particle at file position {}", i, position));
     }
-    // NaN stands last: nothing but NaN comes after it.
+    // NaN comes last: only NaN may follow it.
     const bool ascending =
       same(last, value) ? last_position < position : last < value || !(value == value);
     if (i != 0 && !ascending)

@@ -8,7 +8,7 @@
 
 namespace bat::write
 {
-/// The input was checked. What the output takes counts as encoding.
+/// The input must have been checked. Time of the output counts as encoding.
 WriteReport encode_leaf(
   const ParticleParts& particles, const BuildOptions& options, Output& output);
 }

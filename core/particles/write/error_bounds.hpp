@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BuildOptions::error_bounds: which arrays may differ from what the writer was given, and by how
+// BuildOptions::error_bounds: which arrays may differ from the writer's input, and by how
 // much.
 #pragma once
 

@@ -40,8 +40,8 @@ struct SlotRange
 };
 
 /// Puts the values of the i-th row into slot[i] of `out` if that is in `range`, which `out` holds
-/// packed; a null range holds all slots. In parallel. Reads what it moves in order, and so is
-/// faster than gather() wherever the caller's order is not that of the slots.
+/// packed; a null range holds all slots. In parallel. Reads rows in order and is therefore faster
+/// than gather() if the caller's order is not that of the slots.
 void scatter(const std::uint32_t* slot, const Rows& rows, const ArrayView& view,
   const SlotRange* range, std::byte* out);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What may be written.
+// Checks the input of a writer.
 #pragma once
 
 #include "bat/particles.hpp"

@@ -123,7 +123,7 @@ std::vector<std::uint64_t> compute_bin_begins(const LargeArray<std::uint64_t>& h
   return begins;
 }
 
-// The first particle behind each level but the last, in ascending order of hashes.
+// The first particle after each level but the last, in ascending order of hashes.
 std::vector<Ranked> find_borders(const LargeArray<std::uint64_t>& hashes, const LevelTable& levels,
   const std::vector<std::uint64_t>& begins)
 {
