@@ -15,8 +15,7 @@
 
 namespace bat::codec
 {
-/// The meaning of a symbol: per component the bits that follow, and what is added to
-/// them.
+/// The meaning of a symbol: per component the bits that follow, and what is added to them.
 template <class U, std::size_t components>
 struct SymbolMeaning
 {

@@ -44,8 +44,7 @@ struct StreamPlan
   std::vector<std::size_t> components;
   std::array<unsigned, kMaxJoint> dropped{};
   std::vector<ClassPlan> classes;
-  std::vector<std::uint64_t> limits; ///< class of a block: limits that are not above its
-                                     ///< measure
+  std::vector<std::uint64_t> limits; ///< class of a block: limits that are not above its measure
   unsigned measure_shift = 0;        ///< of a stream of heads
   std::size_t max_bits = 0;          ///< of a value that is not an escape
 

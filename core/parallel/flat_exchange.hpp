@@ -19,8 +19,7 @@ inline constexpr std::size_t kMaxParcelBytes = std::size_t{ 2 } << 20;
 /// traffic.
 NodeTraffic exchange_flat(const OwnComm& comm, const Nodes& nodes, Mail mail);
 
-/// Collective. Uses the route that choose_route() finds for all ranks. Throws on all
-/// ranks.
+/// Collective. Uses the route that choose_route() finds for all ranks. Throws on all ranks.
 NodeTraffic exchange_parcels(
   const OwnComm& comm, Nodes& nodes, Route requested, int leaders_per_node, Mail mail);
 }

@@ -114,8 +114,7 @@ private:
   NodeTraffic traffic_;
 };
 
-/// Collective. Prepares and runs an exchange. Throws on all ranks. Returns this rank's
-/// traffic.
+/// Collective. Prepares and runs an exchange. Throws on all ranks. Returns this rank's traffic.
 NodeTraffic exchange_through_leaders(
   const OwnComm& comm, Nodes& nodes, int leaders_per_node, Mail mail);
 

@@ -14,8 +14,7 @@
 
 namespace bat::mpi
 {
-/// The node of each rank; the same on all ranks. Pure: tests can use a million virtual
-/// ranks.
+/// The node of each rank; the same on all ranks. Pure: tests can use a million virtual ranks.
 class NodeLayout
 {
 public:

@@ -116,8 +116,7 @@ private:
   void open();
 
   std::string path_;
-  std::string absolute_;                 ///< to reopen it from any working
-                                         ///< directory
+  std::string absolute_;                 ///< to reopen it from any working directory
   std::shared_ptr<const Folder> folder_; ///< that absolute_ is in, if it is not null
   struct stat status_
   {

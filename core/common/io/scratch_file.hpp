@@ -14,8 +14,7 @@ namespace bat::io
 class ScratchFile
 {
 public:
-  /// Makes it in `folder`; `name` is for messages. Throws Error: CannotOpen, NoSpace,
-  /// WriteFailed.
+  /// Makes it in `folder`; `name` is for messages. Throws Error: CannotOpen, NoSpace, WriteFailed.
   ScratchFile(const std::filesystem::path& folder, std::string name);
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;

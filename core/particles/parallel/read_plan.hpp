@@ -51,8 +51,7 @@ struct ReadChoice
 /// being the requested share of their bytes: whole pages, and gaps that are cheaper to read than a
 /// second request.
 [[nodiscard]] double direct_bytes(double share, double columns, double file_bytes);
-/// Whether a reader reads a whole leaf file: `requests` ask for `shares` of its particles in
-/// all.
+/// Whether a reader reads a whole leaf file: `requests` ask for `shares` of its particles in all.
 [[nodiscard]] bool reads_whole(
   std::uint64_t requests, double shares, double columns, double file_bytes);
 

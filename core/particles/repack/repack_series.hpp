@@ -21,9 +21,8 @@ struct SeriesCopy
   std::string list;            ///< the bytes of the new list
 };
 
-/// Reads the list at `in`: what to make for the one at `out`. Throws Error: NotFound,
-/// CannotOpen, Corrupt; InvalidArgument if `out` is no .series, or a step of it would replace
-/// one of `in`.
+/// Reads the list at `in`: what to make for the one at `out`. Throws Error: NotFound, CannotOpen,
+/// Corrupt; InvalidArgument if `out` is no .series, or a step of it would replace one of `in`.
 [[nodiscard]] SeriesCopy make_series_copy(
   const std::filesystem::path& in, const std::filesystem::path& out);
 }

@@ -28,8 +28,7 @@ void check_metadata(const std::string& metadata);
 [[nodiscard]] std::vector<std::size_t> indexed_keys(
   const ParticleView& particles, const BuildOptions& options);
 
-/// The ids that order levels of stable samples; empty if off. Throws
-/// Error{InvalidArgument}.
+/// The ids that order levels of stable samples; empty if off. Throws Error{InvalidArgument}.
 [[nodiscard]] std::vector<format::SampleIdRecord> sample_ids(
   const ParticleView& particles, const BuildOptions& options);
 }

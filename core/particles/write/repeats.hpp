@@ -25,7 +25,6 @@ inline constexpr Repeat kNoRepeat = 0;
 [[nodiscard]] ParticleView without_repeats(
   const ParticleView& view, const std::vector<Repeat>& repeats, Repeats how);
 
-/// Finds and links the repeats of one process. Throws as check_input if there is anything to look
-/// for.
+/// Finds and links the repeats of one process. Throws as check_input unless it stores them.
 [[nodiscard]] ParticleParts link_repeats(const ParticleView& view, const BuildOptions& options);
 }

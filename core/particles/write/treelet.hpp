@@ -30,8 +30,7 @@ public:
   [[nodiscard]] format::BlockBoxRecord quantise(const CellBox& cells) const noexcept;
 
 private:
-  // Monotonic in the coordinate. Halves, so that the extent of huge boxes does not
-  // overflow.
+  // Monotonic in the coordinate. Halves, so that the extent of huge boxes does not overflow.
   [[nodiscard]] std::int16_t cell(double x, std::size_t axis) const noexcept
   {
     // Corners of boxes that are a few ulps wide may be rounded beyond the box.

@@ -87,8 +87,7 @@ struct Query
 {
   /// The share of the particles to return, coarse ones first: count = ceil(quality * n). In [0, 1].
   double quality = 1.0;
-  /// Progressive step: excludes the particles that a query with this quality returned. In [0,
-  /// quality].
+  /// Progressive step: excludes what a query with this quality returned. In [0, quality].
   double after_quality = 0.0;
   std::optional<Box> box;
   /// Excludes the upper faces of the box except those at infinity, so that the boxes of a tiling of

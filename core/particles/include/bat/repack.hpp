@@ -55,10 +55,9 @@ struct RepackReport
 /// compression or a bound of 0, and cannot get another. A dropped bound is recorded in the metadata
 /// as "error_bounds" (FORMAT.md section 7).
 ///
-/// If `in` is the list of a series (.series), each of its steps becomes a dataset
-/// OUT_0000.bat, OUT_0001.bat and so on next to `out`, OUT.bat.series, which lists them as
-/// `in` does and comes last. Existing steps are replaced one by one; a failure removes new
-/// ones.
+/// If `in` is the list of a series (.series), each of its steps becomes a dataset OUT_0000.bat,
+/// OUT_0001.bat and so on next to `out`, OUT.bat.series, which lists them as `in` does and comes
+/// last. Existing steps are replaced one by one; a failure removes new ones.
 ///
 /// A tracks file (bat/tracks.hpp) is packed as by TracksWriter::finish(). Its only option is
 /// `flush`.

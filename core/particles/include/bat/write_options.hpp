@@ -56,8 +56,7 @@ void set_option(WriteOptions& options, const std::string& name, const OptionValu
   const std::string& shown_as = {});
 /// The same for a text. If the option is a list, the text is added to it.
 void add_to_option(WriteOptions& options, const std::string& name, const std::string& text);
-/// Words are returned as text. Throws Error{InvalidArgument} if there is no such
-/// option.
+/// Words are returned as text. Throws Error{InvalidArgument} if there is no such option.
 [[nodiscard]] OptionValue get_option(const WriteOptions& options, const std::string& name);
 /// One JSON object of all options of the table; equal for equal options.
 [[nodiscard]] std::string to_json(const WriteOptions& options);
