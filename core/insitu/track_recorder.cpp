@@ -1,4 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The track recorder follows chosen particles through a run and appends them to one tracks file.
+//
+// Each step, every rank scans the ids of its own particles and sends the chosen ones to rank 0:
+//
+//   rank 0   ids: 7 3 9 ...  --hash bits--> 3 ------.
+//   rank 1   ids: 4 8 1 ...  --hash bits--> 8 1 -----+--> rank 0: one sample --> NAME.tracks.bat
+//   rank 2   ids: 2 6 5 ...  --hash bits--> (none) -'
+//
+// Particles are chosen by a list of ids, by id (every n-th), or by a box. A box is evaluated once:
+// the ids found in it at the first step with particles in it are kept for the rest of the run, and
+// a restarted run reads them back from the samples before. Most particles are not chosen, so each
+// id is first tested against a table of 2^18 hash bits, which stays in the processor's cache; only
+// hits are looked up in the sorted list of ids. A record is the id, its second part and the packed
+// values, in words of 8 bytes. All ranks agree on the schema, that of the first rank with
+// particles, before they send.
 #include "insitu/track_recorder.hpp"
 
 #include "bat/follow.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chosen particles of one species, from all ranks into a tracks file.
+// Records the chosen particles of one species, from all ranks, in a tracks file.
 #pragma once
 
 #include "bat/insitu.hpp"

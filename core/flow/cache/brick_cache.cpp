@@ -1,4 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The brick cache holds the bricks that traces are using, will soon use, or have used lately.
+//
+// Memory is divided into slots of one size. A slot holds the points of one brick and one more layer
+// after its upper faces, the ghosts, so that every cell of the brick finds its corners in one slot.
+// fill_ghosts() copies them from the neighbours' slots when a walk first needs them.
+//
+//   Free --acquire()/prefetch()--> Queued --> Reading --> Ready --evicted--> Free
+//                                                 \-----> Failed --unpinned--> Free
+//
+// acquire() pins the slots of a few bricks and never blocks: bricks that are missing go into the
+// queue of demanded reads, and the waiter is called when the last one has arrived. Reading threads
+// serve three queues in this order: demanded bricks, prefetches by velocity, prefetches by hints.
+// A pinned slot is never evicted. Unpinned slots are in one of three lists, each in the order of
+// last use: used bricks, spent bricks (used, and not needed soon), and unused prefetches. Unused
+// prefetches beyond a quarter of the slots are evicted first, so that reading ahead cannot push
+// out what traces use; then used bricks that a whole turn has not touched, spent ones, the others.
 #include "flow/cache/brick_cache.hpp"
 
 #include "flow/hints/store.hpp"
@@ -15,9 +31,9 @@ namespace bat::flow
 {
 namespace
 {
-constexpr std::size_t kCacheLineBytes = 64;  // of memory
-constexpr std::size_t kMinSlots = 32;        // 16 bricks are one cell's at two times
-constexpr std::size_t kTableBytes = 48;      // of the table and lists, for each slot
+constexpr std::size_t kCacheLineBytes = 64;  // bytes of a line of the processor's cache
+constexpr std::size_t kMinSlots = 32;        // one cell at two times can need 16 bricks
+constexpr std::size_t kTableBytes = 48;      // per slot, for the table and the lists
 constexpr double kSlowReadNanoseconds = 5e4; // ns
 
 void check(const BrickSource& source, const CacheOptions& options)
@@ -113,7 +129,8 @@ BrickCache::BrickCache(std::shared_ptr<const BrickSource> source, const CacheOpt
   this->threads_.emplace_back([this] { this->read_bricks(); });
 }
 
-// Those who have it are soon ready: to sleep and to be woken up takes longer.
+// This thread waits without sleeping: the lock is held briefly, and sleeping and waking take
+// longer.
 std::unique_lock<std::mutex> BrickCache::lock() const
 {
   std::unique_lock<std::mutex> lock(this->mutex_, std::try_to_lock);
@@ -136,7 +153,7 @@ BrickCache::~BrickCache()
   {
     const std::lock_guard<std::mutex> lock(this->mutex_);
     this->ending_ = true;
-    // Traces have ended: what is still to be read was asked for ahead, and nobody comes for it.
+    // All traces have ended, so the remaining requests are prefetches that no trace needs.
     this->demanded_.clear();
     this->prefetched_.clear();
     this->hinted_.clear();
@@ -164,7 +181,7 @@ BrickSlot* BrickCache::new_slot()
   this->memory_.push_back(std::move(memory));
   try
   {
-    this->free_.reserve(this->slots_.size() + 1); // so that giving back never fails
+    this->free_.reserve(this->slots_.size() + 1); // so that returning a slot never fails
     this->slots_.push_back(std::move(slot));
   }
   catch (...)
@@ -175,9 +192,10 @@ BrickSlot* BrickCache::new_slot()
   return this->slots_.back().get();
 }
 
-// A slot for another brick, or null. `max_ahead`: 0, or how many bricks read ahead there may be if
-// this is another one; then it takes a slot only from what nobody has come for in a long time. What
-// was read ahead and is more than a quarter goes first.
+// Returns a slot for another brick, or null. `max_ahead` is 0 for a demanded brick, else the most
+// prefetched bricks that may exist. At that limit, a prefetch may only replace a prefetched brick
+// that has waited for a long time. Prefetched bricks beyond a quarter of the slots are evicted
+// first.
 BrickSlot* BrickCache::take_slot(std::size_t max_ahead)
 {
   const std::size_t quarter = this->capacity_ / 4;
@@ -212,7 +230,7 @@ BrickSlot* BrickCache::take_slot(std::size_t max_ahead)
   return slot;
 }
 
-// Of a slot that nobody uses and that is in one of the lists.
+// Evicts the brick of an unpinned slot, which is in one of the lists.
 void BrickCache::forget(BrickSlot& slot) noexcept
 {
   this->list_of(slot).remove(slot);
@@ -240,7 +258,7 @@ void BrickCache::unpin(BrickSlot& slot) noexcept
     this->list_of(slot).add(slot);
     return;
   }
-  // It could not be read: the next one who needs it tries again.
+  // The read failed. The slot is freed so that the next caller who needs the brick tries again.
   this->table_.erase(&slot);
   slot.state = State::Free;
   slot.error.reset();
@@ -254,10 +272,11 @@ void BrickCache::ask(BrickSlot& slot, std::deque<Request>& queue)
   this->wake_readers(1);
 }
 
-// Threads for `count` requests more, or for as many as a thread reads while another one wakes up.
+// Starts or wakes threads for `count` more requests, but no more than reading them needs while
+// another thread wakes up.
 void BrickCache::wake_readers(std::size_t count)
 {
-  constexpr std::size_t kReadsPerWakeUp = 16; // reads that take no time to speak of
+  constexpr std::size_t kReadsPerWakeUp = 16; // of reads that are fast
   const std::size_t requests =
     this->demanded_.size() + this->prefetched_.size() + this->hinted_.size();
   for (std::size_t i = 0; i != std::min(count, requests); ++i)
@@ -284,13 +303,13 @@ void BrickCache::wake_readers(std::size_t count)
       }
       catch (const std::exception&)
       {
-        return; // there is one at least
+        return; // one thread is running, which is enough
       }
     }
   }
 }
 
-// Takes back the pins of an acquire() that cannot be had. Empty places are passed over.
+// Releases the pins of an acquire() that is refused. Null entries are skipped.
 void BrickCache::unpin_all(BrickSlot* const* slots, std::size_t count) noexcept
 {
   for (std::size_t i = 0; i != count; ++i)
@@ -310,7 +329,7 @@ void BrickCache::unpin_all(BrickSlot* const* slots, std::size_t count) noexcept
   }
 }
 
-// A pinned slot for a brick that has none; nullptr if too many are in use.
+// Returns a pinned slot for a brick that has none, or nullptr if too many slots are in use.
 BrickSlot* BrickCache::add_slot(std::uint64_t key)
 {
   BrickSlot* slot = this->take_slot(0);
@@ -329,13 +348,13 @@ BrickSlot* BrickCache::add_slot(std::uint64_t key)
     throw;
   }
   slot->spent = false;
-  slot->state = State::Failed; // as long as it is not requested: unpin() forgets it
+  slot->state = State::Failed; // until it is requested, so that unpin() evicts it
   slot->pins = 1;
   slot->ghosts.store(1, std::memory_order_relaxed);
   return slot;
 }
 
-// Pins the slots of all bricks; false, with no pin, if too many are in use.
+// Pins the slots of all bricks. Returns false, with no pins left, if too many slots are in use.
 bool BrickCache::pin(
   const std::uint64_t* keys, std::size_t count, BrickSlot** slots, std::array<bool, 16>& is_new)
 {
@@ -408,7 +427,7 @@ BrickCache::Acquired BrickCache::acquire(
     }
     if (slot.state == State::Failed && !is_new[i])
     {
-      waiter.error_ = slot.error; // others are just being told
+      waiter.error_ = slot.error; // other waiters are just being notified
       continue;
     }
     slot.waiters.push_back(&waiter);
@@ -421,7 +440,7 @@ BrickCache::Acquired BrickCache::acquire(
     }
     else if (slot.state == State::Queued)
     {
-      this->ask(slot, this->demanded_); // before what is read ahead; the older request is void
+      this->ask(slot, this->demanded_); // ahead of prefetches; the older request is void
     }
   }
   waiter.missing_ = missing;
@@ -513,7 +532,7 @@ std::size_t BrickCache::prefetch(std::uint64_t* keys, std::size_t count, Ahead a
         slot->state = State::Free;
         this->free_.push_back(slot);
       }
-      return requested; // no memory and no threads are no reason to fail for what may not be needed
+      return requested; // a prefetch is optional: lack of memory or threads is not an error
     }
   }
   return requested;
@@ -598,8 +617,8 @@ void BrickCache::finish(BrickSlot& slot, std::optional<Error> error, std::uint64
   this->free_.push_back(&slot);
 }
 
-// Many threads hide how long a disk takes. Where bricks are in the system's memory, waking a thread
-// up takes longer than reading some of them.
+// Many threads hide the latency of a disk. If bricks are in the system's page cache, waking a
+// thread takes longer than reading several of them.
 void BrickCache::note_read_time(std::chrono::nanoseconds taken)
 {
   const bool was_slow = this->read_ns_ >= kSlowReadNanoseconds;
@@ -631,7 +650,7 @@ void BrickCache::read_bricks()
       }
       continue;
     }
-    // What nobody waits for is read several at a time, where that takes no time to speak of.
+    // Prefetches are read several at a time if reads are fast.
     while (next)
     {
       reader.take(**next);
@@ -644,7 +663,7 @@ void BrickCache::read_bricks()
   }
 }
 
-// Without the lock, while it reads and tells.
+// The lock is released while bricks are read and waiters are notified.
 void BrickCache::read(Reader& reader, std::unique_lock<std::mutex>& lock)
 {
   lock.unlock();
@@ -735,7 +754,8 @@ void BrickCache::fill_ghosts(unsigned mask, const std::array<BrickSlot*, 8>& slo
     {
       continue;
     }
-    // Along the axes of the part: from the neighbour's first points to behind the brick's last.
+    // Along the axes in `part`, one layer is copied from the neighbour's first points to the place
+    // after the brick's last points.
     std::array<std::size_t, 3> count{};
     std::array<std::size_t, 3> to{};
     for (std::size_t a = 0; a != 3; ++a)

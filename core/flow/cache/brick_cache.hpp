@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Slots of one size for bricks, who uses them, and the threads that fill them.
+// The slots that hold bricks, their users, and the threads that fill them.
 #pragma once
 
 #include "bat/brick_source.hpp"
@@ -22,13 +22,13 @@
 
 namespace bat::flow
 {
-/// Whoever waits for bricks. Lives until it was told that they are there.
+/// Waits for bricks. It must live until on_bricks_ready() has been called.
 class Waiter
 {
 public:
   virtual ~Waiter() = default;
-  /// All bricks that acquire() did not have are there, or one cannot be read. Called once, from a
-  /// thread that reads, without locks.
+  /// Called once all bricks that acquire() lacked are in memory, or one of them cannot be read. The
+  /// call comes once, from a reading thread, without locks.
   virtual void on_bricks_ready(const std::optional<Error>& error) noexcept = 0;
 
 private:
@@ -37,15 +37,15 @@ private:
   std::optional<Error> error_;
 };
 
-/// A brick in memory: its points, and room for one layer of points behind the upper faces, the
-/// ghosts, which are those of its neighbours.
+/// A brick in memory: its points, and space for one layer of points after its upper faces. These
+/// points are its ghosts, copied from its neighbours.
 struct BrickSlot
 {
   std::uint64_t key = 0;
   std::byte* values = nullptr;
-  /// Bit m: the points behind the faces of the axes in m (1 x, 2 y, 4 z) are there; bit 0 is set.
+  /// bit m: the points after the faces of the axes in m (1 x, 2 y, 4 z) are filled; bit 0 is set
   std::atomic<std::uint32_t> ghosts{ 1 };
-  std::mutex filling; ///< of ghosts
+  std::mutex filling; ///< locked while ghosts are filled
 
 private:
   friend class BrickCache;
@@ -60,29 +60,29 @@ private:
   State state = State::Free;
   bool prefetched = false; ///< and not used yet
   bool hinted = false;     ///< prefetched by hints
-  bool spent = false;      ///< who used it last does not need it soon
+  bool spent = false;      ///< its last user does not need it soon
   std::uint32_t pins = 0;
-  std::uint64_t ticket = 0;  ///< of its last read
-  std::uint64_t used_at = 0; ///< when it was released last, in turns
+  std::uint64_t ticket = 0;  ///< number of its last read request
+  std::uint64_t used_at = 0; ///< turn in which it was last released
   BrickSlot* newer = nullptr;
   BrickSlot* older = nullptr;
   std::vector<Waiter*> waiters;
   std::optional<Error> error;
 };
 
-/// Since the cache was made.
+/// Counts since the cache was made.
 struct CacheCounts
 {
   std::uint64_t demanded = 0;   ///< bricks read because a trace needed them
   std::uint64_t prefetched = 0; ///< bricks read ahead
-  std::uint64_t used = 0;       ///< of these: a trace needed them later
-  std::uint64_t wasted = 0;     ///< of these: dropped before
-  std::uint64_t hinted = 0;     ///< bricks read ahead by hints; of prefetched, used, wasted they
-  std::uint64_t hints_used = 0; ///< are a part
+  std::uint64_t used = 0;       ///< prefetched bricks that a trace needed later
+  std::uint64_t wasted = 0;     ///< prefetched bricks that were evicted unused
+  std::uint64_t hinted = 0;     ///< bricks read ahead by hints; these three counts
+  std::uint64_t hints_used = 0; ///< are part of prefetched, used and wasted
   std::uint64_t hints_wasted = 0;
-  std::uint64_t hits = 0;       ///< that a trace needed and were there
-  std::uint64_t looked = 0;     ///< bricks that acquire() and missing() were asked for
-  std::uint64_t bytes_read = 0; ///< from disk
+  std::uint64_t hits = 0;       ///< bricks that a trace needed and that were cached
+  std::uint64_t looked = 0;     ///< bricks that acquire() and missing() were called for
+  std::uint64_t bytes_read = 0; ///< bytes read from disk
 };
 
 /// All functions may be called concurrently.
@@ -100,51 +100,51 @@ public:
     return level * this->bricks_ + brick;
   }
 
-  /// Slots that there may be; at least `slots` from now on.
+  /// Returns the largest number of slots, which is raised to at least `slots`.
   std::size_t compute_capacity(std::size_t slots);
 
   enum class Acquired
   {
     Refused, ///< nothing is pinned: too many slots are in use
-    Ready,   ///< all are there
-    Waiting  ///< `waiter` will be told
+    Ready,   ///< all bricks are in memory
+    Waiting  ///< `waiter` will be notified
   };
-  /// Pins the slots of `count` bricks and asks for those that are not there. Each pin is given back
-  /// by release(), but not before `waiter` was told.
+  /// Pins the slots of `count` bricks and requests those that are not in memory. The caller returns
+  /// each pin with release(), but not before `waiter` was notified.
   [[nodiscard]] Acquired acquire(
     const std::uint64_t* keys, std::size_t count, BrickSlot** slots, Waiter& waiter);
-  /// Bit i of `spent`: slot i is dropped before those that somebody may need soon.
+  /// Unpins slots. If bit i of `spent` is set, slot i is evicted before others.
   void release(BrickSlot* const* slots, std::size_t count, std::uint32_t spent = 0) noexcept;
-  /// Another turn begins: bricks that nobody has used during a whole one go first.
+  /// Begins another turn: bricks unused for a whole turn are evicted first.
   void begin_turn() noexcept;
-  /// Reads a brick that somebody waits for, if that takes no longer than to wake up who does it.
-  /// False if there is none.
+  /// Reads one demanded brick if reading takes no longer than waking a reading thread. Returns
+  /// false if no brick is demanded.
   bool help() noexcept;
-  /// How many are not there.
+  /// Returns how many of the bricks are not in memory.
   [[nodiscard]] std::size_t missing(const std::uint64_t* keys, std::size_t count) const noexcept;
-  /// Who asks for bricks before they are needed.
+  /// The reason for a prefetch.
   enum class Ahead
   {
-    Velocity, ///< soon: as far as a quarter of the slots allows
-    Hints     ///< in the far future: when nothing else is read, as far as half of that allows
+    Velocity, ///< needed soon: may take up to a quarter of the slots
+    Hints     ///< needed much later: read when nothing else is, up to an eighth of the slots
   };
-  /// Reads bricks ahead. What fails is forgotten. Keys of what is asked for now come first; returns
-  /// how many there are.
+  /// Reads bricks ahead; failures are ignored. Moves the keys that were newly requested to the
+  /// front and returns their number.
   std::size_t prefetch(
     std::uint64_t* keys, std::size_t count, Ahead ahead = Ahead::Velocity) noexcept;
-  /// How many are there, read ahead, and were never needed.
+  /// Returns how many of the bricks were prefetched and never needed.
   [[nodiscard]] std::size_t unused(const std::uint64_t* keys, std::size_t count) const noexcept;
 
-  /// Makes sure that the ghosts of `mask` and of the parts of it are there. `slots[m]` are the
-  /// neighbours behind the faces of the axes in m, for all m that are parts of `mask`; slots[0] is
-  /// the brick itself.
+  /// Fills the ghosts of `mask` and of its parts (subsets) where they are missing. For each part m
+  /// of `mask`, `slots[m]` is the neighbour after the faces of the axes in m; slots[0] is the brick
+  /// itself.
   void fill_ghosts(unsigned mask, const std::array<BrickSlot*, 8>& slots) const;
 
   [[nodiscard]] CacheCounts counts() const;
   [[nodiscard]] std::uint64_t bytes() const;
   [[nodiscard]] std::uint64_t max_bytes() const;
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return this->slot_bytes_; }
-  /// Distances in a slot: from a point to the next along y and z.
+  /// Distances in bytes, within a slot, from one point to the next along y and z.
   [[nodiscard]] std::size_t row_bytes() const noexcept { return this->row_bytes_; }
   [[nodiscard]] std::size_t plane_bytes() const noexcept { return this->plane_bytes_; }
   void clear() noexcept;
@@ -152,7 +152,7 @@ public:
 private:
   using State = BrickSlot::State;
 
-  /// Slots that nobody uses, in the order of their last use.
+  /// Unpinned slots, in the order of their last use.
   struct List
   {
     BrickSlot* newest = nullptr;
@@ -168,7 +168,7 @@ private:
     std::uint64_t ticket = 0;
   };
 
-  /// Where a slot is that nobody uses and that is ready.
+  /// Returns the list that holds a slot which is ready and not pinned.
   [[nodiscard]] List& list_of(const BrickSlot& slot) noexcept
   {
     return slot.prefetched ? this->unused_ : slot.spent ? this->spent_ : this->used_;
@@ -186,7 +186,7 @@ private:
   void wake_readers(std::size_t count);
   void note_read_time(std::chrono::nanoseconds taken);
   static constexpr std::size_t kSlotsPerRead = 8;
-  /// What a thread reads.
+  /// The bricks that one thread is reading.
   struct Reader
   {
     std::size_t count = 0;
@@ -209,11 +209,11 @@ private:
   [[nodiscard]] std::optional<BrickSlot*> next_request(bool is_demanded = false) noexcept;
 
   std::shared_ptr<const BrickSource> source_;
-  std::uint64_t bricks_; ///< of a level
+  std::uint64_t bricks_; ///< bricks in a level
   std::size_t row_bytes_;
   std::size_t plane_bytes_;
-  std::size_t value_bytes_; ///< of a slot
-  std::size_t slot_bytes_;  ///< with all that belongs to it
+  std::size_t value_bytes_; ///< bytes of values in a slot
+  std::size_t slot_bytes_;  ///< bytes of a slot with its bookkeeping
   std::size_t max_threads_;
 
   mutable std::mutex mutex_;
@@ -223,9 +223,9 @@ private:
   std::vector<BrickSlot*> free_;
   SlotTable<BrickSlot> table_;
   List used_;
-  List spent_;            ///< used, and dropped first
+  List spent_;            ///< used, and evicted first
   List unused_;           ///< prefetched, and ready
-  std::size_t ahead_ = 0; ///< prefetched and not used yet, also those being read
+  std::size_t ahead_ = 0; ///< prefetched and not used yet, including those being read
   std::deque<Request> demanded_;
   std::deque<Request> prefetched_;
   std::deque<Request> hinted_;
@@ -233,9 +233,9 @@ private:
   std::uint64_t turn_ = 0;
   mutable CacheCounts counts_;
   std::condition_variable requested_;
-  std::size_t idle_ = 0;  ///< threads
-  std::size_t woken_ = 0; ///< that were idle and do not run yet
-  double read_ns_ = 1e6;  ///< that reads take, the last ones most
+  std::size_t idle_ = 0;  ///< threads that wait for requests
+  std::size_t woken_ = 0; ///< threads that were notified and do not run yet
+  double read_ns_ = 1e6;  ///< mean time of a read, weighted to the latest
   std::atomic<bool> ending_{ false };
   std::vector<std::thread> threads_;
 };

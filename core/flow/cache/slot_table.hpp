@@ -8,7 +8,7 @@
 
 namespace bat::flow
 {
-/// From keys to pointers to objects that have a member `key`. Not thread-safe.
+/// Maps keys to objects that have a member `key`. Not thread-safe.
 template <class Slot>
 class SlotTable
 {
@@ -30,7 +30,7 @@ public:
     }
   }
 
-  /// Of a slot whose key is not there. Throws std::bad_alloc, and then leaves all as it was.
+  /// Inserts a slot whose key is absent. Throws std::bad_alloc and then changes nothing.
   void insert(Slot* slot)
   {
     if (2 * (this->count_ + 1) > this->places_.size())
@@ -41,7 +41,7 @@ public:
     ++this->count_;
   }
 
-  /// Of a slot that is there.
+  /// Erases a slot that is in the table.
   void erase(const Slot* slot) noexcept
   {
     std::size_t hole = this->home(slot->key);
@@ -50,7 +50,7 @@ public:
       hole = this->next(hole);
     }
     --this->count_;
-    // Those behind that would not be found across the hole move into it.
+    // Later entries that could no longer be found past the hole move into it.
     for (std::size_t at = this->next(hole); this->places_[at]; at = this->next(at))
     {
       const std::size_t home = this->home(this->places_[at]->key);
@@ -71,7 +71,7 @@ private:
 
   [[nodiscard]] std::size_t home(std::uint64_t key) const noexcept
   {
-    key ^= key >> 32; // levels and bricks that differ in high bits only
+    key ^= key >> 32; // spreads levels and bricks that differ in high bits only
     key *= 0x9E3779B97F4A7C15u;
     return static_cast<std::size_t>(key >> 20) & (this->places_.size() - 1);
   }
@@ -101,7 +101,7 @@ private:
     }
   }
 
-  std::vector<Slot*> places_; ///< a power of two of them, at most half of them used
+  std::vector<Slot*> places_; ///< size is a power of two; at most half is used
   std::size_t count_ = 0;
 };
 }

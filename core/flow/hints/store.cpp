@@ -80,7 +80,7 @@ bool read_all(int descriptor, std::uint64_t offset, void* to, std::size_t bytes)
   return true;
 }
 
-// Whether a file may be replaced: it is empty, or begins as hints of a version that is known.
+// Returns whether a file may be replaced: it is empty, or begins as hints of a known version.
 bool is_local(int descriptor, std::uint64_t bytes) noexcept
 {
   Header found;
@@ -111,7 +111,8 @@ private:
   int number_;
 };
 
-// The same file in every process of the user, another one for another folder.
+// Names the file in the cache folder: the same in every process of the user, and another for
+// another folder.
 std::filesystem::path in_cache_folder(const std::filesystem::path& file)
 {
   const char* const cache = std::getenv("XDG_CACHE_HOME");
@@ -141,7 +142,8 @@ std::filesystem::path in_cache_folder(const std::filesystem::path& file)
       "{:016x}-{}", XXH64(text.data(), text.size(), 0), whole.filename().native().substr(0, 200));
 }
 
-// Waits until no other process has the file, and it is still the one of that name; a while.
+// Waits, for a limited time, until no other process holds the lock and the file still has that
+// name.
 enum class Held
 {
   Yes,
@@ -297,7 +299,7 @@ void HintStore::load()
     {
       continue;
     }
-    // Whatever has that name, nothing waits for it.
+    // The open does not block, whatever has that name.
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.number() < 0)
     {

@@ -15,38 +15,39 @@
 
 namespace bat::flow
 {
-/// Of what hints are: another number for another grid, or other first times.
+/// Identifies a source: another grid or other first times give another number.
 [[nodiscard]] std::uint64_t hints_id(const BrickSource& source) noexcept;
 
-/// Most transitions that are kept of a source: of 0.1 % of its data, 64 KiB and 64 MiB.
+/// Returns the most transitions kept for a source: 0.1 % of its data, at least 64 KiB and at most
+/// 64 MiB.
 [[nodiscard]] std::size_t max_transitions(const BrickSource& source) noexcept;
 
-/// The bytes of a file.
+/// Returns the bytes of a file.
 [[nodiscard]] std::vector<std::byte> encode_hints(const HintGraph& graph, std::uint64_t id);
-/// Of a file; nothing if anything about it is odd, or it is of another source.
+/// Reads hints from a file; returns nothing if it is malformed or of another source.
 [[nodiscard]] std::optional<HintGraph> read_hints(
   int descriptor, std::uint64_t id, std::size_t maximum) noexcept;
 
-/// All functions may be called concurrently. None fails: what cannot be read or written is as if it
-/// was not there.
+/// All functions may be called concurrently. None fails: what cannot be read or written is treated
+/// as absent.
 class HintStore
 {
 public:
-  /// `file` may be empty: hints are those of this process. Reads nothing yet.
+  /// If `file` is empty, hints live only in this process. Reads nothing yet.
   HintStore(const BrickSource& source, std::filesystem::path file);
   HintStore(const HintStore&) = delete;
   HintStore& operator=(const HintStore&) = delete;
   /// Saves what could not be saved before.
   ~HintStore();
 
-  /// What is known: of the file, which the first call reads, and learned since.
+  /// Returns what is known: from the file, which the first call reads, and learned since.
   [[nodiscard]] std::shared_ptr<const HintGraph> graph() noexcept;
-  /// For a HintLog.
+  /// Returns the capacity for a HintLog.
   [[nodiscard]] std::size_t maximum() const noexcept { return this->max_; }
   void learn(std::vector<HintLog>& logs) noexcept;
-  /// Merges what was learned with what the file has by now, and replaces it; where that is not
-  /// allowed, the file in the user's cache folder. While others write, what was learned is kept for
-  /// the next time, after a fifth of a second at most.
+  /// Merges what was learned with the current content of the file and replaces it; if the file
+  /// cannot be written, uses the one in the user's cache folder. If other processes are writing,
+  /// the call waits for at most 0.2 s, and what was learned is kept for the next time.
   void save() noexcept;
 
 private:

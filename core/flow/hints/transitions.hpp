@@ -14,8 +14,8 @@ namespace bat::flow
 /// A brick in an interval between two time levels, in one direction of time.
 using HintNode = std::uint64_t;
 
-/// What a particle does in a node: 6 bits. Moves are (x + 1) + 3 (y + 1) + 9 (z + 1) of the way to
-/// the neighbour.
+/// What a particle does in a node, in 6 bits. Moves are (x + 1) + 3 (y + 1) + 9 (z + 1) of the way
+/// to the neighbour.
 namespace hint_step
 {
 inline constexpr unsigned kMoves = 27; ///< to 26 neighbours in the same interval
@@ -27,14 +27,14 @@ inline constexpr unsigned kNeeds = 53;
 inline constexpr unsigned kEnd = 61; ///< there are no steps from here on
 }
 
-/// Nothing if the numbers do not fit: interval below 2^21, brick below 2^36.
+/// Returns nothing if the numbers do not fit: interval below 2^21, brick below 2^36.
 [[nodiscard]] std::optional<HintNode> hint_node(
   bool backward, std::size_t interval, std::uint64_t brick) noexcept;
 
-/// Transitions are a node with a step, in this order; each has a count of 1 to 65,535.
+/// A transition is a node with a step, in this order; each has a count of 1 to 65,535.
 inline constexpr unsigned kStepBits = 6;
 
-/// Transitions in their order, which do not change.
+/// Sorted transitions, which do not change.
 class HintGraph
 {
 public:
@@ -42,7 +42,7 @@ public:
   static constexpr std::size_t kBytes = 10; ///< of a transition, in memory and in a file
 
   HintGraph() = default;
-  /// As they were found in a file; nothing unless they are such as this class says.
+  /// Takes transitions from a file; returns nothing if they violate the rules of this class.
   [[nodiscard]] static std::optional<HintGraph> of(
     std::vector<std::uint64_t>&& transitions, std::vector<std::uint16_t>&& counts);
 
@@ -52,15 +52,16 @@ public:
     return this->transitions_;
   }
   [[nodiscard]] const std::vector<std::uint16_t>& counts() const noexcept { return this->counts_; }
-  /// Numbers of the first transition of a node and of the one behind its last.
+  /// Returns the indices of the first transition of a node and of the one after its last.
   [[nodiscard]] std::pair<std::size_t, std::size_t> find(HintNode node) const noexcept;
   [[nodiscard]] unsigned step(std::size_t i) const noexcept
   {
     return static_cast<unsigned>(this->transitions_[i] & ((1u << kStepBits) - 1));
   }
 
-  /// With what `more` has, at most `maximum` transitions: counts are halved until there are no
-  /// more, and what falls to 0 goes. The counts of a node that are too large are halved together.
+  /// Merges with `more`, keeping at most `maximum` transitions: counts are halved, and those that
+  /// become 0 are dropped, until few enough are left. If a count of a node is too large, all counts
+  /// of that node are halved.
   [[nodiscard]] HintGraph merged(const HintGraph& more, std::size_t maximum) const;
 
 private:
@@ -71,17 +72,17 @@ private:
   std::vector<std::uint16_t> counts_;
 };
 
-/// What one thread of a run has seen.
+/// The transitions that one thread of a run has seen.
 class HintLog
 {
 public:
-  /// Keeps at most so many transitions, in twice the memory of a graph.
+  /// Keeps at most that many transitions, in twice the memory of a graph.
   explicit HintLog(std::size_t maximum)
     : max_(maximum)
   {
   }
   void add(HintNode node, unsigned step, std::uint64_t count);
-  /// All, with at most as many transitions as are kept; forgets them.
+  /// Returns all, at most as many transitions as are kept, and forgets them.
   [[nodiscard]] HintGraph take();
 
 private:
@@ -94,6 +95,6 @@ private:
 
   std::size_t max_;
   std::vector<Seen> seen_;
-  std::size_t room_ = std::size_t{ 1 } << 12; ///< until equal ones are put together
+  std::size_t room_ = std::size_t{ 1 } << 12; ///< until equal ones are merged
 };
 }

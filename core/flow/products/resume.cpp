@@ -40,7 +40,7 @@ std::shared_ptr<const Resting> make_resting(std::vector<Particle>&& particles, d
   return std::make_shared<Resting>(Resting{ std::move(particles), time });
 }
 
-// What is walked of lines that go on.
+// The walks of the lines that continue.
 struct Walks
 {
   struct Walk
@@ -57,15 +57,15 @@ struct Walks
   std::vector<Particle> others;  ///< that rest on
 };
 
-// Of this grid.
+// Returns whether the particle's cell is in this grid.
 bool is_inside(const Particle& particle, const WalkFrame& walk)
 {
   return particle.cell[0] < walk.cells[0] && particle.cell[1] < walk.cells[1] &&
     particle.cell[2] < walk.cells[2];
 }
 
-// At the beginning of the interval behind the one that it rests in. Backwards, which one that is
-// depends on how many times there are.
+// Places a particle at the beginning of the interval after the one in which it rests. Backwards,
+// the number of that interval depends on the number of times.
 Particle woken(Particle particle, const Line& line, const RunFrame& frame)
 {
   const RunFrame::Moment now = frame.compute_moment(line.end_time);
@@ -98,8 +98,8 @@ Walks make_walks(const PathLines& lines, const std::vector<Seed>& seeds, const R
   {
     const Line& line = lines.lines[i];
     const Particle* rest = next != resting.end() && next->line == i ? &*next++ : nullptr;
-    // Who was released when the run ended begins with the velocity of the interval that comes; who
-    // had no line may have been too late for one.
+    // A particle released when the run ended begins with the velocity of the next interval. A seed
+    // without a line may have been too late for one.
     const bool is_seed = line.reason == Reason::NoSeed ||
       (lines.resting && seeds[i].time == lines.resting->time && is_before_end(seeds[i].time));
     if (!is_seed && (line.reason != Reason::EndTime || !is_before_end(line.end_time)))
@@ -181,7 +181,7 @@ PathLines resume(const Cache& cache, const PathLines& lines, const std::vector<S
       line.destination = walked.destination;
     }
     take(lines, old.first_point, walk.known, whole);
-    // Who begins anew at the end of a line has the point there again.
+    // A walk that begins anew at the end of a line repeats the point there.
     const std::uint64_t again = !walk.rested && walk.known != 0 && walked.points != 0 ? 1 : 0;
     take(more, walked.first_point + again, walked.points - again, whole);
   }

@@ -28,7 +28,7 @@ public:
   {
     return this->backward_ ? t < this->time_ : t > this->time_;
   }
-  // How many of a line's points are not after it.
+  // Counts the points of a line that are not after the time.
   [[nodiscard]] std::uint64_t points(const PathLines& all, const Line& line) const
   {
     const auto first = all.times.begin() + static_cast<std::ptrdiff_t>(line.first_point);
@@ -43,14 +43,14 @@ private:
   bool backward_;
 };
 
-// Those that walk from their last point on.
+// The particles that walk on from their last point.
 struct GoingOn
 {
   std::vector<std::size_t> lines;
   std::vector<Seed> places;
 };
 
-// Between a point and the next one, with the velocities of both.
+// Interpolates between a point and the next one, with the velocities of both.
 void add_between(const PathLines& lines, std::uint64_t at, double time, PathLines& part)
 {
   const double length = lines.times[at + 1] - lines.times[at];
@@ -122,7 +122,7 @@ PathLines stop_at(
   }
   TraceOptions walk = options;
   walk.end_time = time;
-  walk.destination.reset(); // when they arrive is known
+  walk.destination.reset(); // their arrival is already known
   walk.max_age = std::numeric_limits<double>::infinity();
   walk.keep_points = true;
   walk.keep_faces = false;
@@ -162,7 +162,8 @@ PathLines stop_at(
     const Line& whole = lines.lines[i];
     if (walked.end_time != time && at + 1 < whole.first_point + whole.points)
     {
-      // It began on a face, on the other side of which the line went, and did not come as far.
+      // The walk began on a face, the line continued on its other side, and the walk did not get as
+      // far.
       add_between(lines, at, time, part);
     }
     else if (walked.points > 1)

@@ -56,7 +56,7 @@ double distance(const Point& a, const Point& b)
   return std::sqrt(dot(d, d));
 }
 
-// Whether the way from a by b to c turns by more than the angle of a cosine.
+// Returns whether the path from a by b to c turns by more than the angle with that cosine.
 bool turns(const Point& a, const Point& b, const Point& c, double cosine)
 {
   const Point u = difference(b, a);
@@ -112,7 +112,8 @@ Point between(const Point& a, const Point& b, double share)
   return { between(a[0], b[0], share), between(a[1], b[1], share), between(a[2], b[2], share) };
 }
 
-// Where a timeline is at place s: exactly, or between two that are there. Nothing elsewhere.
+// Returns the position of a timeline at place s, exact or interpolated between two particles;
+// nothing outside of them.
 std::optional<Vertex> find(const Timeline& timeline, std::int64_t s)
 {
   const auto after = std::lower_bound(timeline.vertices.begin(), timeline.vertices.end(), s,
@@ -134,7 +135,8 @@ std::optional<Vertex> find(const Timeline& timeline, std::int64_t s)
   return Vertex{ s, true, between(before.at, after->at, share) };
 }
 
-// Whether one of two vertices of neighbouring timelines is, along the line, beside the other.
+// Returns whether, along the line, one of two vertices of neighbouring timelines is next to the
+// other.
 bool may_join(
   const std::vector<Vertex>& a, std::size_t i, const std::vector<Vertex>& b, std::size_t k)
 {
@@ -194,7 +196,7 @@ public:
     this->join();
     if (this->options_.trace.progress)
     {
-      (void)this->options_.trace.progress(1); // too late to give up: other ranks are done
+      (void)this->options_.trace.progress(1); // too late to cancel: other ranks are done
     }
     return std::move(this->surface_);
   }
@@ -260,8 +262,8 @@ private:
     }
   }
 
-  // Particles of points of the line, but of those that are near their neighbours and not at a bend,
-  // and of releases that are far enough from each other.
+  // Creates the first particles: for points of the line, except those near their neighbours and not
+  // at a bend, and for releases that are far enough apart.
   [[nodiscard]] std::vector<Request> first() const
   {
     std::vector<std::int64_t> places{ 0 };
@@ -392,13 +394,14 @@ private:
     }
   }
 
-  // Of two neighbours. Where one has ended, it is where it has: a border is as fine as an edge.
+  // Returns whether an edge is too long. A particle that has ended counts at its end, so that a
+  // border is as fine as an edge.
   [[nodiscard]] bool is_long(const Vertex& a, const Vertex& b) const
   {
     return (a.is_there || b.is_there) && distance(a.at, b.at) > this->max_;
   }
 
-  // Whether those of a stretch of the line may go on though both of its ends have ended.
+  // Returns whether particles between two points of the line may continue although both have ended.
   [[nodiscard]] bool may_hide(const Vertex& a, const Vertex& b) const
   {
     if (a.is_there || b.is_there)
@@ -416,7 +419,7 @@ private:
     const BrickGrid& grid = this->cache_.source().grid();
     for (std::size_t axis = 0; axis != 3; ++axis)
     {
-      // With a cell, for rounding.
+      // The tolerance is one cell, for rounding.
       const double low = grid.origin[axis] - grid.spacing[axis];
       const double high =
         grid.origin[axis] + static_cast<double>(grid.points[axis]) * grid.spacing[axis];
@@ -439,7 +442,7 @@ private:
     return a.is_there && b.is_there && c.is_there && turns(a.at, b.at, c.at, cosine);
   }
 
-  // Particles between those that are far from each other, in the order of requests.
+  // Requests particles between those that are far apart, in the order of requests.
   [[nodiscard]] std::vector<Request> refinements() const
   {
     std::vector<Request> requests;
@@ -485,7 +488,7 @@ private:
     }
   }
 
-  // Whether the particles of some place on the line are far from each other in two timelines.
+  // Returns whether some place on the line has particles far apart in two timelines.
   [[nodiscard]] std::vector<bool> wide_intervals() const
   {
     std::vector<bool> isWide(this->timelines_.size(), false);
@@ -513,7 +516,7 @@ private:
     return isWide;
   }
 
-  // Whether nothing is lost where b goes: it is near the others, on a straight way.
+  // Returns whether b can be dropped: it is near the others, on a straight path.
   [[nodiscard]] bool may_go(const Vertex& a, const Vertex& b, const Vertex& c) const
   {
     const double minimum = kMinEdgeShare * this->max_;
@@ -559,8 +562,9 @@ private:
     timeline.vertices = std::move(kept);
   }
 
-  // Strips of triangles between neighbouring timelines. They go on along the shorter diagonal of
-  // those that may_join(): at folds, what is near may be far along the line.
+  // Builds strips of triangles between neighbouring timelines. A strip advances along the shorter
+  // diagonal of those that may_join(), since at folds near vertices may be far apart along the
+  // line.
   void join()
   {
     std::size_t count = 0;
@@ -596,7 +600,7 @@ private:
       bool isAlongA = may_join(a, i + 1, b, k);
       if (isAlongA && may_join(a, i, b, k + 1))
       {
-        // What has ended has no diagonals: both go on to the same places.
+        // Ended particles have no diagonals: both sides advance to the same places.
         const bool isWhole =
           a[i].is_there && b[k].is_there && a[i + 1].is_there && b[k + 1].is_there;
         isAlongA = isWhole ? distance(a[i + 1].at, b[k].at) <= distance(a[i].at, b[k + 1].at)
@@ -640,7 +644,7 @@ private:
         return;
       }
     }
-    // As long as its area: large triangles count more.
+    // The normal is as long as the area, so that large triangles weigh more.
     const Point normal = cross(difference(v[1]->at, v[0]->at), difference(v[2]->at, v[0]->at));
     StreakSurface& surface = this->surface_;
     std::array<std::uint32_t, 3> triangle{};

@@ -31,8 +31,8 @@ int threads_of(const TraceOptions& options)
   return options.threads > 0 ? std::min(options.threads, there_are) : there_are;
 }
 
-// Points line by line and in the order of the way. What was noted is forgotten as it goes: both
-// together take little more memory than one of them.
+// Sorts points by line and along it. The records are freed as they are read, so both together take
+// little more memory than one of them.
 void merge_noted(std::vector<NotedPoints>& noted, const std::vector<Seed>& seeds,
   const std::vector<bool>& rested, PathLines& all)
 {
@@ -41,7 +41,7 @@ void merge_noted(std::vector<NotedPoints>& noted, const std::vector<Seed>& seeds
   {
     count += points.size();
   }
-  // What is not touched takes no memory.
+  // Memory that is never touched is not allocated by the system.
   all.positions.reserve(count);
   all.times.reserve(count);
   all.velocities.reserve(count);
@@ -73,7 +73,8 @@ void merge_noted(std::vector<NotedPoints>& noted, const std::vector<Seed>& seeds
           all.velocities[at] = point.velocity;
           if (point.number == 0 && !rested[point.line])
           {
-            // Exactly the seed's, which cell and share of an interval may not give back.
+            // Uses the seed's exact position, which cell and share of an interval may not
+            // reproduce.
             all.positions[at] = seeds[point.line].position;
             all.times[at] = seeds[point.line].time;
           }
@@ -99,7 +100,7 @@ TraceOptions options_for(const BrickSource& source, const TraceOptions& given)
   return options;
 }
 
-/// Where a line begins.
+/// The beginning of a line.
 struct Start
 {
   std::array<std::int32_t, 3> cell;
@@ -108,7 +109,7 @@ struct Start
   const Particle* rest;
 };
 
-/// Of the particles that rest, and of the seeds inside of domain and times. `lines` get their ends,
+/// Collects the resting particles and the seeds inside of domain and times. `lines` get their ends
 /// as if all ended at the seed.
 std::vector<Start> find_starts(const RunFrame& frame, const std::vector<Seed>& seeds,
   const std::vector<Particle>& resting, std::vector<Line>& lines, std::vector<bool>& rested)
@@ -165,7 +166,7 @@ Buckets::HintUse hints_for(const Cache& cache, const TraceOptions& options)
   return hints;
 }
 
-/// Of all tiles, as a fraction that never falls.
+/// Reports the progress of all tiles as a fraction that never falls.
 class TileProgress
 {
 public:
@@ -195,7 +196,7 @@ private:
   double fraction_ = 0;
 };
 
-/// What a worker noted of lines that ended or rest.
+/// Adds what a worker recorded of lines that ended or rest.
 void take_ends(const WalkLog& log, Resting& rests, PathLines& all)
 {
   rests.particles.insert(rests.particles.end(), log.resting.begin(), log.resting.end());
@@ -299,7 +300,7 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
   all.lines.resize(seeds.size());
   std::vector<bool> rested(seeds.size());
   std::vector<Start> starts = find_starts(frame, seeds, resting, all.lines, rested);
-  // Near ones together: a tile then has few bricks.
+  // Seeds near each other share a tile, which then has few bricks.
   if (starts.size() > options.max_particles)
   {
     std::sort(starts.begin(), starts.end(),

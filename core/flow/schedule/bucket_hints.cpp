@@ -27,7 +27,7 @@ std::optional<HintNode> Buckets::find_node(
   return hint_node(this->options_.backward, std::min(before, after), brick);
 }
 
-// Where the particles of a part went: to be learned, and to look ahead from.
+// Records where the particles of a part went, to learn from it and to look ahead from there.
 void Buckets::note_ways(const Bucket& from, Worker& worker) const
 {
   const auto place = this->grid_.brick_place(from.at.brick);
@@ -97,7 +97,7 @@ void Buckets::note_ways(const Bucket& from, Worker& worker) const
   }
 }
 
-// Bricks that `place` needs whose share is large enough.
+// Collects the bricks that `place` needs if its share is large enough.
 void Buckets::expect(const Place& place, const HintGraph& graph,
   std::pair<std::size_t, std::size_t> known, double total, double minimum, Worker& worker) const
 {
@@ -143,9 +143,9 @@ void Buckets::expect(const Place& place, const HintGraph& graph,
   }
 }
 
-// Bricks in which somebody of the particles that have come to a place will be, as far as most of
-// those of earlier runs went there: nearest first. Where they part, chances become small, and
-// nothing is asked for.
+// Collects bricks that particles at a place are likely to reach, nearest first, following most of
+// the particles of earlier runs. Where those took different ways, the chances become small and no
+// brick is requested.
 void Buckets::follow_hints(const Place& from, Worker& worker) const
 {
   const HintGraph& graph = *this->hints_.graph;
@@ -155,7 +155,7 @@ void Buckets::follow_hints(const Place& from, Worker& worker) const
   {
     return;
   }
-  // Those that are near each other go the same way.
+  // Particles near each other go the same way.
   const double particles = std::min(from.share, kMaxIndependentParticles);
   std::uint64_t& followed = worker.hints_followed[*start * 0x9E3779B97F4A7C15u >> 54];
   if (followed >> 4 == *start + 1 && (followed & 15) >= static_cast<std::uint64_t>(particles))
@@ -231,7 +231,7 @@ void Buckets::follow_hints(const Place& from, Worker& worker) const
   }
 }
 
-// Before anything is known of velocities.
+// Requests bricks for the seeds before any velocity is known.
 void Buckets::hint_from_seeds(Worker& worker)
 {
   for (const auto& [key, bucket] : this->buckets_)
@@ -252,7 +252,7 @@ void Buckets::hint_from_seeds(Worker& worker)
   this->hinted_ = std::move(worker.hinted);
 }
 
-// Hints that were not needed when the time was are in vain: where those are many, they are followed
+// Hints whose bricks were not needed by their time were useless. If many are, hints are followed
 // less far.
 void Buckets::judge_hints()
 {
@@ -264,7 +264,7 @@ void Buckets::judge_hints()
   }
   this->hints_judged_to_ = now;
   const std::uint64_t bricks = this->grid_.brick_count();
-  // Of a level at which an interval begins that all particles are beyond.
+  // Counts the keys of a level whose interval all particles have passed.
   const auto passed = std::partition(this->hinted_.begin(), this->hinted_.end(),
     [&](std::uint64_t key)
     {

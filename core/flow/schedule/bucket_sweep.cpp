@@ -8,12 +8,12 @@ namespace bat::flow
 {
 namespace
 {
-constexpr std::uint64_t kMaxSearchedBricks = 128; // of which the best one is soon found
+constexpr std::uint64_t kMaxSearchedBricks = 128; // few bricks: the best one is quickly found
 constexpr std::uint64_t kMaxCachedBricks = 2048;  // also where memory has room for all
 constexpr std::uint64_t kAmpleSlotsPerBrick = 16; // slots for each of few bricks
 }
 
-// The order of these particles; none where they are in few bricks.
+// Plans a sweep for these particles; returns none if they are in few bricks.
 std::optional<Sweep> Buckets::plan_sweep(const std::vector<Particle>& particles) const
 {
   KeySet occupied;
@@ -46,7 +46,7 @@ std::optional<Sweep> Buckets::plan_sweep(const std::vector<Particle>& particles)
     this->capacity_, this->options_.in_step);
 }
 
-// The one that particles may join, or a new one.
+// Returns the bucket that particles may still join, or a new one.
 Buckets::Bucket* Buckets::find_sweep_bucket(const BucketKey& key)
 {
   const std::uint64_t listed = this->cache_.key(static_cast<std::size_t>(key.interval), key.brick);
@@ -61,7 +61,7 @@ Buckets::Bucket* Buckets::find_sweep_bucket(const BucketKey& key)
     {
       return known;
     }
-    // Its bricks were asked for, without those that are needed here.
+    // Its bricks were requested without those that this particle needs.
     this->listed_.erase(known);
     known->is_listed = false;
   }
@@ -74,7 +74,7 @@ Buckets::Bucket* Buckets::find_sweep_bucket(const BucketKey& key)
   return bucket;
 }
 
-// The first one of those whose bricks were not asked for; it stays where it is until they are.
+// Returns the first bucket whose bricks were not requested. It stays in the heap until they are.
 Buckets::Bucket* Buckets::pick_from_sweep()
 {
   if (this->idle_.empty() || this->is_before_others(this->idle_.front().bucket->at.interval))
@@ -84,7 +84,8 @@ Buckets::Bucket* Buckets::pick_from_sweep()
   Bucket* const bucket = this->idle_.front().bucket;
   if (this->sweep_->is_dense())
   {
-    // Neighbours that are there anyway: somebody will need them before the interval ends.
+    // Includes neighbours that are cached anyway: some particle needs them before the interval
+    // ends.
     BucketKey all = bucket->at;
     const auto place = this->grid_.brick_place(all.brick);
     for (std::size_t a = 0; a != 3; ++a)
@@ -104,7 +105,7 @@ Buckets::Bucket* Buckets::pick_from_sweep()
   return bucket;
 }
 
-// Where the sweep is now; bricks of rows are asked for before it comes to them.
+// Notes the position of the sweep and requests the bricks of rows that it is about to reach.
 void Buckets::move_front(const Bucket& taken, Worker& worker)
 {
   const Sweep::Turn turn{ taken.at.turn, taken.at.order };
@@ -153,7 +154,7 @@ void Buckets::move_front(const Bucket& taken, Worker& worker)
   }
 }
 
-// Bits of its slots that nobody needs soon, now that the sweep is where it is.
+// Returns the bits of the bucket's slots that no particle needs soon, given the sweep's position.
 std::uint32_t Buckets::spent_of(const Bucket& bucket) const noexcept
 {
   if (!this->sweep_ || bucket.at.turn != this->front_.window)

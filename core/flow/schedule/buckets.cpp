@@ -1,4 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Particles that need the same bricks in the same interval wait together, in a bucket.
+//
+// A particle that walked alone would wait for the disk at each new brick. Here it joins the bucket
+// of its next brick and interval instead, and a worker takes another bucket whose bricks are ready:
+//
+//   particle --> bucket (interval, brick, neighbours) --acquire()--> Waiting --> Ready
+//      ^                                                                           |
+//      '---- leaves the brick or the interval <---- walks through cells <---- Taken by a worker
+//
+// Idle buckets are in the order of intervals and, within one, along a Z curve through space, so
+// that bricks requested one after another are near each other. All particles of a bucket walk while
+// its bricks are pinned: one read serves many particles. If slots are few, all buckets of a brick
+// are merged first (pick_group). If particles fill much of the domain, a sweep (sweep.hpp) gives
+// the order instead.
+//
+// The waiting particles show what is read next. Workers also look ahead along the velocity of the
+// particles that begin an interval, and along hints of earlier runs, and prefetch those bricks.
 #include "flow/schedule/buckets.hpp"
 
 #include <algorithm>
@@ -9,17 +26,16 @@ namespace bat::flow
 {
 namespace
 {
-constexpr std::size_t kParticlesPerPart = 256; // particles that a worker takes from a large bucket
-constexpr std::size_t kSlotsPerThread = 16;    // a cell at a corner of bricks, at both times
-constexpr std::size_t kMaxCandidateBricks =
-  500; // bricks of which one is chosen whose reads are few
+constexpr std::size_t kParticlesPerPart = 256; // that a worker takes from a large bucket
+constexpr std::size_t kSlotsPerThread = 16;    // a cell at a corner of bricks needs 8, at two times
+constexpr std::size_t kMaxCandidateBricks = 500; // bricks that pick() compares at most
 constexpr int kIntervalsAhead = 3;
-constexpr std::size_t kLookAheadParticles = 64; // particles of a part that look ahead
+constexpr std::size_t kLookAheadParticles = 64; // particles of a part that are used to look ahead
 constexpr std::size_t kSmallBucketParticles = 16;
-constexpr std::uint64_t kPrefetchesPerCheck = 256; // prefetches after which their use is looked at
+constexpr std::uint64_t kPrefetchesPerCheck = 256; // prefetches between two checks of their use
 constexpr auto kReportInterval = std::chrono::milliseconds(50);
 
-// Bits of a number with two others' between them; the lowest 21.
+// Spreads the lowest 21 bits of a number, so that two other numbers' bits fit between them.
 std::uint64_t spread(std::uint64_t x)
 {
   x &= 0x1FFFFF;
@@ -104,14 +120,14 @@ Buckets::Buckets(BrickCache& cache, const RunFrame& frame, const TraceOptions& o
     this->edge_shift_ = 0;
   }
   constexpr std::size_t kMaxActiveBricks =
-    64; // bricks of more are asked for before they are needed
+    64; // with more, bricks are requested earlier than needed
   this->max_active_ =
     std::max(static_cast<std::size_t>(threads), std::min(this->capacity_ / 32, kMaxActiveBricks));
 }
 
 Buckets::~Buckets()
 {
-  // Those who read know buckets that wait.
+  // Reading threads hold pointers to the buckets that wait, so their reads must end first.
   std::unique_lock<std::mutex> lock(this->mutex_);
   this->changed_.wait(lock, [this] { return this->waiting_ == 0; });
   for (const Bucket* const bucket : this->ready_)
@@ -191,7 +207,8 @@ std::size_t Buckets::collect_keys(const BrickPlace& place, std::int32_t interval
     {
       if ((part >> a & 1) != 0)
       {
-        // Behind the last brick only along cyclic axes: cells end at the last point else.
+        // Along cyclic axes a neighbour exists after the last brick; elsewhere cells end at the
+        // last point.
         at[a] = at[a] + 1 == this->bricks_[a] ? 0 : at[a] + 1;
       }
     }
@@ -202,14 +219,14 @@ std::size_t Buckets::collect_keys(const BrickPlace& place, std::int32_t interval
   return count;
 }
 
-// Whether it must wait until those who walk have come to the interval.
+// Returns whether the interval must wait until the walking particles have reached it.
 bool Buckets::is_before_others(std::int32_t interval) const
 {
   return this->options_.in_step &&
     interval > *std::min_element(this->walked_.begin(), this->walked_.end());
 }
 
-// The next bucket whose bricks are asked for.
+// Picks the next bucket whose bricks are requested.
 Buckets::Bucket* Buckets::pick()
 {
   if (this->sweep_)
@@ -240,7 +257,8 @@ Buckets::Bucket* Buckets::pick()
   return nullptr;
 }
 
-// All buckets of one brick that were not asked for yet. `at` goes on to those of another one.
+// Groups the buckets of one brick whose bricks were not requested yet. Advances `at` to the next
+// brick.
 Buckets::Group Buckets::group_at(BucketMap::const_iterator& at) const
 {
   Group group;
@@ -263,10 +281,10 @@ Buckets::Group Buckets::group_at(BucketMap::const_iterator& at) const
   return group;
 }
 
-// Where slots are few: all that wait for one brick walk together, with the neighbours of all, and
-// none of them asks for the brick again when it is gone. First those whose bricks are there, lest
-// they are dropped before their turn comes; then where many particles walk for few reads: where
-// there are few, others will come.
+// Picks a group when slots are few. All particles that wait for one brick walk together, with the
+// neighbours that any of them needs, so that the brick is read once. Groups whose bricks are cached
+// come first, before those bricks are evicted. Then come groups with many particles per read, as
+// more particles may still join the small ones.
 Buckets::Bucket* Buckets::pick_group()
 {
   const BucketMap& buckets = this->buckets_;
@@ -296,7 +314,7 @@ Buckets::Bucket* Buckets::pick_group()
   return best ? this->merged(best->key) : nullptr;
 }
 
-// All that wait for the brick, in the bucket of that key.
+// Merges all idle buckets of the brick into the bucket of that key.
 Buckets::Bucket* Buckets::merged(const BucketKey& key)
 {
   this->cursor_ = key;
@@ -307,7 +325,7 @@ Buckets::Bucket* Buckets::merged(const BucketKey& key)
   if (const auto whole = this->buckets_.find(key);
       whole != this->buckets_.end() && whole->second->state != Bucket::State::Idle)
   {
-    // That one was asked for already: others go alone.
+    // The bricks of that bucket were already requested, so the others walk separately.
     auto at = first;
     while (at->second->state != Bucket::State::Idle)
     {
@@ -337,7 +355,7 @@ Buckets::Bucket* Buckets::new_bucket(const BucketKey& key)
   {
     this->made_.push_back(std::make_unique<Bucket>());
     this->made_.back()->all = this;
-    this->spare_.reserve(this->made_.capacity()); // so that giving back never fails
+    this->spare_.reserve(this->made_.capacity()); // so that recycling never fails
     this->spare_.push_back(this->made_.back().get());
   }
   Bucket* const bucket = this->spare_.back();
@@ -349,7 +367,7 @@ Buckets::Bucket* Buckets::new_bucket(const BucketKey& key)
 
 void Buckets::recycle(Bucket* bucket) noexcept
 {
-  constexpr std::size_t kMaxKeptParticles = 4 * kSmallBucketParticles; // memory of more goes back
+  constexpr std::size_t kMaxKeptParticles = 4 * kSmallBucketParticles; // larger buffers are freed
   if (bucket->particles.capacity() > kMaxKeptParticles)
   {
     std::vector<Particle>().swap(bucket->particles);
@@ -417,7 +435,7 @@ void Buckets::announce()
 
 void Buckets::add_ready(Bucket* bucket) noexcept
 {
-  // Room for it was made when it was announced.
+  // announce() has reserved the space in ready_.
   bucket->state = Bucket::State::Ready;
   if (!this->sweep_)
   {
@@ -428,14 +446,14 @@ void Buckets::add_ready(Bucket* bucket) noexcept
   std::push_heap(this->now_ready_.begin(), this->now_ready_.end());
 }
 
-// A ready bucket, and those of its particles that one worker walks at a time: of a sweep the first;
-// else the one with most particles.
+// Takes a ready bucket, and the particles of it that one worker walks at a time. With a sweep it is
+// the first ready bucket, otherwise the one with most particles.
 Buckets::Bucket* Buckets::take(Worker& worker)
 {
   std::size_t maximum = 0;
   for (std::size_t i = 1; i < this->ready_.size(); ++i)
   {
-    // Of an earlier interval first: no particle waits behind those that are ahead.
+    // Earlier intervals come first, so that no particle waits for those that are ahead.
     const Bucket& a = *this->ready_[i];
     const Bucket& b = *this->ready_[maximum];
     if (a.at.interval != b.at.interval ? a.at.interval < b.at.interval
@@ -492,7 +510,7 @@ void Buckets::end_line(const Particle& particle, Reason reason, Worker& worker)
   ++worker.ended;
   if (reason == Reason::NoSeed)
   {
-    return; // as it was before the run
+    return; // the line stays as it was before the run
   }
   const IntervalFrame& interval = this->frame_.interval(particle.interval);
   Line& line = this->lines_[particle.line];
@@ -528,7 +546,8 @@ void Buckets::resume(std::size_t number, Worker& worker)
   worker.moved.push_back({ this->key_of(particle), number });
 }
 
-// Bricks on the way of a particle that keeps the velocity it has at the beginning of an interval.
+// Collects the bricks on the path of a particle that keeps the velocity it has at the beginning of
+// an interval.
 void Buckets::look_ahead(const WalkLog::Beginning& from, std::int32_t first, Worker& worker) const
 {
   const WalkFrame& walk = this->frame_.walk();
@@ -542,7 +561,7 @@ void Buckets::look_ahead(const WalkLog::Beginning& from, std::int32_t first, Wor
   std::int32_t last = std::min(this->frame_.last_interval(), first + this->depth_.load() - 1);
   if (this->sweep_)
   {
-    last = std::min(last, this->sweep_->end_of_window(first)); // the next one comes much later
+    last = std::min(last, this->sweep_->end_of_window(first)); // the next step begins much later
   }
   for (std::int32_t n = first; n <= last; ++n)
   {
@@ -642,9 +661,9 @@ void Buckets::walk_part(const Bucket& bucket, Worker& worker)
   worker.ends.resize(worker.part.size());
   walk(this->frame_.walk(), interval, pair, worker.part.data(), worker.part.size(),
     worker.ends.data(), *worker.log);
-  // Of many, some: they go to the same bricks.
+  // A sample is enough: the particles of a part go to the same bricks.
   const std::vector<WalkLog::Beginning>& beginnings = worker.log->beginnings;
-  const bool in_rows = this->sweep_ && this->sweep_->is_dense(); // which are asked for as they are
+  const bool in_rows = this->sweep_ && this->sweep_->is_dense(); // requested as rows
   for (std::size_t i = 0; !in_rows && i < beginnings.size();
        i += beginnings.size() / kLookAheadParticles + 1)
   {
@@ -703,7 +722,7 @@ void Buckets::report_progress(
   }
 }
 
-// While no bucket is ready.
+// Waits while no bucket is ready.
 void Buckets::wait(bool is_reporting, std::unique_lock<std::mutex>& lock)
 {
   using Clock = std::chrono::steady_clock;
@@ -721,7 +740,8 @@ void Buckets::wait(bool is_reporting, std::unique_lock<std::mutex>& lock)
   ++this->waits_;
   if (this->active_ == 0)
   {
-    // Another run may hold the slots, and its release of them wakes no thread here.
+    // Waits with a timeout: another run may hold the slots, and releasing them wakes no thread of
+    // this one.
     this->changed_.wait_for(lock, std::chrono::milliseconds(2));
   }
   else if (is_reporting)
@@ -735,7 +755,7 @@ void Buckets::wait(bool is_reporting, std::unique_lock<std::mutex>& lock)
   this->wait_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// Without the lock.
+// Reports progress without the lock.
 void Buckets::walk_and_prefetch(const Bucket& bucket, Worker& worker)
 {
   if (!worker.rows.empty())
@@ -861,7 +881,7 @@ void Buckets::run(
     this->sweep_ = this->plan_sweep(particles);
     if (this->sweep_)
     {
-      this->hints_.graph = nullptr; // what is needed is known without
+      this->hints_.graph = nullptr; // a sweep already knows what it needs
     }
     for (const Particle& particle : particles)
     {
@@ -869,14 +889,14 @@ void Buckets::run(
       this->add(this->key_of(particle), particle, worker);
     }
     std::vector<Particle>().swap(particles);
-    // With room for what several intervals need, fewer waits: particles need not wait for each
-    // other.
+    // If several intervals fit into memory, particles need not wait for each other, and threads
+    // wait less.
     constexpr std::size_t kAmpleSlotsPerBucket = 16;
     const bool is_roomy = this->capacity_ >= kAmpleSlotsPerBucket * this->buckets_.size();
     this->ahead_intervals_ = is_roomy && !this->options_.in_step ? kIntervalsAhead : 0;
     if (this->hints_.graph)
     {
-      this->announce(); // what is needed goes first
+      this->announce(); // demanded bricks go first
       this->hint_from_seeds(worker);
     }
   }
@@ -889,7 +909,7 @@ void Buckets::run(
         threads.emplace_back([this, i] { this->work(static_cast<std::size_t>(i), nullptr); });
       }
     });
-  (void)started; // fewer threads take longer, no more
+  (void)started; // with fewer threads the run is slower, but complete
   this->work(0, &report);
   for (std::thread& thread : threads)
   {
@@ -899,7 +919,7 @@ void Buckets::run(
   {
     throw *this->error_;
   }
-  // Nobody is in them: their memory is for what comes.
+  // The buckets are empty: their memory is freed for what follows.
   this->spare_.clear();
   this->made_.clear();
 }

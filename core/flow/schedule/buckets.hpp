@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles wait in buckets for the bricks that they need; all of a bucket walk when its bricks are
-// there. What a walk reads next is therefore known, and asked for, before anybody waits for it.
+// Particles wait in buckets for the bricks that they need, and the particles of a bucket walk once
+// its bricks are ready. The next reads are therefore known and requested in advance.
 #pragma once
 
 #include "bat/error.hpp"
@@ -29,17 +29,17 @@
 
 namespace bat::flow
 {
-/// Where a bucket is in the order in which they walk: by interval, then by place; or as a sweep
-/// goes.
+/// The place of a bucket in the order of walking: by interval, then by position in space; or by the
+/// position in a sweep.
 struct BucketKey
 {
   std::int32_t turn = 0; ///< the interval, or the window of the sweep
   std::int32_t interval = 0;
-  std::uint32_t mask = 0;  ///< axes behind whose faces the neighbours are needed
-  std::uint64_t order = 0; ///< of the brick, near ones near; or the sweep's
+  std::uint32_t mask = 0;  ///< axes after whose faces the neighbours are needed
+  std::uint64_t order = 0; ///< of the brick along a Z curve, or in the sweep
   std::uint64_t brick = 0;
 
-  /// Of the same brick and interval.
+  /// Returns whether both are of the same brick and interval.
   [[nodiscard]] bool is_beside(const BucketKey& other) const noexcept
   {
     return this->interval == other.interval && this->brick == other.brick;
@@ -54,32 +54,32 @@ struct BucketKey
   }
 };
 
-/// One tile of particles, from their seeds to their ends.
+/// Walks one tile of particles from their seeds to their ends.
 class Buckets
 {
 public:
-  /// What is known of where particles go, and how much more may be learned; 0: nothing is.
+  /// The known transitions between bricks, and how many more may be learned (0: none).
   struct HintUse
   {
-    std::shared_ptr<const HintGraph> graph; ///< null: none are used
+    std::shared_ptr<const HintGraph> graph; ///< null: hints are not used
     std::size_t max_learned = 0;
   };
-  /// Ends go to `lines`: each is one particle's, so that no two threads write the same.
+  /// Ends go to `lines`. Each line is one particle's, so no two threads write the same one.
   Buckets(BrickCache& cache, const RunFrame& frame, const TraceOptions& options, int threads,
     HintUse hints, std::vector<Line>& lines);
   Buckets(const Buckets&) = delete;
   Buckets& operator=(const Buckets&) = delete;
   ~Buckets();
 
-  /// Walks until all have ended. `report` is called from the calling thread with how many
-  /// particle-intervals are done; false gives up. Throws Error.
+  /// Walks until all particles have ended. `report` is called from the calling thread with the
+  /// number of particle-intervals that are done; false cancels the run. Throws Error.
   void run(std::vector<Particle>&& particles, const std::function<bool(std::uint64_t)>& report);
 
-  /// What all workers have noted, in no order.
+  /// Returns what all workers have recorded, in no particular order.
   [[nodiscard]] std::vector<WalkLog>& logs() noexcept { return this->logs_; }
-  /// Where particles went; of each worker, if anything is learned.
+  /// Returns where particles went, one log per worker; empty if nothing is learned.
   [[nodiscard]] std::vector<HintLog>& hint_logs() noexcept { return this->hint_logs_; }
-  /// Of the run: bricks needed, waits.
+  /// Counts of the run: bricks needed, and waits.
   [[nodiscard]] const KeySet& touched() const noexcept { return this->touched_; }
   [[nodiscard]] std::uint64_t waits() const noexcept { return this->waits_; }
   [[nodiscard]] double wait_seconds() const noexcept { return this->wait_seconds_; }
@@ -92,38 +92,38 @@ private:
     void on_bricks_ready(const std::optional<Error>& error) noexcept override;
 
     Buckets* all = nullptr;
-    std::uint64_t key = 0; ///< of a sweep's table: interval and brick
-    BucketKey at;          ///< of a sweep, with all neighbours that are needed
+    std::uint64_t key = 0; ///< interval and brick, for a sweep's table
+    BucketKey at;          ///< for a sweep, with all neighbours that are needed
     std::vector<Particle> particles;
     enum class State : std::uint8_t
     {
-      Idle,    ///< its bricks were not asked for
-      Waiting, ///< for its bricks
+      Idle,    ///< its bricks were not requested
+      Waiting, ///< its bricks are being read
       Ready,   ///< may be taken
-      Taken    ///< no longer among the buckets; walks
+      Taken    ///< removed from the buckets; walks
     };
     State state = State::Idle;
-    bool is_listed = false; ///< in a sweep's table: particles may join
-    int walking = 0;        ///< workers that have a part of it
+    bool is_listed = false; ///< in a sweep's table, so particles may join
+    int walking = 0;        ///< workers that walk a part of it
     std::size_t slot_count = 0;
     std::array<BrickSlot*, kMaxSlots> slots{}; ///< pairs before and after, for each part of mask
   };
   using BucketMap = std::map<BucketKey, Bucket*>;
-  /// Of a sweep: what comes first is at the front of a heap.
+  /// An entry of a sweep's heap, whose front is the next bucket.
   struct Next
   {
     std::int32_t turn = 0;
     std::uint64_t order = 0;
     Bucket* bucket = nullptr;
 
-    /// As heaps want it: whether `a` comes after `b`.
+    /// The order that std heaps require: whether `a` comes after `b`.
     friend bool operator<(const Next& a, const Next& b) noexcept
     {
       return std::tie(a.turn, a.order) > std::tie(b.turn, b.order);
     }
   };
 
-  /// Buckets of one brick and interval.
+  /// All buckets of one brick and interval.
   struct Group
   {
     BucketKey key; ///< with all neighbours that they need
@@ -144,14 +144,14 @@ private:
     BucketKey key;
     std::size_t particle = 0; ///< of the part
   };
-  /// Where particles are, or are expected.
+  /// Bricks where particles are, or are expected.
   struct Place
   {
     std::int32_t interval = 0;
     std::uint64_t brick = 0;
     double share = 0; ///< of those that begin; or how many
   };
-  /// Of one worker.
+  /// The state of one worker.
   struct Worker
   {
     std::size_t number = 0;
@@ -254,37 +254,37 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Bucket>> made_;
-  std::vector<Bucket*> spare_; ///< that are nobody's
-  BucketMap buckets_;          ///< that have particles and are not taken whole
+  std::vector<Bucket*> spare_; ///< unused buckets, to be recycled
+  BucketMap buckets_;          ///< with particles, and not taken as a whole
   std::vector<Bucket*> ready_;
-  std::optional<Sweep> sweep_;  ///< if there is one, these instead:
-  SlotTable<Bucket> listed_;    ///< that particles may join
+  std::optional<Sweep> sweep_;  ///< set if a sweep replaces `buckets_`:
+  SlotTable<Bucket> listed_;    ///< buckets that particles may join
   std::vector<Next> idle_;      ///< a heap
   std::vector<Next> now_ready_; ///< another
-  Sweep::Turn front_;           ///< the last turn of those that were taken
+  Sweep::Turn front_;           ///< the last turn that was taken
   KeySet occupied_;             ///< bricks at the beginning of its window
   std::uint64_t rows_requested_ = 0;
   std::vector<Sweep::Visit> visits_;
   BucketKey cursor_;
   std::size_t active_ = 0;           ///< buckets with pinned bricks
-  std::size_t waiting_ = 0;          ///< of these: for bricks
+  std::size_t waiting_ = 0;          ///< active buckets that wait for bricks
   std::vector<std::int32_t> walked_; ///< intervals that workers are in, or kNoPlane
   std::uint64_t alive_ = 0;          ///< particles
   std::uint64_t done_ = 0;           ///< particle-intervals
-  std::int32_t ahead_intervals_ = 0; ///< that particles may be before the slowest
+  std::int32_t ahead_intervals_ = 0; ///< intervals that particles may be ahead of the slowest
   std::optional<Error> error_;
   KeySet touched_;
   std::uint64_t waits_ = 0;
   double wait_seconds_ = 0;
   std::atomic<int> depth_{ 3 }; ///< intervals to look ahead, with the one begun
-  CacheCounts checked_;         ///< when the depth was looked at last
+  CacheCounts checked_;         ///< counts at the last check of the depth
 
   HintUse hints_;
   std::vector<HintLog> hint_logs_;
   std::atomic<int> hint_depth_{ 16 }; ///< steps from node to node that hints are followed
-  std::vector<std::uint64_t> hinted_; ///< keys that were asked for, whose time has not passed
+  std::vector<std::uint64_t> hinted_; ///< requested keys whose time has not passed
   std::int32_t hints_judged_to_ = 0;  ///< interval
-  std::uint64_t hints_judged_ = 0;    ///< since their depth was looked at last
-  std::uint64_t hints_in_vain_ = 0;   ///< of these
+  std::uint64_t hints_judged_ = 0;    ///< since the last check of their depth
+  std::uint64_t hints_in_vain_ = 0;   ///< judged hints that were not needed
 };
 }

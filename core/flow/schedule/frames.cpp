@@ -148,7 +148,7 @@ RunFrame::RunFrame(const BrickSource& source, const TraceOptions& options)
   }
 }
 
-// In cells; none if no particle can reach it.
+// Returns the box in cells; none if no particle can reach it.
 std::optional<WalkFrame::Destination> RunFrame::destination(
   std::size_t number, const Box& box) const
 {
@@ -166,7 +166,7 @@ std::optional<WalkFrame::Destination> RunFrame::destination(
                          "below its lower one",
         number, lower, upper, "xyz"[a]));
     }
-    // A box that does not have the plane of a flat axis has nothing of the flow.
+    // A box that misses the plane of a flat axis contains no flow.
     misses =
       misses || (this->walk_.is_flat[a] && !(lower <= grid.origin[a] && grid.origin[a] <= upper));
     to.lower[a] = (lower - grid.origin[a]) / grid.spacing[a];
@@ -175,7 +175,8 @@ std::optional<WalkFrame::Destination> RunFrame::destination(
   return misses ? std::nullopt : std::optional(to);
 }
 
-// The interval in whose time, without its end, it is; at the last time of all, its end.
+// Finds the interval that contains a time, excluding the interval's end. The last time of all
+// belongs to the last interval.
 RunFrame::Moment RunFrame::compute_moment(double time) const noexcept
 {
   const std::vector<double>& times = this->times_;
@@ -216,7 +217,7 @@ std::optional<Particle> RunFrame::begin(const Seed& seed) const noexcept
     }
     if (this->walk_.is_flat[a])
     {
-      // A plane has no thickness: what is near it within rounding is on it.
+      // A plane has no thickness, so a position within rounding of it counts as on it.
       if (std::abs(seed.position[a] - grid.origin[a]) > 1e-6 * grid.spacing[a])
       {
         return std::nullopt;
@@ -224,8 +225,8 @@ std::optional<Particle> RunFrame::begin(const Seed& seed) const noexcept
       continue;
     }
     double x = (seed.position[a] - grid.origin[a]) / grid.spacing[a];
-    // What is on a face as compute_position() has it, or is rounded to beyond it, is on it, and may
-    // begin on both sides.
+    // A position on a face as compute_position() computes it, or rounded to just beyond it, is on
+    // the face, and a walk may begin on either side.
     const double nearest = std::round(x);
     const double face = grid.origin[a] + nearest * grid.spacing[a];
     if (seed.position[a] == face || (seed.position[a] < face) != (x < nearest))
@@ -243,7 +244,7 @@ std::optional<Particle> RunFrame::begin(const Seed& seed) const noexcept
       x -= turns * cells;
       particle.turns[a] = static_cast<std::int32_t>(turns);
     }
-    // A position between those of the first and the last point may be rounded to beyond them.
+    // A position between the first and the last point may be rounded to just beyond them.
     const double last = grid.origin[a] + cells * grid.spacing[a];
     if (!grid.cyclic[a] && seed.position[a] >= grid.origin[a] && seed.position[a] <= last)
     {

@@ -13,13 +13,13 @@
 
 namespace bat::flow
 {
-/// Whether a source has one time level: a flow that is the same at all times.
+/// Returns whether a source has one time level: a flow that is the same at all times.
 [[nodiscard]] inline bool is_steady(const BrickSource& source) noexcept
 {
   return source.times().size() == 1;
 }
-/// Times of a run, increasing: those of the source; of a steady flow that of its level and the one
-/// at which the run ends. Throws Error{InvalidArgument} if a steady flow has no such end.
+/// Returns the times of a run, increasing: those of the source, or for a steady flow its time and
+/// the end time of the run. Throws Error{InvalidArgument} if a steady flow has no such end.
 [[nodiscard]] std::vector<double> run_times(
   const BrickSource& source, std::optional<double> end_time, bool backward);
 
@@ -34,7 +34,7 @@ public:
   {
     return this->intervals_[static_cast<std::size_t>(n)];
   }
-  /// Number of the interval in which all lines end.
+  /// Returns the number of the interval in which all lines end.
   [[nodiscard]] std::int32_t last_interval() const noexcept { return this->last_; }
   /// Time levels at which interval n begins and ends, in the direction of the run.
   [[nodiscard]] std::size_t level_before(std::int32_t n) const noexcept
@@ -55,20 +55,20 @@ public:
   };
   [[nodiscard]] Moment compute_moment(double time) const noexcept;
 
-  /// When a particle that is released at a time is as old as it may be.
+  /// Returns the time at which a particle released at a given time reaches its maximum age.
   [[nodiscard]] double end_of_age(double release) const noexcept
   {
     return this->backward_ ? release - this->max_age_ : release + this->max_age_;
   }
-  /// A particle where its seed is, which still lacks its own end_time; nothing if it is outside of
-  /// domain or times.
+  /// Returns a particle at its seed, without its own end_time yet; nothing if the seed is outside
+  /// of the domain or the times.
   [[nodiscard]] std::optional<Particle> begin(const Seed& seed) const noexcept;
   [[nodiscard]] std::array<double, 3> compute_position(const Particle& particle) const noexcept;
 
 private:
   [[nodiscard]] std::optional<WalkFrame::Destination> destination(
     std::size_t number, const Box& box) const;
-  // A steady flow has its only level at both times.
+  // A steady flow uses its only level at both times.
   [[nodiscard]] std::size_t level_of(std::size_t time) const noexcept
   {
     return this->is_steady_ ? 0 : time;

@@ -10,7 +10,7 @@
 
 namespace bat::flow
 {
-/// Of all numbers but the largest. Not thread-safe.
+/// Holds any numbers except the largest. Not thread-safe.
 class KeySet
 {
 public:
@@ -56,7 +56,7 @@ public:
 private:
   static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
 
-  // Where it is, or would be.
+  // Returns the place where a number is, or would be.
   [[nodiscard]] std::size_t place_of(std::uint64_t key) const noexcept
   {
     const std::size_t last = this->places_.size() - 1;

@@ -21,7 +21,7 @@ constexpr char kSubject[] = "saved trace state"; // of messages
 
 constexpr std::uint64_t kMagic = 0x31474E4954534552u; // RESTING1
 
-// What a particle needs that begins an interval.
+// The state of a particle that begins an interval.
 struct Record
 {
   std::array<double, 3> at{};

@@ -7,15 +7,15 @@ namespace bat::flow
 {
 namespace
 {
-// Intervals that go through a plane before the next plane's turn: few particles go farther than a
-// brick in so many.
+// Intervals that pass through a plane before the next plane's turn. Few particles travel farther
+// than one brick in that many intervals.
 constexpr std::int32_t kIntervalsPerPlane = 3;
 constexpr std::int32_t kMaxWindow = 256;
 constexpr double kMinDenseShare = 0.7; // share of bricks that are occupied
-// Rows of a plane that are in memory beside it: the one that is read ahead, and those around it.
+// Rows in memory next to a plane: the row that is prefetched, and its neighbours.
 constexpr double kRowsBeside = 3.5;
 
-// Planes of bricks that a window of so many intervals needs in memory.
+// Returns the planes of bricks that a window of that many intervals needs in memory.
 std::int32_t planes_for(std::int32_t window, std::int32_t per_plane)
 {
   return window + (window + per_plane - 1) / per_plane;
@@ -32,7 +32,7 @@ Sweep::Sweep(const BrickGrid& grid, const Region& region, std::uint64_t occupied
     this->bricks_[a] = grid.bricks(a);
     this->axes_[a] = a;
   }
-  // Planes are small if they are across the longest axis.
+  // Planes across the longest axis are the smallest.
   std::stable_sort(this->axes_.begin(), this->axes_.end(),
     [&](std::size_t a, std::size_t b) { return region.bricks(a) < region.bricks(b); });
   const auto row = static_cast<double>(region.bricks(this->axes_[0]));
@@ -42,7 +42,7 @@ Sweep::Sweep(const BrickGrid& grid, const Region& region, std::uint64_t occupied
   this->is_dense_ = share >= kMinDenseShare;
   if (!in_step)
   {
-    // Particles need the bricks behind their own too, and those that they go to.
+    // Particles also need the bricks after their own, and those that they go to.
     const double needed = std::min(1.0, 2 * share) * (plane + kRowsBeside * row);
     const double room = static_cast<double>(slots) / std::max(needed, 1.0);
     const std::int32_t count = intervals.last - intervals.first + 1;
@@ -55,10 +55,11 @@ Sweep::Sweep(const BrickGrid& grid, const Region& region, std::uint64_t occupied
     {
       this->rows_ahead_ = 3; // there is room
     }
-    // All of about one length.
+    // Makes all windows about equally long.
     const std::int32_t windows = (count + this->window_ - 1) / this->window_;
     this->window_ = (count + windows - 1) / windows;
-    // The farther intervals are behind each other, the fewer particles go back to where theirs was.
+    // The farther apart the intervals of a window are, the fewer particles return to the planes of
+    // the interval before.
     while (
       this->per_plane_ != kIntervalsPerPlane && planes_for(this->window_, this->per_plane_) > room)
     {
@@ -73,8 +74,8 @@ Sweep::Sweep(const BrickGrid& grid, const Region& region, std::uint64_t occupied
 Sweep::Turn Sweep::find_turn(
   std::int32_t interval, const std::array<std::int64_t, 3>& place) const noexcept
 {
-  // From the upper end of each axis to the lower one: what cells at upper faces need is there, and
-  // where particles go back to.
+  // The sweep goes from the upper end of each axis to the lower one: bricks that cells at upper
+  // faces need, and to which particles return, are then still cached.
   std::array<std::uint64_t, 3> at{};
   for (std::size_t i = 0; i != 3; ++i)
   {

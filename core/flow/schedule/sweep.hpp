@@ -17,11 +17,11 @@
 
 namespace bat::flow
 {
-/// Whose orders are below 2^63 for each grid that there may be. Thread-safe.
+/// Orders are below 2^63 for every allowed grid. Thread-safe.
 class Sweep
 {
 public:
-  /// A box of bricks, its upper corner in it.
+  /// A box of bricks, including its upper corner.
   struct Region
   {
     std::array<std::int64_t, 3> lower{};
@@ -38,12 +38,12 @@ public:
     std::int32_t first = 0;
     std::int32_t last = 0;
   };
-  /// Through `region`, where particles begin in `occupied` bricks, with memory for `slots` bricks;
-  /// in `in_step`, one interval after another.
+  /// Plans a sweep through `region`, where particles begin in the `occupied` bricks, with memory
+  /// for `slots` bricks; with `in_step`, one interval after another.
   Sweep(const BrickGrid& grid, const Region& region, std::uint64_t occupied, Intervals intervals,
     std::size_t slots, bool in_step);
 
-  /// What comes first has the lower window, and of one window the lower order.
+  /// The position in a sweep. A lower window comes first; within a window, a lower order.
   struct Turn
   {
     std::int32_t window = 0;
@@ -52,36 +52,36 @@ public:
   [[nodiscard]] Turn find_turn(
     std::int32_t interval, const std::array<std::int64_t, 3>& place) const noexcept;
 
-  /// The axis behind whose upper faces are bricks that the sweep has been in.
+  /// The axis after whose upper faces the sweep has already been.
   [[nodiscard]] std::size_t axis() const noexcept { return this->axes_[2]; }
-  /// The last interval of the window that one is in.
+  /// The last interval of the current window.
   [[nodiscard]] std::int32_t end_of_window(std::int32_t interval) const noexcept
   {
     return interval - (interval - this->intervals_.first) % this->window_ + this->window_ - 1;
   }
-  /// Rows that may be read before the sweep comes to them.
+  /// Rows that may be read before the sweep reaches them.
   [[nodiscard]] std::uint64_t rows_ahead() const noexcept { return this->rows_ahead_; }
-  /// Whether most bricks of the region are needed.
+  /// Returns whether most bricks of the region are needed.
   [[nodiscard]] bool is_dense() const noexcept { return this->is_dense_; }
 
-  /// The plane of bricks that the first interval of the window is in.
+  /// Returns the plane of bricks in which the first interval of the window is.
   [[nodiscard]] std::uint64_t plane_of(const Turn& turn) const noexcept
   {
     return turn.order / this->turns_of_plane();
   }
-  /// The last such plane while which somebody may need a brick at the time with which an interval
-  /// begins: from the bricks before it, as long as particles do not go back farther.
+  /// Returns the last plane at which a particle may still need a brick at the time with which an
+  /// interval begins: particles in the bricks before it need it, unless they travel farther back.
   [[nodiscard]] std::uint64_t last_plane_of(
     std::int32_t interval, std::int64_t place_along_axis) const noexcept;
 
-  /// A row of bricks of each interval of a window, by number.
+  /// A row of bricks, by number, for each interval of a window.
   [[nodiscard]] std::uint64_t row_of(const Turn& turn) const noexcept;
   struct Visit
   {
     std::int32_t interval = 0;
     std::array<std::int64_t, 3> place{};
   };
-  /// What is visited in a row, whether or not particles are there.
+  /// Lists the bricks visited in a row, whether or not they hold particles.
   void collect_visits(std::uint64_t row, std::vector<Visit>& visits) const;
 
 private:

@@ -11,18 +11,19 @@
 
 namespace bat::flow
 {
-/// Where the values of cells' first points are.
+/// Points to the values at the cells' first points.
 using LaneValues = std::array<const std::byte*, kLanes>;
 
-/// Four numbers of a file.
+/// Loads four numbers of a file's type.
 template <class T>
 struct FourOf
 {
   typedef T Type __attribute__((vector_size(4 * sizeof(T))));
 };
 
-/// Velocities at two points beside each other along x: six numbers, and not a byte beyond them,
-/// where others may be writing. The last four of them begin with the third.
+/// Loads the velocities at two neighbouring points along x. These are six numbers, and no byte
+/// after them is read, as other threads may be writing it. The last four numbers begin at the
+/// third.
 template <class T, bool plain>
 BAT_INLINE void load_two(const WalkFrame& run, const std::byte* from,
   typename FourOf<T>::Type& first, typename FourOf<T>::Type& last)
@@ -40,7 +41,7 @@ BAT_INLINE void load_two(const WalkFrame& run, const std::byte* from,
       T* const to = six.data() + 3 * point;
       std::memcpy(
         to, from + point * run.stride[0], static_cast<std::size_t>(run.components) * sizeof(T));
-      // Of a point as a whole: NaN of one component is no velocity.
+      // Tests a point as a whole: a NaN in one component means that it has no velocity.
       if (run.no_slip && !(to[0] == to[0] && to[1] == to[1] && to[2] == to[2]))
       {
         to[0] = to[1] = to[2] = 0;
@@ -51,7 +52,7 @@ BAT_INLINE void load_two(const WalkFrame& run, const std::byte* from,
   }
 }
 
-/// Velocities of all lanes at two points beside each other along x.
+/// Loads the velocities of all lanes at two neighbouring points along x.
 template <class T, bool plain>
 BAT_INLINE void load_edge(
   const WalkFrame& run, const LaneValues& at, std::size_t offset, Vectors& lower, Vectors& upper)
@@ -86,7 +87,7 @@ BAT_INLINE void load_edge(
   return { interval.scale[0] * v.x, interval.scale[1] * v.y, interval.scale[2] * v.z };
 }
 
-/// Of lanes with numbers only.
+/// Returns the bits of the lanes whose values are all numbers.
 [[nodiscard]] BAT_INLINE unsigned finite_lanes(const Vectors& v)
 {
   const Vector4 sum = v.x + v.y + v.z;
@@ -99,7 +100,7 @@ struct CellField
   std::array<Vectors, 8> q; ///< of products of x, y, z (bits 1, 2, 4), at the beginning
   std::array<Vectors, 8> r; ///< of the same times the share of the interval
 
-  /// In cells per interval.
+  /// Returns the velocity in cells per interval.
   [[nodiscard]] BAT_INLINE Vectors at(const Vectors& p, const Vector4& t) const
   {
     const auto& f = *this;
@@ -141,11 +142,11 @@ template <class T, bool plain>
       }
     }
   }
-  // Made of all corners: finite if they are.
+  // The sum contains all corners, so it is finite if they are.
   return finite_lanes(cells.q[7] + cells.r[7]);
 }
 
-/// Of the cells that begin with these values. Bits of lanes whose cell has flow.
+/// Loads the cells that begin with these values. Returns the bits of the lanes whose cell has flow.
 template <class T>
 [[nodiscard]] BAT_INLINE unsigned load_cells(const WalkFrame& run, const IntervalFrame& interval,
   const LaneValues& before, const LaneValues& after, CellField& cells)
@@ -179,7 +180,8 @@ template <class T, bool plain>
   return front + p.z * (back - front);
 }
 
-/// In cells per interval, of who asks a cell only once. Not finite where the cell is without flow.
+/// Returns the velocity in cells per interval, for callers that evaluate a cell only once. It is
+/// not finite if the cell has no flow.
 template <class T>
 [[nodiscard]] BAT_INLINE Vectors velocity_in_cells(const WalkFrame& run,
   const IntervalFrame& interval, const LaneValues& before, const LaneValues& after,

@@ -52,7 +52,7 @@ struct CellWalk : LaneWalk<T>
     p.step = step[lane];
   }
 
-  /// A particle comes to a lane. False if its walk ends before it has begun.
+  /// Puts a particle into a lane. Returns false if its walk ends before it begins.
   [[nodiscard]] BAT_INLINE bool seat(unsigned lane, Particle& p)
   {
     lanes[lane] = &p;
@@ -70,8 +70,8 @@ struct CellWalk : LaneWalk<T>
     return true;
   }
 
-  /// The seed is on faces of this cell, which is without flow: others that have the face may have
-  /// flow. Goes on to the next of them; false if there is none.
+  /// The seed lies on faces of this cell, which has no flow; another cell at the same faces may
+  /// have it. Moves to the next such cell; returns false if none is left.
   BAT_INLINE bool try_beside(Particle& p) const
   {
     unsigned able = 0;
@@ -106,7 +106,7 @@ struct CellWalk : LaneWalk<T>
     return false;
   }
 
-  /// To the neighbour behind a face; false if there is none.
+  /// Moves to the neighbour across a face; returns false if none exists.
   BAT_INLINE bool cross(Particle& p, std::size_t a, bool upper) const
   {
     const std::int32_t next = p.cell[a] + (upper ? 1 : -1);
@@ -126,7 +126,7 @@ struct CellWalk : LaneWalk<T>
     return true;
   }
 
-  /// Particles in cells without flow end there, or, of seeds, go on to one beside it.
+  /// Ends particles in cells without flow, or moves a seed on a face to the cell next to it.
   BAT_INLINE void leave_blank(unsigned blank)
   {
     for (; blank != 0; blank &= blank - 1)
@@ -150,7 +150,7 @@ struct CellWalk : LaneWalk<T>
     }
   }
 
-  /// The particles stay where they are: the flow is too fast to be followed.
+  /// Leaves the particles where they are, since the flow is too fast to follow.
   BAT_INLINE void cancel(unsigned which, const Vectors& slope)
   {
     for (; which != 0; which &= which - 1)
@@ -162,7 +162,7 @@ struct CellWalk : LaneWalk<T>
     }
   }
 
-  /// Those that come to an interval or are at the end of their share.
+  /// Handles the particles that reach the next interval or the end of their share.
   BAT_INLINE void begin_or_end(unsigned which, const Vectors& slope)
   {
     for (; which != 0; which &= which - 1)
@@ -188,7 +188,7 @@ struct CellWalk : LaneWalk<T>
     }
   }
 
-  /// The particles that are not faster than the terminal speed end where they are.
+  /// Ends the particles that are not faster than the terminal speed.
   BAT_INLINE void stagnate(unsigned which, const Vectors& slope)
   {
     for (; which != 0; which &= which - 1)
@@ -204,7 +204,8 @@ struct CellWalk : LaneWalk<T>
     }
   }
 
-  /// Those whose curves enter the destination before theta; the ones that stop there leave.
+  /// Finds the particles whose curves enter the destination before theta. Those that stop there
+  /// leave their lanes.
   BAT_INLINE void arrive(unsigned which, const std::array<AxisCurves, 3>& curves,
     const Curves& polynomials, const Vector4& theta, const Vector4& h)
   {
@@ -239,7 +240,7 @@ struct CellWalk : LaneWalk<T>
     }
   }
 
-  /// Particles on faces, which go on in the cells behind them or leave the domain.
+  /// Moves the particles on faces: they continue in the next cell or leave the domain.
   BAT_INLINE void cross_faces(unsigned which, const std::array<unsigned, 3>& crossed,
     const std::array<unsigned, 3>& upper, const Vectors& slope)
   {
@@ -279,7 +280,7 @@ struct CellWalk : LaneWalk<T>
     }
   }
 
-  /// Particles that have crossed, at the faces of their new cells.
+  /// Places the particles that have crossed at the faces of their new cells.
   BAT_INLINE void enter_cells(unsigned which)
   {
     for (; which != 0; which &= which - 1)
@@ -362,7 +363,7 @@ struct CellWalk : LaneWalk<T>
     }
   }
 
-  /// A step of each active lane.
+  /// Takes one step with each active lane.
   struct LaneSteps
   {
     Vector4 h;
@@ -372,7 +373,7 @@ struct CellWalk : LaneWalk<T>
     unsigned good = 0;
   };
 
-  /// False if lanes have taken too many steps, which leave; no step is taken then.
+  /// Takes no step and returns false if lanes have exceeded the number of steps; these leave.
   [[nodiscard]] BAT_INLINE bool count_steps(const Vectors& slope)
   {
     unsigned overdue = 0;
@@ -398,14 +399,14 @@ struct CellWalk : LaneWalk<T>
   BAT_INLINE void try_step(const Vectors& slope, LaneSteps& now)
   {
     now.step.take(field, u, s, now.h, slope);
-    // Up to five times longer or shorter, for an error of the order of the tolerance; a step whose
-    // error is no number is too long.
+    // The length changes by a factor of five at most, for an error near the tolerance. A step whose
+    // error is not a number is too long.
     const Vector4 ratio = run.tolerance / now.step.error;
     Vector4 factor = 0.9 * compute_fifth_roots(smaller(larger(ratio, all_of(1e-15)), all_of(3125)));
     factor = ratio >= 3125 ? all_of(5) : larger(factor, all_of(0.2));
     now.is_good = mask_of(active) & (now.step.error <= run.tolerance);
     now.good = bits_of(now.is_good);
-    // A step to the end says little of how long a step may be.
+    // A step that was cut to the end does not show how long a step may be.
     const Vector4 next = now.h * (now.is_good ? factor : smaller(factor, all_of(0.9)));
     const Vector4 longer = smaller(now.to_stop ? larger(next, step) : next, all_of(1));
     step = now.is_good ? longer : next;
@@ -416,7 +417,7 @@ struct CellWalk : LaneWalk<T>
     }
   }
 
-  /// Where the curves of a step leave their cells first.
+  /// Finds where the curves of a step first leave their cells.
   [[nodiscard]] BAT_INLINE Crossings find_crossings(
     const LaneSteps& now, const Curves& polynomials, const std::array<AxisCurves, 3>& curves) const
   {
@@ -433,7 +434,7 @@ struct CellWalk : LaneWalk<T>
     return crossings;
   }
 
-  /// Moves the lanes with good steps: to the end of the step, or to a face of the cell.
+  /// Moves the lanes whose step succeeded, to its end or to a face of the cell.
   BAT_INLINE void move(const LaneSteps& now, const Curves& polynomials, const Crossings& crossings,
     const Vectors& slope, bool is_crossing)
   {
@@ -459,12 +460,12 @@ struct CellWalk : LaneWalk<T>
       to.z = crossings.crossed[2] ? (crossings.upper[2] ? one : zero) : to.z;
       s = any ? smaller(from + cut, stop) : s;
     }
-    // Lanes that have left keep what was noted of them.
+    // Lanes that have left keep what was recorded for them.
     u = chosen(now.is_good, to, u);
     s = moves ? (now.to_stop ? stop : from + now.h) : s;
   }
 
-  /// The lanes on faces go to the cells behind them. Returns those that are in the brick.
+  /// Moves the lanes on faces to the next cells. Returns the lanes that are still in the brick.
   [[nodiscard]] BAT_INLINE unsigned change_cells(unsigned crossing, const Crossings& crossings)
   {
     Vectors there{};
@@ -484,7 +485,7 @@ struct CellWalk : LaneWalk<T>
     return crossing & active;
   }
 
-  /// Lanes that have come to another cell.
+  /// Loads the cells of the lanes that entered another cell.
   [[nodiscard]] BAT_INLINE unsigned take_step(const Vectors& slope)
   {
     LaneSteps now;

@@ -11,7 +11,7 @@ constexpr int kMaxGuesses = 60;          // halvings alone, from 1 to kRootToler
 constexpr double kRootTolerance = 1e-14; // of a step: guesses so near each other are the root
 constexpr int kMaxHalvings = 36;         // a part is then shorter than what times are exact to
 
-// Of a polynomial that rises: from not above 0 to above it.
+// Finds the root of a polynomial that rises from at most 0 to above 0.
 double find_rising_root(const std::array<double, 5>& p)
 {
   const double a1 = 4 * (p[1] - p[0]);

@@ -25,7 +25,7 @@ struct Curve
     return larger(
       larger(larger(this->b[0], this->b[1]), larger(this->b[2], this->b[3])), this->b[4]);
   }
-  /// Of the parts before and after the middle.
+  /// The control points of the halves before and after the middle.
   BAT_INLINE void halve(Curve& before, Curve& after) const
   {
     std::array<Vector4, 5> p = this->b;

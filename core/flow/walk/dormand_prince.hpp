@@ -75,7 +75,7 @@ struct Curves
   }
 };
 
-/// The coordinates along one axis, by their control points, between which they lie.
+/// The coordinates along one axis as control points, whose range contains the curve.
 struct AxisCurves
 {
   Vector4 b0, b1, b2, b3, b4;
@@ -103,7 +103,7 @@ struct AxisCurves
   }
 };
 
-/// How far a polynomial of each lane is beyond a face; it begins inside.
+/// The distance of each lane's polynomial beyond a face; it begins inside.
 struct Beyond
 {
   Vector4 p0, p1, p2, p3, p4;
@@ -120,12 +120,12 @@ struct Beyond
     p3 = mask ? other.p3 : p3;
     p4 = mask ? other.p4 : p4;
   }
-  /// Of lanes that rise, from not above 0 to above it.
+  /// Finds the roots of lanes that rise from at most 0 to above 0.
   [[nodiscard]] BAT_INLINE Vector4 root(const Vector4& guess, const LaneMask& requested) const
   {
     constexpr int kMaxGuesses = 64;
-    // Of a guess: so near each other, and the next error is its cube. Those before a root that is
-    // much farther away, of a polynomial that hardly rises yet, are not.
+    // A guess whose last change is this small has an error of about its cube. Guesses before a much
+    // farther root, where the polynomial hardly rises yet, are an exception.
     constexpr double kGuessTolerance = 1e-7;
     Vector4 t = guess;
     Vector4 below = all_of(0);
@@ -154,7 +154,7 @@ struct Beyond
   }
 };
 
-/// Where curves first leave the cells.
+/// The places where curves first leave the cells.
 struct Crossings
 {
   Vector4 theta = all_of(1);         ///< share of the step
@@ -162,7 +162,7 @@ struct Crossings
   std::array<LaneMask, 3> upper{};   ///< which one
 };
 
-/// How one axis may be left.
+/// The ways in which one axis may be left.
 struct AxisCrossing
 {
   LaneMask may;   ///< control points are beyond
@@ -189,7 +189,7 @@ struct AxisCrossing
   }
 };
 
-/// Of one lane, by halving.
+/// Finds the exit of one lane by halving.
 BAT_INLINE void find_crossing(
   const std::array<AxisCurves, 3>& curves, unsigned lane, Crossings& crossings)
 {
@@ -218,13 +218,13 @@ BAT_INLINE void find_crossing(
   crossings.theta[lane] = first > 1 ? 1 : first;
   for (std::size_t a = 0; a != 3; ++a)
   {
-    // Where no root is, control points were beyond, and the curve is not.
+    // Without a root, control points lie beyond the face but the curve does not.
     crossings.crossed[a][lane] = first <= 1 && at[a] - first <= kTimeTolerance ? -1 : 0;
     crossings.upper[a][lane] = upward[a] ? -1 : 0;
   }
 }
 
-/// Of the `requested` lanes.
+/// Finds the exits of the `requested` lanes.
 [[nodiscard]] BAT_INLINE Crossings first_crossings(
   const Curves& c, const std::array<AxisCurves, 3>& curves, const LaneMask& requested)
 {
@@ -237,7 +237,7 @@ BAT_INLINE void find_crossing(
   LaneMask going = (x.may | y.may | z.may) & ~hard;
   if (bits_of(going) != 0)
   {
-    // The face that looks nearest; then whether others are crossed before.
+    // Tries the face that seems nearest, then checks whether another is crossed before it.
     LaneMask is_x = (x.guess <= y.guess) & (x.guess <= z.guess);
     LaneMask is_y = ~is_x & (y.guess <= z.guess);
     Vector4 guess = smaller(smaller(x.guess, y.guess), z.guess);

@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many particles of which leaf file are loaded for a view, and in which order. Knows no network.
+// Plans which particles are loaded for a view, and in which order. Does no input or output itself.
+//
+// A leaf file stores coarse particles first: any quality, a share in [0, 1] of the file, is an even sample. A round
+// therefore only has to choose a quality for each leaf file and read what lies between the old and the new one:
+//
+//   leaf A (near, large on the screen)   |=====round 1=====|=====round 2=====|....
+//   leaf B (far)                         |=1=|=2=|................................
+//   leaf C (out of sight)                |1|2|....................................
+//
+// `rounds` gives the total number of particles after each round: few for a quick first picture, then more, then twice
+// as many each time. `shares` divides a total among the leaf files in proportion to `screenArea`; what a small file
+// cannot use goes to the others. `nearestFirst` orders the requests. With filters the matching particles are known only
+// after reading, so `nextQuality` predicts from the density found so far how far to read next.
 
 export interface PlannedLeaf {
   readonly particles: number;
@@ -24,7 +36,7 @@ function meet(a: readonly number[], b: readonly number[]): boolean {
   return [0, 1, 2].every((axis) => a[axis]! <= b[axis + 3]! && b[axis]! <= a[axis + 3]!);
 }
 
-/** Share of the screen that a leaf file takes, roughly; what is out of sight counts a fiftieth. */
+/** Returns roughly the share of the screen that a leaf file covers; out of sight, a fiftieth of that. */
 export function screenArea(leaf: PlannedLeaf, eye: readonly number[], inSight: readonly number[]): number {
   const radius = halfDiagonal(leaf.bounds);
   if (!Number.isFinite(radius) || leaf.bounds[0]! > leaf.bounds[3]!) {
@@ -38,7 +50,7 @@ export function screenArea(leaf: PlannedLeaf, eye: readonly number[], inSight: r
 /** Shares out the budget by screen area; what a small leaf file cannot use goes to the others. */
 export function shares(leaves: readonly PlannedLeaf[], areas: readonly number[], budget: number): number[] {
   if (budget >= leaves.reduce((sum, { particles }) => sum + particles, 0)) {
-    return leaves.map(({ particles }) => particles); // not one less by a rounding
+    return leaves.map(({ particles }) => particles); // rounding must not lose a particle
   }
   const share = leaves.map(() => 0);
   let open = leaves.map((_, i) => i);
@@ -61,7 +73,7 @@ export function shares(leaves: readonly PlannedLeaf[], areas: readonly number[],
   return share.map(Math.floor);
 }
 
-/** Numbers of the leaf files, nearest first. */
+/** Returns the indices of the leaf files, nearest first. */
 export function nearestFirst(leaves: readonly PlannedLeaf[], eye: readonly number[]): number[] {
   const distances = leaves.map(({ bounds }) => gap(eye, bounds) || 0);
   return leaves.map((_, i) => i).sort((a, b) => distances[a]! - distances[b]!);
@@ -70,7 +82,7 @@ export function nearestFirst(leaves: readonly PlannedLeaf[], eye: readonly numbe
 const FIRST_PICTURE = 50_000;
 const SECOND_PICTURE = 500_000;
 
-/** How many particles are shown after each round: soon a picture, then a good one, then each round twice as many. */
+/** Returns how many particles are shown after each round: few at first, then a good picture, then doubling. */
 export function rounds(maximum: number): number[] {
   const targets: number[] = [];
   for (let target = FIRST_PICTURE; target < maximum; target = target < SECOND_PICTURE ? SECOND_PICTURE : target * 2) {
@@ -80,24 +92,24 @@ export function rounds(maximum: number): number[] {
 }
 
 /**
- * The quality up to which a next step reads: of `matched` particles among those up to `quality`, so that `room` more are
- * expected, and at most `candidates` of `particles` are looked at.
+ * Returns the quality up to which the next step reads. Up to `quality`, `matched` particles were found; the step should
+ * find `room` more, and reads at most `candidates` of the file's `particles`.
  */
 export function nextQuality(quality: number, matched: number, room: number, particles: number, candidates: number): number {
   const maximum = quality + candidates / particles;
-  // Nothing found says that a step of the same length finds less than one.
+  // If nothing was found yet, a step of the same length is assumed to find at most one particle.
   const density = Math.max(matched, 1) / Math.max(quality, 1 / particles);
   return Math.min(1, maximum, quality + room / density);
 }
 
-/** The part of `box` that both have, or null. */
+/** Returns the intersection of two boxes, or null. */
 export function common(a: readonly number[], b: readonly number[]): number[] | null {
   const lower = [0, 1, 2].map((axis) => Math.max(a[axis]!, b[axis]!));
   const upper = [3, 4, 5].map((side) => Math.min(a[side]!, b[side]!));
   return lower.every((v, axis) => v <= upper[axis]!) ? [...lower, ...upper] : null;
 }
 
-/** Volume of `part` in that of `whole`; sides without length count as shared. */
+/** Returns the volume of `part` as a share of `whole`; axes on which `whole` has no length are ignored. */
 export function shareOfVolume(part: readonly number[], whole: readonly number[]): number {
   return [0, 1, 2].reduce((share, axis) => {
     const length = whole[axis + 3]! - whole[axis]!;
