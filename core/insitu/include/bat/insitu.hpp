@@ -30,71 +30,72 @@ class List;
 
 namespace bat::insitu
 {
-/// Which particles get tracks: of these three at most one is given, none stands for no tracks.
+/// Selects the particles that get tracks. At most one of the first three is given; with none, no
+/// tracks are written.
 struct TrackOptions
 {
-  std::vector<Number> ids;    ///< any numbers but NaN, compared without rounding
-  std::optional<Box> box;     ///< those that are in it at the first sample with anybody in it
-  std::uint64_t every_id = 0; ///< those whose id, an integer, is a multiple of it
-  std::vector<Number> second; ///< of `ids`, as many, if there is a second attribute
+  std::vector<Number> ids;    ///< any numbers except NaN, compared without rounding
+  std::optional<Box> box;     ///< the particles in it at the first sample that has any there
+  std::uint64_t every_id = 0; ///< the particles whose id, an integer, is a multiple of it
+  std::vector<Number> second; ///< as many as `ids`, if there is a second attribute
 
-  /// Attribute with the ids; "" for the one that find_id_attribute() finds, and species without
-  /// one then have no tracks.
+  /// Attribute with the ids. If it is "", find_id_attribute() chooses it, and species without one
+  /// have no tracks.
   std::string id_attribute;
-  std::string second_attribute; ///< together with which ids are unique; "" if they are alone
-  std::optional<std::vector<std::string>> attributes; ///< to keep; nothing: all
-  std::int64_t every = 1; ///< of the steps that are begun, the first one and so on
+  std::string second_attribute; ///< makes ids unique together; "" if they are unique alone
+  std::optional<std::vector<std::string>> attributes; ///< attributes to keep; none given: all
+  std::int64_t every = 1; ///< keeps every n-th step of those begun, from the first
 
   [[nodiscard]] bool any() const noexcept
   {
     return !this->ids.empty() || this->box || this->every_id != 0;
   }
 };
-/// From a JSON object with the keys ids (numbers, or pairs of them), box (6 numbers), every_id, id,
-/// second, attributes, every. Throws Error{InvalidArgument} naming the key, what was found and what
-/// is allowed.
+/// Parses a JSON object with the keys ids (numbers, or pairs of them), box (6 numbers), every_id,
+/// id, second, attributes, every. Throws Error{InvalidArgument} naming the key, what was found and
+/// what is allowed.
 [[nodiscard]] TrackOptions parse_track_options(const std::string& json);
 /// Throws Error{InvalidArgument} if the options contradict each other.
 void check(const TrackOptions& options);
 
-/// Particles of one kind, with attributes of their own, which become a series of their own.
+/// Particles of one kind, with their own attributes, which become a series of their own.
 struct Species
 {
   std::string name; ///< may be empty if there is only one
   std::vector<mpi::Piece> pieces;
 };
 
-/// A file that a step has become; the same on all ranks.
+/// A file that was written for a step; the same on all ranks.
 struct WrittenFile
 {
   std::filesystem::path path;
   std::string species;
   mpi::DatasetReport report;
 };
-/// One JSON object: file, species, and the report.
+/// Returns one JSON object: file, species, and the report.
 [[nodiscard]] std::string to_json(const WrittenFile& file);
 
 class SpeciesOptions;
 class SpeciesTracks;
 class TrackRecorder;
 
-/// Writes steps, each as one dataset per species, and keeps NAME.bat.series beside them: the list
-/// of the files with their times that ParaView opens as one source, complete after every step, in
-/// the order of the steps. A list that is there already is continued: it keeps the files that still
-/// exist. A simulation that comes back to a step, e.g. after a restart, replaces what was written
-/// from that step on: such files leave the list, and are removed once the list is replaced. No two
-/// times in a list are equal: INSITU.md says what becomes of a clock that goes back. Not
+/// Writes steps, each as one dataset per species, and keeps NAME.bat.series next to them: the
+/// list of the files with their times that ParaView opens as one source, complete after every
+/// step, in the order of steps. An existing list is continued with those of its files that still
+/// exist. A simulation that returns to a step, e.g. after a restart, replaces what was written
+/// from that step on: such files leave the list, and are removed once the list is replaced.
+/// Times in a list are distinct; INSITU.md explains what happens if a clock goes back. Not
 /// thread-safe.
 class SeriesWriter
 {
 public:
-  /// Called on rank 0 with a line that a person should read.
+  /// Called on rank 0 with a line for the user to read.
   using Notice = std::function<void(const std::string&)>;
 
-  /// What keep_memory() is without a call.
+  /// The limit of keep_memory() if it is not called.
   static constexpr std::uint64_t kKeptBytes = std::uint64_t{ 1 } << 26;
 
-  /// Without `notice`, notices go to the standard error.
+  /// Without `notice`, notices are printed to standard error.
   SeriesWriter(FilePattern pattern, mpi::WriteOptions options, Notice notice = {});
 
   /// Collective. Writes the particles of all ranks; `step` and `time` are stored in the files.
@@ -109,23 +110,24 @@ public:
   std::vector<WrittenFile> write(
     MPI_Comm comm, std::int64_t step, double time, std::vector<Species> species);
 
-  /// Collective. The two halves of write(), for programs with several writers, whose particles
-  /// should all be safe before a list can fail: the files of a step, and their places in the lists.
+  /// Collective. The two halves of write(): first the files of a step, then their entries in the
+  /// lists. Programs with several writers use them so that all particles are safe before a list can
+  /// fail.
   std::vector<WrittenFile> write_files(
     MPI_Comm comm, std::int64_t step, double time, std::vector<Species> species);
   void write_lists(
     MPI_Comm comm, const std::vector<WrittenFile>& files, std::int64_t step, double time);
 
-  /// Not collective. At most so many bytes of the memory that a step took, arrays of 128 KiB and
-  /// more, stay with this process for the next step; more than this goes back to the system before
-  /// the step returns, and what is kept already before this call does. 0 keeps none. Writers of the
-  /// same process share what is kept, and the one that allows most decides; when the last of them
-  /// is gone, nothing is kept.
+  /// Not collective. Keeps at most that many bytes of the memory that a step used, in arrays of 128
+  /// KiB and more, in this process for the next step. The rest returns to the system before the
+  /// step returns, and memory kept beyond the limit before this call does. 0 keeps none. Writers of
+  /// a process share this memory; the largest limit holds, and nothing is kept after the last
+  /// writer is gone.
   void keep_memory(std::uint64_t max_bytes);
 
   /// Not collective; the same on all ranks, before the first step. Throws Error{InvalidArgument}.
-  /// Of several species, those that lack the attribute that is named for ids have no tracks, and
-  /// those that lack another one that is named are followed without it.
+  /// Species without the attribute that is named for ids have no tracks; species without another
+  /// named attribute are followed without it.
   void set_tracks(TrackOptions options);
   /// Collective. Appends the particles of this step that set_tracks() chooses to the tracks of
   /// their species, whether the step is written or not. The arrays are not used after the return. A
@@ -148,7 +150,7 @@ private:
   Notice notice_;
   std::shared_ptr<SpeciesTracks> track_options_;
   std::shared_ptr<KeptMemory> memory_;
-  std::map<std::string, std::shared_ptr<series::List>> lists_;   ///< rank 0: by path
+  std::map<std::string, std::shared_ptr<series::List>> lists_;   ///< used on rank 0; by path
   std::map<std::string, std::shared_ptr<TrackRecorder>> tracks_; ///< by species
 };
 }

@@ -16,39 +16,39 @@
 
 namespace bat::bricks
 {
-/// What a file says of itself.
+/// The description that a file gives of itself.
 struct Header
 {
   BrickGrid grid;
   std::string field; ///< name of the velocity field, UTF-8
   std::optional<double> time;
   std::optional<std::int64_t> step;
-  double largest_speed = 0;        ///< of points without NaN
-  std::array<double, 3> minimum{}; ///< of each component; +inf where there is no number
-  std::array<double, 3> maximum{}; ///< -inf where there is no number
-  std::string metadata;            ///< a JSON object, or nothing
+  double largest_speed = 0;        ///< largest speed of points without NaN
+  std::array<double, 3> minimum{}; ///< per component; +inf where there are no numbers
+  std::array<double, 3> maximum{}; ///< -inf where there are no numbers
+  std::string metadata;            ///< a JSON object, or empty
 };
 
-/// What validate() has looked at.
+/// What validate() has checked.
 struct Checked
 {
   std::uint64_t bricks = 0;
-  std::uint64_t blank_bricks = 0; ///< of these: without flow
-  std::uint64_t brick_bytes = 0;  ///< stored
-  std::uint64_t value_bytes = 0;  ///< of all values
+  std::uint64_t blank_bricks = 0; ///< bricks without flow
+  std::uint64_t brick_bytes = 0;  ///< stored bytes
+  std::uint64_t value_bytes = 0;  ///< bytes of all values
 };
 
-/// What the index of a file says of its bricks.
+/// What the index of a file reports about its bricks.
 struct BrickCounts
 {
   std::uint64_t bricks = 0;
-  std::uint64_t blank = 0;        ///< of these: without flow
-  std::uint64_t at_rest = 0;      ///< of these: with no velocity but 0
-  std::uint64_t stored_bytes = 0; ///< of the others
+  std::uint64_t blank = 0;        ///< bricks without flow
+  std::uint64_t at_rest = 0;      ///< bricks whose velocities are all 0
+  std::uint64_t stored_bytes = 0; ///< stored bytes of the other bricks
 };
 
-/// An open file. Everything read is checked before it is used. Reads go on as the file was when it
-/// was opened, also if another one takes its name. All const functions may be called concurrently.
+/// An open file. All data are checked before they are used. Reads refer to the file that was
+/// opened, even if another file takes its name. All const functions may be called concurrently.
 /// Movable.
 class File
 {
@@ -57,9 +57,10 @@ public:
   /// UnsupportedVersion, Truncated, Corrupt; the text names file, field, what was found and what is
   /// allowed.
   static File open(const std::filesystem::path& path);
-  /// The same of bytes in memory; `name` is for messages.
+  /// Opens a file in memory; `name` is used in messages.
   static File from_memory(std::vector<std::byte> bytes, std::string name);
-  /// True if the file begins as one that open() reads, or refuses with a reason. Never throws.
+  /// Returns true if the file begins as one that open() reads or refuses with a reason. Never
+  /// throws.
   static bool can_open(const std::filesystem::path& path) noexcept;
 
   File(File&&) noexcept;
@@ -72,30 +73,31 @@ public:
   /// The same for files of one series.
   [[nodiscard]] std::uint64_t grid_id() const noexcept;
   [[nodiscard]] std::uint64_t file_bytes() const noexcept;
-  /// Whether the file of the name is still the one that was opened, unchanged.
+  /// Returns whether the file of that name is still the one that was opened, unchanged.
   [[nodiscard]] bool is_as_opened() const noexcept;
 
-  /// Fills the points of a brick; NaN where there is no flow. Returns the bytes that this took from
-  /// the file: none where the index says that all is at rest. Throws Error: InvalidArgument (no
+  /// Reads the points of a brick; NaN where there is no flow. Returns the number of bytes read from
+  /// the file: none if the index says that all velocities are 0. Throws Error: InvalidArgument (no
   /// such brick), Corrupt, Truncated, CannotOpen, UnsupportedVersion.
   std::uint64_t read(std::uint64_t brick, BrickMemory to) const;
-  /// Stored bytes of a brick; 0 if it has no flow, or is at rest. Throws as read().
+  /// Returns the stored bytes of a brick; 0 if it has no flow or is at rest. Throws as read().
   [[nodiscard]] std::uint64_t stored_bytes(std::uint64_t brick) const;
 
-  /// Reads the index, 8 bytes for each brick. Throws as read().
+  /// Reads the index, 8 bytes per brick. Throws as read().
   [[nodiscard]] BrickCounts count_bricks() const;
 
-  /// The first point of each brick, packed, x fastest: brick_count() values of the grid's type and
-  /// components. Throws as read().
+  /// Returns the first point of each brick, packed, x fastest: brick_count() values of the grid's
+  /// type and components. Throws as read().
   [[nodiscard]] std::vector<std::byte> preview() const;
 
-  /// Points of a box, packed, x fastest: `count` points along each axis from `first` on. Throws as
-  /// read(); InvalidArgument unless the box is inside the grid and `bytes` are those of its values.
+  /// Reads the points of a box, packed, x fastest: `count` points along each axis from `first`.
+  /// Throws as read(), and InvalidArgument unless the box is inside the grid and `bytes` is its
+  /// size.
   void read_box(const std::array<std::int64_t, 3>& first, const std::array<std::int64_t, 3>& count,
     void* values, std::size_t bytes, int threads = 0) const;
 
-  /// Looks at every byte and every rule. `progress` is called from the calling thread with a
-  /// fraction in [0, 1]; false gives up. Throws Error as read(), and Cancelled.
+  /// Checks every byte and every rule. `progress` is called from the calling thread with a fraction
+  /// in [0, 1]; false cancels. Throws Error as read(), and Cancelled.
   Checked validate(const std::function<bool(double)>& progress = {}) const;
 
 private:

@@ -10,20 +10,21 @@
 
 namespace bat::flow
 {
-/// Time levels of a velocity in arrays of the caller, one for each time: x fastest, components
-/// interleaved, of the grid's type and components, NaN where there is no flow. They must live, and
-/// stay as they are, as long as the source and all caches of it.
+/// Time levels of a velocity in the caller's arrays, one array for each time: x fastest, components
+/// interleaved, of the grid's type and components, NaN where there is no flow. The arrays must
+/// live, unchanged, as long as the source and all caches of it.
 class ArraySource : public BrickSource
 {
 public:
-  /// Throws Error{InvalidArgument}: a grid that cannot be (find_fault()), times that are not finite
-  /// or do not increase, or are not as many as arrays, or a null pointer.
+  /// Throws Error{InvalidArgument} if the grid is invalid (find_fault()), if times are not finite
+  /// or do not increase, if their number differs from that of arrays, or for a null pointer.
   ArraySource(const BrickGrid& grid, std::vector<double> times, std::vector<const void*> levels);
 
   [[nodiscard]] const BrickGrid& grid() const noexcept override { return this->grid_; }
   [[nodiscard]] const std::vector<double>& times() const noexcept override { return this->times_; }
   [[nodiscard]] std::string level_name(std::size_t level) const override;
-  /// Returns 0: nothing comes from a disk. Throws Error{InvalidArgument}: no such level or brick.
+  /// Returns 0, as nothing is read from disk. Throws Error{InvalidArgument} if the level or brick
+  /// does not exist.
   std::uint64_t read(std::size_t level, std::uint64_t brick, BrickMemory to) const override;
 
 private:

@@ -16,39 +16,39 @@ class HintStore;
 struct CacheOptions
 {
   static constexpr std::uint64_t usual_bytes = std::uint64_t{ 512 } << 20;
-  /// Most memory for bricks, in bytes; 0 for the usual. What is too little for the threads of a
-  /// trace, 16 bricks for each and 32 at least (Cache::min_bytes()), is raised to that:
-  /// Statistics::max_cache_bytes tells.
+  /// Memory limit for bricks, in bytes; 0 for the default. It is raised if it is too small for the
+  /// threads of a trace, which need 16 bricks each and at least 32 (Cache::min_bytes()).
+  /// Statistics::max_cache_bytes reports the limit in use.
   std::uint64_t bytes = usual_bytes;
-  /// Reads at the same time. They wait for the disk more than for processors; many hide its delay.
+  /// Number of concurrent reads. Reading threads mostly wait for the disk; many hide its latency.
   int io_threads = 32;
-  /// Where traces of this source find what earlier ones have learned (TraceOptions::hints), and
-  /// leave what they learn: hints_beside(). If it cannot be written, or is something else, they
-  /// leave it in `parabat` in the user's cache folder ($XDG_CACHE_HOME or ~/.cache). Empty: hints
-  /// are forgotten with the cache. A file is never an error.
+  /// File in which traces of this source find what earlier ones have learned (TraceOptions::hints)
+  /// and store what they learn; see hints_beside(). If it cannot be written or is not a hints file,
+  /// they use `parabat` in the user's cache folder ($XDG_CACHE_HOME or ~/.cache). If it is empty,
+  /// hints are forgotten with the cache. Problems with this file are never errors.
   std::filesystem::path hints_file;
 };
 
-/// NAME.bricks.hints of NAME.bricks.series: the file beside a series, or any other file, in which
-/// hints are looked for.
+/// Returns NAME.bricks.hints for NAME.bricks.series: the file next to a series, or to any other
+/// file, in which hints are stored.
 [[nodiscard]] std::filesystem::path hints_beside(const std::filesystem::path& series);
 
-/// Bricks in memory, and the threads that read them. All functions may be called concurrently; so
-/// may traces that share it. Copies are the same cache.
+/// Bricks in memory, and the threads that read them. All functions may be called concurrently, and
+/// traces that share a cache may run concurrently. Copies refer to the same cache.
 class Cache
 {
 public:
   /// Throws Error{InvalidArgument} unless 1 <= io_threads <= 1024 and the source's grid and times
-  /// are such as bat/brick_source.hpp says.
+  /// satisfy the rules of bat/brick_source.hpp.
   explicit Cache(std::shared_ptr<const BrickSource> source, const CacheOptions& options = {});
 
   [[nodiscard]] const BrickSource& source() const noexcept;
-  /// Bytes of memory for bricks: now, and at most.
+  /// Returns the bytes of memory used for bricks: now, and the limit.
   [[nodiscard]] std::uint64_t bytes() const noexcept;
   [[nodiscard]] std::uint64_t max_bytes() const noexcept;
-  /// Memory for 32 bricks, which one thread needs: programs refuse less than that.
+  /// Returns the memory of 32 bricks, which one thread needs. Programs refuse a smaller limit.
   [[nodiscard]] std::uint64_t min_bytes() const noexcept;
-  /// Forgets all bricks that no trace is using.
+  /// Evicts all bricks that no trace is using.
   void clear() const;
 
   [[nodiscard]] BrickCache& bricks() const noexcept { return *this->bricks_; }

@@ -11,14 +11,14 @@
 
 namespace bat::flow
 {
-/// Nodes from which particles start, and which of them are asked for.
+/// The nodes from which particles start, and the part of them that is requested.
 struct FtleGrid
 {
-  std::array<double, 3> origin{};                ///< of node 0 0 0
-  std::array<double, 3> spacing{ 1, 1, 1 };      ///< above 0
-  std::array<std::int64_t, 3> points{ 1, 1, 1 }; ///< of all nodes; 2 or more along some axis
-  std::array<std::int64_t, 3> first{};           ///< of those asked for
-  std::array<std::int64_t, 3> count{ 1, 1, 1 };  ///< of those asked for; 0 asks for none
+  std::array<double, 3> origin{};                ///< position of node 0 0 0
+  std::array<double, 3> spacing{ 1, 1, 1 };      ///< greater than 0
+  std::array<std::int64_t, 3> points{ 1, 1, 1 }; ///< all nodes; at least 2 along some axis
+  std::array<std::int64_t, 3> first{};           ///< first requested node
+  std::array<std::int64_t, 3> count{ 1, 1, 1 };  ///< number of requested nodes; 0 requests none
 
   [[nodiscard]] std::uint64_t node_count() const noexcept
   {
@@ -26,20 +26,20 @@ struct FtleGrid
   }
 };
 
-/// All nodes of a box, from face to face. An axis of one node, or without length, has its node in
-/// the middle. Throws Error{InvalidArgument} unless the box has finite ends, the smaller one first,
-/// and there is a node along each axis.
+/// Returns all nodes of a box, from face to face. An axis with one node, or without length, has its
+/// node in the middle. Throws Error{InvalidArgument} unless the box has finite ends, the smaller
+/// one first, and each axis has at least one node.
 [[nodiscard]] FtleGrid ftle_grid(const Box& box, const std::array<std::int64_t, 3>& points);
 
-/// Of the nodes asked for, x fastest.
+/// Results for the requested nodes, x fastest.
 struct Ftle
 {
-  /// ln sqrt(largest eigenvalue of F^T F) / length, per unit of time. NaN where a particle that F
-  /// needs ends before its time, or has no line. One that is below a terminal speed stays where it
-  /// is.
+  /// ln sqrt(largest eigenvalue of F^T F) / length, per unit of time. NaN where a particle that
+  /// F needs ends early or has no line. A particle below a terminal speed stays at its
+  /// position.
   std::vector<double> exponents;
-  std::vector<std::array<double, 3>> flow_map; ///< where the particle ends; not wrapped
-  std::vector<double> end_times;               ///< when
+  std::vector<std::array<double, 3>> flow_map; ///< end positions of the particles; not wrapped
+  std::vector<double> end_times;               ///< times at which they end
   Statistics statistics;
 };
 

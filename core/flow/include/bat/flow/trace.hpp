@@ -18,53 +18,54 @@ namespace bat::flow
 {
 enum class Integrator
 {
-  /// Dormand and Prince's pair of orders 5 and 4, with steps that end on faces of cells: follows
+  /// Dormand and Prince's pair of orders 5 and 4, with steps that end on faces of cells. It follows
   /// the interpolated field within TraceOptions::max_error.
   CellByCell,
-  /// Classic Runge-Kutta 4 with steps of a fixed share of each interval, as ParaView's and VTK's
-  /// particle tracers.
+  /// Classic Runge-Kutta 4 with steps of a fixed share of each interval, as in the particle tracers
+  /// of ParaView and VTK.
   RungeKutta4
 };
 
-/// Whether bricks are read before a particle is in them. Changes no answer.
+/// Selects whether bricks are read before a particle enters them. Does not affect results.
 enum class Prefetch
 {
   None,
-  Velocity ///< where the velocity at the beginning of each interval leads
+  Velocity ///< to where the velocity at the beginning of each interval leads
 };
 
-/// Whether reading ahead goes by what earlier traces of the source have learned, too: where
-/// particles went from each brick. Changes no answer.
+/// Selects whether prefetching also uses what earlier traces of the source have learned: where
+/// particles went from each brick. Does not affect results.
 enum class Hints
 {
   Off,
-  Read, ///< those that there are; nothing is written
-  Learn ///< and this run adds to them: CacheOptions::hints_file is written when it has ended
+  Read, ///< uses existing hints; nothing is written
+  Learn ///< also adds hints of this run; CacheOptions::hints_file is written at its end
 };
 
-/// Why a line ends. Numbers of VTK's vtkIntegrator where it has them; they never change.
+/// The reason why a line ends. Numbers are those of VTK's vtkIntegrator where it has them, and
+/// never change.
 enum class Reason : std::uint8_t
 {
-  UnderWay = 0,     ///< of until(): not at its end, or not released
+  UnderWay = 0,     ///< for until(): continues, or was not released
   LeftDomain = 1,   ///< on a face of the domain
-  TooManyCells = 5, ///< more than 100,000, or 1,000,000 steps, in one interval; or too fast for any
-  Stagnation = 6,   ///< not faster than TraceOptions::terminal_speed, which is above 0
+  TooManyCells = 5, ///< over 100,000, or 1,000,000 steps, in one interval; or the flow is too fast
+  Stagnation = 6,   ///< not faster than TraceOptions::terminal_speed, if above 0
   EndTime = 8,      ///< reached the end of the run
-  Arrived = 9,      ///< reached the destination, where that ends it
-  Blanked = 10,     ///< met cells without flow, on their face
-  NoSeed = 11,      ///< the seed is outside of domain or times, or in a cell without flow: no line
-  MaxAge = 12       ///< is TraceOptions::max_age old
+  Arrived = 9,      ///< reached the destination, and stops there
+  Blanked = 10,     ///< reached cells without flow, at their face
+  NoSeed = 11,      ///< no line: the seed is outside of domain or times, or in a cell without flow
+  MaxAge = 12       ///< reached TraceOptions::max_age
 };
 
-/// A particle to be.
+/// The place and time of a particle's release.
 struct Seed
 {
   std::array<double, 3> position{};
-  double time = 0; ///< of release
+  double time = 0; ///< time of release
 };
 
-/// Where particles are asked to come: closed boxes in the domain, of which the one that a particle
-/// is in first counts, and of several at once the first of them.
+/// The boxes that particles may reach: closed boxes in the domain. The box that a particle enters
+/// first counts; if it enters several at the same time, the first in the list does.
 struct Destination
 {
   std::vector<Box> boxes;
@@ -73,86 +74,87 @@ struct Destination
 
 struct TraceOptions
 {
-  /// In time, or against it: particles then were where they are going.
+  /// The direction of time. Backwards, lines lead to where particles came from.
   bool backward = false;
   /// When all lines end; the last time of the source if not given, or its first one backwards. A
   /// source of one time level is a steady flow, the same at all times: lines begin from that time
   /// on, and this one is needed, after it or, backwards, before it. Between them, such lines have
   /// points with keep_faces only, and steps of RungeKutta4 are shares of the whole.
   std::optional<double> end_time;
-  /// Lines also end this long after their release, in units of time; above 0.
+  /// Lines also end this long after their release, in units of time. Greater than 0.
   double max_age = std::numeric_limits<double>::infinity();
 
   Integrator integrator = Integrator::CellByCell;
-  /// Error of a step, in cells; 1e-12 to 1.
+  /// Maximum error of a step, in cells; 1e-12 to 1.
   double max_error = 1e-6;
-  /// Of RungeKutta4: a step as a share of an interval, 1e-5 to 1.
+  /// Step of RungeKutta4 as a share of an interval, 1e-5 to 1.
   double step_share = 0.5;
-  /// A line ends where a step would begin at this speed or below it, in units of velocity. With 0
-  /// no line does: a particle that does not move rests, and moves on when the flow around it does.
-  /// Not below 0.
+  /// A line ends where a step would begin at this speed or below, in units of velocity; at least 0.
+  /// With 0 no line ends so: a particle that does not move rests, and moves again when the flow
+  /// around it does.
   double terminal_speed = 0;
-  /// NaN is a wall: velocity 0. Otherwise lines end at cells with NaN.
+  /// Treats NaN as a wall with velocity 0. Otherwise lines end at cells with NaN.
   bool no_slip = false;
 
   std::optional<Destination> destination;
 
-  /// Points of lines are kept: at release, at each time level, at the end. Otherwise only ends are.
+  /// Keeps points of lines: at release, at each time level, and at the end. Otherwise only ends are
+  /// kept.
   bool keep_points = true;
-  /// Points where lines cross faces of cells are kept too.
+  /// Also keeps points where lines cross faces of cells.
   bool keep_faces = false;
-  /// What resume() needs to give the bits of one run: about 200 bytes for each line that ends with
-  /// the times of the source.
+  /// Keeps what resume() needs to give the same bits as one run: about 200 bytes for each line that
+  /// ends with the times of the source.
   bool keep_resting = false;
 
-  /// Most threads that compute; 0 for as many as oneTBB finds. Changes no bit of an answer.
+  /// Maximum number of computing threads; 0 for as many as oneTBB finds. Does not affect results.
   int threads = 0;
   Prefetch prefetch = Prefetch::Velocity;
-  /// Nothing is read ahead by hints without `prefetch`.
+  /// Without `prefetch`, hints prefetch nothing either.
   Hints hints = Hints::Read;
-  /// Particles that are on their way at the same time; what more seeds there are waits.
+  /// Maximum number of particles that are traced at the same time. Further seeds wait.
   std::size_t max_particles = std::size_t{ 1 } << 18;
-  /// No particle begins an interval before all have ended the one before, nothing is read ahead,
-  /// and all particles are on their way at the same time: for sources that have few levels at a
-  /// time, each of which is needed once. Changes no answer.
+  /// Particles begin an interval only after all have ended the previous one, nothing is prefetched,
+  /// and all are traced at the same time. This suits sources that hold few levels at a time and
+  /// need each one once. Does not affect results.
   bool in_step = false;
-  /// Called from the calling thread with a fraction in [0, 1], never less than before; false gives
-  /// up.
+  /// Called from the calling thread with a fraction in [0, 1] that never falls. Returning false
+  /// cancels the trace.
   std::function<bool(double)> progress;
 };
 
-/// What a run took.
+/// What a run cost.
 struct Statistics
 {
-  std::uint64_t bricks = 0;            ///< of the dataset, all levels
-  std::uint64_t touched = 0;           ///< of these: needed by this run
-  std::uint64_t hits = 0;              ///< times that a brick was needed and in memory
+  std::uint64_t bricks = 0;            ///< bricks in the dataset, all levels
+  std::uint64_t touched = 0;           ///< bricks that this run needed
+  std::uint64_t hits = 0;              ///< times that a needed brick was cached
   std::uint64_t read = 0;              ///< bricks read because they were needed
   std::uint64_t prefetched = 0;        ///< bricks read before they were needed
-  std::uint64_t prefetches_used = 0;   ///< of these: needed later
-  std::uint64_t prefetches_wasted = 0; ///< of these: dropped before they were needed
+  std::uint64_t prefetches_used = 0;   ///< prefetched bricks that were needed later
+  std::uint64_t prefetches_wasted = 0; ///< prefetched bricks that were evicted unused
   std::uint64_t hinted = 0;            ///< bricks read ahead by hints, of those prefetched
-  std::uint64_t hints_used = 0;        ///< of these: needed later
-  std::uint64_t bytes_read = 0;        ///< from disk
-  std::uint64_t value_bytes = 0;       ///< of the dataset: all values of all levels
-  std::uint64_t waits = 0;             ///< times that a thread had nothing to do but to wait
-  double wait_seconds = 0;             ///< of all threads
-  std::uint64_t cells = 0;             ///< walked through
-  std::uint64_t steps = 0;             ///< of the integrator
+  std::uint64_t hints_used = 0;        ///< bricks read ahead by hints that were needed later
+  std::uint64_t bytes_read = 0;        ///< bytes read from disk
+  std::uint64_t value_bytes = 0;       ///< bytes of all values of all levels in the dataset
+  std::uint64_t waits = 0;             ///< times that a thread had to wait
+  double wait_seconds = 0;             ///< waiting time of all threads
+  std::uint64_t cells = 0;             ///< cells that particles passed through
+  std::uint64_t steps = 0;             ///< steps of the integrator
   std::uint64_t cache_bytes = 0;       ///< memory for bricks at the end
-  std::uint64_t max_cache_bytes = 0;   ///< that there may be
+  std::uint64_t max_cache_bytes = 0;   ///< memory limit for bricks
 };
 
-/// One particle's fate, in the order of seeds.
+/// The result for one particle; lines are in the order of seeds.
 struct Line
 {
   Reason reason = Reason::NoSeed;
-  std::array<double, 3> end{}; ///< position; of cyclic axes not wrapped
+  std::array<double, 3> end{}; ///< end position; not wrapped along cyclic axes
   double end_time = 0;
-  /// When it was in the destination first; NaN if never.
+  /// Time at which it first was in the destination; NaN if never.
   double arrival_time = std::numeric_limits<double>::quiet_NaN();
-  std::int32_t destination = -1; ///< which of the boxes that was; -1 for none
-  std::uint64_t first_point = 0; ///< of PathLines' arrays
+  std::int32_t destination = -1; ///< index of the box that it reached; -1 for none
+  std::uint64_t first_point = 0; ///< index into the arrays of PathLines
   std::uint64_t points = 0;
 };
 
@@ -160,15 +162,15 @@ struct Resting;
 
 struct PathLines
 {
-  std::vector<Line> lines; ///< one for each seed
-  // Of all points, line after line. Positions are not wrapped along cyclic axes.
+  std::vector<Line> lines; ///< one line for each seed
+  // All points, line after line. Positions are not wrapped along cyclic axes.
   std::vector<std::array<double, 3>> positions;
   std::vector<double> times;
   std::vector<std::array<double, 3>> velocities;
   Statistics statistics;
-  std::shared_ptr<const Resting> resting; ///< with TraceOptions::keep_resting
+  std::shared_ptr<const Resting> resting; ///< filled with TraceOptions::keep_resting
 
-  /// Of all ends and points: two answers are the same bits if it is the same.
+  /// Checksum of all ends and points: equal for results with the same bits.
   [[nodiscard]] std::uint64_t checksum() const;
 };
 
@@ -192,10 +194,10 @@ struct PathLines
 [[nodiscard]] PathLines resume(const Cache& cache, const PathLines& lines,
   const std::vector<Seed>& seeds, const TraceOptions& options = {});
 
-/// What rests, as bytes that a program may keep, to go on in another process: 16, and 96 for each
-/// line that may go on.
+/// Returns the resting particles as bytes that a program may store to resume in another process:
+/// 16, and 96 for each line that may continue.
 [[nodiscard]] std::vector<std::byte> bytes_of(const Resting& resting);
-/// The same back, of as many lines. Throws Error{InvalidArgument} unless they are such bytes.
+/// Restores them for that many lines. Throws Error{InvalidArgument} if the bytes are not valid.
 [[nodiscard]] std::shared_ptr<const Resting> resting_from(
   const std::byte* bytes, std::size_t count, std::size_t lines);
 
@@ -214,17 +216,17 @@ struct PathLines
 [[nodiscard]] PathLines stop_at(
   const Cache& cache, const PathLines& lines, double time, const TraceOptions& options = {});
 
-/// Places at one time of particles that seeds have released one after another.
+/// Positions at one time of particles that seeds have released one after another.
 struct StreakLines
 {
-  std::vector<std::size_t> seeds;     ///< whose each streak line is
-  std::vector<std::uint64_t> offsets; ///< line i has points offsets[i] to before offsets[i + 1]
-  std::vector<std::size_t> particles; ///< of each point: number of its line in `at`
+  std::vector<std::size_t> seeds;     ///< seed of each streak line
+  std::vector<std::uint64_t> offsets; ///< line i has points offsets[i] to offsets[i + 1] - 1
+  std::vector<std::size_t> particles; ///< for each point, the index of its line in `at`
 };
 
-/// Joins the last points of `at`, which until() has cut: those of `releases` particles of the first
-/// seed, then those of the next. Particles that have ended, or were not released, are left out;
-/// what is left on both sides of one that has ended are two streak lines. Throws
-/// Error{InvalidArgument} unless `releases` divides the lines.
+/// Joins the last points of `at`, which until() has cut, into streak lines: `releases` particles of
+/// the first seed, then those of the next. Particles that have ended or were not released are left
+/// out; one that has ended separates two streak lines. Throws Error{InvalidArgument} unless
+/// `releases` divides the number of lines.
 [[nodiscard]] StreakLines streak_lines(const PathLines& at, double time, std::size_t releases);
 }

@@ -14,13 +14,14 @@
 
 namespace bat::bricks
 {
-/// A box of points that a rank has.
+/// A box of points on this rank.
 struct Piece
 {
-  LogicalBox box; ///< not empty, from 0 on
-  /// Velocities of the box, x fastest, components interleaved. They stay the caller's.
+  LogicalBox box; ///< not empty, beginning at 0 or above
+  /// Velocities of the box, x fastest, components interleaved. The caller keeps them.
   const void* values = nullptr;
-  /// Of the array, if it has more than `box`, which lies in it: layers of ghosts, for instance.
+  /// Box of the array if it is larger than `box`, which lies in it: with layers of ghosts, for
+  /// instance.
   std::optional<LogicalBox> stored;
 };
 
@@ -40,9 +41,9 @@ struct Piece
 WriteReport write_collective(MPI_Comm comm, const std::filesystem::path& path, const Header& header,
   const std::vector<Piece>& pieces, const WriteOptions& options = {});
 
-/// Collective. The same as a level of a series that grows, GrowingSeries::write(): `header` of rank
-/// 0 has its step and time, and `series` of rank 0 is asked; the others need not be of the same
-/// list. Throws on all ranks alike: as write_collective() and GrowingSeries::write().
+/// Collective. Writes the same as a level of a growing series, as GrowingSeries::write(). Rank 0's
+/// `header` has the step and time, and rank 0's `series` is used; other ranks may pass any. Throws
+/// on all ranks alike: as write_collective() and GrowingSeries::write().
 WriteReport write_collective(MPI_Comm comm, GrowingSeries& series, const Header& header,
   const std::vector<Piece>& pieces, const WriteOptions& options = {});
 }
