@@ -159,7 +159,7 @@ bat::QueryOptions parse_options(const bat_query* query)
   return query ? query->options : bat::QueryOptions{};
 }
 
-// Of a selection that has its values.
+// Returns a column of a selection that has its values.
 const std::vector<std::byte>& column_of(
   const bat_selection& own, const std::optional<std::size_t>& attribute)
 {
@@ -214,7 +214,8 @@ void open(const char* path, const bat::OpenOptions& options, bat_dataset** out)
   *out = new bat_dataset(bat::Dataset::open(need_text(path, "path"), options));
 }
 
-// Of a leaf file, map(file, count, options) gives the values of as many particles as a quality has.
+// Maps a leaf file: map(file, count, options) returns the values of as many particles as a quality
+// has.
 template <class Map>
 void map_column(const bat_dataset* dataset, std::uint64_t leaf, double quality, const void** values,
   std::uint64_t* count, const Map& map)
@@ -248,7 +249,7 @@ void values_of(const bat_selection& own, const std::optional<std::size_t>& attri
             : dataset.read_positions(portion, out, own.options);
 }
 
-// Where values go, checked.
+// Checks the array that receives values, and returns it.
 void* room(const bat_dataset* dataset, const bat_selection* selection, void* out, std::size_t bytes,
   std::size_t tuple_bytes, const std::string& what)
 {
@@ -393,13 +394,13 @@ void add_shape(bat_query* query, Form form, int outside)
   need(query, "query").query.shapes.push_back({ form, parse_flag(outside, "outside") });
 }
 
-// At one end of a range, at an address; none if that is NULL.
+// Reads one end of a range at an address; none if that is NULL.
 bat::Number end_of(int type, const void* number, double none)
 {
   return number ? numbers_of(type_of(type), number, 1).front() : bat::Number(none);
 }
 
-// As guard(). A query never answers without a condition that was refused.
+// Calls as guard() does. A query never returns results without a condition that was refused.
 template <class F>
 int guard_condition(bat_query* query, F&& f) noexcept
 {
@@ -453,7 +454,7 @@ void read_positions(
 
 namespace
 {
-// What is told of progress goes from `from` to `to`.
+// Maps the progress that is reported to the range `from` to `to`.
 void read_values(const bat_dataset* dataset, const char* name, const bat_selection* selection,
   void* out, std::size_t bytes, double from, double to)
 {

@@ -47,7 +47,7 @@ namespace bat::capi
 {
 namespace
 {
-// As guard(). Nothing is followed without what was refused.
+// Calls as guard() does. Nothing is followed if an argument was refused.
 template <class F>
 int guard_request(bat_follow* follow, F&& f) noexcept
 {

@@ -42,7 +42,7 @@ void release(const Handle* handle) noexcept
   }
 }
 
-/// As guard(), for a call with a handle, which may be null.
+/// Calls as guard() does, with a handle that may be null.
 template <class Handle, class F>
 int guard_use(const Handle* handle, F&& f) noexcept
 {

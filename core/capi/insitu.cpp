@@ -22,7 +22,7 @@
 
 struct bat_insitu
 {
-  // What holds for one species in place of what holds for all.
+  // Settings of one species that replace the common ones.
   struct OwnOptions
   {
     std::int64_t every = 0; ///< 0: as all
@@ -181,7 +181,7 @@ const std::optional<insitu::TrackOptions>& tracks_of(
   return own.has_tracks ? own.tracks : handle.tracks;
 }
 
-// What one writer writes of a step.
+// The part of a step that one writer writes.
 struct Turn
 {
   insitu::SeriesWriter& writer;

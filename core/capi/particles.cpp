@@ -140,8 +140,8 @@ void set_attribute(bat_particles& particles, const std::string& name, const Arra
   attributes.push_back(std::move(attribute));
 }
 
-// As guard(). What is refused of an array stays in the handle until one of this name is accepted;
-// `name` is "" for positions.
+// Calls as guard() does. The error of a refused array stays in the handle until one of this name is
+// accepted; `name` is "" for positions.
 template <class F>
 int guard_array(bat_particles* particles, const std::string& name, F&& f) noexcept
 {

@@ -27,7 +27,7 @@ int fail(int status, const char* text) noexcept;
 static_assert(status_of(ErrorCode::NotFound) == BAT_NOT_FOUND);
 static_assert(status_of(ErrorCode::InvalidArgument) == BAT_INVALID_ARGUMENT);
 
-/// Of a status other than BAT_OK.
+/// Returns the error code of a status other than BAT_OK.
 [[nodiscard]] constexpr ErrorCode code_of(int status) noexcept
 {
   return status == BAT_OUT_OF_MEMORY ? ErrorCode::OutOfMemory
@@ -37,7 +37,7 @@ static_assert(status_of(ErrorCode::InvalidArgument) == BAT_INVALID_ARGUMENT);
 static_assert(status_of(code_of(BAT_NO_SPACE)) == BAT_NO_SPACE);
 static_assert(status_of(ErrorCode::Internal) == BAT_INTERNAL);
 
-/// As the other fail(); BAT_OK for none.
+/// Records an error as the other fail() does; BAT_OK for none.
 int fail(const std::optional<Error>& error) noexcept;
 
 /// Calls f; what it throws becomes a status.

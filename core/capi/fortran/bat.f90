@@ -439,7 +439,7 @@ module bat
       import; type(c_ptr), value :: dataset, selection, out; character(c_char), intent(in) :: name(*)
       integer(c_int), value :: type; integer(c_size_t), value :: bytes; integer(c_int) :: status
     end function
-    ! With a communicator. MPI_Fint is the default integer.
+    ! These functions take a communicator. MPI_Fint is the default integer.
     function c_mpi_write(comm, path, particles, options, report) bind(c, name="bat_mpi_write_f") result(status)
       import; integer(c_int), value :: comm; character(c_char), intent(in) :: path(*)
       type(c_ptr), value :: particles, options; type(bat_report), intent(out) :: report
@@ -470,13 +470,13 @@ module bat
 
 contains
 
-  ! What the last failed call had to say.
+  ! Returns the message of the last failed call.
   function bat_error_text() result(text)
     character(:), allocatable :: text
     text = format_text(c_last_error())
   end function
 
-  ! One line of JSON.
+  ! Returns the report as one line of JSON.
   function bat_report_text(report) result(text)
     type(bat_report), intent(in) :: report
     character(:), allocatable :: text
@@ -486,7 +486,7 @@ contains
     text = format_text(c_loc(letters))
   end function
 
-  ! A sentence or two for a person.
+  ! Returns the report as a sentence or two for a person.
   function bat_report_line(report) result(text)
     type(bat_report), intent(in) :: report
     character(:), allocatable :: text
@@ -504,7 +504,7 @@ contains
     text = trim(buffer)
   end function
 
-  ! Particles of this rank: count of them.
+  ! Makes a description of the `count` particles of this rank.
   subroutine create_int32(count, particles, status)
     integer(c_int32_t), intent(in) :: count
     type(c_ptr), intent(out) :: particles
@@ -559,7 +559,7 @@ contains
       address(c_loc(z), size(z, kind=c_int64_t)), 0_c_size_t)
   end subroutine
 
-  ! Empty arrays have no address.
+  ! Returns the address of an array; empty arrays have none.
   function address(pointer, values) result(safe)
     type(c_ptr), intent(in) :: pointer
     integer(c_int64_t), intent(in) :: values
@@ -819,7 +819,7 @@ contains
     status = c_set_local_bounds(options, box)
   end subroutine
 
-  ! Texts of an option that is a list, without their trailing blanks; none empties it.
+  ! Replaces the texts of a list option, without their trailing blanks; none empties it.
   subroutine bat_options_set_list(options, name, texts, status)
     type(c_ptr), intent(in) :: options
     character(*), intent(in) :: name, texts(:)
@@ -840,7 +840,8 @@ contains
     if (status == 0) status = c_set_list(options, c_text(name), int(size(texts), c_int64_t), places)
   end subroutine
 
-  ! The dataset at from with the options that were set. options may be c_null_ptr. Not collective.
+  ! Writes the dataset at `from` with the options that were set. options may be c_null_ptr. Not
+  ! collective.
   subroutine bat_repack(from, to, options, status, report)
     character(*), intent(in) :: from, to
     type(c_ptr), intent(in) :: options
@@ -853,8 +854,8 @@ contains
     if (present(report)) report = own
   end subroutine
 
-  ! Particles that come in pieces and that memory does not hold. memory_bytes: 0 for 1 GiB. options may
-  ! be c_null_ptr. Not collective.
+  ! Makes a writer for particles that come in pieces and do not fit in memory. memory_bytes: 0 for 1 GiB.
+  ! options may be c_null_ptr. Not collective.
   subroutine bat_piece_writer_create(path, options, memory_bytes, writer, status)
     character(*), intent(in) :: path
     type(c_ptr), intent(in) :: options
@@ -872,7 +873,7 @@ contains
     status = c_pieces_add(writer, piece)
   end subroutine
 
-  ! For a piece that could not be made: bat_piece_writer_finish then fails.
+  ! Reports a piece that could not be made: bat_piece_writer_finish then fails.
   subroutine bat_piece_writer_fail(writer, text, status)
     type(c_ptr), intent(in) :: writer
     character(*), intent(in) :: text
@@ -896,7 +897,7 @@ contains
     writer = c_null_ptr
   end subroutine
 
-  ! Collective with comm; alone without. options may be c_null_ptr.
+  ! Writes a dataset: collective with comm; for one process without it. options may be c_null_ptr.
   subroutine bat_write(path, particles, options, status, comm, report)
     character(*), intent(in) :: path
     type(c_ptr), intent(in) :: particles, options
@@ -914,7 +915,8 @@ contains
     if (present(report)) report = own
   end subroutine
 
-  ! Steps of a running simulation (bat/bat_insitu.h). Collective; options may be c_null_ptr.
+  ! Opens a writer for steps of a running simulation (bat/bat_insitu.h). Collective; options may be
+  ! c_null_ptr.
   subroutine bat_insitu_open(files, insitu, comm, options, status)
     character(*), intent(in) :: files
     type(c_ptr), intent(out) :: insitu
@@ -939,10 +941,10 @@ contains
     status = c_set_every(insitu, every)
   end subroutine
 
-  ! Chosen particles in every step, in NAME.tracks.bat beside the list: options, a JSON object, says
-  ! which, or ids, (n), does and options the rest of it, '{}' if there is nothing to say. "second" is
-  ! cpu by default where the ids are id, and X_cpu where they are X_id. The same on all ranks, before
-  ! the first step.
+  ! Records chosen particles of every step in NAME.tracks.bat next to the list. The JSON object `options`
+  ! chooses them, or `ids`, (n), does and `options` has the other settings, '{}' for none. "second"
+  ! defaults to cpu if the ids are id, and X_cpu if they are X_id. The same on all ranks, before the first
+  ! step.
   subroutine set_tracks(insitu, options, status)
     type(c_ptr), intent(in) :: insitu
     character(*), intent(in) :: options
@@ -977,9 +979,9 @@ contains
     if (status == 0) status = c_set_tracks(insitu, c_text(options), type, ids, count)
   end function
 
-  ! What holds for one species in place of what holds for all: every, options, and tracks, a JSON
-  ! object as above, '' for none. What is not given is that of all. The same on all ranks, before the
-  ! first step.
+  ! Sets for one species what replaces the common settings: every, options, and tracks, a JSON object as
+  ! above, '' for none. Settings that are not given stay the common ones. The same on all ranks, before
+  ! the first step.
   subroutine bat_insitu_set_species(insitu, species, status, every, options, tracks)
     type(c_ptr), intent(in) :: insitu
     character(*), intent(in) :: species
@@ -1030,7 +1032,7 @@ contains
     status = c_insitu_add(insitu, optional_address(name), particles)
   end subroutine
 
-  ! ghosts: (n); particles whose value is not 0 are left out.
+  ! Sets an array `ghosts`, (n); particles whose value is not 0 are left out.
   subroutine add_without_ghosts_int8(insitu, particles, ghosts, status, species)
     type(c_ptr), intent(in) :: insitu, particles
     integer(c_int8_t), contiguous, target, intent(in) :: ghosts(:)
@@ -1079,8 +1081,8 @@ contains
       0_c_size_t)
   end function
 
-  ! For what keeps a rank from adding its particles: makes the end of the step fail on all ranks with
-  ! this status, which comes back, and text.
+  ! Makes the end of the step fail on all ranks with this status, which is returned, and text. A rank
+  ! calls it if it cannot add its particles.
   subroutine bat_insitu_fail(insitu, local, text, status)
     type(c_ptr), intent(in) :: insitu
     integer, intent(in) :: local
@@ -1089,7 +1091,7 @@ contains
     status = c_insitu_fail(insitu, local, c_text(text))
   end subroutine
 
-  ! What is refused here makes the end of the step fail on all ranks, as what C refuses.
+  ! Checks a name; a refused one makes the end of the step fail on all ranks, as for names that C refuses.
   integer function check_species(insitu, species) result(status)
     type(c_ptr), intent(in) :: insitu
     character(*), intent(in), optional :: species
@@ -1099,7 +1101,7 @@ contains
     if (status /= 0) status = c_insitu_fail(insitu, status, c_text(bat_error_text()))
   end function
 
-  ! Empty where there is none.
+  ! Returns the text for C, or an empty array if none is given.
   pure function optional_text(given) result(text)
     character(*), intent(in), optional :: given
     character(c_char), allocatable :: text(:)
@@ -1125,7 +1127,7 @@ contains
     if (present(report)) report = own
   end subroutine
 
-  ! JSON of the files that the last step became.
+  ! Returns JSON that lists the files of the last step.
   subroutine bat_insitu_written(insitu, json, status)
     type(c_ptr), intent(in) :: insitu
     character(:), allocatable, intent(out) :: json
@@ -1198,7 +1200,7 @@ contains
     has = status == 0 .and. flag /= 0
   end subroutine
 
-  ! JSON object, or ''.
+  ! Returns a JSON object, or ''.
   subroutine bat_dataset_metadata(dataset, json, status)
     type(c_ptr), intent(in) :: dataset
     character(:), allocatable, intent(out) :: json
@@ -1209,7 +1211,7 @@ contains
     if (status == 0) json = format_text(text)
   end subroutine
 
-  ! Text `index`, from 1 on, of the option stable_samples; '' behind the last.
+  ! Returns text `index`, from 1, of the option stable_samples; '' after the last.
   subroutine bat_dataset_stable_sample(dataset, index, name, status)
     type(c_ptr), intent(in) :: dataset
     integer, intent(in) :: index
@@ -1257,7 +1259,7 @@ contains
     if (status == 0) name = format_text(text)
   end subroutine
 
-  ! index counts from 1, and is 0 if there is none of this name.
+  ! index counts from 1, and is 0 if no attribute has this name.
   subroutine bat_dataset_attribute_index(dataset, name, index, status)
     type(c_ptr), intent(in) :: dataset
     character(*), intent(in) :: name
@@ -1284,7 +1286,7 @@ contains
       minimum, maximum)
   end subroutine
 
-  ! Exact: an error for reals, magnitudes, and unsigned values that are too large.
+  ! Returns exact values; reals, magnitudes, and unsigned values that are too large are errors.
   subroutine attribute_range_int64(dataset, index, component, minimum, maximum, status)
     type(c_ptr), intent(in) :: dataset
     integer, intent(in) :: index, component
@@ -1298,7 +1300,7 @@ contains
       c_component(component), minimum, maximum)
   end subroutine
 
-  ! As it was passed, and not as C counts.
+  ! Checks the index that was passed, so that messages do not have the one that C counts.
   integer function check_index(dataset, index) result(status)
     type(c_ptr), intent(in) :: dataset
     integer, intent(in) :: index
@@ -1474,8 +1476,8 @@ contains
       address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
   end subroutine
 
-  ! The particles whose value is one of `values` or lies in one of the closed ranges
-  ! ranges(1, i) to ranges(2, i); if `negated`, those of which neither is so.
+  ! Selects the particles whose value is one of `values` or lies in one of the closed ranges ranges(1, i)
+  ! to ranges(2, i); if `negated`, those for which neither holds.
   subroutine add_set_int64(query, name, component, values, ranges, negated, status)
     type(c_ptr), intent(in) :: query
     character(*), intent(in) :: name
@@ -1504,7 +1506,7 @@ contains
       merge(1_c_int, 0_c_int, negated))
   end subroutine
 
-  ! What is within `radius` of `center`, or, if `outside`, what is not.
+  ! Selects the particles within `radius` of `center`, or, if `outside`, the others.
   subroutine bat_query_add_sphere(query, center, radius, outside, status)
     type(c_ptr), intent(in) :: query
     real(c_double), intent(in) :: center(3), radius
@@ -1513,7 +1515,7 @@ contains
     status = c_add_sphere(query, center, radius, merge(1_c_int, 0_c_int, outside))
   end subroutine
 
-  ! What lies between two planes: lower <= normal . position <= upper.
+  ! Selects the particles between two planes: lower <= normal . position <= upper.
   subroutine bat_query_add_slab(query, normal, lower, upper, outside, status)
     type(c_ptr), intent(in) :: query
     real(c_double), intent(in) :: normal(3), lower, upper
@@ -1522,8 +1524,8 @@ contains
     status = c_add_slab(query, normal, lower, upper, merge(1_c_int, 0_c_int, outside))
   end subroutine
 
-  ! What is in the box around `center` whose sides are 2 half_extents long and point along axes(:, 1),
-  ! axes(:, 2) and axes(:, 3).
+  ! Selects the particles in the box around `center` whose sides are 2 half_extents long and point along
+  ! axes(:, 1), axes(:, 2) and axes(:, 3).
   subroutine bat_query_add_oriented_box(query, center, axes, half_extents, outside, status)
     type(c_ptr), intent(in) :: query
     real(c_double), intent(in) :: center(3), axes(3, 3), half_extents(3)
@@ -1541,7 +1543,7 @@ contains
       c_text('ranges of "' // name // '" must have the shape (2, n): lower and upper ends'))
   end function
 
-  ! What is refused here makes the query fail, as what C refuses.
+  ! Makes the query fail, as for arguments that C refuses.
   integer function check_target(query, name, component) result(status)
     type(c_ptr), intent(in) :: query
     character(*), intent(in) :: name
@@ -1614,10 +1616,10 @@ contains
     end if
   end subroutine
 
-  ! On all ranks of `comm`: finds particles and brings their values into memory, from where
-  ! bat_read_positions and bat_read_attribute copy them. `names` of attributes, the same on all
-  ! ranks; without them, all. `mode`: 'auto', 'direct', 'aggregated', that of the first rank. With
-  ! `report` on any rank, bat_selection_report tells what the read did.
+  ! Collective on `comm`: finds particles and brings their values into memory, from where
+  ! bat_read_positions and bat_read_attribute copy them. `names` lists attributes, the same on all ranks;
+  ! by default all. `mode` is 'auto', 'direct' or 'aggregated', and that of the first rank counts. With
+  ! `report` on any rank, bat_selection_report reports what the read did.
   subroutine bat_read(dataset, query, selection, status, comm, names, mode, memory_bytes, report)
     type(c_ptr), intent(in) :: dataset, query
     type(c_ptr), intent(out) :: selection
@@ -1662,7 +1664,8 @@ contains
       maximum, due, selection)
   end subroutine
 
-  ! Of bat_read with report=.true.: one line of JSON, and a sentence or two for a person.
+  ! Returns the report of a bat_read with report=.true.: one line of JSON, and a sentence or two for a
+  ! person.
   subroutine bat_selection_report(selection, json, line, status)
     type(c_ptr), intent(in) :: selection
     character(:), allocatable, intent(out) :: json, line
@@ -1689,7 +1692,7 @@ contains
     status = c_selection_count(selection, particles)
   end subroutine
 
-  ! An error, and 0, for more than huge(particles).
+  ! Returns an error, and 0, for more than huge(particles).
   subroutine selection_count_int32(selection, particles, status)
     type(c_ptr), intent(in) :: selection
     integer(c_int32_t), intent(out) :: particles
@@ -1708,7 +1711,7 @@ contains
       ' particles, too many for a 4-byte integer; pass an 8-byte one')
   end function
 
-  ! The array must be of the type that is stored.
+  ! The array must have the type that is stored.
   subroutine check_type(status, stored, due, what)
     integer, intent(inout) :: status
     integer(c_int), intent(in) :: stored, due

@@ -4,18 +4,18 @@
  *
  * Conventions
  * - Every function returns BAT_OK or a status below, except the _free and _close functions, which
- *   return nothing and take NULL, and the few that return a text. Nothing is thrown, printed, or
- *   ended.
- * - After a failure bat_last_error() says what happened; results behind pointers are zero or NULL.
- * - Handles are opaque and belong to the caller, who frees them. Texts that come back belong to the
- *   handle they were asked of. Arrays of values belong to the caller, always.
- * - Different handles may be used by different threads at once. One handle may be used by several
- *   threads at once if none of them changes it; functions that change a handle take it as pointer
- * to non-const.
+ *   return nothing and accept NULL, and the few that return a text. The library never throws,
+ *   prints or ends the process.
+ * - After a failure bat_last_error() explains it; results behind pointers are zero or NULL.
+ * - Handles are opaque and belong to the caller, who frees them. Returned texts belong to the
+ *   handle that they come from. Arrays of values always belong to the caller.
+ * - Different threads may use different handles concurrently. Several threads may use one handle
+ *   concurrently if none of them changes it; functions that change a handle take a pointer to
+ *   non-const.
  * - Boxes are six doubles: lower x, y, z, upper x, y, z. Sizes and strides are in bytes.
- * - Numbers are wide and their signs are looked at: a negative count, size or stride, as any other
- *   number that is not allowed, is INVALID_ARGUMENT and a text with the number that was passed.
- * What a program itself cuts to 32 bits, or rounds to double, before the call cannot be noticed.
+ * - Counts and sizes are 64-bit. Negative counts, sizes and strides are rejected, like all other
+ *   invalid numbers, with INVALID_ARGUMENT and a message with the number that was passed. Numbers
+ *   that the program itself cut to 32 bits, or rounded to double, cannot be detected.
  * - No function here is collective, and none uses MPI.
  */
 #ifndef BAT_BAT_H

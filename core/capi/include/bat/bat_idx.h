@@ -22,40 +22,39 @@ extern "C"
 {
 #endif
 
-/* Of a field. */
+/* Maximum number of components of a field. */
 #define BAT_IDX_MAX_COMPONENTS 64
 
   /* ---- A grid to write ---------------------------------------------------------------------- */
 
-  /* A description of pieces of a grid in the caller's arrays, which are borrowed: they must stay
-   * unchanged during a write and may be freed after it. What was refused keeps writes from being
-   * done, on all ranks. */
+  /* A description of pieces of a grid in the caller's arrays. The arrays are borrowed: they must
+   * stay unchanged during a write and may be freed after it. A refused argument makes writes fail,
+   * on all ranks. */
   typedef struct bat_grid bat_grid;
 
   BAT_API int bat_grid_create(bat_grid** out);
   BAT_API void bat_grid_free(bat_grid* grid);
-  /* Where sample (0, 0, 0) lies, and the distances of samples: three doubles each, finite, and
-   * distances above 0. By default 0, 0, 0 and 1, 1, 1. */
+  /* Sets the position of sample (0, 0, 0) and the distances of samples: three doubles each, finite,
+   * and distances above 0. Defaults are 0, 0, 0 and 1, 1, 1. */
   BAT_API int bat_grid_set_geometry(bat_grid* grid, const double* origin, const double* spacing);
-  /* One more piece. `array_box` is the box of its arrays if they have more than the samples of
-   * `box`, which lies in it: layers of ghosts, for instance, which may begin below 0. NULL: the
-   * same box. */
+  /* Adds a piece. `array_box` is the box of its arrays if it is larger than `box`, which lies in
+   * it: with layers of ghosts, for instance, which may begin below 0. NULL: the same box. */
   BAT_API int bat_grid_add_piece(bat_grid* grid, const int64_t* box, const int64_t* array_box);
-  /* The samples of a field in the piece that was added last. All pieces have the same fields.
+  /* Sets the samples of a field in the piece that was added last. All pieces have the same fields.
    * `name` is UTF-8, without blanks, '+', '#', brackets and '/', and copied; `type` is a bat_type.
    */
   BAT_API int bat_grid_set_field(
     bat_grid* grid, const char* name, int type, int64_t components, const void* values);
 
-  /* For wrappers in other languages: the samples along x, y, z of the arrays of the piece that was
-   * added last, and a refusal of their own, which keeps the grid from being written and returns
-   * INVALID_ARGUMENT. */
+  /* Functions for wrappers in other languages: one returns the samples along x, y, z of the arrays
+   * of the piece added last; the other makes writes of the grid fail with the wrapper's own message
+   * and returns INVALID_ARGUMENT. */
   BAT_API int bat_grid_array_shape(const bat_grid* grid, int64_t* counts);
   BAT_API int bat_grid_fail(bat_grid* grid, const char* text);
 
   /* ---- Options of a write ------------------------------------------------------------------- */
 
-  /* Where NULL is passed for options, the defaults hold. */
+  /* Wherever NULL is passed for options, the defaults apply. */
   typedef struct bat_idx_options bat_idx_options;
 
   BAT_API int bat_idx_options_create(bat_idx_options** out);
@@ -82,13 +81,13 @@ extern "C"
   BAT_API int bat_idx_options_set_real(bat_idx_options* options, const char* name, double value);
   BAT_API int bat_idx_options_set_text(
     bat_idx_options* options, const char* name, const char* value);
-  /* All options: a JSON array of objects with name, type, default and what is allowed. */
+  /* Returns all options as a JSON array of objects with name, type, default and allowed values. */
   BAT_API const char* bat_idx_options_table(void);
-  /* Tells `progress` of writes with these options; as bat_options_set_progress. */
+  /* Calls `progress` during writes with these options; see bat_options_set_progress. */
   BAT_API int bat_idx_options_set_progress(
     bat_idx_options* options, bat_progress progress, void* data);
 
-  /* What a write did; of many ranks, all of them together. */
+  /* What a write did, summed over all ranks. */
   typedef struct bat_idx_report
   {
     uint64_t samples; /* of the grid */
@@ -101,11 +100,11 @@ extern "C"
     uint64_t bytes_between;
   } bat_idx_report;
 
-  /* Writes NAME.idx and, beside it, the folder NAME, from a grid of one piece. Readers see the old
-   * dataset or the new one, of which a step among others that is replaced is missing for a moment;
-   * after a failure the old one is untouched. `options` and `report` may be NULL. Safe to call at
-   * once for different paths. Errors: INVALID_ARGUMENT (grid, options, name; a step added to a
-   * dataset of another shape or with other fields), CANNOT_OPEN, WRITE_FAILED, NO_SPACE,
+  /* Writes NAME.idx and the folder NAME next to it, from a grid of one piece. Readers see the old
+   * dataset or the new one; while a step among others is replaced, it is missing for a moment.
+   * After a failure the old dataset is untouched. `options` and `report` may be NULL. Calls for
+   * different paths may run concurrently. Errors: INVALID_ARGUMENT (grid, options, name; a step
+   * added to a dataset of another shape or with other fields), CANNOT_OPEN, WRITE_FAILED, NO_SPACE,
    * OUT_OF_MEMORY, CANCELLED. */
   BAT_API int bat_idx_write(
     const char* path, const bat_grid* grid, const bat_idx_options* options, bat_idx_report* report);
@@ -114,12 +113,12 @@ extern "C"
 
   /* Opening reads a text of a few hundred bytes, and no samples. Every block is checked before it
    * is used: damage is an error, never a wrong sample. Blocks that are absent have the field's
-   * default value, and reads tell of them. All that is read of a step while the dataset is open is
-   * of one version of it; CANNOT_OPEN says that it was replaced or removed meanwhile. */
+   * default value, and reads report them. All reads of a step from an open dataset see one version
+   * of it; if it was replaced or removed meanwhile, they fail with CANNOT_OPEN. */
   typedef struct bat_idx bat_idx;
 
-  /* Errors: NOT_FOUND, CANNOT_OPEN, NOT_A_BAT_FILE (no .idx either), UNSUPPORTED_VERSION (what is
-   * refused by name), CORRUPT. */
+  /* Errors: NOT_FOUND, CANNOT_OPEN, NOT_A_BAT_FILE (it is not an .idx either), UNSUPPORTED_VERSION
+   * (an unsupported feature, which is named), CORRUPT. */
   BAT_API int bat_idx_open(const char* path, bat_idx** out);
   BAT_API void bat_idx_close(bat_idx* dataset);
 
@@ -138,9 +137,9 @@ extern "C"
     int32_t big_endian; /* 1: samples are */
   } bat_idx_info;
   BAT_API int bat_idx_get_info(const bat_idx* dataset, bat_idx_info* info);
-  /* The order of halvings, "V012012"; the whole text of the .idx; why its own place in space cannot
-   * be told by origin and spacing, which are then 0 and 1, or "". Any may be NULL; they live as
-   * long as the dataset. */
+  /* Returns the order of halvings, "V012012"; the whole text of the .idx; and why origin and
+   * spacing, which are then 0 and 1, cannot express its position in space, or "". Any may be NULL;
+   * they live as long as the dataset. */
   BAT_API int bat_idx_texts(
     const bat_idx* dataset, const char** bits, const char** text, const char** warning);
 
@@ -148,29 +147,29 @@ extern "C"
   /* Any of the results may be NULL. The name lives as long as the dataset. */
   BAT_API int bat_idx_field(
     const bat_idx* dataset, int64_t index, const char** name, int* type, int* components);
-  /* INVALID_ARGUMENT, with the fields that there are, if there is none of this name. */
+  /* Finds a field by name. INVALID_ARGUMENT, with the existing fields, if none has this name. */
   BAT_API int bat_idx_field_index(const bat_idx* dataset, const char* name, int* index);
-  /* Smallest and largest value of a component as the writer noted them; minimum > maximum if it did
-   * not. */
+  /* Returns the smallest and largest value of a component as recorded by the writer; minimum >
+   * maximum if it recorded none. */
   BAT_API int bat_idx_field_range(
     const bat_idx* dataset, int64_t index, int64_t component, double* minimum, double* maximum);
 
-  /* Time steps, ascending: how many, and the first `count` of them with their times, which are the
-   * steps themselves if the writer noted none. `steps` and `times` may be NULL. Looks into the
-   * folder if the text leaves it to that. */
+  /* Returns the number of time steps and the first `count` of them, ascending, with their times,
+   * which are the steps themselves if the writer stored none. `steps` and `times` may be NULL.
+   * Lists the folder if the text does not list the steps. */
   BAT_API int bat_idx_step_count(const bat_idx* dataset, uint64_t* steps);
   BAT_API int bat_idx_steps(const bat_idx* dataset, uint64_t count, int64_t* steps, double* times);
 
-  /* What a read of a level of a box gives, along each axis: the first sample, the distance of
-   * samples, and how many there are: three int64 each, any of which may be NULL. Parts of `box`
-   * outside of the dataset count for nothing; NULL is all of it. Counts are 0 if the level has no
-   * sample there. INVALID_ARGUMENT: no such level. */
+  /* Describes what a read of a level of a box returns, along each axis: the first sample, the
+   * distance of samples, and their number: three int64 each, any of which may be NULL. Parts of
+   * `box` outside of the dataset are ignored; NULL means the whole dataset. Counts are 0 if the
+   * level has no sample there. INVALID_ARGUMENT: no such level. */
   BAT_API int bat_idx_lattice(const bat_idx* dataset, int64_t level, const int64_t* box,
     int64_t* first, int64_t* distance, int64_t* count);
-  /* The samples in a box of space (six doubles, as in bat/bat.h), faces inside; last < first along
-   * an axis if there are none. */
+  /* Returns the samples in a box of space (six doubles, as in bat/bat.h), including its faces; last
+   * < first along an axis if there are none. */
   BAT_API int bat_idx_box_of(const bat_idx* dataset, const double* bounds, int64_t* box);
-  /* The coarsest level at which a box has samples; -1 if it has none at any. */
+  /* Returns the coarsest level at which a box has samples; -1 if it has none at any level. */
   BAT_API int bat_idx_first_level(const bat_idx* dataset, const int64_t* box, int* level);
 
   typedef struct bat_idx_cost
@@ -180,18 +179,20 @@ extern "C"
     uint64_t blocks;      /* that have some of the samples */
     uint64_t block_bytes; /* of these, unpacked: most that is read */
   } bat_idx_cost;
-  /* What reads of `count` fields take, from the text alone; and the finest level up to `maximum` of
-   * which their arrays have at most `budget_bytes`, 0 if none has. 0 fields: all of them. */
+  /* Estimates reads of `count` fields from the text alone: their cost, and the finest level up to
+   * `maximum` at which their arrays take at most `budget_bytes`, 0 if none does. 0 fields mean all.
+   * */
   BAT_API int bat_idx_get_cost(const bat_idx* dataset, uint64_t count, const char* const* fields,
     int64_t level, const int64_t* box, bat_idx_cost* cost);
   BAT_API int bat_idx_finest_level(const bat_idx* dataset, uint64_t count,
     const char* const* fields, int64_t maximum, uint64_t budget_bytes, const int64_t* box,
     int* level);
 
-  /* Most threads of reads that follow; 0, the default, for as many as there are. */
+  /* Sets the maximum number of threads of reads that follow; 0, the default, for all available
+   * ones. */
   BAT_API int bat_idx_set_threads(bat_idx* dataset, int64_t threads);
-  /* Tells `progress` of reads that follow; NULL: nobody. A read that is given up leaves nothing of
-   * use in its array. */
+  /* Calls `progress` during reads that follow; NULL for none. After a cancelled read the content of
+   * its array is undefined. */
   BAT_API int bat_idx_set_progress(bat_idx* dataset, bat_progress progress, void* data);
 
   typedef struct bat_idx_read_report
@@ -204,19 +205,18 @@ extern "C"
 
   /* Reads a level of a box of a field at a step, NULL for the first one, into `out`, which belongs
    * to the caller and has `bytes` bytes, at least what the samples of bat_idx_lattice() take.
-   * `report` may be NULL. Safe to call at once. Errors: INVALID_ARGUMENT, NOT_FOUND (nothing of
-   * this step is there), CANNOT_OPEN, TRUNCATED, CORRUPT, UNSUPPORTED_VERSION (a codec),
+   * `report` may be NULL. Calls may run concurrently. Errors: INVALID_ARGUMENT, NOT_FOUND (no data
+   * of this step exist), CANNOT_OPEN, TRUNCATED, CORRUPT, UNSUPPORTED_VERSION (a codec),
    * OUT_OF_MEMORY, CANCELLED. */
   BAT_API int bat_idx_read(const bat_idx* dataset, const char* field, const int64_t* step,
     int64_t level, const int64_t* box, void* out, size_t bytes, bat_idx_read_report* report);
-  /* The same, taking from `coarse` what it has: the array that a read with the same field, step and
-   * box gave at `coarse_level`, which is below `level`. */
+  /* Does the same, but copies the samples that `coarse` already has: the array that a read with the
+   * same field, step and box gave at `coarse_level`, which is below `level`. */
   BAT_API int bat_idx_refine(const bat_idx* dataset, const char* field, const int64_t* step,
     int64_t coarse_level, const void* coarse, int64_t level, const int64_t* box, void* out,
     size_t bytes, bat_idx_read_report* report);
-  /* Reads every block of all fields and steps, and keeps nothing. The first thing that is wrong is
-   * the error. `report`, which may be NULL, has the sums; a step of which nothing is there is
-   * NOT_FOUND. */
+  /* Checks every block of all fields and steps. The first problem found is the error. `report`,
+   * which may be NULL, has the sums; a step without any data is NOT_FOUND. */
   BAT_API int bat_idx_validate(const bat_idx* dataset, bat_idx_read_report* report);
 
 #ifdef __cplusplus

@@ -40,11 +40,11 @@ extern "C"
     MPI_Comm comm, const char* files, const bat_options* options, bat_insitu** out);
   BAT_API int bat_insitu_open_f(
     MPI_Fint comm, const char* files, const bat_options* options, bat_insitu** out);
-  /* Not collective. Takes NULL. */
+  /* Not collective. Accepts NULL. */
   BAT_API void bat_insitu_close(bat_insitu* insitu);
 
-  /* Only each n-th step that is begun is written, the first one and so on; 1, the default, writes
-   * all. The same on all ranks. */
+  /* Writes only every n-th step that is begun, starting with the first; 1, the default, writes all.
+   * The same on all ranks. */
   BAT_API int bat_insitu_set_every(bat_insitu* insitu, int64_t every);
 
   /* Chosen particles in every step, in NAME.tracks.bat beside the list: bat_follow_run reads it,
@@ -65,45 +65,44 @@ extern "C"
   BAT_API int bat_insitu_set_tracks(
     bat_insitu* insitu, const char* options, int type, const void* ids, uint64_t count);
 
-  /* Not collective; the same on all ranks, before the first step. What holds for one species in
-   * place of what holds for all: of how many steps that are begun one is written, 0 for that of
+  /* Not collective; the same on all ranks, before the first step. Sets for one species what
+   * replaces the common settings: the interval of written steps, 0 for that of
    * bat_insitu_set_every; options, which are copied, NULL for those of bat_insitu_open; and a JSON
-   * object as bat_insitu_set_tracks takes it, NULL for the tracks of all, "" for none. A second
-   * call for a species replaces the first. Files have the names of species from then on. */
+   * object as for bat_insitu_set_tracks, NULL for the tracks of all, "" for none. A second call for
+   * a species replaces the first. From then on file names contain the names of species. */
   BAT_API int bat_insitu_set_species(bat_insitu* insitu, const char* species, int64_t every,
     const bat_options* options, const char* tracks);
 
-  /* Not collective; each rank says it for itself, between steps. At most so many bytes of the
-   * memory that a step took, arrays of 128 KiB and more, stay with this process for the next step,
-   * which need not wait for new memory then; 67108864 without this call, 0 for none. What is kept
-   * beyond that goes back to the system before this call returns. All handles of a process share
-   * what is kept, and the one that allows most decides. When the last one is closed, nothing is
-   * kept. */
+  /* Not collective; each rank sets it for itself, between steps. Keeps at most that many bytes of
+   * the memory that a step used, in arrays of 128 KiB and more, in this process, so that the next
+   * step need not wait for new memory; 67108864 by default, 0 for none. Memory kept beyond that
+   * returns to the system before this call returns. All handles of a process share this memory, and
+   * the largest limit holds. When the last handle is closed, nothing is kept. */
   BAT_API int bat_insitu_keep_memory(bat_insitu* insitu, int64_t max_bytes);
 
-  /* Not collective. `due`, which may be NULL, is 1 if this step, or tracks of it, are written;
-   * else what is added to it is not looked at. A step that was begun and not ended is forgotten. */
+  /* Not collective. `due`, which may be NULL, is 1 if this step, or its tracks, are written;
+   * otherwise what is added to it is ignored. A step that was begun and not ended is dropped. */
   BAT_API int bat_insitu_begin_step(bat_insitu* insitu, int64_t step, double time, int* due);
   /* Not collective. Adds particles of this rank to the step. Their arrays must stay unchanged until
-   * bat_insitu_end_step() returns; the description may be freed or changed at once. Each `species`
-   * becomes a series of its own and has attributes of its own; NULL if there is only one. Time,
-   * step and metadata: those of the step, and the metadata of the description. A species of which
-   * no rank has particles gets the attributes of descriptions of 0 particles, on whatever rank, or
-   * if there are none, those of the step before. */
+   * bat_insitu_end_step() returns; the description may be freed or changed immediately. Each
+   * `species` becomes a series of its own with its own attributes; NULL if there is only one. Time
+   * and step are those of the step, and the metadata those of the description. A species without
+   * particles on any rank gets the attributes of descriptions of 0 particles, on whatever rank, or
+   * without these, those of the step before. */
   BAT_API int bat_insitu_add(
     bat_insitu* insitu, const char* species, const bat_particles* particles);
-  /* The same without particles whose value in `ghosts`, an array of integers of `type` with one
-   * value per particle, is not 0. `stride` is in bytes, 0 for a packed array. */
+  /* Adds only the particles whose value in `ghosts` is 0, an array of integers of `type` with one
+   * value per particle. `stride` is in bytes, 0 for a packed array. */
   BAT_API int bat_insitu_add_without_ghosts(bat_insitu* insitu, const char* species,
     const bat_particles* particles, int type, const void* ghosts, size_t stride);
 
-  /* Not collective. For what keeps a rank from adding its particles: makes the step fail on all
-   * ranks with this status and text. Returns the status. */
+  /* Not collective. Makes the step fail on all ranks with this status and text, for example if a
+   * rank cannot add its particles. Returns the status. */
   BAT_API int bat_insitu_fail(bat_insitu* insitu, int status, const char* text);
 
   /* Collective. Writes the step. If adding something was refused on any rank, the step fails with
-   * that error on all, and nothing of it is written. `report` may be NULL; it is of all species
-   * together, zero for a step that is not wanted, or only for its tracks. Errors: those of
+   * that error on all ranks, and nothing of it is written. `report` may be NULL; it covers all
+   * species, and is zero for a step that is not written, or only for its tracks. Errors: those of
    * bat_mpi_write; INVALID_ARGUMENT if no step was begun, or ranks have different steps. */
   BAT_API int bat_insitu_end_step(bat_insitu* insitu, bat_report* report);
 

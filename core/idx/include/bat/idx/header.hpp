@@ -16,7 +16,7 @@ namespace bat::idx
 {
 using bat::LogicalBox;
 
-/// How a block is packed.
+/// The compression of a block.
 enum class Codec
 {
   Raw,
@@ -31,9 +31,9 @@ enum class Layout
   HZ        ///< hierarchical Z order: what PIDX and VisIt read
 };
 
-/// Most bytes of the text of an .idx file.
+/// Maximum size of the text of an .idx file, in bytes.
 inline constexpr std::uint64_t kMaxTextBytes = std::uint64_t{ 1 } << 20;
-/// Most components of a field.
+/// Maximum number of components of a field.
 inline constexpr int kMaxFieldComponents = 64;
 
 struct Field
@@ -41,13 +41,14 @@ struct Field
   std::string name;
   ScalarType type = ScalarType::Float32;
   int components = 1; ///< interleaved
-  /// Of samples whose block is absent; the type of the field holds it.
+  /// Value of samples whose block is absent; the type of the field can hold it.
   Number default_value = std::int64_t{ 0 };
-  /// How new blocks are written. What a block is, its header says; in arco, this does.
+  /// How new blocks are written. The header of a block says how it was written; arco has no such
+  /// headers and uses this value.
   Codec codec = Codec::Raw;
   Layout layout = Layout::RowMajor;
-  /// Smallest and largest value of each component as the writer said, or empty; no reader relies on
-  /// them.
+  /// Smallest and largest value of each component according to the writer, or empty. No reader
+  /// relies on them.
   std::vector<double> minimum;
   std::vector<double> maximum;
 
@@ -65,15 +66,15 @@ struct StepRange
   std::int64_t by = 1;
 };
 
-/// Which time steps there are, and the part of a file's name that says the step.
+/// The time steps, and the part of a file's name that contains the step.
 struct TimeSteps
 {
   std::vector<StepRange> ranges{ {} }; ///< empty with `listed`
-  bool listed = false;                 ///< "*": those whose folders are there
+  bool listed = false;                 ///< "*": the steps whose folders exist
   std::string name_template;           ///< "time_%04d/"; empty if names have no step
 };
 
-/// The text of an .idx file (IDX.md section 2), checked. A value.
+/// The checked text of an .idx file (IDX.md section 2). A value type.
 struct Header
 {
   int version = 6;   ///< 1 to 6
@@ -81,33 +82,33 @@ struct Header
   LogicalBox box;
   std::vector<Field> fields;
   std::string bits;       ///< "V012012": a digit per halving, coarsest first
-  int bits_per_block = 0; ///< at most the digits of `bits`
+  int bits_per_block = 0; ///< not more than the digits of `bits`
   std::uint64_t blocks_per_file = 1;
   std::uint64_t interleave = 1;
   TimeSteps time;
   std::string filename_template;
-  /// x0 x1 y0 y1 z0 z1 of the box [first, last + 1).
+  /// The box [first, last + 1) as x0 x1 y0 y1 z0 z1.
   std::optional<std::array<double, 6>> physic_box;
   std::optional<std::array<double, 16>> logic_to_physic; ///< row by row
   std::uint64_t arco = 0;  ///< most bytes of a file of one block; 0: files of blocks_per_file
   bool big_endian = false; ///< samples; headers always are
-  /// Where sample 0 0 0 lies in the whole of which this is one of PIDX's partitions.
+  /// If this is one of PIDX's partitions: the position of its sample 0 0 0 in the whole.
   std::array<std::int64_t, 3> partition_offset{};
   std::vector<std::string> axis_names;
-  /// Key of our own: the time of each step, in order; empty if steps are times.
+  /// Our own key: the time of each step, in order; empty if steps are times.
   std::vector<double> times;
 
-  /// Digits of `bits`: the number of the finest level.
+  /// Returns the digits of `bits`, which is the number of the finest level.
   [[nodiscard]] int levels() const noexcept { return static_cast<int>(this->bits.size()) - 1; }
-  /// Axes that the text names: 1 to 3; the others have one sample, 0.
+  /// Returns the number of axes in the text, 1 to 3; the others have one sample, 0.
   int axes = 3;
 };
 
-/// Reads the text. `name` is that of the file, for messages. Throws Error: NotABatFile if it is no
-/// text of this kind, UnsupportedVersion (what is refused by name: IDX.md section 7), Corrupt; each
-/// names the line, what was found and what is allowed.
+/// Parses the text. `name` is the file name, for messages. Throws Error: NotABatFile if it is not
+/// an .idx text, UnsupportedVersion (unsupported features, which are named: IDX.md section 7),
+/// Corrupt; each names the line, what was found and what is allowed.
 [[nodiscard]] Header parse_header(std::string_view text, const std::string& name);
 
-/// The text that parse_header() reads as the same header.
+/// Returns the text that parse_header() reads as the same header.
 [[nodiscard]] std::string to_text(const Header& header);
 }

@@ -20,17 +20,18 @@ struct VelocityOptions
   /// each, for x, y, z; all of type float32, or all float64. Empty: the only field with 2 or 3
   /// components of these types.
   std::vector<std::string> fields;
-  /// Axes along which a last cell leads from the last sample back to the first; no .idx tells.
+  /// Axes along which a last cell leads from the last sample back to the first; .idx files do not
+  /// store this.
   std::array<bool, 3> cyclic{};
-  int edge = 8; ///< of a brick, in samples: BrickGrid::edge
-  /// Most memory for blocks. What is less than reading one takes, three blocks and what is noted of
-  /// them, is raised. Samples near each other lie in blocks of all levels, which many bricks share:
-  /// little memory means that blocks are read again and again, and changes nothing else.
+  int edge = 8; ///< edge of a brick, in samples: BrickGrid::edge
+  /// Memory limit for blocks. It is raised to what one read needs: three blocks and their
+  /// bookkeeping. Neighbouring samples lie in blocks of all levels, which many bricks share, so
+  /// with little memory blocks are read repeatedly. Does not affect results.
   std::uint64_t block_bytes = std::uint64_t{ 128 } << 20;
 };
 
-/// Bricks of the finest level. Blocks that were read last stay in memory, unpacked. Blocks that are
-/// absent have no flow: NaN. No file stays open.
+/// Bricks of the finest level. The blocks read last stay in memory, unpacked. Absent blocks have no
+/// flow: NaN. No file stays open.
 class VelocitySource : public BrickSource
 {
 public:
@@ -48,9 +49,9 @@ public:
   std::uint64_t read(std::size_t level, std::uint64_t brick, BrickMemory to) const override;
 
   [[nodiscard]] const Dataset& dataset() const noexcept;
-  /// Memory for blocks: the most that there was.
+  /// Returns the largest amount of memory used for blocks.
   [[nodiscard]] std::uint64_t max_block_bytes() const;
-  /// Blocks that were read, each time they were, and of these those that were absent.
+  /// Return the number of blocks read, counting repetitions, and of those that were absent.
   [[nodiscard]] std::uint64_t blocks_read() const;
   [[nodiscard]] std::uint64_t absent_blocks() const;
 

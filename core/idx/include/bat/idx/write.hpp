@@ -16,7 +16,7 @@
 
 namespace bat::idx
 {
-/// An array of the caller: all samples of the grid, x fastest, components interleaved.
+/// An array of the caller with all samples of the grid, x fastest, components interleaved.
 struct FieldValues
 {
   std::string name; ///< UTF-8 without blanks, '+', '#', brackets or '/'
@@ -25,29 +25,29 @@ struct FieldValues
   const void* values = nullptr;
 };
 
-/// What is written. The arrays stay the caller's.
+/// A grid to write. The arrays stay the caller's.
 struct Grid
 {
   std::array<std::int64_t, 3> dimensions{ 1, 1, 1 }; ///< samples along each axis, 1 or more
   /// Logical coordinates of the first sample, 0 or more.
   std::array<std::int64_t, 3> first{};
-  /// Where logical 0 0 0 lies, and the distance of samples: finite, and above 0.
+  /// Position of logical 0 0 0, and the distance of samples: finite, and above 0.
   std::array<double, 3> origin{};
   std::array<double, 3> spacing{ 1, 1, 1 };
   std::vector<FieldValues> fields; ///< at least one
-  /// Of the arrays, if they have more samples than the grid, which lies in it: layers of ghosts,
+  /// Box of the arrays if they have more samples than the grid, which lies in it: layers of ghosts,
   /// for instance, also below 0.
   std::optional<LogicalBox> stored;
 };
 
-/// Whom the files are for.
+/// The programs that should read the files.
 enum class Dialect
 {
-  OpenVisus, ///< all options below; OpenVisus reads everything, and this library
+  OpenVisus, ///< all options below; OpenVisus and this library read everything
   PIDX       ///< HZ order, not packed, names as PIDX and VisIt expect them
 };
 
-/// Samples of the box of all pieces that no rank has.
+/// How to treat samples in the box of all pieces that no rank has.
 enum class MissingSamples
 {
   Refuse, ///< are an error that names one
@@ -57,33 +57,33 @@ enum class MissingSamples
 enum class WriteMode
 {
   Auto,    ///< AddStep if the options have a step, else Replace
-  Replace, ///< the dataset is this step; what was there before is gone
+  Replace, ///< the dataset is this step; the previous content is removed
   AddStep, ///< the others stay; the step is new, or is replaced
-  /// Those before stay, and later ones are gone: for simulations, which may go back when they are
-  /// restarted. If there are none before, what was there may have been anything.
+  /// Earlier steps stay and later ones are removed: for simulations, which may go back when they
+  /// are restarted. If no earlier steps exist, the file may have been of any kind.
   Continue
 };
 
 struct WriteOptions
 {
   WriteMode mode = WriteMode::Auto;
-  std::optional<std::int64_t> step; ///< 0 or more; 0 if none is given
-  std::optional<double> time;       ///< of the step; given for all steps of a dataset, or for none
+  std::optional<std::int64_t> step; ///< 0 or more; 0 by default
+  std::optional<double> time;       ///< of the step; for all steps of a dataset, or none
 
   Codec codec = Codec::Raw;
-  int zip_level = 6; ///< of zlib, 1 (fast) to 9 (small)
+  int zip_level = 6; ///< zlib level, 1 (fast) to 9 (small)
   Layout layout = Layout::RowMajor;
   Dialect dialect = Dialect::OpenVisus;
   /// Samples per block: 2 to this power, up to 28; 0 chooses: 15, or less for small grids.
   int bits_per_block = 0;
-  /// About as many bytes, of all fields, go into a file.
+  /// Approximate size of a file, with all fields.
   std::uint64_t file_bytes = std::uint64_t{ 64 } << 20;
 
-  MissingSamples missing = MissingSamples::Refuse; ///< of many ranks
-  Routing routing;                                 ///< of what many ranks send each other
-  /// Most threads to use; 0 for as many as oneTBB finds. Does not change the bytes.
+  MissingSamples missing = MissingSamples::Refuse; ///< missing samples in a collective write
+  Routing routing;                                 ///< exchange between ranks
+  /// Maximum number of threads; 0 for as many as oneTBB finds. Does not change the bytes.
   int threads = 0;
-  /// Wait until all bytes are on disk before the dataset names them.
+  /// Waits until all bytes are on disk before the dataset names them.
   bool flush = true;
   /// Called from the calling thread with a fraction in [0, 1]; false cancels the write.
   std::function<bool(double)> progress;
@@ -104,24 +104,25 @@ struct WriteReport
   std::uint64_t files = 0;      ///< of samples
   std::uint64_t file_bytes = 0; ///< of these
   std::uint64_t blocks = 0;
-  // Of many ranks, what they sent each other, within nodes and from node to node. Collective calls
-  // are not counted; neither is what ranks of a node share memory for, in messages.
+  // What many ranks sent each other, within nodes and between nodes. Collective calls are not
+  // counted; messages also exclude data that ranks of a node exchange in shared memory.
   std::uint64_t messages_within = 0;
   std::uint64_t bytes_within = 0;
   std::uint64_t messages_between = 0;
   std::uint64_t bytes_between = 0;
 };
 
-/// Empty, or why a field that is written cannot be called so.
+/// Returns an empty text, or why a field that is written cannot have this name.
 [[nodiscard]] std::string find_field_name_problem(const std::string& name);
 
-/// Names for fields of these names: each as it is if it is allowed and no earlier one has it, else
-/// with '_' for what is not allowed, and a number behind it if that is taken. Names that are not
-/// UTF-8 stay, and are refused.
+/// Returns valid, distinct names for fields: each is unchanged if it is allowed and not taken,
+/// otherwise '_' replaces invalid characters and a number is appended to names that are taken.
+/// Names that are not UTF-8 stay unchanged and are refused later.
 [[nodiscard]] std::vector<std::string> allowed_field_names(const std::vector<std::string>& names);
 
-/// The header that write() gives a dataset of this one step: a pure function of grid (without its
-/// values) and options, and so the same on every rank. Throws Error{InvalidArgument}.
+/// Returns the header that write() gives a dataset of this one step. It depends only on grid
+/// (without its values) and options, so it is the same on every rank. Throws
+/// Error{InvalidArgument}.
 [[nodiscard]] Header plan_header(
   const std::filesystem::path& path, const Grid& grid, const WriteOptions& options);
 

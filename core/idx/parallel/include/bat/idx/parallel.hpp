@@ -13,22 +13,24 @@
 
 namespace bat::idx
 {
-/// A box of samples that a rank has.
+/// A box of samples on this rank.
 struct Piece
 {
   LogicalBox box; ///< not empty, from 0 on
-  /// Per field, the samples of the box, x fastest, components interleaved. They stay the caller's.
+  /// The samples of the box for each field, x fastest, components interleaved. The caller keeps
+  /// them.
   std::vector<const void*> values;
-  /// Of the arrays, if they have more than `box`, which lies in it: layers of ghosts, for instance.
+  /// Box of the arrays if they are larger than `box`, which lies in it: with layers of ghosts, for
+  /// instance.
   std::optional<LogicalBox> stored;
 };
 
-/// What a rank brings to a write. Ranks without pieces may leave everything empty; the others have
-/// the same fields in the same order, and origins and spacings that differ by 1e-6 of a spacing at
-/// most.
+/// The part of a rank in a write. Ranks without pieces may leave everything empty; the others have
+/// the same fields in the same order, and origins and spacings that differ by at most 1e-6 of a
+/// spacing.
 struct GridPieces
 {
-  std::array<double, 3> origin{}; ///< where logical 0 0 0 lies
+  std::array<double, 3> origin{}; ///< position of logical 0 0 0
   std::array<double, 3> spacing{ 1, 1, 1 };
   std::vector<FieldValues> fields; ///< the values are those of the pieces
   std::vector<Piece> pieces;
@@ -47,7 +49,7 @@ struct GridPieces
 WriteReport write_collective(MPI_Comm comm, const std::filesystem::path& path,
   const GridPieces& pieces, const WriteOptions& options = {});
 
-/// Collective. As Dataset::open() of rank 0's path on every rank, though the text is read once.
-/// Throws on all ranks alike. Reads of the dataset are each rank's own matter.
+/// Collective. Opens rank 0's path on every rank as Dataset::open(), but reads the text only once.
+/// Throws on all ranks alike. Reads of the dataset are not collective.
 [[nodiscard]] Dataset open_collective(MPI_Comm comm, const std::filesystem::path& path);
 }
