@@ -8,8 +8,8 @@ import numpy as np
 
 
 def unpack_ids(packed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(ids, cpus), int64 and int32, of an array of packed numbers, uint64 `idcpu`. An id is unique only together with
-    its cpu, the rank that made the particle."""
+    """Returns (ids, cpus), int64 and int32, of an array of packed numbers, uint64 `idcpu`. An id is
+    unique only together with its cpu, the rank that made the particle."""
     packed = np.asarray(packed)
     if packed.dtype != np.uint64:
         raise TypeError(f"packed ids of type {packed.dtype}; allowed: uint64")
@@ -18,6 +18,6 @@ def unpack_ids(packed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def join_halves(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The packed numbers of int32 halves."""
+    """Returns the packed numbers of int32 halves."""
     low, high = (np.ascontiguousarray(half, np.int32).view(np.uint32).astype(np.uint64) for half in (low, high))
     return high << np.uint64(32) | low

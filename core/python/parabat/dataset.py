@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Datasets that are read."""
+"""Reads datasets."""
 
 from __future__ import annotations
 
@@ -42,14 +42,17 @@ Count.__doc__ = """How many particles match: at least `minimum` and at most `max
 
 
 class Histogram(collections.namedtuple("Histogram", "counts edges")):
-    """counts: (bins,) float64, an estimate. edges: (bins + 1,) float64, ascending; no edges and
-    counts of 0 if no value is finite."""
+    """An estimate of how values are distributed.
+
+    counts: (bins,) float64. edges: (bins + 1,) float64, ascending. If no value is finite, there are
+    no edges and counts are 0.
+    """
 
     __slots__ = ()
 
 
 class Particles(dict):
-    """Attributes by name, each (n,) or (n, components), and `positions`, (n, 3).
+    """A dict of attributes by name, each (n,) or (n, components), with `positions`, (n, 3).
 
     All arrays are in the same order, belong to the caller and may be changed.
     """
@@ -77,23 +80,25 @@ class Particles(dict):
             if values is not None) + ">"
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A DataFrame with the columns x, y, z and one per attribute; of vectors, one per component:
-        "velocity[0]". If an attribute has the name of a coordinate, these are "position[0]" to [2].
-        Every column keeps its type. BatImportError without pandas."""
+        """Returns a DataFrame with the columns x, y, z and one per attribute; vectors have one per
+        component: "velocity[0]". If an attribute has the name of a coordinate, the coordinates are
+        called "position[0]" to [2]. Every column keeps its type. Raises BatImportError without
+        pandas."""
         return export.to_pandas(self)
 
     def to_arrow(self) -> pyarrow.Table:
-        """An Arrow table with the columns of to_pandas(). BatImportError without pyarrow."""
+        """Returns an Arrow table with the columns of to_pandas(). Raises BatImportError without
+        pyarrow."""
         return export.to_arrow(self)
 
     def to_pyvista(self) -> pyvista.PolyData:
-        """PolyData of vertices with all attributes as point data, and the time as field data
-        "TimeValue". BatImportError without pyvista."""
+        """Returns PolyData of vertices with all attributes as point data, and the time as field
+        data "TimeValue". Raises BatImportError without pyvista."""
         return export.to_pyvista(self)
 
 
 def _read_report(selection):
-    """What a read did, as a dict and as a line; None and None unless that was asked for."""
+    """Returns what a read did, as a dict and as a line; None and None unless requested."""
     json_text, line = ctypes.c_char_p(), ctypes.c_char_p()
     check(library().bat_selection_report(
         selection, ctypes.byref(json_text), ctypes.byref(line)))
@@ -104,13 +109,14 @@ class Dataset:
     """An open dataset. With a communicator, opening and read() are collective.
 
     map=True maps the files into memory instead of reading them, so that map_positions() and
-    map_attribute() give columns without a copy. Only for files that nobody changes in place: one
-    that is cut short while it is looked at, or on a disk that fails, ends the process with SIGBUS.
-    A page is checked when it is first used, and not again while the dataset is open.
+    map_attribute() give columns without a copy. Use it only for files that no process changes in
+    place: if a file is truncated while it is in use, or its disk fails, the process ends with
+    SIGBUS. A page is checked when it is first used, and not again while the dataset is open.
 
-    Files are closed by close(), at the end of a `with`, or when nobody has the dataset any more.
+    Files are closed by close(), at the end of a `with`, or when the dataset is garbage-collected.
 
-    Raises BatNotFoundError; BatError if the file is no .bat file, damaged, or of a newer version.
+    Raises BatNotFoundError; BatError if the file is not a .bat file, is damaged, or has a newer
+    version.
     """
 
     def __init__(self, path: str | os.PathLike, comm: Any = None, *, map: bool = False):  # pylint: disable=redefined-builtin
@@ -128,8 +134,9 @@ class Dataset:
         self.close()
 
     def close(self) -> None:
-        """Arrays of map_positions() and map_attribute() stay. Calls that other threads have begun end as
-        they would have, or with a BatValueError where they had to ask again; the files close after them."""
+        """Closes the dataset. Arrays of map_positions() and map_attribute() stay valid. Calls that
+        other threads have begun finish normally, or raise BatValueError if they need the dataset
+        again; the files close after them."""
         self._owned = self._owned.closed()
 
     def __repr__(self):
@@ -139,7 +146,7 @@ class Dataset:
         return "\n  ".join([f"<parabat.Dataset {_named(self.path)}: {facts}", *rows]) + ">"
 
     def _described(self):
-        """What is in it, and a line for each array."""
+        """Returns a description of the content, with a line for each array."""
         many = self.leaf_files
         facts = [f"{len(self):,} particles"] + [f"{many:,} leaf files"] * (many != 1)
         facts += [f"{name} {value!r}" for name, value in (("step", self.step), ("time", self.time))
@@ -171,24 +178,24 @@ class Dataset:
 
     @property
     def time(self) -> float | None:
-        """Simulation time, in the simulation's unit."""
+        """The simulation time, in the simulation's unit."""
         return self._optional("time", ctypes.c_double)
 
     @property
     def step(self) -> int | None:
-        """Step number."""
+        """The step number."""
         return self._optional("step", ctypes.c_int64)
 
     @property
     def metadata(self) -> str:
-        """Text of a JSON object, or ""."""
+        """The text of a JSON object, or ""."""
         return self._get("metadata", ctypes.c_char_p).decode()
 
     @property
     def stable_samples(self) -> list[str]:
-        """Attributes whose values decide which particles a quality has, so that all steps of a series
-        have the same; empty if it has those that are spread most evenly (write(stable_samples=...)).
-        """
+        """The attributes whose values decide which particles a quality has, so that all steps of a
+        series show the same ones. Empty if samples are the most evenly spread particles instead
+        (write(stable_samples=...))."""
         owned, names, name = self._owned, [], ctypes.c_char_p()
         while True:
             check(library().bat_dataset_stable_sample(
@@ -199,12 +206,13 @@ class Dataset:
 
     @property
     def leaf_files(self) -> int:
-        """Their number."""
+        """The number of leaf files."""
         return self._get("leaf_files", ctypes.c_uint64)
 
     @property
     def leaves(self) -> list[Leaf]:
-        """The leaf files; neighbours in space are near each other. None is opened for it."""
+        """The leaf files, in an order in which neighbours in space are near each other. Opens none
+        of them."""
         return [self._leaf(number) for number in range(self.leaf_files)]
 
     def _leaf(self, number):
@@ -216,9 +224,9 @@ class Dataset:
         return Leaf(os.fsdecode(path.value), particles.value, size.value, box)
 
     def storage(self, leaf: int = 0) -> dict[str, Storage]:
-        """How positions ("") and attributes are stored in a leaf file, which is opened for it; an
-        alias as what it repeats. Raises BatValueError: no such leaf file, or one of the paper's
-        library. Not collective."""
+        """Returns how positions ("") and attributes are stored in a leaf file, which is opened for
+        it; an alias counts as what it repeats. Raises BatValueError if the leaf file does not exist
+        or is one of the paper's library. Not collective."""
         return {name: self._storage(leaf, name) for name in ("", *self.attributes)}
 
     def _storage(self, leaf, name):
@@ -230,18 +238,18 @@ class Dataset:
 
     @property
     def file_bytes(self) -> int:
-        """Bytes of all files."""
+        """The bytes of all files."""
         return self._get("file_bytes", ctypes.c_uint64)
 
     @property
     def position_dtype(self) -> np.dtype:
-        """float32 or float64."""
+        """The type of positions: float32 or float64."""
         return DTYPES[self._get("position_type", ctypes.c_int)]
 
     @property
     def box(self) -> np.ndarray:
-        """Lower x, y, z, upper x, y, z of the particles whose coordinates are finite, (6,) float64;
-        without such particles inf and -inf."""
+        """The box of the particles with finite coordinates: lower x, y, z, upper x, y, z, (6,)
+        float64; without such particles inf and -inf."""
         box = np.empty(6)
         check(library().bat_dataset_bounds(self._owned, ctypes.c_void_p(box.ctypes.data)))
         return box
@@ -250,7 +258,7 @@ class Dataset:
 
     @property
     def attributes(self) -> dict[str, Attribute]:
-        """What is known of each, by name."""
+        """Descriptions of the attributes, by name."""
         return {about.name: about for about in map(
             self._attribute, range(self._get("attribute_count", ctypes.c_int)))}
 
@@ -271,7 +279,7 @@ class Dataset:
         return Attribute(name.value.decode(), dtype, components.value, (low.value, high.value))
 
     def _index(self, name):
-        """The number of an attribute whose name is given in UTF-8."""
+        """Returns the index of an attribute whose name is given in UTF-8."""
         index = ctypes.c_int()
         check(library().bat_dataset_attribute_index(
             self._owned, name, ctypes.byref(index)))
@@ -281,8 +289,9 @@ class Dataset:
         return self._attribute(self._index(name))
 
     def is_empty_column(self, name: str) -> bool:
-        """Whether an attribute is missing because there are no particles: the first steps of a series may lack
-        columns. Such a column is empty, and no condition on it is met. Not collective."""
+        """Returns whether an attribute is missing because the dataset has no particles: the first
+        steps of a series may lack columns. Such a column is empty, and conditions on it match
+        nothing. Not collective."""
         return len(self) == 0 and name not in self.attributes
 
     def read(self, attributes: Iterable[str] | None = None, *, quality: float = 1.0,
@@ -292,32 +301,34 @@ class Dataset:
              parts: int = 1, threads: int = 0,
              progress: Callable[[float], bool | None] | None = None, mode: str | None = None,
              memory_bytes: int = 0, report: bool = False) -> Particles:
-        """The particles that match, as Particles.
+        """Reads the particles that match, and returns them as Particles.
 
-        attributes: names; None for all; of a dataset without particles a name that it lacks is an
-        empty array, since the first steps of a series may lack columns. quality: share of the particles, coarse ones first, in
-        [0, 1], without those of after_quality. box: 6 numbers (lower x, y, z, upper x, y, z),
-        closed, or without its upper faces if half_open. ranges: list of (name, lower, upper) or
-        (name, component, lower, upper), or dict of name, or (name, component), to (lower, upper);
-        closed; each end is any real number, however large, or None for no limit, and is compared
-        without rounding. values: dict of name, or (name, component), to numbers of which the value
-        must be one, e.g. {"id": ids}; 64-bit integers exactly, best as an array. A pair in a list
-        is a closed range: {"id": [3, (5, 90)]}. not_values: the same of what the value must not be;
-        NaN is nothing that is named. shapes: list of Sphere, Slab and OrientedBox, in all of which
-        the particles are, or outside of which. part, parts: this reader's equal share. threads: at
-        most; 0 for as many as there are. progress: told of the reading, from 0 to 1; where it
-        returns False, reading stops with BatCancelledError; what it raises, read() raises.
+        attributes: names, or None for all. In a dataset without particles, a missing attribute is
+        an empty array, since the first steps of a series may lack columns. quality: share of the
+        particles, coarse ones first, in [0, 1]; after_quality excludes those that this quality
+        returned. box: 6 numbers (lower x, y, z, upper x, y, z), closed, or without its upper faces
+        if half_open. ranges: list of (name, lower, upper) or (name, component, lower, upper), or
+        dict of name, or (name, component), to (lower, upper). Ranges are closed; each end is any
+        real number, however large, or None for no limit, and is compared without rounding. values:
+        dict of name, or (name, component), to the allowed numbers, e.g. {"id": ids}; 64-bit
+        integers are compared exactly, best given as an array. A pair in a list is a closed range:
+        {"id": [3, (5, 90)]}. not_values: numbers and ranges to exclude, in the same form; NaN is
+        never excluded. shapes: list of Sphere, Slab and OrientedBox; particles must be inside all
+        of them, or outside of those that say so. part, parts: this reader's equal share. threads:
+        maximum number; 0 for all available. progress: called with the completed share, from 0 to 1.
+        If it returns False, reading stops with BatCancelledError; its exceptions are raised by
+        read().
 
-        Collective if the dataset was opened with a communicator; each rank asks its own question,
-        and all ranks name the same attributes. mode: "direct", each rank opens the leaf files that
-        its question touches; "aggregated", each leaf file is opened by one rank, which answers the
-        others; "auto", what is likely to be faster; None is direct, into arrays without a copy. The
-        answer is the same. memory_bytes: of leaf files that a rank of an aggregated read holds at a
-        time; 0 for 256 MiB. report: the Particles tell what the read did, on all ranks if one wants
-        it. These three are for a dataset with a communicator, rank 0's mode and memory_bytes count,
-        and progress is not told of such a read.
+        The call is collective if the dataset was opened with a communicator. Ranks may pass
+        different conditions, but all name the same attributes. mode: with "direct", each rank opens
+        the leaf files that its query needs; with "aggregated", each leaf file is opened by one
+        rank, which serves the others; "auto" chooses what is likely to be faster; None is direct,
+        into arrays without a copy. Results are the same. memory_bytes: limit for the leaf files
+        that a rank of an aggregated read holds at a time; 0 for 256 MiB. report: on all ranks, if
+        one requests it, the Particles report what the read did. These three require a communicator;
+        rank 0's mode and memory_bytes count, and progress is not called.
 
-        Raises BatValueError and BatTypeError for what cannot be asked; BatError for files that are
+        Raises BatValueError and BatTypeError for invalid arguments; BatError for files that are
         missing or damaged.
         """
         lib = library()
@@ -374,11 +385,11 @@ class Dataset:
     def iter_quality(self, steps: int | Sequence[float] = 10,
                      attributes: Iterable[str] | None = None, *, quality: float = 1.0,
                      **query) -> Iterator[Particles]:
-        """What each step of quality adds: together, the particles of read() with this `quality`,
-        each once, coarse ones first.
+        """Yields what each step of quality adds: together, the particles of read() with this
+        `quality`, each once, coarse ones first.
 
-        steps: their number, for equal ones, or the qualities at which they end, ascending. Other
-        arguments as of read(). Collective as read(), step by step.
+        steps: their number, for equal steps, or the qualities at which they end, ascending. Other
+        arguments are those of read(). Collective as read(), step by step.
         """
         if isinstance(steps, (list, tuple, np.ndarray)):
             ends = [as_real(end, "steps").value for end in steps]
@@ -397,7 +408,8 @@ class Dataset:
             yield self.read(attributes, quality=end, after_quality=before, **query)
 
     def _kinds(self, *conditions):
-        """Types and numbers of components of the attributes, if there are conditions on any."""
+        """Returns types and numbers of components of the attributes, if there are conditions on
+        any."""
         if all(one is None for one in conditions):
             return {}
         return {a.name: (a.dtype, a.components) for a in self.attributes.values()}
@@ -410,22 +422,22 @@ class Dataset:
             check(getattr(library(), "bat_" + name)(self._owned, query, *results))
 
     def estimate(self, **query) -> Count:
-        """How many particles read(**query) would return, for a fraction of its cost: from the
-        indices and a sample. Not collective."""
+        """Estimates how many particles read(**query) would return, from the indices and a sample,
+        at a fraction of its cost. Not collective."""
         minimum, likely, maximum = (ctypes.c_uint64() for _ in range(3))
         self._requested("estimate_count", query, *map(ctypes.byref, (minimum, likely, maximum)))
         return Count(minimum.value, likely.value, maximum.value)
 
     def upper_bound(self, **query) -> int:
-        """Largest number of particles that read(**query) can return, from the indices alone. Not
-        collective."""
+        """Returns the largest number of particles that read(**query) can return, from the indices
+        alone. Not collective."""
         maximum = ctypes.c_uint64()
         self._requested("upper_bound", query, ctypes.byref(maximum))
         return maximum.value
 
     def quality_within(self, budget: int, **query) -> float:
-        """A fine quality, up to that of the query, with which read() returns at most `budget`
-        particles: the finest, or near it. Not collective."""
+        """Returns a fine quality, up to that of the query, with which read() returns at most
+        `budget` particles: the finest, or close to it. Not collective."""
         quality, maximum = ctypes.c_double(), as_integer(budget, "budget")
         if maximum.value < 0:
             refuse(f"budget: {maximum.value}; it must not be negative")
@@ -471,32 +483,32 @@ class Dataset:
         return Histogram(counts, edges)
 
     def validate(self) -> None:
-        """Checks every checksum and every rule of the format, in all files; raises a BatError with
-        the first thing that is wrong, in words. Reads everything once. Not collective."""
+        """Checks every checksum and every rule of the format, in all files. Raises a BatError that
+        describes the first problem. Reads everything once. Not collective."""
         check(library().bat_validate(self._owned))
 
     def to_pandas(self, attributes: Iterable[str] | None = None, **query) -> pandas.DataFrame:
-        """read(...).to_pandas()"""
+        """Returns read(...).to_pandas()."""
         return self.read(attributes, **query).to_pandas()
 
     def to_arrow(self, attributes: Iterable[str] | None = None, **query) -> pyarrow.Table:
-        """read(...).to_arrow()"""
+        """Returns read(...).to_arrow()."""
         return self.read(attributes, **query).to_arrow()
 
     def to_pyvista(self, attributes: Iterable[str] | None = None, **query) -> pyvista.PolyData:
-        """read(...).to_pyvista()"""
+        """Returns read(...).to_pyvista()."""
         return self.read(attributes, **query).to_pyvista()
 
     def map_positions(self, leaf: int = 0, quality: float = 1.0) -> np.ndarray:
-        """Positions of the coarse share `quality` of leaf file number `leaf`, below leaf_files,
-        where they lie in a dataset that was opened with map=True: read-only, shape (n, 3). Nothing
-        is copied; pages that were not used before are checked in the call. The array keeps the
-        files open. Not collective."""
+        """Returns the positions of the coarse share `quality` of leaf file number `leaf`, below
+        leaf_files, without a copy: read-only, shape (n, 3). The dataset must have been opened with
+        map=True. Pages not used before are checked in the call. The array keeps the files open. Not
+        collective."""
         return self._map("positions", (leaf, quality), (3,), self.position_dtype)
 
     def map_attribute(self, name: str, leaf: int = 0, quality: float = 1.0) -> np.ndarray:
-        """The same for an attribute: shape (n,), or (n, components); in the order of
-        map_positions()."""
+        """Returns the values of an attribute in the same way: shape (n,), or (n, components); in
+        the order of map_positions()."""
         text = as_text(name, "attribute name")
         if self.is_empty_column(text.decode()):
             return np.empty(0)
@@ -518,7 +530,7 @@ class Dataset:
 
 
 def _named(path):
-    """A path; only that of rank 0 counts."""
+    """Returns a path for C; only that of rank 0 counts."""
     return repr(os.fspath(path)) if path is not None else "of rank 0"
 
 
@@ -527,5 +539,5 @@ def _numbers(values):
 
 
 def open(path: str | os.PathLike, comm: Any = None, map: bool = False) -> Dataset:  # pylint: disable=redefined-builtin
-    """A Dataset: see there. Collective with a communicator."""
+    """Opens a dataset and returns a Dataset. Collective with a communicator."""
     return Dataset(path, comm, map=map)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the library, or this package, refuses: exceptions of one family."""
+"""The exceptions of the package, which form one family."""
 
 import decimal
 import difflib
@@ -11,7 +11,8 @@ INTERNAL = 12
 
 
 class BatError(Exception):
-    """What the library, or this package, refused; `status` is a number of bat_status in bat/bat.h."""
+    """The base class of errors of the library and this package; `status` is a number of bat_status
+    in bat/bat.h."""
 
     def __init__(self, status, text):
         super().__init__(text)
@@ -22,11 +23,11 @@ class BatError(Exception):
 
 
 class BatValueError(BatError, ValueError):
-    """An argument, option or array that cannot be honoured."""
+    """An argument, option or array has an invalid value."""
 
 
 class BatTypeError(BatError, TypeError):
-    """An argument of a type that cannot be honoured."""
+    """An argument has an invalid type."""
 
 
 class BatNotFoundError(BatError, FileNotFoundError):
@@ -34,11 +35,11 @@ class BatNotFoundError(BatError, FileNotFoundError):
 
 
 class BatMemoryError(BatError, MemoryError):
-    """Memory does not hold what was asked for."""
+    """There is not enough memory."""
 
 
 class BatCancelledError(BatError):
-    """A progress function asked to stop."""
+    """A progress function cancelled the call."""
 
 
 class BatInternalError(BatError):
@@ -46,7 +47,7 @@ class BatInternalError(BatError):
 
 
 class BatImportError(BatError, ImportError):
-    """The library, or a package that is needed for this, is not there."""
+    """The library, or a package that is needed, is not installed."""
 
 
 def from_status(status, text):
@@ -56,7 +57,7 @@ def from_status(status, text):
 
 
 def available(name, names):
-    """What follows "unknown option 'treads'": the nearest names, if there are any, and all."""
+    """Returns what follows "unknown option 'treads'": the nearest names, if any, and all names."""
     names = list(map(str, names))
     near = difflib.get_close_matches(str(name), names, 3, 0.75)
     listed = ", ".join(names) or "none"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Particles as what other packages hold. Each is imported when it is asked for."""
+"""Converts particles for other packages, which are imported only when needed."""
 
 import importlib
 
@@ -9,7 +9,7 @@ from .errors import INVALID_ARGUMENT, BatImportError, refuse
 
 
 def needed(module, what, package=None):
-    """A module that `what` needs."""
+    """Imports and returns a module that `what` needs."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -17,7 +17,7 @@ def needed(module, what, package=None):
 
 
 def columns(particles):
-    """Dict of name to (n,): coordinates, then attributes, vectors component by component."""
+    """Returns a dict of name to (n,): coordinates, then attributes, vectors component by component."""
     axes = ("x", "y", "z")
     if any(axis in particles for axis in axes):
         axes = tuple(f"position[{i}]" for i in range(3))

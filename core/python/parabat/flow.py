@@ -101,7 +101,7 @@ def _triple(values, what):
 
 
 def _positions(values, what):
-    """(n, 3) of as many positions; of one alone, x, y, z; of an empty list."""
+    """Returns positions as (n, 3): of several, of one alone (x, y, z), or of an empty list."""
     try:
         array = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -135,7 +135,7 @@ def _address(array, kind=ctypes.c_double):
 
 
 def _velocity(values):
-    """Native and packed; of shape (nz, ny, nx, 2 or 3)."""
+    """Returns the velocity in native byte order and packed, with shape (nz, ny, nx, 2 or 3)."""
     array = np.asanyarray(values)
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
     if array.dtype not in (np.float32, np.float64):
@@ -148,7 +148,7 @@ def _velocity(values):
 
 
 def _make_grid(shape, dtype, origin, spacing, cyclic):
-    """shape: (nz, ny, nx, components)."""
+    """Makes a grid of shape (nz, ny, nx, components)."""
     grid = _Grid()
     grid.points[:] = shape[2::-1]
     grid.origin[:] = _triple(origin, "origin")
@@ -160,7 +160,7 @@ def _make_grid(shape, dtype, origin, spacing, cyclic):
 
 
 def _next_time(number, time, before):
-    """As a number, of level `number`; before: that of the level before, or None."""
+    """Returns the time of level `number` as a number. before: time of the previous level, or None."""
     time = as_real(time, "time").value
     if not math.isfinite(time) or (before is not None and time <= before):
         refuse(f"time {time} of step {number}: times must be finite and increase" +
@@ -169,11 +169,11 @@ def _next_time(number, time, before):
 
 
 class Piece:
-    """A part of a level that a rank has.
+    """A part of a level on this rank.
 
-    velocity: as of write_level(). first: numbers of its first point along x, y, z. ghosts: layers around the
-    points that the array has too and that are not written: a number, or three pairs, before and behind along
-    x, y, z.
+    velocity: as for write_level(). first: indices of its first point along x, y, z. ghosts: layers
+    around the points that are in the array but not written: one number, or three pairs, before and
+    after along x, y, z.
     """
 
     def __init__(self, velocity: Any, first: Sequence[int] = (0, 0, 0), ghosts: Any = 0):
@@ -183,7 +183,7 @@ class Piece:
 
 
 class _Part(ctypes.Structure):
-    """A piece as C has it."""
+    """A piece in the form that C takes."""
 
     _fields_ = [("box", ctypes.c_int64 * 6), ("stored", ctypes.c_int64 * 6), ("values", ctypes.c_void_p)]
 
@@ -257,8 +257,8 @@ def write_level(path: str | os.PathLike, velocity: Any, *, comm: Any = None, ori
 
 
 class SeriesWriter:
-    """Writes levels of a series, one behind the other, and its list; arguments as of write_series(). Collective if
-    there is a communicator."""
+    """Writes the levels of a series one after another, and its list; arguments are those of
+    write_series(). Collective with a communicator."""
 
     def __init__(self, path, comm, replace, options):
         self.path = path
@@ -279,7 +279,7 @@ class SeriesWriter:
         return self._comm is None or self._comm.rank == 0
 
     def _shape(self, pieces):
-        """What all levels have alike: numbers of points of the whole, components and type."""
+        """Returns what all levels share: numbers of points of the whole, components and type."""
         found = [(box, array.shape[3], array.dtype) for array, box, _ in pieces]
         if self._comm is not None:
             found = [one for of_rank in self._comm.allgather(found) for one in of_rank]
@@ -289,7 +289,7 @@ class SeriesWriter:
         return (tuple(np.concatenate([boxes[:, :3].min(0), boxes[:, 3:].max(0)]).tolist()), found[0][1], found[0][2])
 
     def add(self, time, velocity, progress=None, **options):
-        """Writes a level; options: of this one. Returns its file."""
+        """Writes a level and returns its file. options: those of this level."""
         number, pieces = len(self.files), []
         with agreed(self._comm):
             time = _next_time(number, time, self._times[-1] if self._times else None)
@@ -318,7 +318,8 @@ class SeriesWriter:
 
     @contextlib.contextmanager
     def _list_away(self):
-        """While the first level takes the place of another series' one, so that no list has levels of both."""
+        """Removes the list while the first level replaces that of another series, so that no list
+        names levels of both."""
         place = pathlib.Path(os.path.realpath(self.path))
         old = None
         with agreed(self._comm):
@@ -338,7 +339,7 @@ class SeriesWriter:
             as_path(self.path), ctypes.c_uint64(len(self.files)), names, (ctypes.c_double * len(self._times))(*self._times)))
 
     def finish(self):
-        """Removes levels that a series had which this one has replaced."""
+        """Removes those levels of a replaced series that this one does not have."""
         with agreed(self._comm):
             if not self.files:
                 refuse(f"{self.path}: no steps were given; a series has at least one")
@@ -349,7 +350,8 @@ class SeriesWriter:
 
 
 def _list_levels(path):
-    """Names of the files of a list that are named as write_series() names them; none if it is no list."""
+    """Returns the files of a list that are named as write_series() names them; none if it is not a
+    list."""
     try:
         names = [entry["name"] for entry in json.loads(path.read_text("utf-8"))["files"]]
     except (OSError, ValueError, KeyError, TypeError):
@@ -436,7 +438,7 @@ class _Level(ctypes.Structure):
 
 @dataclasses.dataclass(frozen=True)
 class Level:
-    """What a .bricks file says of itself."""
+    """The description that a .bricks file gives of itself."""
 
     file: str
     field: str              #: name of the velocity
@@ -462,8 +464,9 @@ class Level:
 
 
 def describe(path: str | os.PathLike) -> list[tuple[float, Level | BatError]]:
-    """(time, Level) of each level of a .bricks.series, or of a .bricks file; instead of the Level of one that cannot be
-    read, the BatError that says why. Headers and indexes are read, no bricks."""
+    """Returns (time, Level) for each level of a .bricks.series, or of a .bricks file. If a level
+    cannot be read, a BatError that says why takes the place of the Level. Reads headers and
+    indexes, but no bricks."""
     lib = _flow_library()
     count, times = ctypes.c_uint64(), ctypes.POINTER(ctypes.c_double)()
     owned = Owned(lib.bat_bricks_free)
@@ -491,14 +494,14 @@ def _make_level(about):
 
 
 def validate(path: str | os.PathLike) -> None:
-    """Reads every byte of a .bricks file, or of all files of a series, and checks every rule. Raises
-    BatError that says what is wrong."""
+    """Reads every byte of a .bricks file, or of all files of a series, and checks every rule.
+    Raises a BatError that says what is wrong."""
     check(_flow_library().bat_bricks_validate(as_path(path)))
 
 
 @dataclasses.dataclass(frozen=True)
 class PathLines:
-    """What became of n seeds; arrays belong to it. Positions are not wrapped along cyclic axes."""
+    """The results for n seeds, which own their arrays. Positions are not wrapped along cyclic axes."""
 
     reasons: np.ndarray     #: (n,) int64, why each line ends: REASONS
     ends: np.ndarray        #: (n, 3), where; of lines without points the seed
@@ -517,7 +520,7 @@ class PathLines:
         return len(self.reasons)
 
     def line(self, number: int) -> np.ndarray:
-        """Positions (points, 3) of one line; a view."""
+        """Returns the positions (points, 3) of one line, as a view."""
         number = range(len(self))[number]
         return self.positions[self.offsets[number]:self.offsets[number + 1]]
 
@@ -528,7 +531,7 @@ class PathLines:
 
 @dataclasses.dataclass(frozen=True)
 class Ftle:
-    """Of nodes in an order of (z, y, x); arrays belong to it."""
+    """Exponents of nodes in the order (z, y, x). The object owns its arrays."""
 
     #: (nz, ny, nx), ln sqrt(largest eigenvalue of F^T F) / length, per unit of time; F is the gradient
     #: of the flow map. NaN where a particle that F needs ends before its time, or has no line.
@@ -544,8 +547,8 @@ class Ftle:
 
 @dataclasses.dataclass(frozen=True)
 class StreakSurface:
-    """Triangles between particles at one time, each of which was followed from the line on; arrays
-    belong to it. Positions are not wrapped along cyclic axes."""
+    """Triangles between particles at one time, each of which was followed from the line. The object
+    owns its arrays. Positions are not wrapped along cyclic axes."""
 
     positions: np.ndarray       #: (n, 3)
     normals: np.ndarray         #: (n, 3), of length 1
@@ -567,7 +570,7 @@ _READ = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64, ctypes.
 
 
 def _reader(lib, read, shape, dtype):
-    """What the library calls for the velocities of a brick."""
+    """Returns the function that the library calls for the velocities of a brick."""
     def fill(_data, level, first, count, values):
         try:
             starts, lengths = ((ctypes.c_int64 * 3).from_address(numbers) for numbers in (first, count))
@@ -584,9 +587,9 @@ def _reader(lib, read, shape, dtype):
 
 
 class Flow:
-    """A flow, and the bricks of it that are in memory: what one call has read, the next one does not.
-    Threads may call it at the same time. Use it in a `with`, or close() it. open(), from_arrays() and
-    from_function() make one."""
+    """A flow with its bricks in memory: bricks that one call has read need not be read by the next.
+    Several threads may call it concurrently. Use it in a `with`, or close() it. open(),
+    from_arrays() and from_function() make one."""
 
     def __init__(self, owned: Owned, name: str, kept: Any = None):
         lib = _flow_library()
@@ -612,7 +615,7 @@ class Flow:
         self.close()
 
     def close(self) -> None:
-        """Gives the memory back, after calls that other threads have begun. Lines stay."""
+        """Frees the memory once calls of other threads have finished. Lines stay valid."""
         self._owned = self._owned.closed()
 
     def _library(self):
@@ -772,7 +775,7 @@ class Flow:
 
 
 def _boxes(destination):
-    """Of shape (m, 6), from one box or several."""
+    """Returns an array of shape (m, 6) from one box or several."""
     try:
         boxes = np.ascontiguousarray(destination, dtype=np.float64)
     except (TypeError, ValueError):
@@ -809,7 +812,7 @@ def _make_surface(lib, pointer):
 
 
 def _view(address, shape, owned):
-    """Values that lie in what is owned, and keep it."""
+    """Returns a view of values that belong to an owner, which it keeps alive."""
     count = int(np.prod(shape))
     if count == 0:
         return np.empty(shape)
@@ -843,7 +846,8 @@ def _make_lines(lib, owned):
 
 
 def _lines_from(lib, lines):
-    """Lines of the library from arrays, which may come from a file: types and shapes are looked at."""
+    """Makes lines of the library from arrays, which may come from a file: checks their types and
+    shapes."""
     def array(name, shape, dtype=np.float64):
         values = np.ascontiguousarray(getattr(lines, name), dtype=dtype)
         if values.shape != shape:
@@ -866,7 +870,7 @@ def _lines_from(lib, lines):
 
 
 def _opened(name, call, arguments, cache_bytes, io_threads, kept=None):
-    """A Flow of what a function of the library opens."""
+    """Returns a Flow that a function of the library opens."""
     lib = _flow_library()
     owned = Owned(lib.bat_flow_free, at_exit=kept is not None)
     check(getattr(lib, call)(*arguments, ctypes.c_uint64(as_integer(cache_bytes, "cache_bytes").value),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chosen particles through the steps of a series."""
+"""Follows chosen particles through the steps of a series."""
 
 from __future__ import annotations
 
@@ -108,9 +108,10 @@ class Trails(dict):
             f"{printable(name)} {values.dtype}{list(values.shape[2:])}" for name, values in columns) + ">"
 
     def columns(self) -> dict[str, np.ndarray]:
-        """One row for each id and step in which it is present, id by id, each in the order of the steps: dict
-        of name to (rows,) array. "step index" counts from 0; "time"; "id", with pairs "id[0]" and "id[1]";
-        "x", "y", "z"; attributes, vectors as "velocity[0]", masked where a step lacks one."""
+        """Returns one row for each id and step in which it is present, id by id, each in the order
+        of steps: a dict of name to (rows,) array. Columns are "step index", from 0; "time"; "id",
+        or for pairs "id[0]" and "id[1]"; "x", "y", "z"; and attributes, vectors as "velocity[0]",
+        masked where a step lacks one."""
         ids, steps = np.nonzero(self.present.T)
         rows = {"step index": steps, "time": self.times[steps]}
         pairs = isinstance(self.ids, tuple)
@@ -125,7 +126,7 @@ class Trails(dict):
         return rows
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A DataFrame of columns(). BatImportError without pandas."""
+        """Returns a DataFrame of columns(). Raises BatImportError without pandas."""
         pandas = export.needed("pandas", "to_pandas()")
 
         def column(values):
@@ -141,9 +142,9 @@ class Trails(dict):
         return pandas.DataFrame({name: column(values) for name, values in self.columns().items()})
 
     def to_pyvista(self) -> pyvista.PolyData:
-        """PolyData with a polyline for each stretch of steps in which an id is present, and a vertex where
-        that is a single step; "step index", "time", the ids and all attributes as point data.
-        BatImportError without pyvista."""
+        """Returns PolyData with a polyline for each run of steps in which an id is present, and a
+        vertex where that is a single step; "step index", "time", the ids and all attributes are
+        point data. Raises BatImportError without pyvista."""
         pyvista = export.needed("pyvista", "to_pyvista()")
         ids, steps = np.nonzero(self.present.T)
         ends = np.flatnonzero((np.diff(ids) != 0) | (np.diff(steps) != 1)) + 1
@@ -166,7 +167,7 @@ class Trails(dict):
 
 
 class _Rows(dict):
-    """Particles as export.columns() takes them."""
+    """Particles in the form that export.columns() takes."""
 
     def __init__(self, attributes, positions):
         super().__init__(attributes)
@@ -177,7 +178,7 @@ _IDS = "lists and arrays of numbers, and of pairs of numbers"
 
 
 def _parse_ids(given, pairs):
-    """One array of ids, or two of the parts of pairs; `pairs`: they have to be."""
+    """Returns one array of ids, or two with the parts of pairs; with `pairs`, they must be pairs."""
     if isinstance(given, np.ndarray):
         if given.ndim == 2 and given.shape[1] == 2:
             return tuple(as_numbers(given[:, i], "ids") for i in range(2))
@@ -205,7 +206,7 @@ def _add_steps(follow, series):
 
 
 def _ids_of_tracks(series, id):  # pylint: disable=redefined-builtin
-    """ids and their names, of a tracks file."""
+    """Returns the ids of a tracks file and their names."""
     if isinstance(series, (list, tuple)) and len(series) == 1:
         series, = series
     if not isinstance(series, (str, bytes, os.PathLike)) or not is_tracks(os.fsdecode(series)):

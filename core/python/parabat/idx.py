@@ -64,10 +64,10 @@ def _library():
 
 
 class _Numbers(ctypes.Structure):
-    """A structure of C as a text."""
+    """A structure of C that prints as text."""
 
     def asdict(self) -> dict:
-        """Names and numbers."""
+        """Returns names and numbers as a dict."""
         return {name: getattr(self, name) for name, *_ in self._fields_}
 
     def __repr__(self):
@@ -75,7 +75,7 @@ class _Numbers(ctypes.Structure):
 
 
 class Report(_Numbers):
-    """What a write did, of all ranks: bat_idx_report in bat/bat_idx.h."""
+    """What a write did, on all ranks: bat_idx_report in bat/bat_idx.h."""
 
     _fields_ = [(name, ctypes.c_uint64) for name in (
         "samples", "files", "file_bytes", "blocks", "messages_within", "bytes_within", "messages_between",
@@ -103,7 +103,7 @@ def _whole(value, what):
 
 
 def _box_of_samples(box):
-    """Six int64, or None."""
+    """Returns six int64, or None."""
     if box is None:
         return None
     ends = as_list(box, "box", "six whole numbers: first x, y, z, last x, y, z")
@@ -120,11 +120,11 @@ def _three(values, kind, what, convert):
 
 
 class Grid(dict):
-    """Samples of a level of a box: arrays by name of field, which belong to the caller.
+    """The samples of a level of a box: arrays by field name, which belong to the caller.
 
-    origin, spacing: where the first sample lies, and the distances of samples, (3,) float64 of x, y, z.
-    lattice: their numbers. level, step, time: of the read. absent_blocks: blocks that are not there, whose
-    samples have the default value of their field. bytes_read: of files.
+    origin, spacing: position of the first sample, and distances of samples, (3,) float64 of x, y,
+    z. lattice: their indices. level, step, time: those of the read. absent_blocks: number of absent
+    blocks, whose samples have the default value of their field. bytes_read: bytes read from files.
     """
 
     origin: np.ndarray = None
@@ -144,12 +144,12 @@ class Grid(dict):
             f"{printable(name)} {values.dtype}{list(values.shape)}" for name, values in self.items()) + ">"
 
     def coordinates(self, axis: int) -> np.ndarray:
-        """Those of the samples along an axis, 0 to 2 for x to z: (n,) float64."""
+        """Returns the coordinates of the samples along an axis, 0 to 2 for x to z: (n,) float64."""
         return self.origin[axis] + np.arange(self.lattice.count[axis]) * self.spacing[axis]
 
     def to_pyvista(self) -> pyvista.ImageData:
-        """ImageData with all fields as point data, and the time as field data "TimeValue". BatImportError
-        without pyvista."""
+        """Returns ImageData with all fields as point data, and the time as field data "TimeValue".
+        Raises BatImportError without pyvista."""
         pyvista = needed("pyvista", "to_pyvista()")
         image = pyvista.ImageData(dimensions=self.lattice.count, spacing=self.spacing, origin=self.origin)
         samples = int(np.prod(self.lattice.count))
@@ -159,8 +159,8 @@ class Grid(dict):
         return image
 
     def to_xarray(self) -> xarray.Dataset:
-        """A Dataset of xarray with the dimensions z, y, x, and `component` of vectors. BatImportError without
-        xarray."""
+        """Returns an xarray Dataset with the dimensions z, y, x, and `component` for vectors.
+        Raises BatImportError without xarray."""
         xarray = needed("xarray", "to_xarray()")
         dims = ("z", "y", "x")[-self._axes:]
         fields = {name: (dims if values.ndim == len(dims) else (*dims, f"component_{values.shape[-1]}"), values)
@@ -170,10 +170,12 @@ class Grid(dict):
 
 
 class Dataset:
-    """An open .idx dataset. Opening reads its text and no samples. All that is read of a step while it is open, fields
-    and levels, is of one version of that step: BatError says if the step was replaced or removed meanwhile.
+    """An open .idx dataset. Opening reads its text and no samples. While it is open, all reads of a
+    step see one version of that step; if the step was replaced or removed meanwhile, they raise
+    BatError.
 
-    Raises BatNotFoundError; BatError if the file is no .idx, damaged, or of a kind that is refused by name.
+    Raises BatNotFoundError; BatError if the file is not an .idx, is damaged, or has an unsupported
+    feature, which is named.
     """
 
     def __init__(self, path: str | os.PathLike, comm: Any = None):
@@ -194,8 +196,8 @@ class Dataset:
         self.close()
 
     def close(self) -> None:
-        """Arrays that were read stay. Calls that other threads have begun end as they would have, or
-        with a BatValueError where they had to ask again."""
+        """Closes the dataset. Arrays that were read stay valid. Calls that other threads have begun
+        finish normally, or raise BatValueError if they need the dataset again."""
         self._owned = self._owned.closed()
 
     def __repr__(self):
@@ -217,7 +219,7 @@ class Dataset:
 
     @property
     def box(self) -> tuple[int, ...]:
-        """Of all samples: first x, y, z, last x, y, z."""
+        """The box of all samples: first x, y, z, last x, y, z."""
         return tuple(self._info.box)
 
     @property
@@ -227,17 +229,17 @@ class Dataset:
 
     @property
     def axes(self) -> int:
-        """1 to 3: how many axes are cut into samples."""
+        """The number of axes, 1 to 3, that have samples."""
         return max(int(digit) for digit in self.bits[1:]) + 1
 
     @property
     def origin(self) -> np.ndarray:
-        """Where sample (0, 0, 0) lies, also if the box begins elsewhere, (3,) float64."""
+        """The position of sample (0, 0, 0), even if the box begins elsewhere, (3,) float64."""
         return np.array(self._info.origin)
 
     @property
     def spacing(self) -> np.ndarray:
-        """Distances of samples, (3,) float64."""
+        """The distances of samples, (3,) float64."""
         return np.array(self._info.spacing)
 
     @property
@@ -247,32 +249,33 @@ class Dataset:
 
     @property
     def text(self) -> str:
-        """The .idx itself."""
+        """The text of the .idx file."""
         return self._texts()[1]
 
     @property
     def warning(self) -> str:
-        """Why the dataset's own place in space cannot be told by origin and spacing; "" if it can."""
+        """The reason why origin and spacing cannot express the dataset's position in space; "" if
+        they can."""
         return self._texts()[2]
 
     @property
     def version(self) -> str:
-        """"1" to "6", and "6.1" of PIDX."""
+        """The version: "1" to "6", or "6.1" for PIDX."""
         return "6.1" if self._info.pidx else str(self._info.version)
 
     @property
     def bits_per_block(self) -> int:
-        """A block has 2 to this power samples."""
+        """The exponent of the samples in a block: a block has 2 to this power samples."""
         return self._info.bits_per_block
 
     @property
     def blocks_per_file(self) -> int:
-        """Blocks of a field in a file."""
+        """The number of blocks of a field in a file."""
         return self._info.blocks_per_file
 
     @property
     def fields(self) -> dict[str, Field]:
-        """What is known of each, by name."""
+        """Descriptions of the fields, by name."""
         count = ctypes.c_int()
         check(_library().bat_idx_field_count(self._owned, ctypes.byref(count)))
         if len(self._fields) != count.value:  # the text of an open dataset stays
@@ -302,24 +305,25 @@ class Dataset:
 
     @property
     def steps(self) -> list[int]:
-        """Time steps, ascending; those in the folder, if the text leaves it to that."""
+        """The time steps, ascending; those in the folder if the text does not list them."""
         return self._steps(False)
 
     @property
     def times(self) -> list[float]:
-        """Their times: as the writer noted them, or the steps themselves."""
+        """The times of the steps, as stored by the writer, or the steps themselves."""
         return self._steps(True)
 
     def lattice(self, level: int | None = None, box: Sequence[int] | None = None) -> Lattice:
-        """The samples that a read gives; level: None for the finest. BatValueError: no such level."""
+        """Returns the samples that a read returns; level: None for the finest. Raises BatValueError
+        if the level does not exist."""
         first, distance, count = ((ctypes.c_int64 * 3)() for _ in range(3))
         check(_library().bat_idx_lattice(self._owned, self._level(level), _box_of_samples(box), first,
                                          distance, count))
         return Lattice(tuple(first), tuple(distance), tuple(count))
 
     def box_of(self, bounds: Sequence[float]) -> tuple[int, ...]:
-        """The box of the samples in a box of space: lower x, y, z, upper x, y, z, faces inside. A last number
-        is below the first if there are none."""
+        """Returns the box of the samples in a box of space, lower x, y, z, upper x, y, z, including
+        its faces. If it has no samples, a last index is below the first."""
         ends, box = as_box(bounds, "bounds"), (ctypes.c_int64 * 6)()
         if np.isnan(ends).any():
             refuse(f"bounds: an end along {'xyz'[np.flatnonzero(np.isnan(ends))[0] % 3]} is NaN; ends must be numbers")
@@ -327,14 +331,14 @@ class Dataset:
         return tuple(box)
 
     def first_level(self, box: Sequence[int]) -> int | None:
-        """The coarsest level at which a box has samples; None if it has none at any."""
+        """Returns the coarsest level at which a box has samples; None if it has none at any level."""
         level = ctypes.c_int()
         check(_library().bat_idx_first_level(self._owned, _box_of_samples(box), ctypes.byref(level)))
         return None if level.value < 0 else level.value
 
     def cost(self, fields: Iterable[str] | None = None, *, level: int | None = None,
              box: Sequence[int] | None = None) -> Cost:
-        """What read() takes with these arguments, from the text alone."""
+        """Returns the cost of read() with these arguments, from the text alone."""
         cost = _Cost()
         check(_library().bat_idx_get_cost(self._owned, *self._names(fields), self._level(level),
                                           _box_of_samples(box), ctypes.byref(cost)))
@@ -342,8 +346,8 @@ class Dataset:
 
     def level_within(self, budget: int, fields: Iterable[str] | None = None, *, level: int | None = None,
                      box: Sequence[int] | None = None) -> int:
-        """The finest level, up to `level`, at which arrays of these fields have at most `budget` bytes; 0 if
-        none has."""
+        """Returns the finest level, up to `level`, at which arrays of these fields take at most
+        `budget` bytes; 0 if none does."""
         found = ctypes.c_int()
         check(_library().bat_idx_finest_level(
             self._owned, *self._names(fields), self._level(level), ctypes.c_uint64(_whole(budget, "budget")),
@@ -418,8 +422,8 @@ class Dataset:
 
     @contextlib.contextmanager
     def _telling(self, on_progress, threads):
-        """The library has one progress and one number of threads for all reads of a dataset: threads of this process
-        take turns, field by field."""
+        """Calls progress during a read. The library has one progress and one number of threads for
+        all reads of a dataset, so threads of this process take turns, field by field."""
         lib = _library()
         with self._turn:
             check(lib.bat_idx_set_threads(self._owned, threads))
@@ -444,7 +448,8 @@ class Dataset:
                 refuse(f"coarse: its samples of '{name}' were changed")
 
     def _look_for(self, about, step):
-        """Before memory is asked for: BatNotFoundError for a step of which nothing is there, by its coarsest level."""
+        """Raises BatNotFoundError for a step without any data, found at its coarsest level, before
+        memory is allocated."""
         count = self.lattice(0).count
         if math.prod(count):
             one = np.empty((math.prod(count), about.components), about.dtype)
@@ -470,9 +475,9 @@ class Dataset:
 
     def iter_levels(self, fields: str | Iterable[str] | None = None, *, level: int | None = None,
                     first: int | None = None, **options: Any) -> Iterator[Grid]:
-        """Grids from a coarse level to `level`, three levels (8 times the samples) at a time, each of which is
-        read without what the one before has. first: the coarsest; None for the one that has at most 2 MiB.
-        options: box, bounds, step, threads and progress of read()."""
+        """Yields grids from a coarse level to `level`, three levels (8 times the samples) at a
+        time; each reads only what the previous one lacks. first: the coarsest level; None for one
+        of at most 2 MiB. options: box, bounds, step, threads and progress of read()."""
         finest, fields = self._level(level).value, self._chosen(fields)
         bounds = options.pop("bounds", None)
         if bounds is not None:
@@ -487,8 +492,8 @@ class Dataset:
             yield grid
 
     def validate(self, progress: Callable[[float], bool | None] | None = None) -> dict:
-        """Reads every block of all fields and steps. Returns samples, blocks, absent_blocks and bytes_read; the
-        first thing that is wrong is the BatError that it raises."""
+        """Checks every block of all fields and steps. Returns samples, blocks, absent_blocks and
+        bytes_read; raises a BatError for the first problem."""
         on_progress, report = Progress(progress), _ReadReport()
         with on_progress.watched(), self._telling(on_progress, ctypes.c_int64(0)):
             check(_library().bat_idx_validate(self._owned, ctypes.byref(report)))
@@ -496,21 +501,22 @@ class Dataset:
 
 
 def open(path: str | os.PathLike, comm: Any = None) -> Dataset:  # pylint: disable=redefined-builtin
-    """The dataset at a path, as a Dataset. Collective if `comm` (mpi4py) is given, and the path is rank 0's."""
+    """Opens the dataset at a path and returns a Dataset. Collective if `comm` (mpi4py) is given;
+    the path is then rank 0's."""
     return Dataset(path, comm)
 
 
 def can_open(path: str | os.PathLike) -> bool:
-    """Whether a path is to be read as an .idx dataset, by its name."""
+    """Returns whether a path names an .idx dataset."""
     return os.fspath(path).endswith(".idx")
 
 
 class Piece:
     """A part of a grid that is written.
 
-    fields: a dict of name to array, of one shape but for components. first: numbers of the first sample that the
-    arrays have, x, y, z. ghosts: layers around the samples that the arrays have too and that are not written: a
-    number, or three pairs, before and behind along x, y, z.
+    fields: a dict of name to array, all of one shape except for components. first: indices of the
+    first sample of the arrays, x, y, z. ghosts: layers around the samples that are in the arrays
+    but not written: one number, or three pairs, before and after along x, y, z.
     """
 
     def __init__(self, fields: dict[str, Any], first: Sequence[int] = (0, 0, 0), ghosts: Any = 0):
@@ -520,7 +526,7 @@ class Piece:
 
 
 def _arrays_of(fields, axes):
-    """name -> packed array with the shape (nz, ny, nx, components), all alike."""
+    """Returns a dict of name to packed array of shape (nz, ny, nx, components), all alike."""
     if not hasattr(fields, "items"):
         refuse_type("fields", fields, "a dict of names and arrays")
     plain = {name: as_plain(values, f"field {shown(name)}") for name, values in fields.items()}
@@ -543,7 +549,7 @@ def _arrays_of(fields, axes):
 
 
 def _add_piece(handle, piece, axes):
-    """Returns the arrays that are borrowed."""
+    """Adds a piece and returns the arrays that are borrowed."""
     lib, arrays = _library(), _arrays_of(piece.fields, axes)
     if not arrays:
         refuse("fields: a piece without fields")
@@ -570,7 +576,7 @@ def _add_piece(handle, piece, axes):
 
 
 def options_table() -> list[dict]:
-    """All options of a write: dicts of name, type, default and what is allowed."""
+    """Returns all options of a write: dicts with name, type, default and allowed values."""
     return json.loads(_library().bat_idx_options_table())
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is in a tracks file, which has chosen particles at many times."""
+"""Describes a tracks file, which holds chosen particles at many times."""
 
 from __future__ import annotations
 
