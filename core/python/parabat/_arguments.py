@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arguments as the library takes them; what it would cut, round or not look at is refused."""
+"""Converts arguments for the library, and refuses what it would cut, round or ignore."""
 
 import ctypes
 import math
@@ -15,7 +15,7 @@ from .errors import INVALID_ARGUMENT, OUT_OF_MEMORY, BatMemoryError, BatTypeErro
 
 
 def as_integer(value, what):
-    """A whole number as C takes it, which ctypes would cut to what fits."""
+    """Returns a whole number for C; ctypes alone would cut it to the bits that fit."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -69,7 +69,7 @@ def as_list(items, what, allowed):
 
 
 def as_layers(ghosts):
-    """Three pairs: layers of ghosts before and behind along x, y, z."""
+    """Returns three pairs: layers of ghosts before and after along x, y, z."""
     if hasattr(ghosts, "__iter__"):
         pairs = [as_list(pair, "ghosts", "a number, three pairs of numbers") for pair in ghosts]
         if [len(pair) for pair in pairs] != [2, 2, 2]:
@@ -83,7 +83,7 @@ def as_layers(ghosts):
 
 
 def as_names(names, what):
-    """UTF-8 of each name, once."""
+    """Returns the UTF-8 of each name, each once."""
     return list(dict.fromkeys(as_text(name, what) for name in as_list(names, what, "lists of names")))
 
 
@@ -98,7 +98,8 @@ def as_box(box, what):
 
 
 def as_plain(values, what):
-    """Native, of one of the ten types. Copied only where it must be."""
+    """Returns an array in native byte order, of one of the ten types. It is copied only if
+    necessary."""
     try:
         array = np.asarray(values)
     except (TypeError, ValueError) as error:
@@ -128,7 +129,7 @@ def new_array(shape, dtype, path):
 
 
 def as_array(values, what, count=None, allowed="(n,) and (n, k) with k from 1 to 9"):
-    """Plain, and of shape (n, components) with packed rows that do not overlap."""
+    """Returns a plain array of shape (n, components) with packed rows that do not overlap."""
     array = as_plain(values, what)
     if array.ndim not in (1, 2) or (array.ndim == 2 and not 1 <= array.shape[1] <= 9):
         refuse(f"{what}: shape {array.shape}; allowed: {allowed}")
@@ -144,7 +145,7 @@ def as_array(values, what, count=None, allowed="(n,) and (n, k) with k from 1 to
 
 
 def columns_of(attributes):
-    """Pairs of name and values of a dict, DataFrame, structured array, or what is like one."""
+    """Returns pairs of name and values of a dict, DataFrame, structured array, or similar object."""
     names = getattr(getattr(attributes, "dtype", None), "names", None)
     if attributes is None:
         return []

@@ -90,7 +90,8 @@ def check(status):
 
 
 def handle_of(comm):
-    """Integer handle, which means the same to every version of mpi4py with the library's MPI."""
+    """Returns an integer handle, which means the same to every version of mpi4py with the library's
+    MPI."""
     lib = library()
     if not hasattr(lib, "bat_mpi_write_f"):
         refuse("this libbat_capi.so was built without MPI; pass None as communicator, or set BAT_LIBRARY to a library with MPI")
@@ -108,7 +109,7 @@ def handle_of(comm):
 
 
 def call(comm, name, *arguments):
-    """The collective function for a communicator, else the one for this process alone."""
+    """Calls the collective function for a communicator, else the one for this process alone."""
     if comm is None:
         check(getattr(library(), "bat_" + name)(*arguments))
     else:
@@ -117,7 +118,7 @@ def call(comm, name, *arguments):
 
 
 def describe_error(error):
-    """Status and text for other ranks."""
+    """Returns status and text for other ranks."""
     known = isinstance(error, BatError)
     status = OUT_OF_MEMORY if isinstance(error, MemoryError) else INVALID_ARGUMENT
     try:
@@ -142,7 +143,7 @@ def collective(comm, failure):
 
 @contextlib.contextmanager
 def agreed(comm):
-    """Collective. What a rank does by itself, at the end of which all go on, or none."""
+    """Collective. Runs what a rank does by itself; afterwards all ranks continue, or none."""
     failure = None
     try:
         yield
@@ -176,7 +177,7 @@ class Owned:
         self.close()
 
     def close(self):
-        """For a handle that one thread has."""
+        """Closes a handle that only one thread uses."""
         self._finalizer()
 
     @property

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much memory is free."""
+"""Finds out how much memory is free."""
 
 import os
 import re
 
 
 def free_memory() -> int:
-    """Bytes: of this machine, and of the group of processes that it is limited to."""
+    """Returns the free bytes of this machine, within the limits of this process's control group."""
     free = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     for path, pattern, unit in (("/proc/meminfo", r"^MemAvailable: *(\d+) kB", 1024),
                                 ("/sys/fs/cgroup/memory.max", r"^(\d+)$", 1)):

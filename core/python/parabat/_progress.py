@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Functions of a program that are told how much is done, and may stop it."""
+"""Calls the functions of a program that receive progress and may cancel."""
 
 import contextlib
 import ctypes
@@ -12,10 +12,10 @@ _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double)
 
 
 class Progress:
-    """What the library is given of `function(done)`, or of None; lives as long as the call.
+    """The callback that the library receives for `function(done)`, or for None; lives as long as
+    the call.
 
-    Of what the library tells, 0 to 1, `function` is told `span`, from one share of the whole to
-    another.
+    Maps the library's progress (0 to 1) to the sub-range `span` before calling `function`.
     """
 
     def __init__(self, function):
@@ -37,7 +37,7 @@ class Progress:
 
     @contextlib.contextmanager
     def watched(self):
-        """Raises what the function raised, instead of what that made of the call."""
+        """Raises what the function raised, instead of the error that this caused in the call."""
         try:
             yield
         except BatCancelledError:

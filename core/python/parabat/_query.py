@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keyword arguments of a query as the library's handle."""
+"""Turns keyword arguments of a query into a handle of the library."""
 
 import ctypes
 import decimal
@@ -15,7 +15,7 @@ from .regions import OrientedBox, Slab, Sphere
 
 
 def exact_number(value, what):
-    """Of one of the kinds that Python compares with each other without rounding."""
+    """Returns a number of one of the kinds that Python compares with each other without rounding."""
     one = isinstance(value, (np.generic, np.ndarray)) and np.size(value) == 1
     number = value.item() if one else value
     if isinstance(number, decimal.Decimal):
@@ -26,7 +26,7 @@ def exact_number(value, what):
 
 
 def whole_end(number, is_lower):
-    """Of a range of integers: the last whole number on its inner side."""
+    """Returns, for an end of a range of integers, the last whole number on its inner side."""
     if not -2**65 < number < 2**65:  # beyond all values, or NaN
         return number
     return math.ceil(number) if is_lower else math.floor(number)
@@ -74,7 +74,7 @@ _RANGES = ("lists of (name, lower, upper) and (name, component, lower, upper), a
 
 
 def _ranges(given):
-    """As a list of tuples."""
+    """Returns ranges as a list of tuples."""
     if not hasattr(given, "items"):
         return as_list(given, "ranges", _RANGES)
     listed = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Steps of a running simulation, each of which becomes a file."""
+"""Writes the steps of a running simulation, each as a file."""
 
 from __future__ import annotations
 
@@ -107,20 +107,19 @@ class Series:
         self.close()
 
     def close(self):
-        """Not collective."""
+        """Closes the series. Not collective."""
         self._owned = self._owned.closed()
 
     def keep_memory(self, max_bytes: int) -> None:
-        """Not collective, between steps. At most so many bytes of the memory that a step took stay
-        with this process for the next one: 64 MiB without this call, 0 for none. What is kept
-        beyond that goes back to the system at once. All series of a process share what is kept, and
-        the one that allows most decides.
-        """
+        """Not collective, between steps. Keeps at most that many bytes of the memory that a step
+        used in this process for the next one: 64 MiB by default, 0 for none. Memory kept beyond
+        that returns to the system immediately. All series of a process share this memory, and the
+        largest limit holds."""
         check(library().bat_insitu_keep_memory(
             self._owned, as_integer(max_bytes, "max_bytes")))
 
     def begin(self, step, time):
-        """True if this step is written; what is added to another one is not looked at."""
+        """Begins a step. Returns True if it is written; otherwise what is added to it is ignored."""
         due = ctypes.c_int()
         self._arrays, self._failure = [], None
         number, seconds, failure = ctypes.c_int64(), ctypes.c_double(), None
@@ -167,12 +166,12 @@ class Series:
             raise
 
     def fail(self, error):
-        """Makes end() raise on all ranks: for what kept a rank from adding its particles."""
+        """Makes end() raise on all ranks, for example if this rank cannot add its particles."""
         self._failure = self._failure or error
         library().bat_insitu_fail(self._owned, *describe_error(error))
 
     def end(self):
-        """Collective. Writes the step; returns a Report, zero for a step that is not wanted."""
+        """Collective. Writes the step; returns a Report, zero for a step that is not written."""
         report = Report()
         failure, self._failure = self._failure, None
         status = library().bat_insitu_end_step(self._owned, ctypes.byref(report))
@@ -184,7 +183,7 @@ class Series:
 
     def write(self, step, time, positions, attributes=None, *, species=None, ghosts=None,
               metadata=""):
-        """Collective. A whole step: begin(), add() and end()."""
+        """Collective. Writes a whole step: begin(), add() and end()."""
         try:
             if self.begin(step, time):
                 self.add(positions, attributes, species=species, ghosts=ghosts, metadata=metadata)
@@ -194,7 +193,7 @@ class Series:
 
     @property
     def written(self):
-        """What the last step that was written has become: a list of dicts, one per file."""
+        """The files that the last written step became: a list of dicts, one per file."""
         text = ctypes.c_char_p()
         check(library().bat_insitu_written(self._owned, ctypes.byref(text)))
         return json.loads(text.value)
@@ -205,9 +204,9 @@ Step.__doc__ = """A step of a series: path of its dataset, and time."""
 
 
 def read_series(path: str | os.PathLike) -> list[Step]:
-    """The steps of a .bat.series file, which Series writes, with the paths as open() takes them.
+    """Returns the steps of a .bat.series file, which Series writes, with paths that open() takes.
 
-    Raises BatNotFoundError; BatError if it is no such file.
+    Raises BatNotFoundError; BatError if it is not such a file.
     """
     try:
         with open_regular(path) as file:

@@ -14,7 +14,7 @@ from ._text import printable
 
 
 def is_tracks(path: str | os.PathLike) -> bool:
-    """Whether the path is that of a tracks file: whether it ends in .tracks.bat."""
+    """Returns whether the path ends in .tracks.bat, as paths of tracks files do."""
     return os.fspath(path).endswith(".tracks.bat")
 
 
@@ -67,7 +67,7 @@ class Tracks:
             self.blocks, self.file_bytes, self.unfinished_bytes = (size.value for size in sizes)
 
     def __len__(self):
-        """Samples."""
+        """Returns the number of samples."""
         return len(self.steps)
 
     def __repr__(self):
@@ -78,7 +78,7 @@ class Tracks:
         return f"<parabat.Tracks {os.fspath(self.path)}: {count:,} ids in {len(self):,} samples; {', '.join(columns)}>"
 
     def validate(self) -> None:
-        """Checks every byte and every rule of the format; raises BatError for the first that is broken."""
+        """Checks every byte and every rule of the format; raises BatError for the first problem."""
         check(library().bat_tracks_validate(as_path(self.path)))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The viewer for browsers, one HTML file, and the files that it needs beside it."""
+"""Provides the browser viewer, one HTML file, and lists the files that it needs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _PLACE = '<script type="application/json" id="published">{}</script>'
 
 
 def page_path() -> pathlib.Path:
-    """Where the page lies: in the package where it is installed, else in the source tree or a build tree.
+    """Returns the path of the page: in the installed package, else in the source tree or a build
+    tree.
 
     Raises BatValueError if it was not built.
     """
@@ -37,7 +38,8 @@ def page_path() -> pathlib.Path:
 
 
 def page_of(viewer: str | os.PathLike, data: str | None) -> bytes:
-    """The page, which opens `data`, an address relative to its own, by itself; None for nothing."""
+    """Returns the page, made to open `data`, an address relative to its own, by itself; None for
+    nothing."""
     with open_regular(viewer) as file:
         page = file.read()
     if page.count(_PLACE.encode()) != 1:
@@ -48,7 +50,7 @@ def page_of(viewer: str | os.PathLike, data: str | None) -> bytes:
 
 
 def _beside(path, name):
-    """A name relative to a folder, with / between its parts, or None if it is not inside."""
+    """Returns a name relative to a folder, with / between its parts, or None if it is not inside."""
     relative = os.path.relpath(path, name)
     parts = relative.split(os.sep)
     return None if os.path.isabs(relative) or os.pardir in parts else "/".join(parts)
@@ -145,7 +147,8 @@ def files_of(path: str | os.PathLike, known: dict | None = None) -> tuple[str, d
 
 
 def _names_for(path, number, series):
-    """Names under which a step can be published, the best one first. Lists are text, and some bytes of names are not."""
+    """Returns names under which a step can be published, the best one first. Lists are text, and
+    some bytes of names are not."""
     own = _beside(path, os.path.dirname(series) or os.curdir)
     text = "".join("_" if "\ud800" <= letter <= "\udfff" else letter for letter in os.path.basename(path))
     if own is not None and own == os.fsencode(own).decode(errors="replace"):

@@ -36,7 +36,7 @@ class Report(ctypes.Structure):
 
     @property
     def advice(self) -> str:
-        """What kept ranks from processors that there are; "" if nothing did."""
+        """Returns what kept ranks from using available processors; "" if nothing did."""
         return self._advice.decode()
 
     def _text(self, function):
@@ -45,11 +45,11 @@ class Report(ctypes.Structure):
         return text.value.decode()
 
     def json(self) -> str:
-        """One line of JSON."""
+        """Returns one line of JSON."""
         return self._text(library().bat_report_json)
 
     def line(self) -> str:
-        """A sentence or two for a person."""
+        """Returns a sentence or two for a person."""
         return self._text(library().bat_report_line)
 
     def __repr__(self):
@@ -57,7 +57,7 @@ class Report(ctypes.Structure):
 
 
 def describe(particles, positions, attributes, metadata):
-    """Fills a handle of particles, to be freed by the caller. Returns the arrays that it borrows."""
+    """Fills a handle of particles, which the caller frees. Returns the arrays that it borrows."""
     lib = library()
     xyz = as_array(positions, "positions", allowed="(n, 3)")
     if xyz.shape[1] != 3 and len(xyz):
@@ -77,12 +77,12 @@ def describe(particles, positions, attributes, metadata):
 
 
 def options_table() -> list[dict]:
-    """All options of a write: dicts of name, type, default and what is allowed."""
+    """Returns all options of a write: dicts with name, type, default and allowed values."""
     return json.loads(library().bat_options_table())
 
 
 def set_options(handle, given):
-    """Gives a handle of options the keyword arguments `given`; an empty list is one too."""
+    """Sets the keyword arguments `given` in a handle of options; an empty list is also a value."""
     lib = library()
     table = {row["name"]: row for row in options_table()} if given else {}
     for name, value in given.items():
@@ -198,7 +198,7 @@ class PieceWriter:
         self.close()
 
     def close(self) -> None:
-        """Gives memory and disk back. Without finish(), nothing is written."""
+        """Frees memory and disk space. Without finish(), nothing is written."""
         self._owned = self._owned.closed()
 
     def add(self, positions: Any, attributes: Any = None) -> None:
@@ -239,7 +239,7 @@ class RepackReport(ctypes.Structure):
         + [("seconds", ctypes.c_double)])
 
     def asdict(self) -> dict:
-        """Names and numbers."""
+        """Returns names and numbers as a dict."""
         return {name: getattr(self, name) for name, *_ in self._fields_}
 
     def __repr__(self):

@@ -34,26 +34,26 @@ import { boxOf, readLeafRecords, type LeafRecord } from "./top.js";
 
 export interface OpenOptions {
   signal?: AbortSignal;
-  /** Of a Blob: its name, and other files that were given with it, by their paths, for the leaf files. */
+  /** For a Blob: its name, and other files that were given with it, by path, among which leaf files are found. */
   name?: string;
   files?: Files;
-  /** Of an address: instead of the global fetch(). */
+  /** Replaces the global fetch() for addresses. */
   fetch?: typeof fetch;
-  /** Most requests under way at the same time; 6. */
+  /** Maximum number of concurrent requests; 6. */
   requests?: number;
-  /** How often a request that failed for a reason that may pass is sent again; 4. */
+  /** How often a request is repeated that failed for a temporary reason; 4. */
   retries?: number;
   /** Wait before the first retry, in ms; 250. */
   retryDelay?: number;
-  /** Most bytes of verified pages and decoded chunks that are kept; 256 MiB. */
+  /** Maximum size of the cache of verified pages and decoded chunks, in bytes; 256 MiB. */
   cacheBytes?: number;
-  /** Most bytes that the index, or the values of one piece, may take; 512 MiB. A file that asks for more is refused. */
+  /** Maximum bytes of the index, or of the values of one piece; 512 MiB. Files that need more are refused. */
   memoryBytes?: number;
 }
 
-/** What is known of the values of an attribute without reading any. */
+/** What is known about an attribute without reading its values. */
 export interface KeyInfo {
-  /** Which component, or -1 for the magnitude. */
+  /** The component, or -1 for the magnitude. */
   readonly component: number;
   readonly minimum: Value;
   readonly maximum: Value;
@@ -68,7 +68,7 @@ export interface AttributeInfo {
   readonly role: number;
   /** One, or of several components each and the magnitude. Of an attribute without particles minimum is above maximum. */
   readonly keys: readonly KeyInfo[];
-  /** What this is another name of: an attribute or "" for the positions; null if it has a column of its own. */
+  /** What this attribute repeats: another attribute, or "" for the positions; null if it has a column of its own. */
   readonly aliasOf: string | null;
 }
 
@@ -92,7 +92,7 @@ export interface ListCondition {
 export interface Query {
   /** Share of the particles, coarse ones first, in [0, 1]; 1. */
   readonly quality?: number | undefined;
-  /** Without those that this quality returned; 0. */
+  /** Excludes the particles that this quality returned; 0. */
   readonly afterQuality?: number | undefined;
   /** Lower x, y, z, upper x, y, z; closed. */
   readonly box?: readonly number[] | undefined;
@@ -108,9 +108,9 @@ export interface Query {
 export interface PieceOptions extends ReadOptions {
   /** Attributes to read, by name; none. One that a dataset without particles lacks is empty. */
   attributes?: readonly string[];
-  /** Without positions, where only attributes are of interest. */
+  /** Omits positions, for reads of attributes only. */
   withoutPositions?: boolean;
-  /** Most candidates that are looked at for a piece; 262144. */
+  /** Maximum number of candidates that are tested for a piece; 262144. */
   pieceParticles?: number;
 }
 
@@ -142,7 +142,7 @@ interface Resolved {
   readonly columnComponents: number;
 }
 
-/** What is true of each query of it: it may be used by many at the same time, in one thread. */
+/** A dataset that is being read. Several queries may use it concurrently, in one thread. */
 export class Dataset {
   readonly particleCount: bigint;
   readonly time: number | null;
@@ -178,7 +178,7 @@ export class Dataset {
     this.firsts = this.leaves.map(({ particles }) => (first += BigInt(particles)) - BigInt(particles));
   }
 
-  /** Opens a dataset at an address, in a file, or in memory; reads what is in it, and no particle. */
+  /** Opens a dataset at an address, in a file, or in memory; reads its description and no particles. */
   static async open(source: string | URL | Blob | Uint8Array | ByteSource, options: OpenOptions = {}): Promise<Dataset> {
     if (!littleEndian()) {
       throw new BatError("cannot_open", "this reader requires a little-endian machine");
@@ -429,7 +429,7 @@ export class Dataset {
     }
   }
 
-  /** The whole answer in arrays. What would take more than `memoryBytes` is an error before it is there. */
+  /** Reads the whole answer into arrays. A result larger than `memoryBytes` is refused before it is allocated. */
   async read(
     query: Query = {},
     options: PieceOptions = {},
@@ -462,7 +462,7 @@ export class Dataset {
     return { count: pieces.reduce((sum, piece) => sum + piece.count, 0), positions, attributes };
   }
 
-  /** How many particles the answer of one leaf file has: between what is certain and what is possible by the index. */
+  /** Bounds the number of particles that one leaf file contributes, from the index alone. */
   async leafEstimate(leaf: number, query: Query = {}, options: ReadOptions = {}): Promise<{ atLeast: number; atMost: number }> {
     this.needLeaf(leaf);
     const prepared = this.prepare(query);
@@ -524,7 +524,7 @@ export class Dataset {
     return file.bound(name === "" ? 0 : this.find(name).column, options.signal);
   }
 
-  /** Smallest quality with at least so many particles of a leaf file, moved down to the end of a level where one is near. */
+  /** Returns the smallest quality with at least that many particles of a leaf file, or a nearby end of a level below. */
   async qualityOf(leaf: number, particles: number, signal?: AbortSignal): Promise<number> {
     const file = await this.leaf(leaf, signal);
     if (particles >= file.count) {

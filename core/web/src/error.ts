@@ -20,7 +20,7 @@ export type ErrorKind =
   | "over_budget"
   | "invalid_query";
 
-/** What is wrong with a file, a server or a query; the text names file, thing, found and allowed. */
+/** An error of a file, a server or a query; the text names file, thing, found and allowed. */
 export class BatError extends Error {
   override readonly name: string = "BatError";
 

@@ -25,7 +25,7 @@ function need(good: boolean, message: string): asserts good {
   }
 }
 
-/** Parts of a frame or model, one behind the other. */
+/** Reads the parts of a frame or model one after another. */
 class Parts {
   private readonly view: DataView;
   private at = 0;
@@ -106,7 +106,7 @@ interface Stream {
   readonly dictionaries: readonly Dictionary[];
 }
 
-/** What all frames of a column share. */
+/** The model that all frames of a column share. */
 export interface Model {
   readonly step: number;
   readonly streams: readonly Stream[];
@@ -436,7 +436,7 @@ function readSymbols(lanes: readonly Uint8Array[], stream: Stream, classes: Uint
   return symbols;
 }
 
-/** All bytes have to be needed, and the unused bits of the last one are 0. */
+/** Checks that all bytes were needed, and that the unused bits of the last one are 0. */
 function needFilled(bytes: Uint8Array, bits: number, what: string): void {
   need((bits + 7) >> 3 === bytes.length, `${what} has ${bytes.length} bytes, but needs ${(bits + 7) >> 3}`);
   need((bits & 7) === 0 || bytes[bytes.length - 1]! >> (bits & 7) === 0, `an unused bit of ${what} is set`);

@@ -33,10 +33,10 @@ const FIRST_BYTES = 64 * 1024;
 const BEFORE_TABLE = 32 * 1024;
 const MEMORY_OF_RECORD = 512;
 
-/** What the files of a dataset share. */
+/** State that the files of a dataset share. */
 export interface Shared {
   readonly cache: Cache;
-  /** Most bytes that one step may ask for. */
+  /** Maximum bytes that one step may request. */
   readonly memory: number;
 }
 
@@ -114,7 +114,7 @@ export interface Span {
   readonly tests: number;
 }
 
-/** Bytes that cannot be used, and what is missing for it. */
+/** Reports bytes that cannot be used, and what is missing because of them. */
 export interface Damage {
   readonly file: string;
   readonly message: string;
@@ -124,7 +124,7 @@ export interface Damage {
 
 export interface ReadOptions {
   signal?: AbortSignal;
-  /** Told of bytes that arrived. */
+  /** Called with the number of bytes that arrived. */
   progress?: (bytes: number) => void;
   /** If given, particles on damaged pages are left out; else they are an error. */
   onDamage?: (damage: Damage) => void;
@@ -418,7 +418,7 @@ export class LeafFile {
         if (!(error instanceof DamagedPages) || options.onDamage === undefined || isPart) {
           throw error;
         }
-        // Without levels each particle may match: more is read, and nothing is missing.
+        // Without levels any particle may match: more is read, but nothing is missed.
         options.onDamage({ file: this.opened.check.file, message: error.message, particles: 0 });
         const tests = query.conditions.reduce((bits, _, i) => bits | (2 << i), query.box === null ? 0 : 1);
         return [{ begin: first, end, tests }];
@@ -610,7 +610,7 @@ export class LeafFile {
       if (!(error instanceof DamagedPages) || options.onDamage === undefined) {
         throw error;
       }
-      // Without boxes and bitmaps each block may match: more is read, and nothing is missing.
+      // Without boxes and bitmaps any block may match: more is read, but nothing is missed.
       options.onDamage({ file: this.opened.check.file, message: error.message, particles: 0 });
     }
     const spans: Span[] = [];
@@ -731,7 +731,7 @@ export class LeafFile {
       columns.map(({ section }, i) => (section.encoding === 1 ? this.chunks(numbers[i]!, options.signal) : null)),
     );
     const decoded = chunked.map(() => new Map<number, Column>());
-    // Once for all: others may decode some of the chunks meanwhile.
+    // All chunks are requested once, as other queries may decode some of them meanwhile.
     const missing = columns.map(({ section }, i) => {
       const chunks = chunked[i];
       return chunks ? this.missingChunks(section, chunks, spans, decoded[i]!) : [];
@@ -757,7 +757,7 @@ export class LeafFile {
         }
         return values;
       }
-      // One after the other, as spans ascend: all that are needed for a few particles each could be the whole column.
+      // Chunks are decoded one after another, since a few particles of each could need the whole column.
       let [number, last] = [-1, null as Words | null];
       const chunkOf = (chunk: number): Words => {
         if (chunk !== number || last === null) {

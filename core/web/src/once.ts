@@ -56,7 +56,7 @@ export class Once<Type> {
   }
 }
 
-/** That of a key, made if there is none. */
+/** Returns the result for a key, and makes it if there is none. */
 export function onceOf<Type>(
   all: Map<number, Once<Type>>,
   key: number,

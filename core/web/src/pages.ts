@@ -118,7 +118,7 @@ export class FileBytes {
     }
   }
 
-  /** What of a range is in no extent. */
+  /** Returns the parts of a range that no extent covers. */
   private missing(begin: number, end: number): Range[] {
     let parts: Range[] = [[begin, end]];
     for (const { begin: first, bytes } of this.extents) {
@@ -182,7 +182,7 @@ function endOf({ begin, bytes }: Extent): number {
   return begin + bytes.length;
 }
 
-/** What is wanted of a paged section. */
+/** The pages that are requested of a paged section. */
 export interface Requested {
   readonly section: Section;
   readonly ranges: readonly Range[];
@@ -272,7 +272,7 @@ export class Sections {
   ): Promise<void> {
     const ranges: Range[] = [];
     const use: ((bytes: Uint8Array) => void)[] = [];
-    // In this order, so that what verifies is verified before it is used.
+    // The order matters: data are verified before they are used.
     for (const pass of ["l2", "l1", "page"] as const) {
       requested.forEach(({ section }, i) => {
         const pages = missing[i]!;

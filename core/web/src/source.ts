@@ -6,7 +6,7 @@ import { BatError } from "./error.js";
 
 /** Bytes that can be read in parts. May be read by many at the same time. */
 export interface ByteSource {
-  /** For messages. */
+  /** Used in messages. */
   readonly name: string;
   /** The beginning, at most `count` bytes of it, and the size of the whole. */
   first(count: number, signal?: AbortSignal): Promise<{ bytes: Uint8Array; size: number }>;
@@ -15,11 +15,11 @@ export interface ByteSource {
    * `progress` is told of bytes as they arrive.
    */
   read(begin: number, end: number, signal?: AbortSignal, progress?: (bytes: number) => void): Promise<Uint8Array>;
-  /** The source of a file that this one names, relative to its folder. `name` is bytes. */
+  /** Returns the source of a file that this one names, relative to its folder. `name` is bytes. */
   beside(name: Uint8Array): ByteSource;
 }
 
-/** Of all sources of a dataset together. */
+/** Counts for all sources of a dataset together. */
 export interface Traffic {
   requests: number;
   bytes: number;
@@ -27,14 +27,14 @@ export interface Traffic {
   underWay: number;
 }
 
-/** Lets at most so many requests run at the same time; the others wait in order. */
+/** Limits the number of concurrent requests; further ones wait in order. */
 export class RequestQueue {
   readonly traffic: Traffic = { requests: 0, bytes: 0, retries: 0, underWay: 0 };
   private readonly waiting: (() => void)[] = [];
 
   constructor(private readonly maximum = 6) {}
 
-  /** Runs the task when it is its turn. A signal also ends the wait. */
+  /** Runs the task when its turn comes. A signal also ends the wait. */
   async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     while (this.traffic.underWay >= this.maximum) {
       await new Promise<void>((resolve, reject) => {
@@ -66,10 +66,10 @@ export class RequestQueue {
 
 /** A file on a web server. */
 export interface HttpOptions {
-  /** Instead of the global one, for other credentials or headers. */
+  /** Replaces the global fetch(), for other credentials or headers. */
   fetch?: typeof fetch;
   queue?: RequestQueue;
-  /** How often a request that failed for a reason that may pass is sent again; 4. */
+  /** How often a request is repeated that failed for a temporary reason; 4. */
   retries?: number;
   /** Wait before the first retry in ms; each further one takes twice as long; 250. */
   retryDelay?: number;
@@ -90,10 +90,10 @@ async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> 
   });
 }
 
-/** Why a request may succeed when it is sent again. */
+/** The reason why a request may succeed when it is repeated. */
 class Passing extends Error {}
 
-/** What fetch() throws when there is no connection, no such host, or no permission to read across origins, may pass. */
+/** fetch() throws this without a connection, host or cross-origin permission; the cause may be temporary. */
 function lost(error: unknown): unknown {
   return error instanceof TypeError
     ? new Passing(`the server cannot be reached, or does not allow access from this page (${error.message})`)
@@ -106,7 +106,7 @@ function isBusy(status: number): boolean {
 
 interface Part {
   bytes: Uint8Array;
-  /** Of the whole file, or -1 if the server does not tell. */
+  /** The size of the whole file, or -1 if the server does not report it. */
   size: number;
 }
 
@@ -170,7 +170,7 @@ export class HttpSource implements ByteSource {
     }, signal);
   }
 
-  /** Runs a request when it is its turn, and again where it failed for a reason that may pass. */
+  /** Runs a request when its turn comes, and repeats it after temporary failures. */
   private async again<Type>(request: () => Promise<Type>, signal?: AbortSignal): Promise<Type> {
     const retries = this.options.retries ?? 4;
     for (let attempt = 0; ; ++attempt) {
@@ -220,7 +220,7 @@ export class HttpSource implements ByteSource {
     }
   }
 
-  /** The body, without believing the server that it is not longer than asked for. */
+  /** Reads the body without trusting the server to send no more than was requested. */
   private async body(response: Response, maximum: number, progress: (bytes: number) => void): Promise<Uint8Array> {
     const bytes = new Uint8Array(maximum);
     let at = 0;

@@ -15,7 +15,7 @@ export interface LeafRecord {
   readonly particles: number;
   readonly fileBytes: bigint;
   readonly headerChecksum: bigint;
-  /** Of the particles whose coordinates are finite; +inf and -inf if there are none. */
+  /** The box of the particles with finite coordinates; +inf and -inf if there are none. */
   readonly lower: readonly number[];
   readonly upper: readonly number[];
   /** Particles with a coordinate that is not finite may be in it. */

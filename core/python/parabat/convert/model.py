@@ -34,11 +34,11 @@ AXES = (("x", "y", "z"), ("Points:0", "Points:1", "Points:2"), ("Points_0", "Poi
 
 
 class ConvertError(Exception):
-    """What cannot be converted, in words."""
+    """An input cannot be converted; the message says why."""
 
 
 class Interrupted(ConvertError):
-    """Of a conversion that was to end, by Ctrl-C or SIGTERM."""
+    """The conversion was interrupted, by Ctrl-C or SIGTERM."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,12 +72,12 @@ class Format:
 
 
 def nobody(share):
-    """Who is told of nothing."""
+    """A receiver of messages that ignores them."""
 
 
 @dataclasses.dataclass
 class Options:
-    """How to convert; those of formats() that take them."""
+    """The options of a conversion; some only apply to certain formats()."""
 
     arrays: typing.Optional[list] = None    # names of attributes that are wanted; None: all
     species: typing.Optional[list] = None   # names of Particles that are wanted; None: all
@@ -287,7 +287,7 @@ class Fields:
 
 
 def stem(path):
-    """Name of a file without folder and ending."""
+    """Returns the name of a file without folder and ending."""
     return os.path.splitext(os.path.basename(path))[0]
 
 
@@ -381,7 +381,7 @@ def find_positions(shapes, chosen=None):
 
 
 def part_of(count, i, n):
-    """First and last + 1 of the i-th of n parts of `count`."""
+    """Returns first and last + 1 of the i-th of n parts of `count`."""
     return count * i // n, count * (i + 1) // n
 
 
@@ -427,7 +427,7 @@ def in_parts(name, array, remarks):
 
 
 def exact_doubles(integers, what):
-    """As float64, without rounding."""
+    """Returns the values as float64, without rounding."""
     doubles = integers.astype(np.float64)
     top = 2.0 ** (64 if integers.dtype.kind == "u" else 63)
     wrong = (doubles >= top) if integers.dtype.itemsize == 8 else np.zeros(len(doubles), bool)
@@ -448,7 +448,7 @@ def stack(axes):
 
 
 def as_positions(array):
-    """(n, 3) of float32 or float64."""
+    """Returns positions (n, 3) of float32 or float64."""
     array = np.asarray(array)
     if array.ndim != 2 or array.shape[1] != 3:
         raise ConvertError(f"positions with shape {array.shape}; allowed are (n, 3)")
@@ -466,7 +466,7 @@ def codes_of(texts):
 
 
 def as_json(value):
-    """What json.dumps() takes."""
+    """Returns an object that json.dumps() takes."""
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="replace")
     if isinstance(value, np.ndarray):
@@ -485,7 +485,7 @@ def as_json(value):
 
 
 def resident():
-    """Bytes of memory that this process has."""
+    """Returns the bytes of memory that this process uses."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -68,7 +68,7 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
 
 
 def _prepare(inputs, output, format_name, steps, settings, options, shares, apart, memory_bytes, kind, comm):
-    """The Job."""
+    """Makes the Job."""
     folder = os.path.dirname(os.path.abspath(output))
     if not os.path.isdir(folder):
         raise ConvertError(f"{output}: the folder {folder} does not exist")
@@ -100,7 +100,7 @@ def _collective(comm, do):
 
 
 def leads():
-    """Whether this process is the one that speaks, of many ranks."""
+    """Returns whether this process is the one of many ranks that prints."""
     comm = running.world()
     return comm is None or comm.rank == 0
 

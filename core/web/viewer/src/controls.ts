@@ -48,7 +48,7 @@ export function check(id: string, label: string, isOn: boolean, change: (isOn: b
   return make("label", {}, [input, ` ${label}`]);
 }
 
-/** A list to choose from; the value of an option is its number, "-1" of the first if there is a `none`. */
+/** A list to choose from. An option's value is its index; with a `none`, the first has "-1". */
 export function choice(
   labels: readonly string[],
   chosen: number,
@@ -216,7 +216,7 @@ export class Between {
     const context = canvas.getContext("2d")!;
     const styles = getComputedStyle(document.documentElement);
     context.clearRect(0, 0, canvas.width, canvas.height);
-    // Square roots, so that rare values are seen beside frequent ones.
+    // Heights are square roots, so that rare values stay visible next to frequent ones.
     const highest = Math.sqrt(Math.max(1, ...counts));
     const width = canvas.width / Math.max(counts.length, 1);
     const [first, last] = this.handles.map((handle) => Number(handle.value) / STEPS) as [number, number];

@@ -17,7 +17,7 @@ const MAX_LIST_BYTES = 64 * 1024 * 1024;
 interface Dropped {
   readonly file: File | null;
   readonly entry: FileSystemEntry | null;
-  /** Where the browser knows handles: on a page that was opened from a disk, Chromium reads folders by these alone. */
+  /** Used where the browser provides handles: on a page opened from disk, Chromium reads folders only with them. */
   readonly handle: Promise<FileSystemHandle | null> | undefined;
 }
 
@@ -25,7 +25,7 @@ type WithHandle = DataTransferItem & { getAsFileSystemHandle?(): Promise<FileSys
 
 /** All files of a drop, folders walked, by their paths. */
 export async function droppedFiles(transfer: DataTransfer): Promise<Map<string, File>> {
-  // All has to be taken before the first wait: afterwards the list is empty.
+  // All entries are taken before the first wait, because the list is empty afterwards.
   const dropped = [...transfer.items]
     .filter(({ kind }) => kind === "file")
     .map((item: WithHandle): Dropped => {

@@ -44,7 +44,7 @@ interface Status {
   /** And drawn, with its colours, and the address holds it. */
   readonly isSettled: boolean;
   readonly shown: number;
-  /** Share of the particles that are shown where it is looked at. */
+  /** Share of the particles that is shown in the visible region. */
   readonly quality: number;
   readonly generation: number;
   /** ms from the start of the page to the first picture with particles. */
@@ -118,7 +118,7 @@ class App {
     await this.attempt(async () => this.open(await stepsAt(address, location.href), true));
   }
 
-  /** Runs what may fail; a lost connection is tried again. */
+  /** Runs an action that may fail; after a lost connection it is repeated. */
   private async attempt(action: () => Promise<void>): Promise<void> {
     const own = ++this.attempts;
     for (;;) {
@@ -540,7 +540,7 @@ class App {
       if (!this.playing) {
         return;
       }
-      // The next step when this one is shown, at most four in a second.
+      // The next step follows when this one is shown, at most four times a second.
       if (this.isIdle || this.view.count > 0.2 * this.state.budget) {
         await this.attempt(() => this.openStep((this.state.step + 1) % this.steps.length));
       }
@@ -862,7 +862,7 @@ class App {
     let down: PointerEvent | null = null;
     canvas.addEventListener("pointerdown", (event) => (down = event));
     canvas.addEventListener("pointerup", (event) => {
-      // A click is not the end of a drag.
+      // The end of a drag does not count as a click.
       if (down && event.button === 0 && Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < 5) {
         const { left, top } = canvas.getBoundingClientRect();
         this.pick(this.view.pick(event.clientX - left, event.clientY - top));

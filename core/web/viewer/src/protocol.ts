@@ -67,10 +67,10 @@ export interface Requested {
   readonly box: readonly number[] | null;
 }
 
-/** From where it is looked at, in the coordinates of the file. */
+/** The camera's position, in the coordinates of the file. */
 export interface View {
   readonly eye: readonly number[];
-  /** What is in sight: lower x, y, z, upper x, y, z. */
+  /** The visible region: lower x, y, z, upper x, y, z. */
   readonly box: readonly number[];
 }
 
@@ -128,7 +128,7 @@ export type ToWorker =
 /** Particles ready to be drawn. */
 export interface Batch {
   readonly batch: number;
-  /** Whether it is of what is in sight only. */
+  /** Whether the batch belongs to the visible region only. */
   readonly isOfView: boolean;
   readonly count: number;
   /** x, y, z of each, less the centre of the bounds. */
@@ -148,7 +148,7 @@ export type FromWorker =
       readonly type: "progress";
       readonly generation: number;
       readonly traffic: Traffic;
-      /** Share of the particles that are shown where it is looked at. */
+      /** Share of the particles that is shown in the visible region. */
       readonly quality: number;
       readonly isDone: boolean;
     }

@@ -121,7 +121,7 @@ export class View3D {
   private frame = 0;
   private isMoving = false;
   private lastMove = 0;
-  /** Most particles of a picture while the camera moves: as many as are drawn smoothly. */
+  /** Maximum number of particles in a picture while the camera moves: as many as are drawn smoothly. */
   private smooth = 300_000;
   private frameStart = 0;
   private occupied = 1;
@@ -310,7 +310,7 @@ export class View3D {
     }
     const sides = [0, 1, 2].map((axis) => Math.max(this.bounds[axis + 3]! - this.bounds[axis]!, this.diagonal / 1000));
     const volume = this.occupied * sides[0]! * sides[1]! * sides[2]!;
-    // Fewer particles are shown as larger discs, so that they fill as much of the picture.
+    // Fewer particles are drawn as larger discs, so that they fill the same share of the picture.
     const spacing = Math.cbrt(volume / Math.max(this.particles * quality, 1));
     this.uniforms["radius"]!.value = Math.min(0.62 * spacing, this.diagonal / 40) * radius;
     this.redraw();
@@ -321,7 +321,7 @@ export class View3D {
     const centre = this.centre;
     const lower = this.uniforms["lower"]!.value as Vector3;
     const upper = this.uniforms["upper"]!.value as Vector3;
-    // The file decides exactly; what was loaded for it may not be cut by a rounding of a place.
+    // The file decides exactly; rounded positions must not cut off particles that it returned.
     const slack = 1e-6 * this.diagonal;
     if (box === null) {
       lower.setScalar(-Infinity);

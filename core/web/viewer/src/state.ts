@@ -120,7 +120,7 @@ export function toHash(state: State): string {
   return parts.toString();
 }
 
-/** Of what anybody may have written: what makes no sense is left out. */
+/** Parses text that anyone may have written: invalid parts are ignored. */
 export function fromHash(hash: string): State {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
   const state = defaultState();

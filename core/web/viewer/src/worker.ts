@@ -47,12 +47,12 @@ function movedOn(): DOMException {
   return new DOMException("the view moved on", "AbortError");
 }
 
-/** Whether it is a leaf file alone that is the matter, so that the others can be shown. */
+/** Returns whether only this leaf file is at fault, so that the others can be shown. */
 function isOfFile(error: unknown): error is BatError {
   return error instanceof BatError && !["unreachable", "no_ranges", "invalid_query"].includes(error.kind);
 }
 
-/** Does something with each, in this order, with a few at the same time. */
+/** Runs an action for each item, in this order, a few at a time. */
 async function each(all: readonly number[], action: (one: number) => Promise<void>): Promise<void> {
   const left = [...all];
   await Promise.all(
@@ -78,7 +78,7 @@ interface Mark {
   readonly matched: readonly number[];
 }
 
-/** Loads what is wanted: first the whole, coarse to fine, then finer particles where it is looked at. */
+/** Loads what was requested: first the whole, coarse to fine, then finer particles of the visible region. */
 class Loader {
   private readonly kept = new Map<number, Kept>();
   private batches = 0;
@@ -90,14 +90,14 @@ class Loader {
   private wake: () => void = () => undefined;
   private marks: Mark[] = [];
   private qualities: number[] = [];
-  /** Found in each leaf file up to its quality. */
+  /** Particles found in each leaf file up to its quality. */
   private matched: number[] = [];
   private viewQuality = 0;
   /** What finer particles are there of. */
   private viewBox: readonly number[] | null = null;
   private pending: Piece[] = [];
   private isFirst = true;
-  /** Shown until the first of those that replace them are there. */
+  /** Shown until the first batch that replaces them has arrived. */
   private stale: number[] = [];
   /** Leaf files that cannot be read: a hole. */
   private readonly holes = new Set<number>();
@@ -142,7 +142,7 @@ class Loader {
     this.wake();
   }
 
-  /** Whether what was loaded for an earlier view is as fine as it can be for this one. */
+  /** Returns whether what an earlier view has loaded is as fine as possible for this one. */
   private isCovered(): boolean {
     const seen = this.inSight();
     const { viewBox } = this;
@@ -202,7 +202,7 @@ class Loader {
     };
   }
 
-  /** Half of the budget is for what is in sight, where that is a small part. */
+  /** Half of the budget is for the visible region, if that is a small part. */
   private budgetOfWhole(): number {
     const seen = this.inSight();
     const share = seen === null ? 1 : shareOfVolume(seen, this.requested!.box ?? boundsOf(this.dataset));
@@ -225,7 +225,7 @@ class Loader {
     }
   }
 
-  /** Takes the finest particles of the whole away again, where there is no room for those in sight. */
+  /** Drops the finest particles of the whole again if they leave no space for the visible region. */
   private makeRoom(limit: number): void {
     while (this.marks.length > 1 && this.shown(false) > 1.01 * limit) {
       this.marks.pop();
@@ -241,7 +241,7 @@ class Loader {
     return this.qualities.every((quality, leaf) => quality >= 1 || this.holes.has(leaf));
   }
 
-  /** Where one of several leaf files is missing or damaged, this is told, and the others are shown. */
+  /** If one of several leaf files is missing or damaged, this is reported, and the others are shown. */
   private async orHole(leaf: number, action: () => Promise<void>): Promise<void> {
     if (this.holes.has(leaf)) {
       return;
@@ -275,7 +275,7 @@ class Loader {
       await each(nearestFirst(leaves, this.view!.eye), (leaf) =>
         this.orHole(leaf, async () => {
           const { particles } = leaves[leaf]!;
-          // Of filtered particles more are looked at, until the share is full.
+          // With filters, more particles are tested until the share is full.
           for (let step = 0; this.matched[leaf]! < share[leaf]! && this.qualities[leaf]! < 1 && step < 40; ++step) {
             const room = Math.min(share[leaf]! - this.matched[leaf]!, target - this.shown(false));
             const quality = this.qualities[leaf]!;
@@ -324,7 +324,7 @@ class Loader {
       dropOld();
       return;
     }
-    // A little more, so that a small step of the camera asks for nothing.
+    // The box is a little larger, so that a small step of the camera requests nothing.
     const bounds = this.requested!.box ?? boundsOf(this.dataset);
     const box = common(
       seen.map((v, side) => v + (side < 3 ? -0.1 : 0.1) * (seen[(side % 3) + 3]! - seen[side % 3]!)),
@@ -333,7 +333,7 @@ class Loader {
     const { leaves } = this.dataset;
     const near = nearestFirst(leaves, this.view!.eye).filter((leaf) => common(leaves[leaf]!.bounds, box) !== null);
     const qualities = new Map(near.map((leaf) => [leaf, this.qualities[leaf]!]));
-    // A first guess; afterwards what was found says how dense it is.
+    // A first guess; afterwards the particles found give the density.
     const matched = new Map(
       near.map((leaf) => {
         const part = common(leaves[leaf]!.bounds, box)!;
@@ -356,7 +356,7 @@ class Loader {
             for await (const piece of this.dataset.leafPieces(leaf, query, { ...this.options, signal: stop })) {
               stop.throwIfAborted();
               signal.throwIfAborted();
-              dropOld(); // in the room of which they are
+              dropOld(); // they make way for the new ones
               matched.set(leaf, matched.get(leaf)! + piece.count);
               this.take(piece, true);
             }
@@ -582,7 +582,7 @@ async function histogramOf(dataset: Dataset, scale: Scale): Promise<Histogram> {
   const components = componentsOf(dataset, key);
   const found: number[] = [];
   const share = Math.min(1, SAMPLE / Math.max(Number(dataset.particleCount), 1));
-  // Of very many leaf files some are enough.
+  // If there are very many leaf files, a part of them is enough.
   const every = Math.max(1, Math.ceil(dataset.leaves.length / 50));
   for (let leaf = 0; leaf < dataset.leaves.length; leaf += every) {
     const attributes = key.attribute === "" ? [] : [key.attribute];
