@@ -324,7 +324,7 @@ void SeriesWriter::declare_columns(const mpi::OwnComm& comm, std::vector<mpi::Pi
       {
         return;
       }
-      // What is wrong with the list is reported when the step is added to it.
+      // A problem with the list is reported when the step is added to it.
       std::optional<std::filesystem::path> before;
       (void)attempt([&] { before = this->list_of(file.species).last_beside(step, time); });
       std::optional<ParticleView> columns = before ? make_columns(*before) : std::nullopt;

@@ -24,7 +24,7 @@ std::string name_of_bound(const std::string& bound)
   return bound.substr(0, bound.rfind('='));
 }
 
-// Those of `names` that a piece of this rank has.
+// Returns those of `names` that a piece of this rank has.
 std::vector<std::string> find_known(
   const std::vector<mpi::Piece>& pieces, const std::vector<std::string>& names)
 {
@@ -78,7 +78,7 @@ mpi::WriteOptions options_for(mpi::WriteOptions options, const std::vector<std::
   return options;
 }
 
-// Nothing if the species has no such ids.
+// Returns nothing if the species has no such ids.
 std::optional<TrackOptions> tracks_for(TrackOptions options, const std::vector<std::string>& known)
 {
   const auto is_known = [&](const std::string& name)
@@ -98,7 +98,7 @@ std::optional<TrackOptions> tracks_for(TrackOptions options, const std::vector<s
   return options;
 }
 
-// What all ranks have of a species.
+// What is known of a species on all ranks.
 struct Found
 {
   std::vector<std::string> known; ///< of the names

@@ -104,7 +104,7 @@ std::vector<Attribute> attributes_in(const ParticleView& view)
   return attributes;
 }
 
-// As a tracks file keeps it.
+// Returns the bits of a value as a tracks file stores it.
 template <class T>
 std::uint64_t bits_of(T value)
 {
@@ -231,7 +231,7 @@ TrackSchema make_schema(const json& text)
 }
 }
 
-/// Where the values of a view are.
+/// The places of the values of a view.
 struct TrackRecorder::Source
 {
   TrackSchema schema;
@@ -287,7 +287,7 @@ struct TrackRecorder::Source
     this->schema = other;
   }
 
-  /// Nothing if a value is NaN, which is no id.
+  /// Returns nothing if a value is NaN, which cannot be an id.
   [[nodiscard]] std::optional<Id> id_at(std::uint64_t row) const
   {
     const auto bits = [&](const ArrayView& values, ScalarType type)
@@ -489,8 +489,8 @@ void TrackRecorder::choose(const mpi::OwnComm& comm, std::int64_t step, const Tr
   }
   else if (this->options_.box && (!this->chosen_at_ || step <= *this->chosen_at_))
   {
-    // Those of the samples before, where a run goes on; else those that are in the box now. Samples
-    // in which nobody was say nothing, whether of this run or of one before.
+    // A continued run keeps the ids of the samples before; otherwise those in the box now are
+    // chosen. Samples without particles decide nothing, whether in this run or in one before.
     TracksWriter::Ids before;
     mpi::collective(comm.get(),
       [&]
@@ -538,8 +538,8 @@ void TrackRecorder::choose(const mpi::OwnComm& comm, std::int64_t step, const Tr
     });
 }
 
-// Collective. Other ways to choose are other messages, and lists of a rank's own ids lose those
-// that leave.
+// Collective. Ranks with other options would exchange other messages, and with a list of a rank's
+// own ids, particles that leave the rank would be lost.
 void TrackRecorder::check_options(const mpi::OwnComm& comm)
 {
   if (this->has_agreed_)

@@ -37,9 +37,9 @@ private:
   /// Id and second attribute as bits of their value classes.
   using Id = std::pair<std::uint64_t, std::uint64_t>;
 
-  /// What a rank has of a step.
+  /// The particles of a step on one rank.
   struct RankSources;
-  /// What all ranks know of a step.
+  /// What all ranks have agreed on for a step.
   struct Agreed;
 
   void check_options(const mpi::OwnComm& comm);

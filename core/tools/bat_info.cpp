@@ -76,7 +76,8 @@ nlohmann::json to_json(const std::optional<bat::Box>& box)
              : nlohmann::json();
 }
 
-// What only leaf files say, and all of a dataset alike: sorted indexes, and how columns are stored.
+// Properties that only leaf files report, and that all leaf files of a dataset share: sorted
+// indexes, and how columns are stored.
 struct Columns
 {
   std::vector<bat::Attribute> attributes;

@@ -8,11 +8,11 @@
 
 namespace bat::tools
 {
-/// Whether a path is of a grid, by the end of its name: .bricks, .bricks.series, .idx.
+/// Returns whether a path names a grid, by its ending: .bricks, .bricks.series, .idx.
 [[nodiscard]] bool is_grid(const std::string& path);
 
-/// What a grid holds, as JSON: of a series, with all its levels. Throws Error; of a level that
-/// cannot be read, `is_whole` becomes false and the level says why.
+/// Returns the content of a grid as JSON; for a series, with all its levels. Throws Error. If a
+/// level cannot be read, `is_whole` becomes false and the level says why.
 [[nodiscard]] nlohmann::json describe_grid(const std::string& path, bool& is_whole);
 
 /// The same for people.

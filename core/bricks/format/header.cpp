@@ -99,7 +99,7 @@ bricks::Header read_header(const io::RandomAccessFile& file)
   bricks::Header header;
   for (std::size_t a = 0; a != 3; ++a)
   {
-    // What does not fit becomes a number that is refused.
+    // Numbers that do not fit become a number that is refused.
     header.grid.points[a] = static_cast<std::int64_t>(record.points[a]);
     header.grid.origin[a] = record.origin[a];
     header.grid.spacing[a] = record.spacing[a];

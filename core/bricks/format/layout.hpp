@@ -98,7 +98,7 @@ struct PagedSection
   }
 };
 
-/// Which slot of the index a brick has (section 5).
+/// Maps a brick to its slot of the index (section 5).
 class SlotOrder
 {
 public:
@@ -145,7 +145,7 @@ struct BrickEntry
   }
 };
 
-/// Where the parts of a file are: a function of the grid and the sizes of its texts.
+/// The places of the parts of a file, which depend only on the grid and the sizes of its texts.
 struct FileLayout
 {
   FileLayout(const BrickGrid& grid, std::uint64_t text_bytes);

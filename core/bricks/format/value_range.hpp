@@ -10,7 +10,7 @@
 
 namespace bat::bricks::format
 {
-/// Of values seen so far. The order in which they come does not matter.
+/// The range of the values seen so far. Their order does not matter.
 class ValueRange
 {
 public:

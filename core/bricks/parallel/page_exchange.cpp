@@ -13,7 +13,7 @@ namespace bat::bricks
 {
 namespace
 {
-// What a page needs of a part: few enough points to travel whole.
+// The part of a piece that a page needs: few enough points to travel whole.
 struct Run
 {
   const RankBox* part = nullptr;

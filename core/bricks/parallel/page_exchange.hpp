@@ -13,7 +13,7 @@
 
 namespace bat::bricks
 {
-/// What all rounds have in common. The things referred to belong to the caller.
+/// The data that all rounds share. The caller owns the referenced objects.
 struct PageSource
 {
   const bat::mpi::OwnComm& comm;

@@ -31,7 +31,7 @@ namespace
 using bat::mpi::collective;
 using bat::mpi::OwnComm;
 
-// What ranks with pieces agree on.
+// The properties on which ranks with pieces agree.
 struct Shape
 {
   std::array<double, 3> origin{};

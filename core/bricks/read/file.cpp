@@ -314,8 +314,8 @@ void File::read_box(const std::array<std::int64_t, 3>& first,
     });
 }
 
-// What validation looks for, besides what reading finds: padding that is zero, bricks one after the
-// other, no stored brick that need not be, a preview and ranges that are those of the values.
+// Validation checks more than reading does: padding must be zero, bricks must follow one another,
+// bricks that can be omitted must not be stored, and preview and ranges must match the values.
 class File::Validation
 {
 public:

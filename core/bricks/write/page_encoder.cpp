@@ -184,7 +184,7 @@ std::uint64_t value_bytes(const BrickGrid& grid) noexcept
   std::uint64_t bytes = grid.point_bytes();
   for (const std::int64_t points : grid.points)
   {
-    // At most 2^36 bricks of 2^15 points: no product is too large.
+    // There are at most 2^36 bricks of 2^15 points, so no product overflows.
     bytes *= static_cast<std::uint64_t>(points);
   }
   return bytes;

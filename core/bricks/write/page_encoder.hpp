@@ -42,7 +42,7 @@ public:
   /// no brick of the grid.
   [[nodiscard]] Window points_of(std::uint64_t page) const;
 
-  /// On the threads of the arena that it is called in. `window` has all points of the page.
+  /// Runs on the threads of the arena that it is called in. `window` has all points of the page.
   void encode(std::uint64_t page, const Window& window, EncodedPage& encoded);
   /// Puts the first points of a page's bricks into those of all bricks.
   void add_to_preview(std::uint64_t page, const std::byte* first_points, std::byte* preview) const;

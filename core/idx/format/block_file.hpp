@@ -28,7 +28,7 @@ struct HeaderSizes
 /// Of the headers of all blocks and of the file.
 [[nodiscard]] std::uint64_t headers_bytes(const Header& header) noexcept;
 
-/// What the header of a block says.
+/// The content of a block's header.
 struct BlockRecord
 {
   std::uint64_t offset = 0;

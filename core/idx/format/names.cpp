@@ -201,7 +201,7 @@ std::string FileNames::file(std::int64_t step, std::uint64_t number) const
     width += part.width;
   }
   std::string digits = hex(number, width);
-  // What is left over becomes more folders of the leftmost part's width.
+  // Remaining digits become more folders of the leftmost part's width.
   std::size_t over = digits.size() - static_cast<std::size_t>(width);
   const auto first = static_cast<std::size_t>(parts[0].width);
   if (over % first != 0)

@@ -48,7 +48,7 @@ struct NameTemplate
 /// Empty, or why a text may not be in the name of a file.
 [[nodiscard]] std::string find_name_problem(std::string_view text);
 
-/// Where a block is: the file, and its row there.
+/// The place of a block: the file, and its row there.
 struct BlockPlace
 {
   std::uint64_t file = 0; ///< number of its first block

@@ -90,7 +90,7 @@ private:
   std::vector<Point> distances_;
 };
 
-/// Where the sample at (x, y, z) of a block's lattice is stored in a block in HZ order: one table
+/// Maps the sample at (x, y, z) of a block's lattice to its place in a block in HZ order: one table
 /// per axis, as large as the lattice is long.
 class BlockOrder
 {
@@ -120,8 +120,8 @@ private:
   bool is_first_ = false; ///< block 0 has several levels, one behind the other
 };
 
-/// Of several levels, each made when a block in HZ order first needs it: the tables of a grid with
-/// one axis are larger than its blocks. May be used by several threads.
+/// The tables of several levels, each made when a block in HZ order first needs it, as the tables
+/// of a grid with one axis are larger than its blocks. Several threads may use it.
 class BlockOrders
 {
 public:

@@ -58,7 +58,7 @@ std::string shown(std::string_view text)
   return text.size() > 60 ? fmt::format("'{}...'", text.substr(0, 60)) : fmt::format("'{}'", text);
 }
 
-// Where in the text the parser is, for messages.
+// The parser's place in the text, for messages.
 struct Place
 {
   const std::string* file;

@@ -31,7 +31,7 @@ public:
   {
     return this->orders_.of(this->of(block));
   }
-  /// What a block and a box have in common.
+  /// The intersection of a block and a box.
   [[nodiscard]] format::StepsOfAxes common(std::uint64_t block, const LogicalBox& box) const;
 
 private:

@@ -47,7 +47,7 @@ format::StepsOfAxes packed_as_array(format::StepsOfAxes steps)
   return steps;
 }
 
-/// What a part and a block have in common, of one field; or a portion of it that fits in a parcel.
+/// The intersection of a part and a block, for one field, or a portion of it that fits in a parcel.
 struct Run
 {
   const RankBox* part = nullptr;
@@ -224,7 +224,7 @@ void check_complete(const ExchangeSource& source, const FileBlocks& file)
   }
 }
 
-/// What a rank sends and gets in a round, as parcels.
+/// The parcels that a rank sends and receives in a round.
 class RoundOfFiles
 {
 public:

@@ -15,7 +15,7 @@
 
 namespace bat::idx
 {
-/// What all rounds of an exchange have in common. The things referred to belong to the caller.
+/// The data that all rounds of an exchange share. The caller owns the referenced objects.
 struct ExchangeSource
 {
   const bat::mpi::OwnComm& comm;
@@ -27,7 +27,7 @@ struct ExchangeSource
   const std::vector<Piece>& pieces;  ///< of this rank
 };
 
-/// Where the samples of a box lie in the arrays of the piece that has them.
+/// The place of the samples of a box in the arrays of the piece that has them.
 [[nodiscard]] inline BoxInArrays place_in(const Piece& piece, const LogicalBox& box) noexcept
 {
   return place_in(piece.stored ? *piece.stored : piece.box, box);

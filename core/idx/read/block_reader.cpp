@@ -61,7 +61,7 @@ struct FoundBlock
   BlockRecord record;
 };
 
-// What a thread keeps from one block to the next.
+// The state that a thread keeps from one block to the next.
 struct Scratch
 {
   Bytes packed;
@@ -109,8 +109,8 @@ public:
     return this->report(options);
   }
 
-  /// As read() of all levels without an array. Blocks are looked at some at a time, and those in
-  /// folders that are not there not at all, since a text may claim any number of blocks.
+  /// Checks blocks as read() of all levels would, but without an array. Blocks are checked a few at
+  /// a time, and those in missing folders are skipped, since a text may claim any number of blocks.
   ReadReport check(const ReadOptions& options)
   {
     for (const format::LevelBlocks& level : this->levels_)

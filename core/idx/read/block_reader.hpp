@@ -13,7 +13,7 @@
 
 namespace bat::idx
 {
-/// What all reads of a dataset have in common. The things referred to belong to the dataset.
+/// The data that all reads of a dataset share. The dataset owns the referenced objects.
 struct Source
 {
   const std::filesystem::path& folder; ///< of the .idx
@@ -34,7 +34,7 @@ struct BlockRead
   std::byte* array = nullptr; ///< null: blocks are checked only
 };
 
-/// As Dataset::read, but for what it checks first. What it gives is of one version of the step.
+/// Reads as Dataset::read does after its checks. All results are of one version of the step.
 [[nodiscard]] ReadReport read_blocks(
   const Source& source, const BlockRead& read, const ReadOptions& options);
 }

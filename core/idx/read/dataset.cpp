@@ -22,7 +22,7 @@ namespace bat::idx
 {
 namespace
 {
-/// Where can_open() looks for the keys.
+/// The part of a file in which can_open() looks for the keys.
 constexpr std::size_t kTextBegin = std::size_t{ 64 } << 10;
 /// A text is not read beyond the size that parse_header() refuses.
 constexpr std::uint64_t kMaxReadBytes = kMaxTextBytes + 1;

@@ -13,7 +13,7 @@ namespace bat::idx
 {
 namespace
 {
-// What does not depend on which steps there are.
+// Formats the part of a header that does not depend on the existing steps.
 std::string format_meaning(Header header)
 {
   header.time.ranges.clear();

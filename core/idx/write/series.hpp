@@ -19,9 +19,9 @@ namespace bat::idx
 class Series
 {
 public:
-  /// Of the text at `path`, if there is one that can be read. Until it is destroyed, other
-  /// processes cannot write the dataset. Throws Error: CannotOpen, also if another one is writing
-  /// it; NoSpace.
+  /// Locks the series of the text at `path`, which is read if it exists and is valid. Other
+  /// processes cannot write the dataset until this is destroyed. Throws Error: CannotOpen, also if
+  /// another process is writing it; NoSpace.
   [[nodiscard]] static Series of(const std::filesystem::path& path);
 
   /// The header of all steps after a write of one of them. Throws Error{InvalidArgument}: a step

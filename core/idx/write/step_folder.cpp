@@ -289,7 +289,7 @@ void commit_step(StepFolder& step, const std::filesystem::path& path, const std:
     throw;
   }
   step.keep();
-  // What writers left that were killed just before.
+  // Removes what writers left that were killed just before.
   io::remove_abandoned_of(path);
 }
 }

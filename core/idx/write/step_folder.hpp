@@ -22,7 +22,7 @@ public:
   StepFolder& operator=(const StepFolder&) = delete;
   ~StepFolder();
 
-  /// Where files are written.
+  /// The folder in which files are written.
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return this->temporary_; }
   /// `flush`: the names are on disk before this returns.
   void commit(bool flush);

@@ -11,7 +11,7 @@
 
 namespace bat::idx
 {
-/// Of the finite values; the first is above the second if there are none.
+/// The range of the finite values; the first is above the second if there are none.
 [[nodiscard]] std::pair<double, double> value_range(
   ScalarType type, const void* values, std::uint64_t count);
 

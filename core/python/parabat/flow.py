@@ -647,8 +647,8 @@ class Flow:
         "rk4" takes steps of step_share of an interval, as ParaView's tracers. terminal_speed: lines
         end where particles are not faster; with 0 they rest, and move on when the flow does.
         no_slip: NaN is velocity 0. keep_faces: points where lines cross faces of cells too (None: of
-        a steady flow). The same bits whatever the cache, threads, prefetch ("velocity" or "none") and hints. progress(done) is told shares
-        from 0 to 1; False gives up.
+        a steady flow). The same bits whatever the cache, threads, prefetch ("velocity" or "none") and hints. progress(done) is called with the
+        completed share, from 0 to 1; returning False cancels.
 
         A flow of one time level is steady, the same at all times: lines are stream lines, from its
         time to end_time, which is needed, after it or, backwards, before it. Steps of "rk4" are

@@ -114,7 +114,7 @@ export interface Span {
   readonly tests: number;
 }
 
-/** Reports bytes that cannot be used, and what is missing because of them. */
+/** Bytes that cannot be used, and what is missing because of them. */
 export interface Damage {
   readonly file: string;
   readonly message: string;
@@ -731,7 +731,7 @@ export class LeafFile {
       columns.map(({ section }, i) => (section.encoding === 1 ? this.chunks(numbers[i]!, options.signal) : null)),
     );
     const decoded = chunked.map(() => new Map<number, Column>());
-    // All chunks are requested once, as other queries may decode some of them meanwhile.
+    // The missing chunks are determined only once, as other queries may decode some of them meanwhile.
     const missing = columns.map(({ section }, i) => {
       const chunks = chunked[i];
       return chunks ? this.missingChunks(section, chunks, spans, decoded[i]!) : [];
@@ -757,7 +757,7 @@ export class LeafFile {
         }
         return values;
       }
-      // Chunks are decoded one after another, since a few particles of each could need the whole column.
+      // Only one chunk is kept at a time: all chunks that hold a few particles each could be the whole column.
       let [number, last] = [-1, null as Words | null];
       const chunkOf = (chunk: number): Words => {
         if (chunk !== number || last === null) {

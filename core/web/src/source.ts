@@ -90,7 +90,7 @@ async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> 
   });
 }
 
-/** The reason why a request may succeed when it is repeated. */
+/** A temporary failure: the request may succeed when it is repeated. */
 class Passing extends Error {}
 
 /** fetch() throws this without a connection, host or cross-origin permission; the cause may be temporary. */

@@ -72,7 +72,7 @@ class Format:
 
 
 def nobody(share):
-    """A receiver of messages that ignores them."""
+    """Receives progress and ignores it."""
 
 
 @dataclasses.dataclass
