@@ -753,10 +753,12 @@ static void integers_are_exact(void)
   CHECK_OK(bat_dataset_attribute_range_uint64(dataset, index, BAT_WHOLE, &first, &last));
   CHECK(first == 0 && last == UINT64_MAX);
   CHECK_FAILS(bat_dataset_attribute_range_int64(dataset, index, BAT_WHOLE, &from, &from),
-    BAT_INVALID_ARGUMENT, "the range of 'large' ends at 18446744073709551615, which int64 cannot represent");
+    BAT_INVALID_ARGUMENT,
+    "the range of 'large' ends at 18446744073709551615, which int64 cannot represent");
   CHECK_OK(bat_dataset_attribute_index(dataset, "id", &index));
   CHECK_FAILS(bat_dataset_attribute_range_uint64(dataset, index, BAT_WHOLE, &first, &last),
-    BAT_INVALID_ARGUMENT, "the range of 'id' ends at -9223372036854775808, which uint64 cannot represent");
+    BAT_INVALID_ARGUMENT,
+    "the range of 'id' ends at -9223372036854775808, which uint64 cannot represent");
 
   /* In types that hold them. */
   int8_t narrow[4];
@@ -888,8 +890,8 @@ static void errors_have_status_and_text(void)
   CHECK_OK(bat_query_create(&query));
   const float nan_list[2] = { 1, NAN };
   CHECK_FAILS(bat_query_add_values(query, "a", 0, 11, nan_list, 2), BAT_INVALID_ARGUMENT, "11");
-  CHECK_FAILS(
-    bat_query_add_values(query, "a", 0, BAT_INT8, NULL, 1), BAT_INVALID_ARGUMENT, "values array is NULL");
+  CHECK_FAILS(bat_query_add_values(query, "a", 0, BAT_INT8, NULL, 1), BAT_INVALID_ARGUMENT,
+    "values array is NULL");
   CHECK_FAILS(
     bat_query_add_values(query, NULL, 0, BAT_INT8, "", 1), BAT_INVALID_ARGUMENT, "name is NULL");
   CHECK_FAILS(

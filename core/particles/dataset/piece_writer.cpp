@@ -16,7 +16,7 @@
 #include "particles/plan/leaf_finder.hpp"
 #include "particles/plan/summarise.hpp"
 #include "particles/write/error_bounds.hpp"
-#include "particles/write/input.hpp"
+#include "particles/write/check_input.hpp"
 #include "particles/write/leaf_writer.hpp"
 
 #include <fmt/format.h>

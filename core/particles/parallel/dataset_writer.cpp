@@ -15,7 +15,7 @@
 #include "particles/parallel/rank_particles.hpp"
 #include "particles/parallel/schema.hpp"
 #include "particles/plan/summarise.hpp"
-#include "particles/write/input.hpp"
+#include "particles/write/check_input.hpp"
 #include "particles/write/leaf_writer.hpp"
 #include "particles/write/option_fields.hpp"
 

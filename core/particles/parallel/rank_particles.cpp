@@ -2,7 +2,7 @@
 #include "particles/parallel/rank_particles.hpp"
 
 #include "common/numbers.hpp"
-#include "particles/write/input.hpp"
+#include "particles/write/check_input.hpp"
 
 #include <fmt/format.h>
 

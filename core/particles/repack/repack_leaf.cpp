@@ -6,7 +6,7 @@
 #include "particles/dataset/file_leaf.hpp"
 #include "particles/format/encode.hpp"
 #include "particles/tree/file_impl.hpp"
-#include "particles/write/input.hpp"
+#include "particles/write/check_input.hpp"
 #include "particles/write/option_fields.hpp"
 
 #include <fmt/format.h>

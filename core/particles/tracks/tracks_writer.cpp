@@ -11,7 +11,7 @@
 #include "particles/format/checksum.hpp"
 #include "particles/format/layout.hpp"
 #include "particles/tracks/tracks_file.hpp"
-#include "particles/write/input.hpp"
+#include "particles/write/check_input.hpp"
 
 #include <fmt/format.h>
 

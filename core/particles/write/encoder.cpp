@@ -26,7 +26,7 @@
 #include "particles/write/column_source.hpp"
 #include "particles/write/error_bounds.hpp"
 #include "particles/write/gather.hpp"
-#include "particles/write/input.hpp"
+#include "particles/write/check_input.hpp"
 #include "particles/write/key_index.hpp"
 #include "particles/write/key_values.hpp"
 #include "particles/write/position_ranges.hpp"

@@ -3,7 +3,7 @@
 
 #include "particles/format/index_layout.hpp"
 #include "particles/write/encoder.hpp"
-#include "particles/write/input.hpp"
+#include "particles/write/check_input.hpp"
 #include "particles/write/repeats.hpp"
 
 #include <nlohmann/json.hpp>

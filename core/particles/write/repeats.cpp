@@ -3,7 +3,7 @@
 
 #include "bat/query.hpp"
 #include "particles/write/error_bounds.hpp"
-#include "particles/write/input.hpp"
+#include "particles/write/check_input.hpp"
 
 #include <algorithm>
 #include <array>
