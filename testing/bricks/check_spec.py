@@ -37,7 +37,7 @@ def check_programs(folder, paths):
         assert level["file_bytes"] == path.stat().st_size and 0 <= level["blank_bricks"] <= level["bricks"], (path, level)
         assert about["type"] == found["values"].dtype.name, (about, path)
     code, out, err = run(validate, *paths)
-    assert code == 0 and out.count(": sound, 1 level, ") == len(paths) and not err, (code, out, err)
+    assert code == 0 and out.count(": valid, 1 level, ") == len(paths) and not err, (code, out, err)
     code, out, _ = run(info, *paths)
     assert code == 0 and out.count("  speed            at most ") == len(paths), out
 
@@ -49,7 +49,7 @@ def check_programs(folder, paths):
     code, out, _ = run(info, series)
     assert code == 0 and "levels           2, times 0.5 to 2" in out, out
     code, out, _ = run(validate, series)
-    assert code == 0 and ": sound, 2 levels, " in out, out
+    assert code == 0 and ": valid, 2 levels, " in out, out
     damaged = bytearray(path.read_bytes())
     damaged[-9] ^= 4
     (folder / "again.bricks").write_bytes(damaged)

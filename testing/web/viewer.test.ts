@@ -213,16 +213,16 @@ test("ranges and boxes show exactly what the C++ library answers", async () => {
     await reloaded(page, async () => {
       await field("Minimum id").fill(String(2n ** 60n + 1001n));
       await field("Minimum id").press("Enter");
-      await field("Most id").fill(String(2n ** 60n + 30000n));
-      await field("Most id").press("Enter");
+      await field("Maximum id").fill(String(2n ** 60n + 30000n));
+      await field("Maximum id").press("Enter");
     });
     await idle(page);
     assert.deepEqual(await shown(page, "id"), oracle.range);
     await looksLike(page, "ranges");
     // What is no range is not taken.
-    await field("Most mass").fill("1");
-    await field("Most mass").press("Enter");
-    assert.equal(await field("Most mass").getAttribute("aria-invalid"), "true");
+    await field("Maximum mass").fill("1");
+    await field("Maximum mass").press("Enter");
+    assert.equal(await field("Maximum mass").getAttribute("aria-invalid"), "true");
     assert.deepEqual(await shown(page, "id"), oracle.range);
   });
   await withPage(viewerOf("/data/cloud.bat", "box=0.5,0.2,0.1,2.5,1.5,0.9"), async (page) => {
@@ -236,7 +236,7 @@ test("ranges and boxes show exactly what the C++ library answers", async () => {
     const few = await shown(page, "");
     assert.ok(few.count < oracle.cloud.count);
     await reloaded(page, async () => {
-      await page.getByLabel("Least x", { exact: true }).focus();
+      await page.getByLabel("Minimum x", { exact: true }).focus();
       await page.keyboard.press("Home");
     });
     assert.ok((await shown(page, "")).count > few.count);

@@ -15,8 +15,8 @@
 #include "particles/dataset/leaf_files_writer.hpp"
 #include "particles/plan/leaf_finder.hpp"
 #include "particles/plan/summarise.hpp"
-#include "particles/write/error_bounds.hpp"
 #include "particles/write/check_input.hpp"
+#include "particles/write/error_bounds.hpp"
 #include "particles/write/leaf_writer.hpp"
 
 #include <fmt/format.h>

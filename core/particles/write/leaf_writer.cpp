@@ -2,8 +2,8 @@
 #include "particles/write/leaf_writer.hpp"
 
 #include "particles/format/index_layout.hpp"
-#include "particles/write/encoder.hpp"
 #include "particles/write/check_input.hpp"
+#include "particles/write/encoder.hpp"
 #include "particles/write/repeats.hpp"
 
 #include <nlohmann/json.hpp>

@@ -2,8 +2,8 @@
 #include "particles/write/repeats.hpp"
 
 #include "bat/query.hpp"
-#include "particles/write/error_bounds.hpp"
 #include "particles/write/check_input.hpp"
+#include "particles/write/error_bounds.hpp"
 
 #include <algorithm>
 #include <array>

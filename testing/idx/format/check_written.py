@@ -53,7 +53,7 @@ def reported(path, dims):
     if (about["dimensions"], about["steps"], fields) != (list(dims), [3, 4], FIELDS):
         yield f"bat_info: {about}"
     text = subprocess.run([validate, path], check=True, stdout=subprocess.PIPE, text=True).stdout
-    if f"sound, {np.prod(dims) * len(FIELDS) * 2} samples of all fields, 2 steps" not in text:
+    if f"valid, {np.prod(dims) * len(FIELDS) * 2} samples of all fields, 2 steps" not in text:
         yield f"bat_validate: {text}"
     damaged = max(path.parent.glob(path.stem + "/**/*.bin"), key=lambda file: file.stat().st_size)
     whole = damaged.read_bytes()

@@ -673,7 +673,8 @@ TEST(Plan, hostile_input_is_refused_by_name)
   EXPECT_NE(
     refused_bounds([](auto& b) { b[0].particles = 11; }).find("for 11 particles, its cells"),
     std::string::npos);
-  EXPECT_NE(refused_bounds([](auto& b) { b[0].particles = std::nan(""); }).find("of nan particles"),
+  EXPECT_NE(
+    refused_bounds([](auto& b) { b[0].particles = std::nan(""); }).find("for nan particles"),
     std::string::npos);
 
   const auto refused_option = [&](auto change)

@@ -306,7 +306,7 @@ def netcdf_axes(xarray):
     same("groups.idx", {"a": field[0]})
     staggered = xarray.Dataset({"u": (("y", "xu"), p[0]), "v": (("yv", "x"), p[0])})
     staggered.to_netcdf("staggered.nc")
-    refused("staggered.nc", "n.bricks", "--arrays", "u,v", says=("'v' has the axes ('yv', 'x'), and the first of --arrays ('y', 'xu')",))
+    refused("staggered.nc", "n.bricks", "--arrays", "u,v", says=("'v' has the axes ('yv', 'x'), but the first of --arrays ('y', 'xu')",))
 
 
 def stopped(*words, says):
