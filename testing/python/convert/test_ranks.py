@@ -135,7 +135,7 @@ if h5py:
                 file.create_dataset(name, (4 * world.size, 3, 3), "f4", chunks=(4, 3, 3))[:4 * world.size - 4] = 1
     world.barrier()
     code, _, err = command("holes.h5", "holes.bricks.series")
-    assert code == 0 and (world.rank != 0 or f"/u: 1 of {world.size} pieces" in err), err
+    assert code == 0 and (world.rank != 0 or f"/u: 1 of {world.size} chunks" in err), err
     world.barrier()
 
 
