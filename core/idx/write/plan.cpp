@@ -80,6 +80,34 @@ LogicalBox box_of(const Grid& grid)
   return box;
 }
 
+void check_fields(const std::filesystem::path& path, const std::vector<FieldValues>& fields)
+{
+  if (fields.empty() || fields.size() > format::kMaxFields)
+  {
+    refuse(path.string(),
+      fmt::format("{} fields were given; allowed are 1 to {}", fields.size(), format::kMaxFields));
+  }
+  std::set<std::string> names;
+  for (const FieldValues& field : fields)
+  {
+    const std::string problem = find_field_name_problem(field.name);
+    if (!problem.empty())
+    {
+      refuse(path.string(), fmt::format("the name of field '{}' {}", field.name, problem));
+    }
+    if (field.components < 1 || field.components > kMaxFieldComponents)
+    {
+      refuse(path.string(),
+        fmt::format("field '{}' has {} components; allowed are 1 to {}", field.name,
+          field.components, kMaxFieldComponents));
+    }
+    if (!names.insert(field.name).second)
+    {
+      refuse(path.string(), fmt::format("two fields are called '{}'", field.name));
+    }
+  }
+}
+
 void check_grid(const std::filesystem::path& path, const Grid& grid)
 {
   constexpr std::int64_t kMaxSamples = std::int64_t{ 1 } << kMaxDigits;
@@ -115,31 +143,7 @@ void check_grid(const std::filesystem::path& path, const Grid& grid)
   {
     refuse(path.string(), "has " + problem);
   }
-  if (grid.fields.empty() || grid.fields.size() > format::kMaxFields)
-  {
-    refuse(path.string(),
-      fmt::format(
-        "{} fields were given; allowed are 1 to {}", grid.fields.size(), format::kMaxFields));
-  }
-  std::set<std::string> names;
-  for (const FieldValues& field : grid.fields)
-  {
-    const std::string problem = find_field_name_problem(field.name);
-    if (!problem.empty())
-    {
-      refuse(path.string(), fmt::format("the name of field '{}' {}", field.name, problem));
-    }
-    if (field.components < 1 || field.components > kMaxFieldComponents)
-    {
-      refuse(path.string(),
-        fmt::format("field '{}' has {} components; allowed are 1 to {}", field.name,
-          field.components, kMaxFieldComponents));
-    }
-    if (!names.insert(field.name).second)
-    {
-      refuse(path.string(), fmt::format("two fields are called '{}'", field.name));
-    }
-  }
+  check_fields(path, grid.fields);
 }
 
 void check_options(const std::filesystem::path& path, const Grid& grid, const WriteOptions& options)
@@ -174,6 +178,87 @@ void check_options(const std::filesystem::path& path, const Grid& grid, const Wr
       refuse(path.string(), "boxes of PIDX start at 0 0 0, but the grid does not");
     }
   }
+}
+
+// Bytes of one sample: of the field that has the most, and of all fields together.
+struct SampleBytes
+{
+  std::uint64_t largest = 1;
+  std::uint64_t all = 0;
+};
+
+SampleBytes add_fields(const Grid& grid, const WriteOptions& options, Header& header)
+{
+  SampleBytes bytes;
+  for (const FieldValues& values : grid.fields)
+  {
+    Field field;
+    field.name = values.name;
+    field.type = values.type;
+    field.components = values.components;
+    field.codec = options.codec;
+    field.layout = header.pidx ? Layout::HZ : options.layout;
+    bytes.largest = std::max(bytes.largest, field.sample_bytes());
+    bytes.all += field.sample_bytes();
+    header.fields.push_back(std::move(field));
+  }
+  return bytes;
+}
+
+int choose_bits_per_block(
+  const std::filesystem::path& path, int digits, std::uint64_t largest, int requested)
+{
+  int b = requested;
+  if (b == 0)
+  {
+    b = std::min(kUsualBitsPerBlock, std::max(kMinBitsPerBlock, digits - kBitsOfBlocks));
+    while (b > 1 && largest << b > format::kMaxBlockBytes)
+    {
+      --b;
+    }
+  }
+  b = std::min(b, digits);
+  if (largest << b > format::kMaxBlockBytes)
+  {
+    refuse(path.string(),
+      fmt::format("a block of 2^{} samples of {} bytes has more than {} bytes", b, largest,
+        format::kMaxBlockBytes));
+  }
+  return b;
+}
+
+// Chooses a power of two, so that the numbers of files are round.
+void choose_blocks_per_file(
+  Header& header, std::uint64_t blocks, std::uint64_t block_bytes, std::uint64_t file_bytes)
+{
+  const std::uint64_t maximum =
+    std::min<std::uint64_t>(blocks, (format::kMaxHeaderBytes - 40) / 40 / header.fields.size());
+  while (
+    2 * header.blocks_per_file <= maximum && 2 * header.blocks_per_file * block_bytes <= file_bytes)
+  {
+    header.blocks_per_file *= 2;
+  }
+}
+
+// Chooses as many hexadecimal digits as the number of the last block needs. PIDX has at most
+// four digits.
+void choose_file_names(const std::filesystem::path& path, std::uint64_t blocks, Header& header)
+{
+  const bool pidx = header.pidx;
+  int width = 1;
+  while (width < (pidx ? 4 : 9) && (blocks - 1) >> (4 * width) != 0)
+  {
+    ++width;
+  }
+  if (pidx && (blocks - 1) >> (4 * width) != 0)
+  {
+    refuse(path.string(),
+      fmt::format("the grid has {} blocks, but names in PIDX have 4 digits: use more bits per "
+                  "block",
+        blocks));
+  }
+  header.filename_template = fmt::format("%0{}x.bin", width);
+  header.filename_template = filename_template(header, folder_name(path), ShapeFolder::First);
 }
 }
 
@@ -319,23 +404,9 @@ Header plan_header(const std::filesystem::path& path, const Grid& grid, const Wr
   check_name(path);
   check_grid(path, grid);
   check_options(path, grid, options);
-  const bool pidx = options.dialect == Dialect::PIDX;
   Header header;
-  header.pidx = pidx;
-  std::uint64_t largest = 1;
-  std::uint64_t bytes = 0;
-  for (const FieldValues& values : grid.fields)
-  {
-    Field field;
-    field.name = values.name;
-    field.type = values.type;
-    field.components = values.components;
-    field.codec = options.codec;
-    field.layout = pidx ? Layout::HZ : options.layout;
-    largest = std::max(largest, field.sample_bytes());
-    bytes += field.sample_bytes();
-    header.fields.push_back(std::move(field));
-  }
+  header.pidx = options.dialect == Dialect::PIDX;
+  const SampleBytes bytes = add_fields(grid, options, header);
   header.box = box_of(grid);
   format::set_geometry(header, grid.origin, grid.spacing);
   header.bits = bits_of(header.box);
@@ -345,55 +416,18 @@ Header plan_header(const std::filesystem::path& path, const Grid& grid, const Wr
     refuse(path.string(),
       fmt::format("the grid needs {} bit digits; at most {} are allowed", digits, kMaxDigits));
   }
-  int b = options.bits_per_block;
-  if (b == 0)
-  {
-    b = std::min(kUsualBitsPerBlock, std::max(kMinBitsPerBlock, digits - kBitsOfBlocks));
-    while (b > 1 && largest << b > format::kMaxBlockBytes)
-    {
-      --b;
-    }
-  }
-  b = std::min(b, digits);
-  if (largest << b > format::kMaxBlockBytes)
-  {
-    refuse(path.string(),
-      fmt::format("a block of 2^{} samples of {} bytes has more than {} bytes", b, largest,
-        format::kMaxBlockBytes));
-  }
+  const int b = choose_bits_per_block(path, digits, bytes.largest, options.bits_per_block);
   header.bits_per_block = b;
-
-  // A power of two, so that the numbers of files are round.
   const std::uint64_t blocks = std::uint64_t{ 1 } << (digits - b);
-  const std::uint64_t maximum =
-    std::min<std::uint64_t>(blocks, (format::kMaxHeaderBytes - 40) / 40 / header.fields.size());
-  while (2 * header.blocks_per_file <= maximum &&
-    2 * header.blocks_per_file * (bytes << b) <= options.file_bytes)
-  {
-    header.blocks_per_file *= 2;
-  }
+  choose_blocks_per_file(header, blocks, bytes.all << b, options.file_bytes);
 
-  const std::string folder = folder_name(path);
-  header.time.name_template = pidx ? "time%09d/" : "time_%06d/";
+  header.time.name_template = header.pidx ? "time%09d/" : "time_%06d/";
   header.time.ranges = { { options.step_number(), options.step_number(), 1 } };
   if (options.time)
   {
     header.times = { *options.time };
   }
-  int width = 1;
-  while (width < (pidx ? 4 : 9) && (blocks - 1) >> (4 * width) != 0)
-  {
-    ++width;
-  }
-  if (pidx && (blocks - 1) >> (4 * width) != 0)
-  {
-    refuse(path.string(),
-      fmt::format("the grid has {} blocks, but names in PIDX have 4 digits: use more bits per "
-                  "block",
-        blocks));
-  }
-  header.filename_template = fmt::format("%0{}x.bin", width);
-  header.filename_template = filename_template(header, folder, ShapeFolder::First);
+  choose_file_names(path, blocks, header);
   return header;
 }
 }
