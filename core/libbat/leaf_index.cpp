@@ -61,6 +61,193 @@ std::vector<Record> read_records(
   throw Error(ErrorCode::Truncated,
     fmt::format("{}: {}; the file has {} bytes", file.name(), what, file.size()));
 }
+
+// Checks where the tree begins, and the counts of treelets, nodes and bitmaps.
+void check_counts(
+  const io::RandomAccessFile& file, const LeafHeader& header, std::uint64_t lod_particles)
+{
+  const std::uint64_t size = file.size();
+  if (header.tree_begin > size)
+  {
+    truncated(file, fmt::format("the tree starts at byte {}", header.tree_begin));
+  }
+  if (header.treelet_count == 0)
+  {
+    corrupt(file.name(), "the file has 0 treelets; at least 1 is required");
+  }
+  if (header.treelet_count > size / kPage + 1)
+  {
+    truncated(
+      file, fmt::format("{} treelets start at multiples of {} bytes", header.treelet_count, kPage));
+  }
+  if (header.node_count != std::max<std::uint64_t>(1, header.treelet_count - 1))
+  {
+    corrupt(file.name(),
+      fmt::format("{} shallow nodes, but {} treelets need {}", header.node_count,
+        header.treelet_count, std::max<std::uint64_t>(1, header.treelet_count - 1)));
+  }
+  if (header.dictionary_size > kMaxBitmaps)
+  {
+    corrupt(file.name(),
+      fmt::format("{} bitmaps; at most {} are allowed", header.dictionary_size, kMaxBitmaps));
+  }
+  if (lod_particles > kNone)
+  {
+    corrupt(file.name(),
+      fmt::format("{} LOD particles per node; at most {} are allowed", lod_particles, kNone));
+  }
+}
+
+// Checks that the file has space for the shallow tree and the particles, before memory is reserved
+// for as many.
+void check_file_size(const io::RandomAccessFile& file, const LeafHeader& header)
+{
+  const std::uint64_t tree_bytes = file.size() - header.tree_begin;
+  const std::uint64_t top_bytes =
+    header.node_count * (sizeof(RadixRecord) + summary_bytes(header)) + 8 * header.treelet_count +
+    4 * header.dictionary_size;
+  if (top_bytes > tree_bytes)
+  {
+    truncated(file, fmt::format("the shallow tree ends at byte {}", header.tree_begin + top_bytes));
+  }
+  if (header.particle_count > tree_bytes / (12 + header.attribute_bytes))
+  {
+    truncated(file,
+      fmt::format(
+        "{} particles have {} bytes each", header.particle_count, 12 + header.attribute_bytes));
+  }
+}
+
+// Reads the nodes of a treelet in preorder. A right child is where the left subtree ends, and the
+// particles of a node begin where those of the previous one end. Anything else is refused.
+class NodeReader
+{
+public:
+  NodeReader(const io::RandomAccessFile& file, const Treelet& treelet, std::size_t treelet_number,
+    std::uint32_t lod_particles, std::uint8_t depth)
+    : file_(file)
+    , treelet_(treelet)
+    , treelet_number_(treelet_number)
+    , lod_particles_(lod_particles)
+    , root_depth_(depth)
+    , depth_(depth)
+  {
+  }
+
+  Node read(std::uint32_t i, const KdRecord& record)
+  {
+    if (this->is_done_)
+    {
+      this->refuse(i, "is beyond the last leaf");
+    }
+    if (this->depth_ - this->root_depth_ > kMaxTreeletDepth)
+    {
+      this->refuse(i, fmt::format("is more than {} levels deep", kMaxTreeletDepth));
+    }
+    Node node;
+    node.depth = static_cast<std::uint8_t>(this->depth_);
+    const bool is_leaf = (record.b & 3) == 3;
+    this->read_particles(i, record, is_leaf, node);
+    if (!is_leaf)
+    {
+      this->begin_subtree(i, record, node);
+    }
+    else if (this->open_.empty())
+    {
+      this->is_done_ = true;
+    }
+    else
+    {
+      this->end_left_subtree(i);
+    }
+    return node;
+  }
+
+  // Checks that the last node ended the tree and has the last particle.
+  void check_end() const
+  {
+    if (!this->is_done_ || this->particles_ != this->treelet_.particle_count)
+    {
+      corrupt(this->file_.name(),
+        fmt::format("the nodes of treelet {} {} and have {} of {} particles", this->treelet_number_,
+          this->is_done_ ? "end" : "end inside the tree", this->particles_,
+          this->treelet_.particle_count));
+    }
+  }
+
+private:
+  struct Open
+  {
+    std::uint32_t right;
+    int depth;
+  };
+
+  void refuse(std::size_t node, const std::string& what) const
+  {
+    corrupt(
+      this->file_.name(), fmt::format("treelet {}, node {} {}", this->treelet_number_, node, what));
+  }
+
+  void read_particles(std::uint32_t i, const KdRecord& record, bool is_leaf, Node& node)
+  {
+    // A writer without LOD particles leaves the number of the first one undefined.
+    const bool has_lod = !is_leaf && record.lod != kNone && this->lod_particles_ != 0;
+    node.first = static_cast<std::uint32_t>(this->particles_);
+    node.own = is_leaf ? record.b >> 2 : has_lod ? this->lod_particles_ : 0;
+    if (node.own != 0 && (is_leaf ? record.a : record.lod) != this->particles_)
+    {
+      this->refuse(i,
+        fmt::format("has particles from {} on, but the previous ones end at {}",
+          is_leaf ? record.a : record.lod, this->particles_));
+    }
+    if (node.own > this->treelet_.particle_count - this->particles_)
+    {
+      this->refuse(i,
+        fmt::format("has particles {} to {} of {}", this->particles_, this->particles_ + node.own,
+          this->treelet_.particle_count));
+    }
+    this->particles_ += node.own;
+  }
+
+  void begin_subtree(std::uint32_t i, const KdRecord& record, Node& node)
+  {
+    const std::uint32_t right = record.b >> 2;
+    if (right <= i + std::uint64_t{ 1 } || right >= this->treelet_.node_count)
+    {
+      this->refuse(i,
+        fmt::format("has node {} as its right child; allowed are {} to {}", right,
+          i + std::uint64_t{ 2 }, this->treelet_.node_count - 1));
+    }
+    node.right = right;
+    node.axis = record.b & 3;
+    std::memcpy(&node.split, &record.a, 4);
+    ++this->depth_;
+    this->open_.push_back({ right, this->depth_ });
+  }
+
+  void end_left_subtree(std::uint32_t i)
+  {
+    const Open open = this->open_.back();
+    if (open.right != i + 1)
+    {
+      this->refuse(i,
+        fmt::format(
+          "ends a left subtree; the right one should start after it, not at {}", open.right));
+    }
+    this->depth_ = open.depth;
+    this->open_.pop_back();
+  }
+
+  const io::RandomAccessFile& file_;
+  const Treelet& treelet_;
+  std::size_t treelet_number_;
+  std::uint32_t lod_particles_;
+  int root_depth_;
+  int depth_;
+  std::uint64_t particles_ = 0;
+  bool is_done_ = false;
+  std::vector<Open> open_; ///< inner nodes whose right child is still to come
+};
 }
 
 LeafHeader::LeafHeader(const io::RandomAccessFile& file)
@@ -88,50 +275,9 @@ LeafHeader::LeafHeader(const io::RandomAccessFile& file)
     this->attribute_bytes += size_of(attribute.type);
   }
 
-  const std::uint64_t size = file.size();
-  if (this->tree_begin > size)
-  {
-    truncated(file, fmt::format("the tree starts at byte {}", this->tree_begin));
-  }
-  const std::uint64_t tree_bytes = size - this->tree_begin;
-  if (this->treelet_count == 0)
-  {
-    corrupt(file.name(), "the file has 0 treelets; at least 1 is required");
-  }
-  if (this->treelet_count > size / kPage + 1)
-  {
-    truncated(
-      file, fmt::format("{} treelets start at multiples of {} bytes", this->treelet_count, kPage));
-  }
-  if (this->node_count != std::max<std::uint64_t>(1, this->treelet_count - 1))
-  {
-    corrupt(file.name(),
-      fmt::format("{} shallow nodes, but {} treelets need {}", this->node_count,
-        this->treelet_count, std::max<std::uint64_t>(1, this->treelet_count - 1)));
-  }
-  if (this->dictionary_size > kMaxBitmaps)
-  {
-    corrupt(file.name(),
-      fmt::format("{} bitmaps; at most {} are allowed", this->dictionary_size, kMaxBitmaps));
-  }
-  if (lod_particles > kNone)
-  {
-    corrupt(file.name(),
-      fmt::format("{} LOD particles per node; at most {} are allowed", lod_particles, kNone));
-  }
+  check_counts(file, *this, lod_particles);
   this->lod_particles = static_cast<std::uint32_t>(lod_particles);
-  const std::uint64_t top_bytes = this->node_count * (sizeof(RadixRecord) + summary_bytes(*this)) +
-    8 * this->treelet_count + 4 * this->dictionary_size;
-  if (top_bytes > tree_bytes)
-  {
-    truncated(file, fmt::format("the shallow tree ends at byte {}", this->tree_begin + top_bytes));
-  }
-  if (this->particle_count > tree_bytes / (12 + this->attribute_bytes))
-  {
-    truncated(file,
-      fmt::format(
-        "{} particles have {} bytes each", this->particle_count, 12 + this->attribute_bytes));
-  }
+  check_file_size(file, *this);
 }
 
 LeafIndex::LeafIndex(const io::RandomAccessFile& file, const LeafHeader& header)
@@ -310,93 +456,17 @@ void LeafIndex::read_treelet(const io::RandomAccessFile& file, const LeafHeader&
   this->treelets.push_back(treelet);
 }
 
-// Nodes are in preorder and so are their particles: a right child is where the left subtree ends,
-// and the particles of a node are where those of the one before end. Anything else is refused.
+// Nodes are in preorder and so are their particles, which NodeReader checks.
 void LeafIndex::read_nodes(const io::RandomAccessFile& file, const LeafHeader& header,
   const Treelet& treelet, std::uint64_t begin, std::uint8_t depth)
 {
-  const auto refuse = [&](std::size_t node, const std::string& what) {
-    corrupt(file.name(), fmt::format("treelet {}, node {} {}", this->treelets.size(), node, what));
-  };
-  struct Open
-  {
-    std::uint32_t right;
-    int depth;
-  };
-  std::vector<Open> open; // inner nodes whose right child is still to come
   const auto records = read_records<KdRecord>(file, begin, treelet.node_count);
-  int at_depth = depth;
-  std::uint64_t particles = 0;
-  bool done = false;
+  NodeReader reader(file, treelet, this->treelets.size(), header.lod_particles, depth);
   for (std::uint32_t i = 0; i != treelet.node_count; ++i)
   {
-    const KdRecord& record = records[i];
-    const bool leaf = (record.b & 3) == 3;
-    const std::uint32_t upper = record.b >> 2;
-    // A writer without LOD particles leaves the number of the first one undefined.
-    const bool has_lod = !leaf && record.lod != kNone && header.lod_particles != 0;
-    Node node;
-    if (done)
-    {
-      refuse(i, "is beyond the last leaf");
-    }
-    if (at_depth - depth > kMaxTreeletDepth)
-    {
-      refuse(i, fmt::format("is more than {} levels deep", kMaxTreeletDepth));
-    }
-    node.depth = static_cast<std::uint8_t>(at_depth);
-    node.first = static_cast<std::uint32_t>(particles);
-    node.own = leaf ? upper : has_lod ? header.lod_particles : 0;
-    if (node.own != 0 && (leaf ? record.a : record.lod) != particles)
-    {
-      refuse(i,
-        fmt::format("has particles from {} on, but the previous ones end at {}",
-          leaf ? record.a : record.lod, particles));
-    }
-    if (node.own > treelet.particle_count - particles)
-    {
-      refuse(i,
-        fmt::format(
-          "has particles {} to {} of {}", particles, particles + node.own, treelet.particle_count));
-    }
-    particles += node.own;
-    if (!leaf)
-    {
-      if (upper <= i + std::uint64_t{ 1 } || upper >= treelet.node_count)
-      {
-        refuse(i,
-          fmt::format("has node {} as its right child; allowed are {} to {}", upper,
-            i + std::uint64_t{ 2 }, treelet.node_count - 1));
-      }
-      node.right = upper;
-      node.axis = record.b & 3;
-      std::memcpy(&node.split, &record.a, 4);
-      ++at_depth;
-      open.push_back({ upper, at_depth });
-    }
-    else if (open.empty())
-    {
-      done = true;
-    }
-    else
-    {
-      if (open.back().right != i + 1)
-      {
-        refuse(i,
-          fmt::format("ends a left subtree; the right one should start after it, not at {}",
-            open.back().right));
-      }
-      at_depth = open.back().depth;
-      open.pop_back();
-    }
-    this->nodes.push_back(node);
+    this->nodes.push_back(reader.read(i, records[i]));
   }
-  if (!done || particles != treelet.particle_count)
-  {
-    corrupt(file.name(),
-      fmt::format("the nodes of treelet {} {} and have {} of {} particles", this->treelets.size(),
-        done ? "end" : "end inside the tree", particles, treelet.particle_count));
-  }
+  reader.check_end();
   Node* nodes = this->nodes.data() + treelet.first_node;
   for (std::uint32_t i = treelet.node_count; i-- != 0;)
   {

@@ -127,6 +127,25 @@ void check_attributes(const Top& top, const LeafSource& leaf)
   }
 }
 
+// Leaf files that have all particles are enough: `missing`, the first one that does not exist, may
+// have had none.
+void check_particle_count(const Top& top, std::uint64_t found, const std::filesystem::path& missing)
+{
+  if (found == top.particle_count)
+  {
+    return;
+  }
+  if (!missing.empty() && found < top.particle_count)
+  {
+    throw Error(ErrorCode::NotFound,
+      fmt::format("{}: cannot find leaf file {}; the others have {} of {} particles", top.name,
+        missing.string(), found, top.particle_count));
+  }
+  corrupt(top.name,
+    fmt::format("its {} leaf files have {} particles, but it says {}", top.leaves.size(), found,
+      top.particle_count));
+}
+
 void extend(Key& key, const Key& by)
 {
   key.minimum = compare(by.minimum, key.minimum) < 0 ? by.minimum : key.minimum;
@@ -235,18 +254,7 @@ Top read_top(const std::filesystem::path& path, const OpenOptions& options, KeyR
     top.leaves.push_back({ leaf_path, rank, leaf->particle_count() });
     found += leaf->particle_count();
   }
-  if (found != top.particle_count)
-  {
-    if (!missing.empty() && found < top.particle_count)
-    {
-      throw Error(ErrorCode::NotFound,
-        fmt::format("{}: cannot find leaf file {}; the others have {} of {} particles", top.name,
-          missing.string(), found, top.particle_count));
-    }
-    corrupt(top.name,
-      fmt::format("its {} leaf files have {} particles, but it says {}", top.leaves.size(), found,
-        top.particle_count));
-  }
+  check_particle_count(top, found, missing);
   return top;
 }
 }
