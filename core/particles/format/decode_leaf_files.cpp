@@ -35,6 +35,69 @@ bool is_leaf_name(const std::string& name)
   }
   return true;
 }
+
+LeafRecord read_leaf(const io::RandomAccessFile& file, SectionReader& reader, std::uint32_t i)
+{
+  const auto leaf = reader.next<LeafRecord>("a leaf file");
+  const bool empty = (leaf.flags & kNonFinite) != 0 && is_no_box(leaf.lower, leaf.upper);
+  const std::string record = fmt::format("LEAF_FILES: leaf file {}", i);
+  check_field(file, leaf.particles >= 1 && leaf.particles <= kMaxParticles, record, "particles",
+    std::to_string(leaf.particles), fmt::format("1 to {}", kMaxParticles));
+  check_field(
+    file, (leaf.flags & ~kNonFinite) == 0, record, "flags", std::to_string(leaf.flags), "0 or 1");
+  check_field(
+    file, leaf.name_bytes >= 1, record, "name_bytes", std::to_string(leaf.name_bytes), "1 or more");
+  check_field(file, empty || is_finite_box(leaf.lower, leaf.upper), record, "the box",
+    fmt::format("{} to {}", fmt::join(leaf.lower, " "), fmt::join(leaf.upper, " ")),
+    "finite and ascending, or the empty box of no finite particle with flags 1");
+  return leaf;
+}
+
+void check_particles(const io::RandomAccessFile& file, const std::vector<LeafRecord>& leaves,
+  std::uint64_t particle_count)
+{
+  std::uint64_t particles = 0;
+  for (const LeafRecord& leaf : leaves)
+  {
+    particles += leaf.particles;
+  }
+  if (particles != particle_count)
+  {
+    corrupt(file,
+      fmt::format(
+        "LEAF_FILES add up to {} particles, but the header says {}", particles, particle_count));
+  }
+}
+
+void read_keys(
+  const io::RandomAccessFile& file, SectionReader& reader, const Schema& schema, LeafFiles& files)
+{
+  const std::uint64_t keys = schema.keys.size();
+  for (std::uint64_t i = 0; i != files.leaves.size() * keys; ++i)
+  {
+    const auto key = reader.next<LeafKeyRecord>("a key");
+    const bool is_float = schema.key_class(i % keys) == ValueClass::Float;
+    const std::string record =
+      fmt::format("LEAF_FILES: key {} of leaf file {}", i % keys, i / keys);
+    check_leaf_key_record(file, key, is_float, record);
+    files.keys.push_back(key);
+  }
+}
+
+void read_names(const io::RandomAccessFile& file, SectionReader& reader, LeafFiles& files)
+{
+  std::unordered_set<std::string> names;
+  for (std::size_t i = 0; i != files.leaves.size(); ++i)
+  {
+    files.names.push_back(reader.next_text(files.leaves[i].name_bytes));
+    if (!is_leaf_name(files.names.back()) || !names.insert(files.names.back()).second)
+    {
+      corrupt(file,
+        fmt::format(
+          "LEAF_FILES: the name of leaf file {} leads outside the folder, or occurs twice", i));
+    }
+  }
+}
 }
 
 LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header,
@@ -59,56 +122,22 @@ LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header
         keys, section->bytes));
   }
   LeafFiles files;
-  std::uint64_t particles = 0;
-  std::vector<bool> non_finite;
   for (std::uint32_t i = 0; i != head.leaf_count; ++i)
   {
-    const auto leaf = reader.next<LeafRecord>("a leaf file");
-    const bool empty = (leaf.flags & kNonFinite) != 0 && is_no_box(leaf.lower, leaf.upper);
-    const std::string record = fmt::format("LEAF_FILES: leaf file {}", i);
-    check_field(file, leaf.particles >= 1 && leaf.particles <= kMaxParticles, record, "particles",
-      std::to_string(leaf.particles), fmt::format("1 to {}", kMaxParticles));
-    check_field(
-      file, (leaf.flags & ~kNonFinite) == 0, record, "flags", std::to_string(leaf.flags), "0 or 1");
-    check_field(file, leaf.name_bytes >= 1, record, "name_bytes", std::to_string(leaf.name_bytes),
-      "1 or more");
-    check_field(file, empty || is_finite_box(leaf.lower, leaf.upper), record, "the box",
-      fmt::format("{} to {}", fmt::join(leaf.lower, " "), fmt::join(leaf.upper, " ")),
-      "finite and ascending, or the empty box of no finite particle with flags 1");
-    particles += leaf.particles;
-    non_finite.push_back((leaf.flags & kNonFinite) != 0);
-    files.leaves.push_back(leaf);
+    files.leaves.push_back(read_leaf(file, reader, i));
   }
-  if (particles != header.particle_count)
-  {
-    corrupt(file,
-      fmt::format("LEAF_FILES add up to {} particles, but the header says {}", particles,
-        header.particle_count));
-  }
-  for (std::uint64_t i = 0; i != head.leaf_count * keys; ++i)
-  {
-    const auto key = reader.next<LeafKeyRecord>("a key");
-    const bool is_float = schema.key_class(i % keys) == ValueClass::Float;
-    const std::string record =
-      fmt::format("LEAF_FILES: key {} of leaf file {}", i % keys, i / keys);
-    check_leaf_key_record(file, key, is_float, record);
-    files.keys.push_back(key);
-  }
-  std::unordered_set<std::string> names;
-  for (std::uint32_t i = 0; i != head.leaf_count; ++i)
-  {
-    files.names.push_back(reader.next_text(files.leaves[i].name_bytes));
-    if (!is_leaf_name(files.names.back()) || !names.insert(files.names.back()).second)
-    {
-      corrupt(file,
-        fmt::format(
-          "LEAF_FILES: the name of leaf file {} leads outside the folder, or occurs twice", i));
-    }
-  }
+  check_particles(file, files.leaves, header.particle_count);
+  read_keys(file, reader, schema, files);
+  read_names(file, reader, files);
   reader.finish();
   const SectionRecord& tree = require(file, sections, SectionKind::AggregationTree, 0,
     (2 * std::uint64_t{ head.leaf_count } - 1) * sizeof(NodeRecord));
   files.nodes = read_records<NodeRecord>(file, tree);
+  std::vector<bool> non_finite;
+  for (const LeafRecord& leaf : files.leaves)
+  {
+    non_finite.push_back((leaf.flags & kNonFinite) != 0);
+  }
   (void)check_tree(file, "AGGREGATION_TREE", files.nodes, non_finite);
   return files;
 }

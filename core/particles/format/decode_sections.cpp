@@ -77,7 +77,10 @@ std::optional<FileKind> peek_kind(const io::RandomAccessFile& file)
   return (header.required_features & kSeveralLeafFiles) != 0 ? FileKind::Top : FileKind::Leaf;
 }
 
-Header read_header(const io::RandomAccessFile& file, FileKind kind)
+namespace
+{
+// The version is checked before the checksum, because other versions may have other headers.
+Header read_header_record(const io::RandomAccessFile& file)
 {
   Header header{};
   const std::uint64_t size = file.size();
@@ -111,6 +114,11 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
   }
   check_sum(file, "the header", header.header_checksum,
     checksum(&header, offsetof(Header, header_checksum)));
+  return header;
+}
+
+void check_features(const io::RandomAccessFile& file, const Header& header, FileKind kind)
+{
   const std::uint64_t needed = header.required_features;
   if (kind == FileKind::Leaf && (needed & ~std::uint64_t{ kStableSamples }) == kSeveralLeafFiles)
   {
@@ -127,6 +135,10 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
       fmt::format(
         "{}: needs features {:#x}, which this library does not support", file.name(), unknown));
   }
+}
+
+void check_header_fields(const io::RandomAccessFile& file, const Header& header)
+{
   check_field(file, header.header_bytes == sizeof(Header), "the header", "header_bytes",
     std::to_string(header.header_bytes), std::to_string(sizeof(Header)));
   check_field(file, is_zero(header.reserved, sizeof(header.reserved)), "the header", "reserved",
@@ -138,6 +150,12 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
   {
     corrupt(file, "the header has a time or step that is not marked as valid");
   }
+}
+
+// Checks the sizes of file and particles that the header states.
+void check_header_counts(const io::RandomAccessFile& file, const Header& header, FileKind kind)
+{
+  const std::uint64_t size = file.size();
   if (header.file_bytes > size)
   {
     throw Error(ErrorCode::Truncated,
@@ -156,6 +174,15 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
     corrupt(
       file, fmt::format("{} particles; at most {} are allowed", header.particle_count, maximum));
   }
+}
+}
+
+Header read_header(const io::RandomAccessFile& file, FileKind kind)
+{
+  const Header header = read_header_record(file);
+  check_features(file, header, kind);
+  check_header_fields(file, header);
+  check_header_counts(file, header, kind);
   return header;
 }
 
@@ -167,6 +194,76 @@ void check_offset(const io::RandomAccessFile& file, const std::string& record, c
 {
   check_field(file, offset % 8 == 0 && offset >= sizeof(Header), record, field,
     std::to_string(offset), fmt::format("a multiple of 8, at least {}", sizeof(Header)));
+}
+
+// Returns null for kinds of later versions, or of no use in a file of this kind.
+const SectionKindRow* find_known_kind(const SectionRecord& s, FileKind kind)
+{
+  const SectionKindRow* row = find_section_kind(s.kind);
+  return row && belongs_in(*row, kind) ? row : nullptr;
+}
+
+void check_encoding(const io::RandomAccessFile& file, const Header& header, FileKind kind,
+  const SectionRecord& s, const std::string& name)
+{
+  const SectionKindRow* row = find_known_kind(s, kind);
+  if (!row && (s.flags & kMustUnderstand) != 0)
+  {
+    throw Error(ErrorCode::UnsupportedVersion,
+      fmt::format("{}: {} (kind {}) is required, but this library does not support it", file.name(),
+        name, s.kind));
+  }
+  if ((s.flags & ~(kPaged | kMustUnderstand)) != 0 || s.reserved != 0)
+  {
+    corrupt(file, name + " has reserved bits set");
+  }
+  const bool may_have_chunks = row && is_column(row->kind);
+  if (row && s.encoding != kRaw && !(may_have_chunks && s.encoding == kChunks))
+  {
+    throw Error(ErrorCode::UnsupportedVersion,
+      fmt::format("{}: {} has encoding {}; this library reads {}", file.name(), name, s.encoding,
+        may_have_chunks ? "raw columns (0) and chunks (1)" : "raw sections (0)"));
+  }
+  if (row && s.encoding == kChunks && (header.required_features & kCompressedChunks) == 0)
+  {
+    corrupt(file, name + " is in chunks, but the header does not have feature 1");
+  }
+}
+
+// Checks that the section and the checksums of its pages are inside the file.
+void check_extent(
+  const io::RandomAccessFile& file, FileKind kind, const SectionRecord& s, const std::string& name)
+{
+  const SectionKindRow* row = find_known_kind(s, kind);
+  check_offset(file, name, "offset", s.offset);
+  if (!inside(s.offset, s.bytes, file.size()))
+  {
+    corrupt(file,
+      fmt::format("{}, {} bytes at offset {}, is outside the file of {} bytes", name, s.bytes,
+        s.offset, file.size()));
+  }
+  if (row && s.encoding == kRaw && s.raw_bytes != s.bytes)
+  {
+    corrupt(file, fmt::format("{} is raw, but has {} bytes for {}", name, s.bytes, s.raw_bytes));
+  }
+  const bool paged = (s.flags & kPaged) != 0;
+  if (row && paged != row->paged)
+  {
+    corrupt(file, name + (paged ? " must not be paged" : " must be paged"));
+  }
+  if (!paged)
+  {
+    check_field(file, s.checksums_offset == 0, name, "checksums_offset",
+      std::to_string(s.checksums_offset), "0, because it is not paged");
+    return;
+  }
+  check_offset(file, name, "checksums_offset", s.checksums_offset);
+  if (!inside(s.checksums_offset, PageLayout(s.bytes).checksums_bytes(), file.size()))
+  {
+    corrupt(file,
+      fmt::format("the page checksums of {} at offset {} are outside the file of {} bytes", name,
+        s.checksums_offset, file.size()));
+  }
 }
 }
 
@@ -194,59 +291,8 @@ std::vector<SectionRecord> read_sections(
     {
       corrupt(file, name + " is not in ascending order in the section table");
     }
-    // Other kinds are of later versions, or of no use in a file of this kind.
-    const SectionKindRow* row = find_section_kind(s.kind);
-    const bool known = row && belongs_in(*row, kind);
-    if (!known && (s.flags & kMustUnderstand) != 0)
-    {
-      throw Error(ErrorCode::UnsupportedVersion,
-        fmt::format("{}: {} (kind {}) is required, but this library does not support it",
-          file.name(), name, s.kind));
-    }
-    if ((s.flags & ~(kPaged | kMustUnderstand)) != 0 || s.reserved != 0)
-    {
-      corrupt(file, name + " has reserved bits set");
-    }
-    const bool may_have_chunks = known && is_column(row->kind);
-    if (known && s.encoding != kRaw && !(may_have_chunks && s.encoding == kChunks))
-    {
-      throw Error(ErrorCode::UnsupportedVersion,
-        fmt::format("{}: {} has encoding {}; this library reads {}", file.name(), name, s.encoding,
-          may_have_chunks ? "raw columns (0) and chunks (1)" : "raw sections (0)"));
-    }
-    if (known && s.encoding == kChunks && (header.required_features & kCompressedChunks) == 0)
-    {
-      corrupt(file, name + " is in chunks, but the header does not have feature 1");
-    }
-    check_offset(file, name, "offset", s.offset);
-    if (!inside(s.offset, s.bytes, file.size()))
-    {
-      corrupt(file,
-        fmt::format("{}, {} bytes at offset {}, is outside the file of {} bytes", name, s.bytes,
-          s.offset, file.size()));
-    }
-    if (known && s.encoding == kRaw && s.raw_bytes != s.bytes)
-    {
-      corrupt(file, fmt::format("{} is raw, but has {} bytes for {}", name, s.bytes, s.raw_bytes));
-    }
-    const bool paged = (s.flags & kPaged) != 0;
-    if (known && paged != row->paged)
-    {
-      corrupt(file, name + (paged ? " must not be paged" : " must be paged"));
-    }
-    if (!paged)
-    {
-      check_field(file, s.checksums_offset == 0, name, "checksums_offset",
-        std::to_string(s.checksums_offset), "0, because it is not paged");
-      continue;
-    }
-    check_offset(file, name, "checksums_offset", s.checksums_offset);
-    if (!inside(s.checksums_offset, PageLayout(s.bytes).checksums_bytes(), file.size()))
-    {
-      corrupt(file,
-        fmt::format("the page checksums of {} at offset {} are outside the file of {} bytes", name,
-          s.checksums_offset, file.size()));
-    }
+    check_encoding(file, header, kind, s, name);
+    check_extent(file, kind, s, name);
   }
   return sections;
 }

@@ -493,6 +493,47 @@ void check_end(const io::RandomAccessFile& file, const TrackBlocks& blocks)
       file, fmt::format("has {} bytes, but had {} when it was finished", file.size(), known.end));
   }
 }
+
+[[noreturn]] void refuse_start(
+  const io::RandomAccessFile& file, std::uint64_t at, const std::string& what)
+{
+  corrupt(file, fmt::format("the start of the block at {} {}", at, what));
+}
+
+// Checks that the bytes at an offset are the start of a block that was written there.
+void check_identity(const io::RandomAccessFile& file, std::uint64_t at, const BlockStart& start)
+{
+  if (start.kind != kSamplesBlock)
+  {
+    throw Error(ErrorCode::UnsupportedVersion,
+      fmt::format("{}: the block at {} has unknown kind {}", file.name(), at, start.kind));
+  }
+  if (start.offset != at)
+  {
+    refuse_start(file, at, fmt::format("belongs to a block at {}", start.offset));
+  }
+  if (start.reserved != 0 || start.reserved2 != 0)
+  {
+    refuse_start(file, at, "has reserved bytes that are not zero");
+  }
+}
+
+// Checks a start against itself and against the end that a writer knew.
+void check_sizes(
+  const io::RandomAccessFile& file, const TrackBlocks& blocks, const BlockStart& start)
+{
+  if (!has_sizes_that_fit(start))
+  {
+    refuse_start(file, blocks.end,
+      fmt::format("has sizes that do not match: block {}, head {}, payload {}", start.block_bytes,
+        start.head_bytes, start.payload_bytes));
+  }
+  if (blocks.end < blocks.known.end && start.block_bytes > blocks.known.end - blocks.end)
+  {
+    refuse_start(
+      file, blocks.end, fmt::format("extends beyond {}, where a block ended", blocks.known.end));
+  }
+}
 }
 
 void find_blocks(const io::RandomAccessFile& file, TrackBlocks& blocks)
@@ -509,22 +550,7 @@ void find_blocks(const io::RandomAccessFile& file, TrackBlocks& blocks)
       lacks_checksum = true;
       break;
     }
-    const auto refuse = [&](const std::string& what)
-    { corrupt(file, fmt::format("the start of the block at {} {}", blocks.end, what)); };
-    if (start->kind != kSamplesBlock)
-    {
-      throw Error(ErrorCode::UnsupportedVersion,
-        fmt::format(
-          "{}: the block at {} has unknown kind {}", file.name(), blocks.end, start->kind));
-    }
-    if (start->offset != blocks.end)
-    {
-      refuse(fmt::format("belongs to a block at {}", start->offset));
-    }
-    if (start->reserved != 0 || start->reserved2 != 0)
-    {
-      refuse("has reserved bytes that are not zero");
-    }
+    check_identity(file, blocks.end, *start);
     if (start->block_bytes > file.size() - blocks.end)
     {
       if (file.size_now() > file.size())
@@ -536,15 +562,7 @@ void find_blocks(const io::RandomAccessFile& file, TrackBlocks& blocks)
         fmt::format("{}: the block at {} has {} bytes, but the file ends at {}", file.name(),
           blocks.end, start->block_bytes, file.size()));
     }
-    if (!has_sizes_that_fit(*start))
-    {
-      refuse(fmt::format("has sizes that do not match: block {}, head {}, payload {}",
-        start->block_bytes, start->head_bytes, start->payload_bytes));
-    }
-    if (blocks.end < blocks.known.end && start->block_bytes > blocks.known.end - blocks.end)
-    {
-      refuse(fmt::format("extends beyond {}, where a block ended", blocks.known.end));
-    }
+    check_sizes(file, blocks, *start);
     blocks.starts.push_back(*start);
     blocks.end += start->block_bytes;
   }
