@@ -193,6 +193,26 @@ bool is_reason(std::int64_t number)
   return std::find(kReasons.begin(), kReasons.end(), number) != kReasons.end();
 }
 
+flow::Reason parse_reason(std::int64_t reason, std::size_t line)
+{
+  if (!is_reason(reason))
+  {
+    refuse(
+      fmt::format("reason {} of line {}; allowed are the values of bat_flow_reason", reason, line));
+  }
+  return static_cast<flow::Reason>(reason);
+}
+
+std::int32_t parse_destination(std::int64_t destination, std::size_t line)
+{
+  if (destination < -1 || destination > std::numeric_limits<std::int32_t>::max())
+  {
+    refuse(fmt::format(
+      "destination {} of line {}; allowed are destination numbers, and -1", destination, line));
+  }
+  return static_cast<std::int32_t>(destination);
+}
+
 bat_flow_statistics make_statistics(const flow::Statistics& s)
 {
   return { s.bricks, s.touched, s.hits, s.read, s.prefetched, s.prefetches_used,
@@ -514,28 +534,16 @@ int bat_flow_lines_from(uint64_t count, const int64_t* reasons, const double* en
       for (std::size_t i = 0; i != all.lines.size(); ++i)
       {
         bat::flow::Line& line = all.lines[i];
-        const std::int64_t reason = (&need(reasons, "reasons"))[i];
-        if (!is_reason(reason))
-        {
-          refuse(fmt::format(
-            "reason {} of line {}; allowed are the values of bat_flow_reason", reason, i));
-        }
+        line.reason = parse_reason((&need(reasons, "reasons"))[i], i);
         if (offsets[i + 1] < offsets[i])
         {
           refuse(fmt::format("offset {} after {} of line {}; offsets must not decrease",
             offsets[i + 1], offsets[i], i));
         }
-        line.reason = static_cast<bat::flow::Reason>(reason);
         std::memcpy(line.end.data(), &need(ends, "ends") + 3 * i, sizeof(line.end));
         line.end_time = (&need(end_times, "end_times"))[i];
         line.arrival_time = (&need(arrivals, "arrivals"))[i];
-        const std::int64_t destination = (&need(destinations, "destinations"))[i];
-        if (destination < -1 || destination > std::numeric_limits<std::int32_t>::max())
-        {
-          refuse(fmt::format(
-            "destination {} of line {}; allowed are destination numbers, and -1", destination, i));
-        }
-        line.destination = static_cast<std::int32_t>(destination);
+        line.destination = parse_destination((&need(destinations, "destinations"))[i], i);
         line.first_point = offsets[i];
         line.points = offsets[i + 1] - offsets[i];
       }

@@ -235,6 +235,73 @@ void keep_report(bat_insitu& handle, const std::vector<insitu::WrittenFile>& fil
   }
   handle.written = json + "]";
 }
+
+// Collective. Checks that all ranks agree on what the step writes.
+void require_same_due(const bat_insitu& handle)
+{
+  std::vector<std::string> due = { fmt::format(
+    "all {:d} {:d}", handle.requested_files, handle.requested_tracks) };
+  for (const auto& [name, own] : handle.of_species)
+  {
+    due.push_back(
+      fmt::format("species {} {:d} {:d}", name, own.requested_files, own.requested_tracks));
+  }
+  mpi::require_same(handle.comm, std::move(due), "the flag for a requested step");
+}
+
+// Collective. Writes the tracks of all writers and returns the first error.
+std::optional<Error> write_tracks(const bat_insitu& handle, const std::vector<Turn>& turns)
+{
+  std::optional<Error> failure;
+  for (const Turn& turn : turns)
+  {
+    std::optional<Error> error;
+    if (turn.requested_tracks)
+    {
+      error = attempt([&]
+        { (void)turn.writer.write_tracks(handle.comm, handle.step, handle.time, turn.species); });
+    }
+    if (error && !failure)
+    {
+      failure.emplace(*error);
+    }
+  }
+  return failure;
+}
+
+// Collective. `names` are those of this rank's species.
+void write_step(bat_insitu& handle, std::vector<std::string> names, bat_report& sum)
+{
+  require_same_due(handle);
+  if (!handle.due)
+  {
+    return;
+  }
+  std::vector<Turn> turns = turns_of(handle, name_species(handle, std::move(names)));
+  std::vector<insitu::WrittenFile> files;
+  for (Turn& turn : turns)
+  {
+    if (turn.requested_files)
+    {
+      turn.files = turn.writer.write_files(handle.comm, handle.step, handle.time, turn.species);
+      files.insert(files.end(), turn.files.begin(), turn.files.end());
+    }
+  }
+  // A list that fails takes no tracks with it, nor tracks a list. Errors are those of all ranks.
+  const std::optional<Error> failure = write_tracks(handle, turns);
+  for (const Turn& turn : turns)
+  {
+    turn.writer.write_lists(handle.comm, turn.files, handle.step, handle.time);
+  }
+  if (failure)
+  {
+    throw Error(*failure);
+  }
+  if (!files.empty())
+  {
+    keep_report(handle, files, sum);
+  }
+}
 }
 }
 
@@ -482,63 +549,7 @@ int bat_insitu_end_step(bat_insitu* insitu, bat_report* report)
     });
   if (status == BAT_OK)
   {
-    status = guard(
-      [&]
-      {
-        std::vector<std::string> due = { fmt::format(
-          "all {:d} {:d}", handle.requested_files, handle.requested_tracks) };
-        for (const auto& [name, own] : handle.of_species)
-        {
-          due.push_back(
-            fmt::format("species {} {:d} {:d}", name, own.requested_files, own.requested_tracks));
-        }
-        bat::mpi::require_same(handle.comm, std::move(due), "the flag for a requested step");
-        if (!handle.due)
-        {
-          return;
-        }
-        std::vector<Turn> turns = turns_of(handle, name_species(handle, std::move(names)));
-        std::vector<bat::insitu::WrittenFile> files;
-        for (Turn& turn : turns)
-        {
-          if (turn.requested_files)
-          {
-            turn.files =
-              turn.writer.write_files(handle.comm, handle.step, handle.time, turn.species);
-            files.insert(files.end(), turn.files.begin(), turn.files.end());
-          }
-        }
-        // A list that fails takes no tracks with it, nor tracks a list. Errors are those of all
-        // ranks.
-        std::optional<bat::Error> failure;
-        for (const Turn& turn : turns)
-        {
-          std::optional<bat::Error> error;
-          if (turn.requested_tracks)
-          {
-            error = bat::attempt(
-              [&] {
-                (void)turn.writer.write_tracks(handle.comm, handle.step, handle.time, turn.species);
-              });
-          }
-          if (error && !failure)
-          {
-            failure.emplace(*error);
-          }
-        }
-        for (const Turn& turn : turns)
-        {
-          turn.writer.write_lists(handle.comm, turn.files, handle.step, handle.time);
-        }
-        if (failure)
-        {
-          throw bat::Error(*failure);
-        }
-        if (!files.empty())
-        {
-          keep_report(handle, files, sum);
-        }
-      });
+    status = guard([&] { write_step(handle, std::move(names), sum); });
   }
   handle.open = false;
   handle.species.clear();

@@ -90,12 +90,9 @@ void check_record(const std::string& file, const Record& record)
   check_field(file, record.metadata_bytes <= kMaxMetadataBytes, "metadata_bytes",
     std::to_string(record.metadata_bytes), fmt::format("0 to {}", kMaxMetadataBytes));
 }
-}
 
-bricks::Header read_header(const io::RandomAccessFile& file)
+bricks::Header make_header(const std::string& file, const Record& record)
 {
-  const Record record = read_record(file);
-  check_record(file.name(), record);
   bricks::Header header;
   for (std::size_t a = 0; a != 3; ++a)
   {
@@ -112,7 +109,7 @@ bricks::Header read_header(const io::RandomAccessFile& file)
   header.grid.edge = record.edge;
   if (const std::string fault = find_fault(header.grid); !fault.empty())
   {
-    corrupt(file.name(), "the header: " + fault);
+    corrupt(file, "the header: " + fault);
   }
   if ((record.flags & kHasTime) != 0)
   {
@@ -123,21 +120,12 @@ bricks::Header read_header(const io::RandomAccessFile& file)
     header.step = record.step;
   }
   header.largest_speed = record.largest_speed;
-  if (record.file_bytes != file.size())
-  {
-    throw Error(record.file_bytes > file.size() ? ErrorCode::Truncated : ErrorCode::Corrupt,
-      fmt::format("{}: the file has {} bytes, but its header says {}", file.name(), file.size(),
-        record.file_bytes));
-  }
-  const std::uint64_t text_bytes = std::uint64_t{ record.name_bytes } + record.metadata_bytes;
-  const FileLayout layout(header.grid, text_bytes);
-  if (layout.bricks_offset > file.size())
-  {
-    corrupt(file.name(),
-      fmt::format("texts, preview and index end at byte {}, but the file at {}",
-        layout.bricks_offset, file.size()));
-  }
-  std::string text(text_bytes, '\0');
+  return header;
+}
+
+void read_texts(const io::RandomAccessFile& file, const Record& record, bricks::Header& header)
+{
+  std::string text(std::uint64_t{ record.name_bytes } + record.metadata_bytes, '\0');
   file.read(sizeof(Record), text.data(), text.size());
   const std::uint64_t sum = checksum(text.data(), text.size());
   if (sum != record.text_checksum)
@@ -152,6 +140,29 @@ bricks::Header read_header(const io::RandomAccessFile& file)
   {
     corrupt(file.name(), "the field name is not valid UTF-8, or the metadata is not a JSON object");
   }
+}
+}
+
+bricks::Header read_header(const io::RandomAccessFile& file)
+{
+  const Record record = read_record(file);
+  check_record(file.name(), record);
+  bricks::Header header = make_header(file.name(), record);
+  if (record.file_bytes != file.size())
+  {
+    throw Error(record.file_bytes > file.size() ? ErrorCode::Truncated : ErrorCode::Corrupt,
+      fmt::format("{}: the file has {} bytes, but its header says {}", file.name(), file.size(),
+        record.file_bytes));
+  }
+  const std::uint64_t text_bytes = std::uint64_t{ record.name_bytes } + record.metadata_bytes;
+  const FileLayout layout(header.grid, text_bytes);
+  if (layout.bricks_offset > file.size())
+  {
+    corrupt(file.name(),
+      fmt::format("texts, preview and index end at byte {}, but the file at {}",
+        layout.bricks_offset, file.size()));
+  }
+  read_texts(file, record, header);
   return header;
 }
 

@@ -290,19 +290,7 @@ private:
             in_arena(this->threads_, [&] { encoder.encode(first + me, windows[me], encoded); });
           }
         });
-      std::uint64_t bytes = encoded.bytes.size();
-      std::uint64_t before = 0;
-      MPI_Exscan(&bytes, &before, 1, MPI_UINT64_T, MPI_SUM, this->comm_.get());
-      before = me == 0 ? 0 : before; // which MPI leaves as it was
-      std::vector<std::uint64_t> entries;
-      collective(this->comm_.get(),
-        [&]
-        {
-          this->part_->write(
-            this->layout_->bricks_offset + this->end_ + before, encoded.bytes.data(), bytes);
-          append_index(encoded, this->end_ + before, entries);
-        });
-      entries = bat::mpi::gather_records(this->comm_, entries);
+      const std::vector<std::uint64_t> entries = this->write_page(encoded);
       const auto points = bat::mpi::gather_records(this->comm_, encoded.first_points);
       collective(this->comm_.get(),
         [&]
@@ -314,11 +302,31 @@ private:
             encoder.add_to_preview(first + r, points.data() + r * of_page, this->preview_.data());
           }
         });
+      std::uint64_t bytes = encoded.bytes.size();
       MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UINT64_T, MPI_SUM, this->comm_.get());
       this->end_ += bytes;
     }
     collective(this->comm_.get(), [&] { this->report_progress(1); });
     this->range_ = encoder.range();
+  }
+
+  // Writes this rank's page after those of lower ranks. Returns the index entries of all ranks to
+  // the root.
+  std::vector<std::uint64_t> write_page(const EncodedPage& encoded)
+  {
+    const std::uint64_t bytes = encoded.bytes.size();
+    std::uint64_t before = 0;
+    MPI_Exscan(&bytes, &before, 1, MPI_UINT64_T, MPI_SUM, this->comm_.get());
+    before = this->is_root() ? 0 : before; // MPI_Exscan() leaves it undefined on rank 0
+    std::vector<std::uint64_t> entries;
+    collective(this->comm_.get(),
+      [&]
+      {
+        this->part_->write(
+          this->layout_->bricks_offset + this->end_ + before, encoded.bytes.data(), bytes);
+        append_index(encoded, this->end_ + before, entries);
+      });
+    return bat::mpi::gather_records(this->comm_, entries);
   }
 
   void report_progress(double fraction) const

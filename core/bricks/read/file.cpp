@@ -237,10 +237,13 @@ std::vector<std::byte> File::preview() const
   return all;
 }
 
-void File::read_box(const std::array<std::int64_t, 3>& first,
-  const std::array<std::int64_t, 3>& count, void* values, std::size_t bytes, int threads) const
+namespace
 {
-  const BrickGrid& grid = this->grid();
+// Checks that a box of points is inside of the grid and fills a buffer of this size.
+void check_box(const std::string& file, const BrickGrid& grid,
+  const std::array<std::int64_t, 3>& first, const std::array<std::int64_t, 3>& count,
+  std::size_t bytes)
+{
   std::uint64_t requested = grid.point_bytes();
   for (std::size_t a = 0; a != 3; ++a)
   {
@@ -248,16 +251,65 @@ void File::read_box(const std::array<std::int64_t, 3>& first,
       count[a] > grid.points[a] - first[a])
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{}: {} points along {} starting at {} are out of range; the file has {}",
-          this->name(), count[a], "xyz"[a], first[a], grid.points[a]));
+        fmt::format("{}: {} points along {} starting at {} are out of range; the file has {}", file,
+          count[a], "xyz"[a], first[a], grid.points[a]));
     }
     requested *= static_cast<std::uint64_t>(count[a]);
   }
   if (requested != bytes)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: a buffer of {} bytes for a box of {}", this->name(), bytes, requested));
+      fmt::format("{}: a buffer of {} bytes for a box of {}", file, bytes, requested));
   }
+}
+
+// The values of a box of points, x fastest.
+struct BoxOfValues
+{
+  std::array<std::int64_t, 3> first;
+  std::array<std::int64_t, 3> count;
+  std::byte* values;
+};
+
+// Reads a brick and copies the points that it shares with the box.
+void copy_brick(const File& file, const std::array<std::int64_t, 3>& place, const BoxOfValues& box)
+{
+  const BrickGrid& grid = file.grid();
+  const std::size_t point = grid.point_bytes();
+  const auto edge = static_cast<std::size_t>(grid.edge);
+  thread_local std::vector<std::byte> brick;
+  brick.resize(edge * edge * edge * point);
+  file.read(grid.brick_number(place), { brick.data(), edge * point, edge * edge * point });
+  std::array<std::int64_t, 3> from{};
+  std::array<std::int64_t, 3> to{};
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    from[a] = std::max(box.first[a], place[a] * grid.edge);
+    to[a] =
+      std::min(box.first[a] + box.count[a], place[a] * grid.edge + grid.brick_points(a, place[a]));
+  }
+  for (std::int64_t z = from[2]; z != to[2]; ++z)
+  {
+    for (std::int64_t y = from[1]; y != to[1]; ++y)
+    {
+      const std::int64_t in_box = (from[0] - box.first[0]) +
+        box.count[0] * ((y - box.first[1]) + box.count[1] * (z - box.first[2]));
+      const std::int64_t in_brick = (from[0] - place[0] * grid.edge) +
+        grid.edge * ((y - place[1] * grid.edge) + grid.edge * (z - place[2] * grid.edge));
+      std::memcpy(box.values + static_cast<std::size_t>(in_box) * point,
+        brick.data() + static_cast<std::size_t>(in_brick) * point,
+        static_cast<std::size_t>(to[0] - from[0]) * point);
+    }
+  }
+}
+}
+
+void File::read_box(const std::array<std::int64_t, 3>& first,
+  const std::array<std::int64_t, 3>& count, void* values, std::size_t bytes, int threads) const
+{
+  const BrickGrid& grid = this->grid();
+  check_box(this->name(), grid, first, count, bytes);
+  const BoxOfValues box{ first, count, static_cast<std::byte*>(values) };
   std::array<std::int64_t, 3> lower{};
   std::array<std::int64_t, 3> upper{};
   for (std::size_t a = 0; a != 3; ++a)
@@ -265,34 +317,6 @@ void File::read_box(const std::array<std::int64_t, 3>& first,
     lower[a] = first[a] / grid.edge;
     upper[a] = (first[a] + count[a] - 1) / grid.edge + 1;
   }
-  const std::size_t point = grid.point_bytes();
-  const auto copy = [&](const std::array<std::int64_t, 3>& place)
-  {
-    const auto edge = static_cast<std::size_t>(grid.edge);
-    thread_local std::vector<std::byte> brick;
-    brick.resize(edge * edge * edge * point);
-    this->read(grid.brick_number(place), { brick.data(), edge * point, edge * edge * point });
-    std::array<std::int64_t, 3> from{};
-    std::array<std::int64_t, 3> to{};
-    for (std::size_t a = 0; a != 3; ++a)
-    {
-      from[a] = std::max(first[a], place[a] * grid.edge);
-      to[a] = std::min(first[a] + count[a], place[a] * grid.edge + grid.brick_points(a, place[a]));
-    }
-    for (std::int64_t z = from[2]; z != to[2]; ++z)
-    {
-      for (std::int64_t y = from[1]; y != to[1]; ++y)
-      {
-        const std::int64_t in_box =
-          (from[0] - first[0]) + count[0] * ((y - first[1]) + count[1] * (z - first[2]));
-        const std::int64_t in_brick = (from[0] - place[0] * grid.edge) +
-          grid.edge * ((y - place[1] * grid.edge) + grid.edge * (z - place[2] * grid.edge));
-        std::memcpy(static_cast<std::byte*>(values) + static_cast<std::size_t>(in_box) * point,
-          brick.data() + static_cast<std::size_t>(in_brick) * point,
-          static_cast<std::size_t>(to[0] - from[0]) * point);
-      }
-    }
-  };
   in_arena(threads,
     [&]
     {
@@ -306,7 +330,7 @@ void File::read_box(const std::array<std::int64_t, 3>& first,
             {
               for (std::int64_t x = part.cols().begin(); x != part.cols().end(); ++x)
               {
-                copy({ x, y, z });
+                copy_brick(*this, { x, y, z }, box);
               }
             }
           }
