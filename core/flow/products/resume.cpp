@@ -122,34 +122,45 @@ Walks make_walks(const PathLines& lines, const std::vector<Seed>& seeds, const R
   }
   return walks;
 }
-}
 
-PathLines resume(const Cache& cache, const PathLines& lines, const std::vector<Seed>& seeds,
-  const TraceOptions& options)
+void check_lines_to_resume(
+  const BrickSource& source, const PathLines& lines, const std::vector<Seed>& seeds)
 {
   if (seeds.size() != lines.lines.size())
   {
     throw Error(ErrorCode::InvalidArgument,
       fmt::format("{} seeds for {} lines to extend", seeds.size(), lines.lines.size()));
   }
-  if (is_steady(cache.source()))
+  if (is_steady(source))
   {
     throw Error(ErrorCode::InvalidArgument,
-      cache.source().level_name(0) +
+      source.level_name(0) +
         ": is a steady flow with one time step, which has no later times to extend lines to; "
         "trace them again");
   }
-  const RunFrame frame(cache.source(), options);
-  Walks walks = make_walks(lines, seeds, frame, options);
-  KeySet touched;
-  const PathLines more =
-    trace_touching(cache, walks.from, options, touched, walks.resting, walks.releases);
-  cache.hints().save();
+}
 
+// A line that reached a destination before keeps its first arrival.
+void update_end(Line& line, const Line& walked, bool is_seed)
+{
+  const double arrival = line.arrival_time;
+  line.reason = walked.reason;
+  line.end = walked.end;
+  line.end_time = walked.end_time;
+  if (is_seed || arrival != arrival)
+  {
+    line.arrival_time = walked.arrival_time;
+    line.destination = walked.destination;
+  }
+}
+
+// Appends each walk to its line. Other lines stay as they are.
+PathLines merge_lines(const PathLines& lines, const PathLines& more, const Walks& walks)
+{
   PathLines whole;
   whole.statistics = more.statistics;
   std::size_t next = 0;
-  for (std::size_t i = 0; i != seeds.size(); ++i)
+  for (std::size_t i = 0; i != lines.lines.size(); ++i)
   {
     const Line& old = lines.lines[i];
     whole.lines.push_back(old);
@@ -171,29 +182,43 @@ PathLines resume(const Cache& cache, const PathLines& lines, const std::vector<S
           "extended in the series they were traced in",
           i, old.end[0], old.end[1], old.end[2], old.end_time));
     }
-    const double arrival = line.arrival_time;
-    line.reason = walked.reason;
-    line.end = walked.end;
-    line.end_time = walked.end_time;
-    if (walk.is_seed || arrival != arrival)
-    {
-      line.arrival_time = walked.arrival_time;
-      line.destination = walked.destination;
-    }
+    update_end(line, walked, walk.is_seed);
     take(lines, old.first_point, walk.known, whole);
     // A walk that begins anew at the end of a line repeats the point there.
     const std::uint64_t again = !walk.rested && walk.known != 0 && walked.points != 0 ? 1 : 0;
     take(more, walked.first_point + again, walked.points - again, whole);
   }
+  return whole;
+}
+
+// Returns the particles that rest now, with the numbers of their lines instead of their walks.
+std::shared_ptr<const Resting> merge_resting(Walks&& walks, const Resting& more)
+{
+  std::vector<Particle> particles = std::move(walks.others);
+  for (Particle particle : more.particles)
+  {
+    particle.line = static_cast<std::uint32_t>(walks.walks[particle.line].line);
+    particles.push_back(particle);
+  }
+  return make_resting(std::move(particles), more.time);
+}
+}
+
+PathLines resume(const Cache& cache, const PathLines& lines, const std::vector<Seed>& seeds,
+  const TraceOptions& options)
+{
+  check_lines_to_resume(cache.source(), lines, seeds);
+  const RunFrame frame(cache.source(), options);
+  Walks walks = make_walks(lines, seeds, frame, options);
+  KeySet touched;
+  const PathLines more =
+    trace_touching(cache, walks.from, options, touched, walks.resting, walks.releases);
+  cache.hints().save();
+
+  PathLines whole = merge_lines(lines, more, walks);
   if (more.resting)
   {
-    std::vector<Particle> particles = std::move(walks.others);
-    for (Particle particle : more.resting->particles)
-    {
-      particle.line = static_cast<std::uint32_t>(walks.walks[particle.line].line);
-      particles.push_back(particle);
-    }
-    whole.resting = make_resting(std::move(particles), more.resting->time);
+    whole.resting = merge_resting(std::move(walks), *more.resting);
   }
   return whole;
 }

@@ -86,15 +86,10 @@ void check(const PathLines& lines, double time)
     }
   }
 }
-}
 
-PathLines stop_at(
-  const Cache& cache, const PathLines& lines, double time, const TraceOptions& options)
+// Ends each line at the time. Returns the particles that walk on from their last point to it.
+GoingOn cut_lines(const PathLines& lines, double time, const Cut& cut, PathLines& part)
 {
-  check(lines, time);
-  const Cut cut(time, options.backward);
-  PathLines part;
-  part.lines = lines.lines;
   GoingOn on;
   for (std::size_t i = 0; i != part.lines.size(); ++i)
   {
@@ -120,6 +115,11 @@ PathLines stop_at(
       on.places.push_back({ line.end, line.end_time });
     }
   }
+  return on;
+}
+
+TraceOptions make_walk_options(const TraceOptions& options, double time)
+{
   TraceOptions walk = options;
   walk.end_time = time;
   walk.destination.reset(); // their arrival is already known
@@ -130,30 +130,33 @@ PathLines stop_at(
   {
     walk.hints = Hints::Read; // the whole lines have been learned
   }
-  PathLines rest;
-  if (!on.lines.empty())
+  return walk;
+}
+
+void add_points(const PathLines& from, std::uint64_t at, std::uint64_t count, PathLines& part)
+{
+  const auto add = [&](const auto& values, auto& to)
   {
-    rest = trace(cache, on.places, walk);
-    part.statistics = rest.statistics;
-  }
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(at);
+    to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
+  };
+  add(from.positions, part.positions);
+  add(from.times, part.times);
+  add(from.velocities, part.velocities);
+}
+
+// Gathers the points of the lines, and after them the last point of each walk. `walks` are the
+// numbers of the lines that walked on.
+void join_walks(const PathLines& lines, const PathLines& rest,
+  const std::vector<std::size_t>& walks, double time, PathLines& part)
+{
   std::size_t next = 0;
   for (std::size_t i = 0; i != part.lines.size(); ++i)
   {
     Line& line = part.lines[i];
     const std::uint64_t first = std::exchange(line.first_point, part.positions.size());
-    const auto add = [&](const PathLines& from, std::uint64_t at, std::uint64_t count)
-    {
-      const auto take = [&](const auto& values, auto& to)
-      {
-        const auto begin = values.begin() + static_cast<std::ptrdiff_t>(at);
-        to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
-      };
-      take(from.positions, part.positions);
-      take(from.times, part.times);
-      take(from.velocities, part.velocities);
-    };
-    add(lines, first, line.points);
-    if (next == on.lines.size() || on.lines[next] != i)
+    add_points(lines, first, line.points, part);
+    if (next == walks.size() || walks[next] != i)
     {
       continue;
     }
@@ -168,7 +171,7 @@ PathLines stop_at(
     }
     else if (walked.points > 1)
     {
-      add(rest, walked.first_point + walked.points - 1, 1);
+      add_points(rest, walked.first_point + walked.points - 1, 1, part);
     }
     else
     {
@@ -178,6 +181,24 @@ PathLines stop_at(
     line.end = part.positions.back();
     line.end_time = part.times.back();
   }
+}
+}
+
+PathLines stop_at(
+  const Cache& cache, const PathLines& lines, double time, const TraceOptions& options)
+{
+  check(lines, time);
+  const Cut cut(time, options.backward);
+  PathLines part;
+  part.lines = lines.lines;
+  const GoingOn on = cut_lines(lines, time, cut, part);
+  PathLines rest;
+  if (!on.lines.empty())
+  {
+    rest = trace(cache, on.places, make_walk_options(options, time));
+    part.statistics = rest.statistics;
+  }
+  join_walks(lines, rest, on.lines, time, part);
   return part;
 }
 

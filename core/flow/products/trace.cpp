@@ -142,6 +142,44 @@ std::vector<Start> find_starts(const RunFrame& frame, const std::vector<Seed>& s
   return starts;
 }
 
+void check_seed_count(std::size_t seeds)
+{
+  if (seeds >= 0xFFFFFFFFu)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{} seeds; at most {} are allowed", seeds, 0xFFFFFFFEu));
+  }
+}
+
+// Seeds near each other then share a tile, which has few bricks.
+void sort_by_cell(std::vector<Start>& starts)
+{
+  std::sort(starts.begin(), starts.end(),
+    [](const Start& a, const Start& b)
+    { return std::tie(a.cell, a.line) < std::tie(b.cell, b.line); });
+}
+
+void sort_by_line(std::vector<Particle>& particles)
+{
+  std::sort(particles.begin(), particles.end(),
+    [](const Particle& a, const Particle& b) { return a.line < b.line; });
+}
+
+/// The particles that are walked together.
+struct Tile
+{
+  std::vector<Particle> particles;
+  std::uint64_t intervals = 0; ///< of all particles until the end of the run
+};
+
+Particle make_particle(const RunFrame& frame, const Start& start, const Seed& seed, double release)
+{
+  Particle particle = start.rest != nullptr ? *start.rest : *frame.begin(seed);
+  particle.end_time = frame.end_of_age(release);
+  particle.line = start.line;
+  return particle;
+}
+
 std::uint64_t count_intervals(const std::vector<Start>& starts)
 {
   return std::accumulate(starts.begin(), starts.end(), std::uint64_t{ 0 },
@@ -207,6 +245,39 @@ void take_ends(const WalkLog& log, Resting& rests, PathLines& all)
   }
   all.statistics.cells += log.cells;
   all.statistics.steps += log.steps;
+}
+
+/// One record for each worker.
+std::vector<NotedPoints> make_noted(int threads, std::size_t lines)
+{
+  std::vector<NotedPoints> noted;
+  for (int i = 0; i != threads; ++i)
+  {
+    noted.emplace_back(lines);
+  }
+  return noted;
+}
+
+/// Lets the workers of a tile append to the points of the tiles before.
+void lend_noted(std::vector<NotedPoints>& noted, Buckets& buckets)
+{
+  for (std::size_t i = 0; i != noted.size(); ++i)
+  {
+    buckets.logs()[i].points = std::move(noted[i]);
+  }
+}
+
+/// Takes the points back, and what the workers recorded of a tile.
+void take_logs(Buckets& buckets, std::vector<NotedPoints>& noted, Resting& rests, PathLines& all)
+{
+  for (std::size_t i = 0; i != noted.size(); ++i)
+  {
+    WalkLog& log = buckets.logs()[i];
+    noted[i] = std::move(log.points);
+    take_ends(log, rests, all);
+  }
+  all.statistics.waits += buckets.waits();
+  all.statistics.wait_seconds += buckets.wait_seconds();
 }
 
 void count_reads(const BrickSource& source, const BrickCache& bricks, const CacheCounts& before,
@@ -291,21 +362,14 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
   const BrickSource& source = cache.source();
   const TraceOptions options = options_for(source, given);
   const RunFrame frame(source, options);
-  if (seeds.size() >= 0xFFFFFFFFu)
-  {
-    throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{} seeds; at most {} are allowed", seeds.size(), 0xFFFFFFFEu));
-  }
+  check_seed_count(seeds.size());
   PathLines all;
   all.lines.resize(seeds.size());
   std::vector<bool> rested(seeds.size());
   std::vector<Start> starts = find_starts(frame, seeds, resting, all.lines, rested);
-  // Seeds near each other share a tile, which then has few bricks.
   if (starts.size() > options.max_particles)
   {
-    std::sort(starts.begin(), starts.end(),
-      [](const Start& a, const Start& b)
-      { return std::tie(a.cell, a.line) < std::tie(b.cell, b.line); });
+    sort_by_cell(starts);
   }
   BrickCache& bricks = cache.bricks();
   const CacheCounts before = bricks.counts();
@@ -313,44 +377,27 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
   TileProgress progress(options.progress, count_intervals(starts));
   auto rests = std::make_shared<Resting>();
   const int threads = threads_of(options);
-  std::vector<NotedPoints> noted;
-  for (int i = 0; i != threads; ++i)
-  {
-    noted.emplace_back(seeds.size());
-  }
+  std::vector<NotedPoints> noted = make_noted(threads, seeds.size());
   for (std::size_t begin = 0; begin < starts.size();)
   {
     const std::size_t end = begin + std::min(starts.size() - begin, options.max_particles);
-    std::vector<Particle> tile;
-    tile.reserve(end - begin);
-    std::uint64_t tile_intervals = 0;
+    Tile tile;
+    tile.particles.reserve(end - begin);
     for (; begin != end; ++begin)
     {
       const Start& start = starts[begin];
-      const Seed& seed = seeds[start.line];
-      Particle particle = start.rest != nullptr ? *start.rest : *frame.begin(seed);
-      particle.end_time = frame.end_of_age(releases.empty() ? seed.time : releases[start.line]);
-      particle.line = start.line;
-      tile.push_back(particle);
-      tile_intervals += start.intervals;
+      const double release = releases.empty() ? seeds[start.line].time : releases[start.line];
+      tile.particles.push_back(make_particle(frame, start, seeds[start.line], release));
+      tile.intervals += start.intervals;
     }
     Buckets buckets(bricks, frame, options, threads, hints, all.lines);
-    for (std::size_t i = 0; i != noted.size(); ++i)
-    {
-      buckets.logs()[i].points = std::move(noted[i]);
-    }
-    buckets.run(std::move(tile), [&](std::uint64_t done) { return progress.report(done); });
+    lend_noted(noted, buckets);
+    buckets.run(
+      std::move(tile.particles), [&](std::uint64_t done) { return progress.report(done); });
     cache.hints().learn(buckets.hint_logs());
-    for (std::size_t i = 0; i != noted.size(); ++i)
-    {
-      WalkLog& log = buckets.logs()[i];
-      noted[i] = std::move(log.points);
-      take_ends(log, *rests, all);
-    }
-    progress.finish_tile(tile_intervals);
+    take_logs(buckets, noted, *rests, all);
+    progress.finish_tile(tile.intervals);
     touched.insert(buckets.touched());
-    all.statistics.waits += buckets.waits();
-    all.statistics.wait_seconds += buckets.wait_seconds();
   }
   std::vector<Start>().swap(starts);
   merge_noted(noted, seeds, rested, all);
@@ -360,8 +407,7 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
   }
   if (options.keep_resting)
   {
-    std::sort(rests->particles.begin(), rests->particles.end(),
-      [](const Particle& a, const Particle& b) { return a.line < b.line; });
+    sort_by_line(rests->particles);
     rests->time = frame.end_time();
     all.resting = std::move(rests);
   }

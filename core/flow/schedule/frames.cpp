@@ -47,6 +47,32 @@ void check(const TraceOptions& options, const std::vector<double>& times)
       times.front(), times.back()));
   }
 }
+
+WalkFrame make_walk_frame(const BrickGrid& grid, const TraceOptions& options)
+{
+  WalkFrame walk;
+  walk.components = grid.components;
+  walk.is_double = grid.type == ScalarType::Float64;
+  walk.tolerance = options.max_error;
+  walk.terminal_speed = options.terminal_speed;
+  walk.step_share = options.integrator == Integrator::RungeKutta4 ? options.step_share : 0;
+  walk.no_slip = options.no_slip;
+  walk.notes_points = options.keep_points;
+  walk.notes_beginnings = options.prefetch == Prefetch::Velocity;
+  walk.notes_faces = options.keep_faces && options.keep_points;
+  std::size_t stride = grid.point_bytes();
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    walk.is_flat[a] = grid.points[a] == 1;
+    walk.cells[a] = walk.is_flat[a] ? 1 : static_cast<std::int32_t>(grid.cells(a));
+    walk.cyclic[a] = grid.cyclic[a];
+    walk.origin[a] = grid.origin[a];
+    walk.spacing[a] = grid.spacing[a];
+    walk.stride[a] = walk.is_flat[a] ? 0 : stride;
+    stride *= static_cast<std::size_t>(grid.edge) + 1;
+  }
+  return walk;
+}
 }
 
 std::vector<double> run_times(
@@ -81,45 +107,34 @@ RunFrame::RunFrame(const BrickSource& source, const TraceOptions& options)
   const BrickGrid& grid = source.grid();
   check(options, times);
   this->end_time_ = options.end_time.value_or(this->backward_ ? times.front() : times.back());
-
-  this->walk_.components = grid.components;
-  this->walk_.is_double = grid.type == ScalarType::Float64;
-  this->walk_.tolerance = options.max_error;
-  this->walk_.terminal_speed = options.terminal_speed;
-  this->walk_.step_share = options.integrator == Integrator::RungeKutta4 ? options.step_share : 0;
-  this->walk_.no_slip = options.no_slip;
-  this->walk_.notes_points = options.keep_points;
-  this->walk_.notes_beginnings = options.prefetch == Prefetch::Velocity;
-  this->walk_.notes_faces = options.keep_faces && options.keep_points;
-  std::size_t stride = grid.point_bytes();
-  for (std::size_t a = 0; a != 3; ++a)
-  {
-    this->walk_.is_flat[a] = grid.points[a] == 1;
-    this->walk_.cells[a] = this->walk_.is_flat[a] ? 1 : static_cast<std::int32_t>(grid.cells(a));
-    this->walk_.cyclic[a] = grid.cyclic[a];
-    this->walk_.origin[a] = grid.origin[a];
-    this->walk_.spacing[a] = grid.spacing[a];
-    this->walk_.stride[a] = this->walk_.is_flat[a] ? 0 : stride;
-    stride *= static_cast<std::size_t>(grid.edge) + 1;
-  }
+  this->walk_ = make_walk_frame(grid, options);
   if (options.destination)
   {
-    this->walk_.stops_on_arrival = options.destination->stop_on_arrival;
-    const std::vector<Box>& boxes = options.destination->boxes;
-    if (boxes.size() > kMaxDestinations)
+    this->add_destinations(*options.destination);
+  }
+  this->set_intervals();
+}
+
+void RunFrame::add_destinations(const Destination& destination)
+{
+  this->walk_.stops_on_arrival = destination.stop_on_arrival;
+  const std::vector<Box>& boxes = destination.boxes;
+  if (boxes.size() > kMaxDestinations)
+  {
+    refuse(fmt::format("{} destinations; at most {} are allowed", boxes.size(), kMaxDestinations));
+  }
+  for (std::size_t i = 0; i != boxes.size(); ++i)
+  {
+    if (const std::optional<WalkFrame::Destination> to = this->destination(i, boxes[i]))
     {
-      refuse(
-        fmt::format("{} destinations; at most {} are allowed", boxes.size(), kMaxDestinations));
-    }
-    for (std::size_t i = 0; i != boxes.size(); ++i)
-    {
-      if (const std::optional<WalkFrame::Destination> to = this->destination(i, boxes[i]))
-      {
-        this->walk_.destinations.push_back(*to);
-      }
+      this->walk_.destinations.push_back(*to);
     }
   }
+}
 
+void RunFrame::set_intervals()
+{
+  const BrickGrid& grid = this->source_.grid();
   const Moment end = this->compute_moment(this->end_time_);
   this->last_ = end.interval;
   if (end.share == 0 && end.interval != 0)
@@ -198,6 +213,55 @@ RunFrame::Moment RunFrame::compute_moment(double time) const noexcept
   return { n, time == end ? 1 : (time - begin) / (end - begin) };
 }
 
+// Finds the particle's cell along an axis. Returns false if the position is outside of the grid.
+bool RunFrame::place(double position, std::size_t a, Particle& particle) const noexcept
+{
+  const BrickGrid& grid = this->source_.grid();
+  if (!std::isfinite(position))
+  {
+    return false;
+  }
+  if (this->walk_.is_flat[a])
+  {
+    // A plane has no thickness, so a position within rounding of it counts as on it.
+    return std::abs(position - grid.origin[a]) <= 1e-6 * grid.spacing[a];
+  }
+  double x = (position - grid.origin[a]) / grid.spacing[a];
+  // A position on a face as compute_position() computes it, or rounded to just beyond it, is on
+  // the face, and a walk may begin on either side.
+  const double nearest = std::round(x);
+  const double face = grid.origin[a] + nearest * grid.spacing[a];
+  if (position == face || (position < face) != (x < nearest))
+  {
+    x = nearest;
+  }
+  const double cells = this->walk_.cells[a];
+  if (grid.cyclic[a])
+  {
+    const double turns = std::floor(x / cells);
+    if (!(turns > -1e9 && turns < 1e9))
+    {
+      return false;
+    }
+    x -= turns * cells;
+    particle.turns[a] = static_cast<std::int32_t>(turns);
+  }
+  // A position between the first and the last point may be rounded to just beyond them.
+  const double last = grid.origin[a] + cells * grid.spacing[a];
+  if (!grid.cyclic[a] && position >= grid.origin[a] && position <= last)
+  {
+    x = std::min(std::max(x, 0.0), cells);
+  }
+  if (!(x >= 0 && x <= cells))
+  {
+    return false;
+  }
+  const double cell = std::min(std::floor(x), cells - 1);
+  particle.cell[a] = static_cast<std::int32_t>(cell);
+  particle.at[a] = x - cell;
+  return true;
+}
+
 std::optional<Particle> RunFrame::begin(const Seed& seed) const noexcept
 {
   const std::vector<double>& times = this->times_;
@@ -208,55 +272,12 @@ std::optional<Particle> RunFrame::begin(const Seed& seed) const noexcept
     return std::nullopt;
   }
   Particle particle;
-  const BrickGrid& grid = this->source_.grid();
   for (std::size_t a = 0; a != 3; ++a)
   {
-    if (!std::isfinite(seed.position[a]))
+    if (!this->place(seed.position[a], a, particle))
     {
       return std::nullopt;
     }
-    if (this->walk_.is_flat[a])
-    {
-      // A plane has no thickness, so a position within rounding of it counts as on it.
-      if (std::abs(seed.position[a] - grid.origin[a]) > 1e-6 * grid.spacing[a])
-      {
-        return std::nullopt;
-      }
-      continue;
-    }
-    double x = (seed.position[a] - grid.origin[a]) / grid.spacing[a];
-    // A position on a face as compute_position() computes it, or rounded to just beyond it, is on
-    // the face, and a walk may begin on either side.
-    const double nearest = std::round(x);
-    const double face = grid.origin[a] + nearest * grid.spacing[a];
-    if (seed.position[a] == face || (seed.position[a] < face) != (x < nearest))
-    {
-      x = nearest;
-    }
-    const double cells = this->walk_.cells[a];
-    if (grid.cyclic[a])
-    {
-      const double turns = std::floor(x / cells);
-      if (!(turns > -1e9 && turns < 1e9))
-      {
-        return std::nullopt;
-      }
-      x -= turns * cells;
-      particle.turns[a] = static_cast<std::int32_t>(turns);
-    }
-    // A position between the first and the last point may be rounded to just beyond them.
-    const double last = grid.origin[a] + cells * grid.spacing[a];
-    if (!grid.cyclic[a] && seed.position[a] >= grid.origin[a] && seed.position[a] <= last)
-    {
-      x = std::min(std::max(x, 0.0), cells);
-    }
-    if (!(x >= 0 && x <= cells))
-    {
-      return std::nullopt;
-    }
-    const double cell = std::min(std::floor(x), cells - 1);
-    particle.cell[a] = static_cast<std::int32_t>(cell);
-    particle.at[a] = x - cell;
   }
   const Moment moment = this->compute_moment(seed.time);
   particle.interval = moment.interval;

@@ -66,6 +66,9 @@ public:
   [[nodiscard]] std::array<double, 3> compute_position(const Particle& particle) const noexcept;
 
 private:
+  void add_destinations(const Destination& destination);
+  void set_intervals();
+  [[nodiscard]] bool place(double position, std::size_t a, Particle& particle) const noexcept;
   [[nodiscard]] std::optional<WalkFrame::Destination> destination(
     std::size_t number, const Box& box) const;
   // A steady flow uses its only level at both times.
