@@ -104,6 +104,29 @@ std::vector<Attribute> attributes_in(const ParticleView& view)
   return attributes;
 }
 
+AttributeView need(const ParticleView& view, const std::string& name)
+{
+  const std::optional<AttributeView> found = find(view, name);
+  if (!found)
+  {
+    refuse(kSubject,
+      fmt::format("unknown attribute '{}'{}", name,
+        bat::available(name, fmt::format("{}", fmt::join(names_in(view), ", ")))));
+  }
+  return *found;
+}
+
+ArrayView need_ids(const ParticleView& view, const std::string& name)
+{
+  const AttributeView found = need(view, name);
+  if (found.values.components != 1)
+  {
+    refuse(kSubject,
+      fmt::format("'{}' has {} components; ids must have one", name, found.values.components));
+  }
+  return found.values;
+}
+
 // Returns the bits of a value as a tracks file stores it.
 template <class T>
 std::uint64_t bits_of(T value)
@@ -377,46 +400,30 @@ bool TrackRecorder::has_ids(const ParticleView& view) const
     find_id_attribute(attributes_in(view), this->species_).has_value();
 }
 
-TrackRecorder::Source TrackRecorder::make_source(const ParticleView& view) const
+std::string TrackRecorder::choose_id(const std::vector<Attribute>& all) const
 {
-  const std::vector<Attribute> all = attributes_in(view);
-  const std::vector<std::string> names = names_in(view);
-  std::string id = this->options_.id_attribute;
-  if (id.empty())
+  if (!this->options_.id_attribute.empty())
   {
-    const std::optional<std::size_t> found = find_id_attribute(all, this->species_);
-    id = found ? all[*found].name : "id";
+    return this->options_.id_attribute;
   }
-  const auto need = [&](const std::string& name)
+  const std::optional<std::size_t> found = find_id_attribute(all, this->species_);
+  return found ? all[*found].name : "id";
+}
+
+// Returns the attribute that makes pairs of the ids; "" if ids are single numbers.
+std::string TrackRecorder::choose_second(
+  const std::vector<Attribute>& all, const std::string& id) const
+{
+  std::vector<std::string> names;
+  for (const Attribute& attribute : all)
   {
-    const std::optional<AttributeView> found = find(view, name);
-    if (!found)
-    {
-      refuse(kSubject,
-        fmt::format("unknown attribute '{}'{}", name,
-          bat::available(name, fmt::format("{}", fmt::join(names, ", ")))));
-    }
-    return *found;
-  };
-  const auto need_scalar = [&](const std::string& name)
-  {
-    const AttributeView found = need(name);
-    if (found.values.components != 1)
-    {
-      refuse(kSubject,
-        fmt::format("'{}' has {} components; ids must have one", name, found.values.components));
-    }
-    return found.values;
-  };
-  Source source;
-  source.schema.id_attribute = id;
-  source.id = need_scalar(id);
-  source.schema.id_type = source.id.type;
+    names.push_back(attribute.name);
+  }
   std::string second = this->options_.second_attribute;
   if (second.empty())
   {
     const auto at = static_cast<std::size_t>(
-      std::find(names.begin(), names.end(), id) - names.begin()); // need_scalar() has found it
+      std::find(names.begin(), names.end(), id) - names.begin()); // need_ids() has found it
     const std::optional<std::size_t> found = find_second_id_attribute(all, at);
     second = found ? all[*found].name : "";
   }
@@ -427,9 +434,21 @@ TrackRecorder::Source TrackRecorder::make_source(const ParticleView& view) const
                   "second, one of {}",
         id, fmt::join(names, ", ")));
   }
+  return second;
+}
+
+TrackRecorder::Source TrackRecorder::make_source(const ParticleView& view) const
+{
+  const std::vector<Attribute> all = attributes_in(view);
+  const std::string id = this->choose_id(all);
+  Source source;
+  source.schema.id_attribute = id;
+  source.id = need_ids(view, id);
+  source.schema.id_type = source.id.type;
+  const std::string second = this->choose_second(all, id);
   if (!second.empty())
   {
-    source.second = need_scalar(second);
+    source.second = need_ids(view, second);
     source.schema.second_attribute = second;
     source.schema.second_type = source.second.type;
   }
@@ -440,13 +459,13 @@ TrackRecorder::Source TrackRecorder::make_source(const ParticleView& view) const
   }
   source.schema.position_type = view.positions.type;
   source.values.push_back(view.positions);
-  for (const std::string& name : this->options_.attributes.value_or(names))
+  for (const std::string& name : this->options_.attributes.value_or(names_in(view)))
   {
     if (name == id || name == second)
     {
       continue; // which the file has anyway
     }
-    const AttributeView found = need(name);
+    const AttributeView found = need(view, name);
     source.schema.attributes.push_back(
       { name, found.values.type, found.values.components, found.role, found.host_type, {} });
     source.values.push_back(found.values);

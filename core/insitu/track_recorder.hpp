@@ -51,6 +51,9 @@ private:
   [[nodiscard]] bool may_keep(T id) const;
   [[nodiscard]] std::vector<std::uint64_t> collect_rows(
     const RankSources& own, const TrackSchema& schema) const;
+  [[nodiscard]] std::string choose_id(const std::vector<Attribute>& all) const;
+  [[nodiscard]] std::string choose_second(
+    const std::vector<Attribute>& all, const std::string& id) const;
   [[nodiscard]] Source make_source(const ParticleView& view) const;
   [[nodiscard]] bool has_ids(const ParticleView& view) const;
   [[nodiscard]] bool is_chosen(const Id& id) const;

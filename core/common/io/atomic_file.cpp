@@ -160,6 +160,36 @@ bool is_temporary(const std::string& name)
     name.compare(name.size() - 4, 4, kTemporarySuffix) == 0;
 }
 
+namespace
+{
+// Returns the permissions of the file that will be replaced, if it exists. Errors call the file by
+// the name that the caller gave, `target`.
+std::optional<std::filesystem::perms> check_existing(
+  const std::filesystem::path& file, const std::filesystem::path& target)
+{
+  struct stat status;
+  if (::stat(file.c_str(), &status) == 0)
+  {
+    if (!S_ISREG(status.st_mode))
+    {
+      fail(ErrorCode::CannotOpen, target.string(), "is not a regular file and cannot be replaced");
+    }
+    // Renaming over it would succeed, so the protection of the file must be checked.
+    if ((status.st_mode & 0222) == 0 || ::access(file.c_str(), W_OK) != 0)
+    {
+      fail(ErrorCode::CannotOpen, target.string(), "is read-only and was not replaced");
+    }
+    return static_cast<std::filesystem::perms>(status.st_mode & 07777);
+  }
+  if (errno != ENOENT && errno != ENOTDIR) // both are for the folder's message below
+  {
+    fail(ErrorCode::CannotOpen, target.string(),
+      fmt::format("cannot be written: {}", std::strerror(errno)));
+  }
+  return std::nullopt;
+}
+}
+
 AtomicFile::AtomicFile(
   const std::filesystem::path& target, std::optional<std::filesystem::perms> permissions)
   : target_(follow_links(target))
@@ -170,24 +200,9 @@ AtomicFile::AtomicFile(
       target.empty() ? std::string("the path of the file to write is empty")
                      : fmt::format("{}: is not a file name", target.string()));
   }
-  struct stat status;
-  if (::stat(this->target_.c_str(), &status) == 0)
+  if (const auto existing = check_existing(this->target_, target))
   {
-    if (!S_ISREG(status.st_mode))
-    {
-      fail(ErrorCode::CannotOpen, target.string(), "is not a regular file and cannot be replaced");
-    }
-    // Renaming over it would succeed, so the protection of the file must be checked.
-    if ((status.st_mode & 0222) == 0 || ::access(this->target_.c_str(), W_OK) != 0)
-    {
-      fail(ErrorCode::CannotOpen, target.string(), "is read-only and was not replaced");
-    }
-    permissions = static_cast<std::filesystem::perms>(status.st_mode & 07777);
-  }
-  else if (errno != ENOENT && errno != ENOTDIR) // both are for the folder's message below
-  {
-    fail(ErrorCode::CannotOpen, target.string(),
-      fmt::format("cannot be written: {}", std::strerror(errno)));
+    permissions = existing;
   }
   std::random_device random;
   for (int attempt = 0; attempt != 16 && this->descriptor_ < 0; ++attempt)
