@@ -110,7 +110,17 @@ private:
     std::unique_ptr<LeafSource> leaf;
   };
 
+  /// A leaf file whose number of matches is not known without its indices.
+  struct Undecided
+  {
+    const Task* task;
+    std::uint64_t maximum; ///< particles that may match
+  };
+
   void set_leaves(std::vector<LeafInfo> leaves, Opener opener) const;
+  /// Adds the leaf files of which all particles of the step match, and returns the others.
+  std::vector<Undecided> count_decided(const query::Conditions& conditions,
+    const std::vector<Task>& tasks, const QueryOptions& options, CountEstimate& estimate) const;
   std::unique_ptr<LeafSource> open_own(std::size_t i) const;
 
   OpenOptions options_;

@@ -17,6 +17,7 @@
 #include <functional>
 #include <numeric>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -49,6 +50,23 @@ double highest_within(
     (count(middle) <= budget ? fits : exceeds) = middle;
   }
   return fits;
+}
+
+// Lowers a quality until its bound is at most `limit`, or to `minimum` if that takes too long.
+// Qualities are even samples of space, so that the bound is nearly proportional.
+double lower_to_limit(double quality, double minimum, double limit,
+  const std::function<std::uint64_t(double)>& bound_at)
+{
+  for (int i = 0; quality > minimum; ++i)
+  {
+    const auto bound = static_cast<double>(bound_at(quality));
+    if (bound <= limit)
+    {
+      break;
+    }
+    quality = i == 8 ? minimum : quality * std::min(limit / bound, 0.999);
+  }
+  return std::max(quality, minimum);
 }
 
 // How many particles of a selection are of a quality, without looking at all of its spans.
@@ -116,6 +134,32 @@ double spacing_in(std::array<double, 3> extent, double n)
   const double in_plane = std::sqrt(a * b / n);
   return b > 0 && in_plane <= b ? in_plane : a / n;
 }
+
+struct Weighted
+{
+  double spacing;
+  double particles;
+};
+
+// Returns the spacing that half of the particles have at most. There must be at least one.
+double find_median(std::vector<Weighted> found)
+{
+  std::sort(found.begin(), found.end(),
+    [](const Weighted& a, const Weighted& b) { return a.spacing < b.spacing; });
+  const double half = std::accumulate(found.begin(), found.end(), 0.0,
+                        [](double sum, const Weighted& w) { return sum + w.particles; }) /
+    2;
+  double below = 0;
+  for (const Weighted& w : found)
+  {
+    below += w.particles;
+    if (below >= half)
+    {
+      return w.spacing;
+    }
+  }
+  return found.back().spacing;
+}
 }
 
 double Dataset::quality_within(
@@ -147,20 +191,10 @@ double Dataset::quality_within(
     whole.quality = q;
     return this->upper_bound(whole, options);
   };
-  // Qualities are even samples of space, so that the bound is nearly proportional.
   const double all = static_cast<double>(std::max<std::uint64_t>(1, bound_at(query.quality)));
   const auto limit = static_cast<double>(budget);
-  double found = limit >= all ? query.quality : query.quality * limit / all;
-  for (int i = 0; found > of_leaves; ++i)
-  {
-    const auto bound = static_cast<double>(bound_at(found));
-    if (bound <= limit)
-    {
-      break;
-    }
-    found = i == 8 ? of_leaves : found * std::min(limit / bound, 0.999);
-  }
-  found = std::max(found, of_leaves);
+  const double first = limit >= all ? query.quality : query.quality * limit / all;
+  const double found = lower_to_limit(first, of_leaves, limit, bound_at);
   if (!of_attributes || found == query.quality)
   {
     return found;
@@ -189,14 +223,11 @@ double Dataset::quality_within(
     found, highest_within(whole.quality, budget, CountsByQuality(sample, this->leaves())));
 }
 
-CountEstimate Dataset::Impl::estimate_count(
-  const Query& query, std::uint64_t tested, const QueryOptions& options) const
+std::vector<Dataset::Impl::Undecided> Dataset::Impl::count_decided(
+  const query::Conditions& conditions, const std::vector<Task>& tasks, const QueryOptions& options,
+  CountEstimate& estimate) const
 {
-  const query::Conditions conditions = this->conditions(query);
-  const std::vector<Task> tasks = this->tasks(conditions);
-  CountEstimate estimate;
-  // The maximum count of each leaf file in which not every particle of the step matches.
-  std::vector<std::pair<const Task*, std::uint64_t>> undecided;
+  std::vector<Undecided> undecided;
   for (const Task& task : tasks)
   {
     const std::uint64_t all = this->leaves()[task.leaf].particles;
@@ -206,7 +237,7 @@ CountEstimate Dataset::Impl::estimate_count(
     const std::uint64_t maximum = std::min(ordinals, step);
     if (!conditions.none() || (ordinals != all && step != all))
     {
-      undecided.emplace_back(&task, maximum);
+      undecided.push_back({ &task, maximum });
       continue;
     }
     const auto add = [&]
@@ -227,6 +258,17 @@ CountEstimate Dataset::Impl::estimate_count(
         add();
       });
   }
+  return undecided;
+}
+
+CountEstimate Dataset::Impl::estimate_count(
+  const Query& query, std::uint64_t tested, const QueryOptions& options) const
+{
+  const query::Conditions conditions = this->conditions(query);
+  const std::vector<Task> tasks = this->tasks(conditions);
+  CountEstimate estimate;
+  const std::vector<Undecided> undecided =
+    this->count_decided(conditions, tasks, options, estimate);
   const std::size_t used = std::min(undecided.size(), kMaxLeaves);
   std::uint64_t left_out = 0;
   std::uint64_t looked_at = 0; // particles of the leaf files that are
@@ -329,11 +371,6 @@ double Dataset::spacing(const Query& query, const QueryOptions& options) const
   whole.values.clear();
   const query::Conditions conditions = this->impl_->conditions(whole);
   const std::vector<Impl::Task> tasks = this->impl_->tasks(conditions);
-  struct Weighted
-  {
-    double spacing;
-    double particles;
-  };
   std::vector<Weighted> found;
   const std::size_t step = (tasks.size() + kMaxLeaves - 1) / kMaxLeaves;
   for (std::size_t t = 0; t < tasks.size(); t += step)
@@ -365,20 +402,6 @@ double Dataset::spacing(const Query& query, const QueryOptions& options) const
   {
     return 0;
   }
-  std::sort(found.begin(), found.end(),
-    [](const Weighted& a, const Weighted& b) { return a.spacing < b.spacing; });
-  const double half = std::accumulate(found.begin(), found.end(), 0.0,
-                        [](double sum, const Weighted& w) { return sum + w.particles; }) /
-    2;
-  double below = 0;
-  for (const Weighted& w : found)
-  {
-    below += w.particles;
-    if (below >= half)
-    {
-      return w.spacing;
-    }
-  }
-  return found.back().spacing;
+  return find_median(std::move(found));
 }
 }

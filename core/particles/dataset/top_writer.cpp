@@ -41,6 +41,30 @@ format::LeafFiles files_of(const std::vector<LeafEntry>& leaves)
   return files;
 }
 
+/// The boxes of the leaf files, and the box and particles of the dataset.
+struct Extents
+{
+  Box bounds = empty_box();
+  std::vector<Box> boxes;
+  std::uint64_t particles = 0;
+};
+
+Extents collect_extents(const std::vector<LeafEntry>& leaves)
+{
+  Extents extents;
+  for (const LeafEntry& leaf : leaves)
+  {
+    extents.particles += leaf.record.particles;
+    extents.boxes.push_back(box_of(leaf.record));
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      extents.bounds.lower[axis] = std::min(extents.bounds.lower[axis], leaf.record.lower[axis]);
+      extents.bounds.upper[axis] = std::max(extents.bounds.upper[axis], leaf.record.upper[axis]);
+    }
+  }
+  return extents;
+}
+
 // Key records of the dataset: extremes over the leaf files.
 std::vector<format::KeyRecord> merge_keys(const TopContents& contents)
 {
@@ -201,24 +225,11 @@ std::vector<std::byte> encode_top(const TopContents& contents)
     append(data, size);
   };
 
-  Box bounds = empty_box();
-  std::vector<Box> boxes;
-  std::uint64_t particles = 0;
-  for (const LeafEntry& leaf : contents.leaves)
-  {
-    particles += leaf.record.particles;
-    boxes.push_back(box_of(leaf.record));
-    for (std::size_t axis = 0; axis != 3; ++axis)
-    {
-      bounds.lower[axis] = std::min(bounds.lower[axis], leaf.record.lower[axis]);
-      bounds.upper[axis] = std::max(bounds.upper[axis], leaf.record.upper[axis]);
-    }
-  }
-
+  const Extents extents = collect_extents(contents.leaves);
   format::SchemaHead head{};
   head.position_type = static_cast<std::uint8_t>(contents.position_type);
-  std::copy(bounds.lower.begin(), bounds.lower.end(), head.lower);
-  std::copy(bounds.upper.begin(), bounds.upper.end(), head.upper);
+  std::copy(extents.bounds.lower.begin(), extents.bounds.lower.end(), head.lower);
+  std::copy(extents.bounds.upper.begin(), extents.bounds.upper.end(), head.upper);
   const std::vector<std::byte> schema =
     format::schema_bytes(head, contents.attributes, merge_keys(contents));
   add(format::SectionKind::Schema, schema.data(), schema.size());
@@ -237,7 +248,7 @@ std::vector<std::byte> encode_top(const TopContents& contents)
     add(format::SectionKind::SampleIds, ids.data(), ids.size());
     features |= format::kStableSamples;
   }
-  const std::vector<format::NodeRecord> nodes = write::shallow_tree(boxes, bounds);
+  const std::vector<format::NodeRecord> nodes = write::shallow_tree(extents.boxes, extents.bounds);
   add(
     format::SectionKind::AggregationTree, nodes.data(), nodes.size() * sizeof(format::NodeRecord));
 
@@ -246,7 +257,7 @@ std::vector<std::byte> encode_top(const TopContents& contents)
 
   align();
   const format::Header header = format::finish_header(
-    sections, bytes.size(), particles, features, contents.time, contents.step);
+    sections, bytes.size(), extents.particles, features, contents.time, contents.step);
   append(sections.data(), sections.size() * sizeof(format::SectionRecord));
   std::memcpy(bytes.data(), &header, sizeof(header));
   return bytes;
