@@ -76,6 +76,14 @@ struct Expected
   std::uint64_t total = 0;
 };
 
+/// A message of queries, and where it is in the bytes of all.
+struct Received
+{
+  int source;
+  std::size_t first;
+  std::size_t size;
+};
+
 /// The place of a leaf file's particles in the answer to this rank.
 struct Piece
 {
@@ -188,6 +196,37 @@ private:
     return rank_request;
   }
 
+  // `received` has memory for all messages already, because a failure here would leave other ranks
+  // waiting.
+  void receive_queries(std::uint64_t count, std::byte* bytes, std::vector<Received>& received)
+  {
+    std::size_t at = 0;
+    for (std::uint64_t i = 0; i != count; ++i)
+    {
+      MPI_Message message;
+      MPI_Status status;
+      int size = 0;
+      MPI_Mprobe(MPI_ANY_SOURCE, kQueriesTag, this->comm_.get(), &message, &status);
+      MPI_Get_count(&status, MPI_BYTE, &size);
+      MPI_Mrecv(bytes + at, size, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+      received.push_back({ status.MPI_SOURCE, at, static_cast<std::size_t>(size) });
+      at += static_cast<std::size_t>(size);
+      this->note_received(status.MPI_SOURCE, static_cast<std::uint64_t>(size));
+    }
+  }
+
+  void parse_queries(const std::byte* bytes, std::vector<Received>& received)
+  {
+    // Work in the order of ranks, whichever message arrived first.
+    std::sort(received.begin(), received.end(),
+      [](const Received& a, const Received& b) { return a.source < b.source; });
+    for (const Received& r : received)
+    {
+      const std::byte* const begin = bytes + r.first;
+      this->rank_requests_.push_back(this->rank_request_in(r.source, begin, begin + r.size));
+    }
+  }
+
   // Sends each reader the queries on its leaf files.
   void exchange_queries()
   {
@@ -213,12 +252,6 @@ private:
     MPI_Reduce_scatter_block(
       sends.data(), expected.data(), 2, MPI_UINT64_T, MPI_SUM, this->comm_.get());
     LargeArray<std::byte> bytes;
-    struct Received
-    {
-      int source;
-      std::size_t first;
-      std::size_t size;
-    };
     std::vector<Received> received;
     collective(this->comm_.get(),
       [&]
@@ -232,32 +265,9 @@ private:
         this->targets_[i].reader, kQueriesTag, this->comm_.get(), &requests[i]);
       this->note_sent(this->targets_[i].reader, messages[i].size());
     }
-    std::size_t at = 0;
-    for (std::uint64_t i = 0; i != expected[0]; ++i)
-    {
-      MPI_Message message;
-      MPI_Status status;
-      int size = 0;
-      MPI_Mprobe(MPI_ANY_SOURCE, kQueriesTag, this->comm_.get(), &message, &status);
-      MPI_Get_count(&status, MPI_BYTE, &size);
-      MPI_Mrecv(bytes.data() + at, size, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-      received.push_back({ status.MPI_SOURCE, at, static_cast<std::size_t>(size) });
-      at += static_cast<std::size_t>(size);
-      this->note_received(status.MPI_SOURCE, static_cast<std::uint64_t>(size));
-    }
+    this->receive_queries(expected[0], bytes.data(), received);
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-    collective(this->comm_.get(),
-      [&]
-      {
-        // Work in the order of ranks, whichever message arrived first.
-        std::sort(received.begin(), received.end(),
-          [](const Received& a, const Received& b) { return a.source < b.source; });
-        for (const Received& r : received)
-        {
-          const std::byte* const begin = bytes.data() + r.first;
-          this->rank_requests_.push_back(this->rank_request_in(r.source, begin, begin + r.size));
-        }
-      });
+    collective(this->comm_.get(), [&] { this->parse_queries(bytes.data(), received); });
   }
 
   void note_sent(int target, std::uint64_t bytes)

@@ -112,73 +112,17 @@ bool overlaps(const Span& span, double lower, double upper) noexcept
   return span.lower < upper &&
     (span.upper > lower || (span.lower == span.upper && span.lower >= lower));
 }
+
+Span span_of(const Piece& piece, std::size_t axis) noexcept
+{
+  return { static_cast<double>(piece.lower[axis]), static_cast<double>(piece.upper[axis]),
+    piece.particles };
 }
 
-std::optional<Cut> find_cut(const std::vector<Piece>& pieces, const Extent& extent,
-  std::size_t axis, double total, double requested, double tolerance)
+// Cuts inside the last bin if few particles are in it, or else at the end of it that comes nearer.
+std::optional<Cut> choose_cut(
+  const Histogram::Bin& found, double total, double requested, double tolerance)
 {
-  constexpr double inf = std::numeric_limits<double>::infinity();
-  double lower = static_cast<double>(extent.lower[axis]);
-  // Just beyond the last coordinate, because bins do not hold their upper ends.
-  double upper = std::nextafter(static_cast<double>(extent.upper[axis]), inf);
-  if (!(extent.length(axis) > 0))
-  {
-    return std::nullopt;
-  }
-  const auto span_of = [axis](const Piece& piece)
-  {
-    return Span{ static_cast<double>(piece.lower[axis]), static_cast<double>(piece.upper[axis]),
-      piece.particles };
-  };
-  Histogram::Bin found{ lower, upper, 0, total };
-  std::vector<Span> active;
-  for (int round = 0; round != kMaxRounds; ++round)
-  {
-    if (!(lower + (upper - lower) / static_cast<double>(kBins) > lower))
-    {
-      break;
-    }
-    Histogram histogram(lower, upper);
-    if (round == 0)
-    {
-      for (const Piece& piece : pieces)
-      {
-        histogram.add(span_of(piece));
-      }
-    }
-    else
-    {
-      for (const Span& span : active)
-      {
-        histogram.add(span);
-      }
-    }
-    found = histogram.passes(found.before, requested);
-    if (found.inside <= tolerance)
-    {
-      break;
-    }
-    lower = found.lower;
-    upper = found.upper;
-    if (round == 0)
-    {
-      for (const Piece& piece : pieces)
-      {
-        if (const Span span = span_of(piece); overlaps(span, lower, upper))
-        {
-          active.push_back(span);
-        }
-      }
-    }
-    else
-    {
-      active.erase(std::remove_if(active.begin(), active.end(),
-                     [&](const Span& span) { return !overlaps(span, lower, upper); }),
-        active.end());
-    }
-  }
-
-  // Inside the last bin if few are in it, or else at that end of it which comes nearer.
   std::array<Cut, 3> choices{ Cut{ found.lower, found.before },
     Cut{ found.upper, found.before + found.inside }, Cut{ found.lower, found.before } };
   if (found.inside <= tolerance && found.inside > 0)
@@ -199,5 +143,67 @@ std::optional<Cut> find_cut(const std::vector<Piece>& pieces, const Extent& exte
     }
   }
   return best;
+}
+}
+
+std::optional<Cut> find_cut(const std::vector<Piece>& pieces, const Extent& extent,
+  std::size_t axis, double total, double requested, double tolerance)
+{
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  double lower = static_cast<double>(extent.lower[axis]);
+  // Just beyond the last coordinate, because bins do not hold their upper ends.
+  double upper = std::nextafter(static_cast<double>(extent.upper[axis]), inf);
+  if (!(extent.length(axis) > 0))
+  {
+    return std::nullopt;
+  }
+  Histogram::Bin found{ lower, upper, 0, total };
+  std::vector<Span> active;
+  for (int round = 0; round != kMaxRounds; ++round)
+  {
+    if (!(lower + (upper - lower) / static_cast<double>(kBins) > lower))
+    {
+      break;
+    }
+    Histogram histogram(lower, upper);
+    if (round == 0)
+    {
+      for (const Piece& piece : pieces)
+      {
+        histogram.add(span_of(piece, axis));
+      }
+    }
+    else
+    {
+      for (const Span& span : active)
+      {
+        histogram.add(span);
+      }
+    }
+    found = histogram.passes(found.before, requested);
+    if (found.inside <= tolerance)
+    {
+      break;
+    }
+    lower = found.lower;
+    upper = found.upper;
+    if (round == 0)
+    {
+      for (const Piece& piece : pieces)
+      {
+        if (const Span span = span_of(piece, axis); overlaps(span, lower, upper))
+        {
+          active.push_back(span);
+        }
+      }
+    }
+    else
+    {
+      active.erase(std::remove_if(active.begin(), active.end(),
+                     [&](const Span& span) { return !overlaps(span, lower, upper); }),
+        active.end());
+    }
+  }
+  return choose_cut(found, total, requested, tolerance);
 }
 }

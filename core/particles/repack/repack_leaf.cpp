@@ -331,6 +331,28 @@ std::map<std::string, double> collect_bounds(const LeafSource& leaf)
   return bounds;
 }
 
+// Requested bounds replace those that the arrays have; 0 makes an array lossless.
+void set_error_bounds(
+  const LeafSource& leaf, const std::vector<write::ErrorBound>& bounds, BuildOptions& build)
+{
+  std::map<std::string, double> all = collect_bounds(leaf);
+  for (const write::ErrorBound& bound : bounds)
+  {
+    all[bound.name] = bound.value;
+  }
+  for (auto bound = all.begin(); bound != all.end();)
+  {
+    bound = bound->second == 0 ? all.erase(bound) : std::next(bound);
+  }
+  build.compression = !all.empty()              ? Compression::Bounded
+    : build.compression == Compression::Bounded ? Compression::Lossless
+                                                : build.compression;
+  for (const auto& [name, bound] : all)
+  {
+    build.error_bounds.push_back(fmt::format("{}={}", name, bound));
+  }
+}
+
 BuildOptions make_build_options(const LeafSource& leaf, const RepackOptions& options,
   const std::vector<write::ErrorBound>& bounds)
 {
@@ -367,22 +389,7 @@ BuildOptions make_build_options(const LeafSource& leaf, const RepackOptions& opt
     options.changed.count("compression") == 0 || request.compression == Compression::Bounded;
   if (may_have_bounds)
   {
-    std::map<std::string, double> all = collect_bounds(leaf);
-    for (const write::ErrorBound& bound : bounds)
-    {
-      all[bound.name] = bound.value;
-    }
-    for (auto bound = all.begin(); bound != all.end();)
-    {
-      bound = bound->second == 0 ? all.erase(bound) : std::next(bound);
-    }
-    build.compression = !all.empty()              ? Compression::Bounded
-      : build.compression == Compression::Bounded ? Compression::Lossless
-                                                  : build.compression;
-    for (const auto& [name, bound] : all)
-    {
-      build.error_bounds.push_back(fmt::format("{}={}", name, bound));
-    }
+    set_error_bounds(leaf, bounds, build);
   }
   if (build.compression == Compression::None)
   {

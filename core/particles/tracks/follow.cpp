@@ -640,14 +640,10 @@ StepColumn* find_column(StepResult& result, const std::optional<std::string>& at
   return found == columns.end() ? nullptr : &*found;
 }
 
-// Merges the columns of all steps and frees their memory. `attribute` is unset for the positions.
-TrailColumn assemble(
-  std::vector<StepResult>& results, const std::optional<std::string>& attribute, std::size_t ids)
+// Finds the column of each step, or null, and sets the type and components that hold all values.
+std::vector<StepColumn*> find_columns(
+  std::vector<StepResult>& results, const std::optional<std::string>& attribute, TrailColumn& all)
 {
-  TrailColumn all;
-  all.name = attribute.value_or("positions");
-  all.components = attribute ? 1 : 3;
-  all.in_step.resize(results.size());
   std::vector<StepColumn*> found(results.size());
   const std::string* first = nullptr; // file that has decided the type so far
   // Types of steps without particles count only if no other step has the column.
@@ -677,6 +673,18 @@ TrailColumn assemble(
     all.in_step[s] = 1;
     found[s] = column;
   }
+  return found;
+}
+
+// Merges the columns of all steps and frees their memory. `attribute` is unset for the positions.
+TrailColumn assemble(
+  std::vector<StepResult>& results, const std::optional<std::string>& attribute, std::size_t ids)
+{
+  TrailColumn all;
+  all.name = attribute.value_or("positions");
+  all.components = attribute ? 1 : 3;
+  all.in_step.resize(results.size());
+  const std::vector<StepColumn*> found = find_columns(results, attribute, all);
   const auto components = static_cast<std::size_t>(all.components);
   const std::size_t numbers = ids * components;
   const std::size_t bytes = numbers * size_of(all.type);

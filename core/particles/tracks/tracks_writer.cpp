@@ -304,6 +304,22 @@ void begin_file(const std::filesystem::path& path, bool flush)
   file.write(0, header.data(), header.size());
   file.commit(flush);
 }
+
+std::vector<format::NewRow> make_rows(const TrackSample& sample)
+{
+  const TrackSchema& schema = sample.schema;
+  const std::size_t row_bytes = track_bytes(schema);
+  std::vector<format::NewRow> rows(sample.ids.size());
+  for (std::size_t i = 0; i != rows.size(); ++i)
+  {
+    rows[i].id = stored_id(sample.ids[i], schema.id_type, schema.id_attribute);
+    rows[i].second = sample.second.empty()
+      ? 0
+      : stored_id(sample.second[i], schema.second_type, schema.second_attribute);
+    rows[i].values = i * row_bytes;
+  }
+  return rows;
+}
 }
 
 struct TracksWriter::Impl
@@ -322,6 +338,41 @@ struct TracksWriter::Impl
       format::make_tracks_end(this->known.sequence + 1, this->end, is_finished);
     this->file->write(format::offset_of_end(record.sequence), &record, sizeof(record));
     this->known = record;
+  }
+
+  /// Writes a block after the others. It counts once its checksum is written, which is one write of
+  /// 8 bytes.
+  void write_block(std::vector<std::byte>& bytes)
+  {
+    constexpr std::size_t kCommit = offsetof(format::BlockStart, start_checksum);
+    std::uint64_t commit;
+    std::memcpy(&commit, &bytes[kCommit], sizeof(commit));
+    std::memset(&bytes[kCommit], 0, sizeof(commit));
+    try
+    {
+      if (this->known.is_finished != 0)
+      {
+        this->write_end(false); // before anything follows the end of a finished file
+      }
+      this->file->write(this->end, bytes.data(), bytes.size());
+      if (this->flush)
+      {
+        this->file->flush();
+      }
+      this->file->write(this->end + kCommit, &commit, sizeof(commit));
+      if (this->flush)
+      {
+        this->file->flush();
+      }
+    }
+    catch (const Error&)
+    {
+      if (attempt([&] { this->file->cut(this->end); }))
+      {
+        this->file.reset(); // the partial sample stays, and nothing may follow it
+      }
+      throw;
+    }
   }
 
   /// Cuts off the bytes after the blocks, or commits them if they are a complete block. Throws
@@ -420,50 +471,12 @@ void TracksWriter::append(const TrackSample& sample)
     refuse(fmt::format("{}: its ids are {}, but those of step {} are {}; they must be the same",
       impl.path.string(), format::ids_text(*impl.schema), sample.step, format::ids_text(schema)));
   }
-  const std::size_t row_bytes = track_bytes(schema);
-  std::vector<format::NewRow> rows(sample.ids.size());
-  for (std::size_t i = 0; i != rows.size(); ++i)
-  {
-    rows[i].id = stored_id(sample.ids[i], schema.id_type, schema.id_attribute);
-    rows[i].second = sample.second.empty()
-      ? 0
-      : stored_id(sample.second[i], schema.second_type, schema.second_attribute);
-    rows[i].values = i * row_bytes;
-  }
+  std::vector<format::NewRow> rows = make_rows(sample);
   std::vector<std::byte> bytes = format::encode_block(impl.end, schema,
     { { sample.step, sample.time, rows.size(),
       std::make_shared<const std::string>(sample.metadata) } },
     rows, sample.values);
-  // The block counts once its checksum is written, which is one write of 8 bytes.
-  constexpr std::size_t kCommit = offsetof(format::BlockStart, start_checksum);
-  std::uint64_t commit;
-  std::memcpy(&commit, &bytes[kCommit], sizeof(commit));
-  std::memset(&bytes[kCommit], 0, sizeof(commit));
-  try
-  {
-    if (impl.known.is_finished != 0)
-    {
-      impl.write_end(false); // before anything follows the end of a finished file
-    }
-    impl.file->write(impl.end, bytes.data(), bytes.size());
-    if (impl.flush)
-    {
-      impl.file->flush();
-    }
-    impl.file->write(impl.end + kCommit, &commit, sizeof(commit));
-    if (impl.flush)
-    {
-      impl.file->flush();
-    }
-  }
-  catch (const Error&)
-  {
-    if (attempt([&] { impl.file->cut(impl.end); }))
-    {
-      impl.file.reset(); // the partial sample stays, and nothing may follow it
-    }
-    throw;
-  }
+  impl.write_block(bytes);
   impl.end += bytes.size();
   if (!sample.ids.empty())
   {
