@@ -110,42 +110,56 @@ nlohmann::json describe_bricks(const std::string& path, bool& is_whole)
   return about;
 }
 
-std::string tell_bricks(const nlohmann::json& about)
+// The levels of a series together. Levels that cannot be read count as problems only.
+struct LevelSummary
 {
-  std::string text = fmt::format("{}\n", about["file"].get<std::string>());
-  const std::size_t components = about["components"].get<std::size_t>();
   std::vector<std::string> fields;
   std::vector<std::string> problems;
-  std::vector<double> lower(components, std::numeric_limits<double>::infinity());
-  std::vector<double> upper(components, -std::numeric_limits<double>::infinity());
+  std::vector<double> lower; // of each component
+  std::vector<double> upper;
   double speed = 0;
   std::uint64_t bricks = 0;
   std::uint64_t blank = 0;
   std::uint64_t at_rest = 0;
   std::uint64_t bytes = 0;
-  for (const nlohmann::json& level : about["levels"])
+};
+
+LevelSummary summarize_levels(const nlohmann::json& levels, std::size_t components)
+{
+  LevelSummary sum;
+  sum.lower.assign(components, std::numeric_limits<double>::infinity());
+  sum.upper.assign(components, -std::numeric_limits<double>::infinity());
+  for (const nlohmann::json& level : levels)
   {
     if (level.contains("problem"))
     {
-      problems.push_back(level["problem"].get<std::string>());
+      sum.problems.push_back(level["problem"].get<std::string>());
       continue;
     }
     const auto field = level["field"].get<std::string>();
-    if (std::find(fields.begin(), fields.end(), field) == fields.end())
+    if (std::find(sum.fields.begin(), sum.fields.end(), field) == sum.fields.end())
     {
-      fields.push_back(field);
+      sum.fields.push_back(field);
     }
     for (std::size_t c = 0; c != components; ++c)
     {
-      lower[c] = std::min(lower[c], level["minimum"][c].get<double>());
-      upper[c] = std::max(upper[c], level["maximum"][c].get<double>());
+      sum.lower[c] = std::min(sum.lower[c], level["minimum"][c].get<double>());
+      sum.upper[c] = std::max(sum.upper[c], level["maximum"][c].get<double>());
     }
-    speed = std::max(speed, level["max_speed"].get<double>());
-    bricks += level["bricks"].get<std::uint64_t>();
-    blank += level["blank_bricks"].get<std::uint64_t>();
-    at_rest += level["resting_bricks"].get<std::uint64_t>();
-    bytes += level["file_bytes"].get<std::uint64_t>();
+    sum.speed = std::max(sum.speed, level["max_speed"].get<double>());
+    sum.bricks += level["bricks"].get<std::uint64_t>();
+    sum.blank += level["blank_bricks"].get<std::uint64_t>();
+    sum.at_rest += level["resting_bricks"].get<std::uint64_t>();
+    sum.bytes += level["file_bytes"].get<std::uint64_t>();
   }
+  return sum;
+}
+
+std::string tell_bricks(const nlohmann::json& about)
+{
+  std::string text = fmt::format("{}\n", about["file"].get<std::string>());
+  const std::size_t components = about["components"].get<std::size_t>();
+  const LevelSummary sum = summarize_levels(about["levels"], components);
   std::string cyclic;
   for (std::size_t a = 0; a != 3; ++a)
   {
@@ -156,19 +170,20 @@ std::string tell_bricks(const nlohmann::json& about)
   text += fmt::format("  grid             {} points, origin {}, spacing {}{}\n",
     dimensions(about["dimensions"]), numbers(about["origin"]), numbers(about["spacing"]),
     cyclic.empty() ? "" : ", periodic along " + cyclic);
-  text += fmt::format("  velocity         {}, {} x {}\n", fmt::join(fields, ", "), components,
+  text += fmt::format("  velocity         {}, {} x {}\n", fmt::join(sum.fields, ", "), components,
     about["type"].get<std::string>());
   for (std::size_t c = 0; c != components; ++c)
   {
     text += fmt::format("    {}: {}\n", "xyz"[c],
-      lower[c] <= upper[c] ? fmt::format("{:.6g} to {:.6g}", lower[c], upper[c]) : "no flow");
+      sum.lower[c] <= sum.upper[c] ? fmt::format("{:.6g} to {:.6g}", sum.lower[c], sum.upper[c])
+                                   : "no flow");
   }
-  text += fmt::format("  speed            at most {:.6g}\n", speed);
+  text += fmt::format("  speed            at most {:.6g}\n", sum.speed);
   text +=
     fmt::format("  bricks           {} of {} points along each axis: {} without flow, {} at rest\n",
-      bricks, about["brick_points"].get<int>(), blank, at_rest);
-  text += fmt::format("  size             {} bytes\n", bytes);
-  for (const std::string& problem : problems)
+      sum.bricks, about["brick_points"].get<int>(), sum.blank, sum.at_rest);
+  text += fmt::format("  size             {} bytes\n", sum.bytes);
+  for (const std::string& problem : sum.problems)
   {
     text += fmt::format("  cannot be read   {}\n", problem);
   }

@@ -171,6 +171,51 @@ std::vector<std::uint32_t> File::Impl::load_treelet_levels(const SpatialIndex& i
   return all;
 }
 
+namespace
+{
+template <class V>
+void check_edges(const io::RandomAccessFile& file, const KeyIndex& index, std::size_t k)
+{
+  for (std::size_t i = 0; i != index.edges.size(); ++i)
+  {
+    const V edge = from_bits<V>(index.edges[i]);
+    // False for NaN as well.
+    if (!(edge == edge) || (i != 0 && !(from_bits<V>(index.edges[i - 1]) < edge)))
+    {
+      format::corrupt(file, fmt::format("BIN_EDGES {}: edge {} is not ascending", k, i));
+    }
+  }
+}
+
+template <class V>
+void check_treelet_keys(
+  const io::RandomAccessFile& file, const KeyIndex& index, std::size_t k, std::uint32_t bin_count)
+{
+  for (std::size_t t = 0; t != index.treelets.size(); ++t)
+  {
+    const format::TreeletKeyRecord& treelet = index.treelets[t];
+    const V minimum = from_bits<V>(treelet.minimum);
+    const V maximum = from_bits<V>(treelet.maximum);
+    const auto check = [&](bool good, const char* field, auto found, const std::string& allowed)
+    {
+      if (!good)
+      {
+        format::check_field(file, false, fmt::format("TREELET_KEYS {}: treelet {}", k, t), field,
+          std::to_string(found), allowed);
+      }
+    };
+    check(minimum == minimum, "minimum", minimum, "a number");
+    check(maximum == maximum, "maximum", maximum, "a number");
+    check(treelet.first_bin <= treelet.last_bin, "first_bin", treelet.first_bin,
+      fmt::format("0 to last_bin, which is {}", treelet.last_bin));
+    check(treelet.last_bin < bin_count, "last_bin", treelet.last_bin,
+      fmt::format("0 to {}", bin_count - 1));
+    check((treelet.flags & ~format::kHasNaN) == 0, "flags", treelet.flags, "0 or 1");
+    check(treelet.reserved == 0, "reserved", treelet.reserved, "0");
+  }
+}
+}
+
 const KeyIndex& File::Impl::key_index(std::size_t key) const
 {
   LazyKey& lazy = this->keys_[key];
@@ -205,37 +250,8 @@ KeyIndex File::Impl::load_key_index(std::size_t k) const
     [&](auto value)
     {
       using V = decltype(value);
-      for (std::size_t i = 0; i != index.edges.size(); ++i)
-      {
-        const V edge = from_bits<V>(index.edges[i]);
-        // False for NaN as well.
-        if (!(edge == edge) || (i != 0 && !(from_bits<V>(index.edges[i - 1]) < edge)))
-        {
-          format::corrupt(file, fmt::format("BIN_EDGES {}: edge {} is not ascending", k, i));
-        }
-      }
-      for (std::size_t t = 0; t != index.treelets.size(); ++t)
-      {
-        const format::TreeletKeyRecord& treelet = index.treelets[t];
-        const V minimum = from_bits<V>(treelet.minimum);
-        const V maximum = from_bits<V>(treelet.maximum);
-        const auto check = [&](bool good, const char* field, auto found, const std::string& allowed)
-        {
-          if (!good)
-          {
-            format::check_field(file, false, fmt::format("TREELET_KEYS {}: treelet {}", k, t),
-              field, std::to_string(found), allowed);
-          }
-        };
-        check(minimum == minimum, "minimum", minimum, "a number");
-        check(maximum == maximum, "maximum", maximum, "a number");
-        check(treelet.first_bin <= treelet.last_bin, "first_bin", treelet.first_bin,
-          fmt::format("0 to last_bin, which is {}", treelet.last_bin));
-        check(treelet.last_bin < record.bin_count, "last_bin", treelet.last_bin,
-          fmt::format("0 to {}", record.bin_count - 1));
-        check((treelet.flags & ~format::kHasNaN) == 0, "flags", treelet.flags, "0 or 1");
-        check(treelet.reserved == 0, "reserved", treelet.reserved, "0");
-      }
+      check_edges<V>(file, index, k);
+      check_treelet_keys<V>(file, index, k, record.bin_count);
     });
   return index;
 }

@@ -51,74 +51,108 @@ std::vector<std::uint32_t> block_bitmaps(const LeafParticles& particles, std::si
   return bitmaps;
 }
 
-// Checks that each entry has its particle's value and that entries ascend. With as many entries as
-// particles, each particle then occurs once.
-template <class V, class T, class Value>
-void check_sorted_index(const LeafParticles& particles, std::size_t k, const std::vector<T>& column,
-  std::size_t components, const Value& value_of)
+// Compares the bytes of a sorted index with the particles.
+template <class V>
+class SortedIndexCheck
 {
-  const std::uint64_t n = particles.file().particle_count();
-  const auto bad = [&](const std::string& what)
-  { corrupt(particles.source(), fmt::format("SORTED_INDEX {}: {}", k, what)); };
-  const format::IndexLayout layout(n);
-  const auto bytes = particles.read<std::byte>(
-    SectionKind::SortedIndex, static_cast<std::uint32_t>(k), layout.bytes());
-  const auto value_at = [&](std::uint64_t offset)
+public:
+  SortedIndexCheck(const LeafParticles& particles, std::size_t key)
+    : source_(particles.source())
+    , key_(key)
+    , particle_count_(particles.file().particle_count())
+    , layout_(this->particle_count_)
+    , bytes_(particles.read<std::byte>(
+        SectionKind::SortedIndex, static_cast<std::uint32_t>(key), this->layout_.bytes()))
   {
-    V value;
-    std::memcpy(&value, &bytes[offset], sizeof(value));
-    return value;
-  };
-  const auto expect_zero = [&](std::uint64_t begin, std::uint64_t end)
+  }
+
+  // Checks that each upper level has the first values of the pages below.
+  void check_levels() const
   {
-    if (std::any_of(bytes.begin() + static_cast<std::ptrdiff_t>(begin),
-          bytes.begin() + static_cast<std::ptrdiff_t>(end),
-          [](std::byte b) { return b != std::byte{ 0 }; }))
+    for (std::size_t level = 0; level + 1 < this->layout_.level_count(); ++level)
     {
-      bad(fmt::format("bytes {} to {} are not zero", begin, end));
-    }
-  };
-  const auto same = [](V a, V b) { return a == b || (!(a == a) && !(b == b)); };
-  for (std::size_t level = 0; level + 1 < layout.level_count(); ++level)
-  {
-    const std::uint64_t begin = layout.page_offset(level, 0);
-    const std::uint64_t pages = layout.page_count(level + 1);
-    for (std::uint64_t p = 0; p != pages; ++p)
-    {
-      if (!same(value_at(begin + p * sizeof(V)), value_at(layout.page_offset(level + 1, p))))
+      const std::uint64_t begin = this->layout_.page_offset(level, 0);
+      const std::uint64_t pages = this->layout_.page_count(level + 1);
+      for (std::uint64_t p = 0; p != pages; ++p)
       {
-        bad(fmt::format("value {} of level {} is not the first of its page", p, level));
+        if (!same_value(this->value_at(begin + p * sizeof(V)),
+              this->value_at(this->layout_.page_offset(level + 1, p))))
+        {
+          this->bad(fmt::format("value {} of level {} is not the first of its page", p, level));
+        }
+      }
+      this->expect_zero(begin + pages * sizeof(V), this->layout_.page_offset(level + 1, 0));
+    }
+  }
+
+  // Checks that each entry has its particle's value and that entries ascend. With as many entries
+  // as particles, each particle then occurs once.
+  template <class T, class Value>
+  void check_entries(
+    const std::vector<T>& column, std::size_t components, const Value& value_of) const
+  {
+    const std::uint64_t n = this->particle_count_;
+    V last{};
+    std::uint32_t last_position = 0;
+    for (std::uint64_t i = 0; i != n; ++i)
+    {
+      const std::uint64_t at = this->layout_.entry_offset(i);
+      const V value = this->value_at(at);
+      std::uint32_t position;
+      std::memcpy(
+        &position, &this->bytes_[at + offsetof(format::IndexEntry, position)], sizeof(position));
+      if (position >= n || !same_value(value, value_of(&column[position * components])))
+      {
+        this->bad(
+          fmt::format("entry {} is not that of the particle at file position {}", i, position));
+      }
+      // NaN comes last: only NaN may follow it.
+      const bool ascending =
+        same_value(last, value) ? last_position < position : last < value || !(value == value);
+      if (i != 0 && !ascending)
+      {
+        this->bad(fmt::format("entry {} is not in ascending order", i));
+      }
+      last = value;
+      last_position = position;
+      if (i + 1 != n)
+      {
+        this->expect_zero(at + sizeof(format::IndexEntry), this->layout_.entry_offset(i + 1));
       }
     }
-    expect_zero(begin + pages * sizeof(V), layout.page_offset(level + 1, 0));
   }
-  V last{};
-  std::uint32_t last_position = 0;
-  for (std::uint64_t i = 0; i != n; ++i)
+
+private:
+  static bool same_value(V a, V b) { return a == b || (!(a == a) && !(b == b)); }
+
+  void bad(const std::string& what) const
   {
-    const std::uint64_t at = layout.entry_offset(i);
-    const V value = value_at(at);
-    std::uint32_t position;
-    std::memcpy(&position, &bytes[at + offsetof(format::IndexEntry, position)], sizeof(position));
-    if (position >= n || !same(value, value_of(&column[position * components])))
+    corrupt(this->source_, fmt::format("SORTED_INDEX {}: {}", this->key_, what));
+  }
+
+  [[nodiscard]] V value_at(std::uint64_t offset) const
+  {
+    V value;
+    std::memcpy(&value, &this->bytes_[offset], sizeof(value));
+    return value;
+  }
+
+  void expect_zero(std::uint64_t begin, std::uint64_t end) const
+  {
+    if (std::any_of(this->bytes_.begin() + static_cast<std::ptrdiff_t>(begin),
+          this->bytes_.begin() + static_cast<std::ptrdiff_t>(end),
+          [](std::byte b) { return b != std::byte{ 0 }; }))
     {
-      bad(fmt::format("entry {} is not that of the particle at file position {}", i, position));
-    }
-    // NaN comes last: only NaN may follow it.
-    const bool ascending =
-      same(last, value) ? last_position < position : last < value || !(value == value);
-    if (i != 0 && !ascending)
-    {
-      bad(fmt::format("entry {} is not in ascending order", i));
-    }
-    last = value;
-    last_position = position;
-    if (i + 1 != n)
-    {
-      expect_zero(at + sizeof(format::IndexEntry), layout.entry_offset(i + 1));
+      this->bad(fmt::format("bytes {} to {} are not zero", begin, end));
     }
   }
-}
+
+  const io::RandomAccessFile& source_;
+  std::size_t key_;
+  std::uint64_t particle_count_;
+  format::IndexLayout layout_;
+  std::vector<std::byte> bytes_;
+};
 
 /// Compares the index of a key with the particles, treelet by treelet.
 template <class V>
@@ -270,7 +304,9 @@ void check_key(const LeafParticles& particles, std::size_t k, const std::vector<
   check.finish();
   if (particles.impl().has_sorted_index(k))
   {
-    check_sorted_index<V>(particles, k, column, components, value_of);
+    const SortedIndexCheck<V> index(particles, k);
+    index.check_levels();
+    index.check_entries(column, components, value_of);
   }
 }
 }

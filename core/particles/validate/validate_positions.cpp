@@ -17,6 +17,12 @@ namespace
 using format::corrupt;
 using format::SectionKind;
 
+// Returns whether a treelet may have particles that are not finite.
+bool is_flagged(const SpatialIndex& spatial, std::size_t t)
+{
+  return (spatial.treelets[t].flags & format::kNonFinite) != 0;
+}
+
 class PositionCheck
 {
 public:
@@ -55,8 +61,6 @@ private:
     const Box nothing{ { inf, inf, inf }, { -inf, -inf, -inf } };
     Box bounds = nothing;
     Box tight = nothing;
-    const auto is_flagged = [&](std::size_t t)
-    { return (spatial.treelets[t].flags & format::kNonFinite) != 0; };
     const std::vector<T> column = this->particles_.read_column<T>(SectionKind::Positions, 0, 3);
     this->particles_.for_each_particle(
       column, 3, [&](std::size_t) { tight = nothing; },
@@ -64,7 +68,7 @@ private:
       {
         if (!std::isfinite(p[0]) || !std::isfinite(p[1]) || !std::isfinite(p[2]))
         {
-          if (!is_flagged(t))
+          if (!is_flagged(spatial, t))
           {
             corrupt(this->source_,
               fmt::format("treelet {} has a particle that is not finite but is not marked so", t));
@@ -80,7 +84,7 @@ private:
           const double b = node.upper[axis];
           tight.lower[axis] = std::min(tight.lower[axis], x);
           tight.upper[axis] = std::max(tight.upper[axis], x);
-          if (!is_flagged(t) &&
+          if (!is_flagged(spatial, t) &&
             (x < format::block_coordinate(a, b, boxes[block].lower[axis]) ||
               x > format::block_coordinate(a, b, boxes[block].upper[axis])))
           {
@@ -88,30 +92,39 @@ private:
           }
         }
       },
-      [&](std::size_t t)
+      [&](std::size_t t) { this->end_treelet(t, tight, bounds); });
+    this->check_schema_bounds(bounds);
+    this->check_node_boxes();
+    if (format::find_section(this->impl_.sections, SectionKind::Aliases))
+    {
+      this->check_position_keys(column);
+    }
+  }
+
+  // Checks that a treelet fills its box, which is `tight` around its particles.
+  void end_treelet(std::size_t t, const Box& tight, Box& bounds) const
+  {
+    const SpatialIndex& spatial = this->impl_.spatial_index();
+    const format::NodeRecord& node = spatial.nodes[spatial.leaf_nodes[t]];
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      bounds.lower[axis] = std::min(bounds.lower[axis], tight.lower[axis]);
+      bounds.upper[axis] = std::max(bounds.upper[axis], tight.upper[axis]);
+      if (!is_flagged(spatial, t) &&
+        (tight.lower[axis] != node.lower[axis] || tight.upper[axis] != node.upper[axis]))
       {
-        const format::NodeRecord& node = spatial.nodes[spatial.leaf_nodes[t]];
-        for (std::size_t axis = 0; axis != 3; ++axis)
-        {
-          bounds.lower[axis] = std::min(bounds.lower[axis], tight.lower[axis]);
-          bounds.upper[axis] = std::max(bounds.upper[axis], tight.upper[axis]);
-          if (!is_flagged(t) &&
-            (tight.lower[axis] != node.lower[axis] || tight.upper[axis] != node.upper[axis]))
-          {
-            corrupt(this->source_, fmt::format("treelet {} does not fill its box", t));
-          }
-        }
-      });
+        corrupt(this->source_, fmt::format("treelet {} does not fill its box", t));
+      }
+    }
+  }
+
+  void check_schema_bounds(const Box& bounds) const
+  {
     const format::SchemaHead& head = this->impl_.schema.head;
     if (!std::equal(head.lower, head.lower + 3, bounds.lower.begin()) ||
       !std::equal(head.upper, head.upper + 3, bounds.upper.begin()))
     {
       corrupt(this->source_, "SCHEMA: the bounds do not match the particles");
-    }
-    this->check_node_boxes();
-    if (format::find_section(this->impl_.sections, SectionKind::Aliases))
-    {
-      this->check_position_keys(column);
     }
   }
 
