@@ -33,6 +33,146 @@ vtkUnsignedCharArray* GhostArray(vtkDataSetAttributes* data)
   return vtkUnsignedCharArray::SafeDownCast(
     data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
 }
+
+// The ghost marks of points, and of the cells that the points are in. Either may be null.
+struct GhostMarks
+{
+  const unsigned char* OfPoints;
+  const unsigned char* OfCells;
+  const bat_vtk::CellsAsPoints& Map;
+
+  // Marks of cells have other numbers than those of points.
+  [[nodiscard]] unsigned char Of(std::size_t i) const
+  {
+    unsigned char flag = this->OfPoints ? this->OfPoints[i] : 0;
+    const unsigned char ofCell = this->OfCells ? this->OfCells[this->Map.Of(i)] : 0;
+    if (ofCell & vtkDataSetAttributes::DUPLICATECELL)
+    {
+      flag |= vtkDataSetAttributes::DUPLICATEPOINT;
+    }
+    if (ofCell & vtkDataSetAttributes::HIDDENCELL)
+    {
+      flag |= vtkDataSetAttributes::HIDDENPOINT;
+    }
+    return flag;
+  }
+};
+
+// Returns null unless there is one mark for each of `count` points or cells.
+const unsigned char* FindMarks(vtkDataSetAttributes* data, std::size_t count)
+{
+  vtkUnsignedCharArray* flags = data ? GhostArray(data) : nullptr;
+  return flags && static_cast<std::size_t>(flags->GetNumberOfValues()) == count
+    ? flags->GetPointer(0)
+    : nullptr;
+}
+
+AttributeView MakeMarks(const GhostMarks& ghosts, std::size_t count, bat_vtk::Storage& storage)
+{
+  AttributeView marks;
+  marks.name = vtkDataSetAttributes::GhostArrayName();
+  marks.host_type = VTK_UNSIGNED_CHAR;
+  std::byte* bytes = bat_vtk::Allocate(count, storage);
+  for (std::size_t i = 0; i < count; ++i)
+  {
+    bytes[i] = static_cast<std::byte>(ghosts.Of(i));
+  }
+  marks.values = ArrayView::packed(ScalarType::UInt8, 1, bytes);
+  return marks;
+}
+
+void KeepUnmarked(const GhostMarks& ghosts, bat_vtk::Block& block)
+{
+  constexpr unsigned char ghostPoint =
+    vtkDataSetAttributes::DUPLICATEPOINT | vtkDataSetAttributes::HIDDENPOINT;
+  for (std::size_t i = 0; i < block.Count; ++i)
+  {
+    if ((ghosts.Of(i) & ghostPoint) != 0)
+    {
+      continue;
+    }
+    if (!block.Kept.empty() && block.Kept.back().First + block.Kept.back().Count == i)
+    {
+      ++block.Kept.back().Count;
+    }
+    else
+    {
+      block.Kept.push_back(bat_vtk::Run{ i, 1 });
+    }
+    ++block.KeptCount;
+  }
+}
+
+void AddNames(vtkDataSetAttributes* data, std::set<std::string>& names)
+{
+  for (int i = 0; i < data->GetNumberOfArrays(); ++i)
+  {
+    if (const char* name = data->GetAbstractArray(i)->GetName())
+    {
+      names.insert(name);
+    }
+  }
+}
+
+// Extends `name` until it is not among the names that are taken, and adds it to them.
+std::string TakeName(std::string name, std::set<std::string>& taken)
+{
+  while (!taken.insert(name).second)
+  {
+    name += "_";
+  }
+  return name;
+}
+
+// Refuses an array that is too wide, or does not have a value for each of `tuples` cells or
+// particles.
+void RefuseWrongShape(
+  vtkDataArray* array, const std::string& label, std::size_t tuples, const char* ofWhat)
+{
+  const int components = array->GetNumberOfComponents();
+  if (components < 1 || components > bat::kMaxComponents)
+  {
+    bat_vtk::Refuse(label + " has " + std::to_string(components) + " components; 1 to " +
+      std::to_string(bat::kMaxComponents) + " can be written");
+  }
+  if (static_cast<std::size_t>(array->GetNumberOfTuples()) != tuples)
+  {
+    bat_vtk::Refuse(label + " holds " + std::to_string(array->GetNumberOfTuples()) +
+      " values for " + std::to_string(tuples) + ofWhat);
+  }
+}
+
+std::set<std::uint8_t> CollectRoles(const std::vector<AttributeView>& attributes)
+{
+  std::set<std::uint8_t> roles;
+  for (const AttributeView& attribute : attributes)
+  {
+    roles.insert(attribute.role);
+  }
+  return roles;
+}
+
+// Returns the role of an array, or 0 if it has none or another attribute has it: e.g. the active
+// scalars are those of the points.
+std::uint8_t FindRole(vtkDataSetAttributes* data, int index, const std::set<std::uint8_t>& taken)
+{
+  const auto role = static_cast<std::uint8_t>(1 + data->IsArrayAnAttribute(index)); // -1 for none
+  return taken.count(role) > 0 ? std::uint8_t{ 0 } : role;
+}
+
+// Views the values of particles. `cells` is null unless the array has a value for each cell.
+AttributeView MakeAttribute(
+  vtkDataArray* array, const bat_vtk::CellsAsPoints* cells, bat_vtk::Storage& storage)
+{
+  AttributeView attribute;
+  attribute.values = bat_vtk::MakeView(array, storage);
+  if (cells && !cells->CellOf.empty())
+  {
+    attribute.values = bat_vtk::GatherTuples(attribute.values, cells->CellOf, storage);
+  }
+  attribute.host_type = static_cast<std::uint32_t>(array->GetDataType());
+  return attribute;
+}
 }
 
 //------------------------------------------------------------------------------
@@ -161,68 +301,19 @@ void bat_vtk::BlockReader::ReadTable(vtkTable* table, Block& block)
 void bat_vtk::BlockReader::FindGhosts(
   vtkDataSetAttributes* data, vtkCellData* cells, const CellsAsPoints& map, Block& block)
 {
-  constexpr unsigned char ghostPoint =
-    vtkDataSetAttributes::DUPLICATEPOINT | vtkDataSetAttributes::HIDDENPOINT;
-  const auto flagsOf = [](vtkDataSetAttributes* attributes, std::size_t count)
+  const GhostMarks ghosts{ FindMarks(data, block.Count), FindMarks(cells, map.Cells), map };
+  if (!this->Options.KeepGhosts && (ghosts.OfPoints || ghosts.OfCells))
   {
-    vtkUnsignedCharArray* flags = attributes ? GhostArray(attributes) : nullptr;
-    return flags && static_cast<std::size_t>(flags->GetNumberOfValues()) == count
-      ? flags->GetPointer(0)
-      : nullptr;
-  };
-  const unsigned char* ofPoints = flagsOf(data, block.Count);
-  const unsigned char* ofCells = flagsOf(cells, map.Cells);
-  // Marks of cells have other numbers than those of points.
-  const auto flagOf = [&](std::size_t i)
-  {
-    unsigned char flag = ofPoints ? ofPoints[i] : 0;
-    const unsigned char ofCell = ofCells ? ofCells[map.Of(i)] : 0;
-    if (ofCell & vtkDataSetAttributes::DUPLICATECELL)
-    {
-      flag |= vtkDataSetAttributes::DUPLICATEPOINT;
-    }
-    if (ofCell & vtkDataSetAttributes::HIDDENCELL)
-    {
-      flag |= vtkDataSetAttributes::HIDDENPOINT;
-    }
-    return flag;
-  };
-
-  if (this->Options.KeepGhosts || (!ofPoints && !ofCells))
-  {
-    block.Kept = { Run{ 0, block.Count } };
-    block.KeptCount = block.Count;
-    if (this->Options.KeepGhosts && ofCells)
-    {
-      AttributeView marks;
-      marks.name = vtkDataSetAttributes::GhostArrayName();
-      marks.host_type = VTK_UNSIGNED_CHAR;
-      std::byte* bytes = Allocate(block.Count, this->Result.Storage);
-      for (std::size_t i = 0; i < block.Count; ++i)
-      {
-        bytes[i] = static_cast<std::byte>(flagOf(i));
-      }
-      marks.values = ArrayView::packed(ScalarType::UInt8, 1, bytes);
-      block.Names.insert(marks.name);
-      block.Attributes.push_back(marks);
-    }
+    KeepUnmarked(ghosts, block);
     return;
   }
-  for (std::size_t i = 0; i < block.Count; ++i)
+  block.Kept = { Run{ 0, block.Count } };
+  block.KeptCount = block.Count;
+  if (this->Options.KeepGhosts && ghosts.OfCells)
   {
-    if ((flagOf(i) & ghostPoint) != 0)
-    {
-      continue;
-    }
-    if (!block.Kept.empty() && block.Kept.back().First + block.Kept.back().Count == i)
-    {
-      ++block.Kept.back().Count;
-    }
-    else
-    {
-      block.Kept.push_back(Run{ i, 1 });
-    }
-    ++block.KeptCount;
+    const AttributeView marks = MakeMarks(ghosts, block.Count, this->Result.Storage);
+    block.Names.insert(marks.name);
+    block.Attributes.push_back(marks);
   }
 }
 
@@ -233,19 +324,9 @@ void bat_vtk::BlockReader::ReadAttributes(vtkDataSetAttributes* data,
 {
   const std::size_t tuples = cells ? cells->Cells : block.Count;
   std::set<std::string> taken = block.Names;
-  std::set<std::uint8_t> roles;
-  for (const AttributeView& attribute : block.Attributes)
-  {
-    roles.insert(attribute.role);
-  }
-  for (int i = 0; i < data->GetNumberOfArrays(); ++i)
-  {
-    if (const char* name = data->GetAbstractArray(i)->GetName())
-    {
-      taken.insert(name);
-    }
-  }
-
+  AddNames(data, taken);
+  const std::set<std::uint8_t> roles =
+    cells ? CollectRoles(block.Attributes) : std::set<std::uint8_t>();
   std::vector<std::string> lost;
   std::set<std::string> own;
   for (int i = 0; i < data->GetNumberOfArrays(); ++i)
@@ -262,11 +343,7 @@ void bat_vtk::BlockReader::ReadAttributes(vtkDataSetAttributes* data,
     std::string name = abstract->GetName() ? abstract->GetName() : "";
     if (name.empty())
     {
-      name = (cells ? "cell_array_" : "array_") + std::to_string(i);
-      while (!taken.insert(name).second)
-      {
-        name += "_";
-      }
+      name = TakeName((cells ? "cell_array_" : "array_") + std::to_string(i), taken);
       this->Warn(block.Label,
         (cells ? "cell array " : "array ") + std::to_string(i) + " has no name; it is written as " +
           Quote(name));
@@ -277,18 +354,8 @@ void bat_vtk::BlockReader::ReadAttributes(vtkDataSetAttributes* data,
       lost.push_back(Quote(name) + " (" + abstract->GetDataTypeAsString() + ")");
       continue;
     }
-    const int components = array->GetNumberOfComponents();
-    if (components < 1 || components > bat::kMaxComponents)
-    {
-      Refuse(block.Where() + "array " + Quote(name) + " has " + std::to_string(components) +
-        " components; 1 to " + std::to_string(bat::kMaxComponents) + " can be written");
-    }
-    if (static_cast<std::size_t>(array->GetNumberOfTuples()) != tuples)
-    {
-      Refuse(block.Where() + "array " + Quote(name) + " holds " +
-        std::to_string(array->GetNumberOfTuples()) + " values for " + std::to_string(tuples) +
-        (cells ? " cells" : " particles"));
-    }
+    RefuseWrongShape(
+      array, block.Where() + "array " + Quote(name), tuples, cells ? " cells" : " particles");
     if (!own.insert(name).second)
     {
       Refuse(block.Where() + "two arrays are named " + Quote(name));
@@ -296,28 +363,14 @@ void bat_vtk::BlockReader::ReadAttributes(vtkDataSetAttributes* data,
     if (cells && block.Names.count(name) > 0)
     {
       const std::string ofPoints = name;
-      name += "_cell";
-      while (!taken.insert(name).second)
-      {
-        name += "_";
-      }
+      name = TakeName(name + "_cell", taken);
       this->Warn(block.Label,
         "points and cells both have an array " + Quote(ofPoints) +
           "; the cell array is written as " + Quote(name));
     }
-    AttributeView attribute;
+    AttributeView attribute = MakeAttribute(array, cells, this->Result.Storage);
     attribute.name = name;
-    attribute.values = MakeView(array, this->Result.Storage);
-    if (cells && !cells->CellOf.empty())
-    {
-      attribute.values = GatherTuples(attribute.values, cells->CellOf, this->Result.Storage);
-    }
-    attribute.role = static_cast<std::uint8_t>(1 + data->IsArrayAnAttribute(i)); // -1 for no role
-    if (cells && roles.count(attribute.role) > 0)
-    {
-      attribute.role = 0; // e.g. the active scalars are those of the points
-    }
-    attribute.host_type = static_cast<std::uint32_t>(array->GetDataType());
+    attribute.role = FindRole(data, i, roles);
     block.Names.insert(name);
     block.Attributes.push_back(attribute);
   }

@@ -98,24 +98,123 @@ std::optional<Coordinate> FindColumn(
   }
   return Coordinate{ array, component };
 }
-}
 
-//------------------------------------------------------------------------------
-std::array<bat_vtk::Coordinate, 3> bat_vtk::FindCoordinates(
-  vtkDataSetAttributes* rows, const CoordinateColumns& columns, const std::string& where)
+std::string FormatColumns(vtkDataSetAttributes* rows)
 {
-  static const char* const usual[][3] = { { "x", "y", "z" }, { "X", "Y", "Z" },
-    { "Points:0", "Points:1", "Points:2" }, { "Points_0", "Points_1", "Points_2" },
-    { "Points[0]", "Points[1]", "Points[2]" } };
-  static const char* const properties[3] = { "XColumn", "YColumn", "ZColumn" };
-
   std::vector<std::string> names;
   for (int i = 0; i < rows->GetNumberOfArrays(); ++i)
   {
     const char* name = rows->GetAbstractArray(i)->GetName();
     names.push_back(name ? Quote(name) : "an unnamed column");
   }
-  const std::string available = "the table has the columns " + Join(names);
+  return "the table has the columns " + bat_vtk::Join(names);
+}
+
+// Fills the axes whose columns are not chosen with columns of a usual name. False if no kind of
+// name has all of them, which leaves `found` as it is.
+bool FindUsualColumns(vtkDataSetAttributes* rows, const bat_vtk::CoordinateColumns& columns,
+  std::array<Coordinate, 3>& found)
+{
+  static const char* const usual[][3] = { { "x", "y", "z" }, { "X", "Y", "Z" },
+    { "Points:0", "Points:1", "Points:2" }, { "Points_0", "Points_1", "Points_2" },
+    { "Points[0]", "Points[1]", "Points[2]" } };
+  std::string problem;
+  for (const auto& candidates : usual)
+  {
+    std::array<Coordinate, 3> attempt = found;
+    bool complete = true;
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      if (columns[axis].empty())
+      {
+        const std::optional<Coordinate> coordinate =
+          FindColumn(rows, candidates[axis], axis, problem);
+        complete = complete && coordinate;
+        attempt[axis] = coordinate.value_or(Coordinate{});
+      }
+    }
+    if (complete)
+    {
+      found = attempt;
+      return true;
+    }
+  }
+  return false;
+}
+
+// The arrays of the coordinates, and what they have in common.
+struct CoordinateViews
+{
+  std::array<ArrayView, 3> Views; ///< empty for an axis without an array
+  bool AllFloat32 = true;
+  bool AllFloat64 = true;
+  bool Separate = true; ///< each axis has its own array of one component, without gaps
+};
+
+CoordinateViews FindViews(
+  const std::array<Coordinate, 3>& coordinates, std::size_t count, bat_vtk::Storage& storage)
+{
+  CoordinateViews found;
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    vtkDataArray* array = coordinates[axis].Array;
+    if (!array)
+    {
+      found.Separate = false;
+      continue;
+    }
+    if (static_cast<std::size_t>(array->GetNumberOfTuples()) != count)
+    {
+      bat_vtk::Refuse("the coordinates contain " + std::to_string(array->GetNumberOfTuples()) +
+        " values for " + std::to_string(count) + " particles");
+    }
+    ArrayView& view = found.Views[axis];
+    view = axis > 0 && array == coordinates[0].Array ? found.Views[0]
+                                                     : bat_vtk::MakeView(array, storage);
+    found.AllFloat32 = found.AllFloat32 && view.type == ScalarType::Float32;
+    found.AllFloat64 = found.AllFloat64 && view.type == ScalarType::Float64;
+    found.Separate = found.Separate && array->GetNumberOfComponents() == 1 &&
+      view.stride_bytes == bat::size_of(view.type);
+  }
+  return found;
+}
+
+// Copies the coordinates as float or double, one particle after another.
+ArrayView ConvertCoordinates(const std::array<Coordinate, 3>& coordinates,
+  const CoordinateViews& found, std::size_t count, bat_vtk::Storage& storage)
+{
+  const ScalarType type = found.AllFloat32 ? ScalarType::Float32 : ScalarType::Float64;
+  std::byte* bytes = bat_vtk::Allocate(3 * count * bat::size_of(type), storage);
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    const Coordinate& coordinate = coordinates[axis];
+    const ArrayView& view = found.Views[axis];
+    if (!coordinate.Array)
+    {
+      continue; // allocated as zeros
+    }
+    if (type == ScalarType::Float32)
+    {
+      bat_vtk::ConvertComponent(
+        view, coordinate.Component, 0, count, reinterpret_cast<float*>(bytes) + axis, 3);
+    }
+    else
+    {
+      RefuseRounded(view, coordinate, axis, count);
+      bat_vtk::ConvertComponent(
+        view, coordinate.Component, 0, count, reinterpret_cast<double*>(bytes) + axis, 3);
+    }
+  }
+  return ArrayView::packed(type, 3, bytes);
+}
+}
+
+//------------------------------------------------------------------------------
+std::array<bat_vtk::Coordinate, 3> bat_vtk::FindCoordinates(
+  vtkDataSetAttributes* rows, const CoordinateColumns& columns, const std::string& where)
+{
+  static const char* const properties[3] = { "XColumn", "YColumn", "ZColumn" };
+  const std::string available = FormatColumns(rows);
 
   std::array<Coordinate, 3> found;
   std::string problem;
@@ -136,30 +235,7 @@ std::array<bat_vtk::Coordinate, 3> bat_vtk::FindCoordinates(
     }
     found[axis] = *coordinate;
   }
-  for (const auto& candidates : usual)
-  {
-    if (complete)
-    {
-      break;
-    }
-    std::array<Coordinate, 3> attempt = found;
-    complete = true;
-    for (int axis = 0; axis < 3; ++axis)
-    {
-      if (columns[axis].empty())
-      {
-        const std::optional<Coordinate> coordinate =
-          FindColumn(rows, candidates[axis], axis, problem);
-        complete = complete && coordinate;
-        attempt[axis] = coordinate.value_or(Coordinate{});
-      }
-    }
-    if (complete)
-    {
-      found = attempt;
-    }
-  }
-  if (!complete)
+  if (!complete && !FindUsualColumns(rows, columns, found))
   {
     Refuse(where + "choose the coordinate columns (XColumn, YColumn, ZColumn; ZColumn " +
       "may be 'none'): " + available);
@@ -174,63 +250,20 @@ bat::ArrayView bat_vtk::PositionsFrom(
   const auto sameArray = [&](int axis) {
     return coordinates[axis].Array == coordinates[0].Array && coordinates[axis].Component == axis;
   };
-  std::array<ArrayView, 3> views;
-  bool allFloat32 = true;
-  bool allFloat64 = true;
-  bool separate = true;
-  for (int axis = 0; axis < 3; ++axis)
-  {
-    vtkDataArray* array = coordinates[axis].Array;
-    if (!array)
-    {
-      separate = false;
-      continue;
-    }
-    if (static_cast<std::size_t>(array->GetNumberOfTuples()) != count)
-    {
-      Refuse("the coordinates contain " + std::to_string(array->GetNumberOfTuples()) +
-        " values for " + std::to_string(count) + " particles");
-    }
-    views[axis] = axis > 0 && array == coordinates[0].Array ? views[0] : MakeView(array, storage);
-    allFloat32 = allFloat32 && views[axis].type == ScalarType::Float32;
-    allFloat64 = allFloat64 && views[axis].type == ScalarType::Float64;
-    separate = separate && array->GetNumberOfComponents() == 1 &&
-      views[axis].stride_bytes == bat::size_of(views[axis].type);
-  }
-  if (allFloat32 || allFloat64)
+  const CoordinateViews found = FindViews(coordinates, count, storage);
+  const std::array<ArrayView, 3>& views = found.Views;
+  if (found.AllFloat32 || found.AllFloat64)
   {
     if (sameArray(0) && sameArray(1) && sameArray(2) &&
       coordinates[0].Array->GetNumberOfComponents() == 3)
     {
       return views[0];
     }
-    if (separate)
+    if (found.Separate)
     {
       return ArrayView::separate(
         views[0].type, { views[0].component[0], views[1].component[0], views[2].component[0] });
     }
   }
-
-  const ScalarType type = allFloat32 ? ScalarType::Float32 : ScalarType::Float64;
-  std::byte* bytes = Allocate(3 * count * bat::size_of(type), storage);
-  for (int axis = 0; axis < 3; ++axis)
-  {
-    const Coordinate& coordinate = coordinates[axis];
-    if (!coordinate.Array)
-    {
-      continue; // allocated as zeros
-    }
-    if (type == ScalarType::Float32)
-    {
-      ConvertComponent(
-        views[axis], coordinate.Component, 0, count, reinterpret_cast<float*>(bytes) + axis, 3);
-    }
-    else
-    {
-      RefuseRounded(views[axis], coordinate, axis, count);
-      ConvertComponent(
-        views[axis], coordinate.Component, 0, count, reinterpret_cast<double*>(bytes) + axis, 3);
-    }
-  }
-  return ArrayView::packed(type, 3, bytes);
+  return ConvertCoordinates(coordinates, found, count, storage);
 }

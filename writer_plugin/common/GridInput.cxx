@@ -140,6 +140,45 @@ Extent WithoutDuplicates(const Extent& all, const unsigned char* marks, unsigned
   return count == 0 || SamplesIn(own) != count ? all : own;
 }
 
+// Extends the facts of a process by where an image lies.
+void AddPlace(vtkImageData* image, GridFacts& facts)
+{
+  auto& numbers = facts.Numbers;
+  double origin[3];
+  double spacing[3];
+  image->GetOrigin(origin);
+  image->GetSpacing(spacing);
+  const Extent extent = ComputeExtent(image);
+  const bool isFirst = numbers[HasSamplesAt] == 0.0;
+  numbers[SameOriginAt] = isFirst ? 1.0 : numbers[SameOriginAt];
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    const auto first = static_cast<double>(extent[2 * axis]);
+    const auto last = static_cast<double>(extent[2 * axis + 1]);
+    const double lowest = origin[axis] + first * spacing[axis];
+    const double highest = origin[axis] + last * spacing[axis];
+    if (isFirst)
+    {
+      numbers[OriginAt + axis] = origin[axis];
+      numbers[SpacingAt + axis] = spacing[axis];
+      numbers[FirstAt + axis] = first;
+      numbers[LastAt + axis] = last;
+      numbers[LowestAt + axis] = lowest;
+      numbers[HighestAt + axis] = highest;
+      continue;
+    }
+    if (numbers[OriginAt + axis] != origin[axis])
+    {
+      numbers[SameOriginAt] = 0.0;
+    }
+    numbers[FirstAt + axis] = std::min(numbers[FirstAt + axis], first);
+    numbers[LastAt + axis] = std::max(numbers[LastAt + axis], last);
+    numbers[LowestAt + axis] = std::min(numbers[LowestAt + axis], lowest);
+    numbers[HighestAt + axis] = std::max(numbers[HighestAt + axis], highest);
+  }
+  numbers[HasSamplesAt] = 1.0;
+}
+
 // Reads one image as samples.
 class PieceReader
 {
@@ -389,39 +428,7 @@ bat_vtk::GridFacts bat_vtk::CollectFacts(
   }
   for (const ImagePiece& piece : images)
   {
-    double origin[3];
-    double spacing[3];
-    piece.Image->GetOrigin(origin);
-    piece.Image->GetSpacing(spacing);
-    const Extent extent = ComputeExtent(piece.Image);
-    const bool isFirst = numbers[HasSamplesAt] == 0.0;
-    numbers[SameOriginAt] = isFirst ? 1.0 : numbers[SameOriginAt];
-    for (std::size_t axis = 0; axis < 3; ++axis)
-    {
-      const auto first = static_cast<double>(extent[2 * axis]);
-      const auto last = static_cast<double>(extent[2 * axis + 1]);
-      const double lowest = origin[axis] + first * spacing[axis];
-      const double highest = origin[axis] + last * spacing[axis];
-      if (isFirst)
-      {
-        numbers[OriginAt + axis] = origin[axis];
-        numbers[SpacingAt + axis] = spacing[axis];
-        numbers[FirstAt + axis] = first;
-        numbers[LastAt + axis] = last;
-        numbers[LowestAt + axis] = lowest;
-        numbers[HighestAt + axis] = highest;
-        continue;
-      }
-      if (numbers[OriginAt + axis] != origin[axis])
-      {
-        numbers[SameOriginAt] = 0.0;
-      }
-      numbers[FirstAt + axis] = std::min(numbers[FirstAt + axis], first);
-      numbers[LastAt + axis] = std::max(numbers[LastAt + axis], last);
-      numbers[LowestAt + axis] = std::min(numbers[LowestAt + axis], lowest);
-      numbers[HighestAt + axis] = std::max(numbers[HighestAt + axis], highest);
-    }
-    numbers[HasSamplesAt] = 1.0;
+    AddPlace(piece.Image, facts);
     if (HasArrays(piece.Image->GetPointData()))
     {
       numbers[HasPointDataAt] = 1.0;

@@ -64,6 +64,53 @@ void RequireAll(const LogicalBox& box, const std::vector<char>& filled, const st
       }
     });
 }
+
+// Refuses a box whose samples, with a mark for each, do not fit into memory.
+void CheckMemory(const bat::idx::Grid& grid)
+{
+  double needed = 1.0; // for the mark
+  for (const bat::idx::FieldValues& field : grid.fields)
+  {
+    needed += static_cast<double>(bat::tuple_bytes(field.type, field.components));
+  }
+  for (const std::int64_t count : grid.dimensions)
+  {
+    needed *= static_cast<double>(count);
+  }
+  bat::check_memory(needed, "the samples of the joined box of all blocks");
+}
+
+// Copies the samples of all pieces and returns a mark for each sample of the box: 0 if no piece
+// has it.
+std::vector<char> CopyPieces(
+  const std::vector<bat_vtk::GridPiece>& pieces, const LogicalBox& box, bat_vtk::JoinedGrid& joined)
+{
+  const std::size_t samples = Place(box, box.upper[0], box.upper[1], box.upper[2]) + 1;
+  std::vector<char> filled(samples, 0);
+  std::vector<std::size_t> bytes;
+  for (bat::idx::FieldValues& field : joined.Grid.fields)
+  {
+    bytes.push_back(bat::tuple_bytes(field.type, field.components));
+    joined.Copies.push_back(std::make_shared<std::vector<char>>(samples * bytes.back()));
+    field.values = joined.Copies.back()->data();
+  }
+  for (const bat_vtk::GridPiece& piece : pieces)
+  {
+    ForEach(piece.Box,
+      [&](std::int64_t x, std::int64_t y, std::int64_t z)
+      {
+        const std::size_t from = Place(piece.Stored, x, y, z);
+        const std::size_t to = Place(box, x, y, z);
+        for (std::size_t field = 0; filled[to] == 0 && field < bytes.size(); ++field)
+        {
+          std::memcpy(joined.Copies[field]->data() + to * bytes[field],
+            static_cast<const char*>(piece.Values[field]) + from * bytes[field], bytes[field]);
+        }
+        filled[to] = 1;
+      });
+  }
+  return filled;
+}
 }
 
 //------------------------------------------------------------------------------
@@ -93,40 +140,8 @@ bat_vtk::JoinedGrid bat_vtk::JoinPieces(const GridInput& input, Missing missing)
     }
     return joined;
   }
-  double needed = 1.0; // for `filled`
-  for (const bat::idx::FieldValues& field : grid.fields)
-  {
-    needed += static_cast<double>(bat::tuple_bytes(field.type, field.components));
-  }
-  for (const std::int64_t count : grid.dimensions)
-  {
-    needed *= static_cast<double>(count);
-  }
-  bat::check_memory(needed, "the samples of the joined box of all blocks");
-  const std::size_t samples = Place(box, box.upper[0], box.upper[1], box.upper[2]) + 1;
-  std::vector<char> filled(samples, 0);
-  std::vector<std::size_t> bytes;
-  for (bat::idx::FieldValues& field : grid.fields)
-  {
-    bytes.push_back(bat::tuple_bytes(field.type, field.components));
-    joined.Copies.push_back(std::make_shared<std::vector<char>>(samples * bytes.back()));
-    field.values = joined.Copies.back()->data();
-  }
-  for (const GridPiece& piece : input.Pieces)
-  {
-    ForEach(piece.Box,
-      [&](std::int64_t x, std::int64_t y, std::int64_t z)
-      {
-        const std::size_t from = Place(piece.Stored, x, y, z);
-        const std::size_t to = Place(box, x, y, z);
-        for (std::size_t field = 0; filled[to] == 0 && field < bytes.size(); ++field)
-        {
-          std::memcpy(joined.Copies[field]->data() + to * bytes[field],
-            static_cast<const char*>(piece.Values[field]) + from * bytes[field], bytes[field]);
-        }
-        filled[to] = 1;
-      });
-  }
+  CheckMemory(grid);
+  const std::vector<char> filled = CopyPieces(input.Pieces, box, joined);
   if (missing != Missing::Zero)
   {
     RequireAll(box, filled,

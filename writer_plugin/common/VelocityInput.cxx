@@ -78,6 +78,47 @@ vtkDataArray* ArrayOf(const bat_vtk::ImagePiece& piece, const std::string& field
   }
   return found;
 }
+
+// Velocities as they are shown: NaN at hidden points, which are hidden no longer.
+struct ShownVelocity
+{
+  vtkSmartPointer<vtkDataArray> Values;
+  vtkSmartPointer<vtkUnsignedCharArray> Ghosts; ///< null if the image has none
+};
+
+ShownVelocity MakeShown(vtkDataArray* array, vtkUnsignedCharArray* ghosts)
+{
+  ShownVelocity shown;
+  shown.Values.TakeReference(array->NewInstance());
+  shown.Values->ShallowCopy(array);
+  if (ghosts)
+  {
+    shown.Ghosts = vtkSmartPointer<vtkUnsignedCharArray>::New();
+    shown.Ghosts->DeepCopy(ghosts);
+    shown.Ghosts->SetName(Attributes::GhostArrayName());
+    bool is_own = false;
+    for (vtkIdType i = 0; i < ghosts->GetNumberOfTuples(); ++i)
+    {
+      const unsigned char bits = ghosts->GetValue(i);
+      if ((bits & Attributes::HIDDENPOINT) == 0)
+      {
+        continue;
+      }
+      if (!is_own)
+      {
+        shown.Values->DeepCopy(array);
+        is_own = true;
+      }
+      for (int c = 0; c < shown.Values->GetNumberOfComponents(); ++c)
+      {
+        shown.Values->SetComponent(i, c, std::numeric_limits<double>::quiet_NaN());
+      }
+      shown.Ghosts->SetValue(i, static_cast<unsigned char>(bits & ~Attributes::HIDDENPOINT));
+    }
+  }
+  shown.Values->SetName("velocity");
+  return shown;
+}
 }
 
 //------------------------------------------------------------------------------
@@ -95,47 +136,18 @@ bat_vtk::VelocityImages bat_vtk::FindVelocity(
         piece, "its velocity is '" + name + "', but that of others is '" + *velocity.Field + "'");
     }
     velocity.Field = name;
-    vtkSmartPointer<vtkDataArray> values;
-    values.TakeReference(array->NewInstance());
-    vtkUnsignedCharArray* const ghosts = vtkUnsignedCharArray::SafeDownCast(
-      piece.Image->GetPointData()->GetArray(Attributes::GhostArrayName()));
-    vtkSmartPointer<vtkUnsignedCharArray> shown;
-    values->ShallowCopy(array);
-    if (ghosts)
-    {
-      shown = vtkSmartPointer<vtkUnsignedCharArray>::New();
-      shown->DeepCopy(ghosts);
-      shown->SetName(Attributes::GhostArrayName());
-      bool is_own = false;
-      for (vtkIdType i = 0; i < ghosts->GetNumberOfTuples(); ++i)
-      {
-        const unsigned char bits = ghosts->GetValue(i);
-        if ((bits & Attributes::HIDDENPOINT) == 0)
-        {
-          continue;
-        }
-        if (!is_own)
-        {
-          values->DeepCopy(array);
-          is_own = true;
-        }
-        for (int c = 0; c < values->GetNumberOfComponents(); ++c)
-        {
-          values->SetComponent(i, c, std::numeric_limits<double>::quiet_NaN());
-        }
-        shown->SetValue(i, static_cast<unsigned char>(bits & ~Attributes::HIDDENPOINT));
-      }
-    }
-    values->SetName("velocity");
+    const ShownVelocity shown = MakeShown(array,
+      vtkUnsignedCharArray::SafeDownCast(
+        piece.Image->GetPointData()->GetArray(Attributes::GhostArrayName())));
     vtkSmartPointer<vtkImageData> image = vtkSmartPointer<vtkImageData>::New();
     image->SetExtent(piece.Image->GetExtent());
     image->SetOrigin(piece.Image->GetOrigin());
     image->SetSpacing(piece.Image->GetSpacing());
     image->SetDirectionMatrix(piece.Image->GetDirectionMatrix());
-    image->GetPointData()->AddArray(values);
-    if (shown)
+    image->GetPointData()->AddArray(shown.Values);
+    if (shown.Ghosts)
     {
-      image->GetPointData()->AddArray(shown);
+      image->GetPointData()->AddArray(shown.Ghosts);
     }
     velocity.Images.push_back({ image, piece.Label });
     velocity.Owned.push_back(image);

@@ -59,6 +59,30 @@ void NameFields(bat_vtk::GridInput& grid)
     }
   }
 }
+
+// Collective with an MPI controller, for which the pieces take the values of the grid.
+bat::idx::WriteReport WriteGrid(const std::filesystem::path& path, bat_vtk::GridInput& grid,
+  const bat::idx::WriteOptions& options, [[maybe_unused]] vtkMultiProcessController* controller)
+{
+#ifdef BAT_WRITER_HAS_MPI
+  if (MPI_Comm* communicator = bat_vtk::CommunicatorOf(controller))
+  {
+    bat::idx::GridPieces pieces;
+    pieces.origin = grid.Origin;
+    pieces.spacing = grid.Spacing;
+    pieces.fields = grid.Fields;
+    for (bat_vtk::GridPiece& piece : grid.Pieces)
+    {
+      pieces.pieces.push_back({ piece.Box, std::move(piece.Values), piece.Stored });
+    }
+    return bat::idx::write_collective(*communicator, path, pieces, options);
+  }
+#endif
+  const bat_vtk::JoinedGrid joined = bat_vtk::JoinPieces(grid,
+    options.missing == bat::idx::MissingSamples::Zero ? bat_vtk::Missing::Zero
+                                                      : bat_vtk::Missing::Refuse);
+  return bat::idx::write(path, joined.Grid, options);
+}
 }
 
 //------------------------------------------------------------------------------
@@ -88,20 +112,12 @@ std::int64_t vtkIDXWriter::StepFor(std::int64_t number, const std::optional<doub
 }
 
 //------------------------------------------------------------------------------
-std::string vtkIDXWriter::WriteStep()
+bat::idx::WriteOptions vtkIDXWriter::MakeOptions(int others)
 {
-  vtkDataObject* input = this->GetInput();
-  const std::vector<bat_vtk::Leaf> leaves = bat_vtk::FindLeaves(input);
-  const auto missing =
-    this->MissingSamples == ZEROS ? bat_vtk::Missing::Zero : bat_vtk::Missing::Refuse;
-
   bat::idx::WriteOptions options;
-  const int others = this->WhatBecomesOfSteps();
   options.mode = others == KEEP ? bat::idx::WriteMode::AddStep
     : others == KEEP_EARLIER    ? bat::idx::WriteMode::Continue
                                 : bat::idx::WriteMode::Replace;
-  const std::int64_t number = this->WriteAllTimeSteps ? static_cast<std::int64_t>(this->Current)
-                                                      : std::max<std::int64_t>(0, this->TimeStep);
   options.codec = this->Compression == ZIP ? bat::idx::Codec::Zip
     : this->Compression == LZ4             ? bat::idx::Codec::Lz4
                                            : bat::idx::Codec::Raw;
@@ -116,6 +132,21 @@ std::string vtkIDXWriter::WriteStep()
   options.flush = this->Flush;
   options.threads = this->Threads;
   options.progress = this->Progress();
+  return options;
+}
+
+//------------------------------------------------------------------------------
+std::string vtkIDXWriter::WriteStep()
+{
+  vtkDataObject* input = this->GetInput();
+  const std::vector<bat_vtk::Leaf> leaves = bat_vtk::FindLeaves(input);
+  const auto missing =
+    this->MissingSamples == ZEROS ? bat_vtk::Missing::Zero : bat_vtk::Missing::Refuse;
+
+  const int others = this->WhatBecomesOfSteps();
+  bat::idx::WriteOptions options = this->MakeOptions(others);
+  const std::int64_t number = this->WriteAllTimeSteps ? static_cast<std::int64_t>(this->Current)
+                                                      : std::max<std::int64_t>(0, this->TimeStep);
   if (const std::optional<std::string> remark = bat_vtk::RemarkOnLevel(leaves))
   {
     this->Warn(*remark);
@@ -153,25 +184,7 @@ std::string vtkIDXWriter::WriteStep()
       });
   }
   this->Agree(failure, grid.Warnings);
-#ifdef BAT_WRITER_HAS_MPI
-  if (MPI_Comm* communicator = bat_vtk::CommunicatorOf(this->Controller))
-  {
-    bat::idx::GridPieces pieces;
-    pieces.origin = grid.Origin;
-    pieces.spacing = grid.Spacing;
-    pieces.fields = grid.Fields;
-    for (bat_vtk::GridPiece& piece : grid.Pieces)
-    {
-      pieces.pieces.push_back({ piece.Box, std::move(piece.Values), piece.Stored });
-    }
-    const bat::idx::WriteReport report =
-      bat::idx::write_collective(*communicator, path, pieces, options);
-    this->Written[step] = options.time;
-    return ToJson(report);
-  }
-#endif
-  const bat_vtk::JoinedGrid joined = bat_vtk::JoinPieces(grid, missing);
-  const bat::idx::WriteReport report = bat::idx::write(path, joined.Grid, options);
+  const bat::idx::WriteReport report = WriteGrid(path, grid, options, this->Controller);
   this->Written[step] = options.time;
   return ToJson(report);
 }

@@ -43,6 +43,11 @@
 #include <optional> // for std::optional
 #include <string>   // for std::string
 
+namespace bat::idx
+{
+struct WriteOptions;
+}
+
 class VTKIDXWRITER_EXPORT vtkIDXWriter : public vtkGridWriter
 {
 public:
@@ -162,6 +167,8 @@ private:
 
   /// Returns `number`, or another one if a step of another time has it, as in a series of files.
   std::int64_t StepFor(std::int64_t number, const std::optional<double>& time) const;
+  /// The options that the properties set. `others` is what becomes of other steps.
+  bat::idx::WriteOptions MakeOptions(int others);
 
   std::string WrittenTo;
   std::map<std::int64_t, std::optional<double>> Written; ///< steps of the dataset, with their times
