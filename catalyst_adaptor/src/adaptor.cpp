@@ -117,6 +117,59 @@ void throw_all(const std::vector<Failure>& failures)
     failures.front().status(), failures.front().code(), fmt::format("{}", fmt::join(texts, "; ")));
 }
 
+void set_count(const ConduitApi& api, conduit_node* node, const char* path, std::uint64_t value)
+{
+  api.set_int64(api.fetch(node, path), static_cast<std::int64_t>(value));
+}
+
+void report_files(
+  const ConduitApi& api, conduit_node* root, const std::vector<insitu::WrittenFile>& files)
+{
+  for (const insitu::WrittenFile& file : files)
+  {
+    conduit_node* node = api.append(api.fetch(root, "last_step/files"));
+    api.set_string(api.fetch(node, "species"), file.species.c_str());
+    api.set_string(api.fetch(node, "file"), file.path.c_str());
+    set_count(api, node, "particles", file.report.particles);
+    set_count(api, node, "ghosts", file.report.skipped);
+    set_count(api, node, "bytes", file.report.file_bytes);
+    api.set_float64(api.fetch(node, "seconds"), file.report.seconds.total);
+  }
+}
+
+void report_grids(const ConduitApi& api, conduit_node* root, const std::vector<WrittenGrid>& grids)
+{
+  for (const WrittenGrid& grid : grids)
+  {
+    conduit_node* node = api.append(api.fetch(root, "last_step/grids"));
+    api.set_string(api.fetch(node, "grid"), grid.name.c_str());
+    api.set_string(api.fetch(node, "file"), grid.path.c_str());
+    set_count(api, node, "samples", grid.samples);
+    set_count(api, node, "bytes", grid.bytes);
+    api.set_float64(api.fetch(node, "seconds"), grid.seconds);
+  }
+}
+
+// Returns the node, to which a field adds its name.
+conduit_node* report_left_out(
+  const ConduitApi& api, conduit_node* root, const std::string& channel, const std::string& reason)
+{
+  conduit_node* node = api.append(api.fetch(root, "left_out"));
+  api.set_string(api.fetch(node, "channel"), channel.c_str());
+  api.set_string(api.fetch(node, "reason"), reason.c_str());
+  return node;
+}
+
+void report_totals(const ConduitApi& api, conduit_node* root, const Totals& totals)
+{
+  set_count(api, root, "total/steps", totals.steps);
+  set_count(api, root, "total/failed_steps", totals.failed_steps);
+  set_count(api, root, "total/files", totals.files);
+  set_count(api, root, "total/particles", totals.particles);
+  set_count(api, root, "total/bytes", totals.bytes);
+  api.set_float64(api.fetch(root, "total/seconds"), totals.seconds);
+}
+
 std::string config_path()
 {
   const char* path = std::getenv(kConfigVariable);
@@ -405,10 +458,10 @@ bool Adaptor::is_due(const Options& options) const
       [&](const auto& entry) { return this->is_due(entry.second); });
 }
 
-void Adaptor::write_step(const std::optional<Node>& root, const Options& options)
+// Collective. Reads the channels of this rank, and then knows what all ranks have.
+Adaptor::StepData Adaptor::read_step(const std::optional<Node>& root, const Options& options) const
 {
-  std::vector<Channel> channels;
-  std::vector<Grids> grids;
+  StepData data;
   std::vector<std::string> texts;
   this->collective(CATALYST_BAT_BAD_NODE,
     [&]
@@ -422,23 +475,23 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
         {
           local.add_pipelines(*pipelines);
         }
-        channels = this->read_channels(*root, options, local, grids);
+        data.channels = this->read_channels(*root, options, local, data.grids);
       }
       texts = local.texts();
     });
-  Census census = Census::of(this->compute_union(texts));
-  this->choose_fields(census, options);
-  this->warnings_.add(census, options, this->is_root());
-  this->early_warnings_.clear();
-  this->left_out_ = { census.unreadable(), census.unwritten() };
-  if (options.stop_on_error)
-  {
-    this->refuse_wrong_fields();
-  }
+  data.census = Census::of(this->compute_union(texts));
+  return data;
+}
+
+// Collective. Writes particles and then grids, and returns the failures: grids are also written if
+// particles fail.
+std::vector<Failure> Adaptor::write_files(StepData& data, const Options& options)
+{
+  const Census& census = data.census;
   const Step step = census.step(static_cast<std::int64_t>(this->calls_));
-  drop_fields(channels, this->left_out_.fields);
-  this->unpack_ids(channels, census);
-  std::vector<Job> jobs = this->make_jobs(channels, census, step, options);
+  drop_fields(data.channels, this->left_out_.fields);
+  this->unpack_ids(data.channels, census);
+  std::vector<Job> jobs = this->make_jobs(data.channels, census, step, options);
   std::vector<Failure> failures;
   if (!jobs.empty() || this->left_out_.channels.empty())
   {
@@ -453,13 +506,29 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
   }
   try
   {
-    this->grid_outputs_.write(
-      this->communicator_->get(), this->make_grid_jobs(census, step, options, grids), grids);
+    this->grid_outputs_.write(this->communicator_->get(),
+      this->make_grid_jobs(census, step, options, data.grids), data.grids);
   }
   catch (...)
   {
     failures.push_back(current_failure(CATALYST_BAT_BAD_NODE));
   }
+  return failures;
+}
+
+void Adaptor::write_step(const std::optional<Node>& root, const Options& options)
+{
+  StepData data = this->read_step(root, options);
+  Census& census = data.census;
+  this->choose_fields(census, options);
+  this->warnings_.add(census, options, this->is_root());
+  this->early_warnings_.clear();
+  this->left_out_ = { census.unreadable(), census.unwritten() };
+  if (options.stop_on_error)
+  {
+    this->refuse_wrong_fields();
+  }
+  std::vector<Failure> failures = this->write_files(data, options);
   for (const auto& [channel, reason] : this->left_out_.channels)
   {
     failures.emplace_back(CATALYST_BAT_BAD_NODE, ErrorCode::InvalidArgument,
@@ -822,8 +891,6 @@ void Adaptor::report(conduit_node* params, int status, const std::string& messag
     api.remove_child_by_name(catalyst, "bat");
   }
   conduit_node* root = api.fetch(catalyst, "bat");
-  const auto set = [&](conduit_node* node, const char* path, std::uint64_t value)
-  { api.set_int64(api.fetch(node, path), static_cast<std::int64_t>(value)); };
   api.set_int64(api.fetch(root, "status"), status);
   api.set_string(api.fetch(root, "message"), message.c_str());
   if (const auto& step = this->outputs_.last_step())
@@ -831,48 +898,19 @@ void Adaptor::report(conduit_node* params, int status, const std::string& messag
     api.set_int64(api.fetch(root, "last_step/timestep"), step->number);
     api.set_float64(api.fetch(root, "last_step/time"), step->time);
   }
-  for (const insitu::WrittenFile& file : this->outputs_.last_files())
-  {
-    conduit_node* node = api.append(api.fetch(root, "last_step/files"));
-    api.set_string(api.fetch(node, "species"), file.species.c_str());
-    api.set_string(api.fetch(node, "file"), file.path.c_str());
-    set(node, "particles", file.report.particles);
-    set(node, "ghosts", file.report.skipped);
-    set(node, "bytes", file.report.file_bytes);
-    api.set_float64(api.fetch(node, "seconds"), file.report.seconds.total);
-  }
-  for (const WrittenGrid& grid : this->grid_outputs_.last())
-  {
-    conduit_node* node = api.append(api.fetch(root, "last_step/grids"));
-    api.set_string(api.fetch(node, "grid"), grid.name.c_str());
-    api.set_string(api.fetch(node, "file"), grid.path.c_str());
-    set(node, "samples", grid.samples);
-    set(node, "bytes", grid.bytes);
-    api.set_float64(api.fetch(node, "seconds"), grid.seconds);
-  }
-  const auto leave_out = [&](const std::string& channel, const std::string& reason)
-  {
-    conduit_node* node = api.append(api.fetch(root, "left_out"));
-    api.set_string(api.fetch(node, "channel"), channel.c_str());
-    api.set_string(api.fetch(node, "reason"), reason.c_str());
-    return node;
-  };
+  report_files(api, root, this->outputs_.last_files());
+  report_grids(api, root, this->grid_outputs_.last());
   for (const auto& [channel, reason] : this->left_out_.channels)
   {
-    leave_out(channel, reason);
+    report_left_out(api, root, channel, reason);
   }
   for (const UnwrittenField& field : this->left_out_.fields)
   {
-    conduit_node* node = leave_out(field.topology.channel, this->warnings_.of(field));
+    conduit_node* node =
+      report_left_out(api, root, field.topology.channel, this->warnings_.of(field));
     api.set_string(api.fetch(node, "topology"), field.topology.topology.c_str());
     api.set_string(api.fetch(node, "field"), field.field.c_str());
   }
-  const Totals& totals = this->outputs_.totals();
-  set(root, "total/steps", totals.steps);
-  set(root, "total/failed_steps", totals.failed_steps);
-  set(root, "total/files", totals.files);
-  set(root, "total/particles", totals.particles);
-  set(root, "total/bytes", totals.bytes);
-  api.set_float64(api.fetch(root, "total/seconds"), totals.seconds);
+  report_totals(api, root, this->outputs_.totals());
 }
 }

@@ -53,6 +53,14 @@ private:
 
   void execute_step(const std::optional<Node>& root);
   [[nodiscard]] std::optional<Options> parse_step_options(const std::optional<Node>& root) const;
+  struct StepData
+  {
+    std::vector<Channel> channels; // of this rank
+    std::vector<Grids> grids;
+    Census census; // of all ranks
+  };
+  [[nodiscard]] StepData read_step(const std::optional<Node>& root, const Options& options) const;
+  [[nodiscard]] std::vector<Failure> write_files(StepData& data, const Options& options);
   void write_step(const std::optional<Node>& root, const Options& options);
   [[nodiscard]] bool is_requested(const std::string& channel, const Options& options) const;
   /// True if a channel is written at this call, or tracks of it are.

@@ -217,7 +217,22 @@ bool set_write_option(ChannelOptions& options, const std::string& key, const Opt
   return of_particles != write_options().end() || of_grids != grid_options().end();
 }
 
-bool set_channel_option(ChannelOptions& options, const std::string& key, const Option& option)
+void set_tracks(ChannelOptions& options, const Option& option)
+{
+  options.tracks_text = option.value.dump(-1, ' ', false, json::error_handler_t::replace);
+  try
+  {
+    options.tracks = insitu::parse_track_options(options.tracks_text);
+    insitu::check(*options.tracks);
+  }
+  catch (const Error& e)
+  {
+    refuse(fmt::format("{}: {}", option.name, e.what()));
+  }
+}
+
+// Sets an option of output files or of bricks. Returns false for another key.
+bool set_output_option(ChannelOptions& options, const std::string& key, const Option& option)
 {
   if (key == "grid_output" || (key == "output" && GridPattern::is_one(option.text())))
   {
@@ -248,7 +263,20 @@ bool set_channel_option(ChannelOptions& options, const std::string& key, const O
     options.output = option.text();
     static_cast<void>(insitu::FilePattern(options.output));
   }
-  else if (key == "fields")
+  else
+  {
+    return false;
+  }
+  return true;
+}
+
+bool set_channel_option(ChannelOptions& options, const std::string& key, const Option& option)
+{
+  if (set_output_option(options, key, option))
+  {
+    return true;
+  }
+  if (key == "fields")
   {
     options.fields = option.texts();
   }
@@ -258,16 +286,7 @@ bool set_channel_option(ChannelOptions& options, const std::string& key, const O
   }
   else if (key == "tracks")
   {
-    options.tracks_text = option.value.dump(-1, ' ', false, json::error_handler_t::replace);
-    try
-    {
-      options.tracks = insitu::parse_track_options(options.tracks_text);
-      insitu::check(*options.tracks);
-    }
-    catch (const Error& e)
-    {
-      refuse(fmt::format("{}: {}", option.name, e.what()));
-    }
+    set_tracks(options, option);
   }
   else if (key == "amrex_ids")
   {

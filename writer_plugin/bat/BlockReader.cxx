@@ -138,7 +138,7 @@ void RefuseWrongShape(
   if (static_cast<std::size_t>(array->GetNumberOfTuples()) != tuples)
   {
     bat_vtk::Refuse(label + " holds " + std::to_string(array->GetNumberOfTuples()) +
-      " values for " + std::to_string(tuples) + ofWhat);
+      " values for " + std::to_string(tuples) + " " + ofWhat);
   }
 }
 
@@ -355,7 +355,7 @@ void bat_vtk::BlockReader::ReadAttributes(vtkDataSetAttributes* data,
       continue;
     }
     RefuseWrongShape(
-      array, block.Where() + "array " + Quote(name), tuples, cells ? " cells" : " particles");
+      array, block.Where() + "array " + Quote(name), tuples, cells ? "cells" : "particles");
     if (!own.insert(name).second)
     {
       Refuse(block.Where() + "two arrays are named " + Quote(name));

@@ -116,6 +116,51 @@ State agreed(const std::vector<State>& states, const std::string& path)
   return found;
 }
 
+// The lines of Census::texts(): each is a list that begins with a word for its kind.
+class Lines
+{
+public:
+  void add(json&& line) { this->texts_.push_back(format_text(line)); }
+
+  void add_all(const char* kind, const std::vector<std::string>& list)
+  {
+    for (const std::string& value : list)
+    {
+      this->add({ kind, value });
+    }
+  }
+
+  void add_schemas(
+    const char* kind, const std::map<SpeciesKey, std::vector<Schema>>& schemas_of_species)
+  {
+    for (const auto& [s, schemas] : schemas_of_species)
+    {
+      for (const Schema& schema : schemas)
+      {
+        this->add({ kind, s.channel, s.mesh, s.topology, schema });
+      }
+    }
+  }
+
+  void add_grid(const GridKey& key, const GridCensus& grid)
+  {
+    const SpeciesKey& t = key.topology;
+    for (const auto& spacing : grid.spacings)
+    {
+      this->add({ "grid", t.channel, t.mesh, t.topology, key.elements, spacing });
+    }
+    for (const Schema& schema : grid.schemas)
+    {
+      this->add({ "grid schema", t.channel, t.mesh, t.topology, key.elements, schema });
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> take() { return std::move(this->texts_); }
+
+private:
+  std::vector<std::string> texts_;
+};
+
 struct Difference
 {
   std::string field;
@@ -241,85 +286,129 @@ void Census::add_pipelines(const std::vector<std::string>& names)
 
 std::vector<std::string> Census::texts() const
 {
-  std::vector<std::string> texts;
-  const auto add = [&](json&& line) { texts.push_back(format_text(line)); };
-  const auto add_all = [&](const char* kind, const std::vector<std::string>& list)
-  {
-    for (const std::string& value : list)
-    {
-      add({ kind, value });
-    }
-  };
+  Lines lines;
   for (const State& state : this->states_)
   {
-    add({ "state", to_json(state) });
+    lines.add({ "state", to_json(state) });
   }
-  add_all("channel", this->channels_);
+  lines.add_all("channel", this->channels_);
   for (const auto& [channel, states] : this->states_of_channels_)
   {
-    add({ "channel state", channel, to_json(states.front()) });
+    lines.add({ "channel state", channel, to_json(states.front()) });
   }
   for (const SpeciesKey& s : this->species_)
   {
-    add({ "species", s.channel, s.mesh, s.topology });
+    lines.add({ "species", s.channel, s.mesh, s.topology });
   }
-  const auto add_schemas =
-    [&](const char* kind, const std::map<SpeciesKey, std::vector<Schema>>& of_species)
-  {
-    for (const auto& [s, schemas] : of_species)
-    {
-      for (const Schema& schema : schemas)
-      {
-        add({ kind, s.channel, s.mesh, s.topology, schema });
-      }
-    }
-  };
-  add_schemas("schema", this->schemas_);
-  add_schemas("declared", this->declared_);
+  lines.add_schemas("schema", this->schemas_);
+  lines.add_schemas("declared", this->declared_);
   for (const auto& [s, stems] : this->apart_)
   {
     for (const std::string& stem : stems)
     {
-      add({ "apart", s.channel, s.mesh, s.topology, stem });
+      lines.add({ "apart", s.channel, s.mesh, s.topology, stem });
     }
   }
-  for (const auto& [g, grid] : this->grids_)
+  for (const auto& [key, grid] : this->grids_)
   {
-    const SpeciesKey& t = g.topology;
-    for (const auto& spacing : grid.spacings)
-    {
-      add({ "grid", t.channel, t.mesh, t.topology, g.elements, spacing });
-    }
-    for (const Schema& schema : grid.schemas)
-    {
-      add({ "grid schema", t.channel, t.mesh, t.topology, g.elements, schema });
-    }
+    lines.add_grid(key, grid);
   }
-  add_all("empty", this->empty_);
-  add_all("others", this->others_);
-  add_all("placeholder", this->placeholders_);
+  lines.add_all("empty", this->empty_);
+  lines.add_all("others", this->others_);
+  lines.add_all("placeholder", this->placeholders_);
   for (const auto& [channel, fields] : this->fields_)
   {
     for (const std::string& field : fields)
     {
-      add({ "field", channel, field });
+      lines.add({ "field", channel, field });
     }
   }
   for (const UnwrittenField& f : this->unwritten_)
   {
     const SpeciesKey& t = f.topology;
-    add({ "unwritten", t.channel, t.mesh, t.topology, f.field, f.reason, f.is_wrong });
+    lines.add({ "unwritten", t.channel, t.mesh, t.topology, f.field, f.reason, f.is_wrong });
   }
   for (const auto& [channel, reason] : this->unreadable_)
   {
-    add({ "unreadable", channel, reason });
+    lines.add({ "unreadable", channel, reason });
   }
-  add_all("warning", this->warnings_);
+  lines.add_all("warning", this->warnings_);
   if (this->pipelines_)
   {
-    add({ "pipelines", *this->pipelines_ });
+    lines.add({ "pipelines", *this->pipelines_ });
   }
-  return texts;
+  return lines.take();
+}
+
+// Returns the list of the names that are the only content of texts of a kind.
+std::vector<std::string>& Census::list_of(const std::string& kind)
+{
+  return kind == "channel"  ? this->channels_
+    : kind == "empty"       ? this->empty_
+    : kind == "others"      ? this->others_
+    : kind == "placeholder" ? this->placeholders_
+                            : this->warnings_;
+}
+
+void Census::add_text(const std::string& text)
+{
+  const json line = json::parse(text);
+  const auto part = [&](std::size_t i) { return line.at(i).get<std::string>(); };
+  const auto species = [&]() { return SpeciesKey{ part(1), part(2), part(3) }; };
+  const std::string kind = part(0);
+  if (kind == "state" || kind == "channel state")
+  {
+    auto& states = kind == "state" ? this->states_ : this->states_of_channels_[part(1)];
+    states.push_back(parse_state(line.back()));
+  }
+  else if (kind == "species")
+  {
+    this->species_.push_back(species());
+  }
+  else if (kind == "schema" || kind == "declared")
+  {
+    auto& schemas = kind == "schema" ? this->schemas_ : this->declared_;
+    schemas[species()].push_back(line.at(4).get<Schema>());
+  }
+  else if (kind == "apart")
+  {
+    this->apart_[species()].push_back(part(4));
+  }
+  else if (kind == "grid" || kind == "grid schema")
+  {
+    GridCensus& grid = this->grids_[{ species(), line.at(4).get<bool>() }];
+    if (kind == "grid")
+    {
+      grid.spacings.push_back(line.at(5).get<std::array<double, 3>>());
+    }
+    else
+    {
+      grid.schemas.push_back(line.at(5).get<Schema>());
+    }
+  }
+  else if (kind == "field")
+  {
+    this->fields_[part(1)].push_back(part(2));
+  }
+  else if (kind == "unwritten")
+  {
+    this->unwritten_.push_back({ species(), part(4), part(5), line.at(6).get<bool>() });
+  }
+  else if (kind == "unreadable")
+  {
+    if (this->can_be_read(part(1)))
+    {
+      this->unreadable_.emplace_back(part(1), part(2));
+    }
+  }
+  else if (kind == "pipelines")
+  {
+    this->pipelines_ = line.at(1).get<std::vector<std::string>>();
+  }
+  else
+  {
+    add_once(this->list_of(kind), part(1));
+  }
 }
 
 Census Census::of(const std::vector<std::string>& texts)
@@ -327,71 +416,7 @@ Census Census::of(const std::vector<std::string>& texts)
   Census census;
   for (const std::string& text : texts)
   {
-    const json line = json::parse(text);
-    const auto part = [&](std::size_t i) { return line.at(i).get<std::string>(); };
-    const std::string kind = part(0);
-    if (kind == "state")
-    {
-      census.states_.push_back(parse_state(line.at(1)));
-    }
-    else if (kind == "channel state")
-    {
-      census.states_of_channels_[part(1)].push_back(parse_state(line.at(2)));
-    }
-    else if (kind == "species")
-    {
-      census.species_.push_back({ part(1), part(2), part(3) });
-    }
-    else if (kind == "schema" || kind == "declared")
-    {
-      auto& schemas = kind == "schema" ? census.schemas_ : census.declared_;
-      schemas[{ part(1), part(2), part(3) }].push_back(line.at(4).get<Schema>());
-    }
-    else if (kind == "apart")
-    {
-      census.apart_[{ part(1), part(2), part(3) }].push_back(part(4));
-    }
-    else if (kind == "grid" || kind == "grid schema")
-    {
-      GridCensus& grid = census.grids_[{ { part(1), part(2), part(3) }, line.at(4).get<bool>() }];
-      if (kind == "grid")
-      {
-        grid.spacings.push_back(line.at(5).get<std::array<double, 3>>());
-      }
-      else
-      {
-        grid.schemas.push_back(line.at(5).get<Schema>());
-      }
-    }
-    else if (kind == "field")
-    {
-      census.fields_[part(1)].push_back(part(2));
-    }
-    else if (kind == "unwritten")
-    {
-      census.unwritten_.push_back(
-        { { part(1), part(2), part(3) }, part(4), part(5), line.at(6).get<bool>() });
-    }
-    else if (kind == "unreadable")
-    {
-      if (census.can_be_read(part(1)))
-      {
-        census.unreadable_.emplace_back(part(1), part(2));
-      }
-    }
-    else if (kind == "pipelines")
-    {
-      census.pipelines_ = line.at(1).get<std::vector<std::string>>();
-    }
-    else
-    {
-      auto& list = kind == "channel" ? census.channels_
-        : kind == "empty"            ? census.empty_
-        : kind == "others"           ? census.others_
-        : kind == "placeholder"      ? census.placeholders_
-                                     : census.warnings_;
-      add_once(list, part(1));
-    }
+    census.add_text(text);
   }
   census.agree_on_states_of_channels();
   for (const auto& [species, schemas] : census.schemas_)

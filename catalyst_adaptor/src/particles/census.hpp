@@ -122,6 +122,9 @@ public:
   [[nodiscard]] bool has_pipeline(const std::string& name) const;
 
 private:
+  /// Adds one of texts().
+  void add_text(const std::string& text);
+  [[nodiscard]] std::vector<std::string>& list_of(const std::string& kind);
   void agree_on_states_of_channels();
   void take_declared();
   [[nodiscard]] Schema agreed_schema(const SpeciesKey& species) const;
