@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <mutex>
 #include <utility>
 
 namespace
@@ -48,6 +47,16 @@ void WithoutLeaves(bat::DatasetSelection& selection, const Bad& bad)
   {
     selection.count += part.selection.count;
   }
+}
+
+std::uint64_t BytesOf(const bat::Dataset& file, std::size_t column)
+{
+  if (column == bat_vtk::LoadedParticles::PositionColumn)
+  {
+    return 3 * bat::size_of(file.position_type());
+  }
+  const bat::Attribute& attribute = file.attributes()[column];
+  return bat::tuple_bytes(attribute.type, attribute.components);
 }
 }
 
@@ -99,7 +108,8 @@ std::vector<double> bat_vtk::LoadedParticles::NumberedSteps() const
 }
 
 //------------------------------------------------------------------------------
-bool bat_vtk::LoadedParticles::Load(const Request& request)
+// Forgets the particles to which the request cannot add.
+void bat_vtk::LoadedParticles::Begin(const Request& request)
 {
   if (!this->CanAdd(request))
   {
@@ -109,22 +119,55 @@ bool bat_vtk::LoadedParticles::Load(const Request& request)
     this->Query = request.Query;
     this->SkipDamaged = request.SkipDamaged;
   }
+}
+
+//------------------------------------------------------------------------------
+// Returns options that note damage, if it is skipped, from several threads.
+bat_vtk::LoadedParticles::OptionsOfColumn bat_vtk::LoadedParticles::MakeOptions(
+  bool skipDamaged, std::mutex& mutex)
+{
+  return [this, skipDamaged, &mutex](std::size_t column)
+  {
+    bat::QueryOptions found;
+    if (skipDamaged)
+    {
+      found.on_damage = [this, &mutex, column](std::size_t leaf, const bat::Error& error)
+      {
+        const std::lock_guard<std::mutex> lock(mutex);
+        this->Bad.emplace(leaf, Damage{ error.what(), column });
+      };
+    }
+    return found;
+  };
+}
+
+//------------------------------------------------------------------------------
+// Leaves out the damaged leaf files. Returns how many of the loaded particles stay. The last step
+// is not loaded yet if there is `more` to load.
+std::uint64_t bat_vtk::LoadedParticles::DropDamaged(bool more)
+{
+  for (bat::DatasetSelection& step : this->Steps)
+  {
+    WithoutLeaves(step, this->Bad);
+  }
+  const std::uint64_t before = this->Rows;
+  const std::uint64_t kept = CountOf(this->Steps) - (more ? this->Steps.back().count : 0);
+  if (kept != before)
+  {
+    this->Columns.clear(); // particles that were loaded are left out now
+    this->Number = NextNumber();
+  }
+  return kept;
+}
+
+//------------------------------------------------------------------------------
+bool bat_vtk::LoadedParticles::Load(const Request& request)
+{
+  this->Begin(request);
   try
   {
     std::mutex mutex;
-    const auto options = [&](std::size_t column)
-    {
-      bat::QueryOptions found;
-      if (request.SkipDamaged)
-      {
-        found.on_damage = [&, column](std::size_t leaf, const bat::Error& error)
-        {
-          const std::lock_guard<std::mutex> lock(mutex);
-          this->Bad.emplace(leaf, Damage{ error.what(), column });
-        };
-      }
-      return found;
-    };
+    const OptionsOfColumn options = this->MakeOptions(request.SkipDamaged, mutex);
     const bool more = this->Columns.empty() || request.Query.quality > this->LoadedQuality;
     if (more)
     {
@@ -136,17 +179,7 @@ bool bat_vtk::LoadedParticles::Load(const Request& request)
     {
       // A leaf file may turn out to be damaged while it is read.
       const std::size_t known = this->Bad.size();
-      for (bat::DatasetSelection& step : this->Steps)
-      {
-        WithoutLeaves(step, this->Bad);
-      }
-      const std::uint64_t before = this->Rows;
-      const std::uint64_t kept = CountOf(this->Steps) - (more ? this->Steps.back().count : 0);
-      if (kept != before)
-      {
-        this->Columns.clear(); // particles that were loaded are left out now
-        this->Number = NextNumber();
-      }
+      const std::uint64_t kept = this->DropDamaged(more);
       ColumnMap columns;
       columns[PositionColumn] = {};
       for (const std::size_t attribute : request.Attributes)
@@ -219,31 +252,58 @@ void bat_vtk::LoadedParticles::StoreRanges() const
 }
 
 //------------------------------------------------------------------------------
+// Reads the rows of a column after the first `kept`, which are the rows of whole steps.
+bool bat_vtk::LoadedParticles::ReadRows(Reading& reading, std::size_t column, std::uint64_t kept,
+  std::byte* values, const bat::QueryOptions& options) const
+{
+  const std::uint64_t bytes = BytesOf(reading.File, column);
+  std::uint64_t row = 0;
+  for (const bat::DatasetSelection& step : this->Steps)
+  {
+    if (row + step.count <= kept)
+    {
+      row += step.count;
+      continue;
+    }
+    for (const bat::DatasetSelection& portion : bat::split(step, PortionParticles))
+    {
+      if (reading.Progress && !reading.Progress(reading.BytesDone / reading.BytesTotal))
+      {
+        return false;
+      }
+      if (column == PositionColumn)
+      {
+        reading.File.read_positions(portion, values + row * bytes, options);
+      }
+      else
+      {
+        reading.File.read_attribute(column, portion, values + row * bytes, options);
+      }
+      row += portion.count;
+      reading.BytesDone += static_cast<double>(portion.count * bytes);
+    }
+  }
+  return true;
+}
+
+//------------------------------------------------------------------------------
 // Fills `columns` with the data that is loaded and the data that is read.
 bool bat_vtk::LoadedParticles::ReadColumns(const Request& request, const OptionsOfColumn& optionsOf,
   ColumnMap& columns, std::uint64_t oldRows) const
 {
   const bat::Dataset& file = *request.File;
   const std::uint64_t rows = CountOf(this->Steps);
-  const auto bytesOf = [&](std::size_t column) -> std::uint64_t
-  {
-    if (column == PositionColumn)
-    {
-      return 3 * bat::size_of(file.position_type());
-    }
-    const bat::Attribute& attribute = file.attributes()[column];
-    return bat::tuple_bytes(attribute.type, attribute.components);
-  };
   const auto keptRows = [&](std::size_t column)
   { return this->Attribute(column) && !IsBits(this->Attribute(column)) ? oldRows : 0; };
 
-  double bytesTotal = 1.0;
-  double bytesDone = 0.0;
+  Reading reading{ file, request.Progress };
   for (const auto& column : columns)
   {
-    bytesTotal += static_cast<double>((rows - keptRows(column.first)) * bytesOf(column.first));
+    reading.BytesTotal +=
+      static_cast<double>((rows - keptRows(column.first)) * BytesOf(file, column.first));
   }
-  bat::check_memory(bytesTotal, file.name() + ": the " + std::to_string(rows) + " particles",
+  bat::check_memory(reading.BytesTotal,
+    file.name() + ": the " + std::to_string(rows) + " particles",
     "use a budget, a Box or fewer attributes to reduce this");
   const std::uint64_t maximum = std::max(rows, request.MaxRows);
   for (auto& [number, column] : columns)
@@ -257,7 +317,7 @@ bool bat_vtk::LoadedParticles::ReadColumns(const Request& request, const Options
         continue;
       }
     }
-    const std::uint64_t bytes = bytesOf(number);
+    const std::uint64_t bytes = BytesOf(file, number);
     column.Array =
       number == PositionColumn ? MakePositions(file) : MakeAttribute(file.attributes()[number]);
     std::vector<unsigned char> bits;
@@ -274,32 +334,9 @@ bool bat_vtk::LoadedParticles::ReadColumns(const Request& request, const Options
       bits.resize(rows * bytes);
       values = reinterpret_cast<std::byte*>(bits.data());
     }
-    const bat::QueryOptions options = optionsOf(number);
-    std::uint64_t row = 0;
-    for (const bat::DatasetSelection& step : this->Steps)
+    if (!this->ReadRows(reading, number, kept, values, optionsOf(number)))
     {
-      if (row + step.count <= kept)
-      {
-        row += step.count;
-        continue;
-      }
-      for (const bat::DatasetSelection& portion : bat::split(step, PortionParticles))
-      {
-        if (request.Progress && !request.Progress(bytesDone / bytesTotal))
-        {
-          return false;
-        }
-        if (number == PositionColumn)
-        {
-          file.read_positions(portion, values + row * bytes, options);
-        }
-        else
-        {
-          file.read_attribute(number, portion, values + row * bytes, options);
-        }
-        row += portion.count;
-        bytesDone += static_cast<double>(portion.count * bytes);
-      }
+      return false;
     }
     PackBits(bits, column.Array);
   }

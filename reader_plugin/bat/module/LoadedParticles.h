@@ -11,9 +11,11 @@
 #include "vtkSmartPointer.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -84,9 +86,22 @@ private:
   using ColumnMap = std::map<std::size_t, Column>;
   using OptionsOfColumn = std::function<bat::QueryOptions(std::size_t)>;
 
+  struct Reading
+  {
+    const bat::Dataset& File;
+    const std::function<bool(double)>& Progress;
+    double BytesTotal = 1.0;
+    double BytesDone = 0.0;
+  };
+
+  void Begin(const Request& request);
+  OptionsOfColumn MakeOptions(bool skipDamaged, std::mutex& mutex);
+  std::uint64_t DropDamaged(bool more);
   void UpdateRanges(const ColumnMap& columns, std::uint64_t oldRows);
   bool ReadColumns(const Request& request, const OptionsOfColumn& options, ColumnMap& columns,
     std::uint64_t oldRows) const;
+  bool ReadRows(Reading& reading, std::size_t column, std::uint64_t kept, std::byte* values,
+    const bat::QueryOptions& options) const;
 
   std::uint64_t Generation = 0;
   std::uint64_t Number = 0;

@@ -71,6 +71,34 @@ std::string WithCommas(vtkIdType number)
   return text;
 }
 
+void PrintNumbers(ostream& os, vtkIndent indent, const char* name, const double* numbers, int count)
+{
+  os << indent << name << ":";
+  std::for_each(numbers, numbers + count, [&os](double number) { os << " " << number; });
+  os << "\n";
+}
+
+// Prints a name and its text on each line.
+void PrintPairs(ostream& os, vtkIndent indent, const char* name, vtkStringArray* texts)
+{
+  os << indent << name << ":\n";
+  for (vtkIdType i = 0; i + 1 < texts->GetNumberOfValues(); i += 2)
+  {
+    os << indent.GetNextIndent() << texts->GetValue(i) << ": " << texts->GetValue(i + 1) << "\n";
+  }
+}
+
+// Prints a name and its range on each line.
+void PrintRanges(ostream& os, vtkIndent indent, const char* name, vtkStringArray* texts)
+{
+  os << indent << name << ":\n";
+  for (vtkIdType i = 0; i + 2 < texts->GetNumberOfValues(); i += 3)
+  {
+    os << indent.GetNextIndent() << texts->GetValue(i) << ": " << texts->GetValue(i + 1) << " to "
+       << texts->GetValue(i + 2) << "\n";
+  }
+}
+
 // Returns "" if it is not found in a file without particles, which may lack columns.
 std::string FindIdAttribute(const bat::Dataset& file, const std::string& name)
 {
@@ -503,26 +531,15 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "RefineWhileIdle: " << (this->RefineWhileIdle ? "on" : "off") << "\n";
   os << indent << "SkipDamaged: " << (this->SkipDamaged ? "on" : "off") << "\n";
   os << indent << "UseBox: " << (this->UseBox ? "on" : "off") << "\n";
-  os << indent << "Box:";
-  for (double end : this->Box)
-  {
-    os << " " << end;
-  }
-  os << "\n";
-  const auto print = [&](const char* name, const double* numbers, int count)
-  {
-    os << indent << name << ":";
-    std::for_each(numbers, numbers + count, [&os](double number) { os << " " << number; });
-    os << "\n";
-  };
+  PrintNumbers(os, indent, "Box", this->Box, 6);
   os << indent << "Region: " << this->Region << "\n";
   os << indent << "RegionOutside: " << (this->RegionOutside ? "on" : "off") << "\n";
-  print("RegionCenter", this->RegionCenter, 3);
+  PrintNumbers(os, indent, "RegionCenter", this->RegionCenter, 3);
   os << indent << "RegionRadius: " << this->RegionRadius << "\n";
-  print("RegionNormal", this->RegionNormal, 3);
-  print("RegionLimits", this->RegionLimits, 2);
-  print("RegionHalfExtents", this->RegionHalfExtents, 3);
-  print("RegionRotation", this->RegionRotation, 3);
+  PrintNumbers(os, indent, "RegionNormal", this->RegionNormal, 3);
+  PrintNumbers(os, indent, "RegionLimits", this->RegionLimits, 2);
+  PrintNumbers(os, indent, "RegionHalfExtents", this->RegionHalfExtents, 3);
+  PrintNumbers(os, indent, "RegionRotation", this->RegionRotation, 3);
   const std::vector<std::string>& texts = this->Internals->RangeTexts;
   os << indent << "AttributeRanges: " << texts.size() / bat_vtk::TextsOfRange << "\n";
   for (std::size_t i = 0; i + 2 < texts.size(); i += bat_vtk::TextsOfRange)
@@ -557,25 +574,9 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "ComputeHistograms: " << (this->GetComputeHistograms() ? "on" : "off") << "\n";
   os << indent << "EstimateMatches: " << (this->GetEstimateMatches() ? "on" : "off") << "\n";
   os << indent << "BytesRead: " << this->GetBytesRead() << "\n";
-  os << indent << "Bounds:";
-  for (double end : this->Bounds)
-  {
-    os << " " << end;
-  }
-  os << "\n";
-  os << indent << "AttributeRangesInfo:\n";
-  for (vtkIdType i = 0; i + 2 < this->AttributeRangesInfo->GetNumberOfValues(); i += 3)
-  {
-    os << indent.GetNextIndent() << this->AttributeRangesInfo->GetValue(i) << ": "
-       << this->AttributeRangesInfo->GetValue(i + 1) << " to "
-       << this->AttributeRangesInfo->GetValue(i + 2) << "\n";
-  }
-  os << indent << "ParticleBytesInfo:\n";
-  for (vtkIdType i = 0; i + 1 < this->ParticleBytesInfo->GetNumberOfValues(); i += 2)
-  {
-    os << indent.GetNextIndent() << this->ParticleBytesInfo->GetValue(i) << ": "
-       << this->ParticleBytesInfo->GetValue(i + 1) << "\n";
-  }
+  PrintNumbers(os, indent, "Bounds", this->Bounds, 6);
+  PrintRanges(os, indent, "AttributeRangesInfo", this->AttributeRangesInfo);
+  PrintPairs(os, indent, "ParticleBytesInfo", this->ParticleBytesInfo);
 }
 
 //------------------------------------------------------------------------------

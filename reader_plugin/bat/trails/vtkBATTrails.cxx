@@ -70,6 +70,29 @@ void KeepShare(Requested& requested, std::size_t piece, std::size_t pieces)
   take(request.second);
 }
 
+std::vector<std::string> CollectChosen(vtkDataArraySelection* selection)
+{
+  std::vector<std::string> chosen;
+  for (int i = 0; i < selection->GetNumberOfArrays(); ++i)
+  {
+    if (selection->GetArraySetting(i) != 0)
+    {
+      chosen.push_back(selection->GetArrayName(i));
+    }
+  }
+  return chosen;
+}
+
+bat::Trails FollowParticles(const Requested& requested, const bat::FollowOptions& options)
+{
+  bat::Trails trails = bat::follow(requested.Steps, requested.Request, options);
+  if (requested.IsNobody)
+  {
+    std::fill(trails.counts.begin(), trails.counts.end(), 0);
+  }
+  return trails;
+}
+
 bool IsSame(const Requested& a, const Requested& b)
 {
   const auto boxOf = [](const bat::FollowRequest& request)
@@ -583,14 +606,7 @@ bool vtkBATTrails::Follow(std::size_t piece, std::size_t pieces)
     return false;
   }
   KeepShare(requested, piece, pieces);
-  request.attributes.emplace();
-  for (int i = 0; i < self.Selection->GetNumberOfArrays(); ++i)
-  {
-    if (self.Selection->GetArraySetting(i) != 0)
-    {
-      request.attributes->push_back(self.Selection->GetArrayName(i));
-    }
-  }
+  request.attributes = CollectChosen(self.Selection);
   request.unwrap_by_files = this->Unwrap == BOX_OF_FILES;
   if (this->Unwrap == PERIODIC_BOX)
   {
@@ -615,11 +631,7 @@ bool vtkBATTrails::Follow(std::size_t piece, std::size_t pieces)
     this->UpdateProgress(share);
     return !this->CheckAbort();
   };
-  bat::Trails trails = bat::follow(requested.Steps, request, options);
-  if (requested.IsNobody)
-  {
-    std::fill(trails.counts.begin(), trails.counts.end(), 0);
-  }
+  bat::Trails trails = FollowParticles(requested, options);
   if (piece == 0)
   {
     this->Warn(trails);

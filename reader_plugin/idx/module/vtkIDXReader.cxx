@@ -79,6 +79,39 @@ void AddNumber(vtkFieldData* field, const char* name, std::int64_t value)
   field->AddArray(array);
 }
 
+// Refuses a read whose samples of all fields do not fit into memory.
+void CheckMemory(const bat::idx::Dataset& file, const bat_vtk::GridPlan& plan, vtkIdType samples)
+{
+  double bytes = 0.0;
+  for (const std::size_t index : plan.Question.Fields)
+  {
+    bytes +=
+      static_cast<double>(samples) * static_cast<double>(file.fields()[index].sample_bytes());
+  }
+  bat::check_memory(bytes,
+    file.name() + ": the samples of level " + std::to_string(plan.Level) + " requested",
+    "a lower Resolution, a smaller Box or a Memory Budget reduces this");
+}
+
+vtkSmartPointer<vtkDataArray> MakeArray(
+  const bat::idx::Dataset& file, const bat::idx::Field& field, vtkIdType samples)
+{
+  vtkSmartPointer<vtkDataArray> array;
+  array.TakeReference(vtkDataArray::CreateDataArray(bat_vtk::ToVTKType(field.type, NoHostType)));
+  array->SetName(field.name.c_str());
+  array->SetNumberOfComponents(field.components);
+  bat_vtk::TakeMemory(array, samples, file.name() + ": field '" + field.name + "'");
+  return array;
+}
+
+void AddFacts(vtkFieldData* field, const bat::idx::Dataset& file, const bat_vtk::GridPlan& plan)
+{
+  AddNumber(field, "level", plan.Level);
+  AddNumber(field, "level_requested", plan.Requested);
+  AddNumber(field, "levels", file.levels());
+  AddNumber(field, "samples", bat_vtk::PointsIn(plan.Whole));
+}
+
 double Saturated(double number)
 {
   return std::min(number, 1.8e19); // what 64 bits hold
@@ -320,6 +353,50 @@ public:
     this->Shown.Output->Initialize();
     this->Shown.Level = -1;
     this->Shown.Samples = 0;
+  }
+
+  struct Amounts
+  {
+    std::uint64_t Bytes = 0;
+    std::uint64_t AbsentBlocks = 0;
+  };
+
+  // Reads the requested fields as arrays of `points`. Throws bat::Error.
+  Amounts ReadFields(bat::idx::Query query, vtkIdType samples, vtkPointData* points)
+  {
+    vtkIDXReader* reader = this->Reader;
+    const bat::idx::Dataset& file = *this->File;
+    Amounts amounts;
+    double done = 0.0;
+    const double all = static_cast<double>(this->Plan.Question.Fields.size());
+    bat::idx::ReadOptions options;
+    options.progress = [&](double share)
+    {
+      reader->UpdateProgress((done + share) / all);
+      return !this->Refining.IsPutOff() && !reader->CheckAbort();
+    };
+    CheckMemory(file, this->Plan, samples);
+    for (const std::size_t index : this->Plan.Question.Fields)
+    {
+      const bat::idx::Field& field = file.fields()[index];
+      const vtkSmartPointer<vtkDataArray> array = MakeArray(file, field, samples);
+      if (samples > 0)
+      {
+        query.field = index;
+        const bat::idx::ReadReport report = file.read(query, array->GetVoidPointer(0),
+          static_cast<std::size_t>(samples) * field.sample_bytes(), options);
+        amounts.AbsentBlocks += report.absent_blocks;
+        this->Blocks += static_cast<double>(report.blocks);
+        amounts.Bytes += report.bytes_read;
+      }
+      const int number = points->AddArray(array);
+      if (!points->GetScalars())
+      {
+        points->SetActiveAttribute(number, vtkDataSetAttributes::SCALARS);
+      }
+      done += 1.0;
+    }
+    return amounts;
   }
 
   std::optional<bat::idx::Dataset> File;
@@ -733,6 +810,60 @@ void vtkIDXReader::DescribeFlow(vtkInformation* outInfo)
 }
 
 //------------------------------------------------------------------------------
+// A load that is cancelled sets `cancelled` and is not a failure.
+Failure vtkIDXReader::TryLoading(vtkInformation* outInfo, vtkImageData* output, bool& cancelled)
+{
+  return Failure::Of(
+    [&]()
+    {
+      try
+      {
+        this->LoadExtent(outInfo, output);
+      }
+      catch (const bat::Error& error)
+      {
+        cancelled = error.code() == bat::ErrorCode::Cancelled;
+        if (!cancelled)
+        {
+          throw;
+        }
+      }
+    });
+}
+
+//------------------------------------------------------------------------------
+// Collective, unless the update is the same as before except for its extent.
+void vtkIDXReader::DeliverEnd(
+  vtkImageData* output, const Failure& failure, bool cancelled, bool isSame)
+{
+  using End = vtkInternals::End;
+  vtkInternals& self = *this->Internals;
+  if (failure)
+  {
+    self.Refining.Failed();
+    self.Stamp.reset();           // files may have been replaced: they are opened again
+    this->DeliverNothing(output); // a half-filled output looks like success downstream
+    self.ForgetShown();
+    self.LastEnd = End::Failed;
+    self.LastFailure = failure;
+  }
+  else if (cancelled)
+  {
+    self.Cancel(output);
+    self.LastEnd = End::Cancelled;
+  }
+  else
+  {
+    self.Refining.Loaded();
+    self.Deliver(output);
+    self.WarnOfAbsentBlocks(self.LastCause->Step, isSame);
+    self.WarnOfUnknownFields(*self.File);
+    self.Reported.Loaded(TextOrEmpty(this->FileName));
+    self.LastEnd = End::Loaded;
+  }
+}
+
+//------------------------------------------------------------------------------
 int vtkIDXReader::RequestData(
   vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
 {
@@ -770,22 +901,7 @@ int vtkIDXReader::RequestData(
   Failure failure = isSame && self.LastEnd == End::Failed ? self.LastFailure : Failure{};
   if (!failure)
   {
-    failure = Failure::Of(
-      [&]()
-      {
-        try
-        {
-          this->LoadExtent(outInfo, output);
-        }
-        catch (const bat::Error& error)
-        {
-          cancelled = error.code() == bat::ErrorCode::Cancelled;
-          if (!cancelled)
-          {
-            throw;
-          }
-        }
-      });
+    failure = this->TryLoading(outInfo, output, cancelled);
   }
   // Other extents of the same are asked for by some processes, and not by others.
   if (!isSame)
@@ -793,29 +909,7 @@ int vtkIDXReader::RequestData(
     failure = bat_vtk::FirstFailure(self.Controller, failure, TextOrEmpty(this->FileName),
       self.File ? self.File->text() : std::string());
   }
-  if (failure)
-  {
-    self.Refining.Failed();
-    self.Stamp.reset();           // files may have been replaced: they are opened again
-    this->DeliverNothing(output); // a half-filled output looks like success downstream
-    self.ForgetShown();
-    self.LastEnd = End::Failed;
-    self.LastFailure = failure;
-  }
-  else if (cancelled)
-  {
-    self.Cancel(output);
-    self.LastEnd = End::Cancelled;
-  }
-  else
-  {
-    self.Refining.Loaded();
-    self.Deliver(output);
-    self.WarnOfAbsentBlocks(cause.Step, isSame);
-    self.WarnOfUnknownFields(*self.File);
-    self.Reported.Loaded(TextOrEmpty(this->FileName));
-    self.LastEnd = End::Loaded;
-  }
+  this->DeliverEnd(output, failure, cancelled, isSame);
   this->Report(failure);
   self.Reported.EndUpdate();
   return 1;
@@ -863,63 +957,17 @@ void vtkIDXReader::LoadExtent(vtkInformation* outInfo, vtkImageData* output)
   {
     query.step = self.Steps[step];
   }
-  std::uint64_t absent = 0;
-  std::uint64_t read = 0;
-  double done = 0.0;
-  const double all = static_cast<double>(plan.Question.Fields.size());
-  bat::idx::ReadOptions options;
-  options.progress = [&](double share)
-  {
-    this->UpdateProgress((done + share) / all);
-    return !self.Refining.IsPutOff() && !this->CheckAbort();
-  };
-  double bytes = 0.0;
-  for (const std::size_t index : plan.Question.Fields)
-  {
-    bytes +=
-      static_cast<double>(samples) * static_cast<double>(file.fields()[index].sample_bytes());
-  }
-  bat::check_memory(bytes,
-    file.name() + ": the samples of level " + std::to_string(plan.Level) + " requested",
-    "a lower Resolution, a smaller Box or a Memory Budget reduces this");
-  vtkPointData* points = output->GetPointData();
-  for (const std::size_t index : plan.Question.Fields)
-  {
-    const bat::idx::Field& field = file.fields()[index];
-    vtkSmartPointer<vtkDataArray> array;
-    array.TakeReference(vtkDataArray::CreateDataArray(bat_vtk::ToVTKType(field.type, NoHostType)));
-    array->SetName(field.name.c_str());
-    array->SetNumberOfComponents(field.components);
-    bat_vtk::TakeMemory(array, samples, file.name() + ": field '" + field.name + "'");
-    if (samples > 0)
-    {
-      query.field = index;
-      const bat::idx::ReadReport report = file.read(query, array->GetVoidPointer(0),
-        static_cast<std::size_t>(samples) * field.sample_bytes(), options);
-      absent += report.absent_blocks;
-      self.Blocks += static_cast<double>(report.blocks);
-      read += report.bytes_read;
-    }
-    const int number = points->AddArray(array);
-    if (!points->GetScalars())
-    {
-      points->SetActiveAttribute(number, vtkDataSetAttributes::SCALARS);
-    }
-    done += 1.0;
-  }
+  const vtkInternals::Amounts amounts = self.ReadFields(query, samples, output->GetPointData());
 
   this->LoadedLevel = plan.Level;
   this->TargetLevel = plan.Target;
   this->LoadedSamples = samples;
-  this->BytesRead = static_cast<vtkIdType>(read);
+  this->BytesRead = static_cast<vtkIdType>(amounts.Bytes);
   vtkFieldData* about = output->GetFieldData();
-  AddNumber(about, "level", plan.Level);
-  AddNumber(about, "level_requested", plan.Requested);
-  AddNumber(about, "levels", file.levels());
-  AddNumber(about, "samples", bat_vtk::PointsIn(plan.Whole));
-  AddNumber(about, "bytes_read", static_cast<std::int64_t>(read));
-  AddNumber(about, "absent_blocks", static_cast<std::int64_t>(absent));
-  self.AbsentBlocks = static_cast<double>(absent);
+  AddFacts(about, file, plan);
+  AddNumber(about, "bytes_read", static_cast<std::int64_t>(amounts.Bytes));
+  AddNumber(about, "absent_blocks", static_cast<std::int64_t>(amounts.AbsentBlocks));
+  self.AbsentBlocks = static_cast<double>(amounts.AbsentBlocks);
   if (query.step)
   {
     AddNumber(about, "timestep", *query.step); // which writers look for

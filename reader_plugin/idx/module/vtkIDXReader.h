@@ -290,6 +290,9 @@ private:
   void DescribeNothing(vtkInformation* outInfo);
   void DescribeFile(vtkInformation* outInfo);
   void DescribeFlow(vtkInformation* outInfo);
+  bat_vtk::Failure TryLoading(vtkInformation* outInfo, vtkImageData* output, bool& cancelled);
+  void DeliverEnd(
+    vtkImageData* output, const bat_vtk::Failure& failure, bool cancelled, bool isSame);
   void DeliverNothing(vtkImageData* output);
   void LoadExtent(vtkInformation* outInfo, vtkImageData* output);
   void Report(const bat_vtk::Failure& failure);
