@@ -35,6 +35,36 @@ const float MaxRatioBeyond = std::log(4.0F);
 
 constexpr double Pi = 3.14159265358979323846;
 
+bool IsFinite(const std::array<double, 3>& point)
+{
+  return std::isfinite(point[0]) && std::isfinite(point[1]) && std::isfinite(point[2]);
+}
+
+struct Bounds
+{
+  std::array<double, 3> Lower;
+  std::array<double, 3> Upper;
+};
+
+// The bounds of the finite points; lower above upper if there are none.
+Bounds ComputeBounds(const std::vector<std::array<double, 3>>& points)
+{
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  Bounds bounds{ { infinite, infinite, infinite }, { -infinite, -infinite, -infinite } };
+  for (const std::array<double, 3>& point : points)
+  {
+    if (IsFinite(point))
+    {
+      for (std::size_t axis = 0; axis < 3; ++axis)
+      {
+        bounds.Lower[axis] = std::min(bounds.Lower[axis], point[axis]);
+        bounds.Upper[axis] = std::max(bounds.Upper[axis], point[axis]);
+      }
+    }
+  }
+  return bounds;
+}
+
 // Returns the eigenvalues of a symmetric matrix xx, xy, xz, yy, yz, zz, largest first.
 std::array<double, 3> Eigenvalues(const std::array<double, 6>& m)
 {
@@ -360,38 +390,23 @@ private:
 bat_vtk::LocalSpacing::LocalSpacing(
   const std::vector<std::array<double, 3>>& sample, std::uint32_t maxCubeParticles)
 {
-  constexpr double infinite = std::numeric_limits<double>::infinity();
-  std::array<double, 3> lower = { infinite, infinite, infinite };
-  std::array<double, 3> upper = { -infinite, -infinite, -infinite };
-  const auto isFinite = [](const std::array<double, 3>& point)
-  { return std::isfinite(point[0]) && std::isfinite(point[1]) && std::isfinite(point[2]); };
-  for (const std::array<double, 3>& point : sample)
-  {
-    if (isFinite(point))
-    {
-      for (std::size_t axis = 0; axis < 3; ++axis)
-      {
-        lower[axis] = std::min(lower[axis], point[axis]);
-        upper[axis] = std::max(upper[axis], point[axis]);
-      }
-    }
-  }
+  const Bounds bounds = ComputeBounds(sample);
   double largest = 0.0;
   for (std::size_t axis = 0; axis < 3; ++axis)
   {
-    largest = std::max(largest, upper[axis] - lower[axis]);
+    largest = std::max(largest, bounds.Upper[axis] - bounds.Lower[axis]);
   }
   if (!(largest > 0.0) || !std::isfinite(largest))
   {
     return; // all at one place, or none
   }
-  this->Origin = lower;
+  this->Origin = bounds.Lower;
   this->Scale = 1.0 / largest;
   std::vector<Point> points;
   points.reserve(sample.size());
   for (const std::array<double, 3>& point : sample)
   {
-    if (isFinite(point))
+    if (IsFinite(point))
     {
       points.push_back(this->InCube(point.data()));
     }

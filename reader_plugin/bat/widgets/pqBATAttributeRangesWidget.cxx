@@ -112,25 +112,7 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
   this->Search->setAccessibleName(tr("Search attributes"));
   this->Search->setClearButtonEnabled(true);
 
-  auto* content = new QWidget(this);
-  content->setObjectName("Rows");
-  this->ValuesLayout = new QVBoxLayout;
-  this->RowLayout = new QVBoxLayout;
-  this->RowLayout->addStretch(1);
-  auto* inside = new QVBoxLayout(content);
-  inside->addLayout(this->ValuesLayout);
-  inside->addLayout(this->RowLayout, 1);
-  for (QVBoxLayout* rows : { inside, this->ValuesLayout, this->RowLayout })
-  {
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->setSpacing(0);
-  }
-  this->Table = new QScrollArea(this);
-  this->Table->setObjectName("RangesTable");
-  this->Table->setWidget(content);
-  this->Table->setWidgetResizable(true);
-  this->Table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  this->Table->setFrameShape(QFrame::StyledPanel);
+  this->makeTable();
 
   this->Reset = new QPushButton(tr("Reset Ranges"), this);
   this->Reset->setObjectName("ResetRanges");
@@ -170,6 +152,31 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
     &pqBATAttributeRangesWidget::watchEstimate);
   this->addPropertyLink(this, "ranges", SIGNAL(rangesChanged()), smproperty);
   pqCoreUtilities::connect(smproperty, vtkCommand::ModifiedEvent, this, SLOT(propertyModified()));
+}
+
+//-----------------------------------------------------------------------------
+// Makes the area that scrolls, in which attributes with few values come before all others.
+void pqBATAttributeRangesWidget::makeTable()
+{
+  auto* content = new QWidget(this);
+  content->setObjectName("Rows");
+  this->ValuesLayout = new QVBoxLayout;
+  this->RowLayout = new QVBoxLayout;
+  this->RowLayout->addStretch(1);
+  auto* inside = new QVBoxLayout(content);
+  inside->addLayout(this->ValuesLayout);
+  inside->addLayout(this->RowLayout, 1);
+  for (QVBoxLayout* rows : { inside, this->ValuesLayout, this->RowLayout })
+  {
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(0);
+  }
+  this->Table = new QScrollArea(this);
+  this->Table->setObjectName("RangesTable");
+  this->Table->setWidget(content);
+  this->Table->setWidgetResizable(true);
+  this->Table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  this->Table->setFrameShape(QFrame::StyledPanel);
 }
 
 //-----------------------------------------------------------------------------

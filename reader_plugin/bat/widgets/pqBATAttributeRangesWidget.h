@@ -64,6 +64,7 @@ private Q_SLOTS:
 private:
   Q_DISABLE_COPY(pqBATAttributeRangesWidget)
 
+  void makeTable();
   QList<pqBATRangeRow*> findRows(const QString& target) const;
   pqBATRangeRow* addRow(const QString& target);
   void removeRow(pqBATRangeRow* row);

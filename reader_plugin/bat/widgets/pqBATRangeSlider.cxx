@@ -27,6 +27,37 @@ QColor Mixed(const QColor& a, const QColor& b, double share)
   { return static_cast<int>(std::lround((1.0 - share) * x + share * y)); };
   return QColor(mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue()));
 }
+
+// Where the bins of a histogram are drawn.
+struct BinArea
+{
+  double Left;
+  double Bottom;
+  double Width; ///< of a bin
+};
+
+// Heights are square roots of counts, so that small counts next to very large ones stay visible.
+QPainterPath MakeBars(const QVector<double>& counts, const BinArea& area)
+{
+  double highest = 0.0;
+  for (const double count : counts)
+  {
+    highest = std::max(highest, count);
+  }
+  QPainterPath bars;
+  for (int i = 0; highest > 0.0 && i < counts.size(); ++i)
+  {
+    const double count = counts[i];
+    if (count > 0.0)
+    {
+      // Any count above 0 is visible: at least one pixel.
+      const double height = std::max(1.0, (area.Bottom - 2.0) * std::sqrt(count / highest));
+      bars.addRect(QRectF(area.Left + i * area.Width, area.Bottom - height, area.Width, height));
+    }
+  }
+  bars.setFillRule(Qt::WindingFill);
+  return bars;
+}
 }
 
 /// One end of the range, drawn as a line through the histogram with a knob below it.
@@ -427,7 +458,42 @@ void pqBATRangeSlider::changeEvent(QEvent* event)
 }
 
 //-----------------------------------------------------------------------------
-// Heights are square roots of counts, so that small counts next to very large ones stay visible.
+// Writes the ends of the data, and that the axis is logarithmic, in small letters.
+void pqBATRangeSlider::paintTexts(
+  QPainter& painter, const QRectF& frame, bool showMinimum, bool showMaximum)
+{
+  const QColor base = this->palette().color(QPalette::Base);
+  const QColor text = this->palette().color(QPalette::Text);
+  QFont small = this->font();
+  small.setPointSizeF(0.8 * small.pointSizeF());
+  painter.setFont(small);
+  painter.setPen(Mixed(base, text, 0.7));
+  const double extent = this->width() - HandleWidth;
+  const auto shown = [&](double place)
+  {
+    return painter.fontMetrics().elidedText(
+      bat_range::shown(this->Scale.text(place)), Qt::ElideMiddle, static_cast<int>(0.4 * extent));
+  };
+  if (showMinimum)
+  {
+    painter.drawText(frame.adjusted(2.0, 0.0, 0.0, 0.0), Qt::AlignLeft | Qt::AlignTop, shown(0.0));
+  }
+  if (showMaximum)
+  {
+    painter.drawText(
+      frame.adjusted(0.0, 0.0, -2.0, 0.0), Qt::AlignRight | Qt::AlignTop, shown(1.0));
+  }
+  if (this->Histogram.StraightBelow > 0.0)
+  {
+    const QString mark = tr("log");
+    const int flags = Qt::AlignHCenter | Qt::AlignTop;
+    const QRectF place = painter.boundingRect(frame, flags, mark).adjusted(-3.0, 0.0, 3.0, 0.0);
+    painter.fillRect(place, base); // bars are behind it
+    painter.drawText(place, flags, mark);
+  }
+}
+
+//-----------------------------------------------------------------------------
 void pqBATRangeSlider::paintEvent(QPaintEvent*)
 {
   const QColor base = this->palette().color(QPalette::Base);
@@ -454,25 +520,9 @@ void pqBATRangeSlider::paintEvent(QPaintEvent*)
   const double first = this->toX(this->placeOf(this->LowerHandle));
   const double last = this->toX(this->placeOf(this->UpperHandle));
 
-  double highest = 0.0;
-  for (const double count : this->Histogram.Counts)
-  {
-    highest = std::max(highest, count);
-  }
-  QPainterPath bars;
   const double width =
     (extent + 1.0) / std::max(1, static_cast<int>(this->Histogram.Counts.size()));
-  for (int i = 0; highest > 0.0 && i < this->Histogram.Counts.size(); ++i)
-  {
-    const double count = this->Histogram.Counts[i];
-    if (count > 0.0)
-    {
-      // Any count above 0 is visible: at least one pixel.
-      const double height = std::max(1.0, (bottom - 2.0) * std::sqrt(count / highest));
-      bars.addRect(QRectF(left + i * width, bottom - height, width, height));
-    }
-  }
-  bars.setFillRule(Qt::WindingFill);
+  const QPainterPath bars = MakeBars(this->Histogram.Counts, { left, bottom, width });
   painter.fillPath(bars, outside);
   painter.save();
   painter.setClipRect(QRectF(first, 0.0, last - first + 1.0, bottom));
@@ -487,33 +537,8 @@ void pqBATRangeSlider::paintEvent(QPaintEvent*)
     painter.fillPath(bars, text);
     painter.restore();
   }
-  // The ends of the data, where the range does not reach them.
-  QFont small = this->font();
-  small.setPointSizeF(0.8 * small.pointSizeF());
-  painter.setFont(small);
-  painter.setPen(Mixed(base, text, 0.7));
-  const auto shown = [&](double place)
-  {
-    return painter.fontMetrics().elidedText(
-      bat_range::shown(this->Scale.text(place)), Qt::ElideMiddle, static_cast<int>(0.4 * extent));
-  };
-  if (first > left)
-  {
-    painter.drawText(frame.adjusted(2.0, 0.0, 0.0, 0.0), Qt::AlignLeft | Qt::AlignTop, shown(0.0));
-  }
-  if (last < this->toX(1.0))
-  {
-    painter.drawText(
-      frame.adjusted(0.0, 0.0, -2.0, 0.0), Qt::AlignRight | Qt::AlignTop, shown(1.0));
-  }
-  if (this->Histogram.StraightBelow > 0.0)
-  {
-    const QString mark = tr("log");
-    const int flags = Qt::AlignHCenter | Qt::AlignTop;
-    const QRectF place = painter.boundingRect(frame, flags, mark).adjusted(-3.0, 0.0, 3.0, 0.0);
-    painter.fillRect(place, base); // bars are behind it
-    painter.drawText(place, flags, mark);
-  }
+  // The ends of the data are shown where the range does not reach them.
+  this->paintTexts(painter, frame, first > left, last < this->toX(1.0));
   painter.setPen(Mixed(base, text, 0.3));
   painter.drawLine(QPointF(left, bottom), QPointF(left + extent, bottom));
   painter.setPen(QPen(inside, 2.0));

@@ -7,6 +7,8 @@
 
 #include <QWidget>
 
+class QPainter;
+class QRectF;
 class pqBATSliderHandle;
 
 /// Chooses a minimum and a maximum on a pqRangeScale. Shows the numbers that it gets and emits
@@ -65,6 +67,7 @@ private:
   double placeOf(const pqBATSliderHandle* handle) const;
   int toX(double place) const;
   void placeHandles();
+  void paintTexts(QPainter& painter, const QRectF& frame, bool showMinimum, bool showMaximum);
 
   pqRangeScale Scale;
   pqHistogram Histogram;

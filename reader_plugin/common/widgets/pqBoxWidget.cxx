@@ -54,47 +54,7 @@ pqBoxWidget::pqBoxWidget(vtkSMProxy* smproxy, vtkSMPropertyGroup* smgroup, QWidg
   this->Use = new QCheckBox(tr("Use Box"), this);
   this->Use->setObjectName("UseBox");
 
-  this->Numbers = new QWidget(this);
-  this->Numbers->setObjectName("Numbers");
-  auto* grid = new QGridLayout(this->Numbers);
-  grid->setContentsMargins(0, 0, 0, 0);
-  grid->setHorizontalSpacing(4);
-  grid->setVerticalSpacing(2);
-  for (int axis = 0; axis < 3; ++axis)
-  {
-    const QString name = QString("xyz").mid(axis, 1);
-    grid->addWidget(new QLabel(name, this->Numbers), axis, 0);
-    for (int end = 0; end < 2; ++end)
-    {
-      auto* edit = new pqNumberEdit(false, this->Numbers);
-      edit->setObjectName(QString("Box%1").arg(2 * axis + end));
-      edit->setAccessibleName((end == 0 ? tr("Smallest %1") : tr("Largest %1")).arg(name));
-      grid->addWidget(edit, axis, 1 + end);
-      this->Edits[static_cast<std::size_t>(2 * axis + end)] = edit;
-      this->connect(edit, SIGNAL(textChangedAndEditingFinished()), SLOT(numberEdited()));
-    }
-  }
-  grid->setColumnStretch(1, 1);
-  grid->setColumnStretch(2, 1);
-  this->Show = new QCheckBox(tr("Show Box"), this->Numbers);
-  this->Show->setObjectName("ShowBox");
-  this->Show->setChecked(true);
-  auto* all =
-    NewButton("ResetBox", tr("All"), tr("Set the box to that of the whole file"), this->Numbers);
-  this->Selection = NewButton(
-    "BoxOfSelection", tr("Selection"), tr("Set the box to that of the selection"), this->Numbers);
-  this->View = NewButton("BoxOfView", tr("View"),
-    tr("Set the box to the part of the whole file that is in view"), this->Numbers);
-  // Lines of their own: a panel of usual width does not have room for both in one.
-  grid->addWidget(this->Show, 3, 0, 1, 3);
-  auto* line = new QHBoxLayout;
-  line->setSpacing(2);
-  line->addWidget(new QLabel(tr("Fit To"), this->Numbers));
-  line->addWidget(all);
-  line->addWidget(this->Selection);
-  line->addWidget(this->View);
-  line->addStretch(1);
-  grid->addLayout(line, 4, 0, 1, 3);
+  QToolButton* all = this->makeNumbers();
 
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -140,6 +100,54 @@ pqBoxWidget::pqBoxWidget(vtkSMProxy* smproxy, vtkSMPropertyGroup* smgroup, QWidg
   this->selectionChanged();
   this->viewSwitched();
   this->updateVisibility();
+}
+
+//-----------------------------------------------------------------------------
+// Makes the numbers, and the buttons below them. Returns the button "All".
+QToolButton* pqBoxWidget::makeNumbers()
+{
+  this->Numbers = new QWidget(this);
+  this->Numbers->setObjectName("Numbers");
+  auto* grid = new QGridLayout(this->Numbers);
+  grid->setContentsMargins(0, 0, 0, 0);
+  grid->setHorizontalSpacing(4);
+  grid->setVerticalSpacing(2);
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    const QString name = QString("xyz").mid(axis, 1);
+    grid->addWidget(new QLabel(name, this->Numbers), axis, 0);
+    for (int end = 0; end < 2; ++end)
+    {
+      auto* edit = new pqNumberEdit(false, this->Numbers);
+      edit->setObjectName(QString("Box%1").arg(2 * axis + end));
+      edit->setAccessibleName((end == 0 ? tr("Smallest %1") : tr("Largest %1")).arg(name));
+      grid->addWidget(edit, axis, 1 + end);
+      this->Edits[static_cast<std::size_t>(2 * axis + end)] = edit;
+      this->connect(edit, SIGNAL(textChangedAndEditingFinished()), SLOT(numberEdited()));
+    }
+  }
+  grid->setColumnStretch(1, 1);
+  grid->setColumnStretch(2, 1);
+  this->Show = new QCheckBox(tr("Show Box"), this->Numbers);
+  this->Show->setObjectName("ShowBox");
+  this->Show->setChecked(true);
+  auto* all =
+    NewButton("ResetBox", tr("All"), tr("Set the box to that of the whole file"), this->Numbers);
+  this->Selection = NewButton(
+    "BoxOfSelection", tr("Selection"), tr("Set the box to that of the selection"), this->Numbers);
+  this->View = NewButton("BoxOfView", tr("View"),
+    tr("Set the box to the part of the whole file that is in view"), this->Numbers);
+  // Lines of their own: a panel of usual width does not have room for both in one.
+  grid->addWidget(this->Show, 3, 0, 1, 3);
+  auto* line = new QHBoxLayout;
+  line->setSpacing(2);
+  line->addWidget(new QLabel(tr("Fit To"), this->Numbers));
+  line->addWidget(all);
+  line->addWidget(this->Selection);
+  line->addWidget(this->View);
+  line->addStretch(1);
+  grid->addLayout(line, 4, 0, 1, 3);
+  return all;
 }
 
 //-----------------------------------------------------------------------------

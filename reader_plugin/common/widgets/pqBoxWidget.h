@@ -59,6 +59,7 @@ private:
   Q_DISABLE_COPY(pqBoxWidget)
   using Ends = std::array<double, 6>;
 
+  QToolButton* makeNumbers();
   void takeBox(const Ends& box);
   Ends drawnBox() const;
   void showNumbers();

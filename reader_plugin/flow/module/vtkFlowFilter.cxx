@@ -36,6 +36,32 @@ using bat_vtk::Extent;
 using bat_vtk::Failure;
 using Pipeline = vtkStreamingDemandDrivenPipeline;
 
+namespace
+{
+// The grid that the pipeline announces for an image with the extent `whole`.
+bat::BrickGrid MakeGrid(vtkInformation* info, const Extent& whole)
+{
+  bat::BrickGrid grid;
+  double origin[3] = { 0, 0, 0 };
+  double spacing[3] = { 1, 1, 1 };
+  if (info->Has(vtkDataObject::ORIGIN()))
+  {
+    info->Get(vtkDataObject::ORIGIN(), origin);
+  }
+  if (info->Has(vtkDataObject::SPACING()))
+  {
+    info->Get(vtkDataObject::SPACING(), spacing);
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    grid.points[axis] = std::int64_t{ whole[2 * axis + 1] } - whole[2 * axis] + 1;
+    grid.spacing[axis] = spacing[axis];
+    grid.origin[axis] = origin[axis] + whole[2 * axis] * spacing[axis];
+  }
+  return grid;
+}
+}
+
 //------------------------------------------------------------------------------
 class vtkFlowFilter::ImageInput
 {
@@ -443,22 +469,7 @@ vtkFlowSource* vtkFlowFilter::DescribeImages(vtkInformationVector* inputs)
   }
   else
   {
-    double origin[3] = { 0, 0, 0 };
-    double spacing[3] = { 1, 1, 1 };
-    if (info->Has(vtkDataObject::ORIGIN()))
-    {
-      info->Get(vtkDataObject::ORIGIN(), origin);
-    }
-    if (info->Has(vtkDataObject::SPACING()))
-    {
-      info->Get(vtkDataObject::SPACING(), spacing);
-    }
-    for (std::size_t axis = 0; axis < 3; ++axis)
-    {
-      grid.points[axis] = std::int64_t{ whole[2 * axis + 1] } - whole[2 * axis] + 1;
-      grid.spacing[axis] = spacing[axis];
-      grid.origin[axis] = origin[axis] + whole[2 * axis] * spacing[axis];
-    }
+    grid = MakeGrid(info, whole);
   }
   if (images.Source)
   {

@@ -248,6 +248,19 @@ public:
       [&](double time) { return !(time >= times[0] && time <= times[1]); }));
   }
 
+  void WarnOfSeedsBeside(const std::array<double, 2>& times) const
+  {
+    const std::size_t beside = this->CountSeedsBeside(times);
+    if (beside > 0 && this->Filter->Run->Rank() == 0)
+    {
+      vtkWarningWithObjectMacro(
+        this->Filter, << beside << " of " << this->SeedTimes.size()
+                      << " seeds have no line: their ReleaseTime is outside the time range, "
+                      << times[0] << " to " << times[1]
+                      << ". Without Use Release Times, all seeds share their release times");
+    }
+  }
+
   // Index of release `i` of a seed whose releases begin at `first`; NaN if it does not exist.
   [[nodiscard]] double OwnRelease(double first, std::size_t i) const
   {
@@ -523,14 +536,7 @@ void vtkFlowPathLines::Produce(vtkFlowSource* flow, vtkInformationVector** input
       *this->Report = {};
       this->Report->Add(self.Whole.statistics);
       this->Report->SumUp(run.Controller);
-      const std::size_t beside = self.CountSeedsBeside(times);
-      if (beside > 0 && run.Rank() == 0)
-      {
-        vtkWarningMacro(<< beside << " of " << self.SeedTimes.size()
-                        << " seeds have no line: their ReleaseTime is outside the time range, "
-                        << times[0] << " to " << times[1]
-                        << ". Without Use Release Times, all seeds share their release times");
-      }
+      self.WarnOfSeedsBeside(times);
     }
   }
   if (!run.IsDone())

@@ -250,6 +250,18 @@ public:
     mesh.GiveTo(output);
   }
 
+  void WarnOfTears() const
+  {
+    const vtkFlowStreakSurface& f = *this->Filter;
+    vtkWarningWithObjectMacro(this->Filter,
+      "More than " << bat_vtk::WithThousands(f.MaximumParticles)
+                   << " particles (Maximum Particles) would make edges as short as "
+                   << f.MaximumEdge
+                   << " (Maximum Edge): the surface is torn where they are longer than "
+                   << f.Tear * f.MaximumEdge
+                   << ". A longer Maximum Edge, fewer times or a shorter line need fewer");
+  }
+
   vtkTypeInt64 Particles = 0; ///< of the last run, of all processes
   bool IsRefined = true;
   vtkNew<vtkPolyData> Surface; ///< of this process
@@ -350,15 +362,7 @@ void vtkFlowStreakSurface::Produce(vtkFlowSource* flow, vtkInformationVector** i
       this->Report->SumUp(run.Controller);
       if (run.IsDone() && !self.IsRefined && run.Rank() == 0)
       {
-        vtkWarningMacro("More than "
-          << bat_vtk::WithThousands(this->MaximumParticles)
-          << " particles (Maximum Particles) "
-             "would make edges as short as "
-          << this->MaximumEdge
-          << " (Maximum Edge): "
-             "the surface is torn where they are longer than "
-          << this->Tear * this->MaximumEdge
-          << ". A longer Maximum Edge, fewer times or a shorter line need fewer");
+        self.WarnOfTears();
       }
     }
   }
