@@ -150,7 +150,7 @@ void report_grids(const ConduitApi& api, conduit_node* root, const std::vector<W
   }
 }
 
-// Returns the node, to which a field adds its name.
+// Returns the new node, so that the caller can add the name of a field.
 conduit_node* report_left_out(
   const ConduitApi& api, conduit_node* root, const std::string& channel, const std::string& reason)
 {
@@ -458,7 +458,7 @@ bool Adaptor::is_due(const Options& options) const
       [&](const auto& entry) { return this->is_due(entry.second); });
 }
 
-// Collective. Reads the channels of this rank, and then knows what all ranks have.
+// Collective. Reads the channels of this rank and the census of all ranks.
 Adaptor::StepData Adaptor::read_step(const std::optional<Node>& root, const Options& options) const
 {
   StepData data;

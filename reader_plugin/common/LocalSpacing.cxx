@@ -46,7 +46,7 @@ struct Bounds
   std::array<double, 3> Upper;
 };
 
-// The bounds of the finite points; lower above upper if there are none.
+// Returns the bounds of the finite points. Without finite points, Lower is above Upper.
 Bounds ComputeBounds(const std::vector<std::array<double, 3>>& points)
 {
   constexpr double infinite = std::numeric_limits<double>::infinity();

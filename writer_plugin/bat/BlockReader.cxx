@@ -34,7 +34,7 @@ vtkUnsignedCharArray* GhostArray(vtkDataSetAttributes* data)
     data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
 }
 
-// The ghost marks of points, and of the cells that the points are in. Either may be null.
+// Combines the ghost marks of points and of the cells that the points are in. Either may be null.
 struct GhostMarks
 {
   const unsigned char* OfPoints;
@@ -152,8 +152,8 @@ std::set<std::uint8_t> CollectRoles(const std::vector<AttributeView>& attributes
   return roles;
 }
 
-// Returns the role of an array, or 0 if it has none or another attribute has it: e.g. the active
-// scalars are those of the points.
+// Returns the role of an array. The role is 0 if the array has none or another attribute has it:
+// for example, the active scalars are those of the points.
 std::uint8_t FindRole(vtkDataSetAttributes* data, int index, const std::set<std::uint8_t>& taken)
 {
   const auto role = static_cast<std::uint8_t>(1 + data->IsArrayAnAttribute(index)); // -1 for none

@@ -110,8 +110,8 @@ std::string FormatColumns(vtkDataSetAttributes* rows)
   return "the table has the columns " + bat_vtk::Join(names);
 }
 
-// Fills the axes whose columns are not chosen with columns of a usual name. False if no kind of
-// name has all of them, which leaves `found` as it is.
+// Finds columns with usual names for the axes whose columns are not chosen. Returns false, and
+// leaves `found` as it is, if no kind of name has a column for each of these axes.
 bool FindUsualColumns(vtkDataSetAttributes* rows, const bat_vtk::CoordinateColumns& columns,
   std::array<Coordinate, 3>& found)
 {
@@ -142,7 +142,7 @@ bool FindUsualColumns(vtkDataSetAttributes* rows, const bat_vtk::CoordinateColum
   return false;
 }
 
-// The arrays of the coordinates, and what they have in common.
+// The arrays of the coordinates, and the properties that they share.
 struct CoordinateViews
 {
   std::array<ArrayView, 3> Views; ///< empty for an axis without an array

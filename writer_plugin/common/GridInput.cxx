@@ -140,7 +140,7 @@ Extent WithoutDuplicates(const Extent& all, const unsigned char* marks, unsigned
   return count == 0 || SamplesIn(own) != count ? all : own;
 }
 
-// Extends the facts of a process by where an image lies.
+// Adds the place of an image to the facts of a process.
 void AddPlace(vtkImageData* image, GridFacts& facts)
 {
   auto& numbers = facts.Numbers;

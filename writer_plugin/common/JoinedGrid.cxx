@@ -80,8 +80,8 @@ void CheckMemory(const bat::idx::Grid& grid)
   bat::check_memory(needed, "the samples of the joined box of all blocks");
 }
 
-// Copies the samples of all pieces and returns a mark for each sample of the box: 0 if no piece
-// has it.
+// Copies the samples of all pieces. Returns a mark for each sample of the box, which is 0 if no
+// piece has the sample.
 std::vector<char> CopyPieces(
   const std::vector<bat_vtk::GridPiece>& pieces, const LogicalBox& box, bat_vtk::JoinedGrid& joined)
 {

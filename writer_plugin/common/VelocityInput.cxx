@@ -79,7 +79,7 @@ vtkDataArray* ArrayOf(const bat_vtk::ImagePiece& piece, const std::string& field
   return found;
 }
 
-// Velocities as they are shown: NaN at hidden points, which are hidden no longer.
+// Velocities with NaN at hidden points, so that these points need no mark.
 struct ShownVelocity
 {
   vtkSmartPointer<vtkDataArray> Values;

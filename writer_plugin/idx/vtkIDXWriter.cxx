@@ -60,7 +60,7 @@ void NameFields(bat_vtk::GridInput& grid)
   }
 }
 
-// Collective with an MPI controller, for which the pieces take the values of the grid.
+// Collective with an MPI controller. May take the values of `grid`.
 bat::idx::WriteReport WriteGrid(const std::filesystem::path& path, bat_vtk::GridInput& grid,
   const bat::idx::WriteOptions& options, [[maybe_unused]] vtkMultiProcessController* controller)
 {

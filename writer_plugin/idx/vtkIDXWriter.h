@@ -167,7 +167,7 @@ private:
 
   /// Returns `number`, or another one if a step of another time has it, as in a series of files.
   std::int64_t StepFor(std::int64_t number, const std::optional<double>& time) const;
-  /// The options that the properties set. `others` is what becomes of other steps.
+  /// Returns the options that the properties set. `others` says what becomes of other steps.
   bat::idx::WriteOptions MakeOptions(int others);
 
   std::string WrittenTo;

@@ -122,7 +122,7 @@ void bat_vtk::LoadedParticles::Begin(const Request& request)
 }
 
 //------------------------------------------------------------------------------
-// Returns options that note damage, if it is skipped, from several threads.
+// Returns options that record the damage to skip. Several threads may record it at the same time.
 bat_vtk::LoadedParticles::OptionsOfColumn bat_vtk::LoadedParticles::MakeOptions(
   bool skipDamaged, std::mutex& mutex)
 {
@@ -142,8 +142,8 @@ bat_vtk::LoadedParticles::OptionsOfColumn bat_vtk::LoadedParticles::MakeOptions(
 }
 
 //------------------------------------------------------------------------------
-// Leaves out the damaged leaf files. Returns how many of the loaded particles stay. The last step
-// is not loaded yet if there is `more` to load.
+// Leaves out the damaged leaf files. Returns how many of the loaded particles stay. With `more`,
+// the last step is not loaded yet and does not count.
 std::uint64_t bat_vtk::LoadedParticles::DropDamaged(bool more)
 {
   for (bat::DatasetSelection& step : this->Steps)
@@ -252,7 +252,8 @@ void bat_vtk::LoadedParticles::StoreRanges() const
 }
 
 //------------------------------------------------------------------------------
-// Reads the rows of a column after the first `kept`, which are the rows of whole steps.
+// Reads the rows of a column after the first `kept` rows, which belong to whole steps. Returns
+// false if the caller cancels.
 bool bat_vtk::LoadedParticles::ReadRows(Reading& reading, std::size_t column, std::uint64_t kept,
   std::byte* values, const bat::QueryOptions& options) const
 {

@@ -28,7 +28,7 @@ QColor Mixed(const QColor& a, const QColor& b, double share)
   return QColor(mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue()));
 }
 
-// Where the bins of a histogram are drawn.
+// The place of the bins of a histogram.
 struct BinArea
 {
   double Left;
@@ -36,7 +36,8 @@ struct BinArea
   double Width; ///< of a bin
 };
 
-// Heights are square roots of counts, so that small counts next to very large ones stay visible.
+// The heights are square roots of counts, so that small counts next to very large ones stay
+// visible.
 QPainterPath MakeBars(const QVector<double>& counts, const BinArea& area)
 {
   double highest = 0.0;
@@ -458,7 +459,7 @@ void pqBATRangeSlider::changeEvent(QEvent* event)
 }
 
 //-----------------------------------------------------------------------------
-// Writes the ends of the data, and that the axis is logarithmic, in small letters.
+// Writes the ends of the data in small letters, and marks a logarithmic axis.
 void pqBATRangeSlider::paintTexts(
   QPainter& painter, const QRectF& frame, bool showMinimum, bool showMaximum)
 {

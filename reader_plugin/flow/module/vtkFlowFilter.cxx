@@ -38,7 +38,7 @@ using Pipeline = vtkStreamingDemandDrivenPipeline;
 
 namespace
 {
-// The grid that the pipeline announces for an image with the extent `whole`.
+// Makes the grid that the pipeline announces for an image with the extent `whole`.
 bat::BrickGrid MakeGrid(vtkInformation* info, const Extent& whole)
 {
   bat::BrickGrid grid;
