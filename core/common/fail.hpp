@@ -4,7 +4,11 @@
 
 #include "bat/error.hpp"
 
+#include <exception>
+#include <new>
 #include <string>
+#include <system_error>
+#include <utility>
 
 namespace bat
 {
@@ -21,4 +25,36 @@ namespace bat
 
 /// NoSpace if `error`, an errno, says that a disk or a quota is full, else `otherwise`.
 [[nodiscard]] ErrorCode code_of_write(int error, ErrorCode otherwise) noexcept;
+
+/// Calls a function that the user of the library set, such as `progress`. What it throws is the
+/// user's, and not a fault of the library: exceptions that attempt() does not know become
+/// Error{InvalidArgument} with their text.
+template <class F>
+decltype(auto) call_user(F&& f)
+{
+  try
+  {
+    return std::forward<F>(f)();
+  }
+  catch (const Error&)
+  {
+    throw;
+  }
+  catch (const std::bad_alloc&)
+  {
+    throw;
+  }
+  catch (const std::system_error&)
+  {
+    throw;
+  }
+  catch (const std::exception& e)
+  {
+    refuse(e.what());
+  }
+  catch (...)
+  {
+    refuse("a function set by the user threw an unknown exception");
+  }
+}
 }

@@ -503,7 +503,7 @@ TEST(SeriesWriter, wrong_steps_are_refused_on_all_ranks)
   };
   if (ranks() > 1)
   {
-    EXPECT_NE(refusal(rank(), 0, { species("", local) }).find("number of the step is 1 here and 0"),
+    EXPECT_NE(refusal(rank(), 0, { species("", local) }).find("the step number is 1 here and 0"),
       std::string::npos);
   }
   EXPECT_NE(refusal(1, std::numeric_limits<double>::quiet_NaN(), { species("", local) })

@@ -147,7 +147,7 @@ TEST(LeaderExchange, what_is_thrown_on_one_rank_is_thrown_on_all)
     {
       if (rank() == last)
       {
-        throw std::runtime_error("on purpose");
+        throw bat::Error(bat::ErrorCode::InvalidArgument, "on purpose");
       }
     };
     std::uint64_t taken = 0;

@@ -43,9 +43,13 @@
 #include <optional> // for std::optional
 #include <string>   // for std::string
 
-namespace bat::idx
+// ParaView's parser of headers knows no nested names of namespaces.
+namespace bat
+{
+namespace idx
 {
 struct WriteOptions;
+}
 }
 
 class VTKIDXWRITER_EXPORT vtkIDXWriter : public vtkGridWriter

@@ -10,6 +10,7 @@
 #include "bricks/write/page_encoder.hpp"
 #include "common/arena.hpp"
 #include "common/box_in_arrays.hpp"
+#include "common/fail.hpp"
 #include "common/io/atomic_file.hpp"
 #include "common/rank_boxes.hpp"
 #include "parallel/comm.hpp"
@@ -331,7 +332,7 @@ private:
 
   void report_progress(double fraction) const
   {
-    if (this->options_.progress && !this->options_.progress(fraction))
+    if (this->options_.progress && !call_user([&] { return this->options_.progress(fraction); }))
     {
       throw Error(ErrorCode::Cancelled, this->path_.string() + ": cancelled");
     }

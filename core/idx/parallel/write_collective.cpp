@@ -5,6 +5,7 @@
 #include "bat/error.hpp"
 #include "bat/ranks.hpp"
 #include "common/arena.hpp"
+#include "common/fail.hpp"
 #include "common/io/atomic_file.hpp"
 #include "idx/format/names.hpp"
 #include "idx/parallel/assignment.hpp"
@@ -395,7 +396,7 @@ private:
 
   void report_progress(double fraction) const
   {
-    if (this->options_.progress && !this->options_.progress(fraction))
+    if (this->options_.progress && !call_user([&] { return this->options_.progress(fraction); }))
     {
       throw Error(ErrorCode::Cancelled, "the write was cancelled");
     }

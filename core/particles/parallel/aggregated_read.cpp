@@ -18,6 +18,7 @@
 #include "particles/parallel/aggregated_read.hpp"
 
 #include "common/arena.hpp"
+#include "common/fail.hpp"
 #include "common/memory/large_array.hpp"
 #include "parallel/packed_sends.hpp"
 #include "particles/parallel/query_bytes.hpp"
@@ -134,7 +135,7 @@ private:
   {
     if (this->options_.on_phase)
     {
-      this->options_.on_phase(phase);
+      call_user([&] { this->options_.on_phase(phase); });
     }
   }
 

@@ -4,6 +4,7 @@
 #include "bat/mpi.hpp"
 
 #include "bat/bytes.hpp"
+#include "common/fail.hpp"
 #include "parallel/comm.hpp"
 #include "parallel/nodes.hpp"
 #include "particles/dataset/dataset_checksum.hpp"
@@ -125,7 +126,7 @@ public:
       {
         if (this->options_.on_phase)
         {
-          this->options_.on_phase(ReadPhase::Plan);
+          call_user([&] { this->options_.on_phase(ReadPhase::Plan); });
         }
         this->names_ = attributes.empty() ? this->dataset_.attribute_names() : attributes;
         this->names_.erase(
@@ -404,7 +405,7 @@ private:
         {
           if (this->options_.on_phase)
           {
-            this->options_.on_phase(phase);
+            call_user([&] { this->options_.on_phase(phase); });
           }
         };
         enter(ReadPhase::Select);

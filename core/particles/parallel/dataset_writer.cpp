@@ -5,6 +5,7 @@
 #include "bat/mpi.hpp"
 
 #include "common/arena.hpp"
+#include "common/fail.hpp"
 #include "common/io/atomic_file.hpp"
 #include "parallel/comm.hpp"
 #include "parallel/nodes.hpp"
@@ -156,7 +157,7 @@ private:
       {
         if (this->options_.on_phase)
         {
-          this->options_.on_phase(phase);
+          call_user([&] { this->options_.on_phase(phase); });
         }
         this->progress(fraction);
       });
@@ -165,7 +166,7 @@ private:
   void progress(double fraction) const
   {
     const auto& call = this->options_.build.progress;
-    if (call && !call(fraction))
+    if (call && !call_user([&] { return call(fraction); }))
     {
       throw Error(ErrorCode::Cancelled, "the write was cancelled");
     }
@@ -446,8 +447,9 @@ private:
     BuildOptions build = this->options_.build;
     if (build.progress)
     {
-      build.progress = [this, begin, share](double fraction)
-      { return this->options_.build.progress(begin + share * fraction); };
+      build.progress = [this, begin, share](double fraction) {
+        return call_user([&] { return this->options_.build.progress(begin + share * fraction); });
+      };
     }
     const WriteReport report = write_leaf(file, leaf.particles, build);
     this->seconds_.build += report.seconds_build + report.seconds_encode;
@@ -637,7 +639,7 @@ private:
       {
         if (this->options_.build.progress)
         {
-          this->options_.build.progress(1.0); // too late to cancel
+          (void)call_user([&] { return this->options_.build.progress(1.0); }); // too late to cancel
         }
       });
     return report;

@@ -531,8 +531,7 @@ TEST(Dataset, ranks_that_read_different_attributes_all_hear_of_it)
   {
     EXPECT_EQ(error({ "id" }, { "id", "heat" }),
       "rank " + std::to_string(ranks() - 1) +
-        ": the attributes to read are 'heat', 'id' here and 'id' on rank 0; all ranks must have "
-        "the same");
+        ": the attributes to read are 'heat', 'id' here and 'id' on rank 0; all ranks must agree");
   }
 }
 

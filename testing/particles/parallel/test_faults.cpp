@@ -367,10 +367,9 @@ TEST(Faults, whatever_is_thrown_in_any_phase)
       [] {
         throw fs::filesystem_error("mine", std::make_error_code(std::errc::no_space_on_device));
       } },
-    { ErrorCode::Internal, "internal error: mine; this is a bug",
-      [] { throw std::runtime_error("mine"); } },
+    { ErrorCode::InvalidArgument, "mine", [] { throw std::runtime_error("mine"); } },
     { ErrorCode::Corrupt, "mine", [] { throw bat::Error(ErrorCode::Corrupt, "mine"); } },
-    { ErrorCode::Internal, "an unknown exception", [] { throw 42; } },
+    { ErrorCode::InvalidArgument, "unknown exception", [] { throw 42; } },
   };
   for (int phase = 0; phase != 5; ++phase)
   {

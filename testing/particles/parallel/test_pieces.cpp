@@ -315,7 +315,7 @@ TEST(Names, different_values_are_refused)
   EXPECT_EQ(mpi_test::error_of([] { bat::mpi::require_same(MPI_COMM_WORLD, 7, "the step"); }), "");
   const std::string error =
     mpi_test::error_of([] { bat::mpi::require_same(MPI_COMM_WORLD, rank(), "the step"); });
-  EXPECT_EQ(error,
-    ranks() == 1 ? "" : "rank 1: the step is 1 here and 0 on rank 0; all ranks must have the same");
+  EXPECT_EQ(
+    error, ranks() == 1 ? "" : "rank 1: the step is 1 here and 0 on rank 0; all ranks must agree");
 }
 }
