@@ -761,7 +761,7 @@ self.GetOutput().GetPointData().AddArray(times)
     lines.MaximumAge = -1
     expect(fetch(lines).GetNumberOfPoints(), 0, "lines of an age below 0")
     expect(reported(), 1, "errors of an age")
-    expect(summary(lines), "Failed: Maximum Age is -1; allowed: 0, which is no limit, or above", "words of an age")
+    expect(summary(lines), "Failed: Maximum Age is -1; allowed: 0, which means no limit, or above", "words of an age")
     lines.MaximumAge, lines.Release, lines.ReleaseInterval = 0, "At Intervals", 0
     fetch(lines)
     assert summary(lines).startswith("Failed: Release Interval is 0;"), summary(lines)
@@ -1017,7 +1017,7 @@ def check_memory(folder):
     wide.FullResolution, wide.MemoryBudget = 1, 0
     with little_memory(12):
         expect(fetch(wide).GetPointData().GetNumberOfArrays(), 0, "points that do not fit")
-    assert len(messages) == 1 and "take 24.0 MiB" in messages[0] and "MiB of memory are free" in messages[0], messages
+    assert len(messages) == 1 and "need 24.0 MiB" in messages[0] and "MiB of memory are free" in messages[0], messages
     reported()
     Delete(wide)
 

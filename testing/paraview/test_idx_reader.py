@@ -241,7 +241,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     expect(len(pieces(big).get("rank", [])), 0, "samples that no memory holds")
     big.UpdatePropertyInformation()
     assert huge in big.Error and "level 60" in big.Error and "EiB; " in big.Error, big.Error
-    assert ranks > 1 or "take 20.0 EiB" in big.Error, big.Error
+    assert ranks > 1 or "need 20.0 EiB" in big.Error, big.Error
     assert "of memory are free" in big.Error, big.Error
     expect(reported(), 1, "errors of samples that no memory holds")
     Delete(big)
@@ -252,7 +252,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
         with little_memory(16):
             expect(len(pieces(limited).get("rank", [])), 0, "samples that do not fit")
         limited.UpdatePropertyInformation()
-        assert "take 32.0 MiB" in limited.Error and "MiB of memory are free" in limited.Error, limited.Error
+        assert "need 32.0 MiB" in limited.Error and "MiB of memory are free" in limited.Error, limited.Error
         expect(reported(), 1, "errors of samples that do not fit")
         limited.Resolution = 21
         expect(len(pieces(limited)["id"]), 2 ** 21, "samples of half of them")

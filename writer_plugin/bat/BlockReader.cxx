@@ -132,8 +132,8 @@ void RefuseWrongShape(
   const int components = array->GetNumberOfComponents();
   if (components < 1 || components > bat::kMaxComponents)
   {
-    bat_vtk::Refuse(label + " has " + std::to_string(components) + " components; 1 to " +
-      std::to_string(bat::kMaxComponents) + " can be written");
+    bat_vtk::Refuse(label + " has " + std::to_string(components) +
+      " components; allowed are 1 to " + std::to_string(bat::kMaxComponents));
   }
   if (static_cast<std::size_t>(array->GetNumberOfTuples()) != tuples)
   {

@@ -43,14 +43,12 @@
 #include <optional> // for std::optional
 #include <string>   // for std::string
 
-// ParaView's parser of headers knows no nested names of namespaces.
-namespace bat
-{
-namespace idx
+#ifndef __VTK_WRAP__
+namespace bat::idx
 {
 struct WriteOptions;
 }
-}
+#endif
 
 class VTKIDXWRITER_EXPORT vtkIDXWriter : public vtkGridWriter
 {
