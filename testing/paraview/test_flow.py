@@ -585,7 +585,7 @@ def check_parts(folder, ranks):
     check_refused(one_image("image(origin=time)"), "U at time 1", "time 0", "origin 1 0 0", "origin 0 0 0", count=3)
     check_refused(one_image("image(spacing=1 + time / 4)"), "time 1", "time 0", "spacing 1.25 1 1", "spacing 1 1 1")
     check_refused(one_image("image(last=10 - int(time))"), "time 1", "10 x 5 x 5 points", "11 x 5 x 5 points")
-    check_refused(one_image("image(names=('U' if time < 2 else 'V',))"), "U at time 2", "no point data 'U'")
+    check_refused(one_image("image(names=('U' if time < 2 else 'V',))"), "U at time 2", "no point array 'U'")
     check_refused(one_image("image(kind='f4' if time < 2 else 'f8')"), "time 2", "type double", "type float")
     check_refused(one_image("image(components=3 if time < 2 else 2)"), "time 2", "2 components", "3 components")
     turn = "made = image()\nif time > 1:\n    made.SetDirectionMatrix(0, 1, 0, 1, 0, 0, 0, 0, 1)\noutput.ShallowCopy(made)"
@@ -611,7 +611,7 @@ def check_parts(folder, ranks):
     check_followed(one_image("image(names=('U', 'rest'))"), "a chosen array", Vectors=["POINTS", "U"])
     check_followed(one_image("image(names=('U', 'rest'))"), "no choice", notes=2)
     check_followed(one_image("image(components=2)"), "two components")
-    check_refused(one_image("image()"), "no point data 'W'", Vectors=["POINTS", "W"])
+    check_refused(one_image("image()"), "no point array 'W'", Vectors=["POINTS", "W"])
     check_refused(one_image("image()"), "Cell Data to Point Data", Vectors=["CELLS", "U"])
     still = FlowPathLines(Input=one_image("image(names=('U', 'rest'))"), SeedType="Line", Vectors=["POINTS", "rest"])
     still.SeedType.Point1, still.SeedType.Point2, still.SeedType.Resolution = [5, 2, 2], [6, 2, 2], 1

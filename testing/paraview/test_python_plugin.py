@@ -185,7 +185,7 @@ if RANKS == 1:
     expect(found, np.stack([P[:, 0], P[:, 1], 0 * P[:, 0]], 1).astype("f8"), "positions of a table")
 
 # What one rank cannot write, or has alone, none writes; it is said once, and no file is left.
-for name, values, why in (("ten", "np.ones((len(p), 10))", "array 'ten' has 10 components; 1 to 9 can be written"),
+for name, values, why in (("ten", "np.ones((len(p), 10))", "array 'ten' has 10 components; allowed are 1 to 9"),
                           ("extra", "np.ones(len(p))", "rank 0 has no array 'extra', which is float64 in rank 1")):
     if RANKS == 1 and name == "extra":
         continue
