@@ -1105,9 +1105,9 @@ private:
     for (const auto& [name, count] : { std::pair<const char*, std::uint64_t>{ "of_101", 101 },
            { "of_0.1_percent", std::max<std::uint64_t>(101, n / 1000) } })
     {
+      const std::uint64_t listed = std::min(count, n);
       figures[name] = this->with_column("id",
-        [&](const auto* values)
-        { return this->compare_list(file, indexed, values, std::min(count, n)); });
+        [&](const auto* values) { return this->compare_list(file, indexed, values, listed); });
     }
     return figures;
   }

@@ -199,7 +199,6 @@ TEST_F(IdxSource, bricks_are_those_of_the_same_data_in_bricks)
       ASSERT_EQ(source->grid(), expected->grid());
       ASSERT_EQ(source->times(), expected->times());
       std::atomic<std::uint64_t> wrong{ 0 };
-      std::atomic<std::uint64_t> bytes{ 0 };
       std::vector<std::thread> threads;
       for (unsigned thread = 0; thread != 4; ++thread)
       {

@@ -246,9 +246,10 @@ TEST(GrowingSeries, has_one_grid_whatever_a_simulation_says)
          std::pair(1.01 * kSpacing, "21 x 17 x 24 points") })
   {
     const std::int64_t more = spacing == kSpacing ? 1 : 0;
+    const std::array<double, 3> spacings{ spacing, spacing, spacing };
     const std::optional<Error> failure = attempt(
       [&] {
-        simulation.write(2, 2, { spacing, spacing, spacing }, more);
+        simulation.write(2, 2, spacings, more);
       });
     ASSERT_TRUE(failure);
     EXPECT_EQ(failure->code(), ErrorCode::InvalidArgument);

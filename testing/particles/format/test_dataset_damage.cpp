@@ -425,7 +425,6 @@ protected:
 
   static constexpr std::uint64_t kLeaf = sizeof(format::LeafFilesHead);
   static constexpr std::uint64_t kKeys = kLeaf + 4 * sizeof(format::LeafRecord);
-  static constexpr std::uint64_t kNames = kKeys + 4 * 6 * sizeof(format::LeafKeyRecord);
 };
 
 TEST_F(TopLie, about_the_number_of_leaf_files)
