@@ -39,7 +39,7 @@ std::string TextOrEmpty(const char* text)
 }
 
 /// The inputs that reading depends on.
-struct Requested
+struct TrailRequest
 {
   std::vector<bat::SeriesStep> Steps;
   bat::FollowRequest Request;
@@ -49,7 +49,7 @@ struct Requested
 
 // Keeps the ids of one of `pieces` processes. One without ids reads the first, for the names of its
 // arrays, and shows nothing.
-void KeepShare(Requested& requested, std::size_t piece, std::size_t pieces)
+void KeepShare(TrailRequest& requested, std::size_t piece, std::size_t pieces)
 {
   bat::FollowRequest& request = requested.Request;
   const std::size_t count = request.ids.size();
@@ -83,7 +83,7 @@ std::vector<std::string> CollectChosen(vtkDataArraySelection* selection)
   return chosen;
 }
 
-bat::Trails FollowParticles(const Requested& requested, const bat::FollowOptions& options)
+bat::Trails FollowParticles(const TrailRequest& requested, const bat::FollowOptions& options)
 {
   bat::Trails trails = bat::follow(requested.Steps, requested.Request, options);
   if (requested.IsNobody)
@@ -93,7 +93,7 @@ bat::Trails FollowParticles(const Requested& requested, const bat::FollowOptions
   return trails;
 }
 
-bool IsSame(const Requested& a, const Requested& b)
+bool IsSame(const TrailRequest& a, const TrailRequest& b)
 {
   const auto boxOf = [](const bat::FollowRequest& request)
   { return request.periodic_box.value_or(bat::Box{}); };
@@ -142,7 +142,7 @@ public:
   };
   std::optional<SharedIds> Shared;
 
-  std::optional<Requested> Followed; ///< what Particles are
+  std::optional<TrailRequest> Followed; ///< what Particles are
   bat_vtk::FollowedParticles Particles;
   vtkSmartPointer<vtkPolyData> Lines; ///< of the steps in Shown
   std::pair<std::size_t, std::size_t> Shown;
@@ -266,7 +266,7 @@ public:
   }
 
   // The particles that `text` names; without a text, all of a tracks file. Throws bat::Error.
-  void ChooseIds(Requested& requested, const std::string& text, std::size_t maximum)
+  void ChooseIds(TrailRequest& requested, const std::string& text, std::size_t maximum)
   {
     bat::FollowRequest& request = requested.Request;
     if (text.find(':') == std::string::npos)
@@ -593,7 +593,7 @@ int vtkBATTrails::RequestInformation(
 bool vtkBATTrails::Follow(std::size_t piece, std::size_t pieces)
 {
   vtkInternals& self = *this->Internals;
-  Requested requested;
+  TrailRequest requested;
   requested.Steps = self.Steps;
   requested.SkipDamaged = this->SkipDamaged;
   bat::FollowRequest& request = requested.Request;
