@@ -761,7 +761,8 @@ TEST(BATWriterArrays, arrays_without_room_are_refused)
   AddArray(cloud->GetPointData(), Numbers<vtkFloatArray>(10, 0, 1, 10), "wide");
   Attempt attempt = Try(cloud, folder / "a.bat");
   EXPECT_EQ(attempt.Result, 0);
-  EXPECT_TRUE(Has(attempt.Errors, "'wide' has 10 components; allowed are 1 to 9")) << attempt.Errors;
+  EXPECT_TRUE(Has(attempt.Errors, "'wide' has 10 components; allowed are 1 to 9"))
+    << attempt.Errors;
   EXPECT_TRUE(Has(attempt.Errors, "a.bat")) << attempt.Errors;
 
   auto twins = Cloud(10);

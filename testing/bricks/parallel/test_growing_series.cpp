@@ -247,10 +247,7 @@ TEST(GrowingSeries, has_one_grid_whatever_a_simulation_says)
   {
     const std::int64_t more = spacing == kSpacing ? 1 : 0;
     const std::array<double, 3> spacings{ spacing, spacing, spacing };
-    const std::optional<Error> failure = attempt(
-      [&] {
-        simulation.write(2, 2, spacings, more);
-      });
+    const std::optional<Error> failure = attempt([&] { simulation.write(2, 2, spacings, more); });
     ASSERT_TRUE(failure);
     EXPECT_EQ(failure->code(), ErrorCode::InvalidArgument);
     EXPECT_NE(std::string(failure->what()).find(reported), std::string::npos) << failure->what();
