@@ -54,6 +54,22 @@ void* operator new(std::size_t bytes, std::align_val_t alignment)
 {
   return allocations::allocate(bytes, static_cast<std::size_t>(alignment));
 }
+// libstdc++'s sorting algorithms allocate their buffers with this one.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept
+{
+  try
+  {
+    return allocations::allocate(bytes);
+  }
+  catch (const std::bad_alloc&)
+  {
+    return nullptr;
+  }
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept
+{
+  std::free(memory);
+}
 void operator delete(void* memory, std::align_val_t) noexcept
 {
   std::free(memory);

@@ -67,7 +67,7 @@ void* operator new[](std::size_t bytes)
 {
   return memory::allocate(bytes);
 }
-// libstdc++'s sorting algorithms ask for their buffers so.
+// libstdc++'s sorting algorithms allocate their buffers with this one.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept
 {
   try
