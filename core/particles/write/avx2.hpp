@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops of particles/write/avx512.hpp for processors with AVX2 and BMI2, with the same
-// parameters and results. To be called where processor::has_avx2().
+// The loops of particles/write/vector_loops.hpp for processors with AVX2 and BMI2. They may be
+// called only if processor::has_avx2().
 #pragma once
 
 #include "particles/tree/bins.hpp"
@@ -12,35 +12,36 @@
 
 namespace bat::write::avx2
 {
-constexpr std::size_t kLanes = 4; ///< numbers of 64 bits in a vector
+constexpr std::size_t kLanes = 4; ///< 64-bit numbers in a vector
 
-/// As avx512::fill_keys(); `count` is a multiple of kLanes.
+/// As vector_loops::fill_keys(); `count` is a multiple of kLanes.
 template <class T>
 void fill_keys(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
   const std::array<double, 3>& scale, TreeletKey* keys);
 
-constexpr std::size_t kCodes = 8; ///< that coarse_codes() makes at a time
+constexpr std::size_t kCodes = 8; ///< codes that coarse_codes() computes at a time
 
-/// As avx512::coarse_codes(); `count` is a multiple of kCodes.
+/// As vector_loops::coarse_codes(); `count` is a multiple of kCodes.
 template <class T>
 void coarse_codes(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
   double scale, double max_code, int dropped, std::uint32_t* codes);
 
-/// As write::tight_cells(), of at least kLanes keys.
+/// As write::tight_cells(), for at least kLanes keys.
 [[nodiscard]] CellBox tight_cells(const TreeletKey* keys, std::size_t count);
 
-/// As avx512::partition().
+/// As vector_loops::partition(); returns the number of keys in the first part.
 [[nodiscard]] std::size_t partition(TreeletKey* keys, std::size_t count, std::size_t axis,
   std::int16_t pivot, bool or_equal, TreeletKey* room);
 
-/// As avx512::split_few().
+/// As vector_loops::split_few().
 void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis);
 
-/// As avx512::extend(): two vectors of minima and two of maxima.
+/// Extends vector_loops::kExtremes minima and maxima, each by every kExtremes-th value that is not
+/// NaN; `count` is a multiple of kExtremes. Returns whether any value is NaN.
 template <class V>
 [[nodiscard]] bool extend(const V* values, std::size_t count, V* minimum, V* maximum);
 
-/// ORs the bit of each value, none of which is NaN, into the bitmap of its block. `bits` is usable.
+/// As vector_loops::mark().
 template <class V>
 void mark(const V* values, const std::uint16_t* blocks, std::size_t count, const CellBits<V>& bits,
   std::uint32_t* bitmaps);

@@ -166,10 +166,7 @@ void KeyIndexer<V>::add_treelet(std::size_t t, const V* values)
   std::uint32_t* bitmaps = &this->out_.bitmaps[treelet.first_block];
   const std::uint16_t* blocks = &this->order_.local_block[treelet.first];
   const TreeletBits<V> bits(this->edges_, record.first_bin, record.last_bin);
-  if (!vector_loops::mark(values, blocks, treelet.count, bits, bitmaps))
-  {
-    mark(values, blocks, treelet.count, Extremes<V>{ minimum, maximum, has_nan }, bits, bitmaps);
-  }
+  mark(values, blocks, treelet.count, Extremes<V>{ minimum, maximum, has_nan }, bits, bitmaps);
   for (std::uint32_t block = 0; block != block_count(this->order_, treelet); ++block)
   {
     record.bitmap |= bitmaps[block];

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The order of treelets; the loops for AVX2 and AVX-512 against what the standard library and the
-// portable loops give.
+// The order of treelets; the loops for AVX2 against the standard library and the portable loops.
 
 #include "bat/writer.hpp"
 #include "common/processor.hpp"
 #include "particles/tree/bins.hpp"
 #include "particles/write/avx2.hpp"
-#include "particles/write/avx512.hpp"
 #include "particles/write/morton.hpp"
 #include "particles/write/treelet.hpp"
+#include "particles/write/vector_loops.hpp"
 #include "support/clouds.hpp"
 
 #include <gtest/gtest.h>
@@ -31,75 +30,39 @@ using bat::write::kMaxComparedKeys;
 using bat::write::kPartitionRoom;
 using bat::write::TreeletGrid;
 using bat::write::TreeletKey;
+using bat::write::vector_loops::kExtremes;
 namespace avx2 = bat::write::avx2;
-namespace avx512 = bat::write::avx512;
 
-struct Avx2
+// False where the table of the loop cannot tell the bits of these values.
+template <class V>
+bool mark(const std::vector<V>& values, const std::vector<std::uint16_t>& blocks,
+  const bat::TreeletBits<V>& bits, V low, V high, std::vector<std::uint32_t>& bitmaps)
 {
-  static constexpr Instructions instructions = Instructions::Avx2;
-  static constexpr auto partition = avx2::partition;
-  static constexpr auto split_few = avx2::split_few;
-  template <class V>
-  static bool extend(const std::vector<V>& values, V* minimum, V* maximum)
+  const bat::CellBits<V> cells(bits, low, high);
+  const auto is_nan = [](V value) { return value != value; };
+  if (!cells.usable() || std::any_of(values.begin(), values.end(), is_nan))
   {
-    return avx2::extend(values.data(), values.size(), minimum, maximum);
+    return false;
   }
-  // False where its table cannot tell the bits of these values.
-  template <class V>
-  static bool mark(const std::vector<V>& values, const std::vector<std::uint16_t>& blocks,
-    const bat::TreeletBits<V>& bits, V low, V high, std::vector<std::uint32_t>& bitmaps)
-  {
-    const bat::CellBits<V> cells(bits, low, high);
-    const auto is_nan = [](V value) { return value != value; };
-    if (!cells.usable() || std::any_of(values.begin(), values.end(), is_nan))
-    {
-      return false;
-    }
-    avx2::mark(values.data(), blocks.data(), values.size(), cells, bitmaps.data());
-    return true;
-  }
-};
+  avx2::mark(values.data(), blocks.data(), values.size(), cells, bitmaps.data());
+  return true;
+}
 
-struct Avx512
-{
-  static constexpr Instructions instructions = Instructions::Avx512;
-  static constexpr auto partition = avx512::partition;
-  static constexpr auto split_few = avx512::split_few;
-  template <class V>
-  static bool extend(const std::vector<V>& values, V* minimum, V* maximum)
-  {
-    return avx512::extend(values.data(), values.size(), minimum, maximum);
-  }
-  template <class V>
-  static bool mark(const std::vector<V>& values, const std::vector<std::uint16_t>& blocks,
-    const bat::TreeletBits<V>& bits, V, V, std::vector<std::uint32_t>& bitmaps)
-  {
-    avx512::mark(values.data(), blocks.data(), values.size(), bits, bitmaps.data());
-    return true;
-  }
-};
-
-// Each with no better instructions than its own.
-template <class Loops>
 class VectorLoops : public testing::Test
 {
 protected:
   void SetUp() override
   {
-    bat::processor::allow(Loops::instructions);
-    if (!(Loops::instructions == Instructions::Avx512 ? bat::processor::has_avx512()
-                                                      : bat::processor::has_avx2()))
+    bat::processor::allow(Instructions::Avx2);
+    if (!bat::processor::has_avx2())
     {
-      GTEST_SKIP() << "this processor does not have them";
+      GTEST_SKIP() << "this processor does not have AVX2";
     }
   }
   void TearDown() override { bat::processor::allow(Instructions::Avx512); }
 
   std::mt19937_64 random_{ 1 };
 };
-
-using AllLoops = testing::Types<Avx2, Avx512>;
-TYPED_TEST_SUITE(VectorLoops, AllLoops);
 
 std::int16_t cell_of(TreeletKey key, std::size_t axis)
 {
@@ -173,7 +136,7 @@ std::vector<V> values_between(V lower, V upper, std::size_t count, std::mt19937_
 
 // Bitmaps of `values`, NaN among them if `with_nan`, are those that the bit of each value gives.
 // Returns how many were looked at.
-template <class Loops, class V>
+template <class V>
 int expect_bitmaps(
   std::vector<V> values, const std::vector<V>& edges, bool with_nan, std::mt19937_64& random)
 {
@@ -204,7 +167,7 @@ int expect_bitmaps(
         expected[blocks[i]] |= some[i] == some[i] ? std::uint32_t{ 1 } << bits(some[i]) : 0;
       }
       std::vector<std::uint32_t> bitmaps(50);
-      if (Loops::mark(some, blocks, bits, *low, *high, bitmaps))
+      if (mark(some, blocks, bits, *low, *high, bitmaps))
       {
         EXPECT_EQ(bitmaps, expected) << count << " values, " << edges.size() << " edges";
         ++looked_at;
@@ -214,7 +177,7 @@ int expect_bitmaps(
   return looked_at;
 }
 
-template <class Loops, class V>
+template <class V>
 int expect_bitmaps_of(V lower, V upper, std::mt19937_64& random)
 {
   const std::vector<V> values = values_between(lower, upper, 1000, random);
@@ -227,25 +190,25 @@ int expect_bitmaps_of(V lower, V upper, std::mt19937_64& random)
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     for (const bool with_nan : { false, true })
     {
-      looked_at += expect_bitmaps<Loops>(values, edges, with_nan, random);
+      looked_at += expect_bitmaps(values, edges, with_nan, random);
     }
   }
   return looked_at;
 }
 
-template <class Loops, class V>
+template <class V>
 void expect_extremes(const std::vector<V>& values, bool has_nan)
 {
-  std::array<V, avx512::kLanes> minimum;
-  std::array<V, avx512::kLanes> maximum;
+  std::array<V, kExtremes> minimum;
+  std::array<V, kExtremes> maximum;
   minimum.fill(std::numeric_limits<V>::max());
   maximum.fill(std::numeric_limits<V>::lowest());
-  std::array<V, avx512::kLanes> low = minimum;
-  std::array<V, avx512::kLanes> high = maximum;
-  EXPECT_EQ(Loops::extend(values, minimum.data(), maximum.data()), has_nan);
+  std::array<V, kExtremes> low = minimum;
+  std::array<V, kExtremes> high = maximum;
+  EXPECT_EQ(avx2::extend(values.data(), values.size(), minimum.data(), maximum.data()), has_nan);
   for (std::size_t i = 0; i != values.size(); ++i)
   {
-    const std::size_t lane = i % avx512::kLanes;
+    const std::size_t lane = i % kExtremes;
     low[lane] = values[i] < low[lane] ? values[i] : low[lane];
     high[lane] = values[i] > high[lane] ? values[i] : high[lane];
   }
@@ -259,8 +222,7 @@ void expect_extremes(const std::vector<V>& values, bool has_nan)
 TEST(Treelet, is_halved_along_its_longest_axis)
 {
   std::mt19937_64 random(2);
-  for (const Instructions high :
-    { Instructions::Avx512, Instructions::Avx2, Instructions::Portable })
+  for (const Instructions high : { Instructions::Avx2, Instructions::Portable })
   {
     bat::processor::allow(high);
     for (const unsigned cells : kCellCounts)
@@ -290,7 +252,7 @@ TEST(Treelet, is_halved_along_its_longest_axis)
   bat::processor::allow(Instructions::Avx512);
 }
 
-TYPED_TEST(VectorLoops, partition_keeps_the_order_of_both_parts)
+TEST_F(VectorLoops, partition_keeps_the_order_of_both_parts)
 {
   for (const unsigned cells : kCellCounts)
   {
@@ -300,9 +262,9 @@ TYPED_TEST(VectorLoops, partition_keeps_the_order_of_both_parts)
       {
         for (const bool or_equal : { false, true })
         {
-          std::vector<TreeletKey> keys = keys_in(count, cells, this->random_);
+          std::vector<TreeletKey> keys = keys_in(count, cells, random_);
           std::vector<TreeletKey> expected = keys;
-          const std::int16_t pivot = cell_of(keys[this->random_() % count], axis);
+          const std::int16_t pivot = cell_of(keys[random_() % count], axis);
           const auto middle = std::stable_partition(expected.begin(), expected.end(),
             [&](TreeletKey key)
             {
@@ -313,7 +275,7 @@ TYPED_TEST(VectorLoops, partition_keeps_the_order_of_both_parts)
           keys.resize(count + 10, 77);
           std::vector<TreeletKey> room(count + kPartitionRoom);
           const std::size_t low =
-            TypeParam::partition(keys.data(), count, axis, pivot, or_equal, room.data());
+            avx2::partition(keys.data(), count, axis, pivot, or_equal, room.data());
           EXPECT_EQ(low, static_cast<std::size_t>(middle - expected.begin()));
           expected.resize(count + 10, 77);
           ASSERT_EQ(keys, expected) << count << " keys in " << cells << " cells, axis " << axis;
@@ -323,7 +285,7 @@ TYPED_TEST(VectorLoops, partition_keeps_the_order_of_both_parts)
   }
 }
 
-TYPED_TEST(VectorLoops, few_keys_are_split_as_a_stable_sort_would)
+TEST_F(VectorLoops, few_keys_are_split_as_a_stable_sort_would)
 {
   for (const unsigned cells : kCellCounts)
   {
@@ -333,7 +295,7 @@ TYPED_TEST(VectorLoops, few_keys_are_split_as_a_stable_sort_would)
       {
         for (std::size_t axis = 0; axis != 3; ++axis)
         {
-          std::vector<TreeletKey> keys = keys_in(count, cells, this->random_);
+          std::vector<TreeletKey> keys = keys_in(count, cells, random_);
           std::vector<TreeletKey> expected = keys;
           std::stable_sort(expected.begin(), expected.end(),
             [&](TreeletKey a, TreeletKey b) { return cell_of(a, axis) < cell_of(b, axis); });
@@ -345,7 +307,7 @@ TYPED_TEST(VectorLoops, few_keys_are_split_as_a_stable_sort_would)
           std::sort(middle, expected.end(), by_number);
           keys.resize(count + 10, 77);
           expected.resize(count + 10, 77);
-          TypeParam::split_few(keys.data(), left, count, axis);
+          avx2::split_few(keys.data(), left, count, axis);
           ASSERT_EQ(keys, expected) << left << " of " << count << " keys in " << cells << " cells";
         }
       }
@@ -353,7 +315,7 @@ TYPED_TEST(VectorLoops, few_keys_are_split_as_a_stable_sort_would)
   }
 }
 
-TYPED_TEST(VectorLoops, keys_are_those_of_the_portable_loop)
+TEST_F(VectorLoops, keys_are_those_of_the_portable_loop)
 {
   const auto check = [](const bat::Box& box, const auto& positions)
   {
@@ -364,14 +326,14 @@ TYPED_TEST(VectorLoops, keys_are_those_of_the_portable_loop)
     grid.fill_keys(positions.data(), count, keys.data());
     bat::processor::allow(Instructions::Portable);
     grid.fill_keys(positions.data(), count, expected.data());
-    bat::processor::allow(TypeParam::instructions);
+    bat::processor::allow(Instructions::Avx2);
     EXPECT_EQ(keys, expected) << count << " positions up to " << box.upper[0];
   };
-  for_positions<float>(this->random_, check);
-  for_positions<double>(this->random_, check);
+  for_positions<float>(random_, check);
+  for_positions<double>(random_, check);
 }
 
-TYPED_TEST(VectorLoops, coarse_codes_are_those_of_each_position)
+TEST_F(VectorLoops, coarse_codes_are_those_of_each_position)
 {
   const auto check = [](const bat::Box& box, const auto& positions)
   {
@@ -389,52 +351,50 @@ TYPED_TEST(VectorLoops, coarse_codes_are_those_of_each_position)
       }
     }
   };
-  for_positions<float>(this->random_, check);
-  for_positions<double>(this->random_, check);
+  for_positions<float>(random_, check);
+  for_positions<double>(random_, check);
 }
 
-TYPED_TEST(VectorLoops, bitmaps_are_those_of_the_bit_of_each_value)
+TEST_F(VectorLoops, bitmaps_are_those_of_the_bit_of_each_value)
 {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  std::mt19937_64& random = this->random_;
-  EXPECT_GT((expect_bitmaps_of<TypeParam>(-1.0, 1.0, random)), 20);
-  EXPECT_GT((expect_bitmaps_of<TypeParam>(0.0, 1e300, random)), 20);
-  expect_bitmaps<TypeParam>(std::vector<double>(100, kInfinity), { -1.0, 0.0, 1.0 }, false, random);
+  EXPECT_GT((expect_bitmaps_of(-1.0, 1.0, random_)), 20);
+  EXPECT_GT((expect_bitmaps_of(0.0, 1e300, random_)), 20);
+  expect_bitmaps(std::vector<double>(100, kInfinity), { -1.0, 0.0, 1.0 }, false, random_);
   const std::vector<double> wide{ -kInfinity, -0.0, 0.0, 1, 2, 3, 4, 5, 6, kInfinity };
-  expect_bitmaps<TypeParam>(wide, { -1.0, 0.0, 1.0, kInfinity }, true, random);
-  EXPECT_GT((expect_bitmaps_of<TypeParam, std::int64_t>(-1000, 1000, random)), 20);
-  EXPECT_GT((expect_bitmaps_of<TypeParam>(std::numeric_limits<std::int64_t>::min() / 2,
-              std::numeric_limits<std::int64_t>::max() / 2, random)),
+  expect_bitmaps(wide, { -1.0, 0.0, 1.0, kInfinity }, true, random_);
+  EXPECT_GT((expect_bitmaps_of<std::int64_t>(-1000, 1000, random_)), 20);
+  EXPECT_GT((expect_bitmaps_of(std::numeric_limits<std::int64_t>::min() / 2,
+              std::numeric_limits<std::int64_t>::max() / 2, random_)),
     20);
-  EXPECT_GT((expect_bitmaps_of<TypeParam, std::uint64_t>(5, 9, random)), 20);
-  EXPECT_GT((expect_bitmaps_of<TypeParam>(
-              std::uint64_t{ 1 }, std::uint64_t{ 1 } << 63 | std::uint64_t{ 1 } << 61, random)),
+  EXPECT_GT((expect_bitmaps_of<std::uint64_t>(5, 9, random_)), 20);
+  EXPECT_GT((expect_bitmaps_of(
+              std::uint64_t{ 1 }, std::uint64_t{ 1 } << 63 | std::uint64_t{ 1 } << 61, random_)),
     20);
 }
 
-TYPED_TEST(VectorLoops, extremes_of_lanes_are_those_of_comparisons)
+TEST_F(VectorLoops, extremes_of_lanes_are_those_of_comparisons)
 {
-  std::vector<double> values = values_between(-3.0, 1e9, 800, this->random_);
-  expect_extremes<TypeParam>(values, false);
+  std::vector<double> values = values_between(-3.0, 1e9, 800, random_);
+  expect_extremes(values, false);
   values[13] = std::numeric_limits<double>::infinity();
   values[99] = -0.0;
   values[107] = 0.0;
-  expect_extremes<TypeParam>(values, false);
+  expect_extremes(values, false);
   std::vector<double> zeros(800);
   for (double& zero : zeros)
   {
-    zero = this->random_() % 2 == 0 ? 0.0 : -0.0;
+    zero = random_() % 2 == 0 ? 0.0 : -0.0;
   }
-  expect_extremes<TypeParam>(zeros, false);
+  expect_extremes(zeros, false);
   values[400] = std::numeric_limits<double>::quiet_NaN();
-  expect_extremes<TypeParam>(values, true);
-  expect_extremes<TypeParam>(std::vector<double>{}, false);
-  expect_extremes<TypeParam>(values_between<std::int64_t>(-5, 1000000, 800, this->random_), false);
-  expect_extremes<TypeParam>(
-    values_between<std::uint64_t>(5, std::uint64_t{ 3 } << 62, 800, this->random_), false);
+  expect_extremes(values, true);
+  expect_extremes(std::vector<double>{}, false);
+  expect_extremes(values_between<std::int64_t>(-5, 1000000, 800, random_), false);
+  expect_extremes(values_between<std::uint64_t>(5, std::uint64_t{ 3 } << 62, 800, random_), false);
 }
 
-TYPED_TEST(VectorLoops, files_have_the_same_bytes_without_it)
+TEST_F(VectorLoops, files_have_the_same_bytes_without_it)
 {
   const std::vector<clouds::Cloud> all{ clouds::uniform(20011, 1), clouds::clustered(30000, 2),
     clouds::duplicates(20000, 3), clouds::with_nan(9000, 4), clouds::mixed_types(5000, 5),
@@ -448,7 +408,7 @@ TYPED_TEST(VectorLoops, files_have_the_same_bytes_without_it)
       const bat::Bytes with = bat::encode(cloud.view(), options);
       bat::processor::allow(Instructions::Portable);
       const bat::Bytes without = bat::encode(cloud.view(), options);
-      bat::processor::allow(TypeParam::instructions);
+      bat::processor::allow(Instructions::Avx2);
       EXPECT_TRUE(with == without) << cloud.count << " particles, blocks of " << block;
     }
   }
