@@ -4,6 +4,7 @@
 #include "bat/error.hpp"
 #include "common/fail.hpp"
 #include "common/io/atomic_file.hpp"
+#include "common/io/write_at.hpp"
 
 #include <fmt/format.h>
 
@@ -37,7 +38,7 @@ AppendFile::AppendFile(const std::filesystem::path& path)
     {
       ::close(this->descriptor_);
     }
-    throw Error(code, fmt::format("{}: {}", path.string(), what));
+    bat::fail(code, path.string(), what);
   };
   if (this->descriptor_ < 0)
   {
@@ -61,24 +62,9 @@ AppendFile::~AppendFile()
 
 void AppendFile::write(std::uint64_t offset, const void* data, std::size_t bytes)
 {
-  constexpr std::size_t kMaxBytesPerCall = std::size_t{ 1 } << 26;
-  const char* from = static_cast<const char*>(data);
-  while (bytes != 0)
-  {
-    const std::size_t part = bytes < kMaxBytesPerCall ? bytes : kMaxBytesPerCall;
-    const ssize_t done = ::pwrite(this->descriptor_, from, part, static_cast<off_t>(offset));
-    if (done < 0)
-    {
-      if (errno == EINTR)
-      {
-        continue;
-      }
-      fail(this->path_, fmt::format("cannot write {} bytes at offset {}", bytes, offset), errno);
-    }
-    from += done;
-    offset += static_cast<std::uint64_t>(done);
-    bytes -= static_cast<std::size_t>(done);
-  }
+  write_at(this->descriptor_, offset, data, bytes,
+    [&](std::size_t left, std::uint64_t at, int error)
+    { fail(this->path_, fmt::format("cannot write {} bytes at offset {}", left, at), error); });
 }
 
 void AppendFile::flush()

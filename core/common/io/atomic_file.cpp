@@ -3,6 +3,7 @@
 
 #include "bat/error.hpp"
 #include "common/fail.hpp"
+#include "common/io/write_at.hpp"
 
 #include <fmt/format.h>
 
@@ -30,27 +31,12 @@ namespace
     fmt::format("{}: {}; the previous file is unchanged", what, std::strerror(error)));
 }
 
-void write_at(int descriptor, const std::filesystem::path& target, std::uint64_t offset,
+void write(int descriptor, const std::filesystem::path& target, std::uint64_t offset,
   const void* data, std::size_t bytes)
 {
-  constexpr std::size_t kMaxBytesPerCall = std::size_t{ 1 } << 26;
-  const char* from = static_cast<const char*>(data);
-  while (bytes != 0)
-  {
-    const ssize_t done =
-      ::pwrite(descriptor, from, std::min(bytes, kMaxBytesPerCall), static_cast<off_t>(offset));
-    if (done < 0)
-    {
-      if (errno == EINTR)
-      {
-        continue;
-      }
-      fail_write(target, fmt::format("cannot write {} bytes at offset {}", bytes, offset), errno);
-    }
-    from += done;
-    offset += static_cast<std::uint64_t>(done);
-    bytes -= static_cast<std::size_t>(done);
-  }
+  write_at(descriptor, offset, data, bytes,
+    [&](std::size_t left, std::uint64_t at, int error)
+    { fail_write(target, fmt::format("cannot write {} bytes at offset {}", left, at), error); });
 }
 
 // Long names would exceed the limit of the file system with a suffix.
@@ -257,7 +243,7 @@ bool AtomicFile::hold()
 
 void AtomicFile::write(std::uint64_t offset, const void* data, std::size_t bytes)
 {
-  write_at(this->descriptor_, this->target_, offset, data, bytes);
+  io::write(this->descriptor_, this->target_, offset, data, bytes);
 }
 
 void AtomicFile::begin_flush(std::uint64_t offset, std::uint64_t bytes) noexcept
@@ -311,7 +297,7 @@ PartOfFile::~PartOfFile()
 
 void PartOfFile::write(std::uint64_t offset, const void* data, std::size_t bytes)
 {
-  write_at(this->descriptor_, this->target_, offset, data, bytes);
+  io::write(this->descriptor_, this->target_, offset, data, bytes);
 }
 
 void PartOfFile::flush()

@@ -68,8 +68,8 @@ LockFile::State LockFile::try_lock()
     {
       return State::NoFolder;
     }
-    throw Error(code_of_write(error, ErrorCode::CannotOpen),
-      fmt::format("{}: cannot be created: {}", this->path_.string(), std::strerror(error)));
+    fail(code_of_write(error, ErrorCode::CannotOpen), this->path_.string(),
+      fmt::format("cannot be created: {}", std::strerror(error)));
   }
   const bool is_locked = ::flock(this->descriptor_, LOCK_EX | LOCK_NB) == 0;
   if (is_locked && is_same_file(this->descriptor_, this->path_))

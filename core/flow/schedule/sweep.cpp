@@ -13,7 +13,7 @@ constexpr std::int32_t kIntervalsPerPlane = 3;
 constexpr std::int32_t kMaxWindow = 256;
 constexpr double kMinDenseShare = 0.7; // share of bricks that are occupied
 // Rows in memory next to a plane: the row that is prefetched, and its neighbours.
-constexpr double kRowsBeside = 3.5;
+constexpr double kExtraRows = 3.5;
 
 // Returns the planes of bricks that a window of that many intervals needs in memory.
 std::int32_t planes_for(std::int32_t window, std::int32_t per_plane)
@@ -43,7 +43,7 @@ Sweep::Sweep(const BrickGrid& grid, const Region& region, std::uint64_t occupied
   if (!in_step)
   {
     // Particles also need the bricks after their own, and those that they go to.
-    const double needed = std::min(1.0, 2 * share) * (plane + kRowsBeside * row);
+    const double needed = std::min(1.0, 2 * share) * (plane + kExtraRows * row);
     const double room = static_cast<double>(slots) / std::max(needed, 1.0);
     const std::int32_t count = intervals.last - intervals.first + 1;
     const std::int32_t maximum = std::min(count, kMaxWindow);

@@ -37,7 +37,7 @@ ColumnSection::ColumnSection(const io::RandomAccessFile& file, const SectionReco
 {
   if (table)
   {
-    this->stored_.say_of_bytes([this](const ByteRange& bytes)
+    this->stored_.describe_bytes_with([this](const ByteRange& bytes)
       { return ", " + numbers_of(this->chunks().chunks_at(bytes)); });
   }
 }
@@ -175,7 +175,7 @@ void ColumnReader::gather_chunks(const Span* spans, std::size_t span_count, std:
 void ColumnReader::visit_chunks(const Span* spans, std::size_t span_count,
   const std::function<void(const Elements*, std::size_t)>& look)
 {
-  const auto look_at_found = [&]
+  const auto visit_found = [&]
   {
     look(this->found_.data(), this->found_.size());
     this->found_.clear();
@@ -200,7 +200,7 @@ void ColumnReader::visit_chunks(const Span* spans, std::size_t span_count,
       {
         if (used + maximum > this->decoded_.size())
         {
-          look_at_found();
+          visit_found();
           used = 0;
         }
         std::byte* const to = this->decoded_.data() + used;
@@ -216,7 +216,7 @@ void ColumnReader::visit_chunks(const Span* spans, std::size_t span_count,
       rest.count -= count;
     }
   }
-  look_at_found();
+  visit_found();
 }
 
 // Decodes a chunk in which `rest` begins. The spans from `behind` to `end` come next.

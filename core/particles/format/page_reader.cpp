@@ -178,7 +178,7 @@ void PageReader::check(const PageRange& pages, const std::byte* bytes)
       corrupt(this->section_.file(),
         fmt::format("page {} of {} (offset {}{}) does not match its checksum", page,
           this->section_.name(), layout.in_file(range.begin),
-          this->section_.say_ ? this->section_.say_(range) : std::string()));
+          this->section_.describe_ ? this->section_.describe_(range) : std::string()));
     }
     if (this->checked_)
     {
@@ -233,7 +233,7 @@ const std::byte* PageReader::find(const Span& elements) const noexcept
   return this->buffered_.has(bytes) ? this->buffered_.at(bytes.begin) : nullptr;
 }
 
-const std::byte* PageReader::look_at(const Span* spans, std::size_t span_count)
+const std::byte* PageReader::inspect(const Span* spans, std::size_t span_count)
 {
   if (const std::byte* const there = this->find(spans[0]))
   {
@@ -244,7 +244,7 @@ const std::byte* PageReader::look_at(const Span* spans, std::size_t span_count)
   const std::uint64_t page = layout.page_of(bytes.begin);
   if (this->section_.file().is_mapped())
   {
-    if (this->looked_at_++ % kBufferPages == 0)
+    if (this->inspected_++ % kBufferPages == 0)
     {
       this->section_.file().check_length();
     }
@@ -377,7 +377,7 @@ void PageReader::gather(const Span* spans, std::size_t span_count, std::byte* ou
   }
 }
 
-void PageReader::look_at_found(const std::function<void(const Elements*, std::size_t)>& look)
+void PageReader::visit_found(const std::function<void(const Elements*, std::size_t)>& look)
 {
   look(this->found_.data(), this->found_.size());
   this->found_.clear();
@@ -402,7 +402,7 @@ void PageReader::visit_mapped(const Span* spans, std::size_t span_count,
       {
         if (viewed >= kViewedPages)
         {
-          this->look_at_found(look);
+          this->visit_found(look);
           viewed = 0;
         }
         const PageRange pages = layout.pages_of(bytes);
@@ -415,7 +415,7 @@ void PageReader::visit_mapped(const Span* spans, std::size_t span_count,
       rest.count -= part.count;
     }
   }
-  this->look_at_found(look);
+  this->visit_found(look);
 }
 
 void PageReader::visit(const Span* spans, std::size_t span_count,
@@ -443,7 +443,7 @@ void PageReader::visit(const Span* spans, std::size_t span_count,
         const PageRange needed = layout.pages_of(element);
         if (needed.count() > kBufferPages - used)
         {
-          this->look_at_found(look);
+          this->visit_found(look);
           used = 0;
         }
         const Batch batch =
@@ -457,6 +457,6 @@ void PageReader::visit(const Span* spans, std::size_t span_count,
       rest.begin += count * element_bytes;
     }
   }
-  this->look_at_found(look);
+  this->visit_found(look);
 }
 }

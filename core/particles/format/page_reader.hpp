@@ -67,9 +67,9 @@ public:
   }
   [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
   /// Sets a function whose text damage messages show after the bytes of a page.
-  void say_of_bytes(std::function<std::string(const ByteRange&)> say)
+  void describe_bytes_with(std::function<std::string(const ByteRange&)> say)
   {
-    this->say_ = std::move(say);
+    this->describe_ = std::move(say);
   }
   [[nodiscard]] const io::RandomAccessFile& file() const noexcept { return this->file_; }
 
@@ -95,7 +95,7 @@ private:
   PageLayout layout_;
   std::uint64_t groups_checksum_;
   std::string name_;
-  std::function<std::string(const ByteRange&)> say_;
+  std::function<std::string(const ByteRange&)> describe_;
   mutable std::once_flag marked_;
   mutable std::optional<CheckedPages> checked_;
   mutable std::once_flag loaded_;
@@ -121,12 +121,12 @@ public:
   void visit(const Span* spans, std::size_t span_count,
     const std::function<void(const Elements*, std::size_t)>& look);
 
-  /// The elements, which are on one page, where they lie if look_at() still holds their page; else
+  /// The elements, which are on one page, where they lie if inspect() still holds their page; else
   /// null.
   [[nodiscard]] const std::byte* find(const Span& elements) const noexcept;
   /// The elements of the first span where they lie, until the next call of any function. Each span
   /// is on one page; the others, which ascend, will be requested next.
-  [[nodiscard]] const std::byte* look_at(const Span* spans, std::size_t span_count);
+  [[nodiscard]] const std::byte* inspect(const Span* spans, std::size_t span_count);
 
 private:
   friend class PagedSection;
@@ -185,13 +185,13 @@ private:
   void check(const PageRange& pages, const std::byte* bytes);
   void expect(const Span& elements) const;
   [[nodiscard]] Run load(const Batch& batch, std::uint64_t used);
-  void look_at_found(const std::function<void(const Elements*, std::size_t)>& look);
+  void visit_found(const std::function<void(const Elements*, std::size_t)>& look);
 
   const PagedSection& section_;
   CheckedPages* checked_;
   Bytes buffer_;
-  Run buffered_;                    ///< by gather() and look_at()
-  std::uint64_t looked_at_ = 0;     ///< pages of a mapped file, by look_at()
+  Run buffered_;                    ///< by gather() and inspect()
+  std::uint64_t inspected_ = 0;     ///< pages of a mapped file, by inspect()
   std::vector<std::uint32_t> sums_; ///< of the pages of a group
   PageRange sums_pages_;
   std::vector<Elements> found_; ///< by visit(), not visited yet

@@ -79,7 +79,7 @@ public:
   void load(const Span* pages, std::size_t count)
   {
     this->page_ = nullptr;
-    this->page_ = this->reader_.look_at(pages, count);
+    this->page_ = this->reader_.inspect(pages, count);
   }
 
   [[nodiscard]] V fence(std::uint64_t i) const { return this->at<V>(i * sizeof(V)); }

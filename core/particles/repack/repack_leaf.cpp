@@ -100,7 +100,7 @@ std::uint32_t treelet_particles_of(const File& file)
 void keep_storage(const File& file, BuildOptions& build)
 {
   std::set<std::uint32_t> chunks;
-  const auto look_at = [&](std::optional<std::size_t> attribute)
+  const auto inspect = [&](std::optional<std::size_t> attribute)
   {
     if (!file.storage(attribute).is_compressed)
     {
@@ -112,12 +112,12 @@ void keep_storage(const File& file, BuildOptions& build)
       : file.impl().column(format::SectionKind::Positions);
     chunks.insert(column.chunks().chunk_particles());
   };
-  look_at(std::nullopt);
+  inspect(std::nullopt);
   for (std::size_t k = 0; k != file.attributes().size(); ++k)
   {
     if (!file.attributes()[k].alias)
     {
-      look_at(k);
+      inspect(k);
     }
   }
   build.chunk_particles =
