@@ -42,7 +42,7 @@ constexpr int kParticlesTag = 2;
 constexpr std::uint64_t kParticlesPerTask = 1 << 16;
 // Own particles of a leaf stay where they are if at least one in this many of the particles in
 // between belongs to the leaf, because all of these pass through the caches with each column.
-constexpr std::uint64_t kMaxScatter = 4;
+constexpr std::uint64_t kMaxOwnSpread = 4;
 
 /// The number of a rank's particles for one leaf.
 struct LeafCount
@@ -381,7 +381,7 @@ private:
       return true;
     }
     const std::uint32_t* numbers = &this->sorted_.order[this->sorted_.first[leaf]];
-    return count * kMaxScatter > numbers[count - 1] - numbers[0];
+    return count * kMaxOwnSpread > numbers[count - 1] - numbers[0];
   }
 
   // Adds this rank's particles in its own arrays. Turns their numbers into rows of these.
