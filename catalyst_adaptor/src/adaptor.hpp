@@ -27,8 +27,9 @@
 
 namespace bat::catalyst
 {
-/// Writes the channels of a simulation. Failures are the same on all ranks, once they have been
-/// told: the calls are collective where MPI runs. One between two catalyst_initialize.
+/// Writes a simulation's channels. The calls are collective where MPI runs, and once failures have
+/// been exchanged, they are the same on all ranks. One object serves the time between two
+/// catalyst_initialize calls.
 class Adaptor
 {
 public:
@@ -36,10 +37,10 @@ public:
   /// Called once. If a rank fails while MPI does not run yet, execute() informs the others.
   void initialize(const conduit_node* params);
   void execute(const conduit_node* params);
-  /// Puts the last step and the sums over all below catalyst/bat. Not collective.
+  /// Puts the last step and the totals below catalyst/bat. Not collective.
   void report(conduit_node* params, int status, const std::string& message) const;
 
-  /// True if this rank reports for all.
+  /// True if this rank reports for all ranks.
   [[nodiscard]] bool is_root() const;
   [[nodiscard]] bool stops_on_error() const noexcept { return this->stops_on_error_; }
   [[noreturn]] void stop(int status) const;
@@ -63,7 +64,7 @@ private:
   [[nodiscard]] std::vector<Failure> write_files(StepData& data, const Options& options);
   void write_step(const std::optional<Node>& root, const Options& options);
   [[nodiscard]] bool is_requested(const std::string& channel, const Options& options) const;
-  /// True if a channel is written at this call, or tracks of it are.
+  /// True if this call writes a channel or its tracks.
   [[nodiscard]] bool needs_file(const ChannelOptions& options) const;
   [[nodiscard]] bool needs_tracks(const ChannelOptions& options) const;
   [[nodiscard]] bool is_due(const ChannelOptions& options) const;

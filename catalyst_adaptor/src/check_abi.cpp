@@ -14,7 +14,7 @@ namespace
 template <class Result, class Function, class... Arguments>
 constexpr bool can_call = std::is_invocable_r_v<Result, Function, Arguments...>;
 
-// Pointers to functions of the two differ in the names of their types only.
+// Function pointers in the two tables differ only in the names of their types.
 template <class Theirs, class Ours>
 constexpr bool is_same_member = sizeof(Theirs) == sizeof(Ours) && std::is_pointer_v<Theirs>;
 

@@ -36,7 +36,7 @@ void finalize_at_exit()
   }
 }
 
-// Checks a handle that comes from a node and may be any number.
+// Checks a handle, which comes from a node and may be any number.
 bool is_usable(MPI_Comm comm)
 {
   MPI_Errhandler before = MPI_ERRHANDLER_NULL;

@@ -17,7 +17,7 @@ namespace bat::catalyst
 {
 namespace
 {
-// The state of the process, in which catalyst_initialize is called once.
+// The process state; a process calls catalyst_initialize once.
 struct State
 {
   std::unique_ptr<Adaptor>

@@ -15,7 +15,7 @@ namespace bat::catalyst
 class NamedFields
 {
 public:
-  /// Finds names in options that match nothing: returns one line for each name that none of its
+  /// Finds names in options that match nothing. Returns one line for each name that none of its
   /// species and grids has had up to this step, as soon as one of them has particles or samples.
   /// Fields that a rank cannot provide do not count as missing. `keys` are the step's species.
   [[nodiscard]] std::vector<std::string> find_missing(

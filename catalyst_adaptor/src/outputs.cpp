@@ -118,7 +118,7 @@ void Outputs::write(MPI_Comm comm, const Step& step, std::vector<Job> jobs)
         });
     }
   }
-  // When all particles are safe.
+  // Runs once all particles are safe.
   for (std::size_t i = 0; i != writers.size(); ++i)
   {
     const auto& [writer, of_job] = writers[i];

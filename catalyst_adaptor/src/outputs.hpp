@@ -17,7 +17,7 @@
 
 namespace bat::catalyst
 {
-/// A species and how it is written.
+/// A species and its output options.
 struct Job
 {
   std::string channel;
@@ -48,8 +48,8 @@ public:
   {
   }
 
-  /// Collective. Species of one step; the same on all ranks but for their pieces. Throws Error on
-  /// all ranks, when those that did not fail are written.
+  /// Collective. Writes the species of one step, which are the same on all ranks except for their
+  /// pieces. Throws Error on all ranks after writing those that did not fail.
   void write(MPI_Comm comm, const Step& step, std::vector<Job> jobs);
   void count_step(bool is_whole) noexcept
   {

@@ -17,13 +17,13 @@ namespace bat::catalyst
 {
 namespace
 {
-/// Share of a spacing by which domains may deviate from a common lattice.
+/// Maximum deviation of domains from a common lattice, as a share of a spacing.
 constexpr double kTolerance = 1e-3;
 
-// Beyond, doubles do not tell neighbours apart.
+// Beyond this, doubles cannot distinguish neighbouring samples.
 constexpr double kMaxSpacings = 1e12;
 
-// Types by their names, with numbers of components, of what a velocity can be or be made of.
+// Types that a velocity or its components can have, by name, with their numbers of components.
 struct VelocityType
 {
   ScalarType type;

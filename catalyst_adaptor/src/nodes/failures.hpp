@@ -29,7 +29,7 @@ public:
       this->texts_.emplace_back(e.what());
     }
   }
-  /// Throws Error: all texts, with the first code.
+  /// Throws an Error with all texts and the first code.
   void throw_if_any() const
   {
     if (!this->texts_.empty())

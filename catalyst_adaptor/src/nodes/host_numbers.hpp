@@ -7,6 +7,6 @@
 
 namespace bat::catalyst
 {
-/// Throws Error{InvalidArgument}: not numbers, on a GPU, or not in memory.
+/// Throws Error{InvalidArgument} if they are not numbers, are on a GPU, or are not in memory.
 [[nodiscard]] Numbers host_numbers(const Node& node, const DeviceMemory& device);
 }

@@ -16,7 +16,7 @@ struct DomainNode
   bool is_placeholder = false; ///< of a rank without a box
 };
 
-/// Finds domains in catalyst/channels/NAME/data: a mesh is or has domains, a multimesh has meshes.
-/// Throws Error{InvalidArgument}: another kind of node.
+/// Finds domains in catalyst/channels/NAME/data: a mesh is a domain or has domains, and a multimesh
+/// has meshes. Throws Error{InvalidArgument} for any other kind of node.
 [[nodiscard]] std::vector<DomainNode> domains_in(const Node& data, bool is_multimesh);
 }
