@@ -15,7 +15,8 @@
 
 namespace bat::codec
 {
-/// The meaning of a symbol: per component the bits that follow, and what is added to them.
+/// The meaning of a symbol: for each component, the number of bits that follow and the number added
+/// to them.
 template <class U, std::size_t components>
 struct SymbolMeaning
 {
@@ -27,7 +28,7 @@ struct SymbolMeaning
 template <class U, std::size_t components>
 using SymbolMeanings = std::array<SymbolMeaning<U, components>, kSymbols>;
 
-/// How many loads have the bits of a value.
+/// The number of loads that fetch the bits of a value.
 enum class Loads
 {
   One,     ///< at most 57 bits
@@ -57,13 +58,13 @@ struct StreamModel
 
 struct ColumnModel
 {
-  /// Throws Error{Corrupt} if the bytes are not a model of such a column. Always allocates at most
+  /// Throws Error{Corrupt} if the bytes are not a model of such a column. Never allocates more than
   /// a megabyte.
   ColumnModel(const ColumnShape& shape, const std::byte* bytes, std::size_t byte_count);
 
   ColumnShape shape;
   double step = 0; ///< of the grid; 0: none
-  /// Of all components, or empty: no frame has streams.
+  /// Streams of all components; empty if no frame has streams.
   std::vector<StreamModel> streams;
 };
 }

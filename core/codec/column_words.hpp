@@ -21,7 +21,7 @@ namespace bat::codec
   return type == ScalarType::Float32 || type == ScalarType::Float64;
 }
 
-/// Bits of component c.
+/// Returns the bits of component c.
 template <class U>
 void fill_words(
   const ColumnShape& shape, const std::byte* values, std::size_t count, std::size_t c, U* words)

@@ -24,7 +24,7 @@ struct Filter
   bool bit_planes = false; ///< else of bytes
 };
 
-/// Both write as many bytes as the values have.
+/// Both write as many bytes as the values occupy.
 void to_planes(const ColumnShape& shape, Filter filter, const std::byte* values, std::size_t count,
   std::byte* planes);
 void from_planes(const ColumnShape& shape, Filter filter, const std::byte* planes,

@@ -33,7 +33,7 @@ inline constexpr std::array<std::uint16_t, 256> kLog2Table = []
 }();
 }
 
-/// kUnitsPerBit * log2(x), rounded down; x is not 0.
+/// Returns kUnitsPerBit * log2(x), rounded down; x is not 0.
 [[nodiscard]] inline std::uint64_t fixed_log2(std::uint64_t x) noexcept
 {
   const unsigned length = bit_length(x);
@@ -41,7 +41,7 @@ inline constexpr std::array<std::uint16_t, 256> kLog2Table = []
   return (length - 1) * kUnitsPerBit + detail::kLog2Table[top - 256];
 }
 
-/// Length of all symbols that occur `count` times among `total`, in parts of a bit.
+/// Returns the total length of a symbol that occurs `count` times among `total`, in parts of a bit.
 [[nodiscard]] inline std::uint64_t symbols_length(std::uint64_t count, std::uint64_t total) noexcept
 {
   return count == 0 ? 0 : count * (fixed_log2(total) - fixed_log2(count));

@@ -11,7 +11,7 @@
 
 namespace bat::codec
 {
-/// Values of a chunk that belongs to a sample.
+/// Values of a chunk in a sample.
 struct SampleChunk
 {
   const std::byte* values;
@@ -24,8 +24,8 @@ struct PlanesPlan
   std::vector<std::size_t> bytes; ///< of each chunk of the sample; empty: planes make none shorter
 };
 
-/// Tries filters on chunks. Skips numbers of 4 and 8 bytes that hardly ever repeat, nor their
-/// differences, because streams are shorter.
+/// Tries filters on chunks. Skips numbers of 4 and 8 bytes that, like their differences, hardly
+/// ever repeat, because streams are shorter for them.
 [[nodiscard]] PlanesPlan plan_planes(
   const ColumnShape& shape, const std::vector<SampleChunk>& chunks, ZstdCompressor& zstd);
 }

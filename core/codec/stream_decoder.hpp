@@ -12,7 +12,7 @@
 
 namespace bat::codec
 {
-/// How the words of a column become values.
+/// How the words of a column are converted to values.
 struct WordsTo
 {
   std::byte* values = nullptr;
@@ -21,11 +21,11 @@ struct WordsTo
   double step = 0;        ///< not 0: they count steps, and become floating-point numbers
 };
 
-/// Scratch memory of decoding.
+/// Scratch memory for decoding.
 class StreamDecoder
 {
 public:
-  /// Decodes a stream, with words U of the size of the numbers. At least one value is required.
+  /// Decodes a stream whose words U have the size of the numbers. At least one value is required.
   template <class U>
   void decode(const StreamModel& model, FrameReader& reader, std::size_t count, const WordsTo& to);
 

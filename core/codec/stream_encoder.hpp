@@ -12,7 +12,7 @@
 
 namespace bat::codec
 {
-/// Scratch memory of encoding. U is uint32_t or uint64_t.
+/// Scratch memory for encoding. U is uint32_t or uint64_t.
 template <class U>
 class StreamEncoder
 {
@@ -26,7 +26,7 @@ public:
     return this->words_.data() + component * this->count_;
   }
 
-  /// Appends all streams. `floating`: the words are bits of floating-point numbers.
+  /// Appends all streams. With `floating`, the words are bits of floating-point numbers.
   void append(const std::vector<StreamPlan>& streams, bool floating, std::vector<std::byte>& to);
 
   /// The output of the loops below.

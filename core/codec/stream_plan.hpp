@@ -14,7 +14,7 @@
 
 namespace bat::codec
 {
-/// Words of some chunks of a column, one after the other.
+/// Words of several chunks of a column, one after another.
 template <class U>
 struct WordSample
 {
@@ -22,7 +22,7 @@ struct WordSample
   std::vector<std::size_t> chunk_counts; ///< values of each chunk
 };
 
-/// The bits that follow a symbol of differences.
+/// The bits that follow a symbol in a stream of differences.
 struct EntryBits
 {
   std::array<std::uint64_t, kMaxJoint> mask{};
@@ -59,7 +59,7 @@ struct StreamPlan
   }
 };
 
-/// Properties of the words of a column.
+/// Properties of a column's words.
 struct WordKind
 {
   bool floating = false;         ///< bits of floating-point numbers
@@ -71,12 +71,12 @@ struct StreamPlans
 {
   std::vector<StreamPlan> streams;
   std::vector<std::byte> model; ///< the streams as they stand in a model
-  /// Estimated length of the sample, in parts of a bit (fixed_log2.hpp), with its share of the
+  /// Estimated length of the sample, in parts of a bit (fixed_log2.hpp), including its share of the
   /// model.
   std::uint64_t length = 0;
 };
 
-/// `count`: values of the column.
+/// `count` is the number of values in the column.
 template <class U>
 [[nodiscard]] StreamPlans plan_streams(
   const WordSample<U>& sample, const WordKind& kind, std::uint64_t count);

@@ -11,7 +11,7 @@ struct ZSTD_DCtx_s;
 
 namespace bat::codec
 {
-/// The kind of the bytes to compress.
+/// The kind of bytes to compress.
 enum class Content
 {
   Symbols, ///< drawn one by one: hardly anything repeats, and only how often each occurs counts
