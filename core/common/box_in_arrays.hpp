@@ -33,6 +33,6 @@ struct BoxInArrays
   return place;
 }
 
-/// Why arrays of `stored` cannot have the samples of `box`; empty if they can.
+/// Returns why arrays of `stored` cannot contain the samples of `box`; empty if they can.
 [[nodiscard]] std::string find_stored_problem(const LogicalBox& stored, const LogicalBox& box);
 }

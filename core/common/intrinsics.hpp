@@ -17,7 +17,7 @@
 
 namespace bat
 {
-/// One bit for each pair of values of T with a <= b; none where one is NaN.
+/// Returns one bit for each pair of values of T with a <= b; 0 if one is NaN.
 template <class T>
 BAT_AVX512 auto not_above(__m512i a, __m512i b)
 {

@@ -11,7 +11,7 @@
 
 namespace bat
 {
-/// Facts of a JSON text, without its values.
+/// Facts about a JSON text, without its values.
 struct JsonObject
 {
   std::size_t depth = 1; ///< levels of objects and arrays
@@ -20,8 +20,9 @@ struct JsonObject
   std::size_t end = 0;     ///< where its closing brace is
 };
 
-/// Facts of `text`, which must be one JSON object in UTF-8 with nothing but white space around it.
-/// None otherwise, and for numbers that no double holds and escapes of half a surrogate pair.
+/// Returns facts about `text`, which must be one JSON object in UTF-8 with only white space around
+/// it. Empty for any other text, for numbers that no double holds and for escapes of half a
+/// surrogate pair.
 [[nodiscard]] std::optional<JsonObject> scan_json_object(
   const std::string& text, std::string_view member = {});
 }

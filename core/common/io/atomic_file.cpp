@@ -53,7 +53,7 @@ void write_at(int descriptor, const std::filesystem::path& target, std::uint64_t
   }
 }
 
-// Long names would exceed the limit of the file system with a suffix.
+// With a suffix, long names would exceed the file system's limit.
 std::string temporary_prefix(const std::string& target)
 {
   return "." + target.substr(0, 200) + ".";
@@ -162,8 +162,8 @@ bool is_temporary(const std::string& name)
 
 namespace
 {
-// Returns the permissions of the file that will be replaced, if it exists. Errors call the file by
-// the name that the caller gave, `target`.
+// Returns the permissions of the file that will be replaced, if it exists. Error messages use the
+// caller's name of the file, `target`.
 std::optional<std::filesystem::perms> check_existing(
   const std::filesystem::path& file, const std::filesystem::path& target)
 {
@@ -247,7 +247,7 @@ AtomicFile::~AtomicFile()
   }
 }
 
-// Marks the temporary as one whose writer lives. False if remove_if_abandoned() came first.
+// Marks the temporary as one with a live writer. Returns false if remove_if_abandoned() came first.
 bool AtomicFile::hold()
 {
   struct stat status;

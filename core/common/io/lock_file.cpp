@@ -20,7 +20,7 @@ namespace bat::io
 {
 namespace
 {
-/// A clean-up has the file for no longer, as a rule.
+/// A clean-up usually holds the file no longer than this.
 constexpr int kMaxAttempts = 10;
 constexpr std::chrono::milliseconds kBetweenAttempts(20);
 
@@ -52,7 +52,7 @@ LockFile::LockFile(std::filesystem::path path)
   }
 }
 
-// Taken, too, if the file was removed while this waited for it.
+// Also counts as taken if the file was removed during the wait.
 LockFile::State LockFile::try_lock()
 {
   constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;

@@ -58,7 +58,7 @@ program orbit_insitu
 
 contains
 
-  ! Every rank has the same status, so that all may give up here. A simulation may as well go on.
+  ! Every rank has the same status, so that all may exit here. A simulation could also continue.
   subroutine check(status)
     integer, intent(in) :: status
     integer :: ierr

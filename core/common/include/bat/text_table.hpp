@@ -21,7 +21,7 @@ struct TextColumn
   std::size_t stride = 0;
 };
 
-/// The first row of a part of the text that does not match the columns.
+/// The first row that does not match the columns.
 struct TextProblem
 {
   std::uint64_t row = 0;
