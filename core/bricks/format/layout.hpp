@@ -71,7 +71,7 @@ enum HeaderFlag : std::uint32_t
 /// Section 3.
 [[nodiscard]] std::uint64_t grid_id(const BrickGrid& grid) noexcept;
 
-/// A section in pages (section 5): where its pages are, and what they are checked with.
+/// A paged section (section 5): where its pages are and what their checksums cover.
 struct PagedSection
 {
   std::uint64_t offset = 0; ///< in the file
@@ -82,7 +82,7 @@ struct PagedSection
   {
     return (this->raw_bytes + kPageBytes - 1) / kPageBytes;
   }
-  /// Bytes of a page without its checksum.
+  /// Page size in bytes, without the checksum.
   [[nodiscard]] std::uint64_t bytes_of_page(std::uint64_t page) const noexcept
   {
     const std::uint64_t left = this->raw_bytes - page * kPageBytes;
@@ -117,7 +117,7 @@ public:
     return this->pages_[0] * this->pages_[1] * this->pages_[2];
   }
   [[nodiscard]] std::uint64_t slot(const std::array<std::int64_t, 3>& place) const noexcept;
-  /// The place among bricks of a slot, which may be outside of the grid.
+  /// The position of a slot's brick among the bricks; it may be outside the grid.
   [[nodiscard]] std::array<std::int64_t, 3> place(std::uint64_t slot) const noexcept;
 
 private:
@@ -126,7 +126,7 @@ private:
   std::array<std::uint64_t, 3> pages_{};
 };
 
-/// An entry of the index. Bricks of which all values are the quiet NaN, or are 0, have no bytes.
+/// An index entry. Bricks in which all values are the quiet NaN, or all are 0, have no bytes.
 struct BrickEntry
 {
   std::uint64_t offset = 0; ///< in the brick section
@@ -145,7 +145,7 @@ struct BrickEntry
   }
 };
 
-/// The places of the parts of a file, which depend only on the grid and the sizes of its texts.
+/// The positions of a file's parts, which depend only on the grid and the sizes of its texts.
 struct FileLayout
 {
   FileLayout(const BrickGrid& grid, std::uint64_t text_bytes);
@@ -157,7 +157,7 @@ struct FileLayout
   std::uint64_t id = 0; ///< of the grid
 };
 
-/// Points of a brick in all.
+/// Total number of points in a brick.
 [[nodiscard]] std::size_t points_of_brick(
   const BrickGrid& grid, const std::array<std::int64_t, 3>& place) noexcept;
 

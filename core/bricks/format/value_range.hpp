@@ -14,7 +14,7 @@ namespace bat::bricks::format
 class ValueRange
 {
 public:
-  /// `count` points, components interleaved.
+  /// Adds `count` points, components interleaved.
   void add(const BrickGrid& grid, const std::byte* values, std::size_t count) noexcept;
   void add(const ValueRange& other) noexcept;
   void copy_to(Header& header) const noexcept;

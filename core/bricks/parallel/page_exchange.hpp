@@ -24,8 +24,9 @@ struct PageSource
   const std::vector<Piece>& pieces;  ///< of this rank
 };
 
-/// Collective: `pages[r]` are the points of the page of rank r, counted from the first of the
-/// whole; of none, no points. Returns the values of this rank's page. Throws on all ranks alike.
+/// Collective. `pages[r]` are the points of rank r's page, counted from the first point of the
+/// whole; without a page, it has no points. Returns the values of this rank's page. All ranks throw
+/// the same Error.
 [[nodiscard]] std::vector<std::byte> exchange_pages(
   const PageSource& source, const std::vector<Window>& pages);
 }

@@ -95,7 +95,7 @@ void check_piece(const Piece& piece)
   }
 }
 
-// A point of a box that disjoint parts do not cover.
+// Finds a point in a box that disjoint parts do not cover.
 std::array<std::int64_t, 3> missing_point(std::vector<RankBox> parts, const LogicalBox& whole)
 {
   constexpr std::int64_t kNobody = -1;
@@ -215,7 +215,7 @@ private:
       });
   }
 
-  // The file is rank 0's; the others write into it.
+  // Rank 0 creates the file; the others write into it.
   void begin()
   {
     this->nodes_ = &bat::mpi::find_nodes(this->comm_);

@@ -18,7 +18,7 @@ namespace bat::bricks
 {
 namespace
 {
-// Returns the problem with the times of a list; nothing if they increase.
+// Returns the problem with a list's times; empty if they increase.
 std::string find_fault(const std::vector<SeriesEntry>& entries)
 {
   for (std::size_t i = 0; i != entries.size(); ++i)

@@ -34,7 +34,7 @@ std::optional<File> open_if_sound(const std::filesystem::path& path)
   }
 }
 
-// Whether it can be printed or not: a notice is no failure.
+// A notice that cannot be printed is not a failure.
 void print(const std::string& notice)
 {
   (void)std::fprintf(stderr, "bat: %s\n", notice.c_str());
@@ -90,7 +90,7 @@ void match_level(Header& header, const std::filesystem::path& other)
   {
     return;
   }
-  // A simulation that begins anew on other ranks may round its places in another way.
+  // A simulation that restarts on other ranks may round its positions differently.
   BrickGrid same = grid;
   bool is_near = true;
   for (std::size_t a = 0; a != 3; ++a)

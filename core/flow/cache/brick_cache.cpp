@@ -129,7 +129,7 @@ BrickCache::BrickCache(std::shared_ptr<const BrickSource> source, const CacheOpt
   this->threads_.emplace_back([this] { this->read_bricks(); });
 }
 
-// This thread waits without sleeping: the lock is held briefly, and sleeping and waking take
+// This thread spins instead of sleeping: the lock is held briefly, and sleeping and waking take
 // longer.
 std::unique_lock<std::mutex> BrickCache::lock() const
 {

@@ -80,7 +80,7 @@ bool read_all(int descriptor, std::uint64_t offset, void* to, std::size_t bytes)
   return true;
 }
 
-// Returns whether a file may be replaced: it is empty, or begins as hints of a known version.
+// Returns whether a file may be replaced: it is empty, or begins like hints of a known version.
 bool is_local(int descriptor, std::uint64_t bytes) noexcept
 {
   Header found;
@@ -111,8 +111,8 @@ private:
   int number_;
 };
 
-// Names the file in the cache folder: the same in every process of the user, and another for
-// another folder.
+// Names the file in the cache folder: the same in every process of the user, and a different one
+// for a different folder.
 std::filesystem::path in_cache_folder(const std::filesystem::path& file)
 {
   const char* const cache = std::getenv("XDG_CACHE_HOME");

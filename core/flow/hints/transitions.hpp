@@ -22,7 +22,7 @@ inline constexpr unsigned kMoves = 27; ///< to 26 neighbours in the same interva
 inline constexpr unsigned kEnds = 13;  ///< of these, the one that is none: it ends, or is lost
 inline constexpr unsigned kNext = 27;  ///< to 54: as moves, and the next interval begins
 inline constexpr unsigned kLeave = 54; ///< steps below leave the node: their shares add up to 1
-/// Part p, 1 to 7, is needed: points of the neighbour behind the upper faces of axes p.
+/// The state needs part p, 1 to 7: points of the neighbour after the upper faces of axes p.
 inline constexpr unsigned kNeeds = 53;
 inline constexpr unsigned kEnd = 61; ///< there are no steps from here on
 }
@@ -34,7 +34,7 @@ inline constexpr unsigned kEnd = 61; ///< there are no steps from here on
 /// A transition is a node with a step, in this order; each has a count of 1 to 65,535.
 inline constexpr unsigned kStepBits = 6;
 
-/// Sorted transitions, which do not change.
+/// Sorted, immutable transitions.
 class HintGraph
 {
 public:

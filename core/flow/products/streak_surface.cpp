@@ -64,7 +64,7 @@ bool turns(const Point& a, const Point& b, const Point& c, double cosine)
   return dot(u, v) < cosine * std::sqrt(dot(u, u) * dot(v, v));
 }
 
-// Points of the line and times of release are counted in kParts of what is between those given.
+// Line positions and release times are counted in kParts of the interval between given ones.
 struct Vertex
 {
   std::int64_t s = 0;
@@ -135,8 +135,8 @@ std::optional<Vertex> find(const Timeline& timeline, std::int64_t s)
   return Vertex{ s, true, between(before.at, after->at, share) };
 }
 
-// Returns whether, along the line, one of two vertices of neighbouring timelines is next to the
-// other.
+// Returns whether one of two vertices in neighbouring timelines is next to the other along the
+// line.
 bool may_join(
   const std::vector<Vertex>& a, std::size_t i, const std::vector<Vertex>& b, std::size_t k)
 {

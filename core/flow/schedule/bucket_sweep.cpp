@@ -61,7 +61,7 @@ Buckets::Bucket* Buckets::find_sweep_bucket(const BucketKey& key)
     {
       return known;
     }
-    // Its bricks were requested without those that this particle needs.
+    // The bricks that this particle needs were not requested with the bucket.
     this->listed_.erase(known);
     known->is_listed = false;
   }
@@ -84,8 +84,7 @@ Buckets::Bucket* Buckets::pick_from_sweep()
   Bucket* const bucket = this->idle_.front().bucket;
   if (this->sweep_->is_dense())
   {
-    // Includes neighbours that are cached anyway: some particle needs them before the interval
-    // ends.
+    // Includes cached neighbours: some particle needs them before the interval ends.
     BucketKey all = bucket->at;
     const auto place = this->grid_.brick_place(all.brick);
     for (std::size_t a = 0; a != 3; ++a)

@@ -510,7 +510,7 @@ void Buckets::end_line(const Particle& particle, Reason reason, Worker& worker)
   ++worker.ended;
   if (reason == Reason::NoSeed)
   {
-    return; // the line stays as it was before the run
+    return; // the line is unchanged
   }
   const IntervalFrame& interval = this->frame_.interval(particle.interval);
   Line& line = this->lines_[particle.line];

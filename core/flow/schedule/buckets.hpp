@@ -109,7 +109,7 @@ private:
     std::array<BrickSlot*, kMaxSlots> slots{}; ///< pairs before and after, for each part of mask
   };
   using BucketMap = std::map<BucketKey, Bucket*>;
-  /// An entry of a sweep's heap, whose front is the next bucket.
+  /// An entry in a sweep's heap, whose front is the next bucket.
   struct Next
   {
     std::int32_t turn = 0;
@@ -144,7 +144,7 @@ private:
     BucketKey key;
     std::size_t particle = 0; ///< of the part
   };
-  /// Bricks where particles are, or are expected.
+  /// Bricks that contain, or are expected to contain, particles.
   struct Place
   {
     std::int32_t interval = 0;

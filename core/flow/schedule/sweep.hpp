@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The order of bricks and intervals in which particles all over the domain walk.
 //
-// Where particles need most bricks, and memory has room for a part of them, any order that goes by
-// intervals reads each brick twice: at the end of one interval, and at the beginning of the next.
-// So a few intervals, a window, go through the domain together, plane of bricks by plane, each a
-// little behind the one before. A brick is read when the first of them comes to it and stays until
-// the last has gone: only the levels where windows meet are read twice.
+// If particles need most bricks but memory holds only part of them, any order that goes interval by
+// interval reads each brick twice: at the end of one interval, and at the beginning of the next.
+// Therefore a few intervals, a window, pass through the domain together, plane of bricks by plane,
+// each a little after the one before. A brick is read when the first of them reaches it and stays
+// until the last has passed: only the levels at which windows meet are read twice.
 #pragma once
 
 #include "bat/brick_source.hpp"

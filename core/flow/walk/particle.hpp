@@ -13,7 +13,8 @@
 
 namespace bat::flow
 {
-/// Depends on no other particle: what becomes of it is the same whenever and wherever it walks on.
+/// Independent of all other particles: its path is the same whenever and wherever its walk
+/// continues.
 struct Particle
 {
   std::array<double, 3> at{};          ///< in its cell, 0 to 1 along each axis
@@ -33,9 +34,10 @@ struct Particle
   bool is_noted = false;     ///< its last point is where it is
   bool has_arrived = false;
 
-  // Of a step of Runge-Kutta 4: how many of its slopes there are, or kAtStop; where the next one is
-  // taken, the sum of those there are (of none, the velocity with which the particle came to where
-  // it is); and, where the step leaves the flow, how far the walk from cell to cell goes instead.
+  // State within a Runge-Kutta 4 step: the number of slopes taken, or kAtStop; the position for the
+  // next slope; the sum of the slopes so far (before the first, the velocity with which the
+  // particle arrived); and, if the step leaves the flow, how far the walk from cell to cell goes
+  // instead.
   static constexpr std::uint8_t kAtStop = 4; ///< has come to the end, whose velocity it asks for
   std::uint8_t slopes = 0;
   bool walks = false;
@@ -44,7 +46,7 @@ struct Particle
   std::array<double, 3> sum{};
 };
 
-/// A brick at both times of an interval, with as many of its neighbours' points as are there.
+/// A brick at both times of an interval, with the available points of its neighbours.
 struct BrickPair
 {
   const std::byte* before = nullptr; ///< values at the time where the interval begins in the run
@@ -55,11 +57,11 @@ struct BrickPair
     1; ///< bit m: cells that need the neighbours behind the faces of axes m can be walked
 };
 
-/// What is the same for all cells of an interval.
+/// Values shared by all cells of an interval.
 struct IntervalFrame
 {
-  /// From velocity to cells per interval; 0 along an axis of one point. No Vector4, whose place in
-  /// memory is not the same for all processors.
+  /// Converts velocity to cells per interval; 0 along an axis of one point. It is not a Vector4,
+  /// whose alignment depends on the processor.
   std::array<double, 4> scale{};
   std::array<double, 3> per_cell{}; ///< from cells per interval to velocity
   double begin = 0;                 ///< time
@@ -69,7 +71,7 @@ struct IntervalFrame
   bool is_last = false;
 };
 
-/// What is the same for the whole run.
+/// Values shared by the whole run.
 struct WalkFrame
 {
   std::array<std::int32_t, 3> cells{}; ///< along each axis; 1 for an axis of one point
@@ -97,7 +99,7 @@ struct WalkFrame
   std::vector<Destination> destinations; ///< that particles can reach
 };
 
-/// A point of a line.
+/// A point on a line.
 struct NotedPoint
 {
   std::uint32_t line = 0;
@@ -107,14 +109,14 @@ struct NotedPoint
   std::array<double, 3> velocity{};
 };
 
-/// Many of them, in bins of lines whose numbers are near each other, each of which gives its memory
-/// back to the system by itself.
+/// A collection of points, in bins of lines with neighbouring numbers. Each bin returns its memory
+/// to the system separately.
 class NotedPoints
 {
 public:
   static constexpr std::size_t kMaxBins = 256;
 
-  /// For points of lines with numbers below `lines`.
+  /// For points on lines with numbers below `lines`.
   explicit NotedPoints(std::size_t lines = 0)
   {
     const std::size_t last = lines == 0 ? 0 : lines - 1;
@@ -148,7 +150,7 @@ public:
     return size;
   }
   [[nodiscard]] std::size_t bins() const noexcept { return this->bins_.size(); }
-  /// Lines of bin n are those up to before this one.
+  /// Bin n contains the lines up to before this one.
   [[nodiscard]] std::size_t end_of_bin(std::size_t n) const noexcept
   {
     return (n + 1) << this->shift_;
@@ -175,7 +177,7 @@ private:
     NotedPoint* begin = nullptr;
     NotedPoint* end = nullptr;
   };
-  /// None of its points is ever moved.
+  /// Its points never move.
   struct Bin
   {
     NotedPoint* next = nullptr;
@@ -183,7 +185,7 @@ private:
     std::vector<Piece> pieces;
   };
 
-  // What is not touched takes no memory: pieces are large soon.
+  // Untouched memory is not allocated; pieces soon become large.
   static void grow(Bin& bin)
   {
     constexpr std::size_t kMinPieceBytes = std::size_t{ 1 } << 12;
@@ -218,7 +220,7 @@ enum class WalkEnd : std::uint8_t
   BlankSeed ///< its seed is in a cell without flow
 };
 
-/// What a worker has noted and counted.
+/// What a worker has recorded and counted.
 struct WalkLog
 {
   NotedPoints points;
@@ -230,7 +232,7 @@ struct WalkLog
   };
   std::vector<Arrival> arrivals;
   std::vector<Particle> resting; ///< at the end of the last interval of all, if they are kept
-  /// Where a particle was when it began an interval, and its velocity in cells per interval.
+  /// A particle's position at the beginning of an interval, and its velocity in cells per interval.
   struct Beginning
   {
     std::array<double, 3> at{};
@@ -245,17 +247,17 @@ struct WalkLog
   std::vector<std::uint32_t> stepping;
 };
 
-/// Cells of an interval after which a particle is given up.
+/// Number of cells in one interval after which a particle is abandoned.
 inline constexpr std::uint32_t kMaxCells = 100000;
-/// And steps: a particle that turns round in one cell for ever crosses no face.
+/// The limit of steps: a particle that circles in one cell forever crosses no face.
 inline constexpr std::uint32_t kMaxSteps = 1000000;
 
-/// Each of `count` particles walks until one of the ends, which is noted at its place in `ends`.
-/// What becomes of one does not depend on the others, nor its bits on the processor.
+/// Walks each of `count` particles until it ends, and records the reason at its index in `ends`.
+/// The results are independent between particles, and their bits do not depend on the processor.
 void walk(const WalkFrame& run, const IntervalFrame& interval, const BrickPair& bricks,
   Particle* particles, std::size_t count, WalkEnd* ends, WalkLog& log);
 
-/// Where the next slope of Runge-Kutta 4 is taken: `move` away from the particle.
+/// The position of the next Runge-Kutta 4 slope: `move` away from the particle.
 struct PlaceOfSlope
 {
   bool inside = true; ///< of the domain
@@ -265,7 +267,7 @@ struct PlaceOfSlope
 };
 [[nodiscard]] PlaceOfSlope place_of_slope(const WalkFrame& run, const Particle& particle) noexcept;
 
-/// The cell that the particle needs next: its own, or that of the next slope of Runge-Kutta 4.
+/// The cell that the particle needs next: its own, or that of the next Runge-Kutta 4 slope.
 [[nodiscard]] std::array<std::int32_t, 3> needed_cell(
   const WalkFrame& run, const Particle& particle) noexcept;
 }

@@ -6,7 +6,7 @@
 
 namespace bat::flow
 {
-/// The compiler's vectors: the same operations, and so the same bits, whatever the processor has.
+/// The compiler's vector types: the same operations, and therefore the same bits, on any processor.
 typedef double Vector4 __attribute__((vector_size(32)));
 
 [[nodiscard]] BAT_INLINE Vector4 all_of(double v)

@@ -22,7 +22,8 @@ struct Walkers
   WalkLog& log;
 };
 
-// By turns: who steps may have to walk, and then steps again.
+// Alternates: particles that take steps may have to walk from cell to cell, and then take steps
+// again.
 template <class T>
 BAT_INLINE void walk_values(const Walkers& all)
 {

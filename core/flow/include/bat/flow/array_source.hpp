@@ -12,7 +12,7 @@ namespace bat::flow
 {
 /// Time levels of a velocity in the caller's arrays, one array for each time: x fastest, components
 /// interleaved, of the grid's type and components, NaN where there is no flow. The arrays must
-/// live, unchanged, as long as the source and all caches of it.
+/// live, unchanged, as long as the source and all its caches.
 class ArraySource : public BrickSource
 {
 public:
