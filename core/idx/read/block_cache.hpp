@@ -28,7 +28,7 @@ struct BlockKey
   }
 };
 
-/// The samples of a block that lie in the box of its dataset, in row-major order.
+/// The samples of a block inside the dataset's box, in row-major order.
 struct BlockSamples
 {
   format::LevelBlocks shape;     ///< one block, of these samples
@@ -39,13 +39,14 @@ struct BlockSamples
 class BlockCache
 {
 public:
-  /// `block_bytes`: of an unpacked block. A budget below what reading one takes is raised to that.
+  /// `block_bytes` is the size of an unpacked block. A budget too small for reading one block is
+  /// raised.
   BlockCache(std::uint64_t budget, std::uint64_t block_bytes);
 
   using Read = std::function<BlockSamples()>;
-  /// Calls use(samples) with a block, which read() makes if it is not there; others that want it
-  /// meanwhile wait for that. Uses do not nest. Throws what the functions throw; a block whose
-  /// read() has thrown is read again.
+  /// Calls use(samples) with a block, which read() creates if it is not cached; other threads that
+  /// need it wait for that. Uses do not nest. Throws what the functions throw; a block whose read()
+  /// has thrown is read again.
   void use(
     const BlockKey& key, const Read& read, const std::function<void(const BlockSamples&)>& use);
 

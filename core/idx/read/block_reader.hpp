@@ -29,12 +29,12 @@ struct BlockRead
   std::int64_t step = 0;
   Lattice lattice; ///< of the array; has samples
   int level = 0;   ///< of the lattice
-  /// Blocks of levels up to this one are not looked at; below bits_per_block all are.
+  /// Blocks of levels up to this one are skipped; below bits_per_block none is.
   int known_level = -1;
   std::byte* array = nullptr; ///< null: blocks are checked only
 };
 
-/// Reads as Dataset::read does after its checks. All results are of one version of the step.
+/// Reads as Dataset::read does after its checks. All results are from one version of the step.
 [[nodiscard]] ReadReport read_blocks(
   const Source& source, const BlockRead& read, const ReadOptions& options);
 }

@@ -63,7 +63,7 @@ public:
       compute_strides(this->place_.dimensions));
   }
 
-  // Of fields with one component, which are the ones that the text tells of.
+  // Ranges of fields with one component, the only ones that the text can hold.
   [[nodiscard]] std::vector<std::pair<double, double>> ranges() const
   {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();

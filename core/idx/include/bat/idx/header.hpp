@@ -24,7 +24,7 @@ enum class Codec
   Lz4  ///< one bare block of LZ4
 };
 
-/// The order of the samples in a block.
+/// The order of samples in a block.
 enum class Layout
 {
   RowMajor, ///< x fastest
@@ -43,7 +43,7 @@ struct Field
   int components = 1; ///< interleaved
   /// Value of samples whose block is absent; the type of the field can hold it.
   Number default_value = std::int64_t{ 0 };
-  /// How new blocks are written. The header of a block says how it was written; arco has no such
+  /// How new blocks are written. Each block's header records how it was written; arco has no such
   /// headers and uses this value.
   Codec codec = Codec::Raw;
   Layout layout = Layout::RowMajor;
@@ -92,10 +92,10 @@ struct Header
   std::optional<std::array<double, 16>> logic_to_physic; ///< row by row
   std::uint64_t arco = 0;  ///< most bytes of a file of one block; 0: files of blocks_per_file
   bool big_endian = false; ///< samples; headers always are
-  /// If this is one of PIDX's partitions: the position of its sample 0 0 0 in the whole.
+  /// If this is a PIDX partition: the position of its sample 0 0 0 in the whole.
   std::array<std::int64_t, 3> partition_offset{};
   std::vector<std::string> axis_names;
-  /// Our own key: the time of each step, in order; empty if steps are times.
+  /// A key of this library: the time of each step, in order; empty if steps are times.
   std::vector<double> times;
 
   /// Returns the digits of `bits`, which is the number of the finest level.
