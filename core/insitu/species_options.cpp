@@ -18,7 +18,7 @@ namespace
 {
 const char* const kPositions = "positions"; // in bounds, the positions of every species
 
-// The attribute of a bound, as in temperature=0.5.
+// The attribute named by a bound, such as temperature=0.5.
 std::string name_of_bound(const std::string& bound)
 {
   return bound.substr(0, bound.rfind('='));
@@ -98,7 +98,7 @@ std::optional<TrackOptions> tracks_for(TrackOptions options, const std::vector<s
   return options;
 }
 
-// What is known of a species on all ranks.
+// What all ranks together know about a species.
 struct Found
 {
   std::vector<std::string> known; ///< of the names
@@ -128,7 +128,7 @@ std::vector<Found> find(const mpi::OwnComm& comm,
   return all;
 }
 
-// Collective. Throws if a name is in none of `known`, to which those that were found are added.
+// Collective. Throws if a name is in none of `known`, to which those found are added.
 void check_known(const mpi::OwnComm& comm, const std::vector<Found>& found,
   const std::vector<std::vector<mpi::Piece>>& pieces, const std::vector<std::string>& names,
   std::set<std::string>& known)

@@ -74,7 +74,7 @@ std::string format_text(const std::string& key, const json& value)
   return value.get<std::string>();
 }
 
-// A list; or an object, which Conduit makes more easily.
+// A list; or an object, which is easier to build in Conduit.
 bool is_list(const json& value)
 {
   return value.is_array() || value.is_object();
@@ -176,7 +176,7 @@ void check(const TrackOptions& options)
   {
     refuse(kSubject, fmt::format("{} of ids, box and every_id are given; allowed is one", ways));
   }
-  // Pairs without a name for the second part are those of the attribute that is found.
+  // Pairs without a name for the second part belong to the attribute that is found.
   const std::size_t second =
     options.ids.empty() || (options.second_attribute.empty() && options.second.empty())
     ? 0

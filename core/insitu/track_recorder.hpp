@@ -20,12 +20,12 @@ namespace bat::insitu
 class TrackRecorder
 {
 public:
-  /// `species`: its name, or "".
+  /// `species` is its name, or "".
   TrackRecorder(std::filesystem::path path, std::string species, const TrackOptions& options,
     bool flush, SeriesWriter::Notice notice);
   TrackRecorder(const TrackRecorder&) = delete;
   TrackRecorder& operator=(const TrackRecorder&) = delete;
-  /// Finishes the file, on rank 0; what keeps it from that is told, and the file holds all.
+  /// Finishes the file, on rank 0; an error is reported, and the file is still complete.
   ~TrackRecorder();
 
   /// Collective. See SeriesWriter::write_tracks.
@@ -34,12 +34,12 @@ public:
 
 private:
   struct Source;
-  /// Id and second attribute as bits of their value classes.
+  /// Id and second attribute, as bits in their value classes.
   using Id = std::pair<std::uint64_t, std::uint64_t>;
 
   /// The particles of a step on one rank.
   struct RankSources;
-  /// What all ranks have agreed on for a step.
+  /// The facts on which all ranks have agreed for a step.
   struct Agreed;
 
   void check_options(const mpi::OwnComm& comm);
