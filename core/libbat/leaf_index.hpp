@@ -2,7 +2,8 @@
 // The trees of a leaf file, checked: where each node's particles are, and their file positions.
 //
 // File positions order the particles by the depth of their node, ties by ordinal; ordinals follow
-// the treelets and, inside a treelet, the file. So a quality takes the nodes coarse to fine.
+// the treelets and, inside a treelet, the file. A quality therefore takes the nodes from coarse to
+// fine.
 #pragma once
 
 #include "bat/types.hpp"
@@ -16,7 +17,7 @@
 
 namespace bat::libbat
 {
-/// The header of a leaf file, its counts compared with the size of the file.
+/// The header of a leaf file; its counts have been checked against the size of the file.
 struct LeafHeader
 {
   explicit LeafHeader(const io::RandomAccessFile& file);
@@ -34,7 +35,7 @@ struct LeafHeader
   std::optional<std::array<float, 6>> bounds;
 };
 
-/// Number of a child that is a treelet, or of one that is a shallow node.
+/// The number of a child that is a treelet, or of a child that is a shallow node.
 struct ShallowChild
 {
   std::uint32_t index = 0;
@@ -49,8 +50,8 @@ struct ShallowNode
   ShallowChild right;
 };
 
-/// A node of a treelet. Its subtree are the nodes up to `subtree_end` and the particles `first` to
-/// `particles_end` - 1 of the treelet; the first `own` of these are its own.
+/// A node of a treelet. Its subtree consists of the nodes up to `subtree_end` and the treelet's
+/// particles `first` to `particles_end` - 1; the first `own` of these belong to the node itself.
 struct Node
 {
   std::uint64_t position = 0; ///< file position of its own particles
@@ -75,7 +76,7 @@ struct Treelet
   std::uint64_t attributes_begin = 0;
 };
 
-/// Particles with consecutive file positions that are consecutive in a treelet.
+/// Particles with consecutive file positions that are also consecutive in a treelet.
 struct Run
 {
   std::uint64_t position = 0;

@@ -27,12 +27,12 @@ struct Top
   std::uint64_t file_bytes = 0;
   ScalarType position_type = ScalarType::Float32;
   std::uint64_t particle_count = 0;
-  /// The keys hold those of all leaf files, see KeyRanges.
+  /// The keys cover all leaf files, see KeyRanges.
   std::vector<Attribute> attributes;
-  /// Bounds of the leaf files. Those in the top file are the ones that ranks declared.
+  /// Bounds of the leaf files. The top file has the bounds that ranks declared instead.
   std::optional<Box> bounds;
-  /// Leaf files in the order of the aggregation tree, which is compact in space. A leaf whose ranks
-  /// had no particles has no file.
+  /// Leaf files in the order of the aggregation tree, which keeps neighbours together. A leaf whose
+  /// ranks had no particles has no file.
   std::vector<LeafEntry> leaves;
 };
 

@@ -22,8 +22,8 @@ void agree(MPI_Comm comm, const std::optional<Error>& local)
   {
     return;
   }
-  // A fixed size, which holds the longest text of an Error: no rank may fail to allocate the text
-  // of another.
+  // A fixed size that holds the longest Error text: no rank may fail to allocate another rank's
+  // text.
   struct Message
   {
     int code;
