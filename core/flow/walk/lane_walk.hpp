@@ -177,7 +177,8 @@ struct LaneWalk
     }
     return first_inside(curve, lower, upper, end);
   }
-  /// Notes where the curve of a step is in a destination first, a share of it not above `end`.
+  /// Records where the curve of a step first is in a destination, as a share of the step of at most
+  /// `end`.
   [[nodiscard]] BAT_INLINE std::optional<double> arrive(
     Particle& p, const Curve& curve, double end, double share, double h) const
   {

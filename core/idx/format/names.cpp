@@ -202,7 +202,7 @@ std::string FileNames::file(std::int64_t step, std::uint64_t number) const
     width += part.width;
   }
   std::string digits = hex(number, width);
-  // Remaining digits become more folders of the leftmost part's width.
+  // Further digits become more folders with the width of the leftmost part.
   std::size_t over = digits.size() - static_cast<std::size_t>(width);
   const auto first = static_cast<std::size_t>(parts[0].width);
   if (over % first != 0)

@@ -289,7 +289,7 @@ Header Series::added(Header step, const WriteOptions& options) const
   return step;
 }
 
-// Another text may have been copied from this one.
+// The folder may belong to another text that was copied from this one.
 bool Series::has_copies() const
 {
   for (const auto& entry : std::filesystem::directory_iterator(

@@ -20,6 +20,6 @@ namespace bat::idx
 [[nodiscard]] std::pair<double, double> value_range(ScalarType type, const void* values,
   const std::array<std::int64_t, 3>& counts, const std::array<std::int64_t, 3>& dimensions);
 
-/// Of fields with one component, in OpenVisus's dialect. One pair per field.
+/// Ranges of fields with one component, in OpenVisus's dialect. One pair per field.
 void set_ranges(Header& header, const std::vector<std::pair<double, double>>& ranges);
 }

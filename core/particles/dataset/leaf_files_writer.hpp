@@ -18,7 +18,7 @@
 namespace bat
 {
 /// Writes leaf files one by one, then the top file, which replaces the old dataset by one rename.
-/// Without finish() nothing is left. While it lives, no other writer writes leaf files of the
+/// Without finish(), nothing is left. While it lives, no other writer writes leaf files of the
 /// dataset.
 class LeafFilesWriter
 {
@@ -28,8 +28,8 @@ public:
   LeafFilesWriter(const std::filesystem::path& path, const ParticleView& schema, bool flush);
   LeafFilesWriter(const LeafFilesWriter&) = delete;
   LeafFilesWriter& operator=(const LeafFilesWriter&) = delete;
-  /// Adds the next leaf file, which `write` writes without its commit. Neighbours in space follow
-  /// each other.
+  /// Adds the next leaf file, which `write` writes without committing. Consecutive files are
+  /// neighbours in space.
   void add(const std::function<void(io::AtomicFile&)>& write);
 
   /// Writes the top file after at least one leaf file, and removes the leaf files of the replaced

@@ -47,13 +47,14 @@ struct TopContents
   std::vector<LeafEntry> leaves; ///< at least one; neighbours in space near each other
 };
 
-/// The contents known without leaf files: attributes, time, step and metadata of the particles.
+/// Returns the contents known without leaf files: attributes, time, step and metadata of the
+/// particles.
 [[nodiscard]] TopContents make_contents(const ParticleView& schema);
 
 /// Parses the bytes of append_entry(), for leaf files with these attributes.
 [[nodiscard]] std::vector<LeafEntry> parse_entries(
   const std::vector<char>& bytes, const std::vector<Attribute>& attributes);
 
-/// The bytes of the top file (FORMAT.md section 15).
+/// Returns the bytes of the top file (FORMAT.md section 15).
 [[nodiscard]] std::vector<std::byte> encode_top(const TopContents& contents);
 }

@@ -184,7 +184,7 @@ void ColumnReader::visit_chunks(const Span* spans, std::size_t span_count,
   const std::uint64_t element_bytes = this->column_.element_bytes();
   const std::uint64_t maximum = table.particles_of(0).count * element_bytes;
   this->found_.clear();
-  // Stays where it is while elements are found.
+  // Stays in place while elements are located.
   this->decoded_.resize(std::max({ this->decoded_.size(), kDecodedBytes, maximum }));
   Span decoded;                  // particles of the last chunk
   const std::byte* at = nullptr; // where they are
@@ -219,7 +219,7 @@ void ColumnReader::visit_chunks(const Span* spans, std::size_t span_count,
   look_at_found();
 }
 
-// Decodes a chunk in which `rest` begins. The spans from `behind` to `end` come next.
+// Decodes a chunk in which `rest` begins. The spans from `behind` to `end` follow.
 void ColumnReader::decode(
   std::uint64_t chunk, const Span& rest, const Span* behind, const Span* end, std::byte* to)
 {
@@ -247,7 +247,7 @@ void ColumnReader::decode(
   }
 }
 
-// Reads the frames of the chunk and of those that are needed next.
+// Reads the frames of the chunk and of those needed next.
 void ColumnReader::read_frames(
   std::uint64_t chunk, const Span& rest, const Span* behind, const Span* end)
 {

@@ -20,11 +20,11 @@ struct BlockSample
   std::int64_t step = 0;
   std::optional<double> time;
   std::uint64_t rows = 0;
-  /// Shared by samples that have the same; never null.
+  /// Shared by samples with the same metadata; never null.
   std::shared_ptr<const std::string> metadata = std::make_shared<const std::string>();
 };
 
-/// All of a block but its values.
+/// A block without its values.
 struct TrackBlock
 {
   TrackSchema schema;
@@ -44,21 +44,22 @@ struct TrackBlock
 
 [[nodiscard]] bool same_schema(const TrackSchema& a, const TrackSchema& b) noexcept;
 
-/// Whether both have ids of the same names and value classes, as all blocks of a file with rows.
+/// Returns whether both have ids with the same names and value classes, as all blocks with rows in
+/// a file do.
 [[nodiscard]] bool same_ids(const TrackSchema& a, const TrackSchema& b) noexcept;
-/// Whether `id` is the stored form of a value of `type`: in its range, 0 as +0, not NaN.
+/// Returns whether `id` is the stored form of a value of `type`: in its range, 0 as +0, not NaN.
 [[nodiscard]] bool can_hold_id(ScalarType type, std::uint64_t id) noexcept;
 /// Describes the ids: "'id' int64", "'id' int64 and 'cpu' int32".
 [[nodiscard]] std::string ids_text(const TrackSchema& schema);
 
-/// -1, 0, 1 as the number that `a` stands for is below, equal to, above that of `b`.
+/// Returns -1, 0 or 1 if the number that `a` stands for is below, equal to or above that of `b`.
 [[nodiscard]] int compare_ids(std::uint64_t a, std::uint64_t b, ScalarType type) noexcept;
 
-/// The first kTracksHeaderBytes, with the same TracksEnd twice.
+/// Returns the first kTracksHeaderBytes, with the same TracksEnd twice.
 [[nodiscard]] std::vector<std::byte> encode_tracks_header(const TracksEnd& end);
 [[nodiscard]] TracksEnd make_tracks_end(
   std::uint64_t sequence, std::uint64_t end, bool is_finished) noexcept;
-/// Offset of a TracksEnd in the file.
+/// File offset of a TracksEnd.
 [[nodiscard]] constexpr std::uint64_t offset_of_end(std::uint64_t sequence) noexcept
 {
   return sizeof(TracksHeader) + (sequence % 2) * sizeof(TracksEnd);
@@ -87,19 +88,19 @@ enum class TracksTail
 };
 [[nodiscard]] TracksTail judge_tail(const io::RandomAccessFile& file, const TrackBlocks& blocks);
 
-/// Head of a block, checked. Throws Error{Corrupt}.
+/// Reads the head of a block, checked. Throws Error{Corrupt}.
 [[nodiscard]] TrackBlock read_block(const io::RandomAccessFile& file, const BlockStart& start);
 
-/// Bytes [begin, end) of the payload, whose pages are checked. Throws Error{Corrupt}.
+/// Reads bytes [begin, end) of the payload and checks their pages. Throws Error{Corrupt}.
 [[nodiscard]] std::vector<std::byte> read_payload(const io::RandomAccessFile& file,
   const TrackBlock& block, std::uint64_t begin, std::uint64_t end);
 
-/// Sample numbers of the rows of id `i` from its history. Throws Error{Corrupt} if they are not
-/// those of samples, ascending.
+/// Returns the sample numbers of the rows of id `i`, from its history. Throws Error{Corrupt} if
+/// they are not ascending sample numbers.
 [[nodiscard]] std::vector<std::uint32_t> samples_of(const io::RandomAccessFile& file,
   const TrackBlock& block, std::size_t i, const std::byte* history);
 
-/// A row of a block that is being made.
+/// A row of a block under construction.
 struct NewRow
 {
   std::uint64_t id = 0;
@@ -108,8 +109,8 @@ struct NewRow
   std::size_t values = 0; ///< where its track_bytes() begin
 };
 
-/// All bytes of a block at `offset`. `rows` get ordered; of the same id and sample, those that
-/// came first stay first.
+/// Returns the bytes of a block at `offset`. Sorts `rows`; rows with the same id and sample keep
+/// their order.
 [[nodiscard]] std::vector<std::byte> encode_block(std::uint64_t offset, const TrackSchema& schema,
   const std::vector<BlockSample>& samples, std::vector<NewRow>& rows,
   const std::vector<std::byte>& values);

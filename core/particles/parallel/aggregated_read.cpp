@@ -43,7 +43,7 @@ constexpr int kQueriesTag = 3;
 constexpr int kCountsTag = 4;
 constexpr int kParticlesTag = 5;
 
-/// A reader, and the leaf files that it reads for this rank: places in RankQuery::leaves, per
+/// A reader, and the leaf files that it reads for this rank: indices into RankQuery::leaves, per
 /// round.
 struct Target
 {
@@ -77,7 +77,7 @@ struct Expected
   std::uint64_t total = 0;
 };
 
-/// A message of queries, and where it is in the bytes of all.
+/// A message of queries, and its position in the bytes of all.
 struct Received
 {
   int source;
@@ -85,7 +85,7 @@ struct Received
   std::size_t size;
 };
 
-/// The place of a leaf file's particles in the answer to this rank.
+/// The position of a leaf file's particles in the answer to this rank.
 struct Piece
 {
   std::uint32_t round = 0;
@@ -218,7 +218,7 @@ private:
 
   void parse_queries(const std::byte* bytes, std::vector<Received>& received)
   {
-    // Work in the order of ranks, whichever message arrived first.
+    // Processes requests in rank order, whichever message arrived first.
     std::sort(received.begin(), received.end(),
       [](const Received& a, const Received& b) { return a.source < b.source; });
     for (const Received& r : received)
@@ -353,7 +353,7 @@ private:
     }
   }
 
-  // Opens the leaf files of the round, and reads those completely of which much is requested.
+  // Opens the leaf files of the round, and reads completely those of which much is requested.
   void load(std::uint32_t round)
   {
     this->images_.clear();
@@ -676,7 +676,7 @@ private:
 
   void send()
   {
-    // Each rank begins with the next one, so that not all send to the same rank at once.
+    // Each rank starts with the next one, so that not all send to the same rank at once.
     const auto behind = std::find_if(this->answers_.begin(), this->answers_.end(),
       [&](const Answer& answer) { return answer.rank_request->source > this->comm_.rank(); });
     std::rotate(this->answers_.begin(), behind, this->answers_.end());

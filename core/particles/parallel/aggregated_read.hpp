@@ -33,7 +33,7 @@ struct AggregatedCost
   double fetch = 0;
 };
 
-/// Collective. Fills in the empty answer `particles`. Throws on all ranks.
+/// Collective. Fills in the empty answer `particles`. All ranks throw the same Error.
 AggregatedCost read_aggregated(const OwnComm& comm, const RankQuery& query,
   const AggregatedRead& read, const ReadOptions& options, const QueryOptions& query_options,
   Particles& particles, MessageCounter& messages);

@@ -16,11 +16,11 @@ namespace
 {
 constexpr std::uint64_t kParticlesPerTask = 1 << 16;
 
-// Particles of so few leaf files are picked file by file: a counter that nearly every particle
-// changes takes longer.
+// With this few leaf files, particles are picked file by file: counters that change with nearly
+// every particle would be slower.
 constexpr std::size_t kMaxPickedLeaves = 6;
 
-// A run of particles that one task counts and puts in order of leaf.
+// A run of particles that one task counts and sorts by leaf.
 class Slice
 {
 public:

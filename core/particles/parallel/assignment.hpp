@@ -22,11 +22,11 @@ struct LeafAssignment
   Numbers each;           ///< of each; empty if all are known to go to the same
 };
 
-/// `bounds`: around all particles, if none has a coordinate that is not finite. Not collective.
+/// `bounds` contains all particles and is set only if all coordinates are finite. Not collective.
 [[nodiscard]] LeafAssignment assign_leaves(
   const RankParticles& particles, const std::optional<Box>& bounds, const Plan& plan, int rank);
 
-/// A rank's particles in order of leaf, those of a leaf as the rank had them.
+/// A rank's particles sorted by leaf; those of a leaf keep the rank's order.
 struct LeafOrder
 {
   Numbers order;                    ///< numbers of particles; empty: 0, 1, 2 and so on

@@ -87,7 +87,7 @@ public:
     }
   }
 
-  /// Collective. All ranks return, or all throw the same.
+  /// Collective. All ranks return, or all throw the same Error.
   DatasetReport run()
   {
     try
@@ -128,7 +128,7 @@ private:
     this->lock_.reset();
   }
 
-  // Ends a phase: its time is the slowest rank's.
+  // Ends a phase; its time is the slowest rank's.
   void finish(double& seconds)
   {
     const double now = MPI_Wtime();
@@ -215,7 +215,7 @@ private:
     this->finish(this->seconds_.check);
   }
 
-  // A step without particles need not have the attributes that options name.
+  // A step without particles need not have the attributes named by options.
   void leave_out_unknown()
   {
     const auto keep_known = [this](std::vector<std::string>& names)
@@ -322,7 +322,7 @@ private:
     return gather_records(this->comm_, own);
   }
 
-  // One cell: the declared box, or that of the particles.
+  // One cell: the declared box, or the particles' box.
   [[nodiscard]] std::vector<WeightedCell> rank_box(std::uint32_t rank) const
   {
     if (this->options_.local_bounds)
@@ -508,7 +508,7 @@ private:
     this->finish(this->seconds_.commit);
   }
 
-  // Leaf files (names) of the dataset that was in place when this was first asked.
+  // Returns the leaf files (names) of the dataset that was in place on the first call.
   const std::set<std::string>& replaced()
   {
     if (!this->replaced_)
@@ -565,7 +565,7 @@ private:
     TopContents top = make_contents(this->particles_.schema());
     top.sample_ids = write::sample_ids(this->particles_.schema(), this->options_.build);
     top.leaves = parse_entries(bytes, top.attributes);
-    // Whichever ranks wrote them.
+    // Includes leaf files written by any rank.
     std::sort(top.leaves.begin(), top.leaves.end(),
       [](const LeafEntry& a, const LeafEntry& b)
       { return leaf_number(a.name) < leaf_number(b.name); });

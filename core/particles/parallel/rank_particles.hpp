@@ -12,8 +12,8 @@
 
 namespace bat::mpi
 {
-/// The particles of this rank that are written, numbered piece by piece without those that are
-/// skipped.
+/// The particles that this rank writes, numbered piece by piece without the skipped
+/// ones.
 class RankParticles : public write::ParticleParts
 {
 public:
@@ -30,8 +30,8 @@ public:
   {
     return this->declared_;
   }
-  /// Gives all parts the attributes of `schema` in its order; fit(view, part) returns a part's view
-  /// with them.
+  /// Gives all parts the attributes in `schema`, in its order; fit(view, part) returns a part's
+  /// view with them.
   template <class Fit>
   void adopt(const ParticleView& schema, const Fit& fit)
   {

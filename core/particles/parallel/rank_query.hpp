@@ -19,7 +19,7 @@ struct ReadColumn
   std::uint64_t bytes = 0; ///< of a particle
 };
 
-/// One leaf file as a query needs it.
+/// One leaf file, as a query needs it.
 struct LeafRequest
 {
   std::uint64_t leaf = 0;
@@ -44,10 +44,10 @@ struct RankQuery
   std::uint64_t row_bytes = 0;     ///< of all columns
 };
 
-/// An empty answer with its columns, in the order of `query.columns`.
+/// Returns an empty answer with its columns, in the order of `query.columns`.
 [[nodiscard]] Particles empty_answer(const RankQuery& query, const std::vector<std::string>& names);
 /// Resizes all columns.
 void resize(Particles& particles, const RankQuery& query, std::uint64_t count);
-/// The memory of column number `column` of the query.
+/// Returns the memory of column number `column` of the query.
 [[nodiscard]] std::byte* column_of(Particles& particles, std::size_t column);
 }

@@ -110,8 +110,8 @@ public:
   std::vector<WrittenFile> write(
     MPI_Comm comm, std::int64_t step, double time, std::vector<Species> species);
 
-  /// Collective. The two halves of write(): first the files of a step, then their entries in the
-  /// lists. Programs with several writers use them so that all particles are safe before a list can
+  /// Collective. The two halves of write(): the files of a step, then their entries in the lists.
+  /// Programs with several writers use them so that all particles are safe before a list can
   /// fail.
   std::vector<WrittenFile> write_files(
     MPI_Comm comm, std::int64_t step, double time, std::vector<Species> species);

@@ -62,6 +62,6 @@ struct ParticleView
   std::string metadata;             ///< JSON object (UTF-8) of free metadata, or empty
 };
 
-/// Bytes of positions and attributes; aliases take none.
+/// Size of positions and attributes in bytes; aliases take none.
 [[nodiscard]] std::uint64_t bytes_per_particle(const ParticleView& particles) noexcept;
 }

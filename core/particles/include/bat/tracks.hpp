@@ -17,7 +17,7 @@
 
 namespace bat
 {
-/// The columns that each particle of a sample has.
+/// The columns of each particle in a sample.
 struct TrackSchema
 {
   std::string id_attribute = "id";
@@ -28,7 +28,7 @@ struct TrackSchema
   ScalarType position_type = ScalarType::Float64;
   std::vector<Attribute> attributes; ///< without the ids; keys and aliases are ignored
 };
-/// Packed bytes of the position and the attributes of one particle.
+/// Size of the packed position and attributes of one particle, in bytes.
 [[nodiscard]] std::size_t track_bytes(const TrackSchema& schema) noexcept;
 
 /// Particles at one time.
@@ -69,7 +69,7 @@ public:
   /// unchanged.
   void append(const TrackSample& sample);
 
-  /// The ids of the samples with step numbers below `step`, each once, ascending, with their second
+  /// The ids in samples with step numbers below `step`, each once, ascending, with their second
   /// attribute. Throws as Tracks::open().
   struct Ids
   {
@@ -78,9 +78,9 @@ public:
   };
   [[nodiscard]] Ids ids_before(std::int64_t step) const;
 
-  /// Packs all samples, so that the history of a particle is one run of bytes (in each 64 MiB of
-  /// the file), and frees the space of replaced samples. The file is replaced by one rename. The
-  /// writer is closed afterwards, even if this throws: Error as append(), and Corrupt.
+  /// Packs all samples, so that a particle's history is one run of bytes (in each 64 MiB of the
+  /// file), and frees the space of replaced samples. The file is replaced by one rename. The writer
+  /// is closed afterwards, even if this throws: Error as append(), and Corrupt.
   void finish();
 
 private:
@@ -113,8 +113,8 @@ struct Tracks
   std::uint64_t unfinished_bytes =
     0; ///< at the end: of a sample that is being written, or never was
 
-  /// Reads ids and samples, no values. Throws Error: NotFound, CannotOpen, NotABatFile, Truncated,
-  /// UnsupportedVersion, Corrupt.
+  /// Reads ids and samples, but no values. Throws Error: NotFound, CannotOpen, NotABatFile,
+  /// Truncated, UnsupportedVersion, Corrupt.
   [[nodiscard]] static Tracks open(const std::filesystem::path& path);
 };
 

@@ -17,17 +17,17 @@
 
 namespace bat
 {
-/// All options of a write, by one process or by many.
+/// All write options, for one process or many.
 struct WriteOptions : PlanRules
 {
   BuildOptions build; ///< of each leaf file
   Routing routing;    ///< of messages between ranks
-  /// RankBorder and Aug only: the box that this rank declares as its own. If unset, the box of its
+  /// RankBorder and Aug only: the box that this rank declares as its own; by default the box of its
   /// particles. Not in the table, because each rank has its own.
   std::optional<Box> local_bounds;
 };
 
-/// The number of an enumerator, for options that are one of several words.
+/// The number of an enumerator, for options whose values are words.
 struct EnumNumber
 {
   std::int64_t number = 0;
@@ -45,7 +45,7 @@ struct OptionInfo
 };
 /// All options, in the order of the table.
 [[nodiscard]] const std::vector<OptionInfo>& option_table();
-/// One JSON array of objects with name, type, default and allowed.
+/// Returns a JSON array of objects with name, type, default and allowed.
 [[nodiscard]] const std::string& option_table_json();
 [[nodiscard]] bool is_option(const std::string& name);
 
@@ -58,8 +58,8 @@ void set_option(WriteOptions& options, const std::string& name, const OptionValu
 void add_to_option(WriteOptions& options, const std::string& name, const std::string& text);
 /// Words are returned as text. Throws Error{InvalidArgument} if there is no such option.
 [[nodiscard]] OptionValue get_option(const WriteOptions& options, const std::string& name);
-/// One JSON object of all options of the table; equal for equal options.
+/// Returns a JSON object with all options of the table; equal for equal options.
 [[nodiscard]] std::string to_json(const WriteOptions& options);
-/// Throws as set_option unless all options of the table have values that are allowed.
+/// Throws as set_option unless all options of the table have allowed values.
 void check_options(const WriteOptions& options);
 }
