@@ -14,10 +14,10 @@ struct Cut
   double left = 0;  ///< particles on the left
 };
 
-/// Plane across `axis` that leaves about `requested` of all `total` particles on the left: within
-/// `tolerance` unless more than that share one place. Nothing if no plane has particles on both
-/// sides. Linear in the number of pieces: histograms, each over the bin that the one before has
-/// found.
+/// Finds a plane across `axis` with about `requested` of all `total` particles on its left: within
+/// `tolerance`, unless more than that share one position. Empty if no plane has particles on both
+/// sides. Linear in the number of pieces: it computes histograms, each over the bin found in the
+/// previous one.
 [[nodiscard]] std::optional<Cut> find_cut(const std::vector<Piece>& pieces, const Extent& extent,
   std::size_t axis, double total, double requested, double tolerance);
 }

@@ -6,7 +6,7 @@
 
 namespace bat::plan
 {
-/// Replaces pieces whose boxes are nearly the same by one with their mean box, and widens what
-/// "nearly" means until at most `maximum` are left. Keeps the sum of particles up to rounding.
+/// Replaces pieces whose boxes are nearly the same by one with their mean box, and relaxes "nearly"
+/// until at most `maximum` are left. Keeps the sum of particles up to rounding.
 void merge_similar(std::vector<Piece>& pieces, const Extent& extent, std::size_t maximum);
 }

@@ -7,7 +7,7 @@
 
 namespace bat::plan
 {
-/// One rank that has particles, with the box of all its cells.
+/// A rank that has particles, with the box of all its cells.
 struct RankBox
 {
   Piece all;

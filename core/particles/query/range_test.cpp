@@ -31,7 +31,7 @@ struct Between
   }
 };
 
-// Makes the test of whether values of type T are in the range.
+// Creates the test of whether values of type T are in the range.
 template <class T, class V>
 Between<T> make_test(const ClassRange<V>& range)
 {

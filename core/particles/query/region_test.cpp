@@ -22,8 +22,8 @@ namespace
 {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// As a closed box; one that holds nothing has its ends the wrong way round. Coordinates are
-// doubles, or floats, which are doubles.
+// Converts to a closed box; an empty one has reversed ends. Coordinates are doubles, or floats,
+// which convert exactly.
 Box without_upper_faces(const Box& box)
 {
   Box closed = box;

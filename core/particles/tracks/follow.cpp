@@ -31,7 +31,7 @@ namespace bat
 {
 namespace
 {
-/// Particles of a leaf file that have one of the ids, in file order.
+/// Particles in a leaf file that have one of the ids, in file order.
 struct FoundRows
 {
   Selection selection;
@@ -88,7 +88,7 @@ public:
         read_leaf();
         continue;
       }
-      // No value of a particle is kept before all of them are read, so a damaged leaf file leaves
+      // A particle's values are kept only after all of them are read, so a damaged leaf file leaves
       // no trace.
       const std::optional<Error> error = attempt(read_leaf);
       if (error && !Dataset::Impl::is_damage(error->code()))
@@ -104,7 +104,7 @@ public:
   }
 
 private:
-  // A step without particles may lack columns. All ids are absent then.
+  // A step without particles may lack columns. All ids are then absent.
   [[nodiscard]] bool lacks_ids() const
   {
     const std::vector<Attribute>& attributes = this->dataset_.attributes();
@@ -570,7 +570,7 @@ int bits_of(ScalarType type)
   return static_cast<int>(8 * size_of(type));
 }
 
-// The type that holds every value of both.
+// Returns the type that holds every value of both.
 std::optional<ScalarType> common_type(ScalarType a, ScalarType b)
 {
   if (a == b)
@@ -602,7 +602,7 @@ std::optional<ScalarType> common_type(ScalarType a, ScalarType b)
                    : std::optional(ScalarType::Int16);
 }
 
-// `count` values of type `from` as such of type `to`, which holds them.
+// Converts `count` values of type `from` to type `to`, which holds them.
 void convert(
   ScalarType from, const std::byte* values, ScalarType to, std::byte* out, std::size_t count)
 {
@@ -627,7 +627,7 @@ void convert(
     });
 }
 
-// Null if the step lacks it. An attribute may be called like the positions.
+// Null if the step lacks it. An attribute may have the same name as the positions.
 StepColumn* find_column(StepResult& result, const std::optional<std::string>& attribute)
 {
   std::vector<StepColumn>& columns = result.columns;

@@ -31,7 +31,7 @@ public:
     this->fill(ids, std::get<Table<std::uint64_t>>(this->tables_));
   }
 
-  /// Calls f(i) with the place of each id that is `value`.
+  /// Calls f(i) with the index of each id equal to `value`.
   template <class V, class F>
   void for_each(V value, const F& f) const
   {
@@ -100,15 +100,15 @@ struct StepResult
   std::uint64_t bytes_read = 0;
 };
 
-/// Writes `count` values that stand for unknown ones.
+/// Writes `count` values that mark unknown ones.
 void fill_absent(ScalarType type, std::byte* out, std::size_t count);
 
-/// The blocks of a tracks file, for each of which read() gives the samples in it.
+/// The blocks of a tracks file; read() returns the samples in each.
 class TracksReader
 {
 public:
-  /// Throws as Tracks::open(); damage behind the first block is what read() of a last, further
-  /// block throws.
+  /// Throws as Tracks::open(). For damage after the first block, a final extra block exists, whose
+  /// read() throws.
   TracksReader(const SeriesStep& listed, const FollowRequest& request,
     const RequestedIds& requested, const FollowOptions& options);
   TracksReader(TracksReader&&) noexcept;
@@ -118,7 +118,7 @@ public:
   [[nodiscard]] std::size_t blocks() const noexcept;
   /// Thread-safe.
   [[nodiscard]] std::vector<StepResult> read(std::size_t block) const;
-  /// Leaves out samples that later ones have replaced.
+  /// Omits samples that later ones have replaced.
   static void leave_out_replaced(std::vector<StepResult>& samples);
 
 private:

@@ -16,7 +16,7 @@
 
 namespace bat
 {
-// Writes `count` values that stand for unknown ones.
+// Writes `count` values that mark unknown ones.
 void fill_absent(ScalarType type, std::byte* out, std::size_t count)
 {
   dispatch(type,
@@ -33,10 +33,10 @@ void fill_absent(ScalarType type, std::byte* out, std::size_t count)
 
 namespace
 {
-/// Histories that are this close are one read.
+/// Histories this close together are read with one call.
 constexpr std::uint64_t kMaxGapBytes = 1 << 16;
 
-/// Where a column of a step comes from.
+/// The source of a step's column.
 struct Source
 {
   enum Kind
@@ -57,7 +57,7 @@ struct RequestedHistory
   std::vector<std::size_t> places; ///< of the request
 };
 
-/// The same, read.
+/// The same history, read.
 struct History
 {
   const RequestedHistory* requested = nullptr;
@@ -65,7 +65,7 @@ struct History
   const std::byte* values = nullptr;  ///< its columns
 };
 
-// The value that `bits` of the value class of `type` stand for.
+// Returns the value encoded by `bits` in the value class of `type`.
 void put_id(std::uint64_t bits, ScalarType type, std::byte* out)
 {
   dispatch(type,
@@ -90,7 +90,7 @@ public:
   {
   }
 
-  /// The samples, still without particles.
+  /// Returns the samples, still without particles.
   [[nodiscard]] std::vector<StepResult> samples()
   {
     const TrackSchema& schema = this->block_.schema;
@@ -284,7 +284,7 @@ private:
     return history;
   }
 
-  // Tile by tile: a history goes to as many places as it has samples.
+  // Works tile by tile, because a history goes to as many places as it has samples.
   void put_histories(const std::vector<History>& run, std::vector<StepResult>& results) const
   {
     constexpr std::size_t kSamples = 64;
@@ -363,7 +363,7 @@ struct TracksReader::Impl
   {
   }
 
-  // In place of samples that nobody can read.
+  // Stands for samples that cannot be read.
   [[nodiscard]] std::vector<StepResult> left_out(const Error& error) const
   {
     StepResult result;

@@ -11,7 +11,7 @@
 
 namespace bat
 {
-/// One per thread. Intervals in ascending order take the least time.
+/// Use one per thread. Fastest with intervals in ascending order.
 class OrdinalRuns
 {
 public:
@@ -21,7 +21,7 @@ public:
   {
   }
 
-  /// As for_each_run() of format/levels.hpp. Throws Error{Corrupt, Truncated}.
+  /// Works as for_each_run() of format/levels.hpp. Throws Error{Corrupt, Truncated}.
   template <class F>
   void for_each_run(std::uint64_t begin, std::uint64_t end, F&& f)
   {
@@ -44,7 +44,7 @@ public:
   }
 
 private:
-  /// Makes `in_levels_` the particles of lower ordinals.
+  /// Sets `in_levels_` to the numbers of particles with lower ordinals.
   void move_to(std::uint64_t ordinal);
   void begin_treelet(std::size_t treelet);
   void load_levels();

@@ -180,7 +180,7 @@ public:
     this->needed_ = 0;
   }
 
-  /// `i`: number in the treelet.
+  /// `i` is the number within the treelet.
   void add(std::size_t t, std::uint64_t i, V v)
   {
     if (!(v == v))
@@ -248,7 +248,7 @@ public:
   }
 
 private:
-  /// Extremes of no values yet.
+  /// Extremes before any value.
   struct Extremes
   {
     V lowest = std::numeric_limits<V>::has_infinity ? std::numeric_limits<V>::infinity()
@@ -263,7 +263,7 @@ private:
     corrupt(this->source_, fmt::format("TREELET_KEYS {}: treelet {} has {}", this->key_, t, what));
   }
 
-  // The bitmap that the treelet should have.
+  // Returns the bitmap that the treelet should have.
   [[nodiscard]] std::uint32_t bitmap_of_blocks(std::size_t t) const
   {
     if (this->bitmaps_.empty())

@@ -14,29 +14,29 @@ namespace bat::write::avx2
 {
 constexpr std::size_t kLanes = 4; ///< numbers of 64 bits in a vector
 
-/// As avx512::fill_keys(); `count` is a multiple of kLanes.
+/// See avx512::fill_keys(); `count` is a multiple of kLanes.
 template <class T>
 void fill_keys(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
   const std::array<double, 3>& scale, TreeletKey* keys);
 
 constexpr std::size_t kCodes = 8; ///< that coarse_codes() makes at a time
 
-/// As avx512::coarse_codes(); `count` is a multiple of kCodes.
+/// See avx512::coarse_codes(); `count` is a multiple of kCodes.
 template <class T>
 void coarse_codes(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
   double scale, double max_code, int dropped, std::uint32_t* codes);
 
-/// As write::tight_cells(), of at least kLanes keys.
+/// See write::tight_cells(), for at least kLanes keys.
 [[nodiscard]] CellBox tight_cells(const TreeletKey* keys, std::size_t count);
 
-/// As avx512::partition().
+/// See avx512::partition().
 [[nodiscard]] std::size_t partition(TreeletKey* keys, std::size_t count, std::size_t axis,
   std::int16_t pivot, bool or_equal, TreeletKey* room);
 
-/// As avx512::split_few().
+/// See avx512::split_few().
 void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis);
 
-/// As avx512::extend(): two vectors of minima and two of maxima.
+/// See avx512::extend(): two vectors of minima and two of maxima.
 template <class V>
 [[nodiscard]] bool extend(const V* values, std::size_t count, V* minimum, V* maximum);
 

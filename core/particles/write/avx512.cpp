@@ -17,7 +17,7 @@ BAT_AVX512 __mmask8 first_lanes(std::size_t count)
   return static_cast<__mmask8>((1u << std::min(count, kLanes)) - 1);
 }
 
-// Every second of the values where bits begin, from one on.
+// Every second value at which a bit begins, starting with one of them.
 template <class V>
 BAT_AVX512 __m512i every_second(const std::array<V, kBitmapBits>& begins, std::size_t from)
 {
@@ -43,7 +43,7 @@ template <class T>
 BAT_AVX512 void fill_typed_keys(const T* positions, std::size_t count,
   const std::array<double, 3>& half_lower, const std::array<double, 3>& scale, TreeletKey* keys)
 {
-  // Three vectors of coordinates are eight particles.
+  // Three vectors of coordinates hold eight particles.
   alignas(64) std::array<double, 3 * kLanes> lowers;
   alignas(64) std::array<double, 3 * kLanes> scales;
   for (std::size_t i = 0; i != lowers.size(); ++i)
@@ -83,7 +83,7 @@ BAT_AVX512 void fill_typed_keys(const T* positions, std::size_t count,
   }
 }
 
-// Every third number of three vectors, from number `axis` on.
+// Takes every third number of three vectors, starting at number `axis`.
 struct EveryThird
 {
   __m512i of_two;   // out of the first two vectors
@@ -247,7 +247,7 @@ template <class V>
 BAT_AVX512 void mark_values(const V* values, const std::uint16_t* blocks, std::size_t count,
   const TreeletBits<V>& bits, std::uint32_t* bitmaps)
 {
-  // A binary search tree: node k has the nodes 2 k and 2 k + 1 below it. Its upper four floors are
+  // A binary search tree: node k has the nodes 2 k and 2 k + 1 below it. Its upper four levels are
   // in two vectors, the fifth in two others.
   const std::array<V, kBitmapBits>& begins = bits.begins();
   alignas(64) std::array<V, 2 * kLanes> upper{};

@@ -14,28 +14,29 @@ namespace bat::write::avx512
 {
 constexpr std::size_t kLanes = 8; ///< numbers of 64 bits in a vector
 
-/// Keys of packed positions, numbered from 0 on; `count` is a multiple of kLanes. On each axis the
-/// cell is (x / 2 - half_lower) * scale, cut to kTreeletCells cells.
+/// Computes the keys of packed positions, numbered from 0; `count` is a multiple of kLanes. On each
+/// axis the cell is (x / 2 - half_lower) * scale, limited to kTreeletCells cells.
 template <class T>
 void fill_keys(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
   const std::array<double, 3>& scale, TreeletKey* keys);
 
 constexpr std::size_t kCodes = 16; ///< that coarse_codes() makes at a time
 
-/// Codes of cells of a grid of 2^levels cells along each axis, as MortonGrid::coarse_code(), of
-/// packed positions; `count` is a multiple of kCodes. The cell is (x / 2 - half_lower) * scale, at
-/// most `max_code`, without its `dropped` lower bits, of which at most 6 are left.
+/// Computes codes for the cells of a grid with 2^levels cells along each axis, as
+/// MortonGrid::coarse_code(), from packed positions; `count` is a multiple of kCodes. The cell is
+/// (x / 2 - half_lower) * scale, at most `max_code`, without its `dropped` lower bits; at most 6
+/// bits are left.
 template <class T>
 void coarse_codes(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
   double scale, double max_code, int dropped, std::uint32_t* codes);
 
-/// Particles whose cell is below the pivot (or equal to it, if `or_equal`) come first, both parts
-/// in their order; returns how many they are. `room` is for count + kPartitionRoom keys.
+/// Moves the particles whose cell is below the pivot (or equal to it, if `or_equal`) to the front;
+/// both parts keep their order. Returns their number. `room` holds count + kPartitionRoom keys.
 [[nodiscard]] std::size_t partition(TreeletKey* keys, std::size_t count, std::size_t axis,
   std::int16_t pivot, bool or_equal, TreeletKey* room);
 
-/// The `left` particles with the lowest cells, of equal ones the earlier, come first, both parts in
-/// their order. At most kMaxComparedKeys.
+/// Moves the `left` particles with the lowest cells (among equal ones, the earlier) to the front;
+/// both parts keep their order. At most kMaxComparedKeys.
 void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis);
 
 /// Extends kLanes minima and maxima, each by every kLanes-th value that is not NaN; `count` is a

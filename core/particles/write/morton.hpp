@@ -23,8 +23,9 @@ namespace bat::write
   return x;
 }
 
-/// Codes of 63 bits over cubic cells, x in the highest bit of each triple. Cubes, not boxes of the
-/// shape of the domain: a thin slab would else get needles for treelets.
+/// Codes of 63 bits over cubic cells, x in the highest bit of each triple. The cells are cubes
+/// instead of boxes with the shape of the domain, because otherwise the treelets of a thin slab
+/// would be needles.
 class MortonGrid
 {
 public:

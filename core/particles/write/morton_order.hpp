@@ -26,7 +26,7 @@ struct MortonOrder
   std::uint64_t finite_count = 0;
 };
 
-/// No treelet has more than `maximum` particles and any two neighbours have more than `maximum`
+/// No treelet has more than `maximum` particles, and any two neighbours have more than `maximum`
 /// together, so that the largest is less than twice the mean for any clustering: a cell of the grid
 /// with too many particles gets its own grid, repeatedly if needed (the paper, section III-C1, has
 /// one fixed grid).

@@ -109,7 +109,7 @@ std::string shown(const OptionValue& value)
     value);
 }
 
-// The value in the type of its field, if it is allowed.
+// Returns the value in the type of its field, if it is allowed.
 std::optional<OptionValue> accepted(const Flag&, const OptionValue& value)
 {
   const auto* number = std::get_if<std::int64_t>(&value);

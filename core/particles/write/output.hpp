@@ -49,7 +49,7 @@ public:
     , flush_(flush)
   {
   }
-  /// Seconds that writing the file took.
+  /// Returns the seconds spent on writing the file.
   [[nodiscard]] double seconds() const noexcept { return this->seconds_; }
   std::byte* begin_column(std::uint64_t offset, std::uint64_t bytes) override;
   void end_column() override;

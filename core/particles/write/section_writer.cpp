@@ -131,7 +131,7 @@ void SectionWriter::finish(
   this->output_.write(0, &header, sizeof(header));
 }
 
-// Begins a section of a column and gives its memory.
+// Begins a column's section and returns its memory.
 std::byte* SectionWriter::begin_stored(SectionKind kind, std::uint32_t index, std::uint64_t bytes)
 {
   this->stored_bytes_ += bytes;

@@ -28,7 +28,7 @@ public:
   void write_paged(
     format::SectionKind kind, std::uint32_t index, const void* data, std::uint64_t bytes);
 
-  /// Returns memory for a column, all of which is to be filled before
+  /// Returns memory for a column, all of which must be filled before
   /// end_column().
   [[nodiscard]] std::byte* begin_column(format::SectionKind kind, std::uint32_t index,
     const format::ElementType& type, std::uint64_t particles, const ColumnCoding& coding);
@@ -44,15 +44,15 @@ public:
   void finish(
     std::uint64_t particles, std::optional<double> time, std::optional<std::int64_t> step);
 
-  /// Bytes of the file so far.
+  /// Current size of the file in bytes.
   [[nodiscard]] std::uint64_t file_bytes() const noexcept { return this->end_; }
-  /// Uncompressed bytes of the columns so far.
+  /// Uncompressed size of the columns so far, in bytes.
   [[nodiscard]] std::uint64_t column_bytes() const noexcept { return this->column_bytes_; }
-  /// Stored bytes of the columns so far.
+  /// Stored size of the columns so far, in bytes.
   [[nodiscard]] std::uint64_t stored_bytes() const noexcept { return this->stored_bytes_; }
 
 private:
-  /// A column that is begun and not ended.
+  /// A column that has begun but not ended.
   struct Column
   {
     format::SectionKind kind{};

@@ -11,7 +11,7 @@
 
 namespace bat::write
 {
-/// Particles whose values of bounded arrays are those that are stored. Owns these, and borrows all
+/// Particles in which bounded arrays have the values that are stored. Owns these, and borrows all
 /// other arrays.
 class SnappedParticles
 {

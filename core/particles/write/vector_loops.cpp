@@ -10,8 +10,8 @@ namespace bat::write::vector_loops
 {
 namespace
 {
-/// Calls the loop for AVX-512, else the one for AVX2, if it exists and the processor supports it.
-/// Returns false if it called none.
+/// Calls the AVX-512 loop, else the AVX2 loop, if it exists and the processor supports it. Returns
+/// false if it called none.
 template <class Avx512, class Avx2>
 bool choose([[maybe_unused]] const Avx512& avx512, [[maybe_unused]] const Avx2& avx2)
 {
