@@ -85,7 +85,7 @@ private:
   void add_piece(std::uint32_t target, std::byte* begin, std::uint32_t bytes);
   void send_pieces(std::uint32_t target);
 
-  /// How far a leader has got in another rank's segment.
+  /// A leader's progress in another rank's segment.
   struct Cursor
   {
     std::uint64_t run = 0;

@@ -12,8 +12,8 @@
 
 namespace bat::idx
 {
-/// The folder for samples next to the text, relative to it: "NAME" or, in PIDX's dialect too,
-/// "NAME".
+/// Returns the name of the folder for samples next to the text, relative to it: "NAME" for
+/// NAME.idx, in every dialect.
 [[nodiscard]] std::string folder_name(const std::filesystem::path& path);
 
 /// Each shape has two names, so that a step that replaces another has its own files.

@@ -124,7 +124,7 @@ struct ElementType
   }
 };
 
-/// The element type from the schema; empty for a section that is not a column of it.
+/// Returns the element type from the schema; empty for a section that is not one of its columns.
 [[nodiscard]] std::optional<ElementType> element_type(
   SectionKind kind, std::uint32_t index, const Schema& schema);
 

@@ -136,7 +136,7 @@ void check_aliases(const std::vector<AliasView>& local, const std::vector<AliasV
   }
 }
 
-// The arrays of `local`, which texts call `what`, under the schema of `reference`.
+// Returns the arrays of `local`, called `what` in messages, under the schema of `reference`.
 ParticleView fit(
   const ParticleView& local, ParticleView reference, const std::string& what, int reference_rank)
 {

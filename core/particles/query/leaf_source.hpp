@@ -18,7 +18,7 @@ namespace query
 struct Conditions;
 }
 
-/// A piece of space and how many particles are in it.
+/// A region of space and the number of particles in it.
 struct Region
 {
   Box bounds;

@@ -20,7 +20,7 @@
 
 namespace bat
 {
-/// The ids of a request, ordered for lookups by values of each class.
+/// The ids of a request, sorted for lookups by values of each class.
 class RequestedIds
 {
 public:

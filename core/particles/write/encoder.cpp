@@ -188,8 +188,8 @@ private:
       });
   }
 
-  // Writes the column of an attribute and calls f(t, values) for each treelet in parallel, `values`
-  // in the order of local_slot; then g(column).
+  // Writes the column of an attribute: calls f(t, values) for each treelet in parallel, with
+  // `values` in the order of local_slot; then g(column).
   template <class F, class G>
   void write_column(std::uint32_t index, const ArrayView& view, const F& f, const G& g)
   {
