@@ -20,7 +20,7 @@ struct Comparison
   bool Differ = false; ///< those without a failure are not in the same state
 };
 
-/// Collective. `state` is a text that is equal on all processes that have the same file open; it is
+/// Collective. `state` is a text that is equal on all processes with the same file open; it is
 /// ignored for a process with a failure. A null controller means a single process.
 Comparison Compare(vtkMultiProcessController* controller, bool trouble, const Failure& failure,
   const std::string& state);
@@ -34,8 +34,8 @@ bool ReduceAny(vtkMultiProcessController* controller, bool local);
 /// Collective. Replaces the counts with their sums over all processes.
 void ReduceSum(vtkMultiProcessController* controller, vtkTypeInt64* counts, int count);
 
-/// Collective. The first failure of any process, the same on all; or a failure if one of them has
-/// another file open.
+/// Collective. Returns the first failure of any process, the same on all; or a failure if one of
+/// them has another file open.
 Failure FirstFailure(vtkMultiProcessController* controller, const Failure& local,
   const std::string& fileName, const std::string& state);
 }

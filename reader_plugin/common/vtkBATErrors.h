@@ -7,8 +7,8 @@
 
 namespace bat_vtk
 {
-/// A code for vtkAlgorithm::SetErrorCode. VTK lacks codes for InvalidArgument, WriteFailed and
-/// Cancelled: they are vtkErrorCode::UserError + the number of the core's code.
+/// Returns a code for vtkAlgorithm::SetErrorCode. VTK lacks codes for InvalidArgument, WriteFailed
+/// and Cancelled: they are vtkErrorCode::UserError + the number of the core's code.
 unsigned long ToVTKErrorCode(bat::ErrorCode code);
 }
 

@@ -40,8 +40,8 @@ private:
   void showParticles(pqPipelineSource* source, pqDataRepresentation* representation);
   void followNow(pqPipelineSource* source);
 
-  /// A view with a dark background: the one before, and whether the user has chosen another since,
-  /// or the palette's.
+  /// A view with a dark background: the previous background, and whether the user or the palette
+  /// has chosen another since.
   struct Background
   {
     std::array<double, 3> Before;

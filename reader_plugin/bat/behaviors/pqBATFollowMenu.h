@@ -8,8 +8,8 @@
 #include <QObject>
 #include <QStringList>
 
-/// "Follow Selected Particles", where particles of a BAT reader, or of filters above one, are
-/// selected.
+/// The menu entry "Follow Selected Particles", enabled if particles of a BAT reader, or of filters
+/// above one, are selected.
 class pqBATFollowMenu
   : public QObject
   , public pqContextMenuInterface

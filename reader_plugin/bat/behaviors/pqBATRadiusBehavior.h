@@ -14,9 +14,9 @@ class pqPipelineSource;
 /// in the settings of ParaView stays. While time plays, a change of less than a tenth is skipped,
 /// so that particles do not tremble.
 ///
-/// The first Apply of a reader decides which look its representations have first, with radii by
-/// region: True Size if the particles have a size as an attribute, else Density Glow if they are
-/// clustered, else Spheres. What a script or a state file shows is left as it is.
+/// The first Apply of a reader chooses the initial look of its representations, with radii by
+/// region: True Size if the particles have a size attribute, else Density Glow if they are
+/// clustered, else Spheres. Representations shown by a script or a state file stay unchanged.
 class pqBATRadiusBehavior : public QObject
 {
   Q_OBJECT

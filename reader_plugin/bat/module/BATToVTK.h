@@ -16,11 +16,12 @@ namespace bat_vtk
 {
 class LoadedParticles;
 
-/// The particles as points and attributes.
+/// Returns the particles as points and attributes.
 void FillOutput(const bat::Dataset& file, const LoadedParticles& loaded,
   const std::vector<std::size_t>& attributes, vtkPolyData* output);
 
-/// Describes the particles of a file: all, or a share of more, according to its metadata.
+/// Describes the particles of a file: all of the original, or a share of it, according to its
+/// metadata.
 struct Sample
 {
   double Quality = 1.0;

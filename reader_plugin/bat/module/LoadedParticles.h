@@ -42,8 +42,8 @@ public:
     std::function<bool(double)> Progress;
   };
 
-  /// False if it was cancelled; previously loaded particles then stay, if they can be part of the
-  /// answer. Throws bat::Error, after which nothing is loaded.
+  /// Returns false if it was cancelled; previously loaded particles then stay, if they can be part
+  /// of the answer. Throws bat::Error, after which nothing is loaded.
   bool Load(const Request& request);
   /// True if Load() would add to the loaded particles instead of starting again: the request is
   /// that of the last Load(), except for a quality that is not lower, and no leaf file was left out
@@ -57,14 +57,15 @@ public:
   [[nodiscard]] vtkDataArray* Positions() const { return this->Attribute(PositionColumn); }
   /// Null if it was not requested.
   [[nodiscard]] vtkDataArray* Attribute(std::size_t index) const;
-  /// xmin, xmax, ymin, ... of the positions, NaN left out. Empty if there are none.
+  /// Bounds of the positions (xmin, xmax, ymin, ...), ignoring NaN. Empty if there are no
+  /// particles.
   [[nodiscard]] std::optional<std::array<double, 6>> Bounds() const;
-  /// Makes VTK know the ranges of the arrays; it forgets them when an array is modified.
+  /// Sets VTK's cached ranges of the arrays; VTK discards them when an array is modified.
   void StoreRanges() const;
-  /// A number of the load, never the same for other particles, then the rows after each of its
-  /// steps.
+  /// The load's number, which is unique to these particles, then the number of rows after each of
+  /// its steps.
   [[nodiscard]] std::vector<double> NumberedSteps() const;
-  /// Why a leaf file was left out.
+  /// Why a leaf file was skipped.
   struct Damage
   {
     std::string Text;
@@ -74,7 +75,7 @@ public:
   static constexpr std::size_t QueryColumn = PositionColumn - 1; ///< what the query needs
   /// The damage in each leaf file.
   [[nodiscard]] const std::map<std::size_t, Damage>& Damaged() const { return this->Bad; }
-  /// Makes the next Load() leave out these, too.
+  /// Makes the next Load() skip these leaf files too.
   void LeaveOut(const std::map<std::size_t, Damage>& damaged);
 
 private:

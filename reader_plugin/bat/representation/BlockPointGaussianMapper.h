@@ -45,7 +45,7 @@ public:
     std::string BallShader;         ///< splat shader of TrueSize
     double BallReach = 1.0;         ///< triangle scale of BallShader
     ColumnDensity::Range Columns{}; ///< of Glow, of all particles
-    /// Selects whose picture is shown if several processes draw a Glow.
+    /// Selects the process whose picture is shown if several draw a Glow.
     enum Shares
     {
       Whole,   ///< this one
@@ -57,10 +57,11 @@ public:
   void SetLook(const Look& look) { this->CurrentLook = look; }
   [[nodiscard]] bool IsGlow() const { return this->CurrentLook.Kind == Look::Glow; }
 
-  /// The actor for a mapper of this class. It draws a glow after all that is opaque or translucent.
+  /// The actor for a mapper of this class. It draws a glow after all opaque and translucent
+  /// objects.
   static vtkSmartPointer<vtkActor> NewActor();
 
-  /// Splats whose sum is coloured by the number of particles behind one another.
+  /// Splats whose sum is coloured by the number of particles along the line of sight.
   void DrawGlow(vtkRenderer* renderer, vtkActor* actor);
 
   void Render(vtkRenderer* renderer, vtkActor* actor) override;

@@ -16,7 +16,7 @@ public:
   /// Counts particles inside these bounds (xmin, xmax, ymin, ymax, zmin, zmax).
   explicit ColumnDensity(const double bounds[6]);
 
-  /// Adds particles, each of which represents the same number. Uses every `stride`-th.
+  /// Adds particles, each of which represents the same number of them. Uses every `stride`-th.
   void Add(vtkDataArray* positions, int stride, double each);
 
   /// Shares of all particles for each square of Length.

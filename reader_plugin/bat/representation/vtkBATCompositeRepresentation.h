@@ -21,8 +21,8 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * As in the superclass, but if two representations have the same key, a
-   * vtkBATPointGaussianRepresentation stays, whichever comes first.
+   * Like the superclass, but if two representations have the same key, a
+   * vtkBATPointGaussianRepresentation takes precedence, regardless of the order.
    */
   void AddRepresentation(const char* key, vtkPVDataRepresentation* representation) override;
 

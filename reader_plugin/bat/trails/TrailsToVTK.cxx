@@ -36,7 +36,7 @@ struct Place
   std::size_t Id = 0;
 };
 
-/// Cells of points that come one after the other.
+/// Cells whose points are consecutive.
 class Stretches
 {
 public:
@@ -119,7 +119,7 @@ V ValueOf(const bat::Number& number)
   return std::visit([](auto value) { return static_cast<V>(value); }, number);
 }
 
-// numbers[of(i)] for each of `count` points or cells, each exactly.
+// Returns numbers[of(i)] for each of `count` points or cells, exactly.
 template <typename Of>
 vtkSmartPointer<vtkDataArray> MakeIds(
   const std::string& name, const std::vector<bat::Number>& numbers, std::size_t count, const Of& of)
@@ -157,7 +157,7 @@ vtkSmartPointer<vtkDataArray> Gather(
   return array;
 }
 
-// A name that no attribute has.
+// Returns a name that no attribute has.
 std::string FreeName(const bat_vtk::FollowedParticles& particles, std::string name)
 {
   const auto isTaken = [&](const std::string& other) { return other == name; };

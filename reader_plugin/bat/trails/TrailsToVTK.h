@@ -15,7 +15,7 @@ class vtkPolyData;
 
 namespace bat_vtk
 {
-/// Particles that were followed, with how they are called.
+/// Particles that were followed, and their names.
 struct FollowedParticles
 {
   bat::Trails Trails;

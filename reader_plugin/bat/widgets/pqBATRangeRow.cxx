@@ -17,7 +17,7 @@
 namespace
 {
 constexpr int Indent = 14;
-// If one bin has more than this share of the particles, a linear axis hides the others.
+// If one bin has more than this share of the particles, it hides the others on a linear axis.
 constexpr double SharePerBin = 0.6;
 }
 
@@ -286,7 +286,7 @@ void pqBATRangeRow::showRange()
 }
 
 //-----------------------------------------------------------------------------
-// Shows the range of the file in grey where there is no limit.
+// Shows the file's range in grey if there is no limit.
 void pqBATRangeRow::showFileRange()
 {
   const bool values = bat_range::hasValues(this->FileMinimum, this->FileMaximum);

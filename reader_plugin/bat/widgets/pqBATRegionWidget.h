@@ -20,8 +20,8 @@ class vtkSMPropertyGroup;
 
 /// Panel widget "bat_region" for a group with the properties Region, RegionCenter, RegionRadius,
 /// RegionNormal, RegionLimits, RegionHalfExtents, RegionRotation and RegionOutside of a proxy that
-/// also has the property Bounds, the box of the data. Shows what the form of the region has. A slab
-/// has a slider too, over all of the data, and buttons for its direction.
+/// also has the property Bounds, the box of the data. Shows the controls for the region's form. A
+/// slab also has a slider over all of the data, and buttons for its direction.
 class pqBATRegionWidget : public pqPropertyWidget
 {
   Q_OBJECT

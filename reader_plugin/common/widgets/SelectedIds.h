@@ -25,17 +25,18 @@ struct Box
   QString Error;                ///< why there is none; empty if nothing is wrong
 };
 
-/// The output of the source if it has a selection, else null.
+/// Returns the output of the source if it has a selection, else null.
 pqOutputPort* selectedPort(vtkSMProxy* source);
 
-/// The smallest closed box with all points that match the selection of a port, on all processes.
+/// Returns the smallest closed box around all points that match a port's selection, on all
+/// processes.
 Box boxOf(pqOutputPort* port);
 
 /// Clears the selection, which refers to points of the present output, not of the next one.
 void clear(pqOutputPort* port);
 
-/// Ids of the source's points that match the selection, on all processes. Pairs such as 5:0 if a
-/// second attribute makes ids unique.
+/// Returns the ids of the source's points that match the selection, on all processes. Pairs such as
+/// 5:0 if a second attribute makes ids unique.
 Ids collectIds(vtkSMSourceProxy* source, vtkSMSourceProxy* selection, unsigned int selectionPort,
   const QString& attribute, const QString& second = QString());
 }

@@ -5,7 +5,7 @@
 
 #include "pqBudgetWidget.h"
 
-/// Panel widget "bat_amount", for a property with one number that is not negative.
+/// Panel widget "bat_amount" for a property with one non-negative number.
 class pqBATAmountWidget : public pqBudgetWidget
 {
   Q_OBJECT

@@ -5,8 +5,8 @@
 
 #include "pqBudgetWidget.h"
 
-/// Panel widget "bat_memory", and "bat_file_size" of writers, for a property with one number of MiB
-/// that is not negative.
+/// Panel widget "bat_memory", and "bat_file_size" of writers, for a property with one non-negative
+/// number of MiB.
 class pqMemoryWidget : public pqBudgetWidget
 {
   Q_OBJECT
@@ -16,9 +16,9 @@ public:
   pqMemoryWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);
   ~pqMemoryWidget() override;
 
-  /// "1024", "512 MiB", "1.5G" or "2 TB" as MiB; negative if it is none.
+  /// Parses "1024", "512 MiB", "1.5G" or "2 TB" as MiB; negative if the text is not a size.
   static double parse(const QString& text);
-  /// "512 MiB", "1.5 GiB", "1,536 TiB": whole numbers of MiB stay exact.
+  /// Formats "512 MiB", "1.5 GiB", "1,536 TiB": whole numbers of MiB stay exact.
   static QString format(double mebibytes);
 
 private:

@@ -5,8 +5,8 @@
 
 #include "pqInformationLabel.h"
 
-/// Panel widget "bat_summary" for a property of one text that is information only. It is updated
-/// after each update.
+/// Panel widget "bat_summary" for an information-only property with one text. It is refreshed after
+/// each update.
 class pqSummaryWidget : public pqInformationLabel
 {
   Q_OBJECT

@@ -39,10 +39,10 @@ public:
     Counts
   };
 
-  /// Another run of this process.
+  /// Adds another run of this process.
   void Add(const bat::flow::Statistics& statistics);
 
-  /// Collective: of all processes, in place of their own.
+  /// Collective. Replaces this process's counts with those of all processes.
   void SumUp(vtkMultiProcessController* controller);
 
   [[nodiscard]] vtkTypeInt64 Get(Count count) const { return this->Numbers[count]; }

@@ -115,7 +115,7 @@ vtkSmartPointer<vtkPolyData> Append(const std::vector<vtkDataSet*>& sets)
   return all;
 }
 
-// Points and lines alone.
+// Keeps only points and lines.
 vtkSmartPointer<vtkPolyData> ExtractLines(const std::vector<vtkDataSet*>& sets)
 {
   auto all = vtkSmartPointer<vtkPolyData>::New();

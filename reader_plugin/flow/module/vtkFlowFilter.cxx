@@ -199,8 +199,8 @@ vtkMultiProcessController* vtkFlowFilter::GetController() const
 //------------------------------------------------------------------------------
 int vtkFlowFilter::FillInputPortInformation(int port, vtkInformation* info)
 {
-  // The first port accepts anything, so that a message can say what is wrong with it. Composite
-  // data must be named; otherwise the pipeline would run the filter on one block after the other.
+  // The first port accepts anything, so that a message can explain a wrong input. Composite data
+  // must be named; otherwise the pipeline would run the filter on one block after another.
   info->Set(INPUT_REQUIRED_DATA_TYPE(), port == 0 ? "vtkDataObject" : "vtkDataSet");
   info->Append(INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
   return 1;
@@ -255,8 +255,8 @@ int vtkFlowFilter::RequestUpdateExtent(
       Pipeline::UPDATE_TIME_STEP(), image->GetInformation()->Get(vtkDataObject::DATA_TIME_STEP()));
     return 1;
   }
-  // Images are requested in whole, at the first time step. Other inputs are refused later, and may
-  // not be able to return an empty extent.
+  // Images are requested whole, at the first time step. Other inputs are refused later, and may be
+  // unable to return an empty extent.
   if (isOfBricks || this->Images)
   {
     if (inInfo->Has(Pipeline::TIME_STEPS()) && inInfo->Length(Pipeline::TIME_STEPS()) > 0)

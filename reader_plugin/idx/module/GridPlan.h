@@ -27,7 +27,7 @@ struct GridSettings
   std::vector<std::size_t> Fields;
 };
 
-/// The part of a file that an update loads, found from its text, so that all processes agree.
+/// The part of a file that an update loads, determined from its text, so that all processes agree.
 struct GridPlan
 {
   GridQuestion Question;
@@ -40,11 +40,12 @@ struct GridPlan
   std::string Warning; ///< empty, or what is unexpected about it
 };
 
-/// Throws bat::Error{InvalidArgument}: a box that is none, and numbers that VTK does not have.
+/// Throws bat::Error{InvalidArgument} for an invalid box, and for numbers that VTK cannot
+/// represent.
 GridPlan MakePlan(const bat::idx::Dataset& file, std::uint64_t generation,
   const GridSettings& settings, const LevelRefining& refining);
 
-/// x min, x max, y min, ... of all samples.
+/// Bounds of all samples: x min, x max, y min, ...
 std::array<double, 6> ComputeBounds(const bat::idx::Dataset& file);
 }
 

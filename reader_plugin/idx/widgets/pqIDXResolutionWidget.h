@@ -10,10 +10,10 @@ class QLineEdit;
 class QSlider;
 class pqPendingReader;
 
-/// Panel widget "idx_resolution" for a property with one whole number, the maximum level, of a
-/// proxy that also has the properties Levels, LoadedLevel, TargetLevel, LoadCost, LoadError,
-/// Aborted and Error. Shows what is loaded and, before Apply, what would be: level, samples and
-/// memory, and what the next level would take.
+/// Panel widget "idx_resolution" for a property with one integer, the maximum level, of a proxy
+/// that also has the properties Levels, LoadedLevel, TargetLevel, LoadCost, LoadError, Aborted and
+/// Error. Shows what is loaded and, before Apply, what would be loaded: level, samples and memory,
+/// and the cost of the next level.
 class pqIDXResolutionWidget : public pqLoadWidget
 {
   Q_OBJECT
