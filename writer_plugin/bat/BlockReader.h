@@ -47,7 +47,7 @@ struct Block
 class BlockReader
 {
 public:
-  /// Remarks and memory go to `result`.
+  /// Remarks and memory are added to `result`.
   BlockReader(const InputOptions& options, ConvertedInput& result)
     : Options(options)
     , Result(result)
@@ -57,7 +57,7 @@ public:
   /// Throws bat::Error{InvalidArgument}.
   Block Read(vtkDataObject* data, const std::string& label);
 
-  /// Warns about the block with this label. A warning that other blocks share is given once.
+  /// Warns about the block with this label. A warning that other blocks share is reported once.
   void Warn(const std::string& label, const std::string& text);
 
 private:

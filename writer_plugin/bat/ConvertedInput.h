@@ -12,9 +12,9 @@
 
 namespace bat_vtk
 {
-/// The columns of a table that hold x, y and z: names, or "name[component]" for columns with
-/// several components. Empty: one of the usual names (x, y, z; X, Y, Z; Points:0, Points:1,
-/// Points:2; ...). "none" for z: 0 for all particles.
+/// The table columns that contain x, y and z: names, or "name[component]" for columns with several
+/// components. Empty: one of the usual names (x, y, z; X, Y, Z; Points:0, Points:1, Points:2; ...).
+/// "none" for z: 0 for all particles.
 using CoordinateColumns = std::array<std::string, 3>;
 
 /// Handling of blocks of a composite data set that have cells other than vertices.
@@ -32,7 +32,7 @@ struct InputOptions
   Grids OfGrids = Grids::WritePoints;
 };
 
-/// A remark on the input, in words.
+/// A remark on the input, as text.
 struct Warning
 {
   std::string Key; ///< the same for all that is worth saying only once
@@ -41,8 +41,8 @@ struct Warning
   int Blocks;
 };
 
-/// Particles to write. `Particles` points into the input, which must stay as it is, and into memory
-/// held by `Storage`.
+/// Particles to write. `Particles` points into the input, which must stay unchanged, and into
+/// memory held by `Storage`.
 struct ConvertedInput
 {
   bat::ParticleView Particles;

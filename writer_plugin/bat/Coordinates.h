@@ -21,8 +21,8 @@ struct Coordinate
   int Component = 0;
 };
 
-/// The columns with x, y and z. If they do not exist, throws bat::Error{InvalidArgument} with
-/// `where` in front of its text.
+/// Returns the columns with x, y and z. If they do not exist, throws bat::Error{InvalidArgument},
+/// whose text begins with `where`.
 std::array<Coordinate, 3> FindCoordinates(
   vtkDataSetAttributes* rows, const CoordinateColumns& columns, const std::string& where);
 

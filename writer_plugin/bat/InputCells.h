@@ -17,7 +17,7 @@ namespace bat_vtk
 /// Returns the types of cells other than vertices; none if the points are just particles.
 std::vector<std::string> CellsBesideVertices(vtkPointSet* points);
 
-/// Values of cells as values of the points that are in them.
+/// Returns values of cells as values of the points in them.
 struct CellsAsPoints
 {
   std::size_t Cells = 0;

@@ -108,8 +108,8 @@ public:
 
   ///@{
   /**
-   * The ranks that write together. Default: the global controller, that of ParaView's servers.
-   * Null, or a controller without MPI: this process alone.
+   * The ranks that write together. Default: the global controller of ParaView's servers. Null, or a
+   * controller without MPI: this process alone.
    */
   virtual void SetController(vtkMultiProcessController*);
   vtkGetObjectMacro(Controller, vtkMultiProcessController);
@@ -185,9 +185,9 @@ public:
 
   ///@{
   /**
-   * Sets any write option by its name in the core (bat/write_options.hpp), e.g. "flush": whole
-   * numbers, and 0 or 1 for flags; numbers; words, of which one is added to options that are lists.
-   * A value that is refused is reported, and makes writes fail until the option is accepted.
+   * Sets any write option by its name in the core (bat/write_options.hpp), e.g. "flush": a whole
+   * number (0 or 1 for flags), a number, or a word, which is appended if the option is a list. A
+   * value that is refused is reported, and makes writes fail until the option is accepted.
    * LeafFileSize, unless it is 0, takes precedence over "target_bytes".
    */
   void SetIntegerOption(const char* name, int value);

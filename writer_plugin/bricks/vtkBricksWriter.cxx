@@ -112,7 +112,7 @@ void vtkBricksWriter::PrintSelf(ostream& os, vtkIndent indent)
 }
 
 //------------------------------------------------------------------------------
-// Where a level goes, and what lists it.
+// The destination of a level, and the list that names it.
 struct vtkBricksWriter::Target
 {
   std::filesystem::path File;
@@ -235,7 +235,7 @@ void vtkBricksWriter::MoveStaged(const std::string& stem)
 }
 
 //------------------------------------------------------------------------------
-// Throws bat::Error where the grid moves with time.
+// Throws bat::Error if the grid moves with time.
 vtkBricksWriter::Level vtkBricksWriter::ReadLevel(
   const std::vector<bat_vtk::Leaf>& leaves, int steps)
 {
@@ -315,7 +315,7 @@ bat::bricks::Header vtkBricksWriter::HeaderOf(const Level& level)
 
 //------------------------------------------------------------------------------
 #ifdef BAT_WRITER_HAS_MPI
-// False, and nothing is written, if processes do not talk through MPI.
+// Returns false, and writes nothing, if processes do not communicate through MPI.
 bool vtkBricksWriter::WriteCollective(const Level& level, bat::bricks::Header& header,
   const bat::bricks::WriteOptions& options, bat::bricks::WriteReport& report)
 {

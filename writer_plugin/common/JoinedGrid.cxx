@@ -65,7 +65,7 @@ void RequireAll(const LogicalBox& box, const std::vector<char>& filled, const st
     });
 }
 
-// Refuses a box whose samples, with a mark for each, do not fit into memory.
+// Refuses a box if its samples, with a mark for each, do not fit into memory.
 void CheckMemory(const bat::idx::Grid& grid)
 {
   double needed = 1.0; // for the mark

@@ -20,10 +20,10 @@ struct VelocityImages
   std::optional<std::string> Field;                 ///< none if there are no images
 };
 
-/// Images of the same points with one array of points, "velocity", and the ghosts of the input.
-/// Where points are hidden, velocities are NaN. `field`: the array's name; empty for the active
-/// vectors, or else the only array that can be a velocity. Throws bat::Error{InvalidArgument}: no
-/// such array, several, or one of another type, by name of array and block.
+/// Returns images of the same points with one point array, "velocity", and the ghosts of the input.
+/// At hidden points, velocities are NaN. `field` is the array's name; empty for the active vectors,
+/// or else the only array that can be a velocity. Throws bat::Error{InvalidArgument}, naming array
+/// and block, for no such array, several, or one of another type.
 VelocityImages FindVelocity(const std::vector<ImagePiece>& images, const std::string& field);
 }
 

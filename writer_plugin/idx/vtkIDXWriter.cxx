@@ -39,7 +39,7 @@ std::string ToJson(const bat::idx::WriteReport& report)
     ",\"blocks\":" + std::to_string(report.blocks) + "}";
 }
 
-// Names of arrays may have blanks, those of fields not.
+// Array names may contain blanks, field names may not.
 void NameFields(bat_vtk::GridInput& grid)
 {
   std::vector<std::string> names;
