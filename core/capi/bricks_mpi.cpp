@@ -35,7 +35,7 @@ int bat_mpi_bricks_write(MPI_Comm comm, const char* path, const bat_flow_grid* g
   bricks::Header header;
   std::vector<bricks::Piece> own;
   bricks::WriteOptions options;
-  bricks::GrowingSeries* series = nullptr; // of rank 0, whose path counts
+  bricks::GrowingSeries* series = nullptr; // on rank 0, whose path is used
   const int status = collective(comm,
     [&]
     {

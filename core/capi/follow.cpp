@@ -30,7 +30,7 @@ struct bat_follow
 struct bat_trails
 {
   bat::Trails trails;
-  std::vector<std::string> paths; ///< of the steps, as texts
+  std::vector<std::string> paths; ///< paths of the steps, as text
 };
 
 struct bat_tracks

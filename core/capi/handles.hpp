@@ -55,7 +55,7 @@ int guard_use(const Handle* handle, F&& f) noexcept
   return status;
 }
 
-/// A program's function that is told of progress, or nobody.
+/// A program's progress function, if set.
 struct Progress
 {
   bat_progress function = nullptr;
@@ -66,7 +66,7 @@ struct Progress
 struct bat_particles
 {
   bat::ParticleView view;
-  /// Why arrays cannot be that were not accepted since: by name of the attribute, "" for positions.
+  /// Why arrays were refused, until one is accepted: by attribute name, "" for positions.
   std::map<std::string, std::string> refused;
 };
 
@@ -96,17 +96,17 @@ struct bat_dataset : bat::capi::SharedHandle
   bat::Dataset dataset;
   std::string metadata;
   std::vector<std::string> stable_samples;
-  bat::QueryOptions map_options; ///< of bat_map_positions and bat_map_attribute
+  bat::QueryOptions map_options; ///< for bat_map_positions and bat_map_attribute
 };
 
 struct bat_query
 {
   bat::Query query;
   bat::QueryOptions options;
-  bat::capi::Progress progress; ///< of the reads that follow
-  std::string refused_part;     ///< why the part cannot be; "" if it can
+  bat::capi::Progress progress; ///< for subsequent reads
+  std::string refused_part;     ///< why the part is invalid; "" if it is valid
   std::string
-    refused_condition; ///< why the first range or list that cannot be cannot; "" if all can
+    refused_condition; ///< why the first invalid range or list is refused; "" if all are valid
 };
 
 namespace bat::capi
@@ -115,7 +115,7 @@ namespace bat::capi
 struct ReadValues
 {
   std::vector<std::byte> positions;
-  std::map<std::size_t, std::vector<std::byte>> attributes; ///< by number
+  std::map<std::size_t, std::vector<std::byte>> attributes; ///< keys: attribute number
   std::string report;                                       ///< JSON; "" unless it was asked for
   std::string line;
 };

@@ -27,10 +27,10 @@ struct bat_insitu
   {
     std::int64_t every = 0; ///< 0: as all
     bat::mpi::WriteOptions options;
-    bool has_tracks = false; ///< else those of all
+    bool has_tracks = false; ///< if false, uses the common tracks
     std::optional<bat::insitu::TrackOptions> tracks;
     bat::insitu::SeriesWriter writer;
-    bool requested_files = false; ///< of the step between begin and end
+    bool requested_files = false; ///< for the step between begin and end
     bool requested_tracks = false;
   };
 

@@ -16,7 +16,7 @@ inline constexpr std::size_t kBitSlack = 16;
 class BitWriter
 {
 public:
-  static constexpr unsigned kMaxPutBits = 56; ///< that put() takes
+  static constexpr unsigned kMaxPutBits = 56; ///< maximum number of bits for put()
 
   explicit BitWriter(std::byte* to) noexcept
     : to_(to)

@@ -32,7 +32,7 @@ using SymbolMeanings = std::array<SymbolMeaning<U, components>, kSymbols>;
 enum class Loads
 {
   One,     ///< at most 57 bits
-  OneEach, ///< at most 57 bits of each component
+  OneEach, ///< at most 57 bits per component
   TwoEach
 };
 
@@ -47,12 +47,12 @@ struct StreamModel
   StreamKind kind = StreamKind::Words;
   std::vector<std::size_t> components;
   std::array<std::uint8_t, kMaxJoint> dropped{}; ///< lowest bits that are 0, of each component
-  std::vector<CodeTable> codes;                  ///< of each class
+  std::vector<CodeTable> codes;                  ///< one per class
   std::vector<unsigned> escapes;                 ///< symbol of each class, or kNoEscape
   std::variant<Meanings<std::uint32_t, 1>, Meanings<std::uint32_t, 2>, Meanings<std::uint32_t, 3>,
     Meanings<std::uint64_t, 1>, Meanings<std::uint64_t, 2>, Meanings<std::uint64_t, 3>>
     meanings;
-  std::size_t max_bits = 0; ///< of a value that is not an escape
+  std::size_t max_bits = 0; ///< maximum for values that are not escapes
   Loads loads = Loads::One;
 };
 
@@ -63,7 +63,7 @@ struct ColumnModel
   ColumnModel(const ColumnShape& shape, const std::byte* bytes, std::size_t byte_count);
 
   ColumnShape shape;
-  double step = 0; ///< of the grid; 0: none
+  double step = 0; ///< grid step; 0: none
   /// Streams of all components; empty if no frame has streams.
   std::vector<StreamModel> streams;
 };

@@ -16,9 +16,9 @@ namespace
 {
 constexpr std::uint64_t kMaxSampleValues = 1 << 17; // maximum that a plan samples
 constexpr std::uint64_t kMinSampleValues = 1 << 15; // minimum, or all; between: an eighth
-constexpr std::uint64_t kRunValues = 2048;          // of them, that follow each other
+constexpr std::uint64_t kRunValues = 2048;          // consecutive values in a sampled run
 constexpr std::size_t kPlanesChunks = 8;            // runs that are tried as planes
-constexpr std::size_t kPlanesGain = 32;             // their least saving: Zstandard is slow
+constexpr std::size_t kPlanesGain = 32;             // minimum saving by planes: Zstandard is slow
 
 // All values, or evenly spread runs of them.
 std::vector<SampleChunk> take_sample(

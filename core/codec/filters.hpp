@@ -21,7 +21,7 @@ enum class Prediction : std::uint8_t
 struct Filter
 {
   Prediction prediction = Prediction::None;
-  bool bit_planes = false; ///< else of bytes
+  bool bit_planes = false; ///< if false, byte planes
 };
 
 /// Both write as many bytes as the values occupy.

@@ -19,7 +19,7 @@ inline constexpr std::array<std::uint16_t, 256> kLog2Table = []
   std::array<std::uint16_t, 256> table{};
   for (std::uint64_t i = 0; i != table.size(); ++i)
   {
-    std::uint64_t x = (256 + i) << 24; // in [1, 2), with 32 bits behind the point
+    std::uint64_t x = (256 + i) << 24; // in [1, 2), with 32 fractional bits
     std::uint64_t log = 0;
     for (int bit = 0; bit != 8; ++bit)
     {

@@ -78,11 +78,11 @@ private:
   unsigned tail_bits_ = 0;
   std::uint64_t length_ = 0;
   std::uint32_t escaped_ = 0;
-  std::size_t own_ = 0; ///< of counts_ that get a symbol
+  std::size_t own_ = 0; ///< number of counts_ that get a symbol
   std::vector<std::uint32_t> histogram_;
   std::vector<Count> counts_;
   std::vector<std::uint16_t> heads_;
   std::vector<std::uint32_t> head_counts_;
-  std::vector<std::uint8_t> symbols_; ///< of each head, and behind them the escape
+  std::vector<std::uint8_t> symbols_; ///< symbol of each head, then of the escape
 };
 }

@@ -123,7 +123,7 @@ bool is_complete(const std::vector<std::uint8_t>& lengths) noexcept
 std::vector<Code> assign_codes(const std::vector<std::uint8_t>& lengths)
 {
   std::vector<Code> codes(lengths.size());
-  unsigned next = 0; // with the first bit on top
+  unsigned next = 0; // first bit on top
   for (unsigned length = 1; length <= kMaxCodeBits; ++length)
   {
     next <<= 1;

@@ -21,7 +21,7 @@ struct SampleChunk
 struct PlanesPlan
 {
   Filter filter;
-  std::vector<std::size_t> bytes; ///< of each chunk of the sample; empty: planes make none shorter
+  std::vector<std::size_t> bytes; ///< per chunk of the sample; empty: planes shorten none
 };
 
 /// Tries filters on chunks. Skips numbers of 4 and 8 bytes that, like their differences, hardly

@@ -74,8 +74,8 @@ private:
     std::uint64_t length = 0;
     unsigned floor = 0;
     unsigned maximum = 0;
-    std::vector<Combination> own;           ///< with an entry of their own
-    std::array<std::uint32_t, 65> shared{}; ///< how many have no entry, by their largest length
+    std::vector<Combination> own;           ///< combinations with their own entry
+    std::array<std::uint32_t, 65> shared{}; ///< number without an entry, by largest length
   };
 
   [[nodiscard]] std::size_t place_of(const Lengths& lengths) const noexcept
@@ -92,12 +92,12 @@ private:
   std::size_t components_ = 0;
   std::size_t total_ = 0;
   std::array<std::array<std::uint32_t, 65>, kMaxJoint> offsets_{};
-  Lengths min_{};                                ///< of each component
+  Lengths min_{};                                ///< minimum length per component
   std::array<std::uint32_t, kMaxJoint> kinds_{}; ///< lengths of each component
   std::vector<std::uint32_t> places_;            ///< place_of() of each value
-  std::vector<std::uint32_t> counts_;            ///< at place_of()
-  std::vector<std::uint8_t> symbols_;            ///< at place_of(), and behind them the escape
-  std::vector<Combination> combinations_;        ///< that occur
+  std::vector<std::uint32_t> counts_;            ///< counts at place_of()
+  std::vector<std::uint8_t> symbols_;            ///< symbols at place_of(), then of the escape
+  std::vector<Combination> combinations_;        ///< combinations that occur
   std::vector<Lengths> entries_;
   std::vector<std::uint32_t> entry_counts_;
   std::uint64_t length_ = 0;

@@ -44,7 +44,7 @@ void in_batches(const std::byte* bits, std::size_t bits_bytes, std::size_t count
   }
   std::size_t used = static_cast<std::size_t>(from.position >> 3);
   std::size_t left = bits_bytes - used;
-  if (i != count) // with 0 behind the end
+  if (i != count) // zero after the end
   {
     std::array<std::byte, 2 * (kBatch * kMaxSymbolBits / 8 + 2 * kBitSlack)> rest{};
     std::copy_n(bits + used, left, rest.data());
@@ -78,7 +78,7 @@ constexpr std::size_t kValuesPerUnpack = 4 * kBlockValues; // values between two
 struct Packed
 {
   const std::uint8_t* symbols;
-  const std::uint8_t* classes; ///< of blocks
+  const std::uint8_t* classes; ///< classes of blocks
   const unsigned* escapes;     ///< symbol of each class
   const std::byte* bits;
   std::size_t bits_bytes;

@@ -18,7 +18,7 @@ struct WordsTo
   std::byte* values = nullptr;
   std::size_t stride = 0; ///< bytes from one value to the next
   bool floating = false;  ///< they are bits of floating-point numbers
-  double step = 0;        ///< not 0: they count steps, and become floating-point numbers
+  double step = 0;        ///< not 0: words count steps, and become floating-point numbers
 };
 
 /// Scratch memory for decoding.
@@ -36,6 +36,6 @@ private:
   void take_classes(FrameReader& reader, std::size_t classes, std::size_t blocks);
 
   SymbolDecoder symbols_;
-  std::vector<std::uint8_t> classes_; ///< of blocks
+  std::vector<std::uint8_t> classes_; ///< classes of blocks
 };
 }

@@ -49,11 +49,11 @@ private:
   std::size_t components_ = 0;
   std::size_t count_ = 0;
   std::vector<U> words_;
-  std::vector<U> zigzags_;            ///< of differences
-  std::vector<std::uint8_t> lengths_; ///< of zigzags
+  std::vector<U> zigzags_;            ///< zigzags of differences
+  std::vector<std::uint8_t> lengths_; ///< lengths of zigzags
   std::vector<std::byte> symbols_;    ///< codes
   std::vector<std::byte> bits_;
-  std::vector<std::uint8_t> classes_; ///< of blocks
+  std::vector<std::uint8_t> classes_; ///< classes of blocks
   std::vector<U> escaped_;
 };
 }

@@ -19,8 +19,8 @@ enum class Method : std::uint8_t
 /// The first byte of a stream in the model.
 enum class StreamKind : std::uint8_t
 {
-  Words = 0,       ///< as they are
-  Differences = 1, ///< of up to kMaxJoint components, whose sizes are one symbol
+  Words = 0,       ///< unchanged words
+  Differences = 1, ///< differences of up to kMaxJoint components, whose sizes share a symbol
   Heads = 2        ///< the upper bits are a symbol
 };
 

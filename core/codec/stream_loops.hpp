@@ -72,11 +72,11 @@ BAT_INLINE void unpack(const SymbolMeanings<U, components>& meanings, const std:
 template <class U, std::size_t components>
 struct Places
 {
-  std::array<std::byte*, components> values{}; ///< of value 0
+  std::array<std::byte*, components> values{}; ///< addresses of value 0
   std::size_t stride = 0;                      ///< bytes from one value to the next
   std::array<unsigned, components> dropped{};  ///< lowest bits that are 0
   std::array<U, components> before{};          ///< base of the first differences
-  double step = 0;                             ///< of the grid, if there is one
+  double step = 0;                             ///< grid step, if there is a grid
 };
 
 /// Stores words unchanged.

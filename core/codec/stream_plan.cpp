@@ -388,7 +388,7 @@ private:
   std::uint64_t counted_ = 0;
   Share share_;
   std::size_t max_classes_ = 1;
-  std::vector<std::vector<std::uint8_t>> lengths_; ///< of each component
+  std::vector<std::vector<std::uint8_t>> lengths_; ///< lengths per component
 };
 }
 

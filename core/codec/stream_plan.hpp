@@ -18,7 +18,7 @@ namespace bat::codec
 template <class U>
 struct WordSample
 {
-  std::vector<std::vector<U>> words;     ///< of each component
+  std::vector<std::vector<U>> words;     ///< words per component
   std::vector<std::size_t> chunk_counts; ///< values of each chunk
 };
 
@@ -31,10 +31,10 @@ struct EntryBits
 
 struct ClassPlan
 {
-  SizeDictionary sizes; ///< of a stream of differences
-  HeadDictionary heads; ///< of a stream of heads
+  SizeDictionary sizes; ///< for a stream of differences
+  HeadDictionary heads; ///< for a stream of heads
   std::array<Code, kSymbols> codes{};
-  std::array<EntryBits, kSymbols> entries{}; ///< of a stream of differences
+  std::array<EntryBits, kSymbols> entries{}; ///< for a stream of differences
   unsigned escape = kSymbols;                ///< symbol; kSymbols: none
 };
 
@@ -45,8 +45,8 @@ struct StreamPlan
   std::array<unsigned, kMaxJoint> dropped{};
   std::vector<ClassPlan> classes;
   std::vector<std::uint64_t> limits; ///< class of a block: limits that are not above its measure
-  unsigned measure_shift = 0;        ///< of a stream of heads
-  std::size_t max_bits = 0;          ///< of a value that is not an escape
+  unsigned measure_shift = 0;        ///< for a stream of heads
+  std::size_t max_bits = 0;          ///< maximum for values that are not escapes
 
   [[nodiscard]] std::size_t class_of(std::uint64_t measure) const noexcept
   {
@@ -64,7 +64,7 @@ struct WordKind
 {
   bool floating = false;         ///< bits of floating-point numbers
   bool only_differences = false; ///< each stream is to be of these
-  std::vector<unsigned> dropped; ///< of each component: bits below are 0 in all words of the column
+  std::vector<unsigned> dropped; ///< per component: number of lowest bits that are 0 in all words
 };
 
 struct StreamPlans

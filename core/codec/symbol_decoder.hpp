@@ -15,7 +15,7 @@ namespace bat::codec
 struct Lane
 {
   const std::byte* bytes = nullptr;
-  std::size_t count = 0; ///< of bytes
+  std::size_t count = 0; ///< number of bytes
 };
 
 /// Scratch memory for decoding symbols.
@@ -29,7 +29,7 @@ public:
     const std::vector<CodeTable>& codes, const std::uint8_t* classes, std::size_t count);
 
 private:
-  std::vector<std::byte> lanes_; ///< with bytes behind them that may be read
+  std::vector<std::byte> lanes_; ///< followed by bytes that may be read
   std::vector<std::uint8_t> symbols_;
 };
 }

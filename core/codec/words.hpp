@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #if defined(__GNUC__)
-#define BAT_INLINE inline __attribute__((always_inline)) // to be compiled for several processors
+#define BAT_INLINE inline __attribute__((always_inline)) // compiled for several processors
 #else
 #define BAT_INLINE inline
 #endif

@@ -15,7 +15,7 @@ namespace bat::codec
 enum class Content
 {
   Symbols, ///< drawn one by one: hardly anything repeats, and only how often each occurs counts
-  Planes   ///< of words: runs repeat
+  Planes   ///< bit planes of words: runs repeat
 };
 
 class ZstdCompressor

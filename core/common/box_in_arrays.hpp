@@ -17,7 +17,7 @@ namespace bat
 struct BoxInArrays
 {
   std::int64_t first = 0;                            ///< number of the first sample
-  std::array<std::int64_t, 3> dimensions{ 1, 1, 1 }; ///< of the arrays
+  std::array<std::int64_t, 3> dimensions{ 1, 1, 1 }; ///< dimensions of the arrays
 };
 
 [[nodiscard]] inline BoxInArrays place_in(const LogicalBox& stored, const LogicalBox& box) noexcept

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#ifndef __clang__ // what GCC's own header leaves undefined on purpose (GCC bug 105593)
+#ifndef __clang__ // GCC's header leaves values undefined on purpose (GCC bug 105593)
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif

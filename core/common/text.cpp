@@ -125,7 +125,7 @@ std::string printable(std::string_view text, std::string_view keep)
     const Character character = first_of(text);
     const std::size_t bytes = std::max<std::size_t>(1, character.bytes);
     const bool is_byte = character.bytes == 0
-      ? static_cast<unsigned char>(text[0]) < 0xa0 // which some terminals obey by itself
+      ? static_cast<unsigned char>(text[0]) < 0xa0 // some terminals obey the bare byte
       : character.code < 0x20 && keep.find(text[0]) == std::string_view::npos;
     if (text[0] == '\0')
     {

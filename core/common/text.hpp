@@ -17,7 +17,7 @@ struct JsonObject
   std::size_t depth = 1; ///< levels of objects and arrays
   bool is_empty = true;
   bool has_member = false; ///< the requested one, on the outermost level
-  std::size_t end = 0;     ///< where its closing brace is
+  std::size_t end = 0;     ///< position of its closing brace
 };
 
 /// Returns facts about `text`, which must be one JSON object in UTF-8 with only white space around

@@ -16,7 +16,7 @@ namespace bat::insitu
 {
 namespace
 {
-const char* const kPositions = "positions"; // in bounds, the positions of every species
+const char* const kPositions = "positions"; // as the name in bounds: the positions of every species
 
 // The attribute named by a bound, such as temperature=0.5.
 std::string name_of_bound(const std::string& bound)
@@ -101,7 +101,7 @@ std::optional<TrackOptions> tracks_for(TrackOptions options, const std::vector<s
 // What all ranks together know about a species.
 struct Found
 {
-  std::vector<std::string> known; ///< of the names
+  std::vector<std::string> known; ///< names found so far
   std::uint64_t particles = 0;
 };
 
@@ -172,7 +172,7 @@ std::vector<mpi::WriteOptions> SpeciesOptions::of_step(
   {
     return options;
   }
-  mpi::broadcast_names(comm, this->names_); // those of rank 0 decide, as in each write
+  mpi::broadcast_names(comm, this->names_); // rank 0's names are used, as in each write
   if (this->names_.empty())
   {
     return options;
@@ -223,7 +223,7 @@ std::vector<std::optional<TrackOptions>> SpeciesTracks::of_step(const mpi::OwnCo
       MPI_Bcast(&has_tracks, 1, MPI_INT, 0, comm.get());
       if (has_tracks != 0 && !own)
       {
-        own = this->options_; // which the recorder reports as not those of rank 0
+        own = this->options_; // the recorder reports that they differ from rank 0's
       }
       this->settled_[species[i]] = has_tracks != 0 ? own : std::nullopt;
     }

@@ -31,8 +31,8 @@ public:
 
 private:
   mpi::WriteOptions options_;
-  std::vector<std::string> names_; ///< that the options have, without bounds
-  std::set<std::string> known_;    ///< of these: to a species of a step so far
+  std::vector<std::string> names_; ///< names in the options, without bounds
+  std::set<std::string> known_;    ///< those that a species of a step so far has
 };
 
 /// Does the same for tracks. A species without the attribute that the options name for ids has no

@@ -21,7 +21,7 @@ namespace
 {
 using json = nlohmann::json;
 
-constexpr char kSubject[] = "tracks"; // of messages
+constexpr char kSubject[] = "tracks"; // for messages
 
 [[noreturn]] void refuse_value(
   const std::string& key, const json& value, const std::string& allowed)
@@ -82,7 +82,7 @@ bool is_list(const json& value)
 
 void read_ids(TrackOptions& options, const json& value)
 {
-  if (value.is_number()) // what Conduit makes of an array of one
+  if (value.is_number()) // Conduit writes an array of one as a number
   {
     options.ids.push_back(number_of("ids", value));
     return;

@@ -36,7 +36,7 @@ namespace bat::insitu
 {
 namespace
 {
-constexpr char kSubject[] = "tracks"; // of messages
+constexpr char kSubject[] = "tracks"; // for messages
 
 using nlohmann::json;
 
@@ -464,7 +464,7 @@ TrackRecorder::Source TrackRecorder::make_source(const ParticleView& view) const
   {
     if (name == id || name == second)
     {
-      continue; // which the file has anyway
+      continue; // the file has it anyway
     }
     const AttributeView found = need(view, name);
     source.schema.attributes.push_back(

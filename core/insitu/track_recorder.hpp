@@ -68,11 +68,11 @@ private:
   SeriesWriter::Notice notice_;
   std::optional<TracksWriter> writer_;    ///< rank 0, once there was a step
   std::optional<TrackSchema> listed_for_; ///< types that `chosen_` has ids of
-  std::optional<std::int64_t> chosen_at_; ///< the first step with anybody in the box
+  std::optional<std::int64_t> chosen_at_; ///< the first step with particles in the box
   std::vector<Id> chosen_;                ///< ascending bits; of a list or a box
   bool any_second_ = false;               ///< ids are listed without the second part
   std::vector<std::uint64_t> hashes_;     ///< a bit for each that a chosen id may have
-  bool has_looked_back_ = false;          ///< for those in the box in samples of a run before
+  bool has_looked_back_ = false;          ///< has searched earlier samples for those in the box
   bool has_reported_ = false;
   bool has_agreed_ = false; ///< all ranks on the options
 };

@@ -18,7 +18,7 @@ constexpr std::uint64_t kPage = 4096;
 constexpr int kMaxShallowDepth = 64;
 constexpr int kMaxTreeletDepth = 128;
 constexpr std::uint32_t kNone = 0xffffffff;
-constexpr std::uint64_t kMaxBitmaps = 1 << 16; // their numbers have 16 bits
+constexpr std::uint64_t kMaxBitmaps = 1 << 16; // bitmap numbers have 16 bits
 
 struct RadixRecord
 {

@@ -23,11 +23,11 @@ struct LeafHeader
   explicit LeafHeader(const io::RandomAccessFile& file);
 
   std::uint64_t tree_begin = 0; ///< offsets in the file are relative to it
-  std::uint64_t node_count = 0; ///< of the shallow tree
+  std::uint64_t node_count = 0; ///< nodes of the shallow tree
   std::uint64_t treelet_count = 0;
   std::uint64_t particle_count = 0;
   std::uint64_t dictionary_size = 0;
-  std::uint32_t lod_particles = 0; ///< in each inner node of a treelet
+  std::uint32_t lod_particles = 0; ///< per inner node of a treelet
   bool has_ranges = false;
   std::vector<HeaderAttribute> attributes;
   std::vector<std::uint64_t> attribute_offsets; ///< bytes of the attributes before it, per particle
@@ -62,7 +62,7 @@ struct Node
   std::uint32_t right = 0; ///< child; 0 for a leaf. The left child follows its parent.
   float split = 0;
   std::uint8_t axis = 0;
-  std::uint8_t depth = 0; ///< in shallow tree and treelet together
+  std::uint8_t depth = 0; ///< total depth in shallow tree and treelet
 };
 
 struct Treelet
@@ -89,7 +89,7 @@ struct LeafIndex
   /// Reads nodes only. Throws Error{Corrupt, Truncated}.
   LeafIndex(const io::RandomAccessFile& file, const LeafHeader& header);
 
-  std::vector<ShallowNode> shallow; ///< empty if there is one treelet
+  std::vector<ShallowNode> shallow; ///< empty with a single treelet
   std::vector<Treelet> treelets;
   std::vector<Node> nodes;
   std::vector<Run> runs; ///< ascending

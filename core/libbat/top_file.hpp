@@ -16,14 +16,14 @@ namespace bat::libbat
 struct LeafEntry
 {
   std::filesystem::path path;
-  std::uint32_t rank = 0;           ///< that wrote it
+  std::uint32_t rank = 0;           ///< rank that wrote it
   std::uint64_t particle_count = 0; ///< from its own header
 };
 
 /// A dataset. Attributes and counts of its leaf files have been compared with the top file.
 struct Top
 {
-  std::string name; ///< of the top file, for messages
+  std::string name; ///< name of the top file, for messages
   std::uint64_t file_bytes = 0;
   ScalarType position_type = ScalarType::Float32;
   std::uint64_t particle_count = 0;

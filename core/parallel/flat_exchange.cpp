@@ -138,7 +138,7 @@ private:
   const OwnComm& comm_;
   const Nodes& nodes_;
   Mail mail_;
-  std::vector<std::size_t> order_; ///< of parcels
+  std::vector<std::size_t> order_; ///< order of parcels
   PackedSends sends_;
   LargeArray<std::byte> arriving_;
   std::uint64_t received_ = 0;

@@ -49,7 +49,7 @@ struct Label
 struct Run
 {
   std::uint32_t target;
-  std::uint32_t bytes; ///< including labels
+  std::uint32_t bytes; ///< includes labels
 };
 
 std::size_t share_of_rank(const NodeLayout& layout)
@@ -62,8 +62,8 @@ std::size_t share_of_rank(const NodeLayout& layout)
 /// contents.
 struct LeaderExchange::Segment
 {
-  std::uint64_t runs; ///< of this round, in the order of distance()
-  std::uint64_t more; ///< whether there will be another
+  std::uint64_t runs; ///< runs in this round, in the order of distance()
+  std::uint64_t more; ///< another round follows
 
   static std::size_t bytes(const NodeLayout& layout)
   {
@@ -263,7 +263,7 @@ void LeaderExchange::wait()
     }
     else
     {
-      ::sched_yield(); // where there are more ranks than processors
+      ::sched_yield(); // if there are more ranks than processors
     }
   }
   MPI_Waitall(this->request_count_, this->requests_.data(), MPI_STATUSES_IGNORE);
@@ -417,7 +417,7 @@ bool leaders_pay(const NodeLayout& layout, std::uint64_t messages, std::uint64_t
   // Measured (testing/bench/PAPER.md, Node leaders): four barriers among a node's ranks take as
   // long as about twenty messages of each, and large pieces are cheaper to send than to copy twice.
   constexpr std::uint64_t kMinSavedMessages = 24; // messages of a rank
-  constexpr std::uint64_t kMaxBytes = 8192;       // of a message
+  constexpr std::uint64_t kMaxBytes = 8192;       // maximum message size
   const std::uint64_t ranks = layout.rank_count();
   const std::uint64_t saved = messages - messages * layout.node_count() / ranks;
   return layout.node_count() > 1 && saved >= kMinSavedMessages * ranks &&

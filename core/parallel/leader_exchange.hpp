@@ -98,9 +98,9 @@ private:
   Mail mail_;
   std::uint32_t rank_;
   std::uint32_t leaders_per_node_; ///< requested
-  std::uint32_t leaders_;          ///< of this node
-  std::vector<std::size_t> order_; ///< of parcels
-  std::size_t next_ = 0;           ///< in order_
+  std::uint32_t leaders_;          ///< leaders on this node
+  std::vector<std::size_t> order_; ///< order of parcels
+  std::size_t next_ = 0;           ///< index in order_
   SharedMemory* memory_ = nullptr;
   std::vector<Segment*> segments_; ///< per place
   std::vector<Cursor> cursors_;    ///< per place
@@ -110,7 +110,7 @@ private:
   std::vector<MPI_Aint> places_;
   std::size_t message_bytes_ = 0;
   LargeArray<std::byte> arriving_;
-  std::uint64_t received_ = 0; ///< without labels
+  std::uint64_t received_ = 0; ///< excludes labels
   std::optional<Error> failure_;
   NodeTraffic traffic_;
 };
@@ -123,7 +123,7 @@ NodeTraffic exchange_through_leaders(
 struct Load
 {
   std::uint64_t targets = 0;      ///< ranks of other nodes
-  std::uint64_t bytes = 0;        ///< to them
+  std::uint64_t bytes = 0;        ///< bytes sent to them
   bool has_large_parcels = false; ///< larger than compute_parcel_bytes()
 };
 

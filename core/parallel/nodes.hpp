@@ -150,12 +150,12 @@ struct NodeTraffic
 {
   NodeTraffic& operator+=(const NodeTraffic& more);
 
-  std::uint64_t messages_within = 0;  ///< to ranks of the node; none where memory is shared
-  std::uint64_t messages_between = 0; ///< to ranks of other nodes
-  std::uint64_t bytes_within = 0;     ///< to ranks of the node, in messages or in shared memory
+  std::uint64_t messages_within = 0;  ///< to ranks on the node; none with shared memory
+  std::uint64_t messages_between = 0; ///< to ranks on other nodes
+  std::uint64_t bytes_within = 0;     ///< to ranks on the node, in messages or shared memory
   std::uint64_t bytes_between = 0;
   std::uint64_t messages_received = 0;
-  std::uint64_t bytes_received = 0; ///< in messages or in shared memory
+  std::uint64_t bytes_received = 0; ///< in messages or shared memory
 };
 
 /// Collective. Returns the sums over all ranks, on all ranks.

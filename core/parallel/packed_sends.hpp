@@ -38,6 +38,6 @@ private:
   std::vector<MPI_Request> requests_;         ///< per slot
   std::vector<LargeArray<std::byte>> memory_; ///< per slot
   std::size_t used_ = 0;                      ///< slots that have been given out
-  std::size_t slot_ = 0;                      ///< of next()
+  std::size_t slot_ = 0;                      ///< used by next()
 };
 }

@@ -12,7 +12,7 @@ namespace bat::series
 struct Entry
 {
   std::string file; ///< relative to the list's folder
-  double time = 0;  ///< as listed: later than that of the entry before
+  double time = 0;  ///< as listed: later than in the previous entry
   std::optional<std::int64_t> step;
   std::optional<double> clock; ///< the simulation's time, where it is known
 };

@@ -207,8 +207,8 @@ void write_list(const std::filesystem::path& list, const Entries& entries, bool 
 // The effect of adding a step on the other entries.
 struct List::Change
 {
-  Entries entries;            ///< with the step
-  std::size_t place = 0;      ///< of the step
+  Entries entries;            ///< includes the step
+  std::size_t place = 0;      ///< position of the step
   Entries dropped;            ///< steps from this one on, of a run that came before
   bool clock_is_back = false; ///< its time is listed later than the simulation's
 };

@@ -91,7 +91,7 @@ private:
   bool flush_;
   Notice notice_;
   Entries entries_;
-  Entries dropped_;                    ///< not in the list any more, but still there
+  Entries dropped_;                    ///< no longer in the list, but still on disk
   std::optional<std::string> written_; ///< the text that entries_ are of
   std::shared_ptr<const io::LockFile> lock_;
   bool has_reported_clock_ = false;

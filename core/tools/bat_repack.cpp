@@ -25,7 +25,7 @@ struct Arguments
 {
   std::string in;
   std::string out;
-  std::map<std::string, std::vector<std::string>> given; ///< by name of the option
+  std::map<std::string, std::vector<std::string>> given; ///< keys: option name
   bool no_sorted_indexes = false;
   bool no_stable_samples = false;
   bool force = false;
@@ -160,7 +160,7 @@ int repack(const Arguments& arguments)
   };
   if (std::signal(SIGINT, [](int) { interrupted = 1; }) == SIG_IGN)
   {
-    std::signal(SIGINT, SIG_IGN); // as who started the program wants it
+    std::signal(SIGINT, SIG_IGN); // keeps the setting of the calling program
   }
   const bat::RepackReport report = bat::repack(arguments.in, arguments.out, options);
   bar.clear();

@@ -115,7 +115,7 @@ struct LevelSummary
 {
   std::vector<std::string> fields;
   std::vector<std::string> problems;
-  std::vector<double> lower; // of each component
+  std::vector<double> lower; // per component
   std::vector<double> upper;
   double speed = 0;
   std::uint64_t bricks = 0;

@@ -48,7 +48,7 @@ public:
 private:
   std::string what_;
   bool is_terminal_;
-  int percent_ = -1; ///< that is drawn
+  int percent_ = -1; ///< percentage shown
 };
 
 /// Adds the required option FILE, one or several. An unknown option is reported before a missing

@@ -60,7 +60,7 @@ enum HeaderFlag : std::uint32_t
 {
   kHasTime = 1,
   kHasStep = 2,
-  kCyclicX = 4 ///< and 8 and 16 for y and z
+  kCyclicX = 4 ///< y and z: 8 and 16
 };
 
 [[nodiscard]] constexpr std::uint64_t align8(std::uint64_t bytes) noexcept
@@ -74,7 +74,7 @@ enum HeaderFlag : std::uint32_t
 /// A paged section (section 5): where its pages are and what their checksums cover.
 struct PagedSection
 {
-  std::uint64_t offset = 0; ///< in the file
+  std::uint64_t offset = 0; ///< file offset
   std::uint64_t raw_bytes = 0;
   std::uint64_t seed = 0;
 
@@ -129,7 +129,7 @@ private:
 /// An index entry. Bricks in which all values are the quiet NaN, or all are 0, have no bytes.
 struct BrickEntry
 {
-  std::uint64_t offset = 0; ///< in the brick section
+  std::uint64_t offset = 0; ///< offset in the brick section
   std::uint32_t bytes = 0;
 
   static constexpr std::uint64_t kNoFlow = 0; ///< offsets of bricks without bytes
@@ -154,7 +154,7 @@ struct FileLayout
   PagedSection preview;
   PagedSection index;
   std::uint64_t bricks_offset = 0;
-  std::uint64_t id = 0; ///< of the grid
+  std::uint64_t id = 0; ///< grid id
 };
 
 /// Total number of points in a brick.

@@ -229,7 +229,7 @@ private:
   const std::vector<Window>& pages_;
   std::size_t me_;
   std::uint64_t max_bytes_;
-  LogicalBox box_; ///< of this rank's page
+  LogicalBox box_; ///< box of this rank's page
   std::vector<std::byte> values_;
   std::vector<Run> going_; ///< one for each parcel
   std::vector<Coming> coming_;

@@ -19,9 +19,9 @@ struct PageSource
   const bat::mpi::OwnComm& comm;
   bat::mpi::Nodes& nodes;
   std::size_t point_bytes;
-  LogicalBox whole;                  ///< of all pieces
-  const std::vector<RankBox>& parts; ///< of all ranks, by rank and piece, disjoint
-  const std::vector<Piece>& pieces;  ///< of this rank
+  LogicalBox whole;                  ///< box around all pieces
+  const std::vector<RankBox>& parts; ///< parts on all ranks, by rank and piece, disjoint
+  const std::vector<Piece>& pieces;  ///< this rank's pieces
 };
 
 /// Collective. `pages[r]` are the points of rank r's page, counted from the first point of the

@@ -120,7 +120,7 @@ struct File::Impl
   Header header;
   format::FileLayout layout;
   mutable std::mutex mutex;
-  mutable std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> pages; ///< of the index
+  mutable std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> pages; ///< index pages
 };
 
 File::File(std::unique_ptr<const Impl> impl)
@@ -479,9 +479,9 @@ private:
   const Impl& impl_;
   const BrickGrid& grid_;
   std::vector<std::byte> preview_;
-  std::vector<std::byte> values_; ///< of a brick
+  std::vector<std::byte> values_; ///< values of one brick
   std::vector<std::byte> filled_; ///< a brick of one value
-  std::uint64_t end_ = 0;         ///< of the bricks so far
+  std::uint64_t end_ = 0;         ///< end of the bricks so far
   format::ValueRange range_;
   Checked checked_;
 };

@@ -61,7 +61,7 @@ private:
     std::vector<std::byte> stored;
     format::BrickEncoder::Encoded encoded = format::BrickEncoder::Encoded::NoFlow;
   };
-  std::vector<Slot> slots_; ///< of a page
+  std::vector<Slot> slots_; ///< slots of one page
   format::ValueRange range_;
 };
 

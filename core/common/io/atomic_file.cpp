@@ -75,7 +75,7 @@ void check_path(const std::filesystem::path& path)
 std::filesystem::path follow_links(std::filesystem::path path)
 {
   check_path(path);
-  constexpr int kMaxLinks = 40; // what stat() follows
+  constexpr int kMaxLinks = 40; // the limit of stat()
   for (int i = 0; i != kMaxLinks; ++i)
   {
     std::error_code none; // it is not a link

@@ -59,7 +59,7 @@ LockFile::State LockFile::try_lock()
   this->descriptor_ = ::open(this->path_.c_str(), O_RDWR | O_CREAT | kFlags, 0666);
   if (this->descriptor_ < 0 && errno == EACCES)
   {
-    this->descriptor_ = ::open(this->path_.c_str(), O_RDONLY | kFlags); // that of another user
+    this->descriptor_ = ::open(this->path_.c_str(), O_RDONLY | kFlags); // belongs to another user
   }
   if (this->descriptor_ < 0)
   {

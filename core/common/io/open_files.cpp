@@ -95,7 +95,7 @@ public:
   {
     if (this->hold_open(file))
     {
-      return; // by another thread
+      return; // another thread has opened it
     }
     const int descriptor =
       this->open_path(file.path_, file.absolute_, descriptor_of(file.folder_.get()));
@@ -135,7 +135,7 @@ public:
   int open_path(
     const std::string& name, const std::string& path, int folder = AT_FDCWD, int flags = 0)
   {
-    constexpr int kMaxTries = 10000; // of a millisecond
+    constexpr int kMaxTries = 10000; // one millisecond each
     for (int tries = 0;; ++tries)
     {
       const int descriptor = this->try_to_open(path, folder, flags);
@@ -392,7 +392,7 @@ bool OpenFile::is_as_opened() const noexcept
   return ::fstatat(descriptor_of(this->folder_.get()), this->absolute_.c_str(), &now, 0) == 0 &&
     now.st_dev == this->status_.st_dev && now.st_ino == this->status_.st_ino &&
     now.st_size == this->status_.st_size && same_time(now.st_mtim, this->status_.st_mtim) &&
-    same_time(now.st_ctim, this->status_.st_ctim); // which no program can set back
+    same_time(now.st_ctim, this->status_.st_ctim); // no program can set this time back
 }
 
 std::optional<std::uint64_t> OpenFile::length_now() const

@@ -116,8 +116,8 @@ private:
   void open();
 
   std::string path_;
-  std::string absolute_;                 ///< to reopen it from any working directory
-  std::shared_ptr<const Folder> folder_; ///< that absolute_ is in, if it is not null
+  std::string absolute_;                 ///< for reopening from any working directory
+  std::shared_ptr<const Folder> folder_; ///< folder that contains absolute_, if not null
   struct stat status_
   {
   };

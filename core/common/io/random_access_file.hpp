@@ -19,7 +19,7 @@ namespace bat::io
 enum class Access
 {
   Read, ///< a file that is cut short while open gives an error
-  Map   ///< the same if that is noticed before its bytes are used, else a signal
+  Map   ///< the same if noticed before its bytes are used, else a signal
 };
 
 /// const functions may be called concurrently.

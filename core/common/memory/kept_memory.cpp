@@ -347,8 +347,8 @@ private:
   std::map<Address, std::size_t> used_; ///< sizes of arrays
   Runs kept_;
   std::uint64_t lent_ = 0;
-  std::uint64_t max_ = 0;        ///< that were lent at the same time, since the first Use began
-  std::uint64_t max_before_ = 0; ///< the same of the step before
+  std::uint64_t max_ = 0;        ///< maximum lent at the same time since the first Use began
+  std::uint64_t max_before_ = 0; ///< the same for the previous step
 };
 
 std::atomic<std::uint64_t> Keeper::concerns{ 0 };

@@ -35,7 +35,7 @@ public:
   class Use
   {
   public:
-    explicit Use(const KeptMemory& kept) noexcept; ///< which outlives it
+    explicit Use(const KeptMemory& kept) noexcept; ///< `kept` outlives it
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
     ~Use();

@@ -14,7 +14,7 @@
 
 enum
 {
-  kParticles = 30000, /* of all ranks */
+  kParticles = 30000, /* on all ranks */
   kSteps = 10
 };
 
@@ -84,7 +84,7 @@ static void write_step(const char* path, int rank, int ranks)
   check(bat_particles_set_step(particles, kSteps));
   check(bat_particles_set_time(particles, 0.01 * kSteps));
   check(bat_options_create(&options));
-  check(bat_options_set_target_bytes(options, 400000)); /* for several files; 0 is best */
+  check(bat_options_set_target_bytes(options, 400000)); /* makes several files; 0 is best */
   check(bat_mpi_write(MPI_COMM_WORLD, path, particles, options, &report));
   bat_options_free(options);
   bat_particles_free(particles);

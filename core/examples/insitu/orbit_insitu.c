@@ -13,7 +13,7 @@
 
 enum
 {
-  kParticles = 30000, /* of all ranks */
+  kParticles = 30000, /* on all ranks */
   kDomains = 2,       /* per rank */
   kGhosts = 10,       /* per domain */
   kSteps = 20,
@@ -29,7 +29,7 @@ typedef struct
 
 typedef struct
 {
-  int64_t count; /* with ghosts */
+  int64_t count; /* includes ghosts */
   particle* own;
   unsigned char* ghosts;
 } domain;

@@ -276,7 +276,7 @@ void BrickCache::ask(BrickSlot& slot, std::deque<Request>& queue)
 // another thread wakes up.
 void BrickCache::wake_readers(std::size_t count)
 {
-  constexpr std::size_t kReadsPerWakeUp = 16; // of reads that are fast
+  constexpr std::size_t kReadsPerWakeUp = 16; // number of fast reads
   const std::size_t requests =
     this->demanded_.size() + this->prefetched_.size() + this->hinted_.size();
   for (std::size_t i = 0; i != std::min(count, requests); ++i)

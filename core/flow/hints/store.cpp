@@ -42,7 +42,7 @@ struct Header
   std::uint64_t count = 0;
   std::uint64_t body_checksum = 0;
   std::array<std::uint64_t, 2> reserved{};
-  std::uint64_t header_checksum = 0; ///< of what is before
+  std::uint64_t header_checksum = 0; ///< covers the preceding bytes
 };
 static_assert(sizeof(Header) == kHeaderBytes);
 const Header kDefaultHeader;
@@ -378,7 +378,7 @@ HintStore::Saved HintStore::save_to(const std::filesystem::path& path)
       case Held::Busy:
         return Saved::Busy;
       case Held::Replaced:
-        continue; // by who held it before
+        continue; // replaced by the previous holder
       case Held::Yes:
         break;
     }

@@ -65,11 +65,11 @@ private:
   std::uint64_t id_;
   std::size_t max_;
   std::filesystem::path file_;
-  std::filesystem::path other_; ///< in the user's cache folder; empty if there is none
+  std::filesystem::path other_; ///< file in the user's cache folder; empty if there is none
 
   std::mutex mutex_;
   bool is_loaded_ = false;
   std::shared_ptr<const HintGraph> graph_;
-  HintGraph learned_; ///< and not saved
+  HintGraph learned_; ///< learned and not saved
 };
 }

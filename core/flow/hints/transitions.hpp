@@ -18,9 +18,9 @@ using HintNode = std::uint64_t;
 /// to the neighbour.
 namespace hint_step
 {
-inline constexpr unsigned kMoves = 27; ///< to 26 neighbours in the same interval
-inline constexpr unsigned kEnds = 13;  ///< of these, the one that is none: it ends, or is lost
-inline constexpr unsigned kNext = 27;  ///< to 54: as moves, and the next interval begins
+inline constexpr unsigned kMoves = 27; ///< moves to 26 neighbours in the same interval
+inline constexpr unsigned kEnds = 13;  ///< the move to itself: the particle ends, or is lost
+inline constexpr unsigned kNext = 27;  ///< up to 54: moves with which the next interval begins
 inline constexpr unsigned kLeave = 54; ///< steps below leave the node: their shares add up to 1
 /// The state needs part p, 1 to 7: points of the neighbour after the upper faces of axes p.
 inline constexpr unsigned kNeeds = 53;
@@ -39,7 +39,7 @@ class HintGraph
 {
 public:
   static constexpr std::uint64_t kMaxCount = 65535;
-  static constexpr std::size_t kBytes = 10; ///< of a transition, in memory and in a file
+  static constexpr std::size_t kBytes = 10; ///< size of a transition, in memory and in a file
 
   HintGraph() = default;
   /// Takes transitions from a file; returns nothing if they violate the rules of this class.
@@ -95,6 +95,6 @@ private:
 
   std::size_t max_;
   std::vector<Seen> seen_;
-  std::size_t room_ = std::size_t{ 1 } << 12; ///< until equal ones are merged
+  std::size_t room_ = std::size_t{ 1 } << 12; ///< number of entries before equal ones are merged
 };
 }

@@ -70,7 +70,7 @@ private:
   {
     std::size_t axis = 0;
     bool is_upper = false;
-    double share = 2; ///< of the segment; none if above 1
+    double share = 2; ///< share of the segment; above 1: none
   };
 
   [[nodiscard]] double side(std::size_t axis, bool is_upper) const

@@ -18,7 +18,7 @@ namespace bat::flow
 namespace
 {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr int kMaxSweeps = 30; // of Jacobi's rotations; a handful is enough for 3 x 3
+constexpr int kMaxSweeps = 30; // Jacobi sweeps; a handful is enough for 3 x 3
 
 using Matrix = std::array<std::array<double, 3>, 3>;
 

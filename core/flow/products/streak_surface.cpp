@@ -27,12 +27,12 @@ namespace
 using Point = std::array<double, 3>;
 
 constexpr int kHalvings = 10;
-constexpr std::int64_t kParts = std::int64_t{ 1 } << kHalvings; // of what is between two points
+constexpr std::int64_t kParts = std::int64_t{ 1 } << kHalvings; // parts between two given points
 constexpr std::int64_t kMaxFirstIntervals = 64;                 // between first timelines
 constexpr double kCosMaxTurn = 0.8660254037844386;              // 30 degrees
 constexpr double kCosStraight = 0.9659258262890683;             // 15 degrees
 constexpr double kMinTurningShare = 0.5;  // edges that are shorter, of max_edge, may turn
-constexpr double kMaxDiagonalShare = 2;   // of max_edge: diagonals are not halved
+constexpr double kMaxDiagonalShare = 2;   // relative to max_edge: diagonals are not halved
 constexpr double kMinEdgeShare = 1.0 / 3; // edges that are shorter, of max_edge, may go
 
 Point difference(const Point& a, const Point& b)
@@ -68,14 +68,14 @@ bool turns(const Point& a, const Point& b, const Point& c, double cosine)
 struct Vertex
 {
   std::int64_t s = 0;
-  bool is_there = false; // at the time of the surface
+  bool is_there = false; // exists at the time of the surface
   Point at{};            // then, or where it has ended
 };
 
 struct Timeline
 {
   std::int64_t tau = 0;
-  std::vector<Vertex> vertices; // by s
+  std::vector<Vertex> vertices; // sorted by s
 };
 
 struct Request
@@ -288,7 +288,7 @@ private:
         requests.push_back({ s, (timelines == 0 ? 0 : i * intervals / timelines) * kParts });
       }
     }
-    return requests; // in their order
+    return requests; // sorted
   }
 
   // Follows particles that are in no timeline yet; requests are in their order.
@@ -365,7 +365,7 @@ private:
 
   void insert(const std::vector<Request>& requests, const std::vector<Line>& lines)
   {
-    std::vector<std::pair<std::int64_t, Vertex>> all; // with tau
+    std::vector<std::pair<std::int64_t, Vertex>> all; // with their tau
     for (std::size_t i = 0; i != requests.size(); ++i)
     {
       const Line& line = lines[i];
@@ -676,11 +676,11 @@ private:
   const StreakSurfaceOptions& options_;
   double max_;
   TraceOptions walk_;
-  std::vector<double> releases_; // from the first one to the time of the surface
+  std::vector<double> releases_; // from the first release to the time of the surface
   double done_ = 0;
   KeySet touched_;
-  std::vector<Timeline> timelines_; // by tau
-  std::vector<std::size_t> first_;  // of each timeline, among all vertices
+  std::vector<Timeline> timelines_; // sorted by tau
+  std::vector<std::size_t> first_;  // index of each timeline's first vertex among all
   std::vector<std::uint32_t> number_;
   StreakSurface surface_;
 };

@@ -22,7 +22,7 @@ namespace bat::flow
 {
 namespace
 {
-constexpr std::size_t kMaxLearnedTransitions = std::size_t{ 1 } << 18; // by a thread, 8 MB
+constexpr std::size_t kMaxLearnedTransitions = std::size_t{ 1 } << 18; // per thread, 8 MB
 
 int threads_of(const TraceOptions& options)
 {
@@ -95,7 +95,7 @@ TraceOptions options_for(const BrickSource& source, const TraceOptions& given)
   }
   if (is_steady(source))
   {
-    options.hints = Hints::Off; // which are of levels that follow each other
+    options.hints = Hints::Off; // hints are for consecutive levels
   }
   return options;
 }

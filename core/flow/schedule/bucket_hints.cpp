@@ -72,7 +72,7 @@ void Buckets::note_ways(const Bucket& from, Worker& worker) const
         is_near = is_near && std::abs(way) <= 1;
         step = 3 * step + static_cast<unsigned>(way + 1);
       }
-      step = is_near ? step : hint_step::kEnds; // of long steps of Runge-Kutta 4
+      step = is_near ? step : hint_step::kEnds; // for long steps of Runge-Kutta 4
       went[step + (is_near && to.interval != from.at.interval ? hint_step::kNext : 0)] +=
         static_cast<std::uint32_t>(to.share);
     }

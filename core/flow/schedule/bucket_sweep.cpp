@@ -9,7 +9,7 @@ namespace bat::flow
 namespace
 {
 constexpr std::uint64_t kMaxSearchedBricks = 128; // few bricks: the best one is quickly found
-constexpr std::uint64_t kMaxCachedBricks = 2048;  // also where memory has room for all
+constexpr std::uint64_t kMaxCachedBricks = 2048;  // even if memory holds all
 constexpr std::uint64_t kAmpleSlotsPerBrick = 16; // slots for each of few bricks
 }
 
@@ -165,7 +165,7 @@ std::uint32_t Buckets::spent_of(const Bucket& bucket) const noexcept
   const std::int32_t next = std::min(interval + 1, this->sweep_->end_of_window(interval));
   const std::size_t axis = this->sweep_->axis();
   const std::int64_t place = this->grid_.brick_place(bucket.at.brick)[axis];
-  std::array<std::uint32_t, 2> spent{}; // in the bucket's plane, and behind it
+  std::array<std::uint32_t, 2> spent{}; // in the bucket's plane, and after it
   for (std::int64_t behind = 0; behind != 2; ++behind)
   {
     const bool before = front >= this->sweep_->last_plane_of(interval, place + behind);

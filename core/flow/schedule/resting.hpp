@@ -10,7 +10,7 @@ namespace bat::flow
 {
 struct Resting
 {
-  std::vector<Particle> particles; ///< by their lines, ascending
-  double time = 0;                 ///< when the run ended
+  std::vector<Particle> particles; ///< sorted by line
+  double time = 0;                 ///< end of the run
 };
 }

@@ -96,14 +96,14 @@ private:
   }
 
   Region region_;
-  std::array<std::int64_t, 3> bricks_{}; ///< of the grid
+  std::array<std::int64_t, 3> bricks_{}; ///< number of bricks in the grid
   std::array<std::size_t, 3> axes_{};    ///< along rows, along planes, across planes
   Intervals intervals_;
   std::int32_t window_ = 1;
   std::int32_t per_plane_ = 1; ///< intervals that are in one plane at a time
   bool is_dense_;
   std::uint64_t rows_ahead_ = 1;
-  std::uint64_t planes_ = 1; ///< of a window, with those that later intervals are behind
-  std::uint64_t rows_ = 1;   ///< of a plane, likewise
+  std::uint64_t planes_ = 1; ///< planes of a window, including those for later intervals
+  std::uint64_t rows_ = 1;   ///< rows of a plane, likewise
 };
 }

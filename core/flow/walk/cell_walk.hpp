@@ -36,10 +36,10 @@ struct CellWalk : LaneWalk<T>
   static constexpr double kFaceTolerance =
     1e-7; ///< tolerances below: steps to faces are taken again
 
-  Vectors u{ all_of(0.5), all_of(0.5), all_of(0.5) }; ///< of particles, in their cells
+  Vectors u{ all_of(0.5), all_of(0.5), all_of(0.5) }; ///< positions of particles in their cells
   Vector4 s = all_of(0);                              ///< share of the interval
   Vector4 step = all_of(1);                           ///< length of the next one, likewise
-  Vector4 stop = all_of(1);                           ///< where walks end
+  Vector4 stop = all_of(1);                           ///< ends of walks
   CellField field;
 
   using Base::Base;

@@ -158,8 +158,8 @@ struct Beyond
 struct Crossings
 {
   Vector4 theta = all_of(1);         ///< share of the step
-  std::array<LaneMask, 3> crossed{}; ///< whether through a face of the axis
-  std::array<LaneMask, 3> upper{};   ///< which one
+  std::array<LaneMask, 3> crossed{}; ///< crosses a face of the axis
+  std::array<LaneMask, 3> upper{};   ///< crosses the upper face
 };
 
 /// The ways to leave the cell along one axis.
@@ -167,7 +167,7 @@ struct AxisCrossing
 {
   LaneMask may;   ///< control points are beyond
   LaneMask upper; ///< beyond the upper face
-  LaneMask hard;  ///< not in one go
+  LaneMask hard;  ///< needs halving
   Vector4 guess;
   Beyond beyond;
 

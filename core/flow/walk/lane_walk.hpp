@@ -29,7 +29,7 @@ struct LaneWalk
 
   std::array<Particle*, kLanes> lanes{};
   unsigned active = 0; ///< bit k: lane k has a particle
-  LaneValues before{}; ///< of lanes' cells
+  LaneValues before{}; ///< values of the lanes' cells
   LaneValues after{};
 
   BAT_INLINE LaneWalk(const WalkFrame& all, const IntervalFrame& now, const BrickPair& pair,

@@ -17,20 +17,20 @@ namespace bat::flow
 /// continues.
 struct Particle
 {
-  std::array<double, 3> at{};          ///< in its cell, 0 to 1 along each axis
+  std::array<double, 3> at{};          ///< position in its cell, 0 to 1 along each axis
   std::array<std::int32_t, 3> cell{};  ///< inside of the grid
   std::array<std::int32_t, 3> turns{}; ///< periods that it has gone along cyclic axes
-  double share = 0;          ///< of the interval that it is in, in the direction of the run
+  double share = 0;          ///< share of its interval, in the direction of the run
   double step = 1;           ///< length of the next step, a share of the interval
-  double end_time = 0;       ///< when it is as old as it may be; infinite if it may be of any age
-  std::uint32_t line = 0;    ///< which one it is
-  std::int32_t interval = 0; ///< in the order of the run
+  double end_time = 0;       ///< when its maximum age is reached; infinite without a limit
+  std::uint32_t line = 0;    ///< index of its line
+  std::int32_t interval = 0; ///< number of the interval in the run
   std::uint32_t points = 0;  ///< noted so far
   std::uint32_t cells = 0;   ///< entered in this interval
   std::uint32_t steps = 0;   ///< tried in this interval, from cell to cell
   std::uint8_t tries = 0;    ///< cells beside its seed that were blank
   bool has_begun = false;    ///< its seed is in a cell with flow
-  bool is_new = true;        ///< of its interval nothing was looked at yet
+  bool is_new = true;        ///< nothing of its interval has been checked yet
   bool is_noted = false;     ///< its last point is where it is
   bool has_arrived = false;
 
@@ -52,7 +52,7 @@ struct BrickPair
   const std::byte* before = nullptr; ///< values at the time where the interval begins in the run
   const std::byte* after = nullptr;
   std::array<std::int32_t, 3> first{};  ///< cell of its first point
-  std::array<std::int32_t, 3> points{}; ///< of it, without neighbours'
+  std::array<std::int32_t, 3> points{}; ///< its own points, without neighbours'
   unsigned there =
     1; ///< bit m: cells that need the neighbours behind the faces of axes m can be walked
 };
@@ -63,7 +63,7 @@ struct IntervalFrame
   /// Converts velocity to cells per interval; 0 along an axis of one point. It is not a Vector4,
   /// whose alignment depends on the processor.
   std::array<double, 4> scale{};
-  std::array<double, 3> per_cell{}; ///< from cells per interval to velocity
+  std::array<double, 3> per_cell{}; ///< converts cells per interval to velocity
   double begin = 0;                 ///< time
   double end = 0;
   double stop = 1;      ///< share at which the run ends, 1 unless in this interval
@@ -76,7 +76,7 @@ struct WalkFrame
 {
   std::array<std::int32_t, 3> cells{}; ///< along each axis; 1 for an axis of one point
   std::array<bool, 3> cyclic{};
-  std::array<bool, 3> is_flat{}; ///< of one point
+  std::array<bool, 3> is_flat{}; ///< true for an axis of one point
   std::array<double, 3> origin{};
   std::array<double, 3> spacing{};
   std::array<std::size_t, 3> stride{}; ///< bytes from a point to the next; 0 along a flat axis
@@ -88,7 +88,7 @@ struct WalkFrame
   bool no_slip = false;  ///< NaN is a velocity of 0
   bool notes_faces = false;
   bool notes_points = true;
-  bool notes_beginnings = false; ///< for who looks ahead
+  bool notes_beginnings = false; ///< for looking ahead
   bool stops_on_arrival = false;
   struct Destination
   {
@@ -96,7 +96,7 @@ struct WalkFrame
     std::array<double, 3> lower{}; ///< in cells from the first point
     std::array<double, 3> upper{};
   };
-  std::vector<Destination> destinations; ///< that particles can reach
+  std::vector<Destination> destinations; ///< destinations that particles can reach
 };
 
 /// A point on a line.
@@ -212,10 +212,10 @@ enum class WalkEnd : std::uint8_t
   Ghosts,   ///< its cell needs neighbours that are not there
   Left,     ///< left the domain
   Cells,    ///< too many cells or steps in one interval
-  Still,    ///< not faster than the terminal speed
+  Still,    ///< speed is at most the terminal speed
   Time,     ///< reached the end of the run
   Arrived,  ///< reached a destination
-  Aged,     ///< as old as it may be
+  Aged,     ///< reached its maximum age
   Blank,    ///< met cells without flow
   BlankSeed ///< its seed is in a cell without flow
 };
@@ -231,7 +231,7 @@ struct WalkLog
     double time = 0;
   };
   std::vector<Arrival> arrivals;
-  std::vector<Particle> resting; ///< at the end of the last interval of all, if they are kept
+  std::vector<Particle> resting; ///< at the end of the last interval of all, if kept
   /// A particle's position at the beginning of an interval, and its velocity in cells per interval.
   struct Beginning
   {
@@ -240,7 +240,7 @@ struct WalkLog
     double share = 0;
     std::array<double, 3> velocity{};
   };
-  std::vector<Beginning> beginnings; ///< of the last walk
+  std::vector<Beginning> beginnings; ///< from the last walk
   std::uint64_t cells = 0;
   std::uint64_t steps = 0;
   std::vector<std::uint32_t> walking; ///< numbers of particles, while they walk
@@ -260,7 +260,7 @@ void walk(const WalkFrame& run, const IntervalFrame& interval, const BrickPair& 
 /// The position of the next Runge-Kutta 4 slope: `move` away from the particle.
 struct PlaceOfSlope
 {
-  bool inside = true; ///< of the domain
+  bool inside = true; ///< inside the domain
   std::array<std::int32_t, 3> cell{};
   std::array<std::int32_t, 3> turns{};
   std::array<double, 3> at{};

@@ -26,9 +26,9 @@ struct SlopeWalk : LaneWalk<T>
   using Base::run;
   using typename Base::Found;
 
-  std::array<double, kLanes> lengths{};                ///< of the steps that lanes are in
-  std::array<double, kLanes> stops{};                  ///< where these end
-  Vectors at{ all_of(0.5), all_of(0.5), all_of(0.5) }; ///< in the cells of slopes
+  std::array<double, kLanes> lengths{};                ///< lengths of the lanes' current steps
+  std::array<double, kLanes> stops{};                  ///< ends of these steps
+  Vectors at{ all_of(0.5), all_of(0.5), all_of(0.5) }; ///< positions of slopes in their cells
   Vector4 shares = all_of(0);
 
   using Base::Base;

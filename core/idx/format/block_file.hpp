@@ -33,7 +33,7 @@ struct BlockRecord
 {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
-  std::uint32_t codec = 0; ///< as it is stored
+  std::uint32_t codec = 0; ///< as stored
   Layout layout = Layout::HZ;
 
   [[nodiscard]] bool is_absent() const noexcept { return this->offset == 0 || this->bytes == 0; }

@@ -166,7 +166,7 @@ std::vector<double> parse_range(std::string_view text)
     }
     catch (const Error&)
     {
-      return {}; // for displays only
+      return {}; // used for display only
     }
   }
   return values;

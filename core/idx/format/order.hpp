@@ -32,9 +32,9 @@ using StepsOfAxes = std::array<Steps, 3>;
 struct LevelBlocks
 {
   int level = 0;
-  Point origin{};            ///< of the first block
-  Point distance{ 1, 1, 1 }; ///< of samples
-  Point counts{ 1, 1, 1 };   ///< of samples of a block; their product is 2^bits_per_block
+  Point origin{};            ///< first sample of the first block
+  Point distance{ 1, 1, 1 }; ///< distance of samples
+  Point counts{ 1, 1, 1 };   ///< samples per block; their product is 2^bits_per_block
   Point blocks{ 1, 1, 1 };   ///< along each axis
 };
 
@@ -140,6 +140,6 @@ private:
     std::optional<BlockOrder> order;
   };
   const Order& order_;
-  mutable std::vector<Made> made_; ///< from the level of block 0 on
+  mutable std::vector<Made> made_; ///< starting at the level of block 0
 };
 }

@@ -511,7 +511,7 @@ private:
     const std::vector<std::string_view> words = split_words(text);
     if (words.empty())
     {
-      return; // as without the key
+      return; // same as without the key
     }
     time.ranges.clear();
     std::size_t used = 0;

@@ -16,7 +16,7 @@ struct Refused
     , code(kind)
   {
   }
-  std::string what; ///< what was found, and what is allowed
+  std::string what; ///< found and allowed values
   ErrorCode code;
 };
 }

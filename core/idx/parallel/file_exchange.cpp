@@ -335,7 +335,7 @@ private:
   const ExchangeSource& source_;
   const std::vector<const FileBlocks*>& files_;
   std::uint64_t max_bytes_;
-  std::vector<Run> runs_;               ///< that are sent
+  std::vector<Run> runs_;               ///< runs to send
   std::vector<std::size_t> first_runs_; ///< per parcel
   std::vector<Coming> coming_;          ///< per rank
   FileSamples samples_;

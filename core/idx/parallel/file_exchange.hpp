@@ -23,8 +23,8 @@ struct ExchangeSource
   const Routing& routing;
   const Header& header;
   const BlockShapes& shapes;
-  const std::vector<RankBox>& parts; ///< of all ranks, by rank and piece, disjoint
-  const std::vector<Piece>& pieces;  ///< of this rank
+  const std::vector<RankBox>& parts; ///< parts on all ranks, by rank and piece, disjoint
+  const std::vector<Piece>& pieces;  ///< this rank's pieces
 };
 
 /// The position of a box's samples in the arrays of the piece that contains them.

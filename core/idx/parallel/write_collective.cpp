@@ -120,7 +120,7 @@ private:
     if (first == this->comm_.size())
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{}: no rank has samples", this->path_.string())); // as all ranks know
+        fmt::format("{}: no rank has samples", this->path_.string())); // all ranks agree on this
     }
     std::vector<std::string> names;
     std::vector<std::int64_t> types;
@@ -456,8 +456,8 @@ private:
   WriteOptions options_;
   std::filesystem::path path_;
   int threads_;
-  Grid shape_;                 ///< of the whole; without values
-  std::vector<RankBox> parts_; ///< of all ranks, disjoint
+  Grid shape_;                 ///< the whole grid, without values
+  std::vector<RankBox> parts_; ///< parts on all ranks, disjoint
   bat::mpi::Nodes* nodes_ = nullptr;
   std::optional<Series> before_;     ///< rank 0
   std::optional<StepFolder> folder_; ///< rank 0

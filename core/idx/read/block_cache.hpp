@@ -60,8 +60,8 @@ private:
     BlockSamples samples;
     bool is_there = false;
     std::size_t users = 0;
-    std::uint64_t bytes = 0;       ///< that it counts with
-    std::list<Entry*> own{ this }; ///< what lies among the unused while nobody uses it
+    std::uint64_t bytes = 0;       ///< counted size
+    std::list<Entry*> own{ this }; ///< its node, which is in the unused list while unused
     std::list<Entry*>::iterator place;
   };
   struct Hash
@@ -75,7 +75,7 @@ private:
   void take_room(std::uint64_t bytes);
   void release(std::uint64_t bytes) noexcept;
 
-  const std::uint64_t reading_bytes_; ///< for a read: entry, block, what it is unpacked from
+  const std::uint64_t reading_bytes_; ///< memory for a read: entry, block, and unpacking source
   const std::uint64_t budget_;
   mutable std::mutex mutex_;
   std::condition_variable room_;

@@ -163,7 +163,7 @@ private:
       { this->run(blocks.data() + tasks[i].begin, blocks.data() + tasks[i].end, scratch.local()); };
       if (end - begin == 1)
       {
-        run(begin); // not worth an arena
+        run(begin); // too small for an arena
         continue;
       }
       in_arena(threads, [&] { tbb::parallel_for(begin, end, run); });
@@ -677,7 +677,7 @@ private:
     }
     if (this->swapped_ != 1)
     {
-      if (raw == packed) // of which two hostile blocks may have a part in common
+      if (raw == packed) // two hostile blocks may overlap
       {
         scratch.raw.assign(packed, packed + std::min<std::uint64_t>(available, this->raw_bytes_));
         raw = scratch.raw.data();
@@ -740,15 +740,15 @@ private:
   std::size_t swapped_; ///< bytes of the words that have to be swapped, or 1
   Strides strides_;
   std::vector<std::byte> default_;
-  std::vector<format::LevelBlocks> levels_; ///< from bits_per_block on
+  std::vector<format::LevelBlocks> levels_; ///< starting at bits_per_block
   format::BlockOrders orders_;
-  std::shared_ptr<const io::Folder> folder_; ///< of the step; null if it is not there
+  std::shared_ptr<const io::Folder> folder_; ///< folder of the step; null if it does not exist
   std::string folder_name_;                  ///< relative to that of the .idx
   std::atomic<bool> found_file_{ false };
   std::atomic<bool> missed_file_{ false };
-  std::uint64_t block_count_ = 0; ///< that are looked for
+  std::uint64_t block_count_ = 0; ///< requested blocks
   std::atomic<std::uint64_t> present_blocks_{ 0 };
-  std::filesystem::path known_folder_; ///< that is there
+  std::filesystem::path known_folder_; ///< an existing folder
   // State of check(): the next block to check, before which all blocks in the box are done, and the
   // completed share.
   std::vector<RequestedBlock> checked_;

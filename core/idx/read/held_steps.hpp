@@ -53,7 +53,7 @@ private:
   const Header& header_;
   const format::FileNames& names_;
   mutable std::mutex mutex_;
-  mutable std::list<Open> open_; ///< that was used last in front
+  mutable std::list<Open> open_; ///< most recently used first
   mutable std::map<std::int64_t, io::Folder::Identity> known_;
 };
 }

@@ -286,7 +286,7 @@ struct VelocitySource::Impl
   std::vector<double> times;
   std::vector<std::size_t> fields; ///< one, or one for each component
   BrickGrid grid;
-  std::vector<format::LevelBlocks> levels; ///< from that of block 0 on
+  std::vector<format::LevelBlocks> levels; ///< starting at the level of block 0
   mutable BlockCache blocks;
   mutable std::atomic<std::uint64_t> read_count{ 0 };
   mutable std::atomic<std::uint64_t> absent_count{ 0 };

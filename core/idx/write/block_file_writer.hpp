@@ -17,7 +17,7 @@ namespace bat::idx
 /// The blocks of a file that have samples in the box, ascending.
 struct FileBlocks
 {
-  std::uint64_t number = 0; ///< of the file
+  std::uint64_t number = 0; ///< file number
   std::vector<std::uint64_t> blocks;
 };
 

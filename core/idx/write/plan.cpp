@@ -386,7 +386,7 @@ std::vector<std::string> allowed_field_names(const std::vector<std::string>& nam
     for (const char c : names[i])
     {
       const bool is_good = find_field_name_problem("a" + std::string(1, c) + "a").empty() ||
-        static_cast<unsigned char>(c) >= 0x80; // of a character of several bytes
+        static_cast<unsigned char>(c) >= 0x80; // part of a multi-byte character
       name += is_good ? std::string(1, c) : name.empty() || name.back() != '_' ? "_" : "";
     }
     name = name.empty() ? "field" : name == "." || name == ".." ? "_" : name;

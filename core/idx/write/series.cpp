@@ -96,7 +96,7 @@ bool is_ours(const std::filesystem::path& path, const Header& header)
 Series::Series(std::filesystem::path path)
   : path_(std::move(path))
 {
-  std::error_code unmade; // which the write of the step reports
+  std::error_code unmade; // the write of the step reports it
   if (!this->path_.parent_path().empty())
   {
     std::filesystem::create_directories(this->path_.parent_path(), unmade);
@@ -335,7 +335,7 @@ void Series::remove_steps(const Header& now) const
   for (const std::filesystem::path& shape : shapes)
   {
     std::error_code ignored;
-    std::filesystem::remove(shape, ignored); // if nothing is left in it
+    std::filesystem::remove(shape, ignored); // only if empty
   }
 }
 
@@ -363,7 +363,7 @@ void Series::remove_leftovers(const Header& now) const
     remove_abandoned(entry.path(),
       [&](const std::string& step) { return io::is_temporary(step) || is_step_of_ours(step); });
     std::error_code ignored;
-    std::filesystem::remove(entry.path(), ignored); // if nothing is left in it
+    std::filesystem::remove(entry.path(), ignored); // only if empty
   }
 }
 

@@ -52,6 +52,6 @@ private:
   std::filesystem::path path_;
   std::unique_ptr<const io::LockFile> lock_;
   std::optional<Header> there_;
-  std::string problem_; ///< why there_ is empty though there is a file
+  std::string problem_; ///< why there_ is empty although a file exists
 };
 }

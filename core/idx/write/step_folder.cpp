@@ -210,7 +210,7 @@ void StepFolder::remove_made() noexcept
 {
   for (auto folder = this->made_.rbegin(); folder != this->made_.rend(); ++folder)
   {
-    ::rmdir(folder->c_str()); // not if another writer has put something there
+    ::rmdir(folder->c_str()); // fails if another writer has put something there
   }
 }
 

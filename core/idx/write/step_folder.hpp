@@ -40,7 +40,7 @@ private:
   std::vector<std::filesystem::path> made_; ///< folders above, outermost first
   int descriptor_ = -1;                     ///< holds a lock while the writer lives
   bool committed_ = false;
-  bool exchanged_ = false; ///< what was there before is in temporary_
+  bool exchanged_ = false; ///< temporary_ holds the previous content
 };
 
 /// Removes the folders below `folder` whose names satisfy `is_requested`, except those of live

@@ -122,7 +122,7 @@ WriteReport write(const std::filesystem::path& path, const Grid& grid, const Wri
   const std::filesystem::path folder = target.parent_path() /
     std::filesystem::path(names.file(options.step_number(), 0)).parent_path();
   const std::string text = to_text(header);
-  (void)parse_header(text, target.string()); // what is written can be read
+  (void)parse_header(text, target.string()); // checks that the text can be read
 
   StepFolder step(folder);
   const GridBlocks blocks(header, order, grid);

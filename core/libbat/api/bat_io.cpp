@@ -571,7 +571,7 @@ void bat_io_get_attribute_description(
           "attribute number {} is out of range; the file has {}", id, attributes.size()));
       }
       const bat::Attribute& attribute = attributes[id];
-      const bat::Key& key = attribute.keys.back(); // of the value, or of the magnitude
+      const bat::Key& key = attribute.keys.back(); // key of the value, or of the magnitude
       *name = attribute.name.c_str();
       range[0] = static_cast<float>(bat::to_double(key.minimum));
       range[1] = static_cast<float>(bat::to_double(key.maximum));

@@ -204,7 +204,7 @@ std::unique_ptr<LeafSource> Dataset::Impl::open_own(std::size_t i) const
     {
       return File::open(path, this->options_);
     }
-    catch (const Error& error) // which dataset it belongs to is not to be seen from its name
+    catch (const Error& error) // the name does not show its dataset
     {
       if (error.code() == ErrorCode::NotFound)
       {
@@ -261,7 +261,7 @@ void Dataset::Impl::close_leaf(std::size_t i) const
 
 std::unique_ptr<LeafSource> Dataset::Impl::image(std::size_t i) const
 {
-  constexpr std::uint64_t maximum = std::uint64_t{ 8 } << 20; // of a piece
+  constexpr std::uint64_t maximum = std::uint64_t{ 8 } << 20; // bytes per piece
   const auto* own = dynamic_cast<const FileLeaf*>(&this->leaf(i));
   if (!own)
   {

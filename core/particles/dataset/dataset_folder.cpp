@@ -391,7 +391,7 @@ void remove_leftovers(const std::filesystem::path& path, const std::set<std::str
     own.reset();
     if (!is_link)
     {
-      std::filesystem::remove(folder, none); // only works on an empty one
+      std::filesystem::remove(folder, none); // removes only an empty folder
     }
   }
   catch (const std::exception&)

@@ -100,8 +100,8 @@ public:
   std::optional<std::int64_t> step;
   std::vector<Attribute> attributes;
   const File* single = nullptr;
-  std::unique_ptr<TopFile> top; ///< null if there is one leaf file, or for the paper's library
-  std::uint64_t top_bytes = 0;  ///< of a top file of the paper's library
+  std::unique_ptr<TopFile> top; ///< null for a single leaf file, or for the paper's library
+  std::uint64_t top_bytes = 0;  ///< size of a top file of the paper's library
 
 private:
   struct Slot

@@ -25,7 +25,7 @@ namespace bat
 {
 namespace
 {
-constexpr std::size_t kMaxLeaves = 64;         ///< that are opened to estimate a spacing
+constexpr std::size_t kMaxLeaves = 64;         ///< maximum opened to estimate a spacing
 constexpr std::size_t kMaxBudgetLeaves = 1024; ///< or a quality, but for lists of values
 constexpr std::uint64_t kSampleParticles = 100000;
 // Numbers of particles tested to estimate a count: in total, for one value of an attribute, and at
@@ -274,7 +274,7 @@ CountEstimate Dataset::Impl::estimate_count(
   const std::size_t used = std::min(undecided.size(), kMaxLeaves);
   std::uint64_t left_out = 0;
   std::uint64_t looked_at = 0; // particles of the leaf files that are
-  std::uint64_t likely = 0;    // of them
+  std::uint64_t likely = 0;    // their likely number
   std::size_t number = 0;
   for (std::size_t t = 0; t != undecided.size(); ++t)
   {

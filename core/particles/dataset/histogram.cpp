@@ -148,7 +148,7 @@ void add_pieces(std::vector<Piece>& pieces, const LeafSource& leaf, std::size_t 
 // The value farther from zero than a share `kStraightShare` of the nonzero values.
 double choose_straight_below(const std::vector<Piece>& pieces)
 {
-  std::vector<std::pair<double, double>> sizes; // and weights
+  std::vector<std::pair<double, double>> sizes; // sizes and weights
   double total = 0;
   for (const Piece& piece : pieces)
   {

@@ -43,7 +43,7 @@ private:
   std::filesystem::path folder_;
   bool flush_;
   LeavesLock lock_;
-  std::uint64_t id_ = 0; ///< of this write, in names that leaf files have before the last one
+  std::uint64_t id_ = 0; ///< id of this write, part of temporary leaf file names
   std::set<std::string> replaced_;
   TopContents top_;
   std::vector<std::filesystem::path> written_;

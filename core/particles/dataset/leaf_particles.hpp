@@ -140,6 +140,6 @@ private:
 
   const File& file_;
   const File::Impl& impl_;
-  std::vector<std::uint32_t> file_positions_; ///< of each ordinal
+  std::vector<std::uint32_t> file_positions_; ///< per ordinal
 };
 }

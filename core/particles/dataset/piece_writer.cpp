@@ -47,7 +47,7 @@ constexpr std::uint64_t kBytesPerRead = std::uint64_t{ 1 }
   << 20;                                   // bytes of rows that are read at once
 constexpr std::size_t kRowsPerTask = 4096; // rows of a task
 constexpr double kTargetFillShare =
-  0.8; // of the particles that fit: leaf files differ from their mean
+  0.8; // share of the particles that fit: leaf files differ from their mean
 
 using Clock = std::chrono::steady_clock;
 
@@ -296,7 +296,7 @@ public:
     {
       refuse("piecewise writing supports repeats 'store' only; other values compare whole arrays");
     }
-    const io::AtomicFile probe(this->path_); // that the target can be replaced
+    const io::AtomicFile probe(this->path_); // checks that the target can be replaced
   }
 
   // A refused piece is lost; finish() reports the first one.
@@ -760,7 +760,7 @@ private:
   std::filesystem::path path_;
   WriteOptions options_;
   std::uint64_t memory_;
-  KeptMemory kept_; ///< of a leaf file for the next one
+  KeptMemory kept_; ///< kept from one leaf file for the next
   PieceReport report_;
 
   std::uint64_t pieces_ = 0;
@@ -769,14 +769,14 @@ private:
   std::atomic<std::uint64_t> begun_{ 0 }; ///< pieces, also those that were refused
   std::mutex lost_mutex_;
   std::optional<std::string> lost_; ///< the first piece that was refused, and why
-  ParticleView schema_;             ///< of the first piece, without particles
+  ParticleView schema_;             ///< schema of the first piece, without particles
   RowLayout layout_;
   std::vector<write::ErrorBound> bounds_;
-  std::vector<write::FiniteRange> ranges_; ///< of all batches
+  std::vector<write::FiniteRange> ranges_; ///< ranges over all batches
 
   std::uint64_t batch_rows_ = 1;
   LargeArray<std::byte> batch_; ///< rows that are not on disk
-  std::uint64_t filled_ = 0;    ///< of them
+  std::uint64_t filled_ = 0;    ///< rows that are filled
   std::optional<io::ScratchFile> scratch_;
   std::vector<std::uint32_t> batches_; ///< rows of each that is on disk
   std::vector<WeightedCell> cells_;

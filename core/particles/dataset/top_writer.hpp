@@ -43,8 +43,8 @@ struct TopContents
   std::optional<double> time;
   std::optional<std::int64_t> step;
   std::string metadata;                           ///< JSON object, or empty
-  std::vector<format::SampleIdRecord> sample_ids; ///< of each leaf file
-  std::vector<LeafEntry> leaves; ///< at least one; neighbours in space near each other
+  std::vector<format::SampleIdRecord> sample_ids; ///< the same in each leaf file
+  std::vector<LeafEntry> leaves; ///< at least one; consecutive ones are neighbours in space
 };
 
 /// Returns the contents known without leaf files: attributes, time, step and metadata of the

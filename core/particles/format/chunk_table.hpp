@@ -70,6 +70,6 @@ private:
   std::uint32_t chunk_particles_ = 1;
   double bound_ = 0;
   std::unique_ptr<const codec::Model> model_;
-  std::vector<std::uint64_t> begins_; ///< of each frame, and the end of the last one
+  std::vector<std::uint64_t> begins_; ///< beginning of each frame, and the end of the last one
 };
 }

@@ -187,7 +187,7 @@ void ColumnReader::visit_chunks(const Span* spans, std::size_t span_count,
   // Stays in place while elements are located.
   this->decoded_.resize(std::max({ this->decoded_.size(), kDecodedBytes, maximum }));
   Span decoded;                  // particles of the last chunk
-  const std::byte* at = nullptr; // where they are
+  const std::byte* at = nullptr; // their address
   std::uint64_t used = 0;        // bytes of decoded_
   for (std::size_t i = 0; i != span_count; ++i)
   {
@@ -254,7 +254,7 @@ void ColumnReader::read_frames(
   const ChunkTable& table = this->column_.chunks();
   this->read_.clear();
   this->next_ = 0;
-  std::vector<Span> bytes; // of the column; those that touch are one
+  std::vector<Span> bytes; // ranges of the column; touching ones are merged
   std::uint64_t total = 0;
   std::uint64_t from = chunk; // chunks before it are read or not needed
   const auto add = [&](const Span& particles)

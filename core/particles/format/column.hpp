@@ -92,7 +92,7 @@ private:
   struct Frame
   {
     std::uint64_t chunk;
-    ByteRange bytes; ///< of `frames_`
+    ByteRange bytes; ///< range in `frames_`
   };
 
   void gather_chunks(const Span* spans, std::size_t span_count, std::byte* out);
@@ -104,11 +104,11 @@ private:
 
   const ColumnSection& column_;
   PageReader stored_;
-  std::unique_ptr<codec::Decoder> decoder_; ///< of a column with chunks
+  std::unique_ptr<codec::Decoder> decoder_; ///< for a column with chunks
   Bytes frames_;
   std::vector<Frame> read_; ///< ascending
-  std::size_t next_ = 0;    ///< of read_
+  std::size_t next_ = 0;    ///< index in read_
   Bytes decoded_;
-  std::vector<Elements> found_; ///< by visit(), not visited yet
+  std::vector<Elements> found_; ///< found by visit(), not visited yet
 };
 }

@@ -86,11 +86,11 @@ template <class Record>
 struct Schema
 {
   SchemaHead head{};
-  std::vector<bat::Attribute> attributes; ///< those with columns, then aliases
-  std::vector<std::uint32_t> first_keys;  ///< of each attribute with a column
-  std::vector<KeyRecord> keys;            ///< of the same
+  std::vector<bat::Attribute> attributes; ///< attributes with columns, then aliases
+  std::vector<std::uint32_t> first_keys;  ///< for each attribute with a column
+  std::vector<KeyRecord> keys;            ///< keys of these attributes
   LevelTable levels;
-  std::vector<SampleIdRecord> sample_ids; ///< what levels follow; empty: the order in space
+  std::vector<SampleIdRecord> sample_ids; ///< order of the levels; empty: spatial order
   /// Keys of x, y, z and their magnitude; zero without aliases.
   std::array<LeafKeyRecord, kPositionKeys> position_keys{};
 

@@ -541,7 +541,7 @@ void find_blocks(const io::RandomAccessFile& file, TrackBlocks& blocks)
   check_tracks_header(file);
   read_ends(file, blocks);
   blocks.end = kTracksHeaderBytes;
-  bool lacks_checksum = false; // of the start at the end
+  bool lacks_checksum = false; // for the start at the end
   while (file.size() - blocks.end >= sizeof(BlockStart))
   {
     const std::optional<BlockStart> start = read_start(file, blocks.end);

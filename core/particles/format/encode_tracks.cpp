@@ -63,7 +63,7 @@ struct Histories
 {
   std::vector<std::uint64_t> ids;
   std::vector<std::uint64_t> second;
-  std::vector<std::uint64_t> first_row; ///< with the end of the last one
+  std::vector<std::uint64_t> first_row; ///< includes the end of the last one
   std::vector<std::uint32_t> counts;
 };
 

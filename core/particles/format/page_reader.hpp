@@ -169,7 +169,7 @@ private:
       return this->pages + (byte - this->bytes.begin);
     }
   };
-  static constexpr std::uint64_t kMaxPages = 64; ///< of a Batch and of a Run
+  static constexpr std::uint64_t kMaxPages = 64; ///< per Batch and Run
 
   /// The pages from first_page on that the next spans need, as long as gaps are small, at most
   /// `maximum` pages.
@@ -190,10 +190,10 @@ private:
   const PagedSection& section_;
   CheckedPages* checked_;
   Bytes buffer_;
-  Run buffered_;                    ///< by gather() and look_at()
+  Run buffered_;                    ///< set by gather() and look_at()
   std::uint64_t looked_at_ = 0;     ///< pages of a mapped file, by look_at()
-  std::vector<std::uint32_t> sums_; ///< of the pages of a group
+  std::vector<std::uint32_t> sums_; ///< checksums of a group's pages
   PageRange sums_pages_;
-  std::vector<Elements> found_; ///< by visit(), not visited yet
+  std::vector<Elements> found_; ///< found by visit(), not visited yet
 };
 }

@@ -13,13 +13,13 @@ namespace bat::format
 enum class FileKind
 {
   Leaf, ///< particles
-  Top   ///< of a dataset of several leaf files
+  Top   ///< top file of a dataset with several leaf files
 };
 
 /// The meaning of a section's `index`.
 enum class Numbered
 {
-  No, ///< only one of the kind exists, with index 0
+  No, ///< the kind exists only once, with index 0
   ByAttribute,
   ByKey,
   ByColumn ///< 0 is the positions, 1 + k attribute k

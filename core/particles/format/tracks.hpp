@@ -30,10 +30,10 @@ struct TrackBlock
   TrackSchema schema;
   std::vector<BlockSample> samples;
   std::vector<std::uint64_t> ids;       ///< ascending, with `second` behind
-  std::vector<std::uint64_t> second;    ///< as many, or none
-  std::vector<std::uint64_t> first_row; ///< of each id, and the number of rows
-  std::vector<std::uint32_t> page_sums; ///< of the payload
-  std::uint64_t payload_offset = 0;     ///< in the file
+  std::vector<std::uint64_t> second;    ///< one per id, or none
+  std::vector<std::uint64_t> first_row; ///< first row of each id, and the number of rows
+  std::vector<std::uint32_t> page_sums; ///< page checksums of the payload
+  std::uint64_t payload_offset = 0;     ///< file offset
   std::uint64_t payload_bytes = 0;
 
   [[nodiscard]] std::uint64_t row_bytes() const noexcept
@@ -69,7 +69,7 @@ struct TrackBlock
 struct TrackBlocks
 {
   std::vector<BlockStart> starts;
-  std::uint64_t end = 0;     ///< behind the last block
+  std::uint64_t end = 0;     ///< after the last block
   TracksEnd known{};         ///< the newer one of the two that is not damaged
   bool has_both_ends = true; ///< neither is damaged
 };
@@ -106,7 +106,7 @@ struct NewRow
   std::uint64_t id = 0;
   std::uint64_t second = 0;
   std::uint32_t sample = 0;
-  std::size_t values = 0; ///< where its track_bytes() begin
+  std::size_t values = 0; ///< beginning of its track_bytes()
 };
 
 /// Returns the bytes of a block at `offset`. Sorts `rows`; rows with the same id and sample keep

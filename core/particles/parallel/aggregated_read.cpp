@@ -65,7 +65,7 @@ struct Answer
   const RankRequest* rank_request = nullptr;
   const std::vector<LeafRequest>* leaves = nullptr;
   std::vector<std::uint64_t> counts;
-  std::vector<Selection> found; ///< without spans where they would have taken too much memory
+  std::vector<Selection> found; ///< without spans if they would take too much memory
 };
 
 /// The answer that this rank expects from one reader in this round.
@@ -89,7 +89,7 @@ struct Received
 struct Piece
 {
   std::uint32_t round = 0;
-  std::uint64_t first_row = 0; ///< in the columns of the round
+  std::uint64_t first_row = 0; ///< first row in the columns of the round
   std::uint64_t count = 0;
 };
 
@@ -571,7 +571,7 @@ private:
       }
       // The messages are the reader's rows, leaf file by leaf file, cut into equal portions.
       std::size_t i = 0;
-      std::uint64_t row = 0; // of leaf file i
+      std::uint64_t row = 0; // row in leaf file i
       for (std::uint64_t rest = e.total; rest != 0;)
       {
         const std::uint64_t portion = std::min(rest, this->rows_per_message_);
@@ -795,11 +795,12 @@ private:
   std::vector<Piece> pieces_; ///< per leaf file of the query
   std::vector<Answer> answers_;
   std::vector<Expected> expected_;
-  std::map<std::uint64_t, std::unique_ptr<LeafSource>> images_; ///< of the round; null: as it is
+  std::map<std::uint64_t, std::unique_ptr<LeafSource>> images_; ///< per round; null: the file
+                                                                ///< itself
   std::vector<std::byte*> base_;                                ///< per column, of the round
   std::vector<std::vector<LargeArray<std::byte>>> columns_;     ///< per round, if there are several
   std::vector<MPI_Request> receives_;
-  std::vector<int> lengths_; ///< of the message that is being described
+  std::vector<int> lengths_; ///< lengths for the message being described
   std::vector<MPI_Aint> addresses_;
   PackedSends sends_;
   std::optional<Error> failure_; ///< while messages were under way

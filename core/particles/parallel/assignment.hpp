@@ -18,8 +18,8 @@ using Numbers = std::vector<std::uint32_t, UndefinedAllocator<std::uint32_t>>;
 
 struct LeafAssignment
 {
-  std::uint32_t leaf = 0; ///< of all
-  Numbers each;           ///< of each; empty if all are known to go to the same
+  std::uint32_t leaf = 0; ///< leaf of all particles
+  Numbers each;           ///< leaf of each; empty if all go to the same
 };
 
 /// `bounds` contains all particles and is set only if all coordinates are finite. Not collective.

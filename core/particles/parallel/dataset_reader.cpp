@@ -435,9 +435,9 @@ private:
   double start_;
   QueryOptions query_options_;
   std::vector<std::string> names_;
-  std::vector<std::uint64_t> demand_; ///< of this rank, then of all; see add_demand()
+  std::vector<std::uint64_t> demand_; ///< this rank's, later that of all; see add_demand()
   AggregatedRead read_;
-  ReadReport report_; ///< of this rank, until report()
+  ReadReport report_; ///< this rank's, until report()
 };
 }
 

@@ -57,7 +57,7 @@ struct Incoming
   int source = 0;
   std::size_t leaf = 0; ///< place among this rank's leaves
   std::uint64_t count = 0;
-  std::uint64_t first_row = 0; ///< in the leaf's columns
+  std::uint64_t first_row = 0; ///< first row in the leaf's columns
   bool stays = false;          ///< own particles that are not copied there
 };
 
@@ -343,7 +343,7 @@ private:
 
   void make_room()
   {
-    std::vector<std::uint64_t> rows(this->own_.size(), 0); // in columns
+    std::vector<std::uint64_t> rows(this->own_.size(), 0); // rows in columns
     std::vector<const Incoming*> staying(this->own_.size(), nullptr);
     for (Incoming& in : this->incoming_)
     {
@@ -635,13 +635,13 @@ private:
   std::uint64_t row_bytes_ = 0;
   std::uint64_t rows_per_message_ = 1;
   std::vector<Incoming> incoming_;
-  std::vector<Target> targets_;                ///< in the order of sending
+  std::vector<Target> targets_;                ///< in sending order
   std::vector<std::vector<LeafCount>> counts_; ///< per target
   std::vector<std::uint64_t> sends_counts_;    ///< per rank: how many
   /// Parcels that go through leaders: message and its first record, then first row and number of
   /// rows.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> parcels_;
-  std::vector<Arriving> arriving_; ///< by source, then leaf
+  std::vector<Arriving> arriving_; ///< sorted by source, then leaf
   std::vector<MPI_Request> receives_;
   std::vector<int> lengths_; ///< per array of the message that is being described
   std::vector<MPI_Aint> places_;

@@ -21,17 +21,17 @@ namespace bat::mpi
 struct AggregatedLeaf
 {
   std::uint32_t leaf = 0;
-  write::ParticleParts particles;             ///< in `columns`, and in this rank's own arrays
+  write::ParticleParts particles;             ///< in `columns` and in this rank's own arrays
   std::vector<LargeArray<std::byte>> columns; ///< positions, then attributes
 };
 
 struct ExchangeResult
 {
-  std::vector<AggregatedLeaf> leaves; ///< of this rank, ascending
-  Numbers rows;                       ///< of own arrays that leaves refer to
-  std::uint64_t sent_bytes = 0;       ///< to other ranks
-  Route route = Route::Flat;          ///< that was taken
-  std::uint32_t leaders = 0;          ///< of all nodes; none if it was flat
+  std::vector<AggregatedLeaf> leaves; ///< this rank's leaves, ascending
+  Numbers rows;                       ///< rows of own arrays to which leaves refer
+  std::uint64_t sent_bytes = 0;       ///< bytes sent to other ranks
+  Route route = Route::Flat;          ///< route taken
+  std::uint32_t leaders = 0;          ///< leaders on all nodes; 0 for a flat exchange
   MessageCounter messages;            ///< all messages of this rank
 };
 

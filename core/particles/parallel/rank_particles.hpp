@@ -47,7 +47,7 @@ public:
 private:
   void add_piece(const Piece& piece);
 
-  std::vector<std::vector<std::uint32_t>> rows_; ///< of parts that need them
+  std::vector<std::vector<std::uint32_t>> rows_; ///< for parts that need them
   std::vector<ParticleView> declared_;
   std::uint64_t skipped_ = 0;
 };

@@ -16,7 +16,7 @@ namespace bat::mpi
 struct ReadColumn
 {
   std::optional<std::size_t> attribute;
-  std::uint64_t bytes = 0; ///< of a particle
+  std::uint64_t bytes = 0; ///< bytes per particle
 };
 
 /// One leaf file, as a query needs it.
@@ -41,7 +41,7 @@ struct RankQuery
   query::Conditions conditions;
   std::vector<LeafRequest> leaves; ///< ascending
   std::vector<ReadColumn> columns; ///< positions, then attributes in the order of the names
-  std::uint64_t row_bytes = 0;     ///< of all columns
+  std::uint64_t row_bytes = 0;     ///< bytes per row, all columns
 };
 
 /// Returns an empty answer with its columns, in the order of `query.columns`.

@@ -117,7 +117,7 @@ std::uint32_t assign_readers(
   std::uint32_t rounds = 0;
   std::uint64_t held = 0;
   std::uint64_t reader = 0;
-  std::uint64_t files = 0; // of the reader
+  std::uint64_t files = 0; // files of this reader
   double before = 0;
   for (std::size_t i = 0; i != tasks.size(); ++i)
   {

@@ -15,14 +15,14 @@ namespace bat::mpi
 struct ReadDemand
 {
   std::uint64_t ranks = 1;
-  std::uint64_t leaf_files = 0;   ///< that some query touches
+  std::uint64_t leaf_files = 0;   ///< leaf files touched by any query
   std::uint64_t opens = 0;        ///< (rank, leaf file that its query touches)
-  double answer_bytes = 0;        ///< of all answers
-  double direct_bytes = 0;        ///< that direct reads take from files
-  double file_bytes = 0;          ///< of the leaf files that some query touches
-  std::uint64_t query_bytes = 0;  ///< of the longest query
+  double answer_bytes = 0;        ///< size of all answers
+  double direct_bytes = 0;        ///< bytes that direct reads take from files
+  double file_bytes = 0;          ///< size of the leaf files touched by any query
+  std::uint64_t query_bytes = 0;  ///< size of the longest query
   std::uint64_t largest_leaf = 0; ///< bytes of the largest leaf file that some query touches
-  std::size_t first_leaf = 0;     ///< that some query touches
+  std::size_t first_leaf = 0;     ///< first leaf file touched by any query
 };
 
 /// Number of requests for opening a leaf file, as counted by read_modes_bench.
@@ -62,7 +62,7 @@ struct ReadTask
   std::uint64_t leaf = 0;
   std::uint64_t file_bytes = 0;
   int reader = 0;          ///< the rank that reads it
-  std::uint32_t round = 0; ///< in which it does
+  std::uint32_t round = 0; ///< round in which it is read
 };
 
 /// Fills in `reader` and `round` of tasks in ascending leaf order. The readers are spread over the

@@ -261,7 +261,7 @@ void add_declared(const OwnComm& comm, const RankParticles& particles, ParticleV
     {
       for (ParticleView view : particles.declared())
       {
-        view.time.reset(); // most pieces and ranks are equal then
+        view.time.reset(); // most pieces and ranks are then equal
         view.step.reset();
         view.metadata.clear();
         std::string declared = encode_schema(view);
@@ -360,7 +360,7 @@ void leave_out_bounds(BuildOptions& options)
 void agree_on_bounds(const OwnComm& comm, const RankParticles& particles, BuildOptions& options)
 {
   std::vector<write::ErrorBound> bounds;
-  std::vector<double> ends; // of ranges: largest values, and smallest ones negated
+  std::vector<double> ends; // ends of ranges: largest values, and smallest ones negated
   std::size_t ranges = 0;
   collective(comm.get(),
     [&]

@@ -33,7 +33,7 @@ struct Node
   NodeRanks ranks;
   Extent extent;
   double particles = 0;
-  std::uint32_t leaves = 1; // to cut it into
+  std::uint32_t leaves = 1; // number of leaf files to make from it
   int axis = -1;
   double split = 0;
   std::unique_ptr<Node> left;

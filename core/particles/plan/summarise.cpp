@@ -132,7 +132,7 @@ private:
       }
     }
     const auto count = static_cast<double>(end - begin);
-    double longest = 0; // by length and unevenness
+    double longest = 0; // considers length and unevenness
     for (std::size_t axis = 0; axis != 3; ++axis)
     {
       const double lower = static_cast<double>(part.lower[axis]);

@@ -233,7 +233,7 @@ private:
 
   const KeyIndex& index_;
   const KeyCondition& condition_;
-  std::uint32_t first_bin_ = 0; ///< of a range
+  std::uint32_t first_bin_ = 0; ///< first bin of a range
   std::uint32_t last_bin_ = 0;
   /// For a list: per bin, the number of its values in lower bins; then the total.
   std::vector<std::size_t> bin_starts_;

@@ -12,7 +12,7 @@ namespace bat::query
 struct Column
 {
   const format::ColumnSection& section;
-  std::uint64_t offset_bytes; ///< of the value in it
+  std::uint64_t offset_bytes; ///< offset of the value in it
   std::uint64_t value_bytes;
 };
 

@@ -169,7 +169,7 @@ KeyCondition make_values(const Target& target, const AttributeValues& list)
           refuse(target.name, what + " contains NaN");
         }
         const ClassRange<V> one = to_class<V>(number, number);
-        if (!is_empty(one)) // else the class has no such number
+        if (!is_empty(one)) // otherwise the class has no such number
         {
           values.push_back(one.lower);
         }

@@ -20,14 +20,14 @@ namespace bat::query
 /// negation. NaN is in none.
 struct KeyCondition
 {
-  std::size_t attribute = 0; ///< with a column: what an alias repeats
+  std::size_t attribute = 0; ///< an attribute with a column: the target of an alias
   std::size_t key = 0;
   int component = 0;         ///< -1 for the magnitude
-  bool of_positions = false; ///< and not of `attribute` and `key`
+  bool of_positions = false; ///< applies to positions instead of `attribute` and `key`
   std::variant<ClassRange<double>, ClassRange<std::int64_t>, ClassRange<std::uint64_t>,
     ValueSet<double>, ValueSet<std::int64_t>, ValueSet<std::uint64_t>, IntervalSet<double>,
     IntervalSet<std::int64_t>, IntervalSet<std::uint64_t>>
-    requested; ///< of the class of the key
+    requested; ///< in the class of the key
   bool negated = false;
 };
 
@@ -35,9 +35,9 @@ struct Conditions
 {
   double after_quality = 0;
   double quality = 1;
-  std::uint64_t first_position = 0; ///< of the progressive step
+  std::uint64_t first_position = 0; ///< beginning of the progressive step
   std::uint64_t end_position = 0;
-  std::uint64_t first_ordinal = 0; ///< of the part
+  std::uint64_t first_ordinal = 0; ///< beginning of the part
   std::uint64_t end_ordinal = 0;
   Places places;
   std::vector<KeyCondition> keys;
@@ -58,7 +58,7 @@ struct Conditions
 /// The properties against which queries are checked, for any file format.
 struct Target
 {
-  const std::string& name; ///< of the file, for messages
+  const std::string& name; ///< file name, for messages
   std::uint64_t particle_count;
   const std::vector<Attribute>& attributes; ///< each with all its keys
 };

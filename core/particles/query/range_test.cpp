@@ -36,7 +36,7 @@ template <class T, class V>
 Between<T> make_test(const ClassRange<V>& range)
 {
   Between<T> test;
-  return narrow(range, test.lower, test.upper) ? test : Between<T>{ T{ 1 }, T{ 0 } }; // none is
+  return narrow(range, test.lower, test.upper) ? test : Between<T>{ T{ 1 }, T{ 0 } }; // empty
 }
 
 template <class T, class V>

@@ -337,10 +337,10 @@ private:
 
   const File::Impl& file_;
   const Conditions& conditions_;
-  std::vector<Span> spans_;   ///< to test
+  std::vector<Span> spans_;   ///< spans to test
   std::vector<Span> gaps_;    ///< among the particles to test
-  std::vector<Span> decided_; ///< that match
-  Matches matches_;           ///< of the particles to test
+  std::vector<Span> decided_; ///< matching spans
+  Matches matches_;           ///< bits of the particles to test
 };
 
 // Joins lists in order. Only the last span of one and the first of the next may touch.
@@ -463,7 +463,7 @@ bool use_sorted_index(const File::Impl& file, const Conditions& conditions, std:
 struct Effort
 {
   std::uint64_t blocks = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t index_cost = std::numeric_limits<std::uint64_t>::max(); ///< as of look_up
+  std::uint64_t index_cost = std::numeric_limits<std::uint64_t>::max(); ///< cost of look_up
 };
 
 std::vector<Piece> find_pieces(
@@ -565,8 +565,8 @@ private:
   const format::ColumnSection* column_;
   std::uint64_t max_;
   std::uint64_t cost_ = 0;
-  std::uint64_t end_page_ = 0;     ///< behind the last one
-  std::uint64_t end_particle_ = 0; ///< behind the last chunk
+  std::uint64_t end_page_ = 0;     ///< after the last page
+  std::uint64_t end_particle_ = 0; ///< after the last chunk
 };
 
 // Takes from the front of `pieces`, which are undecided, those of the coarsest levels that are

@@ -103,7 +103,7 @@ private:
   }
 
   format::PageReader reader_;
-  const std::byte* page_ = nullptr; ///< in memory of the file or of the reader
+  const std::byte* page_ = nullptr; ///< memory of the file or of the reader
 };
 
 // Finds the first number from `begin` to `end` for which `before` is false, in a row in which it
@@ -252,7 +252,7 @@ private:
   {
     for (std::size_t level = 0; level != this->layout_.last_level(); ++level)
     {
-      std::uint64_t page = 0; // that the last lower end was in, and the fence before which it was
+      std::uint64_t page = 0; // page of the last lower end, and the fence that it precedes
       std::uint64_t fence = 0;
       for (Probe<V>& probe : this->probes_)
       {

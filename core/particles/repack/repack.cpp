@@ -374,7 +374,7 @@ private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   Dataset dataset_;
   ParticleView schema_;
-  std::vector<std::size_t> leaves_; ///< that are written
+  std::vector<std::size_t> leaves_; ///< leaf files that are written
   std::vector<write::ErrorBound> bounds_;
   double done_ = 0; ///< particles
   RepackReport report_;

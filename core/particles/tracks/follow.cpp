@@ -342,7 +342,7 @@ private:
   StepResult& result_;
   std::size_t id_ = 0;
   std::optional<std::size_t> second_;
-  std::vector<std::size_t> attributes_; ///< of the columns behind the positions
+  std::vector<std::size_t> attributes_; ///< attributes of the columns after the positions
 };
 
 StepResult read_step(const SeriesStep& listed, const FollowRequest& request,
@@ -426,7 +426,7 @@ struct Task
   std::size_t listed = 0;
   const TracksReader* tracks = nullptr;
   std::size_t block = 0;
-  std::optional<Error> damage; ///< of a tracks file that is left out
+  std::optional<Error> damage; ///< damage in a skipped tracks file
   std::vector<StepResult> results;
 };
 
@@ -588,7 +588,7 @@ std::optional<ScalarType> common_type(ScalarType a, ScalarType b)
     std::swap(a, b);
     std::swap(class_a, class_b);
   }
-  if (class_b == ValueClass::Float) // and `a` an integer, of at most 24 or 53 bits
+  if (class_b == ValueClass::Float) // `a` is an integer of at most 24 or 53 bits
   {
     return bits_of(a) <= 16 ? std::optional(b)
       : bits_of(a) <= 32    ? std::optional(ScalarType::Float64)

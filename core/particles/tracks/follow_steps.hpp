@@ -58,7 +58,7 @@ private:
     for (std::size_t i = 0; i != ids.size(); ++i)
     {
       const ClassRange<V> one = to_class<V>(ids[i], ids[i]);
-      if (!query::is_empty(one)) // else no value of the class is this number
+      if (!query::is_empty(one)) // otherwise no value of the class equals this number
       {
         pairs.emplace_back(one.lower, i);
       }
@@ -90,7 +90,7 @@ struct StepResult
   std::vector<std::uint32_t> counts;
   std::vector<StepColumn> columns; ///< positions first; none if it has no particles
   std::optional<PeriodicCell> cell;
-  std::vector<std::string> names; ///< of all its attributes
+  std::vector<std::string> names; ///< names of all its attributes
   std::vector<TrailProblem> problems;
   std::optional<Error> error;
   bool is_empty = false; ///< no particles in its dataset

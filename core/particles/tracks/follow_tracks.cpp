@@ -46,22 +46,22 @@ struct Source
     Second
   };
   Kind kind = Values;
-  std::size_t begin = 0; ///< in a row, of values
-  std::size_t bytes = 0; ///< of a value
+  std::size_t begin = 0; ///< beginning in a row of values
+  std::size_t bytes = 0; ///< size of a value
 };
 
 /// A requested history.
 struct RequestedHistory
 {
   std::size_t id = 0;              ///< its number in the block
-  std::vector<std::size_t> places; ///< of the request
+  std::vector<std::size_t> places; ///< places in the request
 };
 
 /// The same history, read.
 struct History
 {
   const RequestedHistory* requested = nullptr;
-  std::vector<std::uint32_t> samples; ///< of its rows
+  std::vector<std::uint32_t> samples; ///< samples of its rows
   const std::byte* values = nullptr;  ///< its columns
 };
 
@@ -100,7 +100,7 @@ public:
       this->find_columns();
     }
     std::vector<StepResult> results;
-    std::shared_ptr<const std::string> metadata; // that `cell` is of
+    std::shared_ptr<const std::string> metadata; // source of `cell`
     std::optional<PeriodicCell> cell;
     for (const format::BlockSample& sample : this->block_.samples)
     {
@@ -318,7 +318,7 @@ private:
     {
       if (result.counts[place]++ != 0)
       {
-        continue; // that of the first stays
+        continue; // the first particle's values stay
       }
       for (std::size_t c = 0; c != this->sources_.size(); ++c)
       {
@@ -347,8 +347,8 @@ private:
   const FollowRequest& request_;
   const RequestedIds& requested_;
   std::uint64_t bytes_read_;
-  std::vector<StepColumn> columns_; ///< of a sample with particles
-  std::vector<Source> sources_;     ///< of the same
+  std::vector<StepColumn> columns_; ///< columns of a sample with particles
+  std::vector<Source> sources_;     ///< their sources
 };
 }
 
@@ -378,7 +378,7 @@ struct TracksReader::Impl
 
   io::RandomAccessFile file;
   format::TrackBlocks blocks;
-  std::optional<Error> damage; ///< behind the blocks
+  std::optional<Error> damage; ///< damage after the blocks
   const FollowRequest& request;
   const RequestedIds& requested;
   const FollowOptions& options;

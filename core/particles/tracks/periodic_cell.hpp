@@ -43,7 +43,7 @@ public:
     const std::array<double, 3>& position, const PeriodicCell& cell);
 
 private:
-  std::optional<std::array<double, 3>> last_; ///< as it was given
+  std::optional<std::array<double, 3>> last_; ///< as given
   std::array<double, 3> images_{};            ///< whole numbers of edges
 };
 }

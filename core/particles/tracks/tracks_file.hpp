@@ -24,8 +24,8 @@ struct ListedBlock
 struct TracksList
 {
   std::vector<ListedBlock> blocks;
-  std::uint64_t end = 0;     ///< behind the last block
-  format::TrackBlocks found; ///< as format::find_blocks() found them
+  std::uint64_t end = 0;     ///< after the last block
+  format::TrackBlocks found; ///< result of format::find_blocks()
 };
 [[nodiscard]] TracksList list_tracks(const io::RandomAccessFile& file);
 

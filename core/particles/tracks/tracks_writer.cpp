@@ -326,10 +326,10 @@ struct TracksWriter::Impl
 {
   std::filesystem::path path;
   bool flush = true;
-  std::unique_ptr<io::AppendFile> file; ///< null once it is closed
+  std::unique_ptr<io::AppendFile> file; ///< null after it is closed
   std::uint64_t end = 0;
-  format::TracksEnd known{};         ///< as it is in the file
-  std::optional<TrackSchema> schema; ///< of the last sample with particles
+  format::TracksEnd known{};         ///< as stored in the file
+  std::optional<TrackSchema> schema; ///< schema of the last sample with particles
 
   /// Tells readers and later writers that blocks reach to `end`.
   void write_end(bool is_finished)

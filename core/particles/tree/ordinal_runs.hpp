@@ -53,10 +53,10 @@ private:
   bool is_stable_;
   std::size_t treelet_ = 0;
   std::uint64_t first_ = 0; ///< ordinal of the treelet
-  std::uint64_t end_ = 0;   ///< behind the treelet
+  std::uint64_t end_ = 0;   ///< end of the treelet
   std::uint64_t at_ = 0;
   std::vector<std::uint32_t> in_levels_; ///< particles of lower ordinals than `at_`, per level
   std::vector<std::uint32_t> from_;
-  std::vector<std::uint8_t> levels_; ///< of the treelet's particles; empty if not loaded
+  std::vector<std::uint8_t> levels_; ///< levels of the treelet's particles; empty if not loaded
 };
 }

@@ -285,7 +285,7 @@ private:
   const io::RandomAccessFile& source_;
   std::size_t key_;
   std::uint32_t block_particles_;
-  std::vector<std::uint32_t> bitmaps_; ///< of blocks; none if the key has none
+  std::vector<std::uint32_t> bitmaps_; ///< bitmaps of blocks; none if the key has none
   std::vector<V> edges_;
   Extremes treelet_;
   Extremes all_;

@@ -53,7 +53,7 @@ void check_sample(const LeafParticles& particles)
   {
     add_numbers(particles, id, hashes);
   }
-  std::uint64_t highest = 0; // of coarser levels
+  std::uint64_t highest = 0; // highest hash of coarser levels
   for (std::size_t level = 0; level != schema.levels.size(); ++level)
   {
     std::uint64_t next = highest;

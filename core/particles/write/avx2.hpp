@@ -19,7 +19,7 @@ template <class T>
 void fill_keys(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
   const std::array<double, 3>& scale, TreeletKey* keys);
 
-constexpr std::size_t kCodes = 8; ///< that coarse_codes() makes at a time
+constexpr std::size_t kCodes = 8; ///< codes per call of coarse_codes()
 
 /// See avx512::coarse_codes(); `count` is a multiple of kCodes.
 template <class T>

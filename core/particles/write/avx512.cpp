@@ -52,7 +52,7 @@ BAT_AVX512 void fill_typed_keys(const T* positions, std::size_t count,
     scales[i] = scale[i % 3];
   }
   alignas(64) std::array<std::uint16_t, 4 * kLanes> cells{};
-  alignas(64) std::array<std::uint16_t, 4 * kLanes> cell_of_word{}; // of keys
+  alignas(64) std::array<std::uint16_t, 4 * kLanes> cell_of_word{}; // the cell in each word of keys
   for (std::size_t i = 0; i != cell_of_word.size(); ++i)
   {
     cell_of_word[i] = static_cast<std::uint16_t>(i / 4 * 3 + i % 4);

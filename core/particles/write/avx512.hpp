@@ -20,7 +20,7 @@ template <class T>
 void fill_keys(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
   const std::array<double, 3>& scale, TreeletKey* keys);
 
-constexpr std::size_t kCodes = 16; ///< that coarse_codes() makes at a time
+constexpr std::size_t kCodes = 16; ///< codes per call of coarse_codes()
 
 /// Computes codes for the cells of a grid with 2^levels cells along each axis, as
 /// MortonGrid::coarse_code(), from packed positions; `count` is a multiple of kCodes. The cell is

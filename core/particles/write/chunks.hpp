@@ -46,7 +46,7 @@ private:
   double bound_;
   std::uint32_t chunk_particles_;
   std::uint64_t bytes_ = 0;
-  std::vector<std::byte> model_;      ///< what all frames share
+  std::vector<std::byte> model_;      ///< shared by all frames
   std::vector<std::uint32_t> frames_; ///< bytes of each
   std::vector<Batch> batches_;
   LargeArray<std::byte>& memory_;

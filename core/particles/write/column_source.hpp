@@ -31,7 +31,7 @@ public:
   struct Scratch
   {
     std::vector<std::byte> values;
-    std::vector<std::uint32_t> numbers; ///< of the caller's particles
+    std::vector<std::uint32_t> numbers; ///< numbers of the caller's particles
   };
 
   /// Both must outlive the source.

@@ -505,7 +505,7 @@ private:
   std::vector<BuiltKey> keys_;
   std::vector<std::uint32_t> key_attributes_;
   std::vector<std::size_t> indexed_keys_; ///< ascending
-  std::vector<ColumnCoding> codings_;     ///< of each array
+  std::vector<ColumnCoding> codings_;     ///< one per array
   std::vector<std::pair<std::uint32_t, LargeArray<std::byte>>>
     sorted_indexes_; ///< to be written, by key
   SectionWriter sections_;

@@ -17,9 +17,9 @@ namespace bat::write
 struct ErrorBound
 {
   std::size_t array = 0;    ///< 0: the positions; 1 + k: attribute k
-  std::string name;         ///< as the option has it
-  double value = 0;         ///< in units of the array, or a share of its range
-  bool is_relative = false; ///< to the range
+  std::string name;         ///< name as in the option
+  double value = 0;         ///< bound in units of the array, or as a share of its range
+  bool is_relative = false; ///< relative to the range
 };
 
 /// Returns the checked bounds of the option. Empty unless the compression is Bounded. Throws

@@ -42,7 +42,7 @@ bool is_collective(const ArrayView& view)
 {
   if (!view.component[0])
   {
-    return true; // of no particles, which may have no address to count from
+    return true; // without particles, no base address may exist
   }
   for (int c = 1; c < view.components; ++c)
   {

@@ -25,7 +25,7 @@ void gather(const std::uint16_t* source, std::size_t count, const std::byte* tup
 struct Rows
 {
   const std::uint32_t* numbers = nullptr; ///< null: 0, 1, 2 ...
-  std::uint64_t first = 0;                ///< of `numbers`
+  std::uint64_t first = 0;                ///< index of the first in `numbers`
   std::uint64_t count = 0;
 };
 

@@ -90,7 +90,7 @@ private:
   [[nodiscard]] std::uint64_t cell(const Point& p, std::size_t axis) const noexcept
   {
     const double x = (static_cast<double>(p[axis]) * 0.5 - this->half_lower_[axis]) * this->scale_;
-    const double inside = x < kCells - 1 ? x : kCells - 1; // not std::min, which branches
+    const double inside = x < kCells - 1 ? x : kCells - 1; // std::min would branch
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(inside)); // faster than unsigned
   }
 

@@ -73,8 +73,8 @@ struct Piece
 {
   std::size_t first_cell;
   std::size_t end_cell;
-  std::size_t first; ///< of the particles, counted from the first of all cells
-  std::size_t count; ///< of particles, at least one
+  std::size_t first; ///< first particle, counted from the first of all cells
+  std::size_t count; ///< number of particles, at least one
 };
 
 // Shallow k-d tree over subprefixes: halves cells until each piece has at most `maximum` particles,
@@ -260,7 +260,7 @@ private:
     const int levels = grid_levels(count, this->max_);
     const std::size_t cells = std::size_t{ 1 } << 3 * levels;
     const Slices slices(count);
-    std::vector<std::uint32_t> counts(slices.count() * cells); // of each slice, by cell
+    std::vector<std::uint32_t> counts(slices.count() * cells); // per slice and cell
     LargeArray<std::uint32_t> cell(count);
     slices.for_each(
       [&](std::size_t s, std::size_t from, std::size_t to)

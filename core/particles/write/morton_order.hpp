@@ -22,7 +22,7 @@ struct MortonOrder
 {
   LargeArray<std::uint32_t> source;   ///< particle numbers of the caller, treelet by treelet
   std::vector<TreeletRange> treelets; ///< in Morton order; those with non-finite particles last
-  Box bounds;                         ///< of the particles with finite coordinates
+  Box bounds;                         ///< bounds of the particles with finite coordinates
   std::uint64_t finite_count = 0;
 };
 

@@ -27,7 +27,7 @@ public:
   struct Part
   {
     ParticleView view;
-    const std::uint32_t* rows = nullptr; ///< of the view, one per particle; null: 0, 1, 2 ...
+    const std::uint32_t* rows = nullptr; ///< rows of the view, one per particle; null: 0, 1, 2 ...
     std::uint64_t count = 0;
     std::uint64_t first = 0; ///< number of the first particle
 

@@ -16,7 +16,7 @@ namespace bat::write
 namespace
 {
 constexpr std::uint64_t kParticlesPerTask = 1 << 16; // particles of a task
-constexpr unsigned kBinBits = 16;                    // of a hash
+constexpr unsigned kBinBits = 16;                    // bits of a hash that select a bin
 constexpr std::size_t kBins = std::size_t{ 1 } << kBinBits;
 
 /// A hash and a number that distinguishes its particle from all others.
@@ -127,7 +127,7 @@ std::vector<std::uint64_t> compute_bin_begins(const LargeArray<std::uint64_t>& h
 std::vector<Ranked> find_borders(const LargeArray<std::uint64_t>& hashes, const LevelTable& levels,
   const std::vector<std::uint64_t>& begins)
 {
-  std::vector<std::size_t> bins; // of each border
+  std::vector<std::size_t> bins; // bin of each border
   std::vector<std::vector<Ranked>> contents(kBins);
   std::vector<bool> is_needed(kBins);
   for (std::size_t level = 0; level + 1 < levels.size(); ++level)

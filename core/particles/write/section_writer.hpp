@@ -75,8 +75,8 @@ private:
   std::vector<std::pair<std::size_t, std::vector<std::uint32_t>>> page_checksums_; ///< by section
   std::vector<std::pair<std::uint32_t, std::vector<std::byte>>> chunk_tables_;     ///< by column
   Column column_;
-  LargeArray<std::byte> values_; ///< of a column that is to be compressed
-  LargeArray<std::byte> frames_; ///< of its chunks
+  LargeArray<std::byte> values_; ///< values of a column to be compressed
+  LargeArray<std::byte> frames_; ///< frames of its chunks
   std::uint64_t features_ = 0;
   std::uint64_t end_ = sizeof(format::Header);
   std::uint64_t column_bytes_ = 0;

@@ -161,11 +161,11 @@ private:
   {
     std::vector<TreeletKey> keys;
     std::vector<TreeletKey> room;
-    std::vector<std::uint16_t> ordinals; ///< of the particles down to a level
-    std::vector<std::uint16_t> kept;     ///< those that go on to coarser levels
-    std::vector<std::uint8_t> levels;    ///< of stable samples: by ordinal
-    std::vector<std::uint32_t> counts;   ///< the same: by level
-    std::vector<std::uint32_t> of_block; ///< the same
+    std::vector<std::uint16_t> ordinals; ///< particles down to a level
+    std::vector<std::uint16_t> kept;     ///< particles that go on to coarser levels
+    std::vector<std::uint8_t> levels;    ///< stable samples: by ordinal
+    std::vector<std::uint32_t> counts;   ///< stable samples: by level
+    std::vector<std::uint32_t> of_block; ///< stable samples: by block
   };
 
   // Returns the positions in one array, copied if they are in several.
@@ -348,7 +348,7 @@ private:
   {
     std::size_t level;
     std::uint64_t first; ///< x of the first of `ordinals`
-    std::uint32_t count; ///< of them
+    std::uint32_t count; ///< number of ordinals
     std::uint32_t kept;
   };
 
@@ -410,7 +410,7 @@ private:
   SpatialOrder out_;
   LargeArray<std::uint32_t> source_; ///< the caller's particle of each slot
   std::uint64_t inverse_block_ = 0;  ///< 2^32 / block_particles
-  LargeArray<std::uint8_t> levels_;  ///< of stable samples: of each particle of the caller
+  LargeArray<std::uint8_t> levels_;  ///< stable samples: level of each of the caller's particles
   std::uint64_t block_levels_bytes_ = 0;
 };
 }

@@ -31,7 +31,7 @@ struct SpatialOrder
   LevelTable levels;
   std::uint32_t block_particles = 0;
   std::uint64_t block_count = 0;
-  Box bounds; ///< of the particles with finite coordinates; lower > upper if there are none
+  Box bounds; ///< of particles with finite coordinates; lower > upper if there are none
   std::vector<Treelet> treelets;
   std::vector<format::NodeRecord> nodes;
   std::vector<format::BlockBoxRecord> block_boxes;
@@ -43,7 +43,7 @@ struct SpatialOrder
   LargeArray<std::uint16_t> local_slot;
   LargeArray<std::uint16_t> local_block;
   LargeArray<std::byte> positions;                ///< by slot, packed
-  std::vector<format::SampleIdRecord> sample_ids; ///< of stable samples; empty: levels are even
+  std::vector<format::SampleIdRecord> sample_ids; ///< stable samples; empty: levels are even
   /// For stable samples: per level, the number of particles in the treelets before each, and in
   /// all.
   std::vector<std::uint32_t> in_levels;

@@ -35,7 +35,7 @@ private:
   {
     // Corners of boxes a few ulps wide may be rounded beyond the box.
     const double distance = (x * 0.5 - this->half_lower_[axis]) * this->scale_[axis];
-    const double above = distance > 0.0 ? distance : 0.0; // not std::max, which branches
+    const double above = distance > 0.0 ? distance : 0.0; // std::max would branch
     const double inside = above < kTreeletCells - 1.0 ? above : kTreeletCells - 1.0;
     return static_cast<std::int16_t>(static_cast<std::int32_t>(inside) - kTreeletCells / 2);
   }

@@ -247,7 +247,7 @@ extern "C"
     int32_t ranks;
     int32_t nodes;
     int32_t aggregators;      /* ranks that wrote leaf files */
-    int32_t threads;          /* of the rank that had the fewest; 0 of bat_write */
+    int32_t threads;          /* minimum over all ranks; 0 from bat_write */
     int32_t leaders;          /* ranks that sent what their node had for others; 0: each its own */
     uint64_t messages_within; /* nodes, from rank to rank; collective ones are not counted */
     uint64_t bytes_within;
@@ -263,7 +263,7 @@ extern "C"
     double seconds_write;       /* bytes to the file system, flushed */
     double seconds_commit;      /* files get their names */
     double seconds_total;
-    char advice[256]; /* what kept ranks from processors that there are; "" if nothing did */
+    char advice[256]; /* why ranks leave processors idle; "" if they do not */
   } bat_report;
 
   /* Writes the report as one line of JSON, with its terminating zero, into `text` of `size` bytes;

@@ -54,12 +54,12 @@ extern "C"
     const char* field;    /* name of the velocity */
     const char* metadata; /* a JSON object, or empty */
     bat_flow_grid grid;
-    int64_t edge; /* of a brick, in points */
+    int64_t edge; /* edge of a brick, in points */
     int64_t has_time, has_step;
-    double time; /* that the file says, if it does */
+    double time; /* time in the file, if it has one */
     int64_t step;
-    double max_speed;  /* of points with flow */
-    double minimum[3]; /* of each component; above the maximum where there is no flow at all */
+    double max_speed;  /* over points with flow */
+    double minimum[3]; /* per component; above the maximum if there is no flow at all */
     double maximum[3];
     uint64_t bricks, blank_bricks, resting_bricks; /* all; without flow; of velocity 0 */
     uint64_t brick_bytes, file_bytes,

@@ -90,8 +90,8 @@ extern "C"
   /* What a write did, summed over all ranks. */
   typedef struct bat_idx_report
   {
-    uint64_t samples; /* of the grid */
-    uint64_t files;   /* of samples */
+    uint64_t samples; /* samples of the grid */
+    uint64_t files;   /* files with samples */
     uint64_t file_bytes;
     uint64_t blocks;
     uint64_t messages_within; /* nodes; collective calls are not counted */
@@ -124,11 +124,11 @@ extern "C"
 
   typedef struct bat_idx_info
   {
-    int64_t box[6];   /* of all samples */
-    double origin[3]; /* where sample (0, 0, 0) lies, also where the box begins elsewhere */
+    int64_t box[6];   /* box of all samples */
+    double origin[3]; /* position of sample (0, 0, 0), even if the box begins elsewhere */
     double spacing[3];
     uint64_t blocks_per_file;
-    uint64_t arco;   /* most bytes of a file of one block; 0: files of blocks_per_file */
+    uint64_t arco;   /* maximum bytes of a one-block file; 0: files of blocks_per_file */
     int32_t levels;  /* the number of the finest level */
     int32_t axes;    /* 1 to 3, that the text names */
     int32_t version; /* 1 to 6 */
@@ -174,10 +174,10 @@ extern "C"
 
   typedef struct bat_idx_cost
   {
-    uint64_t samples;     /* of an array */
-    uint64_t bytes;       /* of all arrays */
-    uint64_t blocks;      /* that have some of the samples */
-    uint64_t block_bytes; /* of these, unpacked: most that is read */
+    uint64_t samples;     /* samples per array */
+    uint64_t bytes;       /* size of all arrays */
+    uint64_t blocks;      /* blocks with any of the samples */
+    uint64_t block_bytes; /* their unpacked size: the most that is read */
   } bat_idx_cost;
   /* Estimates reads of `count` fields from the text alone: their cost, and the finest level up to
    * `maximum` at which their arrays take at most `budget_bytes`, 0 if none does. 0 fields mean all.
@@ -198,9 +198,9 @@ extern "C"
   typedef struct bat_idx_read_report
   {
     uint64_t samples;
-    uint64_t blocks;        /* that were looked for */
-    uint64_t absent_blocks; /* of these: not there, so that their samples have the default value */
-    uint64_t bytes_read;    /* of files */
+    uint64_t blocks;        /* requested blocks */
+    uint64_t absent_blocks; /* requested but absent: their samples have the default value */
+    uint64_t bytes_read;    /* bytes read from files */
   } bat_idx_read_report;
 
   /* Reads a level of a box of a field at a step, NULL for the first one, into `out`, which belongs

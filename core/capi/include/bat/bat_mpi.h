@@ -108,8 +108,8 @@ extern "C"
   typedef struct bat_bricks_piece
   {
     int64_t box[6];     /* first x, y, z, last x, y, z, from 0 on */
-    int64_t stored[6];  /* of the array, which has `box` and may have more: layers of ghosts */
-    const void* values; /* as those of bat_bricks_write(), of all points of `stored` */
+    int64_t stored[6];  /* box of the array; may be larger than `box`: layers of ghosts */
+    const void* values; /* as in bat_bricks_write(), for all points of `stored` */
   } bat_bricks_piece;
   /* Writes one time level as a .bricks file, or adds it to a series (bat/bat_flow.h): the smallest
    * box that contains all pieces. The bytes are the same for any number of ranks and any division

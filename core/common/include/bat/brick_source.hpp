@@ -24,13 +24,13 @@ struct BrickGrid
   static constexpr std::uint64_t max_bricks = (std::uint64_t{ 1 } << 36) - 1;
 
   std::array<std::int64_t, 3> points{ 1, 1, 1 }; ///< along x, y, z; 1 to max_points
-  std::array<double, 3> origin{};                ///< of point 0 0 0, finite
+  std::array<double, 3> origin{};                ///< position of point 0 0 0, finite
   std::array<double, 3> spacing{ 1, 1, 1 };      ///< finite, above 0
   /// True if a last cell leads from the last point back to the first: the period is points *
   /// spacing. Not along an axis of one point.
   std::array<bool, 3> cyclic{};
-  int edge = 8;                          ///< of a brick, in points: min_edge to max_edge
-  int components = 3;                    ///< of velocity: 3, or 2 for x and y
+  int edge = 8;                          ///< brick edge in points: min_edge to max_edge
+  int components = 3;                    ///< velocity components: 3, or 2 for x and y
   ScalarType type = ScalarType::Float32; ///< or Float64
 
   /// Number of bricks along an axis.
@@ -85,8 +85,8 @@ struct BrickGrid
 struct BrickMemory
 {
   std::byte* first = nullptr;  ///< point 0 0 0 of the brick
-  std::size_t row_bytes = 0;   ///< from a y to the next
-  std::size_t plane_bytes = 0; ///< from a z to the next
+  std::size_t row_bytes = 0;   ///< distance between neighbours along y
+  std::size_t plane_bytes = 0; ///< distance between neighbours along z
 };
 
 /// A velocity field in bricks, at one or more times. All functions are const and may be called

@@ -26,7 +26,7 @@ struct TextProblem
 {
   std::uint64_t row = 0;
   std::int64_t column = 0; ///< -1: the row has another number of fields
-  std::size_t place = 0;   ///< of its line in the text
+  std::size_t place = 0;   ///< beginning of its line in the text
   std::string what;        ///< the field, or its beginning
 };
 

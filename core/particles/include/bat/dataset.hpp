@@ -23,7 +23,7 @@ struct LeafInfo
   std::filesystem::path path;
   std::uint64_t particles = 0;
   std::uint64_t file_bytes = 0;
-  std::optional<Box> bounds; ///< of the particles with finite coordinates
+  std::optional<Box> bounds; ///< bounds of the particles with finite coordinates
 };
 
 /// The particles that match a query, leaf file by leaf file, in the order of leaves(). A value.
@@ -63,8 +63,8 @@ enum class HistogramAxis
 /// An estimate of how the values of a key are spread. A value.
 struct Histogram
 {
-  Number lower = 0.0;          ///< where the first bin begins: the smallest finite value
-  Number upper = 0.0;          ///< where the last bin ends: the largest finite value
+  Number lower = 0.0;          ///< beginning of the first bin: the smallest finite value
+  Number upper = 0.0;          ///< end of the last bin: the largest finite value
   double straight_below = 0.0; ///< below this magnitude a logarithmic axis is linear; 0 if linear
   std::vector<double> counts;  ///< particles per bin; empty if no value is finite
 };

@@ -23,10 +23,10 @@ namespace bat
 struct Key
 {
   int component = 0;    ///< -1 for the magnitude
-  Number minimum = 0.0; ///< of all values that are not NaN; minimum > maximum if there are none
+  Number minimum = 0.0; ///< ignores NaN; minimum > maximum if there are no other values
   Number maximum = 0.0;
   bool has_nan = false;
-  bool has_sorted_index = false; ///< of one leaf file; unset for a dataset of several
+  bool has_sorted_index = false; ///< for one leaf file; unset for a dataset of several
 };
 
 /// The array that an attribute repeats bit for bit. The file stores the values once (FORMAT.md
@@ -55,8 +55,8 @@ struct Attribute
 /// How the values of a column are stored.
 struct ColumnStorage
 {
-  std::uint64_t raw_bytes = 0;    ///< of the values
-  std::uint64_t stored_bytes = 0; ///< in the file, checksums not counted
+  std::uint64_t raw_bytes = 0;    ///< size of the values
+  std::uint64_t stored_bytes = 0; ///< size in the file, excluding checksums
   bool is_compressed = false;
   /// Largest absolute difference between a value given to the writer and the stored one. 0 means
   /// that every bit is as given.

@@ -75,8 +75,8 @@ struct TrailColumn
 struct TrailStep
 {
   std::filesystem::path path;
-  std::optional<double> time;       ///< as listed, else as the dataset says
-  std::optional<std::int64_t> step; ///< as the dataset says
+  std::optional<double> time;       ///< as listed, else from the dataset
+  std::optional<std::int64_t> step; ///< from the dataset
 };
 
 /// The error in a step's file, whose particles the trails lack.
@@ -91,7 +91,7 @@ struct TrailProblem
 struct Trails
 {
   std::vector<TrailStep> steps;
-  std::size_t ids = 0; ///< their number
+  std::size_t ids = 0; ///< number of ids
   /// Number of particles with the id, shape (steps, ids); 0 if it is absent. If there are several,
   /// the values are those of the first in dataset order.
   std::vector<std::uint32_t> counts;

@@ -35,7 +35,7 @@ struct WeightedCell
 struct RankBounds
 {
   Box box;                ///< closed; around all particles whose coordinates are finite
-  double particles = 0;   ///< of the rank, with those that have no finite coordinates
+  double particles = 0;   ///< number on the rank, including those without finite coordinates
   std::uint32_t rank = 0; ///< ascending over a list of bounds
 };
 

@@ -26,7 +26,7 @@ struct TrackSchema
   std::string second_attribute;
   ScalarType second_type = ScalarType::Int64; ///< ignored without a second attribute
   ScalarType position_type = ScalarType::Float64;
-  std::vector<Attribute> attributes; ///< without the ids; keys and aliases are ignored
+  std::vector<Attribute> attributes; ///< excludes the ids; keys and aliases are ignored
 };
 /// Size of the packed position and attributes of one particle, in bytes.
 [[nodiscard]] std::size_t track_bytes(const TrackSchema& schema) noexcept;
@@ -61,7 +61,7 @@ public:
   explicit TracksWriter(const std::filesystem::path& path, bool flush = true);
   TracksWriter(TracksWriter&&) noexcept;
   TracksWriter& operator=(TracksWriter&&) noexcept;
-  ~TracksWriter(); ///< without finish()
+  ~TracksWriter(); ///< does not call finish()
 
   /// Adds a sample. It replaces those with the same or a later step number, since the simulation
   /// has restarted. Throws Error: InvalidArgument if the sample contradicts itself, an id or the
@@ -103,10 +103,10 @@ struct Tracks
     std::uint64_t particles = 0;
   };
 
-  TrackSchema schema;          ///< of the last sample that has particles
+  TrackSchema schema;          ///< schema of the last sample with particles
   std::vector<Sample> samples; ///< ascending steps
-  std::vector<Number> ids;     ///< of all samples, each once, ascending
-  std::vector<Number> second;  ///< of these ids, if there is a second attribute
+  std::vector<Number> ids;     ///< ids in all samples, each once, ascending
+  std::vector<Number> second;  ///< second values of these ids, if there is a second attribute
   std::uint64_t blocks = 0;    ///< runs of bytes that hold samples; 1 in a finished file
   std::uint64_t file_bytes = 0;
   bool is_finished = false; ///< TracksWriter::finish(), and no append() since

@@ -20,8 +20,8 @@ namespace bat
 /// All write options, for one process or many.
 struct WriteOptions : PlanRules
 {
-  BuildOptions build; ///< of each leaf file
-  Routing routing;    ///< of messages between ranks
+  BuildOptions build; ///< for each leaf file
+  Routing routing;    ///< for messages between ranks
   /// RankBorder and Aug only: the box that this rank declares as its own; by default the box of its
   /// particles. Not in the table, because each rank has its own.
   std::optional<Box> local_bounds;

@@ -26,9 +26,9 @@ enum class Repeats
 /// How column values are stored.
 enum class Compression
 {
-  None,     ///< as they are
-  Lossless, ///< in less space, every bit of every value
-  Bounded   ///< the same, except for the arrays of BuildOptions::error_bounds
+  None,     ///< uncompressed
+  Lossless, ///< compressed, every bit of every value is kept
+  Bounded   ///< compressed, except that arrays in BuildOptions::error_bounds may change
 };
 
 /// How a leaf file is built. The table of bat/write_options.hpp has the allowed values.

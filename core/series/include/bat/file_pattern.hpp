@@ -37,7 +37,7 @@ public:
 
 private:
   std::string extension_;
-  std::string format_; ///< for fmt, with the arguments timestep, time and name
+  std::string format_; ///< format for fmt, with the arguments timestep, time and name
   bool has_name_ = false;
 };
 }

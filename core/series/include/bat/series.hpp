@@ -11,7 +11,7 @@ namespace bat
 /// A step of a series.
 struct SeriesStep
 {
-  std::filesystem::path path; ///< of its dataset
+  std::filesystem::path path; ///< path of its dataset
   std::optional<double> time; ///< as listed, in the simulation's unit
 };
 

@@ -30,7 +30,7 @@ enum class Integrator
 enum class Prefetch
 {
   None,
-  Velocity ///< to where the velocity at the beginning of each interval leads
+  Velocity ///< follows the velocity at the beginning of each interval
 };
 
 /// Selects whether prefetching also uses what earlier traces of the source have learned: where
@@ -39,14 +39,14 @@ enum class Hints
 {
   Off,
   Read, ///< uses existing hints; nothing is written
-  Learn ///< also adds hints of this run; CacheOptions::hints_file is written at its end
+  Learn ///< also adds hints from this run; CacheOptions::hints_file is written at its end
 };
 
 /// The reason why a line ends. Numbers are those of VTK's vtkIntegrator where it has them, and
 /// never change.
 enum class Reason : std::uint8_t
 {
-  UnderWay = 0,     ///< for until(): continues, or was not released
+  UnderWay = 0,     ///< only from until(): continues, or was not released
   LeftDomain = 1,   ///< on a face of the domain
   TooManyCells = 5, ///< over 100,000, or 1,000,000 steps, in one interval; or the flow is too fast
   Stagnation = 6,   ///< not faster than TraceOptions::terminal_speed, if above 0

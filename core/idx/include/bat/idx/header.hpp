@@ -82,7 +82,7 @@ struct Header
   LogicalBox box;
   std::vector<Field> fields;
   std::string bits;       ///< "V012012": a digit per halving, coarsest first
-  int bits_per_block = 0; ///< not more than the digits of `bits`
+  int bits_per_block = 0; ///< at most the number of digits in `bits`
   std::uint64_t blocks_per_file = 1;
   std::uint64_t interleave = 1;
   TimeSteps time;
@@ -90,7 +90,7 @@ struct Header
   /// The box [first, last + 1) as x0 x1 y0 y1 z0 z1.
   std::optional<std::array<double, 6>> physic_box;
   std::optional<std::array<double, 16>> logic_to_physic; ///< row by row
-  std::uint64_t arco = 0;  ///< most bytes of a file of one block; 0: files of blocks_per_file
+  std::uint64_t arco = 0;  ///< maximum bytes of a one-block file; 0: files of blocks_per_file
   bool big_endian = false; ///< samples; headers always are
   /// If this is a PIDX partition: the position of its sample 0 0 0 in the whole.
   std::array<std::int64_t, 3> partition_offset{};

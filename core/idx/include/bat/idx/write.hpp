@@ -68,7 +68,7 @@ struct WriteOptions
 {
   WriteMode mode = WriteMode::Auto;
   std::optional<std::int64_t> step; ///< 0 or more; 0 by default
-  std::optional<double> time;       ///< of the step; for all steps of a dataset, or none
+  std::optional<double> time;       ///< simulation time; for all steps of a dataset, or none
 
   Codec codec = Codec::Raw;
   int zip_level = 6; ///< zlib level, 1 (fast) to 9 (small)
@@ -101,8 +101,8 @@ struct WriteOptions
 struct WriteReport
 {
   std::uint64_t samples = 0;
-  std::uint64_t files = 0;      ///< of samples
-  std::uint64_t file_bytes = 0; ///< of these
+  std::uint64_t files = 0;      ///< files with samples
+  std::uint64_t file_bytes = 0; ///< their total size
   std::uint64_t blocks = 0;
   // Data that ranks sent each other, within nodes and between nodes. Collective calls are not
   // counted; messages also exclude data that ranks of a node exchange in shared memory.

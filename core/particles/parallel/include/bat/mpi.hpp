@@ -75,7 +75,7 @@ struct RunReport
   int ranks = 0;
   int nodes = 0;
   int aggregators = 0; ///< ranks that write leaf files, or read them
-  int threads = 0;     ///< of the rank that had the fewest
+  int threads = 0;     ///< minimum over all ranks
   MessageCounts messages;
   std::uint64_t peak_memory_bytes = 0; ///< maximum over processes since they began
   std::string advice;                  ///< why ranks leave processors idle; empty if they do not
@@ -201,13 +201,13 @@ struct ReadSeconds
 struct ReadReport : RunReport
 {
   ReadMode mode = ReadMode::Direct; ///< never Auto
-  std::string reason;               ///< why this mode
-  std::uint64_t particles = 0;      ///< of all answers
-  std::uint64_t data_bytes = 0;     ///< of all answers
+  std::string reason;               ///< reason for the mode
+  std::uint64_t particles = 0;      ///< particles in all answers
+  std::uint64_t data_bytes = 0;     ///< bytes in all answers
   std::uint64_t leaf_files = 0;     ///< touched by any query
   std::uint64_t opens = 0;          ///< leaf files used by a rank, summed over ranks
-  std::uint64_t read_bytes = 0;     ///< from files, by all ranks
-  std::uint64_t rounds = 0;         ///< of an aggregated read
+  std::uint64_t read_bytes = 0;     ///< bytes read from files by all ranks
+  std::uint64_t rounds = 0;         ///< rounds of an aggregated read
   ReadSeconds seconds;
 };
 /// Returns one line of JSON.

@@ -17,7 +17,7 @@ namespace bat::bricks
 /// A box of points on this rank.
 struct Piece
 {
-  LogicalBox box; ///< not empty, beginning at 0 or above
+  LogicalBox box; ///< not empty; begins at 0 or above
   /// Velocities of the box, x fastest, components interleaved. The caller keeps them.
   const void* values = nullptr;
   /// The box of the array, if it is larger than `box`, which lies inside it: with ghost layers, for

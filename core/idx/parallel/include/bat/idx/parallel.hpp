@@ -16,7 +16,7 @@ namespace bat::idx
 /// A box of samples on this rank.
 struct Piece
 {
-  LogicalBox box; ///< not empty, from 0 on
+  LogicalBox box; ///< not empty; begins at 0 or above
   /// The samples of the box for each field, x fastest, components interleaved. The caller keeps
   /// them.
   std::vector<const void*> values;
