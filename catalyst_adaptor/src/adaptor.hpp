@@ -56,9 +56,9 @@ private:
   [[nodiscard]] std::optional<Options> parse_step_options(const std::optional<Node>& root) const;
   struct StepData
   {
-    std::vector<Channel> channels; // of this rank
+    std::vector<Channel> channels; // this rank's channels
     std::vector<Grids> grids;
-    Census census; // of all ranks
+    Census census; // census over all ranks
   };
   [[nodiscard]] StepData read_step(const std::optional<Node>& root, const Options& options) const;
   [[nodiscard]] std::vector<Failure> write_files(StepData& data, const Options& options);
@@ -93,32 +93,32 @@ private:
   nlohmann::json node_options_ = nlohmann::json::object();
   nlohmann::json file_options_ = nlohmann::json::object();
   std::vector<Pipeline> pipelines_;
-  std::vector<std::string> early_warnings_; // of initialize
+  std::vector<std::string> early_warnings_; // from initialize
   Warnings warnings_;
   NamedFields named_fields_;
   std::optional<std::int64_t> comm_handle_;
-  std::optional<Failure> failure_; // of initialize, on this rank
+  std::optional<Failure> failure_; // from initialize, on this rank
   std::optional<Communicator> communicator_;
   bool joined_ = false;
   bool stops_on_error_ =
-    false; // as the options of this call say; once joined, the same on all ranks
+    false; // from this call's options; once joined, the same on all ranks
 
   Options options_;
-  std::uint64_t calls_ = 0;       // of execute, before this one
+  std::uint64_t calls_ = 0;       // calls of execute before this one
   std::vector<SpeciesKey> known_; // species of the steps so far
   struct Fields
   {
     std::vector<Attribute> written;
-    std::set<std::string> names; // of these, and of ids as they are packed
+    std::set<std::string> names; // their names, and names of packed ids
   };
-  std::map<SpeciesKey, Fields> fields_; // of the last step that had particles
+  std::map<SpeciesKey, Fields> fields_; // fields at the last step that had particles
   Outputs outputs_;
   GridOutputs grid_outputs_;
   struct LeftOut
   {
-    std::vector<std::pair<std::string, std::string>> channels; // and why
+    std::vector<std::pair<std::string, std::string>> channels; // channel and reason
     std::vector<UnwrittenField> fields;
   };
-  LeftOut left_out_; // of the last step
+  LeftOut left_out_; // left out in the last step
 };
 }

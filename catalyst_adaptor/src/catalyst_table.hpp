@@ -8,7 +8,7 @@ namespace bat::catalyst
 {
 struct Table
 {
-  int version; ///< of the table: 1
+  int version; ///< version of the table: 1
   int (*initialize)(const conduit_node_impl*);
   int (*execute)(const conduit_node_impl*);
   int (*finalize)(const conduit_node_impl*);

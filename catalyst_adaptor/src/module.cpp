@@ -21,8 +21,8 @@ namespace
 struct State
 {
   std::unique_ptr<Adaptor>
-    adaptor;      // from catalyst_initialize, also if it fails, to catalyst_finalize
-  int status = 0; // of the last catalyst_initialize or catalyst_execute
+    adaptor;      // lives from catalyst_initialize, even if it fails, to catalyst_finalize
+  int status = 0; // status of the last catalyst_initialize or catalyst_execute
   std::string message;
 };
 

@@ -17,12 +17,12 @@ namespace
 struct Use
 {
   bool is_found = false;
-  bool has_values = false;      // of particles or grids that may have it
+  bool has_values = false;      // particles or grids that may have it exist
   bool is_unwritten = false;    // told already
-  std::set<std::string> fields; // that there are instead
+  std::set<std::string> fields; // fields available instead
 };
 
-using Uses = std::map<std::pair<std::string, std::string>, Use>; // by option and name
+using Uses = std::map<std::pair<std::string, std::string>, Use>; // keys: option and name
 
 template <class List>
 bool contains(const List& list, const std::string& name)

@@ -425,7 +425,7 @@ insitu::TrackOptions track_options_for(const insitu::TrackOptions& tracks,
   insitu::TrackOptions result = tracks;
   if (attributes.empty())
   {
-    return result; // without particles, whatever is asked for
+    return result; // nothing is unpacked without particles
   }
   const auto is_of_others = [&](const std::string& name)
   {
@@ -478,7 +478,7 @@ std::vector<std::string> resolve_indexes(
     }
     catch (const Error&)
     {
-      continue; // of a field that is not there
+      continue; // the field does not exist
     }
   }
   return found;
@@ -528,7 +528,7 @@ nlohmann::json to_json(const Node& node)
   for (std::uint64_t i = 0; i != static_cast<std::uint64_t>(numbers->count); ++i)
   {
     all.push_back(numbers->type == ScalarType::UInt64
-        ? json(static_cast<std::uint64_t>(int64_at(*numbers, i))) // the same bits
+        ? json(static_cast<std::uint64_t>(int64_at(*numbers, i))) // keeps the bits
         : is_integer(numbers->type) ? json(int64_at(*numbers, i))
                                     : json(float64_at(*numbers, i)));
   }

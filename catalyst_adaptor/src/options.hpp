@@ -29,14 +29,14 @@ struct ChannelOptions
   std::optional<std::vector<std::string>> fields; ///< none: all
   std::uint64_t every = 1;
   std::optional<insitu::TrackOptions> tracks; ///< none: no tracks
-  std::string tracks_text;                    ///< of the same
+  std::string tracks_text;                    ///< the same options as text
   bool keep_ghosts = false;
-  bool unpack_ids = true;                           ///< of AMReX
+  bool unpack_ids = true;                           ///< unpacks AMReX ids
   mpi::WriteOptions write = linking_repeats();      ///< sorted indexes: of species that have them
   std::vector<std::string> grid_outputs;            ///< none: {name}.idx in the folder of `output`
-  idx::WriteOptions write_grid;                     ///< of grids, but for step and time
-  BricksOptions bricks;                             ///< of grids that become velocity fields
-  std::map<std::string, ChannelOptions> of_species; ///< those that differ, by topology or mesh
+  idx::WriteOptions write_grid;                     ///< options for grids, except step and time
+  BricksOptions bricks;                             ///< for velocity fields
+  std::map<std::string, ChannelOptions> of_species; ///< different options, by topology or mesh
 
   [[nodiscard]] std::vector<std::string> list_grid_outputs() const;
 
@@ -53,7 +53,7 @@ struct Options
 {
   ChannelOptions all;
   std::optional<std::vector<std::string>> channels; ///< none: all
-  std::map<std::string, ChannelOptions> of_channel; ///< those that differ
+  std::map<std::string, ChannelOptions> of_channel; ///< channels with different options
   bool stop_on_error = false;
   /// True if `output` or `channels` are given: files named by io pipelines are then not requested.
   bool names_output = false;

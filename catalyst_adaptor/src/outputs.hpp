@@ -25,7 +25,7 @@ struct Job
   Step step;
   std::string pattern;
   ChannelOptions options;
-  bool needs_file = true; ///< else only tracks
+  bool needs_file = true; ///< if false, only tracks are written
   bool needs_tracks = false;
 };
 
@@ -74,8 +74,8 @@ private:
     const Job& job, const insitu::FilePattern& pattern);
 
   Notice notice_;
-  std::map<std::string, std::string> channels_; // by pattern without names: its user
-  std::map<std::string, Output> outputs_;       // by pattern and species
+  std::map<std::string, std::string> channels_; // user of each pattern without names
+  std::map<std::string, Output> outputs_;       // keys: pattern and species
   std::optional<Step> last_step_;
   std::vector<insitu::WrittenFile> last_files_;
   Totals totals_;

@@ -39,6 +39,6 @@ private:
   void add_fields(const Options& options, const std::vector<UnwrittenField>& fields, bool prints);
   void add_species(const Census& census, const Options& options, bool prints);
 
-  std::map<std::string, std::string> reported_; // by what they are of
+  std::map<std::string, std::string> reported_; // keys: subject of the warning
 };
 }

@@ -17,7 +17,7 @@ namespace bat_vtk
 struct Comparison
 {
   bool AnyTrouble = false;
-  bool Differ = false; ///< those without a failure are not in the same state
+  bool Differ = false; ///< processes without a failure are in different states
 };
 
 /// Collective. `state` is a text that is equal on all processes with the same file open; it is

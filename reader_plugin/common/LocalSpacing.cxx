@@ -21,7 +21,7 @@ namespace
 // a few percent.
 constexpr double MinCornerRatio = 1.25;
 constexpr int MaxLevels = 18;
-constexpr int FirstLevel = 4; ///< where a search begins
+constexpr int FirstLevel = 4; ///< initial level of a search
 
 // Maximum number of nodes of the sample that are ranked to find the median.
 constexpr std::size_t MaxRankedNodes = 1 << 14;
@@ -331,7 +331,7 @@ private:
     {
       size *= 2;
     }
-    std::vector<std::int32_t> places(size, -1); // of keys, by their hash
+    std::vector<std::int32_t> places(size, -1); // indices of keys, by their hash
     std::vector<std::uint64_t> keys;
     std::vector<Corner> corners;
     std::vector<std::array<std::int32_t, 8>> ofLeaves(this->Leaves.size());
@@ -384,7 +384,7 @@ private:
   std::vector<Point> Spare;
   std::uint32_t MaxCubeParticles;
   std::vector<Node>& Nodes;
-  std::vector<Moments> Sums; ///< of the nodes
+  std::vector<Moments> Sums; ///< sums of the nodes
   std::vector<Leaf> Leaves;
 };
 

@@ -57,7 +57,7 @@ private:
   std::array<double, 3> Origin{};
   double Scale = 0.0;
   std::vector<Node> Nodes;         ///< the root first
-  std::vector<std::int32_t> First; ///< of the cubes of a level
+  std::vector<std::int32_t> First; ///< first cube of each level
   double SpreadOfSample = 1.0;
 };
 }

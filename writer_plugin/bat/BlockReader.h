@@ -33,7 +33,7 @@ struct Run
 struct Block
 {
   std::string Label;           ///< "block 3 (name)", or empty if the input is not composite
-  std::set<std::string> Names; ///< of attributes
+  std::set<std::string> Names; ///< names of attributes
   std::size_t Count = 0;
   bat::ArrayView Positions;
   std::vector<bat::AttributeView> Attributes;

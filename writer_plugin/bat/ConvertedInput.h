@@ -35,7 +35,7 @@ struct InputOptions
 /// A remark on the input, as text.
 struct Warning
 {
-  std::string Key; ///< the same for all that is worth saying only once
+  std::string Key; ///< equal for remarks that are reported only once
   std::string Text;
   std::string Block; ///< the first that it is about, "block 3 (name)", or empty
   int Blocks;

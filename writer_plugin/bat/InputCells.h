@@ -21,7 +21,7 @@ std::vector<std::string> CellsBesideVertices(vtkPointSet* points);
 struct CellsAsPoints
 {
   std::size_t Cells = 0;
-  std::vector<vtkIdType> CellOf; ///< of each point; empty if that is its own number
+  std::vector<vtkIdType> CellOf; ///< cell of each point; empty if it equals the point's number
 
   std::size_t Of(std::size_t point) const
   {

@@ -22,7 +22,7 @@ struct Sample
 {
   double Quality;
   double Requested;
-  double Count; ///< of all particles
+  double Count; ///< number of all particles
 };
 
 std::optional<Sample> SampleIn(vtkDataObject* data)

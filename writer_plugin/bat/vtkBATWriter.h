@@ -193,7 +193,7 @@ public:
   void SetIntegerOption(const char* name, int value);
   void SetRealOption(const char* name, double value);
   void SetTextOption(const char* name, const char* value);
-  void ClearTextOption(const char* name); ///< of a list
+  void ClearTextOption(const char* name); ///< clears a list option
   ///@}
 
   ///@{
@@ -247,10 +247,10 @@ private:
   template <typename F>
   void SetOption(const char* name, const F& set);
 
-  std::unique_ptr<bat::WriteOptions> Options; ///< but for LeafFileSize, which is in MiB
-  std::map<std::string, std::string> Refused; ///< by the name of the option
+  std::unique_ptr<bat::WriteOptions> Options; ///< all except LeafFileSize, which is in MiB
+  std::map<std::string, std::string> Refused; ///< keys: option name
   std::set<std::string> Warned;
-  bool HadParticles = false; ///< in addition to grids, if any, in this or an earlier write
+  bool HadParticles = false; ///< particles, besides any grids, in this or an earlier write
 };
 
 #endif

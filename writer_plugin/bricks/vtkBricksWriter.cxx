@@ -128,7 +128,7 @@ struct vtkBricksWriter::Level
   bat_vtk::CommonGrid Common;
   bat_vtk::GridInput Grid;
   Target Goal;
-  bat::bricks::GrowingSeries* Series = nullptr; ///< in place of Goal
+  bat::bricks::GrowingSeries* Series = nullptr; ///< used instead of Goal
 };
 
 //------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ std::string vtkBricksWriter::WriteStep()
   {
     if (this->IsStaged && this->IsFirst())
     {
-      std::error_code none; // what was to be written is not there, which is an error anyway
+      std::error_code none; // a missing output is reported as an error anyway
       std::filesystem::remove_all(StageOf(stem), none);
     }
     throw;
@@ -330,7 +330,7 @@ bool vtkBricksWriter::WriteCollective(const Level& level, bat::bricks::Header& h
     fields.push_back(*level.Velocity.Field);
   }
   fields = bat::mpi::gather_names(*communicator, fields);
-  if (fields.size() > 1) // as all ranks know
+  if (fields.size() > 1) // all ranks agree on this
   {
     throw bat::Error(bat::ErrorCode::InvalidArgument,
       std::string(this->FileName) + ": the velocity is '" + fields[0] + "' on one rank and '" +

@@ -14,8 +14,8 @@ namespace bat_vtk
 struct Leaf
 {
   vtkDataObject* Data;
-  std::string Name; ///< of the nearest block at or above it that has one
-  std::string Path; ///< to its place; that of all partitions of a data set is the same
+  std::string Name; ///< name of the nearest block at or above it that has one
+  std::string Path; ///< path to its place; partitions of one data set share it
 };
 
 /// Finds the leaves of a composite data set, or the input itself.

@@ -368,7 +368,7 @@ private:
   const ImagePiece& Piece;
   const CommonGrid& Common;
   vtkDataSetAttributes* Data;
-  Extent All; ///< of the samples that the image has
+  Extent All; ///< samples of the image
   Extent Own{};
   bool Empty = false;
   const unsigned char* Hidden = nullptr; ///< marks, if any are

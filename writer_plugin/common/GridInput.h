@@ -63,7 +63,7 @@ struct CommonGrid
   bool HasSamples = false;
   bool UsesExtents = false; ///< logical coordinates are those of the extents
   bool Cells = false;
-  std::array<double, 3> Origin{}; ///< where the point with logical coordinates 0 lies
+  std::array<double, 3> Origin{}; ///< position of the point with logical coordinates 0
   std::array<double, 3> Spacing{ { 1, 1, 1 } };
   std::array<bool, 3> Flat{}; ///< one layer of points along the axis
   std::optional<std::int64_t> Step;
@@ -77,7 +77,7 @@ CommonGrid FindCommonGrid(const std::vector<GridFacts>& all, Samples samples);
 struct GridPiece
 {
   bat::idx::LogicalBox Box;
-  bat::idx::LogicalBox Stored; ///< of the arrays: Box, or more
+  bat::idx::LogicalBox Stored; ///< box of the arrays: Box, or larger
   std::vector<const void*> Values;
 };
 

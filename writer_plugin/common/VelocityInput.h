@@ -16,8 +16,8 @@ namespace bat_vtk
 struct VelocityImages
 {
   std::vector<ImagePiece> Images;
-  std::vector<vtkSmartPointer<vtkImageData>> Owned; ///< the same
-  std::optional<std::string> Field;                 ///< none if there are no images
+  std::vector<vtkSmartPointer<vtkImageData>> Owned; ///< keeps the images alive
+  std::optional<std::string> Field;                 ///< empty if there are no images
 };
 
 /// Returns images of the same points with one point array, "velocity", and the ghosts of the input.

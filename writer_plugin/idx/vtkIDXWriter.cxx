@@ -168,7 +168,7 @@ std::string vtkIDXWriter::WriteStep()
     this->Written.clear();
     this->WrittenTo = this->FileName;
   }
-  if (others != KEEP_EARLIER) // which may come back to a number with another time
+  if (others != KEEP_EARLIER) // KEEP_EARLIER may return to a number with another time
   {
     step = this->StepFor(step, options.time);
   }

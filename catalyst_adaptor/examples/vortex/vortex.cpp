@@ -25,7 +25,7 @@
 
 namespace
 {
-constexpr double kSpeed = 0.1; // of the vortices; sound has 0.58
+constexpr double kSpeed = 0.1; // speed of the vortices; the speed of sound is 0.58
 constexpr double kReynolds = 600;
 constexpr double kPi = 3.14159265358979323846;
 

@@ -281,7 +281,7 @@ WrittenGrid GridOutputs::write_grid(
       }
       if (place.file.has_parent_path())
       {
-        std::error_code ignored; // who writes says what is wrong
+        std::error_code ignored; // the write reports the problem
         std::filesystem::create_directories(place.file.parent_path(), ignored);
       }
     });

@@ -42,7 +42,7 @@ public:
 
 private:
   std::string pattern_;
-  std::optional<insitu::FilePattern> with_step_; ///< if it has the number of the step
+  std::optional<insitu::FilePattern> with_step_; ///< set if it contains the step number
   bool adds_name_ = false;
   bool is_bricks_ = false;
 };
@@ -62,7 +62,7 @@ struct GridJob
   GridPlan plan;
   std::string pattern;
   idx::WriteOptions options; ///< its step, time, threads and flush hold for .bricks, too
-  Velocity velocity;         ///< of .bricks
+  Velocity velocity;         ///< for .bricks
   BricksOptions bricks;
 };
 
@@ -104,7 +104,7 @@ private:
   [[nodiscard]] bricks::GrowingSeries& find_series(const GridJob& job, const GridPattern& pattern);
 
   Notice notice_;
-  std::map<std::string, std::string> channels_; // by pattern without names: its user
+  std::map<std::string, std::string> channels_; // user of each pattern without names
   // The keys are lists; the values are whether these are flushed.
   std::map<std::pair<std::filesystem::path, bool>, bricks::GrowingSeries> series_;
   std::vector<WrittenGrid> last_;

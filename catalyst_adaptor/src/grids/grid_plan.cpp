@@ -96,7 +96,7 @@ std::array<std::int64_t, 3> GridPlan::place_of(const GridDomain& domain) const
 Velocity find_velocity(
   const GridPlan& plan, const GridCensus& census, const std::vector<std::string>& requested)
 {
-  const Schema& types = census.schemas.front(); // those of fields in a plan are the same everywhere
+  const Schema& types = census.schemas.front(); // fields in a plan have the same types everywhere
   std::vector<std::string> vectors;
   for (const std::string& field : plan.fields)
   {

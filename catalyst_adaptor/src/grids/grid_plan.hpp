@@ -16,10 +16,10 @@ namespace bat::catalyst
 /// A grid made up of domains on any ranks; the same on all ranks.
 struct GridPlan
 {
-  std::string name;                         ///< of its file
+  std::string name;                         ///< file name
   std::vector<std::string> fields;          ///< at least one
-  std::array<double, 3> origin{};           ///< of its first sample
-  std::array<double, 3> spacing{ 1, 1, 1 }; ///< of its samples
+  std::array<double, 3> origin{};           ///< position of its first sample
+  std::array<double, 3> spacing{ 1, 1, 1 }; ///< distances of its samples
   /// Why the grid is not written: its domains have several spacings, as in refined meshes.
   std::string unsuited;
 
@@ -37,7 +37,7 @@ struct Velocity
   std::vector<std::string> fields; ///< one, or one for each component
   int components = 3;
   ScalarType type = ScalarType::Float32;
-  std::string problem; ///< why there is none; else empty
+  std::string problem; ///< why it has none; else empty
 };
 /// Finds the velocity among a plan's fields: the `requested` fields, which are one with 2 or 3
 /// components, or 2 or 3 with one component; if none is requested, the only candidate, or the one

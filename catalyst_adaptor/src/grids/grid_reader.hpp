@@ -22,20 +22,20 @@ namespace bat::catalyst
 struct GridDomain
 {
   GridKey key;
-  std::array<double, 3> origin{}; ///< of sample 0
+  std::array<double, 3> origin{}; ///< position of sample 0
   std::array<double, 3> spacing{ 1, 1, 1 };
   std::array<std::int64_t, 3> dimensions{ 1, 1, 1 };
   idx::LogicalBox own; ///< without duplicates; not empty
   /// The part of `own` that is not hidden, if that is a box; it may be empty.
   std::optional<idx::LogicalBox> shown;
-  std::vector<bool> hidden;             ///< of all `dimensions`, if some of `own` are
-  std::vector<idx::FieldValues> fields; ///< those that can be had, of all `dimensions`
+  std::vector<bool> hidden;             ///< covers all `dimensions` if some of `own` are hidden
+  std::vector<idx::FieldValues> fields; ///< readable fields, covering all `dimensions`
 };
 
 struct Grids
 {
   std::vector<GridDomain> domains;
-  std::vector<std::unique_ptr<std::byte[]>> copies; ///< of arrays that are not one behind the other
+  std::vector<std::unique_ptr<std::byte[]>> copies; ///< copies of non-contiguous arrays
 };
 
 /// Reads a node like catalyst/channels/NAME, from which `channel` has been read. The result borrows

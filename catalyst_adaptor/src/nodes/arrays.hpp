@@ -17,7 +17,7 @@ namespace bat::catalyst
 struct Order
 {
   std::uint64_t particles = 0;
-  std::vector<std::uint64_t> values; ///< empty: value i is particle i's
+  std::vector<std::uint64_t> values; ///< empty: value i belongs to particle i
 
   [[nodiscard]] std::uint64_t value_of(std::uint64_t particle) const noexcept
   {

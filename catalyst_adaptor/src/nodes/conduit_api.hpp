@@ -41,7 +41,7 @@ struct ConduitApi
   conduit_node* (*child_by_name)(conduit_node*, const char*) = nullptr;
   conduit_index (*number_of_children)(conduit_node*) = nullptr;
   conduit_node* (*child)(conduit_node*, conduit_index) = nullptr;
-  char* (*name)(const conduit_node*) = nullptr; ///< to be freed
+  char* (*name)(const conduit_node*) = nullptr; ///< result must be freed
   const conduit_datatype* (*dtype)(const conduit_node*) = nullptr;
   void* (*element_ptr)(conduit_node*, conduit_index) = nullptr;
 

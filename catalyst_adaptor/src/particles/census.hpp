@@ -31,7 +31,7 @@ struct UnwrittenField
   SpeciesKey topology; ///< without a topology: all topologies of the mesh
   std::string field;
   std::string reason;
-  bool is_wrong = true; ///< else it is of a kind that is never written
+  bool is_wrong = true; ///< if false, its kind is never written
 
   [[nodiscard]] bool is_of(const SpeciesKey& species) const;
 };
@@ -134,11 +134,11 @@ private:
   std::map<std::string, std::vector<State>> states_of_channels_;
   std::vector<std::string> channels_;
   std::vector<SpeciesKey> species_;
-  std::map<SpeciesKey, std::vector<Schema>> schemas_;    // those that differ
-  std::map<SpeciesKey, std::vector<Schema>> declared_;   // by domains without particles
+  std::map<SpeciesKey, std::vector<Schema>> schemas_;    // distinct schemas
+  std::map<SpeciesKey, std::vector<Schema>> declared_;   // declared by domains without particles
   std::map<SpeciesKey, std::vector<std::string>> apart_; // halves of ids that are not neighbours
   std::vector<SpeciesKey> unpacked_;
-  std::map<SpeciesKey, std::vector<std::string>> chosen_; // of species that do not write all fields
+  std::map<SpeciesKey, std::vector<std::string>> chosen_; // if not all fields are written
   std::vector<SpeciesKey> with_particles_;
   std::map<GridKey, GridCensus> grids_;
   std::vector<std::string> empty_;        // channels in which there is nothing

@@ -12,8 +12,8 @@ namespace bat::catalyst
 struct DomainNode
 {
   Node node;
-  std::string mesh;            ///< of a multimesh, else empty
-  bool is_placeholder = false; ///< of a rank without a box
+  std::string mesh;            ///< name within a multimesh, else empty
+  bool is_placeholder = false; ///< belongs to a rank without a box
 };
 
 /// Finds domains in catalyst/channels/NAME/data: a mesh is a domain or has domains, and a multimesh

@@ -187,7 +187,7 @@ bool Reader::are_particles(const Node& topology)
   }
   if (type == "uniform")
   {
-    return false; // of those, grids are made
+    return false; // these become grids
   }
   const std::string elements = shape_name.empty() ? "" : fmt::format(" of shape {}", shape_name);
   this->ignore(fmt::format("channel {}, topology {} is {}{}, not particles: it was not written",

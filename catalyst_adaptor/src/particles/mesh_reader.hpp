@@ -48,7 +48,7 @@ struct Domain
 /// A particle topology; its domains may all be empty here.
 struct FoundSpecies
 {
-  std::string mesh; ///< of a multimesh, else empty
+  std::string mesh; ///< name within a multimesh, else empty
   std::string topology;
   std::vector<Domain> domains;
 };
@@ -57,16 +57,16 @@ struct FoundSpecies
 struct UnreadField
 {
   std::string mesh;
-  std::string topology; ///< empty if it names none that exists
+  std::string topology; ///< empty if it names no existing one
   std::string name;
   std::string reason;
-  bool is_wrong = true; ///< else it is of a kind that is never written
+  bool is_wrong = true; ///< if false, its kind is never written
 };
 
 struct Channel
 {
   std::string name;
-  State state;                       ///< of its own
+  State state;                       ///< the channel's own state
   std::vector<FoundSpecies> species; ///< in order of appearance
   bool has_others = false;           ///< topologies that are not particles
   bool has_placeholder = false;      ///< species that this rank does not know

@@ -325,7 +325,7 @@ void pqBATFirstPictureBehavior::showSlice(pqDataRepresentation* representation)
   const int layers = LayersOf(representation);
   if (shown.isEmpty())
   {
-    return; // of an empty box, or without a field
+    return; // the box is empty, or there is no field
   }
   if (layers > 1)
   {
@@ -426,7 +426,7 @@ void pqBATFirstPictureBehavior::showParticles(
     vtkSMPropertyHelper(source->getProxy(), "Show", true).GetAsInt() == ShowParticles;
   if (this->Particles.value(representation, false) == particles)
   {
-    return; // what the user has chosen since stays
+    return; // keeps what the user has chosen since
   }
   this->Particles.insert(representation, particles);
   SetType(representation, particles ? "Point Gaussian" : "Surface");

@@ -49,9 +49,9 @@ private:
   };
 
   QHash<QObject*, Background> Darkened;
-  QHash<QObject*, int> Slices;     ///< where each of ours is
-  QSet<QObject*> Empty;            ///< of steps without particles so far
-  QHash<QObject*, bool> Particles; ///< whether those of a flow filter are shown
+  QHash<QObject*, int> Slices;     ///< position of each of our slices
+  QSet<QObject*> Empty;            ///< sources without particles so far
+  QHash<QObject*, bool> Particles; ///< whether to show particles of a flow filter
 };
 
 #endif

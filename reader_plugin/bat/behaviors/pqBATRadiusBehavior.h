@@ -40,8 +40,8 @@ private:
   void setRadius(pqDataRepresentation* representation, const Shown& shown);
   void setLook(pqPipelineSource* source, pqDataRepresentation* representation);
 
-  QHash<QObject*, Shown> Radii; ///< of representations, as last set here
-  QHash<QObject*, int> Looks;   ///< of sources, as decided by the first Apply
+  QHash<QObject*, Shown> Radii; ///< radii of representations, as last set here
+  QHash<QObject*, int> Looks;   ///< looks of sources, chosen by the first Apply
 };
 
 #endif

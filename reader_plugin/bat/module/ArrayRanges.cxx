@@ -171,7 +171,7 @@ void bat_vtk::ArrayRanges::Store(vtkDataArray* array) const
     {
       if (!((ranges.*which).Lower <= (ranges.*which).Upper))
       {
-        return; // what VTK says of no numbers is up to VTK
+        return; // leaves the result for empty arrays to VTK
       }
     }
     vtkNew<vtkInformationVector> perComponent;

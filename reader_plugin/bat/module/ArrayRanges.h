@@ -41,7 +41,7 @@ private:
   void ExtendWith(const T* values, vtkIdType rows);
 
   std::vector<Ranges> Components;
-  Ranges Squares = {}; ///< of the magnitudes of vectors
+  Ranges Squares = {}; ///< squared magnitudes of vectors
 };
 }
 

@@ -143,7 +143,7 @@ void bat_vtk::AddProvenance(
   vtkFieldData* field = output->GetFieldData();
   if (const std::optional<std::int64_t> step = file.step())
   {
-    AddField<vtkTypeInt64Array>(field, "timestep", *step, 1); // which writers look for
+    AddField<vtkTypeInt64Array>(field, "timestep", *step, 1); // used by writers
   }
   const Sample sample = SampleOf(file);
   AddField<vtkDoubleArray>(field, "quality", sample.Quality * quality);

@@ -25,7 +25,7 @@ void FillOutput(const bat::Dataset& file, const LoadedParticles& loaded,
 struct Sample
 {
   double Quality = 1.0;
-  std::int64_t Count = 0; ///< of all particles
+  std::int64_t Count = 0; ///< number of all particles
 };
 Sample SampleOf(const bat::Dataset& file);
 

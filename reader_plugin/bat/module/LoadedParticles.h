@@ -33,11 +33,11 @@ public:
   struct Request
   {
     const bat::Dataset* File = nullptr;
-    std::uint64_t Generation = 0; ///< of File; another one means that nothing can be kept
+    std::uint64_t Generation = 0; ///< generation of File; if it changes, nothing can be kept
     bat::Query Query;
     std::vector<std::size_t> Attributes; ///< numbers in File
     bool SkipDamaged = false;            ///< skip leaf files that cannot be read
-    std::uint64_t MaxRows = 0;           ///< how many there may be later, 0 if it is not known
+    std::uint64_t MaxRows = 0;           ///< expected maximum, 0 if unknown
     /// Gets the progress of loading, in [0, 1]; returns false to cancel.
     std::function<bool(double)> Progress;
   };
@@ -69,10 +69,10 @@ public:
   struct Damage
   {
     std::string Text;
-    std::size_t Column = QueryColumn; ///< in which it was found
+    std::size_t Column = QueryColumn; ///< column in which it was found
   };
   static constexpr std::size_t PositionColumn = ~std::size_t(0);
-  static constexpr std::size_t QueryColumn = PositionColumn - 1; ///< what the query needs
+  static constexpr std::size_t QueryColumn = PositionColumn - 1; ///< data that the query needs
   /// The damage in each leaf file.
   [[nodiscard]] const std::map<std::size_t, Damage>& Damaged() const { return this->Bad; }
   /// Makes the next Load() skip these leaf files too.
@@ -82,7 +82,7 @@ private:
   struct Column
   {
     vtkSmartPointer<vtkDataArray> Array;
-    GrowingMemory Memory; ///< of the array, if it is plain
+    GrowingMemory Memory; ///< memory of the array, if it is plain
   };
   using ColumnMap = std::map<std::size_t, Column>;
   using OptionsOfColumn = std::function<bat::QueryOptions(std::size_t)>;
@@ -112,8 +112,8 @@ private:
   std::uint64_t Rows = 0;
   std::vector<bat::DatasetSelection> Steps; ///< one for each quality, coarse to fine
   ColumnMap Columns;
-  std::map<std::size_t, ArrayRanges> Ranges; ///< of the columns
-  std::map<std::size_t, Damage> Bad;         ///< by leaf file
+  std::map<std::size_t, ArrayRanges> Ranges; ///< ranges of the columns
+  std::map<std::size_t, Damage> Bad;         ///< keys: leaf file
 };
 }
 

@@ -31,7 +31,7 @@ public:
 private:
   struct Question
   {
-    bat::Query Query; ///< with the quality that was chosen last
+    bat::Query Query; ///< includes the quality chosen last
     std::uint64_t Generation = 0;
   };
 

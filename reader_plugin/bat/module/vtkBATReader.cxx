@@ -471,13 +471,13 @@ public:
   bat_vtk::VertexCells Cells;
   struct
   {
-    vtkNew<vtkPolyData> Output; ///< with the arrays of the reader's output
+    vtkNew<vtkPolyData> Output; ///< shares the arrays of the reader's output
     vtkIdType Count = 0;
     double Quality = 0.0;
     double Radius = 0.0;
   } Shown; ///< restored if an update is cancelled
   bool KeepWhenAborted = false;
-  Failure Refused; ///< by who chooses the files
+  Failure Refused; ///< set by the reader that chooses the files
   std::string MatchError;
   std::string ErrorText;
   bat_vtk::ReportedOnce Reported;
@@ -485,13 +485,13 @@ public:
   vtkSmartPointer<vtkMultiProcessController> Controller;
   std::uint64_t WarnedGeneration = 0;
   std::set<std::size_t> Warned;                          ///< leaf files of that generation
-  std::map<std::string, bat::Attribute> KnownAttributes; ///< of all files so far
+  std::map<std::string, bat::Attribute> KnownAttributes; ///< attributes of all files so far
   std::set<std::string> WarnedAttributes;                ///< since the selection was last changed
   bool ComputeHistograms = false;
   bool EstimateMatches = false;
-  std::uint64_t HistogramsGeneration = 0; ///< for which they are known
+  std::uint64_t HistogramsGeneration = 0; ///< generation for which they are known
   double SpacingSpread = 1.0;
-  std::uint64_t SpreadGeneration = 0; ///< for which it is known
+  std::uint64_t SpreadGeneration = 0; ///< generation for which it is known
 
 private:
   vtkBATReader* Reader;
@@ -674,7 +674,7 @@ vtkStringArray* vtkBATReader::GetAttributeRangesInfo()
 //------------------------------------------------------------------------------
 void vtkBATReader::SetComputeHistograms(bool compute)
 {
-  this->Internals->ComputeHistograms = compute; // not Modified: the output stays as it is
+  this->Internals->ComputeHistograms = compute; // no Modified(): the output stays as it is
 }
 
 //------------------------------------------------------------------------------
@@ -733,7 +733,7 @@ vtkStringArray* vtkBATReader::GetAttributeValues()
 //------------------------------------------------------------------------------
 void vtkBATReader::SetEstimateMatches(bool estimate)
 {
-  this->Internals->EstimateMatches = estimate; // not Modified: the output stays as it is
+  this->Internals->EstimateMatches = estimate; // no Modified(): the output stays as it is
 }
 
 //------------------------------------------------------------------------------
@@ -777,7 +777,7 @@ double vtkBATReader::GetSpacingSpread()
   const bat::Dataset* file = self.File.Current();
   if (!file || this->LoadedCount == 0)
   {
-    return 1.0; // who only opens a file waits for nothing
+    return 1.0; // merely opening a file must not wait
   }
   if (self.SpreadGeneration != self.File.Generation())
   {
@@ -812,7 +812,7 @@ vtkStringArray* vtkBATReader::GetParticleBytesInfo()
 //------------------------------------------------------------------------------
 void vtkBATReader::SetKeepWhenAborted(bool keep)
 {
-  this->Internals->KeepWhenAborted = keep; // not Modified: the output stays as it is
+  this->Internals->KeepWhenAborted = keep; // no Modified(): the output stays as it is
 }
 
 //------------------------------------------------------------------------------
@@ -863,7 +863,7 @@ const char* vtkBATReader::GetErrorText() const
 //------------------------------------------------------------------------------
 void vtkBATReader::SetController(vtkMultiProcessController* controller)
 {
-  this->Internals->Controller = controller; // not Modified: the output stays as it is
+  this->Internals->Controller = controller; // no Modified(): the output stays as it is
 }
 
 //------------------------------------------------------------------------------

@@ -546,7 +546,7 @@ protected:
   vtkNew<vtkStringArray> ParticleBytesInfo;
   vtkNew<vtkDoubleArray> AttributeHistograms; // kept while ComputeHistograms is off
   vtkNew<vtkDoubleArray> NoHistograms;
-  vtkNew<vtkStringArray> AttributeValues; // the same
+  vtkNew<vtkStringArray> AttributeValues; // kept likewise
   vtkNew<vtkStringArray> NoValues;
   vtkNew<vtkDoubleArray> MatchEstimate;
 

@@ -148,7 +148,7 @@ struct bat_vtk::BlockPointGaussianMapper::Part
 struct bat_vtk::BlockPointGaussianMapper::Drawing
 {
   int Kind;
-  double Radius; ///< of those with a size of 1; 0 stands for points
+  double Radius; ///< radius for a size of 1; 0 means points
   const char* Sizes;
   int SizesComponent;
   vtkPiecewiseFunction* SizeFunction;
@@ -162,7 +162,7 @@ vtkStandardNewMacro(bat_vtk::BlockPointGaussianMapper);
 //------------------------------------------------------------------------------
 bat_vtk::BlockPointGaussianMapper::BlockPointGaussianMapper()
 {
-  this->ScalarVisibility = 0; // until there is an array to colour by
+  this->ScalarVisibility = 0; // changes once there is an array to colour by
 }
 
 bat_vtk::BlockPointGaussianMapper::~BlockPointGaussianMapper() = default;
@@ -287,7 +287,7 @@ void bat_vtk::BlockPointGaussianMapper::UpdateUniforms(
   {
     minimum = 2.0 * MinGlow;
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
-    minimum *= drawing.Reach; // which is part of the radius there
+    minimum *= drawing.Reach; // there, the minimum is a share of the reach
 #endif
   }
   // Fragments get the depth in units of the nearest one: not all versions of VTK provide it in

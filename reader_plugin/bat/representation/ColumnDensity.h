@@ -24,8 +24,8 @@ public:
   {
     double
       Length; ///< largest extent of the particles: floats know no squares of light years in metres
-    double Dark;   ///< where a glow begins to be seen
-    double Bright; ///< where it is as bright as can be
+    double Dark;   ///< where a glow becomes visible
+    double Bright; ///< where it is brightest
     double Count;  ///< all particles
   };
   /// Depends only on the particles, not on the size of an even sample nor on the view: a glow keeps
@@ -35,7 +35,7 @@ public:
 private:
   double Origin[3];
   double Extent[3];
-  std::vector<double> Numbers; ///< of the columns along x, y and z, then of all particles
+  std::vector<double> Numbers; ///< columns along x, y and z, then all particles
 };
 }
 

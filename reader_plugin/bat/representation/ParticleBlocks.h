@@ -71,7 +71,7 @@ private:
   std::vector<vtkSmartPointer<vtkPolyData>> Blocks;
   std::shared_ptr<const LocalSpacing> Spacing;
   float LargestFactor = 0.0F;
-  std::vector<vtkSmartPointer<vtkFloatArray>> Factors; ///< of the blocks, if there is Spacing
+  std::vector<vtkSmartPointer<vtkFloatArray>> Factors; ///< factors of the blocks, if Spacing is set
 };
 }
 

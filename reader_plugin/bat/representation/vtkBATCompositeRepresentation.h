@@ -34,7 +34,7 @@ private:
   vtkBATCompositeRepresentation(const vtkBATCompositeRepresentation&) = delete;
   void operator=(const vtkBATCompositeRepresentation&) = delete;
 
-  std::string OwnKey; ///< of the vtkBATPointGaussianRepresentation
+  std::string OwnKey; ///< key of the vtkBATPointGaussianRepresentation
 };
 
 #endif

@@ -169,13 +169,13 @@ public:
 
   vtkWeakPointer<vtkDataObject> Prepared; ///< ProcessedData that is as the look needs it
   std::shared_ptr<LocalSpacing> Spacing;  ///< null if no look needs it
-  double SpacedLoad = 0.0;                ///< that the distances are of; 0 if there are none
+  double SpacedLoad = 0.0;                ///< load with these distances; 0: none
   double SpacedCount = 0.0;               ///< particles that they were taken from
 
   bat_vtk::ColumnDensity::Range Columns{};
   bat_vtk::GlowLegend Legend;
-  vtkWeakPointer<vtkDataObject> Counted; ///< which Columns are of
-  bool MissesSizes = false;              ///< which has been said
+  vtkWeakPointer<vtkDataObject> Counted; ///< data from which Columns were computed
+  bool MissesSizes = false;              ///< whether this was reported
 };
 
 vtkStandardNewMacro(vtkBATPointGaussianRepresentation);
@@ -327,7 +327,7 @@ void vtkBATPointGaussianRepresentation::SetLook(int look)
   {
     this->Look = look;
     this->Internals->MissesSizes = false;
-    this->MarkModified(); // what is drawn may have other arrays
+    this->MarkModified(); // the drawn data may have other arrays
   }
 }
 

@@ -41,9 +41,9 @@ public:
 
   enum Looks
   {
-    SPHERES,     // what ShaderPreset, Emissive, ScaleByArray and SplatSize say
+    SPHERES,     // according to ShaderPreset, Emissive, ScaleByArray and SplatSize
     TRUE_SIZE,   // balls with the radii that the particles have
-    POINTS,      // of PointSize pixels
+    POINTS,      // PointSize pixels wide
     DENSITY_GLOW // the number of particles behind one another
   };
 

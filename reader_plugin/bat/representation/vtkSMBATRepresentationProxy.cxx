@@ -62,7 +62,7 @@ int vtkSMBATRepresentationProxy::ReadXMLAttributes(
     { "ScaleTransferFunction", spheres } };
   for (const auto& [name, looks] : shown)
   {
-    if (vtkSMProperty* property = this->GetProperty(name)) // not every ParaView has all
+    if (vtkSMProperty* property = this->GetProperty(name)) // some versions of ParaView lack some
     {
       ShowWithLooks(property, looks);
     }

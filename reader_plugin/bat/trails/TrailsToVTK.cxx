@@ -56,7 +56,7 @@ public:
     return cells;
   }
 
-  std::vector<std::size_t> Ids; ///< of the cells
+  std::vector<std::size_t> Ids; ///< ids of the cells
 
 private:
   vtkNew<vtkIdTypeArray> Points;
@@ -257,7 +257,7 @@ vtkSmartPointer<vtkPolyData> bat_vtk::MakeTrails(
   AddPoints(particles, places, output);
   output->SetVerts(vertices.Cells());
   output->SetLines(lines.Cells());
-  std::vector<std::size_t> cells = vertices.Ids; // which come first
+  std::vector<std::size_t> cells = vertices.Ids; // vertices come first
   cells.insert(cells.end(), lines.Ids.begin(), lines.Ids.end());
   AddIds(
     particles, cells.size(), [&](std::size_t i) { return cells[i]; }, output->GetCellData());

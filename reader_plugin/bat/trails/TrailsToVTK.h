@@ -20,7 +20,7 @@ struct FollowedParticles
 {
   bat::Trails Trails;
   std::vector<double> Times;       ///< per step
-  std::string IdName;              ///< of the attribute of the ids
+  std::string IdName;              ///< name of the id attribute
   std::string SecondName;          ///< empty: ids are unique by themselves
   std::vector<bat::Number> Ids;    ///< per id
   std::vector<bat::Number> Second; ///< per id, if there is a second name

@@ -127,8 +127,8 @@ public:
   std::vector<bat::SeriesStep> Steps; ///< after FindSteps()
   std::vector<double> Times;
   std::string IdName;
-  std::string SecondName;            ///< with which ids are unique; empty: they are by themselves
-  std::optional<bat::Tracks> Tracks; ///< if that is what the file has
+  std::string SecondName;            ///< second id attribute; empty if ids alone are unique
+  std::optional<bat::Tracks> Tracks; ///< set for a tracks file
 
   /// Ids without their second numbers, and the particles that have them.
   struct SharedIds
@@ -142,9 +142,9 @@ public:
   };
   std::optional<SharedIds> Shared;
 
-  std::optional<TrailRequest> Followed; ///< what Particles are
+  std::optional<TrailRequest> Followed; ///< request that produced Particles
   bat_vtk::FollowedParticles Particles;
-  vtkSmartPointer<vtkPolyData> Lines; ///< of the steps in Shown
+  vtkSmartPointer<vtkPolyData> Lines; ///< lines of the steps in Shown
   std::pair<std::size_t, std::size_t> Shown;
 
   // Finds the steps in the order of their times, and the times. Throws bat::Error.

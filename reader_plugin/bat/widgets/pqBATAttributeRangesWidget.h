@@ -87,7 +87,7 @@ private:
   QScrollArea* Table;
   QVBoxLayout* RowLayout;
   QVBoxLayout* ValuesLayout;
-  QLabel* Matching; ///< how many particles the ranges will match
+  QLabel* Matching; ///< number of particles that the ranges will match
   QPushButton* Reset;
   QPointer<pqBATMatchEstimate> Estimate;
 };

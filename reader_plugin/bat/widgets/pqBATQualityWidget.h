@@ -54,7 +54,7 @@ private:
   double bytesOfPendingParticle() const;
 
   double Quality = 1.0;
-  pqBATMatchEstimate* Matches; ///< what the panel says now
+  pqBATMatchEstimate* Matches; ///< estimate for the panel's settings
   QSlider* Slider;
   QLineEdit* Number;
 };

@@ -272,7 +272,7 @@ void pqBATRangeRow::showRange()
 {
   this->Slider->setActive(this->isActive());
   this->Slider->setNegated(this->isNegated());
-  this->Not->setVisible(this->isActive()); // of what does not hold, it would say nothing
+  this->Not->setVisible(this->isActive()); // meaningless for an inactive row
   this->Slider->setRange(this->Minimum->text(), this->Maximum->text());
   bool hasMinimum = false;
   bool hasMaximum = false;

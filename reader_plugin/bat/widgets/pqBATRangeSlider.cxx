@@ -17,7 +17,7 @@
 namespace
 {
 constexpr int HandleWidth = 9;
-constexpr int HandleBelow = 4; // of the handle is under the histogram
+constexpr int HandleBelow = 4; // pixels of the handle below the histogram
 constexpr double SmallStep = 0.01;
 constexpr double LargeStep = 0.1;
 
@@ -33,7 +33,7 @@ struct BinArea
 {
   double Left;
   double Bottom;
-  double Width; ///< of a bin
+  double Width; ///< width of a bin
 };
 
 // The heights are square roots of counts, so that small counts next to very large ones stay
@@ -140,7 +140,7 @@ protected:
 
   void focusInEvent(QFocusEvent* event) override
   {
-    this->raise(); // where both are at one place, the one that the keys move is on top
+    this->raise(); // if both coincide, the one that the keys move is on top
     QWidget::focusInEvent(event);
   }
 

@@ -84,7 +84,7 @@ private:
     int X = 0;
     double Lower = 0.0;
     double Upper = 1.0;
-  } Both; ///< where a drag of both handles has begun
+  } Both; ///< start of a drag of both handles
   pqBATSliderHandle* LowerHandle;
   pqBATSliderHandle* UpperHandle;
 };

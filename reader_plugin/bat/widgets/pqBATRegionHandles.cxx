@@ -201,7 +201,7 @@ protected:
 private:
   Vector Normal{};
   Vector Origin{};
-  Vector Anchor{}; // where the origin was dragged to
+  Vector Anchor{}; // position to which the origin was dragged
   bool Anchored = false;
 };
 

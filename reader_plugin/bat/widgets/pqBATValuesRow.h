@@ -75,7 +75,7 @@ private:
   QList<QVariant> Ranges;
   QStringList Order; ///< ascending
   QMap<QString, QCheckBox*> Boxes;
-  QMap<QString, QColor> Colors; ///< that are shown
+  QMap<QString, QColor> Colors; ///< colours that are shown
   QLabel* Name;
   QGridLayout* Grid;
   int Columns = 0;

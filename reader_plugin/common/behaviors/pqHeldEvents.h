@@ -26,7 +26,7 @@ class pqHeldEvents : public QObject
 public:
   enum class Painting
   {
-    Allowed, ///< but for widgets that OpenGL draws
+    Allowed, ///< except for widgets drawn by OpenGL
     Held
   };
 

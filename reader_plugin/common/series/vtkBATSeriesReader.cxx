@@ -162,7 +162,7 @@ int vtkBATSeriesReader::RequestInformation(
     }
   }
   this->ErrorCode =
-    this->Reader->GetErrorCode(); // not by its setter: no request may modify the reader
+    this->Reader->GetErrorCode(); // avoids the setter, because no request may modify the reader
   return result;
 }
 

@@ -74,8 +74,8 @@ private:
   enum class Pass
   {
     None,
-    Look, ///< for the times in the files
-    Place ///< those that are known by now
+    Look, ///< reads the times in the files
+    Place ///< uses the times known by now
   };
 
   bat_vtk::SeriesMember* Inner() const;
@@ -87,7 +87,7 @@ private:
   int LoadedIndex = -1;
   bool Warned = false;
   Pass Looking = Pass::None;
-  std::map<int, std::vector<double>> Times; ///< in the files that were inspected
+  std::map<int, std::vector<double>> Times; ///< times in the inspected files
   bool Numbered = false; ///< times are the numbers of files, because their own are not distinct
   std::vector<int> Unreadable; ///< files
   std::string ListError;

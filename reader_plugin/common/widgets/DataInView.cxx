@@ -110,7 +110,7 @@ struct UnitBox
   Vector Middle;
   double Unit = 0.0;
   double Tolerance; // in these units
-  Ends Box;         // of the data
+  Ends Box;         // box of the data
 
   UnitBox(const Ends& data, const Vector& eye)
   {
@@ -262,7 +262,7 @@ void bat_view::dataToWorld(pqView* view, vtkSMProxy* source, vtkMatrix4x4* matri
   Get(representation, "Scale", scale, 3);
   Get(representation, "Orientation", degrees, 3);
   Get(representation, "UserTransform", user, 16);
-  vtkNew<vtkTransform> transform; // as of a vtkProp3D
+  vtkNew<vtkTransform> transform; // built like a vtkProp3D's
   transform->PostMultiply();
   transform->Translate(-origin[0], -origin[1], -origin[2]);
   transform->Scale(scale);
@@ -334,7 +334,7 @@ bat_view::Vector bat_view::lineOfSight(pqView* view, vtkSMProxy* source)
   renderView->GetActiveCamera()->GetDirectionOfProjection(direction);
   vtkNew<vtkMatrix4x4> matrix;
   dataToWorld(view, source, matrix);
-  for (int i = 0; i < 3; ++i) // as normals are transformed: by the transpose
+  for (int i = 0; i < 3; ++i) // normals are transformed by the transpose
   {
     normal[static_cast<std::size_t>(i)] = direction[0] * matrix->GetElement(0, i) +
       direction[1] * matrix->GetElement(1, i) + direction[2] * matrix->GetElement(2, i);

@@ -15,14 +15,14 @@ namespace bat_selection
 {
 struct Ids
 {
-  QString Text;  ///< as the property Ids takes it
-  QString Error; ///< why there is none; empty if nothing is wrong
+  QString Text;  ///< in the form of the property Ids
+  QString Error; ///< reason for a failure; empty on success
 };
 
 struct Box
 {
   std::array<double, 6> Ends{}; ///< x min, x max, y min, y max, z min, z max
-  QString Error;                ///< why there is none; empty if nothing is wrong
+  QString Error;                ///< reason for a failure; empty on success
 };
 
 /// Returns the output of the source if it has a selection, else null.

@@ -171,7 +171,7 @@ void pqLoadWidget::updateText()
     return;
   }
   QString error = QString::fromUtf8(vtkSMPropertyHelper(smproxy, "Error").GetAsString());
-  QString problem; // what Apply may change is none
+  QString problem; // an error that Apply may resolve is not a problem
   if (!error.isEmpty() && !this->isReadable())
   {
     problem = tr("The file cannot be read.");

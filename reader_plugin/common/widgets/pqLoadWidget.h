@@ -66,8 +66,8 @@ private:
 
   pqPendingReader* Pending;
   QStringList Information;
-  int Height = 0;      ///< of the text
-  bool Loaded = false; ///< what is loaded is what the panel says
+  int Height = 0;      ///< height of the text
+  bool Loaded = false; ///< the loaded data match the panel
   QLabel* Text;
 };
 

@@ -8,7 +8,7 @@
 namespace
 {
 constexpr double Unit = 1024.0;
-constexpr double MaxMebibytes = 1e12; // that the reader takes
+constexpr double MaxMebibytes = 1e12; // the reader's maximum
 
 QString Grouped(double number)
 {

@@ -12,7 +12,7 @@ struct pqHistogram
   double Lower = 0.0;         ///< smallest finite value
   double Upper = 0.0;         ///< largest finite value
   bool Integers = false;      ///< all values are
-  double StraightBelow = 0.0; ///< where a logarithmic axis turns into a straight one; 0 if linear
+  double StraightBelow = 0.0; ///< magnitude below which a logarithmic axis is linear; 0 if linear
   QVector<double> Counts;     ///< empty if unknown
 
   /// Largest share of all particles in one bin. 0 without particles.

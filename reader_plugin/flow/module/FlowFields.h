@@ -100,7 +100,7 @@ inline void AnnounceRange(
   ranged->ShallowCopy(array);
   ranged->SetName(name);
   ranged->KnownRange = { lower, upper };
-  points->AddArray(ranged); // in its place
+  points->AddArray(ranged); // replaces it
 }
 
 /// Does the same for the time arrays of particles that are followed from `times[0]` to `times[1]`.

@@ -25,7 +25,7 @@ public:
   /// The inputs of a run. If they are unchanged, it need not be repeated.
   struct Requested
   {
-    std::shared_ptr<const bat::BrickSource> Source; ///< as long as the run, to tell it from another
+    std::shared_ptr<const bat::BrickSource> Source; ///< kept alive to identify the run
     std::vector<double> Settings;
     std::vector<double> Releases;
     std::vector<std::array<double, 3>> Positions;
@@ -92,8 +92,8 @@ private:
   };
 
   Requested Last;
-  vtkMTimeType LastTime = 0;      // of the filter, when it was tried
-  vtkMTimeType LastInputTime = 0; // of parts
+  vtkMTimeType LastTime = 0;      // time of the filter at the last try
+  vtkMTimeType LastInputTime = 0; // the same for parts
   End LastEnd = End::Nothing;
   Failure Trouble;
   bool IsNews = false;

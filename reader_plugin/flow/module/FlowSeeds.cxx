@@ -28,7 +28,7 @@
 
 namespace
 {
-constexpr int MortonBits = 21; // of each axis, in 64
+constexpr int MortonBits = 21; // bits per axis, in 64
 
 std::vector<vtkDataSet*> CollectDataSets(vtkDataObject* data)
 {

@@ -57,7 +57,7 @@ private:
   struct Step
   {
     std::size_t Level = 0;
-    Values Packed; ///< null: there is none
+    Values Packed; ///< null if there are none
   };
   struct State
   {

@@ -18,7 +18,7 @@ struct ImageStep
 {
   bat::BrickGrid Grid;
   std::string Array;                       ///< name of the velocity
-  std::string Remark;                      ///< if it is a default and another one is possible
+  std::string Remark;                      ///< set for a default if others are possible
   std::shared_ptr<const std::byte> Values; ///< packed, NaN where points are hidden
 };
 

@@ -114,10 +114,10 @@ public:
   {
     output->SetPoints(this->Positions);
     output->GetPointData()->AddArray(this->Time);
-    output->GetPointData()->SetScalars(this->Age); // with which lines are coloured at first
+    output->GetPointData()->SetScalars(this->Age); // initial colours of lines
     output->GetPointData()->SetVectors(this->Velocity);
   }
-  std::vector<std::size_t> Particles; ///< of each point
+  std::vector<std::size_t> Particles; ///< particle of each point
 
 private:
   vtkNew<vtkPoints> Positions;
@@ -235,7 +235,7 @@ void AddSeeds(
       const auto seed = static_cast<vtkIdType>(particles.Seeds[seeds[i]]);
       array->SetTuple(static_cast<vtkIdType>(i), seed, from);
     }
-    if (!to->HasArray(array->GetName())) // those of traces have their names
+    if (!to->HasArray(array->GetName())) // arrays of traces keep their names
     {
       to->AddArray(array);
     }

@@ -17,14 +17,14 @@ namespace bat_vtk
 struct TracedParticles
 {
   bat::flow::PathLines Lines;
-  std::vector<double> Releases; ///< of each seed, the same for all
+  std::vector<double> Releases; ///< release times, the same for all seeds
   /// Release time of each particle, if seeds have their own times instead of those in Releases, in
   /// the same number. NaN: the particle is never released.
   std::vector<double> OwnReleases;
-  std::vector<std::size_t> Seeds; ///< their numbers in SeedData
+  std::vector<std::size_t> Seeds; ///< indexes into SeedData
   vtkPolyData* SeedData = nullptr;
   bool HasDestination = false;
-  std::vector<bool> Kept; ///< of each particle, whether it is shown
+  std::vector<bool> Kept; ///< whether each particle is shown
   /// Lines are cut at the borders of its cyclic axes, so that everything is inside its box; without
   /// it, lines stay as traced.
   const bat::BrickGrid* Cyclic = nullptr;

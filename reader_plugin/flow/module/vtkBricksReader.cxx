@@ -99,7 +99,7 @@ public:
   struct Place
   {
     std::int64_t Bricks[2]; ///< bricks whose first points are before and after it
-    double Share;           ///< of the second
+    double Share;           ///< share of the second brick
   };
   [[nodiscard]] Place At(std::int64_t number) const
   {
@@ -271,7 +271,7 @@ public:
       if (before && before->times().size() == this->Series->times().size() &&
         before->continues_in(*this->Series))
       {
-        this->Series = before; // with the bricks that filters have in memory
+        this->Series = before; // keeps the bricks that filters have in memory
       }
       this->OpenNames = this->Names;
       this->Stamps = stamps;
@@ -334,7 +334,7 @@ public:
       vtkDataObject::DATA_TIME_STEP(), this->Series->times()[this->LevelAt(outInfo)]);
   }
 
-  std::shared_ptr<const bat::bricks::Series> Series; // with filters that trace in it
+  std::shared_ptr<const bat::bricks::Series> Series; // shared with filters that trace in it
   std::vector<std::string> Names;
   std::vector<std::string> OpenNames;
   std::vector<std::optional<bat_vtk::FileStamp>> Stamps;
@@ -352,8 +352,8 @@ public:
       (this->ImageOf == this->Series || this->ImageOf->continues_in(*this->Series));
   }
 
-  ImagePlan Plan; ///< that RequestInformation has announced
-  Failure NoPlan; ///< why it has not
+  ImagePlan Plan; ///< announced by RequestInformation
+  Failure NoPlan; ///< why there is no plan
 
   std::string ErrorText;
   std::string Warned;
@@ -491,7 +491,7 @@ const char* vtkBricksReader::GetErrorText() const
 void vtkBricksReader::Reload()
 {
   this->Internals->IsToReopen = true;
-  this->Internals->Flow->Modified(); // what has failed is tried again
+  this->Internals->Flow->Modified(); // retries failed requests
   this->Modified();
 }
 

@@ -85,7 +85,7 @@ public:
   vtkNew<vtkFlowSource> Flow;
   std::shared_ptr<const bat_vtk::ImageFlow> Source;
   std::string Array;
-  vtkMTimeType Time = 0;               ///< of the pipeline
+  vtkMTimeType Time = 0;               ///< time in the pipeline
   Extent Whole = bat_vtk::EmptyExtent; ///< empty: of a composite data set
 
   // The grid is that of the first time step, known once that was read, and until the input or the
@@ -175,7 +175,7 @@ vtkIdType vtkFlowFilter::GetHintsUsed() const
 //------------------------------------------------------------------------------
 void vtkFlowFilter::SetKeepWhenAborted(bool keep)
 {
-  this->KeepWhenAborted = keep; // not Modified: the output stays as it is
+  this->KeepWhenAborted = keep; // no Modified(): the output stays as it is
 }
 
 //------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ bool vtkFlowFilter::GetAborted() const
 //------------------------------------------------------------------------------
 void vtkFlowFilter::SetController(vtkMultiProcessController* controller)
 {
-  this->Run->Controller = controller; // not Modified: the output stays as it is
+  this->Run->Controller = controller; // no Modified(): the output stays as it is
 }
 
 //------------------------------------------------------------------------------
@@ -297,7 +297,7 @@ int vtkFlowFilter::RequestData(
   if (this->Run->IsAborted())
   {
     this->SetAbortOutput(false);                      // the executive would take the output away
-    this->Run->SetFilterTime(this->ChangeTime(flow)); // to which all this is a change
+    this->Run->SetFilterTime(this->ChangeTime(flow)); // counts this as a change
   }
   this->Summary = this->SummaryText();
   this->ErrorCode = this->Run->GetFailure().Code; // SetErrorCode() would count as a change

@@ -72,7 +72,7 @@ std::vector<double> GatherArrivals(
     vtkNew<vtkDoubleArray> own;
     own->SetNumberOfValues(static_cast<vtkIdType>(arrivals.size()));
     std::copy(arrivals.begin(), arrivals.end(), own->GetPointer(0));
-    vtkNew<vtkPolyData> carrier; // of arrays, which know their lengths
+    vtkNew<vtkPolyData> carrier; // carries arrays, which know their lengths
     carrier->GetFieldData()->AddArray(own);
     own->SetName("arrivals");
     std::vector<vtkSmartPointer<vtkDataObject>> parts;
@@ -390,8 +390,8 @@ public:
     AddTotals(output->GetFieldData(), this->Sums);
   }
 
-  bat::flow::PathLines Whole;    ///< of this process
-  std::vector<double> SeedTimes; ///< of all seeds, or empty
+  bat::flow::PathLines Whole;    ///< this process's lines
+  std::vector<double> SeedTimes; ///< times of all seeds, or empty
   std::vector<bat::Box> MoreDestinations;
   vtkTypeInt64 Never = 0; ///< lines of this process of particles that are never released
   bat_vtk::TracedParticles Particles;

@@ -45,7 +45,7 @@ namespace
 {
 using Positions = std::vector<std::array<double, 3>>;
 
-constexpr int MaxEdgesAcross = 250; // of the suggested length, along the diagonal of the domain
+constexpr int MaxEdgesAcross = 250; // edges of the suggested length along the domain's diagonal
 
 // Collective. Returns the particles of all processes, in their order; if one process fails, all
 // fail.
@@ -263,9 +263,9 @@ public:
                    << ". A longer Maximum Edge, fewer times or a shorter line need fewer");
   }
 
-  vtkTypeInt64 Particles = 0; ///< of the last run, of all processes
+  vtkTypeInt64 Particles = 0; ///< in the last run, on all processes
   bool IsRefined = true;
-  vtkNew<vtkPolyData> Surface; ///< of this process
+  vtkNew<vtkPolyData> Surface; ///< this process's surface
 
 private:
   vtkFlowStreakSurface* Filter;

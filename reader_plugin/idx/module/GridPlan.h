@@ -19,9 +19,9 @@ namespace bat_vtk
 {
 struct GridSettings
 {
-  int Resolution = 0;            ///< most level
-  std::uint64_t BudgetBytes = 0; ///< of all processes together; 0 means no limit
-  std::uint64_t FirstBytes = 0;  ///< of a first step
+  int Resolution = 0;            ///< maximum level
+  std::uint64_t BudgetBytes = 0; ///< for all processes together; 0 means no limit
+  std::uint64_t FirstBytes = 0;  ///< budget of a first step
   bool Refine = false;
   std::optional<std::array<double, 6>> Box; ///< x min, x max, y min, ...
   std::vector<std::size_t> Fields;
@@ -33,11 +33,11 @@ struct GridPlan
   GridQuestion Question;
   int Level = 0;
   int Target = 0;    ///< the level that refining leads to
-  int Requested = 0; ///< what would be loaded without a budget
+  int Requested = 0; ///< level without a budget
   Extent Whole = EmptyExtent;
   std::array<double, 3> Origin{};
   std::array<double, 3> Spacing{ { 1, 1, 1 } };
-  std::string Warning; ///< empty, or what is unexpected about it
+  std::string Warning; ///< unexpected properties as text, or empty
 };
 
 /// Throws bat::Error{InvalidArgument} for an invalid box, and for numbers that VTK cannot

@@ -17,7 +17,7 @@ namespace bat_vtk
 /// A request to a file without the level and the time step, because an animation keeps its level.
 struct GridQuestion
 {
-  std::uint64_t Generation = 0; ///< of the file
+  std::uint64_t Generation = 0; ///< generation of the file
   std::vector<std::size_t> Fields;
   std::optional<bat::idx::LogicalBox> Box;
 
@@ -48,7 +48,7 @@ private:
     int Level = 0;
   };
 
-  std::optional<Choice> Last; ///< what was loaded, or should have been
+  std::optional<Choice> Last; ///< last level loaded, or requested
   Choice Now;
 };
 }

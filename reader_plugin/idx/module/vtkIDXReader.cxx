@@ -114,7 +114,7 @@ void AddFacts(vtkFieldData* field, const bat::idx::Dataset& file, const bat_vtk:
 
 double Saturated(double number)
 {
-  return std::min(number, 1.8e19); // what 64 bits hold
+  return std::min(number, 1.8e19); // limit for 64 bits
 }
 }
 
@@ -404,8 +404,8 @@ public:
   std::optional<bat_vtk::FileStamp> Stamp;
   std::uint64_t Generation = 0;
 
-  bat_vtk::GridPlan Plan; ///< that RequestInformation has announced
-  Failure NoPlan;         ///< why it has not
+  bat_vtk::GridPlan Plan; ///< announced by RequestInformation
+  Failure NoPlan;         ///< why there is no plan
   std::vector<std::int64_t> Steps;
   std::vector<double> Times;
   bat_vtk::LevelRefining Refining;
@@ -413,7 +413,7 @@ public:
   struct FlowCause
   {
     std::uint64_t Generation = 0;
-    std::vector<std::int64_t> Steps; ///< of a folder that the text leaves them to
+    std::vector<std::int64_t> Steps; ///< steps in the folder, if the text does not list them
     std::vector<std::string> Fields;
     std::uint64_t BlockBytes = 0;
 
@@ -424,7 +424,7 @@ public:
     }
   };
   vtkNew<vtkFlowSource> Flow;
-  FlowCause LastFlow; ///< of its source
+  FlowCause LastFlow; ///< cause of its source
 
   enum class End
   {
@@ -437,23 +437,23 @@ public:
   Failure LastFailure;
   struct
   {
-    vtkNew<vtkImageData> Output; ///< with the arrays of the reader's output
+    vtkNew<vtkImageData> Output; ///< shares the arrays of the reader's output
     int Level = -1;
     vtkIdType Samples = 0;
   } Shown; ///< restored if an update is cancelled
 
-  double Blocks = 0.0;       ///< that the last update needed
-  double AbsentBlocks = 0.0; ///< of these
+  double Blocks = 0.0;       ///< blocks needed by the last update
+  double AbsentBlocks = 0.0; ///< absent ones among these
   bool KeepWhenAborted = false;
   bool FillingSelection = false;
   bool ChoosingFile = false;
-  Failure Refused; ///< by who chooses the files
+  Failure Refused; ///< set by the reader that chooses the files
   std::string Version;
   std::string ErrorText;
   std::string LoadError;
   bat_vtk::ReportedOnce Reported;
   std::set<std::string> Warned;      ///< files and kinds of warnings
-  std::set<std::string> KnownFields; ///< of all files so far
+  std::set<std::string> KnownFields; ///< fields of all files so far
   vtkSmartPointer<vtkMultiProcessController> Controller;
 
 private:
@@ -603,7 +603,7 @@ const char* vtkIDXReader::GetLoadError() const
 //------------------------------------------------------------------------------
 void vtkIDXReader::SetKeepWhenAborted(bool keep)
 {
-  this->Internals->KeepWhenAborted = keep; // not Modified: the output stays as it is
+  this->Internals->KeepWhenAborted = keep; // no Modified(): the output stays as it is
 }
 
 //------------------------------------------------------------------------------
@@ -643,7 +643,7 @@ const char* vtkIDXReader::GetErrorText() const
 //------------------------------------------------------------------------------
 void vtkIDXReader::SetController(vtkMultiProcessController* controller)
 {
-  this->Internals->Controller = controller; // not Modified: the output stays as it is
+  this->Internals->Controller = controller; // no Modified(): the output stays as it is
 }
 
 //------------------------------------------------------------------------------
@@ -875,7 +875,7 @@ int vtkIDXReader::RequestData(
   const bool isSame = self.LastCause == cause;
   if (isSame && self.LastEnd == End::Cancelled)
   {
-    self.DeliverShown(output); // until it is asked for again
+    self.DeliverShown(output); // until the next request
     return 1;
   }
   // Filters that read bricks themselves request no sample on any process, at the first time step:
@@ -936,7 +936,7 @@ void vtkIDXReader::LoadExtent(vtkInformation* outInfo, vtkImageData* output)
   {
     throw self.NoPlan;
   }
-  const bat::idx::Dataset& file = *self.File; // as it was announced, though it may have grown since
+  const bat::idx::Dataset& file = *self.File; // the announced file, which may have grown since
   const bat_vtk::GridPlan& plan = self.Plan;
   if (!self.KeepWhenAborted && !self.Refining.IsStep())
   {
@@ -970,7 +970,7 @@ void vtkIDXReader::LoadExtent(vtkInformation* outInfo, vtkImageData* output)
   self.AbsentBlocks = static_cast<double>(amounts.AbsentBlocks);
   if (query.step)
   {
-    AddNumber(about, "timestep", *query.step); // which writers look for
+    AddNumber(about, "timestep", *query.step); // used by writers
     output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Times[step]);
   }
 }

@@ -127,7 +127,7 @@ protected:
   /// Writes the present time step and returns the report. Collective; all ranks throw.
   virtual std::string WriteStep() = 0;
 
-  bool IsFirst() const; ///< of the ranks
+  bool IsFirst() const; ///< first rank
   /// OtherSteps; for the second written step and later ones, KEEP instead of REMOVE.
   int WhatBecomesOfSteps() const;
   /// The steps to write: all steps of the input, or one.
@@ -155,7 +155,7 @@ private:
 
   void Fail(unsigned long code, const std::string& text);
 
-  std::vector<double> Times; ///< of the input
+  std::vector<double> Times; ///< time steps of the input
   std::string Report;
   std::set<std::string> Warned;
 };
