@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls that all ranks make, ending with the same status and text on all.
+// Runs collective calls, which end with the same status and text on all ranks.
 #pragma once
 
 #include "capi/status.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Open datasets, queries, selections.
+// Implements open datasets, queries and selections.
 
 #include "bat/validate.hpp"
 #include "capi/handles.hpp"

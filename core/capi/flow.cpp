@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files of bricks; path lines, streak surfaces and Lyapunov exponents from what flow_sources.cpp
-// opens.
+// Implements bricks files, and path lines, streak surfaces and Lyapunov exponents for the flows
+// that flow_sources.cpp opens.
 
 #include "bat/bat_flow.h"
 #include "bat/bricks/series.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What flow is traced in: series of bricks, .idx datasets, arrays, and functions of the caller.
+// Opens flows for tracing: series of bricks, .idx datasets, arrays, and functions of the caller.
 
 #include "bat/bat_flow.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles through time.
+// Implements following particles through time.
 
 #include "bat/follow.hpp"
 #include "bat/tracks.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stands behind the opaque handles of bat/bat_idx.h.
+// Definitions of the opaque handles in bat/bat_idx.h.
 #pragma once
 
 #include "bat/bat_idx.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stands behind the opaque handles of bat/bat.h.
+// Definitions of the opaque handles in bat/bat.h.
 #pragma once
 
 #include "bat/bat.h"
@@ -143,8 +143,8 @@ void check_local_bounds(const Box& box);
 /// Throws Error{InvalidArgument} if an option was refused.
 void check(const bat_options& options);
 
-// What the calls of the C API do, for the collective ones too; all throw Error.
-/// A query as it was asked; of everything if it is NULL.
+// Shared implementations of C API calls, including the collective ones; all throw Error.
+/// Returns the query as given; a query for everything if it is NULL.
 [[nodiscard]] const Query& request(const bat_query* query);
 [[nodiscard]] bat_selection* select(
   const bat_dataset* dataset, const bat_query* query, int default_threads);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls of bat/bat_idx.h.
+// Implements the functions of bat/bat_idx.h.
 
 #include "bat/bat_idx.h"
 

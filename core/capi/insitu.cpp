@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls of bat/bat_insitu.h.
+// Implements the functions of bat/bat_insitu.h.
 
 #include "bat/bat_insitu.h"
 

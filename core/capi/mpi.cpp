@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collective calls of bat/bat_mpi.h.
+// Implements the collective functions of bat/bat_mpi.h.
 
 #include "bat/bat_mpi.h"
 

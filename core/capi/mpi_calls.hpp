@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the collective calls of the C API have in common.
+// Code shared by the collective functions of the C API.
 #pragma once
 
 #include "bat/bat.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Descriptions of particles, options, and the write of one file.
+// Implements particle descriptions, options, and writing a file.
 
 #include "capi/handles.hpp"
 #include "capi/status.hpp"

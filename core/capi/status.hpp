@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exceptions end here: every call of the C API becomes a status and a text.
+// Converts exceptions: every function of the C API returns a status and keeps a text.
 #pragma once
 
 #include "bat/bat.h"

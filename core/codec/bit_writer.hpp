@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packs bits one after another, from the lowest bit of each byte on.
+// Packs bits one after another, starting at the lowest bit of each byte.
 #pragma once
 
 #include "codec/words.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs of values of a column as frames of bytes (FORMAT.md section 18), and back. Nothing is lost:
-// every bit of every value returns. The same values give the same bytes on every processor.
+// Encodes runs of column values as frames of bytes (FORMAT.md section 18), and decodes them.
+// Lossless: every bit of every value is restored. The same values give the same bytes on every
+// processor.
 #pragma once
 
 #include "codec/column_shape.hpp"

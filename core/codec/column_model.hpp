@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model that all frames of a column share (FORMAT.md section 18), ready for decoding.
+// The model shared by all frames of a column (FORMAT.md section 18), ready for decoding.
 #pragma once
 
 #include "codec/column_shape.hpp"

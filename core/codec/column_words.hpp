@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values of a column as words of each component.
+// Converts column values to words, per component.
 #pragma once
 
 #include "codec/column_shape.hpp"

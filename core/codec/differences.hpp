@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words of a chunk as differences, and the measure that classifies blocks of them.
+// Computes the differences between words of a chunk, and the measure that classifies blocks of
+// them.
 #pragma once
 
 #include "codec/words.hpp"

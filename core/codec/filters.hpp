@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words of a column as planes of bytes or bits (FORMAT.md section 18), which Zstandard makes short
-// where words repeat.
+// Arranges the words of a column as planes of bytes or bits (FORMAT.md section 18), which Zstandard
+// compresses well if words repeat.
 #pragma once
 
 #include "codec/column_shape.hpp"

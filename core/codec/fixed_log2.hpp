@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Logarithms for estimates of lengths, with integers only: what an encoder chooses must not depend
-// on the processor, and std::log2 may.
+// Integer logarithms for estimates of lengths: an encoder's choices must not depend on the
+// processor, as std::log2 may.
 #pragma once
 
 #include "codec/words.hpp"

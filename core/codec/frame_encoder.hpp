@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames of the methods that a plan chooses among.
+// Encodes frames with the methods among which a plan chooses.
 #pragma once
 
 #include "codec/column_plan.hpp"

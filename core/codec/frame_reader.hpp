@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the parts of a frame or model in order, none beyond its end.
+// Reads the parts of a frame or model in order, and never beyond its end.
 #pragma once
 
 #include "bat/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The grid that numbers of a bounded column lie on.
+// The grid to which the numbers of a bounded column are rounded.
 #pragma once
 
 namespace bat::codec

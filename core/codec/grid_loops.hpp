@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers to grid points, many at a time.
+// Rounds many numbers to grid points at a time.
 #pragma once
 
 #include "codec/grid_point.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which upper bits of words get a symbol.
+// Chooses the upper bits of words that get a symbol.
 #pragma once
 
 #include "codec/size_dictionary.hpp"

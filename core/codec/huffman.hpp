@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Codes of up to kMaxCodeBits bits for symbols; frequent symbols have short codes. Codes follow
+// Huffman codes of up to kMaxCodeBits bits; frequent symbols have short codes. The codes follow
 // from their lengths alone (FORMAT.md section 18).
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether planes may make a column short, and with which filter, from a sample.
+// Decides from a sample whether planes may shorten a column, and with which filter.
 #pragma once
 
 #include "codec/filters.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which combinations of lengths of words get a symbol.
+// Chooses the combinations of word lengths that get a symbol.
 #pragma once
 
 #include "codec/stream_format.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Brings floating-point numbers to a grid within a bound, so that they take few bytes in a frame.
+// Rounds floating-point numbers to a grid within a bound, so that they take few bytes in a frame.
 #pragma once
 
 #include "codec/column_shape.hpp"

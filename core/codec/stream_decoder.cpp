@@ -18,7 +18,7 @@ namespace bat::codec
 namespace
 {
 constexpr std::size_t kBatch = kBlockValues; // values between two checks of the end of the bits
-constexpr std::size_t kMaxSymbolBits = 64 * kMaxJoint; // bits behind a symbol
+constexpr std::size_t kMaxSymbolBits = 64 * kMaxJoint; // bits after a symbol
 
 /// loop(position, first, end) reads values [first, end), none of which has more than `max_bits`.
 /// Reads nothing beyond the bits, which it must consume up to the last byte.

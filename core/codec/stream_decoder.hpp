@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streams of a frame to words (stream_encoder.hpp).
+// Decodes the streams of a frame to words (stream_encoder.hpp).
 #pragma once
 
 #include "codec/column_model.hpp"

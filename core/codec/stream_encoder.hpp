@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words of a chunk as the streams of a plan (FORMAT.md section 18): frequent sizes or upper bits
-// become symbols, and the bits below are packed.
+// Encodes the words of a chunk as the streams of a plan (FORMAT.md section 18): frequent sizes or
+// upper bits become symbols, and the bits below are packed.
 #pragma once
 
 #include "codec/stream_plan.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers of the format of models and frames (FORMAT.md section 18).
+// Constants of the format of models and frames (FORMAT.md section 18).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops that take most of the time of decoding streams, to be compiled for several processors.
+// The loops in which decoding spends most of its time, compiled for several processors.
 #pragma once
 
 #include "codec/bit_writer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which streams a column becomes, and the dictionaries and codes of these, chosen from a sample.
+// Chooses from a sample the streams of a column, and their dictionaries and codes.
 #pragma once
 
 #include "codec/head_dictionary.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Codes of symbols, in lanes, to symbols (FORMAT.md section 18).
+// Decodes the codes in lanes to symbols (FORMAT.md section 18).
 #pragma once
 
 #include "codec/huffman.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers as words of their bits, in ways that make near numbers small.
+// Represents numbers by words of their bits, so that differences between nearby numbers are small.
 #pragma once
 
 #include <cstddef>

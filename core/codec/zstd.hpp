@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocks of bytes through libzstd.
+// Compresses and decompresses blocks of bytes with libzstd.
 #pragma once
 
 #include <cstddef>

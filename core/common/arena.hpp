@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs loops in parallel: the one place that turns a requested number of threads into an arena.
+// Runs loops in parallel: the only place that turns a requested number of threads into an arena.
 #pragma once
 
 #include <tbb/global_control.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the samples of a box lie in arrays that have those of a larger one.
+// Locates the samples of a box in arrays that hold a larger box.
 #pragma once
 
 #include "bat/logical_box.hpp"

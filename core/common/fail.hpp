@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How errors are thrown.
+// Functions that throw errors.
 #pragma once
 
 #include "bat/error.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For loops with instructions that the program does not demand: BAT_AVX2 and BAT_AVX512 mark
-// functions with these, to be called where processor::has_avx2() and has_avx512(). Not defined
-// where no compiler has them.
+// Support for loops with instructions that the program does not require: BAT_AVX2 and BAT_AVX512
+// mark functions with these, which may be called if processor::has_avx2() or has_avx512().
+// Undefined if the compiler does not support them.
 #pragma once
 
 #include <type_traits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which samples of a grid come from which rank. Pure functions of boxes.
+// Determines which samples of a grid come from which rank. Pure functions of boxes.
 #pragma once
 
 #include "bat/logical_box.hpp"

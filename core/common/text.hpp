@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Texts that files hold: UTF-8 and JSON.
+// Checks texts stored in files: UTF-8 and JSON.
 #pragma once
 
 #include "bat/text.hpp"

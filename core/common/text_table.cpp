@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rows of numbers in text to columns of values, in parallel.
+// Parses rows of numbers in text into columns of values, in parallel.
 
 #include "bat/text_table.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes a step after the other and keeps the list of them.
+// Writes one step after another and maintains the list of them.
 
 #include "bat/dataset.hpp"
 #include "bat/insitu.hpp"

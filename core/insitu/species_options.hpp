@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Options that name attributes, where several species share them.
+// Applies options that name attributes to the species that have them.
 //
 // An option applies to the species that have the attribute. The others are written without it: an
 // index of "mass" does not keep photons, which have none, from being written.

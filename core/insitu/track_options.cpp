@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which particles get tracks, from JSON.
+// Parses from JSON which particles get tracks.
 
 #include "bat/insitu.hpp"
 #include "bat/nearest_name.hpp"

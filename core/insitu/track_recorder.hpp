@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records the chosen particles of one species, from all ranks, in a tracks file.
+// Records selected particles of one species, from all ranks, in a tracks file.
 #pragma once
 
 #include "bat/insitu.hpp"

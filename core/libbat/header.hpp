@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The beginning of files of the paper's library (libbat): the length of a JSON text, and that text.
+// The beginning of the paper's library's (libbat's) files: the length of a JSON text, and that
+// text.
 #pragma once
 
 #include "bat/error.hpp"

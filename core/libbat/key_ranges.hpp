@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How exact the attribute ranges of the paper's library's files are.
+// The precision of attribute ranges in files of the paper's library.
 #pragma once
 
 namespace bat::libbat

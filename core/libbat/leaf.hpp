@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An open leaf file: header, and the parts of its index that were needed so far.
+// An open leaf file: the header, and the parts of its index needed so far.
 #pragma once
 
 #include "bat/file.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leaf files (NAME<rank>.bat) of the library that the paper describes. Their format is not ours.
+// Leaf files (NAME<rank>.bat) of the library described in the paper. Their format differs from
+// ours.
 #pragma once
 
 #include "bat/file.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which particles of a leaf file match.
+// Finds the particles of a leaf file that match.
 #pragma once
 
 #include "libbat/leaf.hpp"

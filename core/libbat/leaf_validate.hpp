@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks that a leaf file is as queries assume.
+// Checks the assumptions that queries make about a leaf file.
 #pragma once
 
 #include "libbat/leaf.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Treelets in parallel.
+// Processes treelets in parallel.
 #pragma once
 
 #include "common/arena.hpp"

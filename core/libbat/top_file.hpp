@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Top files (NAME.pbat) of the library that the paper describes: which leaf files make a dataset.
+// Top files (NAME.pbat) of the library described in the paper, which list the leaf files of a
+// dataset.
 #pragma once
 
 #include "bat/file.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All ranks go on together, or fail together.
+// Makes all ranks continue together, or fail together.
 
 #include "bat/ranks.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small things that MPI leaves to its users.
+// Small helpers that MPI lacks.
 #pragma once
 
 #include "bat/ranks.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges in which each rank sends to each that it owes something.
+// Exchanges in which each rank sends directly to every rank for which it has data.
 #pragma once
 
 #include "parallel/comm.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which ranks share a node, who leads them, and how work is spread over nodes.
+// Determines which ranks share a node, which of them lead, and how work is spread over nodes.
 #pragma once
 
 #include "parallel/comm.hpp"

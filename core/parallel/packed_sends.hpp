@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages that are packed one after the other while those before them are under way.
+// Packs messages one after another while earlier ones are in transit.
 #pragma once
 
 #include "common/memory/large_array.hpp"

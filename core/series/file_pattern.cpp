@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of files out of a pattern, a series and a step.
+// Makes file names from a pattern, a species and a step.
 
 #include "bat/file_pattern.hpp"
 

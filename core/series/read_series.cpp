@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads lists of the files of a series.
+// Reads lists of a series' files.
 #include "bat/series.hpp"
 
 #include "bat/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The text of a series list, and what it says: the only parser of lists.
+// Reads and parses the text of a series list: the only parser of lists.
 #pragma once
 
 #include "series/entries.hpp"

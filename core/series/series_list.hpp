@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The list of the files of a series that ParaView opens as one source, NAME.bat.series or
-// NAME.bricks.series, as a running simulation makes it.
+// The list of a series' files that ParaView opens as one source, NAME.bat.series or
+// NAME.bricks.series, as a running simulation writes it.
 #pragma once
 
 #include "series/entries.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bat_info FILE...: what .bat files and grids hold, for people or (--json) for programs. Exit
-// status 1: one cannot be read; 2: usage.
+// bat_info FILE...: shows the contents of .bat files and grids, for people or (--json) for
+// programs. Exit status 1: one cannot be read; 2: usage.
 
 #include "bat/bat.hpp"
 #include "tools/grids.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bat_repack IN OUT: the same particles, stored in another way. Exit status 0: done; 1: a file
-// cannot be read or written; 2: usage, or what was asked cannot be; 130: interrupted.
+// bat_repack IN OUT: the same particles, stored differently. Exit status 0: done; 1: a file cannot
+// be read or written; 2: usage, or an impossible request; 130: interrupted.
 
 #include "bat/bat.hpp"
 #include "bat/repack.hpp"

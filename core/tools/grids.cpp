@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What grids hold, from their headers, and whether they are sound.
+// Describes grids from their headers, and validates them.
 
 #include "tools/grids.hpp"
 

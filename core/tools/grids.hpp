@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What bat_info and bat_validate do with grids: velocities in bricks, and structured grids (.idx).
+// Grid support for bat_info and bat_validate: velocities in bricks, and structured grids (.idx).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

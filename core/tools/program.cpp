@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the programs of the command line share.
+// Code shared by the command-line programs.
 
 #include "tools/program.hpp"
 

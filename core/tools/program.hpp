@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the programs of the command line share: usage, exit status, what is printed, and series.
+// Code shared by the command-line programs: usage, exit status, output, and series.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One brick as stored bytes, and back (BRICKS.md section 6).
+// Encodes and decodes the stored bytes of one brick (BRICKS.md section 6).
 #pragma once
 
 #include "bat/brick_source.hpp"

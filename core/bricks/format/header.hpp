@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The header and the texts of a file, checked (BRICKS.md sections 3 and 4).
+// Reads and checks the header and the texts of a file (BRICKS.md sections 3 and 4).
 #pragma once
 
 #include "bat/bricks/file.hpp"

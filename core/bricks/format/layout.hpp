@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes of BRICKS.md: its header, and where everything else is.
+// The byte layout defined by BRICKS.md: the header, and the offsets of everything else.
 #pragma once
 
 #include "bat/brick_source.hpp"

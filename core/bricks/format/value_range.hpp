@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranges and largest speed of values (BRICKS.md section 3).
+// Computes value ranges and the maximum speed (BRICKS.md section 3).
 #pragma once
 
 #include "bat/bricks/file.hpp"

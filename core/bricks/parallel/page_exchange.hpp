@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Points on their way from the ranks that have them to the ranks that encode their pages.
+// Moves points from the ranks that have them to the ranks that encode their pages.
 #pragma once
 
 #include "bat/bricks/parallel.hpp"

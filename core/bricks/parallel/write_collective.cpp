@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In each round, every rank encodes one page of the index, and all write what they have encoded one
-// after the other: no rank keeps more than a page.
+// In each round, every rank encodes one page of the index, and the ranks write their pages one
+// after another. No rank holds more than a page.
 #include "bat/bricks/parallel.hpp"
 
 #include "bat/error.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens files, reads bricks; pages of the index are read when a brick of them is asked for first.
+// Opens files and reads bricks. A page of the index is read when one of its bricks is first
+// requested.
 #include "bat/bricks/file.hpp"
 
 #include "bat/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bricks of one page of the index, from points to bytes.
+// Encodes the points of one index page as the bytes of its bricks.
 #pragma once
 
 #include "bat/brick_source.hpp"

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! ParaBAT for Fortran: structured grids, bat/bat_idx.h and what bat/bat_mpi.h has of them. The
-! conventions of module bat hold, whose BAT_ numbers and bat_error_text() go with this one.
+! ParaBAT for Fortran: structured grids, i.e. bat/bat_idx.h and the grid functions of bat/bat_mpi.h.
+! The conventions of module bat apply, including its BAT_ numbers and bat_error_text().
 !
 ! Samples are numbered along x, y, z from 0, as in C. Boxes are given by their first and last sample
 ! numbers, lower(3) and upper(3), both included, as integer(8). Arrays are contiguous and have the

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Texts on their way between Fortran and C, for the modules that programs use.
+! Converts texts between Fortran and C, for the modules that programs use.
 module bat_texts
   use, intrinsic :: iso_c_binding
   implicit none

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps few descriptors: files that were not used for a while are closed and opened again.
+// Limits the number of descriptors: files not used for a while are closed and reopened.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that a process takes from the system once and uses again for the next step of a series.
+// Memory that a process allocates once and reuses for the next step of a series.
 #pragma once
 
 #include <cstddef>

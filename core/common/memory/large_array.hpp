@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory for as many values as there are particles.
+// Memory for one value per particle.
 #pragma once
 
 #include "bat/bytes.hpp"

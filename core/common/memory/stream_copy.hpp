@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies more bytes than a cache holds.
+// Copies data larger than a cache.
 #pragma once
 
 #include <cstddef>

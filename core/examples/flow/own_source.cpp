@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traces particles in files of a simulation's own format: own_source FOLDER.
+// Traces particles in files of a custom format: own_source FOLDER.
 //
 // The files contain bare numbers, one file per time: three float32 per point, x fastest. Only the
 // class RawFiles knows the format. The program writes files of a rotating flow, follows four

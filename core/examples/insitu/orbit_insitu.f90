@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! A tiny simulation in Fortran that writes its particles while it runs, every fifth of 20 steps. Each
-! rank's particles are followed by ghosts that belong to the neighbour.
+! A tiny simulation in Fortran that writes its particles while it runs: every fifth of 20 steps.
+! Each rank's particles are followed by ghosts that belong to the neighbour.
 !
 !   mpirun -n 4 orbit_insitu_fortran out/orbit_{timestep:04d}.bat
 program orbit_insitu

@@ -156,7 +156,7 @@ Held hold(int descriptor, const std::filesystem::path& file)
   {
     if (errno != EWOULDBLOCK && errno != EINTR)
     {
-      break; // a file system without locks: one of two who write at once is lost
+      break; // no locks: one of two concurrent writers is lost
     }
     if (i == kMaxTries)
     {
@@ -351,7 +351,7 @@ void HintStore::save() noexcept
       Saved saved = this->save_to(this->file_);
       if (saved == Saved::Refused && !this->other_.empty())
       {
-        std::error_code none; // told by what follows
+        std::error_code none; // reported by the code below
         std::filesystem::create_directories(this->other_.parent_path(), none);
         saved = this->save_to(this->other_);
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hints of a source, in memory and in a file (core/flow/HINTS.md).
+// The hints for a source, in memory and in a file (core/flow/HINTS.md).
 #pragma once
 
 #include "bat/brick_source.hpp"

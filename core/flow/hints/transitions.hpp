@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What earlier runs tell of where particles go: how many went from one brick to which neighbour.
+// Statistics of earlier runs about where particles go: how many moved from a brick to each
+// neighbour.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flow maps on grids of nodes, their gradients, and the largest stretching.
+// Computes flow maps on grids of nodes, their gradients, and the largest stretching.
 #include "bat/flow/ftle.hpp"
 
 #include "bat/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lines of a series that has grown since they were traced.
+// Extends lines after their series has gained time levels.
 #include "bat/error.hpp"
 #include "bat/flow/trace.hpp"
 #include "flow/hints/store.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lines that were traced, as they are at a time between: cut, walked to the time, joined to
-// streaks.
+// Cuts traced lines at a time between levels: truncates them, walks to the exact time, and joins
+// the ends into streaks.
 #include "bat/error.hpp"
 #include "bat/flow/trace.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streak surfaces, refined in passes: timelines, which are the particles released at one time, get
-// particles where neighbours are far from each other, and surfaces get timelines. Particles are
-// always followed from the line on, where Krishnan, Garth and Joy (Time and streak surfaces for
-// flow visualization, 2009) insert on the moving front: what is between depends on no order of
-// steps, and bricks are in memory that neighbours have read.
+// Refines streak surfaces in passes. A timeline consists of the particles released at one time.
+// Timelines get more particles where neighbours are far apart, and surfaces get more timelines.
+// Particles are always followed from the line, whereas Krishnan, Garth and Joy (Time and streak
+// surfaces for flow visualization, 2009) insert them on the moving front. The result therefore does
+// not depend on an order of steps, and uses bricks that neighbours have already read.
 #include "bat/flow/streak_surface.hpp"
 
 #include "common/fail.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Seeds to particles, tiles of them through the buckets, what was noted to lines.
+// Turns seeds into particles, traces them in tiles through the buckets, and builds lines from their
+// records.
 #include "bat/flow/trace.hpp"
 
 #include "bat/error.hpp"

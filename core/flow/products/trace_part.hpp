@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A trace that is one of several of a run.
+// One of the several traces of a run.
 #pragma once
 
 #include "bat/flow/trace.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Buckets of particles all over the domain: in the order of a sweep.
+// Processes buckets in the order of a sweep if particles are all over the domain.
 #include "flow/schedule/buckets.hpp"
 
 #include <algorithm>

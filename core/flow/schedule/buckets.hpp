@@ -181,7 +181,7 @@ private:
   {
     std::array<std::int64_t, 3> at{}; ///< among the bricks
     std::uint64_t brick = 0;
-    unsigned mask = 0; ///< axes behind whose faces the neighbours are needed
+    unsigned mask = 0; ///< axes after whose faces the neighbours are needed
   };
   [[nodiscard]] BrickPlace place_of(const std::array<std::int32_t, 3>& cell) const noexcept;
   [[nodiscard]] std::uint64_t brick_at(const std::array<std::int64_t, 3>& place) const noexcept

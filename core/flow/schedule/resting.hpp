@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles that have come to the end of a series, which may go on.
+// Particles that have reached the end of a series which may continue.
 #pragma once
 
 #include "flow/walk/particle.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The order of bricks and intervals in which particles all over the domain walk.
+// The order of bricks and intervals for particles all over the domain.
 //
 // If particles need most bricks but memory holds only part of them, any order that goes interval by
 // interval reads each brick twice: at the end of one interval, and at the beginning of the next.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From cell to cell with steps that end on their faces.
+// Walks from cell to cell with steps that end on cell faces.
 //
 // Within a cell and an interval the field is one polynomial, which Dormand and Prince's pair of
 // orders 5 and 4 follows in few steps. At faces the field has kinks, which no long step crosses. A

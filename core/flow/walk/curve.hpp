@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A particle's way in one step: a curve of degree 4 over [0, 1], by its control points, between
-// which it lies. Where it first leaves a box, and where it first enters one.
+// A particle's path in one step: a curve of degree 4 over [0, 1], bounded by its control points.
+// Finds where it first leaves a box, and where it first enters one.
 #pragma once
 
 #include "flow/walk/vector4.hpp"

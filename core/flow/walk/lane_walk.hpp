@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all walks share: lanes with particles, their cells, what is noted.
+// Code shared by all walks: lanes with particles, their cells, and recorded points.
 #pragma once
 
 #include "flow/walk/cell_field.hpp"

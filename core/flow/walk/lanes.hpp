@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Four particles side by side: a number of each in one vector.
+// Four particles side by side: one number per particle in a vector.
 #pragma once
 
 #include "common/intrinsics.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A particle on its way, the bricks that it is in, and what a walk through them leaves behind.
+// A particle during its walk, the bricks that contain it, and what a walk records.
 #pragma once
 
 #include "common/memory/pages.hpp"
@@ -28,7 +28,7 @@ struct Particle
   std::uint32_t points = 0;  ///< noted so far
   std::uint32_t cells = 0;   ///< entered in this interval
   std::uint32_t steps = 0;   ///< tried in this interval, from cell to cell
-  std::uint8_t tries = 0;    ///< cells beside its seed that were blank
+  std::uint8_t tries = 0;    ///< number of blank cells tried next to its seed
   bool has_begun = false;    ///< its seed is in a cell with flow
   bool is_new = true;        ///< nothing of its interval has been checked yet
   bool is_noted = false;     ///< its last point is where it is
@@ -54,7 +54,7 @@ struct BrickPair
   std::array<std::int32_t, 3> first{};  ///< cell of its first point
   std::array<std::int32_t, 3> points{}; ///< its own points, without neighbours'
   unsigned there =
-    1; ///< bit m: cells that need the neighbours behind the faces of axes m can be walked
+    1; ///< bit m: cells that need the neighbours after the faces of axes m can be walked
 };
 
 /// Values shared by all cells of an interval.

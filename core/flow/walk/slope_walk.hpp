@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps of Runge-Kutta 4 across cells. Where a slope would be taken outside of the flow, the step
-// is walked from cell to cell instead, which finds where the particle leaves.
+// Runge-Kutta 4 steps across cells. If a slope would be taken outside the flow, the step is walked
+// from cell to cell instead, which finds where the particle leaves.
 #pragma once
 
 #include "flow/walk/lane_walk.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Four numbers side by side: of four particles, or x, y, z and one that is nobody's.
+// Four numbers side by side: one for each of four particles, or x, y, z and an unused one.
 #pragma once
 
 #include "codec/words.hpp"

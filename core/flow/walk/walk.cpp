@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The walk for every processor, and with AVX2 for those that have it.
+// The walk for every processor, and a version with AVX2 for those that support it.
 #include "common/intrinsics.hpp"
 #include "common/processor.hpp"
 #include "flow/walk/cell_walk.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files of blocks: their size, and the headers of blocks, in bytes (IDX.md section 4).
+// Block files: their size and the block headers, in bytes (IDX.md section 4).
 #pragma once
 
 #include "bat/idx/header.hpp"

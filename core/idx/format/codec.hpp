@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packing and unpacking of blocks: bytes to bytes.
+// Packs and unpacks blocks.
 #pragma once
 
 #include "bat/bytes.hpp"

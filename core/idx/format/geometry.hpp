@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the samples of a header lie in space.
+// Computes the position in space of a header's samples.
 #pragma once
 
 #include "bat/idx/dataset.hpp"

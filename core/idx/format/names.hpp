@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of the files of samples (IDX.md section 3). Templates are expanded by hand, never by
+// Names of sample files (IDX.md section 3). Templates are expanded explicitly, never by
 // printf.
 #pragma once
 

@@ -117,7 +117,7 @@ private:
 
   std::array<std::vector<std::uint32_t>, 3> tables_;
   int bits_ = 0;
-  bool is_first_ = false; ///< block 0 has several levels, one behind the other
+  bool is_first_ = false; ///< block 0 has several levels, one after another
 };
 
 /// The tables of several levels, each created when a block in HZ order first needs it, because the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the text of an .idx file to a checked header.
+// Parses the text of an .idx file into a checked header.
 #include "bat/idx/header.hpp"
 
 #include "bat/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which rank makes which file. A pure function of boxes and blocks.
+// Assigns files to the ranks that make them. A pure function of boxes and blocks.
 #pragma once
 
 #include "common/rank_boxes.hpp"

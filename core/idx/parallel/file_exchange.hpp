@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Samples on their way from the ranks that have them to the ranks that make files of them.
+// Moves samples from the ranks that have them to the ranks that make the files.
 #pragma once
 
 #include "bat/bytes.hpp"

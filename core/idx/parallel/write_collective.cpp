@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The phases of a collective write, and opening: each ends in an agreement.
+// The phases of a collective write, and of opening: each ends in an agreement.
 #include "bat/idx/parallel.hpp"
 
 #include "bat/error.hpp"

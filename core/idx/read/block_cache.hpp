@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unpacked blocks in memory: those that were used last, within a budget.
+// Caches unpacked blocks: the most recently used ones, within a budget.
 #pragma once
 
 #include "idx/format/order.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The folders of steps, which stay those that were looked at first whatever becomes of their names.
+// Keeps step folders open, so that reads see the same folders whatever becomes of their names.
 #pragma once
 
 #include "bat/idx/header.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which time steps a dataset has.
+// Lists the time steps of a dataset.
 #pragma once
 
 #include "bat/idx/header.hpp"

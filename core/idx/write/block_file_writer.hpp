@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes a block file, whoever has the samples.
+// Writes a block file, wherever the samples come from.
 #pragma once
 
 #include "bat/bytes.hpp"

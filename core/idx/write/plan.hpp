@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is decided before anything is written, from the shape of the grid alone.
+// Decisions made before anything is written, from the shape of the grid alone.
 #pragma once
 
 #include "bat/idx/write.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What was under the name of a dataset before a write, and what a further step makes of it.
+// The previous dataset under a name, and the header after a step is added.
 #pragma once
 
 #include "bat/idx/write.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Smallest and largest values of fields, which the text tells displays.
+// Smallest and largest values of fields, which the text provides for displays.
 #pragma once
 
 #include "bat/idx/header.hpp"

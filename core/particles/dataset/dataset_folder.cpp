@@ -123,7 +123,7 @@ std::set<std::string> leaf_files_named_by(
     const auto [folder, is_new] = is_requested.emplace(path.parent_path().string(), false);
     if (is_new)
     {
-      std::error_code gone; // then no leaf file is there
+      std::error_code gone; // then it has no leaf file
       folder->second = std::filesystem::equivalent(path.parent_path(), requested, gone);
     }
     if (folder->second)

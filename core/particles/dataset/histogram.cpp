@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Histograms without looking through the particles: out of the quantiles in the index of each leaf
-// file, and where it has none, out of the coarsest particles.
+// Computes histograms without scanning the particles: from the quantiles in the index of each leaf
+// file and, without those, from the coarsest particles.
 
 #include "bat/dataset.hpp"
 #include "bat/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One process writes a dataset of several leaf files.
+// Writes a dataset of several leaf files from one process.
 #pragma once
 
 #include "bat/particles.hpp"

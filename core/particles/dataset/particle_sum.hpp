@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether two arrangements have the same particles.
+// Tests whether two arrangements have the same particles.
 #pragma once
 
 #include "bat/types.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the top file of a dataset out of its finished leaf files.
+// Builds the top file of a dataset from its finished leaf files.
 #pragma once
 
 #include "bat/file.hpp"

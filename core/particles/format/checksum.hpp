@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checksums of FORMAT.md section 6, and a hash that is kept in no file.
+// The checksums of FORMAT.md section 6, and a hash that no file stores.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the chunks of a column are (FORMAT.md section 12).
+// Locates the chunks of a column (FORMAT.md section 12).
 #pragma once
 
 #include "bat/query.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Columns, whose elements are stored as they are or in chunks (FORMAT.md section 12).
+// Columns, whose elements are stored unchanged or in chunks (FORMAT.md section 12).
 #pragma once
 
 #include "codec/chunk_codec.hpp"

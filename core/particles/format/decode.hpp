@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns unchecked bytes into values that can be trusted. No other code uses offsets and counts of a
-// file, and this code compares them with the file before it does.
+// Turns unchecked bytes into trusted values. No other code uses offsets and counts from a file, and
+// this code checks them against the file first.
 #pragma once
 
 #include "bat/error.hpp"

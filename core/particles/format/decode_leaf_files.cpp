@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LEAF_FILES, and the trees over leaf files and over treelets.
+// Decodes LEAF_FILES, and the trees over leaf files and over treelets.
 
 #include "particles/format/decode_parts.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Header, section table, and the bytes of sections.
+// Decodes the header, the section table, and the bytes of sections.
 
 #include "particles/format/checksum.hpp"
 #include "particles/format/decode_parts.hpp"

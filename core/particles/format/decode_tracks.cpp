@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tracks files: header, starts and heads of blocks, histories.
+// Decodes tracks files: header, starts and heads of blocks, histories.
 
 #include "bat/text.hpp"
 #include "common/numbers.hpp"

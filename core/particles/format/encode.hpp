@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts of a file that leaf files and top files have alike, as bytes.
+// Encodes the parts that leaf files and top files have in common.
 #pragma once
 
 #include "bat/file.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tracks files: header, starts and heads of blocks, histories.
+// Encodes tracks files: header, starts and heads of blocks, histories.
 
 #include "particles/format/checksum.hpp"
 #include "particles/format/encode_parts.hpp"

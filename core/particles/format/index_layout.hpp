@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the pages, fences and entries of a SORTED_INDEX are in it (FORMAT.md section 11).
+// Locates the pages, fences and entries in a SORTED_INDEX (FORMAT.md section 11).
 #pragma once
 
 #include "particles/format/layout.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The records of FORMAT.md as they are on disk, and nothing else. All fields are little-endian and
-// naturally aligned, so that the structs have no padding; the asserts hold them to the text.
+// naturally aligned, so that the structs have no padding; assertions check them against the text.
 #pragma once
 
 #include <cstddef>

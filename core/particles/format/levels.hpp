@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The order of FORMAT.md section 8: which ordinals are in which level, and where they stand.
+// The order defined by FORMAT.md section 8: which ordinals are in which level, and their positions.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kinds of sections (FORMAT.md section 6), one row each, with all that readers, writers, the
-// validator and messages know of a kind.
+// The kinds of sections (FORMAT.md section 6), one row each, with everything that readers, writers,
+// the validator and messages know about a kind.
 #pragma once
 
 #include "particles/format/layout.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The levels of stable samples (FORMAT.md section 8): by hashes of ids, and stored.
+// The levels of stable samples (FORMAT.md section 8): computed from hashes of ids, and as stored.
 #pragma once
 
 #include <cstddef>

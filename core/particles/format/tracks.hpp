@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocks of a tracks file: from bytes, and to bytes.
+// Decodes and encodes the blocks of a tracks file.
 #pragma once
 
 #include "bat/tracks.hpp"
@@ -29,7 +29,7 @@ struct TrackBlock
 {
   TrackSchema schema;
   std::vector<BlockSample> samples;
-  std::vector<std::uint64_t> ids;       ///< ascending, with `second` behind
+  std::vector<std::uint64_t> ids;       ///< ascending, together with `second`
   std::vector<std::uint64_t> second;    ///< one per id, or none
   std::vector<std::uint64_t> first_row; ///< first row of each id, and the number of rows
   std::vector<std::uint32_t> page_sums; ///< page checksums of the payload

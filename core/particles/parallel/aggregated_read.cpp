@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Answers the queries of all ranks with one reader per leaf file: the only rank that opens it.
+// Answers the queries of all ranks with one reader per leaf file, the only rank that opens it.
 //
 //   rank 0 --- query, leaf numbers ---> reader of leaf files 3, 7, ...
 //          <-- counts per leaf file ---   loads or opens them, finds the particles of each query

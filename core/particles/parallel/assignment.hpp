@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which leaf files a rank's particles go to.
+// Determines the leaf files to which a rank's particles go.
 #pragma once
 
 #include "bat/bytes.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each rank gets its own particles of a dataset that all have open.
+// Reads each rank's own particles from a dataset that all ranks have open.
 
 #include "bat/mpi.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two phases of the paper, with an agreement after each step: core/particles/parallel/MPI.md.
+// The two phases described in the paper, with an agreement after each step:
+// core/particles/parallel/MPI.md.
 
 #include "bat/ids.hpp"
 #include "bat/mpi.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The particles of a rank, wherever they lie.
+// The particles of a rank, wherever they are in memory.
 #pragma once
 
 #include "bat/mpi.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The query of one rank on a dataset that all ranks have open.
+// One rank's query on a dataset that all ranks have open.
 #pragma once
 
 #include "bat/mpi.hpp"

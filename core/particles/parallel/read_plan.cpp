@@ -22,7 +22,7 @@ constexpr double kServedBytesPerSecond = 0.8e9;
 // on its own.
 constexpr double kCachedRequest = 20e-6;
 constexpr double kCachedBytesPerSecond = 1e9;
-// The model may be wrong by a factor, so direct reads are given up only for a clear gain.
+// The model may be wrong by a factor, so direct reads are abandoned only for a clear gain.
 constexpr double kMinDirectGain = 2;
 // A file is read whole if its requests would take as long as reading this much of it.
 constexpr double kWholeBytesPerRequest = 16 << 20;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which rank reads which leaf file of a dataset for the others, and whether any should.
+// Decides which rank reads which leaf file of a dataset for the others, and whether any should.
 #pragma once
 
 #include "bat/mpi.hpp"

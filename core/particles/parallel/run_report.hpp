@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a call runs and what it sends: the part of a report that writes and reads have in common.
+// Where a call runs and what it sends: the part of a report shared by writes and reads.
 #pragma once
 
 #include "bat/mpi.hpp"

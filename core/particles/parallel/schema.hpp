@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The attributes that all ranks must have alike.
+// Agrees on the attributes that must be the same on all ranks.
 #pragma once
 
 #include "parallel/comm.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planes that part ranks without parting the particles of any, or of few.
+// Finds planes that separate ranks while dividing the particles of no rank, or of few.
 #pragma once
 
 #include "bat/plan.hpp"

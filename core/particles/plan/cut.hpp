@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the plane that leaves a given number of particles on its left.
+// Finds the plane with a given number of particles on its left.
 #pragma once
 
 #include "particles/plan/pieces.hpp"

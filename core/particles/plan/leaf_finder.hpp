@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which leaf files many positions are in.
+// Finds the leaf files for many positions.
 #pragma once
 
 #include "bat/plan.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps the number of pieces of a node in bounds.
+// Limits the number of pieces in a node.
 #pragma once
 
 #include "particles/plan/pieces.hpp"

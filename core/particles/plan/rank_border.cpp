@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leaf files that end between ranks, as in the paper.
+// Plans leaf files that end between ranks, as in the paper.
 
 #include "particles/plan/ranks.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Summaries of particles that lie anywhere.
+// Summarises particles at any positions.
 #pragma once
 
 #include "bat/plan.hpp"

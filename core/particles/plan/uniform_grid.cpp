@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leaf files of whole ranks on a uniform grid of ranks, the paper's "Aug".
+// Plans leaf files of whole ranks on a uniform grid, the paper's "Aug".
 
 #include "particles/plan/ranks.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the blocks that a query has to read, from the index alone. It works coarse to fine and
-// keeps a set of undecided conditions for each treelet, then for each block:
+// Finds the blocks that a query must read, from the index alone. It works coarse to fine and keeps
+// a set of undecided conditions for each treelet, then for each block:
 //
 //   state       meaning                                        consequence
 //   kOutside    some condition excludes all particles          skipped

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Code shared by comparisons of places and of keys.
+// Code shared by comparisons of positions and of keys.
 #pragma once
 
 #include "common/elements.hpp"

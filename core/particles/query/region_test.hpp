@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where particles have to be: a box and other shapes, against boxes of the index and against
-// places.
+// Tests boxes of the index, and positions, against regions: a box and other
+// shapes.
 #pragma once
 
 #include "bat/query.hpp"

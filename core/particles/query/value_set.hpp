@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists of numbers, and of ranges of numbers, that values are looked up in.
+// Lists of numbers, and of ranges of numbers, in which values are looked up.
 #pragma once
 
 #include "common/numbers.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One leaf file of a repack: its particles in memory, how they are stored, and whether a new file
-// has them.
+// One leaf file of a repack: its particles in memory, how they are stored, and the check of the new
+// file.
 #pragma once
 
 #include "bat/particles.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The list of a series, and the one of its steps under other names.
+// The list of a series, and the list of its steps under other names.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds particles step by step in parallel, then joins the results to arrays over all steps.
+// Finds particles step by step in parallel, then joins the results into arrays over all steps.
 
 #include "bat/follow.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The samples of a tracks file as the steps that follow() has of datasets.
+// Presents the samples of a tracks file as steps of follow(), like datasets.
 
 #include "common/fail.hpp"
 #include "particles/dataset/dataset_impl.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Periodic domains, and where particles are if they do not come back into them.
+// Periodic domains, and the unwrapped positions of particles in them.
 #pragma once
 
 #include "bat/types.hpp"

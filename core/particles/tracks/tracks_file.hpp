@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The blocks of a tracks file, and which of their samples count.
+// The blocks of a tracks file, and which of their samples are valid.
 #pragma once
 
 #include "particles/format/tracks.hpp"

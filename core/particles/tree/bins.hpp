@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Equi-depth bins and the bits that stand for them (FORMAT.md section 11); shared by the writer,
+// Equi-depth bins and the bits that represent them (FORMAT.md section 11); shared by the writer,
 // the queries and the validator.
 #pragma once
 

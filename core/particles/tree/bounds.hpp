@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bounding boxes while building.
+// Bounding boxes during a build.
 #pragma once
 
 #include "bat/types.hpp"

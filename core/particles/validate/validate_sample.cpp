@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stable samples: no particle has a coarser level than one whose hash is lower.
+// Checks stable samples: no particle has a coarser level than one with a lower hash.
 #include "particles/validate/validate_leaf.hpp"
 
 #include "common/numbers.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The loops of particles/write/avx512.hpp for processors with AVX2 and BMI2, with the same
-// parameters and results. To be called where processor::has_avx2().
+// parameters and results. Call them only if processor::has_avx2().
 #pragma once
 
 #include "particles/tree/bins.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops of particles/write/vector_loops.hpp for processors with AVX-512 (F, BW and VL). To be
-// called where processor::has_avx512().
+// The loops of particles/write/vector_loops.hpp for processors with AVX-512 (F, BW and VL). Call
+// them only if processor::has_avx512().
 #pragma once
 
 #include "particles/tree/bins.hpp"

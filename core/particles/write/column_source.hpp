@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Brings the values of a column from the caller's order into that of SpatialOrder::local_slot.
+// Reorders the values of a column from the caller's order to that of SpatialOrder::local_slot.
 #pragma once
 
 #include "common/memory/large_array.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From particles to the bytes of a leaf file.
+// Encodes particles as the bytes of a leaf file.
 #pragma once
 
 #include "bat/writer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Moves values of particles out of a caller's arrays.
+// Copies particle values out of a caller's arrays.
 #pragma once
 
 #include "bat/particles.hpp"

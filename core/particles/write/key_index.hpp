@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The index of one key: its bins, and per treelet and block which of them occur (FORMAT.md section
-// 11).
+// The index of one key: its bins, and which of them occur in each treelet and block (FORMAT.md
+// section 11).
 #pragma once
 
 #include "bat/types.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values of keys out of tuples.
+// Computes key values from tuples.
 #pragma once
 
 #include "common/numbers.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cuts the particles into treelets along a Morton curve that adapts to where they are.
+// Divides the particles into treelets along a Morton curve that adapts to their positions.
 #pragma once
 
 #include "bat/particles.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the options of a write are in memory, to send them to other ranks.
+// Locates the write options in memory, to send them to other ranks.
 #pragma once
 
 #include "bat/write_options.hpp"

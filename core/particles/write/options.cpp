@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of the options of a write: the only place with their names and allowed values.
+// The table of write options: the only place with their names and allowed values.
 
 #include "bat/write_options.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the bytes of a leaf file go while it is made: to memory, or column by column to a file.
+// The destination of a leaf file's bytes: memory, or column by column a file.
 #pragma once
 
 #include "bat/bytes.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles that lie in several places.
+// Particles in several places in memory.
 #pragma once
 
 #include "bat/particles.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Boxes around positions.
+// Computes boxes around positions.
 #pragma once
 
 #include "bat/types.hpp"

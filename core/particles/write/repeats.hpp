@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attributes whose values are those of positions or of another attribute.
+// Finds attributes whose values equal those of positions or of another attribute.
 #pragma once
 
 #include "bat/writer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The levels of stable samples: which particles are in which, by the hashes of their ids.
+// Computes the levels of stable samples from the hashes of particle ids.
 #pragma once
 
 #include "common/memory/large_array.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes sections one after the other, then their checksums, the section table and the header.
+// Writes sections one after another, then their checksums, the section table and the header.
 #pragma once
 
 #include "common/memory/large_array.hpp"

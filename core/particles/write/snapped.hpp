@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies of arrays that have a bound, with the values that a reader will find (FORMAT.md section
+// Copies of bounded arrays with the values that a reader will find (FORMAT.md section
 // 12).
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes SORTED_INDEX sections (FORMAT.md section 11).
+// Builds SORTED_INDEX sections (FORMAT.md section 11).
 #pragma once
 
 #include "common/memory/large_array.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles while their treelet is being ordered, as words.
+// Particles represented as words while their treelet is being ordered.
 #pragma once
 
 #include <array>

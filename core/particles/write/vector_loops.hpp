@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops that take most of a build's time, with the best vectors that the processor has: who
-// needs one calls it here, and has a portable loop for what it leaves. Both give the same, bit for
-// bit, so that the bytes of a file do not depend on the processor.
+// The loops in which a build spends most of its time, with the best vectors that the processor
+// supports. Callers have a portable loop for the values that these leave. Both give the same bits,
+// so that the bytes of a file do not depend on the processor.
 #pragma once
 
 #include "particles/tree/bins.hpp"

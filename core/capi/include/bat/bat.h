@@ -256,7 +256,7 @@ extern "C"
     uint64_t max_received; /* messages that one rank received */
     uint64_t max_received_bytes;
     uint64_t peak_memory_bytes; /* the most that a process has had since it began; 0 of bat_write */
-    double seconds_check;       /* arrays, options and attributes are looked at and compared */
+    double seconds_check;       /* arrays, options and attributes are checked and compared */
     double seconds_plan;        /* summaries to rank 0, tree to all */
     double seconds_exchange;    /* particles to the ranks that write them */
     double seconds_build;       /* tree, columns and index */
@@ -307,7 +307,7 @@ extern "C"
   /* Frees the writer. Without bat_piece_writer_finish before, nothing is written. */
   BAT_API void bat_piece_writer_free(bat_piece_writer* writer);
 
-  /* ---- An existing dataset anew ------------------------------------------------------------- */
+  /* ---- Rewriting a dataset ------------------------------------------------------------------ */
 
   /* What a repack did. Sizes in bytes of all files; wall time. */
   typedef struct bat_repack_report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Answers an unknown name with those that are known, the nearest first.
+// Answers an unknown name with the known names, the nearest first.
 #pragma once
 
 #include <string>

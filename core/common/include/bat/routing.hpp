@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How bytes travel between the ranks of many nodes (core/parallel/README.md).
+// Options for the exchange of data between ranks on many nodes (core/parallel/README.md).
 #pragma once
 
 namespace bat

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps of a running simulation as series of .bat files (core/insitu/INSITU.md).
+// Writes the steps of a running simulation as series of .bat files (core/insitu/INSITU.md).
 #pragma once
 
 #include "bat/file_pattern.hpp"

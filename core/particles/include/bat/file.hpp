@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One open .bat file: what it holds, and queries on it.
+// One open .bat file: its contents, and queries on it.
 #pragma once
 
 #include "bat/bytes.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Follows chosen particles through the steps of a series.
+// Follows selected particles through the steps of a series.
 #pragma once
 
 #include "bat/error.hpp"

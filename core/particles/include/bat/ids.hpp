@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which attributes tell a particle from all others, and the ids of AMReX, which are packed:
+// Finds the attributes that identify a particle, and decodes the packed ids of AMReX:
 //
 //   bit 63     bits 62 to 24           bits 23 to 0
 //   sign       magnitude of the id     cpu, the rank that made the particle

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which particles go to which leaf file, and which rank writes it: the Aggregation Tree of the
-// paper (Section III-A) as a pure function of a summary of where the particles are.
+// Assigns particles to leaf files, and these to the ranks that write them: the Aggregation Tree of
+// the paper (Section III-A) as a pure function of a summary of particle positions.
 #pragma once
 
 #include "bat/types.hpp"

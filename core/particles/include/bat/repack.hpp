@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rewrites an existing dataset: the same particles, stored in another way.
+// Rewrites an existing dataset: the same particles, stored differently.
 #pragma once
 
 #include "bat/writer.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tracks: chosen particles through time in one file, NAME.tracks.bat (FORMAT.md section 19), which
-// grows while a simulation runs. follow() (bat/follow.hpp) reads them.
+// Tracks: selected particles through time in one file, NAME.tracks.bat (FORMAT.md section 19),
+// which grows while a simulation runs. follow() (bat/follow.hpp) reads them.
 #pragma once
 
 #include "bat/file.hpp"

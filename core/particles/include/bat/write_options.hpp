@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of a write in any language: one struct that is passed on whole, and one table of
+// The write options in any language: one struct that is passed on whole, and one table of
 // their names, defaults and allowed values, from which every language and options file sets
 // them.
 #pragma once
@@ -50,13 +50,13 @@ struct OptionInfo
 [[nodiscard]] bool is_option(const std::string& name);
 
 /// Sets the option `name`. Flags also take the numbers 0 and 1. `shown_as` replaces its name in
-/// messages. Throws Error{InvalidArgument}, and changes nothing: there is no such option, or
+/// messages. Throws Error{InvalidArgument}, and changes nothingif no such option exists, or
 /// "threads is -1; a whole number from 0 to 2147483647 is allowed".
 void set_option(WriteOptions& options, const std::string& name, const OptionValue& value,
   const std::string& shown_as = {});
 /// The same for a text. If the option is a list, the text is added to it.
 void add_to_option(WriteOptions& options, const std::string& name, const std::string& text);
-/// Words are returned as text. Throws Error{InvalidArgument} if there is no such option.
+/// Words are returned as text. Throws Error{InvalidArgument} if no such option exists.
 [[nodiscard]] OptionValue get_option(const WriteOptions& options, const std::string& name);
 /// Returns a JSON object with all options of the table; equal for equal options.
 [[nodiscard]] std::string to_json(const WriteOptions& options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A .bricks.series that a running simulation adds time levels to.
+// A .bricks.series to which a running simulation adds time levels.
 #pragma once
 
 #include "bat/bricks/write.hpp"

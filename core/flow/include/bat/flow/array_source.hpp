@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Velocity fields that are in memory, as a source of flow.
+// Velocity fields in memory as a flow source.
 #pragma once
 
 #include "bat/brick_source.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finite-time Lyapunov exponents: how fast particles that are near each other part.
+// Finite-time Lyapunov exponents: how fast neighbouring particles separate.
 #pragma once
 
 #include "bat/flow/trace.hpp"

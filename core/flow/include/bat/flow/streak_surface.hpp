@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a line that releases particles all the time looks like later: the smoke of a wire.
+// Streak surfaces: the surface of particles released continuously from a line, like smoke from a
+// wire.
 #pragma once
 
 #include "bat/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Path lines of particles in an unsteady flow, which read only the bricks that particles visit.
+// Path lines of particles in an unsteady flow. Tracing reads only the bricks that particles visit.
 #pragma once
 
 #include "bat/flow/cache.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the text of an .idx file says: box, fields, order of samples, names of files, time steps.
+// The contents of an .idx text: box, fields, order of samples, file names, time steps.
 #pragma once
 
 #include "bat/logical_box.hpp"

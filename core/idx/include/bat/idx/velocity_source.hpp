@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time steps of an .idx dataset as an unsteady flow, as they lie on the disk.
+// Presents the time steps of an .idx dataset as an unsteady flow, without conversion.
 #pragma once
 
 #include "bat/brick_source.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes a grid as an .idx dataset, or as a further step of one.
+// Writes a grid as an .idx dataset, or adds it to one as a step.
 #pragma once
 
 #include "bat/idx/dataset.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writing and reading datasets on many ranks (core/particles/parallel/MPI.md).
+// Writes and reads datasets on many ranks (core/particles/parallel/MPI.md).
 //
 // "Collective" calls are made by all ranks of the communicator. A failure on one rank throws the
 // same Error on all of them, at the end of the phase in which it happened. Its text names the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many ranks write one .idx dataset, or open it.
+// Writes one .idx dataset from many ranks, or opens it on them.
 #pragma once
 
 #include "bat/idx/write.hpp"
