@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls of Catalyst, and what lasts between them.
+// Implements the Catalyst calls and holds the state between them.
 #pragma once
 
 #include "census.hpp"

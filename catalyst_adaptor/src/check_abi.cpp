@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fails to compile where the headers of libcatalyst differ from what the adaptor takes for granted.
+// Fails to compile if the headers of libcatalyst differ from the adaptor's assumptions.
 #include "catalyst_table.hpp"
 
 #include <catalyst.h>

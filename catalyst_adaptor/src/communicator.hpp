@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ranks of a simulation, and the little of MPI that the adaptor does itself.
+// The ranks of a simulation, and the few MPI calls that the adaptor makes itself.
 #pragma once
 
 #include "bat/error.hpp"

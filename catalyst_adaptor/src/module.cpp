@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interface of libcatalyst-bat.so to Catalyst: one table of five functions, none of which
+// The interface between libcatalyst-bat.so and Catalyst: one table of five functions, none of which
 // throws or ends the process.
 #include "adaptor.hpp"
 #include "catalyst_table.hpp"

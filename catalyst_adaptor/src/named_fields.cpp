@@ -18,7 +18,7 @@ struct Use
 {
   bool is_found = false;
   bool has_values = false;      // particles or grids that may have it exist
-  bool is_unwritten = false;    // told already
+  bool is_unwritten = false;    // already reported
   std::set<std::string> fields; // fields available instead
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fields that options name. An option is that of the species that have the field; a name that none
-// of them has is a mistake.
+// Checks field names in options. An option applies to the species that have the field; a name that
+// no species has is a mistake.
 #pragma once
 
 #include "census.hpp"

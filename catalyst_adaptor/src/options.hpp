@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the user chooses: the node catalyst/bat and the file that CATALYST_BAT_CONFIG names.
+// User options, from the node catalyst/bat and the file named by CATALYST_BAT_CONFIG.
 #pragma once
 
 #include "grid_outputs.hpp"

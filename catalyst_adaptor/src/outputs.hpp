@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files of a step, and what has been written so far.
+// Writes the files of a step, and records what has been written so far.
 #pragma once
 
 #include "census.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The io pipelines of catalyst_initialize: files that the simulation itself asks for.
+// The io pipelines of catalyst_initialize: files that the simulation itself requests.
 #pragma once
 
 #include "node.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a person should read once.
+// Prints each warning once.
 #pragma once
 
 #include "census.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes that update the parts of one output fail together.
+// Makes processes that update the parts of one output fail together.
 #ifndef Agreement_h
 #define Agreement_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers of points of an image along its axes.
+// Counts an image's points along its axes.
 #ifndef Extents_h
 #define Extents_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An error of an update, as VTK names it.
+// An update error with its VTK error code.
 #ifndef Failure_h
 #define Failure_h
 

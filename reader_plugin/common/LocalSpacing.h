@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far particles are from their neighbours, place by place.
+// Estimates the local distance between neighbouring particles.
 #ifndef LocalSpacing_h
 #define LocalSpacing_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which errors a reader has reported.
+// Remembers which errors a reader has reported.
 #ifndef ReportedOnce_h
 #define ReportedOnce_h
 

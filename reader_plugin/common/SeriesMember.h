@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a reader of time series asks of the reader of one file inside it. Knows no VTK.
+// The interface through which a time series reader uses its inner reader of one file. Independent
+// of VTK.
 #ifndef SeriesMember_h
 #define SeriesMember_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What becomes of a step of refining. Knows no pipeline, and not what a step is of.
+// The state of a refining step. Independent of the pipeline, and of what a step loads.
 #ifndef StepState_h
 #define StepState_h
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ParaView's window asks of a reader while it loads. Knows no VTK.
+// The interface through which ParaView's window controls a reader while it loads. Independent of
+// VTK.
 #ifndef SteppedLoad_h
 #define SteppedLoad_h
 

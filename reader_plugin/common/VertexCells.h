@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cells for particles.
+// Creates cells for particles.
 #ifndef VertexCells_h
 #define VertexCells_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays in memory that has other users, and points with known bounds.
+// Arrays in shared memory, and points with known bounds.
 #ifndef vtkBATArrays_h
 #define vtkBATArrays_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The error codes of the core, as VTK's.
+// Maps the error codes of the core to VTK's.
 #ifndef vtkBATErrors_h
 #define vtkBATErrors_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which scalar type of the file format stands for which scalar type of VTK.
+// Maps the scalar types of the file format to those of VTK.
 #ifndef vtkBATScalarTypes_h
 #define vtkBATScalarTypes_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays of VTK as arrays of the writer: borrowed where they can be, else copied.
+// Passes VTK arrays to the writer: borrowed if possible, else copied.
 #ifndef ArrayViews_h
 #define ArrayViews_h
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One data set with points, or one table, as particles: selects those that are not ghosts, and
-// reads their positions and attributes.
+// Reads one data set with points, or one table, as particles: selects those that are not ghosts,
+// and reads their positions and attributes.
 #ifndef BlockReader_h
 #define BlockReader_h
 

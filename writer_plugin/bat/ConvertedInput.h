@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How an input is to be converted, and what becomes of it.
+// Options for converting an input, and the result.
 #ifndef ConvertedInput_h
 #define ConvertedInput_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the positions of particles come from: points, or columns of a table.
+// Finds the positions of particles: points, or columns of a table.
 #ifndef Coordinates_h
 #define Coordinates_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cells of an input: finds those that are not particles, and the data of those that are.
+// Finds the cells of an input that are not particles, and the data of those that are.
 #ifndef InputCells_h
 #define InputCells_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an input says of itself: its time and step, and that it is a sample.
+// Facts that an input provides: its time and step, and whether it is a sample.
 #ifndef InputFacts_h
 #define InputFacts_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocks of a composite data set as one set of particles.
+// Joins the blocks of a composite data set into one set of particles.
 #ifndef JoinedBlocks_h
 #define JoinedBlocks_h
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From VTK data sets to what the core writes: borrows the input's memory where its layout allows,
-// copies where it does not. Knows no pipeline.
+// Converts VTK data sets to the core's input: borrows the input's memory if its layout allows,
+// otherwise copies. Independent of the pipeline.
 #ifndef VTKToBAT_h
 #define VTKToBAT_h
 

@@ -298,7 +298,7 @@ void vtkBATWriter::Fail(unsigned long code, const std::string& text)
   this->Report.clear();
   if (this->Controller && this->Controller->GetLocalProcessId() != 0)
   {
-    return; // all ranks have the same error; rank 0 tells it
+    return; // all ranks have the same error; rank 0 reports it
   }
   const std::string name = this->FileName ? this->FileName : "";
   // The core names the file if it can.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an input says of its time.
+// Reads the time of an input.
 #ifndef DataFacts_h
 #define DataFacts_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The data sets and tables that an input is made of.
+// The data sets and tables that make up an input.
 #ifndef DataLeaves_h
 #define DataLeaves_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From images of VTK to pieces of one grid.
+// Converts VTK images to pieces of one grid.
 #ifndef GridInput_h
 #define GridInput_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pieces of one process as one grid.
+// Joins the pieces on one process into one grid.
 #ifndef JoinedGrid_h
 #define JoinedGrid_h
 

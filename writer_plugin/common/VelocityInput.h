@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The velocity of images, and nothing else of them.
+// Extracts the velocity from images.
 #ifndef VelocityInput_h
 #define VelocityInput_h
 

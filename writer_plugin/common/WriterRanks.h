@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the writers of grids ask all processes.
+// Collective queries of the grid writers.
 #ifndef WriterRanks_h
 #define WriterRanks_h
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A small simulation that is instrumented for Catalyst 2: vortices break up into turbulence and
-// carry dust. It knows nothing of ParaBAT; which implementation of Catalyst writes or draws what it
-// hands over, environment variables say.
+// carry dust. It does not depend on ParaBAT; environment variables select the Catalyst
+// implementation that writes or draws its data.
 //
 //   mpirun -np 4 vortex SAMPLES STEPS EVERY GRAINS
 //

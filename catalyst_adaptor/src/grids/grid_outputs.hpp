@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Grids of a step as .idx datasets, or as series of .bricks, that grow by a step.
+// Writes the grids of a step as .idx datasets, or adds them to series of .bricks files.
 #pragma once
 
 #include "grid_plan.hpp"

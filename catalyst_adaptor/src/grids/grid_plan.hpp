@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From what all ranks have of a grid to one dataset. This knows no MPI and no Conduit.
+// Combines the parts of a grid on all ranks into one dataset. Independent of MPI and Conduit.
 #pragma once
 
 #include "census.hpp"

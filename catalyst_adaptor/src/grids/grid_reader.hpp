@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Structured grids in the Blueprint nodes of a channel: topologies of type "uniform". Knows
+// Reads structured grids from the Blueprint nodes of a channel: topologies of type "uniform". Uses
 // Conduit, but neither ranks nor files.
 #pragma once
 

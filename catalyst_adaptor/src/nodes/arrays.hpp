@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays of a simulation as arrays of the writer: borrowed where they can be, else packed.
+// Passes a simulation's arrays to the writer: borrowed if possible, else packed.
 #pragma once
 
 #include "node.hpp"

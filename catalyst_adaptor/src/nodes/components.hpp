@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fields of one component or of several.
+// Fields with one or several components.
 #pragma once
 
 #include "node.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The C functions of Conduit that the adaptor calls, found in the running process: the simulation's
-// libcatalyst determines which Conduit it is, and under which names.
+// The Conduit C functions that the adaptor calls. They are looked up in the running process,
+// because the simulation's libcatalyst determines the Conduit in use and its symbol names.
 #pragma once
 
 #include <cstdint>

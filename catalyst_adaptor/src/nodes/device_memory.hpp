@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Addresses that cannot be read here: those of a GPU, and those of nothing.
+// Detects addresses that this process cannot read: GPU memory, and unmapped memory.
 #pragma once
 
 #include <cstddef>

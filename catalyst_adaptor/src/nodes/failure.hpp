@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An error with the status that Catalyst's calls return for it.
+// An error with the status that the Catalyst calls return for it.
 #pragma once
 
 #include "bat/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors of several things that do not keep each other back.
+// Collects the errors of independent tasks, so that one does not prevent the others.
 #pragma once
 
 #include "bat/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Marks of what belongs to other ranks.
+// Marks for items that belong to other ranks.
 #pragma once
 
 #include "node.hpp"

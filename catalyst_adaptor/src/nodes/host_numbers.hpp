@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers of a node that this process can read.
+// Numbers in a node that this process can read.
 #pragma once
 
 #include "device_memory.hpp"

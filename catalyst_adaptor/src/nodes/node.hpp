@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checked access to a Conduit node: Conduit's own typed reads end the process where a path is
-// missing, and give nonsense where a type differs.
+// Checked access to a Conduit node: Conduit's own typed reads end the process if a path is missing,
+// and return garbage if a type differs.
 #pragma once
 
 #include "conduit_api.hpp"

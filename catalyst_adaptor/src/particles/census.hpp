@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is in a step, on one rank and then on all. Ranks exchange texts; this knows no MPI.
+// Describes the contents of a step, on one rank and then on all. Ranks exchange texts; this code
+// does not use MPI.
 #pragma once
 
 #include "mesh_reader.hpp"

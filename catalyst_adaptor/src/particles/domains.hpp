@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The domains that a channel's data consist of.
+// Finds the domains in a channel's data.
 #pragma once
 
 #include "node.hpp"

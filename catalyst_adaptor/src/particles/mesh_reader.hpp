@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles in the Blueprint nodes of a channel. Knows Conduit, but neither ranks nor files.
+// Reads particles from the Blueprint nodes of a channel. Uses Conduit, but neither ranks nor files.
 #pragma once
 
 #include "arrays.hpp"

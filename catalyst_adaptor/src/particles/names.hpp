@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of species: the same on all ranks, in all steps, and after a restart.
+// Names species: the same on all ranks, in all steps, and after a restart.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ids of AMReX (bat/ids.hpp), which arrive packed: as uint64 X_idcpu where particles are arrays; as
-// int32 X_id and X_cpu, its low and its high half, which lie next to each other, where they are
-// structs. X is the name of the topology.
+// AMReX ids (bat/ids.hpp), which arrive packed: as uint64 X_idcpu if particles are stored as
+// arrays; as int32 X_id and X_cpu, the adjacent low and high halves, if they are stored as structs.
+// X is the name of the topology.
 #pragma once
 
 #include "arrays.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is shown first of data that the plugin has read or made.
+// Chooses the first picture of data that the plugin has read or made.
 #ifndef pqBATFirstPictureBehavior_h
 #define pqBATFirstPictureBehavior_h
 

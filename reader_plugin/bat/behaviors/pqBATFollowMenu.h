@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the context menu of a view offers for particles that are selected.
+// Context menu entry of a view for selected particles.
 #ifndef pqBATFollowMenu_h
 #define pqBATFollowMenu_h
 

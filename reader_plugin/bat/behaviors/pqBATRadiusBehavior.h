@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Point Gaussian with a look that suits the particles, and radii that suit how many are loaded.
+// Gives Point Gaussian a look that suits the particles, and radii that suit the number loaded.
 #ifndef pqBATRadiusBehavior_h
 #define pqBATRadiusBehavior_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ranges of an array that grows at its end, so that VTK need not look through all of it again.
+// Tracks the ranges of an array that grows at its end, so that VTK need not scan all of it again.
 #ifndef ArrayRanges_h
 #define ArrayRanges_h
 

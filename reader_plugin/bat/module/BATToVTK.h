@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From what was loaded to a vtkPolyData. Knows no pipeline.
+// Converts loaded data to a vtkPolyData. Independent of the pipeline.
 #ifndef BATToVTK_h
 #define BATToVTK_h
 

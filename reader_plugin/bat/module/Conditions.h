@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From what is set on a reader to the conditions of a query.
+// Converts a reader's settings to the conditions of a query.
 #ifndef Conditions_h
 #define Conditions_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the panel knows of a file before its particles are read, as texts and numbers.
+// Describes a file to the panel before its particles are read, as texts and numbers.
 #ifndef FileDescription_h
 #define FileDescription_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a reader has loaded, so that a change loads only what is new.
+// The particles that a reader has loaded, so that a change loads only new data.
 #ifndef LoadedParticles_h
 #define LoadedParticles_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The file that a reader has open, and the next one that it will be asked for. Knows no VTK.
+// The file that a reader has open, and the next one that it will need. Independent of VTK.
 #ifndef OpenFile_h
 #define OpenFile_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The VTK arrays that values of a file are read into.
+// The VTK arrays into which values of a file are read.
 #ifndef ParticleArrays_h
 #define ParticleArrays_h
 

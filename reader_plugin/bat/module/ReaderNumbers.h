@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers of the reader that a user meets, each once. style.numbers checks that the XML and the
-// documents say the same.
+// Constants of the reader that users see, each defined once. style.numbers checks that the XML and
+// the documents agree.
 #ifndef ReaderNumbers_h
 #define ReaderNumbers_h
 

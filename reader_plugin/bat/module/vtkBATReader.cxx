@@ -241,7 +241,7 @@ public:
     bat::QueryOptions options;
     if (this->Reader->SkipDamaged)
     {
-      options.on_damage = [](std::size_t, const bat::Error&) {}; // told of when it is loaded
+      options.on_damage = [](std::size_t, const bat::Error&) {}; // notified when it is loaded
     }
     return options;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many particles lie behind one another, which says how bright their glow is to be.
+// Computes how many particles lie along a line of sight, which determines the brightness of a glow.
 #ifndef ColumnDensity_h
 #define ColumnDensity_h
 

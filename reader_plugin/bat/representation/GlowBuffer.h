@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the light of particles that glow is added up, before it is shown.
+// Accumulates the light of glowing particles before it is shown.
 #ifndef GlowBuffer_h
 #define GlowBuffer_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the brightness of a glow stands for.
+// A legend for the brightness of a glow.
 #ifndef GlowLegend_h
 #define GlowLegend_h
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The particles that a reader loads in steps, cut into blocks that stay. Knows no renderer.
+// The particles that a reader loads in steps, divided into blocks that persist. Independent of
+// rendering.
 #ifndef ParticleBlocks_h
 #define ParticleBlocks_h
 

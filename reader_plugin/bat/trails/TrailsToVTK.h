@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From particles through time to lines and points. Knows no pipeline.
+// Converts followed particles to lines and points. Independent of the pipeline.
 #ifndef TrailsToVTK_h
 #define TrailsToVTK_h
 

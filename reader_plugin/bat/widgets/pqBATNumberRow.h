@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several numbers of one property.
+// A row with several numbers of one property.
 #ifndef pqBATNumberRow_h
 #define pqBATNumberRow_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The region of the reader in the 3D view.
+// The reader's region in the 3D view.
 #ifndef pqBATRegionHandles_h
 #define pqBATRegionHandles_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The region of the reader: its form, numbers, and handles in the 3D view.
+// The reader's region: its form, numbers, and handles in the 3D view.
 #ifndef pqBATRegionWidget_h
 #define pqBATRegionWidget_h
 
@@ -74,7 +74,7 @@ private:
 
   vtkSMPropertyGroup* Group;
   bat_view::Ends Data{};
-  pqBATRegion Start;     // the numbers until somebody changes them
+  pqBATRegion Start;     // the numbers until they are edited
   bool Setting = false;  // several numbers are set; the last one notifies
   bool Toggling = false; // the handles, by the panel
   bool Dragging = false; // the handles are where the numbers come from

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads that take long can be stopped.
+// Lets the user stop long loads.
 #ifndef pqAbortBehavior_h
 #define pqAbortBehavior_h
 

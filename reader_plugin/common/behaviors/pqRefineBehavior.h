@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Refine While Idle: readers load more, step by step, while nothing else is to be done.
+// Refine While Idle: readers load more, step by step, while the application is idle.
 #ifndef pqRefineBehavior_h
 #define pqRefineBehavior_h
 

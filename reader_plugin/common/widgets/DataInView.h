@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the data of a source are in a view.
+// Locates a source's data in a view.
 #ifndef DataInView_h
 #define DataInView_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trails of the particles that are selected in ParaView.
+// Creates trails of the particles selected in ParaView.
 #ifndef FollowSelected_h
 #define FollowSelected_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ids and the box of what is selected in ParaView.
+// The ids and the bounding box of ParaView's selection.
 #ifndef SelectedIds_h
 #define SelectedIds_h
 

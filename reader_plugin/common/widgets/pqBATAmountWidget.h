@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An amount with a name for 0, such as no limit.
+// An amount for which 0 has a name, such as "no limit".
 #ifndef pqBATAmountWidget_h
 #define pqBATAmountWidget_h
 

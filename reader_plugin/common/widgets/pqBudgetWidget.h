@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A budget of a reader: a number in one field, written as people write it.
+// A budget of a reader: a number in one field, in the forms that people write.
 #ifndef pqBudgetWidget_h
 #define pqBudgetWidget_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A number of particles that is known, or about known, as the panel says it.
+// Formats an exact or approximate number of particles for the panel.
 #ifndef pqCount_h
 #define pqCount_h
 

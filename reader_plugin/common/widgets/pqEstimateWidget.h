@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a filter would say to the settings of its panel, in words.
+// Shows a filter's estimate for the settings of its panel, as text.
 #ifndef pqEstimateWidget_h
 #define pqEstimateWidget_h
 

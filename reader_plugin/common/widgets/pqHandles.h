@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is dragged in the 3D view.
+// Draggable handles in the 3D view.
 #ifndef pqHandles_h
 #define pqHandles_h
 

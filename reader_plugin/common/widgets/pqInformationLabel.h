@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A panel's line of information: a text that is read and not edited.
+// A read-only line of information in a panel.
 #ifndef pqInformationLabel_h
 #define pqInformationLabel_h
 

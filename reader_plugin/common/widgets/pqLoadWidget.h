@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is loaded, and what Apply would load, in words.
+// Shows what is loaded, and what Apply would load, as text.
 #ifndef pqLoadWidget_h
 #define pqLoadWidget_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An amount of memory: MiB, that may be written as 2 GiB.
+// An amount of memory in MiB, which may be typed as 2 GiB.
 #ifndef pqMemoryWidget_h
 #define pqMemoryWidget_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A number in a narrow place.
+// A compact number field.
 #ifndef pqNumberEdit_h
 #define pqNumberEdit_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a reader would say to the settings of a panel, asked while they are edited.
+// Queries the reader's answers for settings that are still being edited.
 #ifndef pqPendingReader_h
 #define pqPendingReader_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the numbers of a range are on its slider, and which number a place stands for.
+// Maps the numbers of a range to positions on its slider, and back.
 #ifndef pqRangeScale_h
 #define pqRangeScale_h
 

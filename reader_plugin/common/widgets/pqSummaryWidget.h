@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a filter says of its last update, in words.
+// Shows a filter's summary of its last update, as text.
 #ifndef pqSummaryWidget_h
 #define pqSummaryWidget_h
 

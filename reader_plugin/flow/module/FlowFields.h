@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What filters of flow do alike.
+// Code shared by the flow filters.
 #ifndef FlowFields_h
 #define FlowFields_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What runs of a filter have read, for its panel and the field data of its output.
+// Statistics of a filter's runs, for its panel and the field data of its output.
 #ifndef FlowReport_h
 #define FlowReport_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The starting points of particles: the points or lines of any data, of all processes, and the
+// The starting points of particles: the points or lines of any data on all processes, and the
 // assignment of their particles to processes.
 #ifndef FlowSeeds_h
 #define FlowSeeds_h

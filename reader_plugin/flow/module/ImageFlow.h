@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Time steps of images as a flow. Bricks are cut from whole steps; two of these are in memory.
+// Presents the time steps of images as a flow. Bricks are cut from whole steps, two of which are in
+// memory.
 #ifndef ImageFlow_h
 #define ImageFlow_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The velocity of one time step of images: an image, or blocks of one lattice, of all processes.
+// The velocity in one time step of images: an image, or blocks of one lattice, on all processes.
 #ifndef ImageStep_h
 #define ImageStep_h
 

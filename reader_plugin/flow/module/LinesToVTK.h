@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traces of particles as polygonal data.
+// Converts particle traces to polygonal data.
 #ifndef LinesToVTK_h
 #define LinesToVTK_h
 

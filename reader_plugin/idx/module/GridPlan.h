@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the settings of a reader of grids to what an update loads. Knows no pipeline.
+// Determines what an update loads from the settings of a grid reader. Independent of the pipeline.
 #ifndef GridPlan_h
 #define GridPlan_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which level an update loads while a reader refines. Knows no pipeline.
+// Chooses the level that an update loads while a reader refines. Independent of the pipeline.
 #ifndef LevelRefining_h
 #define LevelRefining_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The resolution of a reader of grids: slider, number, and how many samples that is.
+// The resolution control of a grid reader: slider, number, and the resulting number of samples.
 #ifndef pqIDXResolutionWidget_h
 #define pqIDXResolutionWidget_h
 

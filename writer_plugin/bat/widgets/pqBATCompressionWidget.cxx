@@ -280,7 +280,7 @@ void pqBATCompressionWidget::boundEdited()
 {
   for (const Row& row : this->Rows)
   {
-    if (row.Number->text().trimmed().endsWith('%')) // typed behind the number
+    if (row.Number->text().trimmed().endsWith('%')) // typed after the number
     {
       const QSignalBlocker numberBlocker(row.Number);
       const QSignalBlocker unitBlocker(row.Unit);

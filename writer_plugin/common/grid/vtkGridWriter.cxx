@@ -137,7 +137,7 @@ void vtkGridWriter::Fail(unsigned long code, const std::string& text)
   this->Report.clear();
   if (!this->IsFirst())
   {
-    return; // all ranks have the same error; rank 0 tells it
+    return; // all ranks have the same error; rank 0 reports it
   }
   const std::string name = this->FileName ? this->FileName : "";
   // The core names the file if it can.
