@@ -795,8 +795,7 @@ private:
   std::vector<Piece> pieces_; ///< per leaf file of the query
   std::vector<Answer> answers_;
   std::vector<Expected> expected_;
-  std::map<std::uint64_t, std::unique_ptr<LeafSource>> images_; ///< per round; null: the file
-                                                                ///< itself
+  std::map<std::uint64_t, std::unique_ptr<LeafSource>> images_; ///< per round; null: no image
   std::vector<std::byte*> base_;                                ///< per column, of the round
   std::vector<std::vector<LargeArray<std::byte>>> columns_;     ///< per round, if there are several
   std::vector<MPI_Request> receives_;
