@@ -51,7 +51,7 @@ json collect_options(const Node& root)
   }
 }
 
-// If the options cannot be understood as a whole, this one may still be.
+// Even if the options are invalid as a whole, this one may be readable.
 bool asks_to_stop(const json& options)
 {
   const auto found = options.is_object() ? options.find("on_error") : options.end();
@@ -101,7 +101,7 @@ std::vector<mpi::Piece> pieces_of(const std::vector<Channel>& channels, const Sp
   return pieces;
 }
 
-// Throws all failures in one line.
+// Throws all failures as one line.
 void throw_all(const std::vector<Failure>& failures)
 {
   if (failures.empty())
@@ -226,7 +226,7 @@ void Adaptor::read_params(const conduit_node* params)
   this->pipelines_ = read_pipelines(*root, this->early_warnings_);
 }
 
-// Connects the ranks, which can communicate from here on.
+// Connects the ranks, which can communicate from this point on.
 void Adaptor::join()
 {
   try
@@ -262,7 +262,7 @@ void Adaptor::join()
   this->joined_ = true;
 }
 
-// The file is that of rank 0: thousands of ranks would ask for the same bytes.
+// Only rank 0 reads the file; otherwise thousands of ranks would request the same bytes.
 void Adaptor::share_options()
 {
   json local = { { "node", this->node_options_ }, { "pipelines", json::array() } };
@@ -309,8 +309,7 @@ void Adaptor::share_options()
   }
 }
 
-// Runs what each rank does for itself before the next collective call: fails on all ranks, or on
-// none.
+// Runs each rank's own work before the next collective call. Fails on all ranks or on none.
 void Adaptor::collective(int status, const std::function<void()>& local) const
 {
   std::optional<Failure> failure;
@@ -395,7 +394,7 @@ void Adaptor::execute_step(const std::optional<Node>& root)
   }
 }
 
-// None if nothing is due, which most calls find out with one small message.
+// Empty if nothing is due; most calls find this out with one small message.
 std::optional<Options> Adaptor::parse_step_options(const std::optional<Node>& root) const
 {
   const bool has_own = root && root->find("bat");
@@ -534,7 +533,7 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
     failures.emplace_back(CATALYST_BAT_BAD_NODE, ErrorCode::InvalidArgument,
       fmt::format("channel {} was not written: {}", channel, reason));
   }
-  // When all particles are safe.
+  // Runs once all particles are safe.
   for (const std::string& missing : this->named_fields_.find_missing(census, options, this->known_))
   {
     failures.emplace_back(CATALYST_BAT_BAD_OPTIONS, ErrorCode::InvalidArgument, missing);
@@ -591,7 +590,7 @@ void Adaptor::unpack_ids(std::vector<Channel>& channels, const Census& census) c
         {
           catalyst::unpack_ids(domain.particles, *packed, channel.arrays);
         }
-        // Halves of ids are read when one of them is wanted, and may turn out not to be halves.
+        // Halves of ids are read if one of them is requested, and may turn out not to be halves.
         auto& attributes = domain.particles.attributes;
         attributes.erase(std::remove_if(attributes.begin(), attributes.end(),
                            [&](const AttributeView& a) { return !census.is_chosen(key, a.name); }),
@@ -640,7 +639,7 @@ std::vector<Channel> Adaptor::read_channels(
       Grids read = this->needs_file(own) ? read_grids(node, requested, channel) : Grids{};
       for (UnreadField& field : channel.unread)
       {
-        // Once: thousands of ranks would say the same in every step.
+        // Reported once: otherwise thousands of ranks would report the same in every step.
         field.reason = this->warnings_.has({ name, field.mesh, field.topology }, field.name)
           ? ""
           : (field.is_wrong ? this->communicator_->prefix() : "") + field.reason;
@@ -689,7 +688,7 @@ std::vector<std::string> Adaptor::grid_patterns(
   return outputs;
 }
 
-// Finds the first sample of each grid, whatever rank has it. Both .bricks and .idx need it; .idx
+// Finds the first sample of each grid, on whichever rank it is. Both .bricks and .idx need it; .idx
 // cannot have hidden samples.
 std::vector<Adaptor::Origins> Adaptor::find_origins(
   const std::map<GridKey, GridPlan>& plans, const std::vector<Grids>& grids) const
@@ -831,7 +830,7 @@ std::vector<Job> Adaptor::make_jobs(
   return jobs;
 }
 
-// Options that name fields are those of the species that have them.
+// Options that name fields apply to the species that have them.
 void Adaptor::set_fields(Job& job, const SpeciesKey& key, const Census& census)
 {
   const std::map<std::string, int> fields = census.written_fields(key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls of Catalyst, and what lasts between them.
+// Implements the Catalyst calls and holds the state between them.
 #pragma once
 
 #include "census.hpp"
@@ -27,8 +27,9 @@
 
 namespace bat::catalyst
 {
-/// Writes the channels of a simulation. Failures are the same on all ranks, once they have been
-/// told: the calls are collective where MPI runs. One between two catalyst_initialize.
+/// Writes a simulation's channels. The calls are collective where MPI runs, and once failures have
+/// been exchanged, they are the same on all ranks. One object serves the time between two
+/// catalyst_initialize calls.
 class Adaptor
 {
 public:
@@ -36,10 +37,10 @@ public:
   /// Called once. If a rank fails while MPI does not run yet, execute() informs the others.
   void initialize(const conduit_node* params);
   void execute(const conduit_node* params);
-  /// Puts the last step and the sums over all below catalyst/bat. Not collective.
+  /// Puts the last step and the totals below catalyst/bat. Not collective.
   void report(conduit_node* params, int status, const std::string& message) const;
 
-  /// True if this rank reports for all.
+  /// True if this rank reports for all ranks.
   [[nodiscard]] bool is_root() const;
   [[nodiscard]] bool stops_on_error() const noexcept { return this->stops_on_error_; }
   [[noreturn]] void stop(int status) const;
@@ -55,15 +56,15 @@ private:
   [[nodiscard]] std::optional<Options> parse_step_options(const std::optional<Node>& root) const;
   struct StepData
   {
-    std::vector<Channel> channels; // of this rank
+    std::vector<Channel> channels; // this rank's channels
     std::vector<Grids> grids;
-    Census census; // of all ranks
+    Census census; // census over all ranks
   };
   [[nodiscard]] StepData read_step(const std::optional<Node>& root, const Options& options) const;
   [[nodiscard]] std::vector<Failure> write_files(StepData& data, const Options& options);
   void write_step(const std::optional<Node>& root, const Options& options);
   [[nodiscard]] bool is_requested(const std::string& channel, const Options& options) const;
-  /// True if a channel is written at this call, or tracks of it are.
+  /// True if this call writes a channel or its tracks.
   [[nodiscard]] bool needs_file(const ChannelOptions& options) const;
   [[nodiscard]] bool needs_tracks(const ChannelOptions& options) const;
   [[nodiscard]] bool is_due(const ChannelOptions& options) const;
@@ -92,32 +93,32 @@ private:
   nlohmann::json node_options_ = nlohmann::json::object();
   nlohmann::json file_options_ = nlohmann::json::object();
   std::vector<Pipeline> pipelines_;
-  std::vector<std::string> early_warnings_; // of initialize
+  std::vector<std::string> early_warnings_; // from initialize
   Warnings warnings_;
   NamedFields named_fields_;
   std::optional<std::int64_t> comm_handle_;
-  std::optional<Failure> failure_; // of initialize, on this rank
+  std::optional<Failure> failure_; // from initialize, on this rank
   std::optional<Communicator> communicator_;
   bool joined_ = false;
   bool stops_on_error_ =
-    false; // as the options of this call say; once joined, the same on all ranks
+    false; // from this call's options; once joined, the same on all ranks
 
   Options options_;
-  std::uint64_t calls_ = 0;       // of execute, before this one
+  std::uint64_t calls_ = 0;       // calls of execute before this one
   std::vector<SpeciesKey> known_; // species of the steps so far
   struct Fields
   {
     std::vector<Attribute> written;
-    std::set<std::string> names; // of these, and of ids as they are packed
+    std::set<std::string> names; // their names, and names of packed ids
   };
-  std::map<SpeciesKey, Fields> fields_; // of the last step that had particles
+  std::map<SpeciesKey, Fields> fields_; // fields at the last step that had particles
   Outputs outputs_;
   GridOutputs grid_outputs_;
   struct LeftOut
   {
-    std::vector<std::pair<std::string, std::string>> channels; // and why
+    std::vector<std::pair<std::string, std::string>> channels; // channel and reason
     std::vector<UnwrittenField> fields;
   };
-  LeftOut left_out_; // of the last step
+  LeftOut left_out_; // left out in the last step
 };
 }

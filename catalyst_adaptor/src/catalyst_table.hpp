@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table that libcatalyst looks up in an implementation by the name catalyst_api_impl.
+// The table that libcatalyst finds in an implementation under the name catalyst_api_impl.
 #pragma once
 
 struct conduit_node_impl;
@@ -8,7 +8,7 @@ namespace bat::catalyst
 {
 struct Table
 {
-  int version; ///< of the table: 1
+  int version; ///< version of the table: 1
   int (*initialize)(const conduit_node_impl*);
   int (*execute)(const conduit_node_impl*);
   int (*finalize)(const conduit_node_impl*);

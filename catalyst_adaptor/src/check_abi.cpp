@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fails to compile where the headers of libcatalyst differ from what the adaptor takes for granted.
+// Fails to compile if the headers of libcatalyst differ from the adaptor's assumptions.
 #include "catalyst_table.hpp"
 
 #include <catalyst.h>
@@ -14,7 +14,7 @@ namespace
 template <class Result, class Function, class... Arguments>
 constexpr bool can_call = std::is_invocable_r_v<Result, Function, Arguments...>;
 
-// Pointers to functions of the two differ in the names of their types only.
+// Function pointers in the two tables differ only in the names of their types.
 template <class Theirs, class Ours>
 constexpr bool is_same_member = sizeof(Theirs) == sizeof(Ours) && std::is_pointer_v<Theirs>;
 

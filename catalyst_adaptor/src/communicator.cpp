@@ -36,7 +36,7 @@ void finalize_at_exit()
   }
 }
 
-// Checks a handle that comes from a node and may be any number.
+// Checks a handle, which comes from a node and may be any number.
 bool is_usable(MPI_Comm comm)
 {
   MPI_Errhandler before = MPI_ERRHANDLER_NULL;
@@ -90,7 +90,7 @@ std::string Communicator::library()
 {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int size = 0;
-  MPI_Get_library_version(text.data(), &size); // at any time
+  MPI_Get_library_version(text.data(), &size); // may be called at any time
   return { text.data(), static_cast<std::size_t>(size) };
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ranks of a simulation, and the little of MPI that the adaptor does itself.
+// The ranks of a simulation, and the few MPI calls that the adaptor makes itself.
 #pragma once
 
 #include "bat/error.hpp"
@@ -20,10 +20,10 @@ public:
   /// Name and version of the MPI library.
   [[nodiscard]] static std::string library();
 
-  /// The communicator of a Fortran handle, else MPI_COMM_WORLD. Where the simulation has not
-  /// initialized MPI, it is one process on its own: then MPI is initialized here, and finalized
-  /// when the process ends. Throws Error{InvalidArgument}: MPI is finalized, no communicator has
-  /// that handle.
+  /// The communicator with a Fortran handle, or MPI_COMM_WORLD. If the simulation has not
+  /// initialized MPI, it is a single process: MPI is then initialized here and finalized when the
+  /// process ends. Throws Error{InvalidArgument}: MPI is finalized, or no communicator has that
+  /// handle.
   explicit Communicator(std::optional<std::int64_t> fortran_handle);
 
   [[nodiscard]] MPI_Comm get() const noexcept { return this->comm_; }
@@ -31,9 +31,9 @@ public:
   /// "rank 3: ", or nothing if there is only one rank.
   [[nodiscard]] std::string prefix() const;
 
-  /// Collective. The greatest value of all ranks.
+  /// Collective. The maximum over all ranks.
   [[nodiscard]] int greatest(int local) const;
-  /// Collective. Place by place, the least value of all ranks, which have as many.
+  /// Collective. The element-wise minimum over all ranks, which pass the same number of values.
   [[nodiscard]] std::vector<double> minimum(std::vector<double> local) const;
   /// Collective. Ends the processes of all ranks.
   [[noreturn]] void abort(int status) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interface of libcatalyst-bat.so to Catalyst: one table of five functions, none of which
+// The interface between libcatalyst-bat.so and Catalyst: one table of five functions, none of which
 // throws or ends the process.
 #include "adaptor.hpp"
 #include "catalyst_table.hpp"
@@ -17,12 +17,12 @@ namespace bat::catalyst
 {
 namespace
 {
-// The state of the process, in which catalyst_initialize is called once.
+// The process state; a process calls catalyst_initialize once.
 struct State
 {
   std::unique_ptr<Adaptor>
-    adaptor;      // from catalyst_initialize, also if it fails, to catalyst_finalize
-  int status = 0; // of the last catalyst_initialize or catalyst_execute
+    adaptor;      // lives from catalyst_initialize, even if it fails, to catalyst_finalize
+  int status = 0; // status of the last catalyst_initialize or catalyst_execute
   std::string message;
 };
 

@@ -17,12 +17,12 @@ namespace
 struct Use
 {
   bool is_found = false;
-  bool has_values = false;      // of particles or grids that may have it
-  bool is_unwritten = false;    // told already
-  std::set<std::string> fields; // that there are instead
+  bool has_values = false;      // particles or grids that may have it exist
+  bool is_unwritten = false;    // already reported
+  std::set<std::string> fields; // fields available instead
 };
 
-using Uses = std::map<std::pair<std::string, std::string>, Use>; // by option and name
+using Uses = std::map<std::pair<std::string, std::string>, Use>; // keys: option and name
 
 template <class List>
 bool contains(const List& list, const std::string& name)
@@ -40,7 +40,7 @@ std::set<std::string> names_in(const std::map<std::string, int>& fields)
   return names;
 }
 
-// The field of velocity[2], or of temperature=0.5.
+// Returns the field named in velocity[2] or temperature=0.5.
 std::string field_of(const std::string& name)
 {
   return name.substr(0, name.find_last_of("[="));
@@ -79,7 +79,7 @@ void add_species(Uses& uses, const Census& census, const SpeciesKey& key, const 
   }
 }
 
-// Adds the names that options of particles and grids use.
+// Adds the names that particle and grid options use.
 void add_channel(
   Uses& uses, const Census& census, const std::string& channel, const ChannelOptions& options)
 {
@@ -121,7 +121,7 @@ std::vector<std::string> NamedFields::find_missing(
     {
       this->found_.insert(key);
     }
-    // A channel that cannot be read in this step may have it.
+    // A channel that cannot be read in this step may contain it.
     else if (use.has_values && !use.is_unwritten && this->found_.count(key) == 0 &&
       census.unreadable().empty())
     {

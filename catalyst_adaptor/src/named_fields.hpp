@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fields that options name. An option is that of the species that have the field; a name that none
-// of them has is a mistake.
+// Checks field names in options. An option applies to the species that have the field; a name that
+// no species has is a mistake.
 #pragma once
 
 #include "census.hpp"
@@ -15,7 +15,7 @@ namespace bat::catalyst
 class NamedFields
 {
 public:
-  /// Finds names in options that match nothing: returns one line for each name that none of its
+  /// Finds names in options that match nothing. Returns one line for each name that none of its
   /// species and grids has had up to this step, as soon as one of them has particles or samples.
   /// Fields that a rank cannot provide do not count as missing. `keys` are the step's species.
   [[nodiscard]] std::vector<std::string> find_missing(

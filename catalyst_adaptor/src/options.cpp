@@ -54,7 +54,7 @@ struct Option
 
   [[nodiscard]] std::uint64_t whole_number(std::uint64_t lowest, std::uint64_t highest) const
   {
-    // Fortran and Conduit know signed numbers only; JSON has the positive ones unsigned.
+    // Fortran and Conduit have only signed numbers; JSON reads positive ones as unsigned.
     if (!this->value.is_number_integer() ||
       (!this->value.is_number_unsigned() && this->value.get<std::int64_t>() < 0) ||
       this->value.get<std::uint64_t>() < lowest || this->value.get<std::uint64_t>() > highest)
@@ -75,7 +75,8 @@ struct Option
     return *found;
   }
 
-  // A list, or an object of texts: a node of Conduit is more easily made with names than as a list.
+  // A list, or an object of texts: in Conduit, a node with named children is easier to make than a
+  // list.
   [[nodiscard]] std::vector<std::string> texts(
     const std::string& allowed = "a list of strings") const
   {
@@ -95,7 +96,7 @@ struct Option
                                    : this->texts("a string, or a list of strings,");
   }
 
-  // "xz": of these three each at most once.
+  // "xz": each of the three letters at most once.
   [[nodiscard]] std::array<bool, 3> axes() const
   {
     std::array<bool, 3> axes{};
@@ -111,7 +112,7 @@ struct Option
     return axes;
   }
 
-  // Returns the value for an option of a write. The option describes what it allows.
+  // Returns the value for a write option, whose description says what is allowed.
   [[nodiscard]] OptionValue as_it_is(const std::string& allowed) const
   {
     if (this->value.is_string())
@@ -137,7 +138,7 @@ struct Option
   }
 };
 
-// The write options by their keys; two of them have different names here.
+// The write options by key; two of them have different names here.
 const std::map<std::string, OptionInfo>& write_options()
 {
   static const std::map<std::string, OptionInfo> options = []
@@ -155,8 +156,8 @@ const std::map<std::string, OptionInfo>& write_options()
   return options;
 }
 
-// The options of a write of grids by their keys: what only grids have has a word before it. Steps
-// are the simulation's.
+// The grid write options by key: options that only grids have are prefixed. Steps come from the
+// simulation.
 const std::map<std::string, idx::OptionInfo>& grid_options()
 {
   static const std::map<std::string, idx::OptionInfo> options = []
@@ -174,7 +175,7 @@ const std::map<std::string, idx::OptionInfo>& grid_options()
   return options;
 }
 
-// Sets an option of grids under the name that users know.
+// Sets a grid option under the name that users know.
 void set_grid_option(idx::WriteOptions& options, const idx::OptionInfo& info, const Option& option)
 {
   const OptionValue value = option.as_it_is(info.allowed);
@@ -200,7 +201,7 @@ void set_grid_option(idx::WriteOptions& options, const idx::OptionInfo& info, co
   }
 }
 
-// Sets an option of particles, of grids, or of both.
+// Sets an option for particles, for grids, or for both.
 bool set_write_option(ChannelOptions& options, const std::string& key, const Option& option)
 {
   const auto of_particles = write_options().find(key);
@@ -231,7 +232,7 @@ void set_tracks(ChannelOptions& options, const Option& option)
   }
 }
 
-// Sets an option of output files or of bricks. Returns false for another key.
+// Sets an option for output files or bricks. Returns false for any other key.
 bool set_output_option(ChannelOptions& options, const std::string& key, const Option& option)
 {
   if (key == "grid_output" || (key == "output" && GridPattern::is_one(option.text())))
@@ -354,7 +355,7 @@ void set_species(ChannelOptions& options, const Option& option)
 }
 
 // Accepts names, or objects with the options in which a channel differs. `of_species` has the
-// species options that all channels share.
+// species options shared by all channels.
 void set_channels(Options& options, const Option& option, const json& of_species)
 {
   const json& value = option.value;
@@ -424,7 +425,7 @@ insitu::TrackOptions track_options_for(const insitu::TrackOptions& tracks,
   insitu::TrackOptions result = tracks;
   if (attributes.empty())
   {
-    return result; // without particles, whatever is asked for
+    return result; // nothing is unpacked without particles
   }
   const auto is_of_others = [&](const std::string& name)
   {
@@ -477,7 +478,7 @@ std::vector<std::string> resolve_indexes(
     }
     catch (const Error&)
     {
-      continue; // of a field that is not there
+      continue; // the field does not exist
     }
   }
   return found;
@@ -527,7 +528,7 @@ nlohmann::json to_json(const Node& node)
   for (std::uint64_t i = 0; i != static_cast<std::uint64_t>(numbers->count); ++i)
   {
     all.push_back(numbers->type == ScalarType::UInt64
-        ? json(static_cast<std::uint64_t>(int64_at(*numbers, i))) // the same bits
+        ? json(static_cast<std::uint64_t>(int64_at(*numbers, i))) // keeps the bits
         : is_integer(numbers->type) ? json(int64_at(*numbers, i))
                                     : json(float64_at(*numbers, i)));
   }
@@ -572,7 +573,7 @@ Options parse_options(const nlohmann::json& json, const std::string& source)
     }
   }
   options.names_output = json.contains("output") || json.contains("channels");
-  // Last: their objects begin with the options of all.
+  // Parsed last: their objects start from the options of all species.
   const auto species = json.value("species", nlohmann::json::object());
   if (json.contains("channels"))
   {

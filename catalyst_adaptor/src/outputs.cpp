@@ -82,7 +82,7 @@ void Outputs::write(MPI_Comm comm, const Step& step, std::vector<Job> jobs)
   this->last_step_ = step;
   this->last_files_.clear();
   Failures failures;                                           // the same on all ranks
-  std::vector<std::pair<insitu::SeriesWriter*, Step>> writers; // of last_files_
+  std::vector<std::pair<insitu::SeriesWriter*, Step>> writers; // writers of last_files_
   for (std::size_t i = 0; i != jobs.size(); ++i)
   {
     insitu::SeriesWriter& writer = this->find_writer(jobs[i], patterns[i]);
@@ -118,7 +118,7 @@ void Outputs::write(MPI_Comm comm, const Step& step, std::vector<Job> jobs)
         });
     }
   }
-  // When all particles are safe.
+  // Runs once all particles are safe.
   for (std::size_t i = 0; i != writers.size(); ++i)
   {
     const auto& [writer, of_job] = writers[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files of a step, and what has been written so far.
+// Writes the files of a step, and records what has been written so far.
 #pragma once
 
 #include "census.hpp"
@@ -17,7 +17,7 @@
 
 namespace bat::catalyst
 {
-/// A species and how it is written.
+/// A species and its output options.
 struct Job
 {
   std::string channel;
@@ -25,7 +25,7 @@ struct Job
   Step step;
   std::string pattern;
   ChannelOptions options;
-  bool needs_file = true; ///< else only tracks
+  bool needs_file = true; ///< if false, only tracks are written
   bool needs_tracks = false;
 };
 
@@ -48,8 +48,8 @@ public:
   {
   }
 
-  /// Collective. Species of one step; the same on all ranks but for their pieces. Throws Error on
-  /// all ranks, when those that did not fail are written.
+  /// Collective. Writes the species of one step, which are the same on all ranks except for their
+  /// pieces. Throws Error on all ranks after writing those that did not fail.
   void write(MPI_Comm comm, const Step& step, std::vector<Job> jobs);
   void count_step(bool is_whole) noexcept
   {
@@ -74,8 +74,8 @@ private:
     const Job& job, const insitu::FilePattern& pattern);
 
   Notice notice_;
-  std::map<std::string, std::string> channels_; // by pattern without names: its user
-  std::map<std::string, Output> outputs_;       // by pattern and species
+  std::map<std::string, std::string> channels_; // user of each pattern without names
+  std::map<std::string, Output> outputs_;       // keys: pattern and species
   std::optional<Step> last_step_;
   std::vector<insitu::WrittenFile> last_files_;
   Totals totals_;

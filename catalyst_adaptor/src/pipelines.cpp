@@ -64,8 +64,8 @@ std::vector<Pipeline> read_pipelines(const Node& root, std::vector<std::string>&
   return result;
 }
 
-// A text names a pipeline; an object has a script, which needs ParaView. Anything else, such as 0,
-// requests none.
+// A text names a pipeline; an object contains a script, which needs ParaView. Anything else, such
+// as 0, requests nothing.
 std::optional<std::vector<std::string>> selected_pipelines(const Node& root)
 {
   const auto pipelines = root.find("state/pipelines");

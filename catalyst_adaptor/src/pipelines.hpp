@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The io pipelines of catalyst_initialize: files that the simulation itself asks for.
+// The io pipelines of catalyst_initialize: files that the simulation itself requests.
 #pragma once
 
 #include "node.hpp"
@@ -18,12 +18,12 @@ struct Pipeline
 };
 
 /// Reads the pipelines in catalyst/pipelines that write .bat, .idx or .bricks. Adds a line to
-/// `warnings` for each other one, and for catalyst/scripts. Throws Error{InvalidArgument}: a
-/// pipeline without a type, file name or channel.
+/// `warnings` for each other pipeline and for catalyst/scripts. Throws Error{InvalidArgument} if a
+/// pipeline lacks a type, file name or channel.
 [[nodiscard]] std::vector<Pipeline> read_pipelines(
   const Node& root, std::vector<std::string>& warnings);
 
-/// Names of the pipelines that catalyst/state/pipelines of catalyst_execute requests; without that
-/// node nothing, which means all.
+/// The pipelines that catalyst/state/pipelines of catalyst_execute requests; empty without that
+/// node, which means all.
 [[nodiscard]] std::optional<std::vector<std::string>> selected_pipelines(const Node& root);
 }

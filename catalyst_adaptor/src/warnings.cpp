@@ -35,7 +35,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name)
 }
 }
 
-// A line that cannot be printed is dropped, because the other ranks continue.
+// A line that cannot be printed is dropped because the other ranks continue.
 void print_warning(const std::string& warning)
 {
   (void)std::fprintf(stderr, "catalyst-bat: warning: %s\n", warning.c_str());
@@ -74,7 +74,7 @@ void Warnings::add(const Census& census, const Options& options, bool prints)
   this->add_species(census, options, prints);
 }
 
-// Species that have options, and are in no channel.
+// Species that have options but are in no channel.
 void Warnings::add_species(const Census& census, const Options& options, bool prints)
 {
   std::map<std::string, ChannelOptions> requested = options.all.of_species;

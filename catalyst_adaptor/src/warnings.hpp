@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a person should read once.
+// Prints each warning once.
 #pragma once
 
 #include "census.hpp"
@@ -10,19 +10,20 @@
 
 namespace bat::catalyst
 {
-/// Prints one line on the standard error.
+/// Prints one line to standard error.
 void print_warning(const std::string& warning);
 void print_note(const std::string& note);
 
-/// The warnings of a run: all ranks have the same, and one of them prints.
+/// A run's warnings: they are the same on all ranks, and one rank prints them.
 class Warnings
 {
 public:
-  /// Adds warnings about differences between the data and the options; if `prints`, prints the new
-  /// ones. Fields that are errors, because the options stop on them, are kept and not printed.
+  /// Adds warnings about differences between the data and the options and, if `prints`, prints the
+  /// new ones. Fields that count as errors, because the options stop on them, are kept and not
+  /// printed.
   void add(const Census& census, const Options& options, bool prints);
 
-  /// A line that is the same on all ranks, once.
+  /// Adds a line that is the same on all ranks, once.
   void add(const std::string& text, bool prints) { this->add(text, text, prints); }
 
   /// The same for notes that are not faults.
@@ -38,6 +39,6 @@ private:
   void add_fields(const Options& options, const std::vector<UnwrittenField>& fields, bool prints);
   void add_species(const Census& census, const Options& options, bool prints);
 
-  std::map<std::string, std::string> reported_; // by what they are of
+  std::map<std::string, std::string> reported_; // keys: subject of the warning
 };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls of bat/bat_mpi.h for velocity fields in bricks.
+// Implements the functions of bat/bat_mpi.h for velocity fields in bricks.
 
 #include "bat/bat_mpi.h"
 
@@ -35,7 +35,7 @@ int bat_mpi_bricks_write(MPI_Comm comm, const char* path, const bat_flow_grid* g
   bricks::Header header;
   std::vector<bricks::Piece> own;
   bricks::WriteOptions options;
-  bricks::GrowingSeries* series = nullptr; // of rank 0, whose path counts
+  bricks::GrowingSeries* series = nullptr; // on rank 0, whose path is used
   const int status = collective(comm,
     [&]
     {

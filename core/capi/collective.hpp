@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls that all ranks make, ending with the same status and text on all.
+// Runs collective calls, which end with the same status and text on all ranks.
 #pragma once
 
 #include "capi/status.hpp"
@@ -14,11 +14,11 @@ namespace bat::capi
 /// Throws Error{InvalidArgument} if MPI does not run or `comm` is null.
 void check_comm(MPI_Comm comm);
 
-/// Collective. The lowest rank's status and text if one failed; BAT_OK if none did.
+/// Collective. Returns the status and text of the lowest rank that failed; BAT_OK if none did.
 int agree(MPI_Comm comm, int status) noexcept;
 int agree(MPI_Comm comm, const std::optional<Error>& local) noexcept;
 
-/// Collective. Calls f on this rank, then agrees. A rank without MPI fails alone.
+/// Collective. Calls f on this rank, then agrees on the result. A rank without MPI fails alone.
 template <class F>
 int collective(MPI_Comm comm, F&& f) noexcept
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rows of numbers in text to columns of values: what Python is too slow for.
+// Parses rows of numbers in text into columns of values, for which Python is too slow.
 
 #include "capi/handles.hpp"
 #include "capi/status.hpp"

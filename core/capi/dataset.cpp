@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Open datasets, queries, selections.
+// Implements open datasets, queries and selections.
 
 #include "bat/validate.hpp"
 #include "capi/handles.hpp"
@@ -47,7 +47,7 @@ const bat::Attribute& attribute_at(const bat_dataset* dataset, std::int64_t inde
   return attributes[static_cast<std::size_t>(index)];
 }
 
-// The one of a component, or of the value or magnitude.
+// The range of a component, or of the value or magnitude.
 const bat::Key& key_of(const bat::Attribute& attribute, std::int64_t component)
 {
   if (component == BAT_WHOLE && attribute.components == 1)
@@ -65,7 +65,7 @@ const bat::Key& key_of(const bat::Attribute& attribute, std::int64_t component)
     attribute.components));
 }
 
-// Whether an integer is the same number as an Other, which has as many bits, or more.
+// Checks that an integer equals an Other, which has at least as many bits.
 template <class Other, class Integer>
 bool fits(Integer value)
 {
@@ -127,7 +127,7 @@ int exact_range(const bat_dataset* dataset, std::int64_t index, std::int64_t com
     });
 }
 
-// A box as the C API gives it.
+// Converts a box from the C API.
 void give_box(const std::optional<bat::Box>& box, double* out)
 {
   constexpr double inf = std::numeric_limits<double>::infinity();
@@ -141,7 +141,7 @@ void give_box(const std::optional<bat::Box>& box, double* out)
 
 }
 
-// A query without anything that was refused; NULL asks for everything.
+// Returns a query in which nothing was refused; NULL selects everything.
 const bat::Query& request(const bat_query* query)
 {
   static const bat::Query everything;
@@ -159,7 +159,7 @@ bat::QueryOptions parse_options(const bat_query* query)
   return query ? query->options : bat::QueryOptions{};
 }
 
-// Returns a column of a selection that has its values.
+// Returns a column of a selection that carries its values.
 const std::vector<std::byte>& column_of(
   const bat_selection& own, const std::optional<std::size_t>& attribute)
 {
@@ -177,8 +177,8 @@ const std::vector<std::byte>& column_of(
   return found->second;
 }
 
-// read(portion, first) reads a portion of the selection, whose first particle is number `first` of
-// it. All in one go if nobody wants to know how far it is.
+// Reads a selection in portions: read(portion, first) reads one whose first particle has index
+// `first` in the selection. Without a progress function, everything is one portion.
 template <class Read>
 void in_portions(const bat_selection& selection, double from, double to, const Read& read)
 {
@@ -214,8 +214,8 @@ void open(const char* path, const bat::OpenOptions& options, bat_dataset** out)
   *out = new bat_dataset(bat::Dataset::open(need_text(path, "path"), options));
 }
 
-// Maps a leaf file: map(file, count, options) returns the values of as many particles as a quality
-// has.
+// Maps a leaf file: map(file, count, options) returns the values of the `count` particles of a
+// quality.
 template <class Map>
 void map_column(const bat_dataset* dataset, std::uint64_t leaf, double quality, const void** values,
   std::uint64_t* count, const Map& map)
@@ -230,8 +230,8 @@ void map_column(const bat_dataset* dataset, std::uint64_t leaf, double quality, 
   *count = particles;
 }
 
-// The values of a portion, whose first particle is number `first` of the selection; of positions if
-// there is no attribute. From memory if they came with the selection.
+// Reads the values of a portion, whose first particle has index `first` in the selection; positions
+// if no attribute is given. Copies from memory if the selection carries its values.
 void values_of(const bat_selection& own, const std::optional<std::size_t>& attribute,
   const bat::DatasetSelection& portion, std::uint64_t first, std::size_t tuple, std::byte* out)
 {
@@ -400,7 +400,7 @@ bat::Number end_of(int type, const void* number, double none)
   return number ? numbers_of(type_of(type), number, 1).front() : bat::Number(none);
 }
 
-// Calls as guard() does. A query never returns results without a condition that was refused.
+// Works as guard() does. A query with a refused condition never returns results.
 template <class F>
 int guard_condition(bat_query* query, F&& f) noexcept
 {
@@ -412,7 +412,7 @@ int guard_condition(bat_query* query, F&& f) noexcept
   return status;
 }
 
-// Kept before it is looked at, so that a query after a refused box fails, on all ranks.
+// Recorded before it is checked, so that a query with a refused box fails on all ranks.
 void set_box(bat_query& query, const bat::Box& box, bool half_open)
 {
   query.query.box = box;
@@ -454,7 +454,7 @@ void read_positions(
 
 namespace
 {
-// Maps the progress that is reported to the range `from` to `to`.
+// Maps reported progress to the range `from` to `to`.
 void read_values(const bat_dataset* dataset, const char* name, const bat_selection* selection,
   void* out, std::size_t bytes, double from, double to)
 {
@@ -514,8 +514,8 @@ void read_attributes(const bat_dataset* dataset, const std::vector<std::string>&
 
 namespace
 {
-// Whether an array of W may take values of the type S: W has all of them, or is the signed integer
-// of the same width as an unsigned one, and then each value is looked at.
+// Checks that an array of W may take values of type S: W holds all of them, or W is the signed
+// integer of the same width as an unsigned S, in which case each value is checked.
 template <class W, class S>
 constexpr bool is_wider()
 {
@@ -524,8 +524,8 @@ constexpr bool is_wider()
     (std::is_signed_v<W> || std::is_unsigned_v<S>);
 }
 
-// The values at `from` may lie at the end of the memory at `to`: none is written where another is
-// still to be read.
+// The values at `from` may overlap the end of the memory at `to`: none is overwritten before it is
+// read.
 template <class W, class S>
 void widen(const std::byte* from, std::byte* to, std::uint64_t count, const std::string& what)
 {
@@ -988,7 +988,7 @@ int bat_query_set_part(bat_query* query, int64_t part, int64_t parts)
       constexpr std::int64_t maximum = std::numeric_limits<std::uint32_t>::max();
       if (parts < 1 || parts > maximum || part < 0 || part >= parts)
       {
-        // Kept, so that a query after it fails, on all ranks.
+        // Recorded, so that a later query fails on all ranks.
         own.refused_part = fmt::format(
           "part {} of {}; allowed are 1 to {} parts, numbered from 0", part, parts, maximum);
         refuse(own.refused_part);

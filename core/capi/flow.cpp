@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files of bricks; path lines, streak surfaces and Lyapunov exponents from what flow_sources.cpp
-// opens.
+// Implements bricks files, and path lines, streak surfaces and Lyapunov exponents for the flows
+// that flow_sources.cpp opens.
 
 #include "bat/bat_flow.h"
 #include "bat/bricks/series.hpp"
@@ -84,11 +84,11 @@ bricks::GrowingSeries* growing_series_at(const std::string& path, bool flush)
   {
     return nullptr;
   }
-  // It knows the times of the steps before, and what it has told of.
+  // The series remembers the times of earlier steps and which notices it has given.
   static std::mutex mutex;
   static std::map<std::pair<std::string, bool>, bricks::GrowingSeries> all;
   const std::lock_guard<std::mutex> lock(mutex);
-  // A process may go to another folder.
+  // The path is made absolute because a process may change its working directory.
   const std::filesystem::path whole = std::filesystem::absolute(path);
   const std::filesystem::path place =
     std::filesystem::weakly_canonical(whole.parent_path()) / whole.filename();

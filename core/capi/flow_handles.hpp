@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stands behind the opaque handles of bat/bat_flow.h.
+// Definitions of the opaque handles in bat/bat_flow.h.
 #pragma once
 
 #include "bat/bat_flow.h"
@@ -26,14 +26,14 @@ struct bat_bricks
 
 namespace bat::capi
 {
-/// Throws Error{InvalidArgument}: components or type of no velocity.
+/// Throws Error{InvalidArgument} if components or type are not those of a velocity.
 [[nodiscard]] BrickGrid make_grid(const bat_flow_grid& given);
 [[nodiscard]] bat_flow_grid grid_for_c(const BrickGrid& own) noexcept;
-/// `grid` may be NULL where there are no values. Throws as make_grid().
+/// `grid` may be NULL if there are no values. Throws as make_grid() does.
 [[nodiscard]] bricks::Header make_header(const bat_flow_grid* grid, const char* field,
   const char* metadata, const double* time, const std::int64_t* step);
-/// Null, unless the path is that of a series, NAME.bricks.series: that which this process adds
-/// levels to there.
+/// For a series path, NAME.bricks.series, returns the series to which this process adds levels;
+/// otherwise null.
 [[nodiscard]] bricks::GrowingSeries* growing_series_at(const std::string& path, bool flush);
 [[nodiscard]] std::function<bool(double)> progress_of(bat_progress function, void* data);
 }

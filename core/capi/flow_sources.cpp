@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What flow is traced in: series of bricks, .idx datasets, arrays, and functions of the caller.
+// Opens flows for tracing: series of bricks, .idx datasets, arrays, and functions of the caller.
 
 #include "bat/bat_flow.h"
 
@@ -33,8 +33,8 @@ flow::CacheOptions cache_options(std::uint64_t cache_bytes, std::int64_t io_thre
   return options;
 }
 
-/// `kept_bytes`: of the caller's memory, what is not for bricks. Throws Error{InvalidArgument} if
-/// the rest is too little for one thread.
+/// `kept_bytes` is the part of the caller's memory that is not for bricks. Throws
+/// Error{InvalidArgument} if the rest is too little for one thread.
 bat_flow* open_flow(std::shared_ptr<const BrickSource> source, const flow::CacheOptions& options,
   std::uint64_t kept_bytes = 0)
 {
@@ -60,7 +60,7 @@ bool is_idx(const std::string& path)
 }
 
 #ifdef BAT_CAPI_HAS_IDX
-// Blocks have a quarter of the memory, and the bricks in them the rest.
+// Blocks get a quarter of the memory; their bricks get the rest.
 bat_flow* open_idx(
   const std::string& path, idx::VelocityOptions velocity, flow::CacheOptions options)
 {
@@ -82,7 +82,7 @@ std::vector<double> make_times(std::uint64_t count, const double* times)
   return { times, times + count };
 }
 
-/// Bricks that a function of the caller fills.
+/// Bricks filled by the caller's function.
 class FunctionSource : public BrickSource
 {
 public:

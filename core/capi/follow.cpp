@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles through time.
+// Implements following particles through time.
 
 #include "bat/follow.hpp"
 #include "bat/tracks.hpp"
@@ -30,7 +30,7 @@ struct bat_follow
 struct bat_trails
 {
   bat::Trails trails;
-  std::vector<std::string> paths; ///< of the steps, as texts
+  std::vector<std::string> paths; ///< paths of the steps, as text
 };
 
 struct bat_tracks
@@ -47,7 +47,7 @@ namespace bat::capi
 {
 namespace
 {
-// Calls as guard() does. Nothing is followed if an argument was refused.
+// Works as guard() does. Nothing is followed if an argument was refused.
 template <class F>
 int guard_request(bat_follow* follow, F&& f) noexcept
 {
@@ -74,7 +74,7 @@ const bat::Trails& trails_of(const bat_trails* trails)
   return need(trails, "trails").trails;
 }
 
-// The one with number `index` of `all`, which `what` are.
+// Returns element `index` of `all`; `what` names the elements in messages.
 template <class T>
 const T& one_of(const std::vector<T>& all, std::uint64_t index, const char* what)
 {
@@ -95,7 +95,7 @@ void give(T* out, const T& value)
   }
 }
 
-// Bits of values of 8 bytes.
+// Returns the bits of values of 8 bytes.
 std::vector<std::uint64_t> bits_of(const std::vector<bat::Number>& numbers)
 {
   std::vector<std::uint64_t> all;
@@ -114,7 +114,7 @@ std::vector<std::uint64_t> bits_of(const std::vector<bat::Number>& numbers)
   return all;
 }
 
-// BAT_INT64, BAT_UINT64 or BAT_FLOAT64, as the numbers are; as `type` if there are none.
+// Returns BAT_INT64, BAT_UINT64 or BAT_FLOAT64 according to the numbers; `type` if there are none.
 int class_type(const std::vector<bat::Number>& numbers)
 {
   return numbers.empty()                                     ? static_cast<int>(BAT_INT64)

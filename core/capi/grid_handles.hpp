@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stands behind the opaque handles of bat/bat_idx.h.
+// Definitions of the opaque handles in bat/bat_idx.h.
 #pragma once
 
 #include "bat/bat_idx.h"
@@ -18,7 +18,7 @@ namespace bat::capi
 struct GridPiece
 {
   idx::LogicalBox box;
-  std::optional<idx::LogicalBox> stored; ///< of the arrays
+  std::optional<idx::LogicalBox> stored; ///< box of the arrays
   std::vector<const void*> values;       ///< per field; null if it was not set
 };
 }
@@ -29,7 +29,7 @@ struct bat_grid
   std::array<double, 3> spacing{ 1, 1, 1 };
   std::vector<bat::idx::FieldValues> fields; ///< without values
   std::vector<bat::capi::GridPiece> pieces;
-  std::string refused; ///< why the first thing that cannot be cannot
+  std::string refused; ///< why the first refused argument is invalid
 };
 
 struct bat_idx_options
@@ -46,7 +46,7 @@ struct bat_idx : bat::capi::SharedHandle
   }
   bat::idx::Dataset dataset;
   bat::idx::Geometry geometry;
-  bat::idx::ReadOptions options; ///< of the reads that follow
+  bat::idx::ReadOptions options; ///< for subsequent reads
 };
 
 namespace bat::capi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stands behind the opaque handles of bat/bat.h.
+// Definitions of the opaque handles in bat/bat.h.
 #pragma once
 
 #include "bat/bat.h"
@@ -22,7 +22,7 @@
 
 namespace bat::capi
 {
-/// A handle that one thread may free while others are in calls with it: it goes with the last one.
+/// A handle that one thread may free while others are in calls with it: the last call frees it.
 struct SharedHandle
 {
   SharedHandle() = default;
@@ -42,7 +42,7 @@ void release(const Handle* handle) noexcept
   }
 }
 
-/// Calls as guard() does, with a handle that may be null.
+/// Works as guard() does, with a handle that may be null.
 template <class Handle, class F>
 int guard_use(const Handle* handle, F&& f) noexcept
 {
@@ -55,7 +55,7 @@ int guard_use(const Handle* handle, F&& f) noexcept
   return status;
 }
 
-/// A program's function that is told of progress, or nobody.
+/// A program's progress function, if set.
 struct Progress
 {
   bat_progress function = nullptr;
@@ -66,7 +66,7 @@ struct Progress
 struct bat_particles
 {
   bat::ParticleView view;
-  /// Why arrays cannot be that were not accepted since: by name of the attribute, "" for positions.
+  /// Why arrays were refused, until one is accepted: by attribute name, "" for positions.
   std::map<std::string, std::string> refused;
 };
 
@@ -96,17 +96,17 @@ struct bat_dataset : bat::capi::SharedHandle
   bat::Dataset dataset;
   std::string metadata;
   std::vector<std::string> stable_samples;
-  bat::QueryOptions map_options; ///< of bat_map_positions and bat_map_attribute
+  bat::QueryOptions map_options; ///< for bat_map_positions and bat_map_attribute
 };
 
 struct bat_query
 {
   bat::Query query;
   bat::QueryOptions options;
-  bat::capi::Progress progress; ///< of the reads that follow
-  std::string refused_part;     ///< why the part cannot be; "" if it can
+  bat::capi::Progress progress; ///< for subsequent reads
+  std::string refused_part;     ///< why the part is invalid; "" if it is valid
   std::string
-    refused_condition; ///< why the first range or list that cannot be cannot; "" if all can
+    refused_condition; ///< why the first invalid range or list is refused; "" if all are valid
 };
 
 namespace bat::capi
@@ -115,7 +115,7 @@ namespace bat::capi
 struct ReadValues
 {
   std::vector<std::byte> positions;
-  std::map<std::size_t, std::vector<std::byte>> attributes; ///< by number
+  std::map<std::size_t, std::vector<std::byte>> attributes; ///< keys: attribute number
   std::string report;                                       ///< JSON; "" unless it was asked for
   std::string line;
 };
@@ -137,14 +137,14 @@ namespace bat::capi
 [[nodiscard]] Box box_of(const double* box);
 /// Throws Error{InvalidArgument} unless all ends are finite and in order.
 void check_local_bounds(const Box& box);
-/// Throws Error{InvalidArgument} if an array was refused, so that no write leaves it out, or takes
-/// the one before.
+/// Throws Error{InvalidArgument} if an array was refused, so that a write neither omits it nor uses
+/// the array set before.
 [[nodiscard]] const ParticleView& accepted(const bat_particles& particles);
-/// Throws Error{InvalidArgument} if the options hold something that was refused.
+/// Throws Error{InvalidArgument} if an option was refused.
 void check(const bat_options& options);
 
-// What the calls of the C API do, for the collective ones too; all throw Error.
-/// A query as it was asked; of everything if it is NULL.
+// Shared implementations of C API calls, including the collective ones; all throw Error.
+/// Returns the query as given; a query for everything if it is NULL.
 [[nodiscard]] const Query& request(const bat_query* query);
 [[nodiscard]] bat_selection* select(
   const bat_dataset* dataset, const bat_query* query, int default_threads);
@@ -152,16 +152,16 @@ void read_positions(
   const bat_dataset* dataset, const bat_selection* selection, void* out, std::size_t bytes);
 void read_attribute(const bat_dataset* dataset, const char* name, const bat_selection* selection,
   void* out, std::size_t bytes);
-/// The names of bat_read_attributes(), checked.
+/// Returns the names passed to bat_read_attributes(), checked.
 [[nodiscard]] std::vector<std::string> names_of(std::uint64_t count, const char* const* names);
 void read_attributes(const bat_dataset* dataset, const std::vector<std::string>& names,
   const bat_selection* selection, void* const* out, const std::size_t* bytes);
-/// `count` values of a type, each exactly.
+/// Returns `count` values of a type, converted exactly.
 [[nodiscard]] std::vector<Number> numbers_of(
   ScalarType type, const void* values, std::size_t count);
-/// The number of `threads`, as an option.
+/// Converts `threads` to an option.
 [[nodiscard]] int threads_of(std::int64_t threads);
-/// `stride` bytes from one record of `bytes` to the next; 0 for packed ones. `what` is for
-/// messages.
+/// Returns the distance in bytes from one record of `bytes` to the next; `stride` 0 means packed.
+/// `what` is used in messages.
 [[nodiscard]] std::size_t stride_of(std::size_t stride, std::size_t bytes, const std::string& what);
 }

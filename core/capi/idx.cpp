@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls of bat/bat_idx.h.
+// Implements the functions of bat/bat_idx.h.
 
 #include "bat/bat_idx.h"
 
@@ -38,7 +38,7 @@ void give(const idx::LogicalBox& box, std::int64_t* out)
   std::copy(box.upper.begin(), box.upper.end(), out + 3);
 }
 
-// Keeps what went wrong for the write.
+// Records the error, which the write reports.
 template <class F>
 int guard_grid(bat_grid* grid, F&& f) noexcept
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls of bat/bat_mpi.h for grids.
+// Implements the functions of bat/bat_mpi.h for grids.
 
 #include "bat/bat_mpi.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls of bat/bat_insitu.h.
+// Implements the functions of bat/bat_insitu.h.
 
 #include "bat/bat_insitu.h"
 
@@ -27,10 +27,10 @@ struct bat_insitu
   {
     std::int64_t every = 0; ///< 0: as all
     bat::mpi::WriteOptions options;
-    bool has_tracks = false; ///< else those of all
+    bool has_tracks = false; ///< if false, uses the common tracks
     std::optional<bat::insitu::TrackOptions> tracks;
     bat::insitu::SeriesWriter writer;
-    bool requested_files = false; ///< of the step between begin and end
+    bool requested_files = false; ///< for the step between begin and end
     bool requested_tracks = false;
   };
 
@@ -70,7 +70,7 @@ namespace bat::capi
 {
 namespace
 {
-// Keeps what went wrong for the end of the step, so that no rank writes less than it should.
+// Records the error until the end of the step, so that no rank writes less than it should.
 template <class F>
 int guard_step(bat_insitu* insitu, F&& f) noexcept
 {
@@ -152,7 +152,7 @@ void add_names_to_files(bat_insitu& handle)
   }
 }
 
-// Collective. `names` are those of this rank's species; returns those of all ranks'.
+// Collective. `names` are the species on this rank; returns the species on all ranks.
 std::vector<std::string> name_species(bat_insitu& handle, std::vector<std::string> names)
 {
   names = mpi::gather_names(handle.comm, names);
@@ -160,7 +160,7 @@ std::vector<std::string> name_species(bat_insitu& handle, std::vector<std::strin
   {
     add_names_to_files(handle);
   }
-  // A step without particles is a step, of all species that there have been.
+  // A step without particles still counts as a step of all known species.
   if (names.empty())
   {
     names = handle.known.empty() ? std::vector<std::string>{ "" } : handle.known;
@@ -181,7 +181,7 @@ const std::optional<insitu::TrackOptions>& tracks_of(
   return own.has_tracks ? own.tracks : handle.tracks;
 }
 
-// The part of a step that one writer writes.
+// The part of a step that one writer handles.
 struct Turn
 {
   insitu::SeriesWriter& writer;
@@ -191,7 +191,7 @@ struct Turn
   std::vector<insitu::WrittenFile> files;
 };
 
-// The same on all ranks, but for their particles. `names` are those of all ranks' species.
+// The same on all ranks, except for their particles. `names` are the species on all ranks.
 std::vector<Turn> turns_of(bat_insitu& handle, const std::vector<std::string>& names)
 {
   std::vector<Turn> turns;
@@ -269,7 +269,7 @@ std::optional<Error> write_tracks(const bat_insitu& handle, const std::vector<Tu
   return failure;
 }
 
-// Collective. `names` are those of this rank's species.
+// Collective. `names` are the species on this rank.
 void write_step(bat_insitu& handle, std::vector<std::string> names, bat_report& sum)
 {
   require_same_due(handle);
@@ -287,7 +287,8 @@ void write_step(bat_insitu& handle, std::vector<std::string> names, bat_report& 
       files.insert(files.end(), turn.files.begin(), turn.files.end());
     }
   }
-  // A list that fails takes no tracks with it, nor tracks a list. Errors are those of all ranks.
+  // A failing list does not affect tracks, and failing tracks do not affect the list. All ranks get
+  // the same errors.
   const std::optional<Error> failure = write_tracks(handle, turns);
   for (const Turn& turn : turns)
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collective calls of bat/bat_mpi.h.
+// Implements the collective functions of bat/bat_mpi.h.
 
 #include "bat/bat_mpi.h"
 
@@ -34,8 +34,8 @@ const std::string kBuiltWith =
   fmt::format("an implementation of MPI {}.{}", MPI_VERSION, MPI_SUBVERSION);
 #endif
 
-// The name of an MPI of another family, if its functions came first in this process and are what is
-// called here: the handles, which mpi.h has compiled in, mean nothing to it. Else "".
+// Returns the name of an MPI of another family if its functions came first in this process and are
+// the ones called here; the handles compiled in from mpi.h are meaningless to it. Otherwise "".
 std::string another_mpi()
 {
   std::array<char, 16384> text{}; // more than the most of any MPI

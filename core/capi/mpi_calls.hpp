@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the collective calls of the C API have in common.
+// Code shared by the collective functions of the C API.
 #pragma once
 
 #include "bat/bat.h"
@@ -14,8 +14,8 @@ namespace bat::capi
 /// NULL: the defaults.
 [[nodiscard]] mpi::WriteOptions write_options(const bat_options* options);
 [[nodiscard]] bat_report c_report(const mpi::DatasetReport& report);
-/// Paths of other ranks than 0 do not count, and may be NULL. Throws Error{InvalidArgument}.
+/// Paths on ranks other than 0 are ignored and may be NULL. Throws Error{InvalidArgument}.
 [[nodiscard]] std::string path_of_root(MPI_Comm comm, const char* path);
-/// Null before MPI runs, when there are no handles to translate.
+/// Null before MPI runs, when handles cannot be translated.
 [[nodiscard]] MPI_Comm from_fortran(MPI_Fint comm);
 }

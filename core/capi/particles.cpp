@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Descriptions of particles, options, and the write of one file.
+// Implements particle descriptions, options, and writing a file.
 
 #include "capi/handles.hpp"
 #include "capi/status.hpp"
@@ -140,8 +140,8 @@ void set_attribute(bat_particles& particles, const std::string& name, const Arra
   attributes.push_back(std::move(attribute));
 }
 
-// Calls as guard() does. The error of a refused array stays in the handle until one of this name is
-// accepted; `name` is "" for positions.
+// Works as guard() does. The error of a refused array stays in the handle until one with this name
+// is accepted; `name` is "" for positions.
 template <class F>
 int guard_array(bat_particles* particles, const std::string& name, F&& f) noexcept
 {
@@ -164,8 +164,8 @@ int guard_array(bat_particles* particles, const std::string& name, F&& f) noexce
   return status;
 }
 
-// The same for an attribute. A name that none can have could never be accepted later: it is refused
-// at once, and the handle stays as it was.
+// Does the same for an attribute. An invalid name could never be accepted later, so it is refused
+// immediately, and the handle does not change.
 template <class F>
 int guard_attribute(bat_particles* particles, const char* name, F&& f) noexcept
 {
@@ -391,7 +391,7 @@ int bat_options_set_local_bounds(bat_options* options, const double* box)
     [&]
     {
       bat_options& own = need(options, "options");
-      // Kept before it is checked, so that all ranks learn of it from the write.
+      // Recorded before it is checked, so that the write reports it to all ranks.
       own.local_bounds = box_of(box);
       check(own);
     });

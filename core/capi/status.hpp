@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exceptions end here: every call of the C API becomes a status and a text.
+// Converts exceptions: every function of the C API returns a status and keeps a text.
 #pragma once
 
 #include "bat/bat.h"
@@ -19,7 +19,7 @@ int fail(int status, const char* text) noexcept;
 
 [[nodiscard]] constexpr int status_of(ErrorCode code) noexcept
 {
-  // Two came in another order.
+  // Two values are in the wrong order.
   return code == ErrorCode::OutOfMemory ? BAT_OUT_OF_MEMORY
     : code == ErrorCode::Cancelled      ? BAT_CANCELLED
                                         : static_cast<int>(code) + 1;
@@ -40,7 +40,7 @@ static_assert(status_of(ErrorCode::Internal) == BAT_INTERNAL);
 /// Records an error as the other fail() does; BAT_OK for none.
 int fail(const std::optional<Error>& error) noexcept;
 
-/// Calls f; what it throws becomes a status.
+/// Calls f and converts what it throws to a status.
 template <class F>
 int guard(F&& f) noexcept
 {
@@ -61,8 +61,8 @@ T& need(T* pointer, const char* what)
 }
 [[nodiscard]] std::string need_text(const char* text, const char* what);
 
-/// A count or a number of bytes that a caller passed. Nothing is as large as what becomes of a
-/// negative number: that is refused, as the number that it was.
+/// Checks a count or a number of bytes that a caller passed. Negative numbers would become huge
+/// unsigned ones; they are refused, and the message has the number as passed.
 std::uint64_t need_size(std::uint64_t value, const std::string& what);
 /// Throws Error{InvalidArgument} unless 0 <= value <= most.
 std::int64_t need_at_most(std::int64_t value, std::int64_t maximum, const std::string& what);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Appends numbers to bytes: as they are or, for mostly small ones, with 7 bits in each byte, the
-// lowest first, and bit 7 set if more follow.
+// Appends numbers to bytes: unchanged or, for mostly small numbers, as varints with 7 bits per
+// byte, the lowest first; bit 7 is set if more bytes follow.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packs bits one after another, from the lowest bit of each byte on.
+// Packs bits one after another, starting at the lowest bit of each byte.
 #pragma once
 
 #include "codec/words.hpp"
@@ -9,14 +9,14 @@
 
 namespace bat::codec
 {
-/// Packed bits are read and written up to this many bytes beyond their end.
+/// Packed bits are read and written up to this many bytes past their end.
 inline constexpr std::size_t kBitSlack = 16;
 
 /// Writes to memory with space for all bits and kBitSlack bytes. No branch depends on the bits.
 class BitWriter
 {
 public:
-  static constexpr unsigned kMaxPutBits = 56; ///< that put() takes
+  static constexpr unsigned kMaxPutBits = 56; ///< maximum number of bits for put()
 
   explicit BitWriter(std::byte* to) noexcept
     : to_(to)
@@ -35,7 +35,7 @@ public:
     this->used_ &= 7;
   }
 
-  /// Up to 64 bits.
+  /// Writes up to 64 bits.
   BAT_INLINE void put_long(std::uint64_t word, unsigned bits) noexcept
   {
     const unsigned low = bits < 32 ? bits : 32;
@@ -43,7 +43,7 @@ public:
     this->put(word >> 32, bits - low);
   }
 
-  /// Fills the last byte with 0. Returns the end of what was written.
+  /// Fills the last byte with 0. Returns the end of the written bytes.
   [[nodiscard]] std::byte* finish() const noexcept
   {
     return this->to_ + (this->used_ != 0 ? 1 : 0);

@@ -96,7 +96,7 @@ void Encoder::encode(
     {
       impl.frames.stream_frame(plan, values, count, frame);
     }
-    // Values that are unlike the sample may still be short as planes.
+    // Values that differ from the sample may still be shorter as planes.
     if (plan.has_planes || (has_streams && frame.size() >= bytes))
     {
       impl.frames.plane_frame(plan, values, count, impl.other);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs of values of a column as frames of bytes (FORMAT.md section 18), and back. Nothing is lost:
-// every bit of every value returns. The same values give the same bytes on every processor.
+// Encodes runs of column values as frames of bytes (FORMAT.md section 18), and decodes them.
+// Lossless: every bit of every value is restored. The same values give the same bytes on every
+// processor.
 #pragma once
 
 #include "codec/column_shape.hpp"
@@ -13,11 +14,11 @@
 
 namespace bat::codec
 {
-/// Maximum number of values of a frame.
+/// Maximum number of values in a frame.
 inline constexpr std::size_t kMaxValues = std::size_t{ 1 } << 24;
-/// Maximum bytes of a frame beyond those of its values.
+/// Maximum number of bytes by which a frame exceeds its values.
 inline constexpr std::size_t kFrameOverhead = 1;
-/// Maximum bytes of a model.
+/// Maximum size of a model in bytes.
 inline constexpr std::size_t kMaxModelBytes = std::size_t{ 1 } << 16;
 
 /// How the chunks of a column become frames, chosen from a sample of them. May be used by several
@@ -25,9 +26,9 @@ inline constexpr std::size_t kMaxModelBytes = std::size_t{ 1 } << 16;
 class Plan
 {
 public:
-  /// `values` are those of the whole column, which becomes chunks of `chunk` values; these need no
-  /// alignment and are not needed later. Throws Error{InvalidArgument} for a shape or a chunk that
-  /// no frame has.
+  /// `values` are those of the whole column, which is divided into chunks of `chunk` values; they
+  /// need no alignment and are not used after the call. Throws Error{InvalidArgument} for a shape
+  /// or chunk size that no frame can have.
   Plan(const ColumnShape& shape, Grid grid, const std::byte* values, std::uint64_t count,
     std::size_t chunk);
   ~Plan();
@@ -42,7 +43,7 @@ private:
   std::unique_ptr<const struct ColumnPlan> plan_;
 };
 
-/// Keeps its scratch memory; one for each thread.
+/// Keeps its scratch memory; use one per thread.
 class Encoder
 {
 public:
@@ -51,9 +52,9 @@ public:
   Encoder(Encoder&&) noexcept;
   Encoder& operator=(Encoder&&) noexcept;
 
-  /// Replaces `frame`, which becomes at most kFrameOverhead bytes larger than the values. These
-  /// are of the column that the plan is for, and need no alignment. Throws Error{InvalidArgument}
-  /// for a count that no frame has.
+  /// Replaces `frame`, which is at most kFrameOverhead bytes larger than the values. These belong
+  /// to the plan's column and need no alignment. Throws Error{InvalidArgument} for a count that no
+  /// frame can have.
   void encode(
     const Plan& plan, const std::byte* values, std::size_t count, std::vector<std::byte>& frame);
 
@@ -66,8 +67,8 @@ private:
 class Model
 {
 public:
-  /// Any bytes are safe: an invalid model is an Error{Corrupt} that describes the fault. Allocates
-  /// at most a few megabytes.
+  /// Any bytes are safe: an invalid model throws Error{Corrupt} with a description of the fault.
+  /// Allocates at most a few megabytes.
   Model(const ColumnShape& shape, const std::byte* bytes, std::size_t byte_count);
   ~Model();
   Model(Model&&) noexcept;
@@ -78,7 +79,7 @@ private:
   std::unique_ptr<const struct ColumnModel> model_;
 };
 
-/// Keeps its scratch memory; one for each thread.
+/// Keeps its scratch memory; use one per thread.
 class Decoder
 {
 public:
@@ -88,8 +89,8 @@ public:
   Decoder& operator=(Decoder&&) noexcept;
 
   /// Writes `count` values, which need no alignment. Any bytes are safe as a frame: one that does
-  /// not have `count` values is an Error{Corrupt} that describes the fault, after which the values
-  /// are unspecified. Never allocates more than a few times the bytes of the values.
+  /// not contain `count` values throws Error{Corrupt} with a description of the fault, after which
+  /// the values are unspecified. Never allocates more than a few times the size of the values.
   void decode(const Model& model, const std::byte* frame, std::size_t frame_bytes,
     std::byte* values, std::size_t count);
 

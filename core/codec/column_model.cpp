@@ -88,7 +88,7 @@ void take_classes(FrameReader& reader, StreamModel& stream)
     refuse_frame(fmt::format("symbols in {} classes; allowed are 1 to {}", classes, kMaxClasses));
   }
   StreamModel::Meanings<U, components> all(classes);
-  std::size_t maximum = 0; // of a component
+  std::size_t maximum = 0; // maximum of one component
   for (auto& meanings : all)
   {
     const std::size_t entries = reader.number<std::uint8_t>("a dictionary") + std::size_t{ 1 };

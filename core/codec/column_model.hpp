@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model that all frames of a column share (FORMAT.md section 18), ready for decoding.
+// The model shared by all frames of a column (FORMAT.md section 18), ready for decoding.
 #pragma once
 
 #include "codec/column_shape.hpp"
@@ -15,7 +15,8 @@
 
 namespace bat::codec
 {
-/// The meaning of a symbol: per component the bits that follow, and what is added to them.
+/// The meaning of a symbol: for each component, the number of bits that follow and the number added
+/// to them.
 template <class U, std::size_t components>
 struct SymbolMeaning
 {
@@ -27,11 +28,11 @@ struct SymbolMeaning
 template <class U, std::size_t components>
 using SymbolMeanings = std::array<SymbolMeaning<U, components>, kSymbols>;
 
-/// How many loads have the bits of a value.
+/// The number of loads that fetch the bits of a value.
 enum class Loads
 {
   One,     ///< at most 57 bits
-  OneEach, ///< at most 57 bits of each component
+  OneEach, ///< at most 57 bits per component
   TwoEach
 };
 
@@ -46,24 +47,24 @@ struct StreamModel
   StreamKind kind = StreamKind::Words;
   std::vector<std::size_t> components;
   std::array<std::uint8_t, kMaxJoint> dropped{}; ///< lowest bits that are 0, of each component
-  std::vector<CodeTable> codes;                  ///< of each class
+  std::vector<CodeTable> codes;                  ///< one per class
   std::vector<unsigned> escapes;                 ///< symbol of each class, or kNoEscape
   std::variant<Meanings<std::uint32_t, 1>, Meanings<std::uint32_t, 2>, Meanings<std::uint32_t, 3>,
     Meanings<std::uint64_t, 1>, Meanings<std::uint64_t, 2>, Meanings<std::uint64_t, 3>>
     meanings;
-  std::size_t max_bits = 0; ///< of a value that is not an escape
+  std::size_t max_bits = 0; ///< maximum for values that are not escapes
   Loads loads = Loads::One;
 };
 
 struct ColumnModel
 {
-  /// Throws Error{Corrupt} if the bytes are not a model of such a column. Always allocates at most
+  /// Throws Error{Corrupt} if the bytes are not a model of such a column. Never allocates more than
   /// a megabyte.
   ColumnModel(const ColumnShape& shape, const std::byte* bytes, std::size_t byte_count);
 
   ColumnShape shape;
-  double step = 0; ///< of the grid; 0: none
-  /// Of all components, or empty: no frame has streams.
+  double step = 0; ///< grid step; 0: none
+  /// Streams of all components; empty if no frame has streams.
   std::vector<StreamModel> streams;
 };
 }

@@ -14,7 +14,7 @@ namespace bat::codec
 struct ColumnPlan
 {
   ColumnShape shape;
-  double step = 0;                 ///< of the grid; 0: none
+  double step = 0;                 ///< grid step; 0: none
   std::vector<StreamPlan> streams; ///< empty: no frame has any
   bool has_planes = false;         ///< some frames may be shorter as planes
   Filter filter;

@@ -16,11 +16,11 @@ namespace
 {
 constexpr std::uint64_t kMaxSampleValues = 1 << 17; // maximum that a plan samples
 constexpr std::uint64_t kMinSampleValues = 1 << 15; // minimum, or all; between: an eighth
-constexpr std::uint64_t kRunValues = 2048;          // of them, that follow each other
+constexpr std::uint64_t kRunValues = 2048;          // consecutive values in a sampled run
 constexpr std::size_t kPlanesChunks = 8;            // runs that are tried as planes
-constexpr std::size_t kPlanesGain = 32;             // their least saving: Zstandard is slow
+constexpr std::size_t kPlanesGain = 32;             // minimum saving by planes: Zstandard is slow
 
-// All values, or runs of them that are evenly spread.
+// All values, or evenly spread runs of them.
 std::vector<SampleChunk> take_sample(
   const ColumnShape& shape, const std::byte* values, std::uint64_t count, std::size_t chunk)
 {
@@ -38,7 +38,7 @@ std::vector<SampleChunk> take_sample(
   return sample;
 }
 
-// Lowest bits that are 0 in all words of each component.
+// Counts the lowest bits that are 0 in all words of each component.
 template <class U>
 std::vector<unsigned> zeros_below(
   const ColumnShape& shape, const std::byte* values, std::uint64_t count)
@@ -127,7 +127,7 @@ void plan_words(ColumnPlan& plan, Grid grid, const std::byte* values, std::uint6
     kind.dropped = zeros_below<U>(plan.shape, values, count);
   }
   StreamPlans plans = plan_streams(words, kind, count);
-  // Words as they are are stored without streams.
+  // Unchanged words are stored without streams.
   if (std::any_of(plans.streams.begin(), plans.streams.end(),
         [](const StreamPlan& stream) { return stream.kind != StreamKind::Words; }))
   {
@@ -137,7 +137,8 @@ void plan_words(ColumnPlan& plan, Grid grid, const std::byte* values, std::uint6
   }
 }
 
-// Looks whether planes or streams are always longer, or planes worth the time to try both.
+// Checks whether planes or streams are always longer, and whether planes are worth the time to try
+// both.
 void compare_planes(ColumnPlan& plan, const std::vector<SampleChunk>& sample)
 {
   std::vector<SampleChunk> tried;

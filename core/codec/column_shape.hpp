@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The shape of a column for codecs: the type of its numbers, and how many make a value.
+// The shape of a column for codecs: the type of its numbers, and the number of them per value.
 #pragma once
 
 #include "bat/types.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values of a column as words of each component.
+// Converts column values to words, per component.
 #pragma once
 
 #include "codec/column_shape.hpp"
@@ -21,7 +21,7 @@ namespace bat::codec
   return type == ScalarType::Float32 || type == ScalarType::Float64;
 }
 
-/// Bits of component c.
+/// Returns the bits of component c.
 template <class U>
 void fill_words(
   const ColumnShape& shape, const std::byte* values, std::size_t count, std::size_t c, U* words)

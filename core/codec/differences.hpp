@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words of a chunk as differences, and the measure that classifies blocks of them.
+// Computes the differences between words of a chunk, and the measure that classifies blocks of
+// them.
 #pragma once
 
 #include "codec/words.hpp"
@@ -10,8 +11,8 @@
 
 namespace bat::codec
 {
-/// Zigzags of differences of `count` words, at least one, and their lengths in bits. Returns the
-/// base of the first difference, which makes it as long as the second one.
+/// Computes zigzag differences of `count` words, at least one, and their lengths in bits. Returns
+/// the base of the first difference, chosen so that it is as long as the second one.
 template <class U>
 BAT_INLINE U fill_differences(const U* words, std::size_t count, unsigned dropped, bool floating,
   U* zigzags, std::uint8_t* lengths) noexcept
@@ -33,7 +34,7 @@ BAT_INLINE U fill_differences(const U* words, std::size_t count, unsigned droppe
   return static_cast<U>(word_at(0) - from_zigzag(zigzags[0]));
 }
 
-/// Sum of lengths.
+/// Returns the sum of the lengths.
 [[nodiscard]] BAT_INLINE std::uint64_t compute_sum(
   const std::uint8_t* lengths, std::size_t count) noexcept
 {
@@ -45,7 +46,7 @@ BAT_INLINE U fill_differences(const U* words, std::size_t count, unsigned droppe
   return sum;
 }
 
-/// Sum of the upper bits of words, in the order of the numbers.
+/// Returns the sum of the words' upper bits, in the order of the numbers.
 template <class U>
 [[nodiscard]] BAT_INLINE std::uint64_t sum_heads(
   const U* words, std::size_t count, bool floating, unsigned shift) noexcept

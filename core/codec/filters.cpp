@@ -12,7 +12,7 @@ namespace bat::codec
 {
 namespace
 {
-// Bit j of byte i becomes bit i of byte j.
+// Transposes 8 x 8 bits: bit j of byte i becomes bit i of byte j.
 BAT_INLINE std::uint64_t transposed(std::uint64_t x) noexcept
 {
   std::uint64_t t = (x ^ (x >> 7)) & 0x00AA00AA00AA00AAu;
@@ -58,7 +58,7 @@ constexpr std::size_t kBlock = 256; // words, in cache
 template <class U>
 using Block = std::array<U, kBlock>;
 
-// Loops over blocks in which no iteration waits for another become vectors.
+// Compilers vectorise these loops over blocks because no iteration depends on another.
 template <class U>
 BAT_INLINE void block_to_bytes(
   const Block<U>& words, std::size_t count, std::byte* planes, std::size_t plane_bytes) noexcept
@@ -88,7 +88,7 @@ BAT_INLINE void bytes_to_block(
   }
 }
 
-// Bytes of kWordsPerGroup words, side by side, to a byte of each of 8 planes.
+// Turns bytes of kWordsPerGroup words, side by side, into a byte for each of 8 planes.
 BAT_INLINE void bytes_to_bits(
   const std::byte* bytes, std::size_t groups, std::byte* planes, std::size_t plane_bytes) noexcept
 {
@@ -117,7 +117,7 @@ BAT_INLINE void bits_to_bytes(
   }
 }
 
-// One component: its words are `stride` bytes apart.
+// Processes one component, whose words are `stride` bytes apart.
 template <class U>
 BAT_INLINE void component_to_planes(
   Filter filter, const std::byte* values, std::size_t stride, std::size_t count, std::byte* planes)

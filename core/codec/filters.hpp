@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words of a column as planes of bytes or bits (FORMAT.md section 18), which Zstandard makes short
-// where words repeat.
+// Arranges the words of a column as planes of bytes or bits (FORMAT.md section 18), which Zstandard
+// compresses well if words repeat.
 #pragma once
 
 #include "codec/column_shape.hpp"
@@ -21,10 +21,10 @@ enum class Prediction : std::uint8_t
 struct Filter
 {
   Prediction prediction = Prediction::None;
-  bool bit_planes = false; ///< else of bytes
+  bool bit_planes = false; ///< if false, byte planes
 };
 
-/// Both write as many bytes as the values have.
+/// Both write as many bytes as the values occupy.
 void to_planes(const ColumnShape& shape, Filter filter, const std::byte* values, std::size_t count,
   std::byte* planes);
 void from_planes(const ColumnShape& shape, Filter filter, const std::byte* planes,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Logarithms for estimates of lengths, with integers only: what an encoder chooses must not depend
-// on the processor, and std::log2 may.
+// Integer logarithms for estimates of lengths: an encoder's choices must not depend on the
+// processor, as std::log2 may.
 #pragma once
 
 #include "codec/words.hpp"
@@ -19,7 +19,7 @@ inline constexpr std::array<std::uint16_t, 256> kLog2Table = []
   std::array<std::uint16_t, 256> table{};
   for (std::uint64_t i = 0; i != table.size(); ++i)
   {
-    std::uint64_t x = (256 + i) << 24; // in [1, 2), with 32 bits behind the point
+    std::uint64_t x = (256 + i) << 24; // in [1, 2), with 32 fractional bits
     std::uint64_t log = 0;
     for (int bit = 0; bit != 8; ++bit)
     {
@@ -33,7 +33,7 @@ inline constexpr std::array<std::uint16_t, 256> kLog2Table = []
 }();
 }
 
-/// kUnitsPerBit * log2(x), rounded down; x is not 0.
+/// Returns kUnitsPerBit * log2(x), rounded down; x is not 0.
 [[nodiscard]] inline std::uint64_t fixed_log2(std::uint64_t x) noexcept
 {
   const unsigned length = bit_length(x);
@@ -41,7 +41,7 @@ inline constexpr std::array<std::uint16_t, 256> kLog2Table = []
   return (length - 1) * kUnitsPerBit + detail::kLog2Table[top - 256];
 }
 
-/// Length of all symbols that occur `count` times among `total`, in parts of a bit.
+/// Returns the total length of a symbol that occurs `count` times among `total`, in parts of a bit.
 [[nodiscard]] inline std::uint64_t symbols_length(std::uint64_t count, std::uint64_t total) noexcept
 {
   return count == 0 ? 0 : count * (fixed_log2(total) - fixed_log2(count));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames of the methods that a plan chooses among.
+// Encodes frames with the methods among which a plan chooses.
 #pragma once
 
 #include "codec/column_plan.hpp"
@@ -13,11 +13,11 @@
 
 namespace bat::codec
 {
-/// Keeps its scratch memory. Frames are replaced, and are of one value at least.
+/// Keeps its scratch memory. Frames are replaced and contain at least one value.
 class FrameEncoder
 {
 public:
-  /// The plan has streams.
+  /// Requires a plan with streams.
   void stream_frame(const ColumnPlan& plan, const std::byte* values, std::size_t count,
     std::vector<std::byte>& frame);
   /// Leaves `frame` empty if it would be longer than the values.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the parts of a frame or model in order, none beyond its end.
+// Reads the parts of a frame or model in order, and never beyond its end.
 #pragma once
 
 #include "bat/error.hpp"
@@ -17,7 +17,7 @@ namespace bat::codec
   throw Error(ErrorCode::Corrupt, "compressed chunk: " + what);
 }
 
-/// Checks that the last byte is 0 above the `bits` bits, which fill each byte from the lowest on.
+/// Checks that the last byte is 0 above the `bits` bits, which fill each byte from its lowest bit.
 inline void check_unused_bits(const std::byte* bytes, std::uint64_t bits, const char* what)
 {
   if ((bits & 7) != 0 && std::to_integer<unsigned>(bytes[bits >> 3]) >> (bits & 7) != 0)
@@ -37,7 +37,7 @@ public:
 
   [[nodiscard]] std::size_t left() const noexcept { return this->left_; }
 
-  /// `what` names the bytes in the error.
+  /// `what` names the bytes in error messages.
   [[nodiscard]] const std::byte* take(std::size_t bytes, const char* what)
   {
     if (bytes > this->left_)
@@ -57,7 +57,7 @@ public:
     return load<T>(this->take(sizeof(T), what));
   }
 
-  /// A number as append_varint() writes it, which is the only form that is allowed.
+  /// Reads a number as append_varint() writes it; no other form is allowed.
   [[nodiscard]] std::uint64_t varint(const char* what)
   {
     std::uint64_t result = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The grid that numbers of a bounded column lie on.
+// The grid to which the numbers of a bounded column are rounded.
 #pragma once
 
 namespace bat::codec
@@ -11,7 +11,7 @@ struct Grid
   double step = 0; ///< 0: none
 };
 
-/// The step of the grid for a bound.
+/// Returns the grid step for an error bound.
 [[nodiscard]] inline double grid_step(double bound) noexcept
 {
   return 2 * bound;

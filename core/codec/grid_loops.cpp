@@ -11,7 +11,7 @@ namespace
 template <class T>
 using BitsOf = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
-// No branch depends on a number, so that compilers vectorise the loops.
+// No branch depends on a number, so that compilers can vectorise the loops.
 template <class T>
 BAT_INLINE bool find_steps(
   const T* numbers, std::size_t count, double step, BitsOf<T>* steps) noexcept
@@ -34,7 +34,7 @@ BAT_INLINE bool find_steps(
     }
     else
     {
-      // The sum has the integer in its lower bits.
+      // The sum contains the integer in its lower bits.
       const double sum = found + kRoundingConstant;
       std::uint64_t in_sum;
       std::uint64_t zero;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers to grid points, many at a time.
+// Rounds many numbers to grid points at a time.
 #pragma once
 
 #include "codec/grid_point.hpp"
@@ -9,7 +9,7 @@
 
 namespace bat::codec
 {
-/// Whether a number has the bits of a grid point.
+/// Returns whether a number has the bits of a grid point.
 template <class T>
 [[nodiscard]] BAT_INLINE bool is_grid_point(T number, double step) noexcept
 {
@@ -20,11 +20,11 @@ template <class T>
   return load<U>(&point) == load<U>(&number);
 }
 
-/// Steps of numbers, in two's complement. Returns whether all are grid points.
+/// Computes the steps of numbers, in two's complement. Returns whether all are grid points.
 bool to_steps(const float* numbers, std::size_t count, double step, std::uint32_t* steps) noexcept;
 bool to_steps(const double* numbers, std::size_t count, double step, std::uint64_t* steps) noexcept;
 
-/// As snap().
+/// Works as snap() does.
 std::size_t snap_numbers(double bound, float* numbers, std::size_t count) noexcept;
 std::size_t snap_numbers(double bound, double* numbers, std::size_t count) noexcept;
 }

@@ -10,14 +10,14 @@
 
 namespace bat::codec
 {
-/// 1.5 * 2^52. A number below 2^51 in magnitude that is added to it is rounded to nearest, and then
-/// stands in the lower bits of the sum.
+/// 1.5 * 2^52. Adding a number below 2^51 in magnitude rounds it to the nearest integer, which is
+/// then in the lower bits of the sum.
 inline constexpr double kRoundingConstant = 6755399441055744.0;
 
 template <class T>
 inline constexpr double kMaxSteps = std::is_same_v<T, float> ? kMaxStepsFloat32 : kMaxStepsFloat64;
 
-/// Steps to the grid point that is nearest to a number; 0 if `holds` becomes false.
+/// Returns the number of steps to the grid point nearest to a number; 0 if `holds` becomes false.
 template <class T>
 [[nodiscard]] BAT_INLINE double steps_to(T number, double step, bool& holds) noexcept
 {
@@ -26,17 +26,17 @@ template <class T>
   return ((holds ? quotient : 0.0) + kRoundingConstant) - kRoundingConstant;
 }
 
-/// The grid point at `steps` steps from 0. Never -0, which is not on the grid.
+/// Returns the grid point `steps` steps from 0. Never -0, which is not on the grid.
 template <class T>
 [[nodiscard]] BAT_INLINE T grid_point(double steps, double step) noexcept
 {
   return static_cast<T>(steps * step + 0.0);
 }
 
-/// Whether |a - b| <= bound, exactly; false if a is NaN.
+/// Returns whether |a - b| <= bound, exactly; false if a is NaN.
 [[nodiscard]] BAT_INLINE bool is_within(double a, double b, double bound) noexcept
 {
-  // Knuth's sum of two: difference + rest is a - b without any rounding.
+  // Knuth's two-sum: difference + rest equals a - b without rounding.
   const double difference = a - b;
   const double virtual_b = difference - a;
   const double rest = (a - (difference - virtual_b)) - (b + virtual_b);

@@ -12,8 +12,8 @@ namespace bat::codec
 namespace
 {
 constexpr unsigned kMaxHeadBits = 14;
-constexpr std::uint64_t kHeadLength = (16 + 4) * kUnitsPerBit; // in a model, with its code
-constexpr std::uint64_t kSavedBits = 8;     // by a head, of an escape, at the least
+constexpr std::uint64_t kHeadLength = (16 + 4) * kUnitsPerBit; // in a model, including its code
+constexpr std::uint64_t kSavedBits = 8;     // minimum that a head saves against an escape
 constexpr std::size_t kMaxHeadKinds = 1024; // heads are not frequent
 constexpr int kMaxTries = 4;
 constexpr unsigned kMaxTailBits = 63;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which upper bits of words get a symbol.
+// Chooses the upper bits of words that get a symbol.
 #pragma once
 
 #include "codec/size_dictionary.hpp"
@@ -10,37 +10,39 @@
 
 namespace bat::codec
 {
-/// A word without its dropped bits, less `base`, is a head and `tail_bits` bits below it. Frequent
-/// heads have symbols 0, 1, ...; all other words are escapes.
+/// A word without its dropped bits, minus `base`, consists of a head and the `tail_bits` bits below
+/// it. Frequent heads have symbols 0, 1, ...; all other words are escapes.
 class HeadDictionary
 {
 public:
   static constexpr std::size_t kMaxHeads = kSymbols - 1;
 
-  /// Builds from at least one word, without dropped bits. An escape has `word_bits` bits.
+  /// Builds a dictionary from at least one word, without dropped bits. An escape has `word_bits`
+  /// bits.
   template <class U>
   void build(const std::vector<U>& words, unsigned word_bits, Share share);
 
   [[nodiscard]] std::uint64_t base() const noexcept { return this->base_; }
   [[nodiscard]] unsigned tail_bits() const noexcept { return this->tail_bits_; }
   [[nodiscard]] const std::vector<std::uint16_t>& heads() const noexcept { return this->heads_; }
-  /// How many of the counted words have each head.
+  /// The number of counted words with each head.
   [[nodiscard]] const std::vector<std::uint32_t>& counts() const noexcept
   {
     return this->head_counts_;
   }
-  /// How many of the counted words are escapes.
+  /// The number of counted words that are escapes.
   [[nodiscard]] std::uint32_t escaped() const noexcept { return this->escaped_; }
-  /// heads().size() for an escape.
+  /// Returns the symbol; heads().size() for an escape.
   [[nodiscard]] std::uint8_t symbol_of(std::uint64_t head) const noexcept
   {
     return this->symbols_[head < this->symbols_.size() ? head : this->symbols_.size() - 1];
   }
-  /// As SizeDictionary::length().
+  /// Works as SizeDictionary::length() does.
   [[nodiscard]] std::uint64_t length() const noexcept { return this->length_; }
 
 private:
-  /// How often a head occurs. The most frequent ones come first, and of these the lowest.
+  /// The number of occurrences of a head. The most frequent heads come first, ties in ascending
+  /// order.
   class Count
   {
   public:
@@ -68,7 +70,7 @@ private:
   // Halves the number of heads.
   void fold();
   [[nodiscard]] std::size_t kinds() const noexcept;
-  // Length with the present heads, of which counts_ begins with those that get a symbol.
+  // Computes the length with the present heads; the first of counts_ get a symbol.
   [[nodiscard]] std::uint64_t try_heads(
     std::size_t count, unsigned tail_bits, unsigned word_bits, Share share);
 
@@ -76,11 +78,11 @@ private:
   unsigned tail_bits_ = 0;
   std::uint64_t length_ = 0;
   std::uint32_t escaped_ = 0;
-  std::size_t own_ = 0; ///< of counts_ that get a symbol
+  std::size_t own_ = 0; ///< number of counts_ that get a symbol
   std::vector<std::uint32_t> histogram_;
   std::vector<Count> counts_;
   std::vector<std::uint16_t> heads_;
   std::vector<std::uint32_t> head_counts_;
-  std::vector<std::uint8_t> symbols_; ///< of each head, and behind them the escape
+  std::vector<std::uint8_t> symbols_; ///< symbol of each head, then of the escape
 };
 }

@@ -11,7 +11,8 @@ namespace
 {
 using LengthCounts = std::array<std::uint32_t, kSymbols>; // codes of each length
 
-// Huffman's tree over ascending counts: of two queues, that of sums stays ascending by itself.
+// Builds Huffman's tree over ascending counts from two queues, of which the queue of sums stays
+// ascending by construction.
 LengthCounts count_lengths(const std::vector<std::uint64_t>& ascending)
 {
   const std::size_t symbols = ascending.size();
@@ -40,7 +41,7 @@ LengthCounts count_lengths(const std::vector<std::uint64_t>& ascending)
   return counts;
 }
 
-// Codes that are too long become shorter, and others longer until all fit.
+// Shortens codes that are too long, and lengthens others until all fit.
 void limit(LengthCounts& counts)
 {
   std::uint64_t used = 0; // in units of the longest code
@@ -56,7 +57,7 @@ void limit(LengthCounts& counts)
   {
     used += std::uint64_t{ counts[length] } << (kMaxCodeBits - length);
   }
-  // One of the longest codes joins a shorter one, which becomes longer by a bit.
+  // One of the longest codes joins a shorter one, which becomes one bit longer.
   for (; used > std::uint64_t{ 1 } << kMaxCodeBits; --used)
   {
     std::size_t length = kMaxCodeBits - 1;
@@ -122,7 +123,7 @@ bool is_complete(const std::vector<std::uint8_t>& lengths) noexcept
 std::vector<Code> assign_codes(const std::vector<std::uint8_t>& lengths)
 {
   std::vector<Code> codes(lengths.size());
-  unsigned next = 0; // with the first bit on top
+  unsigned next = 0; // first bit on top
   for (unsigned length = 1; length <= kMaxCodeBits; ++length)
   {
     next <<= 1;

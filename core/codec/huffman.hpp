@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Codes of up to kMaxCodeBits bits for symbols; frequent symbols have short codes. Codes follow
+// Huffman codes of up to kMaxCodeBits bits; frequent symbols have short codes. The codes follow
 // from their lengths alone (FORMAT.md section 18).
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace bat::codec
 {
-/// Lengths of a code for symbols that occur so often. Each has one, also if it never occurs; that
-/// of a single symbol has no bits. At most kSymbols.
+/// Computes the code lengths for symbols with these counts. Every symbol gets a code, even if its
+/// count is 0; the code of a single symbol has no bits. At most kSymbols.
 [[nodiscard]] std::vector<std::uint8_t> code_lengths(const std::vector<std::uint32_t>& counts);
 
 struct Code
@@ -21,7 +21,7 @@ struct Code
   std::uint8_t length = 0;
 };
 
-/// Whether a code with exactly these lengths exists in which all bit patterns have a symbol.
+/// Returns whether a complete prefix code with exactly these lengths exists.
 [[nodiscard]] bool is_complete(const std::vector<std::uint8_t>& lengths) noexcept;
 
 /// The lengths must be complete.
@@ -35,9 +35,9 @@ public:
   /// The lengths must be complete.
   explicit CodeTable(const std::vector<std::uint8_t>& lengths);
 
-  /// A symbol, and above its 8 bits the length of its code.
+  /// A symbol in the low 8 bits, and above them the length of its code.
   [[nodiscard]] const std::uint16_t* entries() const noexcept { return this->entries_.data(); }
-  /// Mask of the bits that select an entry.
+  /// Mask for the bits that select an entry.
   [[nodiscard]] std::uint32_t mask() const noexcept
   {
     return static_cast<std::uint32_t>(this->entries_.size() - 1);

@@ -26,7 +26,7 @@ bool repeats(std::vector<U>& words)
   return 4 * static_cast<std::size_t>(kinds) < 3 * words.size();
 }
 
-// Whether numbers of a component, or their differences, occur more than once.
+// Returns whether numbers in a component, or their differences, occur more than once.
 template <class U>
 bool has_repeats(const ColumnShape& shape, const SampleChunk& chunk)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether planes may make a column short, and with which filter, from a sample.
+// Decides from a sample whether planes may shorten a column, and with which filter.
 #pragma once
 
 #include "codec/filters.hpp"
@@ -11,7 +11,7 @@
 
 namespace bat::codec
 {
-/// Values of a chunk that belongs to a sample.
+/// Values of a chunk in a sample.
 struct SampleChunk
 {
   const std::byte* values;
@@ -21,11 +21,11 @@ struct SampleChunk
 struct PlanesPlan
 {
   Filter filter;
-  std::vector<std::size_t> bytes; ///< of each chunk of the sample; empty: planes make none shorter
+  std::vector<std::size_t> bytes; ///< per chunk of the sample; empty: planes shorten none
 };
 
-/// Tries filters on chunks. Skips numbers of 4 and 8 bytes that hardly ever repeat, nor their
-/// differences, because streams are shorter.
+/// Tries filters on chunks. Skips numbers of 4 and 8 bytes that, like their differences, hardly
+/// ever repeat, because streams are shorter for them.
 [[nodiscard]] PlanesPlan plan_planes(
   const ColumnShape& shape, const std::vector<SampleChunk>& chunks, ZstdCompressor& zstd);
 }

@@ -9,9 +9,9 @@ namespace bat::codec
 {
 namespace
 {
-// Size of one combination of lengths and its code in a model.
+// Size of one combination of lengths, with its code, in a model.
 constexpr std::uint64_t kCodeLength = 4 * kUnitsPerBit;
-// Minimum bits per value that a symbol of its own saves.
+// Minimum number of bits per value that a separate symbol must save.
 constexpr std::uint64_t kSavedBits = 2;
 
 // A symbol rarer than one in this many values costs more than it saves, because the length of codes
@@ -21,7 +21,7 @@ constexpr std::uint64_t kMaxRarity = std::uint64_t{ 4 } << kMaxCodeBits;
 // The escape takes the remaining symbol.
 constexpr std::size_t kMaxEntries = kSymbols - 1;
 
-// Beyond all places; the sum of three of them still fits in the type.
+// Exceeds all places; the sum of three of them still fits in the type.
 constexpr std::uint32_t kUnreachablePlace = 1 << 20;
 
 // Words shorter than `floor` are treated as equally long.
@@ -39,7 +39,7 @@ unsigned largest(const Lengths& lengths) noexcept
   return std::max({ lengths[0], lengths[1], lengths[2] });
 }
 
-// The highest bit of a longer word than `floor` is known from its length.
+// The highest bit of a word longer than `floor` is known from its length.
 std::uint8_t entry_of(unsigned length, unsigned floor) noexcept
 {
   return static_cast<std::uint8_t>(length <= floor ? floor : (length - 1) | kEntryAdds);
@@ -85,7 +85,7 @@ void SizeDictionary::count(const std::array<std::vector<std::uint8_t>, kMaxJoint
       const auto [minimum, maximum] = std::minmax_element(of_component.begin(), of_component.end());
       for (std::uint32_t length = 0; length != this->offsets_[c].size(); ++length)
       {
-        // Raising leads out of what occurs where it raises all lengths of a component.
+        // Raising all lengths of a component leads to combinations that do not occur.
         const std::uint32_t inside = std::clamp<std::uint32_t>(length, *minimum, *maximum);
         this->offsets_[c][length] = (inside - *minimum) * places;
       }

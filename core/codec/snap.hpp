@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Brings floating-point numbers to a grid within a bound, so that they take few bytes in a frame.
+// Rounds floating-point numbers to a grid within a bound, so that they take few bytes in a frame.
 #pragma once
 
 #include "codec/column_shape.hpp"
@@ -10,10 +10,10 @@
 namespace bat::codec
 {
 /// Replaces each number v of a floating-point column by the nearest multiple of grid_step(bound),
-/// rounded to the type, if that is at most `bound` away, exactly. What is not, NaN, infinities and
-/// what lies too far from 0 keep every bit. -0 becomes +0. Snapping again changes nothing. The
-/// result does not depend on the processor. Returns how many numbers the grid could not hold.
-/// `values` are aligned for their type. Throws Error{InvalidArgument} unless the bound and its step
-/// are positive and finite, and the type is a floating-point one.
+/// rounded to the type, if that is at most `bound` away, exactly. Other numbers keep every bit,
+/// including NaN, infinities and numbers too far from 0. -0 becomes +0. Snapping again changes
+/// nothing. The result does not depend on the processor. Returns how many numbers the grid could
+/// not hold. `values` are aligned for their type. Throws Error{InvalidArgument} unless the bound
+/// and its step are positive and finite, and the type is a floating-point one.
 std::size_t snap(const ColumnShape& shape, double bound, void* values, std::size_t count);
 }

@@ -18,10 +18,10 @@ namespace bat::codec
 namespace
 {
 constexpr std::size_t kBatch = kBlockValues; // values between two checks of the end of the bits
-constexpr std::size_t kMaxSymbolBits = 64 * kMaxJoint; // bits behind a symbol
+constexpr std::size_t kMaxSymbolBits = 64 * kMaxJoint; // bits after a symbol
 
-/// loop(position, first, end) reads values [first, end) of which none has more than `max_bits`.
-/// Reads nothing beyond the bits, which it must use up to the last byte.
+/// loop(position, first, end) reads values [first, end), none of which has more than `max_bits`.
+/// Reads nothing beyond the bits, which it must consume up to the last byte.
 template <class Loop>
 void in_batches(const std::byte* bits, std::size_t bits_bytes, std::size_t count,
   std::size_t max_bits, const Loop& loop)
@@ -29,7 +29,7 @@ void in_batches(const std::byte* bits, std::size_t bits_bytes, std::size_t count
   const std::size_t batch_bytes = (kBatch * max_bits + 7) / 8 + kBitSlack;
   BitPosition from{ bits, 0 };
   std::size_t i = 0;
-  // Several batches at once, as long as the end is far.
+  // Decodes several batches at once, as long as the end is far away.
   while (i != count)
   {
     const std::size_t left = bits_bytes - static_cast<std::size_t>(from.position >> 3);
@@ -44,7 +44,7 @@ void in_batches(const std::byte* bits, std::size_t bits_bytes, std::size_t count
   }
   std::size_t used = static_cast<std::size_t>(from.position >> 3);
   std::size_t left = bits_bytes - used;
-  if (i != count) // with 0 behind the end
+  if (i != count) // zero after the end
   {
     std::array<std::byte, 2 * (kBatch * kMaxSymbolBits / 8 + 2 * kBitSlack)> rest{};
     std::copy_n(bits + used, left, rest.data());
@@ -78,7 +78,7 @@ constexpr std::size_t kValuesPerUnpack = 4 * kBlockValues; // values between two
 struct Packed
 {
   const std::uint8_t* symbols;
-  const std::uint8_t* classes; ///< of blocks
+  const std::uint8_t* classes; ///< classes of blocks
   const unsigned* escapes;     ///< symbol of each class
   const std::byte* bits;
   std::size_t bits_bytes;
@@ -135,7 +135,7 @@ struct Loop
     this->run(from, first, end);
   }
 #ifdef BAT_AVX2
-  // BMI2 has the shifts that it needs.
+  // BMI2 provides the shifts used here.
   BAT_AVX2 void avx2(BitPosition& from, std::size_t first, std::size_t end) const noexcept
   {
     this->run(from, first, end);

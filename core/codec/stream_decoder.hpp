@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streams of a frame to words (stream_encoder.hpp).
+// Decodes the streams of a frame to words (stream_encoder.hpp).
 #pragma once
 
 #include "codec/column_model.hpp"
@@ -12,20 +12,20 @@
 
 namespace bat::codec
 {
-/// How the words of a column become values.
+/// How the words of a column are converted to values.
 struct WordsTo
 {
   std::byte* values = nullptr;
   std::size_t stride = 0; ///< bytes from one value to the next
   bool floating = false;  ///< they are bits of floating-point numbers
-  double step = 0;        ///< not 0: they count steps, and become floating-point numbers
+  double step = 0;        ///< not 0: words count steps, and become floating-point numbers
 };
 
-/// Scratch memory of decoding.
+/// Scratch memory for decoding.
 class StreamDecoder
 {
 public:
-  /// Decodes a stream, with words U of the size of the numbers. At least one value is required.
+  /// Decodes a stream whose words U have the size of the numbers. At least one value is required.
   template <class U>
   void decode(const StreamModel& model, FrameReader& reader, std::size_t count, const WordsTo& to);
 
@@ -36,6 +36,6 @@ private:
   void take_classes(FrameReader& reader, std::size_t classes, std::size_t blocks);
 
   SymbolDecoder symbols_;
-  std::vector<std::uint8_t> classes_; ///< of blocks
+  std::vector<std::uint8_t> classes_; ///< classes of blocks
 };
 }

@@ -13,7 +13,7 @@ namespace bat::codec
 {
 namespace
 {
-/// Words of the components of a stream, and of differences their lengths.
+/// Words of a stream's components and, if it stores differences, their lengths.
 template <class U>
 struct Words
 {
@@ -23,7 +23,7 @@ struct Words
   bool floating = false;
 };
 
-// loop(class, first, end, lane) puts the symbols of a block.
+// loop(class, first, end, lane) writes the symbols of a block.
 template <class U, class Measure, class Loop>
 BAT_INLINE void in_lanes(const StreamPlan& plan, std::size_t count, std::byte* symbols,
   std::array<std::size_t, kLanes>& lanes, std::uint8_t* classes, const Measure& measure,
@@ -180,7 +180,7 @@ BAT_INLINE void put_stream(
 }
 
 #ifdef BAT_AVX2
-// BMI2 has the shifts that it needs.
+// BMI2 provides the shifts used here.
 template <class U>
 BAT_AVX2 void put_stream_avx2(
   const StreamPlan& plan, const Words<U>& from, typename StreamEncoder<U>::Room& room)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words of a chunk as the streams of a plan (FORMAT.md section 18): frequent sizes or upper bits
-// become symbols, and the bits below are packed.
+// Encodes the words of a chunk as the streams of a plan (FORMAT.md section 18): frequent sizes or
+// upper bits become symbols, and the bits below are packed.
 #pragma once
 
 #include "codec/stream_plan.hpp"
@@ -12,7 +12,7 @@
 
 namespace bat::codec
 {
-/// Scratch memory of encoding. U is uint32_t or uint64_t.
+/// Scratch memory for encoding. U is uint32_t or uint64_t.
 template <class U>
 class StreamEncoder
 {
@@ -26,7 +26,7 @@ public:
     return this->words_.data() + component * this->count_;
   }
 
-  /// Appends all streams. `floating`: the words are bits of floating-point numbers.
+  /// Appends all streams. With `floating`, the words are bits of floating-point numbers.
   void append(const std::vector<StreamPlan>& streams, bool floating, std::vector<std::byte>& to);
 
   /// The output of the loops below.
@@ -49,11 +49,11 @@ private:
   std::size_t components_ = 0;
   std::size_t count_ = 0;
   std::vector<U> words_;
-  std::vector<U> zigzags_;            ///< of differences
-  std::vector<std::uint8_t> lengths_; ///< of zigzags
+  std::vector<U> zigzags_;            ///< zigzags of differences
+  std::vector<std::uint8_t> lengths_; ///< lengths of zigzags
   std::vector<std::byte> symbols_;    ///< codes
   std::vector<std::byte> bits_;
-  std::vector<std::uint8_t> classes_; ///< of blocks
+  std::vector<std::uint8_t> classes_; ///< classes of blocks
   std::vector<U> escaped_;
 };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops that take most of the time of decoding streams, to be compiled for several processors.
+// The loops in which decoding spends most of its time, compiled for several processors.
 #pragma once
 
 #include "codec/bit_writer.hpp"
@@ -14,7 +14,7 @@
 
 namespace bat::codec
 {
-/// The position of a loop in the packed bits.
+/// A loop's position in the packed bits.
 struct BitPosition
 {
   const std::byte* memory;
@@ -34,7 +34,7 @@ template <bool two>
   return word;
 }
 
-/// The words of values, those of one value side by side.
+/// The words of values; a value's words are adjacent.
 template <class U, std::size_t components, Loads loads>
 BAT_INLINE void unpack(const SymbolMeanings<U, components>& meanings, const std::uint8_t* symbols,
   std::size_t count, BitPosition& from, U* words) noexcept
@@ -68,18 +68,18 @@ BAT_INLINE void unpack(const SymbolMeanings<U, components>& meanings, const std:
   from.position = position;
 }
 
-/// Destination and properties of the components of a stream.
+/// Destination and properties of a stream's components.
 template <class U, std::size_t components>
 struct Places
 {
-  std::array<std::byte*, components> values{}; ///< of value 0
+  std::array<std::byte*, components> values{}; ///< addresses of value 0
   std::size_t stride = 0;                      ///< bytes from one value to the next
   std::array<unsigned, components> dropped{};  ///< lowest bits that are 0
   std::array<U, components> before{};          ///< base of the first differences
-  double step = 0;                             ///< of the grid, if there is one
+  double step = 0;                             ///< grid step, if there is a grid
 };
 
-/// Words as they are.
+/// Stores words unchanged.
 template <class U, std::size_t components>
 struct WordSink
 {
@@ -98,7 +98,7 @@ struct WordSink
   }
 };
 
-/// The meaning of the words that are restored from differences.
+/// Interpretation of the words restored from differences.
 enum class Numbers
 {
   Integers,
@@ -144,7 +144,7 @@ struct DifferenceSink
 };
 
 #ifdef BAT_AVX2
-/// Three numbers of 32 bits that stand side by side, with SSE2. No bits are dropped.
+/// Restores three adjacent 32-bit numbers with SSE2. No bits are dropped.
 template <Numbers numbers>
 struct PackedSink
 {
@@ -162,7 +162,7 @@ struct PackedSink
     __m128i word = this->before;
     const auto next = [&](std::size_t i)
     {
-      // A lane too many, whose content does not matter.
+      // Writes one extra lane, whose content does not matter.
       const __m128i zigzag = _mm_loadu_si128(reinterpret_cast<const __m128i*>(zigzags + 3 * i));
       word = _mm_add_epi32(word,
         _mm_xor_si128(_mm_srli_epi32(zigzag, 1), _mm_sub_epi32(zero, _mm_and_si128(zigzag, one))));

@@ -13,10 +13,11 @@ namespace bat::codec
 {
 namespace
 {
-// Fewer values of a column do not pay for another class.
+// With fewer values in a column, another class does not pay off.
 constexpr std::uint64_t kValuesOfClass = 8192;
 constexpr std::size_t kBlocksOfClass = 16; // in the sample
-// Blocks without any differences get their own class if more than one in this many has none.
+// Blocks in which all differences are 0 get their own class if more than one in this many is such a
+// block.
 constexpr std::size_t kEqualBlocks = 32;
 
 constexpr std::uint64_t low_bits(unsigned bits) noexcept
@@ -46,14 +47,14 @@ std::vector<Block> blocks_of(const std::vector<std::size_t>& chunk_counts)
   return blocks;
 }
 
-// Scales the measure of a shorter block to that of a full one.
+// Scales the measure of a shorter block to a full block.
 std::uint64_t whole(std::uint64_t measure, std::size_t count) noexcept
 {
   return measure * kBlockValues / count;
 }
 
-// Classes of as many blocks each; more than one only if the measures differ. With `equal`, one
-// more class is before them, of blocks whose measure is 0.
+// Classes with equal numbers of blocks; several only if the measures differ. With `equal`, an
+// additional first class has the blocks whose measure is 0.
 std::vector<std::uint64_t> compute_limits(
   std::vector<std::uint64_t> measures, std::size_t classes, bool equal)
 {
@@ -129,7 +130,7 @@ private:
     std::uint64_t length = std::numeric_limits<std::uint64_t>::max();
   };
 
-  // Lengths of the differences of a component.
+  // Lengths of a component's differences.
   void fill(std::size_t component)
   {
     const std::vector<U>& words = this->sample_.words[component];
@@ -157,7 +158,7 @@ private:
     Measured words;
     words.plan.components = { component };
     words.length = kBits<U> * this->counted_ * kUnitsPerBit;
-    // Less gain is not worth the time to read it.
+    // A smaller gain is not worth the time for reading it.
     if (std::min(differences.length, heads.length) > words.length - words.length / 64)
     {
       return words;
@@ -304,7 +305,7 @@ private:
       : word;
   }
 
-  // Makes the codes of a stream, and its part of the model.
+  // Builds the codes of a stream, and its part of the model.
   void add(Measured measured, StreamPlans& to) const
   {
     StreamPlan& plan = measured.plan;
@@ -325,7 +326,7 @@ private:
       append_number(to.model, static_cast<std::uint8_t>(plan.classes.size()));
       for (std::size_t own = 0; own != plan.classes.size(); ++own)
       {
-        // All differences of such blocks are 0.
+        // All differences in such blocks are 0.
         const bool is_equal = own == 0 && !plan.limits.empty() && plan.limits[0] == 1 &&
           plan.kind == StreamKind::Differences;
         this->finish(plan, plan.classes[own], !is_equal, to.model);
@@ -387,7 +388,7 @@ private:
   std::uint64_t counted_ = 0;
   Share share_;
   std::size_t max_classes_ = 1;
-  std::vector<std::vector<std::uint8_t>> lengths_; ///< of each component
+  std::vector<std::vector<std::uint8_t>> lengths_; ///< lengths per component
 };
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which streams a column becomes, and the dictionaries and codes of these, chosen from a sample.
+// Chooses from a sample the streams of a column, and their dictionaries and codes.
 #pragma once
 
 #include "codec/head_dictionary.hpp"
@@ -14,15 +14,15 @@
 
 namespace bat::codec
 {
-/// Words of some chunks of a column, one after the other.
+/// Words of several chunks of a column, one after another.
 template <class U>
 struct WordSample
 {
-  std::vector<std::vector<U>> words;     ///< of each component
+  std::vector<std::vector<U>> words;     ///< words per component
   std::vector<std::size_t> chunk_counts; ///< values of each chunk
 };
 
-/// The bits that follow a symbol of differences.
+/// The bits that follow a symbol in a stream of differences.
 struct EntryBits
 {
   std::array<std::uint64_t, kMaxJoint> mask{};
@@ -31,10 +31,10 @@ struct EntryBits
 
 struct ClassPlan
 {
-  SizeDictionary sizes; ///< of a stream of differences
-  HeadDictionary heads; ///< of a stream of heads
+  SizeDictionary sizes; ///< for a stream of differences
+  HeadDictionary heads; ///< for a stream of heads
   std::array<Code, kSymbols> codes{};
-  std::array<EntryBits, kSymbols> entries{}; ///< of a stream of differences
+  std::array<EntryBits, kSymbols> entries{}; ///< for a stream of differences
   unsigned escape = kSymbols;                ///< symbol; kSymbols: none
 };
 
@@ -45,8 +45,8 @@ struct StreamPlan
   std::array<unsigned, kMaxJoint> dropped{};
   std::vector<ClassPlan> classes;
   std::vector<std::uint64_t> limits; ///< class of a block: limits that are not above its measure
-  unsigned measure_shift = 0;        ///< of a stream of heads
-  std::size_t max_bits = 0;          ///< of a value that is not an escape
+  unsigned measure_shift = 0;        ///< for a stream of heads
+  std::size_t max_bits = 0;          ///< maximum for values that are not escapes
 
   [[nodiscard]] std::size_t class_of(std::uint64_t measure) const noexcept
   {
@@ -59,24 +59,24 @@ struct StreamPlan
   }
 };
 
-/// Properties of the words of a column.
+/// Properties of a column's words.
 struct WordKind
 {
   bool floating = false;         ///< bits of floating-point numbers
   bool only_differences = false; ///< each stream is to be of these
-  std::vector<unsigned> dropped; ///< of each component: bits below are 0 in all words of the column
+  std::vector<unsigned> dropped; ///< per component: number of lowest bits that are 0 in all words
 };
 
 struct StreamPlans
 {
   std::vector<StreamPlan> streams;
   std::vector<std::byte> model; ///< the streams as they stand in a model
-  /// Estimated length of the sample, in parts of a bit (fixed_log2.hpp), with its share of the
+  /// Estimated length of the sample, in parts of a bit (fixed_log2.hpp), including its share of the
   /// model.
   std::uint64_t length = 0;
 };
 
-/// `count`: values of the column.
+/// `count` is the number of values in the column.
 template <class U>
 [[nodiscard]] StreamPlans plan_streams(
   const WordSample<U>& sample, const WordKind& kind, std::uint64_t count);

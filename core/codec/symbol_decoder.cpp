@@ -19,7 +19,7 @@ static_assert(kSymbolsPerLoad * kMaxCodeBits <= 57 && kBlockValues % kSymbolsPer
 // Exceeds the codes of a block plus one load.
 constexpr std::size_t kSlackBytes = kBlockValues * kMaxCodeBits / 8 + 16;
 
-/// The read position of a lane.
+/// A lane's read position.
 struct LanePosition
 {
   const std::byte* bytes;
@@ -50,7 +50,7 @@ BAT_INLINE void take_symbols(
   lane.position += used;
 }
 
-// Whole blocks of all lanes: no lane waits for another.
+// Decodes whole blocks of all lanes; no lane waits for another.
 BAT_INLINE void whole_blocks(
   std::array<LanePosition, kLanes>& lanes, const std::array<BlockOfLane, kLanes>& blocks) noexcept
 {
@@ -70,7 +70,7 @@ BAT_INLINE void whole_blocks(
 }
 
 #ifdef BAT_AVX2
-// BMI2 has the shifts that it needs.
+// BMI2 provides the shifts used here.
 BAT_AVX2 void whole_blocks_avx2(
   std::array<LanePosition, kLanes>& lanes, const std::array<BlockOfLane, kLanes>& blocks) noexcept
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers as words of their bits, in ways that make near numbers small.
+// Represents numbers by words of their bits, so that differences between nearby numbers are small.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #if defined(__GNUC__)
-#define BAT_INLINE inline __attribute__((always_inline)) // to be compiled for several processors
+#define BAT_INLINE inline __attribute__((always_inline)) // compiled for several processors
 #else
 #define BAT_INLINE inline
 #endif
@@ -19,7 +19,7 @@ namespace bat::codec
 template <class U>
 inline constexpr unsigned kBits = std::numeric_limits<U>::digits;
 
-/// Differences close to 0, of both signs, to small words.
+/// Maps differences close to 0, of either sign, to small words.
 template <class U>
 [[nodiscard]] BAT_INLINE U zigzag(U difference) noexcept
 {
@@ -33,8 +33,8 @@ template <class U>
   return static_cast<U>(static_cast<U>(word >> 1) ^ static_cast<U>(0 - (word & 1)));
 }
 
-/// Bits of a floating-point number without the `dropped` lowest, which are 0, to an integer in
-/// two's complement that increases with the number.
+/// Maps the bits of a floating-point number, without the `dropped` lowest, which are 0, to an
+/// integer in two's complement that increases with the number.
 template <class U>
 [[nodiscard]] BAT_INLINE U ranked(U bits, unsigned dropped) noexcept
 {
@@ -53,7 +53,7 @@ template <class U>
   return static_cast<U>(static_cast<U>(word ^ (sign & all)) << dropped);
 }
 
-/// Bits up to the highest that is set.
+/// Returns the number of bits up to the highest set bit.
 template <class U>
 [[nodiscard]] BAT_INLINE unsigned bit_length(U word) noexcept
 {

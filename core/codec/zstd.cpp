@@ -56,7 +56,7 @@ bool ZstdCompressor::append(Content content, const void* from, std::size_t bytes
 {
   set_up(this->context_.get(), content);
   const std::size_t before = to.size();
-  const std::size_t room = ZSTD_compressBound(bytes); // with less, libzstd is slower
+  const std::size_t room = ZSTD_compressBound(bytes); // libzstd is slower with less space
   to.resize(before + room);
   const std::size_t result =
     ZSTD_compress2(this->context_.get(), to.data() + before, room, from, bytes);

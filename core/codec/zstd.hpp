@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocks of bytes through libzstd.
+// Compresses and decompresses blocks of bytes with libzstd.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@ struct ZSTD_DCtx_s;
 
 namespace bat::codec
 {
-/// The kind of the bytes to compress.
+/// The kind of bytes to compress.
 enum class Content
 {
   Symbols, ///< drawn one by one: hardly anything repeats, and only how often each occurs counts
-  Planes   ///< of words: runs repeat
+  Planes   ///< bit planes of words: runs repeat
 };
 
 class ZstdCompressor

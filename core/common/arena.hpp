@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs loops in parallel: the one place that turns a requested number of threads into an arena.
+// Runs loops in parallel: the only place that turns a requested number of threads into an arena.
 #pragma once
 
 #include <tbb/global_control.h>
@@ -11,8 +11,8 @@
 
 namespace bat
 {
-/// Calls f in an arena of at most `threads` threads, 0 for all processors. More than the processors
-/// do not help, and oneTBB warns about them on stderr.
+/// Calls f in an arena of at most `threads` threads; 0 means all processors. The number is limited
+/// to the processors: more do not help, and oneTBB warns about them on stderr.
 template <class F>
 decltype(auto) in_arena(int threads, F&& f)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the samples of a box lie in arrays that have those of a larger one.
+// Locates the samples of a box in arrays that hold a larger box.
 #pragma once
 
 #include "bat/logical_box.hpp"
@@ -17,7 +17,7 @@ namespace bat
 struct BoxInArrays
 {
   std::int64_t first = 0;                            ///< number of the first sample
-  std::array<std::int64_t, 3> dimensions{ 1, 1, 1 }; ///< of the arrays
+  std::array<std::int64_t, 3> dimensions{ 1, 1, 1 }; ///< dimensions of the arrays
 };
 
 [[nodiscard]] inline BoxInArrays place_in(const LogicalBox& stored, const LogicalBox& box) noexcept
@@ -33,6 +33,6 @@ struct BoxInArrays
   return place;
 }
 
-/// Why arrays of `stored` cannot have the samples of `box`; empty if they can.
+/// Returns why arrays of `stored` cannot contain the samples of `box`; empty if they can.
 [[nodiscard]] std::string find_stored_problem(const LogicalBox& stored, const LogicalBox& box);
 }

@@ -45,7 +45,7 @@ std::string find_fault(const BrickGrid& grid)
     return fmt::format("the brick edge is {}; allowed are {} to {}", grid.edge, BrickGrid::min_edge,
       BrickGrid::max_edge);
   }
-  // The product of two numbers of bricks fits; times the third may not.
+  // The product of two brick counts fits; multiplied by the third it may not.
   const auto rows =
     static_cast<std::uint64_t>(grid.bricks(0)) * static_cast<std::uint64_t>(grid.bricks(1));
   if (rows > BrickGrid::max_bricks / static_cast<std::uint64_t>(grid.bricks(2)))

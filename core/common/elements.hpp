@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Elements of a column where they lie.
+// Elements of a column, in place.
 #pragma once
 
 #include <cstddef>

@@ -31,11 +31,11 @@ Error translated()
   {
     return kOutOfMemory;
   }
-  catch (const std::length_error&) // of containers: more than there is memory for
+  catch (const std::length_error&) // thrown by containers: more than the available memory
   {
     return kOutOfMemory;
   }
-  catch (const std::system_error& e) // of std::filesystem
+  catch (const std::system_error& e) // thrown by std::filesystem
   {
     const bool full = e.code() == std::errc::no_space_on_device ||
       e.code() == std::errc::file_too_large ||
@@ -63,7 +63,7 @@ Error current_error() noexcept
   }
   catch (...)
   {
-    return kOutOfMemory; // for the text
+    return kOutOfMemory; // no memory for the text
   }
 }
 

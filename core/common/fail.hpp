@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How errors are thrown.
+// Functions that throw errors.
 #pragma once
 
 #include "bat/error.hpp"
@@ -23,12 +23,12 @@ namespace bat
 /// Throws Error{Corrupt}: "FILE: WHAT".
 [[noreturn]] void corrupt(const std::string& file, const std::string& what);
 
-/// NoSpace if `error`, an errno, says that a disk or a quota is full, else `otherwise`.
+/// Returns NoSpace if `error`, an errno, means that a disk or a quota is full, else `otherwise`.
 [[nodiscard]] ErrorCode code_of_write(int error, ErrorCode otherwise) noexcept;
 
-/// Calls a function that the user of the library set, such as `progress`. What it throws is the
-/// user's, and not a fault of the library: exceptions that attempt() does not know become
-/// Error{InvalidArgument} with their text.
+/// Calls a function set by the library's user, such as `progress`. What it throws is not a fault of
+/// the library: exceptions that attempt() does not know become Error{InvalidArgument} with their
+/// text.
 template <class F>
 decltype(auto) call_user(F&& f)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For loops with instructions that the program does not demand: BAT_AVX2 and BAT_AVX512 mark
-// functions with these, to be called where processor::has_avx2() and has_avx512(). Not defined
-// where no compiler has them.
+// Support for loops with instructions that the program does not require: BAT_AVX2 and BAT_AVX512
+// mark functions with these, which may be called if processor::has_avx2() or has_avx512().
+// Undefined if the compiler does not support them.
 #pragma once
 
 #include <type_traits>
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#ifndef __clang__ // what GCC's own header leaves undefined on purpose (GCC bug 105593)
+#ifndef __clang__ // GCC's header leaves values undefined on purpose (GCC bug 105593)
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
@@ -17,7 +17,7 @@
 
 namespace bat
 {
-/// One bit for each pair of values of T with a <= b; none where one is NaN.
+/// Returns one bit for each pair of values of T with a <= b; 0 if one is NaN.
 template <class T>
 BAT_AVX512 auto not_above(__m512i a, __m512i b)
 {

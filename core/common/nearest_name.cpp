@@ -18,7 +18,8 @@ char lower(char c)
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// Insertions, deletions, substitutions and swaps of neighbours between texts of up to kMaxLength.
+// Counts insertions, deletions, substitutions and swaps of neighbours between texts of up to
+// kMaxLength.
 std::size_t distance(std::string_view a, std::string_view b)
 {
   using Row = std::array<std::size_t, kMaxLength + 1>;
@@ -57,7 +58,7 @@ std::vector<std::string_view> nearest_names(
   {
     for (const std::string_view known : names)
     {
-      // One error for each three letters: "w" is not a misspelled "v".
+      // Allows one error per three letters: "w" is not a misspelled "v".
       const std::size_t allowed = (std::min(name.size(), known.size()) + 1) / 3;
       if (known.size() <= kMaxLength && distance(name, known) <= allowed)
       {

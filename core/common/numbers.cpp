@@ -108,7 +108,7 @@ int three_way(T a, T b) noexcept
 
 int compare_double_int(double d, __int128 i) noexcept
 {
-  // All 64-bit integers lie strictly inside this range, in which conversion to __int128 is exact.
+  // All 64-bit integers are strictly inside this range, in which conversion to __int128 is exact.
   constexpr double kBeyondInt64 = 36893488147419103232.0; // 2^65
   if (d >= kBeyondInt64)
   {
@@ -135,7 +135,7 @@ double double_not_above(const Number& number) noexcept
   return compare(d, number) > 0 ? std::nextafter(d, -std::numeric_limits<double>::infinity()) : d;
 }
 
-// The number must lie inside the range of V; `round` rounds a double to a whole one.
+// The number must be inside the range of V; `round` rounds a double to an integer.
 template <class V, class Round>
 V to_integer(const Number& number, Round round) noexcept
 {

@@ -21,12 +21,13 @@ enum class ValueClass
 
 [[nodiscard]] ValueClass value_class(ScalarType type) noexcept;
 
-/// Below 0, 0, above 0 as a < b, a == b, a > b on the real line. Neither may be NaN.
+/// Returns a number below 0, 0, or above 0 for a < b, a == b, a > b on the real line. Neither may
+/// be NaN.
 [[nodiscard]] int compare(const Number& a, const Number& b) noexcept;
 [[nodiscard]] bool is_nan(const Number& number) noexcept;
 
 /// A closed range in the class V = double, int64_t or uint64_t that holds exactly the values of the
-/// class that the real range holds.
+/// class in the real range.
 template <class V>
 struct ClassRange
 {
@@ -38,7 +39,7 @@ struct ClassRange
 template <class V>
 [[nodiscard]] ClassRange<V> to_class(const Number& lower, const Number& upper) noexcept;
 
-/// Bits of a value as they are stored in 8 bytes, and back.
+/// Converts a value to the bits stored in 8 bytes, and back.
 template <class V>
 [[nodiscard]] std::uint64_t to_bits(V value) noexcept
 {
@@ -57,7 +58,8 @@ template <class V>
 }
 [[nodiscard]] Number number_from_bits(std::uint64_t bits, ValueClass type) noexcept;
 
-/// Magnitude of one particle's components: the formula of FORMAT.md section 11, in its order.
+/// Returns the magnitude of one particle's components: the formula of FORMAT.md section 11, in its
+/// order.
 template <class T>
 [[nodiscard]] double magnitude(const T* components, std::size_t count) noexcept
 {
@@ -71,7 +73,7 @@ template <class T>
   return std::sqrt(sum);
 }
 
-/// Calls f with a value of the C++ type that `type` names.
+/// Calls f with a value of the C++ type named by `type`.
 template <class F>
 decltype(auto) dispatch(ScalarType type, F&& f)
 {

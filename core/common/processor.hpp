@@ -4,7 +4,7 @@
 
 namespace bat::processor
 {
-/// Vector instruction sets; each includes those before it.
+/// Vector instruction sets; each includes the ones before it.
 enum class Instructions
 {
   Portable,
@@ -12,9 +12,9 @@ enum class Instructions
   Avx512 ///< F, BW and VL
 };
 
-/// Whether AVX2 loops may be called.
+/// Returns whether AVX2 loops may be called.
 [[nodiscard]] bool has_avx2() noexcept;
-/// Whether AVX-512 loops may be called.
+/// Returns whether AVX-512 loops may be called.
 [[nodiscard]] bool has_avx512() noexcept;
 /// Limits the whole process to these instructions, for comparisons with portable loops.
 void allow(Instructions maximum) noexcept;

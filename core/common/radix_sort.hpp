@@ -14,7 +14,7 @@
 
 namespace bat
 {
-/// Unsigned numbers in the order of the values.
+/// Maps values to unsigned numbers in the same order.
 inline std::uint64_t ordered(double value)
 {
   const std::uint64_t bits = to_bits(value);
@@ -33,8 +33,8 @@ inline std::uint64_t ordered(std::uint32_t value)
   return value;
 }
 
-/// Sorts numbers by the upper 33 of the bits that differ; few share those, and they are sorted
-/// after that. Several times as fast as std::sort for thousands and more. No value may be NaN.
+/// Sorts numbers by the upper 33 of the differing bits, then sorts the few that share those.
+/// Several times as fast as std::sort for thousands of numbers and more. No value may be NaN.
 template <class V>
 void radix_sort(std::vector<V>& values)
 {

@@ -32,7 +32,7 @@ bool intersect(const LogicalBox& a, const LogicalBox& b)
   return true;
 }
 
-// Appends the part of a box that is not in another one: at most two slabs for each axis.
+// Appends the part of a box outside another one: at most two slabs per axis.
 void add_without(const LogicalBox& box, const LogicalBox& other, std::vector<LogicalBox>& out)
 {
   if (!intersect(box, other))
@@ -60,8 +60,8 @@ void add_without(const LogicalBox& box, const LogicalBox& other, std::vector<Log
   }
 }
 
-// Per box, the earlier ones that it shares samples with. Along the axis on which boxes differ most,
-// few are compared with few.
+// For each box, finds the earlier ones with which it shares samples. Sorting along the axis on
+// which boxes differ most keeps the number of comparisons small.
 std::vector<std::vector<std::size_t>> earlier_neighbours(const std::vector<RankBox>& boxes)
 {
   std::size_t axis = 0;

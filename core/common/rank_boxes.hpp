@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which samples of a grid come from which rank. Pure functions of boxes.
+// Determines which samples of a grid come from which rank. Pure functions of boxes.
 #pragma once
 
 #include "bat/logical_box.hpp"
@@ -10,7 +10,7 @@
 
 namespace bat
 {
-/// A piece of some rank, or a part of one.
+/// A piece of some rank, or part of a piece.
 struct RankBox
 {
   std::int64_t rank = 0;
@@ -18,9 +18,9 @@ struct RankBox
   LogicalBox box;
 };
 
-/// Boxes by rank and piece, without the parts that an earlier one contains: every sample is in at
-/// most one part, that of the lowest rank that has it. In the same order.
+/// Returns the boxes by rank and piece, without the parts that an earlier one contains: every
+/// sample is in at most one part, that of the lowest rank that has it. In the same order.
 [[nodiscard]] std::vector<RankBox> disjoint_parts(const std::vector<RankBox>& boxes);
-/// Whether disjoint boxes fill the box of fewer than 2^63 samples that contains them.
+/// Returns whether disjoint boxes fill the box of fewer than 2^63 samples that contains them.
 [[nodiscard]] bool cover(const std::vector<RankBox>& disjoint, const LogicalBox& whole);
 }

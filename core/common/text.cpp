@@ -11,7 +11,8 @@ namespace bat
 {
 namespace
 {
-// Receives the parser's events: no document is kept, however long or deeply nested the text is.
+// Receives the parser's events, so that no document is kept, however long or deeply nested the text
+// is.
 class ObjectFacts : public nlohmann::json_sax<nlohmann::json>
 {
 public:
@@ -108,7 +109,7 @@ bool is_obeyed(std::uint32_t code)
     (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
 }
 
-// Of control characters that have a letter of their own, as Python writes them.
+// Escapes control characters that have their own letter, as Python does.
 char letter_of(char control)
 {
   return control == '\n' ? 'n' : control == '\r' ? 'r' : control == '\t' ? 't' : '\0';
@@ -124,7 +125,7 @@ std::string printable(std::string_view text, std::string_view keep)
     const Character character = first_of(text);
     const std::size_t bytes = std::max<std::size_t>(1, character.bytes);
     const bool is_byte = character.bytes == 0
-      ? static_cast<unsigned char>(text[0]) < 0xa0 // which some terminals obey by itself
+      ? static_cast<unsigned char>(text[0]) < 0xa0 // some terminals obey the bare byte
       : character.code < 0x20 && keep.find(text[0]) == std::string_view::npos;
     if (text[0] == '\0')
     {
@@ -168,7 +169,7 @@ bool is_utf8(const std::string& text)
 
 std::optional<JsonObject> scan_json_object(const std::string& text, std::string_view member)
 {
-  // The parser skips a byte order mark, and takes a zero byte for the end of the text.
+  // The parser skips a byte order mark, and would take a zero byte for the end of the text.
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string::npos || text[begin] != '{' || text.find('\0') != std::string::npos)
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rows of numbers in text to columns of values, in parallel.
+// Parses rows of numbers in text into columns of values, in parallel.
 
 #include "bat/text_table.hpp"
 
@@ -58,7 +58,7 @@ struct Piece
   return begin;
 }
 
-/// std::from_chars gives no value where the nearest one is 0 or below the smallest normal number.
+/// std::from_chars returns no value if the nearest one is 0 or below the smallest normal number.
 bool parse_tiny(const char* begin, const char* end, double& value)
 {
   static const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
@@ -96,7 +96,7 @@ bool parse(const char* begin, const char* end, std::byte* out)
   return true;
 }
 
-/// The number whose digits are the bytes of `digits`, each 0 to 9, the first one the lowest.
+/// Returns the number whose digits are the bytes of `digits`, each 0 to 9, the lowest byte first.
 [[nodiscard]] std::uint64_t number_of_digits(std::uint64_t digits)
 {
   constexpr std::uint64_t kPairs = 0x000000ff000000ff;
@@ -106,7 +106,7 @@ bool parse(const char* begin, const char* end, std::byte* out)
     32;
 }
 
-/// Appends the digits at `place` to those of `value`, which overflows beyond 19; returns where they
+/// Appends the digits at `place` to `value`, which overflows beyond 19 digits; returns where they
 /// end.
 [[nodiscard]] const char* read_digits(const char* place, const char* end, std::uint64_t& value)
 {
@@ -138,7 +138,7 @@ bool parse(const char* begin, const char* end, std::byte* out)
   return place;
 }
 
-/// Adds the exponent at `place`, if there is one, to `exponent`; null if it is invalid.
+/// Adds the exponent at `place`, if present, to `exponent`; returns null if it is invalid.
 [[nodiscard]] const char* read_exponent(const char* place, const char* end, std::int64_t& exponent)
 {
   if (place == end || (*place != 'e' && *place != 'E'))
@@ -162,9 +162,9 @@ bool parse(const char* begin, const char* end, std::byte* out)
   return place;
 }
 
-/// A number that begins at `place` and needs no more than a few exact operations: an integer of up
-/// to 18 digits, or digits and a power of ten that are both exact in T, so that one multiplication
-/// or division gives the nearest T. Returns where it ends, or null if parse() must read it.
+/// Parses a number at `place` that needs only a few exact operations: an integer of up to 18
+/// digits, or digits and a power of ten that are both exact in T, so that one multiplication or
+/// division gives the nearest T. Returns where it ends, or null if parse() must read it.
 template <class T>
 [[nodiscard]] const char* read_usual(const char* place, const char* end, std::byte* out)
 {
@@ -230,8 +230,7 @@ public:
   {
   }
 
-  /// Pieces that begin and end at lines, with their numbers of rows: as many as have `maximum`
-  /// rows.
+  /// Splits the text at line ends into pieces with row counts, as many as contain `maximum` rows.
   [[nodiscard]] std::vector<Piece> cut(std::uint64_t maximum) const
   {
     std::vector<Piece> pieces;
@@ -274,7 +273,7 @@ public:
     return pieces;
   }
 
-  /// Keeps at most `maximum` rows; returns their number and where the text ends that has them.
+  /// Keeps at most `maximum` rows; returns their number and the end of the text that contains them.
   [[nodiscard]] std::pair<std::uint64_t, std::size_t> limit(
     std::vector<Piece>& pieces, std::uint64_t maximum) const
   {
@@ -362,8 +361,8 @@ private:
     }
   }
 
-  /// The line at `place`, if read_usual() reads all of its fields; returns where the next one
-  /// begins, null if parse_row() must read it.
+  /// Parses the line at `place` if read_usual() reads all of its fields; returns the beginning of
+  /// the next line, or null if parse_row() must read it.
   const char* parse_usual(const char* place, const char* end, std::uint64_t row) const
   {
     const char* const first = without_blanks(place, end);
@@ -411,7 +410,7 @@ private:
       *column.type, [&](auto sample) { return read_usual<decltype(sample)>(place, end, out); });
   }
 
-  /// The end of a field that may be any text.
+  /// Finds the end of a field that may be any text.
   [[nodiscard]] const char* find_text_end(const char* place, const char* end) const
   {
     while (place != end && *place != '\n' &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes a step after the other and keeps the list of them.
+// Writes one step after another and maintains the list of them.
 
 #include "bat/dataset.hpp"
 #include "bat/insitu.hpp"
@@ -33,7 +33,7 @@ void check_time(double time)
   }
 }
 
-// Names stand in lists and reports, which are JSON.
+// Names appear in lists and reports, which are JSON.
 void check_utf8(const std::string& text, const char* what)
 {
   if (!is_utf8(text))
@@ -77,13 +77,13 @@ series::OwnTime read_own_time(const std::filesystem::path& file)
   }
 }
 
-// Whether it can be printed or not: a notice is no failure.
+// A notice that cannot be printed is not a failure.
 void print(const std::string& notice)
 {
   (void)std::fprintf(stderr, "bat: %s\n", notice.c_str());
 }
 
-// Collective: names of all ranks' species. The time becomes that of rank 0.
+// Collective. Returns the species names of all ranks. The time becomes that of rank 0.
 std::vector<std::string> agree_on_step(
   const mpi::OwnComm& own, std::int64_t step, double& time, const std::vector<Species>& species)
 {
@@ -124,7 +124,7 @@ std::optional<ParticleView> make_columns(const std::filesystem::path& file)
   return error ? std::nullopt : std::optional(columns);
 }
 
-// Pieces of all species of a name, with the step they belong to.
+// Pieces of all species with a name, and the step to which they belong.
 std::vector<mpi::Piece> pieces_of(
   std::vector<Species>& species, const std::string& name, std::int64_t step, double time)
 {
@@ -222,7 +222,7 @@ void SeriesWriter::write_lists(
   std::optional<Error> failure;
   for (std::size_t i = 0; own.rank() == 0 && i != files.size(); ++i)
   {
-    // One list that cannot be written does not keep the others back.
+    // A list that cannot be written does not prevent the others.
     std::optional<Error> here = attempt([&] { this->list_of(files[i].species).add(step, time); });
     if (!failure)
     {
@@ -310,8 +310,8 @@ std::vector<WrittenFile> SeriesWriter::files_of(
   return files;
 }
 
-// Collective. A step of which no rank says anything has the columns of the step before it, also
-// where a run is continued.
+// Collective. A step that no rank describes has the columns of the previous step, also when a run
+// is continued.
 void SeriesWriter::declare_columns(const mpi::OwnComm& comm, std::vector<mpi::Piece>& pieces,
   const WrittenFile& file, std::int64_t step, double time)
 {

@@ -16,9 +16,9 @@ namespace bat::insitu
 {
 namespace
 {
-const char* const kPositions = "positions"; // in bounds, the positions of every species
+const char* const kPositions = "positions"; // as the name in bounds: the positions of every species
 
-// The attribute of a bound, as in temperature=0.5.
+// The attribute named by a bound, such as temperature=0.5.
 std::string name_of_bound(const std::string& bound)
 {
   return bound.substr(0, bound.rfind('='));
@@ -98,10 +98,10 @@ std::optional<TrackOptions> tracks_for(TrackOptions options, const std::vector<s
   return options;
 }
 
-// What is known of a species on all ranks.
+// What all ranks together know about a species.
 struct Found
 {
-  std::vector<std::string> known; ///< of the names
+  std::vector<std::string> known; ///< names found so far
   std::uint64_t particles = 0;
 };
 
@@ -128,7 +128,7 @@ std::vector<Found> find(const mpi::OwnComm& comm,
   return all;
 }
 
-// Collective. Throws if a name is in none of `known`, to which those that were found are added.
+// Collective. Throws if a name is in none of `known`, to which those found are added.
 void check_known(const mpi::OwnComm& comm, const std::vector<Found>& found,
   const std::vector<std::vector<mpi::Piece>>& pieces, const std::vector<std::string>& names,
   std::set<std::string>& known)
@@ -172,7 +172,7 @@ std::vector<mpi::WriteOptions> SpeciesOptions::of_step(
   {
     return options;
   }
-  mpi::broadcast_names(comm, this->names_); // those of rank 0 decide, as in each write
+  mpi::broadcast_names(comm, this->names_); // rank 0's names are used, as in each write
   if (this->names_.empty())
   {
     return options;
@@ -223,7 +223,7 @@ std::vector<std::optional<TrackOptions>> SpeciesTracks::of_step(const mpi::OwnCo
       MPI_Bcast(&has_tracks, 1, MPI_INT, 0, comm.get());
       if (has_tracks != 0 && !own)
       {
-        own = this->options_; // which the recorder reports as not those of rank 0
+        own = this->options_; // the recorder reports that they differ from rank 0's
       }
       this->settled_[species[i]] = has_tracks != 0 ? own : std::nullopt;
     }

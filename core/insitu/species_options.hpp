@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Options that name attributes, where several species share them.
+// Applies options that name attributes to the species that have them.
 //
 // An option applies to the species that have the attribute. The others are written without it: an
 // index of "mass" does not keep photons, which have none, from being written.
@@ -21,9 +21,9 @@ class SpeciesOptions
 public:
   explicit SpeciesOptions(mpi::WriteOptions options);
 
-  /// Collective. The options of each species of a step, whose pieces are `pieces[i]` on this rank.
-  /// A species that is alone keeps all. Throws Error{InvalidArgument}, on all ranks, if a name is
-  /// of no species so far and a species has particles.
+  /// Collective. Returns the options for each species of a step, whose pieces are `pieces[i]` on
+  /// this rank. A single species keeps all options. Throws Error{InvalidArgument}, on all ranks, if
+  /// no species so far has a name and a species has particles.
   [[nodiscard]] std::vector<mpi::WriteOptions> of_step(
     const mpi::OwnComm& comm, const std::vector<std::vector<mpi::Piece>>& pieces);
 
@@ -31,19 +31,20 @@ public:
 
 private:
   mpi::WriteOptions options_;
-  std::vector<std::string> names_; ///< that the options have, without bounds
-  std::set<std::string> known_;    ///< of these: to a species of a step so far
+  std::vector<std::string> names_; ///< names in the options, without bounds
+  std::set<std::string> known_;    ///< those that a species of a step so far has
 };
 
-/// The same of tracks. A species without the attribute that the options name for ids has no tracks.
+/// Does the same for tracks. A species without the attribute that the options name for ids has no
+/// tracks.
 class SpeciesTracks
 {
 public:
   explicit SpeciesTracks(TrackOptions options = {});
 
-  /// Collective. The options of each species of a step; none for a species without tracks, and for
-  /// one that has had no particles yet. What they are is settled when a species has particles for
-  /// the first time. Throws Error{InvalidArgument}, on all ranks, as SpeciesOptions::of_step.
+  /// Collective. Returns the options for each species of a step; empty for a species without
+  /// tracks, or without particles so far. They are determined when a species first has particles.
+  /// Throws Error{InvalidArgument}, on all ranks, as SpeciesOptions::of_step does.
   [[nodiscard]] std::vector<std::optional<TrackOptions>> of_step(const mpi::OwnComm& comm,
     const std::vector<std::string>& species, const std::vector<std::vector<mpi::Piece>>& pieces);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which particles get tracks, from JSON.
+// Parses from JSON which particles get tracks.
 
 #include "bat/insitu.hpp"
 #include "bat/nearest_name.hpp"
@@ -21,7 +21,7 @@ namespace
 {
 using json = nlohmann::json;
 
-constexpr char kSubject[] = "tracks"; // of messages
+constexpr char kSubject[] = "tracks"; // for messages
 
 [[noreturn]] void refuse_value(
   const std::string& key, const json& value, const std::string& allowed)
@@ -74,7 +74,7 @@ std::string format_text(const std::string& key, const json& value)
   return value.get<std::string>();
 }
 
-// A list; or an object, which Conduit makes more easily.
+// A list; or an object, which is easier to build in Conduit.
 bool is_list(const json& value)
 {
   return value.is_array() || value.is_object();
@@ -82,7 +82,7 @@ bool is_list(const json& value)
 
 void read_ids(TrackOptions& options, const json& value)
 {
-  if (value.is_number()) // what Conduit makes of an array of one
+  if (value.is_number()) // Conduit writes an array of one as a number
   {
     options.ids.push_back(number_of("ids", value));
     return;
@@ -176,7 +176,7 @@ void check(const TrackOptions& options)
   {
     refuse(kSubject, fmt::format("{} of ids, box and every_id are given; allowed is one", ways));
   }
-  // Pairs without a name for the second part are those of the attribute that is found.
+  // Pairs without a name for the second part belong to the attribute that is found.
   const std::size_t second =
     options.ids.empty() || (options.second_attribute.empty() && options.second.empty())
     ? 0

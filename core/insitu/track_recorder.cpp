@@ -36,7 +36,7 @@ namespace bat::insitu
 {
 namespace
 {
-constexpr char kSubject[] = "tracks"; // of messages
+constexpr char kSubject[] = "tracks"; // for messages
 
 using nlohmann::json;
 
@@ -47,7 +47,7 @@ std::size_t hash_of(std::uint64_t bits) noexcept
   return static_cast<std::size_t>((bits * 0x9E3779B97F4A7C15u) >> (64 - kHashBits));
 }
 
-/// A name and where its values are; nothing if the view has no such attribute.
+/// A name and the location of its values; empty if the view has no such attribute.
 std::optional<AttributeView> find(const ParticleView& view, const std::string& name)
 {
   for (const AttributeView& attribute : view.attributes)
@@ -143,7 +143,8 @@ T value_at(const ArrayView& values, std::size_t component, std::uint64_t row)
   return value;
 }
 
-// Bits of a number of the class of `type`; nothing if no value of it is the number.
+// Returns the bits of a number in the class of `type`; empty if no value of that class equals the
+// number.
 std::optional<std::uint64_t> bits_of(const Number& number, ScalarType type)
 {
   return dispatch(value_class(type),
@@ -159,7 +160,7 @@ std::optional<std::uint64_t> bits_of(const Number& number, ScalarType type)
     });
 }
 
-// Two are the same if the texts are.
+// Two are equal if their texts are.
 std::string format_text(const TrackOptions& options)
 {
   std::string text;
@@ -210,7 +211,7 @@ std::size_t words_per_row(const TrackSchema& schema)
   return 2 + (track_bytes(schema) + 7) / 8;
 }
 
-// The particles of a sample, from such records.
+// Builds the particles of a sample from such records.
 TrackSample take_sample(const std::vector<std::uint64_t>& rows, const TrackSchema& schema)
 {
   const std::size_t words = words_per_row(schema);
@@ -254,7 +255,7 @@ TrackSchema make_schema(const json& text)
 }
 }
 
-/// The places of the values of a view.
+/// Returns where the values of a view are.
 struct TrackRecorder::Source
 {
   TrackSchema schema;
@@ -262,7 +263,7 @@ struct TrackRecorder::Source
   ArrayView second;
   std::vector<ArrayView> values; ///< positions, and the attributes of the schema
 
-  /// In the order of another schema, which has the same attributes. Throws
+  /// Returns them in the order of another schema with the same attributes. Throws
   /// Error{InvalidArgument}.
   void fit(const TrackSchema& other)
   {
@@ -337,7 +338,7 @@ struct TrackRecorder::Source
     return first && other ? std::optional(Id{ *first, *other }) : std::nullopt;
   }
 
-  /// Positions and attributes of a particle, packed.
+  /// Packs the position and attributes of a particle.
   void copy_values(std::uint64_t row, std::byte* out) const
   {
     for (const ArrayView& array : this->values)
@@ -463,7 +464,7 @@ TrackRecorder::Source TrackRecorder::make_source(const ParticleView& view) const
   {
     if (name == id || name == second)
     {
-      continue; // which the file has anyway
+      continue; // the file has it anyway
     }
     const AttributeView found = need(view, name);
     source.schema.attributes.push_back(
@@ -509,7 +510,7 @@ void TrackRecorder::choose(const mpi::OwnComm& comm, std::int64_t step, const Tr
   else if (this->options_.box && (!this->chosen_at_ || step <= *this->chosen_at_))
   {
     // A continued run keeps the ids of the samples before; otherwise those in the box now are
-    // chosen. Samples without particles decide nothing, whether in this run or in one before.
+    // chosen. Samples without particles are skipped, whether from this run or an earlier one.
     TracksWriter::Ids before;
     mpi::collective(comm.get(),
       [&]
@@ -702,7 +703,7 @@ std::vector<TrackRecorder::Id> TrackRecorder::find_in_box(const RankSources& own
   return ids;
 }
 
-// Whether an id of that value may be one to keep, before its second part is read.
+// Returns whether an id with that value may be selected, before its second part is read.
 template <class T>
 bool TrackRecorder::may_keep(T id) const
 {
@@ -723,7 +724,7 @@ bool TrackRecorder::may_keep(T id) const
   return (this->hashes_[hash / 64] >> (hash % 64) & 1) != 0;
 }
 
-// Records of the particles to keep: id, second part, values.
+// Collects records of the particles to keep: id, second part, values.
 std::vector<std::uint64_t> TrackRecorder::collect_rows(
   const RankSources& own, const TrackSchema& schema) const
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records the chosen particles of one species, from all ranks, in a tracks file.
+// Records selected particles of one species, from all ranks, in a tracks file.
 #pragma once
 
 #include "bat/insitu.hpp"
@@ -20,12 +20,12 @@ namespace bat::insitu
 class TrackRecorder
 {
 public:
-  /// `species`: its name, or "".
+  /// `species` is its name, or "".
   TrackRecorder(std::filesystem::path path, std::string species, const TrackOptions& options,
     bool flush, SeriesWriter::Notice notice);
   TrackRecorder(const TrackRecorder&) = delete;
   TrackRecorder& operator=(const TrackRecorder&) = delete;
-  /// Finishes the file, on rank 0; what keeps it from that is told, and the file holds all.
+  /// Finishes the file, on rank 0; an error is reported, and the file is still complete.
   ~TrackRecorder();
 
   /// Collective. See SeriesWriter::write_tracks.
@@ -34,12 +34,12 @@ public:
 
 private:
   struct Source;
-  /// Id and second attribute as bits of their value classes.
+  /// Id and second attribute, as bits in their value classes.
   using Id = std::pair<std::uint64_t, std::uint64_t>;
 
   /// The particles of a step on one rank.
   struct RankSources;
-  /// What all ranks have agreed on for a step.
+  /// The facts on which all ranks have agreed for a step.
   struct Agreed;
 
   void check_options(const mpi::OwnComm& comm);
@@ -68,11 +68,11 @@ private:
   SeriesWriter::Notice notice_;
   std::optional<TracksWriter> writer_;    ///< rank 0, once there was a step
   std::optional<TrackSchema> listed_for_; ///< types that `chosen_` has ids of
-  std::optional<std::int64_t> chosen_at_; ///< the first step with anybody in the box
+  std::optional<std::int64_t> chosen_at_; ///< the first step with particles in the box
   std::vector<Id> chosen_;                ///< ascending bits; of a list or a box
   bool any_second_ = false;               ///< ids are listed without the second part
   std::vector<std::uint64_t> hashes_;     ///< a bit for each that a chosen id may have
-  bool has_looked_back_ = false;          ///< for those in the box in samples of a run before
+  bool has_looked_back_ = false;          ///< has searched earlier samples for those in the box
   bool has_reported_ = false;
   bool has_agreed_ = false; ///< all ranks on the options
 };

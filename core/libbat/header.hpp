@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The beginning of files of the paper's library (libbat): the length of a JSON text, and that text.
+// The beginning of the paper's library's (libbat's) files: the length of a JSON text, and that
+// text.
 #pragma once
 
 #include "bat/error.hpp"
@@ -18,20 +19,20 @@
 
 namespace bat::libbat
 {
-/// Smallest and largest value in float32, as that library notes them.
+/// Smallest and largest value in float32, as that library records them.
 struct FloatRange
 {
   float lower = 0;
   float upper = 0;
 };
 
-/// An attribute as a header describes it.
+/// An attribute as described in a header.
 struct HeaderAttribute
 {
   std::string name;
   ScalarType type = ScalarType::Float64;
-  /// Empty if the file has null. Values may lie outside: the library leaves out the particle that
-  /// came last into the build, and keeps a range that the simulation gave.
+  /// Empty if the file has null. Values may lie outside: the library omits the last particle added
+  /// to the tree, and keeps a range given by the simulation.
   std::optional<FloatRange> range;
 };
 

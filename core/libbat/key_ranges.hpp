@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How exact the attribute ranges of the paper's library's files are.
+// The precision of attribute ranges in files of the paper's library.
 #pragma once
 
 namespace bat::libbat
@@ -8,9 +8,9 @@ namespace bat::libbat
 enum class KeyRanges
 {
   /// The ranges in the header, widened by their rounding to float32. Opening then reads no
-  /// particle, but that library leaves the particle that came last into each file out of its
-  /// ranges, and none tells which: one particle per file may lie outside. No query relies on them.
-  /// `has_nan` stays false. Attributes whose range is not in the header are read once.
+  /// particle. That library omits the last particle of each file from its ranges without
+  /// identifying it, so one particle per file may lie outside. No query relies on them. `has_nan`
+  /// stays false. Attributes whose range is not in the header are read once.
   Header,
   /// Exact; reads all attributes once.
   Exact

@@ -15,7 +15,7 @@ namespace bat::libbat
 namespace
 {
 constexpr std::uint64_t kGapBytes = 4096;       // shorter gaps are read along with their neighbours
-constexpr std::uint64_t kBufferBytes = 1 << 18; // of pieces that are read together
+constexpr std::uint64_t kBufferBytes = 1 << 18; // pieces that are read together
 constexpr std::uint32_t kScanParticles = 1 << 16;
 
 // The header's range as a key of the attribute's type.

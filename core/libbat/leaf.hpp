@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An open leaf file: header, and the parts of its index that were needed so far.
+// An open leaf file: the header, and the parts of its index needed so far.
 #pragma once
 
 #include "bat/file.hpp"
@@ -16,7 +16,7 @@
 
 namespace bat::libbat
 {
-/// Consecutive particles of a treelet that belong at `out` (counted in particles) of a result.
+/// Consecutive particles of a treelet and where they go in a result; `out` is counted in particles.
 struct Piece
 {
   std::uint32_t first = 0;
@@ -40,12 +40,12 @@ public:
 
   /// Read at the first call.
   [[nodiscard]] const LeafIndex& index() const;
-  /// Numbers of the bitmaps of a treelet's nodes, each inside the dictionary: node * attributes +
+  /// Indexes of the bitmaps of a treelet's nodes, each inside the dictionary: node * attributes +
   /// attribute.
   [[nodiscard]] const std::vector<std::uint16_t>& bitmap_ids(std::size_t treelet) const;
 
-  /// Copies values of ascending pieces of a treelet. `begin` is where the values of the treelet
-  /// begin.
+  /// Copies values of ascending pieces of a treelet. `begin` is the offset of the treelet's
+  /// values.
   void gather(std::uint64_t begin, std::uint64_t tuple_bytes, const std::vector<Piece>& pieces,
     std::byte* out) const;
   [[nodiscard]] std::uint64_t attribute_begin(const Treelet& treelet, std::size_t k) const noexcept

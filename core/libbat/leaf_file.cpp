@@ -68,7 +68,7 @@ public:
   }
   std::uint64_t bytes_read() const noexcept override { return this->leaf_.file().bytes_read(); }
 
-  // Planes between the treelets need not hold to the last bit, and splits bound no particles.
+  // Planes between treelets need not hold to the last bit, and splits do not bound particles.
   std::vector<Region> regions() const override
   {
     const std::optional<Box> box = this->bounds();

@@ -14,11 +14,11 @@ namespace bat::libbat
 namespace
 {
 constexpr std::uint64_t kPage = 4096;
-// The library makes depth 50 of 2^32 particles; shallow trees have at most 30 levels.
+// The library builds at most depth 50 for 2^32 particles; shallow trees have at most 30 levels.
 constexpr int kMaxShallowDepth = 64;
 constexpr int kMaxTreeletDepth = 128;
 constexpr std::uint32_t kNone = 0xffffffff;
-constexpr std::uint64_t kMaxBitmaps = 1 << 16; // their numbers have 16 bits
+constexpr std::uint64_t kMaxBitmaps = 1 << 16; // bitmap numbers have 16 bits
 
 struct RadixRecord
 {
@@ -41,7 +41,7 @@ std::uint64_t up_to_page(std::uint64_t offset)
   return (offset + kPage - 1) / kPage * kPage;
 }
 
-// Bytes of the bitmap numbers, and ranges if there are any, of one node.
+// Size of one node's bitmap numbers and ranges, if any, in bytes.
 std::uint64_t summary_bytes(const LeafHeader& header)
 {
   return header.attributes.size() * (header.has_ranges ? 2 + 8 : 2);
@@ -62,7 +62,7 @@ std::vector<Record> read_records(
     fmt::format("{}: {}; the file has {} bytes", file.name(), what, file.size()));
 }
 
-// Checks where the tree begins, and the counts of treelets, nodes and bitmaps.
+// Checks the offset of the tree and the numbers of treelets, nodes and bitmaps.
 void check_counts(
   const io::RandomAccessFile& file, const LeafHeader& header, std::uint64_t lod_particles)
 {
@@ -118,8 +118,8 @@ void check_file_size(const io::RandomAccessFile& file, const LeafHeader& header)
   }
 }
 
-// Reads the nodes of a treelet in preorder. A right child is where the left subtree ends, and the
-// particles of a node begin where those of the previous one end. Anything else is refused.
+// Reads the nodes of a treelet in preorder. A right child begins where the left subtree ends, and a
+// node's particles begin where the previous node's end. Anything else is refused.
 class NodeReader
 {
 public:
@@ -163,7 +163,7 @@ public:
     return node;
   }
 
-  // Checks that the last node ended the tree and has the last particle.
+  // Checks that the last node ended the tree and contains the last particle.
   void check_end() const
   {
     if (!this->is_done_ || this->particles_ != this->treelet_.particle_count)
@@ -190,7 +190,7 @@ private:
 
   void read_particles(std::uint32_t i, const KdRecord& record, bool is_leaf, Node& node)
   {
-    // A writer without LOD particles leaves the number of the first one undefined.
+    // A writer without LOD particles leaves the number of the first particle undefined.
     const bool has_lod = !is_leaf && record.lod != kNone && this->lod_particles_ != 0;
     node.first = static_cast<std::uint32_t>(this->particles_);
     node.own = is_leaf ? record.b >> 2 : has_lod ? this->lod_particles_ : 0;
@@ -321,8 +321,8 @@ LeafIndex::LeafIndex(const io::RandomAccessFile& file, const LeafHeader& header)
       fmt::format("the treelets have {} particles, but the header says {}",
         last.first_ordinal + last.particle_count, header.particle_count));
   }
-  // If the sizes differ, the header describes other attributes than the particles have, and all
-  // values but the first would be read from wrong places.
+  // If the sizes differ, the header describes different attributes than the particles have, and all
+  // values but the first would be read from wrong offsets.
   if (header.tree_begin + minimum != file.size())
   {
     corrupt(file.name(),
@@ -368,7 +368,7 @@ void LeafIndex::read_shallow_tree(const io::RandomAccessFile& file, const LeafHe
   }
 }
 
-// Walks the shallow tree: it must lead to each treelet once, in their order, which no cycle does.
+// Walks the shallow tree, which must lead to each treelet once, in order; a cycle cannot.
 std::vector<std::uint8_t> LeafIndex::treelet_depths(const io::RandomAccessFile& file) const
 {
   if (this->shallow.empty())
@@ -446,7 +446,7 @@ void LeafIndex::read_treelet(const io::RandomAccessFile& file, const LeafHeader&
     }
     corrupt(file.name(), fmt::format("{}; the next one starts at {}", what, end));
   }
-  // Inner nodes have particles of their own or in both children, so that this is generous.
+  // This is generous, because inner nodes have particles either themselves or in both children.
   if (counts[0] == 0 || counts[0] > 2 * std::uint64_t{ counts[1] } + 1)
   {
     corrupt(file.name(),

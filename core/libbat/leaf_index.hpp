@@ -2,7 +2,8 @@
 // The trees of a leaf file, checked: where each node's particles are, and their file positions.
 //
 // File positions order the particles by the depth of their node, ties by ordinal; ordinals follow
-// the treelets and, inside a treelet, the file. So a quality takes the nodes coarse to fine.
+// the treelets and, inside a treelet, the file. A quality therefore takes the nodes from coarse to
+// fine.
 #pragma once
 
 #include "bat/types.hpp"
@@ -16,17 +17,17 @@
 
 namespace bat::libbat
 {
-/// The header of a leaf file, its counts compared with the size of the file.
+/// The header of a leaf file; its counts have been checked against the size of the file.
 struct LeafHeader
 {
   explicit LeafHeader(const io::RandomAccessFile& file);
 
   std::uint64_t tree_begin = 0; ///< offsets in the file are relative to it
-  std::uint64_t node_count = 0; ///< of the shallow tree
+  std::uint64_t node_count = 0; ///< nodes of the shallow tree
   std::uint64_t treelet_count = 0;
   std::uint64_t particle_count = 0;
   std::uint64_t dictionary_size = 0;
-  std::uint32_t lod_particles = 0; ///< in each inner node of a treelet
+  std::uint32_t lod_particles = 0; ///< per inner node of a treelet
   bool has_ranges = false;
   std::vector<HeaderAttribute> attributes;
   std::vector<std::uint64_t> attribute_offsets; ///< bytes of the attributes before it, per particle
@@ -34,7 +35,7 @@ struct LeafHeader
   std::optional<std::array<float, 6>> bounds;
 };
 
-/// Number of a child that is a treelet, or of one that is a shallow node.
+/// The number of a child that is a treelet, or of a child that is a shallow node.
 struct ShallowChild
 {
   std::uint32_t index = 0;
@@ -49,8 +50,8 @@ struct ShallowNode
   ShallowChild right;
 };
 
-/// A node of a treelet. Its subtree are the nodes up to `subtree_end` and the particles `first` to
-/// `particles_end` - 1 of the treelet; the first `own` of these are its own.
+/// A node of a treelet. Its subtree consists of the nodes up to `subtree_end` and the treelet's
+/// particles `first` to `particles_end` - 1; the first `own` of these belong to the node itself.
 struct Node
 {
   std::uint64_t position = 0; ///< file position of its own particles
@@ -61,7 +62,7 @@ struct Node
   std::uint32_t right = 0; ///< child; 0 for a leaf. The left child follows its parent.
   float split = 0;
   std::uint8_t axis = 0;
-  std::uint8_t depth = 0; ///< in shallow tree and treelet together
+  std::uint8_t depth = 0; ///< total depth in shallow tree and treelet
 };
 
 struct Treelet
@@ -75,7 +76,7 @@ struct Treelet
   std::uint64_t attributes_begin = 0;
 };
 
-/// Particles with consecutive file positions that are consecutive in a treelet.
+/// Particles with consecutive file positions that are also consecutive in a treelet.
 struct Run
 {
   std::uint64_t position = 0;
@@ -88,7 +89,7 @@ struct LeafIndex
   /// Reads nodes only. Throws Error{Corrupt, Truncated}.
   LeafIndex(const io::RandomAccessFile& file, const LeafHeader& header);
 
-  std::vector<ShallowNode> shallow; ///< empty if there is one treelet
+  std::vector<ShallowNode> shallow; ///< empty with a single treelet
   std::vector<Treelet> treelets;
   std::vector<Node> nodes;
   std::vector<Run> runs; ///< ascending

@@ -101,7 +101,7 @@ public:
     this->find_treelets();
   }
 
-  /// Treelets that may hold matches, ascending.
+  /// Treelets that may contain matches, ascending.
   [[nodiscard]] const std::vector<std::uint32_t>& treelets() const noexcept
   {
     return this->treelets_;
@@ -129,7 +129,8 @@ public:
       {
         continue;
       }
-      // Both sides include the plane, which costs nothing and needs no trust in where equals went.
+      // Both sides include the plane, which costs nothing and does not depend on where equal values
+      // went.
       const auto& box = this->conditions_.places.box;
       if (!box || !(box->upper[node.axis] < node.split))
       {
@@ -234,7 +235,7 @@ private:
     return false;
   }
 
-  // The node's own particles, cut to ordinals and progressive step.
+  // The node's own particles, limited to ordinals and progressive step.
   void add_own(const Treelet& treelet, const Node& node, std::vector<Candidate>& out) const
   {
     const query::Conditions& c = this->conditions_;
@@ -259,7 +260,7 @@ private:
   std::vector<std::uint32_t> treelets_;
 };
 
-/// Tests candidates of one treelet.
+/// Tests candidates in one treelet.
 class Tester
 {
 public:
@@ -338,7 +339,7 @@ private:
   std::vector<std::byte> bytes_;
 };
 
-// True if the step alone is the answer, for which no index is needed.
+// True if the step alone determines the result, so that no index is needed.
 bool is_plain_step(const Leaf& leaf, const query::Conditions& conditions)
 {
   return conditions.none() && conditions.first_ordinal == 0 &&
@@ -422,8 +423,8 @@ std::optional<std::uint32_t> bitmap_mask(
   return bits;
 }
 
-// Cell = 1023 (x - lower) / extent, plane = extent cell / 1023 + lower: a handful of roundings of
-// relative size 2^-24, each of a number that is not larger than the sum below.
+// Cell = 1023 (x - lower) / extent, plane = extent cell / 1023 + lower: a few roundings of relative
+// size 2^-24, each of a number no larger than the sum below.
 double plane_slack(const std::array<float, 6>& bounds, std::size_t axis)
 {
   const double lower = bounds[axis];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which particles of a leaf file match.
+// Finds the particles of a leaf file that match.
 #pragma once
 
 #include "libbat/leaf.hpp"
@@ -32,13 +32,13 @@ template <class V>
   return static_cast<float>(value);
 }
 
-/// Bits of a bitmap that values from `lower` to `upper` may have, and their neighbours: the library
-/// computes bits in float32. Empty if bitmaps cannot decide: values outside the header's range have
-/// no bit.
+/// Bits of a bitmap that values from `lower` to `upper` may have, and the adjacent bits, because
+/// the library computes bits in float32. Empty if bitmaps cannot decide: values outside the
+/// header's range have no bit.
 [[nodiscard]] std::optional<std::uint32_t> bitmap_mask(
   const std::optional<FloatRange>& header_range, float lower, float upper);
 
-/// How far a particle may lie beyond the plane of a shallow node: cells and planes are computed in
-/// float32.
+/// The distance by which a particle may lie beyond the plane of a shallow node: cells and planes
+/// are computed in float32.
 [[nodiscard]] double plane_slack(const std::array<float, 6>& bounds, std::size_t axis);
 }

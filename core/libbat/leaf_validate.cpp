@@ -79,7 +79,7 @@ void check_positions(const Leaf& leaf, std::size_t t, const Box& treelet_box)
       std::memcpy(p, positions.data() + 12 * k, 12);
       if (std::isnan(p[0]) || std::isnan(p[1]) || std::isnan(p[2]))
       {
-        continue; // in no box
+        continue; // it is in no box
       }
       for (std::size_t axis = 0; axis != 3; ++axis)
       {

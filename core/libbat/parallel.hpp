@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Treelets in parallel.
+// Processes treelets in parallel.
 #pragma once
 
 #include "common/arena.hpp"
@@ -10,11 +10,11 @@
 
 namespace bat::libbat
 {
-/// Calls f(0) to f(count - 1) on at most `threads` threads, 0 for all processors.
+/// Calls f(0) to f(count - 1) on at most `threads` threads; 0 means all processors.
 template <class F>
 void for_each_parallel(std::size_t count, int threads, const F& f)
 {
-  // An arena costs more than a small query.
+  // Creating an arena costs more than a small query.
   if (threads == 1 || count <= 1)
   {
     for (std::size_t i = 0; i != count; ++i)

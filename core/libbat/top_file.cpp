@@ -51,7 +51,7 @@ std::vector<AggregationRecord> read_nodes(
   return records;
 }
 
-// Ranks of the leaves, after checking that the nodes are a tree in preorder.
+// Returns the ranks of the leaves after checking that the nodes are a tree in preorder.
 std::vector<std::uint32_t> leaf_ranks(
   const std::string& file, const std::vector<AggregationRecord>& nodes)
 {
@@ -104,7 +104,7 @@ std::vector<std::uint32_t> leaf_ranks(
   return ranks;
 }
 
-// The leaf files are in the folder of the top file, whatever paths it has.
+// The leaf files are in the top file's folder, whatever paths it contains.
 std::string checked_prefix(const io::RandomAccessFile& file, const Header& header)
 {
   std::string prefix = header.text("bat_prefix");
@@ -127,8 +127,8 @@ void check_attributes(const Top& top, const LeafSource& leaf)
   }
 }
 
-// Leaf files that have all particles are enough: `missing`, the first one that does not exist, may
-// have had none.
+// Leaf files that contain all particles are enough: `missing`, the first file that does not exist,
+// may have been empty.
 void check_particle_count(const Top& top, std::uint64_t found, const std::filesystem::path& missing)
 {
   if (found == top.particle_count)
@@ -167,7 +167,7 @@ void extend(std::optional<Box>& box, const std::optional<Box>& by)
   }
 }
 
-// The key of no value.
+// The key for no value.
 Key empty_key(ScalarType type)
 {
   return dispatch(value_class(type),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Top files (NAME.pbat) of the library that the paper describes: which leaf files make a dataset.
+// Top files (NAME.pbat) of the library described in the paper, which list the leaf files of a
+// dataset.
 #pragma once
 
 #include "bat/file.hpp"
@@ -16,23 +17,23 @@ namespace bat::libbat
 struct LeafEntry
 {
   std::filesystem::path path;
-  std::uint32_t rank = 0;           ///< that wrote it
+  std::uint32_t rank = 0;           ///< rank that wrote it
   std::uint64_t particle_count = 0; ///< from its own header
 };
 
 /// A dataset. Attributes and counts of its leaf files have been compared with the top file.
 struct Top
 {
-  std::string name; ///< of the top file, for messages
+  std::string name; ///< name of the top file, for messages
   std::uint64_t file_bytes = 0;
   ScalarType position_type = ScalarType::Float32;
   std::uint64_t particle_count = 0;
-  /// The keys hold those of all leaf files, see KeyRanges.
+  /// The keys cover all leaf files, see KeyRanges.
   std::vector<Attribute> attributes;
-  /// Bounds of the leaf files. Those in the top file are the ones that ranks declared.
+  /// Bounds of the leaf files. The top file has the bounds that ranks declared instead.
   std::optional<Box> bounds;
-  /// Leaf files in the order of the aggregation tree, which is compact in space. A leaf whose ranks
-  /// had no particles has no file.
+  /// Leaf files in the order of the aggregation tree, which keeps neighbours together. A leaf whose
+  /// ranks had no particles has no file.
   std::vector<LeafEntry> leaves;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All ranks go on together, or fail together.
+// Makes all ranks continue together, or fail together.
 
 #include "bat/ranks.hpp"
 
@@ -22,8 +22,8 @@ void agree(MPI_Comm comm, const std::optional<Error>& local)
   {
     return;
   }
-  // A fixed size, which holds the longest text of an Error: no rank may fail to allocate the text
-  // of another.
+  // A fixed size that holds the longest Error text: no rank may fail to allocate another rank's
+  // text.
   struct Message
   {
     int code;

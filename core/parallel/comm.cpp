@@ -68,8 +68,8 @@ OwnComm::OwnComm(MPI_Comm comm)
   {
     auto kept = std::make_unique<Kept>();
     MPI_Comm_dup(comm, &kept->comm);
-    // Callers such as mpi4py let MPI return errors, which calls here do not check: a lost message
-    // must end the job, not become particles.
+    // Callers such as mpi4py make MPI return errors, which calls here do not check: a lost message
+    // must end the job instead of corrupting particles.
     MPI_Comm_set_errhandler(kept->comm, MPI_ERRORS_ARE_FATAL);
     this->kept_ = kept.release();
     MPI_Comm_set_attr(comm, key, this->kept_);
@@ -114,7 +114,7 @@ void broadcast_text(const OwnComm& comm, std::string& text, int root)
 
 namespace
 {
-// Records of characters, each name with its length before it: names may hold any byte.
+// Encodes names as characters with the length before each, because names may contain any byte.
 void append(std::vector<char>& bytes, const std::string& name)
 {
   const std::uint64_t size = name.size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small things that MPI leaves to its users.
+// Small helpers that MPI lacks.
 #pragma once
 
 #include "bat/ranks.hpp"
@@ -15,9 +15,9 @@
 
 namespace bat::mpi
 {
-/// A communicator of our own over the same ranks, so that no message of the caller's can meet ours.
-/// Made by the first call with a communicator and kept with it, until that is freed: thousands of
-/// ranks would pay for one per call.
+/// A private communicator over the same ranks, so that messages cannot be confused with the
+/// caller's. The first call with a communicator creates it and attaches it until the caller's is
+/// freed, because creating one per call would be expensive on thousands of ranks.
 class OwnComm
 {
 public:
@@ -30,7 +30,7 @@ public:
   [[nodiscard]] int rank() const noexcept { return this->rank_; }
   [[nodiscard]] int size() const noexcept { return this->size_; }
 
-  /// Further objects kept with the caller's communicator, by number, until it is freed.
+  /// Further objects attached to the caller's communicator, by number, until it is freed.
   [[nodiscard]] std::map<int, std::shared_ptr<void>>& kept() const noexcept;
 
 private:
@@ -43,7 +43,7 @@ private:
   int size_ = 1;
 };
 
-/// Type of a record of `bytes` bytes, so that counts are of records and stay below 2^31.
+/// MPI type for a record of `bytes` bytes, so that counts are in records and stay below 2^31.
 class RecordType
 {
 public:
@@ -60,8 +60,8 @@ private:
 /// Throws Error{InvalidArgument} if MPI's counts cannot hold `count`.
 [[nodiscard]] int checked_count(std::uint64_t count);
 
-/// Collective. The records of all ranks, in order of rank, on rank 0; empty elsewhere. Throws on
-/// all ranks if memory runs out, or if there are 2^31 or more.
+/// Collective. Returns the records of all ranks, in rank order, on rank 0; empty elsewhere. All
+/// ranks throw if memory runs out, or if there are 2^31 or more.
 template <class Record>
 std::vector<Record> gather_records(const OwnComm& comm, const std::vector<Record>& local)
 {
@@ -96,7 +96,7 @@ std::vector<Record> gather_records(const OwnComm& comm, const std::vector<Record
   return all;
 }
 
-/// Collective. Rank `root`'s records on all ranks. Throws as gather_records.
+/// Collective. Returns rank `root`'s records on all ranks. Throws as gather_records.
 template <class Record>
 void broadcast_records(const OwnComm& comm, std::vector<Record>& records, int root = 0)
 {
@@ -112,14 +112,14 @@ void broadcast_records(const OwnComm& comm, std::vector<Record>& records, int ro
   MPI_Bcast(records.data(), static_cast<int>(count), type.get(), root, comm.get());
 }
 
-/// As the functions of bat/ranks.hpp.
+/// Implementations of the functions in bat/ranks.hpp.
 [[nodiscard]] std::vector<std::string> gather_names(
   const OwnComm& comm, const std::vector<std::string>& names);
 void require_same(const OwnComm& comm, std::int64_t value, const std::string& what);
 void require_same(const OwnComm& comm, std::vector<std::string> names, const std::string& what);
 
-/// Collective. Rank `root`'s text on all ranks.
+/// Collective. Returns rank `root`'s text on all ranks.
 void broadcast_text(const OwnComm& comm, std::string& text, int root = 0);
-/// Collective. Rank 0's names on all ranks.
+/// Collective. Returns rank 0's names on all ranks.
 void broadcast_names(const OwnComm& comm, std::vector<std::string>& names);
 }

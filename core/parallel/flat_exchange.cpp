@@ -29,7 +29,7 @@ public:
   {
   }
 
-  // All that may fail before parcels are under way.
+  // Does everything that may fail before parcels are in transit.
   void prepare()
   {
     std::size_t largest = 0;
@@ -44,7 +44,7 @@ public:
     }
     this->order_.resize(this->mail_.parcels.size());
     std::iota(this->order_.begin(), this->order_.end(), std::size_t{ 0 });
-    // Each rank begins with the next one, so that not all send to the same rank at once.
+    // Each rank starts with the next one, so that not all send to the same rank at once.
     const auto size = static_cast<std::uint32_t>(this->comm_.size());
     const auto distance = [&](std::size_t parcel)
     {
@@ -61,7 +61,7 @@ public:
     }
   }
 
-  // Does not throw: returns the first exception on this rank.
+  // Does not throw; returns the first exception on this rank.
   std::optional<Error> run()
   {
     for (const std::size_t number : this->order_)
@@ -138,7 +138,7 @@ private:
   const OwnComm& comm_;
   const Nodes& nodes_;
   Mail mail_;
-  std::vector<std::size_t> order_; ///< of parcels
+  std::vector<std::size_t> order_; ///< order of parcels
   PackedSends sends_;
   LargeArray<std::byte> arriving_;
   std::uint64_t received_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges in which each rank sends to each that it owes something.
+// Exchanges in which each rank sends directly to every rank for which it has data.
 #pragma once
 
 #include "parallel/comm.hpp"
@@ -10,16 +10,16 @@
 
 namespace bat::mpi
 {
-/// Maximum bytes of a parcel that is sent by itself.
+/// Maximum size of a parcel that is sent separately, in bytes.
 inline constexpr std::size_t kMaxParcelBytes = std::size_t{ 2 } << 20;
 
 /// Collective. Sends the mail of exchange_through_leaders() with each parcel in its own message,
-/// four under way at a time, those for the next rank first. Takes the memory of four parcels and of
-/// the arriving one. Calls MPI on the calling thread only. Throws on all ranks. Returns this rank's
+/// four in transit at a time, those for the next rank first. Takes the memory of four parcels and
+/// of the arriving one. Calls MPI on the calling thread only. All ranks throw. Returns this rank's
 /// traffic.
 NodeTraffic exchange_flat(const OwnComm& comm, const Nodes& nodes, Mail mail);
 
-/// Collective. Uses the route that choose_route() finds for all ranks. Throws on all ranks.
+/// Collective. Uses the route that choose_route() finds for all ranks. All ranks throw.
 NodeTraffic exchange_parcels(
   const OwnComm& comm, Nodes& nodes, Route requested, int leaders_per_node, Mail mail);
 }

@@ -49,7 +49,7 @@ struct Label
 struct Run
 {
   std::uint32_t target;
-  std::uint32_t bytes; ///< with labels
+  std::uint32_t bytes; ///< includes labels
 };
 
 std::size_t share_of_rank(const NodeLayout& layout)
@@ -58,11 +58,12 @@ std::size_t share_of_rank(const NodeLayout& layout)
 }
 }
 
-/// A rank's part of the shared memory: this, then space for a Run per rank, then their contents.
+/// A rank's part of the shared memory: this header, then space for a Run per rank, then the runs'
+/// contents.
 struct LeaderExchange::Segment
 {
-  std::uint64_t runs; ///< of this round, in the order of distance()
-  std::uint64_t more; ///< whether there will be another
+  std::uint64_t runs; ///< runs in this round, in the order of distance()
+  std::uint64_t more; ///< another round follows
 
   static std::size_t bytes(const NodeLayout& layout)
   {
@@ -86,16 +87,16 @@ LeaderExchange::LeaderExchange(const OwnComm& comm, Nodes& nodes, int leaders_pe
 {
 }
 
-// All ranks of a node use the same order of targets, from their own node on, so that their data for
-// a target come together and nodes do not all send to the same one at once.
+// All ranks of a node use the same order of targets, starting with their own node, so that their
+// data for a target are adjacent and nodes do not all send to the same target at once.
 std::uint32_t LeaderExchange::distance(std::uint32_t target) const
 {
   const std::uint32_t first = this->layout_.ranks_of(this->nodes_.node())[0];
   return target >= first ? target - first : target + this->layout_.rank_count() - first;
 }
 
-// The place of the rank of this node that sends to a rank of another. The ranks of a node are
-// distributed among leaders, and so are nodes that have one receiver each.
+// Returns the position of the rank on this node that sends to a rank on another. The ranks of a
+// node are distributed among leaders, and so are nodes that have one receiver each.
 int LeaderExchange::leader_for(std::uint32_t target) const
 {
   const std::uint32_t node = this->layout_.node_of(target);
@@ -230,7 +231,7 @@ void LeaderExchange::pack_round()
   own.more = this->next_ != this->order_.size() ? 1 : 0;
 }
 
-// After this call all ranks of the node see what each of them wrote before.
+// After this call, all ranks of the node see what each of them wrote before it.
 void LeaderExchange::meet()
 {
   this->memory_->sync();
@@ -240,8 +241,8 @@ void LeaderExchange::meet()
   this->memory_->sync();
 }
 
-// Waits for all requests. Receives meanwhile, because others may be waiting until this rank takes
-// their messages.
+// Waits for all requests. Also receives, because other ranks may wait until this rank takes their
+// messages.
 void LeaderExchange::wait()
 {
   while (this->received_ < this->mail_.expected_bytes)
@@ -262,7 +263,7 @@ void LeaderExchange::wait()
     }
     else
     {
-      ::sched_yield(); // where there are more ranks than processors
+      ::sched_yield(); // if there are more ranks than processors
     }
   }
   MPI_Waitall(this->request_count_, this->requests_.data(), MPI_STATUSES_IGNORE);
@@ -321,7 +322,7 @@ void LeaderExchange::skip_to_led(std::size_t place)
   }
 }
 
-// Sends the runs that this rank leads, straight from where they were packed. All ranks have their
+// Sends the runs that this rank leads, directly from where they were packed. All ranks have their
 // runs in the same order; those for the nearest rank come first.
 void LeaderExchange::send_round()
 {
@@ -413,10 +414,10 @@ NodeTraffic exchange_through_leaders(
 
 bool leaders_pay(const NodeLayout& layout, std::uint64_t messages, std::uint64_t bytes)
 {
-  // Measured (testing/bench/PAPER.md, Node leaders): four meetings of a node's ranks take as long
-  // as about twenty messages of each, and large pieces are cheaper to send than to copy twice.
+  // Measured (testing/bench/PAPER.md, Node leaders): four barriers among a node's ranks take as
+  // long as about twenty messages of each, and large pieces are cheaper to send than to copy twice.
   constexpr std::uint64_t kMinSavedMessages = 24; // messages of a rank
-  constexpr std::uint64_t kMaxBytes = 8192;       // of a message
+  constexpr std::uint64_t kMaxBytes = 8192;       // maximum message size
   const std::uint64_t ranks = layout.rank_count();
   const std::uint64_t saved = messages - messages * layout.node_count() / ranks;
   return layout.node_count() > 1 && saved >= kMinSavedMessages * ranks &&
@@ -425,7 +426,7 @@ bool leaders_pay(const NodeLayout& layout, std::uint64_t messages, std::uint64_t
 
 namespace
 {
-// MPI libraries keep shared memory in files there; exceeding its space ends in SIGBUS.
+// MPI libraries keep shared memory in files there; exceeding its space causes SIGBUS.
 constexpr const char* kSharedFolder = "/dev/shm";
 
 std::uint64_t free_bytes()

@@ -17,7 +17,8 @@
 
 namespace bat::mpi
 {
-/// Bytes for another rank that travel whole: at least one, at most compute_parcel_bytes().
+/// Size of data that are sent whole to another rank: at least one byte, at most
+/// compute_parcel_bytes().
 struct Parcel
 {
   std::uint32_t target = 0;
@@ -30,23 +31,23 @@ struct Parcel
 /// The data that a rank sends and receives in one exchange.
 struct Mail
 {
-  /// Parcels for one rank arrive there in this order. None is for this rank itself.
+  /// Parcels for one rank arrive in this order. None is for this rank itself.
   std::vector<Parcel> parcels;
-  /// Writes parcel number `parcel`. If it throws, the parcel travels with whatever bytes it has,
+  /// Writes parcel number `parcel`. If it throws, the parcel is sent with whatever bytes it has,
   /// because others wait for it.
   std::function<void(std::size_t parcel, std::byte* out)> pack;
   /// Total size of all parcels for this rank.
   std::uint64_t expected_bytes = 0;
-  /// Takes a parcel for this rank, which is valid during the call. Parcels of one source come in
-  /// its order. May throw, and is called for the others nevertheless.
+  /// Processes a parcel for this rank, which is valid during the call. Parcels from one source
+  /// arrive in its order. May throw, and is called for the others nevertheless.
   std::function<void(std::uint32_t source, const std::byte* bytes, std::size_t count)> take;
 };
 
-/// Parcels for ranks of the same node are read where their sender packed them; of those for another
-/// node, a leader sends all that its node has for a receiver in one message, of at most 16 MiB.
-/// Works in rounds: a node takes at most 32 MiB of shared memory (256 KiB for each of its ranks if
-/// that is more, and 8 bytes for each rank of all nodes), and a receiver 16 MiB for the message
-/// that arrives. Calls MPI on the calling thread only.
+/// Parcels for ranks on the same node are read where their sender packed them. For each receiver on
+/// another node, a leader sends all parcels of its node in one message of at most 16 MiB. Works in
+/// rounds: a node takes at most 32 MiB of shared memory (256 KiB for each of its ranks if that is
+/// more, and 8 bytes for each rank of all nodes), and a receiver 16 MiB for the arriving message.
+/// Calls MPI on the calling thread only.
 class LeaderExchange
 {
 public:
@@ -56,12 +57,12 @@ public:
   /// out or a parcel is invalid.
   void prepare(Mail mail);
   [[nodiscard]] Mail& mail() noexcept { return this->mail_; }
-  /// Collective, after prepare() has succeeded on all ranks. Does not throw: returns the first
-  /// exception on this rank, for an agreement of all.
+  /// Collective, after prepare() has succeeded on all ranks. Does not throw; returns the first
+  /// exception on this rank, on which all ranks then agree.
   [[nodiscard]] std::optional<Error> run();
-  /// Ranks of all nodes that send for others.
+  /// The number of ranks, on all nodes, that send for others.
   [[nodiscard]] std::uint32_t leaders() const;
-  /// The traffic of this rank.
+  /// This rank's traffic.
   [[nodiscard]] const NodeTraffic& traffic() const noexcept { return this->traffic_; }
 
 private:
@@ -84,7 +85,7 @@ private:
   void add_piece(std::uint32_t target, std::byte* begin, std::uint32_t bytes);
   void send_pieces(std::uint32_t target);
 
-  /// How far a leader has got in another rank's segment.
+  /// A leader's progress in another rank's segment.
   struct Cursor
   {
     std::uint64_t run = 0;
@@ -97,9 +98,9 @@ private:
   Mail mail_;
   std::uint32_t rank_;
   std::uint32_t leaders_per_node_; ///< requested
-  std::uint32_t leaders_;          ///< of this node
-  std::vector<std::size_t> order_; ///< of parcels
-  std::size_t next_ = 0;           ///< in order_
+  std::uint32_t leaders_;          ///< leaders on this node
+  std::vector<std::size_t> order_; ///< order of parcels
+  std::size_t next_ = 0;           ///< index in order_
   SharedMemory* memory_ = nullptr;
   std::vector<Segment*> segments_; ///< per place
   std::vector<Cursor> cursors_;    ///< per place
@@ -109,33 +110,33 @@ private:
   std::vector<MPI_Aint> places_;
   std::size_t message_bytes_ = 0;
   LargeArray<std::byte> arriving_;
-  std::uint64_t received_ = 0; ///< without labels
+  std::uint64_t received_ = 0; ///< excludes labels
   std::optional<Error> failure_;
   NodeTraffic traffic_;
 };
 
-/// Collective. Prepares and runs an exchange. Throws on all ranks. Returns this rank's traffic.
+/// Collective. Prepares and runs an exchange. All ranks throw. Returns this rank's traffic.
 NodeTraffic exchange_through_leaders(
   const OwnComm& comm, Nodes& nodes, int leaders_per_node, Mail mail);
 
-/// The data that a rank is about to send.
+/// The amount of data that a rank is about to send.
 struct Load
 {
   std::uint64_t targets = 0;      ///< ranks of other nodes
-  std::uint64_t bytes = 0;        ///< to them
+  std::uint64_t bytes = 0;        ///< bytes sent to them
   bool has_large_parcels = false; ///< larger than compute_parcel_bytes()
 };
 
-/// Collective. Flat or Leaders, the same on all ranks. Large parcels go flat; Auto takes leaders
-/// if they pay, there is enough shared memory, and this is not the only exchange, because
-/// setting up shared memory costs as much as several. Throws on all ranks: `failure`, of the
-/// first rank that has one; Error{OutOfMemory} if Leaders are requested and a node lacks the
+/// Collective. Returns Flat or Leaders, the same on all ranks. Large parcels go flat. Auto takes
+/// leaders if they pay off, there is enough shared memory, and this is not the only exchange,
+/// because setting up shared memory costs as much as several exchanges. All ranks throw: `failure`,
+/// of the first rank that has one; Error{OutOfMemory} if Leaders are requested and a node lacks the
 /// memory.
 [[nodiscard]] Route choose_route(const OwnComm& comm, Nodes& nodes, Route requested,
   const Load& local, const std::optional<Error>& failure = {});
 
-/// The rule of Auto, from the sums of all ranks: messages that go from node to node if it is flat,
-/// and the bytes in them. Not collective.
+/// The rule for Auto, based on the sums over all ranks: the number of messages between nodes in a
+/// flat exchange, and the bytes in them. Not collective.
 [[nodiscard]] bool leaders_pay(
   const NodeLayout& layout, std::uint64_t messages, std::uint64_t bytes);
 }

@@ -136,7 +136,7 @@ private:
   std::vector<std::uint32_t> load_;               ///< per rank
   std::vector<std::vector<std::uint32_t>> extra_; ///< per node, ascending
   ByExtra givers_;                                ///< all nodes
-  ByExtra takers_;                                ///< those with ranks that have none of it
+  ByExtra takers_;                                ///< nodes with ranks that have no work
 };
 }
 

@@ -54,7 +54,7 @@ std::byte* PackedSends::next(const std::function<bool()>& receive)
     }
     if (!receive())
     {
-      ::sched_yield(); // where there are more ranks than processors
+      ::sched_yield(); // if there are more ranks than processors
     }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of files out of a pattern, a series and a step.
+// Makes file names from a pattern, a species and a step.
 
 #include "bat/file_pattern.hpp"
 
@@ -24,7 +24,7 @@ std::string fill_in(
     fmt::arg("name", name), fmt::arg("channel", name));
 }
 
-// Names come from simulations; in a file name they must not lead to another folder.
+// Names come from simulations and must not lead to another folder.
 std::string as_file_name(std::string_view name)
 {
   std::string result(name);
@@ -34,7 +34,7 @@ std::string as_file_name(std::string_view name)
   return result;
 }
 
-// The place where the std::regex `pattern` matches in the last part of a path, or npos.
+// Returns where the std::regex `pattern` matches in the last part of a path, or npos.
 std::size_t find_in_file_name(const std::string& path, const char* pattern)
 {
   const std::size_t slash = path.rfind('/');
@@ -46,7 +46,8 @@ std::size_t find_in_file_name(const std::string& path, const char* pattern)
     : std::string::npos;
 }
 
-// A part of a path without what changes from step to step, and the separators that go with it.
+// Returns a part of a path without the placeholders that change from step to step, and their
+// separators.
 std::string without_step(const std::string& part)
 {
   static const std::regex at_begin(R"(^\{(timestep|time)[^}]*\}[_\-]*)");
@@ -59,8 +60,8 @@ bool changes(const std::string& part)
   return part.find("{time") != std::string::npos;
 }
 
-// Makes the list's path: in the innermost folder that does not change from step to step, with the
-// rest of the folders below it in its name.
+// Builds the list's path: in the innermost folder that does not change from step to step, with the
+// names of the folders below it included in its name.
 std::string parse_list_format(const std::string& format, const std::string& extension)
 {
   std::filesystem::path folder;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads lists of the files of a series.
+// Reads lists of a series' files.
 #include "bat/series.hpp"
 
 #include "bat/error.hpp"
@@ -23,7 +23,7 @@ namespace
     fmt::format("is not a series list, which has \"files\", each with a \"name\": {}", why));
 }
 
-// What is wrong with the checksum of a list; "" if it is right or missing.
+// Describes the problem with a list's checksum; "" if it is right or missing.
 std::string checksum_fault(const nlohmann::ordered_json& list, const Entries& entries)
 {
   const auto found = list.find(kChecksum);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The text of a series list, and what it says: the only parser of lists.
+// Reads and parses the text of a series list: the only parser of lists.
 #pragma once
 
 #include "series/entries.hpp"
@@ -18,14 +18,14 @@ enum class Times
   Required
 };
 
-/// The text of the list at `path`. Throws Error: NotFound, CannotOpen.
+/// Returns the text of the list at `path`. Throws Error: NotFound, CannotOpen.
 [[nodiscard]] std::string read_text(const std::filesystem::path& path);
 
-/// The object that the text is. Its "files" have names, and finite times. Its checksum is right, if
-/// it has one. Throws Error{Corrupt}, which names `path`.
+/// Parses the text into an object. Its "files" have names and finite times. Its checksum is right,
+/// if it has one. Throws Error{Corrupt}, which names `path`.
 [[nodiscard]] nlohmann::ordered_json parse_list(
   const std::string& text, const std::filesystem::path& path, Times times);
 
-/// Names, times and steps of such an object. The time is 0 where the list has none.
+/// Returns names, times and steps in such an object. The time is 0 if the list has none.
 [[nodiscard]] Entries list_entries(const nlohmann::ordered_json& list);
 }

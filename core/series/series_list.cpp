@@ -20,8 +20,9 @@ namespace bat::series
 {
 namespace
 {
-// As many steps as possible keep their time: one that is not later than that before is as much
-// later as the clock says, and where the clock has gone back, as the steps before it took.
+// Keeps the time of as many steps as possible. A time that is not later than the previous one is
+// advanced by the clock's progress or, if the clock has gone back, by the time that earlier steps
+// took.
 double time_after(const Entries& before, const Entry& entry, const OwnTime& last_clock)
 {
   const Entry& last = before.back();
@@ -50,7 +51,7 @@ double time_after(const Entries& before, const Entry& entry, const OwnTime& last
   return std::max(minimum, last.time + (clock > 0 ? clock : steps));
 }
 
-// A file that says no step belongs behind the one before it.
+// A file without a step number stays after the entry before it.
 std::int64_t step_at(const Entries& entries, std::size_t i)
 {
   while (i != 0 && !entries[i].step)
@@ -83,7 +84,7 @@ void sort_by_steps(Entries& entries)
   entries = std::move(sorted);
 }
 
-// Where the next entry is somebody else's.
+// Finds where the next entry belongs to another run.
 double time_between(const Entries& before, double time, double next)
 {
   if (time < next)
@@ -96,7 +97,7 @@ double time_between(const Entries& before, double time, double next)
   return std::min(middle, next);
 }
 
-// Entries of a list whose files exist, in order of their steps.
+// Returns the entries whose files exist, in step order.
 Entries parse_entries(
   const std::string& text, const std::filesystem::path& list, const Files& files)
 {
@@ -169,8 +170,8 @@ std::string name_in_list(const std::filesystem::path& file, const std::filesyste
 
 std::shared_ptr<const io::LockFile> lock_list(const std::filesystem::path& list)
 {
-  // Locks of files are between processes; the lists of one process share theirs. Never destroyed,
-  // since lists may be later than what is destroyed at the end of a process.
+  // File locks work between processes; lists within one process share theirs. Never destroyed,
+  // because lists may outlive static objects.
   static std::mutex mutex;
   static auto& held = *new std::map<std::filesystem::path, std::weak_ptr<const io::LockFile>>();
   const std::filesystem::path target = std::filesystem::absolute(io::follow_links(list));
@@ -203,11 +204,11 @@ void write_list(const std::filesystem::path& list, const Entries& entries, bool 
   replace_text(list, to_text(entries), flush);
 }
 
-// What adding a step means for the others.
+// The effect of adding a step on the other entries.
 struct List::Change
 {
-  Entries entries;            ///< with the step
-  std::size_t place = 0;      ///< of the step
+  Entries entries;            ///< includes the step
+  std::size_t place = 0;      ///< position of the step
   Entries dropped;            ///< steps from this one on, of a run that came before
   bool clock_is_back = false; ///< its time is listed later than the simulation's
 };
@@ -233,8 +234,8 @@ void List::claim()
   }
 }
 
-// Another list of this process, or a person, may have written it. Times of files are too coarse to
-// notice that.
+// Another list in this process, or a person, may have written it. File times are too coarse to
+// detect that.
 void List::refresh()
 {
   this->claim();
@@ -346,7 +347,7 @@ void List::add(std::int64_t step, double time)
   this->refresh();
   Change change = this->with(step, time);
   const Entry added = change.entries[change.place];
-  // Files go when no list names them any more; a list that cannot be written is tried again.
+  // Files are removed when no list names them any more; a list that cannot be written is retried.
   Entries& dropped = this->dropped_;
   dropped.insert(dropped.end(), change.dropped.begin(), change.dropped.end());
   dropped.erase(std::remove_if(dropped.begin(), dropped.end(),

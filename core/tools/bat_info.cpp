@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bat_info FILE...: what .bat files and grids hold, for people or (--json) for programs. Exit
-// status 1: one cannot be read; 2: usage.
+// bat_info FILE...: shows the contents of .bat files and grids, for people or (--json) for
+// programs. Exit status 1: one cannot be read; 2: usage.
 
 #include "bat/bat.hpp"
 #include "tools/grids.hpp"
@@ -21,7 +21,7 @@
 
 namespace
 {
-// JSON has no infinities; a text that says so is better than null.
+// JSON has no infinities; a text is better than null.
 nlohmann::json to_json(const bat::Number& number)
 {
   return std::visit(
@@ -54,7 +54,8 @@ bool is_empty(const bat::Key& key)
   return bat::to_double(key.minimum) > bat::to_double(key.maximum);
 }
 
-// Metadata as an object; as text if it is none, or so deep that printing it would end the program.
+// Returns the metadata as an object; as text if it is not an object, or so deep that printing it
+// would end the program.
 nlohmann::json to_json_object(const std::string& metadata)
 {
   constexpr int kMaxDepth = 1000;
@@ -76,7 +77,7 @@ nlohmann::json to_json(const std::optional<bat::Box>& box)
              : nlohmann::json();
 }
 
-// Properties that only leaf files report, and that all leaf files of a dataset share: sorted
+// Properties that only leaf files report and that all leaf files of a dataset share: sorted
 // indexes, and how columns are stored.
 struct Columns
 {
@@ -113,13 +114,13 @@ Columns make_columns(const bat::Dataset& file)
     }
     catch (const std::exception&)
     {
-      // Missing, damaged, or of the paper's library: another may say.
+      // The file is missing, damaged, or from the paper's library: another one may report it.
     }
   }
   return columns;
 }
 
-// Of the array 0, the positions, or 1 + k, attribute k.
+// Describes array 0, the positions, or 1 + k, attribute k.
 nlohmann::json storage_json(const Columns& columns, std::size_t array)
 {
   if (columns.storage.empty())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bat_repack IN OUT: the same particles, stored in another way. Exit status 0: done; 1: a file
-// cannot be read or written; 2: usage, or what was asked cannot be; 130: interrupted.
+// bat_repack IN OUT: the same particles, stored differently. Exit status 0: done; 1: a file cannot
+// be read or written; 2: usage, or an impossible request; 130: interrupted.
 
 #include "bat/bat.hpp"
 #include "bat/repack.hpp"
@@ -25,7 +25,7 @@ struct Arguments
 {
   std::string in;
   std::string out;
-  std::map<std::string, std::vector<std::string>> given; ///< by name of the option
+  std::map<std::string, std::vector<std::string>> given; ///< keys: option name
   bool no_sorted_indexes = false;
   bool no_stable_samples = false;
   bool force = false;
@@ -160,7 +160,7 @@ int repack(const Arguments& arguments)
   };
   if (std::signal(SIGINT, [](int) { interrupted = 1; }) == SIG_IGN)
   {
-    std::signal(SIGINT, SIG_IGN); // as who started the program wants it
+    std::signal(SIGINT, SIG_IGN); // keeps the setting of the calling program
   }
   const bat::RepackReport report = bat::repack(arguments.in, arguments.out, options);
   bar.clear();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bat_validate FILE...: checks every checksum and every rule of the format, and says the first
-// thing that is wrong. Exit status 0: all files are valid; 1: one is not; 2: usage.
+// bat_validate FILE...: checks every checksum and every rule of the format, and reports the first
+// fault. Exit status 0: all files are valid; 1: one is not; 2: usage.
 
 #include "bat/bat.hpp"
 #include "tools/grids.hpp"

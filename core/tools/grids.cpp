@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What grids hold, from their headers, and whether they are sound.
+// Describes grids from their headers, and validates them.
 
 #include "tools/grids.hpp"
 
@@ -64,7 +64,7 @@ std::string times(const nlohmann::json& all)
 }
 
 #ifdef BAT_TOOLS_HAVE_BRICKS
-// Numbers that are not finite are null when they are printed.
+// Non-finite numbers are printed as null.
 nlohmann::json describe_level(const bricks::File& file)
 {
   const bricks::Header& header = file.header();
@@ -110,12 +110,12 @@ nlohmann::json describe_bricks(const std::string& path, bool& is_whole)
   return about;
 }
 
-// The levels of a series together. Levels that cannot be read count as problems only.
+// Combines the levels of a series. Levels that cannot be read count only as problems.
 struct LevelSummary
 {
   std::vector<std::string> fields;
   std::vector<std::string> problems;
-  std::vector<double> lower; // of each component
+  std::vector<double> lower; // per component
   std::vector<double> upper;
   double speed = 0;
   std::uint64_t bricks = 0;

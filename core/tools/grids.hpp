@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What bat_info and bat_validate do with grids: velocities in bricks, and structured grids (.idx).
+// Grid support for bat_info and bat_validate: velocities in bricks, and structured grids (.idx).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,13 +12,13 @@ namespace bat::tools
 [[nodiscard]] bool is_grid(const std::string& path);
 
 /// Returns the content of a grid as JSON; for a series, with all its levels. Throws Error. If a
-/// level cannot be read, `is_whole` becomes false and the level says why.
+/// level cannot be read, `is_whole` becomes false and the level has the reason.
 [[nodiscard]] nlohmann::json describe_grid(const std::string& path, bool& is_whole);
 
-/// The same for people.
+/// Returns the same as text for people.
 [[nodiscard]] std::string tell_grid(const nlohmann::json& about);
 
 /// Reads every byte and checks every rule. Returns what was checked, as the end of a sentence.
-/// Throws Error: the first thing that is wrong.
+/// Throws Error for the first fault.
 [[nodiscard]] std::string validate_grid(const std::string& path);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the programs of the command line share.
+// Code shared by the command-line programs.
 
 #include "tools/program.hpp"
 
@@ -63,7 +63,7 @@ void complain(const char* name, const std::string& text)
 
 namespace
 {
-// Whether nothing was thrown.
+// True if nothing was thrown.
 bool succeeds(const char* name, const std::string& path, const std::function<void()>& f)
 {
   const std::optional<Error> error = attempt(f);

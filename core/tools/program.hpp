@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the programs of the command line share: usage, exit status, what is printed, and series.
+// Code shared by the command-line programs: usage, exit status, output, and series.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,27 +12,28 @@
 
 namespace bat::tools
 {
-/// Exit status of a program that was asked for what it does not know; 1 is for files.
+/// Exit status for a usage error; 1 is for files.
 constexpr int kUsage = 2;
 
-/// Reads the command line. Returns the exit status if the program ends here: after --help, or a
-/// usage error, which is said.
+/// Reads the command line. Returns the exit status if the program ends here: after --help, or after
+/// a usage error, which is printed.
 [[nodiscard]] std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
-/// Runs a program, named for messages, whose answer is its exit status. What it throws is said, and
-/// is status 1, as is output that could not be written.
+/// Runs a program, named for messages, that returns its exit status. An exception is printed and
+/// gives status 1, as does output that could not be written.
 [[nodiscard]] int run(const char* name, const std::function<int()>& program);
 
-/// Says on stderr what went wrong, under the program's name; without what a terminal would obey.
+/// Prints an error to stderr with the program's name, without characters that a terminal would
+/// obey.
 void complain(const char* name, const std::string& text);
 
-/// Calls f with each path, or instead of a series with those of its steps; a series of velocities
-/// (.bricks.series) is one. Says what f throws, and goes on. Returns the exit status: 1 if
-/// something was thrown, else 0.
+/// Calls f with each path or, for a series, with the paths of its steps; a series of velocities
+/// (.bricks.series) counts as one path. Prints what f throws, and continues. Returns the exit
+/// status: 1 if something was thrown, else 0.
 [[nodiscard]] int for_each_file(const char* name, const std::vector<std::string>& paths,
   const std::function<void(const std::string&)>& f);
 
-/// How far something is, on stderr where that is a terminal; gone when it ends.
+/// Shows progress on stderr if that is a terminal; removed at the end.
 class ProgressBar
 {
 public:
@@ -47,10 +48,10 @@ public:
 private:
   std::string what_;
   bool is_terminal_;
-  int percent_ = -1; ///< that is drawn
+  int percent_ = -1; ///< percentage shown
 };
 
-/// Adds the option FILE, one or several, which the program needs. An option that is not known is
-/// said before a file that is missing.
+/// Adds the required option FILE, one or several. An unknown option is reported before a missing
+/// file.
 void add_files(CLI::App& app, std::vector<std::string>& paths);
 }

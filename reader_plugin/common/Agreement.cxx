@@ -17,7 +17,7 @@ bool IsAlone(vtkMultiProcessController* controller)
   return !controller || controller->GetNumberOfProcesses() < 2;
 }
 
-// Positive.
+// The value is positive.
 int NumberOf(const std::string& state)
 {
   constexpr auto maximum = static_cast<std::size_t>(std::numeric_limits<int>::max() - 1);

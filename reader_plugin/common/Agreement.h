@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes that update the parts of one output fail together.
+// Makes processes that update the parts of one output fail together.
 #ifndef Agreement_h
 #define Agreement_h
 
@@ -17,10 +17,10 @@ namespace bat_vtk
 struct Comparison
 {
   bool AnyTrouble = false;
-  bool Differ = false; ///< those without a failure are not in the same state
+  bool Differ = false; ///< processes without a failure are in different states
 };
 
-/// Collective. `state` is a text that is equal on all processes that have the same file open; it is
+/// Collective. `state` is a text that is equal on all processes with the same file open; it is
 /// ignored for a process with a failure. A null controller means a single process.
 Comparison Compare(vtkMultiProcessController* controller, bool trouble, const Failure& failure,
   const std::string& state);
@@ -34,8 +34,8 @@ bool ReduceAny(vtkMultiProcessController* controller, bool local);
 /// Collective. Replaces the counts with their sums over all processes.
 void ReduceSum(vtkMultiProcessController* controller, vtkTypeInt64* counts, int count);
 
-/// Collective. The first failure of any process, the same on all; or a failure if one of them has
-/// another file open.
+/// Collective. Returns the first failure of any process, the same on all; or a failure if one of
+/// them has another file open.
 Failure FirstFailure(vtkMultiProcessController* controller, const Failure& local,
   const std::string& fileName, const std::string& state);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The event between two blocks of particles, for who draws them and who listens.
+// The event between two blocks of particles, for code that draws them and code that observes it.
 #ifndef BlockDrawnEvent_h
 #define BlockDrawnEvent_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values of VTK arrays without rounding.
+// Reads values of VTK arrays without rounding.
 #ifndef ExactNumber_h
 #define ExactNumber_h
 

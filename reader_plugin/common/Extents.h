@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers of points of an image along its axes.
+// Counts an image's points along its axes.
 #ifndef Extents_h
 #define Extents_h
 
@@ -14,7 +14,7 @@
 
 namespace bat_vtk
 {
-/// An extent of VTK: first, last along x, y, z. Empty if a last is below its first.
+/// A VTK extent: first, last along x, y, z. Empty if a last is below its first.
 using Extent = std::array<int, 6>;
 
 constexpr Extent EmptyExtent = { { 0, -1, 0, -1, 0, -1 } };
@@ -45,7 +45,7 @@ constexpr Extent EmptyExtent = { { 0, -1, 0, -1, 0, -1 } };
   return extent;
 }
 
-/// The largest integer if there are more points: no memory can hold them.
+/// Returns the largest integer if there are more points, which no memory can hold.
 [[nodiscard]] inline vtkIdType PointsIn(const Extent& extent)
 {
   constexpr vtkIdType maximum = std::numeric_limits<vtkIdType>::max();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An error of an update, as VTK names it.
+// An update error with its VTK error code.
 #ifndef Failure_h
 #define Failure_h
 
@@ -37,7 +37,7 @@ struct Failure
   }
   explicit operator bool() const { return this->Code != vtkErrorCode::NoError; }
 
-  /// The text, including the name of the file, which the core adds where it can.
+  /// The text, including the name of the file, which the core adds if it can.
   [[nodiscard]] std::string TextWith(const std::string& fileName) const
   {
     const bool named = fileName.empty() || this->Text.find(fileName) != std::string::npos;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tells one state of a file on disk from another. Knows no VTK.
+// Distinguishes states of a file on disk. Independent of VTK.
 #ifndef FileStamp_h
 #define FileStamp_h
 

@@ -8,7 +8,7 @@
 
 namespace
 {
-// Unused memory of large allocations costs addresses only, so they may be this many times too
+// Unused memory of large allocations costs only address space, so they may be this many times too
 // large.
 constexpr std::size_t MaxGrowth = 16;
 }

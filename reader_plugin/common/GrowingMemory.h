@@ -8,12 +8,12 @@
 
 namespace bat_vtk
 {
-/// Copies of it are of the same memory.
+/// Copies refer to the same memory.
 class GrowingMemory
 {
 public:
-  /// Returns `bytes` of memory whose first `kept` bytes keep their values. New memory has space
-  /// for growing up to `maximum` bytes, as far as that is likely to be used. Throws
+  /// Returns `bytes` of memory whose first `kept` bytes keep their values. New memory has
+  /// space to grow up to `maximum` bytes, as far as that is likely to be used. Throws
   /// std::bad_alloc.
   std::byte* Grow(std::size_t bytes, std::size_t kept, std::size_t maximum);
 

@@ -34,8 +34,8 @@ std::vector<std::string> SplitWords(std::string text)
   return words;
 }
 
-// The two ends of "5-90", "-3--1" or "100.."; those of ".." may be empty. The sign of a number or
-// of its exponent does not separate ends.
+// Splits "5-90", "-3--1" or "100.." into its two ends; those of ".." may be empty. The sign of a
+// number or of its exponent does not separate ends.
 std::optional<std::pair<std::string, std::string>> SplitIds(const std::string& word)
 {
   const std::size_t dots = word.find("..");
@@ -94,7 +94,7 @@ bat::NumberRange ParseIdRange(
     bat::ErrorCode::InvalidArgument, "the range '" + word + "' ends before it starts");
 }
 
-// An integer of a range with two ends.
+// Parses an integer of a range with two ends.
 template <typename V>
 void AppendRange(V first, V last, std::size_t maximum, std::vector<bat::Number>& ids)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ids as a person types them.
+// Parses ids as typed by a user.
 #ifndef IdList_h
 #define IdList_h
 

@@ -16,11 +16,12 @@
 
 namespace
 {
-// A cube with too many of the sample is cut into eight. The cubes that share a corner have a few
-// times as many, which tell the spacing to a few percent; at least this many times.
+// A cube with more than this many of the sample is divided into eight. The cubes that share a
+// corner have a few times as many, at least this many times, which determine the spacing to within
+// a few percent.
 constexpr double MinCornerRatio = 1.25;
 constexpr int MaxLevels = 18;
-constexpr int FirstLevel = 4; ///< where a search begins
+constexpr int FirstLevel = 4; ///< initial level of a search
 
 // Maximum number of nodes of the sample that are ranked to find the median.
 constexpr std::size_t MaxRankedNodes = 1 << 14;
@@ -125,7 +126,7 @@ struct bat_vtk::LocalSpacing::Moments
     }
   }
 
-  // The particles are taken to fill a box with the same second moments evenly. Their real shape
+  // The particles are assumed to fill evenly a box with the same second moments. Their real shape
   // matters little: half a ball and an eighth of one agree to within a few percent.
   [[nodiscard]] double LogarithmOfSpacing() const
   {
@@ -179,7 +180,7 @@ public:
     this->FindCorners();
   }
 
-  // Returns the node that each cube of a level is in.
+  // Returns the node that contains each cube of a level.
   std::vector<std::int32_t> NodesOf(int level) const
   {
     std::vector<std::int32_t> found;
@@ -267,7 +268,8 @@ private:
     this->Sums[node] = sums;
   }
 
-  // The cube of at most this level on one side of a corner, and its level; -1 if that is outside.
+  // Returns the cube of at most this level on one side of a corner, and its level; -1 if that is
+  // outside.
   std::pair<std::int32_t, int> Beside(const Corner& corner, int side, int maximum) const
   {
     Corner at = corner;
@@ -323,13 +325,13 @@ private:
   void FindCorners()
   {
     constexpr int bits = MaxLevels + 1;
-    // A hash table finds corners that cubes share only once.
+    // A hash table finds corners shared by cubes only once.
     std::size_t size = 64;
     while (size < 8 * this->Leaves.size())
     {
       size *= 2;
     }
-    std::vector<std::int32_t> places(size, -1); // of keys, by their hash
+    std::vector<std::int32_t> places(size, -1); // indices of keys, by their hash
     std::vector<std::uint64_t> keys;
     std::vector<Corner> corners;
     std::vector<std::array<std::int32_t, 8>> ofLeaves(this->Leaves.size());
@@ -382,7 +384,7 @@ private:
   std::vector<Point> Spare;
   std::uint32_t MaxCubeParticles;
   std::vector<Node>& Nodes;
-  std::vector<Moments> Sums; ///< of the nodes
+  std::vector<Moments> Sums; ///< sums of the nodes
   std::vector<Leaf> Leaves;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far particles are from their neighbours, place by place.
+// Estimates the local distance between neighbouring particles.
 #ifndef LocalSpacing_h
 #define LocalSpacing_h
 
@@ -13,13 +13,14 @@ class vtkDataArray;
 namespace bat_vtk
 {
 /// Estimates the local spacing of particles from an even sample of them. Only space with particles
-/// counts: next to a surface the result is as inside, and on a plane or a line it is that along it.
-/// Varies continuously except for small steps, and does not depend on the size of the sample,
-/// except for noise of a few percent. The same sample in the same order gives the same bits.
+/// counts: next to a surface the result is the same as inside, and on a plane or a line it is the
+/// spacing along it. Varies continuously except for small steps, and does not depend on the size of
+/// the sample, except for noise of a few percent. The same sample in the same order gives the same
+/// bits.
 class LocalSpacing
 {
 public:
-  /// More particles resolve the places better, at 0.1 microseconds each.
+  /// More particles resolve positions better, at 0.1 microseconds each.
   static constexpr std::size_t MaxSampledParticles = 1 << 17;
 
   /// Number of sampled particles in a cube, in which distances count as equal. Smaller numbers
@@ -27,16 +28,17 @@ public:
   static constexpr std::uint32_t Smooth = 40;
   static constexpr std::uint32_t Fine = 10;
 
-  /// Positions x, y, z in any units. Infinite and NaN positions are left out.
+  /// Positions x, y, z in any units. Infinite and NaN positions are ignored.
   explicit LocalSpacing(
     const std::vector<std::array<double, 3>>& sample, std::uint32_t maxCubeParticles = Smooth);
 
-  /// For each row, the local spacing over the median of the sample, from 1/4 to 4 and `largest`. It
-  /// is 1 where particles are spread evenly: differences below the noise are ignored.
+  /// For each row, the local spacing divided by the sample's median, limited to at least 1/4 and at
+  /// most 4 and `largest`. It is 1 if particles are spread evenly: differences below the noise are
+  /// ignored.
   void Factors(vtkDataArray* positions, float largest, float* factors) const;
 
-  /// The spacing that a tenth of the particles exceed, over the spacing that a tenth fall short of.
-  /// At least 1.
+  /// The spacing that only a tenth of the particles exceed, divided by the spacing below which only
+  /// a tenth fall. At least 1.
   [[nodiscard]] double Spread() const { return this->SpreadOfSample; }
 
 private:
@@ -55,7 +57,7 @@ private:
   std::array<double, 3> Origin{};
   double Scale = 0.0;
   std::vector<Node> Nodes;         ///< the root first
-  std::vector<std::int32_t> First; ///< of the cubes of a level
+  std::vector<std::int32_t> First; ///< first cube of each level
   double SpreadOfSample = 1.0;
 };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which errors a reader has reported.
+// Remembers which errors a reader has reported.
 #ifndef ReportedOnce_h
 #define ReportedOnce_h
 
@@ -11,12 +11,12 @@
 
 namespace bat_vtk
 {
-/// Each error of a file is reported once, even if ParaView requests several updates for one Apply
-/// or an animation returns to the file; again after a setting has changed or the file was loaded.
+/// Reports each error of a file once, even if ParaView requests several updates for one Apply or an
+/// animation returns to the file; again after a setting has changed or the file was loaded.
 class ReportedOnce
 {
 public:
-  /// True if the text has to be reported now.
+  /// True if the text must be reported now.
   bool Add(const std::string& file, const std::string& text)
   {
     return this->Reported[file].emplace(text, this->Updates).second;

@@ -16,7 +16,7 @@ namespace
 {
 using Pipeline = vtkStreamingDemandDrivenPipeline;
 
-constexpr double Rounding = 1e-9; // of a spacing
+constexpr double Rounding = 1e-9; // share of a spacing
 
 struct Grid
 {

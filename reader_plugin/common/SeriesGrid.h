@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Readers of a series of files give all images one grid, wherever the files say that they lie.
+// Detects series whose files lie on different grids: readers of a series give all images one grid,
+// whatever the files contain.
 #ifndef SeriesGrid_h
 #define SeriesGrid_h
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a reader of time series asks of the reader of one file inside it. Knows no VTK.
+// The interface through which a time series reader uses its inner reader of one file. Independent
+// of VTK.
 #ifndef SeriesMember_h
 #define SeriesMember_h
 
@@ -21,12 +22,12 @@ public:
   /// Updates fail with this error (of vtkErrorCode), until the text is empty or null. Not a change
   /// of a setting.
   virtual void Refuse(unsigned long code, const char* text) = 0;
-  /// Has another file of the series opened in the background, if that is of use.
+  /// Opens another file of the series in the background, if that helps.
   virtual void ReadAhead(const char* fileName) = 0;
   /// True if the open file has no particles and does not define the columns that the series will
   /// have.
   virtual bool LacksColumns() const { return false; }
-  /// Takes the columns from another file of the series, if it defines more.
+  /// Takes the columns from another file of the series if it defines more.
   virtual void LearnColumns(const char*) {}
   /// The warning after an update that loaded less than requested, to stay within a budget;
   /// otherwise empty.

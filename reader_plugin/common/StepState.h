@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What becomes of a step of refining. Knows no pipeline, and not what a step is of.
+// The state of a refining step. Independent of the pipeline, and of what a step loads.
 #ifndef StepState_h
 #define StepState_h
 
@@ -7,14 +7,14 @@
 
 namespace bat_vtk
 {
-/// An update begins, loads, and ends in one of four ways: loaded, put off, aborted or failed.
+/// An update begins, loads, and ends in one of four ways: loaded, postponed, aborted or failed.
 ///
 ///   Begin() ── load ──┬── Loaded()
 ///                     └── Cancelled()     put off, or else aborted
 ///   Failed() at any time
 ///
-/// A step is an update that loads more than the one before of the same question. It is taken when
-/// it was asked for (AskForStep), and never together with one that is still to be taken.
+/// A step is an update that loads more for the same request than the previous one. It is taken
+/// after a request (AskForStep), and never together with another pending one.
 class StepState
 {
 public:
@@ -30,8 +30,8 @@ public:
     this->Aborted = false;
   }
   [[nodiscard]] bool IsStep() const { return this->Now == Update::Step; }
-  /// The step that is being loaded waits until it is requested again; the output stays as it was.
-  /// Does nothing if this update is not a step.
+  /// The step being loaded is postponed until it is requested again; the output is unchanged. Does
+  /// nothing if this update is not a step.
   void PutOff()
   {
     if (this->IsStep())

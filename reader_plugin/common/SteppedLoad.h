@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ParaView's window asks of a reader while it loads. Knows no VTK.
+// The interface through which ParaView's window controls a reader while it loads. Independent of
+// VTK.
 #ifndef SteppedLoad_h
 #define SteppedLoad_h
 
@@ -14,7 +15,7 @@ public:
   SteppedLoad& operator=(const SteppedLoad&) = delete;
 
   /// Called by an observer of ProgressEvent: cancels the step that is being loaded, until it is
-  /// requested again. The output stays as it was. Does nothing in other updates.
+  /// requested again. The output is unchanged. Does nothing in other updates.
   virtual void PutOffStep() = 0;
   /// If `keep`, the previous output stays when an update is aborted.
   virtual void SetKeepWhenAborted(bool keep) = 0;

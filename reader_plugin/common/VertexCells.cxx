@@ -59,7 +59,7 @@ vtkSmartPointer<vtkCellArray> bat_vtk::VertexCells::MakeCells(
 vtkSmartPointer<vtkCellArray> bat_vtk::VertexCells::Make(
   std::uint64_t points, std::uint64_t maximum, bool onePerPoint)
 {
-  // 32 bits while they suffice: cells are easily the largest part of what is loaded.
+  // Uses 32 bits while they suffice, because cells are easily the largest part of the loaded data.
   const bool wide = points >= static_cast<std::uint64_t>(std::numeric_limits<vtkTypeInt32>::max());
   if (wide != this->Wide)
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cells for particles.
+// Creates cells for particles.
 #ifndef VertexCells_h
 #define VertexCells_h
 
@@ -13,13 +13,13 @@ class vtkCellArray;
 
 namespace bat_vtk
 {
-/// Vertex cells for the first points of a growing number of them. Cells made for fewer points are
+/// Vertex cells for the first points of a growing array. Cells made for fewer points are
 /// reused.
 class VertexCells
 {
 public:
-  /// A cell for each of `points`, or one poly-vertex of all of them. `maximum`: how many there may
-  /// be later.
+  /// Returns a cell for each of `points`, or one poly-vertex of all of them. `maximum` is the
+  /// number of points expected later.
   vtkSmartPointer<vtkCellArray> Make(std::uint64_t points, std::uint64_t maximum, bool onePerPoint);
 
 private:

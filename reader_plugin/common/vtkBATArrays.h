@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays in memory that has other users, and points with known bounds.
+// Arrays in shared memory, and points with known bounds.
 #ifndef vtkBATArrays_h
 #define vtkBATArrays_h
 
@@ -18,8 +18,8 @@ namespace bat_vtk
 bool IsPlain(vtkDataArray* array);
 
 /// Makes a plain array use `tuples` tuples at `memory`, and keep `owner` as long as it uses them.
-/// All owners that are given for the same address must keep the same memory. Thread-safe for
-/// different arrays.
+/// All owners given for the same address must keep the same memory. Thread-safe for different
+/// arrays.
 void UseMemory(
   vtkDataArray* array, void* memory, vtkIdType tuples, const std::shared_ptr<void>& owner);
 
@@ -30,8 +30,8 @@ void UseMemory(
 void TakeMemory(
   vtkDataArray* array, vtkIdType tuples, const std::string& what, const std::string& advice = {});
 
-/// Points at `positions`, with the given bounds (xmin, xmax, ymin, ymax, zmin, zmax) for VTK until
-/// they are modified; if null, VTK computes them.
+/// Returns points at `positions`, with the given bounds (xmin, xmax, ymin, ymax, zmin, zmax) for
+/// VTK until they are modified; if null, VTK computes them.
 vtkSmartPointer<vtkPoints> MakePoints(vtkDataArray* positions, const double* bounds);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The error codes of the core, as VTK's.
+// Maps the error codes of the core to VTK's.
 #ifndef vtkBATErrors_h
 #define vtkBATErrors_h
 
@@ -7,8 +7,8 @@
 
 namespace bat_vtk
 {
-/// A code for vtkAlgorithm::SetErrorCode. VTK lacks codes for InvalidArgument, WriteFailed and
-/// Cancelled: they are vtkErrorCode::UserError + the number of the core's code.
+/// Returns a code for vtkAlgorithm::SetErrorCode. VTK lacks codes for InvalidArgument, WriteFailed
+/// and Cancelled: they are vtkErrorCode::UserError + the number of the core's code.
 unsigned long ToVTKErrorCode(bat::ErrorCode code);
 }
 

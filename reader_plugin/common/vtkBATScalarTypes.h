@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which scalar type of the file format stands for which scalar type of VTK.
+// Maps the scalar types of the file format to those of VTK.
 #ifndef vtkBATScalarTypes_h
 #define vtkBATScalarTypes_h
 
@@ -10,14 +10,14 @@
 
 namespace bat_vtk
 {
-/// The type in which values of the VTK type (VTK_FLOAT, VTK_ID_TYPE, ...) are stored on this
-/// platform, without loss. Empty for types that are not numbers, such as VTK_STRING.
-/// VTK_BIT is stored as one byte per value.
+/// Returns the type in which values of the VTK type (VTK_FLOAT, VTK_ID_TYPE, ...) are stored on
+/// this platform, without loss. Empty for non-numeric types such as VTK_STRING. VTK_BIT is stored
+/// as one byte per value.
 std::optional<bat::ScalarType> ToScalarType(int vtkType);
 
-/// The VTK type of an array for stored values. `hostType` is the VTK type of the array that was
-/// written (bat::Attribute::host_type). It is used if this platform stores it that way; otherwise
-/// the fixed-size type is.
+/// Returns the VTK type of an array for stored values. `hostType` is the VTK type of the array that
+/// was written (bat::Attribute::host_type). It is used if this platform stores it that way;
+/// otherwise the fixed-size type is used.
 int ToVTKType(bat::ScalarType type, std::uint32_t hostType);
 }
 

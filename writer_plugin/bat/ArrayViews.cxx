@@ -18,7 +18,7 @@ namespace
 using bat::ArrayView;
 using bat::ScalarType;
 
-// Separate arrays per component, if the array is one of those.
+// Returns separate arrays per component if the array stores its values that way.
 std::optional<ArrayView> MakeComponentView(vtkDataArray* array, ScalarType type)
 {
   ArrayView view;
@@ -97,7 +97,7 @@ ArrayView bat_vtk::MakeView(vtkDataArray* array, Storage& storage)
       return *view;
     }
   }
-  // Arrays that compute their values or lay them out in their own way.
+  // For arrays that compute their values or lay them out in their own way.
   vtkSmartPointer<vtkDataArray> copy;
   copy.TakeReference(vtkDataArray::CreateDataArray(array->GetDataType()));
   copy->DeepCopy(array);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays of VTK as arrays of the writer: borrowed where they can be, else copied.
+// Passes VTK arrays to the writer: borrowed if possible, else copied.
 #ifndef ArrayViews_h
 #define ArrayViews_h
 
@@ -18,22 +18,22 @@ namespace bat_vtk
 /// Owns the memory of views that do not borrow it.
 using Storage = std::vector<std::shared_ptr<void>>;
 
-/// Zeros.
+/// Returns zeroed memory.
 std::byte* Allocate(std::size_t bytes, Storage& storage);
 
-/// An array of a type that ToScalarType() knows.
+/// Views an array of a type that ToScalarType() knows.
 bat::ArrayView MakeView(vtkDataArray* array, Storage& storage);
 
-/// Component `c` of `count` values from number `first` on, as float or double, `outStride` values
-/// apart.
+/// Copies component `c` of `count` values from number `first` on, as float or double, `outStride`
+/// values apart.
 template <typename Out>
 void ConvertComponent(const bat::ArrayView& view, int c, std::size_t first, std::size_t count,
   Out* out, std::size_t outStride);
 
-/// `count` tuples from number `first` on, packed one after another, bit for bit.
+/// Copies `count` tuples from number `first` on, packed, bit for bit.
 void PackTuples(const bat::ArrayView& view, std::size_t first, std::size_t count, std::byte* out);
 
-/// The tuples at `places`, packed one after another, bit for bit.
+/// Copies the tuples at `places`, packed, bit for bit.
 bat::ArrayView GatherTuples(
   const bat::ArrayView& view, const std::vector<vtkIdType>& places, Storage& storage);
 }

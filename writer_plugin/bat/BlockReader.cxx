@@ -41,7 +41,7 @@ struct GhostMarks
   const unsigned char* OfCells;
   const bat_vtk::CellsAsPoints& Map;
 
-  // Marks of cells have other numbers than those of points.
+  // Cell marks have different values from point marks.
   [[nodiscard]] unsigned char Of(std::size_t i) const
   {
     unsigned char flag = this->OfPoints ? this->OfPoints[i] : 0;
@@ -114,7 +114,7 @@ void AddNames(vtkDataSetAttributes* data, std::set<std::string>& names)
   }
 }
 
-// Extends `name` until it is not among the names that are taken, and adds it to them.
+// Extends `name` until it is not among the names in use, and adds it to them.
 std::string TakeName(std::string name, std::set<std::string>& taken)
 {
   while (!taken.insert(name).second)
@@ -152,8 +152,8 @@ std::set<std::uint8_t> CollectRoles(const std::vector<AttributeView>& attributes
   return roles;
 }
 
-// Returns the role of an array. The role is 0 if the array has none or another attribute has it:
-// for example, the active scalars are those of the points.
+// Returns the role of an array; 0 if it has none or another attribute has it: for example, the
+// active scalars are those of the points.
 std::uint8_t FindRole(vtkDataSetAttributes* data, int index, const std::set<std::uint8_t>& taken)
 {
   const auto role = static_cast<std::uint8_t>(1 + data->IsArrayAnAttribute(index)); // -1 for none
@@ -332,7 +332,7 @@ void bat_vtk::BlockReader::ReadAttributes(vtkDataSetAttributes* data,
   for (int i = 0; i < data->GetNumberOfArrays(); ++i)
   {
     vtkAbstractArray* abstract = data->GetAbstractArray(i);
-    // FindGhosts() has seen to those of cells.
+    // FindGhosts() has already handled those of cells.
     const bool marksGhosts = abstract == GhostArray(data);
     const bool marksKept = this->Options.KeepGhosts && !cells &&
       block.Names.count(vtkDataSetAttributes::GhostArrayName()) == 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One data set with points, or one table, as particles: selects those that are not ghosts, and
-// reads their positions and attributes.
+// Reads one data set with points, or one table, as particles: selects those that are not ghosts,
+// and reads their positions and attributes.
 #ifndef BlockReader_h
 #define BlockReader_h
 
@@ -33,7 +33,7 @@ struct Run
 struct Block
 {
   std::string Label;           ///< "block 3 (name)", or empty if the input is not composite
-  std::set<std::string> Names; ///< of attributes
+  std::set<std::string> Names; ///< names of attributes
   std::size_t Count = 0;
   bat::ArrayView Positions;
   std::vector<bat::AttributeView> Attributes;
@@ -47,7 +47,7 @@ struct Block
 class BlockReader
 {
 public:
-  /// Remarks and memory go to `result`.
+  /// Remarks and memory are added to `result`.
   BlockReader(const InputOptions& options, ConvertedInput& result)
     : Options(options)
     , Result(result)
@@ -57,7 +57,7 @@ public:
   /// Throws bat::Error{InvalidArgument}.
   Block Read(vtkDataObject* data, const std::string& label);
 
-  /// Warns about the block with this label. A warning that other blocks share is given once.
+  /// Warns about the block with this label. A warning that other blocks share is reported once.
   void Warn(const std::string& label, const std::string& text);
 
 private:

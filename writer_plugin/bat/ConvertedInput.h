@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How an input is to be converted, and what becomes of it.
+// Options for converting an input, and the result.
 #ifndef ConvertedInput_h
 #define ConvertedInput_h
 
@@ -12,9 +12,9 @@
 
 namespace bat_vtk
 {
-/// The columns of a table that hold x, y and z: names, or "name[component]" for columns with
-/// several components. Empty: one of the usual names (x, y, z; X, Y, Z; Points:0, Points:1,
-/// Points:2; ...). "none" for z: 0 for all particles.
+/// The table columns that contain x, y and z: names, or "name[component]" for columns with several
+/// components. Empty: one of the usual names (x, y, z; X, Y, Z; Points:0, Points:1, Points:2; ...).
+/// "none" for z: 0 for all particles.
 using CoordinateColumns = std::array<std::string, 3>;
 
 /// Handling of blocks of a composite data set that have cells other than vertices.
@@ -32,17 +32,17 @@ struct InputOptions
   Grids OfGrids = Grids::WritePoints;
 };
 
-/// A remark on the input, in words.
+/// A remark on the input, as text.
 struct Warning
 {
-  std::string Key; ///< the same for all that is worth saying only once
+  std::string Key; ///< equal for remarks that are reported only once
   std::string Text;
   std::string Block; ///< the first that it is about, "block 3 (name)", or empty
   int Blocks;
 };
 
-/// Particles to write. `Particles` points into the input, which must stay as it is, and into memory
-/// held by `Storage`.
+/// Particles to write. `Particles` points into the input, which must stay unchanged, and into
+/// memory held by `Storage`.
 struct ConvertedInput
 {
   bat::ParticleView Particles;

@@ -41,7 +41,7 @@ void RefuseRoundedValues(
   }
 }
 
-// Coordinates are doubles, which have not every integer of 64 bits.
+// Coordinates are doubles, which cannot represent every 64-bit integer.
 void RefuseRounded(const ArrayView& view, const Coordinate& coordinate, int axis, std::size_t count)
 {
   const char* name = coordinate.Array->GetName();
@@ -56,7 +56,7 @@ void RefuseRounded(const ArrayView& view, const Coordinate& coordinate, int axis
   }
 }
 
-// The column that `text` names, or nothing and a `problem` in words.
+// Returns the column named by `text`, or nothing and a `problem` as text.
 std::optional<Coordinate> FindColumn(
   vtkDataSetAttributes* rows, const std::string& text, int axis, std::string& problem)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the positions of particles come from: points, or columns of a table.
+// Finds the positions of particles: points, or columns of a table.
 #ifndef Coordinates_h
 #define Coordinates_h
 
@@ -21,8 +21,8 @@ struct Coordinate
   int Component = 0;
 };
 
-/// The columns with x, y and z. If they do not exist, throws bat::Error{InvalidArgument} with
-/// `where` in front of its text.
+/// Returns the columns with x, y and z. If they do not exist, throws bat::Error{InvalidArgument},
+/// whose text begins with `where`.
 std::array<Coordinate, 3> FindCoordinates(
   vtkDataSetAttributes* rows, const CoordinateColumns& columns, const std::string& where);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cells of an input: finds those that are not particles, and the data of those that are.
+// Finds the cells of an input that are not particles, and the data of those that are.
 #ifndef InputCells_h
 #define InputCells_h
 
@@ -17,11 +17,11 @@ namespace bat_vtk
 /// Returns the types of cells other than vertices; none if the points are just particles.
 std::vector<std::string> CellsBesideVertices(vtkPointSet* points);
 
-/// Values of cells as values of the points that are in them.
+/// Returns values of cells as values of the points in them.
 struct CellsAsPoints
 {
   std::size_t Cells = 0;
-  std::vector<vtkIdType> CellOf; ///< of each point; empty if that is its own number
+  std::vector<vtkIdType> CellOf; ///< cell of each point; empty if it equals the point's number
 
   std::size_t Of(std::size_t point) const
   {

@@ -17,12 +17,12 @@
 
 namespace
 {
-// The sampling that the BAT reader describes in its field data.
+// The sampling described by the BAT reader in its field data.
 struct Sample
 {
   double Quality;
   double Requested;
-  double Count; ///< of all particles
+  double Count; ///< number of all particles
 };
 
 std::optional<Sample> SampleIn(vtkDataObject* data)
@@ -38,14 +38,14 @@ std::optional<Sample> SampleIn(vtkDataObject* data)
   return isOne ? std::optional<Sample>(sample) : std::nullopt;
 }
 
-// The metadata prevent that a file of a sample is taken for one of all particles.
+// The metadata record that the file is a sample, so that it is not mistaken for all particles.
 std::string FormatMetadata(const Sample& sample)
 {
   return R"({"sample":{"quality":)" + bat::to_string(sample.Quality) + R"(,"particle_count":)" +
     bat::to_string(static_cast<std::int64_t>(sample.Count)) + "}}";
 }
 
-// When less was loaded than was asked for.
+// Applies if less was loaded than requested.
 std::optional<std::string> RemarkOn(const Sample& sample)
 {
   if (sample.Quality >= sample.Requested)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an input says of itself: its time and step, and that it is a sample.
+// Facts that an input provides: its time and step, and whether it is a sample.
 #ifndef InputFacts_h
 #define InputFacts_h
 
@@ -12,8 +12,8 @@ class vtkDataObject;
 
 namespace bat_vtk
 {
-/// Time and step of the input, else of the first leaf that has them; metadata and a remark if the
-/// written particles are a sample that the BAT reader has loaded.
+/// Time and step of the input, else of the first leaf that has them; and metadata and a remark if
+/// the written particles are a sample loaded by the BAT reader.
 void ReadFacts(vtkDataObject* input, const std::vector<Leaf>& leaves, ConvertedInput& result);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which data sets of an input have particles.
+// Finds the data sets of an input that contain particles.
 #ifndef InputLeaves_h
 #define InputLeaves_h
 

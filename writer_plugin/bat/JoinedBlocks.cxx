@@ -66,7 +66,7 @@ void CheckSameAttributes(const Block& first, const Block& other)
   }
 }
 
-// Positions of all kept particles, packed; float64 as soon as one block is.
+// Positions of all kept particles, packed; float64 if any block has float64.
 ArrayView ConcatenatePositions(
   const std::vector<const Block*>& blocks, std::size_t count, Storage& storage)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words for what is wrong with an input.
+// Texts that describe the problems with an input.
 #ifndef Texts_h
 #define Texts_h
 

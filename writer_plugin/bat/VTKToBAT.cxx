@@ -104,7 +104,7 @@ bat_vtk::Grids bat_vtk::DecideOnGrids(vtkDataObject* input, const Union& all)
   {
     return Grids::WritePoints;
   }
-  // An empty piece belongs to a grid if another rank has a piece at this place that is not empty.
+  // An empty piece belongs to a grid if another rank has a non-empty piece at this place.
   const std::vector<std::string> grids = all(gridPlaces);
   const std::vector<std::string> empties = all(emptyPlaces);
   const bool allGrids = std::all_of(empties.begin(), empties.end(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From VTK data sets to what the core writes: borrows the input's memory where its layout allows,
-// copies where it does not. Knows no pipeline.
+// Converts VTK data sets to the core's input: borrows the input's memory if its layout allows,
+// otherwise copies. Independent of the pipeline.
 #ifndef VTKToBAT_h
 #define VTKToBAT_h
 
@@ -14,17 +14,17 @@ class vtkDataObject;
 
 namespace bat_vtk
 {
-/// The texts of all ranks that write together, each once. Collective.
+/// Collective. Returns the texts of all ranks that write together, each once.
 using Union = std::function<std::vector<std::string>(const std::vector<std::string>&)>;
 
-/// Collective through `all`, with the same answer on all ranks: grids are left out where some rank
-/// has particles, or room for them, a place without cells on any rank. Throws
-/// bat::Error{InvalidArgument} on all ranks if no block of any has points or rows.
+/// Collective through `all`, with the same answer on all ranks: grids are omitted if, on any rank,
+/// a block without cells contains particles or could contain them. Throws
+/// bat::Error{InvalidArgument} on all ranks if no block on any rank has points or rows.
 Grids DecideOnGrids(vtkDataObject* input, const Union& all);
 
 /// Converts a vtkPointSet, a vtkTable or a composite data set of these. Blocks are written one
-/// after another; other blocks are left out. Cell data is an attribute if all cells are vertices
-/// and each point is in exactly one; if points have an array of that name, the cells' is
+/// after another; blocks of other types are omitted. Cell data is an attribute if all cells are
+/// vertices and each point is in exactly one; if points have an array of that name, the cells' is
 /// "name_cell". Time is the input's DATA_TIME_STEP, the step number a value "timestep" or "cycle"
 /// of its field data, which is what ParaView-Catalyst attaches. Throws bat::Error{InvalidArgument}
 /// for other data sets, coordinate columns that do not exist, arrays that the format does not

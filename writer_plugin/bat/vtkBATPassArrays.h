@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @class   vtkBATPassArrays
- * @brief   passes chosen arrays to a vtkBATWriter, and what that needs of the others
+ * @brief   passes chosen arrays to a vtkBATWriter, and others that it needs
  *
  * Arrays that are always passed: vtkGhostType, without which ghost points would count as particles,
  * and "timestep" and "cycle" of the field data, the number of the time step.

@@ -251,7 +251,7 @@ void vtkBATWriter::SetTextOption(const char* name, const char* value)
     [value](bat::WriteOptions& options, const std::string& option)
     {
       const std::string text = value ? value : "";
-      // Panels have "Lossless", and the library "lossless".
+      // Panels use "Lossless", and the library "lossless".
       bat::add_to_option(options, option, option == "compression" ? LowerCase(text) : text);
     });
 }
@@ -298,10 +298,10 @@ void vtkBATWriter::Fail(unsigned long code, const std::string& text)
   this->Report.clear();
   if (this->Controller && this->Controller->GetLocalProcessId() != 0)
   {
-    return; // all ranks have the same error; rank 0 tells it
+    return; // all ranks have the same error; rank 0 reports it
   }
   const std::string name = this->FileName ? this->FileName : "";
-  // The core names the file where it can.
+  // The core names the file if it can.
   if (name.empty() || text.find(name) != std::string::npos)
   {
     vtkErrorMacro(<< text);

@@ -108,8 +108,8 @@ public:
 
   ///@{
   /**
-   * The ranks that write together. Default: the global controller, that of ParaView's servers.
-   * Null, or a controller without MPI: this process alone.
+   * The ranks that write together. Default: the global controller of ParaView's servers. Null, or a
+   * controller without MPI: this process alone.
    */
   virtual void SetController(vtkMultiProcessController*);
   vtkGetObjectMacro(Controller, vtkMultiProcessController);
@@ -185,15 +185,15 @@ public:
 
   ///@{
   /**
-   * Sets any write option by its name in the core (bat/write_options.hpp), e.g. "flush": whole
-   * numbers, and 0 or 1 for flags; numbers; words, of which one is added to options that are lists.
-   * A value that is refused is reported, and makes writes fail until the option is accepted.
+   * Sets any write option by its name in the core (bat/write_options.hpp), e.g. "flush": a whole
+   * number (0 or 1 for flags), a number, or a word, which is appended if the option is a list. A
+   * value that is refused is reported, and makes writes fail until the option is accepted.
    * LeafFileSize, unless it is 0, takes precedence over "target_bytes".
    */
   void SetIntegerOption(const char* name, int value);
   void SetRealOption(const char* name, double value);
   void SetTextOption(const char* name, const char* value);
-  void ClearTextOption(const char* name); ///< of a list
+  void ClearTextOption(const char* name); ///< clears a list option
   ///@}
 
   ///@{
@@ -247,10 +247,10 @@ private:
   template <typename F>
   void SetOption(const char* name, const F& set);
 
-  std::unique_ptr<bat::WriteOptions> Options; ///< but for LeafFileSize, which is in MiB
-  std::map<std::string, std::string> Refused; ///< by the name of the option
+  std::unique_ptr<bat::WriteOptions> Options; ///< all except LeafFileSize, which is in MiB
+  std::map<std::string, std::string> Refused; ///< keys: option name
   std::set<std::string> Warned;
-  bool HadParticles = false; ///< in addition to grids, if any, in this or an earlier write
+  bool HadParticles = false; ///< particles, besides any grids, in this or an earlier write
 };
 
 #endif

@@ -112,7 +112,7 @@ void vtkBricksWriter::PrintSelf(ostream& os, vtkIndent indent)
 }
 
 //------------------------------------------------------------------------------
-// Where a level goes, and what lists it.
+// The destination of a level, and the list that names it.
 struct vtkBricksWriter::Target
 {
   std::filesystem::path File;
@@ -128,7 +128,7 @@ struct vtkBricksWriter::Level
   bat_vtk::CommonGrid Common;
   bat_vtk::GridInput Grid;
   Target Goal;
-  bat::bricks::GrowingSeries* Series = nullptr; ///< in place of Goal
+  bat::bricks::GrowingSeries* Series = nullptr; ///< used instead of Goal
 };
 
 //------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ std::string vtkBricksWriter::WriteStep()
   {
     if (this->IsStaged && this->IsFirst())
     {
-      std::error_code none; // what was to be written is not there, which is an error anyway
+      std::error_code none; // a missing output is reported as an error anyway
       std::filesystem::remove_all(StageOf(stem), none);
     }
     throw;
@@ -235,7 +235,7 @@ void vtkBricksWriter::MoveStaged(const std::string& stem)
 }
 
 //------------------------------------------------------------------------------
-// Throws bat::Error where the grid moves with time.
+// Throws bat::Error if the grid moves with time.
 vtkBricksWriter::Level vtkBricksWriter::ReadLevel(
   const std::vector<bat_vtk::Leaf>& leaves, int steps)
 {
@@ -315,7 +315,7 @@ bat::bricks::Header vtkBricksWriter::HeaderOf(const Level& level)
 
 //------------------------------------------------------------------------------
 #ifdef BAT_WRITER_HAS_MPI
-// False, and nothing is written, if processes do not talk through MPI.
+// Returns false, and writes nothing, if processes do not communicate through MPI.
 bool vtkBricksWriter::WriteCollective(const Level& level, bat::bricks::Header& header,
   const bat::bricks::WriteOptions& options, bat::bricks::WriteReport& report)
 {
@@ -330,7 +330,7 @@ bool vtkBricksWriter::WriteCollective(const Level& level, bat::bricks::Header& h
     fields.push_back(*level.Velocity.Field);
   }
   fields = bat::mpi::gather_names(*communicator, fields);
-  if (fields.size() > 1) // as all ranks know
+  if (fields.size() > 1) // all ranks agree on this
   {
     throw bat::Error(bat::ErrorCode::InvalidArgument,
       std::string(this->FileName) + ": the velocity is '" + fields[0] + "' on one rank and '" +

@@ -5,13 +5,13 @@
  *
  * The input is a vtkImageData (vtkUniformGrid), or a composite data set of such pieces of one grid,
  * in any decomposition: pieces may overlap, and shared points are taken from the first piece.
- * Ghosts are cut off. The velocity is point data with 2 or 3 components of type float or double,
- * every value bit for bit. Hidden points (vtkGhostType) have no flow: NaN. vtkBricksReader returns
- * the same points.
+ * Ghosts are cut off. The velocity is point data with 2 or 3 components of type float or double;
+ * every value keeps its bits. Hidden points (vtkGhostType) have no flow: NaN. vtkBricksReader
+ * returns the same points.
  *
- * Input that a file cannot represent is an error: other data sets with points or rows, images that
- * are turned, pieces that are not on one lattice (to a thousandth of the spacing), points that are
- * in no piece, cell data.
+ * Input that a file cannot represent is an error: other data sets with points or rows, rotated
+ * images, pieces that are not on one lattice (to a thousandth of the spacing), points that are in
+ * no piece, cell data.
  *
  * FileName NAME.bricks is one time level. NAME.bricks.series is a list of levels, NAME_0000.bricks
  * and so on, which is replaced after each level: all time steps of the input (WriteAllTimeSteps,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an input says of its time.
+// Reads the time of an input.
 #ifndef DataFacts_h
 #define DataFacts_h
 
@@ -16,7 +16,7 @@ namespace bat_vtk
 /// DATA_TIME_STEP of the input, else of the first leaf that has it.
 std::optional<double> TimeOf(vtkDataObject* input, const std::vector<Leaf>& leaves);
 
-/// The value "timestep" or "cycle" of the field data of the input, else of the first leaf that has
+/// The value "timestep" or "cycle" in the field data of the input, else of the first leaf that has
 /// one.
 std::optional<std::int64_t> StepOf(vtkDataObject* input, const std::vector<Leaf>& leaves);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The data sets and tables that an input is made of.
+// The data sets and tables that make up an input.
 #ifndef DataLeaves_h
 #define DataLeaves_h
 
@@ -14,8 +14,8 @@ namespace bat_vtk
 struct Leaf
 {
   vtkDataObject* Data;
-  std::string Name; ///< of the nearest block at or above it that has one
-  std::string Path; ///< to its place; that of all partitions of a data set is the same
+  std::string Name; ///< name of the nearest block at or above it that has one
+  std::string Path; ///< path to its place; partitions of one data set share it
 };
 
 /// Finds the leaves of a composite data set, or the input itself.

@@ -35,10 +35,10 @@ using bat_vtk::ImagePiece;
 using bat_vtk::Missing;
 using Extent = std::array<std::int64_t, 6>;
 
-// Share of a spacing by which pieces may deviate from a common lattice.
+// Maximum deviation of pieces from a common lattice, as a share of a spacing.
 constexpr double Tolerance = 1e-3;
 
-// Places in GridFacts::Numbers.
+// Indexes into GridFacts::Numbers.
 constexpr std::size_t HasSamplesAt = 0;
 constexpr std::size_t SameOriginAt = 1; // all pieces of the process have one
 constexpr std::size_t HasPointDataAt = 2;
@@ -71,7 +71,7 @@ Extent ComputeExtent(vtkImageData* image)
   return { { extent[0], extent[1], extent[2], extent[3], extent[4], extent[5] } };
 }
 
-// Index of coordinates that are counted from a corner of `extent`.
+// Index of coordinates, counted from a corner of `extent`.
 std::size_t Place(const Extent& extent, std::int64_t x, std::int64_t y, std::int64_t z)
 {
   const std::int64_t nx = extent[1] - extent[0] + 1;
@@ -136,7 +136,7 @@ Extent WithoutDuplicates(const Extent& all, const unsigned char* marks, unsigned
         }
       }
     });
-  // A piece of duplicates keeps all of them: other pieces have the same samples.
+  // A piece of duplicates keeps all of them, because other pieces have the same samples.
   return count == 0 || SamplesIn(own) != count ? all : own;
 }
 
@@ -253,7 +253,7 @@ public:
   }
 
 private:
-  // Duplicates are cut off, if they can be. Hidden samples are a gap.
+  // Duplicates are cut off if possible. Hidden samples are a gap.
   void LookAtMarks(Missing missing)
   {
     using Attributes = vtkDataSetAttributes;
@@ -337,7 +337,7 @@ private:
     }
   }
 
-  // The array's own memory, if it is one behind the other, and nothing is hidden.
+  // Uses the array's own memory if it is contiguous and nothing is hidden.
   const void* ValuesOf(vtkDataArray* array, bat::ScalarType type, GridInput& input) const
   {
     vtkSmartPointer<vtkDataArray> plain = array;
@@ -368,7 +368,7 @@ private:
   const ImagePiece& Piece;
   const CommonGrid& Common;
   vtkDataSetAttributes* Data;
-  Extent All; ///< of the samples that the image has
+  Extent All; ///< samples of the image
   Extent Own{};
   bool Empty = false;
   const unsigned char* Hidden = nullptr; ///< marks, if any are
@@ -495,7 +495,7 @@ bat_vtk::CommonGrid bat_vtk::FindCommonGrid(const std::vector<GridFacts>& all, S
   {
     const double unit = numbers[SpacingAt + axis];
     common.Flat[axis] = numbers[HighestAt + axis] - numbers[LowestAt + axis] < 0.5 * unit;
-    // The distance of one layer from none is anything.
+    // The distance between layers is arbitrary if there is only one.
     common.Spacing[axis] = common.Flat[axis] && !(unit > 0.0) ? 1.0 : unit;
     common.Origin[axis] = common.UsesExtents ? numbers[OriginAt + axis] : numbers[LowestAt + axis];
   }

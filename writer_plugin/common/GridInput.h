@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From images of VTK to pieces of one grid.
+// Converts VTK images to pieces of one grid.
 #ifndef GridInput_h
 #define GridInput_h
 
@@ -43,11 +43,11 @@ struct ImagePiece
   std::string Label; ///< "block 3 (name)", or empty
 };
 
-/// The images of an input that have samples. Throws bat::Error{InvalidArgument} if anything else
-/// has points or rows.
+/// Returns the input's images that have samples. Throws bat::Error{InvalidArgument} if anything
+/// else has points or rows.
 std::vector<ImagePiece> CollectImages(vtkDataObject* input, const std::vector<Leaf>& leaves);
 
-/// The facts that a process knows about the grid, as numbers that messages can carry.
+/// The facts that a process knows about the grid, as numbers that can be sent in messages.
 struct GridFacts
 {
   static constexpr std::size_t Count = 26;
@@ -63,7 +63,7 @@ struct CommonGrid
   bool HasSamples = false;
   bool UsesExtents = false; ///< logical coordinates are those of the extents
   bool Cells = false;
-  std::array<double, 3> Origin{}; ///< where the point with logical coordinates 0 lies
+  std::array<double, 3> Origin{}; ///< position of the point with logical coordinates 0
   std::array<double, 3> Spacing{ { 1, 1, 1 } };
   std::array<bool, 3> Flat{}; ///< one layer of points along the axis
   std::optional<std::int64_t> Step;
@@ -73,11 +73,11 @@ struct CommonGrid
 /// Combines the facts of all processes, in order.
 CommonGrid FindCommonGrid(const std::vector<GridFacts>& all, Samples samples);
 
-/// A box of samples, from 0 on, and the arrays of its fields.
+/// A box of samples, numbered from 0, and the arrays of its fields.
 struct GridPiece
 {
   bat::idx::LogicalBox Box;
-  bat::idx::LogicalBox Stored; ///< of the arrays: Box, or more
+  bat::idx::LogicalBox Stored; ///< box of the arrays: Box, or larger
   std::vector<const void*> Values;
 };
 
@@ -95,7 +95,7 @@ struct GridInput
 /// Returns a remark if the IDX reader has loaded less than requested.
 std::optional<std::string> RemarkOnLevel(const std::vector<Leaf>& leaves);
 
-/// Throws bat::Error{InvalidArgument}: what cannot be represented, by the name of array and block.
+/// Throws bat::Error{InvalidArgument} if something cannot be represented, naming array and block.
 GridInput ConvertGrid(
   const std::vector<ImagePiece>& images, const CommonGrid& common, Missing missing);
 }

@@ -65,10 +65,10 @@ void RequireAll(const LogicalBox& box, const std::vector<char>& filled, const st
     });
 }
 
-// Refuses a box whose samples, with a mark for each, do not fit into memory.
+// Refuses a box if its samples, with a mark for each, do not fit into memory.
 void CheckMemory(const bat::idx::Grid& grid)
 {
-  double needed = 1.0; // for the mark
+  double needed = 1.0; // one byte for the mark
   for (const bat::idx::FieldValues& field : grid.fields)
   {
     needed += static_cast<double>(bat::tuple_bytes(field.type, field.components));

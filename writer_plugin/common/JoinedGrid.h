@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pieces of one process as one grid.
+// Joins the pieces on one process into one grid.
 #ifndef JoinedGrid_h
 #define JoinedGrid_h
 
@@ -18,9 +18,9 @@ struct JoinedGrid
   std::vector<std::shared_ptr<std::vector<char>>> Copies; ///< memory that the grid uses
 };
 
-/// The smallest box that contains all pieces; a single piece keeps its own values. Samples of
-/// several pieces are those of the first. Throws bat::Error{InvalidArgument} if there are no
-/// samples, or if some are missing and are to be refused, naming one.
+/// Returns the smallest box that contains all pieces; a single piece keeps its own values. Samples
+/// in several pieces are taken from the first. Throws bat::Error{InvalidArgument} if there are no
+/// samples, or if some are missing and must be refused, naming one.
 JoinedGrid JoinPieces(const GridInput& input, Missing missing);
 }
 

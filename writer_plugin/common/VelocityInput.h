@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The velocity of images, and nothing else of them.
+// Extracts the velocity from images.
 #ifndef VelocityInput_h
 #define VelocityInput_h
 
@@ -16,14 +16,14 @@ namespace bat_vtk
 struct VelocityImages
 {
   std::vector<ImagePiece> Images;
-  std::vector<vtkSmartPointer<vtkImageData>> Owned; ///< the same
-  std::optional<std::string> Field;                 ///< none if there are no images
+  std::vector<vtkSmartPointer<vtkImageData>> Owned; ///< keeps the images alive
+  std::optional<std::string> Field;                 ///< empty if there are no images
 };
 
-/// Images of the same points with one array of points, "velocity", and the ghosts of the input.
-/// Where points are hidden, velocities are NaN. `field`: the array's name; empty for the active
-/// vectors, or else the only array that can be a velocity. Throws bat::Error{InvalidArgument}: no
-/// such array, several, or one of another type, by name of array and block.
+/// Returns images of the same points with one point array, "velocity", and the ghosts of the input.
+/// At hidden points, velocities are NaN. `field` is the array's name; empty for the active vectors,
+/// or else the only array that can be a velocity. Throws bat::Error{InvalidArgument}, naming array
+/// and block, for no such array, several, or one of another type.
 VelocityImages FindVelocity(const std::vector<ImagePiece>& images, const std::string& field);
 }
 

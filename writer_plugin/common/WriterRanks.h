@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the writers of grids ask all processes.
+// Collective queries of the grid writers.
 #ifndef WriterRanks_h
 #define WriterRanks_h
 
@@ -18,7 +18,7 @@
 namespace bat_vtk
 {
 #ifdef BAT_WRITER_HAS_MPI
-// Null if the controller's processes do not talk through MPI.
+// Null if the controller's processes do not communicate through MPI.
 inline MPI_Comm* CommunicatorOf(vtkMultiProcessController* controller)
 {
   auto* communicator =
@@ -38,7 +38,7 @@ inline bool WritesCollectively(vtkMultiProcessController* controller)
 #endif
 }
 
-// Collective, if processes write together. Returns the texts of all of them, in order.
+// Collective if processes write together. Returns the texts of all of them, in order.
 inline std::vector<GridFacts> GatherFacts(
   vtkMultiProcessController* controller, const GridFacts& local)
 {

@@ -18,7 +18,7 @@ void vtkBATFileSeriesWriter::PrintSelf(ostream& os, vtkIndent indent)
 int vtkBATFileSeriesWriter::ProcessRequest(
   vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
-  // The first requests come before the one for data, which the filter in front answers first.
+  // The first requests precede the request for data, which the upstream filter answers first.
   if (auto* chosen = vtkPassSelectedArrays::SafeDownCast(this->GetInputAlgorithm(0, 0)))
   {
     vtkBATPassArrays::AddNeeded(chosen);

@@ -39,7 +39,7 @@ std::string ToJson(const bat::idx::WriteReport& report)
     ",\"blocks\":" + std::to_string(report.blocks) + "}";
 }
 
-// Names of arrays may have blanks, those of fields not.
+// Array names may contain blanks, field names may not.
 void NameFields(bat_vtk::GridInput& grid)
 {
   std::vector<std::string> names;
@@ -168,7 +168,7 @@ std::string vtkIDXWriter::WriteStep()
     this->Written.clear();
     this->WrittenTo = this->FileName;
   }
-  if (others != KEEP_EARLIER) // which may come back to a number with another time
+  if (others != KEEP_EARLIER) // KEEP_EARLIER may return to a number with another time
   {
     step = this->StepFor(step, options.time);
   }

@@ -5,14 +5,14 @@
  *
  * The input is a vtkImageData (vtkUniformGrid), or a composite data set of such pieces of one grid,
  * in any decomposition: pieces may overlap, and shared samples are taken from the first piece.
- * Ghosts are cut off. Point data become fields, or cell data as samples at the centres of cells:
- * every value bit for bit, integers of 8 to 64 bits and float and double, with 1 to 64 components.
+ * Ghosts are cut off. Point data become fields, or cell data as samples at cell centres: integers
+ * of 8 to 64 bits, float and double, with 1 to 64 components; every value keeps its bits.
  * vtkIDXReader returns the same arrays.
  *
- * Input that a file cannot represent is an error: other data sets with points or rows, images that
- * are turned, pieces that are not on one lattice (to a thousandth of the spacing) or have other
- * arrays, arrays of other types and names (blanks, '+', '#', brackets, '/'), missing samples, and
- * hidden ones; the last two can be written as zeros (MissingSamples).
+ * Input that a file cannot represent is an error: other data sets with points or rows, rotated
+ * images, pieces that are not on one lattice (to a thousandth of the spacing) or have other arrays,
+ * unsupported array types and names (blanks, '+', '#', brackets, '/'), missing samples, and hidden
+ * ones; the last two can be written as zeros (MissingSamples).
  *
  * FileName is NAME.idx. A dataset is that file and a folder next to it. It may have many time
  * steps: those of the input (WriteAllTimeSteps), or one more with each write (OtherSteps). The
@@ -167,9 +167,10 @@ private:
   vtkIDXWriter(const vtkIDXWriter&) = delete;
   void operator=(const vtkIDXWriter&) = delete;
 
-  /// Returns `number`, or another one if a step of another time has it, as in a series of files.
+  /// Returns `number`, or another one if a step with a different time has it, as in a series of
+  /// files.
   std::int64_t StepFor(std::int64_t number, const std::optional<double>& time) const;
-  /// Returns the options that the properties set. `others` says what becomes of other steps.
+  /// Returns the options set by the properties. `others` selects how other steps are handled.
   bat::idx::WriteOptions MakeOptions(int others);
 
   std::string WrittenTo;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A small simulation that is instrumented for Catalyst 2: vortices break up into turbulence and
-// carry dust. It knows nothing of ParaBAT; which implementation of Catalyst writes or draws what it
-// hands over, environment variables say.
+// carry dust. It does not depend on ParaBAT; environment variables select the Catalyst
+// implementation that writes or draws its data.
 //
 //   mpirun -np 4 vortex SAMPLES STEPS EVERY GRAINS
 //
-// The flow is that of Taylor and Green in a periodic box of SAMPLES^3, by a lattice Boltzmann
-// method (D3Q19, one relaxation time) in layers of ranks along z. Grains follow the flow with
-// inertia. Units are those of the lattice: one sample, one step. Every EVERY-th step is handed
-// over, the first, too. Results do not depend on the number of ranks.
+// Simulates the Taylor-Green vortex in a periodic box of SAMPLES^3 with a lattice Boltzmann method
+// (D3Q19, one relaxation time) divided among the ranks in layers along z. Grains follow the flow
+// with inertia. Units are those of the lattice: one sample, one step. Catalyst receives the first
+// step and every EVERY-th one. Results do not depend on the number of ranks.
 #include <catalyst.h>
 
 #include <mpi.h>
@@ -25,7 +25,7 @@
 
 namespace
 {
-constexpr double kSpeed = 0.1; // of the vortices; sound has 0.58
+constexpr double kSpeed = 0.1; // speed of the vortices; the speed of sound is 0.58
 constexpr double kReynolds = 600;
 constexpr double kPi = 3.14159265358979323846;
 
@@ -47,7 +47,7 @@ double equilibrium(int q, double density, const std::array<double, 3>& u)
   return weight(q) * density * (1 + 3 * along + 4.5 * along * along - 1.5 * square);
 }
 
-// The layers of this rank: `count` of them from `first`, and one of each neighbour around them.
+// The layers of this rank: `count` layers starting at `first`, plus one layer of each neighbour.
 struct Layers
 {
   explicit Layers(int samples)
@@ -79,7 +79,7 @@ struct Layers
   }
   [[nodiscard]] int wrap(int i) const { return (i + this->n) % this->n; }
 
-  // Fetches the layers of the neighbours; `values` per sample.
+  // Fetches the neighbours' layers, with `values` per sample.
   template <class T>
   void exchange(T* array, int values) const
   {
@@ -221,7 +221,7 @@ public:
   }
 
 private:
-  // All directions of a layer are one behind the other: they go to a neighbour as one message.
+  // The directions of a layer are contiguous, so one message carries them to a neighbour.
   [[nodiscard]] std::size_t place(int q, int z, int y, int x) const
   {
     return this->layers_.at(z * kDirections + q, y, x);
@@ -234,7 +234,7 @@ private:
     }
   }
 
-  // Lets what streams to a sample collide there.
+  // Computes collisions of the distributions that stream to a sample.
   void collide(int z, int y, int x, const double* const* rows)
   {
     const int n = this->layers_.n;
@@ -291,7 +291,7 @@ public:
   {
     for (std::int64_t id = 0; id != count; ++id)
     {
-      // Evenly, by multiples of irrational numbers.
+      // Spreads the grains evenly, using multiples of irrational numbers.
       constexpr double steps[3] = { 0.8191725133961645, 0.6710436067037893, 0.5497004779019703 };
       Grain grain{};
       grain.id = id;
@@ -380,7 +380,7 @@ void set(conduit_node* node, const std::string& path, double number)
   conduit_node_set_path_float64(node, path.c_str(), number);
 }
 
-// Borrows every `stride`-th byte on.
+// Borrows every `stride`-th byte of an array.
 void borrow(
   conduit_node* node, const std::string& path, float* values, std::size_t count, std::size_t stride)
 {
@@ -395,7 +395,8 @@ void describe_field(conduit_node* node, const std::string& field, const char* to
   set(node, field + "/topology", topology);
 }
 
-// A uniform mesh. Up to the layer that the next rank has, so that no cells are missing in between.
+// A uniform mesh. It extends to the next rank's first layer, so that no cells are missing between
+// ranks.
 void describe_flow(conduit_node* node, const Layers& layers, Flow& flow)
 {
   const std::string data = "catalyst/channels/flow/data/";
@@ -422,7 +423,7 @@ void describe_flow(conduit_node* node, const Layers& layers, Flow& flow)
   }
 }
 
-// Points, as records of the simulation's own.
+// Points, stored as the simulation's own records.
 void describe_dust(conduit_node* node, Dust& dust)
 {
   const std::string data = "catalyst/channels/dust/data/";

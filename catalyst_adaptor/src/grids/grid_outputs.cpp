@@ -49,7 +49,7 @@ idx::LogicalBox moved(const idx::LogicalBox& box, const std::array<std::int64_t,
   return result;
 }
 
-// The samples that arrays of a domain have, as the grid numbers them.
+// The samples in a domain's arrays, in the grid's numbering.
 idx::LogicalBox stored_box(const GridDomain& domain, const std::array<std::int64_t, 3>& place)
 {
   const auto& [nx, ny, nz] = domain.dimensions;
@@ -72,7 +72,7 @@ std::vector<const GridDomain*> collect_domains(const GridKey& key, const std::ve
   return domains;
 }
 
-// All domains have what the plan has.
+// All domains have the fields in the plan.
 const idx::FieldValues& field_of(const GridDomain& domain, const std::string& name)
 {
   return *std::find_if(domain.fields.begin(), domain.fields.end(),
@@ -131,7 +131,7 @@ void hide(const std::vector<bool>& hidden, int components, std::byte* values)
   }
 }
 
-// Borrowed from the simulation where it has velocities as bricks have them.
+// Borrowed from the simulation if its velocities have the layout of bricks.
 const void* collect_velocities(const GridDomain& domain, const Velocity& velocity, Copies& copies)
 {
   const idx::FieldValues& first = field_of(domain, velocity.fields.front());
@@ -281,7 +281,7 @@ WrittenGrid GridOutputs::write_grid(
       }
       if (place.file.has_parent_path())
       {
-        std::error_code ignored; // who writes says what is wrong
+        std::error_code ignored; // the write reports the problem
         std::filesystem::create_directories(place.file.parent_path(), ignored);
       }
     });
@@ -310,7 +310,7 @@ WrittenGrid GridOutputs::write_grid(
   return written;
 }
 
-// The names follow the rules for files of particles: if only one channel has a pattern without the
+// The naming rules are those for particle files: if only one channel has a pattern without the
 // name, the pattern belongs to the grid with its channel's name, and other grids add their names.
 std::vector<GridOutputs::Place> GridOutputs::places_of(const std::vector<GridJob>& jobs)
 {

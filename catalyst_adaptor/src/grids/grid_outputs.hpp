@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Grids of a step as .idx datasets, or as series of .bricks, that grow by a step.
+// Writes the grids of a step as .idx datasets, or adds them to series of .bricks files.
 #pragma once
 
 #include "grid_plan.hpp"
@@ -20,27 +20,29 @@
 
 namespace bat::catalyst
 {
-/// Names of datasets: as of files of particles (bat::insitu::FilePattern), with the extension .idx
-/// or .bricks. Without the number of the step in it, all steps are in one .idx.
+/// Dataset names follow the rules for particle files (bat::insitu::FilePattern), with the extension
+/// .idx or .bricks. If the name does not contain the step number, all steps go into one .idx.
 class GridPattern
 {
 public:
   [[nodiscard]] static bool is_one(const std::string& pattern);
-  /// Throws Error{InvalidArgument}: another extension, a placeholder that cannot be filled in.
+  /// Throws Error{InvalidArgument}: the extension is a different one, or a placeholder cannot be
+  /// filled in.
   explicit GridPattern(std::string pattern);
 
   [[nodiscard]] bool is_bricks() const { return this->is_bricks_; }
 
-  /// Puts "_{name}" before the number of the step or the extension, unless the name is in it.
+  /// Inserts "_{name}" before the step number or the extension, unless the pattern contains the
+  /// name.
   void add_name();
   [[nodiscard]] std::filesystem::path file(
     std::int64_t step, double time, const std::string& name) const;
-  /// The list of the files of .bricks.
+  /// The list of .bricks files.
   [[nodiscard]] std::filesystem::path series(const std::string& name) const;
 
 private:
   std::string pattern_;
-  std::optional<insitu::FilePattern> with_step_; ///< if it has the number of the step
+  std::optional<insitu::FilePattern> with_step_; ///< set if it contains the step number
   bool adds_name_ = false;
   bool is_bricks_ = false;
 };
@@ -53,14 +55,14 @@ struct BricksOptions
   bool compress = true;
 };
 
-/// A grid and how it is written; the same on all ranks.
+/// A grid and its output options; the same on all ranks.
 struct GridJob
 {
   GridKey key;
   GridPlan plan;
   std::string pattern;
   idx::WriteOptions options; ///< its step, time, threads and flush hold for .bricks, too
-  Velocity velocity;         ///< of .bricks
+  Velocity velocity;         ///< for .bricks
   BricksOptions bricks;
 };
 
@@ -82,10 +84,10 @@ public:
   {
   }
 
-  /// Collective. Writes jobs from the domains of all ranks; folders are made. A failed job does not
-  /// stop the others. Throws Error on all ranks: as idx::write_collective and
-  /// bricks::write_collective; a domain off the lattice of the others; hidden samples in .idx other
-  /// than at the borders of a domain; two grids that would be one file.
+  /// Collective. Writes jobs from the domains of all ranks and creates folders. A failed job does
+  /// not stop the others. Throws Error on all ranks: as idx::write_collective and
+  /// bricks::write_collective; if a domain is off the lattice of the others; if an .idx has hidden
+  /// samples other than at domain borders; if two grids would be one file.
   void write(MPI_Comm comm, const std::vector<GridJob>& jobs, const std::vector<Grids>& local);
   /// The grids written in the last step.
   [[nodiscard]] const std::vector<WrittenGrid>& last() const { return this->last_; }
@@ -102,8 +104,8 @@ private:
   [[nodiscard]] bricks::GrowingSeries& find_series(const GridJob& job, const GridPattern& pattern);
 
   Notice notice_;
-  std::map<std::string, std::string> channels_; // by pattern without names: its user
-  // The keys are the lists, and whether these are flushed.
+  std::map<std::string, std::string> channels_; // user of each pattern without names
+  // The keys are lists; the values are whether these are flushed.
   std::map<std::pair<std::filesystem::path, bool>, bricks::GrowingSeries> series_;
   std::vector<WrittenGrid> last_;
 };

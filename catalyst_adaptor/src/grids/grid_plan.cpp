@@ -17,13 +17,13 @@ namespace bat::catalyst
 {
 namespace
 {
-/// Share of a spacing by which domains may deviate from a common lattice.
+/// Maximum deviation of domains from a common lattice, as a share of a spacing.
 constexpr double kTolerance = 1e-3;
 
-// Beyond, doubles do not tell neighbours apart.
+// Beyond this, doubles cannot distinguish neighbouring samples.
 constexpr double kMaxSpacings = 1e12;
 
-// Types by their names, with numbers of components, of what a velocity can be or be made of.
+// Types that a velocity or its components can have, by name, with their numbers of components.
 struct VelocityType
 {
   ScalarType type;
@@ -96,7 +96,7 @@ std::array<std::int64_t, 3> GridPlan::place_of(const GridDomain& domain) const
 Velocity find_velocity(
   const GridPlan& plan, const GridCensus& census, const std::vector<std::string>& requested)
 {
-  const Schema& types = census.schemas.front(); // those of fields in a plan are the same everywhere
+  const Schema& types = census.schemas.front(); // fields in a plan have the same types everywhere
   std::vector<std::string> vectors;
   for (const std::string& field : plan.fields)
   {

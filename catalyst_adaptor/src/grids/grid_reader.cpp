@@ -21,7 +21,7 @@ namespace bat::catalyst
 {
 namespace
 {
-/// The limit along an axis, so that samples can be counted.
+/// The maximum along an axis, so that samples can be counted.
 constexpr std::int64_t kMaxVertices = (std::int64_t{ 1 } << 21) - 1;
 
 [[noreturn]] void refuse(const std::string& what)
@@ -67,7 +67,7 @@ std::int64_t count_at(const Node& node, const char* path)
   return count;
 }
 
-// Cylinders and spheres have grids, too.
+// Cylindrical and spherical coordinate systems have grids too.
 void require_axes(const Node& coordset, const char* what, const std::array<const char*, 3>& paths)
 {
   const auto node = coordset.find(what);
@@ -93,7 +93,7 @@ idx::LogicalBox whole(const std::array<std::int64_t, 3>& dimensions)
   return { {}, { dimensions[0] - 1, dimensions[1] - 1, dimensions[2] - 1 } };
 }
 
-// The smallest box of samples that are added, and whether it has no others.
+// The smallest box of the added samples, and whether it contains no others.
 class GrownBox
 {
 public:
@@ -257,7 +257,7 @@ private:
       const SpeciesKey& topology = this->of_vertices_.key.topology;
       this->channel_.unread.push_back({ topology.mesh, topology.topology, name, reason, is_wrong });
     };
-    // A field that cannot be read does not prevent writing the others.
+    // An unreadable field does not prevent writing the others.
     try
     {
       const bool elements = is_of_elements(field);
@@ -335,7 +335,7 @@ private:
     return "";
   }
 
-  // Borrowed if they are one behind the other.
+  // Borrowed if the values are contiguous.
   [[nodiscard]] const std::byte* packed(const std::vector<Numbers>& components)
   {
     const std::size_t size = size_of(components.front().type);
@@ -366,8 +366,8 @@ private:
     return copy;
   }
 
-  // The box of samples that are not duplicates, and the hidden ones in it. Vertices of own elements
-  // count as own ones.
+  // The box of samples that are not duplicates, and the hidden samples in it. Vertices of this
+  // rank's elements count as this rank's.
   void cut_ghosts(const Node& field, Ghosts kind)
   {
     const bool elements = is_of_elements(field);
@@ -428,7 +428,7 @@ private:
   bool has_elements_ = false;
 };
 
-// Meshes of Conduit have topologies of many types.
+// Conduit meshes have topologies of many types.
 bool is_uniform(const Node& topology)
 {
   const auto type = topology.find("type");

@@ -14,7 +14,7 @@ bool is_signed_integer(ScalarType type) noexcept
     type == ScalarType::Int64;
 }
 
-// Returns the type that holds the values of all; float64 if no integer type does.
+// Returns the type that holds all values; float64 if no integer type does.
 ScalarType common_type(const std::vector<Numbers>& components) noexcept
 {
   const auto all = [&](auto&& holds)
@@ -85,7 +85,7 @@ void copy_column(
   }
   else
   {
-    // int64 or uint64: the same bits.
+    // int64 and uint64 have the same bits.
     convert<std::int64_t>(
       order, out, row_bytes, [&](std::uint64_t i) { return int64_at(from, i); });
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays of a simulation as arrays of the writer: borrowed where they can be, else packed.
+// Passes a simulation's arrays to the writer: borrowed if possible, else packed.
 #pragma once
 
 #include "node.hpp"
@@ -13,11 +13,11 @@
 
 namespace bat::catalyst
 {
-/// Maps values of a simulation's array to particles.
+/// Maps values in a simulation's array to particles.
 struct Order
 {
   std::uint64_t particles = 0;
-  std::vector<std::uint64_t> values; ///< empty: value i is particle i's
+  std::vector<std::uint64_t> values; ///< empty: value i belongs to particle i
 
   [[nodiscard]] std::uint64_t value_of(std::uint64_t particle) const noexcept
   {
@@ -25,17 +25,18 @@ struct Order
   }
 };
 
-/// Makes views, and owns the copies of those that are not borrowed.
+/// Creates views, and owns the copies of arrays that cannot be borrowed.
 class Arrays
 {
 public:
-  /// `components` (1 to kMaxComponents, each long enough) as one array. Copied if their types or
-  /// strides differ, or their order is not that of the particles; then values of different types
-  /// become one type that holds them all.
+  /// Combines `components` (1 to kMaxComponents, each long enough) into one array. They are copied
+  /// if their types or strides differ, or if their order differs from that of the particles; values
+  /// of different types then become one type that holds them all.
   [[nodiscard]] ArrayView attribute(const std::vector<Numbers>& components, const Order& order);
-  /// The same for 1 to 3 coordinates, as three of a floating type: others are 0, integers float64.
+  /// The same for 1 to 3 coordinates, which become three of a floating-point type: missing ones are
+  /// 0, integers become float64.
   [[nodiscard]] ArrayView positions(const std::vector<Numbers>& axes, const Order& order);
-  /// Zeroed; lives as long as this object.
+  /// A zeroed array; lives as long as this object.
   [[nodiscard]] std::byte* room(std::size_t bytes);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fields of one component or of several.
+// Fields with one or several components.
 #pragma once
 
 #include "node.hpp"
@@ -9,11 +9,11 @@
 
 namespace bat::catalyst
 {
-/// Leaves of a node of values: the node itself, or the components of a Blueprint mcarray. None if
-/// one of them is not a numeric array.
+/// Leaves of a value node: the node itself, or the components of a Blueprint mcarray. Empty if one
+/// of them is not a numeric array.
 [[nodiscard]] std::optional<std::vector<Node>> find_components(const Node& values);
 
 /// True if a field's association is "element", false if it is "vertex". Throws
-/// Error{InvalidArgument}: another association.
+/// Error{InvalidArgument}if it is anything else.
 [[nodiscard]] bool is_of_elements(const Node& field);
 }

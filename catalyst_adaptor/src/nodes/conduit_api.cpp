@@ -15,8 +15,8 @@ namespace bat::catalyst
 {
 namespace
 {
-// libcatalyst renames the functions of the Conduit that it carries; one that was built with a
-// Conduit from outside has the plain names.
+// libcatalyst renames the functions of its bundled Conduit; if built with an external Conduit, it
+// uses the plain names.
 constexpr std::array kPrefixes = { "catalyst_", "" };
 
 void* find(const char* prefix, const std::string& function) noexcept
@@ -29,7 +29,7 @@ void* find(const char* prefix, const std::string& function) noexcept
   throw Failure(CATALYST_BAT_NO_CONDUIT, ErrorCode::NotFound, what);
 }
 
-// All functions need the same prefix: nodes of one Conduit mean nothing to another.
+// All functions need the same prefix: nodes from one Conduit are meaningless to another.
 const char* prefix_here()
 {
   for (const char* prefix : kPrefixes)

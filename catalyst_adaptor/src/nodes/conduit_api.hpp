@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The C functions of Conduit that the adaptor calls, found in the running process: the simulation's
-// libcatalyst determines which Conduit it is, and under which names.
+// The Conduit C functions that the adaptor calls. They are looked up in the running process,
+// because the simulation's libcatalyst determines the Conduit in use and its symbol names.
 #pragma once
 
 #include <cstdint>
 #include <initializer_list>
 
-// Opaque, as the headers of Conduit have them.
+// Opaque types, as in Conduit's headers.
 struct conduit_node_impl;
 struct conduit_datatype_impl;
 
@@ -16,7 +16,7 @@ using conduit_node = conduit_node_impl;
 using conduit_datatype = conduit_datatype_impl;
 using conduit_index = std::int64_t;
 
-/// Numbers of types in conduit_datatype_id.
+/// Type numbers in conduit_datatype_id.
 enum class ConduitType : std::int64_t
 {
   Empty = 0,
@@ -41,7 +41,7 @@ struct ConduitApi
   conduit_node* (*child_by_name)(conduit_node*, const char*) = nullptr;
   conduit_index (*number_of_children)(conduit_node*) = nullptr;
   conduit_node* (*child)(conduit_node*, conduit_index) = nullptr;
-  char* (*name)(const conduit_node*) = nullptr; ///< to be freed
+  char* (*name)(const conduit_node*) = nullptr; ///< result must be freed
   const conduit_datatype* (*dtype)(const conduit_node*) = nullptr;
   void* (*element_ptr)(conduit_node*, conduit_index) = nullptr;
 
@@ -59,12 +59,12 @@ struct ConduitApi
   void (*set_float64)(conduit_node*, double) = nullptr;
 };
 
-/// The functions of this process. Loads nothing. Throws Failure{CATALYST_BAT_NO_CONDUIT}
-/// naming the first that is missing, or if this Conduit counts in 32 bits.
+/// The functions in this process. Loads nothing. Throws Failure{CATALYST_BAT_NO_CONDUIT}, naming
+/// the first missing one, also if this Conduit uses 32-bit counts.
 [[nodiscard]] ConduitApi find_conduit();
 
-/// The symbol in the libraries of this process: in those that `libraries` names, if they are
-/// loaded, then in the global scope. Null if there is none. Loads nothing.
+/// Finds a symbol among the libraries of this process: in those named by `libraries`, if they are
+/// loaded, then in the global scope. Null if not found. Loads nothing.
 [[nodiscard]] void* find_symbol(
   std::initializer_list<const char*> libraries, const char* symbol) noexcept;
 }

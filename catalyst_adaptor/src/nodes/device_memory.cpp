@@ -21,7 +21,7 @@ constexpr int kCudaIsManaged = 8;
 constexpr unsigned kCudaDevice = 2;
 
 // HIP: hipPointerGetAttributes(attributes*, address); 0 is success. The number of the memory type
-// differs between versions, the addresses behind it do not.
+// differs between versions, but the addresses after it do not.
 using HipQuery = int (*)(void*, const void*);
 struct HipAttributes
 {
@@ -52,7 +52,7 @@ bool is_hip(void* query, const void* address) noexcept
 }
 }
 
-// The CUDA runtime loads the driver out of the global scope, hence the names of libraries.
+// The CUDA runtime loads the driver outside the global scope, hence the library names.
 DeviceMemory::DeviceMemory() noexcept
   : cuda_query_(find_symbol({ "libcuda.so.1" }, "cuPointerGetAttribute"))
   , hip_query_(find_symbol(

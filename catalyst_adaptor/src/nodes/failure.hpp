@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An error with the status that Catalyst's calls return for it.
+// An error with the status that the Catalyst calls return for it.
 #pragma once
 
 #include "bat/error.hpp"
@@ -11,7 +11,7 @@ namespace bat::catalyst
 class Failure : public Error
 {
 public:
-  /// `status`: of bat/catalyst_bat.h.
+  /// `status`: one of bat/catalyst_bat.h.
   Failure(int status, ErrorCode code, const std::string& what)
     : Error(code, what)
     , status_(status)
@@ -23,7 +23,7 @@ private:
   int status_;
 };
 
-/// Converts the exception that is being handled. `status` is for an argument that cannot be
-/// honoured: the other codes have statuses of their own.
+/// Converts the exception that is being handled. `status` is for an invalid argument: the other
+/// codes have their own statuses.
 [[nodiscard]] Failure current_failure(int status);
 }

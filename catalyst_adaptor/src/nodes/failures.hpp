@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors of several things that do not keep each other back.
+// Collects the errors of independent tasks, so that one does not prevent the others.
 #pragma once
 
 #include "bat/error.hpp"
@@ -29,7 +29,7 @@ public:
       this->texts_.emplace_back(e.what());
     }
   }
-  /// Throws Error: all texts, with the first code.
+  /// Throws an Error with all texts and the first code.
   void throw_if_any() const
   {
     if (!this->texts_.empty())

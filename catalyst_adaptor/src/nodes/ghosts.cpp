@@ -9,7 +9,7 @@ namespace bat::catalyst
 {
 namespace
 {
-// Bits of VTK's ghost array: duplicate and hidden, of points and of cells.
+// Bits of VTK's ghost array: duplicate and hidden, for points and for cells.
 constexpr std::int64_t kDuplicate = 1;
 constexpr std::int64_t kHiddenPoint = 2;
 constexpr std::int64_t kHiddenCell = 32;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Marks of what belongs to other ranks.
+// Marks for items that belong to other ranks.
 #pragma once
 
 #include "node.hpp"
@@ -16,13 +16,13 @@ enum class Ghosts
   OfAscent ///< 0 for what is of this rank
 };
 
-/// The kind of marks that a field of a domain has, by its name or by the domain's description.
+/// The kind of a domain field's marks, by its name or by the domain's description.
 [[nodiscard]] Ghosts ghosts_in(const Node& domain, const std::string& field);
 
-/// Throws Error{InvalidArgument} naming `path`: marks of that kind are of another type.
+/// Throws Error{InvalidArgument}, naming `path`, if marks of that kind have a different type.
 void require_marks(const Numbers& marks, Ghosts kind, const std::string& path);
 
-/// True if mark `i` means hidden: this rank has the item, but nothing is there.
+/// True if mark `i` means hidden: this rank has the item, but its data are not valid.
 [[nodiscard]] bool is_hidden(const Numbers& marks, Ghosts kind, bool of_elements, std::uint64_t i);
 /// True if mark `i` means duplicate or hidden.
 [[nodiscard]] bool is_marked(const Numbers& marks, Ghosts kind, bool of_elements, std::uint64_t i);

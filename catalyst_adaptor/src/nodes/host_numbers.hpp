@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers of a node that this process can read.
+// Numbers in a node that this process can read.
 #pragma once
 
 #include "device_memory.hpp"
@@ -7,6 +7,6 @@
 
 namespace bat::catalyst
 {
-/// Throws Error{InvalidArgument}: not numbers, on a GPU, or not in memory.
+/// Throws Error{InvalidArgument} if they are not numbers, are on a GPU, or are not in memory.
 [[nodiscard]] Numbers host_numbers(const Node& node, const DeviceMemory& device);
 }

@@ -107,7 +107,7 @@ bool is_integer(ScalarType type) noexcept
   return type != ScalarType::Float32 && type != ScalarType::Float64;
 }
 
-// The C functions take pointers to non-const and change nothing.
+// The C functions take pointers to non-const but change nothing.
 Node::Node(const ConduitApi& api, const conduit_node* node, std::string path)
   : api_(&api)
   , node_(const_cast<conduit_node*>(node))

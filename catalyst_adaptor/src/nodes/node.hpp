@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checked access to a Conduit node: Conduit's own typed reads end the process where a path is
-// missing, and give nonsense where a type differs.
+// Checked access to a Conduit node: Conduit's own typed reads end the process if a path is missing,
+// and return garbage if a type differs.
 #pragma once
 
 #include "conduit_api.hpp"
@@ -15,8 +15,8 @@
 
 namespace bat::catalyst
 {
-/// The numbers of a leaf: `count` values, `stride_bytes` apart, not aligned, in this machine's
-/// order of bytes. Borrowed from the simulation for the duration of a call.
+/// The numbers in a leaf: `count` values, `stride_bytes` apart, unaligned, in this machine's byte
+/// order. Borrowed from the simulation for the duration of a call.
 struct Numbers
 {
   ScalarType type = ScalarType::Float64;
@@ -25,13 +25,13 @@ struct Numbers
   const std::byte* data = nullptr; ///< not null if count > 0
 };
 
-/// Value `i`, converted. No check of `i`.
+/// Value `i`, converted. `i` is not checked.
 [[nodiscard]] double float64_at(const Numbers& numbers, std::uint64_t i) noexcept;
 /// Converts a value of an integer type; uint64 beyond int64 wraps around.
 [[nodiscard]] std::int64_t int64_at(const Numbers& numbers, std::uint64_t i) noexcept;
 [[nodiscard]] bool is_integer(ScalarType type) noexcept;
 
-/// A node that exists, and the path by which it was reached. Valid during one call of the
+/// An existing node and the path by which it was reached. Valid during one call of the
 /// simulation.
 class Node
 {
@@ -55,20 +55,20 @@ public:
   [[nodiscard]] Node child(std::size_t i) const;
   /// The node at a relative path like "a/b", if it exists.
   [[nodiscard]] std::optional<Node> find(std::string_view path) const;
-  /// The child of that name, which may have slashes in it.
+  /// The child of that name, which may contain slashes.
   [[nodiscard]] std::optional<Node> child_named(const std::string& name) const;
 
   /// The text, if this is one.
   [[nodiscard]] std::optional<std::string> string() const;
-  /// The numbers, if this is a leaf of numbers. Throws Error{InvalidArgument}: the other order of
-  /// bytes; values at a null pointer; a stride that is negative.
+  /// The numbers, if this is a leaf of numbers. Throws Error{InvalidArgument}: the byte order is
+  /// swapped, the values are at a null pointer, or the stride is negative.
   [[nodiscard]] std::optional<Numbers> numbers() const;
 
   /// Like find, but throws Error{InvalidArgument} with the names that exist.
   [[nodiscard]] Node require(std::string_view path) const;
-  /// The text at `path`. Throws Error{InvalidArgument}: no such node, no text.
+  /// The text at `path`. Throws Error{InvalidArgument}if no such node exists or it is not text.
   [[nodiscard]] std::string require_string(std::string_view path) const;
-  /// "a, b, c": names of the children.
+  /// The names of the children: "a, b, c".
   [[nodiscard]] std::string format_child_names() const;
 
 private:

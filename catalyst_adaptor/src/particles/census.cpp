@@ -45,7 +45,7 @@ std::string format_text(const json& line)
   }
 }
 
-// Reasons quote what was found.
+// Reasons quote the value that was found.
 std::string as_utf8(const std::string& text)
 {
   return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace))
@@ -167,7 +167,7 @@ struct Difference
   std::string reason;
 };
 
-// Fields that are not in all schemas, or of several types.
+// Fields that are not in all schemas, or that have several types.
 std::vector<Difference> differences(const std::vector<Schema>& schemas)
 {
   std::vector<Difference> result;
@@ -340,7 +340,7 @@ std::vector<std::string> Census::texts() const
   return lines.take();
 }
 
-// Returns the list of the names that are the only content of texts of a kind.
+// Returns the names that are the only content of texts of a kind.
 std::vector<std::string>& Census::list_of(const std::string& kind)
 {
   return kind == "channel"  ? this->channels_
@@ -427,8 +427,7 @@ Census Census::of(const std::vector<std::string>& texts)
   return census;
 }
 
-// Takes the declarations of species that have no particles on any rank, and keeps contradicting
-// ones.
+// Merges the declarations of species without particles on any rank, keeping contradictory ones.
 void Census::take_declared()
 {
   for (const auto& [species, declared] : this->declared_)

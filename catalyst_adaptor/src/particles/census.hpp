@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is in a step, on one rank and then on all. Ranks exchange texts; this knows no MPI.
+// Describes the contents of a step, on one rank and then on all. Ranks exchange texts; this code
+// does not use MPI.
 #pragma once
 
 #include "mesh_reader.hpp"
@@ -25,13 +26,13 @@ struct Step
   double time = 0;
 };
 
-/// A requested field that is in no file of a step.
+/// A requested field that no file of a step contains.
 struct UnwrittenField
 {
   SpeciesKey topology; ///< without a topology: all topologies of the mesh
   std::string field;
   std::string reason;
-  bool is_wrong = true; ///< else it is of a kind that is never written
+  bool is_wrong = true; ///< if false, its kind is never written
 
   [[nodiscard]] bool is_of(const SpeciesKey& species) const;
 };
@@ -51,7 +52,7 @@ class Census
 {
 public:
   void add(const State& state);
-  /// A channel that exists, whether it is read or not.
+  /// A channel that exists, whether or not it is read.
   void add_channel(const std::string& channel);
   void add(const Channel& channel);
   /// A domain of a grid in a channel that was added.
@@ -59,15 +60,15 @@ public:
   /// A channel that cannot be read, and why.
   void add_unreadable(const std::string& channel, const std::string& reason);
   void add_warnings(const std::vector<std::string>& warnings);
-  /// The only io pipelines that are requested in this step.
+  /// The io pipelines that are requested in this step; others are not.
   void add_pipelines(const std::vector<std::string>& names);
 
   [[nodiscard]] std::vector<std::string> texts() const;
   /// Combines the texts of several ranks, in their order.
   static Census of(const std::vector<std::string>& texts);
 
-  /// The step that ranks have, or the one that is counted. Throws Error{InvalidArgument} if they
-  /// have several.
+  /// The ranks' common step, or the counted one. Throws Error{InvalidArgument} if ranks have
+  /// different steps.
   [[nodiscard]] Step step(std::int64_t counted) const;
   /// The step of a channel, which may define its own number and time.
   [[nodiscard]] Step step(const std::string& channel, const Step& of_all) const;
@@ -75,54 +76,54 @@ public:
   [[nodiscard]] const std::vector<std::string>& warnings() const { return this->warnings_; }
   /// Names of the fields of particles and grids in a channel.
   [[nodiscard]] std::vector<std::string> fields(const std::string& channel) const;
-  /// The fields of all ranks with particles of a species or, if there are none, those that any rank
-  /// declares: names, and numbers of components.
+  /// The fields, with their numbers of components, on all ranks with particles of a species; if no
+  /// rank has particles, the fields that any rank declares.
   [[nodiscard]] std::map<std::string, int> written_fields(const SpeciesKey& species) const;
   /// The same with their types; ids that are unpacked are id and cpu.
   [[nodiscard]] std::vector<Attribute> written_attributes(const SpeciesKey& species) const;
   /// Treats ids of these species as unpacked from now on.
   void set_unpacked(const std::vector<SpeciesKey>& species) { this->unpacked_ = species; }
-  /// Restricts the written fields of these species from now on. Parts of unpacked ids stay, because
-  /// they cannot be chosen one by one.
+  /// Restricts the written fields of these species from now on. Parts of unpacked ids stay because
+  /// they cannot be chosen individually.
   void set_chosen(std::map<SpeciesKey, std::vector<std::string>> fields)
   {
     this->chosen_ = std::move(fields);
   }
   /// True if set_chosen() includes a field, given by the name under which it is written.
   [[nodiscard]] bool is_chosen(const SpeciesKey& species, const std::string& field) const;
-  /// Ids of AMReX that all ranks have packed, whether they are unpacked or not.
+  /// AMReX ids that all ranks have packed, whether or not they are unpacked.
   [[nodiscard]] std::optional<PackedIds> packed_ids(const SpeciesKey& species) const;
   /// The same for species whose ids are unpacked.
   [[nodiscard]] std::optional<PackedIds> unpacked_ids(const SpeciesKey& species) const;
-  /// The written fields of a species by all names that options may use: also those of packed ids,
-  /// and id, if a field contains ids.
+  /// A species' written fields under all names that options may use: including packed ids, and id
+  /// if a field contains ids.
   [[nodiscard]] std::map<std::string, int> known_fields(const SpeciesKey& species) const;
   [[nodiscard]] bool has_particles(const SpeciesKey& species) const;
   /// True if a channel has particles or grids.
   [[nodiscard]] bool has_values(const std::string& channel) const;
-  /// Names of fields of a species that options have, as they are written.
+  /// A species' field names that options contain, as they are written.
   [[nodiscard]] std::vector<std::string> resolve(
     const SpeciesKey& species, const std::vector<std::string>& names, bool with_second_ids) const;
   /// Grids in channels that can be read.
   [[nodiscard]] std::map<GridKey, GridCensus> grids() const;
   /// The fields that all domains of a grid have.
   [[nodiscard]] std::vector<std::string> written_fields(const GridKey& grid) const;
-  /// Channels that a rank cannot read, with the reason of the first such rank.
+  /// Channels that a rank cannot read, with the reason from the first such rank.
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& unreadable() const
   {
     return this->unreadable_;
   }
-  /// Fields that a rank cannot read, or that are not the same everywhere: no rank writes them.
+  /// Fields that a rank cannot read or that differ between ranks: no rank writes them.
   [[nodiscard]] std::vector<UnwrittenField> unwritten() const;
-  /// All species in channels that can be read. For a channel that is empty everywhere: those of
-  /// `before`, which are all that it has had; if it has had none, one without a topology, unless
-  /// ranks have placeholders for others.
+  /// All species in readable channels. A channel that is empty everywhere has the species in
+  /// `before`, which are all it has had; if it has had none, one without a topology, unless ranks
+  /// have placeholders for others.
   [[nodiscard]] std::vector<SpeciesKey> species(const std::vector<SpeciesKey>& before) const;
   /// True if an io pipeline is requested.
   [[nodiscard]] bool has_pipeline(const std::string& name) const;
 
 private:
-  /// Adds one of texts().
+  /// Adds one of the texts().
   void add_text(const std::string& text);
   [[nodiscard]] std::vector<std::string>& list_of(const std::string& kind);
   void agree_on_states_of_channels();
@@ -134,11 +135,11 @@ private:
   std::map<std::string, std::vector<State>> states_of_channels_;
   std::vector<std::string> channels_;
   std::vector<SpeciesKey> species_;
-  std::map<SpeciesKey, std::vector<Schema>> schemas_;    // those that differ
-  std::map<SpeciesKey, std::vector<Schema>> declared_;   // by domains without particles
+  std::map<SpeciesKey, std::vector<Schema>> schemas_;    // distinct schemas
+  std::map<SpeciesKey, std::vector<Schema>> declared_;   // declared by domains without particles
   std::map<SpeciesKey, std::vector<std::string>> apart_; // halves of ids that are not neighbours
   std::vector<SpeciesKey> unpacked_;
-  std::map<SpeciesKey, std::vector<std::string>> chosen_; // of species that do not write all fields
+  std::map<SpeciesKey, std::vector<std::string>> chosen_; // if not all fields are written
   std::vector<SpeciesKey> with_particles_;
   std::map<GridKey, GridCensus> grids_;
   std::vector<std::string> empty_;        // channels in which there is nothing

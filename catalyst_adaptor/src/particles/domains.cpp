@@ -28,7 +28,7 @@ bool is_domain(const Node& mesh)
     names.begin(), names.end(), [&](const char* name) { return mesh.find(name).has_value(); });
 }
 
-// True for the domain of a rank without a box: WarpX publishes it without the names of the species.
+// True for the domain of a rank without a box, which WarpX publishes without species names.
 bool is_placeholder(const std::string& domain)
 {
   return domain.rfind("domain_x", 0) == 0;
@@ -69,7 +69,7 @@ void add_mesh(std::vector<DomainNode>& domains, const Node& mesh, const std::str
 }
 }
 
-// Names of the meshes that simulations split up are those of pieces.
+// Meshes that simulations split up have names of pieces.
 std::vector<DomainNode> domains_in(const Node& data, bool is_multimesh)
 {
   std::vector<DomainNode> domains;

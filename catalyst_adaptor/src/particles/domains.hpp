@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The domains that a channel's data consist of.
+// Finds the domains in a channel's data.
 #pragma once
 
 #include "node.hpp"
@@ -12,11 +12,11 @@ namespace bat::catalyst
 struct DomainNode
 {
   Node node;
-  std::string mesh;            ///< of a multimesh, else empty
-  bool is_placeholder = false; ///< of a rank without a box
+  std::string mesh;            ///< name within a multimesh, else empty
+  bool is_placeholder = false; ///< belongs to a rank without a box
 };
 
-/// Finds domains in catalyst/channels/NAME/data: a mesh is or has domains, a multimesh has meshes.
-/// Throws Error{InvalidArgument}: another kind of node.
+/// Finds domains in catalyst/channels/NAME/data: a mesh is a domain or has domains, and a multimesh
+/// has meshes. Throws Error{InvalidArgument} for any other kind of node.
 [[nodiscard]] std::vector<DomainNode> domains_in(const Node& data, bool is_multimesh);
 }

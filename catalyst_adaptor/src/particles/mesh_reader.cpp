@@ -31,7 +31,7 @@ namespace
   throw Error(ErrorCode::InvalidArgument, what);
 }
 
-// A fault of a mesh that prevents reading any field.
+// A fault in a mesh that prevents reading any field.
 class BadMesh : public Error
 {
 public:
@@ -43,7 +43,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name)
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Returns ids whose halves are not adjacent, as they are in the structs of AMReX.
+// Returns ids whose halves are not adjacent, as in AMReX structs.
 std::vector<std::string> pairs_apart(const std::map<std::string, Numbers>& integers)
 {
   std::map<std::string, std::string> types;
@@ -78,7 +78,7 @@ public:
   void ignore(const std::string& what);
 
 private:
-  // A topology of particles in the domain that is being read.
+  // A particle topology in the domain that is being read.
   struct Topology
   {
     std::uint64_t vertices = 0;
@@ -187,7 +187,7 @@ bool Reader::are_particles(const Node& topology)
   }
   if (type == "uniform")
   {
-    return false; // of those, grids are made
+    return false; // these become grids
   }
   const std::string elements = shape_name.empty() ? "" : fmt::format(" of shape {}", shape_name);
   this->ignore(fmt::format("channel {}, topology {} is {}{}, not particles: it was not written",
@@ -224,7 +224,7 @@ void Reader::read_topology(const Node& domain, const Node& node)
   this->topologies_.emplace(node.name(), std::move(topology));
 }
 
-// None if the coordset is empty; arrays of length 0 still have a type.
+// Empty if the coordset is empty; arrays of length 0 still have a type.
 std::vector<Numbers> Reader::read_axes(const Node& domain, const Node& topology) const
 {
   const std::string name = topology.require_string("coordset");
@@ -349,8 +349,8 @@ bool Reader::is_requested(const Node& field, const std::string& mesh) const
     (this->options_.unpack_ids && may_hold_ids(field.name(), *fields));
 }
 
-// A fault in the marks fails the step: without them, particles of other ranks would count as own
-// ones.
+// A fault in the ghost marks fails the step: without them, other ranks' particles would count as
+// this rank's.
 void Reader::read_ghosts(const Node& node, Ghosts kind)
 {
   std::string unsuited;
@@ -368,7 +368,7 @@ void Reader::read_ghosts(const Node& node, Ghosts kind)
   }
 }
 
-// A field that cannot be read does not prevent writing the particles.
+// An unreadable field does not prevent writing the particles.
 void Reader::read_attribute(const Node& node, const std::string& mesh)
 {
   std::string unsuited;
@@ -406,8 +406,8 @@ bool Reader::is_of_particles(const Node& field) const
   return topology && this->topologies_.count(topology->string().value_or("")) != 0;
 }
 
-// Empty if the field belongs to no topology of particles, or has a type that is not written:
-// `unsuited` says which. If there are no particles, arrays of length 0 declare the fields to come.
+// Empty if the field belongs to no particle topology, or has a type that is not written; `unsuited`
+// says which. If the domain has no particles, arrays of length 0 declare the fields to come.
 std::optional<Reader::Field> Reader::read_field(const Node& node, std::string& unsuited)
 {
   if (const auto topology = node.find("topology");
@@ -540,7 +540,7 @@ void Reader::add_ghosts(const Field& field, Ghosts kind)
   }
 }
 
-// Names become those of files and attributes.
+// Names become file and attribute names.
 void require_utf8(const Channel& channel)
 {
   const auto require = [](const std::string& name, const char* what)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles in the Blueprint nodes of a channel. Knows Conduit, but neither ranks nor files.
+// Reads particles from the Blueprint nodes of a channel. Uses Conduit, but neither ranks nor files.
 #pragma once
 
 #include "arrays.hpp"
@@ -22,7 +22,7 @@ struct ReadOptions
   bool keep_ghosts = false;
   std::optional<std::vector<std::string>> fields; ///< none: all
   bool unpack_ids = true;                         ///< reads what wanted ids are packed in
-  /// Fields of species that have options of their own, by topology or mesh.
+  /// Fields of species that have their own options, by topology or mesh.
   std::map<std::string, std::optional<std::vector<std::string>>> fields_of_species = {};
 };
 
@@ -32,10 +32,11 @@ struct State
   std::optional<std::int64_t> number;
   std::optional<double> time;
 };
-/// Reads `node`/state. Throws Error{InvalidArgument}: a number is not whole, a time not finite.
+/// Reads `node`/state. Throws Error{InvalidArgument}if a number is not an integer or a time is not
+/// finite.
 [[nodiscard]] State read_state(const Node& node);
 
-/// Particles of one topology of one domain; if there are none, the attributes that it declares.
+/// Particles in one topology of one domain; without particles, the attributes that it declares.
 struct Domain
 {
   ParticleView particles;
@@ -44,10 +45,10 @@ struct Domain
   std::vector<std::string> apart;
 };
 
-/// A topology of particles; its domains may all be empty here.
+/// A particle topology; its domains may all be empty here.
 struct FoundSpecies
 {
-  std::string mesh; ///< of a multimesh, else empty
+  std::string mesh; ///< name within a multimesh, else empty
   std::string topology;
   std::vector<Domain> domains;
 };
@@ -56,16 +57,16 @@ struct FoundSpecies
 struct UnreadField
 {
   std::string mesh;
-  std::string topology; ///< empty if it names none that exists
+  std::string topology; ///< empty if it names no existing one
   std::string name;
   std::string reason;
-  bool is_wrong = true; ///< else it is of a kind that is never written
+  bool is_wrong = true; ///< if false, its kind is never written
 };
 
 struct Channel
 {
   std::string name;
-  State state;                       ///< of its own
+  State state;                       ///< the channel's own state
   std::vector<FoundSpecies> species; ///< in order of appearance
   bool has_others = false;           ///< topologies that are not particles
   bool has_placeholder = false;      ///< species that this rank does not know
@@ -76,8 +77,8 @@ struct Channel
 };
 
 /// Reads a node like catalyst/channels/NAME. The result borrows the arrays of the simulation.
-/// Fields that are not requested are ignored. Throws Error{InvalidArgument} naming path, found and
-/// allowed: data that particles need is missing, of another type or length, out of range, or on a
-/// GPU; so are marks of ghosts.
+/// Fields that are not requested are ignored. Throws Error{InvalidArgument}, naming the path, what
+/// was found and what is allowed, if particle data or ghost marks are missing, have the wrong type
+/// or length, are out of range, or are on a GPU.
 [[nodiscard]] Channel read_channel(const Node& channel, const ReadOptions& options);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of species: the same on all ranks, in all steps, and after a restart.
+// Names species: the same on all ranks, in all steps, and after a restart.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace bat::catalyst
 {
-/// A topology of particles in a channel; mesh: of a multimesh, else empty. Without a topology: a
-/// channel that has always been empty.
+/// A particle topology in a channel; `mesh` is empty unless it is in a multimesh. A key without a
+/// topology stands for a channel that has always been empty.
 struct SpeciesKey
 {
   std::string channel;
@@ -28,7 +28,7 @@ struct SpeciesKey
   }
 };
 
-/// Part of a uniform topology that becomes a dataset: fields of its vertices, or elements.
+/// Part of a uniform topology that becomes a dataset: its vertex fields or its element fields.
 struct GridKey
 {
   SpeciesKey topology;
@@ -49,11 +49,11 @@ struct GridKey
 /// on the key, not on other species or on the order in which they appear.
 [[nodiscard]] std::string name_of(const SpeciesKey& key);
 
-/// Names of `species` in their order. Throws Error{InvalidArgument} if two have the same.
+/// Names of `species`, in their order. Throws Error{InvalidArgument} if two have the same name.
 [[nodiscard]] std::vector<std::string> names_of(const std::vector<SpeciesKey>& species);
 
 /// The mesh that a child of a multimesh is, or is a piece of: "" for domain_*, which are pieces of
-/// the channel's only mesh; for other domains, the name without the number at its end, or "" if
-/// that is generic (block, box, patch, rank, ...).
+/// the channel's only mesh; for other domains, the name without its trailing number, or "" if that
+/// is generic (block, box, patch, rank, ...).
 [[nodiscard]] std::string parse_mesh(const std::string& child, bool is_domain);
 }

@@ -20,7 +20,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name)
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// X of X_id; nothing if the name does not end so.
+// Returns X for X_id; empty if the name does not end in _id.
 std::optional<std::string> stem_of(const std::string& name, std::string_view end)
 {
   return name.size() > end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0

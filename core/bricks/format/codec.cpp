@@ -34,7 +34,7 @@ std::size_t count_of(const std::array<int, 3>& points)
     static_cast<std::size_t>(points[2]);
 }
 
-// Calls f with a word of the values' size.
+// Calls f with a word of the same size as the values.
 template <class F>
 void with_words(ScalarType type, F&& f)
 {
@@ -59,7 +59,7 @@ bool are_all(const std::byte* values, std::size_t count, U bits)
   return differing == 0;
 }
 
-// Differences along x, then y, then z, from the far end on, in place.
+// Takes differences in place, along x, then y, then z, starting at the far end.
 template <class U>
 void difference(U* words, const std::array<int, 3>& n)
 {
@@ -149,7 +149,7 @@ void from_planes(const std::byte* planes, std::size_t components, const std::arr
 {
   const std::size_t m = count_of(n);
   memory.resize(m * sizeof(U) + alignof(U));
-  // std::vector gives memory that is aligned for any number.
+  // std::vector's memory is aligned for any number type.
   U* const words = reinterpret_cast<U*>(memory.data());
   for (std::size_t c = 0; c != components; ++c)
   {

@@ -96,7 +96,7 @@ bricks::Header make_header(const std::string& file, const Record& record)
   bricks::Header header;
   for (std::size_t a = 0; a != 3; ++a)
   {
-    // Numbers that do not fit become a number that is refused.
+    // Numbers that do not fit are replaced by an invalid one, which is then refused.
     header.grid.points[a] = static_cast<std::int64_t>(record.points[a]);
     header.grid.origin[a] = record.origin[a];
     header.grid.spacing[a] = record.spacing[a];

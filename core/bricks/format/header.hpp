@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The header and the texts of a file, checked (BRICKS.md sections 3 and 4).
+// Reads and checks the header and the texts of a file (BRICKS.md sections 3 and 4).
 #pragma once
 
 #include "bat/bricks/file.hpp"
@@ -12,14 +12,14 @@
 
 namespace bat::bricks::format
 {
-/// Throws Error as File::open().
+/// Throws Error as File::open() does.
 [[nodiscard]] bricks::Header read_header(const io::RandomAccessFile& file);
 
-/// Header and texts with their padding. `file_bytes` is that of the whole file.
+/// Header and texts with their padding. `file_bytes` is the size of the whole file.
 [[nodiscard]] std::vector<std::byte> encode_header(
   const bricks::Header& header, std::uint64_t file_bytes);
 
-/// Throws Error{InvalidArgument} for what no file can have; `name` is for the message.
+/// Throws Error{InvalidArgument} for contents that no file can have; `name` is used in the message.
 void check_header(const bricks::Header& header, const std::string& name);
 
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes of BRICKS.md: its header, and where everything else is.
+// The byte layout defined by BRICKS.md: the header, and the offsets of everything else.
 #pragma once
 
 #include "bat/brick_source.hpp"
@@ -60,7 +60,7 @@ enum HeaderFlag : std::uint32_t
 {
   kHasTime = 1,
   kHasStep = 2,
-  kCyclicX = 4 ///< and 8 and 16 for y and z
+  kCyclicX = 4 ///< y and z: 8 and 16
 };
 
 [[nodiscard]] constexpr std::uint64_t align8(std::uint64_t bytes) noexcept
@@ -71,10 +71,10 @@ enum HeaderFlag : std::uint32_t
 /// Section 3.
 [[nodiscard]] std::uint64_t grid_id(const BrickGrid& grid) noexcept;
 
-/// A section in pages (section 5): where its pages are, and what they are checked with.
+/// A paged section (section 5): where its pages are and what their checksums cover.
 struct PagedSection
 {
-  std::uint64_t offset = 0; ///< in the file
+  std::uint64_t offset = 0; ///< file offset
   std::uint64_t raw_bytes = 0;
   std::uint64_t seed = 0;
 
@@ -82,7 +82,7 @@ struct PagedSection
   {
     return (this->raw_bytes + kPageBytes - 1) / kPageBytes;
   }
-  /// Bytes of a page without its checksum.
+  /// Page size in bytes, without the checksum.
   [[nodiscard]] std::uint64_t bytes_of_page(std::uint64_t page) const noexcept
   {
     const std::uint64_t left = this->raw_bytes - page * kPageBytes;
@@ -117,7 +117,7 @@ public:
     return this->pages_[0] * this->pages_[1] * this->pages_[2];
   }
   [[nodiscard]] std::uint64_t slot(const std::array<std::int64_t, 3>& place) const noexcept;
-  /// The place among bricks of a slot, which may be outside of the grid.
+  /// The position of a slot's brick among the bricks; it may be outside the grid.
   [[nodiscard]] std::array<std::int64_t, 3> place(std::uint64_t slot) const noexcept;
 
 private:
@@ -126,10 +126,10 @@ private:
   std::array<std::uint64_t, 3> pages_{};
 };
 
-/// An entry of the index. Bricks of which all values are the quiet NaN, or are 0, have no bytes.
+/// An index entry. Bricks in which all values are the quiet NaN, or all are 0, have no bytes.
 struct BrickEntry
 {
-  std::uint64_t offset = 0; ///< in the brick section
+  std::uint64_t offset = 0; ///< offset in the brick section
   std::uint32_t bytes = 0;
 
   static constexpr std::uint64_t kNoFlow = 0; ///< offsets of bricks without bytes
@@ -145,7 +145,7 @@ struct BrickEntry
   }
 };
 
-/// The places of the parts of a file, which depend only on the grid and the sizes of its texts.
+/// The positions of a file's parts, which depend only on the grid and the sizes of its texts.
 struct FileLayout
 {
   FileLayout(const BrickGrid& grid, std::uint64_t text_bytes);
@@ -154,10 +154,10 @@ struct FileLayout
   PagedSection preview;
   PagedSection index;
   std::uint64_t bricks_offset = 0;
-  std::uint64_t id = 0; ///< of the grid
+  std::uint64_t id = 0; ///< grid id
 };
 
-/// Points of a brick in all.
+/// Total number of points in a brick.
 [[nodiscard]] std::size_t points_of_brick(
   const BrickGrid& grid, const std::array<std::int64_t, 3>& place) noexcept;
 

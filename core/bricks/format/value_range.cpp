@@ -65,7 +65,7 @@ void ValueRange::copy_to(Header& header) const noexcept
   for (std::size_t c = 0; c != 3; ++c)
   {
     const bool is_there = static_cast<int>(c) < this->components_;
-    // + 0.0: of two zeros the one without sign, whichever came first.
+    // Adding 0.0 turns -0 into +0, whichever zero came first.
     header.minimum[c] = is_there ? this->minimum_[c] + 0.0 : 0;
     header.maximum[c] = is_there ? this->maximum_[c] + 0.0 : 0;
   }

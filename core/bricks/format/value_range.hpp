@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranges and largest speed of values (BRICKS.md section 3).
+// Computes value ranges and the maximum speed (BRICKS.md section 3).
 #pragma once
 
 #include "bat/bricks/file.hpp"
@@ -14,7 +14,7 @@ namespace bat::bricks::format
 class ValueRange
 {
 public:
-  /// `count` points, components interleaved.
+  /// Adds `count` points, components interleaved.
   void add(const BrickGrid& grid, const std::byte* values, std::size_t count) noexcept;
   void add(const ValueRange& other) noexcept;
   void copy_to(Header& header) const noexcept;

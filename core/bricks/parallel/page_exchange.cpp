@@ -13,7 +13,7 @@ namespace bat::bricks
 {
 namespace
 {
-// The part of a piece that a page needs: few enough points to travel whole.
+// The part of a piece that a page needs, with few enough points to send as one message.
 struct Run
 {
   const RankBox* part = nullptr;
@@ -54,7 +54,7 @@ void add_runs(
   add_runs(half, point_bytes, max_bytes, runs);
 }
 
-// Both ends compute this from the boxes.
+// Sender and receiver both compute this from the boxes.
 std::vector<Run> compute_runs(
   const PageSource& source, std::size_t rank, const Window& page, std::uint64_t max_bytes)
 {
@@ -79,7 +79,7 @@ std::vector<Run> compute_runs(
   return runs;
 }
 
-// Calls visit(number of the row's first point in an array of `stored`, points) for each row.
+// Calls visit(index of the row's first point in an array of `stored`, points) for each row.
 template <class Visit>
 void for_each_row(const LogicalBox& box, const LogicalBox& stored, const Visit& visit)
 {
@@ -211,14 +211,14 @@ private:
       });
   }
 
-  // The next run of a rank.
+  // Returns the next run of a rank.
   void put(std::uint32_t from, const std::byte* bytes)
   {
     Coming& coming = this->coming_[from];
     this->unpack(coming.runs[coming.next++], bytes);
   }
 
-  /// Of a rank.
+  /// Returns the runs of a rank.
   struct Coming
   {
     std::vector<Run> runs;
@@ -229,7 +229,7 @@ private:
   const std::vector<Window>& pages_;
   std::size_t me_;
   std::uint64_t max_bytes_;
-  LogicalBox box_; ///< of this rank's page
+  LogicalBox box_; ///< box of this rank's page
   std::vector<std::byte> values_;
   std::vector<Run> going_; ///< one for each parcel
   std::vector<Coming> coming_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Points on their way from the ranks that have them to the ranks that encode their pages.
+// Moves points from the ranks that have them to the ranks that encode their pages.
 #pragma once
 
 #include "bat/bricks/parallel.hpp"
@@ -19,13 +19,14 @@ struct PageSource
   const bat::mpi::OwnComm& comm;
   bat::mpi::Nodes& nodes;
   std::size_t point_bytes;
-  LogicalBox whole;                  ///< of all pieces
-  const std::vector<RankBox>& parts; ///< of all ranks, by rank and piece, disjoint
-  const std::vector<Piece>& pieces;  ///< of this rank
+  LogicalBox whole;                  ///< box around all pieces
+  const std::vector<RankBox>& parts; ///< parts on all ranks, by rank and piece, disjoint
+  const std::vector<Piece>& pieces;  ///< this rank's pieces
 };
 
-/// Collective: `pages[r]` are the points of the page of rank r, counted from the first of the
-/// whole; of none, no points. Returns the values of this rank's page. Throws on all ranks alike.
+/// Collective. `pages[r]` are the points of rank r's page, counted from the first point of the
+/// whole; without a page, it has no points. Returns the values of this rank's page. All ranks throw
+/// the same Error.
 [[nodiscard]] std::vector<std::byte> exchange_pages(
   const PageSource& source, const std::vector<Window>& pages);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In each round, every rank encodes one page of the index, and all write what they have encoded one
-// after the other: no rank keeps more than a page.
+// In each round, every rank encodes one page of the index, and the ranks write their pages one
+// after another. No rank holds more than a page.
 #include "bat/bricks/parallel.hpp"
 
 #include "bat/error.hpp"
@@ -95,12 +95,12 @@ void check_piece(const Piece& piece)
   }
 }
 
-// A point of a box that disjoint parts do not cover.
+// Finds a point in a box that disjoint parts do not cover.
 std::array<std::int64_t, 3> missing_point(std::vector<RankBox> parts, const LogicalBox& whole)
 {
   constexpr std::int64_t kNobody = -1;
   parts.push_back({ kNobody, 0, whole });
-  return disjoint_parts(parts).back().box.lower; // what nobody else has
+  return disjoint_parts(parts).back().box.lower; // a point that no other box has
 }
 
 class CollectiveWriter
@@ -140,7 +140,7 @@ private:
     if (first == this->comm_.size())
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{}: no rank has points", this->path_.string())); // as all ranks know
+        fmt::format("{}: no rank has points", this->path_.string())); // all ranks agree on this
     }
     std::vector<Shape> shape{ Shape::of(this->header_.grid) };
     bat::mpi::broadcast_records(this->comm_, shape, first);
@@ -215,7 +215,7 @@ private:
       });
   }
 
-  // The file is rank 0's; the others write into it.
+  // Rank 0 creates the file; the others write into it.
   void begin()
   {
     this->nodes_ = &bat::mpi::find_nodes(this->comm_);
@@ -390,14 +390,14 @@ private:
   WriteOptions options_;
   int threads_;
   LogicalBox whole_;
-  std::vector<RankBox> parts_; ///< of all ranks, disjoint
+  std::vector<RankBox> parts_; ///< parts on all ranks, disjoint
   bat::mpi::Nodes* nodes_ = nullptr;
   std::optional<io::AtomicFile> file_; ///< rank 0
   std::optional<io::PartOfFile> part_;
   std::optional<format::FileLayout> layout_;
   std::vector<std::byte> preview_;   ///< rank 0
   std::vector<std::uint64_t> index_; ///< rank 0
-  std::uint64_t end_ = 0;            ///< of the bricks
+  std::uint64_t end_ = 0;            ///< end of the bricks
   format::ValueRange range_;
   WriteReport report_;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens files, reads bricks; pages of the index are read when a brick of them is asked for first.
+// Opens files and reads bricks. A page of the index is read when one of its bricks is first
+// requested.
 #include "bat/bricks/file.hpp"
 
 #include "bat/error.hpp"
@@ -70,7 +71,7 @@ struct File::Impl
         return found->second[slot % of_page];
       }
     }
-    // Two threads may read the same page: that costs less than waiting for each other's.
+    // Two threads may read the same page, which costs less than waiting for each other.
     const std::vector<std::byte> bytes = this->page(this->layout.index, number, "index");
     std::vector<std::uint64_t> words(bytes.size() / 8);
     std::memcpy(words.data(), bytes.data(), 8 * words.size());
@@ -120,7 +121,7 @@ struct File::Impl
   Header header;
   format::FileLayout layout;
   mutable std::mutex mutex;
-  mutable std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> pages; ///< of the index
+  mutable std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> pages; ///< index pages
 };
 
 File::File(std::unique_ptr<const Impl> impl)
@@ -239,7 +240,7 @@ std::vector<std::byte> File::preview() const
 
 namespace
 {
-// Checks that a box of points is inside of the grid and fills a buffer of this size.
+// Checks that a box of points is inside the grid and matches the buffer size.
 void check_box(const std::string& file, const BrickGrid& grid,
   const std::array<std::int64_t, 3>& first, const std::array<std::int64_t, 3>& count,
   std::size_t bytes)
@@ -263,7 +264,7 @@ void check_box(const std::string& file, const BrickGrid& grid,
   }
 }
 
-// The values of a box of points, x fastest.
+// Reads the values in a box of points, x fastest.
 struct BoxOfValues
 {
   std::array<std::int64_t, 3> first;
@@ -399,7 +400,7 @@ public:
 private:
   [[noreturn]] void refuse(const std::string& what) const { corrupt(this->file_.name(), what); }
 
-  /// Fewer than 8 bytes.
+  /// The remaining bytes are fewer than 8.
   void check_zeros(std::uint64_t begin, std::uint64_t end) const
   {
     std::uint64_t padding = 0;
@@ -426,7 +427,7 @@ private:
     this->check_zeros(bricks_offset + entry.offset + entry.bytes, bricks_offset + this->end_);
   }
 
-  /// A brick of one value that the index knows is not stored.
+  /// A constant brick that the index describes is not stored.
   void check_is_needed(std::uint64_t brick, const format::BrickEntry& entry,
     const std::array<int, 3>& points, std::size_t row, std::size_t plane, std::size_t bytes)
   {
@@ -479,9 +480,9 @@ private:
   const Impl& impl_;
   const BrickGrid& grid_;
   std::vector<std::byte> preview_;
-  std::vector<std::byte> values_; ///< of a brick
+  std::vector<std::byte> values_; ///< values of one brick
   std::vector<std::byte> filled_; ///< a brick of one value
-  std::uint64_t end_ = 0;         ///< of the bricks so far
+  std::uint64_t end_ = 0;         ///< end of the bricks so far
   format::ValueRange range_;
   Checked checked_;
 };

@@ -18,7 +18,7 @@ namespace bat::bricks
 {
 namespace
 {
-// Returns the problem with the times of a list; nothing if they increase.
+// Returns the problem with a list's times; empty if they increase.
 std::string find_fault(const std::vector<SeriesEntry>& entries)
 {
   for (std::size_t i = 0; i != entries.size(); ++i)
@@ -87,10 +87,10 @@ struct Series::Impl
   std::string name;
   std::vector<std::filesystem::path> paths;
   std::vector<double> times;
-  bool is_of_files = false; ///< and not of a list
+  bool is_of_files = false; ///< made from files instead of a list
   BrickGrid grid;
   std::uint64_t grid_id = 0;
-  std::string grid_file; ///< whose grid it is
+  std::string grid_file; ///< file that defines the grid
   mutable std::mutex mutex;
   mutable std::vector<std::shared_ptr<const File>> files; ///< null: not opened yet
 

@@ -20,7 +20,7 @@ namespace bat::bricks
 {
 namespace
 {
-constexpr double kRounding = 1e-3; ///< of a spacing, that points of levels may lie apart
+constexpr double kRounding = 1e-3; ///< maximum difference between levels, in spacings
 
 std::optional<File> open_if_sound(const std::filesystem::path& path)
 {
@@ -34,7 +34,7 @@ std::optional<File> open_if_sound(const std::filesystem::path& path)
   }
 }
 
-// Whether it can be printed or not: a notice is no failure.
+// A notice that cannot be printed is not a failure.
 void print(const std::string& notice)
 {
   (void)std::fprintf(stderr, "bat: %s\n", notice.c_str());
@@ -72,7 +72,7 @@ void match_level(Header& header, const std::filesystem::path& other)
   const std::optional<File> file = open_if_sound(other);
   if (!file)
   {
-    return; // who reads the series is told of a file that is damaged
+    return; // readers of the series report a damaged file
   }
   const auto time_of = [](const Header& of)
   { return of.time ? fmt::format(" (time {})", *of.time) : std::string(); };
@@ -90,7 +90,7 @@ void match_level(Header& header, const std::filesystem::path& other)
   {
     return;
   }
-  // A simulation that begins anew on other ranks may round its places in another way.
+  // A simulation that restarts on other ranks may round its positions differently.
   BrickGrid same = grid;
   bool is_near = true;
   for (std::size_t a = 0; a != 3; ++a)
@@ -125,7 +125,7 @@ struct GrowingSeries::Impl
   std::filesystem::path path;
   FileOfStep file_of_step;
   series::List list;
-  bool is_clean = false; ///< of what runs have left that were killed
+  bool is_clean = false; ///< leftovers of killed runs have been removed
 };
 
 GrowingSeries::GrowingSeries(

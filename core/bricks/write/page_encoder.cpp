@@ -14,7 +14,7 @@ namespace bat::bricks
 {
 namespace
 {
-// Bytes of a section with its checksums and padding.
+// Size of a section with its checksums and padding.
 std::vector<std::byte> in_pages(const format::PagedSection& section, const std::byte* raw)
 {
   std::vector<std::byte> stored(section.stored_bytes());
@@ -29,7 +29,7 @@ std::vector<std::byte> in_pages(const format::PagedSection& section, const std::
   return stored;
 }
 
-// The values of a brick, packed.
+// Gathers the values of a brick, packed.
 void gather(const BrickGrid& grid, const std::array<std::int64_t, 3>& place,
   const std::array<int, 3>& points, const Window& window, std::vector<std::byte>& packed)
 {
@@ -67,7 +67,7 @@ PageEncoder::PageEncoder(const BrickGrid& grid, const format::FileLayout& layout
 
 Window PageEncoder::points_of(std::uint64_t page) const
 {
-  // Slots of a page are those of a box of bricks, the first one at its lowest corner.
+  // A page's slots form a box of bricks; the first slot is at its lowest corner.
   const std::uint64_t of_page = this->layout_.order.slots_of_page();
   const auto lower = this->layout_.order.place(page * of_page);
   const auto upper = this->layout_.order.place(page * of_page + of_page - 1);

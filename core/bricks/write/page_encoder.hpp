@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bricks of one page of the index, from points to bytes.
+// Encodes the points of one index page as the bytes of its bricks.
 #pragma once
 
 #include "bat/brick_source.hpp"
@@ -24,7 +24,7 @@ struct Window
   std::array<std::int64_t, 3> count{};
 };
 
-/// A page, encoded; entries have offsets from the begin of its bytes.
+/// An encoded page; offsets in its entries count from its first byte.
 struct EncodedPage
 {
   std::vector<std::byte> bytes;
@@ -35,19 +35,19 @@ struct EncodedPage
 class PageEncoder
 {
 public:
-  /// The things referred to belong to the caller.
+  /// The caller owns the referenced objects.
   PageEncoder(const BrickGrid& grid, const format::FileLayout& layout, bool compress);
 
-  /// Points of the bricks of a page: the first, and how many along each axis; none if the page has
-  /// no brick of the grid.
+  /// Points covered by a page's bricks: the first one, and how many along each axis; zero if the
+  /// page has no brick of the grid.
   [[nodiscard]] Window points_of(std::uint64_t page) const;
 
-  /// Runs on the threads of the arena that it is called in. `window` has all points of the page.
+  /// Runs on the threads of the arena in which it is called. `window` has all points of the page.
   void encode(std::uint64_t page, const Window& window, EncodedPage& encoded);
-  /// Puts the first points of a page's bricks into those of all bricks.
+  /// Copies the first points of a page's bricks to the preview of all bricks.
   void add_to_preview(std::uint64_t page, const std::byte* first_points, std::byte* preview) const;
 
-  /// Of all values so far.
+  /// Statistics of all values so far.
   [[nodiscard]] const format::ValueRange& range() const noexcept { return this->range_; }
 
 private:
@@ -61,20 +61,20 @@ private:
     std::vector<std::byte> stored;
     format::BrickEncoder::Encoded encoded = format::BrickEncoder::Encoded::NoFlow;
   };
-  std::vector<Slot> slots_; ///< of a page
+  std::vector<Slot> slots_; ///< slots of one page
   format::ValueRange range_;
 };
 
-/// Adds the entries of a page whose bytes begin at `offset` of the bricks.
+/// Adds the entries of a page whose bytes begin at `offset` within the bricks.
 void append_index(
   const EncodedPage& encoded, std::uint64_t offset, std::vector<std::uint64_t>& index);
-/// Entries of bricks with flow.
+/// Counts the bricks with flow.
 [[nodiscard]] std::uint64_t stored_bricks(const std::vector<std::uint64_t>& index) noexcept;
 
-/// Of all points. The grid is one that find_fault() has nothing against.
+/// Bytes of all points. The grid has passed find_fault().
 [[nodiscard]] std::uint64_t value_bytes(const BrickGrid& grid) noexcept;
 
-/// What is known when all bricks are written.
+/// The summary that is known once all bricks are written.
 struct FileFront
 {
   Header header; ///< without ranges
@@ -84,7 +84,7 @@ struct FileFront
   std::uint64_t brick_bytes = 0;
 };
 
-/// Writes all that is before the bricks. Returns the bytes of the file.
+/// Writes everything that precedes the bricks. Returns the size of the file.
 std::uint64_t write_front(
   io::AtomicFile& file, const format::FileLayout& layout, const FileFront& front);
 }

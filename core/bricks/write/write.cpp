@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bricks are encoded page of the index by page of the index, in parallel, and written in order.
+// Encodes bricks in parallel, one page of the index at a time, and writes them in order.
 #include "bat/bricks/write.hpp"
 
 #include "bat/error.hpp"

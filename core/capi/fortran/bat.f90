@@ -1,17 +1,17 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! ParaBAT for Fortran: bat/bat.h and bat/bat_mpi.h with Fortran's arrays, texts and communicators.
 !
-! Every subroutine ends with status: 0, or one of the BAT_ numbers below, and then bat_error_text() says
-! what happened. Handles are of type(c_ptr). Arrays must be contiguous and have the target attribute
-! where they are lent to a description of particles: they stay in use until the write is over. Shapes
-! are (3, n) for positions, (n) or (components, n) for attributes, of integer(1, 2, 4, 8) and
-! real(4, 8). Communicators are the integers of "use mpi" (or comm%mpi_val of "use mpi_f08");
-! subroutines that take one are collective. Texts have no zero character; blanks at their end are no
-! part of them.
+! Every subroutine ends with the argument status: 0, or one of the BAT_ numbers below, and then
+! bat_error_text() returns the message. Handles are of type(c_ptr). Arrays must be contiguous.
+! Arrays that a description of particles borrows must have the target attribute and stay unchanged
+! until the write has ended. Shapes are (3, n) for positions and (n) or (components, n) for
+! attributes, with types integer(1, 2, 4, 8) and real(4, 8). Communicators are the integers of "use
+! mpi" (or comm%mpi_val of "use mpi_f08"); subroutines that take one are collective. Texts contain
+! no zero character, and trailing blanks are ignored.
 !
-! An attribute is read into an array of its type or a wider one of the same kind. Fortran has no
-! unsigned integers: a file's are read into signed ones of the same width, which is an error if a
-! value is too large for them, or of more, which hold all.
+! An attribute is read into an array of its type or of a wider type of the same kind. Fortran has no
+! unsigned integers: unsigned values are read into signed ones of the same width, which is an error
+! if a value is too large, or into wider ones, which hold all values.
 module bat
   use, intrinsic :: iso_c_binding
   use bat_texts
@@ -70,7 +70,7 @@ module bat
   public :: bat_validate, bat_estimate_count, bat_upper_bound, bat_quality_within
   public :: bat_select, bat_selection_free, bat_selection_count, bat_read_positions, bat_read_attribute
 
-  ! Any option of a write, by its name in bat/bat.h.
+  ! Sets any write option by its name in bat/bat.h.
   interface bat_options_set
     module procedure set_option_int32, set_option_int64, set_option_real64, set_option_text, &
       set_option_logical
@@ -840,8 +840,7 @@ contains
     if (status == 0) status = c_set_list(options, c_text(name), int(size(texts), c_int64_t), places)
   end subroutine
 
-  ! Writes the dataset at `from` with the options that were set. options may be c_null_ptr. Not
-  ! collective.
+  ! Writes the dataset at `from` with the given options, which may be c_null_ptr. Not collective.
   subroutine bat_repack(from, to, options, status, report)
     character(*), intent(in) :: from, to
     type(c_ptr), intent(in) :: options
@@ -854,8 +853,8 @@ contains
     if (present(report)) report = own
   end subroutine
 
-  ! Makes a writer for particles that come in pieces and do not fit in memory. memory_bytes: 0 for 1 GiB.
-  ! options may be c_null_ptr. Not collective.
+  ! Creates a writer for particles that arrive in pieces and do not fit in memory. memory_bytes: 0
+  ! for 1 GiB. options may be c_null_ptr. Not collective.
   subroutine bat_piece_writer_create(path, options, memory_bytes, writer, status)
     character(*), intent(in) :: path
     type(c_ptr), intent(in) :: options
@@ -897,7 +896,7 @@ contains
     writer = c_null_ptr
   end subroutine
 
-  ! Writes a dataset: collective with comm; for one process without it. options may be c_null_ptr.
+  ! Writes a dataset: collective with comm; by one process without it. options may be c_null_ptr.
   subroutine bat_write(path, particles, options, status, comm, report)
     character(*), intent(in) :: path
     type(c_ptr), intent(in) :: particles, options
@@ -941,10 +940,10 @@ contains
     status = c_set_every(insitu, every)
   end subroutine
 
-  ! Records chosen particles of every step in NAME.tracks.bat next to the list. The JSON object `options`
-  ! chooses them, or `ids`, (n), does and `options` has the other settings, '{}' for none. "second"
-  ! defaults to cpu if the ids are id, and X_cpu if they are X_id. The same on all ranks, before the first
-  ! step.
+  ! Records selected particles of every step in NAME.tracks.bat next to the list. The JSON object
+  ! `options` selects them. Alternatively `ids`, (n), selects them, and `options` has the other
+  ! settings, '{}' for none. "second" defaults to cpu if the ids are id, and X_cpu if they are X_id.
+  ! The same on all ranks, before the first step.
   subroutine set_tracks(insitu, options, status)
     type(c_ptr), intent(in) :: insitu
     character(*), intent(in) :: options
@@ -979,9 +978,9 @@ contains
     if (status == 0) status = c_set_tracks(insitu, c_text(options), type, ids, count)
   end function
 
-  ! Sets for one species what replaces the common settings: every, options, and tracks, a JSON object as
-  ! above, '' for none. Settings that are not given stay the common ones. The same on all ranks, before
-  ! the first step.
+  ! Sets for one species the values that replace the common settings: every, options, and tracks,
+  ! which is a JSON object as above, or '' for none. Settings that are not given stay the common
+  ! ones. The call is the same on all ranks, before the first step.
   subroutine bat_insitu_set_species(insitu, species, status, every, options, tracks)
     type(c_ptr), intent(in) :: insitu
     character(*), intent(in) :: species
@@ -1271,8 +1270,8 @@ contains
     if (status /= 0) index = 0
   end subroutine
 
-  ! index and component count from 1; BAT_WHOLE for the value or magnitude. Reals are rounded where
-  ! 64-bit integers have more digits.
+  ! index and component count from 1; BAT_WHOLE for the value or magnitude. 64-bit integers with too
+  ! many digits for a real are rounded.
   subroutine attribute_range_real64(dataset, index, component, minimum, maximum, status)
     type(c_ptr), intent(in) :: dataset
     integer, intent(in) :: index, component
@@ -1300,7 +1299,7 @@ contains
       c_component(component), minimum, maximum)
   end subroutine
 
-  ! Checks the index that was passed, so that messages do not have the one that C counts.
+  ! Checks the index, so that messages contain the caller's index rather than the one that C uses.
   integer function check_index(dataset, index) result(status)
     type(c_ptr), intent(in) :: dataset
     integer, intent(in) :: index
@@ -1351,8 +1350,8 @@ contains
     status = c_set_box_half_open(query, box)
   end subroutine
 
-  ! component counts from 1 (and in error texts, which are those of C, from 0); BAT_WHOLE for the
-  ! value or magnitude. Ends are compared as they are, without rounding.
+  ! component counts from 1 (in error texts, which come from C, from 0); BAT_WHOLE selects the value
+  ! or magnitude. Ends are compared without rounding.
   subroutine add_range_real64(query, name, component, lower, upper, status)
     type(c_ptr), intent(in) :: query
     character(*), intent(in) :: name
@@ -1616,9 +1615,9 @@ contains
     end if
   end subroutine
 
-  ! Collective on `comm`: finds particles and brings their values into memory, from where
-  ! bat_read_positions and bat_read_attribute copy them. `names` lists attributes, the same on all ranks;
-  ! by default all. `mode` is 'auto', 'direct' or 'aggregated', and that of the first rank counts. With
+  ! Collective on `comm`. Finds particles and loads their values into memory, from which
+  ! bat_read_positions and bat_read_attribute copy. `names` lists attributes, the same on all ranks;
+  ! by default all. `mode` is 'auto', 'direct' or 'aggregated'; the first rank's value is used. With
   ! `report` on any rank, bat_selection_report reports what the read did.
   subroutine bat_read(dataset, query, selection, status, comm, names, mode, memory_bytes, report)
     type(c_ptr), intent(in) :: dataset, query
@@ -1711,7 +1710,7 @@ contains
       ' particles, too many for a 4-byte integer; pass an 8-byte one')
   end function
 
-  ! The array must have the type that is stored.
+  ! The array must have the stored type.
   subroutine check_type(status, stored, due, what)
     integer, intent(inout) :: status
     integer(c_int), intent(in) :: stored, due

@@ -1,14 +1,14 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! ParaBAT for Fortran: structured grids, bat/bat_idx.h and what bat/bat_mpi.h has of them. The
-! conventions of module bat hold, whose BAT_ numbers and bat_error_text() go with this one.
+! ParaBAT for Fortran: structured grids, i.e. bat/bat_idx.h and the grid functions of bat/bat_mpi.h.
+! The conventions of module bat apply, including its BAT_ numbers and bat_error_text().
 !
-! Samples are numbered along x, y, z from 0 on, as in C; boxes are their first and last numbers,
-! lower(3) and upper(3), both included, of integer(8). Arrays are contiguous, have the target
-! attribute where they are lent to a grid, and have the shape (nx, ny, nz), or (components, nx, ny,
-! nz), with any bounds; a plane has nz = 1. Arrays of other shapes than the box are refused.
+! Samples are numbered along x, y, z from 0, as in C. Boxes are given by their first and last sample
+! numbers, lower(3) and upper(3), both included, as integer(8). Arrays are contiguous and have the
+! shape (nx, ny, nz) or (components, nx, ny, nz), with any bounds; a plane has nz = 1. Arrays that a
+! grid borrows need the target attribute. Arrays whose shape differs from the box are refused.
 !
-! A field is read into an array of its type. Fortran has no unsigned integers: a file's are read into
-! signed ones of the same width, which is an error if a value is too large for them.
+! A field is read into an array of its type. Fortran has no unsigned integers: unsigned values are
+! read into signed ones of the same width, which is an error if a value is too large.
 module bat_idx
   use, intrinsic :: iso_c_binding
   use bat
@@ -22,7 +22,7 @@ module bat_idx
       bytes_within = 0, messages_between = 0, bytes_between = 0
   end type bat_idx_report
 
-  ! bat_idx_info of bat/bat_idx.h: box is the first x, y, z, then the last ones.
+  ! bat_idx_info of bat/bat_idx.h; box contains the first x, y, z, then the last x, y, z.
   type, bind(c), public :: bat_idx_info
     integer(c_int64_t) :: box(6) = 0
     real(c_double) :: origin(3) = 0, spacing(3) = 1
@@ -40,18 +40,18 @@ module bat_idx
   public :: bat_idx_write, bat_idx_open, bat_idx_close, bat_idx_get_info, bat_idx_field_count, bat_idx_field, &
     bat_idx_steps, bat_idx_lattice, bat_idx_read, bat_idx_validate
 
-  ! Any option of a write, by its name in bat/bat_idx.h.
+  ! Sets any write option by its name in bat/bat_idx.h.
   interface bat_idx_options_set
     module procedure set_option_int32, set_option_int64, set_option_real64, set_option_text, set_option_logical
   end interface
-  ! The samples of a field in the piece that was added last.
+  ! Sets the samples of a field in the piece added last.
   interface bat_grid_set_field
     module procedure set_int8_3, set_int8_4, set_int16_3, set_int16_4, &
       set_int32_3, set_int32_4, set_int64_3, set_int64_4, &
       set_real32_3, set_real32_4, set_real64_3, set_real64_4
   end interface
-  ! A level of a box of a field: the samples of bat_idx_lattice. Without step, the first one; without
-  ! lower and upper, all of the level.
+  ! Reads a level of a box of a field: the samples described by bat_idx_lattice. Without step, reads
+  ! the first step; without lower and upper, the whole level.
   interface bat_idx_read
     module procedure read_int8_3, read_int8_4, read_int16_3, read_int16_4, &
       read_int32_3, read_int32_4, read_int64_3, read_int64_4, &
@@ -172,7 +172,7 @@ contains
     grid = c_null_ptr
   end subroutine
 
-  ! Where sample (0, 0, 0) lies, and the distances of samples.
+  ! Sets the position of sample (0, 0, 0) and the sample spacing.
   subroutine bat_grid_set_geometry(grid, origin, spacing, status)
     type(c_ptr), intent(in) :: grid
     real(c_double), intent(in) :: origin(3), spacing(3)
@@ -180,8 +180,8 @@ contains
     status = c_set_geometry(grid, origin, spacing)
   end subroutine
 
-  ! array_lower, array_upper: the box of the arrays, if they have more than these samples: layers of
-  ! ghosts, for instance.
+  ! array_lower, array_upper: the box of the arrays if they contain more than these samples, for
+  ! instance ghost layers.
   subroutine bat_grid_add_piece(grid, lower, upper, status, array_lower, array_upper)
     type(c_ptr), intent(in) :: grid
     integer(c_int64_t), intent(in) :: lower(3), upper(3)
@@ -196,7 +196,7 @@ contains
     end if
   end subroutine
 
-  ! shapes: of an array, components first.
+  ! shapes: the shape of an array, components first.
   function set_field(grid, name, type, shapes, values) result(status)
     type(c_ptr), intent(in) :: grid, values
     character(*), intent(in) :: name
@@ -368,7 +368,7 @@ contains
     if (status == 0) status = c_set_text(options, c_text(name), c_text(value))
   end subroutine
 
-  ! With a communicator collective: the pieces of all ranks. options may be c_null_ptr.
+  ! Collective with a communicator: writes the pieces of all ranks. options may be c_null_ptr.
   subroutine bat_idx_write(path, grid, options, status, comm, report)
     character(*), intent(in) :: path
     type(c_ptr), intent(in) :: grid, options
@@ -388,7 +388,7 @@ contains
     if (present(report)) report = own
   end subroutine
 
-  ! With a communicator collective; reads are each rank's own.
+  ! Collective with a communicator; each rank reads independently.
   subroutine bat_idx_open(path, dataset, status, comm)
     character(*), intent(in) :: path
     type(c_ptr), intent(out) :: dataset
@@ -424,7 +424,7 @@ contains
     status = c_field_count(dataset, fields)
   end subroutine
 
-  ! index: from 1 on. type: one of BAT_INT8 ... of module bat.
+  ! index counts from 1. type is one of BAT_INT8 ... of module bat.
   subroutine bat_idx_field(dataset, index, name, type, components, status)
     type(c_ptr), intent(in) :: dataset
     integer, intent(in) :: index
@@ -448,7 +448,8 @@ contains
     if (status == 0) status = c_steps(dataset, count, steps, times)
   end subroutine
 
-  ! first, distance and count of the samples of a level of a box, or of all, along each axis.
+  ! Returns the first sample, the sample distance and the number of samples along each axis, for a
+  ! level of a box or of the whole grid.
   subroutine bat_idx_lattice(dataset, level, first, distance, count, status, lower, upper)
     type(c_ptr), intent(in) :: dataset
     integer, intent(in) :: level
@@ -459,7 +460,7 @@ contains
     status = c_lattice(dataset, int(level, c_int64_t), box_of(box, lower, upper), first, distance, count)
   end subroutine
 
-  ! All blocks of all fields and steps are read. report: their sums.
+  ! Reads all blocks of all fields and steps. report contains the sums.
   subroutine bat_idx_validate(dataset, status, report)
     type(c_ptr), intent(in) :: dataset
     integer, intent(out) :: status
@@ -479,7 +480,7 @@ contains
     address = c_loc(box)
   end function
 
-  ! Types that are stored are `types`. shapes: of the array, components first.
+  ! `types` are the allowed stored types. shapes: the shape of the array, components first.
   function read_field(dataset, field, level, types, shapes, values, bytes, step, lower, upper, report, is_unsigned) &
       result(status)
     type(c_ptr), intent(in) :: dataset, values

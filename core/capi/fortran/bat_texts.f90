@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Texts on their way between Fortran and C, for the modules that programs use.
+! Converts texts between Fortran and C, for the modules that programs use.
 module bat_texts
   use, intrinsic :: iso_c_binding
   implicit none
@@ -29,14 +29,14 @@ contains
     end do
   end function
 
-  ! Trailing blanks are no part of a name or path.
+  ! Trailing blanks are not part of a name or path.
   pure function c_text(text) result(with_zero)
     character(*), intent(in) :: text
     character(:), allocatable :: with_zero
     with_zero = trim(text) // c_null_char
   end function
 
-  ! That C, where a zero ends it, has all of a text.
+  ! Checks that C, where a zero character ends a text, sees the whole text.
   function check_text(text, what) result(status)
     character(*), intent(in) :: text, what
     integer :: status

@@ -13,7 +13,8 @@ namespace bat::io
 class AppendFile
 {
 public:
-  /// Opens an existing file. Throws Error: NotFound; CannotOpen, also if another writer has it.
+  /// Opens an existing file. Throws Error: NotFound; CannotOpen, also if another writer has it
+  /// open.
   explicit AppendFile(const std::filesystem::path& path);
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;

@@ -39,7 +39,7 @@ void write(int descriptor, const std::filesystem::path& target, std::uint64_t of
     { fail_write(target, fmt::format("cannot write {} bytes at offset {}", left, at), error); });
 }
 
-// Long names would exceed the limit of the file system with a suffix.
+// With a suffix, long names would exceed the file system's limit.
 std::string temporary_prefix(const std::string& target)
 {
   return "." + target.substr(0, 200) + ".";
@@ -61,7 +61,7 @@ void check_path(const std::filesystem::path& path)
 std::filesystem::path follow_links(std::filesystem::path path)
 {
   check_path(path);
-  constexpr int kMaxLinks = 40; // what stat() follows
+  constexpr int kMaxLinks = 40; // the limit of stat()
   for (int i = 0; i != kMaxLinks; ++i)
   {
     std::error_code none; // it is not a link
@@ -148,8 +148,8 @@ bool is_temporary(const std::string& name)
 
 namespace
 {
-// Returns the permissions of the file that will be replaced, if it exists. Errors call the file by
-// the name that the caller gave, `target`.
+// Returns the permissions of the file that will be replaced, if it exists. Error messages use the
+// caller's name of the file, `target`.
 std::optional<std::filesystem::perms> check_existing(
   const std::filesystem::path& file, const std::filesystem::path& target)
 {
@@ -233,7 +233,7 @@ AtomicFile::~AtomicFile()
   }
 }
 
-// Marks the temporary as one whose writer lives. False if remove_if_abandoned() came first.
+// Marks the temporary as one with a live writer. Returns false if remove_if_abandoned() came first.
 bool AtomicFile::hold()
 {
   struct stat status;

@@ -25,7 +25,7 @@ public:
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();
 
-  /// The path of the bytes until commit(), for callers that read them before.
+  /// The path of the data until commit(), for callers that read it before.
   [[nodiscard]] const std::string& temporary() const noexcept { return this->temporary_; }
 
   /// Gaps that are never written read as zeros.
@@ -33,7 +33,8 @@ public:
   /// Starts writing the bytes to disk without waiting, so that a later commit with flush waits
   /// less.
   void begin_flush(std::uint64_t offset, std::uint64_t bytes) noexcept;
-  /// `flush`: the bytes are on disk before the name is, and the name before this returns.
+  /// With `flush`, the data are on disk before the file gets its name, and the name is on disk
+  /// before this returns.
   void commit(bool flush = true);
 
 private:
@@ -45,7 +46,7 @@ private:
 };
 
 /// Lets another process write into the temporary of an AtomicFile before it is committed. Throws
-/// Error as AtomicFile, with the name of `target`.
+/// Error as AtomicFile does, with the name of `target`.
 class PartOfFile
 {
 public:
@@ -63,22 +64,23 @@ private:
   int descriptor_ = -1;
 };
 
-/// Throws Error{InvalidArgument} if the path has a zero byte: the system would end it there and
-/// open another file.
+/// Throws Error{InvalidArgument} if the path contains a zero byte: the system would end it there
+/// and open another file.
 void check_path(const std::filesystem::path& path);
 
 /// Makes renames inside a folder durable. Ignores file systems that cannot do so.
 void flush_folder(const std::filesystem::path& folder) noexcept;
 
-/// The file that a path leads to: links are followed, so that the file is replaced, or made, and
-/// not the link. Throws as check_path().
+/// Returns the file to which a path leads. Links are followed, so that the file, not the link, is
+/// replaced or created. Throws as check_path() does.
 [[nodiscard]] std::filesystem::path follow_links(std::filesystem::path path);
 
-/// Permissions of the file that a path leads to; empty if there is none.
+/// Returns the permissions of the file to which a path leads; empty if it does not exist.
 [[nodiscard]] std::optional<std::filesystem::perms> read_permissions(
   const std::filesystem::path& path) noexcept;
 
-/// Whether a file name is that of a temporary of `target` (a file name), or of any target.
+/// Returns whether a file name is that of a temporary for `target` (a file name), or for any
+/// target.
 [[nodiscard]] bool is_temporary_of(const std::string& name, const std::string& target);
 [[nodiscard]] bool is_temporary(const std::string& name);
 
@@ -86,7 +88,7 @@ void flush_folder(const std::filesystem::path& folder) noexcept;
 void remove_if_abandoned(const std::filesystem::path& temporary) noexcept;
 /// The same for all temporaries of `target` in its folder.
 void remove_abandoned_of(const std::filesystem::path& target) noexcept;
-/// The same for all temporaries in a folder whose targets' names `is_requested`.
+/// The same for all temporaries in a folder whose target names satisfy `is_requested`.
 void remove_abandoned_in(const std::filesystem::path& folder,
   const std::function<bool(const std::string& target)>& is_requested) noexcept;
 }

@@ -20,7 +20,7 @@ namespace bat::io
 {
 namespace
 {
-/// A clean-up has the file for no longer, as a rule.
+/// A clean-up usually holds the file no longer than this.
 constexpr int kMaxAttempts = 10;
 constexpr std::chrono::milliseconds kBetweenAttempts(20);
 
@@ -52,14 +52,14 @@ LockFile::LockFile(std::filesystem::path path)
   }
 }
 
-// Taken, too, if the file was removed while this waited for it.
+// Also counts as taken if the file was removed during the wait.
 LockFile::State LockFile::try_lock()
 {
   constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   this->descriptor_ = ::open(this->path_.c_str(), O_RDWR | O_CREAT | kFlags, 0666);
   if (this->descriptor_ < 0 && errno == EACCES)
   {
-    this->descriptor_ = ::open(this->path_.c_str(), O_RDONLY | kFlags); // that of another user
+    this->descriptor_ = ::open(this->path_.c_str(), O_RDONLY | kFlags); // belongs to another user
   }
   if (this->descriptor_ < 0)
   {

@@ -6,12 +6,12 @@
 
 namespace bat::io
 {
-/// The path of the lock file of `target`, in the same folder.
+/// Returns the path of the lock file for `target`, in the same folder.
 [[nodiscard]] std::filesystem::path lock_path(const std::filesystem::path& target);
 
-/// While it lives, no other LockFile of the same path exists in any process, if the file system has
-/// locks. The file is removed with the writer. The file of a killed writer stays unlocked, and the
-/// next LockFile takes it over. Not thread-safe.
+/// While a LockFile exists, no other LockFile with the same path exists in any process, if the file
+/// system has locks. The file is removed with the writer. The file of a killed writer stays
+/// unlocked, and the next LockFile takes it over. Not thread-safe.
 class LockFile
 {
 public:
@@ -23,8 +23,8 @@ public:
     NoFolder  ///< the folder is not there, or was removed just now
   };
 
-  /// Waits for a short time if another one has the file. Throws Error{CannotOpen, NoSpace} if it
-  /// cannot be made.
+  /// Waits for a short time if another process holds the file. Throws Error{CannotOpen, NoSpace} if
+  /// it cannot be created.
   explicit LockFile(std::filesystem::path path);
   LockFile(const LockFile&) = delete;
   LockFile& operator=(const LockFile&) = delete;

@@ -47,11 +47,11 @@ bool same_time(const timespec& a, const timespec& b)
 }
 }
 
-/// The files that have a descriptor.
+/// The files that currently have a descriptor.
 class OpenFiles
 {
 public:
-  /// Never destroyed: files may be closed after it would be.
+  /// Never destroyed: files may be closed after static destruction.
   static OpenFiles& get()
   {
     static OpenFiles& files = []() -> OpenFiles&
@@ -89,12 +89,13 @@ public:
     }
   }
 
-  // Ends with the file open and one user more. Not under the lock while the system opens it.
+  // On return, the file is open and has one more user. The lock is released while the system opens
+  // the file.
   void open_again(const OpenFile& file)
   {
     if (this->hold_open(file))
     {
-      return; // by another thread
+      return; // another thread has opened it
     }
     const int descriptor =
       this->open_path(file.path_, file.absolute_, descriptor_of(file.folder_.get()));
@@ -129,12 +130,12 @@ public:
     file.state_.fetch_and(~kClosed, std::memory_order_release);
   }
 
-  // Opens, if need be with a descriptor of a file that is not in use, or when one is given back by
-  // another thread. The descriptor is new until it is inserted or closed. Throws Error.
+  // Opens a descriptor. If necessary, reuses that of an unused file, or waits until another thread
+  // returns one. The descriptor is new until it is inserted or closed. Throws Error.
   int open_path(
     const std::string& name, const std::string& path, int folder = AT_FDCWD, int flags = 0)
   {
-    constexpr int kMaxTries = 10000; // of a millisecond
+    constexpr int kMaxTries = 10000; // one millisecond each
     for (int tries = 0;; ++tries)
     {
       const int descriptor = this->try_to_open(path, folder, flags);
@@ -188,7 +189,7 @@ private:
     return true;
   }
 
-  // -1 and errno if the system refuses.
+  // Returns -1 and sets errno if the system refuses.
   int try_to_open(const std::string& path, int folder, int flags)
   {
     {
@@ -235,7 +236,7 @@ private:
     --this->new_;
   }
 
-  // Closes the least recently used file that is not in use. Returns false if there is none.
+  // Closes the least recently used file that is not in use. Returns false if all are in use.
   bool close_one()
   {
     for (;;)
@@ -391,7 +392,7 @@ bool OpenFile::is_as_opened() const noexcept
   return ::fstatat(descriptor_of(this->folder_.get()), this->absolute_.c_str(), &now, 0) == 0 &&
     now.st_dev == this->status_.st_dev && now.st_ino == this->status_.st_ino &&
     now.st_size == this->status_.st_size && same_time(now.st_mtim, this->status_.st_mtim) &&
-    same_time(now.st_ctim, this->status_.st_ctim); // which no program can set back
+    same_time(now.st_ctim, this->status_.st_ctim); // no program can set this time back
 }
 
 std::optional<std::uint64_t> OpenFile::length_now() const

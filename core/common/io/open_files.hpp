@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps few descriptors: files that were not used for a while are closed and opened again.
+// Limits the number of descriptors: files not used for a while are closed and reopened.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@
 
 namespace bat::io
 {
-/// A folder that stays the one that was opened, even if its name changes. Holds a descriptor as
-/// long as it lives. const functions may be called concurrently.
+/// A folder that stays the opened one even if its name changes. Holds a descriptor as long as it
+/// lives. const functions may be called concurrently.
 class Folder
 {
 public:
@@ -26,12 +26,12 @@ public:
 
   [[nodiscard]] const std::string& path() const noexcept { return this->path_; }
   [[nodiscard]] int descriptor() const noexcept { return this->descriptor_; }
-  /// Whether the folder has an entry of this name, which may be a path below it.
+  /// Returns whether the folder has an entry with this name, which may be a path below it.
   [[nodiscard]] bool has(const std::string& name) const noexcept;
-  /// Whether the path used to open the folder still leads to it.
+  /// Returns whether the path used to open the folder still leads to it.
   [[nodiscard]] bool is_as_opened() const noexcept;
 
-  /// Distinguishes a folder from earlier and later ones of the same name.
+  /// Distinguishes a folder from earlier and later ones with the same name.
   struct Identity
   {
     std::uint64_t device = 0;
@@ -54,16 +54,16 @@ private:
   Identity identity_;
 };
 
-/// A file that is open for reading whenever it is in use. All such files of the process together
+/// A file that is open for reading whenever it is in use. Together, all such files of the process
 /// have about a quarter of the descriptors that it may have (its soft limit), 1024 at most, or as
-/// many as are in use at the same time; beyond that, the one that was used least recently is
-/// closed. const functions may be called concurrently.
+/// many as are in use at the same time; beyond that, the least recently used file is closed. const
+/// functions may be called concurrently.
 class OpenFile
 {
 public:
   /// Throws Error: NotFound, CannotOpen.
   explicit OpenFile(std::string path);
-  /// A file of a folder, wherever that is by now.
+  /// A file in a folder, wherever that folder is by now.
   OpenFile(std::shared_ptr<const Folder> folder, std::string name);
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
@@ -103,11 +103,11 @@ public:
   /// or has been replaced or changed since.
   [[nodiscard]] Use use() const;
 
-  /// Whether the name still leads to the file that was first opened, unchanged. False if that is
-  /// not known.
+  /// Returns whether the name still leads to the file that was first opened, unchanged. False if
+  /// unknown.
   [[nodiscard]] bool is_as_opened() const noexcept;
 
-  /// Length of the file that was first opened, if it is open or still has its name.
+  /// Returns the length of the file that was first opened, if it is open or still has its name.
   [[nodiscard]] std::optional<std::uint64_t> length_now() const;
 
 private:
@@ -116,8 +116,8 @@ private:
   void open();
 
   std::string path_;
-  std::string absolute_;                 ///< to reopen it from any working directory
-  std::shared_ptr<const Folder> folder_; ///< that absolute_ is in, if it is not null
+  std::string absolute_;                 ///< for reopening from any working directory
+  std::shared_ptr<const Folder> folder_; ///< folder that contains absolute_, if not null
   struct stat status_
   {
   };

@@ -19,7 +19,7 @@ namespace bat::io
 enum class Access
 {
   Read, ///< a file that is cut short while open gives an error
-  Map   ///< the same if that is noticed before its bytes are used, else a signal
+  Map   ///< the same if noticed before its bytes are used, else a signal
 };
 
 /// const functions may be called concurrently.
@@ -28,9 +28,9 @@ class RandomAccessFile
 public:
   /// Throws Error: NotFound, CannotOpen.
   explicit RandomAccessFile(const std::filesystem::path& path, Access access = Access::Read);
-  /// A file of a folder. Throws as the other.
+  /// A file in a folder. Throws as the other constructor.
   RandomAccessFile(const std::string& name, const std::shared_ptr<const Folder>& folder);
-  /// Takes a vector of bytes.
+  /// Takes ownership of a vector of bytes.
   template <class Vector>
   RandomAccessFile(Vector&& bytes, std::string name)
     : name_(std::move(name))
@@ -46,7 +46,7 @@ public:
   [[nodiscard]] std::uint64_t size() const noexcept { return this->size_; }
   /// The current size of a growing file; size() is the size when it was opened.
   [[nodiscard]] std::uint64_t size_now() const;
-  /// Whether the name still leads to the file that was opened; true for memory.
+  /// Returns whether the name still leads to the opened file; true for memory.
   [[nodiscard]] bool is_as_opened() const noexcept
   {
     return !this->file_ || this->file_->is_as_opened();
@@ -56,7 +56,7 @@ public:
   void read(std::uint64_t offset, void* to, std::size_t bytes) const;
 
   [[nodiscard]] bool is_mapped() const noexcept { return this->memory_ && this->file_; }
-  /// Bytes of a mapped file, which count as read. Throws as read().
+  /// Returns bytes of a mapped file, which count as read. Throws as read() does.
   [[nodiscard]] const std::byte* view(std::uint64_t offset, std::size_t bytes) const;
   /// Throws Error{Truncated} if the mapped file has become shorter.
   void check_length() const;

@@ -14,7 +14,8 @@ namespace bat::io
 class ScratchFile
 {
 public:
-  /// Makes it in `folder`; `name` is for messages. Throws Error: CannotOpen, NoSpace, WriteFailed.
+  /// Creates the file in `folder`; `name` is used in messages. Throws Error: CannotOpen, NoSpace,
+  /// WriteFailed.
   ScratchFile(const std::filesystem::path& folder, std::string name);
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;
@@ -22,7 +23,7 @@ public:
 
   /// Throws Error: NoSpace, WriteFailed.
   void write(std::uint64_t offset, const void* data, std::size_t bytes);
-  /// Reads bytes written before. Throws Error{CannotOpen} if it cannot be read.
+  /// Reads bytes written earlier. Throws Error{CannotOpen} if they cannot be read.
   void read(std::uint64_t offset, void* to, std::size_t bytes) const;
 
 private:

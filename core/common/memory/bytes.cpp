@@ -38,7 +38,7 @@ void* allocate_large(std::size_t count, std::size_t size)
     memory = ::operator new (bytes, std::align_val_t{ alignment_of(bytes) });
   }
 #ifdef MADV_HUGEPAGE
-  // The rest lies on small pages.
+  // The rest is on small pages.
   if (const std::size_t whole = bytes / kLargePage * kLargePage; whole != 0)
   {
     (void)::madvise(memory, whole, MADV_HUGEPAGE);

@@ -22,7 +22,8 @@ namespace
 {
 constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
 
-// The number after a word at the beginning of a line; of the first line if no word is given.
+// Returns the number after a word at the beginning of a line; the number in the first line if no
+// word is given.
 std::optional<std::uint64_t> number_in(const std::string& path, std::string_view word = {})
 {
   std::ifstream stream(path);
@@ -64,7 +65,7 @@ std::uint64_t free_in_system()
   return (*available + number_in("/proc/meminfo", "SwapFree:").value_or(0)) * 1024;
 }
 
-// File names of a control group, in version 2 and in version 1.
+// File names for a control group, in version 2 and in version 1.
 struct GroupFiles
 {
   const char* limit;
@@ -90,8 +91,8 @@ std::uint64_t free_in_group(const std::string& folder, const GroupFiles& files)
   return left(*limit, left(*used, caches));
 }
 
-// Free memory within the group and all groups that contain it. In a container the path may be that
-// of the host, of which only the root exists.
+// Returns the free memory within the group and all groups that contain it. In a container the path
+// may be the host's, of which only the root exists.
 std::uint64_t free_in_groups(const std::string& root, std::string path, const GroupFiles& files)
 {
   std::uint64_t free = free_in_group(root + "/", files);

@@ -38,7 +38,7 @@ constexpr Address round_up(Address bytes, Address to) noexcept
   return (bytes + to - 1) / to * to;
 }
 
-// The size kept for an array: up to an eighth more, so that those of the next step fit, whose
+// The size kept for an array: up to an eighth more, so that the arrays of the next step fit, whose
 // number of particles differs slightly. Untouched pages take no memory.
 std::size_t room_for(std::size_t bytes) noexcept
 {
@@ -64,7 +64,7 @@ void unmap(Address begin, std::size_t bytes) noexcept
   }
 }
 
-// Whole pages, none of which is touched; 0 if there are none.
+// Whole pages, none of which has been touched; 0 if there are none.
 Address map(std::size_t bytes, std::size_t alignment) noexcept
 {
   const std::size_t spare = alignment > small_page() ? alignment : 0;
@@ -81,13 +81,13 @@ Address map(std::size_t bytes, std::size_t alignment) noexcept
   return begin;
 }
 
-/// Runs of unused pages. Neighbours are one run.
+/// Runs of unused pages. Adjacent runs are merged.
 class Runs
 {
 public:
   [[nodiscard]] std::uint64_t bytes() const noexcept { return this->bytes_; }
 
-  /// Returns the pages to the system if there is no memory to record them.
+  /// Returns the pages to the system if memory for recording them is not available.
   void add(Address begin, std::size_t bytes) noexcept
   {
     if (bytes == 0)
@@ -132,7 +132,7 @@ public:
     }
   }
 
-  /// Pages of the smallest run that has enough; 0 if none has.
+  /// Takes pages from the smallest run that has enough; returns 0 if none has.
   Address take(std::size_t bytes, std::size_t alignment) noexcept
   {
     for (auto found = this->by_size_.lower_bound({ bytes, 0 }); found != this->by_size_.end();
@@ -151,7 +151,7 @@ public:
     return 0;
   }
 
-  /// Returns pages to the system, those of small runs first, until the limit is met.
+  /// Returns pages to the system, small runs first, until the limit is met.
   void drop_to(std::uint64_t maximum) noexcept
   {
     while (this->bytes_ > maximum)
@@ -166,7 +166,8 @@ public:
     }
   }
 
-  /// The system may take them if memory becomes short, because their contents are not needed.
+  /// The system may reclaim these pages if memory becomes short, because their contents are not
+  /// needed.
   void let_the_system_take() const noexcept
   {
 #ifdef MADV_FREE
@@ -202,7 +203,7 @@ public:
     return *keeper;
   }
 
-  /// Uses and arrays that are in use. If there are none, calls return early.
+  /// Counts Uses and arrays in use. If both are 0, calls return early.
   static std::atomic<std::uint64_t> concerns;
 
   void add_limit(std::uint64_t maximum)
@@ -327,7 +328,7 @@ public:
 private:
   Keeper()
   {
-    // A child of a process that forks while another thread is in here could never enter.
+    // If a process forks while another thread is in here, the child could never enter.
     (void)::pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
       [] { instance().mutex_.unlock(); });
   }
@@ -346,8 +347,8 @@ private:
   std::map<Address, std::size_t> used_; ///< sizes of arrays
   Runs kept_;
   std::uint64_t lent_ = 0;
-  std::uint64_t max_ = 0;        ///< that were lent at the same time, since the first Use began
-  std::uint64_t max_before_ = 0; ///< the same of the step before
+  std::uint64_t max_ = 0;        ///< maximum lent at the same time since the first Use began
+  std::uint64_t max_before_ = 0; ///< the same for the previous step
 };
 
 std::atomic<std::uint64_t> Keeper::concerns{ 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that a process takes from the system once and uses again for the next step of a series.
+// Memory that a process allocates once and reuses for the next step of a series.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace bat
 {
-/// How much of the memory of a step (see Use) waits for the next one. Programs may have several of
-/// these; they share the kept memory, and the largest limit applies. When the last one is
+/// Limits how much memory of a step (see Use) is kept for the next one. Programs may have several
+/// of these; they share the kept memory, and the largest limit applies. When the last one is
 /// destroyed, all of it returns to the system. Thread-safe.
 class KeptMemory
 {
@@ -27,15 +27,15 @@ public:
   /// Bytes now kept by all instances in this process.
   [[nodiscard]] static std::uint64_t bytes() noexcept;
 
-  /// While one lives, memory of allocate_large() is what was kept, where it fits, and what
-  /// free_large() gets is kept. With what is kept, a step takes at most what it needs at the same
-  /// time, or an eighth more than the step before it did. At the end of the last Use, what is over
-  /// the limit goes back to the system; the rest the system may take too, should memory become
+  /// While a Use lives, allocate_large() takes kept memory where it fits, and free_large()
+  /// keeps what it frees. With the kept memory, a step takes at most what it needs at the
+  /// same time, or an eighth more than the previous step. At the end of the last Use, memory
+  /// over the limit returns to the system, which may also reclaim the rest if memory becomes
   /// short.
   class Use
   {
   public:
-    explicit Use(const KeptMemory& kept) noexcept; ///< which outlives it
+    explicit Use(const KeptMemory& kept) noexcept; ///< `kept` outlives it
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
     ~Use();
@@ -47,10 +47,10 @@ private:
 
 namespace detail
 {
-/// Memory on a border of `alignment`, for as long as until give_to_kept(); nullptr where no Use
-/// lives or the system has none.
+/// Returns memory aligned to `alignment`, valid until give_to_kept(); nullptr if no Use lives or
+/// the system has no memory.
 [[nodiscard]] void* take_from_kept(std::size_t bytes, std::size_t alignment) noexcept;
-/// Returns false for memory that is not from take_from_kept().
+/// Returns false for memory that did not come from take_from_kept().
 bool give_to_kept(void* memory) noexcept;
 }
 }

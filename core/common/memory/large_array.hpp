@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory for as many values as there are particles.
+// Memory for one value per particle.
 #pragma once
 
 #include "bat/bytes.hpp"
@@ -10,7 +10,7 @@
 
 namespace bat
 {
-/// Values that start undefined: nothing is filled with zeros only to be written again. In memory of
+/// Values that start undefined, so that nothing is zeroed only to be overwritten. Uses memory from
 /// allocate_large(). The size is fixed until reset().
 template <class T>
 class LargeArray

@@ -7,8 +7,8 @@
 
 namespace bat
 {
-/// Zeros; an untouched page takes no memory. Memory of malloc() may stay with the process after it
-/// is freed.
+/// Zeroed memory; an untouched page takes no memory. In contrast, memory from malloc() may stay
+/// with the process after it is freed.
 class Pages
 {
 public:

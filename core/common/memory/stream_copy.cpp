@@ -38,7 +38,7 @@ void stream_lines(std::byte* to, const std::byte* from, std::size_t bytes)
 
 void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept
 {
-  // Whole cache lines, because parts of one go to memory one by one.
+  // Copies whole cache lines, because parts of a line go to memory one by one.
   const std::size_t head = std::min<std::size_t>(
     bytes, (kCacheLine - reinterpret_cast<std::uintptr_t>(to) % kCacheLine) % kCacheLine);
   const std::size_t end = bytes - (bytes - head) % kCacheLine;

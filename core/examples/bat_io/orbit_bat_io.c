@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A tiny simulation written for the C API of the paper's library, unchanged: one rank, one slab of
- * the box; the restart may have another number of slabs.
+/* A tiny simulation written for the C API of the paper's library, unchanged. It has one slab of the
+ * box per rank; a restart may use a different number of slabs.
  *
  *   mpirun -n 4 orbit_bat_io write orbit      writes orbit.pbat
  *   mpirun -n 2 orbit_bat_io restart orbit    reads it and compares with what was written
@@ -18,7 +18,7 @@ enum
   kParticles = 30000
 };
 
-/* x counts up with the id, so that slabs along x are ranges of ids. */
+/* x increases with the id, so that slabs along x are ranges of ids. */
 static void make(int64_t id, float* position, double* energy)
 {
   position[0] = (float)id / kParticles;

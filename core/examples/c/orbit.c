@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A tiny simulation in C: particles on orbits, written in one collective call, restarted on any
+/* A tiny simulation in C: particles on orbits, written in one collective call and restarted on any
  * number of ranks.
  *
  *   mpirun -n 4 orbit write orbit.bat      10 steps, then the dataset
@@ -14,7 +14,7 @@
 
 enum
 {
-  kParticles = 30000, /* of all ranks */
+  kParticles = 30000, /* on all ranks */
   kSteps = 10
 };
 
@@ -33,7 +33,7 @@ static particle at_start(int64_t id)
   return p;
 }
 
-/* One particle does not depend on another, so that the outcome does not depend on the ranks. */
+/* Particles are independent, so that the result does not depend on the ranks. */
 static void advance(particle* p, int steps)
 {
   for (int s = 0; s < steps; ++s)
@@ -51,7 +51,7 @@ static void advance(particle* p, int steps)
   }
 }
 
-/* Every rank has the same status, so that all may give up here. */
+/* Every rank has the same status, so that all may exit here. */
 static void check(int status)
 {
   if (status != BAT_OK)
@@ -76,7 +76,7 @@ static void write_step(const char* path, int rank, int ranks)
   bat_options* options = NULL;
   bat_report report;
   check(bat_particles_create((uint64_t)count, &particles));
-  /* The arrays stay where they are: inside of structs, one struct apart. */
+  /* The arrays stay in place, inside structs: the stride is the size of a struct. */
   check(bat_particles_set_positions(particles, BAT_FLOAT64, own[0].position, sizeof(particle)));
   check(bat_particles_set_attribute(
     particles, "velocity", BAT_FLOAT64, 3, own[0].velocity, sizeof(particle)));
@@ -84,7 +84,7 @@ static void write_step(const char* path, int rank, int ranks)
   check(bat_particles_set_step(particles, kSteps));
   check(bat_particles_set_time(particles, 0.01 * kSteps));
   check(bat_options_create(&options));
-  check(bat_options_set_target_bytes(options, 400000)); /* for several files; 0 is best */
+  check(bat_options_set_target_bytes(options, 400000)); /* makes several files; 0 is best */
   check(bat_mpi_write(MPI_COMM_WORLD, path, particles, options, &report));
   bat_options_free(options);
   bat_particles_free(particles);
@@ -125,8 +125,8 @@ static int restart(const char* path, int rank, int ranks)
   bat_query_free(query);
   bat_close(dataset);
 
-  /* The particles that all ranks have, and those that are not bit for bit what a run without a
-   * restart has. */
+  /* Counts the particles on all ranks, and those that differ in any bit from a run without a
+   * restart. */
   uint64_t local[2] = { count, 0 };
   uint64_t all[2];
   for (uint64_t i = 0; i < count; ++i)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traces particles in files of a simulation's own format: own_source FOLDER.
+// Traces particles in files of a custom format: own_source FOLDER.
 //
-// The files are bare numbers, one file for each time: three float32 for each point, x fastest. All
-// that traces need to know of a format is in the class RawFiles. The program writes files of a flow
-// that turns like a wheel, follows four particles through them, and says where they come to be.
+// The files contain bare numbers, one file per time: three float32 per point, x fastest. Only the
+// class RawFiles knows the format. The program writes files of a rotating flow, follows four
+// particles through them, and prints their final positions.
 #include "bat/brick_source.hpp"
 #include "bat/error.hpp"
 #include "bat/flow/trace.hpp"
@@ -21,8 +21,8 @@
 
 namespace
 {
-/// Reads are rows of bricks. A file is opened for each brick, so that no state is shared by the
-/// threads that read at the same time.
+/// Reads rows of bricks. It opens the file for each brick, so that concurrent threads share no
+/// state.
 class RawFiles : public bat::BrickSource
 {
 public:

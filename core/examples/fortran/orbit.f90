@@ -30,7 +30,7 @@ program orbit
 
 contains
 
-  ! Every rank has the same status, so that all may give up here.
+  ! Every rank has the same status, so that all may exit here.
   subroutine check(status)
     integer, intent(in) :: status
     integer :: ierr
@@ -46,7 +46,7 @@ contains
     velocity = [0d0, 0.5d0 + 0.1d0 * mod(id, 7_c_int64_t), 0.01d0]
   end subroutine
 
-  ! One particle does not depend on another, so that the outcome does not depend on the ranks.
+  ! Particles are independent, so that the result does not depend on the ranks.
   pure subroutine advance(position, velocity, steps)
     real(c_double), intent(inout) :: position(3), velocity(3)
     integer, intent(in) :: steps

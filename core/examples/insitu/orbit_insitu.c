@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A tiny simulation in C that writes its particles while it runs, every fifth of 20 steps.
+/* A tiny simulation in C that writes its particles while it runs: every fifth of 20 steps.
  * Particles lie in two domains per rank, each followed by ghosts that belong to the neighbour.
  *
  *   mpirun -n 4 orbit_insitu out/orbit_{timestep:04d}.bat
@@ -13,7 +13,7 @@
 
 enum
 {
-  kParticles = 30000, /* of all ranks */
+  kParticles = 30000, /* on all ranks */
   kDomains = 2,       /* per rank */
   kGhosts = 10,       /* per domain */
   kSteps = 20,
@@ -29,7 +29,7 @@ typedef struct
 
 typedef struct
 {
-  int64_t count; /* with ghosts */
+  int64_t count; /* includes ghosts */
   particle* own;
   unsigned char* ghosts;
 } domain;
@@ -72,7 +72,7 @@ static domain make_domain(int number, int domains)
   return d;
 }
 
-/* Every rank has the same status, so that all may give up here. A simulation may as well go on. */
+/* Every rank has the same status, so that all may exit here. A simulation could also continue. */
 static void check(int status)
 {
   if (status != BAT_OK)

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! A tiny simulation in Fortran that writes its particles while it runs, every fifth of 20 steps. Each
-! rank's particles are followed by ghosts that belong to the neighbour.
+! A tiny simulation in Fortran that writes its particles while it runs: every fifth of 20 steps.
+! Each rank's particles are followed by ghosts that belong to the neighbour.
 !
 !   mpirun -n 4 orbit_insitu_fortran out/orbit_{timestep:04d}.bat
 program orbit_insitu
@@ -58,7 +58,7 @@ program orbit_insitu
 
 contains
 
-  ! Every rank has the same status, so that all may give up here. A simulation may as well go on.
+  ! Every rank has the same status, so that all may exit here. A simulation could also continue.
   subroutine check(status)
     integer, intent(in) :: status
     integer :: ierr

@@ -14,7 +14,7 @@ namespace bat::flow
 {
 namespace
 {
-constexpr char kSubject[] = "velocities in memory"; // of messages
+constexpr char kSubject[] = "velocities in memory"; // for messages
 
 }
 

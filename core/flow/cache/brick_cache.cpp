@@ -129,7 +129,7 @@ BrickCache::BrickCache(std::shared_ptr<const BrickSource> source, const CacheOpt
   this->threads_.emplace_back([this] { this->read_bricks(); });
 }
 
-// This thread waits without sleeping: the lock is held briefly, and sleeping and waking take
+// This thread spins instead of sleeping: the lock is held briefly, and sleeping and waking take
 // longer.
 std::unique_lock<std::mutex> BrickCache::lock() const
 {
@@ -276,7 +276,7 @@ void BrickCache::ask(BrickSlot& slot, std::deque<Request>& queue)
 // another thread wakes up.
 void BrickCache::wake_readers(std::size_t count)
 {
-  constexpr std::size_t kReadsPerWakeUp = 16; // of reads that are fast
+  constexpr std::size_t kReadsPerWakeUp = 16; // number of fast reads
   const std::size_t requests =
     this->demanded_.size() + this->prefetched_.size() + this->hinted_.size();
   for (std::size_t i = 0; i != std::min(count, requests); ++i)

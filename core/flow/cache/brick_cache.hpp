@@ -58,7 +58,7 @@ private:
     Failed
   };
   State state = State::Free;
-  bool prefetched = false; ///< and not used yet
+  bool prefetched = false; ///< prefetched and not used yet
   bool hinted = false;     ///< prefetched by hints
   bool spent = false;      ///< its last user does not need it soon
   std::uint32_t pins = 0;

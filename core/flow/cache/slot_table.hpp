@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which slot has a brick: a hash table with open addressing.
+// Maps bricks to slots: a hash table with open addressing.
 #pragma once
 
 #include <cstddef>

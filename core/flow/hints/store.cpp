@@ -42,7 +42,7 @@ struct Header
   std::uint64_t count = 0;
   std::uint64_t body_checksum = 0;
   std::array<std::uint64_t, 2> reserved{};
-  std::uint64_t header_checksum = 0; ///< of what is before
+  std::uint64_t header_checksum = 0; ///< covers the preceding bytes
 };
 static_assert(sizeof(Header) == kHeaderBytes);
 const Header kDefaultHeader;
@@ -80,7 +80,7 @@ bool read_all(int descriptor, std::uint64_t offset, void* to, std::size_t bytes)
   return true;
 }
 
-// Returns whether a file may be replaced: it is empty, or begins as hints of a known version.
+// Returns whether a file may be replaced: it is empty, or begins like hints of a known version.
 bool is_local(int descriptor, std::uint64_t bytes) noexcept
 {
   Header found;
@@ -111,8 +111,8 @@ private:
   int number_;
 };
 
-// Names the file in the cache folder: the same in every process of the user, and another for
-// another folder.
+// Names the file in the cache folder: the same in every process of the user, and a different one
+// for a different folder.
 std::filesystem::path in_cache_folder(const std::filesystem::path& file)
 {
   const char* const cache = std::getenv("XDG_CACHE_HOME");
@@ -156,7 +156,7 @@ Held hold(int descriptor, const std::filesystem::path& file)
   {
     if (errno != EWOULDBLOCK && errno != EINTR)
     {
-      break; // a file system without locks: one of two who write at once is lost
+      break; // no locks: one of two concurrent writers is lost
     }
     if (i == kMaxTries)
     {
@@ -351,7 +351,7 @@ void HintStore::save() noexcept
       Saved saved = this->save_to(this->file_);
       if (saved == Saved::Refused && !this->other_.empty())
       {
-        std::error_code none; // told by what follows
+        std::error_code none; // reported by the code below
         std::filesystem::create_directories(this->other_.parent_path(), none);
         saved = this->save_to(this->other_);
       }
@@ -378,7 +378,7 @@ HintStore::Saved HintStore::save_to(const std::filesystem::path& path)
       case Held::Busy:
         return Saved::Busy;
       case Held::Replaced:
-        continue; // by who held it before
+        continue; // replaced by the previous holder
       case Held::Yes:
         break;
     }

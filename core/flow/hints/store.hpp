@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hints of a source, in memory and in a file (core/flow/HINTS.md).
+// The hints for a source, in memory and in a file (core/flow/HINTS.md).
 #pragma once
 
 #include "bat/brick_source.hpp"
@@ -28,8 +28,8 @@ namespace bat::flow
 [[nodiscard]] std::optional<HintGraph> read_hints(
   int descriptor, std::uint64_t id, std::size_t maximum) noexcept;
 
-/// All functions may be called concurrently. None fails: what cannot be read or written is treated
-/// as absent.
+/// All functions may be called concurrently. None fails: files that cannot be read or written are
+/// treated as absent.
 class HintStore
 {
 public:
@@ -40,14 +40,16 @@ public:
   /// Saves what could not be saved before.
   ~HintStore();
 
-  /// Returns what is known: from the file, which the first call reads, and learned since.
+  /// Returns all known transitions: those in the file, which the first call reads, and those
+  /// learned since.
   [[nodiscard]] std::shared_ptr<const HintGraph> graph() noexcept;
   /// Returns the capacity for a HintLog.
   [[nodiscard]] std::size_t maximum() const noexcept { return this->max_; }
   void learn(std::vector<HintLog>& logs) noexcept;
-  /// Merges what was learned with the current content of the file and replaces it; if the file
-  /// cannot be written, uses the one in the user's cache folder. If other processes are writing,
-  /// the call waits for at most 0.2 s, and what was learned is kept for the next time.
+  /// Merges the learned transitions with the current content of the file and replaces it; if the
+  /// file cannot be written, uses the one in the user's cache folder. If other processes are
+  /// writing, the call waits for at most 0.2 s, and keeps the learned transitions for the next
+  /// time.
   void save() noexcept;
 
 private:
@@ -63,11 +65,11 @@ private:
   std::uint64_t id_;
   std::size_t max_;
   std::filesystem::path file_;
-  std::filesystem::path other_; ///< in the user's cache folder; empty if there is none
+  std::filesystem::path other_; ///< file in the user's cache folder; empty if there is none
 
   std::mutex mutex_;
   bool is_loaded_ = false;
   std::shared_ptr<const HintGraph> graph_;
-  HintGraph learned_; ///< and not saved
+  HintGraph learned_; ///< learned and not saved
 };
 }

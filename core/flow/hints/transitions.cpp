@@ -123,7 +123,7 @@ void HintLog::add(HintNode node, unsigned step, std::uint64_t count)
   if (this->seen_.size() >= this->room_)
   {
     this->gather();
-    // If most transitions differ, merging after each one more would be slow.
+    // If most transitions are distinct, merging after every one more would be slow.
     this->room_ = std::max(this->room_, 2 * this->seen_.size());
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What earlier runs tell of where particles go: how many went from one brick to which neighbour.
+// Statistics of earlier runs about where particles go: how many moved from a brick to each
+// neighbour.
 #pragma once
 
 #include <array>
@@ -18,11 +19,11 @@ using HintNode = std::uint64_t;
 /// to the neighbour.
 namespace hint_step
 {
-inline constexpr unsigned kMoves = 27; ///< to 26 neighbours in the same interval
-inline constexpr unsigned kEnds = 13;  ///< of these, the one that is none: it ends, or is lost
-inline constexpr unsigned kNext = 27;  ///< to 54: as moves, and the next interval begins
+inline constexpr unsigned kMoves = 27; ///< moves to 26 neighbours in the same interval
+inline constexpr unsigned kEnds = 13;  ///< the move to itself: the particle ends, or is lost
+inline constexpr unsigned kNext = 27;  ///< up to 54: moves with which the next interval begins
 inline constexpr unsigned kLeave = 54; ///< steps below leave the node: their shares add up to 1
-/// Part p, 1 to 7, is needed: points of the neighbour behind the upper faces of axes p.
+/// The state needs part p, 1 to 7: points of the neighbour after the upper faces of axes p.
 inline constexpr unsigned kNeeds = 53;
 inline constexpr unsigned kEnd = 61; ///< there are no steps from here on
 }
@@ -34,12 +35,12 @@ inline constexpr unsigned kEnd = 61; ///< there are no steps from here on
 /// A transition is a node with a step, in this order; each has a count of 1 to 65,535.
 inline constexpr unsigned kStepBits = 6;
 
-/// Sorted transitions, which do not change.
+/// Sorted, immutable transitions.
 class HintGraph
 {
 public:
   static constexpr std::uint64_t kMaxCount = 65535;
-  static constexpr std::size_t kBytes = 10; ///< of a transition, in memory and in a file
+  static constexpr std::size_t kBytes = 10; ///< size of a transition, in memory and in a file
 
   HintGraph() = default;
   /// Takes transitions from a file; returns nothing if they violate the rules of this class.
@@ -95,6 +96,6 @@ private:
 
   std::size_t max_;
   std::vector<Seen> seen_;
-  std::size_t room_ = std::size_t{ 1 } << 12; ///< until equal ones are merged
+  std::size_t room_ = std::size_t{ 1 } << 12; ///< number of entries before equal ones are merged
 };
 }

@@ -15,7 +15,7 @@ double period(const BrickGrid& grid, std::size_t axis)
   return static_cast<double>(grid.points[axis]) * grid.spacing[axis];
 }
 
-// Copies of the box that lie between it and a position, along an axis.
+// Counts the copies of the box between it and a position, along an axis.
 double copies(const BrickGrid& grid, std::size_t axis, double position)
 {
   return grid.cyclic[axis] ? std::floor((position - grid.origin[axis]) / period(grid, axis)) : 0.0;
@@ -38,7 +38,7 @@ public:
     this->cut_.points.push_back({ this->in_copy(position), point, 0 });
   }
 
-  // The borders that the segment from a point to the next one passes, and that one.
+  // Finds the borders that a segment crosses, and its end.
   void go(const std::array<double, 3>& from, const std::array<double, 3>& to, std::uint64_t before)
   {
     for (int passed = 0;; ++passed)
@@ -70,7 +70,7 @@ private:
   {
     std::size_t axis = 0;
     bool is_upper = false;
-    double share = 2; ///< of the segment; none if above 1
+    double share = 2; ///< share of the segment; above 1: none
   };
 
   [[nodiscard]] double side(std::size_t axis, bool is_upper) const
@@ -116,12 +116,12 @@ private:
     if (std::all_of(first, this->cut_.points.end(),
           [&](const CutLine::Point& p) { return p.position == here; }))
     {
-      // A line that begins on the border begins on the side to which it goes.
+      // A line that begins on the border begins on the side towards which it moves.
       std::for_each(first, this->cut_.points.end(),
         [&](CutLine::Point& p) { p.position = this->in_copy(position); });
       return;
     }
-    // Not the next point, though it may be as near as doubles are.
+    // Excludes the next point, although doubles may not distinguish the two.
     const double share = std::min(border.share, std::nextafter(1.0, 0.0));
     if (this->cut_.points.back().position != here)
     {

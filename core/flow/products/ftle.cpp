@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flow maps on grids of nodes, their gradients, and the largest stretching.
+// Computes flow maps on grids of nodes, their gradients, and the largest stretching.
 #include "bat/flow/ftle.hpp"
 
 #include "bat/error.hpp"
@@ -18,12 +18,12 @@ namespace bat::flow
 namespace
 {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr int kMaxSweeps = 30; // of Jacobi's rotations; a handful is enough for 3 x 3
+constexpr int kMaxSweeps = 30; // Jacobi sweeps; a handful is enough for 3 x 3
 
 using Matrix = std::array<std::array<double, 3>, 3>;
 
-// When particles end. Where start and length add up to the last time but for the rounding of a
-// difference, that is meant.
+// Returns when particles end. If start plus length differs from the last time only by rounding, the
+// last time is meant.
 double end_of(double start, double length, bool backward, const std::vector<double>& times)
 {
   const double end = backward ? start - length : start + length;
@@ -75,7 +75,8 @@ void check(const FtleGrid& grid, double start_time, double length, bool backward
   }
 }
 
-// Of a symmetric matrix, by Jacobi's rotations (Golub and Van Loan, Matrix Computations, 8.5).
+// Computes eigenvalues of a symmetric matrix by Jacobi rotations (Golub and Van Loan, Matrix
+// Computations, 8.5).
 double largest_eigenvalue(Matrix m)
 {
   for (int sweep = 0; sweep != kMaxSweeps; ++sweep)
@@ -118,7 +119,7 @@ double largest_eigenvalue(Matrix m)
   return std::max({ m[0][0], m[1][1], m[2][2] });
 }
 
-// The nodes asked for, and those beside them.
+// The requested nodes and their neighbours.
 class Nodes
 {
 public:
@@ -232,7 +233,8 @@ FtleGrid ftle_grid(const Box& box, const std::array<std::int64_t, 3>& points)
     grid.count[a] = nodes;
     grid.origin[a] = nodes == 1 ? lower + length / 2 : lower;
     grid.spacing[a] = nodes == 1 ? 1 : length / static_cast<double>(nodes - 1);
-    // Rounding must not take the last node out of the box, which may be all that has flow.
+    // Rounding must not move the last node out of the box: the cells at its faces may be the only
+    // ones with flow.
     while (nodes > 1 && lower + static_cast<double>(nodes - 1) * grid.spacing[a] > box.upper[a])
     {
       grid.spacing[a] = std::nextafter(grid.spacing[a], 0.0);

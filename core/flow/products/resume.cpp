@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lines of a series that has grown since they were traced.
+// Extends lines after their series has gained time levels.
 #include "bat/error.hpp"
 #include "bat/flow/trace.hpp"
 #include "flow/hints/store.hpp"
@@ -48,13 +48,13 @@ struct Walks
     std::size_t line;
     std::uint64_t known; ///< points of the line that stay
     bool rested;         ///< walks from where it was; otherwise, begins anew at `from`
-    bool is_seed;        ///< which may have no line
+    bool is_seed;        ///< a seed, which may have no line
   };
-  std::vector<Walk> walks; ///< by line
+  std::vector<Walk> walks; ///< sorted by line
   std::vector<Seed> from;
   std::vector<double> releases;
-  std::vector<Particle> resting; ///< whose `line` is the number of the walk
-  std::vector<Particle> others;  ///< that rest on
+  std::vector<Particle> resting; ///< `line` is the number of the walk
+  std::vector<Particle> others;  ///< continue to rest
 };
 
 // Returns whether the particle's cell is in this grid.

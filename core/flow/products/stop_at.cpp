@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lines that were traced, as they are at a time between: cut, walked to the time, joined to
-// streaks.
+// Cuts traced lines at a time between levels: truncates them, walks to the exact time, and joins
+// the ends into streaks.
 #include "bat/error.hpp"
 #include "bat/flow/trace.hpp"
 
@@ -43,7 +43,7 @@ private:
   bool backward_;
 };
 
-// The particles that walk on from their last point.
+// The particles that continue from their last point.
 struct GoingOn
 {
   std::vector<std::size_t> lines;
@@ -87,7 +87,7 @@ void check(const PathLines& lines, double time)
   }
 }
 
-// Ends each line at the time. Returns the particles that walk on from their last point to it.
+// Ends each line at the time. Returns the particles that continue from their last point to it.
 GoingOn cut_lines(const PathLines& lines, double time, const Cut& cut, PathLines& part)
 {
   GoingOn on;

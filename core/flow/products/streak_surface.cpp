@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streak surfaces, refined in passes: timelines, which are the particles released at one time, get
-// particles where neighbours are far from each other, and surfaces get timelines. Particles are
-// always followed from the line on, where Krishnan, Garth and Joy (Time and streak surfaces for
-// flow visualization, 2009) insert on the moving front: what is between depends on no order of
-// steps, and bricks are in memory that neighbours have read.
+// Refines streak surfaces in passes. A timeline consists of the particles released at one time.
+// Timelines get more particles where neighbours are far apart, and surfaces get more timelines.
+// Particles are always followed from the line, whereas Krishnan, Garth and Joy (Time and streak
+// surfaces for flow visualization, 2009) insert them on the moving front. The result therefore does
+// not depend on an order of steps, and uses bricks that neighbours have already read.
 #include "bat/flow/streak_surface.hpp"
 
 #include "common/fail.hpp"
@@ -27,12 +27,12 @@ namespace
 using Point = std::array<double, 3>;
 
 constexpr int kHalvings = 10;
-constexpr std::int64_t kParts = std::int64_t{ 1 } << kHalvings; // of what is between two points
+constexpr std::int64_t kParts = std::int64_t{ 1 } << kHalvings; // parts between two given points
 constexpr std::int64_t kMaxFirstIntervals = 64;                 // between first timelines
 constexpr double kCosMaxTurn = 0.8660254037844386;              // 30 degrees
 constexpr double kCosStraight = 0.9659258262890683;             // 15 degrees
 constexpr double kMinTurningShare = 0.5;  // edges that are shorter, of max_edge, may turn
-constexpr double kMaxDiagonalShare = 2;   // of max_edge: diagonals are not halved
+constexpr double kMaxDiagonalShare = 2;   // relative to max_edge: diagonals are not halved
 constexpr double kMinEdgeShare = 1.0 / 3; // edges that are shorter, of max_edge, may go
 
 Point difference(const Point& a, const Point& b)
@@ -64,18 +64,18 @@ bool turns(const Point& a, const Point& b, const Point& c, double cosine)
   return dot(u, v) < cosine * std::sqrt(dot(u, u) * dot(v, v));
 }
 
-// Points of the line and times of release are counted in kParts of what is between those given.
+// Line positions and release times are counted in kParts of the interval between given ones.
 struct Vertex
 {
   std::int64_t s = 0;
-  bool is_there = false; // at the time of the surface
+  bool is_there = false; // exists at the time of the surface
   Point at{};            // then, or where it has ended
 };
 
 struct Timeline
 {
   std::int64_t tau = 0;
-  std::vector<Vertex> vertices; // by s
+  std::vector<Vertex> vertices; // sorted by s
 };
 
 struct Request
@@ -135,8 +135,8 @@ std::optional<Vertex> find(const Timeline& timeline, std::int64_t s)
   return Vertex{ s, true, between(before.at, after->at, share) };
 }
 
-// Returns whether, along the line, one of two vertices of neighbouring timelines is next to the
-// other.
+// Returns whether one of two vertices in neighbouring timelines is next to the other along the
+// line.
 bool may_join(
   const std::vector<Vertex>& a, std::size_t i, const std::vector<Vertex>& b, std::size_t k)
 {
@@ -288,7 +288,7 @@ private:
         requests.push_back({ s, (timelines == 0 ? 0 : i * intervals / timelines) * kParts });
       }
     }
-    return requests; // in their order
+    return requests; // sorted
   }
 
   // Follows particles that are in no timeline yet; requests are in their order.
@@ -365,7 +365,7 @@ private:
 
   void insert(const std::vector<Request>& requests, const std::vector<Line>& lines)
   {
-    std::vector<std::pair<std::int64_t, Vertex>> all; // with tau
+    std::vector<std::pair<std::int64_t, Vertex>> all; // with their tau
     for (std::size_t i = 0; i != requests.size(); ++i)
     {
       const Line& line = lines[i];
@@ -676,11 +676,11 @@ private:
   const StreakSurfaceOptions& options_;
   double max_;
   TraceOptions walk_;
-  std::vector<double> releases_; // from the first one to the time of the surface
+  std::vector<double> releases_; // from the first release to the time of the surface
   double done_ = 0;
   KeySet touched_;
-  std::vector<Timeline> timelines_; // by tau
-  std::vector<std::size_t> first_;  // of each timeline, among all vertices
+  std::vector<Timeline> timelines_; // sorted by tau
+  std::vector<std::size_t> first_;  // index of each timeline's first vertex among all
   std::vector<std::uint32_t> number_;
   StreakSurface surface_;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Seeds to particles, tiles of them through the buckets, what was noted to lines.
+// Turns seeds into particles, traces them in tiles through the buckets, and builds lines from their
+// records.
 #include "bat/flow/trace.hpp"
 
 #include "bat/error.hpp"
@@ -22,7 +23,7 @@ namespace bat::flow
 {
 namespace
 {
-constexpr std::size_t kMaxLearnedTransitions = std::size_t{ 1 } << 18; // by a thread, 8 MB
+constexpr std::size_t kMaxLearnedTransitions = std::size_t{ 1 } << 18; // per thread, 8 MB
 
 int threads_of(const TraceOptions& options)
 {
@@ -31,8 +32,8 @@ int threads_of(const TraceOptions& options)
   return options.threads > 0 ? std::min(options.threads, there_are) : there_are;
 }
 
-// Sorts points by line and along it. The records are freed as they are read, so both together take
-// little more memory than one of them.
+// Sorts points by line, and within a line by order. The records are freed as they are read, so both
+// together take little more memory than one of them.
 void merge_noted(std::vector<NotedPoints>& noted, const std::vector<Seed>& seeds,
   const std::vector<bool>& rested, PathLines& all)
 {
@@ -73,8 +74,8 @@ void merge_noted(std::vector<NotedPoints>& noted, const std::vector<Seed>& seeds
           all.velocities[at] = point.velocity;
           if (point.number == 0 && !rested[point.line])
           {
-            // Uses the seed's exact position, which cell and share of an interval may not
-            // reproduce.
+            // Uses the seed's exact position, which cannot be recovered from its cell and share of
+            // an interval.
             all.positions[at] = seeds[point.line].position;
             all.times[at] = seeds[point.line].time;
           }
@@ -95,7 +96,7 @@ TraceOptions options_for(const BrickSource& source, const TraceOptions& given)
   }
   if (is_steady(source))
   {
-    options.hints = Hints::Off; // which are of levels that follow each other
+    options.hints = Hints::Off; // hints are for consecutive levels
   }
   return options;
 }
@@ -214,7 +215,7 @@ public:
   {
   }
 
-  /// `done`: particle-intervals of the present tile. False cancels the trace.
+  /// `done` counts particle-intervals of the current tile. Returning false cancels the trace.
   [[nodiscard]] bool report(std::uint64_t done)
   {
     if (!this->function_)
@@ -234,7 +235,7 @@ private:
   double fraction_ = 0;
 };
 
-/// Adds what a worker recorded of lines that ended or rest.
+/// Adds what a worker recorded about lines that ended or rest.
 void take_ends(const WalkLog& log, Resting& rests, PathLines& all)
 {
   rests.particles.insert(rests.particles.end(), log.resting.begin(), log.resting.end());

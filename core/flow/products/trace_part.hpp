@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A trace that is one of several of a run.
+// One of the several traces of a run.
 #pragma once
 
 #include "bat/flow/trace.hpp"
@@ -10,10 +10,10 @@
 
 namespace bat::flow
 {
-/// As trace(). Adds the bricks that it needs to `touched`; Statistics::touched is their number
-/// afterwards. The particles in `resting`, whose `line` is the index of a seed, continue from their
-/// place, and their lines contain only the continuation. `releases`: release times, if they differ
-/// from those of the seeds.
+/// Works as trace() does. Adds the bricks that it needs to `touched`; Statistics::touched is their
+/// number afterwards. The particles in `resting`, whose `line` is the index of a seed, continue
+/// from their place, and their lines contain only the continuation. `releases`: release times, if
+/// they differ from the seeds'.
 [[nodiscard]] PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
   const TraceOptions& options, KeySet& touched, const std::vector<Particle>& resting = {},
   const std::vector<double>& releases = {});

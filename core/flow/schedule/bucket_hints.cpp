@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where particles of a run go, to be learned, and what is read ahead because others went there.
+// Records where the particles of a run go, and prefetches bricks according to earlier runs.
 #include "flow/schedule/buckets.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace
 {
 constexpr std::uint64_t kHintsPerCheck = 64;
 constexpr double kMinHintProbability =
-  0.5;                                 // least chance that somebody comes, of hints that are used
+  0.5;                                 // minimum chance of particles for a hint to be used
 constexpr double kUnseenParticles = 1; // particles that went other ways than all that were seen
 constexpr double kMaxIndependentParticles = 12; // particles that are taken to go their own ways
 constexpr std::size_t kMaxExpectedPlaces = 64;  // places at a distance that hints are followed from
@@ -72,7 +72,7 @@ void Buckets::note_ways(const Bucket& from, Worker& worker) const
         is_near = is_near && std::abs(way) <= 1;
         step = 3 * step + static_cast<unsigned>(way + 1);
       }
-      step = is_near ? step : hint_step::kEnds; // of long steps of Runge-Kutta 4
+      step = is_near ? step : hint_step::kEnds; // for long steps of Runge-Kutta 4
       went[step + (is_near && to.interval != from.at.interval ? hint_step::kNext : 0)] +=
         static_cast<std::uint32_t>(to.share);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Buckets of particles all over the domain: in the order of a sweep.
+// Processes buckets in the order of a sweep if particles are all over the domain.
 #include "flow/schedule/buckets.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace bat::flow
 namespace
 {
 constexpr std::uint64_t kMaxSearchedBricks = 128; // few bricks: the best one is quickly found
-constexpr std::uint64_t kMaxCachedBricks = 2048;  // also where memory has room for all
+constexpr std::uint64_t kMaxCachedBricks = 2048;  // even if memory holds all
 constexpr std::uint64_t kAmpleSlotsPerBrick = 16; // slots for each of few bricks
 }
 
@@ -61,7 +61,7 @@ Buckets::Bucket* Buckets::find_sweep_bucket(const BucketKey& key)
     {
       return known;
     }
-    // Its bricks were requested without those that this particle needs.
+    // The bricks that this particle needs were not requested with the bucket.
     this->listed_.erase(known);
     known->is_listed = false;
   }
@@ -84,8 +84,7 @@ Buckets::Bucket* Buckets::pick_from_sweep()
   Bucket* const bucket = this->idle_.front().bucket;
   if (this->sweep_->is_dense())
   {
-    // Includes neighbours that are cached anyway: some particle needs them before the interval
-    // ends.
+    // Includes cached neighbours: some particle needs them before the interval ends.
     BucketKey all = bucket->at;
     const auto place = this->grid_.brick_place(all.brick);
     for (std::size_t a = 0; a != 3; ++a)
@@ -166,7 +165,7 @@ std::uint32_t Buckets::spent_of(const Bucket& bucket) const noexcept
   const std::int32_t next = std::min(interval + 1, this->sweep_->end_of_window(interval));
   const std::size_t axis = this->sweep_->axis();
   const std::int64_t place = this->grid_.brick_place(bucket.at.brick)[axis];
-  std::array<std::uint32_t, 2> spent{}; // in the bucket's plane, and behind it
+  std::array<std::uint32_t, 2> spent{}; // in the bucket's plane, and after it
   for (std::int64_t behind = 0; behind != 2; ++behind)
   {
     const bool before = front >= this->sweep_->last_plane_of(interval, place + behind);

@@ -26,7 +26,7 @@ namespace bat::flow
 {
 namespace
 {
-constexpr std::size_t kParticlesPerPart = 256; // that a worker takes from a large bucket
+constexpr std::size_t kParticlesPerPart = 256; // particles taken from a large bucket at a time
 constexpr std::size_t kSlotsPerThread = 16;    // a cell at a corner of bricks needs 8, at two times
 constexpr std::size_t kMaxCandidateBricks = 500; // bricks that pick() compares at most
 constexpr int kIntervalsAhead = 3;
@@ -120,7 +120,7 @@ Buckets::Buckets(BrickCache& cache, const RunFrame& frame, const TraceOptions& o
     this->edge_shift_ = 0;
   }
   constexpr std::size_t kMaxActiveBricks =
-    64; // with more, bricks are requested earlier than needed
+    64; // more would request bricks earlier than needed
   this->max_active_ =
     std::max(static_cast<std::size_t>(threads), std::min(this->capacity_ / 32, kMaxActiveBricks));
 }
@@ -510,7 +510,7 @@ void Buckets::end_line(const Particle& particle, Reason reason, Worker& worker)
   ++worker.ended;
   if (reason == Reason::NoSeed)
   {
-    return; // the line stays as it was before the run
+    return; // the line is unchanged
   }
   const IntervalFrame& interval = this->frame_.interval(particle.interval);
   Line& line = this->lines_[particle.line];

@@ -36,7 +36,7 @@ struct BucketKey
   std::int32_t turn = 0; ///< the interval, or the window of the sweep
   std::int32_t interval = 0;
   std::uint32_t mask = 0;  ///< axes after whose faces the neighbours are needed
-  std::uint64_t order = 0; ///< of the brick along a Z curve, or in the sweep
+  std::uint64_t order = 0; ///< position of the brick on a Z curve, or in the sweep
   std::uint64_t brick = 0;
 
   /// Returns whether both are of the same brick and interval.
@@ -93,7 +93,7 @@ private:
 
     Buckets* all = nullptr;
     std::uint64_t key = 0; ///< interval and brick, for a sweep's table
-    BucketKey at;          ///< for a sweep, with all neighbours that are needed
+    BucketKey at;          ///< for a sweep, with all needed neighbours
     std::vector<Particle> particles;
     enum class State : std::uint8_t
     {
@@ -109,7 +109,7 @@ private:
     std::array<BrickSlot*, kMaxSlots> slots{}; ///< pairs before and after, for each part of mask
   };
   using BucketMap = std::map<BucketKey, Bucket*>;
-  /// An entry of a sweep's heap, whose front is the next bucket.
+  /// An entry in a sweep's heap, whose front is the next bucket.
   struct Next
   {
     std::int32_t turn = 0;
@@ -126,7 +126,7 @@ private:
   /// All buckets of one brick and interval.
   struct Group
   {
-    BucketKey key; ///< with all neighbours that they need
+    BucketKey key; ///< with all needed neighbours
     std::size_t particles = 0;
     std::size_t missing = 0; ///< bricks that must be read
 
@@ -142,14 +142,14 @@ private:
   struct Moved
   {
     BucketKey key;
-    std::size_t particle = 0; ///< of the part
+    std::size_t particle = 0; ///< index in the part
   };
-  /// Bricks where particles are, or are expected.
+  /// Bricks that contain, or are expected to contain, particles.
   struct Place
   {
     std::int32_t interval = 0;
     std::uint64_t brick = 0;
-    double share = 0; ///< of those that begin; or how many
+    double share = 0; ///< share of the beginning particles; or their number
   };
   /// The state of one worker.
   struct Worker
@@ -158,7 +158,7 @@ private:
     WalkLog* log = nullptr;
     HintLog* learned = nullptr;
     std::vector<Particle> part;
-    std::vector<WalkEnd> ends; ///< of the part's particles
+    std::vector<WalkEnd> ends; ///< ends of the part's particles
     std::vector<Moved> moved;
     std::vector<std::pair<BucketKey, Bucket*>> found;
     std::vector<std::uint64_t> ahead;
@@ -181,7 +181,7 @@ private:
   {
     std::array<std::int64_t, 3> at{}; ///< among the bricks
     std::uint64_t brick = 0;
-    unsigned mask = 0; ///< axes behind whose faces the neighbours are needed
+    unsigned mask = 0; ///< axes after whose faces the neighbours are needed
   };
   [[nodiscard]] BrickPlace place_of(const std::array<std::int32_t, 3>& cell) const noexcept;
   [[nodiscard]] std::uint64_t brick_at(const std::array<std::int64_t, 3>& place) const noexcept
@@ -245,7 +245,7 @@ private:
   const TraceOptions& options_;
   int threads_;
   std::array<std::int64_t, 3> bricks_{}; ///< along each axis
-  int edge_shift_ = 0;                   ///< of a brick's edge, if that is a power of two
+  int edge_shift_ = 0;                   ///< log2 of a brick's edge, if that is a power of two
   std::vector<Line>& lines_;
   std::size_t capacity_; ///< slots of the cache
   std::size_t max_active_;
@@ -255,7 +255,7 @@ private:
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Bucket>> made_;
   std::vector<Bucket*> spare_; ///< unused buckets, to be recycled
-  BucketMap buckets_;          ///< with particles, and not taken as a whole
+  BucketMap buckets_;          ///< not empty, and not taken as a whole
   std::vector<Bucket*> ready_;
   std::optional<Sweep> sweep_;  ///< set if a sweep replaces `buckets_`:
   SlotTable<Bucket> listed_;    ///< buckets that particles may join

@@ -14,7 +14,7 @@ namespace bat::flow
 namespace
 {
 constexpr std::size_t kMaxDestinations = 10000; // each is looked for in each step
-constexpr double kMinStepShare = 1e-5; // as many steps as cells that a particle may go through
+constexpr double kMinStepShare = 1e-5; // allows as many steps as the maximum number of cells
 
 void check(const TraceOptions& options, const std::vector<double>& times)
 {

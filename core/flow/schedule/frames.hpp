@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run knows before it begins: its intervals in their order, the grid in cells, and where and
-// when particles begin.
+// Facts known before a run begins: its intervals in order, the grid in cells, and where and when
+// particles begin.
 #pragma once
 
 #include "bat/flow/trace.hpp"

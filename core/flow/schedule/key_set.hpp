@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A set of numbers, in little memory.
+// A compact set of numbers.
 #pragma once
 
 #include <cstddef>

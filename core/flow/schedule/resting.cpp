@@ -17,7 +17,7 @@ namespace bat::flow
 {
 namespace
 {
-constexpr char kSubject[] = "saved trace state"; // of messages
+constexpr char kSubject[] = "saved trace state"; // for messages
 
 constexpr std::uint64_t kMagic = 0x31474E4954534552u; // RESTING1
 
@@ -26,7 +26,7 @@ struct Record
 {
   std::array<double, 3> at{};
   double step = 0;
-  std::array<double, 3> velocity{}; // with which it came
+  std::array<double, 3> velocity{}; // velocity on arrival
   std::array<std::int32_t, 3> cell{};
   std::array<std::int32_t, 3> turns{};
   std::int32_t interval = 0;

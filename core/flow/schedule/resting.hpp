@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles that have come to the end of a series, which may go on.
+// Particles that have reached the end of a series which may continue.
 #pragma once
 
 #include "flow/walk/particle.hpp"
@@ -10,7 +10,7 @@ namespace bat::flow
 {
 struct Resting
 {
-  std::vector<Particle> particles; ///< by their lines, ascending
-  double time = 0;                 ///< when the run ended
+  std::vector<Particle> particles; ///< sorted by line
+  double time = 0;                 ///< end of the run
 };
 }

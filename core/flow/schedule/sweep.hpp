@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The order of bricks and intervals in which particles all over the domain walk.
+// The order of bricks and intervals for particles all over the domain.
 //
-// Where particles need most bricks, and memory has room for a part of them, any order that goes by
-// intervals reads each brick twice: at the end of one interval, and at the beginning of the next.
-// So a few intervals, a window, go through the domain together, plane of bricks by plane, each a
-// little behind the one before. A brick is read when the first of them comes to it and stays until
-// the last has gone: only the levels where windows meet are read twice.
+// If particles need most bricks but memory holds only part of them, any order that goes interval by
+// interval reads each brick twice: at the end of one interval, and at the beginning of the next.
+// Therefore a few intervals, a window, pass through the domain together, plane of bricks by plane,
+// each a little after the one before. A brick is read when the first of them reaches it and stays
+// until the last has passed: only the levels at which windows meet are read twice.
 #pragma once
 
 #include "bat/brick_source.hpp"
@@ -96,14 +96,14 @@ private:
   }
 
   Region region_;
-  std::array<std::int64_t, 3> bricks_{}; ///< of the grid
+  std::array<std::int64_t, 3> bricks_{}; ///< number of bricks in the grid
   std::array<std::size_t, 3> axes_{};    ///< along rows, along planes, across planes
   Intervals intervals_;
   std::int32_t window_ = 1;
   std::int32_t per_plane_ = 1; ///< intervals that are in one plane at a time
   bool is_dense_;
   std::uint64_t rows_ahead_ = 1;
-  std::uint64_t planes_ = 1; ///< of a window, with those that later intervals are behind
-  std::uint64_t rows_ = 1;   ///< of a plane, likewise
+  std::uint64_t planes_ = 1; ///< planes of a window, including those for later intervals
+  std::uint64_t rows_ = 1;   ///< rows of a plane, likewise
 };
 }

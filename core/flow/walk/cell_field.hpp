@@ -97,8 +97,8 @@ BAT_INLINE void load_edge(
 /// The velocity as one polynomial.
 struct CellField
 {
-  std::array<Vectors, 8> q; ///< of products of x, y, z (bits 1, 2, 4), at the beginning
-  std::array<Vectors, 8> r; ///< of the same times the share of the interval
+  std::array<Vectors, 8> q; ///< coefficients of x, y, z products (bits 1, 2, 4), at the beginning
+  std::array<Vectors, 8> r; ///< the same, times the share of the interval
 
   /// Returns the velocity in cells per interval.
   [[nodiscard]] BAT_INLINE Vectors at(const Vectors& p, const Vector4& t) const

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From cell to cell with steps that end on their faces.
+// Walks from cell to cell with steps that end on cell faces.
 //
-// Inside of a cell and an interval the field is one polynomial, which Dormand and Prince's pair of
-// orders 5 and 4 follows with few steps; on faces it has kinks, across which no step is long. A
-// step that leaves its cell is cut where its curve of degree 4 leaves it. A particle counts as
-// outside only beyond a little more than the face: so one that slides along a face, or begins on
-// it, goes on in its cell, and one that turns back at it does not cross.
+// Within a cell and an interval the field is one polynomial, which Dormand and Prince's pair of
+// orders 5 and 4 follows in few steps. At faces the field has kinks, which no long step crosses. A
+// step that leaves its cell is cut where its curve of degree 4 crosses the face. A particle counts
+// as outside only slightly beyond the face: a particle that slides along a face, or begins on it,
+// stays in its cell, and one that turns back at the face does not cross it.
 #pragma once
 
 #include "flow/walk/dormand_prince.hpp"
@@ -36,10 +36,10 @@ struct CellWalk : LaneWalk<T>
   static constexpr double kFaceTolerance =
     1e-7; ///< tolerances below: steps to faces are taken again
 
-  Vectors u{ all_of(0.5), all_of(0.5), all_of(0.5) }; ///< of particles, in their cells
+  Vectors u{ all_of(0.5), all_of(0.5), all_of(0.5) }; ///< positions of particles in their cells
   Vector4 s = all_of(0);                              ///< share of the interval
   Vector4 step = all_of(1);                           ///< length of the next one, likewise
-  Vector4 stop = all_of(1);                           ///< where walks end
+  Vector4 stop = all_of(1);                           ///< ends of walks
   CellField field;
 
   using Base::Base;
@@ -395,7 +395,8 @@ struct CellWalk : LaneWalk<T>
     return true;
   }
 
-  /// Takes a step where its error is within the tolerance, and sets the length of the next one.
+  /// Accepts the step in lanes whose error is within the tolerance, and sets the length of the next
+  /// one.
   BAT_INLINE void try_step(const Vectors& slope, LaneSteps& now)
   {
     now.step.take(field, u, s, now.h, slope);

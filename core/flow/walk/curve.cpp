@@ -8,7 +8,7 @@ namespace bat::flow
 namespace
 {
 constexpr int kMaxGuesses = 60;          // halvings alone, from 1 to kRootTolerance, are fewer
-constexpr double kRootTolerance = 1e-14; // of a step: guesses so near each other are the root
+constexpr double kRootTolerance = 1e-14; // share of a step: guesses this close are the root
 constexpr int kMaxHalvings = 36;         // a part is then shorter than what times are exact to
 
 // Finds the root of a polynomial that rises from at most 0 to above 0.

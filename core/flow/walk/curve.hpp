@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A particle's way in one step: a curve of degree 4 over [0, 1], by its control points, between
-// which it lies. Where it first leaves a box, and where it first enters one.
+// A particle's path in one step: a curve of degree 4 over [0, 1], bounded by its control points.
+// Finds where it first leaves a box, and where it first enters one.
 #pragma once
 
 #include "flow/walk/vector4.hpp"
@@ -25,7 +25,7 @@ struct Curve
     return larger(
       larger(larger(this->b[0], this->b[1]), larger(this->b[2], this->b[3])), this->b[4]);
   }
-  /// The control points of the halves before and after the middle.
+  /// Returns the control points of the halves before and after the middle.
   BAT_INLINE void halve(Curve& before, Curve& after) const
   {
     std::array<Vector4, 5> p = this->b;
@@ -43,11 +43,11 @@ struct Curve
   }
 };
 
-/// The first t in [0, 1] from which on a polynomial of degree 4, given by its control points, is
-/// above 0; the first of them is not.
+/// Returns the smallest t in [0, 1] after which a polynomial of degree 4, given by its control
+/// points, is above 0; its first control point is not.
 [[nodiscard]] std::optional<double> first_root(const std::array<double, 5>& p) noexcept;
 
-/// The first t in [0, end] at which the curve is in the closed box.
+/// Returns the first t in [0, end] at which the curve is in the closed box.
 [[nodiscard]] std::optional<double> first_inside(
   const Curve& curve, const Vector4& lower, const Vector4& upper, double end) noexcept;
 }

@@ -50,7 +50,7 @@ struct Step
   }
 };
 
-/// The ways of one step: polynomials of degree 4 of its share.
+/// The curves of one step: polynomials of degree 4 in the share of the step.
 struct Curves
 {
   Vectors c0, c1, c2, c3, c4;
@@ -120,7 +120,7 @@ struct Beyond
     p3 = mask ? other.p3 : p3;
     p4 = mask ? other.p4 : p4;
   }
-  /// Finds the roots of lanes that rise from at most 0 to above 0.
+  /// Finds the roots for lanes that rise from at most 0 to above 0.
   [[nodiscard]] BAT_INLINE Vector4 root(const Vector4& guess, const LaneMask& requested) const
   {
     constexpr int kMaxGuesses = 64;
@@ -154,20 +154,20 @@ struct Beyond
   }
 };
 
-/// The places where curves first leave the cells.
+/// The points at which curves first leave the cells.
 struct Crossings
 {
   Vector4 theta = all_of(1);         ///< share of the step
-  std::array<LaneMask, 3> crossed{}; ///< whether through a face of the axis
-  std::array<LaneMask, 3> upper{};   ///< which one
+  std::array<LaneMask, 3> crossed{}; ///< crosses a face of the axis
+  std::array<LaneMask, 3> upper{};   ///< crosses the upper face
 };
 
-/// The ways in which one axis may be left.
+/// The ways to leave the cell along one axis.
 struct AxisCrossing
 {
   LaneMask may;   ///< control points are beyond
   LaneMask upper; ///< beyond the upper face
-  LaneMask hard;  ///< not in one go
+  LaneMask hard;  ///< needs halving
   Vector4 guess;
   Beyond beyond;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all walks share: lanes with particles, their cells, what is noted.
+// Code shared by all walks: lanes with particles, their cells, and recorded points.
 #pragma once
 
 #include "flow/walk/cell_field.hpp"
@@ -15,8 +15,8 @@
 
 namespace bat::flow
 {
-/// Particles by their numbers go through four lanes; whoever ends makes room for the next one. What
-/// one lane does depends on no other.
+/// Particles pass through four lanes; when a walk ends, its lane takes the next particle. Lanes are
+/// independent of each other.
 template <class T>
 struct LaneWalk
 {
@@ -29,7 +29,7 @@ struct LaneWalk
 
   std::array<Particle*, kLanes> lanes{};
   unsigned active = 0; ///< bit k: lane k has a particle
-  LaneValues before{}; ///< of lanes' cells
+  LaneValues before{}; ///< values of the lanes' cells
   LaneValues after{};
 
   BAT_INLINE LaneWalk(const WalkFrame& all, const IntervalFrame& now, const BrickPair& pair,
@@ -43,12 +43,13 @@ struct LaneWalk
   {
   }
 
-  /// Where a particle is as old as it may be; above 1 if not in this interval.
+  /// The share of the interval at which a particle reaches its maximum age; above 1 if not in this
+  /// interval.
   [[nodiscard]] BAT_INLINE double last_share(const Particle& p) const
   {
     return (p.end_time - interval.begin) / (interval.end - interval.begin);
   }
-  /// Where its walk ends.
+  /// The share at which its walk ends.
   [[nodiscard]] BAT_INLINE double stop_of(const Particle& p) const
   {
     const double last = this->last_share(p);
@@ -81,10 +82,11 @@ struct LaneWalk
     log.points.add(point);
     p.is_noted = true;
   }
-  /// Where the particle is, with the velocity that it came with: its cell may have none.
+  /// Records the particle's position with the velocity with which it arrived, since its cell may
+  /// have none.
   BAT_INLINE void note_end(Particle& p) const { this->note(p, p.at, p.share, p.sum); }
 
-  /// The lane has no particle any longer.
+  /// Removes the particle from the lane.
   BAT_INLINE void leave(unsigned lane, WalkEnd end)
   {
     this->ends[lanes[lane] - particles] = end;
@@ -97,7 +99,7 @@ struct LaneWalk
     Brick,
     Ghosts
   };
-  /// Values of a cell, if the brick has it.
+  /// Loads the values of a cell if the brick has it.
   BAT_INLINE Found enter(unsigned lane, const std::array<std::int32_t, 3>& cell)
   {
     std::size_t offset = 0;
@@ -124,7 +126,7 @@ struct LaneWalk
   {
     return found == Found::Brick ? WalkEnd::Brick : WalkEnd::Ghosts;
   }
-  /// Lanes without particles have the cell of one that has.
+  /// Empty lanes get the cell of an occupied one.
   BAT_INLINE void fill_idle_lanes()
   {
     const unsigned busy = lowest_lane(active);
@@ -135,8 +137,8 @@ struct LaneWalk
     }
   }
 
-  /// Whether a line ends because its particle has become too slow. Without a terminal speed a
-  /// particle that does not move rests, and moves on when its cell does.
+  /// Returns whether a line ends because its particle has become too slow. Without a terminal
+  /// speed, a particle that does not move rests, and moves again when the flow in its cell does.
   [[nodiscard]] BAT_INLINE bool stagnates(const std::array<double, 3>& slope) const
   {
     if (!(run.terminal_speed > 0))
@@ -152,7 +154,7 @@ struct LaneWalk
     return square <= run.terminal_speed * run.terminal_speed;
   }
 
-  /// Where a curve from the particle's cell is in a destination first, up to `end`.
+  /// Finds where a curve from the particle's cell first is in a destination, up to `end`.
   [[nodiscard]] BAT_INLINE std::optional<double> arrival(const Particle& p,
     const WalkFrame::Destination& to, const Curve& curve, const Vector4& low, const Vector4& high,
     double end) const
@@ -175,7 +177,8 @@ struct LaneWalk
     }
     return first_inside(curve, lower, upper, end);
   }
-  /// Notes where the curve of a step is in a destination first, a share of it not above `end`.
+  /// Records where the curve of a step first is in a destination, as a share of the step of at most
+  /// `end`.
   [[nodiscard]] BAT_INLINE std::optional<double> arrive(
     Particle& p, const Curve& curve, double end, double share, double h) const
   {
@@ -200,7 +203,7 @@ struct LaneWalk
     return first;
   }
 
-  /// What is done once where a particle comes to an interval. True if it ends there.
+  /// Runs once when a particle enters an interval. Returns true if it ends there.
   [[nodiscard]] BAT_INLINE bool begin_interval(
     unsigned lane, const std::array<double, 3>& slope, WalkEnd& end)
   {
@@ -230,7 +233,7 @@ struct LaneWalk
     return false;
   }
 
-  /// At the end of a walk's share. A step of Runge-Kutta 4 that was walked instead goes on.
+  /// Handles the end of a walk's share. A Runge-Kutta 4 step that was walked instead continues.
   [[nodiscard]] BAT_INLINE WalkEnd stop_here(
     Particle& p, const std::array<double, 3>& u, double share, const std::array<double, 3>& slope)
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Four particles side by side: a number of each in one vector.
+// Four particles side by side: one number per particle in a vector.
 #pragma once
 
 #include "common/intrinsics.hpp"
@@ -15,10 +15,10 @@ namespace bat::flow
 inline constexpr unsigned kLanes = 4;
 inline constexpr unsigned kAllLanes = (1u << kLanes) - 1;
 
-/// All bits of a lane, or none.
+/// All bits of a lane are set, or none.
 using LaneMask = decltype(Vector4{} < Vector4{});
 
-/// Bit k: of lane k.
+/// Bit k belongs to lane k.
 [[nodiscard]] BAT_INLINE unsigned bits_of(const LaneMask& mask)
 {
 #ifdef __SSE2__
@@ -40,7 +40,7 @@ using LaneMask = decltype(Vector4{} < Vector4{});
     static_cast<double>(bits & 4), static_cast<double>(bits & 8) };
   return numbers > 0;
 }
-/// Of one lane at least.
+/// True for at least one lane.
 [[nodiscard]] BAT_INLINE unsigned lowest_lane(unsigned bits)
 {
   return static_cast<unsigned>(__builtin_ctz(bits));
@@ -55,14 +55,14 @@ using LaneMask = decltype(Vector4{} < Vector4{});
   return Vector4{ std::sqrt(v[0]), std::sqrt(v[1]), std::sqrt(v[2]), std::sqrt(v[3]) };
 }
 
-/// x^(1/5) for 1e-300 < x < 1e300, within a hundredth.
+/// Approximates x^(1/5) for 1e-300 < x < 1e300, to within a hundredth.
 [[nodiscard]] BAT_INLINE Vector4 compute_fifth_roots(const Vector4& x)
 {
   typedef std::int64_t Longs __attribute__((vector_size(32)));
   typedef std::int32_t Ints __attribute__((vector_size(16)));
   Longs bits;
   std::memcpy(&bits, &x, sizeof(bits));
-  // A fifth of the exponent: within a few percent.
+  // A fifth of the exponent gives the result to within a few percent.
   const Ints high = __builtin_convertvector(bits >> 32, Ints);
   const Vector4 part = 0.2 * __builtin_convertvector(high, Vector4) + 858117898.0;
   const Longs guess = __builtin_convertvector(__builtin_convertvector(part, Ints), Longs) << 32;
@@ -72,7 +72,7 @@ using LaneMask = decltype(Vector4{} < Vector4{});
   return 0.8 * y + 0.2 * (x / (square * square));
 }
 
-/// A point or vector of each lane.
+/// A point or vector in each lane.
 struct Vectors
 {
   Vector4 x;
@@ -111,7 +111,7 @@ struct Vectors
 {
   return { mask ? a.x : b.x, mask ? a.y : b.y, mask ? a.z : b.z };
 }
-/// Inside of the cell.
+/// True for lanes inside the cell.
 [[nodiscard]] BAT_INLINE Vectors inside(const Vectors& v)
 {
   const Vector4 low = all_of(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A particle on its way, the bricks that it is in, and what a walk through them leaves behind.
+// A particle during its walk, the bricks that contain it, and what a walk records.
 #pragma once
 
 #include "common/memory/pages.hpp"
@@ -13,29 +13,31 @@
 
 namespace bat::flow
 {
-/// Depends on no other particle: what becomes of it is the same whenever and wherever it walks on.
+/// Independent of all other particles: its path is the same whenever and wherever its walk
+/// continues.
 struct Particle
 {
-  std::array<double, 3> at{};          ///< in its cell, 0 to 1 along each axis
+  std::array<double, 3> at{};          ///< position in its cell, 0 to 1 along each axis
   std::array<std::int32_t, 3> cell{};  ///< inside of the grid
   std::array<std::int32_t, 3> turns{}; ///< periods that it has gone along cyclic axes
-  double share = 0;          ///< of the interval that it is in, in the direction of the run
+  double share = 0;          ///< share of its interval, in the direction of the run
   double step = 1;           ///< length of the next step, a share of the interval
-  double end_time = 0;       ///< when it is as old as it may be; infinite if it may be of any age
-  std::uint32_t line = 0;    ///< which one it is
-  std::int32_t interval = 0; ///< in the order of the run
+  double end_time = 0;       ///< when its maximum age is reached; infinite without a limit
+  std::uint32_t line = 0;    ///< index of its line
+  std::int32_t interval = 0; ///< number of the interval in the run
   std::uint32_t points = 0;  ///< noted so far
   std::uint32_t cells = 0;   ///< entered in this interval
   std::uint32_t steps = 0;   ///< tried in this interval, from cell to cell
-  std::uint8_t tries = 0;    ///< cells beside its seed that were blank
+  std::uint8_t tries = 0;    ///< number of blank cells tried next to its seed
   bool has_begun = false;    ///< its seed is in a cell with flow
-  bool is_new = true;        ///< of its interval nothing was looked at yet
+  bool is_new = true;        ///< nothing of its interval has been checked yet
   bool is_noted = false;     ///< its last point is where it is
   bool has_arrived = false;
 
-  // Of a step of Runge-Kutta 4: how many of its slopes there are, or kAtStop; where the next one is
-  // taken, the sum of those there are (of none, the velocity with which the particle came to where
-  // it is); and, where the step leaves the flow, how far the walk from cell to cell goes instead.
+  // State within a Runge-Kutta 4 step: the number of slopes taken, or kAtStop; the position for the
+  // next slope; the sum of the slopes so far (before the first, the velocity with which the
+  // particle arrived); and, if the step leaves the flow, how far the walk from cell to cell goes
+  // instead.
   static constexpr std::uint8_t kAtStop = 4; ///< has come to the end, whose velocity it asks for
   std::uint8_t slopes = 0;
   bool walks = false;
@@ -44,24 +46,24 @@ struct Particle
   std::array<double, 3> sum{};
 };
 
-/// A brick at both times of an interval, with as many of its neighbours' points as are there.
+/// A brick at both times of an interval, with the available points of its neighbours.
 struct BrickPair
 {
   const std::byte* before = nullptr; ///< values at the time where the interval begins in the run
   const std::byte* after = nullptr;
   std::array<std::int32_t, 3> first{};  ///< cell of its first point
-  std::array<std::int32_t, 3> points{}; ///< of it, without neighbours'
+  std::array<std::int32_t, 3> points{}; ///< its own points, without neighbours'
   unsigned there =
-    1; ///< bit m: cells that need the neighbours behind the faces of axes m can be walked
+    1; ///< bit m: cells that need the neighbours after the faces of axes m can be walked
 };
 
-/// What is the same for all cells of an interval.
+/// Values shared by all cells of an interval.
 struct IntervalFrame
 {
-  /// From velocity to cells per interval; 0 along an axis of one point. No Vector4, whose place in
-  /// memory is not the same for all processors.
+  /// Converts velocity to cells per interval; 0 along an axis of one point. It is not a Vector4,
+  /// whose alignment depends on the processor.
   std::array<double, 4> scale{};
-  std::array<double, 3> per_cell{}; ///< from cells per interval to velocity
+  std::array<double, 3> per_cell{}; ///< converts cells per interval to velocity
   double begin = 0;                 ///< time
   double end = 0;
   double stop = 1;      ///< share at which the run ends, 1 unless in this interval
@@ -69,12 +71,12 @@ struct IntervalFrame
   bool is_last = false;
 };
 
-/// What is the same for the whole run.
+/// Values shared by the whole run.
 struct WalkFrame
 {
   std::array<std::int32_t, 3> cells{}; ///< along each axis; 1 for an axis of one point
   std::array<bool, 3> cyclic{};
-  std::array<bool, 3> is_flat{}; ///< of one point
+  std::array<bool, 3> is_flat{}; ///< true for an axis of one point
   std::array<double, 3> origin{};
   std::array<double, 3> spacing{};
   std::array<std::size_t, 3> stride{}; ///< bytes from a point to the next; 0 along a flat axis
@@ -86,7 +88,7 @@ struct WalkFrame
   bool no_slip = false;  ///< NaN is a velocity of 0
   bool notes_faces = false;
   bool notes_points = true;
-  bool notes_beginnings = false; ///< for who looks ahead
+  bool notes_beginnings = false; ///< for looking ahead
   bool stops_on_arrival = false;
   struct Destination
   {
@@ -94,10 +96,10 @@ struct WalkFrame
     std::array<double, 3> lower{}; ///< in cells from the first point
     std::array<double, 3> upper{};
   };
-  std::vector<Destination> destinations; ///< that particles can reach
+  std::vector<Destination> destinations; ///< destinations that particles can reach
 };
 
-/// A point of a line.
+/// A point on a line.
 struct NotedPoint
 {
   std::uint32_t line = 0;
@@ -107,14 +109,14 @@ struct NotedPoint
   std::array<double, 3> velocity{};
 };
 
-/// Many of them, in bins of lines whose numbers are near each other, each of which gives its memory
-/// back to the system by itself.
+/// A collection of points, in bins of lines with neighbouring numbers. Each bin returns its memory
+/// to the system separately.
 class NotedPoints
 {
 public:
   static constexpr std::size_t kMaxBins = 256;
 
-  /// For points of lines with numbers below `lines`.
+  /// For points on lines with numbers below `lines`.
   explicit NotedPoints(std::size_t lines = 0)
   {
     const std::size_t last = lines == 0 ? 0 : lines - 1;
@@ -148,7 +150,7 @@ public:
     return size;
   }
   [[nodiscard]] std::size_t bins() const noexcept { return this->bins_.size(); }
-  /// Lines of bin n are those up to before this one.
+  /// Bin n contains the lines up to before this one.
   [[nodiscard]] std::size_t end_of_bin(std::size_t n) const noexcept
   {
     return (n + 1) << this->shift_;
@@ -175,7 +177,7 @@ private:
     NotedPoint* begin = nullptr;
     NotedPoint* end = nullptr;
   };
-  /// None of its points is ever moved.
+  /// Its points never move.
   struct Bin
   {
     NotedPoint* next = nullptr;
@@ -183,7 +185,7 @@ private:
     std::vector<Piece> pieces;
   };
 
-  // What is not touched takes no memory: pieces are large soon.
+  // Untouched memory is not allocated; pieces soon become large.
   static void grow(Bin& bin)
   {
     constexpr std::size_t kMinPieceBytes = std::size_t{ 1 } << 12;
@@ -210,15 +212,15 @@ enum class WalkEnd : std::uint8_t
   Ghosts,   ///< its cell needs neighbours that are not there
   Left,     ///< left the domain
   Cells,    ///< too many cells or steps in one interval
-  Still,    ///< not faster than the terminal speed
+  Still,    ///< speed is at most the terminal speed
   Time,     ///< reached the end of the run
   Arrived,  ///< reached a destination
-  Aged,     ///< as old as it may be
+  Aged,     ///< reached its maximum age
   Blank,    ///< met cells without flow
   BlankSeed ///< its seed is in a cell without flow
 };
 
-/// What a worker has noted and counted.
+/// What a worker has recorded and counted.
 struct WalkLog
 {
   NotedPoints points;
@@ -229,8 +231,8 @@ struct WalkLog
     double time = 0;
   };
   std::vector<Arrival> arrivals;
-  std::vector<Particle> resting; ///< at the end of the last interval of all, if they are kept
-  /// Where a particle was when it began an interval, and its velocity in cells per interval.
+  std::vector<Particle> resting; ///< at the end of the last interval of all, if kept
+  /// A particle's position at the beginning of an interval, and its velocity in cells per interval.
   struct Beginning
   {
     std::array<double, 3> at{};
@@ -238,34 +240,34 @@ struct WalkLog
     double share = 0;
     std::array<double, 3> velocity{};
   };
-  std::vector<Beginning> beginnings; ///< of the last walk
+  std::vector<Beginning> beginnings; ///< from the last walk
   std::uint64_t cells = 0;
   std::uint64_t steps = 0;
   std::vector<std::uint32_t> walking; ///< numbers of particles, while they walk
   std::vector<std::uint32_t> stepping;
 };
 
-/// Cells of an interval after which a particle is given up.
+/// Number of cells in one interval after which a particle is abandoned.
 inline constexpr std::uint32_t kMaxCells = 100000;
-/// And steps: a particle that turns round in one cell for ever crosses no face.
+/// The limit of steps: a particle that circles in one cell forever crosses no face.
 inline constexpr std::uint32_t kMaxSteps = 1000000;
 
-/// Each of `count` particles walks until one of the ends, which is noted at its place in `ends`.
-/// What becomes of one does not depend on the others, nor its bits on the processor.
+/// Walks each of `count` particles until it ends, and records the reason at its index in `ends`.
+/// The results are independent between particles, and their bits do not depend on the processor.
 void walk(const WalkFrame& run, const IntervalFrame& interval, const BrickPair& bricks,
   Particle* particles, std::size_t count, WalkEnd* ends, WalkLog& log);
 
-/// Where the next slope of Runge-Kutta 4 is taken: `move` away from the particle.
+/// The position of the next Runge-Kutta 4 slope: `move` away from the particle.
 struct PlaceOfSlope
 {
-  bool inside = true; ///< of the domain
+  bool inside = true; ///< inside the domain
   std::array<std::int32_t, 3> cell{};
   std::array<std::int32_t, 3> turns{};
   std::array<double, 3> at{};
 };
 [[nodiscard]] PlaceOfSlope place_of_slope(const WalkFrame& run, const Particle& particle) noexcept;
 
-/// The cell that the particle needs next: its own, or that of the next slope of Runge-Kutta 4.
+/// The cell that the particle needs next: its own, or that of the next Runge-Kutta 4 slope.
 [[nodiscard]] std::array<std::int32_t, 3> needed_cell(
   const WalkFrame& run, const Particle& particle) noexcept;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps of Runge-Kutta 4 across cells. Where a slope would be taken outside of the flow, the step
-// is walked from cell to cell instead, which finds where the particle leaves.
+// Runge-Kutta 4 steps across cells. If a slope would be taken outside the flow, the step is walked
+// from cell to cell instead, which finds where the particle leaves.
 #pragma once
 
 #include "flow/walk/lane_walk.hpp"
@@ -26,14 +26,14 @@ struct SlopeWalk : LaneWalk<T>
   using Base::run;
   using typename Base::Found;
 
-  std::array<double, kLanes> lengths{};                ///< of the steps that lanes are in
-  std::array<double, kLanes> stops{};                  ///< where these end
-  Vectors at{ all_of(0.5), all_of(0.5), all_of(0.5) }; ///< in the cells of slopes
+  std::array<double, kLanes> lengths{};                ///< lengths of the lanes' current steps
+  std::array<double, kLanes> stops{};                  ///< ends of these steps
+  Vectors at{ all_of(0.5), all_of(0.5), all_of(0.5) }; ///< positions of slopes in their cells
   Vector4 shares = all_of(0);
 
   using Base::Base;
 
-  /// As place_of_slope(), which is asked where a place is not simply inside.
+  /// The same as place_of_slope(), which is called where a position is not simply inside.
   [[nodiscard]] BAT_INLINE bool locate(
     const Particle& p, std::array<std::int32_t, 3>& cell, std::array<double, 3>& in_cell) const
   {
@@ -60,7 +60,7 @@ struct SlopeWalk : LaneWalk<T>
     stops[lane] = to_stop ? stop : p.share + lengths[lane];
   }
 
-  /// The step goes from cell to cell instead.
+  /// Switches the step to a walk from cell to cell.
   BAT_INLINE void walk_instead(unsigned lane)
   {
     Particle& p = *lanes[lane];
@@ -71,7 +71,7 @@ struct SlopeWalk : LaneWalk<T>
     this->leave(lane, WalkEnd::Interval);
   }
 
-  /// Where the particle of a lane asks for the velocity. False if the lane is left.
+  /// Computes where the particle in a lane needs the velocity. Returns false if the lane is left.
   [[nodiscard]] BAT_INLINE bool prepare(unsigned lane)
   {
     const Particle& p = *lanes[lane];
@@ -106,7 +106,7 @@ struct SlopeWalk : LaneWalk<T>
     return true;
   }
 
-  /// Takes a slope, and says where the next one is taken. After the fourth, `move` is the step.
+  /// Takes a slope and computes where the next one is needed. After the fourth, `move` is the step.
   BAT_INLINE void add_slope(Particle& p, const std::array<double, 3>& slope, double h) const
   {
     const double weight = p.slopes == 0 || p.slopes == 3 ? 1 : 2;
@@ -142,7 +142,7 @@ struct SlopeWalk : LaneWalk<T>
     std::optional<double> arrived;
     if (!run.destinations.empty() && !p.has_arrived)
     {
-      // Along the straight way, as lines are drawn.
+      // Records points along the straight path, as lines are drawn.
       Curve way;
       const Vector4 from{ p.at[0], p.at[1], p.at[2], 0 };
       const Vector4 move{ p.move[0], p.move[1], p.move[2], 0 };
@@ -187,7 +187,7 @@ struct SlopeWalk : LaneWalk<T>
     }
   }
 
-  /// What a lane does with the velocity where it has asked for it.
+  /// Processes the velocity at the position that a lane has requested.
   BAT_INLINE void use(unsigned lane, const std::array<double, 3>& slope)
   {
     Particle& p = *lanes[lane];
@@ -222,7 +222,7 @@ struct SlopeWalk : LaneWalk<T>
     }
   }
 
-  /// Those that are to be walked from cell to cell end with Interval, and `walks`.
+  /// Lanes whose steps continue from cell to cell end with Interval, and `walks` is set.
   BAT_INLINE void walk(const std::vector<std::uint32_t>& which)
   {
     std::size_t next = 0;

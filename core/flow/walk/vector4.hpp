@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Four numbers side by side: of four particles, or x, y, z and one that is nobody's.
+// Four numbers side by side: one for each of four particles, or x, y, z and an unused one.
 #pragma once
 
 #include "codec/words.hpp"
 
 namespace bat::flow
 {
-/// The compiler's vectors: the same operations, and so the same bits, whatever the processor has.
+/// The compiler's vector types: the same operations, and therefore the same bits, on any processor.
 typedef double Vector4 __attribute__((vector_size(32)));
 
 [[nodiscard]] BAT_INLINE Vector4 all_of(double v)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The walk for every processor, and with AVX2 for those that have it.
+// The walk for every processor, and a version with AVX2 for those that support it.
 #include "common/intrinsics.hpp"
 #include "common/processor.hpp"
 #include "flow/walk/cell_walk.hpp"
@@ -22,7 +22,8 @@ struct Walkers
   WalkLog& log;
 };
 
-// By turns: who steps may have to walk, and then steps again.
+// Alternates: particles that take steps may have to walk from cell to cell, and then take steps
+// again.
 template <class T>
 BAT_INLINE void walk_values(const Walkers& all)
 {

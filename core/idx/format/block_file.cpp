@@ -107,7 +107,7 @@ std::size_t swapped_word(const Header& header, const Field& field) noexcept
   {
     return 1;
   }
-  // PIDX goes by the size of a sample, whatever it is made of.
+  // PIDX swaps by the size of a sample, whatever its components.
   const std::uint64_t bytes = field.sample_bytes();
   return bytes == 4 || bytes == 12 ? 4 : bytes == 8 || bytes == 24 ? 8 : 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files of blocks: their size, and the headers of blocks, in bytes (IDX.md section 4).
+// Block files: their size and the block headers, in bytes (IDX.md section 4).
 #pragma once
 
 #include "bat/idx/header.hpp"
@@ -14,7 +14,7 @@ namespace bat::idx::format
 inline constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{ 256 } << 20;
 inline constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{ 256 } << 20;
 
-/// Bytes of the header of a file, and of each block's.
+/// Size of a file's header, and of each block's, in bytes.
 struct HeaderSizes
 {
   std::uint64_t file = 40;
@@ -22,10 +22,10 @@ struct HeaderSizes
 };
 [[nodiscard]] HeaderSizes header_sizes(int version) noexcept;
 
-/// Place of a block's header.
+/// Offset of a block's header.
 [[nodiscard]] std::uint64_t header_offset(
   const Header& header, std::size_t field, std::uint64_t row) noexcept;
-/// Of the headers of all blocks and of the file.
+/// Total size of the headers of the file and all blocks.
 [[nodiscard]] std::uint64_t headers_bytes(const Header& header) noexcept;
 
 /// The content of a block's header.
@@ -33,24 +33,24 @@ struct BlockRecord
 {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
-  std::uint32_t codec = 0; ///< as it is stored
+  std::uint32_t codec = 0; ///< as stored
   Layout layout = Layout::HZ;
 
   [[nodiscard]] bool is_absent() const noexcept { return this->offset == 0 || this->bytes == 0; }
 };
 [[nodiscard]] BlockRecord decode_record(int version, const std::byte* bytes) noexcept;
-/// Of version 6.
+/// In version 6.
 void encode_record(const BlockRecord& record, std::byte* bytes) noexcept;
 
-/// Codecs as they are stored: the low nibble of the flags.
+/// Codecs as stored: the low nibble of the flags.
 inline constexpr std::uint32_t kStoredRaw = 0;
 inline constexpr std::uint32_t kStoredZip = 3;
 inline constexpr std::uint32_t kStoredLz4 = 7;
 /// "jpg", or the number if no writer has such a codec.
 [[nodiscard]] std::string name_of_codec(std::uint32_t stored);
 
-/// Bytes of the words in which samples are stored the other way round than in this machine; 1 if
-/// they are not.
+/// Size in bytes of the words that are stored in the opposite byte order to this machine's; 1 if
+/// none are.
 [[nodiscard]] std::size_t swapped_word(const Header& header, const Field& field) noexcept;
 void swap_words(std::byte* bytes, std::size_t count, std::size_t word) noexcept;
 }

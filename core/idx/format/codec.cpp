@@ -12,8 +12,7 @@ namespace bat::idx::format
 {
 namespace
 {
-// Blocks have at most 256 MiB (IDX.md section 7), so that all sizes fit the types of both
-// libraries.
+// Blocks are at most 256 MiB (IDX.md section 7), so that all sizes fit the types of both libraries.
 const Bytef* bytef(const std::byte* bytes)
 {
   return reinterpret_cast<const Bytef*>(bytes);
@@ -37,7 +36,7 @@ std::string unzip(
   bool more = false;
   if (result != Z_STREAM_END && result != Z_DATA_ERROR && stream.avail_out == 0)
   {
-    // The end of the stream may come without another byte of output.
+    // The end of the stream may produce no further output byte.
     Bytef beyond = 0;
     stream.next_out = &beyond;
     stream.avail_out = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packing and unpacking of blocks: bytes to bytes.
+// Packs and unpacks blocks.
 #pragma once
 
 #include "bat/bytes.hpp"
@@ -12,18 +12,18 @@
 
 namespace bat::idx::format
 {
-/// Most bytes that a packed block of `raw` bytes may have.
+/// Maximum size of a packed block of `raw` bytes.
 [[nodiscard]] constexpr std::uint64_t max_packed_bytes(std::uint64_t raw) noexcept
 {
   return 2 * raw + 4096;
 }
 
-/// Unpacks into exactly `raw_bytes` bytes. Empty if that worked, else what is wrong with `packed`.
+/// Unpacks into exactly `raw_bytes` bytes. Returns an empty text, or the fault in `packed`.
 [[nodiscard]] std::string unpack(Codec codec, const std::byte* packed, std::size_t packed_bytes,
   std::byte* raw, std::size_t raw_bytes);
 
-/// Packs blocks, one at a time. Keeps the memory that zlib works in from block to block, which for
-/// a small block takes longer to make than the block takes to pack.
+/// Packs blocks, one at a time. Keeps zlib's working memory from block to block: for a small block,
+/// allocating it takes longer than packing.
 class Packer
 {
 public:
@@ -32,8 +32,8 @@ public:
   Packer(const Packer&) = delete;
   Packer& operator=(const Packer&) = delete;
 
-  /// False if the result would not be smaller than `raw_bytes`, and `packed` is undefined then. Not
-  /// for Codec::Raw. `zip_level` is that of the first call. Throws std::bad_alloc.
+  /// Returns false, with `packed` undefined, if the result would not be smaller than `raw_bytes`.
+  /// Not for Codec::Raw. `zip_level` must be the same in all calls. Throws std::bad_alloc.
   [[nodiscard]] bool pack(
     Codec codec, int zip_level, const std::byte* raw, std::size_t raw_bytes, Bytes& packed);
 

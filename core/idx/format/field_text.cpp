@@ -25,7 +25,7 @@ bool is_blank(char c)
   return c == ' ' || c == '\t';
 }
 
-// Pieces between separators that are outside of brackets; blanks around them are left out.
+// Splits at separators outside brackets; surrounding blanks are removed.
 template <class IsSeparator>
 std::vector<std::string_view> split_outside(std::string_view text, const IsSeparator& is_separator)
 {
@@ -166,13 +166,13 @@ std::vector<double> parse_range(std::string_view text)
     }
     catch (const Error&)
     {
-      return {}; // for displays only
+      return {}; // used for display only
     }
   }
   return values;
 }
 
-// What levels hold then.
+// The meaning of levels in that case.
 std::string_view what_filter_does(std::string_view filter)
 {
   const bool is_min = filter == "min" || filter == "MinFilter";
@@ -303,7 +303,7 @@ bool store_number(const Number& number, ScalarType type, std::byte* to) noexcept
         return std::visit(
           [&](auto value)
           {
-            // Both ends of the range were compared: the conversion is defined.
+            // Both ends of the range were compared, so the conversion is defined.
             return static_cast<decltype(value)>(static_cast<T>(value)) == value &&
               store(static_cast<T>(value), to);
           },

@@ -12,14 +12,15 @@
 
 namespace bat::idx::format
 {
-/// A text of 1 MiB has room for few more.
+/// A text of 1 MiB holds hardly more.
 inline constexpr std::size_t kMaxFields = 100000;
 
-/// `decisive`: no block says how it is packed (arco), and so the options must be known ones. Throws
-/// Refused.
+/// `decisive`: no block header records its packing (arco), so the options must be known ones.
+/// Throws Refused.
 [[nodiscard]] std::vector<Field> parse_fields(std::string_view text, bool decisive);
 [[nodiscard]] std::string fields_text(const std::vector<Field>& fields, bool pidx);
 
-/// The value in `type`, size_of(type) bytes at `to`. False if an integer type does not hold it.
+/// Stores the value as `type` in the size_of(type) bytes at `to`. Returns false if an integer type
+/// cannot hold it.
 [[nodiscard]] bool store_number(const Number& number, ScalarType type, std::byte* to) noexcept;
 }

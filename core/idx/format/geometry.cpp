@@ -10,7 +10,7 @@ namespace bat::idx::format
 {
 namespace
 {
-// Of a matrix that only scales by positive factors and moves.
+// Origin and spacing of a matrix that only scales by positive factors and translates.
 std::optional<Geometry> of_matrix(const std::array<double, 16>& matrix, const LogicalBox& box)
 {
   Geometry geometry;
@@ -109,7 +109,7 @@ void set_geometry(
   {
     return;
   }
-  // Sizes are rounded where a small grid lies far from 0; a matrix has both numbers as they are.
+  // Sizes lose precision if a small grid lies far from 0; a matrix keeps both numbers exactly.
   header.physic_box.reset();
   std::array<double, 16> matrix{};
   matrix[15] = 1;

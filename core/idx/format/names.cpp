@@ -18,7 +18,8 @@ std::string hex(std::uint64_t number, int width)
   return fmt::format("{:0{}x}", number, width);
 }
 
-// Reads "0N" or "N" behind a '%'; `at` is behind it then. -1 if there is no digit or too many.
+// Reads "0N" or "N" after a '%', and moves `at` past it. Returns -1 if the number of digits is 0 or
+// too large.
 int read_width(std::string_view text, std::size_t& at, bool& zeros)
 {
   zeros = at < text.size() && text[at] == '0';
@@ -128,7 +129,7 @@ std::optional<std::int64_t> TimeTemplate::match(std::string_view name) const
 NameTemplate parse_name_template(std::string_view text)
 {
   NameTemplate result;
-  // OpenVisus's words for the folder of the .idx file.
+  // OpenVisus's placeholders for the folder of the .idx file.
   for (const std::string_view here : { "$(CurrentFileDirectory)/", "./" })
   {
     if (text.substr(0, here.size()) == here)
@@ -201,7 +202,7 @@ std::string FileNames::file(std::int64_t step, std::uint64_t number) const
     width += part.width;
   }
   std::string digits = hex(number, width);
-  // Remaining digits become more folders of the leftmost part's width.
+  // Further digits become more folders with the width of the leftmost part.
   std::size_t over = digits.size() - static_cast<std::size_t>(width);
   const auto first = static_cast<std::size_t>(parts[0].width);
   if (over % first != 0)

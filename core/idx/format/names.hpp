@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of the files of samples (IDX.md section 3). Templates are expanded by hand, never by
+// Names of sample files (IDX.md section 3). Templates are expanded explicitly, never by
 // printf.
 #pragma once
 
@@ -14,7 +14,8 @@
 
 namespace bat::idx::format
 {
-/// A step's part of a name: text, "%04d", text. Without number if it has none.
+/// The part of a name that contains the step: text, "%04d", text. Without a number, the name has
+/// none.
 struct TimeTemplate
 {
   std::string before;
@@ -24,11 +25,12 @@ struct TimeTemplate
   bool has_number = false;
 
   [[nodiscard]] std::string expand(std::int64_t step) const;
-  /// The step whose expansion a name begins with, and how long that is; nothing if there is none.
+  /// The step whose expansion begins a name, and the length of that expansion; empty if none
+  /// matches.
   [[nodiscard]] std::optional<std::int64_t> match(std::string_view name) const;
 };
 
-/// The name of a file: text, then parts "%04x", each with the text behind it.
+/// The template of a file name: text, then parts "%04x", each followed by text.
 struct NameTemplate
 {
   struct Part
@@ -40,15 +42,15 @@ struct NameTemplate
   std::vector<Part> parts; ///< empty: one file
 };
 
-/// Throws Refused: a template that leads out of the dataset's
-/// folder, or has parts other than those that IDX.md names.
+/// Throws Refused if a template leads out of the dataset's folder, or has parts other than those in
+/// IDX.md.
 [[nodiscard]] TimeTemplate parse_time_template(std::string_view text);
 [[nodiscard]] NameTemplate parse_name_template(std::string_view text);
 
-/// Empty, or why a text may not be in the name of a file.
+/// Returns why a text may not be part of a file name; empty if it may.
 [[nodiscard]] std::string find_name_problem(std::string_view text);
 
-/// The place of a block: the file, and its row there.
+/// The location of a block: the file and the row in it.
 struct BlockPlace
 {
   std::uint64_t file = 0; ///< number of its first block
@@ -56,23 +58,23 @@ struct BlockPlace
 };
 [[nodiscard]] BlockPlace place_of_block(const Header& header, std::uint64_t block) noexcept;
 
-/// Names of files, relative to the folder of the .idx.
+/// File names, relative to the folder of the .idx.
 class FileNames
 {
 public:
-  /// `stem`: the name of the .idx without its extension, of which arco makes names.
+  /// `stem`: the name of the .idx without its extension, from which arco builds names.
   FileNames(const Header& header, std::string stem);
 
-  /// The file of a number at a step.
+  /// Returns the file with this number at a step.
   [[nodiscard]] std::string file(std::int64_t step, std::uint64_t number) const;
-  /// arco: the file of a block.
+  /// For arco: returns the file of a block.
   [[nodiscard]] std::string arco_file(
     std::int64_t step, const std::string& field, std::uint64_t block) const;
-  /// The folder that all files of a step are in, and below.
+  /// Returns the folder that contains all files of a step, directly or in subfolders.
   [[nodiscard]] std::string folder(std::int64_t step) const;
 
-  /// The folder whose entries tell which steps there are, and how to read them: match() of an
-  /// entry's name, which must end there if `whole`.
+  /// Returns the folder whose entries name the steps, and how to read them: match() of an entry's
+  /// name, which must end there if `whole`.
   struct Listing
   {
     std::string folder;

@@ -111,8 +111,8 @@ BlockRange Order::blocks_with(const LevelBlocks& blocks, const Lattice& lattice)
   }
   for (std::size_t axis = 0; axis != 3; ++axis)
   {
-    // Samples of the level first <= s <= last; those of block 0 that no lattice of a coarser level
-    // has change nothing, since both lie on multiples of each other.
+    // Considers samples of the level with first <= s <= last. The samples of block 0 that are on no
+    // coarser level's lattice change nothing, since both lie on multiples of each other.
     const std::int64_t last =
       lattice.first[axis] + (lattice.count[axis] - 1) * lattice.distance[axis];
     const std::int64_t s0 =
@@ -174,7 +174,7 @@ StepsOfAxes Order::common(
     const std::int64_t distance = lattice.distance[axis];
     const std::int64_t first = lattice.first[axis];
     const std::int64_t last = first + (lattice.count[axis] - 1) * distance;
-    // One distance divides the other. Finer than the lattice is block 0 only, which begins at 0.
+    // One distance divides the other. Only block 0 is finer than the lattice, and it begins at 0.
     const std::int64_t step = std::max(d, distance);
     const std::int64_t offset = d >= distance ? origin : 0;
     const std::int64_t begin = offset + divide_up(std::max(first, origin) - offset, step) * step;

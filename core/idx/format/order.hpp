@@ -16,8 +16,8 @@ namespace bat::idx::format
 {
 using Point = std::array<std::int64_t, 3>;
 
-/// The samples of one axis that a block and a lattice have in common: `count` of them; number
-/// block + i * block_step in the block, array + i * array_step in the lattice.
+/// The samples on one axis that a block and a lattice share: `count` samples; sample i has number
+/// block + i * block_step in the block and array + i * array_step in the lattice.
 struct Steps
 {
   std::int64_t block = 0;
@@ -28,17 +28,17 @@ struct Steps
 };
 using StepsOfAxes = std::array<Steps, 3>;
 
-/// All blocks of a level (block 0: of levels 0 to bits_per_block) have the same shape.
+/// All blocks of a level (block 0 covers levels 0 to bits_per_block) have the same shape.
 struct LevelBlocks
 {
   int level = 0;
-  Point origin{};            ///< of the first block
-  Point distance{ 1, 1, 1 }; ///< of samples
-  Point counts{ 1, 1, 1 };   ///< of samples of a block; their product is 2^bits_per_block
+  Point origin{};            ///< first sample of the first block
+  Point distance{ 1, 1, 1 }; ///< distance of samples
+  Point counts{ 1, 1, 1 };   ///< samples per block; their product is 2^bits_per_block
   Point blocks{ 1, 1, 1 };   ///< along each axis
 };
 
-/// Blocks lower to upper along each axis; none if upper is below lower.
+/// Blocks from lower to upper along each axis; none if upper is below lower.
 struct BlockRange
 {
   Point lower{};
@@ -49,29 +49,29 @@ struct BlockRange
 class Order
 {
 public:
-  /// Of a checked header.
+  /// Requires a checked header.
   explicit Order(const Header& header);
 
-  /// The number of the finest level.
+  /// Returns the number of the finest level.
   [[nodiscard]] int levels() const noexcept { return this->levels_; }
   [[nodiscard]] int bits_per_block() const noexcept { return this->bits_per_block_; }
   [[nodiscard]] std::uint64_t block_count() const noexcept
   {
     return std::uint64_t{ 1 } << (this->levels_ - this->bits_per_block_);
   }
-  /// Distance of the samples of a level.
+  /// Returns the sample distance at a level.
   [[nodiscard]] const Point& distance(int level) const
   {
     return this->distances_[static_cast<std::size_t>(level)];
   }
   [[nodiscard]] Lattice lattice(int level, const LogicalBox& box) const;
 
-  /// The level of a block's samples; bits_per_block for block 0.
+  /// Returns the level of a block's samples; bits_per_block for block 0.
   [[nodiscard]] int level_of_block(std::uint64_t block) const noexcept;
-  /// The blocks of a level above bits_per_block, or block 0.
+  /// Returns the blocks of a level above bits_per_block, or block 0.
   [[nodiscard]] LevelBlocks blocks_of_level(int level) const;
   [[nodiscard]] BlockRange blocks_with(const LevelBlocks& blocks, const Lattice& lattice) const;
-  /// Number of the block at a place among those of its level.
+  /// Returns the number of the block at a position among those of its level.
   [[nodiscard]] std::uint64_t block_at(
     const LevelBlocks& blocks, const Point& place) const noexcept;
   /// The inverse of block_at.
@@ -90,8 +90,8 @@ private:
   std::vector<Point> distances_;
 };
 
-/// Maps the sample at (x, y, z) of a block's lattice to its place in a block in HZ order: one table
-/// per axis, as large as the lattice is long.
+/// Maps the sample at (x, y, z) of a block's lattice to its place in a block in HZ order, with one
+/// table per axis, as long as the lattice.
 class BlockOrder
 {
 public:
@@ -117,11 +117,11 @@ private:
 
   std::array<std::vector<std::uint32_t>, 3> tables_;
   int bits_ = 0;
-  bool is_first_ = false; ///< block 0 has several levels, one behind the other
+  bool is_first_ = false; ///< block 0 has several levels, one after another
 };
 
-/// The tables of several levels, each made when a block in HZ order first needs it, as the tables
-/// of a grid with one axis are larger than its blocks. Several threads may use it.
+/// The tables of several levels, each created when a block in HZ order first needs it, because the
+/// tables of a grid with one axis are larger than its blocks. Several threads may use it.
 class BlockOrders
 {
 public:
@@ -140,6 +140,6 @@ private:
     std::optional<BlockOrder> order;
   };
   const Order& order_;
-  mutable std::vector<Made> made_; ///< from the level of block 0 on
+  mutable std::vector<Made> made_; ///< starting at the level of block 0
 };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the text of an .idx file to a checked header.
+// Parses the text of an .idx file into a checked header.
 #include "bat/idx/header.hpp"
 
 #include "bat/error.hpp"
@@ -58,7 +58,7 @@ std::string shown(std::string_view text)
   return text.size() > 60 ? fmt::format("'{}...'", text.substr(0, 60)) : fmt::format("'{}'", text);
 }
 
-// The parser's place in the text, for messages.
+// The parser's position in the text, for messages.
 struct Place
 {
   const std::string* file;
@@ -213,7 +213,7 @@ public:
   }
 
 private:
-  // Calls f with the value of a key, if there is one; of what it refuses, the message says where.
+  // Calls f with the value of a key, if present; if f refuses it, the message contains the line.
   template <class F>
   bool with(const char* key, F&& f)
   {
@@ -250,8 +250,9 @@ private:
     this->header_.version = static_cast<int>(version);
   }
 
-  // PIDX had no word for itself at first, only its own forms: five axes from 0 on, steps that are
-  // folders "time000000000/", and a text without a key that OpenVisus always writes.
+  // Old PIDX texts have no key that identifies PIDX. They are recognized by its forms: five axes
+  // that begin at 0, steps in folders "time000000000/", and the absence of a key that OpenVisus
+  // always writes.
   [[nodiscard]] bool is_of_early_pidx() const
   {
     const auto words_at = [&](const char* key)
@@ -279,7 +280,7 @@ private:
     this->header_.fields = format::parse_fields(text, this->header_.arco != 0);
     for (Field& field : this->header_.fields)
     {
-      // PIDX has no word for the order, and only one.
+      // PIDX has no key for the order, because it has only one.
       field.layout = this->header_.pidx ? Layout::HZ : field.layout;
     }
   }
@@ -287,8 +288,8 @@ private:
   void parse_io_mode(std::string_view text)
   {
     this->header_.pidx = true;
-    // As numbers, earlier. With one index for all partitions, blocks are where they are without
-    // any.
+    // Older texts have numbers. With a single index for all partitions, blocks are where they would
+    // be without partitions.
     static constexpr std::string_view kModes[] = { "idx", "g_part_idx", "l_part_idx", "raw" };
     const std::string_view reported_text = text;
     if (text.size() == 1 && text[0] >= '1' && text[0] <= '4')
@@ -510,7 +511,7 @@ private:
     const std::vector<std::string_view> words = split_words(text);
     if (words.empty())
     {
-      return; // as without the key
+      return; // same as without the key
     }
     time.ranges.clear();
     std::size_t used = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is wrong with a part of the text, before it is known which file and line it is in.
+// An error in part of the text, before the file and line are known.
 #pragma once
 
 #include "bat/error.hpp"
@@ -16,7 +16,7 @@ struct Refused
     , code(kind)
   {
   }
-  std::string what; ///< what was found, and what is allowed
+  std::string what; ///< found and allowed values
   ErrorCode code;
 };
 }

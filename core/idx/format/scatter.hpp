@@ -13,7 +13,7 @@
 
 namespace bat::idx
 {
-/// Samples of an array that lie between two neighbours along y and z.
+/// Distances between neighbouring samples of an array along y and z, in samples.
 struct Strides
 {
   std::int64_t y = 0;
@@ -24,7 +24,7 @@ struct Strides
   return { counts[0], counts[0] * counts[1] };
 }
 
-/// Calls f with a constant that is the size of a sample if it is a usual one, else 0.
+/// Calls f with the sample size as a constant if it is a common one, else 0.
 template <class F>
 void with_sample_size(std::size_t bytes, F&& f)
 {
@@ -72,7 +72,7 @@ enum class Direction
   ToBlock
 };
 
-/// `size` is the number of bytes, or 0 if only `bytes` knows it.
+/// `size` is the number of bytes as a constant, or 0 if only `bytes` has it.
 template <Direction direction, std::size_t size, class Block, class Array>
 void copy_sample(Block* in_block, Array* in_array, std::size_t bytes)
 {
@@ -87,8 +87,8 @@ void copy_sample(Block* in_block, Array* in_array, std::size_t bytes)
   }
 }
 
-/// Between a block in row-major order (`order` null; `counts` samples along each axis) or HZ order,
-/// and an array.
+/// Copies between a block in row-major order (`order` null; `counts` samples along each axis) or HZ
+/// order, and an array.
 template <Direction direction, class Block, class Array>
 void copy_samples(const format::StepsOfAxes& steps, const format::Point& counts,
   const format::BlockOrder* order, std::size_t sample_bytes, Block* block, Array* array,
@@ -135,7 +135,7 @@ void copy_samples(const format::StepsOfAxes& steps, const format::Point& counts,
     });
 }
 
-/// One sample to all of a block's places in an array.
+/// Copies one sample to all of a block's places in an array.
 inline void fill_samples(const format::StepsOfAxes& steps, const std::byte* sample,
   std::size_t sample_bytes, std::byte* array, const Strides& strides)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a header to the text of an .idx file.
+// Formats a header as the text of an .idx file.
 #include "bat/idx/header.hpp"
 
 #include "idx/format/field_text.hpp"

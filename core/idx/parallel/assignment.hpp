@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which rank makes which file. A pure function of boxes and blocks.
+// Assigns files to the ranks that make them. A pure function of boxes and blocks.
 #pragma once
 
 #include "common/rank_boxes.hpp"
@@ -14,7 +14,7 @@ namespace bat::idx
 {
 using bat::RankBox;
 
-/// The samples of a box, as a lattice of its own.
+/// The samples of a box, as a separate lattice.
 [[nodiscard]] Lattice make_lattice(const LogicalBox& box) noexcept;
 
 /// The shapes of blocks, by level.
@@ -45,8 +45,8 @@ private:
   format::BlockOrders orders_;
 };
 
-/// The rank that makes each file: one of the file's window of ranks, so that neighbours in the
-/// order of files are apart, and in it the one that has most of its samples.
+/// Assigns each file to one rank of the file's window of ranks, so that neighbouring files go to
+/// distant ranks: to the rank in the window that has most of its samples.
 [[nodiscard]] std::vector<std::uint32_t> makers_of_files(const std::vector<FileBlocks>& files,
   const std::vector<RankBox>& parts, const BlockShapes& shapes, int ranks);
 }

@@ -26,7 +26,7 @@ std::uint64_t samples_of(const format::StepsOfAxes& steps)
   return static_cast<std::uint64_t>(steps[0].count * steps[1].count * steps[2].count);
 }
 
-// The lattice that block and part share, on one side, and without gaps on the other.
+// The lattice that block and part share on one side, and the same without gaps on the other.
 format::StepsOfAxes packed_as_block(format::StepsOfAxes steps)
 {
   for (format::Steps& axis : steps)
@@ -57,7 +57,8 @@ struct Run
   std::uint64_t bytes = 0;
 };
 
-// Portions of at most so many bytes, or one sample; whole planes and rows as far as may be.
+// Splits into portions of at most this many bytes, or one sample, keeping planes and rows whole
+// where possible.
 template <class Visit>
 void for_each_portion(const Run& run, std::uint64_t max_bytes, const Visit& visit)
 {
@@ -82,8 +83,8 @@ void for_each_portion(const Run& run, std::uint64_t max_bytes, const Visit& visi
   }
 }
 
-// Runs of a rank go by part, then block, then field; in a run, samples are x fastest. Both ends
-// compute this from the boxes.
+// A rank's runs are ordered by part, block and field; within a run, samples are x fastest. Sender
+// and receiver both compute this from the boxes.
 template <class Visit>
 void for_each_run(
   const ExchangeSource& source, int rank, const FileBlocks& file, const Visit& visit)
@@ -114,7 +115,8 @@ std::vector<Run> compute_runs(
   return runs;
 }
 
-// Between an array of the caller, from the first sample of the part on, and a block or a parcel.
+// Copies between an array of the caller, starting at the part's first sample, and a block or a
+// parcel.
 void copy_own(const ExchangeSource& source, const Run& run, const format::StepsOfAxes& steps,
   const format::Point& counts, const format::BlockOrder* order, std::byte* out)
 {
@@ -138,7 +140,7 @@ const format::BlockOrder* order_of(
 FileSamples::FileSamples(const ExchangeSource& source, const FileBlocks& file)
   : file_(&file)
 {
-  // Padding and what no rank has are zeros; where there is neither, all bytes come.
+  // Padding and samples that no rank has are zeros; without either, every byte is written.
   const bool covers = cover(source.parts, source.header.box);
   for (const Field& field : source.header.fields)
   {
@@ -274,7 +276,7 @@ public:
   [[nodiscard]] FileSamples& samples() { return this->samples_; }
 
 private:
-  // As many runs in each as fit.
+  // As many runs as fit in each parcel.
   void add_parcels(std::uint32_t target, bat::mpi::Mail& mail)
   {
     std::uint64_t filled = this->max_bytes_; // no parcel is begun
@@ -306,7 +308,7 @@ private:
     }
   }
 
-  // The next runs of a rank.
+  // Returns the next runs of a rank.
   void put(std::uint32_t from, const std::byte* bytes, std::size_t count)
   {
     Coming& coming = this->coming_[from];
@@ -323,7 +325,7 @@ private:
     }
   }
 
-  /// Of a rank.
+  /// Returns the runs of a rank.
   struct Coming
   {
     std::vector<Run> runs;
@@ -333,7 +335,7 @@ private:
   const ExchangeSource& source_;
   const std::vector<const FileBlocks*>& files_;
   std::uint64_t max_bytes_;
-  std::vector<Run> runs_;               ///< that are sent
+  std::vector<Run> runs_;               ///< runs to send
   std::vector<std::size_t> first_runs_; ///< per parcel
   std::vector<Coming> coming_;          ///< per rank
   FileSamples samples_;

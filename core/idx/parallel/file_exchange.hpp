@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Samples on their way from the ranks that have them to the ranks that make files of them.
+// Moves samples from the ranks that have them to the ranks that make the files.
 #pragma once
 
 #include "bat/bytes.hpp"
@@ -23,26 +23,26 @@ struct ExchangeSource
   const Routing& routing;
   const Header& header;
   const BlockShapes& shapes;
-  const std::vector<RankBox>& parts; ///< of all ranks, by rank and piece, disjoint
-  const std::vector<Piece>& pieces;  ///< of this rank
+  const std::vector<RankBox>& parts; ///< parts on all ranks, by rank and piece, disjoint
+  const std::vector<Piece>& pieces;  ///< this rank's pieces
 };
 
-/// The place of the samples of a box in the arrays of the piece that has them.
+/// The position of a box's samples in the arrays of the piece that contains them.
 [[nodiscard]] inline BoxInArrays place_in(const Piece& piece, const LogicalBox& box) noexcept
 {
   return place_in(piece.stored ? *piece.stored : piece.box, box);
 }
 
-/// The blocks of a file, raw, as their samples come.
+/// The raw blocks of a file, filled as their samples arrive.
 class FileSamples
 {
 public:
-  /// Takes what this rank has itself.
+  /// Copies the samples that this rank has.
   FileSamples(const ExchangeSource& source, const FileBlocks& file);
-  /// A rank that makes no file.
+  /// For a rank that makes no file.
   FileSamples() = default;
 
-  /// Gives a block of a field away.
+  /// Returns a block of a field, which leaves this object.
   [[nodiscard]] Bytes take(std::size_t field, std::uint64_t block);
 
 private:
@@ -51,12 +51,12 @@ private:
   std::vector<std::vector<Bytes>> raw_; ///< per field, per block
 };
 
-/// Throws Error{InvalidArgument} naming a sample of the file that no part has.
+/// Throws Error{InvalidArgument}, naming a sample of the file, if no part contains it.
 void check_complete(const ExchangeSource& source, const FileBlocks& file);
 
-/// Collective: a round, in which each rank makes at most one file. `files[r]` is the file of rank
-/// r, null if it makes none. Returns the samples of this rank's file, and adds what it sent to
-/// `traffic`. Throws on all ranks alike.
+/// Collective. Runs a round, in which each rank makes at most one file. `files[r]` is rank r's
+/// file, null if it makes none. Returns the samples of this rank's file, and adds the data sent to
+/// `traffic`. All ranks throw the same Error.
 [[nodiscard]] FileSamples exchange_round(const ExchangeSource& source,
   const std::vector<const FileBlocks*>& files, bat::mpi::NodeTraffic& traffic);
 }

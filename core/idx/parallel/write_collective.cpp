@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The phases of a collective write, and opening: each ends in an agreement.
+// The phases of a collective write, and of opening: each ends in an agreement.
 #include "bat/idx/parallel.hpp"
 
 #include "bat/error.hpp"
@@ -112,7 +112,7 @@ public:
 private:
   [[nodiscard]] bool is_root() const { return this->comm_.rank() == 0; }
 
-  // Fields and place in space are those of the first rank that has samples.
+  // Fields and position in space come from the first rank that has samples.
   void agree_on_shape()
   {
     int first = this->local_.pieces.empty() ? this->comm_.size() : this->comm_.rank();
@@ -120,7 +120,7 @@ private:
     if (first == this->comm_.size())
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{}: no rank has samples", this->path_.string())); // as all ranks know
+        fmt::format("{}: no rank has samples", this->path_.string())); // all ranks agree on this
     }
     std::vector<std::string> names;
     std::vector<std::int64_t> types;
@@ -223,7 +223,7 @@ private:
     }
   }
 
-  // Of fields with one component.
+  // Ranges of the fields with one component.
   std::vector<std::pair<double, double>> ranges()
   {
     const std::size_t fields = this->shape_.fields.size();
@@ -244,7 +244,7 @@ private:
     return ranges;
   }
 
-  // Of the samples that are written, so that they do not tell of the cut into pieces.
+  // Only written samples count, so that the range does not depend on the division into pieces.
   void own_ranges(std::vector<double>& ends) const
   {
     for (const RankBox& part : this->parts_)
@@ -271,7 +271,7 @@ private:
     }
   }
 
-  // Rank 0 knows what was there before, and decides.
+  // Rank 0 knows the previous dataset, and decides.
   void make_header()
   {
     std::string text;
@@ -346,7 +346,7 @@ private:
 
   void write_files()
   {
-    // Round by round, the next file of each rank.
+    // Each rank makes its next file, round by round.
     std::vector<std::vector<const FileBlocks*>> rounds;
     std::vector<std::size_t> next(static_cast<std::size_t>(this->comm_.size()), 0);
     collective(this->comm_.get(),
@@ -402,7 +402,7 @@ private:
     }
   }
 
-  // Before anything is on its way.
+  // Checked before any message is in transit.
   void check_files(const ExchangeSource& source) const
   {
     for (std::size_t i = 0; i != this->files_.size(); ++i)
@@ -456,8 +456,8 @@ private:
   WriteOptions options_;
   std::filesystem::path path_;
   int threads_;
-  Grid shape_;                 ///< of the whole; without values
-  std::vector<RankBox> parts_; ///< of all ranks, disjoint
+  Grid shape_;                 ///< the whole grid, without values
+  std::vector<RankBox> parts_; ///< parts on all ranks, disjoint
   bat::mpi::Nodes* nodes_ = nullptr;
   std::optional<Series> before_;     ///< rank 0
   std::optional<StepFolder> folder_; ///< rank 0

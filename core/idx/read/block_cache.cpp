@@ -8,7 +8,7 @@ namespace bat::idx
 {
 namespace
 {
-/// A block, its packed bytes, and these unpacked before they are put in order.
+/// A block, its packed bytes, and the unpacked bytes before they are reordered.
 constexpr std::uint64_t kBlocksPerRead = 3;
 }
 
@@ -94,7 +94,8 @@ void BlockCache::unpin(Entry& entry) noexcept
   this->room_.notify_all();
 }
 
-// Whoever waits for room has no block, so that those who have some get on and give it back.
+// A thread that waits for space holds no block, so that those that hold some can finish and release
+// them.
 void BlockCache::fill(Entry& entry, const Read& read)
 {
   this->take_room(this->reading_bytes_);

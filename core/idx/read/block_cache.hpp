@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unpacked blocks in memory: those that were used last, within a budget.
+// Caches unpacked blocks: the most recently used ones, within a budget.
 #pragma once
 
 #include "idx/format/order.hpp"
@@ -28,7 +28,7 @@ struct BlockKey
   }
 };
 
-/// The samples of a block that lie in the box of its dataset, in row-major order.
+/// The samples of a block inside the dataset's box, in row-major order.
 struct BlockSamples
 {
   format::LevelBlocks shape;     ///< one block, of these samples
@@ -39,13 +39,14 @@ struct BlockSamples
 class BlockCache
 {
 public:
-  /// `block_bytes`: of an unpacked block. A budget below what reading one takes is raised to that.
+  /// `block_bytes` is the size of an unpacked block. A budget too small for reading one block is
+  /// raised.
   BlockCache(std::uint64_t budget, std::uint64_t block_bytes);
 
   using Read = std::function<BlockSamples()>;
-  /// Calls use(samples) with a block, which read() makes if it is not there; others that want it
-  /// meanwhile wait for that. Uses do not nest. Throws what the functions throw; a block whose
-  /// read() has thrown is read again.
+  /// Calls use(samples) with a block, which read() creates if it is not cached; other threads that
+  /// need it wait for that. Uses do not nest. Throws what the functions throw; a block whose read()
+  /// has thrown is read again.
   void use(
     const BlockKey& key, const Read& read, const std::function<void(const BlockSamples&)>& use);
 
@@ -59,8 +60,8 @@ private:
     BlockSamples samples;
     bool is_there = false;
     std::size_t users = 0;
-    std::uint64_t bytes = 0;       ///< that it counts with
-    std::list<Entry*> own{ this }; ///< what lies among the unused while nobody uses it
+    std::uint64_t bytes = 0;       ///< counted size
+    std::list<Entry*> own{ this }; ///< its node, which is in the unused list while unused
     std::list<Entry*>::iterator place;
   };
   struct Hash
@@ -74,7 +75,7 @@ private:
   void take_room(std::uint64_t bytes);
   void release(std::uint64_t bytes) noexcept;
 
-  const std::uint64_t reading_bytes_; ///< for a read: entry, block, what it is unpacked from
+  const std::uint64_t reading_bytes_; ///< memory for a read: entry, block, and unpacking source
   const std::uint64_t budget_;
   mutable std::mutex mutex_;
   std::condition_variable room_;

@@ -28,18 +28,19 @@ namespace
 {
 using format::BlockRecord;
 
-/// Unpacked bytes of the blocks that a task reads, about: of one file.
+/// Approximate number of unpacked bytes that a task reads, from one file.
 constexpr std::uint64_t kTaskBytes = std::uint64_t{ 4 } << 20;
-/// Threads hold a block and its packed bytes each: no more threads than blocks of so many bytes.
+/// Each thread holds a block and its packed bytes, so the number of threads is limited to blocks of
+/// this many bytes.
 constexpr std::uint64_t kMaxThreadBytes = std::uint64_t{ 256 } << 20;
 constexpr int kMaxThreads = 1024;
-/// Tasks between two calls of a progress function.
+/// Number of tasks between two calls of a progress function.
 constexpr std::size_t kTasksPerBatch = 16;
-/// Blocks of a list, where all are looked at whatever the text claims.
+/// Number of blocks per list when all blocks are checked, whatever the text claims.
 constexpr std::size_t kBlocksPerBatch = std::size_t{ 1 } << 16;
-/// Blocks that lie together are read together, up to this many bytes.
+/// Neighbouring blocks are read together, up to this many bytes.
 constexpr std::uint64_t kMaxRunBytes = std::uint64_t{ 1 } << 20;
-/// Rows of headers that are read along rather than read again behind them.
+/// Rows of headers that are read together rather than with a second read.
 constexpr std::uint64_t kRowGap = 256;
 
 struct RequestedBlock
@@ -48,7 +49,7 @@ struct RequestedBlock
   format::BlockPlace place;
 };
 
-// Of one file.
+// Blocks of one file.
 struct Task
 {
   std::size_t begin = 0;
@@ -110,7 +111,8 @@ public:
   }
 
   /// Checks blocks as read() of all levels would, but without an array. Blocks are checked a few at
-  /// a time, and those in missing folders are skipped, since a text may claim any number of blocks.
+  /// a time, and blocks in missing folders are skipped, since a text may claim any number of
+  /// blocks.
   ReadReport check(const ReadOptions& options)
   {
     for (const format::LevelBlocks& level : this->levels_)
@@ -161,14 +163,14 @@ private:
       { this->run(blocks.data() + tasks[i].begin, blocks.data() + tasks[i].end, scratch.local()); };
       if (end - begin == 1)
       {
-        run(begin); // not worth an arena
+        run(begin); // too small for an arena
         continue;
       }
       in_arena(threads, [&] { tbb::parallel_for(begin, end, run); });
     }
   }
 
-  // Those of 2^digits blocks from `first` on that are in the range.
+  // Adds those of the 2^digits blocks from `first` on that are in the range.
   void check_blocks(const format::LevelBlocks& level, const format::BlockRange& range,
     std::uint64_t first, int digits, const ReadOptions& options)
   {
@@ -211,7 +213,7 @@ private:
     }
   }
 
-  // Blocks before `end` are done then.
+  // Blocks before `end` are then done.
   void run_checked(std::uint64_t end, const ReadOptions& options)
   {
     const auto all = static_cast<double>(this->source_.order.block_count());
@@ -243,8 +245,8 @@ private:
     return report;
   }
 
-  // The first block that is not in files of the same folder as this one, if this one begins a file
-  // in a folder that is not there; else the block itself.
+  // Returns the first block in another folder if this one begins a file in a missing folder;
+  // otherwise this block.
   [[nodiscard]] std::uint64_t after_missing_folder(std::uint64_t block)
   {
     const Header& header = this->source_.header;
@@ -266,7 +268,7 @@ private:
     {
       folder = folder.parent_path();
     }
-    // Digits of numbers that are not in the name of the folder are at the end of it.
+    // Digits of the number that are not in the folder's name are at the end of the file name.
     const auto is_below = [&](std::uint64_t number)
     {
       const std::filesystem::path path = this->path_of(number);
@@ -313,7 +315,7 @@ private:
       this->source_.order.level_of_block(block) - this->source_.order.bits_per_block());
   }
 
-  // By file, and by row in it.
+  // Sorts by file, then by row in it.
   [[nodiscard]] std::vector<RequestedBlock> requested_blocks() const
   {
     std::vector<RequestedBlock> requested;
@@ -376,7 +378,7 @@ private:
     return this->name_of(file).substr(begin);
   }
 
-  // Empty if it is not there.
+  // Empty if the file does not exist.
   [[nodiscard]] std::unique_ptr<const io::RandomAccessFile> open(std::uint64_t file)
   {
     try
@@ -423,8 +425,7 @@ private:
     this->bytes_read_ += file->bytes_read();
   }
 
-  // Blocks may be absent, but a step of which the first file (in arco, the folder) is not there is
-  // none.
+  // Blocks may be absent, but a step does not exist without its first file (in arco, its folder).
   void check_step_exists(const RequestedBlock& first, const std::filesystem::path& path) const
   {
     if (first.block == 0 && !this->has_arco_folder())
@@ -433,7 +434,7 @@ private:
     }
   }
 
-  // Whether a list of the blocks takes time.
+  // Returns whether listing the blocks takes noticeable time.
   [[nodiscard]] bool wants_many() const
   {
     std::uint64_t count = 0;
@@ -446,8 +447,8 @@ private:
     return count >= kBlocksPerBatch;
   }
 
-  // Before blocks are listed, of which a text may claim any number. A level has block 0, unless it
-  // is known.
+  // Checked before blocks are listed, because a text may claim any number. A level includes block
+  // 0, unless it is known.
   void check_begin()
   {
     const std::uint64_t first = format::place_of_block(this->source_.header, 0).file;
@@ -461,8 +462,8 @@ private:
     }
   }
 
-  // After a read that has found no file at all, and may not have looked for the first one. The
-  // first one is not written where block 0 lies outside of the box: its folder is there then.
+  // Runs after a read that found no file at all and may not have tried the first one. The first
+  // file is not written if block 0 lies outside the box; its folder then exists.
   void check_something_exists() const
   {
     const std::uint64_t first = format::place_of_block(this->source_.header, 0).file;
@@ -523,7 +524,7 @@ private:
         file.name(), file.size()));
   }
 
-  // The records of blocks that are there; the places of the others are filled.
+  // Reads the records of existing blocks, and fills the places of absent ones.
   void find(const io::RandomAccessFile& file, const RequestedBlock* begin,
     const RequestedBlock* end, Scratch& scratch)
   {
@@ -625,7 +626,7 @@ private:
       for (; last != found.size(); ++last)
       {
         const BlockRecord& next = found[last].record;
-        // Two may overlap in a hostile file.
+        // In a hostile file, two blocks may overlap.
         const std::uint64_t next_end =
           std::max(end, std::min(next.offset + next.bytes, file.size()));
         if (last != i && (next.offset > end || next_end - begin > kMaxRunBytes))
@@ -644,7 +645,7 @@ private:
     }
   }
 
-  // `available`: bytes that there are, of which the block has record.bytes.
+  // `available` is the number of bytes present, of which the block has record.bytes.
   void put(const io::RandomAccessFile& file, const FoundBlock& found, std::byte* packed,
     std::uint64_t available, Scratch& scratch)
   {
@@ -676,7 +677,7 @@ private:
     }
     if (this->swapped_ != 1)
     {
-      if (raw == packed) // of which two hostile blocks may have a part in common
+      if (raw == packed) // two hostile blocks may overlap
       {
         scratch.raw.assign(packed, packed + std::min<std::uint64_t>(available, this->raw_bytes_));
         raw = scratch.raw.data();
@@ -687,7 +688,7 @@ private:
       static_cast<const std::byte*>(raw), this->read_.array, this->strides_);
   }
 
-  // A block of PIDX ends with the last sample in the box.
+  // A PIDX block ends with the last sample in the box.
   void check_cut(const io::RandomAccessFile& file, const FoundBlock& found,
     const format::StepsOfAxes& steps, const format::BlockOrder* order,
     std::uint64_t available) const
@@ -739,17 +740,17 @@ private:
   std::size_t swapped_; ///< bytes of the words that have to be swapped, or 1
   Strides strides_;
   std::vector<std::byte> default_;
-  std::vector<format::LevelBlocks> levels_; ///< from bits_per_block on
+  std::vector<format::LevelBlocks> levels_; ///< starting at bits_per_block
   format::BlockOrders orders_;
-  std::shared_ptr<const io::Folder> folder_; ///< of the step; null if it is not there
+  std::shared_ptr<const io::Folder> folder_; ///< folder of the step; null if it does not exist
   std::string folder_name_;                  ///< relative to that of the .idx
   std::atomic<bool> found_file_{ false };
   std::atomic<bool> missed_file_{ false };
-  std::uint64_t block_count_ = 0; ///< that are looked for
+  std::uint64_t block_count_ = 0; ///< requested blocks
   std::atomic<std::uint64_t> present_blocks_{ 0 };
-  std::filesystem::path known_folder_; ///< that is there
-  // Of check(): what is to be looked at next, before which block all is in it or done, and the
-  // share that is done.
+  std::filesystem::path known_folder_; ///< an existing folder
+  // State of check(): the next block to check, before which all blocks in the box are done, and the
+  // completed share.
   std::vector<RequestedBlock> checked_;
   std::uint64_t checked_until_ = 0;
   double checked_share_ = 0;
@@ -766,7 +767,7 @@ ReadReport read_blocks(const Source& source, const BlockRead& read, const ReadOp
   }
   catch (const Error& error)
   {
-    // Files that another writer takes away are why, and no damage.
+    // Missing files are due to another writer, which is not damage.
     if (error.code() != ErrorCode::Cancelled && error.code() != ErrorCode::OutOfMemory)
     {
       reader.check_not_replaced();

@@ -16,7 +16,7 @@ namespace bat::idx
 /// The data that all reads of a dataset share. The dataset owns the referenced objects.
 struct Source
 {
-  const std::filesystem::path& folder; ///< of the .idx
+  const std::filesystem::path& folder; ///< folder of the .idx
   const Header& header;
   const format::Order& order;
   const format::FileNames& names;
@@ -27,14 +27,14 @@ struct BlockRead
 {
   std::size_t field = 0;
   std::int64_t step = 0;
-  Lattice lattice; ///< of the array; has samples
-  int level = 0;   ///< of the lattice
-  /// Blocks of levels up to this one are not looked at; below bits_per_block all are.
+  Lattice lattice; ///< lattice of the array; not empty
+  int level = 0;   ///< level of the lattice
+  /// Blocks of levels up to this one are skipped; below bits_per_block none is.
   int known_level = -1;
   std::byte* array = nullptr; ///< null: blocks are checked only
 };
 
-/// Reads as Dataset::read does after its checks. All results are of one version of the step.
+/// Reads as Dataset::read does after its checks. All results are from one version of the step.
 [[nodiscard]] ReadReport read_blocks(
   const Source& source, const BlockRead& read, const ReadOptions& options);
 }

@@ -24,7 +24,7 @@ namespace
 {
 /// The part of a file in which can_open() looks for the keys.
 constexpr std::size_t kTextBegin = std::size_t{ 64 } << 10;
-/// A text is not read beyond the size that parse_header() refuses.
+/// Reading a text stops at the size that parse_header() refuses.
 constexpr std::uint64_t kMaxReadBytes = kMaxTextBytes + 1;
 
 std::string read_text(const std::filesystem::path& path, std::uint64_t maximum)
@@ -121,7 +121,8 @@ struct Dataset::Impl
     return *query.step;
   }
 
-  // What an array of a coarser level has to give. The level up to which blocks are known.
+  // Returns the samples that an array of a coarser level provides, and the level up to which blocks
+  // are known.
   [[nodiscard]] int use_coarse(const CoarseSamples& coarse, const Query& query,
     const Lattice& lattice, const Field& field, std::byte* values) const
   {
@@ -266,7 +267,7 @@ LogicalBox Dataset::box_of_extent(int level, const std::array<int, 6>& extent) c
   LogicalBox box;
   for (std::size_t axis = 0; axis != 3; ++axis)
   {
-    // Beyond every box, and far from overflow: a distance has 62 bits at most.
+    // Beyond every box, and far from overflow: a distance has at most 62 bits.
     const auto coordinate = [&](int number)
     {
       constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max() / 2;
@@ -287,7 +288,7 @@ LogicalBox Dataset::box_of(const Box& physical) const
   {
     const auto position = [&](std::int64_t p)
     { return geometry.origin[axis] + static_cast<double>(p) * geometry.spacing[axis]; };
-    // Positions ascend: the first that is not below, and the first above, by halving.
+    // Positions ascend; bisection finds the first that is not below, and the first above.
     const auto first_that = [&](const auto& holds)
     {
       std::int64_t from = this->box().lower[axis];

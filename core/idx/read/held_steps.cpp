@@ -100,7 +100,7 @@ bool HeldSteps::are_as_opened() const noexcept
     [](const Open& open) { return open.second->is_as_opened(); });
 }
 
-// Whether the text that is there now has the step in the same folder, with the same meaning.
+// Returns whether the current text has the step in the same folder, with the same meaning.
 bool HeldSteps::names_still(std::int64_t step, bool is_there) const
 {
   std::string text;
@@ -113,7 +113,7 @@ bool HeldSteps::names_still(std::int64_t step, bool is_there) const
     });
   if (unread)
   {
-    // A text that nobody has written to its place tells of nothing.
+    // A text that was never written to disk says nothing about replacement.
     return unread->code() == ErrorCode::NotFound && !is_there;
   }
   if (text == this->text_)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The folders of steps, which stay those that were looked at first whatever becomes of their names.
+// Keeps step folders open, so that reads see the same folders whatever becomes of their names.
 #pragma once
 
 #include "bat/idx/header.hpp"
@@ -17,30 +17,31 @@
 
 namespace bat::idx
 {
-/// Of one dataset. A step is replaced by another folder under its name, and before an old folder is
-/// emptied, a text that does not name it is in place (IDX.md section 8). So a file that is not
-/// there was never written if, after that was seen, the folder still has its name and the text
-/// names it; else the dataset was replaced. All functions may be called concurrently.
+/// The steps of one dataset. A writer replaces a step by putting another folder under its name, and
+/// before it empties an old folder, it writes a text that does not name it (IDX.md section 8).
+/// Therefore a missing file was never written if, checked afterwards, the folder still has its name
+/// and the text names it; otherwise the dataset was replaced. All functions may be called
+/// concurrently.
 class HeldSteps
 {
 public:
-  /// `path`: of the .idx, which has this text. The things referred to outlive this.
+  /// `path` is the path of the .idx, which has this text. The referenced objects outlive this one.
   HeldSteps(std::filesystem::path path, const std::string& text, const Header& header,
     const format::FileNames& names);
 
-  /// The folder of a step, or null if it is not there. Throws Error{CannotOpen}, also if it is
-  /// another one than in a call before.
+  /// Returns the folder of a step, or null if it does not exist. Throws Error{CannotOpen}, also if
+  /// it differs from that of an earlier call.
   [[nodiscard]] std::shared_ptr<const io::Folder> folder(std::int64_t step) const;
 
-  /// Throws Error{CannotOpen} if the dataset was replaced since `folder` was opened, or, where that
-  /// is null, since the text was read; NotFound if the folder was removed.
+  /// Throws Error{CannotOpen} if the dataset was replaced since `folder` was opened or, if that is
+  /// null, since the text was read; NotFound if the folder was removed.
   void check_not_replaced(std::int64_t step, const std::shared_ptr<const io::Folder>& folder) const;
 
-  /// False if the path of a folder that is open leads to another one, or nowhere.
+  /// Returns false if the path of an open folder now leads to another one, or nowhere.
   [[nodiscard]] bool are_as_opened() const noexcept;
 
 private:
-  /// Most folders that are open for later reads; of others it is known which they were.
+  /// Maximum number of folders kept open for later reads; of others, only the identity is kept.
   static constexpr std::size_t kMaxOpen = 8;
   using Open = std::pair<std::int64_t, std::shared_ptr<const io::Folder>>;
 
@@ -52,7 +53,7 @@ private:
   const Header& header_;
   const format::FileNames& names_;
   mutable std::mutex mutex_;
-  mutable std::list<Open> open_; ///< that was used last in front
+  mutable std::list<Open> open_; ///< most recently used first
   mutable std::map<std::int64_t, io::Folder::Identity> known_;
 };
 }

@@ -24,7 +24,7 @@ void add_listed(const format::FileNames::Listing& listing, const std::filesystem
   std::filesystem::directory_iterator entries(where, error);
   if (error == std::errc::no_such_file_or_directory)
   {
-    return; // of a series whose first step is not written yet
+    return; // the first step of the series is not written yet
   }
   for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error))
   {

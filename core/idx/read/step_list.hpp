@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which time steps a dataset has.
+// Lists the time steps of a dataset.
 #pragma once
 
 #include "bat/idx/header.hpp"
@@ -11,10 +11,11 @@
 
 namespace bat::idx
 {
-/// Ascending, each once. Throws Error{Corrupt} of more than 1,000,000 folders, CannotOpen.
+/// Returns the steps, ascending, each once. Throws Error{Corrupt} for more than 1,000,000 folders,
+/// CannotOpen.
 [[nodiscard]] std::vector<std::int64_t> list_steps(
   const Header& header, const format::FileNames& names, const std::filesystem::path& folder);
 
-/// Whether the text names a step; any if it leaves that to the folder.
+/// Returns whether the text names a step; true for any step if the folder lists the steps.
 [[nodiscard]] bool names_step(const Header& header, std::int64_t step) noexcept;
 }

@@ -33,7 +33,7 @@ std::string type_text(const Field& field)
   return fmt::format("'{}' {}[{}]", field.name, name_of(field.type), field.components);
 }
 
-// All fields with their types.
+// Lists all fields with their types.
 std::string list_of(const std::vector<Field>& fields)
 {
   std::vector<std::string> texts(fields.size());
@@ -141,7 +141,7 @@ void check_times(const Dataset& dataset, const std::vector<double>& times)
   }
 }
 
-// Where blocks are absent; the bits that stand for no flow in bricks too.
+// Used for absent blocks; these bits mean no flow in bricks too.
 void fill_with_nan(ScalarType type, std::byte* values, std::size_t bytes)
 {
   const auto fill = [&](auto nan)
@@ -177,13 +177,13 @@ struct VelocitySource::Impl
     }
   }
 
-  // Of a sample of one field.
+  // Size of a sample of one field.
   [[nodiscard]] std::size_t field_bytes() const
   {
     return static_cast<std::size_t>(this->dataset.fields()[this->fields.front()].sample_bytes());
   }
 
-  // Of all samples of a block, those in the box of the dataset.
+  // Size of a block's samples in the dataset's box.
   [[nodiscard]] Lattice make_lattice(
     const format::LevelBlocks& level, const format::Point& place) const
   {
@@ -236,7 +236,8 @@ struct VelocitySource::Impl
     return samples;
   }
 
-  // The samples of a brick of one field, packed. Returns the bytes that were read from files.
+  // Reads the samples of a brick for one field, packed. Returns the number of bytes read from
+  // files.
   std::uint64_t gather(
     std::size_t step, std::size_t field, const Lattice& brick, std::byte* values) const
   {
@@ -285,7 +286,7 @@ struct VelocitySource::Impl
   std::vector<double> times;
   std::vector<std::size_t> fields; ///< one, or one for each component
   BrickGrid grid;
-  std::vector<format::LevelBlocks> levels; ///< from that of block 0 on
+  std::vector<format::LevelBlocks> levels; ///< starting at the level of block 0
   mutable BlockCache blocks;
   mutable std::atomic<std::uint64_t> read_count{ 0 };
   mutable std::atomic<std::uint64_t> absent_count{ 0 };

@@ -17,7 +17,7 @@ namespace bat::idx
 {
 namespace
 {
-/// Unpacked bytes of the blocks that are made together: they stay in the caches until they are
+/// Unpacked size of the blocks that are made together: they stay in the caches until they are
 /// written.
 constexpr std::uint64_t kBytesPerBatch = std::uint64_t{ 8 } << 20;
 

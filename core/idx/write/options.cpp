@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of the options of a write: the only place that names them and says what they may be.
+// The table of write options: the only place with their names and allowed values.
 
 #include "bat/idx/write_options.hpp"
 
@@ -28,7 +28,7 @@ struct Row
   std::string type;
   std::string standard;
   std::string allowed;
-  /// False if the value is not one that is allowed.
+  /// Returns false if the value is not allowed.
   std::function<bool(WriteOptions&, const OptionValue&)> set;
 };
 
@@ -80,7 +80,7 @@ Row flag(const char* name, bool WriteOptions::*field)
     } };
 }
 
-// `words` in the order of the enumerators.
+// `words` are in the order of the enumerators.
 template <class Get>
 Row word(const char* name, const Get& get, const std::vector<std::string>& words)
 {
@@ -127,7 +127,7 @@ Row time_of_step()
       const double time = real ? *real
         : number               ? static_cast<double>(*number)
                                : std::numeric_limits<double>::quiet_NaN();
-      // A whole number that no double is would become another time.
+      // An integer that no double represents would become another time.
       if (!std::isfinite(time) ||
         (number && (std::abs(time) >= 0x1p63 || static_cast<std::int64_t>(time) != *number)))
       {

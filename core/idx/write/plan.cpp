@@ -25,11 +25,11 @@ constexpr int kUsualBitsPerBlock = 15;
 constexpr int kMinBitsPerBlock = 9;
 constexpr int kMaxBitsPerBlock = 28;
 constexpr int kMaxDigits = 62;
-/// Digits that blocks differ in at least, unless the grid is small: block 0, which a coarse level
-/// reads, is then 1/8 of the data or less.
+/// Minimum number of digits in which blocks differ, unless the grid is small: block 0, which a
+/// coarse level reads, is then at most 1/8 of the data.
 constexpr int kBitsOfBlocks = 3;
 
-// Rounds of one digit per axis, coarsest first; long axes have the finest digits to themselves.
+// Rounds of one digit per axis, coarsest first; the finest digits all belong to long axes.
 std::string bits_of(const LogicalBox& box)
 {
   std::array<int, 3> digits{};
@@ -180,7 +180,7 @@ void check_options(const std::filesystem::path& path, const Grid& grid, const Wr
   }
 }
 
-// Bytes of one sample: of the field that has the most, and of all fields together.
+// Size of one sample: in the largest field, and in all fields together.
 struct SampleBytes
 {
   std::uint64_t largest = 1;
@@ -386,7 +386,7 @@ std::vector<std::string> allowed_field_names(const std::vector<std::string>& nam
     for (const char c : names[i])
     {
       const bool is_good = find_field_name_problem("a" + std::string(1, c) + "a").empty() ||
-        static_cast<unsigned char>(c) >= 0x80; // of a character of several bytes
+        static_cast<unsigned char>(c) >= 0x80; // part of a multi-byte character
       name += is_good ? std::string(1, c) : name.empty() || name.back() != '_' ? "_" : "";
     }
     name = name.empty() ? "field" : name == "." || name == ".." ? "_" : name;

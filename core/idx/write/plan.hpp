@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is decided before anything is written, from the shape of the grid alone.
+// Decisions made before anything is written, from the shape of the grid alone.
 #pragma once
 
 #include "bat/idx/write.hpp"
@@ -12,24 +12,25 @@
 
 namespace bat::idx
 {
-/// The folder of samples beside the text, relative to it: "NAME" or, in PIDX's dialect too, "NAME".
+/// Returns the name of the folder for samples next to the text, relative to it: "NAME" for
+/// NAME.idx, in every dialect.
 [[nodiscard]] std::string folder_name(const std::filesystem::path& path);
 
-/// Each shape has two, so that what replaces a step has files of its own.
+/// Each shape has two names, so that a step that replaces another has its own files.
 enum class ShapeFolder
 {
   First,
   Second
 };
 
-/// The template of the names of files; of PIDX's dialect, whose names are laid down, both are one.
-/// A checksum of everything that fixes what the bytes of a file mean is part of others.
+/// The template for file names. In PIDX's dialect, which prescribes the names, both are the same.
+/// Other names contain a checksum of everything that determines the meaning of a file's bytes.
 [[nodiscard]] std::string filename_template(
   const Header& header, const std::string& folder, ShapeFolder which);
 
-/// The largest number of a step.
+/// The largest step number.
 inline constexpr std::int64_t kMaxStep = 999999999;
 
-/// Empty, or what a dataset has otherwise than a new step: the first key that differs.
+/// Returns the first key in which a dataset differs from a new step; empty if none does.
 [[nodiscard]] std::string difference(const Header& there, const Header& step);
 }

@@ -32,7 +32,7 @@ std::optional<Header> read_header(const std::filesystem::path& path)
   return parse_header(text, path.string());
 }
 
-// All at one distance, or runs of neighbours.
+// All steps at one distance, or runs of neighbours.
 std::vector<StepRange> compute_ranges(const std::set<std::int64_t>& steps)
 {
   std::vector<std::int64_t> all(steps.begin(), steps.end());
@@ -62,7 +62,7 @@ std::vector<StepRange> compute_ranges(const std::set<std::int64_t>& steps)
   return ranges;
 }
 
-// Of files that this library wrote: FOLDER/XXXXXXXX/time_..., or PIDX's names.
+// Recognizes files that this library wrote: FOLDER/XXXXXXXX/time_..., or PIDX's names.
 std::filesystem::path find_step_folder(
   const std::filesystem::path& path, const Header& header, std::int64_t step)
 {
@@ -91,12 +91,12 @@ bool is_ours(const std::filesystem::path& path, const Header& header)
 }
 }
 
-// The steps that another process adds meanwhile would be missing in the text that replaces this
-// one.
+// Otherwise, steps that another process adds meanwhile would be missing in the text that replaces
+// this one.
 Series::Series(std::filesystem::path path)
   : path_(std::move(path))
 {
-  std::error_code unmade; // which the write of the step reports
+  std::error_code unmade; // the write of the step reports it
   if (!this->path_.parent_path().empty())
   {
     std::filesystem::create_directories(this->path_.parent_path(), unmade);
@@ -130,7 +130,7 @@ Series Series::of(const std::filesystem::path& path)
 
 void Series::fail(const WriteOptions& options, const std::string& what) const
 {
-  // The caller gave a step and may not know that there are modes.
+  // The caller gave a step and may not know about modes.
   const bool is_implied = options.mode == WriteMode::Auto && options.step;
   throw Error(ErrorCode::InvalidArgument,
     fmt::format("{}: {}{}", this->path_.string(), what,
@@ -163,7 +163,7 @@ Header Series::with_step(Header step, const WriteOptions& options) const
   }
   if (this->steps_kept(options).empty())
   {
-    // Names are laid down, and the new files would be in the place of the old ones.
+    // The dialect prescribes the names, and the new files would replace the old ones.
     if (step.pidx && !other.empty())
     {
       this->fail(options,
@@ -289,7 +289,7 @@ Header Series::added(Header step, const WriteOptions& options) const
   return step;
 }
 
-// Another text may have been copied from this one.
+// The folder may belong to another text that was copied from this one.
 bool Series::has_copies() const
 {
   for (const auto& entry : std::filesystem::directory_iterator(
@@ -335,12 +335,11 @@ void Series::remove_steps(const Header& now) const
   for (const std::filesystem::path& shape : shapes)
   {
     std::error_code ignored;
-    std::filesystem::remove(shape, ignored); // if nothing is left in it
+    std::filesystem::remove(shape, ignored); // only if empty
   }
 }
 
-// A killed writer may have left a folder that it was filling, or a whole one that no text names
-// yet.
+// A killed writer may have left a partly filled folder, or a complete one that no text names yet.
 void Series::remove_leftovers(const Header& now) const
 {
   const std::filesystem::path folder = this->path_.parent_path() / folder_name(this->path_);
@@ -364,7 +363,7 @@ void Series::remove_leftovers(const Header& now) const
     remove_abandoned(entry.path(),
       [&](const std::string& step) { return io::is_temporary(step) || is_step_of_ours(step); });
     std::error_code ignored;
-    std::filesystem::remove(entry.path(), ignored); // if nothing is left in it
+    std::filesystem::remove(entry.path(), ignored); // only if empty
   }
 }
 

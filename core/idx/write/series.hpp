@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What was under the name of a dataset before a write, and what a further step makes of it.
+// The previous dataset under a name, and the header after a step is added.
 #pragma once
 
 #include "bat/idx/write.hpp"
@@ -24,16 +24,16 @@ public:
   /// another process is writing it; NoSpace.
   [[nodiscard]] static Series of(const std::filesystem::path& path);
 
-  /// The header of all steps after a write of one of them. Throws Error{InvalidArgument}: a step
-  /// of another shape, times that do not ascend.
+  /// Returns the header of all steps after one is written. Throws Error{InvalidArgument} if the
+  /// step has another shape or times do not ascend.
   [[nodiscard]] Header with_step(Header step, const WriteOptions& options) const;
 
-  /// The text without the steps that the write replaces, for the time in which their files are
-  /// exchanged; empty if the new step has files of its own.
+  /// Returns the text without the replaced steps, which is used while their files are exchanged;
+  /// empty if the new step has its own files.
   [[nodiscard]] std::string text_without(const Header& now, const WriteOptions& options) const;
 
-  /// Removes folders of the old dataset that the new one does not name, and what killed writers
-  /// left of datasets of any shape, if this library made them and no other .idx beside it names
+  /// Removes folders of the old dataset that the new one does not name, and leftovers of killed
+  /// writers of datasets of any shape, if this library made them and no other .idx next to it names
   /// them.
   void remove_what_is_not_in(const Header& now) const noexcept;
 
@@ -41,7 +41,7 @@ private:
   [[noreturn]] void fail(const WriteOptions& options, const std::string& what) const;
   explicit Series(std::filesystem::path path);
   [[nodiscard]] Header added(Header step, const WriteOptions& options) const;
-  // Of there_.
+  // The header of there_.
   [[nodiscard]] std::vector<std::int64_t> steps() const;
   [[nodiscard]] std::size_t steps_before(std::int64_t step) const;
   [[nodiscard]] std::set<std::int64_t> steps_kept(const WriteOptions& options) const;
@@ -52,6 +52,6 @@ private:
   std::filesystem::path path_;
   std::unique_ptr<const io::LockFile> lock_;
   std::optional<Header> there_;
-  std::string problem_; ///< why there_ is empty though there is a file
+  std::string problem_; ///< why there_ is empty although a file exists
 };
 }

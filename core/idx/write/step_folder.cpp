@@ -37,7 +37,7 @@ int open_folder(const std::filesystem::path& folder)
   return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 }
 
-// Both are there, on one file system. False, and errno, if that cannot be.
+// Exchanges two existing folders in one file system. Returns false, and sets errno, if that fails.
 bool exchange(const std::filesystem::path& a, const std::filesystem::path& b)
 {
 #ifdef RENAME_EXCHANGE
@@ -50,8 +50,8 @@ bool exchange(const std::filesystem::path& a, const std::filesystem::path& b)
     return false;
   }
 #endif
-  // File systems without it: for a moment, there is no `b`. What is aside is removed as what killed
-  // writers left.
+  // For file systems without an exchange: for a moment, `b` does not exist. The folder moved aside
+  // is removed like leftovers of killed writers.
   std::string aside = a.string();
   char& digit = aside[aside.size() - sizeof(".tmp")];
   digit = digit == '0' ? '1' : '0';
@@ -112,7 +112,7 @@ StepFolder::StepFolder(std::filesystem::path target)
     std::random_device random;
     for (int attempt = 0; attempt != 16; ++attempt)
     {
-      // As io::is_temporary_of() knows them.
+      // Names that io::is_temporary_of() recognizes.
       this->temporary_ =
         parent / fmt::format(".{}.{:08x}.tmp", this->target_.filename().string(), random());
       if (::mkdir(this->temporary_.c_str(), 0777) == 0)
@@ -210,7 +210,7 @@ void StepFolder::remove_made() noexcept
 {
   for (auto folder = this->made_.rbegin(); folder != this->made_.rend(); ++folder)
   {
-    ::rmdir(folder->c_str()); // not if another writer has put something there
+    ::rmdir(folder->c_str()); // fails if another writer has put something there
   }
 }
 
@@ -289,7 +289,7 @@ void commit_step(StepFolder& step, const std::filesystem::path& path, const std:
     throw;
   }
   step.keep();
-  // Removes what writers left that were killed just before.
+  // Removes leftovers of writers that were killed just before.
   io::remove_abandoned_of(path);
 }
 }

@@ -9,14 +9,14 @@
 
 namespace bat::idx
 {
-/// Files go to a temporary folder beside `target`; commit() puts it in the target's place by one
-/// rename, and keep() ends the matter. Without keep(), the destructor restores what was there
-/// before. Throws Error: CannotOpen, NoSpace, WriteFailed.
+/// Files go to a temporary folder next to `target`; commit() moves it to the target by one rename,
+/// and keep() makes this final. Without keep(), the destructor restores the previous state. Throws
+/// Error: CannotOpen, NoSpace, WriteFailed.
 class StepFolder
 {
 public:
-  /// Makes the folders above it that are missing, and removes what killed writers of the same
-  /// folder left.
+  /// Creates missing parent folders, and removes leftovers of killed writers of the same
+  /// folder.
   explicit StepFolder(std::filesystem::path target);
   StepFolder(const StepFolder&) = delete;
   StepFolder& operator=(const StepFolder&) = delete;
@@ -24,11 +24,11 @@ public:
 
   /// The folder in which files are written.
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return this->temporary_; }
-  /// `flush`: the names are on disk before this returns.
+  /// With `flush`, the names are on disk before this returns.
   void commit(bool flush);
-  /// Removes what the target was before.
+  /// Removes the previous target.
   void keep() noexcept;
-  /// The target is what it was before commit().
+  /// Restores the target to its state before commit().
   void restore() noexcept;
 
 private:
@@ -40,18 +40,19 @@ private:
   std::vector<std::filesystem::path> made_; ///< folders above, outermost first
   int descriptor_ = -1;                     ///< holds a lock while the writer lives
   bool committed_ = false;
-  bool exchanged_ = false; ///< what was there before is in temporary_
+  bool exchanged_ = false; ///< temporary_ holds the previous content
 };
 
-/// Removes the folders below `folder` whose names are wanted, but for those that a writer which
-/// lives has made. `is_requested` must not throw.
+/// Removes the folders below `folder` whose names satisfy `is_requested`, except those of live
+/// writers. `is_requested` must not throw.
 void remove_abandoned(const std::filesystem::path& folder,
   const std::function<bool(const std::string& name)>& is_requested) noexcept;
-/// Those that killed writers of `target` left.
+/// Removes leftovers of killed writers of `target`.
 void remove_abandoned(const std::filesystem::path& folder, const std::string& target) noexcept;
 
-/// The step and the text that names it, one after the other; neither if one of them fails. Unless
-/// empty, `without` is the text meanwhile: it does not name the step, whose files are exchanged.
+/// Replaces the step and the text that names it, one after the other; neither if one of them fails.
+/// Unless empty, `without` is the interim text, which does not name the step while its files are
+/// exchanged.
 void commit_step(StepFolder& step, const std::filesystem::path& path, const std::string& text,
   const std::string& without, bool flush);
 }

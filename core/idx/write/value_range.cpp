@@ -22,7 +22,7 @@ Range merge(const Range& a, const Range& b)
   return { std::min(a.first, b.first), std::max(a.second, b.second) };
 }
 
-// Comparisons with NaN are false. Several lanes, so that one does not wait for the other.
+// Comparisons with NaN are false. Several lanes avoid waiting for each other's results.
 template <class T>
 Range range_without_nan(const T* values, std::size_t count)
 {

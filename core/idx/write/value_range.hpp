@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Smallest and largest values of fields, which the text tells displays.
+// Smallest and largest values of fields, which the text provides for displays.
 #pragma once
 
 #include "bat/idx/header.hpp"
@@ -11,15 +11,15 @@
 
 namespace bat::idx
 {
-/// The range of the finite values; the first is above the second if there are none.
+/// Returns the range of finite values; the first is above the second if there are none.
 [[nodiscard]] std::pair<double, double> value_range(
   ScalarType type, const void* values, std::uint64_t count);
 
-/// The same of a box in an array of one component with `dimensions` samples: `values` is its first
-/// sample, `counts` are its samples along each axis.
+/// Does the same for a box in an array of one component with `dimensions` samples: `values` points
+/// to its first sample, `counts` are its samples along each axis.
 [[nodiscard]] std::pair<double, double> value_range(ScalarType type, const void* values,
   const std::array<std::int64_t, 3>& counts, const std::array<std::int64_t, 3>& dimensions);
 
-/// Of fields with one component, in OpenVisus's dialect. One pair per field.
+/// Ranges of fields with one component, in OpenVisus's dialect. One pair per field.
 void set_ranges(Header& header, const std::vector<std::pair<double, double>>& ranges);
 }

@@ -63,7 +63,7 @@ public:
       compute_strides(this->place_.dimensions));
   }
 
-  // Of fields with one component, which are the ones that the text tells of.
+  // Ranges of fields with one component, the only ones that the text can hold.
   [[nodiscard]] std::vector<std::pair<double, double>> ranges() const
   {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -122,7 +122,7 @@ WriteReport write(const std::filesystem::path& path, const Grid& grid, const Wri
   const std::filesystem::path folder = target.parent_path() /
     std::filesystem::path(names.file(options.step_number(), 0)).parent_path();
   const std::string text = to_text(header);
-  (void)parse_header(text, target.string()); // what is written can be read
+  (void)parse_header(text, target.string()); // checks that the text can be read
 
   StepFolder step(folder);
   const GridBlocks blocks(header, order, grid);

@@ -110,8 +110,8 @@ BATDataType find_data_type(ScalarType type, int components)
     static_cast<std::size_t>(scalar - kGroupTypes.begin()));
 }
 
-// The attributes declared by a rank without particles, if they can be written. Other ranks may know
-// more.
+// The attributes declared by a rank without particles, if they can be written. Other ranks may
+// declare more.
 ParticleView declared(const State& state, ParticleView view)
 {
   (void)attempt(
@@ -165,7 +165,7 @@ ParticleView make_view(const State& state)
   return view;
 }
 
-// Size that makes `files` leaf files of everything that the ranks have.
+// The target size that divides the particles of all ranks into `files` leaf files.
 std::uint64_t target_of(const ParticleView& view, std::uint32_t files)
 {
   const std::uint64_t local = bytes_per_particle(view) * view.count;
@@ -186,7 +186,7 @@ bool is_root()
   return rank == 0;
 }
 
-// Programs of that library do not check a status.
+// Programs written for that library do not check a status.
 void report_failure(int status, const char* function)
 {
   if (status != BAT_OK && is_root())
@@ -221,11 +221,11 @@ std::array<float, 6> copy_of(const float* bounds)
   return copy;
 }
 
-// The member of the dataset's metadata.
+// The member in the dataset's metadata.
 constexpr const char* kDeclaredBounds = "declared_bounds";
 
-// Collective. Metadata with the box around the boxes that ranks declare; empty if no rank declares
-// one.
+// Collective. Adds to the metadata the box around the boxes that ranks declare; empty if no rank
+// declares one.
 std::string format_metadata(const std::optional<Box>& local)
 {
   constexpr double inf = std::numeric_limits<double>::infinity();
@@ -248,7 +248,7 @@ std::string format_metadata(const std::optional<Box>& local)
   return nlohmann::json{ { kDeclaredBounds, bounds } }.dump();
 }
 
-// Metadata may be anything.
+// Metadata may contain anything.
 std::optional<Box> declared_bounds(const Dataset& dataset)
 {
   const nlohmann::json metadata = nlohmann::json::parse(dataset.metadata(), nullptr, false);
@@ -455,7 +455,7 @@ uint64_t bat_io_write(BATParticleState state, const char* file_name)
   if (status == BAT_OK)
   {
     particles.view.metadata = format_metadata(options.local_bounds);
-    // Rank 0's number counts, as all its options do.
+    // Rank 0's number is used, as all its options are.
     std::uint32_t files = static_cast<State*>(state)->fixed_aggregators;
     MPI_Bcast(&files, 1, MPI_UINT32_T, 0, MPI_COMM_WORLD);
     if (files != 0)
@@ -571,7 +571,7 @@ void bat_io_get_attribute_description(
           "attribute number {} is out of range; the file has {}", id, attributes.size()));
       }
       const bat::Attribute& attribute = attributes[id];
-      const bat::Key& key = attribute.keys.back(); // of the value, or of the magnitude
+      const bat::Key& key = attribute.keys.back(); // key of the value, or of the magnitude
       *name = attribute.name.c_str();
       range[0] = static_cast<float>(bat::to_double(key.minimum));
       range[1] = static_cast<float>(bat::to_double(key.maximum));

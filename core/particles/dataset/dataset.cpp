@@ -47,7 +47,7 @@ std::optional<Box> make_box(const double (&lower)[3], const double (&upper)[3])
   return Box{ { lower[0], lower[1], lower[2] }, { upper[0], upper[1], upper[2] } };
 }
 
-// A leaf file's schema must agree with the top file's in these parts.
+// A leaf file's schema must match the top file's in these parts.
 bool same_schema(const std::vector<Attribute>& a, const std::vector<Attribute>& b)
 {
   const auto same_alias = [](const std::optional<Alias>& x, const std::optional<Alias>& y)
@@ -71,7 +71,7 @@ bool same_sample(
     { return x.attribute == y.attribute && x.component == y.component; });
 }
 
-// Whether no particle of a leaf file can meet a condition on positions.
+// Returns whether no particle of a leaf file can satisfy a condition on positions.
 bool is_apart(const format::LeafRecord& leaf, const query::KeyCondition& condition)
 {
   return (leaf.flags & format::kNonFinite) == 0 &&
@@ -204,7 +204,7 @@ std::unique_ptr<LeafSource> Dataset::Impl::open_own(std::size_t i) const
     {
       return File::open(path, this->options_);
     }
-    catch (const Error& error) // which dataset it belongs to is not to be seen from its name
+    catch (const Error& error) // the name does not show its dataset
     {
       if (error.code() == ErrorCode::NotFound)
       {
@@ -261,7 +261,7 @@ void Dataset::Impl::close_leaf(std::size_t i) const
 
 std::unique_ptr<LeafSource> Dataset::Impl::image(std::size_t i) const
 {
-  constexpr std::uint64_t maximum = std::uint64_t{ 8 } << 20; // of a piece
+  constexpr std::uint64_t maximum = std::uint64_t{ 8 } << 20; // bytes per piece
   const auto* own = dynamic_cast<const FileLeaf*>(&this->leaf(i));
   if (!own)
   {
@@ -336,7 +336,7 @@ std::vector<Dataset::Impl::Task> Dataset::Impl::tasks(const query::Conditions& c
     const std::uint64_t end = this->first_ordinal_[leaf + 1];
     const std::uint64_t a = std::max(conditions.first_ordinal, first);
     const std::uint64_t b = std::min(conditions.end_ordinal, end);
-    // A step that takes none of all particles may still take one of a leaf file.
+    // A step that adds no particle overall may still add one in a leaf file.
     const bool takes_none =
       count_at(conditions.after_quality, end - first) >= count_at(conditions.quality, end - first);
     if (a >= b || takes_none)
@@ -399,8 +399,7 @@ Dataset Dataset::open(const std::filesystem::path& path, const OpenOptions& opti
   {
     return Dataset(std::make_unique<Impl>(std::make_unique<TopFile>(std::move(source)), options));
   }
-  // Files of the paper's library: their keys are what its users see as ranges, so they must be
-  // exact.
+  // Files of the paper's library: users see their keys as ranges, so they must be exact.
   if (!kind && libbat::is_top(path))
   {
     return Dataset(

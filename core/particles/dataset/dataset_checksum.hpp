@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether two processes have the same dataset open.
+// Tests whether two processes have the same dataset open.
 #pragma once
 
 #include "bat/dataset.hpp"

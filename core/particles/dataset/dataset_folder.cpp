@@ -83,7 +83,7 @@ std::vector<std::string> names_in(const std::filesystem::path& folder, const IsO
   }
 }
 
-// Whether a file is a top file. Throws Error if damage makes that unknown.
+// Returns whether a file is a top file. Throws Error if damage makes that unknown.
 bool is_top(const io::RandomAccessFile& file)
 {
   format::Header header{};
@@ -103,8 +103,8 @@ bool is_top(const io::RandomAccessFile& file)
   return (header.required_features & format::kSeveralLeafFiles) != 0;
 }
 
-// Leaf files in the folder of `top` that the top file `other` refers to, by any name of that
-// folder. Throws Error if it is a top file and cannot be read.
+// Leaf files in `top`'s folder that the top file `other` refers to, under any name of that folder.
+// Throws Error if it is a top file and cannot be read.
 std::set<std::string> leaf_files_named_by(
   const std::filesystem::path& other, const std::filesystem::path& top)
 {
@@ -123,7 +123,7 @@ std::set<std::string> leaf_files_named_by(
     const auto [folder, is_new] = is_requested.emplace(path.parent_path().string(), false);
     if (is_new)
     {
-      std::error_code gone; // then no leaf file is there
+      std::error_code gone; // then it has no leaf file
       folder->second = std::filesystem::equivalent(path.parent_path(), requested, gone);
     }
     if (folder->second)
@@ -134,8 +134,8 @@ std::set<std::string> leaf_files_named_by(
   return names;
 }
 
-// Leaf files that top files next to `top` refer to. Empty if one of them cannot be read or is being
-// moved, because it might refer to any.
+// Leaf files to which top files next to `top` refer. Empty if one of them cannot be read or is
+// being moved, because it might refer to any file.
 std::optional<std::set<std::string>> list_other_leaf_files(
   const std::filesystem::path& beside, const std::filesystem::path& top)
 {
@@ -165,8 +165,8 @@ std::optional<std::set<std::string>> list_other_leaf_files(
   }
 }
 
-// The unwanted leaf files that no other dataset can need. With `only_replaced`, others may have
-// files in the folder, so only files of the replaced dataset are removable.
+// Returns the obsolete leaf files that no other dataset can need. With `only_replaced`, others may
+// have files in the folder, so only files of the replaced dataset are removable.
 std::vector<std::string> removable(const std::filesystem::path& beside,
   const std::filesystem::path& top, const std::set<std::string>& unwanted,
   const std::set<std::string>& replaced, bool only_replaced)
@@ -190,8 +190,8 @@ std::filesystem::path lock_path(const std::filesystem::path& top)
   return io::lock_path(leaves_folder(top) / top.filename());
 }
 
-/// Makes the folder if it is not there, and returns whether it was not. Throws Error: CannotOpen,
-/// NoSpace.
+/// Creates the folder if it does not exist; returns whether it created it. Throws Error:
+/// CannotOpen, NoSpace.
 bool make_leaves_folder(const std::filesystem::path& folder)
 {
   std::error_code error;
@@ -391,7 +391,7 @@ void remove_leftovers(const std::filesystem::path& path, const std::set<std::str
     own.reset();
     if (!is_link)
     {
-      std::filesystem::remove(folder, none); // only works on an empty one
+      std::filesystem::remove(folder, none); // removes only an empty folder
     }
   }
   catch (const std::exception&)

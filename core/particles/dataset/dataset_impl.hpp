@@ -28,35 +28,35 @@ public:
     OrdinalInterval ordinals;
   };
 
-  /// A dataset of one leaf file.
+  /// A dataset with one leaf file.
   Impl(std::unique_ptr<LeafSource> leaf, std::string version);
-  /// A dataset of several.
+  /// A dataset with several leaf files.
   Impl(std::unique_ptr<TopFile> opened, OpenOptions options);
 
-  /// A dataset of the paper's library.
+  /// A dataset from the paper's library.
   Impl(libbat::Top top_of_paper, OpenOptions options);
 
   const std::vector<LeafInfo>& leaves() const;
-  /// Opens it if it is not open yet.
+  /// Opens the leaf file if it is not open yet.
   const LeafSource& leaf(std::size_t i) const;
-  /// Closes a leaf file that leaf() has opened and no caller uses, in a dataset of several.
+  /// Closes a leaf file that leaf() has opened and no caller uses, in a dataset with several.
   void close_leaf(std::size_t i) const;
   /// A copy of a leaf file of this library in memory, read in large pieces. Null for other files,
   /// and for a mapped one, which is prefetched completely. Throws as leaf().
   std::unique_ptr<LeafSource> image(std::size_t i) const;
   /// Throws Error{InvalidArgument}.
   query::Conditions conditions(const Query& query) const;
-  /// The leaf files that the Aggregation Tree cannot exclude.
+  /// The leaf files that the aggregation tree cannot exclude.
   std::vector<Task> tasks(const query::Conditions& conditions) const;
-  /// The bytes of a leaf file, even if it is not open yet. Its contents are not checked. Lives no
-  /// longer than the dataset. Throws as leaf().
+  /// Returns the bytes of a leaf file, even if it is not open yet. Its contents are not checked.
+  /// Must not outlive the dataset. Throws as leaf().
   std::shared_ptr<const io::RandomAccessFile> bytes_of(std::size_t i) const;
   std::uint64_t bytes_read() const noexcept;
   /// As Dataset::estimate_count. Tests about `tested` particles.
   CountEstimate estimate_count(
     const Query& query, std::uint64_t tested, const QueryOptions& options) const;
 
-  /// Whether the cause is the file, and not the query, the library or the machine.
+  /// Returns whether the file caused the error, rather than the query, the library or the machine.
   static bool is_damage(ErrorCode code) noexcept
   {
     switch (code)
@@ -100,8 +100,8 @@ public:
   std::optional<std::int64_t> step;
   std::vector<Attribute> attributes;
   const File* single = nullptr;
-  std::unique_ptr<TopFile> top; ///< null if there is one leaf file, or for the paper's library
-  std::uint64_t top_bytes = 0;  ///< of a top file of the paper's library
+  std::unique_ptr<TopFile> top; ///< null for a single leaf file, or for the paper's library
+  std::uint64_t top_bytes = 0;  ///< size of a top file of the paper's library
 
 private:
   struct Slot
@@ -110,7 +110,7 @@ private:
     std::unique_ptr<LeafSource> leaf;
   };
 
-  /// A leaf file whose number of matches is not known without its indices.
+  /// A leaf file whose number of matches is unknown without its indices.
   struct Undecided
   {
     const Task* task;
@@ -118,7 +118,7 @@ private:
   };
 
   void set_leaves(std::vector<LeafInfo> leaves, Opener opener) const;
-  /// Adds the leaf files of which all particles of the step match, and returns the others.
+  /// Adds the leaf files in which all particles of the step match, and returns the others.
   std::vector<Undecided> count_decided(const query::Conditions& conditions,
     const std::vector<Task>& tasks, const QueryOptions& options, CountEstimate& estimate) const;
   std::unique_ptr<LeafSource> open_own(std::size_t i) const;

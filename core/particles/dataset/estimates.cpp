@@ -25,16 +25,17 @@ namespace bat
 {
 namespace
 {
-constexpr std::size_t kMaxLeaves = 64;         ///< that are opened to estimate a spacing
+constexpr std::size_t kMaxLeaves = 64;         ///< maximum opened to estimate a spacing
 constexpr std::size_t kMaxBudgetLeaves = 1024; ///< or a quality, but for lists of values
 constexpr std::uint64_t kSampleParticles = 100000;
-// Particles that are tested to estimate a count: in all, of one value of an attribute, and the
-// fewest of a leaf file.
+// Numbers of particles tested to estimate a count: in total, for one value of an attribute, and at
+// least per leaf file.
 constexpr std::uint64_t kTestedParticles = 1 << 17;
 constexpr std::uint64_t kTestedParticlesPerValue = 1 << 15;
 constexpr std::uint64_t kMinTestedPerLeaf = 1 << 11;
 
-// The highest quality up to `highest` whose count is at most `budget`. count(q) must not fall.
+// Returns the highest quality up to `highest` whose count is at most `budget`. count(q) must not
+// decrease.
 double highest_within(
   double highest, std::uint64_t budget, const std::function<std::uint64_t(double)>& count)
 {
@@ -69,7 +70,7 @@ double lower_to_limit(double quality, double minimum, double limit,
   return std::max(quality, minimum);
 }
 
-// How many particles of a selection are of a quality, without looking at all of its spans.
+// Counts the particles of a selection that belong to a quality, without visiting all of its spans.
 class CountsByQuality
 {
 public:
@@ -115,14 +116,15 @@ private:
   std::vector<Part> parts_;
 };
 
-// Distance between neighbours of `n` particles that are spread evenly in a box of these extents.
+// Distance between neighbours if `n` particles are spread evenly in a box of these extents.
 double spacing_in(std::array<double, 3> extent, double n)
 {
   std::sort(extent.begin(), extent.end(), std::greater<>());
   const auto [a, b, c] = extent;
   if (n < 1)
   {
-    // A particle stands for several such boxes, which continue the way this one is flat or long.
+    // A particle stands for several such boxes, which extend it in the directions in which it is
+    // flat or long.
     const double dimensions = c > a / 4 ? 3 : b > a / 4 ? 2 : 1;
     return spacing_in(extent, 1) * std::pow(n, -1 / dimensions);
   }
@@ -272,7 +274,7 @@ CountEstimate Dataset::Impl::estimate_count(
   const std::size_t used = std::min(undecided.size(), kMaxLeaves);
   std::uint64_t left_out = 0;
   std::uint64_t looked_at = 0; // particles of the leaf files that are
-  std::uint64_t likely = 0;    // of them
+  std::uint64_t likely = 0;    // their likely number
   std::size_t number = 0;
   for (std::size_t t = 0; t != undecided.size(); ++t)
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A leaf file of this library's own format as a dataset sees it.
+// A leaf file in this library's own format, as a dataset sees it.
 #pragma once
 
 #include "bat/validate.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Histograms without looking through the particles: out of the quantiles in the index of each leaf
-// file, and where it has none, out of the coarsest particles.
+// Computes histograms without scanning the particles: from the quantiles in the index of each leaf
+// file and, without those, from the coarsest particles.
 
 #include "bat/dataset.hpp"
 #include "bat/error.hpp"
@@ -26,7 +26,7 @@ constexpr std::uint64_t kMinSampledParticles = 256;
 constexpr double kStraightShare = 0.05;
 constexpr double kMaxOrders = 1e-12; // beyond which values are as good as zero
 
-// `weight` particles, spread evenly from one value to the other.
+// Spreads `weight` particles evenly from one value to the other.
 struct Piece
 {
   Number from;
@@ -39,7 +39,7 @@ bool is_finite(const Number& number)
   return std::isfinite(to_double(number));
 }
 
-// Half of a - b, since that is finite. Exact for integers that are near each other.
+// Half of a - b, because that is finite. Exact for integers that are near each other.
 double half_distance(const Number& a, const Number& b)
 {
   return std::visit(
@@ -90,7 +90,7 @@ private:
   double extent_;
 };
 
-// The value of a key of each of the first `count` particles.
+// Returns a key's value for each of the first `count` particles.
 std::vector<Number> first_values(
   const LeafSource& leaf, std::size_t attribute, int component, std::uint64_t count)
 {
@@ -145,10 +145,10 @@ void add_pieces(std::vector<Piece>& pieces, const LeafSource& leaf, std::size_t 
   }
 }
 
-// The value that is farther from zero than `kStraightShare` of those that are not zero.
+// The value farther from zero than a share `kStraightShare` of the nonzero values.
 double choose_straight_below(const std::vector<Piece>& pieces)
 {
-  std::vector<std::pair<double, double>> sizes; // and weights
+  std::vector<std::pair<double, double>> sizes; // sizes and weights
   double total = 0;
   for (const Piece& piece : pieces)
   {

@@ -48,7 +48,7 @@ void LeafFilesWriter::add(const std::function<void(io::AtomicFile&)>& write)
   this->top_.leaves.push_back(std::move(entry));
 }
 
-// Gives leaf files the names that the top file has.
+// Renames leaf files to the names in the top file.
 void LeafFilesWriter::name_leaf_files(std::set<std::string>& names)
 {
   for (std::size_t i = 0; i != this->written_.size(); ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One process writes a dataset of several leaf files.
+// Writes a dataset of several leaf files from one process.
 #pragma once
 
 #include "bat/particles.hpp"
@@ -18,7 +18,7 @@
 namespace bat
 {
 /// Writes leaf files one by one, then the top file, which replaces the old dataset by one rename.
-/// Without finish() nothing is left. While it lives, no other writer writes leaf files of the
+/// Without finish(), nothing is left. While it lives, no other writer writes leaf files of the
 /// dataset.
 class LeafFilesWriter
 {
@@ -28,8 +28,8 @@ public:
   LeafFilesWriter(const std::filesystem::path& path, const ParticleView& schema, bool flush);
   LeafFilesWriter(const LeafFilesWriter&) = delete;
   LeafFilesWriter& operator=(const LeafFilesWriter&) = delete;
-  /// Adds the next leaf file, which `write` writes without its commit. Neighbours in space follow
-  /// each other.
+  /// Adds the next leaf file, which `write` writes without committing. Consecutive files are
+  /// neighbours in space.
   void add(const std::function<void(io::AtomicFile&)>& write);
 
   /// Writes the top file after at least one leaf file, and removes the leaf files of the replaced
@@ -43,7 +43,7 @@ private:
   std::filesystem::path folder_;
   bool flush_;
   LeavesLock lock_;
-  std::uint64_t id_ = 0; ///< of this write, in names that leaf files have before the last one
+  std::uint64_t id_ = 0; ///< id of this write, part of temporary leaf file names
   std::set<std::string> replaced_;
   TopContents top_;
   std::vector<std::filesystem::path> written_;

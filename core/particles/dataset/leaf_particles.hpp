@@ -37,7 +37,7 @@ public:
   [[nodiscard]] const File::Impl& impl() const noexcept { return this->impl_; }
   [[nodiscard]] const io::RandomAccessFile& source() const noexcept { return *this->impl_.source; }
 
-  /// All elements of a section, each of which has `components` values.
+  /// All elements of a section; each has `components` values.
   template <class T>
   [[nodiscard]] std::vector<T> read(format::SectionKind kind, std::uint32_t index,
     std::uint64_t elements, std::size_t components = 1) const
@@ -55,7 +55,7 @@ public:
   }
 
   /// Calls visit(t, ordinal offset in the treelet, first value of the particle) for all particles,
-  /// treelet by treelet; begin(t) and end(t) around them.
+  /// treelet by treelet, with begin(t) before and end(t) after each treelet.
   template <class T, class Begin, class Visit, class End>
   void for_each_particle(const std::vector<T>& column, std::size_t components, const Begin& begin,
     const Visit& visit, const End& end) const
@@ -140,6 +140,6 @@ private:
 
   const File& file_;
   const File::Impl& impl_;
-  std::vector<std::uint32_t> file_positions_; ///< of each ordinal
+  std::vector<std::uint32_t> file_positions_; ///< per ordinal
 };
 }

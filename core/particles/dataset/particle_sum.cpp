@@ -44,7 +44,7 @@ void check_distance(
   }
 }
 
-// The values of particles [first, first + count) to sum, in `room` if they are rounded to a grid.
+// The values of particles [first, first + count) to add; rounded values are stored in `room`.
 const std::byte* values_of(const SummedColumn& column, std::uint64_t first, std::uint64_t count,
   std::vector<std::byte>& room)
 {

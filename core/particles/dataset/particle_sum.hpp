@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether two arrangements have the same particles.
+// Tests whether two arrangements have the same particles.
 #pragma once
 
 #include "bat/types.hpp"
@@ -11,7 +11,7 @@
 
 namespace bat
 {
-/// The sum of the hashes of all particles' values, modulo 2^128; the same for any order.
+/// The sum of hashes over all particles' values, modulo 2^128; it does not depend on their order.
 struct ParticleSum
 {
   std::uint64_t low = 0;
@@ -28,7 +28,7 @@ struct ParticleSum
   }
 };
 
-/// Packed values of one array.
+/// The packed values of one array.
 struct SummedColumn
 {
   std::string name; ///< for messages

@@ -47,7 +47,7 @@ constexpr std::uint64_t kBytesPerRead = std::uint64_t{ 1 }
   << 20;                                   // bytes of rows that are read at once
 constexpr std::size_t kRowsPerTask = 4096; // rows of a task
 constexpr double kTargetFillShare =
-  0.8; // of the particles that fit: leaf files differ from their mean
+  0.8; // share of the particles that fit: leaf files differ from their mean
 
 using Clock = std::chrono::steady_clock;
 
@@ -56,7 +56,7 @@ double seconds_since(Clock::time_point start)
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// One array of a particle's row.
+// One array in a particle's row.
 struct Field
 {
   ScalarType type{};
@@ -65,7 +65,7 @@ struct Field
   std::size_t bytes = 0;
 };
 
-// All values of a particle side by side: how particles wait on disk.
+// All values of a particle side by side: the form in which particles wait on disk.
 class RowLayout
 {
 public:
@@ -91,7 +91,7 @@ public:
     return maximum;
   }
 
-  /// Arrays of particles whose rows are at `rows`, under the names of `schema`.
+  /// Arrays of the particles whose rows begin at `rows`, under the names in `schema`.
   [[nodiscard]] ParticleView view(
     ParticleView schema, const std::byte* rows, std::uint64_t count) const
   {
@@ -171,7 +171,7 @@ bool is_interleaved(const ArrayView& array)
   return true;
 }
 
-// Copies values of particles [first, first + count) of an array into rows from `to` on.
+// Copies values of particles [first, first + count) of an array into rows starting at `to`.
 void to_rows(const ArrayView& array, std::uint64_t first, std::size_t count, const Field& field,
   std::size_t row_bytes, std::byte* to)
 {
@@ -201,7 +201,7 @@ std::string describe(const ArrayView& array)
   return fmt::format("{} x {}", name_of(array.type), array.components);
 }
 
-// Checks that a piece has the columns of the first one.
+// Checks that a piece has the same columns as the first one.
 void check_piece(const ParticleView& piece, const ParticleView& schema, std::uint64_t number)
 {
   const auto fail = [&](const std::string& what)
@@ -235,8 +235,8 @@ void check_piece(const ParticleView& piece, const ParticleView& schema, std::uin
   }
 }
 
-// Bytes that a leaf file takes for each of its particles while it is written (bat/writer.hpp), with
-// the arrays that it is made of.
+// Bytes that a leaf file needs for each of its particles while it is written (bat/writer.hpp),
+// including the arrays from which it is made.
 double leaf_memory(
   const RowLayout& layout, const BuildOptions& build, const std::vector<write::ErrorBound>& bounds)
 {
@@ -262,7 +262,7 @@ double leaf_memory(
   return 1.2 * bytes;
 }
 
-// Rows of a leaf file that a batch has.
+// Rows in a batch that belong to a leaf file.
 struct Run
 {
   std::uint32_t batch = 0;
@@ -296,10 +296,10 @@ public:
     {
       refuse("piecewise writing supports repeats 'store' only; other values compare whole arrays");
     }
-    const io::AtomicFile probe(this->path_); // that the target can be replaced
+    const io::AtomicFile probe(this->path_); // checks that the target can be replaced
   }
 
-  // A piece that is refused is lost: finish() reports the first one.
+  // A refused piece is lost; finish() reports the first one.
   void add(const ParticleView& piece)
   {
     const std::uint64_t number = this->begun_++;
@@ -340,7 +340,7 @@ public:
   [[nodiscard]] int threads() const noexcept { return this->options_.build.threads; }
 
 private:
-  /// A call that is running; throws Error{InvalidArgument} if another one is.
+  /// Marks a running call; throws Error{InvalidArgument} if another one is running.
   class InCall
   {
   public:
@@ -464,7 +464,7 @@ private:
     this->filled_ += count;
   }
 
-  // Writes the rows as a batch to disk.
+  // Writes the rows to disk as a batch.
   void put_away()
   {
     if (this->filled_ == 0)
@@ -508,14 +508,14 @@ private:
     return std::clamp(fit, kMinLeafParticles, maximum);
   }
 
-  // Whether the user requests leaf files that are smaller than all particles.
+  // Returns whether the user requests leaf files smaller than the whole.
   [[nodiscard]] bool wants_several() const
   {
     return this->options_.target_bytes != 0 &&
       this->options_.target_bytes < this->report_.data_bytes;
   }
 
-  // Bounds that are shares of ranges become numbers.
+  // Converts bounds that are shares of ranges to numbers.
   void use_bounds()
   {
     if (this->bounds_.empty())
@@ -617,7 +617,7 @@ private:
     }
   }
 
-  // The runs of each leaf file. Particles that exceed memory become several leaf files.
+  // The runs of each leaf file. Particles that exceed memory are split into several leaf files.
   [[nodiscard]] std::vector<std::vector<Run>> leaves_within(std::uint64_t limit)
   {
     std::vector<std::vector<Run>> leaves;
@@ -760,7 +760,7 @@ private:
   std::filesystem::path path_;
   WriteOptions options_;
   std::uint64_t memory_;
-  KeptMemory kept_; ///< of a leaf file for the next one
+  KeptMemory kept_; ///< kept from one leaf file for the next
   PieceReport report_;
 
   std::uint64_t pieces_ = 0;
@@ -769,14 +769,14 @@ private:
   std::atomic<std::uint64_t> begun_{ 0 }; ///< pieces, also those that were refused
   std::mutex lost_mutex_;
   std::optional<std::string> lost_; ///< the first piece that was refused, and why
-  ParticleView schema_;             ///< of the first piece, without particles
+  ParticleView schema_;             ///< schema of the first piece, without particles
   RowLayout layout_;
   std::vector<write::ErrorBound> bounds_;
-  std::vector<write::FiniteRange> ranges_; ///< of all batches
+  std::vector<write::FiniteRange> ranges_; ///< ranges over all batches
 
   std::uint64_t batch_rows_ = 1;
   LargeArray<std::byte> batch_; ///< rows that are not on disk
-  std::uint64_t filled_ = 0;    ///< of them
+  std::uint64_t filled_ = 0;    ///< rows that are filled
   std::optional<io::ScratchFile> scratch_;
   std::vector<std::uint32_t> batches_; ///< rows of each that is on disk
   std::vector<WeightedCell> cells_;

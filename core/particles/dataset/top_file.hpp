@@ -34,6 +34,6 @@ private:
 };
 
 /// Checks everything that can be checked without the leaf files; throws the Error for the first
-/// thing that is wrong.
+/// fault.
 void validate_top(const TopFile& top);
 }

@@ -74,7 +74,7 @@ std::vector<format::KeyRecord> merge_keys(const TopContents& contents)
     const Attribute& attribute = contents.attributes[a];
     if (attribute.alias)
     {
-      break; // and all that come
+      break; // the remaining ones are aliases too
     }
     const auto count = static_cast<int>(format::key_count(attribute.components));
     for (int c = 0; c != count; ++c)

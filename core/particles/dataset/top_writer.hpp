@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the top file of a dataset out of its finished leaf files.
+// Builds the top file of a dataset from its finished leaf files.
 #pragma once
 
 #include "bat/file.hpp"
@@ -43,17 +43,18 @@ struct TopContents
   std::optional<double> time;
   std::optional<std::int64_t> step;
   std::string metadata;                           ///< JSON object, or empty
-  std::vector<format::SampleIdRecord> sample_ids; ///< of each leaf file
-  std::vector<LeafEntry> leaves; ///< at least one; neighbours in space near each other
+  std::vector<format::SampleIdRecord> sample_ids; ///< the same in each leaf file
+  std::vector<LeafEntry> leaves; ///< at least one; consecutive ones are neighbours in space
 };
 
-/// The contents known without leaf files: attributes, time, step and metadata of the particles.
+/// Returns the contents known without leaf files: attributes, time, step and metadata of the
+/// particles.
 [[nodiscard]] TopContents make_contents(const ParticleView& schema);
 
 /// Parses the bytes of append_entry(), for leaf files with these attributes.
 [[nodiscard]] std::vector<LeafEntry> parse_entries(
   const std::vector<char>& bytes, const std::vector<Attribute>& attributes);
 
-/// The bytes of the top file (FORMAT.md section 15).
+/// Returns the bytes of the top file (FORMAT.md section 15).
 [[nodiscard]] std::vector<std::byte> encode_top(const TopContents& contents);
 }

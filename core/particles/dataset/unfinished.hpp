@@ -9,7 +9,7 @@
 
 namespace bat
 {
-/// Files of an unfinished dataset, which are removed unless it is finished.
+/// Files of an unfinished dataset. They are removed unless it is finished.
 class Unfinished
 {
 public:

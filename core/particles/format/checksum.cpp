@@ -19,8 +19,8 @@ namespace bat::format
 #ifdef BAT_XXHASH_DISPATCH
 namespace
 {
-// The library chooses its vectors when it first gets more than 240 bytes: here, before there are
-// threads.
+// The library chooses its vectors on the first call with more than 240 bytes, which is here, before
+// threads exist.
 [[maybe_unused]] const XXH64_hash_t kChosen =
   XXH3_64bits(std::vector<char>(kPageBytes).data(), kPageBytes) +
   XXH3_128bits(std::vector<char>(kPageBytes).data(), kPageBytes).low64;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checksums of FORMAT.md section 6, and a hash that is kept in no file.
+// The checksums of FORMAT.md section 6, and a hash that no file stores.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace bat::format
 /// The checksum of one page: the lower half of XXH3.
 [[nodiscard]] std::uint32_t page_checksum(const void* data, std::size_t bytes) noexcept;
 
-/// 128 bits of XXH3, for comparisons of values.
+/// 128-bit XXH3, for comparisons of values.
 struct Hash128
 {
   std::uint64_t low = 0;
@@ -22,6 +22,6 @@ struct Hash128
 };
 [[nodiscard]] Hash128 hash128(const void* data, std::size_t bytes) noexcept;
 
-/// L2 followed by L1 of a section, computed in parallel.
+/// Computes L2 followed by L1 of a section, in parallel.
 [[nodiscard]] std::vector<std::uint32_t> page_checksums(const std::byte* data, std::uint64_t bytes);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the chunks of a column are (FORMAT.md section 12).
+// Locates the chunks of a column (FORMAT.md section 12).
 #pragma once
 
 #include "bat/query.hpp"
@@ -17,22 +17,23 @@
 
 namespace bat::format
 {
-/// The bytes of a CHUNK_TABLE. `frames`: bytes of each. `model`: of the column (codec::Plan).
+/// Returns the bytes of a CHUNK_TABLE. `frames` has the size of each frame; `model` is the column's
+/// model (codec::Plan).
 [[nodiscard]] std::vector<std::byte> chunk_table_bytes(std::uint32_t chunk_particles, double bound,
   const std::vector<std::uint32_t>& frames, const std::vector<std::byte>& model);
 
-/// A chunk is a run of file positions, and its frame the bytes that are stored of it.
+/// A chunk is a run of file positions, and its frame is the stored form.
 class ChunkTable
 {
 public:
-  /// Reads and checks it. `column` is the section of the column, which `column_name` is for
+  /// Reads and checks the table. `column` is the column's section; `column_name` is used in
   /// messages. Throws Error{Corrupt}.
   ChunkTable(const io::RandomAccessFile& file, const SectionRecord& table,
     const SectionRecord& column, const std::string& column_name, const codec::ColumnShape& shape,
     std::uint64_t particles);
 
   [[nodiscard]] std::uint64_t count() const noexcept { return this->begins_.size() - 1; }
-  /// Particles of a chunk; the last may have fewer.
+  /// Particles per chunk; the last may have fewer.
   [[nodiscard]] std::uint32_t chunk_particles() const noexcept { return this->chunk_particles_; }
   /// Largest absolute difference from the values given to the writer; 0 if every bit is kept.
   [[nodiscard]] double bound() const noexcept { return this->bound_; }
@@ -49,18 +50,19 @@ public:
     const std::uint64_t first = chunk * this->chunk_particles_;
     return { first, std::min<std::uint64_t>(this->chunk_particles_, this->particles_ - first) };
   }
-  /// The chunks with any of the particles, at least one: the first, and their number.
+  /// Returns the chunks that contain any of the particles, at least one: the first, and their
+  /// number.
   [[nodiscard]] Span chunks_of(const Span& particles) const noexcept
   {
     const std::uint64_t first = this->chunk_of(particles.first);
     return { first, this->chunk_of(particles.first + particles.count - 1) - first + 1 };
   }
-  /// Bytes of the column in which the frames of consecutive chunks are.
+  /// Returns the bytes of the column that hold the frames of consecutive chunks.
   [[nodiscard]] ByteRange frames(const Span& chunks) const noexcept
   {
     return { this->begins_[chunks.first], this->begins_[chunks.first + chunks.count] };
   }
-  /// The chunks whose frames have any of the bytes, at least one.
+  /// Returns the chunks whose frames contain any of the bytes, at least one.
   [[nodiscard]] Span chunks_at(const ByteRange& bytes) const noexcept;
 
 private:
@@ -68,6 +70,6 @@ private:
   std::uint32_t chunk_particles_ = 1;
   double bound_ = 0;
   std::unique_ptr<const codec::Model> model_;
-  std::vector<std::uint64_t> begins_; ///< of each frame, and the end of the last one
+  std::vector<std::uint64_t> begins_; ///< beginning of each frame, and the end of the last one
 };
 }

@@ -184,10 +184,10 @@ void ColumnReader::visit_chunks(const Span* spans, std::size_t span_count,
   const std::uint64_t element_bytes = this->column_.element_bytes();
   const std::uint64_t maximum = table.particles_of(0).count * element_bytes;
   this->found_.clear();
-  // Stays where it is while elements are found.
+  // Stays in place while elements are located.
   this->decoded_.resize(std::max({ this->decoded_.size(), kDecodedBytes, maximum }));
   Span decoded;                  // particles of the last chunk
-  const std::byte* at = nullptr; // where they are
+  const std::byte* at = nullptr; // their address
   std::uint64_t used = 0;        // bytes of decoded_
   for (std::size_t i = 0; i != span_count; ++i)
   {
@@ -219,7 +219,7 @@ void ColumnReader::visit_chunks(const Span* spans, std::size_t span_count,
   visit_found();
 }
 
-// Decodes a chunk in which `rest` begins. The spans from `behind` to `end` come next.
+// Decodes a chunk in which `rest` begins. The spans from `behind` to `end` follow.
 void ColumnReader::decode(
   std::uint64_t chunk, const Span& rest, const Span* behind, const Span* end, std::byte* to)
 {
@@ -247,14 +247,14 @@ void ColumnReader::decode(
   }
 }
 
-// Reads the frames of the chunk and of those that are needed next.
+// Reads the frames of the chunk and of those needed next.
 void ColumnReader::read_frames(
   std::uint64_t chunk, const Span& rest, const Span* behind, const Span* end)
 {
   const ChunkTable& table = this->column_.chunks();
   this->read_.clear();
   this->next_ = 0;
-  std::vector<Span> bytes; // of the column; those that touch are one
+  std::vector<Span> bytes; // ranges of the column; touching ones are merged
   std::uint64_t total = 0;
   std::uint64_t from = chunk; // chunks before it are read or not needed
   const auto add = [&](const Span& particles)

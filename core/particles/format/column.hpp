@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Columns, whose elements are stored as they are or in chunks (FORMAT.md section 12).
+// Columns, whose elements are stored unchanged or in chunks (FORMAT.md section 12).
 #pragma once
 
 #include "codec/chunk_codec.hpp"
@@ -22,8 +22,8 @@ namespace bat::format
 class ColumnSection
 {
 public:
-  /// `table` is its CHUNK_TABLE; null for a column that is stored as it is. `name` is how messages
-  /// call it.
+  /// `table` is its CHUNK_TABLE; null for a column stored without chunks. `name` is its name in
+  /// messages.
   ColumnSection(const io::RandomAccessFile& file, const SectionRecord& section,
     const SectionRecord* table, const ElementType& type, std::uint64_t particles,
     const std::string& name);
@@ -33,7 +33,7 @@ public:
   [[nodiscard]] std::uint64_t element_bytes() const noexcept { return this->element_bytes_; }
   [[nodiscard]] const io::RandomAccessFile& file() const noexcept { return this->stored_.file(); }
   [[nodiscard]] bool has_chunks() const noexcept { return this->table_record_ != nullptr; }
-  /// Bytes of the section: fewer than those of the elements, if they are compressed.
+  /// Size of the section in bytes: smaller than the elements if they are compressed.
   [[nodiscard]] std::uint64_t stored_bytes() const noexcept
   {
     return this->stored_.layout().bytes();
@@ -43,11 +43,11 @@ public:
 
   /// The stored pages that must be read for these elements, at least one.
   [[nodiscard]] PageRange pages_of(const Span& elements) const;
-  /// The elements that a read of these yields at least.
+  /// The elements that reading these yields at least.
   [[nodiscard]] Span read_merged(const Span& elements) const;
 
-  /// The first `count` elements of a mapped file where they lie. Pages are checked in parallel. The
-  /// column has no chunks.
+  /// Returns the first `count` elements of a mapped file in place. Pages are checked in parallel.
+  /// The column has no chunks.
   [[nodiscard]] const std::byte* view_front(std::uint64_t count) const
   {
     return this->stored_.view_front(count);
@@ -71,19 +71,19 @@ private:
   mutable std::optional<ChunkTable> chunks_;
 };
 
-/// Copies out elements of a column. One per thread.
+/// Copies out elements of a column. Use one per thread.
 class ColumnReader
 {
 public:
   explicit ColumnReader(const ColumnSection& column);
 
-  /// Copies the elements of ascending `spans` to `out`, packed. The spans lie inside the column.
-  /// Throws Error{Corrupt} and others of reading.
+  /// Copies the elements in ascending `spans` to `out`, packed. The spans lie inside the column.
+  /// Throws Error{Corrupt} and other errors from reading.
   void gather(const Span* spans, std::size_t span_count, std::byte* out);
 
-  /// Calls look(elements, count) with those of ascending `spans` where they lie, some at a time and
-  /// in order; a span may come in parts. The memory is the file's or the reader's, and what it
-  /// holds until `look` returns. The spans lie inside the column.
+  /// Calls look(elements, count) with the elements in ascending `spans` in place, some at a time
+  /// and in order; a span may be split. The memory belongs to the file or the reader and is valid
+  /// until `look` returns. The spans lie inside the column.
   void visit(const Span* spans, std::size_t span_count,
     const std::function<void(const Elements*, std::size_t)>& look);
 
@@ -92,7 +92,7 @@ private:
   struct Frame
   {
     std::uint64_t chunk;
-    ByteRange bytes; ///< of `frames_`
+    ByteRange bytes; ///< range in `frames_`
   };
 
   void gather_chunks(const Span* spans, std::size_t span_count, std::byte* out);
@@ -104,11 +104,11 @@ private:
 
   const ColumnSection& column_;
   PageReader stored_;
-  std::unique_ptr<codec::Decoder> decoder_; ///< of a column with chunks
+  std::unique_ptr<codec::Decoder> decoder_; ///< for a column with chunks
   Bytes frames_;
   std::vector<Frame> read_; ///< ascending
-  std::size_t next_ = 0;    ///< of read_
+  std::size_t next_ = 0;    ///< index in read_
   Bytes decoded_;
-  std::vector<Elements> found_; ///< by visit(), not visited yet
+  std::vector<Elements> found_; ///< found by visit(), not visited yet
 };
 }

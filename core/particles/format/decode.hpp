@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns unchecked bytes into values that can be trusted. No other code uses offsets and counts of a
-// file, and this code compares them with the file before it does.
+// Turns unchecked bytes into trusted values. No other code uses offsets and counts from a file, and
+// this code checks them against the file first.
 #pragma once
 
 #include "bat/error.hpp"
@@ -45,18 +45,18 @@ void check_field(const io::RandomAccessFile& file, bool good, const std::string&
 [[nodiscard]] const SectionRecord* find_section(
   const std::vector<SectionRecord>& sections, SectionKind kind, std::uint32_t index = 0);
 
-/// Bytes of a section that is not paged, checked against its checksum.
+/// Returns the bytes of a section that is not paged, checked against its checksum.
 [[nodiscard]] std::vector<std::byte> read_plain(
   const io::RandomAccessFile& file, const SectionRecord& section);
-/// The same with another name for messages than describe(section).
+/// Does the same with another name for messages than describe(section).
 [[nodiscard]] std::vector<std::byte> read_plain(
   const io::RandomAccessFile& file, const SectionRecord& section, const std::string& name);
 
-/// The same as text; empty if there is no such section.
+/// Returns them as text; empty if the section does not exist.
 [[nodiscard]] std::string read_text(
   const io::RandomAccessFile& file, const std::vector<SectionRecord>& sections, SectionKind kind);
 
-/// The same as records; the size of the section is a multiple of the record's.
+/// Returns them as records; the size of the section is a multiple of the record size.
 template <class Record>
 [[nodiscard]] std::vector<Record> read_records(
   const io::RandomAccessFile& file, const SectionRecord& section, const std::string& name)
@@ -77,7 +77,7 @@ template <class Record>
 }
 
 /// Checks the nodes of SHALLOW_TREE or AGGREGATION_TREE (`what`) over `non_finite.size()` treelets
-/// or leaf files; a leaf whose box is that of everything must be non-finite. Gives the node of each
+/// or leaf files; a leaf whose box covers everything must be non-finite. Returns the node of each
 /// leaf.
 [[nodiscard]] std::vector<std::uint32_t> check_tree(const io::RandomAccessFile& file,
   const char* what, const std::vector<NodeRecord>& nodes, const std::vector<bool>& non_finite);
@@ -86,12 +86,12 @@ template <class Record>
 struct Schema
 {
   SchemaHead head{};
-  std::vector<bat::Attribute> attributes; ///< those with columns, then aliases
-  std::vector<std::uint32_t> first_keys;  ///< of each attribute with a column
-  std::vector<KeyRecord> keys;            ///< of the same
+  std::vector<bat::Attribute> attributes; ///< attributes with columns, then aliases
+  std::vector<std::uint32_t> first_keys;  ///< for each attribute with a column
+  std::vector<KeyRecord> keys;            ///< keys of these attributes
   LevelTable levels;
-  std::vector<SampleIdRecord> sample_ids; ///< what levels follow; empty: the order in space
-  /// Of x, y, z and their magnitude; zero if there are no aliases.
+  std::vector<SampleIdRecord> sample_ids; ///< order of the levels; empty: spatial order
+  /// Keys of x, y, z and their magnitude; zero without aliases.
   std::array<LeafKeyRecord, kPositionKeys> position_keys{};
 
   [[nodiscard]] ValueClass key_class(std::size_t key) const
@@ -102,16 +102,17 @@ struct Schema
   }
 };
 
-/// The name of a section with a known schema: "attribute 'mass'", "BIN_EDGES of 'velocity[2]'".
+/// Returns the name of a section with a known schema: "attribute 'mass'", "BIN_EDGES of
+/// 'velocity[2]'".
 [[nodiscard]] std::string describe(const SectionRecord& section, const Schema& schema);
 
-/// The ids that order the levels, by names as in BuildOptions::stable_samples.
+/// Returns the ids that order the levels, by names as in BuildOptions::stable_samples.
 [[nodiscard]] std::vector<std::string> sample_names(const Schema& schema);
 
-/// How many sections of a kind a file with this schema may have: numbers below this.
+/// Returns the limit for the indexes of a kind of section in a file with this schema.
 [[nodiscard]] std::uint64_t section_numbers(const SectionKindRow& row, const Schema& schema);
 
-/// Type and components of the elements of a column.
+/// Returns the type and components of a column's elements.
 struct ElementType
 {
   ScalarType type = ScalarType::Float32;
@@ -123,7 +124,7 @@ struct ElementType
   }
 };
 
-/// The element type from the schema; empty for a section that is not a column of it.
+/// Returns the element type from the schema; empty for a section that is not one of its columns.
 [[nodiscard]] std::optional<ElementType> element_type(
   SectionKind kind, std::uint32_t index, const Schema& schema);
 
@@ -139,16 +140,16 @@ struct SectionShape
   }
 };
 
-/// The shape of a leaf file's section from the schema; empty if the schema has no such section or
-/// does not determine its size.
+/// Returns the shape of a leaf file's section from the schema; empty if the schema has no such
+/// section or does not determine its size.
 [[nodiscard]] std::optional<SectionShape> shape_of(
   SectionKind kind, std::uint32_t index, const Schema& schema, std::uint64_t particles);
 
-/// The same for an existing section; bytes, if the schema does not determine the shape.
+/// Does the same for an existing section; the shape is bytes if the schema does not determine it.
 [[nodiscard]] SectionShape shape_of(
   const SectionRecord& section, const Schema& schema, std::uint64_t particles);
 
-/// Step 8: also checks that every section that the schema implies is there and has its size.
+/// Step 8. Also checks that every section implied by the schema exists and has its size.
 [[nodiscard]] Schema read_schema(const io::RandomAccessFile& file, const Header& header,
   const std::vector<SectionRecord>& sections, FileKind kind = FileKind::Leaf);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LEAF_FILES, and the trees over leaf files and over treelets.
+// Decodes LEAF_FILES, and the trees over leaf files and over treelets.
 
 #include "particles/format/decode_parts.hpp"
 
@@ -15,8 +15,8 @@ namespace bat::format
 {
 namespace
 {
-// Inside the folder of the top file: a name in a hostile file must not reach elsewhere. And in one
-// spelling only, so that names can be compared.
+// A name must stay inside the top file's folder, because a hostile file must not reach elsewhere.
+// Only one spelling is allowed, so that names can be compared.
 bool is_leaf_name(const std::string& name)
 {
   if (name.find('\0') != std::string::npos)

@@ -68,12 +68,13 @@ private:
   std::uint64_t at_ = 0;
 };
 
-/// A section that must exist and have `bytes` bytes.
+/// Returns a section that must exist and have `bytes` bytes.
 [[nodiscard]] const SectionRecord& require(const io::RandomAccessFile& file,
   const std::vector<SectionRecord>& sections, SectionKind kind, std::uint32_t index,
   std::uint64_t bytes);
 
-/// Throws unless flags and ends are valid in a LeafKeyRecord; `name` is the record's in messages.
+/// Throws unless flags and ends are valid in a LeafKeyRecord; `name` is the record's name in
+/// messages.
 void check_leaf_key_record(const io::RandomAccessFile& file, const LeafKeyRecord& record,
   bool is_float, const std::string& name);
 
@@ -82,7 +83,7 @@ void check_leaf_key_record(const io::RandomAccessFile& file, const LeafKeyRecord
   return std::all_of(bytes, bytes + count, [](std::uint8_t b) { return b == 0; });
 }
 
-/// Whether this is the box that stands for no particles.
+/// Returns whether this is the box that stands for no particles.
 [[nodiscard]] bool is_no_box(const double (&lower)[3], const double (&upper)[3]);
 
 [[nodiscard]] bool is_finite_box(const double (&lower)[3], const double (&upper)[3]);

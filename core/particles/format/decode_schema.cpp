@@ -377,7 +377,7 @@ void read_sample_ids(
   reader.finish();
 }
 
-// x, y, z and their magnitude as the attribute that they would be.
+// Combines x, y, z and their magnitude into the attribute that they would be.
 bat::Attribute positions_attribute(const io::RandomAccessFile& file, const Schema& schema)
 {
   bat::Attribute positions;
@@ -393,7 +393,7 @@ bat::Attribute positions_attribute(const io::RandomAccessFile& file, const Schem
   return positions;
 }
 
-// A name that is not among `names`, to which it is added. `what` is its kind in messages.
+// Reads a name that must not be among `names`, and adds it to them. `what` is its kind in messages.
 std::string next_name(const io::RandomAccessFile& file, SectionReader& reader, std::uint32_t bytes,
   std::unordered_set<std::string>& names, const std::string& what)
 {
@@ -479,7 +479,7 @@ void read_aliases(const io::RandomAccessFile& file, const SectionRecord& section
   reader.finish();
 }
 
-// Gives the bytes of each name.
+// Returns the bytes of each name.
 std::vector<std::uint32_t> read_attributes(
   const io::RandomAccessFile& file, SectionReader& reader, Schema& schema)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Header, section table, and the bytes of sections.
+// Decodes the header, the section table, and the bytes of sections.
 
 #include "particles/format/checksum.hpp"
 #include "particles/format/decode_parts.hpp"
@@ -28,7 +28,7 @@ std::string hex(const unsigned char* bytes, std::size_t count)
   return fmt::format("{:02X}", fmt::join(bytes, bytes + count, " "));
 }
 
-// Refuses the file unless its checksum of `what` is that of the bytes.
+// Refuses the file unless its checksum of `what` matches the bytes.
 void check_sum(const io::RandomAccessFile& file, const std::string& what, std::uint64_t stored,
   std::uint64_t computed)
 {
@@ -152,7 +152,7 @@ void check_header_fields(const io::RandomAccessFile& file, const Header& header)
   }
 }
 
-// Checks the sizes of file and particles that the header states.
+// Checks the sizes of file and particles recorded in the header.
 void check_header_counts(const io::RandomAccessFile& file, const Header& header, FileKind kind)
 {
   const std::uint64_t size = file.size();
@@ -196,7 +196,7 @@ void check_offset(const io::RandomAccessFile& file, const std::string& record, c
     std::to_string(offset), fmt::format("a multiple of 8, at least {}", sizeof(Header)));
 }
 
-// Returns null for kinds of later versions, or of no use in a file of this kind.
+// Returns null for kinds from later versions and for kinds not used in this kind of file.
 const SectionKindRow* find_known_kind(const SectionRecord& s, FileKind kind)
 {
   const SectionKindRow* row = find_section_kind(s.kind);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tracks files: header, starts and heads of blocks, histories.
+// Decodes tracks files: header, starts and heads of blocks, histories.
 
 #include "bat/text.hpp"
 #include "common/numbers.hpp"
@@ -25,12 +25,12 @@ bool is_type(std::uint8_t code)
   return code >= 1 && code <= 10;
 }
 
-// The start at `offset`, or nothing if the block is not there yet.
+// Returns the start at `offset`; empty if the block does not exist yet.
 std::optional<BlockStart> read_start(const io::RandomAccessFile& file, std::uint64_t offset)
 {
   BlockStart start;
-  // The checksum may have come between the bytes before it, as they were, and its own; what is read
-  // again then is whole.
+  // The first read may have returned bytes from before a write together with the checksum from
+  // after it; a second read is then consistent.
   for (int attempt = 0; attempt != 2; ++attempt)
   {
     file.read(offset, &start, sizeof(start));
@@ -62,7 +62,7 @@ private:
   std::uint64_t sum_ = 0;
 };
 
-// Whether `id` is the stored form of a value of type T.
+// Returns whether `id` is the stored form of a value of type T.
 template <class T>
 bool is_stored_as(std::uint64_t id)
 {
@@ -79,7 +79,7 @@ bool is_stored_as(std::uint64_t id)
   }
 }
 
-// The first id that is not above that before it; else their number.
+// Returns the first id that is not above the previous one; otherwise their number.
 std::size_t first_unsorted(const TrackBlock& block)
 {
   return dispatch(value_class(block.schema.id_type),
@@ -102,7 +102,7 @@ std::size_t first_unsorted(const TrackBlock& block)
     });
 }
 
-/// Reads a head front to back; throws Error{Corrupt} for all that is against section 19.
+/// Reads a head front to back; throws Error{Corrupt} for any violation of section 19.
 class HeadReader
 {
 public:
@@ -259,7 +259,7 @@ private:
       fmt::format("its ids have {} rows; expected {}", block.first_row.back(), head.row_count));
   }
 
-  // Numbers of their type; zero is +0.
+  // Returns numbers of their type; zero is +0.
   void check_ids(const std::vector<std::uint64_t>& ids, ScalarType type) const
   {
     const bool good = dispatch(type,
@@ -448,11 +448,11 @@ bool is_sound(const TracksEnd& end)
   return checksum(&end, offsetof(TracksEnd, checksum)) == end.checksum;
 }
 
-// The newer one of the two that is not damaged.
+// Returns the newer one of the two that is undamaged.
 void read_ends(const io::RandomAccessFile& file, TrackBlocks& blocks)
 {
   TracksEnd ends[2];
-  // A writer may be writing one of them; what is read again then is whole.
+  // A writer may be writing one of them; a second read is then consistent.
   for (int attempt = 0; attempt != 3; ++attempt)
   {
     file.read(sizeof(TracksHeader), ends, sizeof(ends));
@@ -478,7 +478,7 @@ void read_ends(const io::RandomAccessFile& file, TrackBlocks& blocks)
   }
 }
 
-// Throws Error if the file does not have the blocks that a writer knew.
+// Throws Error if the file lacks blocks that a writer knew.
 void check_end(const io::RandomAccessFile& file, const TrackBlocks& blocks)
 {
   const TracksEnd& known = blocks.known;
@@ -541,7 +541,7 @@ void find_blocks(const io::RandomAccessFile& file, TrackBlocks& blocks)
   check_tracks_header(file);
   read_ends(file, blocks);
   blocks.end = kTracksHeaderBytes;
-  bool lacks_checksum = false; // of the start at the end
+  bool lacks_checksum = false; // for the start at the end
   while (file.size() - blocks.end >= sizeof(BlockStart))
   {
     const std::optional<BlockStart> start = read_start(file, blocks.end);
@@ -589,7 +589,7 @@ TracksTail judge_tail(const io::RandomAccessFile& file, const TrackBlocks& block
   {
     return TracksTail::Unfinished;
   }
-  // The bytes that exist must be those of a block at this offset.
+  // The existing bytes must be those of a block at this offset.
   BlockStart expected{};
   expected.kind = kSamplesBlock;
   expected.offset = blocks.end;

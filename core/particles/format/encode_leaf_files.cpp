@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LEAF_FILES.
+// Encodes LEAF_FILES.
 
 #include "particles/format/encode.hpp"
 #include "particles/format/encode_parts.hpp"

@@ -12,7 +12,7 @@ inline void append(std::vector<std::byte>& bytes, const void* data, std::size_t 
 {
   if (count != 0)
   {
-    // Not insert(), which GCC 12 warns of without a reason.
+    // Not insert(), for which GCC 12 gives a spurious warning.
     const std::size_t size = bytes.size();
     bytes.resize(size + count);
     std::memcpy(bytes.data() + size, data, count);

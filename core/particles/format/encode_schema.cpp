@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SCHEMA, ALIASES and METADATA.
+// Encodes SCHEMA, ALIASES and METADATA.
 
 #include "bat/error.hpp"
 #include "bat/version.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records of sections, section table and header.
+// Encodes section records, the section table and the header.
 
 #include "particles/format/checksum.hpp"
 #include "particles/format/encode.hpp"

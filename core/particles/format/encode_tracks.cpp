@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tracks files: header, starts and heads of blocks, histories.
+// Encodes tracks files: header, starts and heads of blocks, histories.
 
 #include "particles/format/checksum.hpp"
 #include "particles/format/encode_parts.hpp"
@@ -18,7 +18,7 @@ std::uint64_t round_up(std::uint64_t bytes, std::uint64_t to)
   return (bytes + to - 1) / to * to;
 }
 
-/// The columns of each id's rows, one after the other.
+/// The columns of each id's rows, one after another.
 void append_payload(const TrackSchema& schema, const std::vector<NewRow>& rows,
   const std::vector<std::uint64_t>& first_row, const std::vector<std::byte>& values,
   std::vector<std::byte>& out)
@@ -58,12 +58,12 @@ void sort_rows(const TrackSchema& schema, std::vector<NewRow>& rows)
     });
 }
 
-/// The ids of sorted rows, and which rows are theirs.
+/// Finds the ids in sorted rows, and which rows belong to each.
 struct Histories
 {
   std::vector<std::uint64_t> ids;
   std::vector<std::uint64_t> second;
-  std::vector<std::uint64_t> first_row; ///< with the end of the last one
+  std::vector<std::uint64_t> first_row; ///< includes the end of the last one
   std::vector<std::uint32_t> counts;
 };
 
@@ -100,7 +100,7 @@ void append_attributes(const TrackSchema& schema, std::vector<std::byte>& bytes,
   }
 }
 
-/// Metadata equal to that of the sample before is not stored again.
+/// Metadata equal to the previous sample's are not stored again.
 void append_samples(
   const std::vector<BlockSample>& samples, std::vector<std::byte>& bytes, std::string& texts)
 {
@@ -126,7 +126,7 @@ void append_samples(
   }
 }
 
-/// Appends the payload to the head in `bytes`, and writes the start before them.
+/// Appends the payload to the head in `bytes`, and writes the start before both.
 void finish_block(
   std::uint64_t offset, const std::vector<std::byte>& payload, std::vector<std::byte>& bytes)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the pages, fences and entries of a SORTED_INDEX are in it (FORMAT.md section 11).
+// Locates the pages, fences and entries in a SORTED_INDEX (FORMAT.md section 11).
 #pragma once
 
 #include "particles/format/layout.hpp"
@@ -10,8 +10,8 @@
 
 namespace bat::format
 {
-/// The layout of an index. Levels are coarse to fine, and the last one holds the entries; pages are
-/// numbered in their level. Offsets are counted from the beginning of the section.
+/// The layout of an index. Levels are ordered coarse to fine, and the last one holds the entries;
+/// pages are numbered within their level. Offsets count from the beginning of the section.
 class IndexLayout
 {
 public:
@@ -29,7 +29,7 @@ public:
     }
   }
 
-  /// 0 for no entries.
+  /// 0 without entries.
   [[nodiscard]] std::size_t level_count() const noexcept { return this->levels_.size(); }
   [[nodiscard]] std::size_t last_level() const noexcept { return this->levels_.size() - 1; }
   [[nodiscard]] std::uint64_t page_count(std::size_t level) const noexcept
@@ -41,17 +41,17 @@ public:
     return (this->levels_[level].first_page + page) * kPageBytes;
   }
 
-  /// The page of the next level that a fence is of.
+  /// The page of the next level to which a fence refers.
   [[nodiscard]] static std::uint64_t page_below(std::uint64_t page, std::uint64_t fence) noexcept
   {
     return page * kIndexFences + fence;
   }
-  /// Fences on a page of a level that is not the last.
+  /// Number of fences on a page of a level that is not the last.
   [[nodiscard]] std::uint64_t fence_count(std::size_t level, std::uint64_t page) const noexcept
   {
     return std::min(kIndexFences, this->levels_[level + 1].pages - page_below(page, 0));
   }
-  /// Entries on a page of the last level.
+  /// Number of entries on a page of the last level.
   [[nodiscard]] std::uint64_t entry_count(std::uint64_t page) const noexcept
   {
     return std::min(kIndexEntries, this->entries_ - page * kIndexEntries);
@@ -62,7 +62,7 @@ public:
       entry % kIndexEntries * sizeof(IndexEntry);
   }
 
-  /// All pages are whole but the last one, which ends behind its last entry.
+  /// All pages are full except the last one, which ends after its last entry.
   [[nodiscard]] std::uint64_t bytes() const noexcept
   {
     if (this->levels_.empty())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The records of FORMAT.md as they are on disk, and nothing else. All fields are little-endian and
-// naturally aligned, so that the structs have no padding; the asserts hold them to the text.
+// naturally aligned, so that the structs have no padding; assertions check them against the text.
 #pragma once
 
 #include <cstddef>
@@ -118,7 +118,7 @@ struct SectionRecord
 };
 static_assert(sizeof(SectionRecord) == 64 && offsetof(SectionRecord, checksum) == 40);
 
-/// Section 12: beginning of CHUNK_TABLE; behind it the bytes of each frame, 32 bits each, and the
+/// Section 12: beginning of CHUNK_TABLE; after it the size of each frame, 32 bits each, and the
 /// model.
 struct ChunkTableHead
 {
@@ -272,7 +272,7 @@ struct LeafKeyRecord
 };
 static_assert(sizeof(LeafKeyRecord) == 24);
 
-/// Section 7: beginning of ALIASES; behind it a LeafKeyRecord for x, y, z and their magnitude.
+/// Section 7: beginning of ALIASES; after it a LeafKeyRecord for x, y, z and their magnitude.
 struct AliasesHead
 {
   std::uint32_t alias_count;

@@ -5,7 +5,7 @@ namespace bat
 {
 namespace
 {
-// Coarser samples are too small to be worth a level of their own.
+// Coarser samples are too small to be worth a separate level.
 constexpr std::uint64_t kSmallestLevel = 16;
 
 // Thousandths of one decade, fine to coarse. Neighbours differ by at most 1.34, so that a quality

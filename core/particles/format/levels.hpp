@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The order of FORMAT.md section 8: which ordinals are in which level, and where they stand.
+// The order defined by FORMAT.md section 8: which ordinals are in which level, and their positions.
 #pragma once
 
 #include <cmath>
@@ -19,23 +19,24 @@ struct LevelTable
   {
     return level == 0 ? 0 : this->end[level - 1];
   }
-  /// x[level](g) out of x[level + 1](g).
+  /// Computes x[level](g) from x[level + 1](g).
   [[nodiscard]] std::uint64_t coarser(std::size_t level, std::uint64_t x) const noexcept
   {
     return (x * this->keep[level]) >> 32;
   }
 };
 
-/// The levels that the writer makes for n particles: decimal steps, so that 10 % is a whole level.
+/// Returns the levels that the writer uses for n particles: decimal steps, so that 10 % is a whole
+/// level.
 [[nodiscard]] LevelTable choose_levels(std::uint64_t n);
 
-/// The table that keep ratios stand for.
+/// Returns the table described by the keep ratios.
 [[nodiscard]] LevelTable levels_from_ratios(std::uint64_t n, std::vector<std::uint32_t> keep);
 
-/// Calls f(level, file position, offset, count) for each level, fine to coarse, of the particles
-/// with ordinals [begin, end): `count` of them stand together from `file position` on, and `offset`
-/// of them are in coarser levels. Runs may be empty; levels that are coarser than all of the
-/// particles are left out.
+/// Calls f(level, file position, offset, count) for each level, fine to coarse, for the particles
+/// with ordinals [begin, end): `count` of them are contiguous from `file position` on, and `offset`
+/// of them are in coarser levels. Runs may be empty; levels coarser than all of the particles are
+/// omitted.
 template <class F>
 void for_each_run(const LevelTable& levels, std::uint64_t begin, std::uint64_t end, F&& f)
 {

@@ -11,7 +11,7 @@
 
 namespace bat::format
 {
-/// Bytes of a section, counted from its beginning.
+/// A range of bytes of a section, counted from its beginning.
 struct ByteRange
 {
   std::uint64_t begin = 0;
@@ -20,7 +20,7 @@ struct ByteRange
   [[nodiscard]] std::uint64_t size() const noexcept { return this->end - this->begin; }
 };
 
-/// Pages of a section, or of checksums.
+/// A range of pages of a section, or of checksums.
 struct PageRange
 {
   std::uint64_t first = 0;
@@ -29,12 +29,12 @@ struct PageRange
   [[nodiscard]] std::uint64_t count() const noexcept { return this->end - this->first; }
 };
 
-/// The layout of one paged section. Its pages have checksums, L1, which lie on pages too: a group
-/// is the pages whose checksums are on one page of L1, and has one checksum in L2.
+/// The layout of one paged section. Its pages have checksums, L1, which are on pages too: a group
+/// consists of the pages whose checksums share a page of L1, and has one checksum in L2.
 class PageLayout
 {
 public:
-  /// The layout of a section without a place in a file yet.
+  /// The layout of a section that has no position in a file yet.
   explicit PageLayout(std::uint64_t bytes) noexcept
     : bytes_(bytes)
   {
@@ -57,7 +57,7 @@ public:
     return this->bytes_ >= kAlignedSectionBytes ? kPageBytes : 8;
   }
 
-  /// Offset in the file of a byte of the section.
+  /// File offset of a byte of the section.
   [[nodiscard]] std::uint64_t in_file(std::uint64_t byte) const noexcept
   {
     return this->offset_ + byte;
@@ -68,7 +68,7 @@ public:
     const std::uint64_t begin = elements.first * this->element_bytes_;
     return { begin, begin + elements.count * this->element_bytes_ };
   }
-  /// The bytes on the pages. The last page of a section may be shorter than others.
+  /// The bytes on these pages. The last page of a section may be shorter than others.
   [[nodiscard]] ByteRange bytes_of(const PageRange& pages) const noexcept
   {
     return { pages.first * kPageBytes, std::min(pages.end * kPageBytes, this->bytes_) };
@@ -128,12 +128,12 @@ public:
   {
     return kSumBytes * this->group_count();
   }
-  /// Place among all checksums of that of a page.
+  /// Index of a page's checksum among all checksums.
   [[nodiscard]] std::uint64_t checksum_of_page(std::uint64_t page) const noexcept
   {
     return this->group_count() + page;
   }
-  /// Offset in the file of the checksum of a page.
+  /// File offset of a page's checksum.
   [[nodiscard]] std::uint64_t checksum_in_file(std::uint64_t page) const noexcept
   {
     return this->checksums_offset_ + kSumBytes * this->checksum_of_page(page);

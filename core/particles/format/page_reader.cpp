@@ -33,7 +33,7 @@ namespace
 constexpr std::uint64_t kMaxBufferedPages = 16;
 constexpr std::uint64_t kReadPages = 64; // read at once: still in the cache when checked
 constexpr std::uint64_t kBufferPages = 64;
-// A gap of this many pages is cheaper to copy than another system call.
+// Copying a gap of this many pages is cheaper than another system call.
 constexpr std::uint64_t kPagesBetween = 2;
 constexpr std::uint64_t kViewedPages = 32;   // are visited before they leave the near caches
 constexpr std::uint64_t kGapBytes = 1 << 17; // cheaper to read than a second request
@@ -208,7 +208,7 @@ PageReader::Batch PageReader::next_batch(
   return batch;
 }
 
-// Reads pages to the buffer after `used` pages that stay there.
+// Reads pages into the buffer after the `used` pages that stay there.
 PageReader::Run PageReader::load(const Batch& batch, std::uint64_t used)
 {
   const PageLayout& layout = this->section_.layout();
@@ -277,7 +277,7 @@ void PageReader::expect(const Span& elements) const
   }
 }
 
-// Pages are checked when the first span comes to them; spans ascend.
+// Pages are checked when the first span reaches them; spans ascend.
 void PageReader::gather_mapped(const Span* spans, std::size_t span_count, std::byte* out)
 {
   this->section_.file().check_length();
@@ -316,7 +316,7 @@ void PageReader::gather_mapped(const Span* spans, std::size_t span_count, std::b
   }
 }
 
-// A page is copied while it is in the nearest cache: from where it was checked.
+// A page is copied directly after it was checked, while it is in the nearest cache.
 void PageReader::stream(const PageRange& pages, std::byte* out)
 {
   const PageLayout& layout = this->section_.layout();
@@ -350,7 +350,7 @@ void PageReader::gather(const Span* spans, std::size_t span_count, std::byte* ou
       const PageRange whole = layout.whole_pages(rest);
       if (layout.begins_page(rest.begin) && whole.count() >= kMaxBufferedPages)
       {
-        // Pages are checked right after the read, while the bytes are in the cache.
+        // Pages are checked directly after the read, while the bytes are in the cache.
         const PageRange pages{ whole.first, std::min(whole.end, whole.first + kReadPages) };
         const std::uint64_t bytes = layout.bytes_of(pages).size();
         this->read(pages, out);
@@ -360,7 +360,7 @@ void PageReader::gather(const Span* spans, std::size_t span_count, std::byte* ou
       }
       if (!this->buffered_.has(rest.begin))
       {
-        // Only up to where the direct read begins, if there will be one.
+        // Reads only up to where the direct read begins, if one follows.
         const std::uint64_t page = layout.page_of(rest.begin);
         const bool is_head = rest.size() >= (kMaxBufferedPages + 1) * kPageBytes;
         this->buffered_ =

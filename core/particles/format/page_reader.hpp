@@ -25,7 +25,7 @@
 
 namespace bat::format
 {
-/// The set of a mapped section's pages that match their checksums. May be used concurrently.
+/// The set of pages in a mapped section that match their checksums. May be used concurrently.
 class CheckedPages
 {
 public:
@@ -51,7 +51,7 @@ private:
 class PagedSection
 {
 public:
-  /// `name` is how messages call the section.
+  /// `name` is the section's name in messages.
   PagedSection(const io::RandomAccessFile& file, const SectionRecord& section,
     std::uint64_t element_bytes, std::string name)
     : file_(file)
@@ -66,14 +66,14 @@ public:
     return this->layout_.element_bytes();
   }
   [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
-  /// Sets a function whose text damage messages show after the bytes of a page.
+  /// Sets a function whose text is appended to messages about a damaged page.
   void describe_bytes_with(std::function<std::string(const ByteRange&)> say)
   {
     this->describe_ = std::move(say);
   }
   [[nodiscard]] const io::RandomAccessFile& file() const noexcept { return this->file_; }
 
-  /// The first `count` elements of a mapped file where they lie. Pages are checked in parallel.
+  /// Returns the first `count` elements of a mapped file in place. Pages are checked in parallel.
   [[nodiscard]] const std::byte* view_front(std::uint64_t count) const;
 
   /// Prefetches the pages of ascending spans without waiting.
@@ -85,7 +85,7 @@ public:
 private:
   friend class PageReader;
 
-  /// Checksums of the pages of a group.
+  /// Checksums of the pages in a group.
   [[nodiscard]] std::vector<std::uint32_t> group_checksums(std::uint64_t group) const;
 
   /// The marks of a mapped file; null for a file that is read, whose pages are checked each time.
@@ -102,7 +102,7 @@ private:
   mutable std::vector<std::uint32_t> groups_; ///< L2
 };
 
-/// Copies out elements of a paged section. One per thread.
+/// Copies out elements of a paged section. Use one per thread.
 class PageReader
 {
 public:
@@ -112,34 +112,34 @@ public:
   {
   }
 
-  /// Copies the elements of ascending `spans` to `out`, packed. The spans lie inside the section.
+  /// Copies the elements in ascending `spans` to `out`, packed. The spans lie inside the section.
   void gather(const Span* spans, std::size_t span_count, std::byte* out);
 
-  /// Calls look(elements, count) with those of ascending `spans` where they lie, some at a time and
-  /// in order; a span may come in parts. The memory is the file's or the reader's, and what it
-  /// holds until `look` returns. The spans lie inside the section.
+  /// Calls look(elements, count) with the elements in ascending `spans` in place, some at a time
+  /// and in order; a span may be split. The memory belongs to the file or the reader and is valid
+  /// until `look` returns. The spans lie inside the section.
   void visit(const Span* spans, std::size_t span_count,
     const std::function<void(const Elements*, std::size_t)>& look);
 
-  /// The elements, which are on one page, where they lie if inspect() still holds their page; else
-  /// null.
+  /// Returns the elements, which are on one page, in place if inspect() still holds their page;
+  /// else null.
   [[nodiscard]] const std::byte* find(const Span& elements) const noexcept;
-  /// The elements of the first span where they lie, until the next call of any function. Each span
-  /// is on one page; the others, which ascend, will be requested next.
+  /// Returns the elements of the first span in place, valid until the next call of any function.
+  /// Each span is on one page; the others, which ascend, will be requested next.
   [[nodiscard]] const std::byte* inspect(const Span* spans, std::size_t span_count);
 
 private:
   friend class PagedSection;
 
-  /// Pages that are read together, at most as many as a set has bits. Pages in gaps between needed
-  /// ones are neither checked nor used.
+  /// Pages that are read together, at most as many as the bits of a set. Pages in gaps between
+  /// needed ones are neither checked nor used.
   struct Batch
   {
     PageRange pages;
     std::uint64_t needed = 0; ///< bit i: page pages.first + i
   };
 
-  /// Bytes of the section, whole pages of it, of which some are checked.
+  /// Whole pages of the section, some of which are checked.
   struct Run
   {
     const std::byte* pages = nullptr;
@@ -169,7 +169,7 @@ private:
       return this->pages + (byte - this->bytes.begin);
     }
   };
-  static constexpr std::uint64_t kMaxPages = 64; ///< of a Batch and of a Run
+  static constexpr std::uint64_t kMaxPages = 64; ///< per Batch and Run
 
   /// The pages from first_page on that the next spans need, as long as gaps are small, at most
   /// `maximum` pages.
@@ -190,10 +190,10 @@ private:
   const PagedSection& section_;
   CheckedPages* checked_;
   Bytes buffer_;
-  Run buffered_;                    ///< by gather() and inspect()
+  Run buffered_;                    ///< set by gather() and inspect()
   std::uint64_t inspected_ = 0;     ///< pages of a mapped file, by inspect()
-  std::vector<std::uint32_t> sums_; ///< of the pages of a group
+  std::vector<std::uint32_t> sums_; ///< checksums of a group's pages
   PageRange sums_pages_;
-  std::vector<Elements> found_; ///< by visit(), not visited yet
+  std::vector<Elements> found_; ///< found by visit(), not visited yet
 };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kinds of sections (FORMAT.md section 6), one row each, with all that readers, writers, the
-// validator and messages know of a kind.
+// The kinds of sections (FORMAT.md section 6), one row each, with everything that readers, writers,
+// the validator and messages know about a kind.
 #pragma once
 
 #include "particles/format/layout.hpp"
@@ -13,13 +13,13 @@ namespace bat::format
 enum class FileKind
 {
   Leaf, ///< particles
-  Top   ///< of a dataset of several leaf files
+  Top   ///< top file of a dataset with several leaf files
 };
 
 /// The meaning of a section's `index`.
 enum class Numbered
 {
-  No, ///< only one of the kind exists, with index 0
+  No, ///< the kind exists only once, with index 0
   ByAttribute,
   ByKey,
   ByColumn ///< 0 is the positions, 1 + k attribute k
@@ -35,7 +35,7 @@ struct SectionKindRow
   bool in_top_files;
 };
 
-/// Row k is of kind k + 1.
+/// Row k describes kind k + 1.
 inline constexpr SectionKindRow kSectionKinds[] = {
   { SectionKind::Schema, "SCHEMA", Numbered::No, false, true, true },
   { SectionKind::Metadata, "METADATA", Numbered::No, false, true, true },
@@ -59,7 +59,7 @@ inline constexpr SectionKindRow kSectionKinds[] = {
   { SectionKind::BlockLevels, "BLOCK_LEVELS", Numbered::No, true, true, false },
 };
 
-/// Null for a kind that is not in the table.
+/// Returns null for a kind that is not in the table.
 [[nodiscard]] constexpr const SectionKindRow* find_section_kind(std::uint32_t kind) noexcept
 {
   return kind - 1 < sizeof(kSectionKinds) / sizeof(kSectionKinds[0]) ? &kSectionKinds[kind - 1]
@@ -76,19 +76,19 @@ inline constexpr SectionKindRow kSectionKinds[] = {
   return file == FileKind::Leaf ? row.in_leaf_files : row.in_top_files;
 }
 
-/// Whether the section holds a value or tuple of each particle, which may be in chunks.
+/// Returns whether the section holds a value or tuple per particle, which may be in chunks.
 [[nodiscard]] constexpr bool is_column(SectionKind kind) noexcept
 {
   return kind == SectionKind::Positions || kind == SectionKind::Attribute;
 }
 
-/// Whether a column has chunks. The record's kind must be known in its file.
+/// Returns whether a column has chunks. The record's kind must be known in its file.
 [[nodiscard]] constexpr bool has_chunks(const SectionRecord& section) noexcept
 {
   return is_column(static_cast<SectionKind>(section.kind)) && section.encoding == kChunks;
 }
 
-/// The number of a column, by which its CHUNK_TABLE has its index.
+/// Returns the number of a column, which is the index of its CHUNK_TABLE.
 [[nodiscard]] constexpr std::uint32_t column_number(SectionKind kind, std::uint32_t index) noexcept
 {
   return kind == SectionKind::Positions ? 0 : 1 + index;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The levels of stable samples (FORMAT.md section 8): by hashes of ids, and stored.
+// The levels of stable samples (FORMAT.md section 8): computed from hashes of ids, and as stored.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace bat::format
 {
-/// The hash of several numbers, one after the other, from 0 on. A number is its 64 bits.
+/// The hash of several numbers, from 0 on, applied one after another. Each number counts as its 64
+/// bits.
 [[nodiscard]] inline std::uint64_t hash_next(std::uint64_t hash, std::uint64_t number) noexcept
 {
   std::uint64_t z = hash + number + 0x9E3779B97F4A7C15u;
@@ -17,14 +18,14 @@ namespace bat::format
   return z ^ z >> 31;
 }
 
-/// Bytes that BLOCK_LEVELS has for each block.
+/// Number of bytes in BLOCK_LEVELS per block.
 [[nodiscard]] constexpr std::uint64_t block_levels_bytes(
   std::uint64_t block_particles, std::uint64_t levels) noexcept
 {
   return (block_particles + levels - 1 + 7) / 8;
 }
 
-/// Sets the bits of a block whose bytes are zero; `levels` of its particles ascend.
+/// Sets the bits of a block, whose bytes are zero; the `levels` of its particles ascend.
 inline void encode_block_levels(
   const std::uint8_t* levels, std::size_t particles, std::uint8_t* bytes) noexcept
 {
@@ -35,8 +36,8 @@ inline void encode_block_levels(
   }
 }
 
-/// The levels of the particles of a block, ascending; false if its bits do not match the numbers of
-/// particles and levels.
+/// Returns the levels of a block's particles, ascending; false if its bits do not match the numbers
+/// of particles and levels.
 [[nodiscard]] inline bool decode_block_levels(const std::uint8_t* bytes, std::size_t size,
   std::size_t particles, std::size_t level_count, std::uint8_t* levels) noexcept
 {

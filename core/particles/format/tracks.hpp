@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocks of a tracks file: from bytes, and to bytes.
+// Decodes and encodes the blocks of a tracks file.
 #pragma once
 
 #include "bat/tracks.hpp"
@@ -20,20 +20,20 @@ struct BlockSample
   std::int64_t step = 0;
   std::optional<double> time;
   std::uint64_t rows = 0;
-  /// Shared by samples that have the same; never null.
+  /// Shared by samples with the same metadata; never null.
   std::shared_ptr<const std::string> metadata = std::make_shared<const std::string>();
 };
 
-/// All of a block but its values.
+/// A block without its values.
 struct TrackBlock
 {
   TrackSchema schema;
   std::vector<BlockSample> samples;
-  std::vector<std::uint64_t> ids;       ///< ascending, with `second` behind
-  std::vector<std::uint64_t> second;    ///< as many, or none
-  std::vector<std::uint64_t> first_row; ///< of each id, and the number of rows
-  std::vector<std::uint32_t> page_sums; ///< of the payload
-  std::uint64_t payload_offset = 0;     ///< in the file
+  std::vector<std::uint64_t> ids;       ///< ascending, together with `second`
+  std::vector<std::uint64_t> second;    ///< one per id, or none
+  std::vector<std::uint64_t> first_row; ///< first row of each id, and the number of rows
+  std::vector<std::uint32_t> page_sums; ///< page checksums of the payload
+  std::uint64_t payload_offset = 0;     ///< file offset
   std::uint64_t payload_bytes = 0;
 
   [[nodiscard]] std::uint64_t row_bytes() const noexcept
@@ -44,21 +44,22 @@ struct TrackBlock
 
 [[nodiscard]] bool same_schema(const TrackSchema& a, const TrackSchema& b) noexcept;
 
-/// Whether both have ids of the same names and value classes, as all blocks of a file with rows.
+/// Returns whether both have ids with the same names and value classes, as all blocks with rows in
+/// a file do.
 [[nodiscard]] bool same_ids(const TrackSchema& a, const TrackSchema& b) noexcept;
-/// Whether `id` is the stored form of a value of `type`: in its range, 0 as +0, not NaN.
+/// Returns whether `id` is the stored form of a value of `type`: in its range, 0 as +0, not NaN.
 [[nodiscard]] bool can_hold_id(ScalarType type, std::uint64_t id) noexcept;
 /// Describes the ids: "'id' int64", "'id' int64 and 'cpu' int32".
 [[nodiscard]] std::string ids_text(const TrackSchema& schema);
 
-/// -1, 0, 1 as the number that `a` stands for is below, equal to, above that of `b`.
+/// Returns -1, 0 or 1 if the number that `a` stands for is below, equal to or above that of `b`.
 [[nodiscard]] int compare_ids(std::uint64_t a, std::uint64_t b, ScalarType type) noexcept;
 
-/// The first kTracksHeaderBytes, with the same TracksEnd twice.
+/// Returns the first kTracksHeaderBytes, with the same TracksEnd twice.
 [[nodiscard]] std::vector<std::byte> encode_tracks_header(const TracksEnd& end);
 [[nodiscard]] TracksEnd make_tracks_end(
   std::uint64_t sequence, std::uint64_t end, bool is_finished) noexcept;
-/// Offset of a TracksEnd in the file.
+/// File offset of a TracksEnd.
 [[nodiscard]] constexpr std::uint64_t offset_of_end(std::uint64_t sequence) noexcept
 {
   return sizeof(TracksHeader) + (sequence % 2) * sizeof(TracksEnd);
@@ -68,7 +69,7 @@ struct TrackBlock
 struct TrackBlocks
 {
   std::vector<BlockStart> starts;
-  std::uint64_t end = 0;     ///< behind the last block
+  std::uint64_t end = 0;     ///< after the last block
   TracksEnd known{};         ///< the newer one of the two that is not damaged
   bool has_both_ends = true; ///< neither is damaged
 };
@@ -87,29 +88,29 @@ enum class TracksTail
 };
 [[nodiscard]] TracksTail judge_tail(const io::RandomAccessFile& file, const TrackBlocks& blocks);
 
-/// Head of a block, checked. Throws Error{Corrupt}.
+/// Reads the head of a block, checked. Throws Error{Corrupt}.
 [[nodiscard]] TrackBlock read_block(const io::RandomAccessFile& file, const BlockStart& start);
 
-/// Bytes [begin, end) of the payload, whose pages are checked. Throws Error{Corrupt}.
+/// Reads bytes [begin, end) of the payload and checks their pages. Throws Error{Corrupt}.
 [[nodiscard]] std::vector<std::byte> read_payload(const io::RandomAccessFile& file,
   const TrackBlock& block, std::uint64_t begin, std::uint64_t end);
 
-/// Sample numbers of the rows of id `i` from its history. Throws Error{Corrupt} if they are not
-/// those of samples, ascending.
+/// Returns the sample numbers of the rows of id `i`, from its history. Throws Error{Corrupt} if
+/// they are not ascending sample numbers.
 [[nodiscard]] std::vector<std::uint32_t> samples_of(const io::RandomAccessFile& file,
   const TrackBlock& block, std::size_t i, const std::byte* history);
 
-/// A row of a block that is being made.
+/// A row of a block under construction.
 struct NewRow
 {
   std::uint64_t id = 0;
   std::uint64_t second = 0;
   std::uint32_t sample = 0;
-  std::size_t values = 0; ///< where its track_bytes() begin
+  std::size_t values = 0; ///< beginning of its track_bytes()
 };
 
-/// All bytes of a block at `offset`. `rows` get ordered; of the same id and sample, those that
-/// came first stay first.
+/// Returns the bytes of a block at `offset`. Sorts `rows`; rows with the same id and sample keep
+/// their order.
 [[nodiscard]] std::vector<std::byte> encode_block(std::uint64_t offset, const TrackSchema& schema,
   const std::vector<BlockSample>& samples, std::vector<NewRow>& rows,
   const std::vector<std::byte>& values);

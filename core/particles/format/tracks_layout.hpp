@@ -97,6 +97,6 @@ static_assert(sizeof(SampleRecord) == 32);
 enum SampleFlag : std::uint32_t
 {
   kSampleHasTime = 1,
-  kSameMetadata = 2 ///< as the sample before
+  kSameMetadata = 2 ///< same as in the previous sample
 };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Answers the queries of all ranks with one reader per leaf file: the only rank that opens it.
+// Answers the queries of all ranks with one reader per leaf file, the only rank that opens it.
 //
 //   rank 0 --- query, leaf numbers ---> reader of leaf files 3, 7, ...
 //          <-- counts per leaf file ---   loads or opens them, finds the particles of each query
@@ -43,7 +43,7 @@ constexpr int kQueriesTag = 3;
 constexpr int kCountsTag = 4;
 constexpr int kParticlesTag = 5;
 
-/// A reader, and the leaf files that it reads for this rank: places in RankQuery::leaves, per
+/// A reader, and the leaf files that it reads for this rank: indices into RankQuery::leaves, per
 /// round.
 struct Target
 {
@@ -65,7 +65,7 @@ struct Answer
   const RankRequest* rank_request = nullptr;
   const std::vector<LeafRequest>* leaves = nullptr;
   std::vector<std::uint64_t> counts;
-  std::vector<Selection> found; ///< without spans where they would have taken too much memory
+  std::vector<Selection> found; ///< without spans if they would take too much memory
 };
 
 /// The answer that this rank expects from one reader in this round.
@@ -77,7 +77,7 @@ struct Expected
   std::uint64_t total = 0;
 };
 
-/// A message of queries, and where it is in the bytes of all.
+/// A message of queries, and its position in the bytes of all.
 struct Received
 {
   int source;
@@ -85,11 +85,11 @@ struct Received
   std::size_t size;
 };
 
-/// The place of a leaf file's particles in the answer to this rank.
+/// The position of a leaf file's particles in the answer to this rank.
 struct Piece
 {
   std::uint32_t round = 0;
-  std::uint64_t first_row = 0; ///< in the columns of the round
+  std::uint64_t first_row = 0; ///< first row in the columns of the round
   std::uint64_t count = 0;
 };
 
@@ -218,7 +218,7 @@ private:
 
   void parse_queries(const std::byte* bytes, std::vector<Received>& received)
   {
-    // Work in the order of ranks, whichever message arrived first.
+    // Processes requests in rank order, whichever message arrived first.
     std::sort(received.begin(), received.end(),
       [](const Received& a, const Received& b) { return a.source < b.source; });
     for (const Received& r : received)
@@ -353,7 +353,7 @@ private:
     }
   }
 
-  // Opens the leaf files of the round, and reads those completely of which much is requested.
+  // Opens the leaf files of the round, and reads completely those of which much is requested.
   void load(std::uint32_t round)
   {
     this->images_.clear();
@@ -571,7 +571,7 @@ private:
       }
       // The messages are the reader's rows, leaf file by leaf file, cut into equal portions.
       std::size_t i = 0;
-      std::uint64_t row = 0; // of leaf file i
+      std::uint64_t row = 0; // row in leaf file i
       for (std::uint64_t rest = e.total; rest != 0;)
       {
         const std::uint64_t portion = std::min(rest, this->rows_per_message_);
@@ -676,7 +676,7 @@ private:
 
   void send()
   {
-    // Each rank begins with the next one, so that not all send to the same rank at once.
+    // Each rank starts with the next one, so that not all send to the same rank at once.
     const auto behind = std::find_if(this->answers_.begin(), this->answers_.end(),
       [&](const Answer& answer) { return answer.rank_request->source > this->comm_.rank(); });
     std::rotate(this->answers_.begin(), behind, this->answers_.end());
@@ -795,11 +795,11 @@ private:
   std::vector<Piece> pieces_; ///< per leaf file of the query
   std::vector<Answer> answers_;
   std::vector<Expected> expected_;
-  std::map<std::uint64_t, std::unique_ptr<LeafSource>> images_; ///< of the round; null: as it is
+  std::map<std::uint64_t, std::unique_ptr<LeafSource>> images_; ///< per round; null: no image
   std::vector<std::byte*> base_;                                ///< per column, of the round
   std::vector<std::vector<LargeArray<std::byte>>> columns_;     ///< per round, if there are several
   std::vector<MPI_Request> receives_;
-  std::vector<int> lengths_; ///< of the message that is being described
+  std::vector<int> lengths_; ///< lengths for the message being described
   std::vector<MPI_Aint> addresses_;
   PackedSends sends_;
   std::optional<Error> failure_; ///< while messages were under way

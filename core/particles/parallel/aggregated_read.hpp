@@ -20,7 +20,7 @@ struct AggregatedRead
   std::vector<ReadTask> tasks; ///< ascending leaves
   std::uint32_t rounds = 0;
   std::uint64_t memory_bytes = 0;
-  std::size_t message_bytes = std::size_t{ 1 } << 21;       ///< most of a message, or one particle
+  std::size_t message_bytes = std::size_t{ 1 } << 21;       ///< maximum, or one particle
   std::uint64_t selection_bytes = std::uint64_t{ 1 } << 26; ///< more are found anew when sent
 };
 
@@ -33,7 +33,7 @@ struct AggregatedCost
   double fetch = 0;
 };
 
-/// Collective. Fills in the empty answer `particles`. Throws on all ranks.
+/// Collective. Fills in the empty answer `particles`. All ranks throw the same Error.
 AggregatedCost read_aggregated(const OwnComm& comm, const RankQuery& query,
   const AggregatedRead& read, const ReadOptions& options, const QueryOptions& query_options,
   Particles& particles, MessageCounter& messages);

@@ -16,11 +16,11 @@ namespace
 {
 constexpr std::uint64_t kParticlesPerTask = 1 << 16;
 
-// Particles of so few leaf files are picked file by file: a counter that nearly every particle
-// changes takes longer.
+// With this few leaf files, particles are picked file by file: counters that change with nearly
+// every particle would be slower.
 constexpr std::size_t kMaxPickedLeaves = 6;
 
-// A run of particles that one task counts and puts in order of leaf.
+// A run of particles that one task counts and sorts by leaf.
 class Slice
 {
 public:
@@ -73,7 +73,7 @@ public:
         std::uint32_t* const end = at + this->counts[leaf];
         for (std::uint64_t i = this->begin_; at != end; ++i)
         {
-          *at = static_cast<std::uint32_t>(i); // and is written over if it is of another leaf
+          *at = static_cast<std::uint32_t>(i); // overwritten if it belongs to another leaf
           at += this->leaf_of_[i] == leaf;
         }
       }
@@ -89,10 +89,10 @@ public:
   std::vector<std::uint64_t> places; ///< per leaf, in the order of all slices
 
 private:
-  const std::uint32_t* leaf_of_; ///< of all particles
+  const std::uint32_t* leaf_of_; ///< leaf of each particle
   std::uint64_t begin_;
   std::uint64_t end_;
-  std::vector<std::uint32_t> leaves_; ///< that occur, ascending
+  std::vector<std::uint32_t> leaves_; ///< leaves that occur, ascending
 };
 }
 

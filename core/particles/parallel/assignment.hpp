@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which leaf files a rank's particles go to.
+// Determines the leaf files to which a rank's particles go.
 #pragma once
 
 #include "bat/bytes.hpp"
@@ -18,15 +18,15 @@ using Numbers = std::vector<std::uint32_t, UndefinedAllocator<std::uint32_t>>;
 
 struct LeafAssignment
 {
-  std::uint32_t leaf = 0; ///< of all
-  Numbers each;           ///< of each; empty if all are known to go to the same
+  std::uint32_t leaf = 0; ///< leaf of all particles
+  Numbers each;           ///< leaf of each; empty if all go to the same
 };
 
-/// `bounds`: around all particles, if none has a coordinate that is not finite. Not collective.
+/// `bounds` contains all particles and is set only if all coordinates are finite. Not collective.
 [[nodiscard]] LeafAssignment assign_leaves(
   const RankParticles& particles, const std::optional<Box>& bounds, const Plan& plan, int rank);
 
-/// A rank's particles in order of leaf, those of a leaf as the rank had them.
+/// A rank's particles sorted by leaf; those of a leaf keep the rank's order.
 struct LeafOrder
 {
   Numbers order;                    ///< numbers of particles; empty: 0, 1, 2 and so on

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each rank gets its own particles of a dataset that all have open.
+// Reads each rank's own particles from a dataset that all ranks have open.
 
 #include "bat/mpi.hpp"
 
@@ -113,7 +113,7 @@ public:
   {
   }
 
-  /// Collective. All ranks return, or all throw the same.
+  /// Collective. All ranks return, or all throw the same Error.
   Particles run(const std::vector<std::string>& attributes)
   {
     this->share_options();
@@ -195,8 +195,8 @@ public:
   }
 
 private:
-  // The attributes in an order in which all ranks have them, however each names them: columns of a
-  // message have no names.
+  // Returns the attributes in an order that is the same on all ranks, however each names them:
+  // columns of a message have no names.
   [[nodiscard]] std::vector<std::string> each_once() const
   {
     std::vector<std::size_t> numbers;
@@ -214,7 +214,7 @@ private:
     return names;
   }
 
-  // Collective. As this rank has named them, perhaps twice.
+  // Collective. Names them as this rank does, perhaps twice.
   void arrange(std::vector<Particles::Column>& columns) const
   {
     collective(this->comm_.get(),
@@ -273,8 +273,8 @@ private:
     }
   }
 
-  // Collective. Rank 0 reads a little of a leaf file, which costs less than opening it, while the
-  // others wait: whether files come from a cache or over a network no plan can know.
+  // Collective. While the others wait, rank 0 reads a little of a leaf file, which costs less than
+  // opening it: a plan cannot know whether files come from a cache or over a network.
   StorageSpeed try_storage(std::size_t leaf)
   {
     constexpr std::uint64_t little = 4096;
@@ -314,7 +314,7 @@ private:
     return found.speed;
   }
 
-  // Estimates what this rank is about to read.
+  // Estimates the amount of data that this rank is about to read.
   void estimate(const RankQuery& requested)
   {
     this->demand_.resize(
@@ -345,7 +345,7 @@ private:
     return (this->demand_[kDemandCounts + leaf / kWordBits] >> (leaf % kWordBits) & 1) != 0;
   }
 
-  // Collective. Of all ranks, in one reduction: it is part of each small read.
+  // Collective. Sums over all ranks in one reduction, because it is part of each small read.
   ReadDemand demand()
   {
     MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -395,7 +395,7 @@ private:
       });
   }
 
-  // Each rank for itself, without messages.
+  // Each rank works separately, without messages.
   void read_direct(const RankQuery& requested, Particles& particles)
   {
     collective(this->comm_.get(),
@@ -435,9 +435,9 @@ private:
   double start_;
   QueryOptions query_options_;
   std::vector<std::string> names_;
-  std::vector<std::uint64_t> demand_; ///< of this rank, then of all; see add_demand()
+  std::vector<std::uint64_t> demand_; ///< this rank's, later that of all; see add_demand()
   AggregatedRead read_;
-  ReadReport report_; ///< of this rank, until report()
+  ReadReport report_; ///< this rank's, until report()
 };
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two phases of the paper, with an agreement after each step: core/particles/parallel/MPI.md.
+// The two phases described in the paper, with an agreement after each step:
+// core/particles/parallel/MPI.md.
 
 #include "bat/ids.hpp"
 #include "bat/mpi.hpp"
@@ -87,7 +88,7 @@ public:
     }
   }
 
-  /// Collective. All ranks return, or all throw the same.
+  /// Collective. All ranks return, or all throw the same Error.
   DatasetReport run()
   {
     try
@@ -128,7 +129,7 @@ private:
     this->lock_.reset();
   }
 
-  // Ends a phase: its time is the slowest rank's.
+  // Ends a phase; its time is the slowest rank's.
   void finish(double& seconds)
   {
     const double now = MPI_Wtime();
@@ -186,13 +187,13 @@ private:
         this->path_ = io::follow_links(path);
         check_options(this->options_);
         BuildOptions build = this->options_.build;
-        build.sorted_indexes.clear(); // of attributes that a rank without particles need not know
+        build.sorted_indexes.clear(); // a rank without particles need not know these attributes
         build.stable_samples.clear();
         leave_out_bounds(build); // the same
         write::check_input(this->particles_.schema(), build);
         if (this->comm_.rank() == 0)
         {
-          const io::AtomicFile probe(this->path_); // that the target can be replaced
+          const io::AtomicFile probe(this->path_); // checks that the target can be replaced
         }
       });
     this->share_permissions();
@@ -202,8 +203,8 @@ private:
       {
         if (this->total_ == 0)
         {
-          write::check_input(this->particles_.schema(), {}); // with what other ranks declare
-          this->leave_out_unknown();                         // nor need all know them
+          write::check_input(this->particles_.schema(), {}); // includes declarations of other ranks
+          this->leave_out_unknown();                         // not all ranks need to know them
         }
         (void)write::indexed_keys(this->particles_.schema(), this->options_.build);
         (void)write::sample_ids(this->particles_.schema(), this->options_.build);
@@ -215,7 +216,7 @@ private:
     this->finish(this->seconds_.check);
   }
 
-  // A step without particles need not have the attributes that options name.
+  // A step without particles need not have the attributes named by options.
   void leave_out_unknown()
   {
     const auto keep_known = [this](std::vector<std::string>& names)
@@ -322,7 +323,7 @@ private:
     return gather_records(this->comm_, own);
   }
 
-  // One cell: the declared box, or that of the particles.
+  // One cell: the declared box, or the particles' box.
   [[nodiscard]] std::vector<WeightedCell> rank_box(std::uint32_t rank) const
   {
     if (this->options_.local_bounds)
@@ -508,7 +509,7 @@ private:
     this->finish(this->seconds_.commit);
   }
 
-  // Leaf files (names) of the dataset that was in place when this was first asked.
+  // Returns the leaf files (names) of the dataset that was in place on the first call.
   const std::set<std::string>& replaced()
   {
     if (!this->replaced_)
@@ -565,7 +566,7 @@ private:
     TopContents top = make_contents(this->particles_.schema());
     top.sample_ids = write::sample_ids(this->particles_.schema(), this->options_.build);
     top.leaves = parse_entries(bytes, top.attributes);
-    // Whichever ranks wrote them.
+    // Includes leaf files written by any rank.
     std::sort(top.leaves.begin(), top.leaves.end(),
       [](const LeafEntry& a, const LeafEntry& b)
       { return leaf_number(a.name) < leaf_number(b.name); });
@@ -651,20 +652,20 @@ private:
   WriteOptions options_;
   std::uint64_t total_ = 0;
   std::uint64_t row_bytes_ = 0;
-  std::optional<Box> bounds_; ///< of all own particles, if they are known and all finite
+  std::optional<Box> bounds_; ///< bounds of this rank's particles, if known and all finite
   Plan plan_;
   Nodes* nodes_ = nullptr;
   ExchangeResult moved_;
-  std::uint64_t leaf_files_ = 0;                  ///< of all ranks
+  std::uint64_t leaf_files_ = 0;                  ///< number on all ranks
   std::optional<LeavesLock> lock_;                ///< rank 0, while leaf files are written
-  bool is_exclusive_ = false;                     ///< whether rank 0 has a lock
+  bool is_exclusive_ = false;                     ///< rank 0 has a lock
   std::vector<std::filesystem::path> written_;    ///< per leaf in moved_
-  std::vector<std::string> leaf_names_;           ///< the same: what they become
-  std::vector<format::LeafRecord> records_;       ///< the same: as the top file has them
+  std::vector<std::string> leaf_names_;           ///< the same: final names
+  std::vector<format::LeafRecord> records_;       ///< the same: records for the top file
   std::set<std::string> names_;                   ///< rank 0: leaf files of the new dataset
   std::optional<std::set<std::string>> replaced_; ///< see replaced()
   Unfinished unfinished_;
-  std::optional<std::filesystem::perms> permissions_; ///< of the file that is replaced
+  std::optional<std::filesystem::perms> permissions_; ///< permissions of the replaced file
   std::optional<io::AtomicFile> single_; ///< the only leaf file, on the rank that writes it
   std::uint64_t file_bytes_ = 0;
   std::uint64_t largest_ = 0;

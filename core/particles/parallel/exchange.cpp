@@ -40,11 +40,11 @@ namespace
 constexpr int kCountsTag = 1;
 constexpr int kParticlesTag = 2;
 constexpr std::uint64_t kParticlesPerTask = 1 << 16;
-// Own particles of a leaf stay where they are if at least one in this many of the particles in
-// between belongs to the leaf, because all of these pass through the caches with each column.
+// A leaf's own particles stay in place if at least one in this many of the particles between them
+// belongs to the leaf, because all of these pass through the caches with each column.
 constexpr std::uint64_t kMaxOwnSpread = 4;
 
-/// The number of a rank's particles for one leaf.
+/// The number of a rank's particles in one leaf.
 struct LeafCount
 {
   std::uint64_t leaf;
@@ -57,18 +57,18 @@ struct Incoming
   int source = 0;
   std::size_t leaf = 0; ///< place among this rank's leaves
   std::uint64_t count = 0;
-  std::uint64_t first_row = 0; ///< in the leaf's columns
+  std::uint64_t first_row = 0; ///< first row in the leaf's columns
   bool stays = false;          ///< own particles that are not copied there
 };
 
-/// Another rank, and its leaves that get particles of this one, ascending.
+/// Another rank, and its leaves that receive particles from this one, ascending.
 struct Target
 {
   int rank = 0;
   std::vector<std::size_t> leaves;
 };
 
-// Gathers an array of the particles at [first, first + count) in order of leaf.
+// Gathers an array of the particles at [first, first + count) in leaf order.
 void gather_in_parallel(const LeafOrder& sorted, std::uint64_t first, std::uint64_t count,
   const RankParticles& particles, std::size_t array, std::byte* out)
 {
@@ -110,7 +110,7 @@ public:
     , row_bytes_(particles.row_bytes())
   {
     this->result_.messages = MessageCounter(nodes);
-    // Checks a number that MPI counts in an int.
+    // Checks a number that MPI counts as an int.
     const std::uint64_t bytes = std::min<std::uint64_t>(message_bytes, INT_MAX);
     this->rows_per_message_ = std::max<std::uint64_t>(1, bytes / this->row_bytes_);
     this->keep_failure(attempt(
@@ -167,7 +167,7 @@ private:
         leaves.push_back(leaf);
       }
     }
-    // Each rank begins with the next one, so that not all send to the same rank at once.
+    // Each rank starts with the next one, so that not all send to the same rank at once.
     const auto distance = [&](std::size_t leaf)
     {
       const int behind = this->aggregator(leaf) - this->comm_.rank();
@@ -218,8 +218,7 @@ private:
     return load;
   }
 
-  // How many particles this rank has for each leaf of each target, and how much that is for each
-  // rank.
+  // Counts this rank's particles for each leaf of each target, and their size for each rank.
   void prepare_counts()
   {
     this->sends_counts_.resize(static_cast<std::size_t>(this->comm_.size()), 0);
@@ -268,7 +267,7 @@ private:
     this->through_leaders_.prepare(std::move(mail));
   }
 
-  // How many counts come for this rank.
+  // Returns the number of counts that arrive for this rank.
   [[nodiscard]] std::uint64_t expected_counts() const
   {
     std::uint64_t expected = 0;
@@ -344,7 +343,7 @@ private:
 
   void make_room()
   {
-    std::vector<std::uint64_t> rows(this->own_.size(), 0); // in columns
+    std::vector<std::uint64_t> rows(this->own_.size(), 0); // rows in columns
     std::vector<const Incoming*> staying(this->own_.size(), nullptr);
     for (Incoming& in : this->incoming_)
     {
@@ -372,7 +371,7 @@ private:
     this->result_.route == Route::Flat ? this->make_room_for_messages() : this->make_parcels();
   }
 
-  // Whether this rank's particles of a leaf can be used without a copy.
+  // Returns whether this rank's particles of a leaf can be used without a copy.
   [[nodiscard]] bool may_stay(std::uint32_t leaf) const
   {
     const std::uint64_t count = this->sorted_.count(leaf);
@@ -384,7 +383,7 @@ private:
     return count * kMaxOwnSpread > numbers[count - 1] - numbers[0];
   }
 
-  // Adds this rank's particles in its own arrays. Turns their numbers into rows of these.
+  // Adds this rank's particles in its own arrays. Converts their numbers to rows of these.
   void add_own(AggregatedLeaf& leaf)
   {
     if (this->sorted_.order.empty())
@@ -464,7 +463,7 @@ private:
       static_cast<int>(this->receives_.size()), this->receives_.data(), MPI_STATUSES_IGNORE);
   }
 
-  // Makes parcels, which are runs of a leaf's rows, and the order in which those of other ranks
+  // Creates parcels, which are runs of a leaf's rows, and the order in which those from other ranks
   // arrive.
   void make_parcels()
   {
@@ -511,7 +510,7 @@ private:
     this->keep_failure(this->through_leaders_.run());
   }
 
-  // Takes the next rows from a rank, in the order of leaves, then rows.
+  // Takes the next rows from a rank, ordered by leaf, then row.
   void take(int source, const std::byte* bytes, std::uint64_t count)
   {
     auto next = std::lower_bound(this->arriving_.begin(), this->arriving_.end(), source,
@@ -543,7 +542,7 @@ private:
 
   void post_receives()
   {
-    // Receives of a source are in the order in which it sends: ascending leaves, then rows.
+    // Receives from a source are in the order in which it sends: ascending leaves, then rows.
     for (const Incoming& in : this->incoming_)
     {
       if (in.source == this->comm_.rank())
@@ -636,12 +635,13 @@ private:
   std::uint64_t row_bytes_ = 0;
   std::uint64_t rows_per_message_ = 1;
   std::vector<Incoming> incoming_;
-  std::vector<Target> targets_;                ///< in the order of sending
+  std::vector<Target> targets_;                ///< in sending order
   std::vector<std::vector<LeafCount>> counts_; ///< per target
   std::vector<std::uint64_t> sends_counts_;    ///< per rank: how many
-  /// That go through leaders: message and first record of it, then first row and number of rows.
+  /// Parcels that go through leaders: message and its first record, then first row and number of
+  /// rows.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> parcels_;
-  std::vector<Arriving> arriving_; ///< by source, then leaf
+  std::vector<Arriving> arriving_; ///< sorted by source, then leaf
   std::vector<MPI_Request> receives_;
   std::vector<int> lengths_; ///< per array of the message that is being described
   std::vector<MPI_Aint> places_;

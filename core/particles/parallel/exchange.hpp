@@ -21,24 +21,25 @@ namespace bat::mpi
 struct AggregatedLeaf
 {
   std::uint32_t leaf = 0;
-  write::ParticleParts particles;             ///< in `columns`, and in this rank's own arrays
+  write::ParticleParts particles;             ///< in `columns` and in this rank's own arrays
   std::vector<LargeArray<std::byte>> columns; ///< positions, then attributes
 };
 
 struct ExchangeResult
 {
-  std::vector<AggregatedLeaf> leaves; ///< of this rank, ascending
-  Numbers rows;                       ///< of own arrays that leaves refer to
-  std::uint64_t sent_bytes = 0;       ///< to other ranks
-  Route route = Route::Flat;          ///< that was taken
-  std::uint32_t leaders = 0;          ///< of all nodes; none if it was flat
+  std::vector<AggregatedLeaf> leaves; ///< this rank's leaves, ascending
+  Numbers rows;                       ///< rows of own arrays to which leaves refer
+  std::uint64_t sent_bytes = 0;       ///< bytes sent to other ranks
+  Route route = Route::Flat;          ///< route taken
+  std::uint32_t leaders = 0;          ///< leaders on all nodes; 0 for a flat exchange
   MessageCounter messages;            ///< all messages of this rank
 };
 
-/// Collective. Schemas are agreed. Particles of a leaf come ordered by rank, then as the rank had
-/// them, whatever the route; own ones stay where they are, unless few of the particles between them
-/// are of the leaf. Throws on all ranks. Messages have at most `message_bytes` bytes (and fewer
-/// than 2^31), or one particle; those of leaders are as exchange_through_leaders() says.
+/// Collective. Schemas have been agreed on. Particles of a leaf are ordered by rank, then in the
+/// rank's order, whatever the route; own ones stay in place, unless few of the particles between
+/// them belong to the leaf. All ranks throw the same Error. Messages have at most `message_bytes`
+/// bytes (and fewer than 2^31), or one particle; for those of leaders see
+/// exchange_through_leaders().
 [[nodiscard]] ExchangeResult exchange(const OwnComm& comm, Nodes& nodes,
   const RankParticles& particles, const LeafAssignment& assignment, std::uint32_t leaf_count,
   const std::vector<std::uint32_t>& aggregators, const Routing& routing = {},

@@ -133,7 +133,7 @@ private:
   const std::byte* end_;
 };
 
-// Names all members, so that a query with a new one does not compile before it travels too.
+// Names all members, so that adding one to the query does not compile until it is transferred too.
 template <class Q, class Archive>
 void each_member(Q& query, Archive& archive)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A query on its way from one rank to another.
+// Serializes a query to send it to another rank.
 #pragma once
 
 #include "bat/query.hpp"

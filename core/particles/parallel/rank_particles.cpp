@@ -83,7 +83,7 @@ RankParticles::RankParticles(const std::vector<Piece>& pieces)
         e.code(), pieces.size() == 1 ? e.what() : fmt::format("piece {}: {}", i, e.what()));
     }
   }
-  // The first piece with particles speaks for the rank; without any, the first piece.
+  // The first piece with particles represents the rank; without any, the first piece.
   ParticleView schema;
   if (!pieces.empty())
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The particles of a rank, wherever they lie.
+// The particles of a rank, wherever they are in memory.
 #pragma once
 
 #include "bat/mpi.hpp"
@@ -12,8 +12,8 @@
 
 namespace bat::mpi
 {
-/// The particles of this rank that are written, numbered piece by piece without those that are
-/// skipped.
+/// The particles that this rank writes, numbered piece by piece without the skipped
+/// ones.
 class RankParticles : public write::ParticleParts
 {
 public:
@@ -30,8 +30,8 @@ public:
   {
     return this->declared_;
   }
-  /// Gives all parts the attributes of `schema` in its order; fit(view, part) returns a part's view
-  /// with them.
+  /// Gives all parts the attributes in `schema`, in its order; fit(view, part) returns a part's
+  /// view with them.
   template <class Fit>
   void adopt(const ParticleView& schema, const Fit& fit)
   {
@@ -47,7 +47,7 @@ public:
 private:
   void add_piece(const Piece& piece);
 
-  std::vector<std::vector<std::uint32_t>> rows_; ///< of parts that need them
+  std::vector<std::vector<std::uint32_t>> rows_; ///< for parts that need them
   std::vector<ParticleView> declared_;
   std::uint64_t skipped_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The query of one rank on a dataset that all ranks have open.
+// One rank's query on a dataset that all ranks have open.
 #pragma once
 
 #include "bat/mpi.hpp"
@@ -16,10 +16,10 @@ namespace bat::mpi
 struct ReadColumn
 {
   std::optional<std::size_t> attribute;
-  std::uint64_t bytes = 0; ///< of a particle
+  std::uint64_t bytes = 0; ///< bytes per particle
 };
 
-/// One leaf file as a query needs it.
+/// One leaf file, as a query needs it.
 struct LeafRequest
 {
   std::uint64_t leaf = 0;
@@ -41,13 +41,13 @@ struct RankQuery
   query::Conditions conditions;
   std::vector<LeafRequest> leaves; ///< ascending
   std::vector<ReadColumn> columns; ///< positions, then attributes in the order of the names
-  std::uint64_t row_bytes = 0;     ///< of all columns
+  std::uint64_t row_bytes = 0;     ///< bytes per row, all columns
 };
 
-/// An empty answer with its columns, in the order of `query.columns`.
+/// Returns an empty answer with its columns, in the order of `query.columns`.
 [[nodiscard]] Particles empty_answer(const RankQuery& query, const std::vector<std::string>& names);
 /// Resizes all columns.
 void resize(Particles& particles, const RankQuery& query, std::uint64_t count);
-/// The memory of column number `column` of the query.
+/// Returns the memory of column number `column` of the query.
 [[nodiscard]] std::byte* column_of(Particles& particles, std::size_t column);
 }

@@ -9,25 +9,25 @@ namespace bat::mpi
 {
 namespace
 {
-// Counted by read_modes_bench (MPI.md, Reading): the bytes that a direct read takes beyond three
+// Measured by read_modes_bench (MPI.md, Reading): the bytes that a direct read takes beyond three
 // times its answer, and the bytes per request.
 constexpr double kExtraBytes = 2 << 20;
 constexpr double kMaxAmplification = 3;
 constexpr double kBytesPerRequest = 8 << 10;
-// The rate at which a rank reads for itself from memory, and the rate at which a reader reads and
+// The rate at which a rank reads from memory for itself, and the rate at which a reader reads and
 // sends to others.
 constexpr double kDirectBytesPerSecond = 1.5e9;
 constexpr double kServedBytesPerSecond = 0.8e9;
-// Requests that are answered sooner come from the machine's own memory, where each rank is fastest
-// by itself.
+// Requests answered faster than this come from the machine's own memory, where each rank is fastest
+// on its own.
 constexpr double kCachedRequest = 20e-6;
 constexpr double kCachedBytesPerSecond = 1e9;
-// A model may be wrong by a factor: direct reads are left for a clear gain only.
+// The model may be wrong by a factor, so direct reads are abandoned only for a clear gain.
 constexpr double kMinDirectGain = 2;
-// A file is read whole where its requests would take a time in which so much of it could be read.
+// A file is read whole if its requests would take as long as reading this much of it.
 constexpr double kWholeBytesPerRequest = 16 << 20;
 constexpr double kMaxWholeFileAmplification = 30;
-// A longer list of values is rather looked up where it is than sent to every reader.
+// A longer list of values is looked up locally instead of being sent to every reader.
 constexpr std::uint64_t kQueryBytes = 1 << 20;
 
 double mib(double bytes)
@@ -117,13 +117,13 @@ std::uint32_t assign_readers(
   std::uint32_t rounds = 0;
   std::uint64_t held = 0;
   std::uint64_t reader = 0;
-  std::uint64_t files = 0; // of the reader
+  std::uint64_t files = 0; // files of this reader
   double before = 0;
   for (std::size_t i = 0; i != tasks.size(); ++i)
   {
     ReadTask& task = tasks[i];
-    // Move to the next reader when this one has its share of the bytes, or as many readers are left
-    // as files.
+    // Moves to the next reader when this one has its share of the bytes, or as many readers are
+    // left as files.
     const double share = total * static_cast<double>(reader + 1) / static_cast<double>(readers);
     const double middle = before + 0.5 * static_cast<double>(task.file_bytes);
     const bool must = tasks.size() - i <= readers - reader - 1;

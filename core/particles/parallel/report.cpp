@@ -85,7 +85,7 @@ std::string amount(std::uint64_t bytes)
                             : fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
-// "on 8 ranks of 2 nodes, at least 1 thread each".
+// Formats "on 8 ranks of 2 nodes, at least 1 thread each".
 std::string place_of(const RunReport& report)
 {
   return fmt::format("on {} of {}, {} each",

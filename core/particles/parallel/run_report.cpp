@@ -61,7 +61,7 @@ void describe_run(const OwnComm& comm, const MessageCounter& messages, int threa
   std::array<std::uint64_t, 5> sums{ local.within, local.bytes_within, local.between,
     local.bytes_between, aggregates ? 1u : 0u };
   MPI_Allreduce(MPI_IN_PLACE, sums.data(), 5, MPI_UINT64_T, MPI_SUM, comm.get());
-  // The fewest threads with the other sign, so that one reduction does.
+  // The minimum of threads is negated, so that one reduction is enough.
   std::array<std::int64_t, 4> maximum{ static_cast<std::int64_t>(local.max_received),
     static_cast<std::int64_t>(local.max_received_bytes), static_cast<std::int64_t>(peak_memory()),
     -std::int64_t{ threads } };

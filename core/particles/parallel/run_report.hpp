@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a call runs and what it sends: the part of a report that writes and reads have in common.
+// Where a call runs and what it sends: the part of a report shared by writes and reads.
 #pragma once
 
 #include "bat/mpi.hpp"
@@ -15,7 +15,7 @@ class MessageCounter
 {
 public:
   MessageCounter() = default;
-  /// Collective the first time for a communicator, which outlives this.
+  /// Collective on the first call for a communicator, which outlives this.
   explicit MessageCounter(const OwnComm& comm)
     : MessageCounter(find_nodes(comm))
   {
@@ -58,7 +58,7 @@ private:
   MessageCounts local_;
 };
 
-/// Collective. `aggregates`: whether this rank is one of RunReport::aggregators.
+/// Collective. `aggregates` is true if this rank is one of RunReport::aggregators.
 void describe_run(const OwnComm& comm, const MessageCounter& messages, int threads, bool aggregates,
   RunReport& report);
 }

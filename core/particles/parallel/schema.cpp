@@ -105,7 +105,7 @@ std::string describe(const AliasView& alias)
     alias.attribute.empty() ? "the positions" : "'" + alias.attribute + "'");
 }
 
-// Checks that both have the same, in any order.
+// Checks that both have the same names, in any order.
 void check_aliases(const std::vector<AliasView>& local, const std::vector<AliasView>& reference,
   const std::string& what, int reference_rank)
 {
@@ -136,7 +136,7 @@ void check_aliases(const std::vector<AliasView>& local, const std::vector<AliasV
   }
 }
 
-// The arrays of `local`, which texts call `what`, under the schema of `reference`.
+// Returns the arrays of `local`, called `what` in messages, under the schema of `reference`.
 ParticleView fit(
   const ParticleView& local, ParticleView reference, const std::string& what, int reference_rank)
 {
@@ -236,7 +236,7 @@ std::optional<Contradiction> merge(ParticleView& all, const ParticleView& more)
   return std::nullopt;
 }
 
-// Collective. The first rank that declares this.
+// Collective. Returns the first rank that declares this.
 int first_rank_with(const OwnComm& comm, const RankParticles& particles, const Declared& column)
 {
   const std::vector<ParticleView>& declared = particles.declared();
@@ -261,7 +261,7 @@ void add_declared(const OwnComm& comm, const RankParticles& particles, ParticleV
     {
       for (ParticleView view : particles.declared())
       {
-        view.time.reset(); // most pieces and ranks are equal then
+        view.time.reset(); // most pieces and ranks are then equal
         view.step.reset();
         view.metadata.clear();
         std::string declared = encode_schema(view);
@@ -360,7 +360,7 @@ void leave_out_bounds(BuildOptions& options)
 void agree_on_bounds(const OwnComm& comm, const RankParticles& particles, BuildOptions& options)
 {
   std::vector<write::ErrorBound> bounds;
-  std::vector<double> ends; // of ranges: largest values, and smallest ones negated
+  std::vector<double> ends; // ends of ranges: largest values, and smallest ones negated
   std::size_t ranges = 0;
   collective(comm.get(),
     [&]
@@ -397,8 +397,8 @@ void link_repeats(const OwnComm& comm, RankParticles& particles, const BuildOpti
   {
     return;
   }
-  // Per attribute what it repeats and, negated, the same again: the largest of both are of one
-  // value if all ranks that have particles say the same, and there is one.
+  // For each attribute, the array that it repeats and the same negated: both maxima belong to one
+  // value if all ranks with particles agree, and at least one exists.
   constexpr write::Repeat kNothingToSay = -std::numeric_limits<write::Repeat>::max();
   std::vector<write::Repeat> both;
   std::vector<write::Repeat> largest;

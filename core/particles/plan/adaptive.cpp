@@ -15,15 +15,16 @@ namespace bat::plan
 {
 namespace
 {
-// How far a cut may be off, in leaf files. Errors of the cuts above a leaf add up.
+// Maximum deviation of a cut, in leaf files. Deviations of the cuts above a leaf add up.
 constexpr double kCutTolerance = 0.0005;
-// A cut that is off by more than this many leaf files is compared with those along other axes.
+// A cut that deviates by more than this many leaf files is compared with cuts along other axes.
 constexpr double kMaxCutError = 0.02;
-// A cut that parts more of its node's particles from their ranks than this is compared, too.
+// A cut that separates more of its node's particles from their ranks than this is also compared.
 constexpr double kMaxPartedShare = 0.01;
 // Below this many pieces a task costs more than it saves.
 constexpr std::size_t kPiecesPerTask = 2048;
-// How far pieces and ranks may disagree on the particles of one side of a border, in leaf files.
+// Maximum difference between pieces and ranks in the number of particles on one side of a border,
+// in leaf files.
 constexpr double kCountTolerance = 0.05;
 
 struct Node
@@ -32,7 +33,7 @@ struct Node
   NodeRanks ranks;
   Extent extent;
   double particles = 0;
-  std::uint32_t leaves = 1; // to cut it into
+  std::uint32_t leaves = 1; // number of leaf files to make from it
   int axis = -1;
   double split = 0;
   std::unique_ptr<Node> left;
@@ -64,8 +65,8 @@ struct AxisCut
   double parted = 0; // particles that leave the larger part of their rank
 };
 
-// Cuts along the longest axis, unless another comes markedly nearer to the target number, or as
-// near and separates markedly fewer particles from their ranks.
+// Cuts along the longest axis, unless another axis comes markedly nearer to the target number, or
+// as near while separating markedly fewer particles from their ranks.
 std::optional<AxisCut> choose_cut(const Node& node, double requested)
 {
   const double leaf = node.particles / node.leaves;
@@ -135,7 +136,7 @@ double centre_in_gap(const Node& node, std::size_t axis, double split)
   return below < above ? below * 0.5 + above * 0.5 : split;
 }
 
-/// The particles of a piece to the left of a plane through it.
+/// Counts the particles of a piece to the left of a plane through it.
 double share_below(const Piece& piece, std::size_t axis, double split) noexcept
 {
   const auto lower = static_cast<double>(piece.lower[axis]);
@@ -267,8 +268,8 @@ private:
     const double share = node.left->particles / node.particles;
     node.left->leaves = static_cast<std::uint32_t>(
       std::clamp(std::round(share * node.leaves), 1.0, static_cast<double>(node.leaves - 1)));
-    // If the share is as good as the middle, keep the halves equal, so that the tree does not
-    // depend on a rounding.
+    // If the share is as good as the middle, keeps the halves equal, so that the tree does not
+    // depend on rounding.
     if (std::abs(share * node.leaves - half) <= 0.5)
     {
       node.left->leaves = half;

@@ -7,7 +7,7 @@
 namespace bat::plan
 {
 /// Fills nodes and leaf_particles of `plan` with a tree of at most `leaves` leaves. `bounds` are
-/// empty or of all ranks that have particles. Runs in the caller's task arena.
+/// empty or belong to all ranks that have particles. Runs in the caller's task arena.
 void plan_adaptive(const std::vector<WeightedCell>& cells, const std::vector<RankBounds>& bounds,
   std::uint32_t leaves, Plan& plan);
 }

@@ -39,7 +39,7 @@ public:
     return static_cast<std::uint32_t>(
       static_cast<std::uint64_t>(window) * this->ranks_ / this->count_);
   }
-  /// Takes one place of a window; false if none was left.
+  /// Takes one place in a window; returns false if none was left.
   bool take(std::uint32_t window)
   {
     const bool free = this->free_[window] != 0;
@@ -80,7 +80,7 @@ std::vector<std::uint32_t> find_cell_leaves(
   return leaves;
 }
 
-// Appends, or adds to the last one if that is of the same leaf and window.
+// Appends an entry, or adds to the last one if its leaf and window are the same.
 void add(std::vector<Share>& shares, const Share& share)
 {
   if (!shares.empty() && shares.back().leaf == share.leaf && shares.back().window == share.window)
@@ -93,7 +93,7 @@ void add(std::vector<Share>& shares, const Share& share)
   }
 }
 
-// One for each leaf and window, the largest first.
+// One entry for each leaf and window, the largest first.
 std::vector<Share> compute_shares(const std::vector<WeightedCell>& cells,
   const std::vector<std::uint32_t>& leaves, const Windows& windows)
 {
@@ -151,7 +151,7 @@ std::vector<std::uint32_t> choose_aggregators(
   const std::vector<std::uint32_t> chosen =
     choose_windows(compute_shares(cells, leaves, windows), plan.leaf_count, windows);
 
-  /// The window's rank with most of the leaf file, and the one being added up.
+  /// The window's rank with most of the leaf file, and the rank that is being added up.
   struct Best
   {
     std::uint32_t rank = 0;

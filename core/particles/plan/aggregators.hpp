@@ -9,10 +9,11 @@
 
 namespace bat::plan
 {
-/// Per leaf file of `plan`, whose tree or leaf_of_rank is filled. Ranks are divided into windows of
-/// equal length, one leaf file each (or, of fewer ranks than leaf files, about as many to every
-/// rank), so that aggregators are spread over the nodes; a leaf file goes to the window, and in it
-/// to the rank, that has most of its particles, as far as others do not have more of theirs there.
+/// Returns the aggregator for each leaf file of `plan`, whose tree or leaf_of_rank is filled. Ranks
+/// are divided into windows of equal length, with one leaf file each (or, with fewer ranks than
+/// leaf files, about as many on every rank), so that aggregators are spread over the nodes. A leaf
+/// file goes to the window, and in it to the rank, that has most of its particles, unless others
+/// have more of theirs there.
 [[nodiscard]] std::vector<std::uint32_t> choose_aggregators(
   const std::vector<WeightedCell>& cells, const Plan& plan, std::uint32_t ranks);
 }

@@ -16,7 +16,7 @@ namespace
 // undivided rank sends to at most one aggregator.
 constexpr double kTolerance = 0.08;
 
-// The particles in the smaller part of a rank that a plane cuts.
+// Counts the particles in the smaller part of a rank that a plane cuts.
 double smaller_part(const RankBounds& rank, std::size_t axis, double split) noexcept
 {
   const double below = split - rank.box.lower[axis];

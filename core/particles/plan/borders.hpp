@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planes that part ranks without parting the particles of any, or of few.
+// Finds planes that separate ranks while dividing the particles of no rank, or of few.
 #pragma once
 
 #include "bat/plan.hpp"
@@ -23,7 +23,7 @@ struct Border
   std::uint32_t left_leaves = 0; ///< leaf files to cut them into
 };
 
-/// Ranks all of whose particles are in one node of the tree, and larger parts of others.
+/// Ranks whose particles are all in one node of the tree, and the larger parts of other ranks.
 class NodeRanks
 {
 public:
@@ -31,22 +31,23 @@ public:
   /// `ranks` must outlive this; those without particles are left out.
   explicit NodeRanks(const std::vector<RankBounds>& ranks);
 
-  /// Particles that a plane cuts off from the larger part of their rank. Particles count as evenly
-  /// spread in their rank's box.
+  /// Returns the number of particles that a plane separates from the larger part of their rank.
+  /// Particles count as evenly spread in their rank's box.
   [[nodiscard]] double parted_by(std::size_t axis, double split) const noexcept;
 
   /// Finds the border between ranks that comes nearest to halves among those that keep leaf files
-  /// near `mean` particles, on the first of `axes` if several do. Empty if other ranks have
-  /// particles in the node, too.
+  /// near `mean` particles, on the first of `axes` if several do. Empty if other ranks also have
+  /// particles in the node.
   [[nodiscard]] std::optional<Border> find_border(
     const std::array<std::size_t, 3>& axes, std::uint32_t leaves, double mean) const;
 
-  /// The ranks left of a plane, and those right. Only the larger part of a divided rank is kept.
+  /// Splits into the ranks left of a plane and those right of it. Only the larger part of a divided
+  /// rank is kept.
   [[nodiscard]] std::pair<NodeRanks, NodeRanks> divide(std::size_t axis, double split) const;
 
 private:
   const std::vector<RankBounds>* ranks_ = nullptr;
-  /// Undivided ranks, per axis: places in ranks_, in order of the lower ends of boxes.
+  /// Undivided ranks, per axis: indices into ranks_, sorted by the lower ends of boxes.
   std::array<std::vector<std::uint32_t>, 3> by_lower_;
   std::vector<RankBounds> parted_; ///< larger parts
   bool are_all_whole_ = true;      ///< no other rank has particles in the node

@@ -13,7 +13,7 @@ constexpr int kMaxRounds = 8;
 // A side with less than this share of the particles is empty: rounding leaves such remainders.
 constexpr double kEmptyShare = 1e-9;
 
-// A piece seen along one axis.
+// A piece as seen along one axis.
 struct Span
 {
   double lower;
@@ -22,7 +22,7 @@ struct Span
 };
 
 // Particles per bin of [lower, upper). A span over many bins costs no more than one over two: what
-// lies between its ends is noted as a step up and a step down.
+// lies between its ends is recorded as a step up and a step down.
 class Histogram
 {
 public:
@@ -119,7 +119,7 @@ Span span_of(const Piece& piece, std::size_t axis) noexcept
     piece.particles };
 }
 
-// Cuts inside the last bin if few particles are in it, or else at the end of it that comes nearer.
+// Cuts inside the last bin if few particles are in it, otherwise at its nearer end.
 std::optional<Cut> choose_cut(
   const Histogram::Bin& found, double total, double requested, double tolerance)
 {
@@ -151,7 +151,7 @@ std::optional<Cut> find_cut(const std::vector<Piece>& pieces, const Extent& exte
 {
   constexpr double inf = std::numeric_limits<double>::infinity();
   double lower = static_cast<double>(extent.lower[axis]);
-  // Just beyond the last coordinate, because bins do not hold their upper ends.
+  // Just beyond the last coordinate, because bins exclude their upper ends.
   double upper = std::nextafter(static_cast<double>(extent.upper[axis]), inf);
   if (!(extent.length(axis) > 0))
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which leaf files many positions are in.
+// Finds the leaf files for many positions.
 #pragma once
 
 #include "bat/plan.hpp"
@@ -12,19 +12,19 @@
 
 namespace bat::plan
 {
-/// Plan::leaf_at for positions of one rank. Has a copy of the part of the tree that its box
-/// reaches: of thousands of leaf files a rank sees a few. const functions may be called
+/// Plan::leaf_at for positions of one rank. Copies the part of the tree that its box reaches:
+/// of thousands of leaf files, a rank reaches a few. const functions may be called
 /// concurrently.
 class LeafFinder
 {
 public:
-  /// `bounds`: around all positions to be queried; unset: they may be anywhere, or NaN.
+  /// `bounds` contains all positions to be queried; unset: they may be anywhere, or NaN.
   LeafFinder(const Plan& plan, const std::optional<Box>& bounds);
 
   [[nodiscard]] std::uint32_t operator()(const std::array<double, 3>& position) const noexcept
   {
-    // Every way down has the same number of steps, none of which is a branch: half of them would
-    // be mispredicted.
+    // Every path down has the same number of steps, and none is a branch: half of them would be
+    // mispredicted.
     const Node* const nodes = this->nodes_.data();
     std::uint32_t node = 0;
     for (std::uint32_t step = 0; step != this->depth_; ++step)

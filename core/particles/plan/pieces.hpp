@@ -10,14 +10,14 @@
 
 namespace bat::plan
 {
-/// Cells are boxes of floats: a position beyond them counts at their end.
+/// Cells are boxes of floats: a position beyond them counts as being at their end.
 [[nodiscard]] inline float to_float(double x) noexcept
 {
   constexpr auto maximum = static_cast<double>(std::numeric_limits<float>::max());
   return static_cast<float>(std::clamp(x, -maximum, maximum));
 }
 
-/// A cell, or the part that cuts left. Its particles count as evenly spread.
+/// A cell, or the part of it left by cuts. Its particles count as evenly spread.
 struct Piece
 {
   std::array<float, 3> lower{};
@@ -25,7 +25,7 @@ struct Piece
   double particles = 0;
 };
 
-/// Tight box of pieces.
+/// Returns the tight box around pieces.
 struct Extent
 {
   std::array<float, 3> lower{ kMax, kMax, kMax };
@@ -45,7 +45,7 @@ struct Extent
     return static_cast<double>(this->upper[axis]) - static_cast<double>(this->lower[axis]);
   }
 
-  /// Longest axis first; equal ones in order.
+  /// Returns the axes, longest first; equal ones in order.
   [[nodiscard]] std::array<std::size_t, 3> axes_by_length() const noexcept
   {
     std::array<std::size_t, 3> axes{ 0, 1, 2 };

@@ -21,13 +21,13 @@ namespace
 // Exceeds any sensible number; a target of a few bytes is a mistake.
 constexpr double kMaxLeaves = 1 << 24;
 constexpr double kMaxParticles = 0x1p63;
-// Maximum ratio of the largest leaf file to the mean. Limits on single files allow for it.
+// Maximum ratio between the largest leaf file and the mean. Limits on single files allow for it.
 constexpr double kMaxImbalance = 1.15;
 constexpr double kMebibyte = 1024.0 * 1024.0;
-// Cells of one rank for every leaf file: a rank's box may be the whole domain.
+// Cells of one rank per leaf file: a rank's box may be the whole domain.
 constexpr std::uint64_t kCellsPerLeaf = 32;
-// Maximum for all ranks, unless ranks would have fewer than kMinCells: one cell would blur a
-// surface that crosses its rank.
+// Maximum number for all ranks, unless ranks would have fewer than kMinCells: a single cell would
+// blur a surface that crosses its rank.
 constexpr std::uint64_t kMaxCells = 1u << 18;
 constexpr std::uint64_t kMinCells = 4;
 
@@ -47,7 +47,7 @@ void check(const PlanOptions& options)
   }
 }
 
-// Checks the rank and the box of something that `name()` names.
+// Checks the rank and the box of an item named by `name()`.
 template <class Name, class T>
 void check_place(const Name& name, std::uint32_t rank, const std::array<T, 3>& lower,
   const std::array<T, 3>& upper, const PlanOptions& options)
@@ -95,7 +95,7 @@ double check(const std::vector<WeightedCell>& cells, const PlanOptions& options)
   return particles;
 }
 
-// Bounds must be of the ranks that the cells are of.
+// Bounds must belong to the ranks that have cells.
 void check(const std::vector<RankBounds>& bounds, const std::vector<WeightedCell>& cells,
   const PlanOptions& options)
 {
@@ -241,7 +241,7 @@ std::uint64_t auto_target_bytes(
   const double maximum =
     std::max(std::min(4096 * kMebibyte, 0x1p31 * per_particle) / kMaxImbalance, per_particle);
   const double bytes = static_cast<double>(particles) * per_particle;
-  // Never fewer files on more ranks.
+  // More ranks never get fewer files.
   const std::uint32_t by_ranks =
     std::max({ std::min(ranks, 16u), std::min(ranks / 4, 256u), ranks / 16, 1u });
   double files = std::min<double>(by_ranks, std::floor(bytes / kMinBytes));

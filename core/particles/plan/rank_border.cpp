@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leaf files that end between ranks, as in the paper.
+// Plans leaf files that end between ranks, as in the paper.
 
 #include "particles/plan/ranks.hpp"
 
@@ -17,7 +17,7 @@ namespace
 {
 constexpr std::size_t kRanksPerTask = 2048;
 
-// Ranks [begin, end) of an order go left of `at`, as they lie along `axis`.
+// Ranks [begin, end) of an order are left of `at` or right of it, sorted along `axis`.
 struct RankCut
 {
   std::size_t axis = 0;
@@ -26,7 +26,7 @@ struct RankCut
   double cost = 0; // the paper's: |0.5 - left / all|
 };
 
-// Three lists of all ranks, sorted along one axis each. A node is the same range of each list, so
+// Three lists of all ranks, sorted along one axis each. A node is the same range in each list, so
 // that a leaf is a range and the whole tree needs no nodes.
 class RankTreeBuilder
 {
@@ -120,7 +120,7 @@ private:
         break;
       }
     }
-    // Ranks that all have the same box lie in the order of their numbers.
+    // Ranks with the same box are ordered by number.
     return best ? *best : *this->best_along(0, begin, end, particles, true);
   }
 
@@ -146,7 +146,7 @@ private:
     return best;
   }
 
-  // Left ranks first in all three lists, otherwise in the order they had.
+  // In all three lists, left ranks come first; otherwise the order is kept.
   void divide(std::size_t begin, std::size_t end, const RankCut& cut)
   {
     for (std::size_t i = begin; i != end; ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans that send every rank's particles to one leaf file whole: PlanMode::RankBorder and Aug.
+// Plans that send each rank's particles to a single leaf file: PlanMode::RankBorder and Aug.
 #pragma once
 
 #include "bat/plan.hpp"
@@ -7,7 +7,7 @@
 
 namespace bat::plan
 {
-/// One rank that has particles, with the box of all its cells.
+/// A rank that has particles, with the box of all its cells.
 struct RankBox
 {
   Piece all;

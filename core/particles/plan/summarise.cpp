@@ -20,7 +20,7 @@ constexpr std::uint32_t kSampledPerCell = 16;
 constexpr std::uint32_t kMinSampledCells = 2048;
 // Weight of evenly spread particles relative to uneven ones when the next cell to cut is chosen.
 constexpr double kEvenBlur = 0.05;
-// A face that holds this share of a cell's particles becomes a cell of its own.
+// A face that holds this share of a cell's particles becomes a separate cell.
 constexpr std::size_t kFaceShare = 8;
 
 template <class T>
@@ -34,8 +34,8 @@ std::uint64_t scrambled(std::uint64_t x) noexcept
   return x ^ (x >> 31);
 }
 
-// One of each of `sample` runs of neighbours. Which one differs from run to run: every k-th
-// particle of a lattice might be a plane of it.
+// Takes one from each of `sample` runs of neighbours. The position within the run varies: every
+// k-th particle of a lattice might be one of its planes.
 template <class T>
 std::vector<Point<T>> take_sample(
   const PositionOf& compute_position, std::uint64_t count, std::uint64_t sample, std::uint32_t rank)
@@ -61,9 +61,9 @@ std::vector<Point<T>> take_sample(
   return points;
 }
 
-// Cuts sampled points into cells at medians, first the cell that describes its particles worst:
-// with many that lie unevenly in their box. A few strays would otherwise blur the surface they have
-// left.
+// Cuts sampled points into cells at medians, beginning with the cell that describes its particles
+// worst: one with many particles that are unevenly spread in its box. Otherwise a few strays would
+// blur the surface that they have left.
 template <class T>
 class CellCutter
 {
@@ -132,7 +132,7 @@ private:
       }
     }
     const auto count = static_cast<double>(end - begin);
-    double longest = 0; // by length and unevenness
+    double longest = 0; // considers length and unevenness
     for (std::size_t axis = 0; axis != 3; ++axis)
     {
       const double lower = static_cast<double>(part.lower[axis]);
@@ -141,7 +141,7 @@ private:
       {
         continue;
       }
-      // Compare with evenly spread particles, whose mean is the middle and whose deviation is half
+      // Compares with evenly spread particles, whose mean is the middle and whose deviation is half
       // / sqrt(3).
       const double mean = sum[axis] / count;
       const double deviation = std::sqrt(std::max(0.0, squares[axis] / count - mean * mean));
@@ -159,8 +159,8 @@ private:
     return part;
   }
 
-  // Returns where the right part begins. Particles that lie on a face, as on a wall of the domain,
-  // are parted from the others; else halves are equal.
+  // Returns where the right part begins. Particles that lie on a face, such as a wall of the
+  // domain, are separated from the others; otherwise halves are equal.
   std::size_t halve(const Part& part)
   {
     const auto at = [this](std::size_t i)
@@ -187,7 +187,7 @@ private:
 
   [[nodiscard]] WeightedCell cell_of(const Part& part) const
   {
-    // Evenly spread points end half a distance short of what they stand for.
+    // Evenly spread points end half a distance short of the range that they stand for.
     const double beyond =
       0.5 / static_cast<double>(std::max<std::size_t>(part.end - part.begin, 2) - 1);
     WeightedCell cell;
@@ -205,7 +205,7 @@ private:
     return cell;
   }
 
-  // Whole numbers whose differences add up to the count.
+  // Integers whose differences add up to the count.
   [[nodiscard]] std::uint64_t particles_before(std::uint64_t sampled) const noexcept
   {
     const std::uint64_t sample = this->points_.size();

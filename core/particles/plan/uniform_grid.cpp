@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leaf files of whole ranks on a uniform grid of ranks, the paper's "Aug".
+// Plans leaf files of whole ranks on a uniform grid, the paper's "Aug".
 
 #include "particles/plan/ranks.hpp"
 
@@ -15,7 +15,8 @@ std::array<std::uint64_t, 3> grid_of(const Extent& extent, double cells)
 {
   std::array<double, 3> even{ 1, 1, 1 };
   double left = cells;
-  // Shortest axis first: an axis shorter than a cube's side gets one cell, and the others share.
+  // Starts with the shortest axis: an axis shorter than a cube's side gets one cell, and the others
+  // share.
   std::array<std::size_t, 3> axes = extent.axes_by_length();
   for (std::size_t i = 3; i != 0; --i)
   {
@@ -33,7 +34,7 @@ std::array<std::uint64_t, 3> grid_of(const Extent& extent, double cells)
     }
     left /= even[axis];
   }
-  // Choose the combination of roundings up and down whose product is nearest.
+  // Chooses the combination of roundings up and down whose product is nearest.
   std::array<std::uint64_t, 3> best{ 1, 1, 1 };
   double nearest = std::numeric_limits<double>::infinity();
   for (unsigned rounding = 0; rounding != 8; ++rounding)

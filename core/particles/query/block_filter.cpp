@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the blocks that a query has to read, from the index alone. It works coarse to fine and
-// keeps a set of undecided conditions for each treelet, then for each block:
+// Finds the blocks that a query must read, from the index alone. It works coarse to fine and keeps
+// a set of undecided conditions for each treelet, then for each block:
 //
 //   state       meaning                                        consequence
 //   kOutside    some condition excludes all particles          skipped
@@ -80,7 +80,7 @@ public:
   }
   [[nodiscard]] Relation block(std::uint32_t bitmap, const TreeletBits& bits) const
   {
-    // No bits were made for a treelet that is inside: all of its blocks are inside, too.
+    // No bits were computed for a treelet that is inside, because all of its blocks are inside too.
     const Relation relation =
       bits.relation == Relation::Inside ? Relation::Inside : relation_of(bitmap, bits);
     return reversed(relation, this->condition_.negated);
@@ -155,7 +155,7 @@ private:
     bits.possible = bits_from_to(first_bit, last_bit);
     if (!has_nan)
     {
-      // Values of a higher bin than the lower end's are above it, and so at the other end.
+      // Values of a bin above the lower end's are above it, and therefore at the other end.
       bits.certain = bits_from_to(from_minimum ? 0 : first_bit + 1, to_maximum ? 31 : last_bit - 1);
     }
     bits.relation = relation_of(record.bitmap, bits);
@@ -233,9 +233,9 @@ private:
 
   const KeyIndex& index_;
   const KeyCondition& condition_;
-  std::uint32_t first_bin_ = 0; ///< of a range
+  std::uint32_t first_bin_ = 0; ///< first bin of a range
   std::uint32_t last_bin_ = 0;
-  /// For a list: per bin the number of its values in lower bins, then the number of all.
+  /// For a list: per bin, the number of its values in lower bins; then the total.
   std::vector<std::size_t> bin_starts_;
 };
 
@@ -389,7 +389,7 @@ private:
     return this->index_.first_block[t + 1] - this->index_.first_block[t];
   }
 
-  // Spans of blocks of the treelets that `bit` leaves undecided, and those treelets.
+  // Spans of blocks in the treelets that `bit` leaves undecided, and those treelets.
   std::vector<Span> undecided_blocks(std::uint64_t bit, std::vector<std::size_t>& treelets) const
   {
     std::vector<Span> spans;

@@ -25,9 +25,9 @@ struct Interval
   return std::uint64_t{ 1 } << (condition < 62 ? condition + 1 : 63);
 }
 
-/// Ascending intervals of ordinals outside of which no particle matches. Reads the tree, the
-/// treelets and, for those left undecided, the boxes and bitmaps of at most `max_blocks` blocks; no
-/// particles.
+/// Returns ascending intervals of ordinals outside of which no particle matches. Reads the tree,
+/// the treelets and, for undecided treelets, the boxes and bitmaps of at most `max_blocks` blocks;
+/// no particles.
 [[nodiscard]] std::vector<Interval> classify(const File::Impl& file, const Conditions& conditions,
   std::uint64_t max_blocks = std::numeric_limits<std::uint64_t>::max());
 }

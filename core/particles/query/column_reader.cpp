@@ -44,7 +44,7 @@ void read(const Column& column, const Span* spans, std::size_t span_count, std::
     reader.gather(spans, span_count, out);
     return;
   }
-  const std::uint64_t bytes = column.value_bytes; // of one number
+  const std::uint64_t bytes = column.value_bytes; // size of one number
   reader.visit(spans, span_count,
     [&](const Elements* parts, std::size_t count)
     {

@@ -8,20 +8,21 @@
 
 namespace bat::query
 {
-/// The place of values: a part of each element of a column.
+/// The location of values: a part of each element in a column.
 struct Column
 {
   const format::ColumnSection& section;
-  std::uint64_t offset_bytes; ///< of the value in it
+  std::uint64_t offset_bytes; ///< offset of the value in it
   std::uint64_t value_bytes;
 };
 
-/// Copies values in parallel. Throws Error{InvalidArgument} if the selection is not of this file.
+/// Copies values in parallel. Throws Error{InvalidArgument} if the selection belongs to another
+/// file.
 void fetch(const File::Impl& file, const Column& column, const Selection& selection, std::byte* out,
   const QueryOptions& options);
 
-/// The first `count` elements of a column of a mapped file, where they lie; pages are checked in
-/// parallel. Throws Error: InvalidArgument if the file is not mapped or has fewer
+/// Returns the first `count` elements in a column of a mapped file, in place; pages are
+/// checked in parallel. Throws Error: InvalidArgument if the file is not mapped or has fewer
 /// particles.
 [[nodiscard]] const std::byte* map_column(
   const File::Impl& file, const Column& column, std::uint64_t count, const QueryOptions& options);

@@ -18,7 +18,7 @@ namespace bat::query
 {
 namespace
 {
-// A condition as whoever set it knows it: "range on 'velocity[1]'". `what` is its kind.
+// Names a condition as the user knows it: "range on 'velocity[1]'". `what` is its kind.
 std::string describe(
   std::string_view what, const std::string& attribute, const std::optional<int>& component)
 {
@@ -32,7 +32,7 @@ std::string describe_range(
   return describe(negated ? "negated range on" : "range on", attribute, component);
 }
 
-// Turns a condition on an alias into the one on what it repeats.
+// Turns a condition on an alias into a condition on the array that it repeats.
 void resolve(const Alias& alias, KeyCondition& condition)
 {
   if (alias.component >= 0)
@@ -43,7 +43,7 @@ void resolve(const Alias& alias, KeyCondition& condition)
   condition.attribute = alias.attribute.value_or(0);
 }
 
-// Looks up the key. `what` is the condition, for messages.
+// Looks up the key. `what` is the condition's name in messages.
 KeyCondition find_key(const Target& target, const std::string& name,
   const std::optional<int>& component, const std::string& what)
 {
@@ -107,7 +107,7 @@ KeyCondition make_range(const Target& target, const AttributeRange& range)
   return condition;
 }
 
-// Numbers without a gap are a range, which costs less to compare with.
+// Numbers without a gap form a range, which costs less to compare with.
 template <class V>
 bool is_run(const std::vector<V>& ascending)
 {
@@ -169,7 +169,7 @@ KeyCondition make_values(const Target& target, const AttributeValues& list)
           refuse(target.name, what + " contains NaN");
         }
         const ClassRange<V> one = to_class<V>(number, number);
-        if (!is_empty(one)) // else the class has no such number
+        if (!is_empty(one)) // otherwise the class has no such number
         {
           values.push_back(one.lower);
         }
@@ -200,7 +200,8 @@ Relation relate(const double* lower, const double* upper, const KeyCondition& co
   }
   else
   {
-    // Rounding keeps the order of numbers: the same formula at the nearest and the farthest place.
+    // Rounding keeps the order of numbers, so the same formula applies to the nearest and the
+    // farthest place.
     double nearest[3];
     double farthest[3];
     for (int axis = 0; axis != 3; ++axis)
@@ -270,7 +271,7 @@ OrdinalInterval part_ordinals(const std::string& file, std::uint64_t n, const Qu
       fmt::format(
         "part {} of {}; allowed are 0 to below the number of parts", query.part, query.parts));
   }
-  // The quotient apart from the rest, so that products stay below 2^64.
+  // Quotient and rest are handled separately, so that products stay below 2^64.
   const auto end_of = [&](std::uint64_t part)
   { return n / query.parts * part + n % query.parts * part / query.parts; };
   return { end_of(query.part), end_of(query.part + std::uint64_t{ 1 }) };

@@ -16,18 +16,18 @@
 
 namespace bat::query
 {
-/// A condition on the value of one key: in a range, one of a list, or in one of several ranges; or
-/// the negation. NaN is in none.
+/// A condition on the value of one key: in a range, in a list, or in one of several ranges; or the
+/// negation. NaN is in none.
 struct KeyCondition
 {
-  std::size_t attribute = 0; ///< with a column: what an alias repeats
+  std::size_t attribute = 0; ///< an attribute with a column: the target of an alias
   std::size_t key = 0;
   int component = 0;         ///< -1 for the magnitude
-  bool of_positions = false; ///< and not of `attribute` and `key`
+  bool of_positions = false; ///< applies to positions instead of `attribute` and `key`
   std::variant<ClassRange<double>, ClassRange<std::int64_t>, ClassRange<std::uint64_t>,
     ValueSet<double>, ValueSet<std::int64_t>, ValueSet<std::uint64_t>, IntervalSet<double>,
     IntervalSet<std::int64_t>, IntervalSet<std::uint64_t>>
-    requested; ///< of the class of the key
+    requested; ///< in the class of the key
   bool negated = false;
 };
 
@@ -35,9 +35,9 @@ struct Conditions
 {
   double after_quality = 0;
   double quality = 1;
-  std::uint64_t first_position = 0; ///< of the progressive step
+  std::uint64_t first_position = 0; ///< beginning of the progressive step
   std::uint64_t end_position = 0;
-  std::uint64_t first_ordinal = 0; ///< of the part
+  std::uint64_t first_ordinal = 0; ///< beginning of the part
   std::uint64_t end_ordinal = 0;
   Places places;
   std::vector<KeyCondition> keys;
@@ -47,7 +47,7 @@ struct Conditions
   {
     return this->places.everywhere() && this->keys.empty();
   }
-  /// Whether no particle can match.
+  /// Returns whether no particle can match.
   [[nodiscard]] bool nothing() const noexcept
   {
     return this->never || this->first_position >= this->end_position ||
@@ -55,10 +55,10 @@ struct Conditions
   }
 };
 
-/// The properties that queries are checked against, for any file format.
+/// The properties against which queries are checked, for any file format.
 struct Target
 {
-  const std::string& name; ///< of the file, for messages
+  const std::string& name; ///< file name, for messages
   std::uint64_t particle_count;
   const std::vector<Attribute>& attributes; ///< each with all its keys
 };
@@ -68,25 +68,25 @@ struct Target
 [[nodiscard]] Relation relate(
   const double* lower, const double* upper, const KeyCondition& condition);
 
-// These throw Error{InvalidArgument}.
+// These functions throw Error{InvalidArgument}.
 void check_quality(const std::string& file, double quality);
 [[nodiscard]] std::size_t find_attribute(
   const std::string& file, const std::vector<Attribute>& attributes, std::string_view name);
 /// See Dataset::is_empty_column().
 [[nodiscard]] bool is_empty_column(
   std::uint64_t particle_count, const std::vector<Attribute>& attributes, std::string_view name);
-/// The ordinals of a part of all particles (FORMAT.md section 13).
+/// Returns the ordinals of a part of all particles (FORMAT.md section 13).
 [[nodiscard]] OrdinalInterval part_ordinals(
   const std::string& file, std::uint64_t particle_count, const Query& query);
 /// Checks everything except `part` and `parts`, which `ordinals` replaces.
 [[nodiscard]] Conditions make_conditions(
   const Target& target, const OrdinalInterval& ordinals, const Query& query);
-/// The conditions of a dataset for one of its leaf files: names are looked up and lists sorted once
-/// for all.
+/// Returns the conditions of a dataset for one of its leaf files: names are looked up and lists
+/// sorted once for all.
 [[nodiscard]] Conditions of_leaf(
   const Conditions& dataset, std::uint64_t particle_count, const OrdinalInterval& ordinals);
-/// Throws unless its spans are ascending, disjoint, within the `particle_count` particles of the
-/// file and add up to its count.
+/// Throws unless its spans are ascending, disjoint, within the file's `particle_count` particles
+/// and add up to its count.
 void check_selection(
   const std::string& file, std::uint64_t particle_count, const Selection& selection);
 }

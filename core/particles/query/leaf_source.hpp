@@ -18,15 +18,15 @@ namespace query
 struct Conditions;
 }
 
-/// A piece of space and how many particles are in it.
+/// A region of space and the number of particles in it.
 struct Region
 {
   Box bounds;
   std::uint64_t particles = 0;
 };
 
-/// One leaf file. const functions may be called concurrently and answer as those of File do: exact,
-/// deterministic, errors instead of wrong particles.
+/// One leaf file. const functions may be called concurrently and give the same answers as those of
+/// File: exact, deterministic, errors instead of wrong particles.
 class LeafSource
 {
 public:
@@ -44,7 +44,7 @@ public:
   /// The finest regions that the index knows without reading particles, except those with particles
   /// whose coordinates are not finite.
   [[nodiscard]] virtual std::vector<Region> regions() const = 0;
-  /// `Query::part` and `parts` are ignored: the interval of ordinals replaces them. Throw
+  /// `Query::part` and `parts` are ignored: the interval of ordinals replaces them. These throw
   /// Error{InvalidArgument}.
   [[nodiscard]] std::uint64_t upper_bound(
     const Query& query, const OrdinalInterval& ordinals) const;
@@ -52,7 +52,7 @@ public:
     const Query& query, const OrdinalInterval& ordinals, const QueryOptions& options) const;
 
   [[nodiscard]] virtual std::uint64_t upper_bound(const query::Conditions& conditions) const = 0;
-  /// As Dataset::estimate_count, from a sample of about `sampled` particles.
+  /// See Dataset::estimate_count; tests a sample of about `sampled` particles.
   [[nodiscard]] virtual CountEstimate estimate_count(
     const query::Conditions& conditions, std::uint64_t sampled) const = 0;
   [[nodiscard]] virtual Selection select(
@@ -62,14 +62,14 @@ public:
   virtual void read_attribute(std::size_t index, const Selection& selection, void* out,
     const QueryOptions& options) const = 0;
 
-  /// As Dataset::prefetch.
+  /// See Dataset::prefetch.
   virtual void prefetch(
     const Selection& selection, const std::vector<std::size_t>& attributes) const = 0;
-  /// Number of particles at the beginning of the file, `maximum` or a little fewer, that are an
-  /// even sample of all.
+  /// Number of particles at the beginning of the file, at most `maximum`, that form an even sample
+  /// of all.
   [[nodiscard]] virtual std::uint64_t coarse_particles(std::uint64_t maximum) const noexcept = 0;
-  /// Values that divide those of key `key` of an attribute into parts of equal size, ascending;
-  /// empty if the index has none.
+  /// Returns values that divide those of key `key` of an attribute into parts of equal size,
+  /// ascending; empty if the index has none.
   [[nodiscard]] virtual std::vector<Number> quantiles(
     std::size_t attribute, std::size_t key) const = 0;
 

@@ -8,7 +8,7 @@
 
 namespace bat::query
 {
-/// Particles whose bits are in one word.
+/// Number of particles whose bits share one word.
 constexpr std::size_t kWordBits = 64;
 
 /// The bits 0 to count - 1.
@@ -17,7 +17,7 @@ constexpr std::size_t kWordBits = 64;
   return count >= kWordBits ? ~std::uint64_t{ 0 } : (std::uint64_t{ 1 } << count) - 1;
 }
 
-/// Bit i is whether passes(i), for i below `count`, which is at most kWordBits.
+/// Bit i is the result of passes(i), for i below `count`, which is at most kWordBits.
 template <class Passes>
 [[nodiscard]] std::uint64_t bits_where(std::size_t count, const Passes& passes)
 {

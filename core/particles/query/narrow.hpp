@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Code shared by comparisons of places and of keys.
+// Code shared by comparisons of positions and of keys.
 #pragma once
 
 #include "common/elements.hpp"
@@ -14,8 +14,8 @@
 
 namespace bat::query
 {
-/// Ends of a range in the type T of the values: v >= lower in T exactly where it holds on the real
-/// line. False if no value of the type is in the range.
+/// Converts the ends of a range to the type T of the values, so that v >= lower in T holds exactly
+/// if it holds on the real line. Returns false if no value of the type is in the range.
 template <class T, class V>
 bool narrow(const ClassRange<V>& range, T& lower, T& upper)
 {

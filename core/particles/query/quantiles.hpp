@@ -9,10 +9,10 @@
 
 namespace bat::query
 {
-/// Values that part those of key `key` of an attribute into parts of equal size, ascending, without
-/// minimum and maximum. Empty if the edges in the index are not known to be such: there are too few
-/// of them, values repeat so often that several quantiles fall on one edge, or NaN or infinity
-/// occur.
+/// Returns values that divide those of key `key` of an attribute into parts of equal size,
+/// ascending, without minimum and maximum. Empty if the edges in the index are not known to be such
+/// quantiles: if they are too few, if values repeat so often that several quantiles coincide, or if
+/// NaN or infinity occur.
 [[nodiscard]] std::vector<Number> quantiles(
   const File& file, std::size_t attribute, std::size_t key);
 }

@@ -133,7 +133,7 @@ BAT_AVX2 __m256i all(T value)
   }
 }
 
-// Lanes that are ones where the lane's number is below `count`.
+// Lanes whose number is below `count` are all ones.
 template <class T>
 BAT_AVX2 __m256i lanes_below(std::size_t count)
 {

@@ -10,8 +10,8 @@
 namespace bat::query
 {
 /// Keeps those of the next particles of `matches` whose values are not below `lower`, not above
-/// `upper`, and not NaN. T is any scalar type, and that of the values, one per particle. Reads
-/// no byte after a part. Returns false and does nothing if the processor has no instructions for
+/// `upper`, and not NaN. T is any scalar type, and the type of the values, one per particle. Reads
+/// no byte beyond them. Returns false and does nothing if the processor has no instructions for
 /// it.
 template <class T>
 [[nodiscard]] bool match_between(

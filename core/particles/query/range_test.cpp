@@ -31,12 +31,12 @@ struct Between
   }
 };
 
-// Makes the test of whether values of type T are in the range.
+// Creates the test of whether values of type T are in the range.
 template <class T, class V>
 Between<T> make_test(const ClassRange<V>& range)
 {
   Between<T> test;
-  return narrow(range, test.lower, test.upper) ? test : Between<T>{ T{ 1 }, T{ 0 } }; // none is
+  return narrow(range, test.lower, test.upper) ? test : Between<T>{ T{ 1 }, T{ 0 } }; // empty
 }
 
 template <class T, class V>

@@ -14,14 +14,14 @@
 
 namespace bat::query
 {
-/// Extends the last span where `next` follows it without a gap.
+/// Extends the last span if `next` follows it without a gap.
 void append(std::vector<Span>& spans, const Span& next);
 
-/// Keeps of the next particles of `matches` those that meet the condition; `values` are of
+/// Keeps those of the next particles of `matches` that satisfy the condition; `values` belong to
 /// `attribute`, all components of each particle.
 void match_key(const Attribute& attribute, const Elements* values, std::size_t part_count,
   const KeyCondition& condition, Matches& matches);
 
-/// Appends the runs of matches among the particles of `span`, the next ones of `matches`.
+/// Appends the runs of matches among the particles of `span`, which are the next ones in `matches`.
 void append_matches(const Span& span, Matches& matches, std::vector<Span>& out);
 }

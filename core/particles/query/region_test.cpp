@@ -22,8 +22,8 @@ namespace
 {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// As a closed box; one that holds nothing has its ends the wrong way round. Coordinates are
-// doubles, or floats, which are doubles.
+// Converts to a closed box; an empty one has reversed ends. Coordinates are doubles, or floats,
+// which convert exactly.
 Box without_upper_faces(const Box& box)
 {
   Box closed = box;
@@ -193,7 +193,7 @@ Relation relate_band(const double* lower, const double* upper, const Band& band)
   }
   const double from = along(band, minimum[0], minimum[1], minimum[2]);
   const double to = along(band, maximum[0], maximum[1], maximum[2]);
-  if (!std::isfinite(from) || !std::isfinite(to)) // an overflow, behind which NaN may be
+  if (!std::isfinite(from) || !std::isfinite(to)) // an overflow, after which NaN may follow
   {
     return Relation::Partial;
   }

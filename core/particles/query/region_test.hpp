@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where particles have to be: a box and other shapes, against boxes of the index and against
-// places.
+// Tests boxes of the index, and positions, against regions: a box and other
+// shapes.
 #pragma once
 
 #include "bat/query.hpp"
@@ -16,7 +16,7 @@
 
 namespace bat::query
 {
-/// The relation of the particles in a box of the index to a condition.
+/// The relation between the particles in a box of the index and a condition.
 enum class Relation
 {
   Outside, ///< nothing meets it
@@ -40,7 +40,7 @@ struct Band
   double upper = 0;
 };
 
-/// A shape, checked: the ball around `center`, or what is in all bands.
+/// A checked shape: the ball around `center`, or the intersection of all bands.
 struct ShapeCondition
 {
   bool is_ball = false;
@@ -58,15 +58,15 @@ struct Places
   [[nodiscard]] bool everywhere() const noexcept { return !this->box && this->shapes.empty(); }
 };
 
-/// Throws Error{InvalidArgument}; `file` is named in the message.
+/// Throws Error{InvalidArgument}; the message names `file`.
 [[nodiscard]] Places make_places(const std::string& file, const Query& query);
 
-/// The relation of particles in the closed box from `lower` to `upper` to places. If a side is
-/// infinite, some of the coordinates may be NaN.
+/// Returns the relation between particles in the closed box from `lower` to `upper` and places. If
+/// a side is infinite, some of the coordinates may be NaN.
 [[nodiscard]] Relation relate(const double* lower, const double* upper, const Places& places);
 
-/// Keeps those of the next particles of `matches` that are in all places. `positions`: x, y, z in
-/// `type`.
+/// Keeps those of the next particles of `matches` that are in all places. `positions` are x, y, z
+/// of type `type`.
 void match_places(ScalarType type, const Elements* positions, std::size_t part_count,
   const Places& places, Matches& matches);
 }

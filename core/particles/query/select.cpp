@@ -41,8 +41,8 @@ namespace
 constexpr std::size_t kIntervalsPerTask = 1024;
 constexpr std::uint64_t kTestedPerTask = 1 << 16;
 constexpr std::uint64_t kMaxJoinedGap = 16; // particles
-// Limits of an estimate: the number of coarse particles that suffices, otherwise the length of rows
-// to test, the cost of a page in tests of particles, and the number of blocks to read.
+// Limits for an estimate: the number of coarse particles that suffices, otherwise the length of the
+// rows to test; the cost of a page, in tests of particles; and the number of blocks to read.
 constexpr std::uint64_t kMinCoarseParticles = 4096;
 constexpr std::uint64_t kTestedPerRun = 64;
 constexpr std::uint64_t kPageCost = 128;
@@ -88,8 +88,8 @@ void for_each_piece(const File::Impl& file, const std::vector<Interval>& interva
   }
 }
 
-// File positions of intervals of ordinals, in file order, cut to the progressive step. The first
-// pass counts the pieces, because there are many and growing memory would take longer.
+// Converts intervals of ordinals to file positions, in file order, limited to the progressive step.
+// The first pass counts the pieces, because there are many and growing memory would take longer.
 std::vector<Piece> to_pieces(
   const File::Impl& file, const std::vector<Interval>& intervals, const Conditions& conditions)
 {
@@ -110,7 +110,7 @@ std::vector<Piece> to_pieces(
           [&](std::size_t level, const Piece& piece) { f(task, level, piece); });
       });
   };
-  // Per task and level: first the number of pieces, then the place of the next one.
+  // Per task and level: first the number of pieces, then the index of the next one.
   std::vector<std::array<std::size_t, format::kMaxLevels>> next(tasks);
   // Looking up stored levels twice takes longer than keeping the pieces.
   const bool is_kept = !file.schema.sample_ids.empty();
@@ -337,10 +337,10 @@ private:
 
   const File::Impl& file_;
   const Conditions& conditions_;
-  std::vector<Span> spans_;   ///< to test
+  std::vector<Span> spans_;   ///< spans to test
   std::vector<Span> gaps_;    ///< among the particles to test
-  std::vector<Span> decided_; ///< that match
-  Matches matches_;           ///< of the particles to test
+  std::vector<Span> decided_; ///< matching spans
+  Matches matches_;           ///< bits of the particles to test
 };
 
 // Joins lists in order. Only the last span of one and the first of the next may touch.
@@ -410,7 +410,8 @@ void append_piece(std::vector<Piece>& pieces, const Piece& next)
   pieces.push_back(next);
 }
 
-// The rest of `pieces` if only the particles at `positions` meet the condition with this bit.
+// Returns the rest of `pieces` if only the particles at `positions` satisfy the condition with this
+// bit.
 std::vector<Piece> cut_to(const std::vector<Piece>& pieces,
   const std::vector<std::uint32_t>& positions, std::uint64_t condition)
 {
@@ -462,7 +463,7 @@ bool use_sorted_index(const File::Impl& file, const Conditions& conditions, std:
 struct Effort
 {
   std::uint64_t blocks = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t index_cost = std::numeric_limits<std::uint64_t>::max(); ///< as of look_up
+  std::uint64_t index_cost = std::numeric_limits<std::uint64_t>::max(); ///< cost of look_up
 };
 
 std::vector<Piece> find_pieces(
@@ -511,7 +512,7 @@ std::vector<Piece> undecided_pieces(const std::vector<Piece>& pieces)
   return undecided;
 }
 
-// The widest column that conditions read; positions, if they read none.
+// Returns the widest column that conditions read; positions if they read none.
 const format::ColumnSection& widest_column(const File::Impl& file, const Conditions& conditions)
 {
   const format::ColumnSection& positions = file.column(format::SectionKind::Positions);
@@ -564,8 +565,8 @@ private:
   const format::ColumnSection* column_;
   std::uint64_t max_;
   std::uint64_t cost_ = 0;
-  std::uint64_t end_page_ = 0;     ///< behind the last one
-  std::uint64_t end_particle_ = 0; ///< behind the last chunk
+  std::uint64_t end_page_ = 0;     ///< after the last page
+  std::uint64_t end_particle_ = 0; ///< after the last chunk
 };
 
 // Takes from the front of `pieces`, which are undecided, those of the coarsest levels that are

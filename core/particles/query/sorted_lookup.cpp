@@ -15,11 +15,11 @@ namespace bat::query
 {
 namespace
 {
-// Costs of a page of the index and of a particle found in it, in tests of particles.
+// Costs of an index page and of a particle found in it, in tests of particles.
 constexpr std::uint64_t kPageCost = 256;
 constexpr std::uint64_t kRowCost = 8;
 
-/// Values from `lower` to `upper` and the pages of a level in which they are, if they are anywhere.
+/// Values from `lower` to `upper`, and the pages of a level that contain them if they exist.
 template <class V>
 struct Probe
 {
@@ -59,7 +59,7 @@ std::vector<Probe<V>> make_probes(const IntervalSet<V>& set)
   return probes;
 }
 
-/// One page of the index at a time.
+/// Reads one page of the index at a time.
 template <class V>
 class IndexPage
 {
@@ -69,13 +69,13 @@ public:
   {
   }
 
-  /// Turns to a page, or what is used of it; false if that must be read, by load().
+  /// Moves to a page, or the used part of it; returns false if it must be read with load().
   [[nodiscard]] bool find(const Span& page)
   {
     this->page_ = this->reader_.find(page);
     return this->page_ != nullptr;
   }
-  /// Turns to the first page; the others, which ascend, come next.
+  /// Moves to the first page; the others, which ascend, come next.
   void load(const Span* pages, std::size_t count)
   {
     this->page_ = nullptr;
@@ -103,11 +103,11 @@ private:
   }
 
   format::PageReader reader_;
-  const std::byte* page_ = nullptr; ///< in memory of the file or of the reader
+  const std::byte* page_ = nullptr; ///< memory of the file or of the reader
 };
 
-// First number from `begin` to `end` of which `before` is false, in a row in which it does not
-// become true again. Comparisons with NaN, which stands last, are false. Fast if it is near to
+// Finds the first number from `begin` to `end` for which `before` is false, in a row in which it
+// does not become true again. Comparisons with NaN, which comes last, are false. Fast if it is near
 // `begin`.
 template <class Before>
 std::uint64_t first_not(std::uint64_t begin, std::uint64_t end, const Before& before)
@@ -214,7 +214,7 @@ private:
       this->layout_.entry_count(page) * sizeof(format::IndexEntry) };
   }
 
-  // The page, which is one of probe p. Pages ascend from call to call.
+  // Returns the page, which belongs to probe p. Pages ascend from call to call.
   void load_entries(std::size_t p, std::uint64_t page)
   {
     const Span requested = this->entries(page);
@@ -231,7 +231,7 @@ private:
     this->page_.load(&this->next_[this->next_first_], this->next_.size() - this->next_first_);
   }
 
-  // Pages that are needed from this one of probe p on.
+  // Number of needed pages from this page of probe p on.
   void find_next(std::size_t p, std::uint64_t page)
   {
     constexpr std::size_t maximum = 256;
@@ -247,12 +247,12 @@ private:
     }
   }
 
-  // Search level by level, so that pages are read in ascending order.
+  // Searches level by level, so that pages are read in ascending order.
   void find_pages()
   {
     for (std::size_t level = 0; level != this->layout_.last_level(); ++level)
     {
-      std::uint64_t page = 0; // that the last lower end was in, and the fence before which it was
+      std::uint64_t page = 0; // page of the last lower end, and the fence that it precedes
       std::uint64_t fence = 0;
       for (Probe<V>& probe : this->probes_)
       {
@@ -280,7 +280,7 @@ private:
     }
   }
 
-  // The first fence from one on that is not `before`.
+  // Finds the first fence from one on that is not `before`.
   template <class Before>
   [[nodiscard]] std::uint64_t fence_not(
     std::size_t level, std::uint64_t page, std::uint64_t first, const Before& before) const

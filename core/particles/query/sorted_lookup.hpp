@@ -11,9 +11,9 @@
 
 namespace bat::query
 {
-/// Ascending file positions of all particles that meet the condition, whatever step and part. Empty
-/// if its key has no sorted index, if the condition is negated, or if testing `tested` particles
-/// one by one is about as fast.
+/// Returns ascending file positions of all particles that satisfy the condition, whatever the step
+/// and part. Empty if its key has no sorted index, if the condition is negated, or if testing
+/// `tested` particles one by one is about as fast.
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> look_up(
   const File::Impl& file, const KeyCondition& condition, std::uint64_t tested);
 
@@ -24,7 +24,7 @@ struct IndexRow
   std::uint32_t position = 0;
 };
 
-/// As look_up(), with the values of the particles.
+/// Works as look_up(), and returns the particles' values too.
 [[nodiscard]] std::optional<std::vector<IndexRow>> look_up_rows(
   const File::Impl& file, const KeyCondition& condition, std::uint64_t tested);
 }

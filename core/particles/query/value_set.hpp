@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists of numbers, and of ranges of numbers, that values are looked up in.
+// Lists of numbers, and of ranges of numbers, in which values are looked up.
 #pragma once
 
 #include "common/numbers.hpp"
@@ -69,7 +69,7 @@ public:
   }
 
 private:
-  /// The numbers, and a Bloom filter of two bits for each in one word.
+  /// The numbers, and a Bloom filter with two bits for each number in one word.
   struct Shared
   {
     static constexpr std::size_t kBitsPerValue =
@@ -83,8 +83,8 @@ private:
       }
       return to_bits(value) * 0x9E3779B97F4A7C15;
     }
-    // Below the bits that choose the word: the lowest ones of a product depend on few of its
-    // factor's.
+    // Below the bits that choose the word, because the lowest bits of a product depend on few bits
+    // of its factor.
     [[nodiscard]] static std::uint64_t bits(std::uint64_t hash, int shift) noexcept
     {
       return std::uint64_t{ 1 } << (hash >> (shift - 6) & 63) |
@@ -168,7 +168,7 @@ public:
   }
 
 private:
-  // Whether numbers may exist between the end of one range and the beginning of another.
+  // Returns whether numbers may exist between the end of one range and the beginning of the next.
   [[nodiscard]] static bool is_gap(V end, V begin) noexcept
   {
     if constexpr (std::is_integral_v<V>)
@@ -200,7 +200,7 @@ template <class V>
   return set.ranges().empty();
 }
 
-/// True if one of the numbers lies between the two, which are not NaN.
+/// True if one of the numbers lies between the two, neither of which is NaN.
 template <class V>
 [[nodiscard]] bool meets(const ClassRange<V>& range, V minimum, V maximum) noexcept
 {

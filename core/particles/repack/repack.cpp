@@ -69,7 +69,7 @@ void check_options(const RepackOptions& options)
   }
 }
 
-// Metadata that record the bounds that columns will no longer have. A bound dropped earlier is
+// Records in the metadata the bounds that columns will no longer have. A bound dropped earlier is
 // added to the present one.
 std::string with_former_bounds(
   const std::string& metadata, const std::map<std::string, double>& dropped_bounds)
@@ -92,7 +92,7 @@ std::string with_former_bounds(
   const auto present = known.find(kKey);
   if (present == known.end())
   {
-    // Insert text, because numbers in the metadata may be longer than any type.
+    // Inserts text, because numbers in the metadata may exceed any type.
     const std::size_t begin = metadata.find('{') + 1;
     return metadata.substr(0, begin) + fmt::format(R"("{}":{},)", kKey, former.dump()) +
       metadata.substr(begin);
@@ -113,7 +113,7 @@ std::string with_former_bounds(
   return all.dump();
 }
 
-// Checks that the output replaces nothing that it is made from, except the dataset itself.
+// Checks that the output replaces none of its inputs, except the dataset itself.
 void check_target(const Dataset& dataset, const fs::path& in, const fs::path& out)
 {
   if (!is_there(out))
@@ -234,7 +234,7 @@ private:
     }
   }
 
-  // New bounds in units of their arrays. Reads the ranges that relative ones are shares of.
+  // Converts new bounds to units of their arrays. Reads the ranges to which relative ones refer.
   void find_bounds()
   {
     BuildOptions request = this->options_.build;
@@ -374,7 +374,7 @@ private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   Dataset dataset_;
   ParticleView schema_;
-  std::vector<std::size_t> leaves_; ///< that are written
+  std::vector<std::size_t> leaves_; ///< leaf files that are written
   std::vector<write::ErrorBound> bounds_;
   double done_ = 0; ///< particles
   RepackReport report_;
@@ -418,7 +418,7 @@ RepackReport repack_tracks_file(
   return report;
 }
 
-// New datasets, which are removed if the series is not finished.
+// New datasets, which are removed unless the series is finished.
 class NewSteps
 {
 public:
@@ -508,8 +508,7 @@ RepackReport repack(const fs::path& in, const fs::path& out, const RepackOptions
     });
   if (failure)
   {
-    // Errors of the file system or the memory name a file. Errors of options do not, so it is
-    // added.
+    // Errors of the file system or memory name a file. Errors of options do not, so it is added.
     const std::string text = failure->what();
     const bool is_named =
       text.find(in.string()) != std::string::npos || text.find(out.string()) != std::string::npos;

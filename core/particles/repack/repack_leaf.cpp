@@ -58,7 +58,7 @@ const File* own_file(const LeafSource& leaf)
   return own ? &own->file() : nullptr;
 }
 
-// Names of the sorted indexes, as the option has them.
+// Names of the sorted indexes, as in the option.
 std::vector<std::string> list_sorted_indexes(const File& file)
 {
   std::vector<std::string> names;
@@ -172,7 +172,7 @@ std::vector<std::string> in_words(
   std::vector<std::string> words;
   for (const format::SampleIdRecord& id : ids)
   {
-    // Component 0 of an attribute with one component is the same as all of it.
+    // Component 0 of an attribute with one component is the same as the attribute.
     const AttributeView& attribute = schema.attributes[id.attribute];
     const int component = attribute.values.components == 1 ? -1 : id.component;
     words.push_back(fmt::format("component {} of '{}'", component, attribute.name));

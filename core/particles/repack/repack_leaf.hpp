@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One leaf file of a repack: its particles in memory, how they are stored, and whether a new file
-// has them.
+// One leaf file of a repack: its particles in memory, how they are stored, and the check of the new
+// file.
 #pragma once
 
 #include "bat/particles.hpp"
@@ -21,7 +21,7 @@ namespace bat
 /// Called with the progress, 0 to 1; throws to cancel.
 using OnProgress = std::function<void(double)>;
 
-/// The schema of particles in a dataset or leaf file, without their values.
+/// Returns the schema of the particles in a dataset or leaf file, without their values.
 [[nodiscard]] ParticleView make_schema(
   ScalarType position_type, const std::vector<Attribute>& attributes);
 
@@ -29,8 +29,8 @@ using OnProgress = std::function<void(double)>;
 class LeafColumns
 {
 public:
-  /// Reads the arrays `requested` (0: the positions, 1 + k: attribute k), of those that are stored;
-  /// others have no values. `schema`: of the dataset.
+  /// Reads the stored arrays among `requested` (0: the positions, 1 + k: attribute k); others have
+  /// no values. `schema` is the dataset's.
   LeafColumns(const LeafSource& leaf, const ParticleView& schema,
     const std::vector<std::size_t>& requested, int threads, const OnProgress& on_progress);
 
@@ -41,24 +41,25 @@ private:
   std::vector<LargeArray<std::byte>> arrays_;
 };
 
-/// Numbers of all arrays that are stored.
+/// Returns the numbers of all stored arrays.
 [[nodiscard]] std::vector<std::size_t> stored_arrays(const ParticleView& schema);
 
-/// Whether any of its columns is compressed.
+/// Returns whether any of its columns is compressed.
 [[nodiscard]] bool is_compressed(const LeafSource& leaf);
 
-/// Bounds of a leaf file by name of the array, as the option has them; none of the paper's library.
+/// Returns the bounds of a leaf file by array name, as in the option; empty for the paper's
+/// library.
 [[nodiscard]] std::map<std::string, double> collect_bounds(const LeafSource& leaf);
 
-/// How to write a leaf file: as it is, except for the changes. `bounds`: the new ones.
+/// Returns how to write a leaf file: unchanged except for the changes. `bounds` are the new ones.
 [[nodiscard]] BuildOptions make_build_options(const LeafSource& leaf, const RepackOptions& options,
   const std::vector<write::ErrorBound>& bounds);
 
-/// The sum of particles as they are written with these options.
+/// Returns the sum of particles as written with these options.
 [[nodiscard]] ParticleSum expected_sum(const ParticleView& particles, const BuildOptions& build);
 
-/// Throws Error{WriteFailed} unless the leaf file at `path`, which messages call `name`, has all
-/// that `schema` says, `count` particles of this sum, and the sorted indexes of `build`.
+/// Throws Error{WriteFailed} unless the leaf file at `path`, called `name` in messages, matches
+/// `schema`, has `count` particles with this sum, and the sorted indexes in `build`.
 void check_leaf(const std::string& path, const std::string& name, const ParticleView& schema,
   std::uint64_t count, const ParticleSum& sum, const BuildOptions& build,
   const OnProgress& on_progress);

@@ -14,7 +14,7 @@ namespace bat
 {
 namespace
 {
-// "out" for "folder/out.bat.series".
+// Returns "out" for "folder/out.bat.series".
 std::string stem_of(const std::filesystem::path& list)
 {
   const std::filesystem::path name = list.filename().stem();
@@ -47,7 +47,7 @@ SeriesCopy make_series_copy(const std::filesystem::path& in, const std::filesyst
     }
     file["name"] = known->second;
   }
-  // A step must not replace another one of the input, which would be lost if a later step failed.
+  // A step must not replace another input step, which would be lost if a later step failed.
   std::vector<std::filesystem::path> given{ in };
   for (const StepCopy& step : copy.steps)
   {

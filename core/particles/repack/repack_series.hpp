@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The list of a series, and the one of its steps under other names.
+// The list of a series, and the list of its steps under other names.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace bat
 {
-/// A step of a series that is made from another one.
+/// A step of a series that is made from another series.
 struct StepCopy
 {
   std::filesystem::path in;
@@ -21,8 +21,9 @@ struct SeriesCopy
   std::string list;            ///< the bytes of the new list
 };
 
-/// Reads the list at `in`: what to make for the one at `out`. Throws Error: NotFound, CannotOpen,
-/// Corrupt; InvalidArgument if `out` is no .series, or a step of it would replace one of `in`.
+/// Reads the list at `in` and returns what to write for the one at `out`. Throws Error: NotFound,
+/// CannotOpen, Corrupt; InvalidArgument if `out` is not a .series, or a step of it would replace
+/// one of `in`.
 [[nodiscard]] SeriesCopy make_series_copy(
   const std::filesystem::path& in, const std::filesystem::path& out);
 }

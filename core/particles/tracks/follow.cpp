@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds particles step by step in parallel, then joins the results to arrays over all steps.
+// Finds particles step by step in parallel, then joins the results into arrays over all steps.
 
 #include "bat/follow.hpp"
 
@@ -31,7 +31,7 @@ namespace bat
 {
 namespace
 {
-/// Particles of a leaf file that have one of the ids, in file order.
+/// Particles in a leaf file that have one of the ids, in file order.
 struct FoundRows
 {
   Selection selection;
@@ -88,7 +88,7 @@ public:
         read_leaf();
         continue;
       }
-      // No value of a particle is kept before all of them are read, so a damaged leaf file leaves
+      // A particle's values are kept only after all of them are read, so a damaged leaf file leaves
       // no trace.
       const std::optional<Error> error = attempt(read_leaf);
       if (error && !Dataset::Impl::is_damage(error->code()))
@@ -104,7 +104,7 @@ public:
   }
 
 private:
-  // A step without particles may lack columns. All ids are absent then.
+  // A step without particles may lack columns. All ids are then absent.
   [[nodiscard]] bool lacks_ids() const
   {
     const std::vector<Attribute>& attributes = this->dataset_.attributes();
@@ -342,7 +342,7 @@ private:
   StepResult& result_;
   std::size_t id_ = 0;
   std::optional<std::size_t> second_;
-  std::vector<std::size_t> attributes_; ///< of the columns behind the positions
+  std::vector<std::size_t> attributes_; ///< attributes of the columns after the positions
 };
 
 StepResult read_step(const SeriesStep& listed, const FollowRequest& request,
@@ -426,7 +426,7 @@ struct Task
   std::size_t listed = 0;
   const TracksReader* tracks = nullptr;
   std::size_t block = 0;
-  std::optional<Error> damage; ///< of a tracks file that is left out
+  std::optional<Error> damage; ///< damage in a skipped tracks file
   std::vector<StepResult> results;
 };
 
@@ -570,7 +570,7 @@ int bits_of(ScalarType type)
   return static_cast<int>(8 * size_of(type));
 }
 
-// The type that holds every value of both.
+// Returns the type that holds every value of both.
 std::optional<ScalarType> common_type(ScalarType a, ScalarType b)
 {
   if (a == b)
@@ -588,7 +588,7 @@ std::optional<ScalarType> common_type(ScalarType a, ScalarType b)
     std::swap(a, b);
     std::swap(class_a, class_b);
   }
-  if (class_b == ValueClass::Float) // and `a` an integer, of at most 24 or 53 bits
+  if (class_b == ValueClass::Float) // `a` is an integer of at most 24 or 53 bits
   {
     return bits_of(a) <= 16 ? std::optional(b)
       : bits_of(a) <= 32    ? std::optional(ScalarType::Float64)
@@ -602,7 +602,7 @@ std::optional<ScalarType> common_type(ScalarType a, ScalarType b)
                    : std::optional(ScalarType::Int16);
 }
 
-// `count` values of type `from` as such of type `to`, which holds them.
+// Converts `count` values of type `from` to type `to`, which holds them.
 void convert(
   ScalarType from, const std::byte* values, ScalarType to, std::byte* out, std::size_t count)
 {
@@ -627,7 +627,7 @@ void convert(
     });
 }
 
-// Null if the step lacks it. An attribute may be called like the positions.
+// Null if the step lacks it. An attribute may have the same name as the positions.
 StepColumn* find_column(StepResult& result, const std::optional<std::string>& attribute)
 {
   std::vector<StepColumn>& columns = result.columns;

@@ -20,7 +20,7 @@
 
 namespace bat
 {
-/// The ids of a request, ordered for lookups by values of each class.
+/// The ids of a request, sorted for lookups by values of each class.
 class RequestedIds
 {
 public:
@@ -31,7 +31,7 @@ public:
     this->fill(ids, std::get<Table<std::uint64_t>>(this->tables_));
   }
 
-  /// Calls f(i) with the place of each id that is `value`.
+  /// Calls f(i) with the index of each id equal to `value`.
   template <class V, class F>
   void for_each(V value, const F& f) const
   {
@@ -58,7 +58,7 @@ private:
     for (std::size_t i = 0; i != ids.size(); ++i)
     {
       const ClassRange<V> one = to_class<V>(ids[i], ids[i]);
-      if (!query::is_empty(one)) // else no value of the class is this number
+      if (!query::is_empty(one)) // otherwise no value of the class equals this number
       {
         pairs.emplace_back(one.lower, i);
       }
@@ -90,7 +90,7 @@ struct StepResult
   std::vector<std::uint32_t> counts;
   std::vector<StepColumn> columns; ///< positions first; none if it has no particles
   std::optional<PeriodicCell> cell;
-  std::vector<std::string> names; ///< of all its attributes
+  std::vector<std::string> names; ///< names of all its attributes
   std::vector<TrailProblem> problems;
   std::optional<Error> error;
   bool is_empty = false; ///< no particles in its dataset
@@ -100,15 +100,15 @@ struct StepResult
   std::uint64_t bytes_read = 0;
 };
 
-/// Writes `count` values that stand for unknown ones.
+/// Writes `count` values that mark unknown ones.
 void fill_absent(ScalarType type, std::byte* out, std::size_t count);
 
-/// The blocks of a tracks file, for each of which read() gives the samples in it.
+/// The blocks of a tracks file; read() returns the samples in each.
 class TracksReader
 {
 public:
-  /// Throws as Tracks::open(); damage behind the first block is what read() of a last, further
-  /// block throws.
+  /// Throws as Tracks::open(). For damage after the first block, a final extra block exists, whose
+  /// read() throws.
   TracksReader(const SeriesStep& listed, const FollowRequest& request,
     const RequestedIds& requested, const FollowOptions& options);
   TracksReader(TracksReader&&) noexcept;
@@ -118,7 +118,7 @@ public:
   [[nodiscard]] std::size_t blocks() const noexcept;
   /// Thread-safe.
   [[nodiscard]] std::vector<StepResult> read(std::size_t block) const;
-  /// Leaves out samples that later ones have replaced.
+  /// Omits samples that later ones have replaced.
   static void leave_out_replaced(std::vector<StepResult>& samples);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The samples of a tracks file as the steps that follow() has of datasets.
+// Presents the samples of a tracks file as steps of follow(), like datasets.
 
 #include "common/fail.hpp"
 #include "particles/dataset/dataset_impl.hpp"
@@ -16,7 +16,7 @@
 
 namespace bat
 {
-// Writes `count` values that stand for unknown ones.
+// Writes `count` values that mark unknown ones.
 void fill_absent(ScalarType type, std::byte* out, std::size_t count)
 {
   dispatch(type,
@@ -33,10 +33,10 @@ void fill_absent(ScalarType type, std::byte* out, std::size_t count)
 
 namespace
 {
-/// Histories that are this close are one read.
+/// Histories this close together are read with one call.
 constexpr std::uint64_t kMaxGapBytes = 1 << 16;
 
-/// Where a column of a step comes from.
+/// The source of a step's column.
 struct Source
 {
   enum Kind
@@ -46,26 +46,26 @@ struct Source
     Second
   };
   Kind kind = Values;
-  std::size_t begin = 0; ///< in a row, of values
-  std::size_t bytes = 0; ///< of a value
+  std::size_t begin = 0; ///< beginning in a row of values
+  std::size_t bytes = 0; ///< size of a value
 };
 
 /// A requested history.
 struct RequestedHistory
 {
   std::size_t id = 0;              ///< its number in the block
-  std::vector<std::size_t> places; ///< of the request
+  std::vector<std::size_t> places; ///< places in the request
 };
 
-/// The same, read.
+/// The same history, read.
 struct History
 {
   const RequestedHistory* requested = nullptr;
-  std::vector<std::uint32_t> samples; ///< of its rows
+  std::vector<std::uint32_t> samples; ///< samples of its rows
   const std::byte* values = nullptr;  ///< its columns
 };
 
-// The value that `bits` of the value class of `type` stand for.
+// Returns the value encoded by `bits` in the value class of `type`.
 void put_id(std::uint64_t bits, ScalarType type, std::byte* out)
 {
   dispatch(type,
@@ -90,7 +90,7 @@ public:
   {
   }
 
-  /// The samples, still without particles.
+  /// Returns the samples, still without particles.
   [[nodiscard]] std::vector<StepResult> samples()
   {
     const TrackSchema& schema = this->block_.schema;
@@ -100,7 +100,7 @@ public:
       this->find_columns();
     }
     std::vector<StepResult> results;
-    std::shared_ptr<const std::string> metadata; // that `cell` is of
+    std::shared_ptr<const std::string> metadata; // source of `cell`
     std::optional<PeriodicCell> cell;
     for (const format::BlockSample& sample : this->block_.samples)
     {
@@ -284,7 +284,7 @@ private:
     return history;
   }
 
-  // Tile by tile: a history goes to as many places as it has samples.
+  // Works tile by tile, because a history goes to as many places as it has samples.
   void put_histories(const std::vector<History>& run, std::vector<StepResult>& results) const
   {
     constexpr std::size_t kSamples = 64;
@@ -318,7 +318,7 @@ private:
     {
       if (result.counts[place]++ != 0)
       {
-        continue; // that of the first stays
+        continue; // the first particle's values stay
       }
       for (std::size_t c = 0; c != this->sources_.size(); ++c)
       {
@@ -347,8 +347,8 @@ private:
   const FollowRequest& request_;
   const RequestedIds& requested_;
   std::uint64_t bytes_read_;
-  std::vector<StepColumn> columns_; ///< of a sample with particles
-  std::vector<Source> sources_;     ///< of the same
+  std::vector<StepColumn> columns_; ///< columns of a sample with particles
+  std::vector<Source> sources_;     ///< their sources
 };
 }
 
@@ -363,7 +363,7 @@ struct TracksReader::Impl
   {
   }
 
-  // In place of samples that nobody can read.
+  // Stands for samples that cannot be read.
   [[nodiscard]] std::vector<StepResult> left_out(const Error& error) const
   {
     StepResult result;
@@ -378,7 +378,7 @@ struct TracksReader::Impl
 
   io::RandomAccessFile file;
   format::TrackBlocks blocks;
-  std::optional<Error> damage; ///< behind the blocks
+  std::optional<Error> damage; ///< damage after the blocks
   const FollowRequest& request;
   const RequestedIds& requested;
   const FollowOptions& options;

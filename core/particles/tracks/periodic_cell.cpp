@@ -34,7 +34,7 @@ PeriodicCell of_lengths(const Vector& lengths, const std::array<bool, 3>& period
   PeriodicCell cell;
   for (std::size_t axis = 0; axis != 3; ++axis)
   {
-    // An axis that does not repeat has any length but 0.
+    // An axis that does not repeat may have any length but 0.
     cell.edges[axis][axis] = periodic[axis] ? lengths[axis] : 1;
   }
   cell.periodic = periodic;
@@ -51,7 +51,7 @@ Vector vector_of(const Json& json)
   return { numbers[0], numbers[1], numbers[2] };
 }
 
-// {"lower": [x, y, z], "upper": [x, y, z]}, null for ends at infinity.
+// Parses {"lower": [x, y, z], "upper": [x, y, z]}, null for ends at infinity.
 PeriodicCell of_box(const Json& json)
 {
   constexpr double inf = std::numeric_limits<double>::infinity();
@@ -66,7 +66,7 @@ PeriodicCell of_box(const Json& json)
   return cell_of(box);
 }
 
-// Three vectors, or the three lengths of a box with right angles.
+// Parses three vectors, or the three lengths of a box with right angles.
 PeriodicCell of_edges(const Json& edges, const std::array<bool, 3>& periodic)
 {
   if (!edges.at(0).is_array())
@@ -82,7 +82,7 @@ PeriodicCell of_edges(const Json& edges, const std::array<bool, 3>& periodic)
   return cell;
 }
 
-// "pp ff fs": both ends of an axis are periodic, or none.
+// Parses "pp ff fs": both ends of an axis are periodic, or neither.
 PeriodicCell of_lammps(const Json& box)
 {
   const Json& boundary = box.at("boundary");
@@ -108,7 +108,7 @@ PeriodicCell of_h5md(const Json& box)
   return box.contains("edges") ? of_edges(box.at("edges"), periodic) : PeriodicCell{};
 }
 
-// Lengths and three tilt factors; of two dimensions, the third has no length.
+// Parses lengths and three tilt factors; in two dimensions, the third has no length.
 PeriodicCell of_gsd(const Json& box)
 {
   const auto numbers = box.get<std::vector<double>>();
@@ -127,7 +127,7 @@ PeriodicCell of_gsd(const Json& box)
   return cell;
 }
 
-// Lengths and three angles in degrees.
+// Parses lengths and three angles in degrees.
 PeriodicCell of_angles(const Json& box)
 {
   const auto numbers = box.get<std::vector<double>>();
@@ -258,7 +258,7 @@ Vector Unwrapped::next(const Vector& position, const PeriodicCell& cell)
   {
     const Vector moved{ position[0] - (*this->last_)[0], position[1] - (*this->last_)[1],
       position[2] - (*this->last_)[2] };
-    // Along the edges, by Cramer's rule.
+    // Coordinates along the edges, by Cramer's rule.
     const double volume = dot(a, cross(b, c));
     const Vector along{ dot(moved, cross(b, c)) / volume, dot(moved, cross(c, a)) / volume,
       dot(moved, cross(a, b)) / volume };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Periodic domains, and where particles are if they do not come back into them.
+// Periodic domains, and the unwrapped positions of particles in them.
 #pragma once
 
 #include "bat/types.hpp"
@@ -10,7 +10,7 @@
 
 namespace bat
 {
-/// A domain that repeats itself along some of its three edges.
+/// A domain that repeats along some of its three edges.
 struct PeriodicCell
 {
   std::array<std::array<double, 3>, 3> edges{}; ///< vectors
@@ -23,11 +23,11 @@ struct PeriodicCell
 };
 
 /// An axis with infinite ends is not periodic. Throws Error{InvalidArgument} if an end is NaN, only
-/// one of an axis is infinite, or lower < upper does not hold.
+/// one end of an axis is infinite, or lower < upper does not hold.
 [[nodiscard]] PeriodicCell cell_of(const Box& box);
 
-/// The cell that the metadata of a file names, in one of the forms that FollowRequest describes;
-/// empty if it names none. Throws Error{Corrupt} if that is not a valid cell; `file` is for
+/// Returns the cell in a file's metadata, in one of the forms that FollowRequest describes;
+/// empty if it has none. Throws Error{Corrupt} if the cell is not valid; `file` is used in
 /// messages.
 [[nodiscard]] std::optional<PeriodicCell> named_cell(
   const std::string& metadata, const std::string& file);
@@ -36,14 +36,14 @@ struct PeriodicCell
 class Unwrapped
 {
 public:
-  /// The unwrapped place of the particle, which is at `position` in the next step. NaN stays and
-  /// counts as an absent particle. Throws Error{InvalidArgument} if the edges of the cell span no
-  /// volume.
+  /// Returns the unwrapped position of the particle, which is at `position` in the next step. NaN
+  /// stays and counts as an absent particle. Throws Error{InvalidArgument} if the edges of the cell
+  /// span no volume.
   [[nodiscard]] std::array<double, 3> next(
     const std::array<double, 3>& position, const PeriodicCell& cell);
 
 private:
-  std::optional<std::array<double, 3>> last_; ///< as it was given
+  std::optional<std::array<double, 3>> last_; ///< as given
   std::array<double, 3> images_{};            ///< whole numbers of edges
 };
 }

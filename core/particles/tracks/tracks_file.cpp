@@ -32,7 +32,7 @@ TracksList list_tracks(const io::RandomAccessFile& file)
   for (const format::BlockStart& start : list.found.starts)
   {
     format::TrackBlock block = format::read_block(file, start);
-    // A file of blocks of one sample repeats what rarely changes.
+    // In a file with one sample per block, rarely changing data repeat.
     auto& metadata = block.samples.front().metadata;
     if (!list.blocks.empty() && *metadata == *list.blocks.back().samples.back().metadata)
     {

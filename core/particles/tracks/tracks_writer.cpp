@@ -26,7 +26,7 @@ namespace bat
 {
 namespace
 {
-/// Maximum payload of a block of many samples, which a history costs one read.
+/// Maximum payload of a block with many samples; a history costs one read per block.
 constexpr std::uint64_t kMaxPayload = std::uint64_t{ 1 } << 26;
 
 void check_name(const std::filesystem::path& path)
@@ -81,7 +81,7 @@ void check_schema(const TrackSchema& schema)
   }
 }
 
-// An id as it is stored: 0 has one form.
+// Returns an id as stored: 0 has only one form.
 std::uint64_t stored_id(std::uint64_t bits, ScalarType type, const std::string& name)
 {
   if (value_class(type) == ValueClass::Float)
@@ -227,7 +227,7 @@ std::uint64_t valid_rows(const ListedBlock& block)
   return rows;
 }
 
-// Whether the blocks are already packed.
+// Returns whether the blocks are already packed.
 bool is_packed(const TracksList& list)
 {
   for (std::size_t b = 0; b != list.blocks.size(); ++b)
@@ -249,7 +249,7 @@ bool is_packed(const TracksList& list)
   return true;
 }
 
-// `is_finished`: of the new file.
+// `is_finished` applies to the new file.
 void pack(const io::RandomAccessFile& file, const TracksList& list,
   const std::filesystem::path& out, bool is_finished, bool flush)
 {
@@ -286,7 +286,7 @@ void pack(const io::RandomAccessFile& file, const TracksList& list,
   packed.commit(flush);
 }
 
-// Creates the file unless another process has just done so, whose samples this would remove.
+// Creates the file unless another process has just done so; otherwise its samples would be removed.
 void begin_file(const std::filesystem::path& path, bool flush)
 {
   const io::LockFile lock(io::lock_path(path));
@@ -326,12 +326,12 @@ struct TracksWriter::Impl
 {
   std::filesystem::path path;
   bool flush = true;
-  std::unique_ptr<io::AppendFile> file; ///< null once it is closed
+  std::unique_ptr<io::AppendFile> file; ///< null after it is closed
   std::uint64_t end = 0;
-  format::TracksEnd known{};         ///< as it is in the file
-  std::optional<TrackSchema> schema; ///< of the last sample with particles
+  format::TracksEnd known{};         ///< as stored in the file
+  std::optional<TrackSchema> schema; ///< schema of the last sample with particles
 
-  /// Readers and later writers know then that blocks reach to `end`.
+  /// Tells readers and later writers that blocks reach to `end`.
   void write_end(bool is_finished)
   {
     const format::TracksEnd record =
@@ -439,7 +439,7 @@ TracksWriter::TracksWriter(const std::filesystem::path& path, bool flush)
       impl.schema = block.schema;
     }
   }
-  // The path may lead to another file now.
+  // The path may lead to another file by now.
   impl.file.reset();
   impl.file = std::make_unique<io::AppendFile>(path);
   const io::RandomAccessFile file(path);
@@ -482,7 +482,7 @@ void TracksWriter::append(const TrackSample& sample)
   {
     impl.schema = schema;
   }
-  // Only now: the block is on disk whenever this is.
+  // Runs only now, so that the block is on disk whenever this is.
   impl.write_end(false);
 }
 

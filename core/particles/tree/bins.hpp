@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Equi-depth bins and the bits that stand for them (FORMAT.md section 11); shared by the writer,
+// Equi-depth bins and the bits that represent them (FORMAT.md section 11); shared by the writer,
 // the queries and the validator.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace bat
 {
 inline constexpr std::uint32_t kBitmapBits = 32;
 
-/// Number of edges that are <= value. `value` is not NaN.
+/// Returns the number of edges <= value. `value` is not NaN.
 template <class V>
 [[nodiscard]] std::uint32_t find_bin(const std::vector<V>& edges, V value)
 {
@@ -24,7 +24,7 @@ template <class V>
     std::upper_bound(edges.begin(), edges.end(), value) - edges.begin());
 }
 
-/// Bit of a bin of a treelet whose values have bins first to last.
+/// Returns the bit for a bin in a treelet whose values have bins first to last.
 [[nodiscard]] inline std::uint32_t bit_of_bin(
   std::uint32_t bin, std::uint32_t first, std::uint32_t last)
 {
@@ -32,8 +32,8 @@ template <class V>
   return width <= kBitmapBits ? bin - first : (bin - first) * kBitmapBits / width;
 }
 
-/// First of the bins whose bit is `bit`, or a higher one if no bin has it; one behind `last` for
-/// bits behind the highest.
+/// Returns the first of the bins whose bit is `bit`, or a higher one if no bin has it; one past
+/// `last` for bits after the highest.
 [[nodiscard]] inline std::uint32_t find_first_bin(
   std::uint32_t bit, std::uint32_t first, std::uint32_t last)
 {
@@ -61,7 +61,7 @@ public:
     }
   }
 
-  /// Values where a bit begins, ascending: bit k + 1 begins at the k-th.
+  /// Values at which a bit begins, ascending: bit k + 1 begins at the k-th.
   [[nodiscard]] std::uint32_t begin_count() const noexcept { return this->count_; }
   [[nodiscard]] const std::array<V, kBitmapBits>& begins() const noexcept { return this->begins_; }
 
@@ -105,7 +105,7 @@ public:
     return this->in_cell(this->cell(value), value);
   }
 
-  /// The bit of a value in this cell. Cells are numbered from 0 on; that of a value is
+  /// Returns the bit for a value in this cell. Cells are numbered from 0; the cell of a value is
   /// (value - minimum) * scale, at most kCells - 1, or (value - minimum) >> shift for integers.
   [[nodiscard]] std::uint32_t in_cell(std::uint32_t cell, V value) const noexcept
   {

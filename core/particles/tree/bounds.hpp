@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bounding boxes while building.
+// Bounding boxes during a build.
 #pragma once
 
 #include "bat/types.hpp"
@@ -34,7 +34,8 @@ inline void extend(Box& box, const Box& other) noexcept
   }
 }
 
-/// Longest axis. Halves are compared so that the extent of huge boxes does not overflow.
+/// Returns the longest axis. Halves are compared so that the extent of huge boxes does not
+/// overflow.
 [[nodiscard]] inline std::size_t longest_axis(const Box& box) noexcept
 {
   std::size_t longest = 0;

@@ -179,7 +179,7 @@ void check_edges(const io::RandomAccessFile& file, const KeyIndex& index, std::s
   for (std::size_t i = 0; i != index.edges.size(); ++i)
   {
     const V edge = from_bits<V>(index.edges[i]);
-    // False for NaN as well.
+    // Also false for NaN.
     if (!(edge == edge) || (i != 0 && !(from_bits<V>(index.edges[i - 1]) < edge)))
     {
       format::corrupt(file, fmt::format("BIN_EDGES {}: edge {} is not ascending", k, i));

@@ -16,7 +16,7 @@
 
 namespace bat
 {
-/// Bytes of positions and attributes; aliases take none.
+/// Size of positions and attributes in bytes; aliases take none.
 [[nodiscard]] std::uint64_t bytes_per_particle(
   ScalarType positions, const std::vector<Attribute>& attributes) noexcept;
 
@@ -28,7 +28,8 @@ struct SpatialIndex
   std::vector<std::uint64_t> first_ordinal; ///< per treelet, and n
   std::vector<std::uint64_t> first_block;   ///< per treelet, and the number of blocks
   std::vector<std::uint32_t> leaf_nodes;    ///< per treelet: its node
-  /// Of stable samples, level by level: particles of the treelets before each, and n.
+  /// For stable samples, level by level: the number of particles in the treelets before each, and
+  /// n.
   std::vector<std::uint32_t> in_levels;
 };
 

@@ -27,7 +27,7 @@ void OrdinalRuns::move_to(std::uint64_t ordinal)
   }
 }
 
-// The number of treelets stands for the end of all treelets.
+// The number of treelets marks the end of all treelets.
 void OrdinalRuns::begin_treelet(std::size_t treelet)
 {
   const SpatialIndex& index = this->file_.spatial_index();

@@ -11,7 +11,7 @@
 
 namespace bat
 {
-/// One per thread. Intervals in ascending order take the least time.
+/// Use one per thread. Fastest with intervals in ascending order.
 class OrdinalRuns
 {
 public:
@@ -21,7 +21,7 @@ public:
   {
   }
 
-  /// As for_each_run() of format/levels.hpp. Throws Error{Corrupt, Truncated}.
+  /// Works as for_each_run() of format/levels.hpp. Throws Error{Corrupt, Truncated}.
   template <class F>
   void for_each_run(std::uint64_t begin, std::uint64_t end, F&& f)
   {
@@ -44,7 +44,7 @@ public:
   }
 
 private:
-  /// Makes `in_levels_` the particles of lower ordinals.
+  /// Sets `in_levels_` to the numbers of particles with lower ordinals.
   void move_to(std::uint64_t ordinal);
   void begin_treelet(std::size_t treelet);
   void load_levels();
@@ -53,10 +53,10 @@ private:
   bool is_stable_;
   std::size_t treelet_ = 0;
   std::uint64_t first_ = 0; ///< ordinal of the treelet
-  std::uint64_t end_ = 0;   ///< behind the treelet
+  std::uint64_t end_ = 0;   ///< end of the treelet
   std::uint64_t at_ = 0;
   std::vector<std::uint32_t> in_levels_; ///< particles of lower ordinals than `at_`, per level
   std::vector<std::uint32_t> from_;
-  std::vector<std::uint8_t> levels_; ///< of the treelet's particles; empty if not loaded
+  std::vector<std::uint8_t> levels_; ///< levels of the treelet's particles; empty if not loaded
 };
 }

@@ -17,7 +17,7 @@ namespace bat
 {
 namespace
 {
-// Checks that the schema has a use for the section.
+// Checks that the schema uses the section.
 void check_expected(const File::Impl& impl, const format::SectionRecord& s)
 {
   const format::Schema& schema = impl.schema;

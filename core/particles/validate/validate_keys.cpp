@@ -180,7 +180,7 @@ public:
     this->needed_ = 0;
   }
 
-  /// `i`: number in the treelet.
+  /// `i` is the number within the treelet.
   void add(std::size_t t, std::uint64_t i, V v)
   {
     if (!(v == v))
@@ -248,7 +248,7 @@ public:
   }
 
 private:
-  /// Extremes of no values yet.
+  /// Extremes before any value.
   struct Extremes
   {
     V lowest = std::numeric_limits<V>::has_infinity ? std::numeric_limits<V>::infinity()
@@ -263,7 +263,7 @@ private:
     corrupt(this->source_, fmt::format("TREELET_KEYS {}: treelet {} has {}", this->key_, t, what));
   }
 
-  // The bitmap that the treelet should have.
+  // Returns the bitmap that the treelet should have.
   [[nodiscard]] std::uint32_t bitmap_of_blocks(std::size_t t) const
   {
     if (this->bitmaps_.empty())
@@ -285,7 +285,7 @@ private:
   const io::RandomAccessFile& source_;
   std::size_t key_;
   std::uint32_t block_particles_;
-  std::vector<std::uint32_t> bitmaps_; ///< of blocks; none if the key has none
+  std::vector<std::uint32_t> bitmaps_; ///< bitmaps of blocks; none if the key has none
   std::vector<V> edges_;
   Extremes treelet_;
   Extremes all_;

@@ -7,12 +7,12 @@
 
 namespace bat
 {
-/// Boxes of blocks, treelets and nodes, and keys of positions.
+/// Checks boxes of blocks, treelets and nodes, and keys of positions.
 void check_positions(const LeafParticles& particles);
 
 /// Checks that the levels of stable samples follow the hashes of ids.
 void check_sample(const LeafParticles& particles);
 
-/// The keys of an attribute: extremes, bins, bitmaps and sorted indexes.
+/// Checks the keys of an attribute: extremes, bins, bitmaps and sorted indexes.
 void check_attribute(const LeafParticles& particles, std::uint32_t index);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Positions and the boxes around them: blocks, treelets, nodes, and the file's own.
+// Checks positions and the boxes around them: blocks, treelets, nodes, and the file's own.
 #include "particles/validate/validate_leaf.hpp"
 
 #include "common/numbers.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stable samples: no particle has a coarser level than one whose hash is lower.
+// Checks stable samples: no particle has a coarser level than one with a lower hash.
 #include "particles/validate/validate_leaf.hpp"
 
 #include "common/numbers.hpp"
@@ -53,7 +53,7 @@ void check_sample(const LeafParticles& particles)
   {
     add_numbers(particles, id, hashes);
   }
-  std::uint64_t highest = 0; // of coarser levels
+  std::uint64_t highest = 0; // highest hash of coarser levels
   for (std::size_t level = 0; level != schema.levels.size(); ++level)
   {
     std::uint64_t next = highest;

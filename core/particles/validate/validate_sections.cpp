@@ -102,7 +102,7 @@ void check_place(const io::RandomAccessFile& source, const format::SectionRecord
   const format::SectionKindRow* row = format::find_section_kind(s.kind);
   if (!row)
   {
-    return; // of a later version
+    return; // belongs to a later version
   }
   if (!format::belongs_in(*row, kind))
   {

@@ -18,7 +18,7 @@ namespace
 {
 using format::corrupt;
 
-// Whether two files agree on a key's range.
+// Returns whether two files agree on a key's range.
 bool same_keys(const format::LeafKeyRecord& a, const format::LeafKeyRecord& b, ValueClass type)
 {
   return dispatch(type,

@@ -18,6 +18,6 @@ void validate_top(const TopFile& top);
 [[nodiscard]] LeafEntry validate_entry(
   const TopFile& top, std::size_t i, const std::filesystem::path& path);
 
-/// The keys of positions, which a top file merges and does not list leaf by leaf.
+/// Checks the keys of positions, which a top file merges and does not list leaf by leaf.
 void validate_position_keys(const TopFile& top, const std::vector<LeafEntry>& leaves);
 }

@@ -12,7 +12,7 @@ namespace bat::write::avx2
 #ifdef BAT_AVX2
 namespace
 {
-/// Maps each mask of four lanes to the halves of these lanes, then those of the others.
+/// Maps each mask of four lanes to the halves of these lanes, then those of the other lanes.
 struct Compressions
 {
   alignas(32) std::array<std::array<std::uint32_t, 2 * kLanes>, 1 << kLanes> halves;
@@ -57,7 +57,7 @@ BAT_AVX2 __m256i compress(__m256i vector, unsigned mask)
     vector, _mm256_load_si256(reinterpret_cast<const __m256i*>(halves)));
 }
 
-// Puts the keys of `mask` to `low`, the others to `high`. Whole vectors are stored.
+// Writes the keys in `mask` to `low`, the others to `high`. Whole vectors are stored.
 BAT_AVX2 void part_keys(__m256i some, unsigned mask, TreeletKey*& low, TreeletKey*& high)
 {
   store(low, compress(some, mask));
@@ -81,7 +81,7 @@ template <class T>
 BAT_AVX2 void fill_typed_keys(const T* positions, std::size_t count,
   const std::array<double, 3>& half_lower, const std::array<double, 3>& scale, TreeletKey* keys)
 {
-  // Three vectors of coordinates are four particles.
+  // Three vectors of coordinates hold four particles.
   alignas(32) std::array<double, 3 * kLanes> lowers;
   alignas(32) std::array<double, 3 * kLanes> scales;
   for (std::size_t i = 0; i != lowers.size(); ++i)
@@ -92,7 +92,7 @@ BAT_AVX2 void fill_typed_keys(const T* positions, std::size_t count,
   const __m256d half = _mm256_set1_pd(0.5);
   const __m256d top = _mm256_set1_pd(kTreeletCells - 1.0);
   const __m128i zero = _mm_set1_epi32(kTreeletCells / 2);
-  // Makes two keys whose numbers are 0 from six words.
+  // Makes two keys with number 0 from six words.
   const __m128i order = _mm_setr_epi8(0, 1, 2, 3, 4, 5, -1, -1, 6, 7, 8, 9, 10, 11, -1, -1);
   __m256i number = _mm256_slli_epi64(_mm256_setr_epi64x(0, 1, 2, 3), 48);
   const __m256i next = _mm256_set1_epi64x(static_cast<long long>(key_of_number(kLanes)));
@@ -157,7 +157,7 @@ BAT_AVX2 void coarse_codes_of(const T* positions, std::size_t count,
     const __m256i first = both(0);
     const __m256i second = both(2);
     const __m256i third = both(4);
-    // Every third number of the three, each in a lane of its own, then in their order.
+    // Takes every third number of the three vectors, first each in its own lane, then in order.
     const __m256i x = _mm256_permutevar8x32_epi32(
       _mm256_blend_epi32(_mm256_blend_epi32(first, second, 0x92), third, 0x24),
       _mm256_setr_epi32(0, 3, 6, 1, 4, 7, 2, 5));
@@ -179,7 +179,7 @@ BAT_AVX2 std::size_t partition_by(
 {
   const auto shift = static_cast<int>(48 - 16 * axis);
   const __m128i shifts = _mm_cvtsi32_si128(shift);
-  // Cells are compared with what a key has below its cell behind them.
+  // Compares cells together with the bits of a key below its cell.
   const std::uint64_t lowest = static_cast<std::uint64_t>(pivot) << 48;
   const std::uint64_t highest = lowest | ((std::uint64_t{ 1 } << 48) - 1);
   const __m256i bound = _mm256_set1_epi64x(static_cast<long long>(or_equal ? highest : lowest));
@@ -217,7 +217,7 @@ BAT_AVX2 std::uint32_t bits_of_words(__m256i first, __m256i second)
   return static_cast<std::uint32_t>(_mm256_movemask_epi8(bytes));
 }
 
-// The lowest words of the numbers of four vectors, which have no other bits.
+// Gathers the lowest words of the numbers in four vectors, which have no other bits.
 BAT_AVX2 __m256i words_of(const __m256i* four)
 {
   const __m256i words = _mm256_packus_epi32(
@@ -230,7 +230,7 @@ BAT_AVX2 __m256i highest_word(__m256i words)
 {
   const __m128i half =
     _mm_max_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
-  // The only instruction is for the lowest unsigned word.
+  // The only such instruction is for the lowest unsigned word.
   const __m128i top = _mm_set1_epi16(std::numeric_limits<std::int16_t>::max());
   const __m128i distance = _mm_minpos_epu16(_mm_sub_epi16(top, half));
   return _mm256_broadcastw_epi16(_mm_sub_epi16(top, distance));
@@ -285,7 +285,7 @@ BAT_AVX2 bool extend_lanes(const V* values, std::size_t count, V* minimum, V* ma
   }
   else
   {
-    // Unsigned numbers are compared as signed ones with the other sign.
+    // Unsigned numbers are compared as signed ones with the opposite sign bit.
     const __m256i sign =
       _mm256_set1_epi64x(std::is_signed_v<V> ? 0 : std::numeric_limits<std::int64_t>::min());
     const auto is_above = [&](__m256i a, __m256i b) BAT_AVX2

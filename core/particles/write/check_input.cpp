@@ -88,14 +88,14 @@ void check_alias(const ParticleView& schema, const AliasView& alias)
   }
 }
 
-/// An attribute with a column of its own, or one component of it.
+/// An attribute with its own column, or one component of it.
 struct StoredTarget
 {
   std::size_t attribute = 0;
   std::optional<int> component;
 };
 
-/// The name of an option in messages, and their text about an alias.
+/// The name of an option in messages, and the text for an alias.
 struct TargetUse
 {
   const char* name;

@@ -13,14 +13,15 @@
 
 namespace bat::write
 {
-/// Throws Error{InvalidArgument} if the particles or the options break the contract of writer.hpp.
+/// Throws Error{InvalidArgument} if the particles or the options violate the contract of
+/// writer.hpp.
 void check_input(const ParticleParts& particles, const BuildOptions& options);
 void check_input(const ParticleView& particles, const BuildOptions& options);
 
 /// Throws Error{InvalidArgument} if it is not a JSON object that may be written.
 void check_metadata(const std::string& metadata);
 
-/// Names that options have for ids as resolve_id_names() makes them for these particles.
+/// Returns names of ids in options, resolved by resolve_id_names() for these particles.
 [[nodiscard]] std::vector<std::string> resolve_ids(
   const ParticleView& particles, const std::vector<std::string>& names, bool with_second);
 
@@ -28,7 +29,8 @@ void check_metadata(const std::string& metadata);
 [[nodiscard]] std::vector<std::size_t> indexed_keys(
   const ParticleView& particles, const BuildOptions& options);
 
-/// The ids that order levels of stable samples; empty if off. Throws Error{InvalidArgument}.
+/// Returns the ids that order levels of stable samples; empty if off. Throws
+/// Error{InvalidArgument}.
 [[nodiscard]] std::vector<format::SampleIdRecord> sample_ids(
   const ParticleView& particles, const BuildOptions& options);
 }

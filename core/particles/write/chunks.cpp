@@ -15,7 +15,7 @@ namespace bat::write
 {
 namespace
 {
-// DESIGN.md, "Compressed chunks", has what other sizes would give.
+// See DESIGN.md, "Compressed chunks", for the effect of other sizes.
 constexpr std::uint32_t kChunkParticles = 2048;
 constexpr std::size_t kBatch = 16; // chunks
 }

@@ -19,24 +19,24 @@ struct ColumnCoding
   std::uint32_t chunk_particles = 0; ///< 0: chosen
 };
 
-/// Frames of all chunks of a column.
+/// The frames of all chunks in a column.
 class Chunks
 {
 public:
-  /// Compresses a column, in parallel. The same values give the same frames, which are in
-  /// `scratch`, made larger where need be, as long as this lives.
+  /// Compresses a column in parallel. The same values give the same frames. These are in `scratch`,
+  /// which is enlarged if necessary, and are valid as long as this lives.
   Chunks(const format::ElementType& type, const ColumnCoding& coding, const std::byte* values,
     std::uint64_t particles, LargeArray<std::byte>& scratch);
 
-  /// Bytes of all frames.
+  /// Total size of the frames in bytes.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return this->bytes_; }
   /// Copies the frames one after the other, in parallel.
   void copy(std::byte* out) const;
-  /// The bytes of CHUNK_TABLE.
+  /// Returns the bytes of CHUNK_TABLE.
   [[nodiscard]] std::vector<std::byte> table() const;
 
 private:
-  /// Frames of consecutive chunks, in the memory.
+  /// Frames of consecutive chunks, and the memory that holds them.
   struct Batch
   {
     std::size_t begin = 0;
@@ -46,7 +46,7 @@ private:
   double bound_;
   std::uint32_t chunk_particles_;
   std::uint64_t bytes_ = 0;
-  std::vector<std::byte> model_;      ///< what all frames share
+  std::vector<std::byte> model_;      ///< shared by all frames
   std::vector<std::uint32_t> frames_; ///< bytes of each
   std::vector<Batch> batches_;
   LargeArray<std::byte>& memory_;

@@ -15,7 +15,7 @@ std::vector<ColumnSource::Part> ColumnSource::open(std::size_t array, std::uint6
     const std::uint64_t slots = part.slots.end - part.slots.begin;
     bytes = std::max(bytes, slots * this->bytes_per_slot());
   }
-  // Existing memory is reused, because the system clears new memory.
+  // Reuses memory, because the system clears new memory.
   if (this->by_slot_.size() < bytes || this->by_slot_.size() > spare)
   {
     this->by_slot_.reset(bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Brings the values of a column from the caller's order into that of SpatialOrder::local_slot.
+// Reorders the values of a column from the caller's order to that of SpatialOrder::local_slot.
 #pragma once
 
 #include "common/memory/large_array.hpp"
@@ -13,13 +13,13 @@
 
 namespace bat::write
 {
-/// First all values of many treelets go to their slots, which reads the caller's array from front
-/// to end; then those of one treelet are put in order in cache. Gathering them one by one from the
+/// First, all values of many treelets are moved to their slots, which reads the caller's array from
+/// front to end; then those of one treelet are ordered in cache. Gathering them one by one from the
 /// caller's array would wait for memory with each.
 class ColumnSource
 {
 public:
-  /// Consecutive treelets whose values are brought to their slots together.
+  /// Consecutive treelets whose values are moved to their slots together.
   struct Part
   {
     std::size_t begin = 0;
@@ -27,11 +27,11 @@ public:
     SlotRange slots;
   };
 
-  /// Memory of one thread.
+  /// Scratch memory of one thread.
   struct Scratch
   {
     std::vector<std::byte> values;
-    std::vector<std::uint32_t> numbers; ///< of the caller's particles
+    std::vector<std::uint32_t> numbers; ///< numbers of the caller's particles
   };
 
   /// Both must outlive the source.
@@ -41,20 +41,20 @@ public:
   {
   }
 
-  /// Switches to an array of ParticleParts and returns the parts in which to load it. Holds at most
-  /// `spare` bytes from now on, if that is enough for a treelet.
+  /// Switches to an array of ParticleParts and returns the parts in which to load it. From now on
+  /// it holds at most `spare` bytes, if that is enough for a treelet.
   [[nodiscard]] std::vector<Part> open(std::size_t array, std::uint64_t spare);
 
   /// Loads a part in parallel.
   void load(const Part& part);
 
-  /// Values of a treelet of the loaded part, packed, in the order of local_slot; in `scratch`. Safe
-  /// to call concurrently.
+  /// Returns the values of a treelet in the loaded part, packed, in the order of local_slot; uses
+  /// `scratch`. Safe to call concurrently.
   [[nodiscard]] const std::byte* values(const Treelet& treelet, Scratch& scratch) const;
 
 private:
-  // Gathering reads whole cache lines: little waste where a tuple fills a good part of one. Then
-  // only the particles' numbers go to the slots.
+  // Gathering reads whole cache lines, which wastes little if a tuple fills much of one. Then only
+  // the particles' numbers go to the slots.
   static constexpr std::uint64_t kWideTuple = 16;
 
   [[nodiscard]] std::uint64_t value_bytes() const

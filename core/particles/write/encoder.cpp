@@ -131,7 +131,7 @@ private:
     }
   }
 
-  // Begins the column of an array of ParticleParts and returns its memory, all of it.
+  // Begins the column for an array of ParticleParts and returns all of its memory.
   std::byte* begin_column(std::size_t array)
   {
     const ArrayView& view = this->particles_.array(array);
@@ -188,8 +188,8 @@ private:
       });
   }
 
-  // Writes the column of an attribute and calls f(t, values) for each treelet in parallel, `values`
-  // in the order of local_slot; then g(column).
+  // Writes the column of an attribute: calls f(t, values) for each treelet in parallel, with
+  // `values` in the order of local_slot; then g(column).
   template <class F, class G>
   void write_column(std::uint32_t index, const ArrayView& view, const F& f, const G& g)
   {
@@ -212,7 +212,7 @@ private:
     this->sections_.end_column();
   }
 
-  // Bytes that may be used in addition to this column of an attribute: as many as it has or, if all
+  // Returns the bytes that may be used in addition to this column: as many as it has or, if all
   // columns stay in memory, the space of those that come after it, and a little.
   [[nodiscard]] std::uint64_t spare_bytes(const ArrayView& view) const
   {
@@ -225,7 +225,7 @@ private:
       : bytes;
   }
 
-  // Makes all keys with their edges, one key per thread.
+  // Creates all keys with their edges, one key per thread.
   void make_keys()
   {
     for (std::size_t k = 0; k != this->attributes_.size(); ++k)
@@ -342,8 +342,8 @@ private:
     }
   }
 
-  // Makes the sorted indexes of keys `first_key` and following whose components are begin to end -
-  // 1; the magnitude is -1. `tuples` are those of all particles by file position.
+  // Builds the sorted indexes for keys from `first_key` on whose components are begin to end - 1;
+  // the magnitude is -1. `tuples` are those of all particles by file position.
   template <class T, class V>
   void sort_keys(const T* tuples, int components, std::size_t first_key, int begin, int end)
   {
@@ -505,7 +505,7 @@ private:
   std::vector<BuiltKey> keys_;
   std::vector<std::uint32_t> key_attributes_;
   std::vector<std::size_t> indexed_keys_; ///< ascending
-  std::vector<ColumnCoding> codings_;     ///< of each array
+  std::vector<ColumnCoding> codings_;     ///< one per array
   std::vector<std::pair<std::uint32_t, LargeArray<std::byte>>>
     sorted_indexes_; ///< to be written, by key
   SectionWriter sections_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From particles to the bytes of a leaf file.
+// Encodes particles as the bytes of a leaf file.
 #pragma once
 
 #include "bat/writer.hpp"
@@ -8,7 +8,7 @@
 
 namespace bat::write
 {
-/// The input must have been checked. Time of the output counts as encoding.
+/// The input must have been checked. The time for output counts as encoding.
 WriteReport encode_leaf(
   const ParticleParts& particles, const BuildOptions& options, Output& output);
 }

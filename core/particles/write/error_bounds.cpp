@@ -62,7 +62,7 @@ std::size_t find_array(const ParticleView& schema, const std::string& name)
   refuse(fmt::format("error_bounds: unknown attribute '{}'{}", name, bat::available(name, names)));
 }
 
-// Twice a bound is the distance of grid points.
+// The distance between grid points is twice the bound.
 void check_size(const ErrorBound& bound)
 {
   constexpr double kMax = std::numeric_limits<double>::max() / 4;
@@ -130,7 +130,7 @@ void extend(FiniteRange& range, T value)
   }
 }
 
-// Adds the ranges of particles [begin, end), one for each of range_count().
+// Adds the ranges of particles [begin, end), range_count() in number.
 template <class T>
 void add_ranges(const ParticleParts& particles, std::size_t array, std::uint64_t begin,
   std::uint64_t end, std::vector<FiniteRange>& ranges)

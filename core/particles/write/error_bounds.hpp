@@ -17,19 +17,19 @@ namespace bat::write
 struct ErrorBound
 {
   std::size_t array = 0;    ///< 0: the positions; 1 + k: attribute k
-  std::string name;         ///< as the option has it
-  double value = 0;         ///< in units of the array, or a share of its range
-  bool is_relative = false; ///< to the range
+  std::string name;         ///< name as in the option
+  double value = 0;         ///< bound in units of the array, or as a share of its range
+  bool is_relative = false; ///< relative to the range
 };
 
-/// The bounds of the option, checked. Empty unless the compression is Bounded. Throws
+/// Returns the checked bounds of the option. Empty unless the compression is Bounded. Throws
 /// Error{InvalidArgument}: an attribute that is unknown, an alias, repeated or not floating-point;
-/// a bound that is not a number from 0 on; bounds without Compression::Bounded, or it without
+/// a bound that is not a number of at least 0; bounds without Compression::Bounded, or it without
 /// bounds.
 [[nodiscard]] std::vector<ErrorBound> error_bounds(
   const ParticleView& schema, const BuildOptions& options);
 
-/// The range of finite numbers; upper is below lower if there are none.
+/// The range of finite numbers; upper is below lower if none exist.
 struct FiniteRange
 {
   double lower = std::numeric_limits<double>::infinity();
@@ -38,25 +38,25 @@ struct FiniteRange
   void add(const FiniteRange& other) noexcept;
 };
 
-/// Computes the ranges that relative bounds are shares of, in parallel: one per axis for positions,
-/// one of all components for an attribute.
+/// Computes, in parallel, the ranges to which relative bounds refer: one per axis for positions,
+/// one for all components of an attribute.
 [[nodiscard]] std::vector<FiniteRange> compute_ranges(
   const ParticleParts& particles, const std::vector<ErrorBound>& bounds);
 
-/// Ranges that one bound has among those of compute_ranges().
+/// Number of ranges that one bound has among those of compute_ranges().
 [[nodiscard]] inline std::size_t range_count(const ErrorBound& bound) noexcept
 {
   return bound.array == 0 ? 3 : 1;
 }
 
-/// Converts bounds to units of the arrays. `ranges`: of compute_ranges(), over all particles of the
-/// dataset. Throws Error{InvalidArgument} if a range is beyond the largest number.
+/// Converts bounds to units of the arrays. `ranges` come from compute_ranges(), over all particles
+/// of the dataset. Throws Error{InvalidArgument} if a range exceeds the largest number.
 [[nodiscard]] std::vector<ErrorBound> absolute_bounds(
   const std::vector<ErrorBound>& bounds, const std::vector<FiniteRange>& ranges);
-/// The same for a dataset of these particles only.
+/// The same for a dataset that consists of these particles only.
 [[nodiscard]] std::vector<ErrorBound> absolute_bounds(
   const ParticleParts& particles, const BuildOptions& options);
 
-/// The option text of these bounds, of which none is relative.
+/// Returns the option text for these bounds, none of which is relative.
 [[nodiscard]] std::vector<std::string> format_texts(const std::vector<ErrorBound>& bounds);
 }

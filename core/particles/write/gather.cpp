@@ -13,7 +13,8 @@ namespace bat::write
 {
 namespace
 {
-// Calls f with the number of bytes; the usual ones as constants, which turns a copy into a move.
+// Calls f with the number of bytes; common sizes are passed as constants, which turns a copy into a
+// move.
 template <class F>
 void with_constant_size(std::size_t bytes, const F& f)
 {
@@ -41,7 +42,7 @@ bool is_collective(const ArrayView& view)
 {
   if (!view.component[0])
   {
-    return true; // of no particles, which may have no address to count from
+    return true; // without particles, no base address may exist
   }
   for (int c = 1; c < view.components; ++c)
   {
@@ -55,7 +56,7 @@ bool is_collective(const ArrayView& view)
 }
 
 // Calls f(copy, bytes), where copy(i, to) copies the tuple of the caller's particle i, which has
-// `bytes`.
+// `bytes` bytes.
 template <class F>
 void with_copy(const ArrayView& view, const F& f)
 {
@@ -136,7 +137,7 @@ void scatter_with(const std::uint32_t* slot, std::size_t count, const SlotRange*
     });
 }
 
-// As with_copy, but copy(i, to) copies the tuple of the i-th of the rows.
+// Works as with_copy, but copy(i, to) copies the tuple of the i-th row.
 template <class F>
 void with_copy(const Rows& rows, const ArrayView& view, const F& f)
 {
@@ -172,7 +173,7 @@ void gather(const std::uint32_t* source, std::size_t count, const ArrayView& vie
 void gather(const std::uint16_t* source, std::size_t count, const std::byte* tuples,
   std::size_t tuple_bytes, std::byte* out)
 {
-  // Memory returns the tuples faster in order than in the order in which they are used below.
+  // Memory returns tuples faster in order than in the order in which they are used below.
   constexpr std::size_t kCacheLine = 64;
   for (std::size_t at = 0; at < count * tuple_bytes; at += kCacheLine)
   {

@@ -18,7 +18,7 @@ namespace
 // their bytes.
 constexpr double kMaxBitmapDensity = 0.8;
 
-// Minimum and maximum of nothing (FORMAT.md section 11).
+// Minimum and maximum of an empty set (FORMAT.md section 11).
 template <class V>
 struct Nothing
 {
@@ -37,7 +37,7 @@ std::uint32_t block_count(const SpatialOrder& order, const Treelet& treelet)
   return (treelet.count + order.block_particles - 1) / order.block_particles;
 }
 
-// The program does not require the popcnt instruction, without which the compiler's built-in calls
+// Without the popcnt instruction, which the program does not require, the compiler's built-in calls
 // a function.
 std::uint32_t bits_in(std::uint32_t bitmap)
 {
@@ -54,8 +54,8 @@ struct Extremes
   bool has_nan;
 };
 
-// Extremes of the values that are not NaN. Several lanes run in parallel, because a single chain of
-// comparisons would be limited by its latency.
+// Computes extremes of the values that are not NaN. Several lanes run in parallel, because a single
+// chain of comparisons would be limited by its latency.
 template <class V>
 Extremes<V> extremes(const V* values, std::size_t count)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The index of one key: its bins, and per treelet and block which of them occur (FORMAT.md section
-// 11).
+// The index of one key: its bins, and which of them occur in each treelet and block (FORMAT.md
+// section 11).
 #pragma once
 
 #include "bat/types.hpp"
@@ -22,8 +22,8 @@ struct BuiltKey
   ValueClass type = ValueClass::Float;
   std::vector<std::uint64_t> edges; ///< bits of values of the class
   std::vector<format::TreeletKeyRecord> treelets;
-  /// Bitmaps per block; after choose_bitmaps() numbers in the dictionary if there is one, or empty
-  /// if not worth storing.
+  /// Bitmaps per block. After choose_bitmaps() they are indices into the dictionary, if it exists,
+  /// or empty if not worth storing.
   std::vector<std::uint32_t> bitmaps;
   std::vector<std::uint32_t> dictionary;
   std::uint8_t bitmap_bytes = 0;
@@ -40,7 +40,7 @@ public:
   /// `order` and `out`, which has its edges, must outlive the indexer.
   KeyIndexer(const SpatialOrder& order, BuiltKey& out);
 
-  /// `values` in the order of SpatialOrder::source. Safe to call concurrently for different
+  /// `values` are in the order of SpatialOrder::source. Safe to call concurrently for different
   /// treelets.
   void add_treelet(std::size_t t, const V* values);
 

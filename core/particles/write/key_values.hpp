@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values of keys out of tuples.
+// Computes key values from tuples.
 #pragma once
 
 #include "common/numbers.hpp"
@@ -16,7 +16,7 @@ template <class V>
   return value != value;
 }
 
-/// Value of a key of one particle; component -1 is the magnitude.
+/// Value of a key for one particle; component -1 is the magnitude.
 template <class T, class V>
 [[nodiscard]] V key_value(const T* tuple, int components, int component)
 {
@@ -30,8 +30,8 @@ template <class T, class V>
   return static_cast<V>(tuple[component]);
 }
 
-/// Values of a key of `count` tuples; `values` has space for them if the tuples are not the
-/// requested values already.
+/// Returns the values of a key for `count` tuples; `values` has space for them unless the tuples
+/// already are the requested values.
 template <class T, class V>
 [[nodiscard]] const V* key_values(
   const T* tuples, std::size_t count, int components, int component, std::vector<V>& values)

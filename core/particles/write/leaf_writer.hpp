@@ -8,7 +8,8 @@
 
 namespace bat
 {
-/// As write_file, but without the last step: the caller commits, and cleans up around the file.
+/// Works as write_file, but without the last step: the caller commits, and cleans up around the
+/// file.
 WriteReport write_leaf(
   io::AtomicFile& file, const write::ParticleParts& particles, const BuildOptions& options);
 }

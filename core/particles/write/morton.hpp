@@ -23,8 +23,9 @@ namespace bat::write
   return x;
 }
 
-/// Codes of 63 bits over cubic cells, x in the highest bit of each triple. Cubes, not boxes of the
-/// shape of the domain: a thin slab would else get needles for treelets.
+/// Codes of 63 bits over cubic cells, x in the highest bit of each triple. The cells are cubes
+/// instead of boxes with the shape of the domain, because otherwise the treelets of a thin slab
+/// would be needles.
 class MortonGrid
 {
 public:
@@ -89,7 +90,7 @@ private:
   [[nodiscard]] std::uint64_t cell(const Point& p, std::size_t axis) const noexcept
   {
     const double x = (static_cast<double>(p[axis]) * 0.5 - this->half_lower_[axis]) * this->scale_;
-    const double inside = x < kCells - 1 ? x : kCells - 1; // not std::min, which branches
+    const double inside = x < kCells - 1 ? x : kCells - 1;                // std::min would branch
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(inside)); // faster than unsigned
   }
 

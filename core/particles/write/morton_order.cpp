@@ -18,11 +18,11 @@ namespace bat::write
 {
 namespace
 {
-// Several times as many cells as treelets are made of them, so that few cells need a grid of their
-// own; not more than can be counted in cache.
+// Cells are several times as many as treelets, so that few cells need their own grid, and few
+// enough to be counted in cache.
 constexpr std::size_t kCellsPerTreelet = 16;
 
-// Runs of particles that are worked on in parallel. The order does not depend on them.
+// Runs of particles that are processed in parallel. The order does not depend on them.
 class Slices
 {
 public:
@@ -56,7 +56,7 @@ private:
   std::size_t size_;
 };
 
-// Levels of a grid for `count` particles.
+// Number of levels in a grid for `count` particles.
 int grid_levels(std::size_t count, std::uint32_t maximum)
 {
   int levels = 1;
@@ -73,8 +73,8 @@ struct Piece
 {
   std::size_t first_cell;
   std::size_t end_cell;
-  std::size_t first; ///< of the particles, counted from the first of all cells
-  std::size_t count; ///< of particles, at least one
+  std::size_t first; ///< first particle, counted from the first of all cells
+  std::size_t count; ///< number of particles, at least one
 };
 
 // Shallow k-d tree over subprefixes: halves cells until each piece has at most `maximum` particles,
@@ -152,8 +152,8 @@ private:
   // Until a particle moves, `source` is empty, because it would be 0, 1, 2 ...
   [[nodiscard]] bool as_they_come() const { return this->out_.source.size() == 0; }
 
-  // Finite particles first, both parts in the caller's order; and their box. Returns how many are
-  // finite.
+  // Moves finite particles to the front, both parts in the caller's order, and computes their box.
+  // Returns how many are finite.
   std::size_t separate_finite(std::size_t count)
   {
     const Slices slices(count);
@@ -189,8 +189,8 @@ private:
     return finite_count;
   }
 
-  // Orders particles [begin, end) along the curve of a grid over their tight box, and cuts them
-  // into treelets, inside which they keep their order.
+  // Orders particles [begin, end) along the curve of a grid over their tight box, and divides them
+  // into treelets, within which they keep their order.
   void cut_cell(std::size_t begin, std::size_t end, Treelets& treelets)
   {
     if (end - begin <= this->max_)
@@ -201,7 +201,7 @@ private:
     this->cut_pieces(begin, end, this->sort_cell(begin, end), treelets);
   }
 
-  // The same for particles that were sorted into `pieces`.
+  // Does the same for particles already sorted into `pieces`.
   void cut_pieces(
     std::size_t begin, std::size_t end, const std::vector<Piece>& pieces, Treelets& treelets)
   {
@@ -226,7 +226,7 @@ private:
     }
   }
 
-  // Particles of a cell are all over the caller's array, which is therefore read once.
+  // A cell's particles are scattered over the caller's array, which is therefore read once.
   std::vector<Piece> sort_cell(std::size_t begin, std::size_t end)
   {
     LargeArray<Point> points(end - begin);
@@ -250,7 +250,7 @@ private:
   static const T* packed(const Positions<T>& points) { return points.packed(); }
   static const T* packed(const LargeArray<Point>& points) { return points.data()->data(); }
 
-  // A stable counting sort of particles [begin, end) by piece; `points` are theirs.
+  // A stable counting sort of particles [begin, end) by piece; `points` are their positions.
   template <class Points>
   std::vector<Piece> sort_into_pieces(
     std::size_t begin, std::size_t end, const Box& box, const Points& points)
@@ -260,7 +260,7 @@ private:
     const int levels = grid_levels(count, this->max_);
     const std::size_t cells = std::size_t{ 1 } << 3 * levels;
     const Slices slices(count);
-    std::vector<std::uint32_t> counts(slices.count() * cells); // of each slice, by cell
+    std::vector<std::uint32_t> counts(slices.count() * cells); // per slice and cell
     LargeArray<std::uint32_t> cell(count);
     slices.for_each(
       [&](std::size_t s, std::size_t from, std::size_t to)

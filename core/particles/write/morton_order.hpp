@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cuts the particles into treelets along a Morton curve that adapts to where they are.
+// Divides the particles into treelets along a Morton curve that adapts to their positions.
 #pragma once
 
 #include "bat/particles.hpp"
@@ -22,11 +22,11 @@ struct MortonOrder
 {
   LargeArray<std::uint32_t> source;   ///< particle numbers of the caller, treelet by treelet
   std::vector<TreeletRange> treelets; ///< in Morton order; those with non-finite particles last
-  Box bounds;                         ///< of the particles with finite coordinates
+  Box bounds;                         ///< bounds of the particles with finite coordinates
   std::uint64_t finite_count = 0;
 };
 
-/// No treelet has more than `maximum` particles and any two neighbours have more than `maximum`
+/// No treelet has more than `maximum` particles, and any two neighbours have more than `maximum`
 /// together, so that the largest is less than twice the mean for any clustering: a cell of the grid
 /// with too many particles gets its own grid, repeatedly if needed (the paper, section III-C1, has
 /// one fixed grid).

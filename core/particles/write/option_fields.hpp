@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the options of a write are in memory, to send them to other ranks.
+// Locates the write options in memory, to send them to other ranks.
 #pragma once
 
 #include "bat/write_options.hpp"
@@ -11,7 +11,7 @@
 
 namespace bat::write
 {
-// Limits of size options; files of other writers may exceed them (FORMAT.md sections 7, 12).
+// Limits of size options; files from other writers may exceed them (FORMAT.md sections 7, 12).
 inline constexpr std::uint32_t kMinTreeletParticles = 256;
 inline constexpr std::uint32_t kMaxTreeletParticles = 65536;
 inline constexpr std::uint32_t kMinBlockParticles = 16;
@@ -24,6 +24,6 @@ struct OptionField
   std::size_t size = 0;
   std::vector<std::string>* texts = nullptr;
 };
-/// The fields of all options of the table, in its order.
+/// Returns the fields of all options of the table, in its order.
 [[nodiscard]] std::vector<OptionField> option_fields(WriteOptions& options);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of the options of a write: the only place with their names and allowed values.
+// The table of write options: the only place with their names and allowed values.
 
 #include "bat/write_options.hpp"
 
@@ -109,7 +109,7 @@ std::string shown(const OptionValue& value)
     value);
 }
 
-// The value in the type of its field, if it is allowed.
+// Returns the value in the type of its field, if it is allowed.
 std::optional<OptionValue> accepted(const Flag&, const OptionValue& value)
 {
   const auto* number = std::get_if<std::int64_t>(&value);

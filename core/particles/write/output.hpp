@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the bytes of a leaf file go while it is made: to memory, or column by column to a file.
+// The destination of a leaf file's bytes: memory, or column by column a file.
 #pragma once
 
 #include "bat/bytes.hpp"
@@ -49,7 +49,7 @@ public:
     , flush_(flush)
   {
   }
-  /// Seconds that writing the file took.
+  /// Returns the seconds spent on writing the file.
   [[nodiscard]] double seconds() const noexcept { return this->seconds_; }
   std::byte* begin_column(std::uint64_t offset, std::uint64_t bytes) override;
   void end_column() override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles that lie in several places.
+// Particles in several places in memory.
 #pragma once
 
 #include "bat/particles.hpp"
@@ -16,8 +16,8 @@
 
 namespace bat::write
 {
-/// Particles of a rank or of a leaf file in the arrays where they are, numbered part by part.
-/// Borrows all arrays. const functions may be called concurrently.
+/// Particles of a rank or a leaf file in the arrays where they are, numbered part by part. Borrows
+/// all arrays. const functions may be called concurrently.
 class ParticleParts
 {
 public:
@@ -27,7 +27,7 @@ public:
   struct Part
   {
     ParticleView view;
-    const std::uint32_t* rows = nullptr; ///< of the view, one per particle; null: 0, 1, 2 ...
+    const std::uint32_t* rows = nullptr; ///< rows of the view, one per particle; null: 0, 1, 2 ...
     std::uint64_t count = 0;
     std::uint64_t first = 0; ///< number of the first particle
 
@@ -39,7 +39,8 @@ public:
   };
 
   ParticleParts() = default;
-  /// Begins without particles. Later ones have these types, attributes, time, step and metadata.
+  /// Starts without particles. Particles added later have these types, attributes, time, step and
+  /// metadata.
   explicit ParticleParts(const ParticleView& schema)
     : schema_(schema)
   {
@@ -51,12 +52,12 @@ public:
   void add(const ParticleView& view, const std::uint32_t* rows, std::uint64_t count);
 
   [[nodiscard]] std::uint64_t count() const noexcept { return this->count_; }
-  /// None is empty.
+  /// No part is empty.
   [[nodiscard]] const std::vector<Part>& parts() const noexcept { return this->parts_; }
   /// Types, attributes, time, step and metadata, without particles.
   [[nodiscard]] const ParticleView& schema() const noexcept { return this->schema_; }
-  /// The array if all particles are in one, in its order; else null. Array 0 is the positions, the
-  /// others are the attributes.
+  /// Returns the array if all particles are in one, in its order; else null. Array 0 is the
+  /// positions, the others are the attributes.
   [[nodiscard]] const ArrayView* single(std::size_t array) const noexcept
   {
     return this->parts_.size() == 1 && !this->parts_[0].rows
@@ -78,21 +79,21 @@ public:
   {
     return array_of(part.view, index);
   }
-  /// Bytes of all values of a particle.
+  /// Size of a particle's values in bytes.
   [[nodiscard]] std::uint64_t row_bytes() const noexcept;
 
-  /// Values of the particles with these numbers, packed. Fastest where they ascend.
+  /// Gathers values of the particles with these numbers, packed. Fastest with ascending numbers.
   void gather(
     const std::uint32_t* numbers, std::size_t count, std::size_t array, std::byte* out) const;
-  /// Values of particles [first, first + count), packed. In parallel.
+  /// Gathers values of particles [first, first + count), packed. Runs in parallel.
   void copy(std::uint64_t first, std::uint64_t count, std::size_t array, std::byte* out) const;
-  /// Puts the values of each particle, if slot[number] is in `range`, into that slot of `out`,
-  /// which holds the range packed. In parallel.
+  /// Writes the values of each particle, if slot[number] is in `range`, to that slot of `out`,
+  /// which holds the range packed. Runs in parallel.
   void scatter(
     const std::uint32_t* slot, std::size_t array, const SlotRange& range, std::byte* out) const;
 
   [[nodiscard]] std::array<double, 3> position(std::uint64_t number) const;
-  /// Calls f(number, position) for particles [begin, end). T: type of the positions.
+  /// Calls f(number, position) for particles [begin, end). T is the type of the positions.
   template <class T, class F>
   void visit_positions(std::uint64_t begin, std::uint64_t end, F&& f) const
   {
@@ -109,7 +110,7 @@ public:
 
   /// Bounds of all particles, computed in parallel.
   [[nodiscard]] FiniteBounds finite_bounds() const;
-  /// Bounds of particles [begin, end). T: type of the positions.
+  /// Returns the bounds of particles [begin, end). T is the type of the positions.
   template <class T>
   [[nodiscard]] FiniteBounds finite_bounds(std::uint64_t begin, std::uint64_t end) const
   {
@@ -136,7 +137,8 @@ private:
 
   [[nodiscard]] std::size_t part_of(std::uint64_t number) const noexcept;
 
-  // Calls f(part, first, stop) for the particles [first, stop) of [begin, end) that are in a part.
+  // Calls f(part, first, stop) for the particles [first, stop) of [begin, end) that are in each
+  // part.
   template <class F>
   void for_each_part(std::uint64_t begin, std::uint64_t end, const F& f) const
   {

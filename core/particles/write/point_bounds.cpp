@@ -28,8 +28,7 @@ struct VectorOf<double>
   typedef double Type __attribute__((vector_size(16)));
 };
 
-// Three vectors hold whole positions. Loops over single numbers are not made into vectors by
-// compilers.
+// Three vectors hold whole positions. Compilers do not vectorise loops over single numbers.
 template <class T>
 struct Lanes
 {

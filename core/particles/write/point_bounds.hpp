@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Boxes around positions.
+// Computes boxes around positions.
 #pragma once
 
 #include "bat/types.hpp"
@@ -28,12 +28,12 @@ inline void extend(FiniteBounds& bounds, const FiniteBounds& other) noexcept
   bounds.count += other.count;
 }
 
-/// Tight box of `count` positions, at least one, packed, none of them NaN.
+/// Returns the tight box of `count` packed positions, at least one, none of them NaN.
 template <class T>
 [[nodiscard]] Box tight_box(const T* positions, std::size_t count);
 
-/// Bounds of rows rows[begin] to rows[end - 1] of a view of three components of type T. Without
-/// `rows`, of rows begin to end - 1.
+/// Returns the bounds of rows rows[begin] to rows[end - 1] in a view with three components of type
+/// T. Without `rows`, uses rows begin to end - 1.
 template <class T>
 [[nodiscard]] FiniteBounds finite_bounds(
   const ArrayView& positions, const std::uint32_t* rows, std::uint64_t begin, std::uint64_t end);

@@ -51,7 +51,7 @@ std::array<format::LeafKeyRecord, format::kPositionKeys> PositionRanges::records
   std::array<format::LeafKeyRecord, format::kPositionKeys> keys{};
   for (std::size_t k = 0; k != format::kPositionKeys; ++k)
   {
-    // Makes -0 to +0, because which zero came first depends on the number of threads.
+    // Changes -0 to +0, because which zero came first depends on the number of threads.
     keys[k] = { to_bits(this->minimum_[k] + 0.0), to_bits(this->maximum_[k] + 0.0),
       this->has_nan_[k] ? format::kHasNaN : 0, 0 };
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Least and largest x, y, z and magnitude of positions, for ALIASES (FORMAT.md section 7).
+// Minimum and maximum x, y, z and magnitude of positions, for ALIASES (FORMAT.md section 7).
 #pragma once
 
 #include "bat/types.hpp"

@@ -11,7 +11,7 @@
 
 namespace bat::write
 {
-/// Coordinates of type T = float or double of a view of three components.
+/// Coordinates of type T = float or double in a view with three components.
 template <class T>
 class Positions
 {
@@ -41,7 +41,7 @@ public:
     }
   }
 
-  /// The positions of all particles if they are packed; else null.
+  /// Returns the positions of all particles if they are packed; else null.
   [[nodiscard]] const T* packed() const noexcept
   {
     const bool is_packed = this->stride_ == 3 * sizeof(T) &&

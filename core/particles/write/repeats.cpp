@@ -38,7 +38,8 @@ Target decode(Repeat repeat)
     static_cast<int>((repeat - 1) % kPerArray) - 1 };
 }
 
-// Whether a name suggests that the values are coordinates: x, pos, coords_y, Position[2] ...
+// Returns whether a name suggests that the values are coordinates: x, pos, coords_y, Position[2]
+// ...
 bool names_coordinates(std::string name)
 {
   static const std::unordered_set<std::string_view> kNames{ "x", "y", "z", "xyz", "pos", "position",
@@ -108,7 +109,7 @@ public:
   }
 
 private:
-  // The first of `count` arrays that has the values of `array`.
+  // Returns the first of `count` arrays with the same values as `array`.
   [[nodiscard]] Repeat find(std::size_t array, const std::size_t* targets, std::size_t count) const
   {
     const ArrayView& values = this->particles_.array(array);

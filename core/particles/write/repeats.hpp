@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attributes whose values are those of positions or of another attribute.
+// Finds attributes whose values equal those of positions or of another attribute.
 #pragma once
 
 #include "bat/writer.hpp"
@@ -10,21 +10,21 @@
 
 namespace bat::write
 {
-/// The target of a repeat as a number that ranks can compare; kNoRepeat: none.
+/// The target of a repeat as a number that ranks can compare; kNoRepeat if there is none.
 using Repeat = std::int64_t;
 inline constexpr Repeat kNoRepeat = 0;
 
-/// Finds the array that each attribute repeats in all of these particles, as options.repeats asks:
-/// the first of the positions and the attributes, those with most components first, that has its
-/// values. Empty if there are no particles. The input must have been checked.
+/// Finds the array that each attribute repeats in all of these particles, as options.repeats
+/// requests: the first array with its values among the positions and the attributes, those with
+/// most components first. Empty without particles. The input must have been checked.
 [[nodiscard]] std::vector<Repeat> find_repeats(
   const ParticleParts& particles, const BuildOptions& options);
 
-/// The view without the attributes that repeat others, which become its aliases if `how` is
+/// Returns the view without the attributes that repeat others, which become its aliases if `how` is
 /// Repeats::Link.
 [[nodiscard]] ParticleView without_repeats(
   const ParticleView& view, const std::vector<Repeat>& repeats, Repeats how);
 
-/// Finds and links the repeats of one process. Throws as check_input unless it stores them.
+/// Finds and links the repeats in one process. Throws as check_input unless it stores them.
 [[nodiscard]] ParticleParts link_repeats(const ParticleView& view, const BuildOptions& options);
 }

@@ -16,14 +16,14 @@ namespace bat::write
 namespace
 {
 constexpr std::uint64_t kParticlesPerTask = 1 << 16; // particles of a task
-constexpr unsigned kBinBits = 16;                    // of a hash
+constexpr unsigned kBinBits = 16;                    // bits of a hash that select a bin
 constexpr std::size_t kBins = std::size_t{ 1 } << kBinBits;
 
 /// A hash and a number that distinguishes its particle from all others.
 using Ranked = std::pair<std::uint64_t, std::uint32_t>;
 
-// Ranks particles of equal hash by multiples of the golden ratio of 2^32, so that each level takes
-// them from all over the caller's order, which may be spatial.
+// Ranks particles with equal hash by multiples of the golden ratio of 2^32, so that each level
+// takes them from all parts of the caller's order, which may be spatial.
 Ranked ranked(std::uint64_t hash, std::uint64_t number)
 {
   return { hash, static_cast<std::uint32_t>(number) * 0x9E3779B1u };
@@ -34,7 +34,7 @@ std::size_t find_bin(std::uint64_t hash)
   return static_cast<std::size_t>(hash >> (64 - kBinBits));
 }
 
-// f(first, count) for portions of n particles, in parallel.
+// Calls f(first, count) for portions of n particles, in parallel.
 template <class F>
 void for_each_portion(std::uint64_t n, const F& f)
 {
@@ -123,11 +123,11 @@ std::vector<std::uint64_t> compute_bin_begins(const LargeArray<std::uint64_t>& h
   return begins;
 }
 
-// The first particle after each level but the last, in ascending order of hashes.
+// Finds the first particle after each level but the last, in ascending order of hashes.
 std::vector<Ranked> find_borders(const LargeArray<std::uint64_t>& hashes, const LevelTable& levels,
   const std::vector<std::uint64_t>& begins)
 {
-  std::vector<std::size_t> bins; // of each border
+  std::vector<std::size_t> bins; // bin of each border
   std::vector<std::vector<Ranked>> contents(kBins);
   std::vector<bool> is_needed(kBins);
   for (std::size_t level = 0; level + 1 < levels.size(); ++level)
@@ -170,7 +170,7 @@ LargeArray<std::uint8_t> sample_levels(const ParticleParts& particles,
   }
   const LargeArray<std::uint64_t> hashes = hash_all(particles, ids);
   const std::vector<Ranked> borders = find_borders(hashes, levels, compute_bin_begins(hashes));
-  // Per bin, the level of its hashes if it has only one level.
+  // Returns for each bin the level of its hashes, if it has only one level.
   constexpr std::uint16_t kSeveralLevels = 0xFFFF;
   std::vector<std::uint16_t> of_bin(kBins);
   std::size_t level = 0;

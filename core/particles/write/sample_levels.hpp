@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The levels of stable samples: which particles are in which, by the hashes of their ids.
+// Computes the levels of stable samples from the hashes of particle ids.
 #pragma once
 
 #include "common/memory/large_array.hpp"
@@ -12,8 +12,8 @@
 
 namespace bat::write
 {
-/// The level of each particle. The particles of levels 0 to l are those with the lowest hashes, of
-/// equal ones those with the lowest numbers. Needs 9 bytes per particle, of which 1 stays.
+/// Computes the level of each particle. The particles in levels 0 to l have the lowest hashes;
+/// among equal hashes, the lowest numbers. Needs 9 bytes per particle, of which 1 stays.
 [[nodiscard]] LargeArray<std::uint8_t> sample_levels(const ParticleParts& particles,
   const std::vector<format::SampleIdRecord>& ids, const LevelTable& levels);
 }

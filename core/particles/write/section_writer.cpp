@@ -77,7 +77,8 @@ void SectionWriter::end_column()
   const std::uint64_t bytes = column.type.bytes() * column.particles;
   const Chunks chunks(column.type, column.coding, column.values, column.particles, this->frames_);
   std::vector<std::byte> table = chunks.table();
-  // Values that hardly shrink are read faster as they are. The bound has its place in the table.
+  // Values that hardly shrink are read faster without compression. The bound is recorded in the
+  // table.
   const bool is_worth_it = (chunks.bytes() + table.size()) / 31 < bytes / 32;
   if (!is_worth_it && column.coding.bound == 0)
   {
@@ -131,7 +132,7 @@ void SectionWriter::finish(
   this->output_.write(0, &header, sizeof(header));
 }
 
-// Begins a section of a column and gives its memory.
+// Begins a column's section and returns its memory.
 std::byte* SectionWriter::begin_stored(SectionKind kind, std::uint32_t index, std::uint64_t bytes)
 {
   this->stored_bytes_ += bytes;

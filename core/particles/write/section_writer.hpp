@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes sections one after the other, then their checksums, the section table and the header.
+// Writes sections one after another, then their checksums, the section table and the header.
 #pragma once
 
 #include "common/memory/large_array.hpp"
@@ -28,7 +28,7 @@ public:
   void write_paged(
     format::SectionKind kind, std::uint32_t index, const void* data, std::uint64_t bytes);
 
-  /// Returns memory for a column, all of which is to be filled before
+  /// Returns memory for a column, all of which must be filled before
   /// end_column().
   [[nodiscard]] std::byte* begin_column(format::SectionKind kind, std::uint32_t index,
     const format::ElementType& type, std::uint64_t particles, const ColumnCoding& coding);
@@ -44,15 +44,15 @@ public:
   void finish(
     std::uint64_t particles, std::optional<double> time, std::optional<std::int64_t> step);
 
-  /// Bytes of the file so far.
+  /// Current size of the file in bytes.
   [[nodiscard]] std::uint64_t file_bytes() const noexcept { return this->end_; }
-  /// Uncompressed bytes of the columns so far.
+  /// Uncompressed size of the columns so far, in bytes.
   [[nodiscard]] std::uint64_t column_bytes() const noexcept { return this->column_bytes_; }
-  /// Stored bytes of the columns so far.
+  /// Stored size of the columns so far, in bytes.
   [[nodiscard]] std::uint64_t stored_bytes() const noexcept { return this->stored_bytes_; }
 
 private:
-  /// A column that is begun and not ended.
+  /// A column that has begun but not ended.
   struct Column
   {
     format::SectionKind kind{};
@@ -75,8 +75,8 @@ private:
   std::vector<std::pair<std::size_t, std::vector<std::uint32_t>>> page_checksums_; ///< by section
   std::vector<std::pair<std::uint32_t, std::vector<std::byte>>> chunk_tables_;     ///< by column
   Column column_;
-  LargeArray<std::byte> values_; ///< of a column that is to be compressed
-  LargeArray<std::byte> frames_; ///< of its chunks
+  LargeArray<std::byte> values_; ///< values of a column to be compressed
+  LargeArray<std::byte> frames_; ///< frames of its chunks
   std::uint64_t features_ = 0;
   std::uint64_t end_ = sizeof(format::Header);
   std::uint64_t column_bytes_ = 0;

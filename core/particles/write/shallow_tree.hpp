@@ -10,8 +10,8 @@
 
 namespace bat::write
 {
-/// Nodes in preorder over treelets in Morton order. A box with an infinite side (a treelet with
-/// non-finite particles) is allowed. `bounds` is the box of the finite particles.
+/// Returns nodes in preorder over treelets in Morton order. A box with an infinite side (a treelet
+/// with non-finite particles) is allowed. `bounds` is the box of the finite particles.
 [[nodiscard]] std::vector<format::NodeRecord> shallow_tree(
   const std::vector<Box>& treelet_boxes, const Box& bounds);
 }

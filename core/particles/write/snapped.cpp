@@ -15,7 +15,7 @@ namespace
 {
 constexpr std::uint64_t kParticlesPerBatch = 1 << 14; // particles
 
-// The array of a part, packed and snapped, in the rows that the part has; others stay undefined.
+// The array of a part, packed and snapped, in the part's rows; other rows are undefined.
 void fill(const ParticleParts& particles, const ParticleParts::Part& part, const ErrorBound& bound,
   std::byte* out)
 {

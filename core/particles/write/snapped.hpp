@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies of arrays that have a bound, with the values that a reader will find (FORMAT.md section
+// Copies of bounded arrays with the values that a reader will find (FORMAT.md section
 // 12).
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace bat::write
 {
-/// Particles whose values of bounded arrays are those that are stored. Owns these, and borrows all
+/// Particles in which bounded arrays have the values that are stored. Owns these, and borrows all
 /// other arrays.
 class SnappedParticles
 {

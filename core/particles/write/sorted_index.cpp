@@ -62,8 +62,8 @@ LargeArray<std::byte> SortedIndex<V>::finish()
   return std::move(this->bytes_);
 }
 
-// Moves entries to their pages, the last one first, because pages are slightly longer than their
-// entries.
+// Moves entries to their pages, starting with the last, because pages are slightly longer than
+// their entries.
 template <class V>
 void SortedIndex<V>::spread_entries()
 {
@@ -88,7 +88,7 @@ void SortedIndex<V>::spread_entries()
   }
 }
 
-// The first value of each page of the next level, which begins with it there as well.
+// The first value of each page in the next level, which also begins with it there.
 template <class V>
 void SortedIndex<V>::make_fences(std::size_t level)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes SORTED_INDEX sections (FORMAT.md section 11).
+// Builds SORTED_INDEX sections (FORMAT.md section 11).
 #pragma once
 
 #include "common/memory/large_array.hpp"
@@ -11,15 +11,15 @@
 
 namespace bat::write
 {
-/// Takes 12 bytes a particle: entries are sorted in the memory in which the pages are then made.
+/// Takes 12 bytes per particle: entries are sorted in the memory in which the pages are then made.
 template <class V>
 class SortedIndex
 {
 public:
   explicit SortedIndex(std::uint64_t particles);
 
-  /// The value of the key of the particle at a file position. Different positions may be set at
-  /// once.
+  /// Sets the key's value for the particle at a file position. Different positions may be set
+  /// concurrently.
   void set(std::uint64_t position, V value) noexcept
   {
     this->entries()[position] = { { static_cast<std::uint32_t>(order_of(value)),
@@ -27,13 +27,13 @@ public:
       static_cast<std::uint32_t>(position) };
   }
 
-  /// The section, once all are set.
+  /// Returns the section, once all are set.
   [[nodiscard]] LargeArray<std::byte> finish();
 
 private:
   static constexpr std::uint64_t kSign = std::uint64_t{ 1 } << 63;
 
-  // Integers in the order of the values, NaN last. -0 and +0 are one.
+  // Integers in the order of the values, NaN last. -0 and +0 map to one number.
   [[nodiscard]] static std::uint64_t order_of(V value) noexcept
   {
     if constexpr (std::is_same_v<V, double>)
@@ -52,7 +52,7 @@ private:
   {
     return this->bytes_.data() + this->layout_.page_offset(level, page);
   }
-  /// The entries without gaps, from the begin of the last level.
+  /// The entries without gaps, starting where the last level begins.
   [[nodiscard]] format::IndexEntry* entries() noexcept
   {
     return reinterpret_cast<format::IndexEntry*>(this->page(this->layout_.last_level(), 0));

@@ -45,8 +45,8 @@ namespace
 {
 constexpr std::uint32_t kBlockSizes[] = { 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096 };
 
-// Sample size for the quantiles of `n` particles: a larger share of few, so that the error of a
-// quantile seldom reaches 2 % of them; of many, at least 32 for each bin.
+// Sample size for the quantiles of `n` particles: for small n, a larger share, so that the error of
+// a quantile seldom exceeds 2 % of them; for large n, at least 32 for each bin.
 std::uint64_t sampled(std::uint64_t n)
 {
   const std::uint64_t of_few = std::clamp<std::uint64_t>(n / 16, 4096, 8192);
@@ -54,8 +54,8 @@ std::uint64_t sampled(std::uint64_t n)
   return std::min(n, std::max(of_few, of_many));
 }
 
-// Bytes of index per particle if blocks had `block` particles. An estimate, see FORMAT.md sections
-// 6 to 11.
+// Estimated bytes of index per particle if blocks had `block` particles; see FORMAT.md sections 6
+// to 11.
 double index_bytes(const ParticleParts& particles, std::uint32_t block, std::uint32_t treelet)
 {
   const auto bytes = static_cast<double>(particles.row_bytes());
@@ -88,7 +88,7 @@ std::uint32_t choose_block(const ParticleParts& particles, const BuildOptions& o
       return block;
     }
   }
-  // Small files exceed any budget by their fixed parts; coarse blocks would only make them slow.
+  // The fixed parts of small files exceed any budget; coarse blocks would only make them slow.
   return 256;
 }
 
@@ -161,14 +161,14 @@ private:
   {
     std::vector<TreeletKey> keys;
     std::vector<TreeletKey> room;
-    std::vector<std::uint16_t> ordinals; ///< of the particles down to a level
-    std::vector<std::uint16_t> kept;     ///< those that go on to coarser levels
-    std::vector<std::uint8_t> levels;    ///< of stable samples: by ordinal
-    std::vector<std::uint32_t> counts;   ///< the same: by level
-    std::vector<std::uint32_t> of_block; ///< the same
+    std::vector<std::uint16_t> ordinals; ///< particles down to a level
+    std::vector<std::uint16_t> kept;     ///< particles that go on to coarser levels
+    std::vector<std::uint8_t> levels;    ///< stable samples: by ordinal
+    std::vector<std::uint32_t> counts;   ///< stable samples: by level
+    std::vector<std::uint32_t> of_block; ///< stable samples: by block
   };
 
-  // The positions in one array, copied if they are in several.
+  // Returns the positions in one array, copied if they are in several.
   ArrayView positions(LargeArray<std::byte>& copied) const
   {
     const ArrayView* const single = this->particles_.single(0);
@@ -251,8 +251,7 @@ private:
     }
   }
 
-  // Inside a block ordinals ascend by level, so that BLOCK_LEVELS needs no more than how many are
-  // in each.
+  // Within a block, ordinals ascend by level, so that BLOCK_LEVELS stores only the number in each.
   void sort_by_sample(std::size_t t, Scratch& scratch)
   {
     const Treelet& treelet = this->out_.treelets[t];
@@ -344,18 +343,18 @@ private:
     }
   }
 
-  // The part of a level and all coarser ones in a treelet.
+  // The part of a treelet in a level and all coarser ones.
   struct Part
   {
     std::size_t level;
     std::uint64_t first; ///< x of the first of `ordinals`
-    std::uint32_t count; ///< of them
+    std::uint32_t count; ///< number of ordinals
     std::uint32_t kept;
   };
 
-  // Places the ordinals that stay in a level after the space of those that are kept, which it
-  // copies to scratch.kept. That r of 2^32 are kept means that with c = 2^32 - r the ones that stay
-  // are at floor(m * 2^32 / c) for m = 0, 1, 2 ...; those in between are copied together.
+  // Places the ordinals that stay in a level after the space for those that are kept, which it
+  // copies to scratch.kept. If r of 2^32 are kept, then with c = 2^32 - r the ones that stay are at
+  // floor(m * 2^32 / c) for m = 0, 1, 2 ...; those in between are copied together.
   void sort_out(const Treelet& treelet, Scratch& scratch, const Part& part)
   {
     const std::uint64_t c = (std::uint64_t{ 1 } << 32) - this->out_.levels.keep[part.level - 1];
@@ -411,7 +410,7 @@ private:
   SpatialOrder out_;
   LargeArray<std::uint32_t> source_; ///< the caller's particle of each slot
   std::uint64_t inverse_block_ = 0;  ///< 2^32 / block_particles
-  LargeArray<std::uint8_t> levels_;  ///< of stable samples: of each particle of the caller
+  LargeArray<std::uint8_t> levels_;  ///< stable samples: level of each of the caller's particles
   std::uint64_t block_levels_bytes_ = 0;
 };
 }

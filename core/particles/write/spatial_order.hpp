@@ -17,7 +17,7 @@
 
 namespace bat::write
 {
-/// A treelet in the order that is written.
+/// A treelet in writing order.
 struct Treelet
 {
   std::uint32_t first = 0; ///< ordinal of its first particle
@@ -31,27 +31,29 @@ struct SpatialOrder
   LevelTable levels;
   std::uint32_t block_particles = 0;
   std::uint64_t block_count = 0;
-  Box bounds; ///< of the particles with finite coordinates; lower > upper if there are none
+  Box bounds; ///< of particles with finite coordinates; lower > upper if there are none
   std::vector<Treelet> treelets;
   std::vector<format::NodeRecord> nodes;
   std::vector<format::BlockBoxRecord> block_boxes;
-  /// The slot of each particle of the caller. A treelet's particles are in consecutive slots from
-  /// its first ordinal on, in no particular order.
+  /// The slot of each of the caller's particles. A treelet's particles have consecutive slots
+  /// starting at its first ordinal, in no particular order.
   LargeArray<std::uint32_t> slot;
-  /// Per treelet, by level and inside a level by ordinal: slot of the particle, and its block, both
+  /// Per treelet, by level and within a level by ordinal: the particle's slot and its block, both
   /// counted from the treelet's first.
   LargeArray<std::uint16_t> local_slot;
   LargeArray<std::uint16_t> local_block;
   LargeArray<std::byte> positions;                ///< by slot, packed
-  std::vector<format::SampleIdRecord> sample_ids; ///< of stable samples; empty: levels are even
-  /// Stable samples: per level, the particles of the treelets before each, and of all.
+  std::vector<format::SampleIdRecord> sample_ids; ///< stable samples; empty: levels are even
+  /// For stable samples: per level, the number of particles in the treelets before each, and in
+  /// all.
   std::vector<std::uint32_t> in_levels;
   std::vector<std::uint8_t> block_levels; ///< BLOCK_LEVELS
-  /// Caller's numbers of the first particles of the file: a stratified sample of all.
+  /// The caller's numbers for the first particles of the file: a stratified sample of all.
   std::vector<std::uint32_t> sample;
 
-  /// Calls f(level, file position, offset, count) for each level, fine to coarse, of a treelet:
-  /// `count` particles from `offset` on, in the order of local_slot, stand together.
+  /// Calls f(level, file position, offset, count) for each level of a treelet, fine to coarse:
+  /// `count` particles starting at `offset`, in the order of local_slot, are contiguous in the
+  /// file.
   template <class F>
   void for_each_run(std::size_t treelet, F&& f) const
   {

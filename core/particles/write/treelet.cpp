@@ -33,7 +33,7 @@ constexpr std::size_t kRunParticles = 16;
   return static_cast<std::int16_t>(key >> 16 * axis);
 }
 
-// A fixed permutation that depends on the particles only.
+// A fixed permutation that depends only on the particles.
 void shuffle(TreeletKey* keys, std::size_t count)
 {
   std::uint64_t state = (number_of(keys[0]) + std::uint64_t{ 1 }) * 0x9E3779B97F4A7C15u;
@@ -46,9 +46,9 @@ void shuffle(TreeletKey* keys, std::size_t count)
   }
 }
 
-// Particles whose cell is below the pivot (or equal to it, if `or_equal`) come first, both parts in
-// their order; returns how many they are. No branch depends on a cell: half of such branches would
-// be mispredicted.
+// Moves the particles whose cell is below the pivot (or equal to it, if `or_equal`) to the front;
+// both parts keep their order. Returns their number. No branch depends on a cell: half of such
+// branches would be mispredicted.
 template <bool or_equal>
 std::size_t partition(
   TreeletKey* keys, std::size_t count, std::size_t axis, std::int16_t pivot, TreeletKey* room)
@@ -70,8 +70,8 @@ std::size_t partition(
   return low;
 }
 
-// The `nth` lowest of `size` cells, each of which is compared with all, in lanes. Faster for so few
-// than moving them: no branch depends on a cell.
+// Returns the `nth` lowest of `size` cells, each of which is compared with all, in lanes. For so
+// few cells this is faster than moving them: no branch depends on a cell.
 template <std::size_t size>
 std::int16_t find_nth(const std::array<std::int16_t, size>& cells, std::size_t nth)
 {
@@ -105,7 +105,7 @@ std::int16_t estimate_from(
   return find_nth(sample, left * size / count);
 }
 
-// A cell near the one that `left` of the `count` particles are below.
+// Returns a cell near the one below which `left` of the `count` particles are.
 std::int16_t estimate(const TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis)
 {
   return count > 1024 ? estimate_from<31>(keys, left, count, axis)
@@ -113,8 +113,8 @@ std::int16_t estimate(const TreeletKey* keys, std::size_t left, std::size_t coun
                       : estimate_from<5>(keys, left, count, axis);
 }
 
-// The `left` particles with the lowest cells, of equal ones the earlier, come first, both parts in
-// their order.
+// Moves the `left` particles with the lowest cells (among equal ones, the earlier) to the front;
+// both parts keep their order.
 template <std::size_t size>
 void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis)
 {
@@ -219,7 +219,7 @@ TreeletGrid::TreeletGrid(const Box& box) noexcept
     this->half_lower_[axis] = box.lower[axis] * 0.5;
     const double half_extent = box.upper[axis] * 0.5 - box.lower[axis] * 0.5;
     const double scale = kTreeletCells / half_extent;
-    // An extent too small to divide by: everything is in one cell.
+    // An extent too small to divide by puts everything in one cell.
     this->scale_[axis] = half_extent > 0 && std::isfinite(scale) ? scale : 0;
     this->cell_size_[axis] = half_extent / kTreeletCells;
     for (std::size_t q = 0; q != 256; ++q)
@@ -296,7 +296,8 @@ CellBox tight_cells(const TreeletKey* keys, std::size_t count)
   {
     return *done;
   }
-  // Lanes of two keys, their numbers included: the compiler turns each line into one instruction.
+  // Handles lanes of two keys, including their numbers: the compiler turns each line into one
+  // instruction.
   using Lanes = std::array<std::int16_t, 8>;
   Lanes lower;
   std::memcpy(&lower, keys, sizeof(TreeletKey));

@@ -12,14 +12,14 @@
 
 namespace bat::write
 {
-/// 2^16 cells per axis over a treelet's box, numbered from -2^15 on. Far finer than the steps of a
-/// block's box, yet so small that a particle moves as one word.
+/// 2^16 cells per axis over a treelet's box, numbered from -2^15. Far finer than the steps of a
+/// block's box, yet small enough that a particle moves as one word.
 class TreeletGrid
 {
 public:
   explicit TreeletGrid(const Box& box) noexcept;
 
-  /// Keys of packed positions, numbered from 0 on.
+  /// Computes the keys of packed positions, numbered from 0.
   template <class T>
   void fill_keys(const T* positions, std::size_t count, TreeletKey* keys) const noexcept;
 
@@ -30,12 +30,12 @@ public:
   [[nodiscard]] format::BlockBoxRecord quantise(const CellBox& cells) const noexcept;
 
 private:
-  // Monotonic in the coordinate. Halves, so that the extent of huge boxes does not overflow.
+  // Monotonic in the coordinate. Uses halves, so that the extent of huge boxes does not overflow.
   [[nodiscard]] std::int16_t cell(double x, std::size_t axis) const noexcept
   {
-    // Corners of boxes that are a few ulps wide may be rounded beyond the box.
+    // Corners of boxes a few ulps wide may be rounded beyond the box.
     const double distance = (x * 0.5 - this->half_lower_[axis]) * this->scale_[axis];
-    const double above = distance > 0.0 ? distance : 0.0; // not std::max, which branches
+    const double above = distance > 0.0 ? distance : 0.0; // std::max would branch
     const double inside = above < kTreeletCells - 1.0 ? above : kTreeletCells - 1.0;
     return static_cast<std::int16_t>(static_cast<std::int32_t>(inside) - kTreeletCells / 2);
   }
@@ -48,12 +48,12 @@ private:
 };
 
 /// Median-split k-d order (paper, section III-C2): whole blocks of `block_particles` stay together,
-/// and are halved further down to small runs, inside which the order is shuffled by a fixed rule.
+/// and are halved further into small runs, within which the order is shuffled by a fixed rule.
 /// Every run of consecutive particles is therefore compact, and every k-th of them is a stratified
 /// sample that does not lock onto a lattice. `room` has space for count + kPartitionRoom keys.
 void order_treelet(const TreeletGrid& grid, TreeletKey* keys, std::size_t count,
   std::size_t block_particles, TreeletKey* room);
 
-/// Cells of `count` particles, at least one.
+/// Returns the cells of `count` particles, at least one.
 [[nodiscard]] CellBox tight_cells(const TreeletKey* keys, std::size_t count);
 }

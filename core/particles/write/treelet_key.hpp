@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles while their treelet is being ordered, as words.
+// Particles represented as words while their treelet is being ordered.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace bat::write
 {
-/// A particle while its treelet is being ordered: its cell of TreeletGrid on the axes, 16 bits
-/// each, x in the lowest, and above them its number in the treelet.
+/// A particle while its treelet is being ordered: its TreeletGrid cell on each axis, 16 bits each,
+/// x in the lowest, and above them its number in the treelet.
 using TreeletKey = std::uint64_t;
 
 [[nodiscard]] inline TreeletKey key_of_number(std::uint16_t number) noexcept
@@ -22,17 +22,17 @@ using TreeletKey = std::uint64_t;
   return static_cast<std::uint16_t>(key >> 48);
 }
 
-/// Cells of the keys of some particles.
+/// Range of cells covered by some particles' keys.
 struct CellBox
 {
   std::array<std::int16_t, 3> lower;
   std::array<std::int16_t, 3> upper;
 };
 
-/// Cells of a treelet's box on an axis, numbered from -2^15 on.
+/// Number of cells of a treelet's box on an axis, numbered from -2^15.
 inline constexpr std::int32_t kTreeletCells = 65536;
 
-/// Keys after `count` that splitting may overwrite.
+/// Number of keys after `count` that splitting may overwrite.
 inline constexpr std::size_t kPartitionRoom = 8;
 
 /// Up to this many keys are split by comparing each with all.

@@ -33,7 +33,7 @@
 
 namespace
 {
-// A value of the property Show of flow filters.
+// A value of the Show property of flow filters.
 constexpr int ShowParticles = 2;
 // Share of the domain's largest extent: with this radius, particles look like balls, not like a
 // cloud.
@@ -61,7 +61,7 @@ vtkPVDataInformation* DataOf(pqDataRepresentation* representation)
   return representation->getOutputPortFromInput()->getDataInformation();
 }
 
-// The array of a velocity, by its name; empty if there is none.
+// Finds the array of a velocity by its name; empty if there is none.
 QString FindVelocity(vtkPVDataSetAttributesInformation* arrays)
 {
   QString found;
@@ -136,7 +136,7 @@ void Set(vtkSMProxy* proxy, const char* name, int value)
   }
 }
 
-// The axes grid without anything but edges is the box of the data.
+// An axes grid with only its edges visible is the box of the data.
 void ShowBox(vtkSMProxy* representation)
 {
   vtkSMProperty* property = representation->GetProperty("DataAxesGrid");
@@ -222,7 +222,7 @@ pqBATFirstPictureBehavior::pqBATFirstPictureBehavior(QObject* parentObject)
   {
     this->watchSource(source);
   }
-  // A representation that is deleted does not send any other signal.
+  // A representation that is deleted sends no other signal.
   QObject::connect(model, &pqServerManagerModel::representationRemoved, this,
     &pqBATFirstPictureBehavior::adaptBackgrounds, Qt::QueuedConnection);
 }
@@ -248,7 +248,7 @@ void pqBATFirstPictureBehavior::adopt(
   {
     this->watchGlow(representation);
   }
-  // A script shows what has never been applied in the panel.
+  // Sources that were never applied in the panel were shown by a script.
   if (pqApplicationCore::instance()->isLoadingState() ||
     source->modifiedState() != pqProxy::UNINITIALIZED ||
     !vtkSMPVRepresentationProxy::SafeDownCast(representation->getProxy()))
@@ -272,7 +272,7 @@ void pqBATFirstPictureBehavior::adopt(
     if (arrays->GetArrayInformation("time"))
     {
       ColorBy(representation, "time");
-      // Other trails that are seen have these colours: the range is that of all.
+      // Other visible trails share these colours: the range covers all of them.
       vtkSMTransferFunctionProxy::RescaleTransferFunctionToDataRange(
         vtkSMPropertyHelper(representation->getProxy(), "LookupTable").GetAsProxy());
     }
@@ -299,8 +299,8 @@ void pqBATFirstPictureBehavior::adopt(
 }
 
 //-----------------------------------------------------------------------------
-// A run that begins without particles: the first step that has some is the first picture. ParaView
-// knows of no arrays before.
+// A run may begin without particles: the first step that has some then gives the first picture.
+// Before that, ParaView knows of no arrays.
 void pqBATFirstPictureBehavior::showFirstParticles(pqDataRepresentation* representation)
 {
   auto* proxy = vtkSMPVRepresentationProxy::SafeDownCast(representation->getProxy());
@@ -325,7 +325,7 @@ void pqBATFirstPictureBehavior::showSlice(pqDataRepresentation* representation)
   const int layers = LayersOf(representation);
   if (shown.isEmpty())
   {
-    return; // of an empty box, or without a field
+    return; // the box is empty, or there is no field
   }
   if (layers > 1)
   {
@@ -335,7 +335,7 @@ void pqBATFirstPictureBehavior::showSlice(pqDataRepresentation* representation)
     QObject::connect(representation, &QObject::destroyed, this,
       [this](QObject* gone) { this->Slices.remove(gone); });
     this->Slices.insert(representation, layers / 2);
-    // Before the data is drawn, its box is from -1 to 1, and ParaView would move the camera to
+    // Before the data is drawn, its box reaches from -1 to 1, and ParaView would move the camera to
     // that.
     QTimer::singleShot(0, representation,
       [representation]()
@@ -356,7 +356,7 @@ void pqBATFirstPictureBehavior::showSlice(pqDataRepresentation* representation)
 }
 
 //-----------------------------------------------------------------------------
-// Light is seen in the dark. A background that the user has chosen stays.
+// A glow is visible on a dark background. A background chosen by the user stays.
 void pqBATFirstPictureBehavior::watchGlow(pqDataRepresentation* representation)
 {
   QObject::connect(representation, &pqDataRepresentation::visibilityChanged, this,
@@ -388,7 +388,7 @@ void pqBATFirstPictureBehavior::adaptBackgrounds()
     auto darkened = this->Darkened.find(view);
     if (darkened == this->Darkened.end())
     {
-      // Our colour, and not the palette's: a state file has it from here.
+      // Sets an explicit colour instead of the palette's, so that a state file contains it.
       if (ShowsGlow(view) && (palette.GetAsInt() != 0 || color == dark))
       {
         QObject::connect(
@@ -426,7 +426,7 @@ void pqBATFirstPictureBehavior::showParticles(
     vtkSMPropertyHelper(source->getProxy(), "Show", true).GetAsInt() == ShowParticles;
   if (this->Particles.value(representation, false) == particles)
   {
-    return; // what the user has chosen since stays
+    return; // keeps what the user has chosen since
   }
   this->Particles.insert(representation, particles);
   SetType(representation, particles ? "Point Gaussian" : "Surface");
@@ -444,7 +444,7 @@ void pqBATFirstPictureBehavior::showParticles(
 }
 
 //-----------------------------------------------------------------------------
-// Not at once: a representation that changes while its view is updated loses its data.
+// Deferred: a representation that changes while its view is updated loses its data.
 void pqBATFirstPictureBehavior::follow(pqPipelineSource* source)
 {
   QTimer::singleShot(0, source, [this, source]() { this->followNow(source); });

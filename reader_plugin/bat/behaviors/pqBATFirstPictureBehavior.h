@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is shown first of data that the plugin has read or made.
+// Chooses the first picture of data that the plugin has read or made.
 #ifndef pqBATFirstPictureBehavior_h
 #define pqBATFirstPictureBehavior_h
 
@@ -40,8 +40,8 @@ private:
   void showParticles(pqPipelineSource* source, pqDataRepresentation* representation);
   void followNow(pqPipelineSource* source);
 
-  /// A view with a dark background: the one before, and whether the user has chosen another since,
-  /// or the palette's.
+  /// A view with a dark background: the previous background, and whether the user or the palette
+  /// has chosen another since.
   struct Background
   {
     std::array<double, 3> Before;
@@ -49,9 +49,9 @@ private:
   };
 
   QHash<QObject*, Background> Darkened;
-  QHash<QObject*, int> Slices;     ///< where each of ours is
-  QSet<QObject*> Empty;            ///< of steps without particles so far
-  QHash<QObject*, bool> Particles; ///< whether those of a flow filter are shown
+  QHash<QObject*, int> Slices;     ///< position of each of our slices
+  QSet<QObject*> Empty;            ///< sources without particles so far
+  QHash<QObject*, bool> Particles; ///< whether to show particles of a flow filter
 };
 
 #endif

@@ -26,7 +26,7 @@ pqBATFollowMenu::~pqBATFollowMenu()
 }
 
 //-----------------------------------------------------------------------------
-// Others add to the menu too.
+// Other plugins add to the menu too.
 bool pqBATFollowMenu::contextMenu(
   QMenu* menu, pqView*, const QPoint&, pqRepresentation*, const QStringList&) const
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the context menu of a view offers for particles that are selected.
+// Context menu entry of a view for selected particles.
 #ifndef pqBATFollowMenu_h
 #define pqBATFollowMenu_h
 
@@ -8,8 +8,8 @@
 #include <QObject>
 #include <QStringList>
 
-/// "Follow Selected Particles", where particles of a BAT reader, or of filters above one, are
-/// selected.
+/// The menu entry "Follow Selected Particles", enabled if particles of a BAT reader, or of filters
+/// above one, are selected.
 class pqBATFollowMenu
   : public QObject
   , public pqContextMenuInterface

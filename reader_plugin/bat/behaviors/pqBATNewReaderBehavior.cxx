@@ -19,7 +19,7 @@
 pqBATNewReaderBehavior::pqBATNewReaderBehavior(QObject* parentObject)
   : QObject(parentObject)
 {
-  // The slot has to run before a panel exists.
+  // The slot must run before a panel exists.
   QObject::connect(pqApplicationCore::instance()->getServerManagerModel(),
     &pqServerManagerModel::preSourceAdded, this, &pqBATNewReaderBehavior::describeTimeShown);
 }
@@ -41,7 +41,7 @@ void pqBATNewReaderBehavior::describeTimeShown(pqPipelineSource* source)
          << keeper->getTime() << vtkClientServerStream::End;
   reader->GetSession()->ExecuteStream(reader->GetLocation(), stream, false);
   reader->UpdatePropertyInformation();
-  // Box and region begin as large as the particles of that time.
+  // Box and region initially enclose the particles of that time.
   for (const char* name :
     { "Box", "RegionCenter", "RegionRadius", "RegionLimits", "RegionHalfExtents" })
   {

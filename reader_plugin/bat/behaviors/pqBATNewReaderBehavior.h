@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is known of a series before it is applied.
+// Initializes a series reader before it is applied.
 #ifndef pqBATNewReaderBehavior_h
 #define pqBATNewReaderBehavior_h
 

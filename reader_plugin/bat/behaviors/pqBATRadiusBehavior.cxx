@@ -28,11 +28,11 @@ constexpr double MinChange = 0.1;
 // particles changes.
 constexpr double MinChangeOfQuality = 0.05;
 
-// SpacingSpread: fluids and grains have 1.5 and less, also where they splash; a cosmic web has 2.5
-// and more, galaxies and their clusters 12 and more.
+// SpacingSpread: fluids and grains have at most 1.5, even where they splash; a cosmic web has at
+// least 2.5, galaxies and their clusters at least 12.
 constexpr double MinClusterRatio = 2.0;
 
-// 0 if the source is none of ours or does not know.
+// Returns 0 if the source is not a BAT reader or does not know.
 double Information(pqPipelineSource* source, const char* name)
 {
   vtkSMProperty* property = source->getProxy()->GetProperty(name);
@@ -51,7 +51,7 @@ std::string SettingOf(vtkSMProxy* representation, const char* name)
     "." + name;
 }
 
-// A radius in the user's settings. 0 if there is none.
+// Returns a radius from the user's settings; 0 if they have none.
 double SavedRadius(vtkSMProxy* representation)
 {
   const std::string name = SettingOf(representation, "GaussianRadius");
@@ -132,7 +132,7 @@ void pqBATRadiusBehavior::adopt(pqPipelineSource* source, pqDataRepresentation* 
   const double saved = SavedRadius(proxy);
   if (saved > 0.0)
   {
-    // ParaView before 6 puts a share of the bounds in its place.
+    // Before version 6, ParaView replaces it by a share of the bounds.
     vtkSMPropertyHelper(proxy, "GaussianRadius").Set(saved);
     proxy->UpdateVTKObjects();
   }
@@ -145,7 +145,7 @@ void pqBATRadiusBehavior::adopt(pqPipelineSource* source, pqDataRepresentation* 
 //-----------------------------------------------------------------------------
 void pqBATRadiusBehavior::setLook(pqPipelineSource* source, pqDataRepresentation* representation)
 {
-  // A script shows what has never been applied in the panel.
+  // Sources that were never applied in the panel were shown by a script.
   if (source->modifiedState() == pqProxy::UNINITIALIZED)
   {
     using Representation = vtkBATPointGaussianRepresentation;

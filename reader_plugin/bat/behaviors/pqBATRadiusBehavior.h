@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Point Gaussian with a look that suits the particles, and radii that suit how many are loaded.
+// Gives Point Gaussian a look that suits the particles, and radii that suit the number loaded.
 #ifndef pqBATRadiusBehavior_h
 #define pqBATRadiusBehavior_h
 
@@ -14,9 +14,9 @@ class pqPipelineSource;
 /// in the settings of ParaView stays. While time plays, a change of less than a tenth is skipped,
 /// so that particles do not tremble.
 ///
-/// The first Apply of a reader decides which look its representations have first, with radii by
-/// region: True Size if the particles have a size as an attribute, else Density Glow if they are
-/// clustered, else Spheres. What a script or a state file shows is left as it is.
+/// The first Apply of a reader chooses the initial look of its representations, with radii by
+/// region: True Size if the particles have a size attribute, else Density Glow if they are
+/// clustered, else Spheres. Representations shown by a script or a state file stay unchanged.
 class pqBATRadiusBehavior : public QObject
 {
   Q_OBJECT
@@ -40,8 +40,8 @@ private:
   void setRadius(pqDataRepresentation* representation, const Shown& shown);
   void setLook(pqPipelineSource* source, pqDataRepresentation* representation);
 
-  QHash<QObject*, Shown> Radii; ///< of representations, as last set here
-  QHash<QObject*, int> Looks;   ///< of sources, as decided by the first Apply
+  QHash<QObject*, Shown> Radii; ///< radii of representations, as last set here
+  QHash<QObject*, int> Looks;   ///< looks of sources, chosen by the first Apply
 };
 
 #endif

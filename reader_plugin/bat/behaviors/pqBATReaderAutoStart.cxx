@@ -21,7 +21,7 @@ void pqBATReaderAutoStart::startup()
   new pqBATFollowMenu(this);
   new pqBATNewReaderBehavior(this);
   new pqBATRadiusBehavior(this);
-  new pqBATFirstPictureBehavior(this); // of particles, after their look is known
+  new pqBATFirstPictureBehavior(this); // for particles, after their look is known
   new pqRefineBehavior(loads, this);
 }
 

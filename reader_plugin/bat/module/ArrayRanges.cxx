@@ -18,8 +18,8 @@ namespace
 {
 constexpr double Infinite = std::numeric_limits<double>::infinity();
 
-// The range of what `at` gives; NaN compares as neither less nor greater. In lanes, because one
-// minimum at a time waits for the one before.
+// Computes the range of the values of `at`; NaN compares as neither less nor greater. Uses lanes,
+// because each step of a single minimum waits for the one before.
 template <typename T, typename At>
 std::array<T, 2> ComputeRange(vtkIdType rows, const At& at)
 {
@@ -171,7 +171,7 @@ void bat_vtk::ArrayRanges::Store(vtkDataArray* array) const
     {
       if (!((ranges.*which).Lower <= (ranges.*which).Upper))
       {
-        return; // what VTK says of no numbers is up to VTK
+        return; // leaves the result for empty arrays to VTK
       }
     }
     vtkNew<vtkInformationVector> perComponent;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ranges of an array that grows at its end, so that VTK need not look through all of it again.
+// Tracks the ranges of an array that grows at its end, so that VTK need not scan all of it again.
 #ifndef ArrayRanges_h
 #define ArrayRanges_h
 
@@ -18,9 +18,9 @@ namespace bat_vtk
 class ArrayRanges
 {
 public:
-  /// Takes in the values from row `first` on. Arrays of bits are left alone.
+  /// Includes the values from row `first` on. Bit arrays are ignored.
   void Extend(vtkDataArray* array, vtkIdType first);
-  /// Makes VTK know the ranges of `array`, until it is modified (vtkAbstractArray::PER_COMPONENT,
+  /// Sets VTK's cached ranges of `array`, until it is modified (vtkAbstractArray::PER_COMPONENT,
   /// vtkDataArray::L2_NORM_RANGE and those for finite values).
   void Store(vtkDataArray* array) const;
   /// Lower and upper end of each of three components. Empty if one of them has no numbers.
@@ -41,7 +41,7 @@ private:
   void ExtendWith(const T* values, vtkIdType rows);
 
   std::vector<Ranges> Components;
-  Ranges Squares = {}; ///< of the magnitudes of vectors
+  Ranges Squares = {}; ///< squared magnitudes of vectors
 };
 }
 

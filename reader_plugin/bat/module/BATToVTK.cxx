@@ -16,7 +16,7 @@
 #include "vtkStringArray.h"
 #include "vtkTypeInt64Array.h"
 
-// VTK's copy, if it has one: its headers rename all others by a macro.
+// VTK's bundled copy, if it has one: its headers rename all others by a macro.
 #include "vtk_nlohmannjson.h"
 #include VTK_NLOHMANN_JSON(json.hpp)
 
@@ -67,7 +67,7 @@ void bat_vtk::FillOutput(const bat::Dataset& file, const LoadedParticles& loaded
   {
     const int index = output->GetPointData()->AddArray(loaded.Attribute(i));
     const std::uint8_t role = file.attributes()[i].role;
-    // A role that this version of VTK does not know is a hint that cannot be followed.
+    // A role that is unknown to this VTK version is a hint that cannot be followed.
     if (role >= 1 && role <= vtkDataSetAttributes::NUM_ATTRIBUTES)
     {
       output->GetPointData()->SetActiveAttribute(index, role - 1);
@@ -88,7 +88,7 @@ bat_vtk::Sample bat_vtk::SampleOf(const bat::Dataset& file)
   const nlohmann::json nothing;
   const nlohmann::json quality = text.is_object() ? text.value("quality", nothing) : nothing;
   const nlohmann::json count = text.is_object() ? text.value("particle_count", nothing) : nothing;
-  // Invalid entries are free text, as anything in the metadata may be.
+  // Invalid entries are free text, because metadata may contain anything.
   if (!quality.is_number() || !count.is_number_integer())
   {
     return all;
@@ -126,7 +126,7 @@ std::string bat_vtk::FormatCompression(const bat::Dataset& file)
     }
     catch (const std::exception&)
     {
-      // Missing, damaged, or of the paper's library: another one may say.
+      // The file is missing, damaged, or from the paper's library: another one may report it.
     }
   }
   return "";
@@ -143,7 +143,7 @@ void bat_vtk::AddProvenance(
   vtkFieldData* field = output->GetFieldData();
   if (const std::optional<std::int64_t> step = file.step())
   {
-    AddField<vtkTypeInt64Array>(field, "timestep", *step, 1); // which writers look for
+    AddField<vtkTypeInt64Array>(field, "timestep", *step, 1); // used by writers
   }
   const Sample sample = SampleOf(file);
   AddField<vtkDoubleArray>(field, "quality", sample.Quality * quality);
@@ -157,8 +157,8 @@ void bat_vtk::AddProvenance(
   const std::string metadata = file.metadata();
   if (!metadata.empty())
   {
-    // The array is not called "metadata": ParaView gathers data in the legacy format, where that is
-    // a keyword.
+    // The array is not called "metadata", because ParaView gathers data in the legacy format, in
+    // which that is a keyword.
     AddField<vtkStringArray>(field, "provenance", metadata);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From what was loaded to a vtkPolyData. Knows no pipeline.
+// Converts loaded data to a vtkPolyData. Independent of the pipeline.
 #ifndef BATToVTK_h
 #define BATToVTK_h
 
@@ -16,15 +16,16 @@ namespace bat_vtk
 {
 class LoadedParticles;
 
-/// The particles as points and attributes.
+/// Returns the particles as points and attributes.
 void FillOutput(const bat::Dataset& file, const LoadedParticles& loaded,
   const std::vector<std::size_t>& attributes, vtkPolyData* output);
 
-/// Describes the particles of a file: all, or a share of more, according to its metadata.
+/// Describes the particles of a file: all of the original, or a share of it, according to its
+/// metadata.
 struct Sample
 {
   double Quality = 1.0;
-  std::int64_t Count = 0; ///< of all particles
+  std::int64_t Count = 0; ///< number of all particles
 };
 Sample SampleOf(const bat::Dataset& file);
 

@@ -15,7 +15,7 @@ namespace
 {
 using Vector = std::array<double, 3>;
 
-// `what` is what the text is for.
+// `what` is the kind of the text.
 bat::Number ParseNumber(const std::string& text, const std::string& what)
 {
   try
@@ -56,7 +56,7 @@ bool IsTarget(const std::string& text, const std::vector<std::string>& names)
   }
 }
 
-// A step of a series may lack columns while it has no particles: no condition is met by nothing.
+// A step without particles may lack columns, in which case no condition is met.
 bool IsOfNothing(const bat::Dataset& file, const std::string& text)
 {
   const std::vector<std::string> names = file.attribute_names();
@@ -74,7 +74,7 @@ bat::AttributeValues ParseTarget(const bat::Dataset& file, const std::string& te
   target.attribute = named.attribute;
   target.component = named.component;
   target.negated = negated;
-  // "mass[0]" is "mass".
+  // Turns "mass[0]" into "mass".
   if (target.component == 0 &&
     file.attributes()[file.attribute_index(target.attribute)].components == 1)
   {
@@ -83,7 +83,7 @@ bat::AttributeValues ParseTarget(const bat::Dataset& file, const std::string& te
   return target;
 }
 
-// Exact where the matrix has zeros and ones, so that what lies on a face stays on it.
+// Exact if the matrix consists of zeros and ones, so that points on a face stay on it.
 std::pair<double, double> SineAndCosine(double degrees)
 {
   const double rest = std::remainder(degrees, 360.0);
@@ -103,7 +103,7 @@ std::pair<double, double> SineAndCosine(double degrees)
   return { std::sin(radians), std::cos(radians) };
 }
 
-// Turns a vector about x, y or z, anticlockwise seen from its end.
+// Rotates a vector about x, y or z, anticlockwise as seen from the axis's end.
 Vector Turned(Vector v, std::size_t axis, double degrees)
 {
   const auto [sine, cosine] = SineAndCosine(degrees);

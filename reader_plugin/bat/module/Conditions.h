@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From what is set on a reader to the conditions of a query.
+// Converts a reader's settings to the conditions of a query.
 #ifndef Conditions_h
 #define Conditions_h
 
@@ -19,7 +19,8 @@ void AddRanges(const bat::Dataset& file, const std::vector<std::string>& texts, 
 /// True if two queries differ at most in quality, step and part.
 bool SameConditions(const bat::Query& a, const bat::Query& b);
 
-/// A box whose axes are turned by degrees about x, y and z, as vtkBATReader::SetRegion describes.
+/// Returns a box whose axes are rotated by degrees about x, y and z, as vtkBATReader::SetRegion
+/// describes.
 bat::OrientedBox MakeOrientedBox(
   const double center[3], const double halfExtents[3], const double rotation[3]);
 }

@@ -16,7 +16,7 @@
 
 namespace
 {
-// Calls visit(target, number of the attribute, key) for everything that a range can be asked of.
+// Calls visit(target, attribute number, key) for everything to which a range can apply.
 template <typename VisitT>
 void VisitRanges(const bat::Dataset& file, const VisitT& visit)
 {
@@ -24,7 +24,7 @@ void VisitRanges(const bat::Dataset& file, const VisitT& visit)
   for (std::size_t i = 0; i < file.attributes().size(); ++i)
   {
     const bat::Attribute& attribute = file.attributes()[i];
-    // The range that the bare name means comes first.
+    // The range for the bare name comes first.
     for (const bat::Key& key : attribute.keys)
     {
       if (attribute.components == 1 || key.component < 0)
@@ -37,7 +37,7 @@ void VisitRanges(const bat::Dataset& file, const VisitT& visit)
       if (attribute.components > 1 && key.component >= 0)
       {
         const std::string target = attribute.name + "[" + std::to_string(key.component) + "]";
-        // An attribute of exactly this name takes precedence and has its own entry.
+        // An attribute with exactly this name takes precedence and has its own entry.
         if (std::find(names.begin(), names.end(), target) == names.end())
         {
           visit(target, i, key);

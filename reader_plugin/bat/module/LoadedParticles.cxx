@@ -108,7 +108,7 @@ std::vector<double> bat_vtk::LoadedParticles::NumberedSteps() const
 }
 
 //------------------------------------------------------------------------------
-// Forgets the particles to which the request cannot add.
+// Discards the particles to which the request cannot add.
 void bat_vtk::LoadedParticles::Begin(const Request& request)
 {
   if (!this->CanAdd(request))
@@ -216,7 +216,7 @@ bool bat_vtk::LoadedParticles::Load(const Request& request)
 }
 
 //------------------------------------------------------------------------------
-// Before `columns` take the place of those that were loaded before.
+// Called before `columns` replace those loaded before.
 void bat_vtk::LoadedParticles::UpdateRanges(const ColumnMap& columns, std::uint64_t oldRows)
 {
   std::map<std::size_t, ArrayRanges> ranges;
@@ -252,7 +252,7 @@ void bat_vtk::LoadedParticles::StoreRanges() const
 }
 
 //------------------------------------------------------------------------------
-// Reads the rows of a column after the first `kept` rows, which belong to whole steps. Returns
+// Reads the rows of a column after the first `kept` rows, which belong to complete steps. Returns
 // false if the caller cancels.
 bool bat_vtk::LoadedParticles::ReadRows(Reading& reading, std::size_t column, std::uint64_t kept,
   std::byte* values, const bat::QueryOptions& options) const
@@ -325,7 +325,7 @@ bool bat_vtk::LoadedParticles::ReadColumns(const Request& request, const Options
     std::byte* values = nullptr;
     if (IsPlain(column.Array))
     {
-      // Arrays that were handed out continue to use the beginning of it.
+      // Arrays handed out earlier continue to use its beginning.
       values = column.Memory.Grow(rows * bytes, kept * bytes, maximum * bytes);
       UseMemory(column.Array, values, static_cast<vtkIdType>(rows), column.Memory.Owner());
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a reader has loaded, so that a change loads only what is new.
+// The particles that a reader has loaded, so that a change loads only new data.
 #ifndef LoadedParticles_h
 #define LoadedParticles_h
 
@@ -33,17 +33,17 @@ public:
   struct Request
   {
     const bat::Dataset* File = nullptr;
-    std::uint64_t Generation = 0; ///< of File; another one means that nothing can be kept
+    std::uint64_t Generation = 0; ///< generation of File; if it changes, nothing can be kept
     bat::Query Query;
     std::vector<std::size_t> Attributes; ///< numbers in File
     bool SkipDamaged = false;            ///< skip leaf files that cannot be read
-    std::uint64_t MaxRows = 0;           ///< how many there may be later, 0 if it is not known
+    std::uint64_t MaxRows = 0;           ///< expected maximum, 0 if unknown
     /// Gets the progress of loading, in [0, 1]; returns false to cancel.
     std::function<bool(double)> Progress;
   };
 
-  /// False if it was cancelled; previously loaded particles then stay, if they can be part of the
-  /// answer. Throws bat::Error, after which nothing is loaded.
+  /// Returns false if it was cancelled; previously loaded particles then stay, if they can be part
+  /// of the answer. Throws bat::Error, after which nothing is loaded.
   bool Load(const Request& request);
   /// True if Load() would add to the loaded particles instead of starting again: the request is
   /// that of the last Load(), except for a quality that is not lower, and no leaf file was left out
@@ -57,31 +57,32 @@ public:
   [[nodiscard]] vtkDataArray* Positions() const { return this->Attribute(PositionColumn); }
   /// Null if it was not requested.
   [[nodiscard]] vtkDataArray* Attribute(std::size_t index) const;
-  /// xmin, xmax, ymin, ... of the positions, NaN left out. Empty if there are none.
+  /// Bounds of the positions (xmin, xmax, ymin, ...), ignoring NaN. Empty if there are no
+  /// particles.
   [[nodiscard]] std::optional<std::array<double, 6>> Bounds() const;
-  /// Makes VTK know the ranges of the arrays; it forgets them when an array is modified.
+  /// Sets VTK's cached ranges of the arrays; VTK discards them when an array is modified.
   void StoreRanges() const;
-  /// A number of the load, never the same for other particles, then the rows after each of its
-  /// steps.
+  /// The load's number, which is unique to these particles, then the number of rows after each of
+  /// its steps.
   [[nodiscard]] std::vector<double> NumberedSteps() const;
-  /// Why a leaf file was left out.
+  /// Why a leaf file was skipped.
   struct Damage
   {
     std::string Text;
-    std::size_t Column = QueryColumn; ///< in which it was found
+    std::size_t Column = QueryColumn; ///< column in which it was found
   };
   static constexpr std::size_t PositionColumn = ~std::size_t(0);
-  static constexpr std::size_t QueryColumn = PositionColumn - 1; ///< what the query needs
+  static constexpr std::size_t QueryColumn = PositionColumn - 1; ///< data that the query needs
   /// The damage in each leaf file.
   [[nodiscard]] const std::map<std::size_t, Damage>& Damaged() const { return this->Bad; }
-  /// Makes the next Load() leave out these, too.
+  /// Makes the next Load() skip these leaf files too.
   void LeaveOut(const std::map<std::size_t, Damage>& damaged);
 
 private:
   struct Column
   {
     vtkSmartPointer<vtkDataArray> Array;
-    GrowingMemory Memory; ///< of the array, if it is plain
+    GrowingMemory Memory; ///< memory of the array, if it is plain
   };
   using ColumnMap = std::map<std::size_t, Column>;
   using OptionsOfColumn = std::function<bat::QueryOptions(std::size_t)>;
@@ -111,8 +112,8 @@ private:
   std::uint64_t Rows = 0;
   std::vector<bat::DatasetSelection> Steps; ///< one for each quality, coarse to fine
   ColumnMap Columns;
-  std::map<std::size_t, ArrayRanges> Ranges; ///< of the columns
-  std::map<std::size_t, Damage> Bad;         ///< by leaf file
+  std::map<std::size_t, ArrayRanges> Ranges; ///< ranges of the columns
+  std::map<std::size_t, Damage> Bad;         ///< keys: leaf file
 };
 }
 

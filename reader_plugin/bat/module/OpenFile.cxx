@@ -13,7 +13,7 @@
 
 namespace
 {
-// The first file of a series, the present one, and the one before.
+// The first file of a series, the present one, and the previous one.
 constexpr std::size_t MaxOpen = 3;
 }
 
@@ -30,7 +30,7 @@ bat_vtk::OpenFile::~OpenFile()
 const bat::Dataset& bat_vtk::OpenFile::Get(const std::string& name)
 {
   const std::filesystem::path path = std::filesystem::u8path(name);
-  // Taken before opening: a file that is replaced in between is opened again next time.
+  // The stamp is taken before opening: a file replaced in between is opened again next time.
   const std::optional<FileStamp> stamp = FileStamp::Of(path);
   const auto known = std::find_if(this->Handles.begin(), this->Handles.end(),
     [&](const Handle& handle) { return handle.Name == name; });
@@ -128,7 +128,7 @@ void bat_vtk::OpenFile::ReadAhead(const std::string& name, const bat::Query& que
   {
     return;
   }
-  // Another future would wait for the thread of the one before.
+  // A second future would wait for the thread of the first.
   if (this->Next.valid() &&
     this->Next.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
   {
@@ -144,6 +144,6 @@ void bat_vtk::OpenFile::ReadAhead(const std::string& name, const bat::Query& que
   }
   catch (const std::system_error&)
   {
-    // No thread: the file is opened when it is needed.
+    // Without a thread, the file is opened when it is needed.
   }
 }

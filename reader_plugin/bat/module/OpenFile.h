@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The file that a reader has open, and the next one that it will be asked for. Knows no VTK.
+// The file that a reader has open, and the next one that it will need. Independent of VTK.
 #ifndef OpenFile_h
 #define OpenFile_h
 
@@ -27,20 +27,20 @@ public:
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile();
 
-  /// The file, opened if it is not one of the last few or has changed on disk. A series inspects
-  /// other files in between, for their times. Throws bat::Error.
+  /// Returns the file, which is opened if it is not one of the last few or has changed on disk. A
+  /// series inspects other files in between, for their times. Throws bat::Error.
   const bat::Dataset& Get(const std::string& name);
-  /// Tells one opened file from any other, of the last Get(); 0 before.
+  /// Distinguishes the file of the last Get() from any other opened file; 0 before.
   [[nodiscard]] std::uint64_t Generation() const;
   /// Keeps the file of the last Get() open, however many others are inspected.
   void Keep();
   /// The dataset of the last Get(); null if it failed.
   [[nodiscard]] const bat::Dataset* Current() const;
 
-  /// Opens a file in the background and asks the system for the parts that a query needs, so that a
-  /// Get() that follows soon does not wait for the disk. Faults of the file are left for Get() to
-  /// report. Attributes are given by name; those that the file lacks are ignored. While another
-  /// file is being read ahead, that is cancelled, and nothing else is done.
+  /// Opens a file in the background and prefetches the parts that a query needs, so that a Get()
+  /// soon after does not wait for the disk. Faults of the file are left for Get() to report.
+  /// Attributes are given by name; those that the file lacks are ignored. If another file is being
+  /// read ahead, cancels that and does nothing else.
   void ReadAhead(const std::string& name, const bat::Query& query, std::uint64_t budget,
     const std::vector<std::string>& attributes);
 

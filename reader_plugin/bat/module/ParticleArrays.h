@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The VTK arrays that values of a file are read into.
+// The VTK arrays into which values of a file are read.
 #ifndef ParticleArrays_h
 #define ParticleArrays_h
 
@@ -13,15 +13,15 @@ class vtkDataArray;
 
 namespace bat_vtk
 {
-/// An array for positions, in the type in which they are stored, without any yet.
+/// Returns an empty array for positions, with their stored type.
 vtkSmartPointer<vtkDataArray> MakePositions(const bat::Dataset& file);
 
-/// An array for an attribute, in the VTK type that was written if it is known, without values yet.
+/// Returns an empty array for an attribute, with the VTK type that was written, if known.
 vtkSmartPointer<vtkDataArray> MakeAttribute(const bat::Attribute& attribute);
 
-/// True if an array has bits where the file has bytes.
+/// True if an array stores bits for which the file has bytes.
 bool IsBits(vtkDataArray* array);
-/// The values of an array that has bits, from as many bytes. Does nothing to others.
+/// Converts as many bytes to the values of a bit array. Does nothing to other arrays.
 void PackBits(const std::vector<unsigned char>& values, vtkDataArray* array);
 }
 

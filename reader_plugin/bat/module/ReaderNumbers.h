@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers of the reader that a user meets, each once. style.numbers checks that the XML and the
-// documents say the same.
+// Constants of the reader that users see, each defined once. style.numbers checks that the XML and
+// the documents agree.
 #ifndef ReaderNumbers_h
 #define ReaderNumbers_h
 
@@ -9,24 +9,24 @@
 
 namespace bat_vtk
 {
-/// Particles that ParaView's property ParticleBudget begins with. The class itself has no limit.
+/// Initial value of ParaView's property ParticleBudget. The class itself has no limit.
 constexpr std::uint64_t DefaultBudget = 5000000;
 
-/// Particles that are loaded first while RefineWhileIdle is on, and by each step; the share of the
-/// loaded particles that a step adds if that is more; the share of a step that is too small for a
-/// separate step.
+/// With RefineWhileIdle: the number of particles loaded first, and by each step; the share of the
+/// loaded particles that a step adds if that is more; and the share of a step that is too small for
+/// a separate step.
 constexpr std::uint64_t StepParticles = 500000;
 constexpr double StepGrowth = 0.1;
 constexpr double SmallRest = 0.25;
 
-/// SuggestedRadius over the spacing of the particles: half of them touch their neighbours.
+/// Ratio of SuggestedRadius to the particles' spacing: half of them touch their neighbours.
 constexpr double RadiusOfSpacing = 0.6;
 
-/// Numbers of a histogram: its ends, two that describe its axis, and its bins.
+/// Size of a histogram in numbers: its ends, two that describe its axis, and its bins.
 constexpr int HistogramBins = 64;
 constexpr int HistogramNumbers = 4 + HistogramBins;
 
-/// Values that an integer attribute has at most where they are shown one by one.
+/// Maximum number of values for which an integer attribute's values are listed individually.
 constexpr std::size_t MaxListedValues = 12;
 }
 

@@ -12,15 +12,15 @@
 
 namespace bat_vtk
 {
-/// Begin() of an update comes before Choose(), which is called again if other processes have to
-/// load again.
+/// Begin() of an update comes before Choose(), which is called again if other processes must load
+/// again.
 class Refining : public StepState
 {
 public:
   void Begin();
-  /// The quality that this update loads on the way to `target`; `first` is that of a first step.
-  /// Remembers the request: `query` without its quality, of the file with this generation. The same
-  /// in all processes, whatever each of them has loaded.
+  /// Returns the quality that this update loads on the way to `target`; `first` is the quality of a
+  /// first step. Remembers the request: `query` without its quality, for the file with this
+  /// generation. The same in all processes, whatever each of them has loaded.
   double Choose(const bat::Query& query, std::uint64_t generation, double target, double first);
   /// Makes this update load all of `query`, without steps. If refining is switched on later, it
   /// continues from there.
@@ -31,7 +31,7 @@ public:
 private:
   struct Question
   {
-    bat::Query Query; ///< with the quality that was chosen last
+    bat::Query Query; ///< includes the quality chosen last
     std::uint64_t Generation = 0;
   };
 

@@ -78,7 +78,7 @@ void PrintNumbers(ostream& os, vtkIndent indent, const char* name, const double*
   os << "\n";
 }
 
-// Prints a name and its text on each line.
+// Prints a name and its text on one line each.
 void PrintPairs(ostream& os, vtkIndent indent, const char* name, vtkStringArray* texts)
 {
   os << indent << name << ":\n";
@@ -88,7 +88,7 @@ void PrintPairs(ostream& os, vtkIndent indent, const char* name, vtkStringArray*
   }
 }
 
-// Prints a name and its range on each line.
+// Prints a name and its range on one line each.
 void PrintRanges(ostream& os, vtkIndent indent, const char* name, vtkStringArray* texts)
 {
   os << indent << name << ":\n";
@@ -205,8 +205,7 @@ public:
     return query;
   }
 
-  // Returns an upper limit. It includes a reserve, because pieces do not have exactly the same
-  // size.
+  // Returns an upper limit. It includes a reserve, because pieces differ slightly in size.
   std::uint64_t RowsAt(double quality, const bat::Dataset& file) const
   {
     constexpr std::uint64_t few = 65536;
@@ -242,14 +241,13 @@ public:
     bat::QueryOptions options;
     if (this->Reader->SkipDamaged)
     {
-      options.on_damage = [](std::size_t, const bat::Error&) {}; // told of when it is loaded
+      options.on_damage = [](std::size_t, const bat::Error&) {}; // notified when it is loaded
     }
     return options;
   }
 
-  // Sets the quality of the step that comes next, and how many rows there may be in the end.
-  // Returns the quality that refining leads to. Looks at the whole query only, so that all pieces
-  // choose the same.
+  // Sets the quality of the next step, and the maximum number of rows. Returns the quality at which
+  // refining ends. Uses the whole query only, so that all pieces choose the same.
   double ChooseQuality(bat_vtk::LoadedParticles::Request& request)
   {
     const bat::QueryOptions options = this->OptionsOfEstimates();
@@ -275,7 +273,7 @@ public:
 
   using Damage = bat_vtk::LoadedParticles::Damage;
 
-  // Tells the open file from others, in any process.
+  // Distinguishes the open file from others, in any process.
   std::string ReadFileState() const
   {
     const bat::Dataset* file = this->File.Current();
@@ -284,8 +282,8 @@ public:
         std::to_string(file->particle_count()) + " " + std::to_string(file->file_bytes());
   }
 
-  // Makes the first failure of any process that of all, and leaf files that any has left out left
-  // out by all. False if some processes have to load again for that.
+  // Shares failures: the first failure of any process becomes that of all, and leaf files skipped
+  // by any process are skipped by all. Returns false if some processes must load again for that.
   bool Agree(Failure& failure)
   {
     if (!this->Controller || this->Controller->GetNumberOfProcesses() < 2)
@@ -356,7 +354,7 @@ public:
     }
   }
 
-  // A name that some file has had, e.g. another one of the series, may come again.
+  // A name that an earlier file had, e.g. another one of the series, may return.
   void WarnOfUnknownAttributes(const bat::Dataset& file)
   {
     vtkDataArraySelection* selection = this->Reader->PointDataArraySelection;
@@ -379,7 +377,7 @@ public:
     }
   }
 
-  // Columns that other files of a series have, and this one without particles lacks, are empty.
+  // Columns that other files of a series have, but this file without particles lacks, are empty.
   void AddMissing(const bat::Dataset& file, vtkPolyData* output) const
   {
     vtkDataArraySelection* selection = this->Reader->PointDataArraySelection;
@@ -394,7 +392,7 @@ public:
     }
   }
 
-  // Makes the columns of a file known: what is not in the selection yet is enabled.
+  // Adds the columns of a file to the selection; new ones are enabled.
   void Know(const bat::Dataset& file)
   {
     this->FillingSelection = true;
@@ -439,7 +437,7 @@ public:
     this->Shown.Radius = reader->SuggestedRadius;
   }
 
-  // Delivers what is shown once more. `target`: what a step that is put off leads to.
+  // Delivers the current output again. `target` is the quality to which a postponed step leads.
   void Cancel(double target, vtkPolyData* output)
   {
     vtkBATReader* reader = this->Reader;
@@ -473,13 +471,13 @@ public:
   bat_vtk::VertexCells Cells;
   struct
   {
-    vtkNew<vtkPolyData> Output; ///< with the arrays of the reader's output
+    vtkNew<vtkPolyData> Output; ///< shares the arrays of the reader's output
     vtkIdType Count = 0;
     double Quality = 0.0;
     double Radius = 0.0;
   } Shown; ///< restored if an update is cancelled
   bool KeepWhenAborted = false;
-  Failure Refused; ///< by who chooses the files
+  Failure Refused; ///< set by the reader that chooses the files
   std::string MatchError;
   std::string ErrorText;
   bat_vtk::ReportedOnce Reported;
@@ -487,13 +485,13 @@ public:
   vtkSmartPointer<vtkMultiProcessController> Controller;
   std::uint64_t WarnedGeneration = 0;
   std::set<std::size_t> Warned;                          ///< leaf files of that generation
-  std::map<std::string, bat::Attribute> KnownAttributes; ///< of all files so far
+  std::map<std::string, bat::Attribute> KnownAttributes; ///< attributes of all files so far
   std::set<std::string> WarnedAttributes;                ///< since the selection was last changed
   bool ComputeHistograms = false;
   bool EstimateMatches = false;
-  std::uint64_t HistogramsGeneration = 0; ///< for which they are known
+  std::uint64_t HistogramsGeneration = 0; ///< generation for which they are known
   double SpacingSpread = 1.0;
-  std::uint64_t SpreadGeneration = 0; ///< for which it is known
+  std::uint64_t SpreadGeneration = 0; ///< generation for which it is known
 
 private:
   vtkBATReader* Reader;
@@ -602,7 +600,7 @@ void vtkBATReader::SetFileName(const char* name)
 //------------------------------------------------------------------------------
 void vtkBATReader::Modified()
 {
-  // A series moves between files and returns: an error is not reported again for that.
+  // A series alternates between files: that alone does not report an error again.
   vtkInternals& self = *this->Internals;
   if (!self.ChoosingFile)
   {
@@ -676,7 +674,7 @@ vtkStringArray* vtkBATReader::GetAttributeRangesInfo()
 //------------------------------------------------------------------------------
 void vtkBATReader::SetComputeHistograms(bool compute)
 {
-  this->Internals->ComputeHistograms = compute; // not Modified: the output stays as it is
+  this->Internals->ComputeHistograms = compute; // no Modified(): the output stays as it is
 }
 
 //------------------------------------------------------------------------------
@@ -686,7 +684,7 @@ bool vtkBATReader::GetComputeHistograms() const
 }
 
 //------------------------------------------------------------------------------
-// Computes histograms and values. False if they are not requested, or no file is open.
+// Computes histograms and values. Returns false if they are not requested, or no file is open.
 bool vtkBATReader::DescribeSpread()
 {
   const bat::Dataset* file = this->Internals->File.Current();
@@ -707,7 +705,7 @@ bool vtkBATReader::DescribeSpread()
       catch (const bat::Error& error)
       {
         array->Reset();
-        // A load that fails, or is still to come, has its own message: one is enough.
+        // A load that fails, or has yet to run, reports its own message; one is enough.
         if (this->LoadedCount > 0 && this->Internals->ErrorText.empty())
         {
           this->Say(error.what());
@@ -735,7 +733,7 @@ vtkStringArray* vtkBATReader::GetAttributeValues()
 //------------------------------------------------------------------------------
 void vtkBATReader::SetEstimateMatches(bool estimate)
 {
-  this->Internals->EstimateMatches = estimate; // not Modified: the output stays as it is
+  this->Internals->EstimateMatches = estimate; // no Modified(): the output stays as it is
 }
 
 //------------------------------------------------------------------------------
@@ -779,7 +777,7 @@ double vtkBATReader::GetSpacingSpread()
   const bat::Dataset* file = self.File.Current();
   if (!file || this->LoadedCount == 0)
   {
-    return 1.0; // who only opens a file waits for nothing
+    return 1.0; // merely opening a file must not wait
   }
   if (self.SpreadGeneration != self.File.Generation())
   {
@@ -814,7 +812,7 @@ vtkStringArray* vtkBATReader::GetParticleBytesInfo()
 //------------------------------------------------------------------------------
 void vtkBATReader::SetKeepWhenAborted(bool keep)
 {
-  this->Internals->KeepWhenAborted = keep; // not Modified: the output stays as it is
+  this->Internals->KeepWhenAborted = keep; // no Modified(): the output stays as it is
 }
 
 //------------------------------------------------------------------------------
@@ -848,7 +846,7 @@ void vtkBATReader::PutOffStep()
 //------------------------------------------------------------------------------
 void vtkBATReader::SelectionModified()
 {
-  // Names that are found in the file change nothing about what the user asked for.
+  // Names that are found in the file do not change the user's request.
   if (!this->Internals->FillingSelection)
   {
     this->Internals->WarnedAttributes.clear();
@@ -865,7 +863,7 @@ const char* vtkBATReader::GetErrorText() const
 //------------------------------------------------------------------------------
 void vtkBATReader::SetController(vtkMultiProcessController* controller)
 {
-  this->Internals->Controller = controller; // not Modified: the output stays as it is
+  this->Internals->Controller = controller; // no Modified(): the output stays as it is
 }
 
 //------------------------------------------------------------------------------
@@ -1051,7 +1049,7 @@ bool vtkBATReader::LacksColumns() const
 //------------------------------------------------------------------------------
 void vtkBATReader::LearnColumns(const char* fileName)
 {
-  // A fault of this file is reported when the file is shown.
+  // A fault in this file is reported when the file is shown.
   static_cast<void>(Failure::Of(
     [&]() { this->Internals->Know(bat::Dataset::open(std::filesystem::u8path(fileName))); }));
 }
@@ -1069,7 +1067,8 @@ int vtkBATReader::RequestData(
   Failure failure;
   do
   {
-    // The numbers of the last load stay until this one ends: the panel shows them meanwhile.
+    // The numbers of the last load stay until this one ends, because the panel shows them
+    // meanwhile.
     output->Initialize();
     output->GetInformation()->Remove(vtkDataObject::DATA_TIME_STEP());
     failure = Failure::Of([&]() { this->LoadPiece(outInfo, output); });

@@ -142,9 +142,9 @@ public:
 
   ///@{
   /**
-   * The box to read as x min, x max, y min, y max, z min, z max. Particles on its faces are in it.
-   * Ends may be infinite; a minimum above its maximum and NaN are errors when reading. Only used
-   * with UseBox. Default: 0, 1, 0, 1, 0, 1.
+   * The box to read as x min, x max, y min, y max, z min, z max. Particles on its faces are
+   * included. Ends may be infinite; a minimum above its maximum and NaN are errors when reading.
+   * Only used with UseBox. Default: 0, 1, 0, 1, 0, 1.
    */
   vtkSetVector6Macro(Box, double);
   vtkGetVector6Macro(Box, double);
@@ -320,8 +320,8 @@ public:
   const char* GetFoundIdAttribute() const;
 
   /**
-   * The attribute that makes ids unique in combination with them, such as "cpu" for "id", after
-   * UpdateInformation; empty if they are unique on their own.
+   * The attribute that makes ids unique together with them, such as "cpu" for "id", after
+   * UpdateInformation; empty if ids are unique by themselves.
    */
   const char* GetFoundSecondIdAttribute() const;
 
@@ -420,10 +420,10 @@ public:
   vtkGetMacro(SuggestedRadius, double);
 
   /**
-   * How clustered the particles of the open file are: the distance to the neighbours that a tenth
-   * of them exceed, over the one that a tenth of them fall short of. Up to 1.5 if they fill a shape
-   * evenly, 12 and more for galaxies and their clusters. Estimated from some ten thousand particles
-   * on request. 1 if none are loaded, or if they cannot be read.
+   * How clustered the particles of the open file are: the neighbour distance that only a tenth of
+   * the particles exceed, divided by the one below which only a tenth fall. At most 1.5 if they
+   * fill a shape evenly, at least 12 for galaxies and their clusters. Estimated from tens of
+   * thousands of particles on request. 1 if none are loaded, or if they cannot be read.
    */
   double GetSpacingSpread();
 
@@ -475,9 +475,9 @@ public:
 
   ///@{
   /**
-   * Processes that update the pieces of one output together, one each: an error of one is then an
-   * error of all. The first of them reports it, and also the leaf files that any of them has left
-   * out. Default: null, every reader for itself.
+   * Processes that update the pieces of one output together, one each: an error in one is an error
+   * in all. The first process reports it, and also the leaf files that any process has skipped.
+   * Default: null, every reader by itself.
    */
   void SetController(vtkMultiProcessController* controller) override;
   vtkMultiProcessController* GetController() const;
@@ -546,7 +546,7 @@ protected:
   vtkNew<vtkStringArray> ParticleBytesInfo;
   vtkNew<vtkDoubleArray> AttributeHistograms; // kept while ComputeHistograms is off
   vtkNew<vtkDoubleArray> NoHistograms;
-  vtkNew<vtkStringArray> AttributeValues; // the same
+  vtkNew<vtkStringArray> AttributeValues; // kept likewise
   vtkNew<vtkStringArray> NoValues;
   vtkNew<vtkDoubleArray> MatchEstimate;
 

@@ -50,8 +50,8 @@ bool HaveSameArrays(vtkPolyData* a, vtkPolyData* b)
   return true;
 }
 
-// Each particle is 1, spread over area; what the view shows of it is multiplied by its weight. The
-// last line is what comes out instead of lit colours.
+// Each particle contributes 1, spread over its area; the value in the view is multiplied by its
+// weight. The last line replaces the lit colours.
 const char* const GlowShader =
   "//VTK::Color::Impl\n"
   "  float dist2 = dot(offsetVCVSOutput.xy, offsetVCVSOutput.xy);\n"
@@ -64,12 +64,12 @@ const char* const GlowShader =
   "    exp(-0.5 * dist2);\n"
   "#define BAT_COLOR vec4((ambientColor + diffuseColor) * weight, weight)\n";
 constexpr double GlowReach = 3.0;
-// Standard deviation: neighbours at twice the radius blend, and what is fine is not blurred.
+// Standard deviation: neighbours two radii apart blend, and fine structure is not blurred.
 constexpr double GlowOfRadius = 0.5;
-// Standard deviation in pixels of the smallest splats: less would fall between them.
+// Standard deviation in pixels of the smallest splats; smaller ones would fall between pixels.
 constexpr double MinGlow = 0.6;
 
-// Draws a glow when everything else is drawn. Keeps its base's class name, as the mapper does.
+// Draws a glow after everything else. Keeps its base's class name, as the mapper does.
 class ParticleActor : public vtkOpenGLActor
 {
 public:
@@ -96,7 +96,7 @@ public:
   }
 
 private:
-  // Picking draws balls, not a glow.
+  // Picking draws balls instead of a glow.
   bool IsGlow(vtkViewport* viewport)
   {
     auto* mapper = static_cast<bat_vtk::BlockPointGaussianMapper*>(this->GetMapper());
@@ -144,11 +144,11 @@ struct bat_vtk::BlockPointGaussianMapper::Part
   double Quality = 1.0; ///< changes from step to step
 };
 
-// The settings with which parts are drawn now.
+// The settings with which parts are currently drawn.
 struct bat_vtk::BlockPointGaussianMapper::Drawing
 {
   int Kind;
-  double Radius; ///< of those with a size of 1; 0 stands for points
+  double Radius; ///< radius for a size of 1; 0 means points
   const char* Sizes;
   int SizesComponent;
   vtkPiecewiseFunction* SizeFunction;
@@ -162,14 +162,14 @@ vtkStandardNewMacro(bat_vtk::BlockPointGaussianMapper);
 //------------------------------------------------------------------------------
 bat_vtk::BlockPointGaussianMapper::BlockPointGaussianMapper()
 {
-  this->ScalarVisibility = 0; // until there is an array to colour by
+  this->ScalarVisibility = 0; // changes once there is an array to colour by
 }
 
 bat_vtk::BlockPointGaussianMapper::~BlockPointGaussianMapper() = default;
 
 //------------------------------------------------------------------------------
-// The radius is a number of the shader here: VTK's own way prepares all points again for another
-// one. A particle that is less than a pixel would be drawn as a dark speck or not at all.
+// The radius is a uniform of the shader here, because VTK's own way would prepare all points again
+// for another radius. A particle smaller than a pixel would be drawn as a dark speck or not at all.
 vtkSmartPointer<vtkActor> bat_vtk::BlockPointGaussianMapper::NewActor()
 {
   auto actor = vtkSmartPointer<ParticleActor>::New();
@@ -188,7 +188,7 @@ vtkSmartPointer<vtkActor> bat_vtk::BlockPointGaussianMapper::NewActor()
   replace("float radius = scaleFactor * radiusMC;", false,
     "float radius = max(scaleFactor * particleRadius * radiusMC,\n"
     "    pixelRadius.x - pixelRadius.y * posVC.z);\n");
-  // VTK squares this vector, which overflows 32-bit numbers at the lengths of galaxies.
+  // VTK squares this vector, which overflows 32-bit floats at the lengths of galaxies.
   shader->AddGeometryShaderReplacement("normalize(-gl_in[0].gl_Position.xyz)", false,
     "gl_in[0].gl_Position.xyz;\n"
     "    dir = normalize(-dir / max(abs(dir.x), max(abs(dir.y), abs(dir.z))))",
@@ -198,8 +198,9 @@ vtkSmartPointer<vtkActor> bat_vtk::BlockPointGaussianMapper::NewActor()
     "  mat3 cov = T * transpose(T);\n");
   shader->AddVertexShaderReplacement(
     " / (positionVC.z * positionVC.z)", false, " / positionVC.z / positionVC.z", true);
-  // The preset "Sphere" is shaded from its middle to its edge. A sphere of one or two pixels shows
-  // a random part of that, and many of them look like noise: they get the mean instead.
+  // The preset "Sphere" is shaded from its middle to its edge. A sphere of one or two pixels would
+  // show a random part of that, and many of them would look like noise: such spheres get the mean
+  // instead.
   shader->AddFragmentShaderReplacement("float scale = (1.0 - dist);", false,
     "vec2 perPixel = dFdx(offsetVCVSOutput.xy);\n"
     "  float pixels = inversesqrt(max(dot(perPixel, perPixel), 1e-12));\n"
@@ -286,7 +287,7 @@ void bat_vtk::BlockPointGaussianMapper::UpdateUniforms(
   {
     minimum = 2.0 * MinGlow;
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
-    minimum *= drawing.Reach; // which is part of the radius there
+    minimum *= drawing.Reach; // there, the minimum is a share of the reach
 #endif
   }
   // Fragments get the depth in units of the nearest one: not all versions of VTK provide it in
@@ -305,7 +306,7 @@ void bat_vtk::BlockPointGaussianMapper::UpdateUniforms(
 }
 
 //------------------------------------------------------------------------------
-// And for each part. A sample takes as much room as all particles do.
+// Sets the values for each part. A sample fills as much space as all particles.
 void bat_vtk::BlockPointGaussianMapper::UpdateUniforms(
   vtkActor* actor, const Drawing& drawing, const Part& part) const
 {
@@ -390,7 +391,7 @@ bat_vtk::BlockPointGaussianMapper::PartList bat_vtk::BlockPointGaussianMapper::C
 void bat_vtk::BlockPointGaussianMapper::CopySettings(const Part& part, const Drawing& drawing)
 {
   vtkPointGaussianMapper* to = part.Mapper;
-  // Zero stands for points without a radius, which VTK draws in another way.
+  // Zero means points without a radius, which VTK draws differently.
   to->SetScaleFactor(drawing.Radius == 0.0 ? 0.0 : part.RadiusScale);
   to->SetScaleFunction(drawing.SizeFunction);
   to->SetScaleTableSize(this->GetScaleTableSize());
@@ -489,7 +490,7 @@ void bat_vtk::BlockPointGaussianMapper::Render(vtkRenderer* renderer, vtkActor* 
   PartList parts = this->DrawSample ? this->Sample : this->All;
   if (renderer->GetSelector())
   {
-    // The numbers of particles that processes share say nothing about their own.
+    // Processes know only shared totals, which say nothing about their own numbers of particles.
     const auto isSample = [](const std::shared_ptr<Part>& part)
     { return part->RadiusScale != 1.0; };
     if (this->CurrentLook.Share != Look::Whole ||
@@ -507,7 +508,7 @@ void bat_vtk::BlockPointGaussianMapper::Render(vtkRenderer* renderer, vtkActor* 
 //------------------------------------------------------------------------------
 void bat_vtk::BlockPointGaussianMapper::DrawGlow(vtkRenderer* renderer, vtkActor* actor)
 {
-  // Several processes share no sample.
+  // Processes have no common sample.
   const bool isShared = this->CurrentLook.Share != Look::Whole;
   const PartList& parts = this->DrawSample && !isShared ? this->Sample : this->All;
   if (parts.empty() || this->CurrentLook.Share == Look::Nothing)
@@ -526,7 +527,7 @@ void bat_vtk::BlockPointGaussianMapper::DrawGlow(vtkRenderer* renderer, vtkActor
 }
 
 //------------------------------------------------------------------------------
-// VTK takes what is emissive for opaque.
+// VTK treats emissive particles as opaque.
 bool bat_vtk::BlockPointGaussianMapper::HasTranslucentPolygonalGeometry()
 {
   switch (this->CurrentLook.Kind)

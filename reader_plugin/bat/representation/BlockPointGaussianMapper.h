@@ -33,10 +33,10 @@ public:
   {
     enum Kinds
     {
-      Settings, ///< what those of the mapper say
+      Settings, ///< according to the mapper's settings
       TrueSize, ///< balls with the radii that the particles have, larger in samples
       Points,
-      Glow ///< what DrawGlow() draws
+      Glow ///< drawn by DrawGlow()
     };
     int Kind = Settings;
     std::string Factors;            ///< attribute by which radii are multiplied; may be empty
@@ -44,23 +44,24 @@ public:
     double RadiusOfSize = 1.0;      ///< in units of the attribute
     std::string BallShader;         ///< splat shader of TrueSize
     double BallReach = 1.0;         ///< triangle scale of BallShader
-    ColumnDensity::Range Columns{}; ///< of Glow, of all particles
-    /// Selects whose picture is shown if several processes draw a Glow.
+    ColumnDensity::Range Columns{}; ///< columns of a Glow, for all particles
+    /// Selects the process whose picture is shown if several draw a Glow.
     enum Shares
     {
       Whole,   ///< this one
-      ByDepth, ///< that of the process with something behind the glow: pixels have its depth
-      Nothing  ///< that of another process
+      ByDepth, ///< the process with something behind the glow: pixels have its depth
+      Nothing  ///< another process
     };
     int Share = Whole;
   };
   void SetLook(const Look& look) { this->CurrentLook = look; }
   [[nodiscard]] bool IsGlow() const { return this->CurrentLook.Kind == Look::Glow; }
 
-  /// The actor for a mapper of this class. It draws a glow after all that is opaque or translucent.
+  /// The actor for a mapper of this class. It draws a glow after all opaque and translucent
+  /// objects.
   static vtkSmartPointer<vtkActor> NewActor();
 
-  /// Splats whose sum is coloured by the number of particles behind one another.
+  /// Splats whose sum is coloured by the number of particles along the line of sight.
   void DrawGlow(vtkRenderer* renderer, vtkActor* actor);
 
   void Render(vtkRenderer* renderer, vtkActor* actor) override;
@@ -93,7 +94,7 @@ private:
   bool DrawSample = false;
   Look CurrentLook;
   GlowBuffer Buffer;
-  std::shared_ptr<Part> Whole; ///< for what is picked: ids count through all blocks
+  std::shared_ptr<Part> Whole; ///< for picking: ids count through all blocks
 };
 }
 

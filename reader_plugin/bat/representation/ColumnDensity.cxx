@@ -12,10 +12,10 @@ namespace
 constexpr int Cells = 96; ///< along an axis
 constexpr int Columns = Cells * Cells;
 
-// These shares of all particles lie in columns below the dark end and below the bright end.
+// Shares of all particles in columns below the dark end and below the bright end.
 constexpr double DarkShare = 0.25;
 constexpr double BrightShare = 0.98;
-// Pixels see finer than the columns do.
+// Pixels resolve more than the columns do.
 constexpr double BelowDark = 0.3;
 constexpr double AboveBright = 2.0;
 }
@@ -51,7 +51,7 @@ void bat_vtk::ColumnDensity::Add(vtkDataArray* positions, int stride, double eac
       const double at = Cells * (point[axis] - this->Origin[axis]) / this->Extent[axis];
       cell[axis] = at > 0.0 ? static_cast<int>(std::min(at, Cells - 1.0)) : 0;
     }
-    // The last columns have the particles of those that were left out.
+    // The last columns also represent the particles that were left out.
     const double stands = each * static_cast<double>(std::min<vtkIdType>(stride, count - row));
     this->Numbers[cell[1] * Cells + cell[2]] += stands;
     this->Numbers[Columns + cell[2] * Cells + cell[0]] += stands;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many particles lie behind one another, which says how bright their glow is to be.
+// Computes how many particles lie along a line of sight, which determines the brightness of a glow.
 #ifndef ColumnDensity_h
 #define ColumnDensity_h
 
@@ -16,7 +16,7 @@ public:
   /// Counts particles inside these bounds (xmin, xmax, ymin, ymax, zmin, zmax).
   explicit ColumnDensity(const double bounds[6]);
 
-  /// Adds particles, each of which represents the same number. Uses every `stride`-th.
+  /// Adds particles, each of which represents the same number of them. Uses every `stride`-th.
   void Add(vtkDataArray* positions, int stride, double each);
 
   /// Shares of all particles for each square of Length.
@@ -24,8 +24,8 @@ public:
   {
     double
       Length; ///< largest extent of the particles: floats know no squares of light years in metres
-    double Dark;   ///< where a glow begins to be seen
-    double Bright; ///< where it is as bright as can be
+    double Dark;   ///< where a glow becomes visible
+    double Bright; ///< where it is brightest
     double Count;  ///< all particles
   };
   /// Depends only on the particles, not on the size of an even sample nor on the view: a glow keeps
@@ -35,7 +35,7 @@ public:
 private:
   double Origin[3];
   double Extent[3];
-  std::vector<double> Numbers; ///< of the columns along x, y and z, then of all particles
+  std::vector<double> Numbers; ///< columns along x, y and z, then all particles
 };
 }
 

@@ -15,7 +15,7 @@
 
 namespace
 {
-// Constants of OpenGL. VTK's header that defines them has another name in each version.
+// OpenGL constants. The VTK header that defines them has a different name in each version.
 namespace gl
 {
 constexpr unsigned int One = 1;
@@ -145,7 +145,7 @@ void bat_vtk::GlowBuffer::Begin(vtkRenderer* renderer)
   state->vtkglColorMask(1, 1, 1, 1);
   state->vtkglDepthMask(1);
   state->vtkglClearDepth(1.0);
-  // The depth of several samples for each pixel cannot be copied: then nothing hides a glow.
+  // Multisampled depth cannot be copied: in that case nothing hides a glow.
   state->vtkglClear(samples == 0 ? gl::ColorBit : gl::ColorBit | gl::DepthBit);
   state->vtkglDepthMask(0);
   state->vtkglEnable(gl::DepthTest);

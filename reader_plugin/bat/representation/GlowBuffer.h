@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the light of particles that glow is added up, before it is shown.
+// Accumulates the light of glowing particles before it is shown.
 #ifndef GlowBuffer_h
 #define GlowBuffer_h
 
@@ -11,8 +11,8 @@ class vtkWindow;
 
 namespace bat_vtk
 {
-/// A picture of floating-point numbers: red, green and blue times weight, and weight. The 256 steps
-/// of a screen are too few for a sum of thousands. Opaque objects hide what is behind them.
+/// A floating-point picture: red, green and blue times weight, and weight. The 256 steps of a
+/// screen are too few for a sum of thousands. Opaque objects hide what is behind them.
 class GlowBuffer
 {
 public:
@@ -30,8 +30,8 @@ public:
     /// is behind: ParaView merges the pictures of several processes by depth.
     bool HasDepth = false;
   };
-  /// Sums what `draw` draws, with its colours multiplied by its weights, and shows the sum, in
-  /// logarithmic steps, over the contents of the view.
+  /// Sums up the fragments that `draw` draws, with colours multiplied by weights, and shows the
+  /// sum, in logarithmic steps, over the contents of the view.
   void Draw(vtkRenderer* renderer, const Tone& tone, const std::function<void()>& draw);
 
   void ReleaseGraphicsResources(vtkWindow* window);

@@ -16,7 +16,7 @@ namespace
 {
 constexpr int Shades = 256;
 
-// Computes colours as the shader of GlowBuffer does.
+// Computes colours as GlowBuffer's shader does.
 std::array<double, 3> ComputeColor(double bright, const double color[3])
 {
   constexpr std::array<double, 3> embers = { 0.6, 1.2, 2.4 };

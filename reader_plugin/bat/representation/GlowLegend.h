@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the brightness of a glow stands for.
+// A legend for the brightness of a glow.
 #ifndef GlowLegend_h
 #define GlowLegend_h
 
@@ -12,8 +12,8 @@ class vtkScalarBarActor;
 
 namespace bat_vtk
 {
-/// A bar from dark to bright with numbers of particles for each square of the data's unit of
-/// length, at the right edge of a view.
+/// A bar from dark to bright, labelled with numbers of particles per square unit of length, at the
+/// right edge of a view.
 class GlowLegend
 {
 public:
@@ -25,7 +25,7 @@ public:
   void AddTo(vtkRenderer* renderer);
   void RemoveFrom(vtkRenderer* renderer);
   void Hide();
-  /// A glow of one colour (red, green, blue), which runs to white.
+  /// A glow of one colour (red, green, blue), which turns white at its brightest.
   void Show(const ColumnDensity::Range& columns, const double color[3]);
 
 private:

@@ -26,10 +26,10 @@
 
 namespace
 {
-// A fraction of a tenth of a second to draw one, also without a graphics card.
+// Drawing this many takes a fraction of a tenth of a second, even without a graphics card.
 constexpr vtkIdType MaxPerBlock = 250000;
 
-// Rows first, first + stride, ... of an array.
+// Returns rows first, first + stride, ... of an array.
 vtkSmartPointer<vtkDataArray> Rows(
   vtkDataArray* array, vtkIdType first, vtkIdType count, vtkIdType stride)
 {
@@ -96,8 +96,8 @@ vtkSmartPointer<vtkPolyData> MakeBlock(
   return block;
 }
 
-// Field data are lost when ParaView moves blocks between processes: each particle has the number
-// then.
+// ParaView drops field data when it moves blocks between processes, so each particle has the number
+// instead.
 void AddNumber(vtkPolyData* block, const char* name, double number)
 {
   const bool moves = block->GetNumberOfVerts() > 0;
@@ -109,7 +109,8 @@ void AddNumber(vtkPolyData* block, const char* name, double number)
   to->AddArray(array);
 }
 
-// The block with the attributes that the particles have now: itself, if these are its own.
+// Returns the block with the particles' current attributes: the block itself if it already has
+// them.
 vtkSmartPointer<vtkPolyData> WithAttributes(
   vtkPolyData* block, vtkPolyData* particles, vtkIdType first)
 {
@@ -169,7 +170,8 @@ bat_vtk::ParticleBlocks::Steps bat_vtk::ParticleBlocks::StepsOf(vtkPolyData* par
 }
 
 //------------------------------------------------------------------------------
-// Filters may have made particles from anything: data that is not a sample counts as whole.
+// Filters may have made particles from anything: data that is not marked as a sample counts as
+// whole.
 void bat_vtk::ParticleBlocks::SetQuality(vtkPolyData* particles)
 {
   vtkDataArray* array = particles->GetFieldData()->GetArray(QualityName);
@@ -275,7 +277,7 @@ vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::EveryNth(vtkIdTyp
   auto result = vtkSmartPointer<vtkMultiBlockDataSet>::New();
   for (std::size_t i = 0; i < this->Blocks.size(); ++i)
   {
-    // Field data would make the block itself another one.
+    // Adding field data would turn the block into a different one.
     auto block = vtkSmartPointer<vtkPolyData>::New();
     block->ShallowCopy(this->Blocks[i]);
     if (i < this->Factors.size())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The particles that a reader loads in steps, cut into blocks that stay. Knows no renderer.
+// The particles that a reader loads in steps, divided into blocks that persist. Independent of
+// rendering.
 #ifndef ParticleBlocks_h
 #define ParticleBlocks_h
 
@@ -21,8 +22,8 @@ class LocalSpacing;
 class ParticleBlocks
 {
 public:
-  /// Cuts `particles` at vtkBATReader::LOAD_STEPS, and the parts between into blocks that are drawn
-  /// in a moment. They have no cells.
+  /// Cuts `particles` at vtkBATReader::LOAD_STEPS, and the parts in between into blocks that can be
+  /// drawn quickly. They have no cells.
   vtkSmartPointer<vtkMultiBlockDataSet> Update(vtkPolyData* particles);
 
   /// Returns one block, even without particles, with a vertex cell for each. ParaView moves
@@ -31,26 +32,26 @@ public:
 
   [[nodiscard]] vtkIdType Count() const;
 
-  /// Number of the load that the particles come from, the same for all of its steps; 0 if it is
+  /// Number of the load from which the particles come, the same for all of its steps; 0 if
   /// unknown.
   [[nodiscard]] double Load() const { return this->LoadNumber; }
 
-  /// Gives all blocks, old and new, the point data FactorName, at most `largest`; none if
+  /// Gives all blocks, old and new, the point data FactorName, limited to `largest`; removes it if
   /// null.
   void SetSpacing(const std::shared_ptr<const LocalSpacing>& spacing, float largest);
 
-  /// Blocks with every n-th particle each; all particles if `stride` is 1. Otherwise they have the
-  /// number RadiusScaleName: how much larger particles are to be drawn.
+  /// Blocks with every n-th particle; all particles if `stride` is 1. Otherwise they have the
+  /// number RadiusScaleName, by which the radii of particles are multiplied.
   [[nodiscard]] vtkSmartPointer<vtkMultiBlockDataSet> EveryNth(vtkIdType stride) const;
 
-  /// If `shows`, blocks have the number QualityName: the share of the particles of the file that
-  /// they contain.
+  /// If `shows`, blocks have the number QualityName: the share of the file's particles that they
+  /// contain.
   void SetShowsQuality(bool shows) { this->ShowsQuality = shows; }
 
   /// A sample of at most `maximum` particles.
   [[nodiscard]] vtkSmartPointer<vtkMultiBlockDataSet> Sample(vtkIdType maximum) const;
 
-  /// A number that a block has; 1 if it has none.
+  /// A number stored in a block; 1 if it has none.
   static double NumberOf(vtkPolyData* block, const char* name);
 
   static constexpr const char* RadiusScaleName = "radius_scale";
@@ -71,7 +72,7 @@ private:
   std::vector<vtkSmartPointer<vtkPolyData>> Blocks;
   std::shared_ptr<const LocalSpacing> Spacing;
   float LargestFactor = 0.0F;
-  std::vector<vtkSmartPointer<vtkFloatArray>> Factors; ///< of the blocks, if there is Spacing
+  std::vector<vtkSmartPointer<vtkFloatArray>> Factors; ///< factors of the blocks, if Spacing is set
 };
 }
 

@@ -21,8 +21,8 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * As in the superclass, but if two representations have the same key, a
-   * vtkBATPointGaussianRepresentation stays, whichever comes first.
+   * Like the superclass, but if two representations have the same key, a
+   * vtkBATPointGaussianRepresentation takes precedence, regardless of the order.
    */
   void AddRepresentation(const char* key, vtkPVDataRepresentation* representation) override;
 
@@ -34,7 +34,7 @@ private:
   vtkBATCompositeRepresentation(const vtkBATCompositeRepresentation&) = delete;
   void operator=(const vtkBATCompositeRepresentation&) = delete;
 
-  std::string OwnKey; ///< of the vtkBATPointGaussianRepresentation
+  std::string OwnKey; ///< key of the vtkBATPointGaussianRepresentation
 };
 
 #endif

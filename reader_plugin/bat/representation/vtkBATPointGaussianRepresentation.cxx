@@ -36,19 +36,19 @@ using bat_vtk::LocalSpacing;
 
 namespace
 {
-// A tenth of a second and less to draw half of them, also without a graphics card.
+// Drawing half of them takes at most a tenth of a second, even without a graphics card.
 constexpr double MaxSampledParticles = 500000.0;
 
-// Maximum size of a glow that several ranks draw. Each has all of its particles.
+// Maximum size of a glow drawn by several ranks, each of which has all of its particles.
 constexpr vtkIdType MaxSharedParticles = 2000000;
 
 // Maximum number of particles from which the brightness of a glow is computed.
 constexpr vtkIdType MaxCountedParticles = 200000;
 
-// Balls in sparse places would hide the dense ones behind them, and what flies away looks like
+// Balls in sparse places would hide the dense ones behind them, and stray particles would look like
 // larger grains.
 constexpr float LargestSphereFactor = 1.0F;
-// Larger splats would take longer to draw than they are worth.
+// Larger splats take longer to draw than they are worth.
 constexpr float LargestGlowFactor = 2.0F;
 
 bool IsParallel()
@@ -101,7 +101,7 @@ bat_vtk::ColumnDensity::Range CountColumns(vtkDataObject* data)
   return columns.Find();
 }
 
-// An even sample of the particles of all processes, the same in each.
+// Returns an even sample of the particles of all processes, the same in each.
 std::vector<std::array<double, 3>> SampleOf(vtkDataObject* data)
 {
   const std::vector<vtkPolyData*> blocks = CollectBlocks(data);
@@ -142,7 +142,7 @@ std::vector<std::array<double, 3>> SampleOf(vtkDataObject* data)
   std::partial_sum(lengths.begin(), lengths.end() - 1, offsets.begin() + 1);
   std::vector<std::array<double, 3>> all(
     static_cast<std::size_t>(offsets.back() + lengths.back()) / 3);
-  // None may be without memory.
+  // If one process runs out of memory, all fail.
   sample.resize(std::max<std::size_t>(sample.size(), 1));
   all.resize(std::max<std::size_t>(all.size(), 1));
   controller->AllGatherV(
@@ -169,13 +169,13 @@ public:
 
   vtkWeakPointer<vtkDataObject> Prepared; ///< ProcessedData that is as the look needs it
   std::shared_ptr<LocalSpacing> Spacing;  ///< null if no look needs it
-  double SpacedLoad = 0.0;                ///< that the distances are of; 0 if there are none
+  double SpacedLoad = 0.0;                ///< load with these distances; 0: none
   double SpacedCount = 0.0;               ///< particles that they were taken from
 
   bat_vtk::ColumnDensity::Range Columns{};
   bat_vtk::GlowLegend Legend;
-  vtkWeakPointer<vtkDataObject> Counted; ///< which Columns are of
-  bool MissesSizes = false;              ///< which has been said
+  vtkWeakPointer<vtkDataObject> Counted; ///< data from which Columns were computed
+  bool MissesSizes = false;              ///< whether this was reported
 };
 
 vtkStandardNewMacro(vtkBATPointGaussianRepresentation);
@@ -216,7 +216,7 @@ int vtkBATPointGaussianRepresentation::ProcessViewRequest(
 {
   if (request == vtkPVView::REQUEST_UPDATE())
   {
-    // A view takes what it is given first of an update, so that has to be ready before.
+    // A view takes its data first in an update, so the data must be ready before.
     if (!this->vtkPVDataRepresentation::ProcessViewRequest(request, inInfo, outInfo))
     {
       return 0;
@@ -231,7 +231,7 @@ int vtkBATPointGaussianRepresentation::ProcessViewRequest(
   {
     if (this->IsOpaque())
     {
-      // Images of opaque particles are put together by depth: no particle goes to another rank.
+      // Images of opaque particles are composited by depth, so no particle moves to another rank.
       outInfo->Remove(vtkPVRenderView::NEED_ORDERED_COMPOSITING());
     }
     this->CheckSizes();
@@ -268,7 +268,7 @@ int vtkBATPointGaussianRepresentation::ProcessViewRequest(
 }
 
 //------------------------------------------------------------------------------
-// The renderer of legends, which is drawn once for all ranks.
+// Returns the renderer for legends, which is drawn once for all ranks.
 bool vtkBATPointGaussianRepresentation::AddToView(vtkView* view)
 {
   if (auto* pictures = vtkPVRenderView::SafeDownCast(view))
@@ -289,7 +289,7 @@ bool vtkBATPointGaussianRepresentation::RemoveFromView(vtkView* view)
 }
 
 //------------------------------------------------------------------------------
-// Colours of an attribute have a legend of ParaView.
+// Attribute colours have ParaView's own legend.
 void vtkBATPointGaussianRepresentation::UpdateLegend()
 {
   vtkInternals& self = *this->Internals;
@@ -327,7 +327,7 @@ void vtkBATPointGaussianRepresentation::SetLook(int look)
   {
     this->Look = look;
     this->Internals->MissesSizes = false;
-    this->MarkModified(); // what is drawn may have other arrays
+    this->MarkModified(); // the drawn data may have other arrays
   }
 }
 
@@ -384,7 +384,7 @@ const char* vtkBATPointGaussianRepresentation::FindSizes(vtkDataObject* data) co
 }
 
 //------------------------------------------------------------------------------
-// One process speaks for all.
+// One process decides for all.
 void vtkBATPointGaussianRepresentation::CheckSizes()
 {
   vtkMultiProcessController* controller = vtkMultiProcessController::GetGlobalController();
@@ -424,7 +424,7 @@ bool vtkBATPointGaussianRepresentation::HasFactors() const
 }
 
 //------------------------------------------------------------------------------
-// Passes the blocks to the view. All processes come here, also those whose reader has failed.
+// Passes the blocks to the view. All processes run this, including those whose reader has failed.
 void vtkBATPointGaussianRepresentation::PrepareParticles()
 {
   vtkInternals& self = *this->Internals;
@@ -453,7 +453,7 @@ void vtkBATPointGaussianRepresentation::PrepareParticles()
   }
   else
   {
-    // A load that continues keeps its radii, unless they are from far fewer particles than there
+    // A load that continues keeps its radii, unless they come from far fewer particles than there
     // are now.
     constexpr double maximum = 4.0;
     const bool isCoarse =

@@ -7,8 +7,8 @@
  * point by point; a step that adds particles (vtkBATReader::LOAD_STEPS) prepares only the new ones
  * for drawing, and another radius prepares nothing; while the user turns the scene and ParaView
  * asks for a lower level of detail, it draws an even sample of at most half a million particles
- * times ParaView's LOD resolution in each process, with larger radii; where particles are opaque,
- * those of several ranks are drawn where they are and not dealt out anew. Its Look may be one that
+ * times ParaView's LOD resolution in each process, with larger radii; opaque particles on several
+ * ranks are drawn where they are instead of being redistributed. It offers Looks that
  * vtkPointGaussianRepresentation does not have.
  */
 
@@ -41,9 +41,9 @@ public:
 
   enum Looks
   {
-    SPHERES,     // what ShaderPreset, Emissive, ScaleByArray and SplatSize say
+    SPHERES,     // according to ShaderPreset, Emissive, ScaleByArray and SplatSize
     TRUE_SIZE,   // balls with the radii that the particles have
-    POINTS,      // of PointSize pixels
+    POINTS,      // PointSize pixels wide
     DENSITY_GLOW // the number of particles behind one another
   };
 
@@ -56,7 +56,7 @@ public:
    *
    * DENSITY_GLOW adds up splats whose standard deviation is half of SplatSize, and shows
    * the logarithm of the sum. If several ranks draw, all of them draw the same sample of at
-   * most two million particles, because pictures of their own particles could not be added
+   * most two million particles, because pictures of separate particles could not be added
    * up.
    */
   void SetLook(int look);
@@ -87,7 +87,7 @@ public:
 
   ///@{
   /**
-   * Show what the brightness of a glow of one colour stands for. Off by default.
+   * Show a legend that explains the brightness of a glow of one colour. Off by default.
    */
   vtkSetMacro(GlowLegend, bool);
   vtkGetMacro(GlowLegend, bool);
@@ -97,7 +97,7 @@ public:
   ///@{
   /**
    * Draw an even sample of a glow, until this is switched off again: a picture of all particles
-   * takes long without a graphics card. Off by default. Does nothing where several ranks draw.
+   * takes long without a graphics card. Off by default. Has no effect if several ranks draw.
    */
   void SetSampleFirst(bool sample) { this->SampleFirst = sample; } // the data stay as they are
   vtkGetMacro(SampleFirst, bool);

@@ -16,8 +16,8 @@ namespace
 {
 using Representation = vtkBATPointGaussianRepresentation;
 
-// A property is in the panel with these values of Look only. Its own hints are of the definition
-// that all representations share, and stay as they are.
+// A property appears in the panel only with these values of Look. Its own hints belong to the
+// definition that all representations share, and stay unchanged.
 void ShowWithLooks(vtkSMProperty* property, const std::string& looks)
 {
   vtkNew<vtkPVXMLElement> decorator;
@@ -62,7 +62,7 @@ int vtkSMBATRepresentationProxy::ReadXMLAttributes(
     { "ScaleTransferFunction", spheres } };
   for (const auto& [name, looks] : shown)
   {
-    if (vtkSMProperty* property = this->GetProperty(name)) // not every ParaView has all
+    if (vtkSMProperty* property = this->GetProperty(name)) // some versions of ParaView lack some
     {
       ShowWithLooks(property, looks);
     }

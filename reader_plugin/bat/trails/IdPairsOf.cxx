@@ -24,7 +24,7 @@ struct IsBelow
   }
 };
 
-/// The second values that each id occurs with.
+/// The second values that occur with each id.
 using Found = std::map<bat::Number, std::set<bat::Number, IsBelow>, IsBelow>;
 
 vtkSmartPointer<vtkDataArray> Read(

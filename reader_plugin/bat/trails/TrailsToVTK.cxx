@@ -36,7 +36,7 @@ struct Place
   std::size_t Id = 0;
 };
 
-/// Cells of points that come one after the other.
+/// Cells whose points are consecutive.
 class Stretches
 {
 public:
@@ -56,7 +56,7 @@ public:
     return cells;
   }
 
-  std::vector<std::size_t> Ids; ///< of the cells
+  std::vector<std::size_t> Ids; ///< ids of the cells
 
 private:
   vtkNew<vtkIdTypeArray> Points;
@@ -119,7 +119,7 @@ V ValueOf(const bat::Number& number)
   return std::visit([](auto value) { return static_cast<V>(value); }, number);
 }
 
-// numbers[of(i)] for each of `count` points or cells, each exactly.
+// Returns numbers[of(i)] for each of `count` points or cells, exactly.
 template <typename Of>
 vtkSmartPointer<vtkDataArray> MakeIds(
   const std::string& name, const std::vector<bat::Number>& numbers, std::size_t count, const Of& of)
@@ -157,7 +157,7 @@ vtkSmartPointer<vtkDataArray> Gather(
   return array;
 }
 
-// A name that no attribute has.
+// Returns a name that no attribute has.
 std::string FreeName(const bat_vtk::FollowedParticles& particles, std::string name)
 {
   const auto isTaken = [&](const std::string& other) { return other == name; };
@@ -257,7 +257,7 @@ vtkSmartPointer<vtkPolyData> bat_vtk::MakeTrails(
   AddPoints(particles, places, output);
   output->SetVerts(vertices.Cells());
   output->SetLines(lines.Cells());
-  std::vector<std::size_t> cells = vertices.Ids; // which come first
+  std::vector<std::size_t> cells = vertices.Ids; // vertices come first
   cells.insert(cells.end(), lines.Ids.begin(), lines.Ids.end());
   AddIds(
     particles, cells.size(), [&](std::size_t i) { return cells[i]; }, output->GetCellData());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From particles through time to lines and points. Knows no pipeline.
+// Converts followed particles to lines and points. Independent of the pipeline.
 #ifndef TrailsToVTK_h
 #define TrailsToVTK_h
 
@@ -15,12 +15,12 @@ class vtkPolyData;
 
 namespace bat_vtk
 {
-/// Particles that were followed, with how they are called.
+/// Particles that were followed, and their names.
 struct FollowedParticles
 {
   bat::Trails Trails;
   std::vector<double> Times;       ///< per step
-  std::string IdName;              ///< of the attribute of the ids
+  std::string IdName;              ///< name of the id attribute
   std::string SecondName;          ///< empty: ids are unique by themselves
   std::vector<bat::Number> Ids;    ///< per id
   std::vector<bat::Number> Second; ///< per id, if there is a second name

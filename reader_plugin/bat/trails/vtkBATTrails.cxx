@@ -38,7 +38,7 @@ std::string TextOrEmpty(const char* text)
   return text ? text : "";
 }
 
-/// The inputs that reading depends on.
+/// The inputs on which reading depends.
 struct TrailRequest
 {
   std::vector<bat::SeriesStep> Steps;
@@ -47,8 +47,8 @@ struct TrailRequest
   bool IsNobody = false; ///< a process that has no ids
 };
 
-// Keeps the ids of one of `pieces` processes. One without ids reads the first, for the names of its
-// arrays, and shows nothing.
+// Keeps the ids assigned to one of `pieces` processes. A process without ids reads the first id,
+// for the names of its arrays, and shows nothing.
 void KeepShare(TrailRequest& requested, std::size_t piece, std::size_t pieces)
 {
   bat::FollowRequest& request = requested.Request;
@@ -127,8 +127,8 @@ public:
   std::vector<bat::SeriesStep> Steps; ///< after FindSteps()
   std::vector<double> Times;
   std::string IdName;
-  std::string SecondName;            ///< with which ids are unique; empty: they are by themselves
-  std::optional<bat::Tracks> Tracks; ///< if that is what the file has
+  std::string SecondName;            ///< second id attribute; empty if ids alone are unique
+  std::optional<bat::Tracks> Tracks; ///< set for a tracks file
 
   /// Ids without their second numbers, and the particles that have them.
   struct SharedIds
@@ -142,12 +142,12 @@ public:
   };
   std::optional<SharedIds> Shared;
 
-  std::optional<TrailRequest> Followed; ///< what Particles are
+  std::optional<TrailRequest> Followed; ///< request that produced Particles
   bat_vtk::FollowedParticles Particles;
-  vtkSmartPointer<vtkPolyData> Lines; ///< of the steps in Shown
+  vtkSmartPointer<vtkPolyData> Lines; ///< lines of the steps in Shown
   std::pair<std::size_t, std::size_t> Shown;
 
-  // Steps in the order of their times, and the times. Throws bat::Error.
+  // Finds the steps in the order of their times, and the times. Throws bat::Error.
   void FindSteps()
   {
     this->Steps.clear();
@@ -191,7 +191,7 @@ public:
     this->NumberSteps(this->Steps.size());
   }
 
-  // Takes the times of the samples that were followed: since then, a file may have grown or a run
+  // Uses the times of the samples that were followed: since then, a file may have grown or a run
   // may have been repeated.
   void TakeTimes(const bat::Trails& trails)
   {
@@ -244,7 +244,7 @@ public:
     }
   }
 
-  // All particles with the ids, which several may share. Throws bat::Error.
+  // Returns all particles with the ids, which several may share. Throws bat::Error.
   const bat_vtk::IdPairs& PairsOf(
     const std::vector<bat::Number>& ids, bool skipDamaged, std::size_t maximum)
   {
@@ -265,7 +265,7 @@ public:
     return this->Shared->Pairs;
   }
 
-  // The particles that `text` names; without a text, all of a tracks file. Throws bat::Error.
+  // Returns the particles named by `text`; without a text, all of a tracks file. Throws bat::Error.
   void ChooseIds(TrailRequest& requested, const std::string& text, std::size_t maximum)
   {
     bat::FollowRequest& request = requested.Request;

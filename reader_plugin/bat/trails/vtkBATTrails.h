@@ -85,9 +85,9 @@ public:
 
   ///@{
   /**
-   * An attribute that makes ids unique in combination with them. Null or empty: "cpu" for "id" and
-   * "X_cpu" for "X_id", as in AMReX data, if the file has it; otherwise ids are unique on their
-   * own. Default: null.
+   * An attribute that makes ids unique together with them. Null or empty: "cpu" for "id" and
+   * "X_cpu" for "X_id", as in AMReX data, if the file has it; otherwise ids are unique by
+   * themselves. Default: null.
    */
   vtkSetStringMacro(SecondIdAttribute);
   vtkGetStringMacro(SecondIdAttribute);

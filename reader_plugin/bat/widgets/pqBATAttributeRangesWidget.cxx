@@ -43,14 +43,14 @@ constexpr int RowsWithoutSearch = 12;
 constexpr int RowsAtOnce = 10; // then the table scrolls
 constexpr int TextsOfValue = 5;
 
-// "velocity" of "velocity[1]"; empty if the text is not a component.
+// Returns "velocity" for "velocity[1]"; empty if the text is not a component.
 QString ParentTarget(const QString& target)
 {
   static const QRegularExpression component("^(.+)\\[[0-9]+\\]$");
   return component.match(target).captured(1);
 }
 
-// Names of widgets in recorded tests are parts of paths.
+// Names of widgets are parts of paths in recorded tests.
 QString ObjectName(const QString& target)
 {
   QString name = target;
@@ -71,8 +71,8 @@ pqHistogram ReadHistogram(const std::vector<double>& numbers, std::size_t first)
   return histogram;
 }
 
-// Asks the reader for its histograms and values. Not through the property ComputeHistograms, since
-// a property that is set makes everything below the reader do its work again.
+// Requests histograms and values from the reader. Bypasses the property ComputeHistograms, because
+// setting a property makes all filters below the reader run again.
 std::vector<double> FetchHistograms(vtkSMProxy* proxy)
 {
   vtkSMProperty* property = proxy->GetProperty("AttributeHistograms");
@@ -140,7 +140,7 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
       Qt::QueuedConnection); // a trace of Apply would take what is fetched for what the user has
                              // set
     this->Matching->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(clear()));
-    // The button Reset: by then the estimate is forgotten.
+    // For the button Reset, after which the estimate is outdated.
     QObject::connect(source, &pqPipelineSource::modifiedStateChanged, this,
       &pqBATAttributeRangesWidget::showEstimate, Qt::QueuedConnection);
   }
@@ -155,7 +155,7 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
 }
 
 //-----------------------------------------------------------------------------
-// Makes the area that scrolls, in which attributes with few values come before all others.
+// Creates the scrolling area, in which attributes with few values come before all others.
 void pqBATAttributeRangesWidget::makeTable()
 {
   auto* content = new QWidget(this);
@@ -190,7 +190,7 @@ pqPipelineSource* pqBATAttributeRangesWidget::source() const
 }
 
 //-----------------------------------------------------------------------------
-// A list that a script makes shorter tells no link of it: the panel would bring it back.
+// A script that shortens a list notifies no link, and the panel would restore the list.
 void pqBATAttributeRangesWidget::propertyModified()
 {
   vtkSMProperty* smproperty = this->property();
@@ -202,7 +202,7 @@ void pqBATAttributeRangesWidget::propertyModified()
 }
 
 //-----------------------------------------------------------------------------
-// The estimate is that of the text at the top of the panel, which may be out of sight here.
+// Repeats the estimate at the top of the panel, which may be scrolled out of view.
 void pqBATAttributeRangesWidget::watchEstimate()
 {
   if (this->Estimate)
@@ -229,7 +229,7 @@ void pqBATAttributeRangesWidget::showEstimate()
     ? tr("%1 of %2 match").arg(this->Estimate->count().text(), bat_count::grouped(all))
     : QString();
   this->Matching->setText(text);
-  // While a slider is dragged that is all that is seen of this.
+  // While a slider is dragged, this is the only visible change.
   if (QGuiApplication::mouseButtons() != Qt::NoButton && this->isVisible() && !text.isEmpty() &&
     this->Matching->visibleRegion().isEmpty())
   {
@@ -265,7 +265,7 @@ bool pqBATAttributeRangesWidget::isTarget(const QString& text) const
 }
 
 //-----------------------------------------------------------------------------
-// Rows below a checked row of the same attribute say "or", if they do not say "not".
+// Rows below a checked row of the same attribute show "or", unless they show "not".
 void pqBATAttributeRangesWidget::markAlternatives()
 {
   QStringList seen;
@@ -288,7 +288,7 @@ bool pqBATAttributeRangesWidget::isVector(const QString& target) const
 }
 
 //-----------------------------------------------------------------------------
-// Below the rows of the same target, or else below those of the vector that it is a component of.
+// Places it below the rows of the same target, or else below the rows of its vector.
 pqBATRangeRow* pqBATAttributeRangesWidget::addRow(const QString& target)
 {
   const int others = this->findRows(target).size();
@@ -339,7 +339,8 @@ void pqBATAttributeRangesWidget::removeRow(pqBATRangeRow* row)
 }
 
 //-----------------------------------------------------------------------------
-// It holds once a range is chosen: as an alternative, the whole one would undo those above.
+// It takes effect once a range is chosen: as an alternative, the full range would cancel the rows
+// above.
 void pqBATAttributeRangesWidget::addAnother(const QString& target)
 {
   pqBATRangeRow* row = this->addRow(target);
@@ -361,7 +362,7 @@ bool pqBATAttributeRangesWidget::hasError() const
 }
 
 //-----------------------------------------------------------------------------
-// Brings the rows in line with what the file has. Ends that were chosen stay.
+// Updates the rows to the contents of the file. Chosen ends stay.
 void pqBATAttributeRangesWidget::updateRows()
 {
   vtkSMProperty* property = this->proxy()->GetProperty("AttributeRangesInfo");
@@ -371,7 +372,7 @@ void pqBATAttributeRangesWidget::updateRows()
   }
   this->proxy()->UpdatePropertyInformation(property);
   vtkSMPropertyHelper info(property);
-  // Nothing is known about a file that cannot be read, as a step of a series may be. The rows wait
+  // A file that cannot be read, such as a step of a series, provides no information. The rows wait
   // for another file.
   const bool known = info.GetNumberOfElements() > 0 || !this->hasError();
   this->Table->setEnabled(known);
@@ -430,7 +431,7 @@ void pqBATAttributeRangesWidget::showData(pqBATRangeRow* row)
 }
 
 //-----------------------------------------------------------------------------
-// Histograms are requested for another file only, and only for a visible panel.
+// Histograms are requested only for another file, and only for a visible panel.
 void pqBATAttributeRangesWidget::updateHistograms()
 {
   vtkSMProxy* smproxy = this->proxy();
@@ -555,7 +556,7 @@ void pqBATAttributeRangesWidget::setRanges(const QList<QVariant>& values)
   {
     return;
   }
-  // No signal is emitted: the rows have their own order, and showing a value does not change it.
+  // Emits no signal: the rows have their own order, and showing a value does not change it.
   for (pqBATRangeRow* row : QList<pqBATRangeRow*>(this->Rows))
   {
     row->deactivate();
@@ -616,9 +617,9 @@ void pqBATAttributeRangesWidget::resetRows()
 }
 
 //-----------------------------------------------------------------------------
-// Which rows are seen: components below a vector that is open, or what is searched for. The table
-// is as high as its rows, up to some: a table inside a panel that scrolls should rather not scroll
-// too.
+// Shows components below an expanded vector, or the rows that match the search. The table is as
+// high as its rows, up to a limit, because a table in a scrolling panel should preferably not
+// scroll too.
 void pqBATAttributeRangesWidget::arrangeRows()
 {
   this->markAlternatives();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attribute filters of the reader: a row with a slider over a histogram for everything that a range
-// can be asked of, and check boxes for attributes with few values.
+// Attribute filters of the reader: a row with a slider over a histogram for everything to which a
+// range can apply, and check boxes for attributes with few values.
 #ifndef pqBATAttributeRangesWidget_h
 #define pqBATAttributeRangesWidget_h
 
@@ -87,7 +87,7 @@ private:
   QScrollArea* Table;
   QVBoxLayout* RowLayout;
   QVBoxLayout* ValuesLayout;
-  QLabel* Matching; ///< how many particles the ranges will match
+  QLabel* Matching; ///< number of particles that the ranges will match
   QPushButton* Reset;
   QPointer<pqBATMatchEstimate> Estimate;
 };

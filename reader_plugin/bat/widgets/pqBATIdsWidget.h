@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ids of the reader's panel.
+// The ids field in the reader's panel.
 #ifndef pqBATIdsWidget_h
 #define pqBATIdsWidget_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many particles the settings of a panel will match, asked while they are edited.
+// Estimates how many particles the settings of a panel will match, while they are edited.
 #ifndef pqBATMatchEstimate_h
 #define pqBATMatchEstimate_h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several numbers of one property.
+// A row with several numbers of one property.
 #ifndef pqBATNumberRow_h
 #define pqBATNumberRow_h
 
@@ -12,7 +12,7 @@
 
 class pqNumberEdit;
 
-/// Edits numbers next to each other. Each keeps all its digits; NaN is shown as empty.
+/// Edits adjacent numbers. Each keeps all its digits; NaN is shown as empty.
 class pqBATNumberRow : public QWidget
 {
   Q_OBJECT
@@ -21,7 +21,7 @@ class pqBATNumberRow : public QWidget
   Q_PROPERTY(double value READ value WRITE setValue NOTIFY valuesChanged)
 
 public:
-  /// `names`: of the numbers, for those who cannot see. The fields are called `name` and 0, 1, ...
+  /// `names` are the numbers' names for accessibility. The fields are called `name` and 0, 1, ...
   pqBATNumberRow(const QString& name, const QStringList& names, QWidget* parent);
   ~pqBATNumberRow() override;
 
@@ -31,7 +31,7 @@ public:
   double value() const;
   void setValue(double value);
 
-  /// The same as numbers: N of them.
+  /// Returns the same as N numbers.
   template <class Numbers>
   Numbers get() const
   {

@@ -26,8 +26,8 @@ namespace
 {
 constexpr int SliderSteps = 1000;
 
-// Cubic: the left half of the slider is for the first eighth of the particles, where a little more
-// makes the largest difference, and even one in a million is a step away from the end.
+// Cubic: the left half of the slider covers the first eighth of the particles, where a small
+// increase makes the largest difference, and even one in a million is a step away from the end.
 double ToQuality(int position)
 {
   const double x = static_cast<double>(position) / SliderSteps;
@@ -116,7 +116,7 @@ pqBATQualityWidget::~pqBATQualityWidget() = default;
 //-----------------------------------------------------------------------------
 void pqBATQualityWidget::setQuality(double value)
 {
-  // A number that is out of range is kept, because the reader reports what is wrong with it.
+  // A number that is out of range is kept, because the reader reports the problem.
   if (this->Quality != value)
   {
     this->Quality = value;
@@ -167,7 +167,7 @@ void pqBATQualityWidget::showNumber()
 {
   const QSignalBlocker blockSlider(this->Slider);
   const QSignalBlocker blockNumber(this->Number);
-  // Left where it is if it stands for this quality: the user may be dragging it.
+  // Not moved if it already stands for this quality, because the user may be dragging it.
   if (ToQuality(this->Slider->value()) != this->Quality)
   {
     this->Slider->setValue(ToPosition(std::min(1.0, std::max(0.0, this->Quality))));
@@ -208,7 +208,7 @@ QString pqBATQualityWidget::formatLoaded() const
     text = quality < 1.0 ? tr("%1 of the matching particles loaded (quality %3), of %2 particles")
                          : tr("%1 of %2 particles match (quality %3)");
   }
-  // Texts without a place for a number stay as they are.
+  // Texts without a placeholder for a number stay unchanged.
   const QStringList numbers = { bat_count::grouped(count), bat_count::grouped(all),
     Short(quality) };
   for (int i = 0; i < numbers.size(); ++i)
@@ -227,7 +227,7 @@ QString pqBATQualityWidget::formatLoaded() const
 }
 
 //-----------------------------------------------------------------------------
-// For matching particles, only the loaded share of them is known.
+// For matching particles, only the loaded share is known.
 QString pqBATQualityWidget::formatRefining(double count, double quality) const
 {
   const bool conditions = HasConditions(this->proxy());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The quality of the reader: slider, number, and how many particles that is.
+// The quality control of the reader: slider, number, and the resulting number of particles.
 #ifndef pqBATQualityWidget_h
 #define pqBATQualityWidget_h
 
@@ -54,7 +54,7 @@ private:
   double bytesOfPendingParticle() const;
 
   double Quality = 1.0;
-  pqBATMatchEstimate* Matches; ///< what the panel says now
+  pqBATMatchEstimate* Matches; ///< estimate for the panel's settings
   QSlider* Slider;
   QLineEdit* Number;
 };

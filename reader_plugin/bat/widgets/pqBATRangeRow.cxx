@@ -17,7 +17,7 @@
 namespace
 {
 constexpr int Indent = 14;
-// If one bin has more than this share of the particles, a linear axis hides the others.
+// If one bin has more than this share of the particles, it hides the others on a linear axis.
 constexpr double SharePerBin = 0.6;
 }
 
@@ -272,7 +272,7 @@ void pqBATRangeRow::showRange()
 {
   this->Slider->setActive(this->isActive());
   this->Slider->setNegated(this->isNegated());
-  this->Not->setVisible(this->isActive()); // of what does not hold, it would say nothing
+  this->Not->setVisible(this->isActive()); // meaningless for an inactive row
   this->Slider->setRange(this->Minimum->text(), this->Maximum->text());
   bool hasMinimum = false;
   bool hasMaximum = false;
@@ -286,7 +286,7 @@ void pqBATRangeRow::showRange()
 }
 
 //-----------------------------------------------------------------------------
-// Shows the range of the file in grey where there is no limit.
+// Shows the file's range in grey if there is no limit.
 void pqBATRangeRow::showFileRange()
 {
   const bool values = bat_range::hasValues(this->FileMinimum, this->FileMaximum);

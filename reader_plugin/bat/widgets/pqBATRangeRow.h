@@ -13,17 +13,17 @@ class QToolButton;
 class pqNumberEdit;
 class pqBATRangeSlider;
 
-/// A checked row is a range that the property has. Its numbers remain texts everywhere, so that
-/// 64-bit integers stay exact; an empty text means no limit.
+/// A checked row is a range in the property. Its numbers remain texts everywhere, so that 64-bit
+/// integers stay exact; an empty text means no limit.
 class pqBATRangeRow : public QWidget
 {
   Q_OBJECT
   typedef QWidget Superclass;
 
 public:
-  /// `target` is what the property calls the attribute, `label` what people read. `isFirst` rows
-  /// have a button that adds another row for the same attribute; the others one that removes the
-  /// row.
+  /// `target` is the attribute's name in the property, `label` the displayed one. `isFirst` rows
+  /// have a button that adds another row for the same attribute; the others have one that removes
+  /// the row.
   pqBATRangeRow(
     const QString& target, const QString& label, bool isFirst, QWidget* parent = nullptr);
   ~pqBATRangeRow() override;
@@ -31,16 +31,16 @@ public:
   const QString& target() const { return this->Target; }
   bool isFirst() const { return this->First; }
   bool isActive() const;
-  /// Leaves out the values in the range, instead of all others.
+  /// Excludes the values in the range, instead of all others.
   bool isNegated() const;
   void setNegated(bool negated);
-  /// If `alternative`, the row shows that another row of the same attribute suffices.
+  /// If `alternative`, the row shows that matching another row of the same attribute is enough.
   void setAlternative(bool alternative);
   QString minimum() const;
   QString maximum() const;
 
-  /// Sets the range of the file: empty texts if it does not have the attribute, a minimum above the
-  /// maximum if no value is a number. Shown where there is no limit.
+  /// Sets the range of the file: empty texts if the file lacks the attribute, a minimum above the
+  /// maximum if no value is a number. Shown if there is no limit.
   void setData(const QString& minimum, const QString& maximum);
   /// Sets the histograms on a linear and on a logarithmic axis.
   void setHistograms(const pqHistogram& linear, const pqHistogram& logarithmic);
@@ -48,14 +48,14 @@ public:
   void setRange(const QString& minimum, const QString& maximum);
   /// Unchecks the row; its ends stay.
   void deactivate();
-  /// Unchecks the row and takes its limits away.
+  /// Unchecks the row and removes its limits.
   void resetRange();
 
-  /// These say whether rows of components follow, and whether they are shown.
+  /// These set whether rows of components follow, and whether they are shown.
   void setExpandable(bool expandable);
   bool isExpanded() const;
   void setExpanded(bool expanded);
-  /// Components stand below their vector.
+  /// Components are placed below their vector.
   void setIndented(bool indented);
 
 Q_SIGNALS:

@@ -17,7 +17,7 @@
 namespace
 {
 constexpr int HandleWidth = 9;
-constexpr int HandleBelow = 4; // of the handle is under the histogram
+constexpr int HandleBelow = 4; // pixels of the handle below the histogram
 constexpr double SmallStep = 0.01;
 constexpr double LargeStep = 0.1;
 
@@ -28,12 +28,12 @@ QColor Mixed(const QColor& a, const QColor& b, double share)
   return QColor(mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue()));
 }
 
-// The place of the bins of a histogram.
+// The area for the bins of a histogram.
 struct BinArea
 {
   double Left;
   double Bottom;
-  double Width; ///< of a bin
+  double Width; ///< width of a bin
 };
 
 // The heights are square roots of counts, so that small counts next to very large ones stay
@@ -140,7 +140,7 @@ protected:
 
   void focusInEvent(QFocusEvent* event) override
   {
-    this->raise(); // where both are at one place, the one that the keys move is on top
+    this->raise(); // if both coincide, the one that the keys move is on top
     QWidget::focusInEvent(event);
   }
 
@@ -293,7 +293,7 @@ void pqBATRangeSlider::drag(const pqBATSliderHandle* handle, int x)
 }
 
 //-----------------------------------------------------------------------------
-// Where a press takes hold of the whole range: there is one, and this is between its ends.
+// Returns where a press grabs the whole range: the range exists, and the point is between its ends.
 bool pqBATRangeSlider::isBetween(int x) const
 {
   const bool limited = !this->Minimum.isEmpty() || !this->Maximum.isEmpty();
@@ -302,7 +302,7 @@ bool pqBATRangeSlider::isBetween(int x) const
 }
 
 //-----------------------------------------------------------------------------
-// Both ends by the same distance on the axis, as far as both can go.
+// Moves both ends by the same distance on the axis, as far as both can go.
 void pqBATRangeSlider::dragBoth(int x)
 {
   const int extent = std::max(1, this->width() - HandleWidth);
@@ -351,7 +351,7 @@ void pqBATRangeSlider::showBin(int bin)
 }
 
 //-----------------------------------------------------------------------------
-// Beside the handles: the nearer one comes. Between them: both are dragged.
+// Outside the handles, the nearer one moves there. Between them, both are dragged.
 void pqBATRangeSlider::mousePressEvent(QMouseEvent* event)
 {
   const int x = event->pos().x();
@@ -376,7 +376,7 @@ void pqBATRangeSlider::mouseMoveEvent(QMouseEvent* event)
   const int x = event->pos().x();
   if (event->buttons() & Qt::LeftButton)
   {
-    // A hand that trembles clicks.
+    // Small movements of an unsteady hand still count as a click.
     constexpr int still = 2;
     this->Both.Moved = this->Both.Moved || std::abs(x - this->Both.X) > still;
     if (this->Both.Pressed && this->Both.Moved)
@@ -394,7 +394,7 @@ void pqBATRangeSlider::mouseMoveEvent(QMouseEvent* event)
 }
 
 //-----------------------------------------------------------------------------
-// A mouse that rests shows the same text.
+// A resting mouse shows the same text.
 bool pqBATRangeSlider::event(QEvent* event)
 {
   if (event->type() == QEvent::ToolTip && this->Bin >= 0)
@@ -407,7 +407,7 @@ bool pqBATRangeSlider::event(QEvent* event)
 }
 
 //-----------------------------------------------------------------------------
-// A click between the handles brings the nearer one.
+// A click between the handles moves the nearer one.
 void pqBATRangeSlider::mouseReleaseEvent(QMouseEvent* event)
 {
   if (this->Both.Pressed && !this->Both.Moved)
@@ -538,7 +538,7 @@ void pqBATRangeSlider::paintEvent(QPaintEvent*)
     painter.fillPath(bars, text);
     painter.restore();
   }
-  // The ends of the data are shown where the range does not reach them.
+  // The ends of the data are shown if the range does not reach them.
   this->paintTexts(painter, frame, first > left, last < this->toX(1.0));
   painter.setPen(Mixed(base, text, 0.3));
   painter.drawLine(QPointF(left, bottom), QPointF(left + extent, bottom));

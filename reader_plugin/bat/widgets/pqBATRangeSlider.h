@@ -11,10 +11,11 @@ class QPainter;
 class QRectF;
 class pqBATSliderHandle;
 
-/// Chooses a minimum and a maximum on a pqRangeScale. Shows the numbers that it gets and emits
-/// signals for others; these numbers are texts of the scale. Each handle is a widget that takes the
-/// focus: arrows move it by 1 %, Page Up and Page Down by 10 %, Home and End to the ends. The part
-/// between the handles moves both. Reports the values under the mouse, and how many have them.
+/// Chooses a minimum and a maximum on a pqRangeScale. Shows the numbers that it receives, and emits
+/// signals when the user chooses others; these numbers are texts of the scale. Each handle is a
+/// widget that takes the focus: arrows move it by 1 %, Page Up and Page Down by 10 %, Home and End
+/// to the ends. The part between the handles moves both. Reports the values under the mouse, and
+/// how many have them.
 class pqBATRangeSlider : public QWidget
 {
   Q_OBJECT
@@ -30,7 +31,7 @@ public:
   void setRange(const QString& minimum, const QString& maximum);
   /// An active range is applied; otherwise it is only shown.
   void setActive(bool active);
-  /// A negated range selects the values outside of it.
+  /// A negated range selects the values outside it.
   void setNegated(bool negated);
 
   QSize sizeHint() const override;
@@ -83,7 +84,7 @@ private:
     int X = 0;
     double Lower = 0.0;
     double Upper = 1.0;
-  } Both; ///< where a drag of both handles has begun
+  } Both; ///< start of a drag of both handles
   pqBATSliderHandle* LowerHandle;
   pqBATSliderHandle* UpperHandle;
 };

@@ -16,13 +16,13 @@ namespace
 using bat_view::Ends;
 using Vector = std::array<double, 3>;
 
-// Shares of the longest side of the data: the least thickness of a drawn region, and the resolution
-// of dragging.
+// Shares of the data's longest side: the minimum thickness of a drawn region, and the resolution of
+// dragging.
 constexpr double ThinnestShare = 1e-3;
 constexpr double FinestShare = 1e-4;
 constexpr double FinestDirection = 1e-6;
 constexpr double FinestDegrees = 0.01;
-// A side or an angle that is not dragged changes less than this, by rounding.
+// A side or an angle that is not dragged changes by less than this, through rounding.
 constexpr double SameShare = 1e-6;
 
 double Rounded(double value, double finest)
@@ -30,7 +30,7 @@ double Rounded(double value, double finest)
   return bat_range::rounded(value, finest).toDouble();
 }
 
-// `typed`, unless the handle has left the place where it was put for it.
+// Returns `typed`, unless the handle has left the position that corresponds to it.
 double Dragged(double typed, double put, double now, double size, double finest)
 {
   return std::fabs(now - put) <= SameShare * size ? typed : Rounded(now, finest);
@@ -201,12 +201,12 @@ protected:
 private:
   Vector Normal{};
   Vector Origin{};
-  Vector Anchor{}; // where the origin was dragged to
+  Vector Anchor{}; // position to which the origin was dragged
   bool Anchored = false;
 };
 
 //-----------------------------------------------------------------------------
-// A cube from -1 to 1, scaled by half extents, turned and moved.
+// A cube from -1 to 1, scaled by half extents, rotated and moved.
 class BoxHandles : public pqBATRegionHandles
 {
 public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The region of the reader in the 3D view.
+// The reader's region in the 3D view.
 #ifndef pqBATRegionHandles_h
 #define pqBATRegionHandles_h
 
@@ -8,7 +8,7 @@
 
 #include <array>
 
-/// The numbers of a region of any form, as the properties of the reader are.
+/// The numbers of a region of any form, as in the reader's properties.
 struct pqBATRegion
 {
   enum FormType
@@ -26,7 +26,7 @@ struct pqBATRegion
   std::array<double, 3> HalfExtents{ { 1.0, 1.0, 1.0 } };
   std::array<double, 3> Rotation{};
 
-  /// The numbers that the reader begins with, for the box of all particles.
+  /// The reader's initial numbers for the box of all particles.
   static pqBATRegion startOf(const bat_view::Ends& data);
   bool hasSameNumbers(const pqBATRegion& other) const;
   bool hasNormal() const;
@@ -46,9 +46,10 @@ public:
     int form, vtkSMProxy* proxy, vtkSMPropertyGroup* group, QWidget* parent);
   ~pqBATRegionHandles() override;
 
-  /// `data`: the box of all particles.
+  /// `data` is the box of all particles.
   void show(const pqBATRegion& region, const bat_view::Ends& data);
-  /// The region that was shown last, with what has been dragged; other numbers keep their digits.
+  /// Returns the region shown last, with the dragged numbers replaced; other numbers keep their
+  /// digits.
   virtual pqBATRegion dragged() = 0;
 
 protected:

@@ -36,11 +36,11 @@ namespace
 constexpr int SliderSteps = 200;
 constexpr int PageSteps = 10;
 // A slab's numbers are rounded to these shares of a slider step: to the first when it is moved, so
-// that they get no noise, and to the second when it is turned to a place that nobody has typed.
+// that they get no noise, and to the second when it is rotated to a position that was not typed.
 constexpr double FinestOfMoved = 1e-6;
 constexpr double FinestOfTurned = 1e-3;
 constexpr double FinestDirection = 1e-6;
-// A slab that is as thick as the data has nothing to be moved over.
+// A slab as thick as the data cannot be moved.
 constexpr double ThinnerShare = 0.1;
 constexpr double AlmostAll = 0.999;
 
@@ -49,7 +49,7 @@ double Rounded(double value, double finest)
   return std::isfinite(value) ? bat_range::rounded(value, finest).toDouble() : value;
 }
 
-// 1, 2 or 5 times a power of ten, and not below.
+// Returns 1, 2 or 5 times a power of ten, rounded up.
 double RoundStep(double step)
 {
   const double unit = std::pow(10.0, std::floor(std::log10(step)));
@@ -314,8 +314,8 @@ void pqBATRegionWidget::changed()
 }
 
 //-----------------------------------------------------------------------------
-// A region that is switched on has the limits of the data that are shown, which may be those of
-// another time step than the first.
+// A region that is switched on gets the limits of the current data, which may belong to another
+// time step than the first.
 void pqBATRegionWidget::formChosen()
 {
   const int applied = vtkSMPropertyHelper(this->proxy(), "Region").GetAsInt();
@@ -356,7 +356,7 @@ pqBATRegionHandles* pqBATRegionWidget::handles()
 }
 
 //-----------------------------------------------------------------------------
-// At another time they may be elsewhere. The handles may just be dragged, and stay.
+// At another time the data may be elsewhere. The handles stay, because they may just be dragged.
 void pqBATRegionWidget::dataUpdated()
 {
   this->Data = bat_view::dataBox(this->proxy());
@@ -372,7 +372,7 @@ void pqBATRegionWidget::dragged()
 }
 
 //-----------------------------------------------------------------------------
-// The handles go to where the numbers are, which were rounded.
+// Moves the handles to the rounded numbers.
 void pqBATRegionWidget::dragEnded()
 {
   this->setRegion(this->handles()->dragged());
@@ -407,7 +407,7 @@ void pqBATRegionWidget::updateVisibility()
 }
 
 //-----------------------------------------------------------------------------
-// By a script: ShowInteractiveWidgets and HideInteractiveWidgets mean all that there are.
+// Called by scripts: ShowInteractiveWidgets and HideInteractiveWidgets apply to all widgets.
 void pqBATRegionWidget::handlesToggled(bool visible)
 {
   if (!this->Toggling)
@@ -508,8 +508,8 @@ std::array<double, 2> pqBATRegionWidget::extent(const Vector& normal) const
 }
 
 //-----------------------------------------------------------------------------
-// Through the point of the slab that is nearest to the middle of the data, and as thick as before,
-// unless that was all of the data.
+// Moves the slab through its point nearest to the middle of the data, keeping its thickness unless
+// it covered all of the data.
 void pqBATRegionWidget::lookAlong(const Vector& direction)
 {
   pqBATRegion region = this->region();

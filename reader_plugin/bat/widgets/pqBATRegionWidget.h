@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The region of the reader: its form, numbers, and handles in the 3D view.
+// The reader's region: its form, numbers, and handles in the 3D view.
 #ifndef pqBATRegionWidget_h
 #define pqBATRegionWidget_h
 
@@ -20,8 +20,8 @@ class vtkSMPropertyGroup;
 
 /// Panel widget "bat_region" for a group with the properties Region, RegionCenter, RegionRadius,
 /// RegionNormal, RegionLimits, RegionHalfExtents, RegionRotation and RegionOutside of a proxy that
-/// also has the property Bounds, the box of the data. Shows what the form of the region has. A slab
-/// has a slider too, over all of the data, and buttons for its direction.
+/// also has the property Bounds, the box of the data. Shows the controls for the region's form. A
+/// slab also has a slider over all of the data, and buttons for its direction.
 class pqBATRegionWidget : public pqPropertyWidget
 {
   Q_OBJECT
@@ -74,7 +74,7 @@ private:
 
   vtkSMPropertyGroup* Group;
   bat_view::Ends Data{};
-  pqBATRegion Start;     // the numbers until somebody changes them
+  pqBATRegion Start;     // the numbers until they are edited
   bool Setting = false;  // several numbers are set; the last one notifies
   bool Toggling = false; // the handles, by the panel
   bool Dragging = false; // the handles are where the numbers come from

@@ -35,7 +35,7 @@ namespace
 constexpr int Swatch = 10;
 constexpr int Indent = 14;
 
-// A 64-bit integer, or another end of a range: exact. Empty texts mean no limit.
+// An exact 64-bit integer, or another end of a range. Empty texts mean no limit.
 long double Exact(const QString& text, long double ifEmpty)
 {
   static_assert(std::numeric_limits<long double>::digits >= 64);
@@ -62,7 +62,7 @@ bool IsNegated(const QVariant& target, const QString& name)
   return target.toString() != name;
 }
 
-// The colours are pale, so that they are not mistaken for those of a picture.
+// The colours are pale, so that they are not mistaken for the picture's.
 QColor NeutralColor(const QString& value)
 {
   static const char* const colors[] = { "#8dd3c7", "#ffffb3", "#bebada", "#fb8072", "#80b1d3",
@@ -124,7 +124,7 @@ pqBATValuesRow::pqBATValuesRow(
   layout->addWidget(this->Name);
   layout->addLayout(this->Grid);
 
-  // Whatever changes the colours of a picture draws it anew.
+  // Any change of a picture's colours renders it again.
   const auto watch = [this](pqView* view)
   {
     if (view)
@@ -218,7 +218,7 @@ void pqBATValuesRow::checkBoxes()
 }
 
 //-----------------------------------------------------------------------------
-// Neighbours that are left out are one range, and values in between that no file has had so far in
+// Neighbouring excluded values form one range; values in between that no file has had so far are in
 // none.
 void pqBATValuesRow::takeBoxes()
 {

@@ -19,28 +19,28 @@ class QGridLayout;
 class QLabel;
 class pqPipelineSource;
 
-/// A value of an integer attribute in the present file, and how many particles have it.
+/// A value of an integer attribute in the current file, and the number of particles that have it.
 struct pqBATValueCount
 {
   QString Value;
   pqCount Count;
 };
 
-/// Leaves out the unchecked values: in the property they are a negated range, so that additional
+/// Excludes the unchecked values: in the property they are a negated range, so that additional
 /// values in another file of the series are shown. Ranges set by scripts check the values that they
-/// include, and stay as they are until a box is clicked.
+/// include, and stay unchanged until a box is clicked.
 class pqBATValuesRow : public QWidget
 {
   Q_OBJECT
   typedef QWidget Superclass;
 
 public:
-  /// Colours are those that the active view draws `source` with, if it does so by this attribute.
+  /// Uses the colours in which the active view draws `source`, if it is coloured by this attribute.
   pqBATValuesRow(const QString& target, pqPipelineSource* source, QWidget* parent = nullptr);
   ~pqBATValuesRow() override;
 
   const QString& target() const { return this->Target; }
-  /// Sets the values of the present file. Values of other files stay, and have no particles in it.
+  /// Sets the values of the current file. Values of other files stay, and have no particles in it.
   void setValues(const QList<pqBATValueCount>& values);
   /// Values of all files so far.
   QStringList values() const;
@@ -52,7 +52,7 @@ public:
 
 Q_SIGNALS:
   void rangesChanged();
-  /// The boxes take another number of lines.
+  /// Emitted if the boxes need a different number of lines.
   void heightChanged();
 
 protected:
@@ -75,7 +75,7 @@ private:
   QList<QVariant> Ranges;
   QStringList Order; ///< ascending
   QMap<QString, QCheckBox*> Boxes;
-  QMap<QString, QColor> Colors; ///< that are shown
+  QMap<QString, QColor> Colors; ///< colours that are shown
   QLabel* Name;
   QGridLayout* Grid;
   int Columns = 0;

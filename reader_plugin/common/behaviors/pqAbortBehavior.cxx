@@ -24,11 +24,11 @@
 
 namespace
 {
-// Most loads end before anybody could wish to stop them.
+// Most loads end before a user could wish to stop them.
 constexpr int PatienceMilliseconds = 200;
 
-// Null for proxies that are none of ours, and for readers on a server, which does not listen while
-// it loads.
+// Returns null for proxies of other plugins, and for readers on a server, which does not listen
+// while it loads.
 bat_vtk::SteppedLoad* LoadOf(vtkObjectBase* reader)
 {
   return dynamic_cast<bat_vtk::SteppedLoad*>(reader);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads that take long can be stopped.
+// Lets the user stop long loads.
 #ifndef pqAbortBehavior_h
 #define pqAbortBehavior_h
 
@@ -16,8 +16,8 @@ class QToolButton;
 class QWindow;
 class vtkObject;
 
-/// While a reader of this process loads, the abort button of the status bar and the Escape key stop
-/// it; what was shown before stays, and Apply, which is then enabled, tries again.
+/// While a reader in this process loads, the abort button in the status bar and the Escape key stop
+/// it; the previous output stays, and Apply, which is then enabled, tries again.
 class pqAbortBehavior : public QObject
 {
   Q_OBJECT
@@ -26,7 +26,7 @@ public:
   explicit pqAbortBehavior(QObject* parent = nullptr);
   ~pqAbortBehavior() override;
 
-  /// If `yields`, a refining step (the property LoadMore) is put off as soon as the user does
+  /// If `yields`, a refining step (the property LoadMore) is postponed as soon as the user does
   /// anything.
   void setYields(bool yields) { this->Yields = yields; }
 

@@ -124,7 +124,7 @@ bool pqHeldEvents::eventFilter(QObject* object, QEvent* event)
     case QEvent::Timer: // comes again
       return true;
     case QEvent::Paint:
-      // Drawing asks for the data that are being loaded.
+      // Drawing would request the data that are being loaded.
       if (object->isWidgetType() &&
         (this->Paints == Painting::Held || object->inherits("QOpenGLWidget")))
       {
@@ -145,7 +145,7 @@ bool pqHeldEvents::eventFilter(QObject* object, QEvent* event)
 }
 
 //-----------------------------------------------------------------------------
-// Widgets get what their window passes on to them.
+// Widgets receive what their window passes on to them.
 bool pqHeldEvents::windowEvent(QWindow* window, QEvent* event)
 {
   if (this->Takes && this->Takes(window, event))

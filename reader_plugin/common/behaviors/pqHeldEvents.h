@@ -17,8 +17,8 @@ class QEvent;
 class QWidget;
 class QWindow;
 
-/// Work in the thread of the window must look at events to know what the user does; those that
-/// could start other work are held, and come when it has ended.
+/// Work on the GUI thread must process events to notice what the user does; events that could start
+/// other work are held, and delivered when it has ended.
 class pqHeldEvents : public QObject
 {
   Q_OBJECT
@@ -26,16 +26,17 @@ class pqHeldEvents : public QObject
 public:
   enum class Painting
   {
-    Allowed, ///< but for widgets that OpenGL draws
+    Allowed, ///< except for widgets drawn by OpenGL
     Held
   };
 
-  /// `takes` is called first for each event of a window; true means that it has handled the event.
+  /// `takes` is called first for each event of a window; it returns true if it has handled the
+  /// event.
   explicit pqHeldEvents(QObject* parent, std::function<bool(QWindow*, QEvent*)> takes = nullptr);
   ~pqHeldEvents() override;
 
   void hold(Painting painting);
-  /// Checks the events that have arrived, if the last check is long enough ago.
+  /// Processes the events that have arrived, if the last check was long enough ago.
   void look();
   void release();
 

@@ -29,11 +29,11 @@
 
 namespace
 {
-// Long enough for the next move of a hand that turns the wheel or clicks again.
+// Long enough for the next move of a user who turns the wheel or clicks again.
 constexpr int IdleMilliseconds = 200;
 constexpr int LongestMilliseconds = 2000;
 
-// True while the window waits for something else and handles events meanwhile.
+// True while the window waits for something else and processes events meanwhile.
 bool IsBusy()
 {
   for (pqServer* server :
@@ -53,7 +53,7 @@ double Information(vtkSMProxy* proxy, const char* name)
   return vtkSMPropertyHelper(proxy, name).GetAsDouble();
 }
 
-// Ends the samples that were drawn only for a first picture; true if there were any.
+// Ends the samples that were drawn only for a first picture; returns true if there were any.
 bool EndSample(pqView* view)
 {
   bool found = false;
@@ -157,7 +157,7 @@ void pqRefineBehavior::blockDrawn(vtkObject* window)
 }
 
 //-----------------------------------------------------------------------------
-// Each picture, one of an interaction too, puts the next step off.
+// Each rendering, also during interaction, postpones the next step.
 void pqRefineBehavior::pictureEnded(pqView* view)
 {
   this->Outdated.removeAll(view);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Refine While Idle: readers load more, step by step, while nothing else is to be done.
+// Refine While Idle: readers load more, step by step, while the application is idle.
 #ifndef pqRefineBehavior_h
 #define pqRefineBehavior_h
 
@@ -25,8 +25,8 @@ class vtkObject;
 /// moment after the last picture was drawn, or after as long as the last step took if that is
 /// longer; never while a mouse button is held down, an animation plays or changes wait for Apply.
 /// Stops when LoadedQuality (for a grid, LoadedLevel) is TargetQuality (TargetLevel). As soon as
-/// the user presses a button or a key or turns the wheel, a step is put off and its picture is
-/// cancelled, and so is the picture after the mouse has turned the scene. Both are completed later.
+/// the user presses a button or a key or turns the wheel, a step is postponed and its rendering is
+/// cancelled; so is the rendering after the mouse has rotated the scene. Both are completed later.
 class pqRefineBehavior : public QObject
 {
   Q_OBJECT

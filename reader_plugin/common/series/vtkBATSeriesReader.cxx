@@ -14,7 +14,7 @@
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkStringArray.h"
 
-// VTK's copy, if it has one: its headers rename all others by a macro.
+// VTK's bundled copy, if it has one: its headers rename all others by a macro.
 #include "vtk_nlohmannjson.h"
 #include VTK_NLOHMANN_JSON(json.hpp)
 
@@ -31,7 +31,7 @@
 
 namespace
 {
-// The name of one file of a list; sets its time if it has one.
+// Returns the name of one file in a list; sets its time if it has one.
 std::string ReadEntry(const nlohmann::json& entry, std::vector<double>& times)
 {
   if (entry.is_string())
@@ -67,8 +67,8 @@ int vtkBATSeriesReader::CanReadFile(const char* filename)
 }
 
 //------------------------------------------------------------------------------
-// Succeeds in any case: the superclass would ask, and complain, at every request. A list that
-// cannot be read has no files, and the reader inside says why.
+// Always succeeds, because the superclass would ask, and complain, at every request. A list that
+// cannot be read has no files, and the inner reader reports the reason.
 int vtkBATSeriesReader::ReadMetaDataFile(const char* metafilename, vtkStringArray* filesToRead,
   std::vector<double>& timeValues, int maxFilesToRead)
 {
@@ -116,7 +116,7 @@ int vtkBATSeriesReader::RequestInformation(
   {
     return this->Superclass::RequestInformation(request, inputVector, outputVector);
   }
-  // All processes come here, and to RequestData.
+  // All processes run this and RequestData.
   reader->SetController(vtkMultiProcessController::GetGlobalController());
   reader->Refuse(vtkErrorCode::FileFormatError, this->ListError.c_str());
 
@@ -162,7 +162,7 @@ int vtkBATSeriesReader::RequestInformation(
     }
   }
   this->ErrorCode =
-    this->Reader->GetErrorCode(); // not by its setter: no request may modify the reader
+    this->Reader->GetErrorCode(); // avoids the setter, because no request may modify the reader
   return result;
 }
 
@@ -173,7 +173,7 @@ void vtkBATSeriesReader::DescribeTime(double time)
   vtkNew<vtkInformation> nothingRequested;
   if (this->Reader && this->GetNumberOfFileNames() > 0)
   {
-    // Another file name does not count as a change of this reader, as in a request.
+    // As in a request, another file name does not count as a change of this reader.
     this->BeforeFileNameMTime = this->GetMTime();
     this->RequestInformationForInput(this->ChooseShown(nothingRequested), nullptr, nullptr);
     this->FileNameMTime = this->Reader->GetMTime();
@@ -181,7 +181,7 @@ void vtkBATSeriesReader::DescribeTime(double time)
 }
 
 //------------------------------------------------------------------------------
-// The file of the time that was asked for, or is shown otherwise.
+// Returns the file of the requested time, or of the currently shown one.
 int vtkBATSeriesReader::ChooseShown(vtkInformation* outInfo)
 {
   using Pipeline = vtkStreamingDemandDrivenPipeline;
@@ -199,8 +199,8 @@ int vtkBATSeriesReader::ChooseShown(vtkInformation* outInfo)
 }
 
 //------------------------------------------------------------------------------
-// If two files of one step each have the same time, one of them could not be shown. Mostly all of
-// them have step 0 and no time.
+// If two files with one step each have the same time, one of them could not be shown. Usually all
+// of them have step 0 and no time.
 bool vtkBATSeriesReader::HasEqualTimes() const
 {
   std::set<double> different;
@@ -216,8 +216,9 @@ bool vtkBATSeriesReader::HasEqualTimes() const
 }
 
 //------------------------------------------------------------------------------
-// Files that cannot be read have their steps all the same, or else they would pass for others: in
-// line with those of the nearest files that have a time. Where none has one, all are numbered.
+// Files that cannot be read still have steps, because otherwise other files would take their
+// places. Their times continue those of the nearest files that have a time. If no file has one, all
+// are numbered.
 void vtkBATSeriesReader::PlaceUnreadable()
 {
   const std::map<int, std::vector<double>> known = this->Times;

@@ -3,13 +3,13 @@
  * @class   vtkBATSeriesReader
  * @brief   a time series of files that reads ahead while it is played
  *
- * From the second time step on, each update has the next file in the same direction opened and
- * brought into the system's page cache in the background (bat_vtk::SeriesMember::ReadAhead).
+ * From the second time step on, each update opens the next file in the same direction in the
+ * background and brings it into the system's page cache (bat_vtk::SeriesMember::ReadAhead).
  *
- * Before the first update, the reader inside describes the first file, or that of DescribeTime();
+ * Before the first update, the inner reader describes the first file, or that of DescribeTime();
  * after it, the file of the last requested time.
  *
- * If files of one step each share a time, their times are the numbers 0, 1, 2, ...
+ * If files with one step each share a time, their times are the numbers 0, 1, 2, ...
  *
  * A fault of a file is an error of its step alone, whose output is empty. If the times come from
  * the files and one cannot be read, its step is placed evenly between its neighbours. A list that
@@ -43,14 +43,14 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * Like the superclass, but returns 1 for any list (".series"): its faults are better reported by
-   * an update.
+   * Like the superclass, but returns 1 for any list (".series"), whose faults are better reported
+   * by an update.
    */
   int CanReadFile(const char* filename) override;
 
   /**
-   * Makes the reader inside describe the file of a time, before the first update. The information
-   * has to be up to date.
+   * Makes the inner reader describe the file of a time, before the first update. The information
+   * must be up to date.
    */
   void DescribeTime(double time);
 
@@ -74,8 +74,8 @@ private:
   enum class Pass
   {
     None,
-    Look, ///< for the times in the files
-    Place ///< those that are known by now
+    Look, ///< reads the times in the files
+    Place ///< uses the times known by now
   };
 
   bat_vtk::SeriesMember* Inner() const;
@@ -87,7 +87,7 @@ private:
   int LoadedIndex = -1;
   bool Warned = false;
   Pass Looking = Pass::None;
-  std::map<int, std::vector<double>> Times; ///< in the files that were inspected
+  std::map<int, std::vector<double>> Times; ///< times in the inspected files
   bool Numbered = false; ///< times are the numbers of files, because their own are not distinct
   std::vector<int> Unreadable; ///< files
   std::string ListError;

@@ -24,7 +24,7 @@ namespace
 using bat_view::Ends;
 using bat_view::Vector;
 
-// Shares of half the longest side of the data: more than rounding can lose, less than can be seen.
+// Shares of half the data's longest side: more than rounding can lose, less than can be seen.
 constexpr double Margin = 1e-9;
 constexpr double RoundingShare = 1e-14;
 
@@ -57,7 +57,7 @@ void Get(vtkSMProxy* representation, const char* name, double* values, unsigned 
   }
 }
 
-// Sutherland and Hodgman.
+// Clips by the Sutherland-Hodgman algorithm.
 Polygon Clipped(const Polygon& polygon, const HalfSpace& space)
 {
   Polygon clipped;
@@ -103,13 +103,14 @@ std::vector<Polygon> Faces(const Ends& box)
   return faces;
 }
 
-// Units in which the longest side of the data is from -1 to 1: they may be tiny, and far away.
+// Units in which the data's longest side reaches from -1 to 1, because the data may be tiny, and
+// far away.
 struct UnitBox
 {
   Vector Middle;
   double Unit = 0.0;
   double Tolerance; // in these units
-  Ends Box;         // of the data
+  Ends Box;         // box of the data
 
   UnitBox(const Ends& data, const Vector& eye)
   {
@@ -129,7 +130,7 @@ struct UnitBox
     }
   }
 
-  // The box of points, in units of the data and inside of it.
+  // Returns the box of points, in units of the data and inside the data.
   Ends boundsOf(const std::vector<Vector>& points, const Ends& data) const
   {
     constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -187,7 +188,7 @@ std::vector<HalfSpace> SidesOfView(vtkMatrix4x4* toView, const UnitBox& unit)
   return sides;
 }
 
-// Corners of the part of the box that is in view. They are on faces of the box, but for the eye.
+// Returns corners of the visible part of the box. They are on faces of the box, except for the eye.
 std::vector<Vector> CornersInView(
   const UnitBox& unit, const std::vector<HalfSpace>& sides, const Vector& eye, bool isParallel)
 {
@@ -255,13 +256,13 @@ void bat_view::dataToWorld(pqView* view, vtkSMProxy* source, vtkMatrix4x4* matri
   double user[16];
   vtkMatrix4x4::Identity(user);
   Get(representation, "Origin", origin, 3);
-  // Its name before ParaView 5.13, and since.
+  // The name before ParaView 5.13, and since.
   Get(representation, "Position", position, 3);
   Get(representation, "Translation", position, 3);
   Get(representation, "Scale", scale, 3);
   Get(representation, "Orientation", degrees, 3);
   Get(representation, "UserTransform", user, 16);
-  vtkNew<vtkTransform> transform; // as of a vtkProp3D
+  vtkNew<vtkTransform> transform; // built like a vtkProp3D's
   transform->PostMultiply();
   transform->Translate(-origin[0], -origin[1], -origin[2]);
   transform->Scale(scale);
@@ -333,7 +334,7 @@ bat_view::Vector bat_view::lineOfSight(pqView* view, vtkSMProxy* source)
   renderView->GetActiveCamera()->GetDirectionOfProjection(direction);
   vtkNew<vtkMatrix4x4> matrix;
   dataToWorld(view, source, matrix);
-  for (int i = 0; i < 3; ++i) // as normals are transformed: by the transpose
+  for (int i = 0; i < 3; ++i) // normals are transformed by the transpose
   {
     normal[static_cast<std::size_t>(i)] = direction[0] * matrix->GetElement(0, i) +
       direction[1] * matrix->GetElement(1, i) + direction[2] * matrix->GetElement(2, i);

@@ -41,7 +41,7 @@ bool IsReader(vtkSMProxy* proxy)
   return proxy && proxy->GetProperty("IdAttributeInfo") && proxy->GetProperty("FileName");
 }
 
-// The reader that a source is, or is made from.
+// Returns the reader that a source is, or from which it is made.
 vtkSMSourceProxy* ReaderOf(pqPipelineSource* source)
 {
   while (source && !IsReader(source->getProxy()))
@@ -81,7 +81,7 @@ void Show(vtkSMProxy* trails, vtkSMParaViewPipelineControllerWithRendering* cont
   if (auto* lines = vtkSMPVRepresentationProxy::SafeDownCast(shown))
   {
     lines->SetScalarColoring("time", vtkDataObject::POINT);
-    // Other trails that are seen have these colours: the range is that of all.
+    // Other visible trails share these colours: the range covers all of them.
     vtkSMTransferFunctionProxy::RescaleTransferFunctionToDataRange(
       vtkSMPropertyHelper(shown, "LookupTable").GetAsProxy());
     lines->SetScalarBarVisibility(view->getViewProxy(), true);
@@ -133,7 +133,7 @@ QString bat_selection::follow(pqOutputPort* port)
   vtkSMPropertyHelper(trails, "SkipDamaged").Copy(vtkSMPropertyHelper(reader, "SkipDamaged"));
   trails->UpdateVTKObjects();
   controller->PostInitializeProxy(trails);
-  // The trails have the attributes of the file only now.
+  // Only now do the trails have the attributes of the file.
   CopyTexts(reader, "PointArrayStatus", trails, "PointArrayStatus");
   trails->UpdateVTKObjects();
   controller->RegisterPipelineProxy(trails);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trails of the particles that are selected in ParaView.
+// Creates trails of the particles selected in ParaView.
 #ifndef FollowSelected_h
 #define FollowSelected_h
 
@@ -9,15 +9,15 @@ class pqOutputPort;
 
 namespace bat_selection
 {
-/// The port whose selected particles come from a BAT reader; else null.
+/// Returns the port whose selected particles come from a BAT reader; else null.
 pqOutputPort* followablePort();
 
-/// Makes trails of the particles that are selected of a port, which is the output of a BAT reader
-/// or of filters above one, and shows them in the active view. Returns why it cannot; empty if
-/// nothing is wrong.
+/// Creates trails of the selected particles of a port, which is the output of a BAT reader or of
+/// filters above one, and shows them in the active view. Returns the reason for a failure; empty on
+/// success.
 QString follow(pqOutputPort* port);
 
-/// The same for a user; reports why it is not possible.
+/// Does the same on behalf of a user; shows the reason for a failure.
 void followOrSay(pqOutputPort* port);
 }
 

@@ -34,7 +34,7 @@
 
 namespace
 {
-// A longer list does not suit a panel and a state file; a range or a box is better.
+// A longer list is unsuitable for a panel and a state file; a range or a box is better.
 constexpr long long MaxSelected = 100000;
 
 constexpr char NoFilter[] = "This ParaView does not have the filter ExtractSelection.";
@@ -57,7 +57,7 @@ vtkSmartPointer<vtkSMSourceProxy> NewFilter(vtkSMSourceProxy* input, const char*
   return filter;
 }
 
-// The points of the source that match the selection. Null if ParaView has no such filter.
+// Returns the source's points that match the selection. Null if ParaView lacks such a filter.
 vtkSmartPointer<vtkSMSourceProxy> Extracted(
   vtkSMSourceProxy* source, vtkSMSourceProxy* selection, unsigned int selectionPort)
 {
@@ -91,7 +91,8 @@ long double ExactAt(vtkDataArray* array, vtkIdType i)
   return bat_vtk::Exact(bat_vtk::NumberAt(array, i));
 }
 
-// Pairs (id, second), or (id, 0) without a second array: sorted, each once. Nothing if one is NaN.
+// Returns pairs (id, second), or (id, 0) without a second array, sorted, each once. Empty if one is
+// NaN.
 std::optional<std::vector<std::pair<long double, long double>>> DistinctPairs(
   vtkDataArray* ids, vtkDataArray* second)
 {
@@ -120,7 +121,7 @@ QStringList WordsOfPairs(
   return words;
 }
 
-// Consecutive integers are one range.
+// Combines consecutive integers into ranges.
 QStringList WordsOfIds(const std::vector<std::pair<long double, long double>>& ids, bool integers)
 {
   QStringList words;

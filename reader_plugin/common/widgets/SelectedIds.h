@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ids and the box of what is selected in ParaView.
+// The ids and the bounding box of ParaView's selection.
 #ifndef SelectedIds_h
 #define SelectedIds_h
 
@@ -15,27 +15,28 @@ namespace bat_selection
 {
 struct Ids
 {
-  QString Text;  ///< as the property Ids takes it
-  QString Error; ///< why there is none; empty if nothing is wrong
+  QString Text;  ///< in the form of the property Ids
+  QString Error; ///< reason for a failure; empty on success
 };
 
 struct Box
 {
   std::array<double, 6> Ends{}; ///< x min, x max, y min, y max, z min, z max
-  QString Error;                ///< why there is none; empty if nothing is wrong
+  QString Error;                ///< reason for a failure; empty on success
 };
 
-/// The output of the source if it has a selection, else null.
+/// Returns the output of the source if it has a selection, else null.
 pqOutputPort* selectedPort(vtkSMProxy* source);
 
-/// The smallest closed box with all points that match the selection of a port, on all processes.
+/// Returns the smallest closed box around all points that match a port's selection, on all
+/// processes.
 Box boxOf(pqOutputPort* port);
 
 /// Clears the selection, which refers to points of the present output, not of the next one.
 void clear(pqOutputPort* port);
 
-/// Ids of the source's points that match the selection, on all processes. Pairs such as 5:0 if a
-/// second attribute makes ids unique.
+/// Returns the ids of the source's points that match the selection, on all processes. Pairs such as
+/// 5:0 if a second attribute makes ids unique.
 Ids collectIds(vtkSMSourceProxy* source, vtkSMSourceProxy* selection, unsigned int selectionPort,
   const QString& attribute, const QString& second = QString());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The appearance of a panel's field with text that the reader would refuse.
+// The appearance of a panel field whose text the reader would refuse.
 #ifndef WrongField_h
 #define WrongField_h
 

@@ -14,7 +14,7 @@ double ParseAmount(const QString& text)
   return isNumber && std::isfinite(value) ? value : -1.0;
 }
 
-// Short, and exact.
+// Formats the number short, but exact.
 QString WriteAmount(double amount)
 {
   return QString::number(amount, 'g', QLocale::FloatingPointShortest);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An amount with a name for 0, such as no limit.
+// An amount for which 0 has a name, such as "no limit".
 #ifndef pqBATAmountWidget_h
 #define pqBATAmountWidget_h
 
 #include "pqBudgetWidget.h"
 
-/// Panel widget "bat_amount", for a property with one number that is not negative.
+/// Panel widget "bat_amount" for a property with one non-negative number.
 class pqBATAmountWidget : public pqBudgetWidget
 {
   Q_OBJECT

@@ -5,8 +5,8 @@
 
 #include "pqBudgetWidget.h"
 
-/// Panel widget "bat_particles", and "bat_block_size" of writers, for a property with one whole
-/// number that is not negative.
+/// Panel widget "bat_particles", and "bat_block_size" of writers, for a property with one
+/// non-negative integer.
 class pqBATParticlesWidget : public pqBudgetWidget
 {
   Q_OBJECT
@@ -16,7 +16,7 @@ public:
   pqBATParticlesWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);
   ~pqBATParticlesWidget() override;
 
-  /// "5000000", "5,000,000", "5M" or "2.5e6" as a number; negative if it is none.
+  /// Parses "5000000", "5,000,000", "5M" or "2.5e6"; negative if the text is not a number.
   static double parse(const QString& text);
   static QString format(double particles);
 

@@ -31,7 +31,7 @@
 
 namespace
 {
-// Shares of the longest side of the data: the least thickness of a drawn box, and the resolution of
+// Shares of the data's longest side: the minimum thickness of a drawn box, and the resolution of
 // dragging.
 constexpr double ThinnestShare = 1e-3;
 constexpr double FinestShare = 1e-4;
@@ -62,7 +62,7 @@ pqBoxWidget::pqBoxWidget(vtkSMProxy* smproxy, vtkSMPropertyGroup* smgroup, QWidg
   layout->addWidget(this->Use);
   layout->addWidget(this->Numbers);
 
-  // The box of the reader has no orientation: it is that of a unit cube, moved and scaled.
+  // The reader's box has no orientation: it is a unit cube, translated and scaled.
   vtkSMProxy* widget = this->widgetProxy();
   const double unit[6] = { 0.0, 1.0, 0.0, 1.0, 0.0, 1.0 };
   vtkSMPropertyHelper(widget, "RotationEnabled").Set(0);
@@ -103,7 +103,7 @@ pqBoxWidget::pqBoxWidget(vtkSMProxy* smproxy, vtkSMPropertyGroup* smgroup, QWidg
 }
 
 //-----------------------------------------------------------------------------
-// Makes the numbers, and the buttons below them. Returns the button "All".
+// Creates the numbers, and the buttons below them. Returns the button "All".
 QToolButton* pqBoxWidget::makeNumbers()
 {
   this->Numbers = new QWidget(this);
@@ -137,7 +137,7 @@ QToolButton* pqBoxWidget::makeNumbers()
     "BoxOfSelection", tr("Selection"), tr("Set the box to that of the selection"), this->Numbers);
   this->View = NewButton("BoxOfView", tr("View"),
     tr("Set the box to the part of the whole file that is in view"), this->Numbers);
-  // Lines of their own: a panel of usual width does not have room for both in one.
+  // Each gets its own line, because both do not fit into one line of a panel of usual width.
   grid->addWidget(this->Show, 3, 0, 1, 3);
   auto* line = new QHBoxLayout;
   line->setSpacing(2);
@@ -221,8 +221,8 @@ void pqBoxWidget::takeBox(const Ends& box)
 }
 
 //-----------------------------------------------------------------------------
-// Switching a box on sets it to the box of the data that is shown, which may be that of another
-// time step than the first.
+// Switching a box on sets it to the box of the current data, which may belong to another time step
+// than the first.
 void pqBoxWidget::useToggled(bool use)
 {
   if (use && this->Box == this->Start && vtkSMPropertyHelper(this->UseProperty).GetAsInt() == 0)
@@ -292,8 +292,8 @@ void pqBoxWidget::showInPlace(bool inPlace)
 }
 
 //-----------------------------------------------------------------------------
-// The box, with what cannot be drawn made drawable: ends that are infinite or the wrong way round,
-// and sides without length.
+// Returns the box in a form that can be drawn: without infinite or reversed ends, or sides of zero
+// length.
 pqBoxWidget::Ends pqBoxWidget::drawnBox() const
 {
   const Ends data = bat_view::dataBox(this->proxy());
@@ -390,14 +390,14 @@ void pqBoxWidget::updateVisibility()
 }
 
 //-----------------------------------------------------------------------------
-// A script that shows all 3D widgets does not mean a box that is not used.
+// A script that shows all 3D widgets does not refer to an unused box.
 void pqBoxWidget::setWidgetVisible(bool visible)
 {
   Superclass::setWidgetVisible(visible && this->Use->isChecked());
 }
 
 //-----------------------------------------------------------------------------
-// The superclass shows the box of every panel that comes up.
+// The superclass shows the box of every panel that appears.
 void pqBoxWidget::showEvent(QShowEvent* event)
 {
   Superclass::showEvent(event);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The box of a reader: numbers, and a box in the 3D view that is dragged.
+// The box of a reader: numbers, and a draggable box in the 3D view.
 #ifndef pqBoxWidget_h
 #define pqBoxWidget_h
 
@@ -66,7 +66,7 @@ private:
 
   Ends Box{ { 0.0, 1.0, 0.0, 1.0, 0.0, 1.0 } };
   Ends Drawn{};
-  Ends Start{}; // the box until somebody changes it
+  Ends Start{}; // the box until it is edited
   vtkSMProperty* UseProperty;
   bool Dragging = false;
   QCheckBox* Use;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A budget of a reader: a number in one field, written as people write it.
+// A budget of a reader: a number in one field, in the forms that people write.
 #ifndef pqBudgetWidget_h
 #define pqBudgetWidget_h
 
@@ -9,9 +9,9 @@
 
 class QLineEdit;
 
-/// Edits a property with one number that is not negative. Text that is not a number is replaced by
-/// the previous number. A hint of the property defines the word for 0, the unit of the number, and
-/// the maximum:
+/// Edits a property with one non-negative number. Text that is not a number is replaced by the
+/// previous number. A hint of the property defines the word for 0, the unit of the number, and the
+/// maximum:
 ///
 ///   <Amount zero="no limit" per="per file" max="65536"/>
 class pqBudgetWidget : public pqPropertyWidget
@@ -44,13 +44,13 @@ public:
     double Number = -1.0; ///< negative if the text is not an amount
     QString Unit;         ///< in lower case, as `units` captures it
   };
-  /// "5,000,000", "1.5 G", "2.5e6", and a unit that matches `units`, a regular expression that
+  /// Parses "5,000,000", "1.5 G", "2.5e6", and a unit matched by `units`, a regular expression that
   /// captures it.
   static Amount parseAmount(const QString& text, const QString& units);
 
 protected:
-  /// `format` of numbers without the words of the hint. The field is called as the property, with
-  /// "Number".
+  /// `format` formats numbers without the words of the hint. The field has the name of the property
+  /// with "Number" appended.
   pqBudgetWidget(vtkSMProxy* proxy, vtkSMProperty* property, const QString& examples,
     const Format& format, QWidget* parent);
 

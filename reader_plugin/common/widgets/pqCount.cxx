@@ -24,7 +24,8 @@ QString bat_count::part(double number, double whole)
   }
   const auto millions = [](double count)
   {
-    // Tenths; all of a whole that has more digits, so that nothing is said to be complete early.
+    // Rounds to tenths, or shows all digits of a whole that has more, so that nothing is reported
+    // complete too early.
     const double tenths = std::floor(10.0 * count / million) / 10.0;
     return QLocale(QLocale::English).toString(tenths, 'f', tenths == std::floor(tenths) ? 0 : 1);
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A number of particles that is known, or about known, as the panel says it.
+// Formats an exact or approximate number of particles for the panel.
 #ifndef pqCount_h
 #define pqCount_h
 
@@ -12,16 +12,17 @@ struct pqCount
   double Maximum = 0.0;
 
   bool isExact() const { return this->Minimum == this->Maximum; }
-  /// "1,955" if it is exact; else "about 43,100", with three significant digits, or "hardly any" if
-  /// a sample contains none.
+  /// Formats an exact number as "1,955"; otherwise as "about 43,100", with three significant
+  /// digits, or "hardly any" if a sample contains none.
   QString text() const;
 };
 
 namespace bat_count
 {
-/// The number with commas between thousands.
+/// Formats the number with commas between thousands.
 QString grouped(double number);
-/// A part of a whole, as it is read while it changes: "2.5 of 15 million", "500,000 of 700,000".
+/// Formats a part of a whole for display while it changes: "2.5 of 15 million", "500,000 of
+/// 700,000".
 QString part(double number, double whole);
 }
 

@@ -28,7 +28,7 @@ pqServerManagerModel* Model()
   return pqApplicationCore::instance()->getServerManagerModel();
 }
 
-// Calls f(name, property) for what a user sets.
+// Calls f(name, property) for everything that a user sets.
 template <typename F>
 void ForEachSetting(vtkSMProxy* proxy, F f)
 {
@@ -87,7 +87,7 @@ void pqEstimateWidget::request()
 }
 
 //-----------------------------------------------------------------------------
-// Not registered, so that neither the pipeline, nor traces, nor state files have it.
+// Not registered, so that it appears neither in the pipeline nor in traces and state files.
 vtkSMProxy* pqEstimateWidget::other()
 {
   vtkSMProxy* filter = this->proxy();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a filter would say to the settings of its panel, in words.
+// Shows a filter's estimate for the settings of its panel, as text.
 #ifndef pqEstimateWidget_h
 #define pqEstimateWidget_h
 
@@ -9,9 +9,9 @@
 
 #include <QTimer>
 
-/// Panel widget "bat_estimate" for a property of one text that is information only. Queries a
-/// separate filter on the same input with the settings that the panel shows and Apply has not sent
-/// yet; that filter is never updated.
+/// Panel widget "bat_estimate" for an information-only property with one text. Queries a separate
+/// filter on the same input with the panel's settings that Apply has not sent yet; that filter is
+/// never updated.
 class pqEstimateWidget : public pqInformationLabel
 {
   Q_OBJECT

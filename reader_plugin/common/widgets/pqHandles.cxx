@@ -36,7 +36,7 @@ void pqHandles::setView(pqView* newView)
 }
 
 //-----------------------------------------------------------------------------
-// The display properties of the data may be what has changed.
+// The display properties of the data may have changed.
 void pqHandles::viewChanges()
 {
   const bool inPlace = bat_view::isInPlace(this->view(), this->proxy());

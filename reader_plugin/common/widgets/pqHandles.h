@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is dragged in the 3D view.
+// Draggable handles in the 3D view.
 #ifndef pqHandles_h
 #define pqHandles_h
 
@@ -7,22 +7,22 @@
 
 class pqView;
 
-/// A 3D widget of ParaView for numbers in the coordinates of the data. It is away while the view
-/// draws the data moved, turned or scaled, since it would not be where they are.
+/// A ParaView 3D widget for numbers in the coordinates of the data. It is hidden while the view
+/// draws the data translated, rotated or scaled, because it would be in the wrong place.
 class pqHandles : public pqInteractivePropertyWidget
 {
   Q_OBJECT
   typedef pqInteractivePropertyWidget Superclass;
 
 public:
-  /// `name`: of a proxy in the group representations.
+  /// `name` is the name of a proxy in the group representations.
   pqHandles(const char* name, vtkSMProxy* proxy, vtkSMPropertyGroup* group, QWidget* parent);
   ~pqHandles() override;
 
   void setView(pqView* view) override;
 
 Q_SIGNALS:
-  /// Reports whether the handles can be in the view.
+  /// Reports whether the view can show the handles.
   void inPlaceChanged(bool inPlace);
 
 protected Q_SLOTS:

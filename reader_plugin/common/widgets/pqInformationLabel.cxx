@@ -36,7 +36,7 @@ void pqInformationLabel::showTextOf(vtkSMProxy* filter, const QString& otherwise
 }
 
 //-----------------------------------------------------------------------------
-// The panel treats it as a read-only field, and would paint it as one.
+// The panel treats it as a read-only field, and would style it as one.
 void pqInformationLabel::changeEvent(QEvent* event)
 {
   Superclass::changeEvent(event);

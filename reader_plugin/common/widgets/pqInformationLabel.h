@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A panel's line of information: a text that is read and not edited.
+// A read-only line of information in a panel.
 #ifndef pqInformationLabel_h
 #define pqInformationLabel_h
 
@@ -10,7 +10,7 @@
 class QLabel;
 class vtkSMProxy;
 
-/// Shows a property with one text that is information only. Looks like a label, not like a disabled
+/// Shows an information-only property with one text. Looks like a label, not like a disabled
 /// field.
 class pqInformationLabel : public pqPropertyWidget
 {
@@ -26,8 +26,8 @@ protected:
     vtkSMProxy* proxy, vtkSMProperty* property, const QString& name, QWidget* parent);
 
   QLabel* text() const { return this->Text; }
-  /// Fetches the property of `filter`, which is this one or alike, and shows it, or `otherwise`
-  /// where it is empty.
+  /// Fetches the property of `filter`, which is this filter or one like it, and shows it, or
+  /// `otherwise` if it is empty.
   void showTextOf(vtkSMProxy* filter, const QString& otherwise);
 
   void changeEvent(QEvent*) override;

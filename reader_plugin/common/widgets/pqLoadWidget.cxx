@@ -113,8 +113,8 @@ bool pqLoadWidget::isApplied() const
 }
 
 //-----------------------------------------------------------------------------
-// The button Reset reverts edits, and nothing is loaded for that. A new reader has not been
-// applied. A stopped one has to be applied again, and reports it.
+// The button Reset reverts edits, for which nothing is loaded. A new reader has not been applied. A
+// stopped reader must be applied again, and reports it.
 void pqLoadWidget::stateChanged(pqServerManagerModelItem* item)
 {
   const auto state = qobject_cast<pqProxy*>(item)->modifiedState();
@@ -128,7 +128,8 @@ void pqLoadWidget::stateChanged(pqServerManagerModelItem* item)
 }
 
 //-----------------------------------------------------------------------------
-// Never during Apply: a Python trace would take what is fetched for what the user has set.
+// Never runs during Apply, because a Python trace would record the fetched values as set by the
+// user.
 void pqLoadWidget::updateInformation()
 {
   vtkSMProxy* smproxy = this->proxy();
@@ -149,7 +150,7 @@ void pqLoadWidget::settingEdited()
 }
 
 //-----------------------------------------------------------------------------
-// Only for a text that is read, and says it.
+// Only for a text that is visible and contains the answer.
 void pqLoadWidget::ask()
 {
   if (this->Loaded || !this->isVisible() || !this->needsAnswer())
@@ -170,7 +171,7 @@ void pqLoadWidget::updateText()
     return;
   }
   QString error = QString::fromUtf8(vtkSMPropertyHelper(smproxy, "Error").GetAsString());
-  QString problem; // what Apply may change is none
+  QString problem; // an error that Apply may resolve is not a problem
   if (!error.isEmpty() && !this->isReadable())
   {
     problem = tr("The file cannot be read.");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is loaded, and what Apply would load, in words.
+// Shows what is loaded, and what Apply would load, as text.
 #ifndef pqLoadWidget_h
 #define pqLoadWidget_h
 
@@ -13,7 +13,7 @@ class pqServerManagerModelItem;
 
 /// Edits the property that decides how much a reader loads; the reader also has the properties
 /// Aborted and Error. A text below the subclass's controls shows what is loaded and, before Apply,
-/// what would be. It has as many lines as it needs, and does not shrink during editing.
+/// what would be loaded. It has as many lines as it needs, and does not shrink during editing.
 class pqLoadWidget : public pqPropertyWidget
 {
   Q_OBJECT
@@ -23,21 +23,21 @@ public:
   ~pqLoadWidget() override;
 
 protected:
-  /// `pending` answers for settings that are not applied; the text is called `name`.
+  /// `pending` provides answers for settings that are not applied; the text is called `name`.
   pqLoadWidget(vtkSMProxy* proxy, pqPendingReader* pending, const QString& name, QWidget* parent);
 
-  /// Last in the constructor of a subclass. `settings`: properties that change what Apply would
-  /// load. `information`: those that texts need.
+  /// Called last in the constructor of a subclass. `settings`: properties that change what Apply
+  /// would load. `information`: properties that texts need.
   void watch(const QStringList& settings, const QStringList& information);
 
   QLabel* text() const { return this->Text; }
   bool isLoaded() const { return this->Loaded; }
   bool isAborted() const;
   void updateText();
-  /// The number of the property has been edited.
+  /// Called after the number of the property was edited.
   void edited();
 
-  /// Shows the number, in the range that the file has.
+  /// Shows the number, in the range of the file.
   virtual void showNumber() = 0;
   /// True if the property has the number that the panel shows.
   virtual bool showsProperty() const = 0;
@@ -66,8 +66,8 @@ private:
 
   pqPendingReader* Pending;
   QStringList Information;
-  int Height = 0;      ///< of the text
-  bool Loaded = false; ///< what is loaded is what the panel says
+  int Height = 0;      ///< height of the text
+  bool Loaded = false; ///< the loaded data match the panel
   QLabel* Text;
 };
 

@@ -8,7 +8,7 @@
 namespace
 {
 constexpr double Unit = 1024.0;
-constexpr double MaxMebibytes = 1e12; // that the reader takes
+constexpr double MaxMebibytes = 1e12; // the reader's maximum
 
 QString Grouped(double number)
 {
@@ -43,7 +43,7 @@ double pqMemoryWidget::parse(const QString& text)
 //-----------------------------------------------------------------------------
 QString pqMemoryWidget::format(double mebibytes)
 {
-  // The largest unit in which two digits say it exactly.
+  // The largest unit in which two digits are exact.
   const QStringList names = { "TiB", "GiB", "MiB" };
   double factor = Unit * Unit;
   for (const QString& name : names)

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A number in a narrow place.
+// A compact number field.
 #ifndef pqNumberEdit_h
 #define pqNumberEdit_h
 
 #include "pqLineEdit.h"
 
-/// Edits a number as a text, so that it keeps all its digits; shows it short unless it is edited.
+/// Edits a number as a text, so that it keeps all its digits; shows it in short form except while
+/// it is edited.
 class pqNumberEdit : public pqLineEdit
 {
   Q_OBJECT
   typedef pqLineEdit Superclass;
 
 public:
-  /// `isOptional`: the text may be empty.
+  /// With `isOptional`, the text may be empty.
   explicit pqNumberEdit(bool isOptional, QWidget* parent = nullptr);
   ~pqNumberEdit() override;
 
-  /// Shows a number without telling that it has changed.
+  /// Shows a number without emitting a signal.
   void showNumber(const QString& text);
-  /// Paints the field red, with the problem as its tooltip; as usual if that is empty.
+  /// Paints the field red, with the problem as its tooltip; the normal colour if the problem is
+  /// empty.
   void markWrong(const QString& what);
 
   QSize sizeHint() const override;

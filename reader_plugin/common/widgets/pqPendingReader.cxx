@@ -21,8 +21,8 @@ namespace
 constexpr int Milliseconds = 200;
 constexpr int RestOfAnswers = 3;
 
-// True for properties that the queried reader does not share: the file, and those that no panel
-// shows.
+// True for properties that the queried reader does not share: the file, and properties that no
+// panel shows.
 bool IsOwn(const char* name, vtkSMProperty* property, const char* answerSwitch)
 {
   return qstrcmp(name, "FileName") == 0 || qstrcmp(name, answerSwitch) == 0 ||
@@ -63,7 +63,7 @@ void pqPendingReader::forget()
 }
 
 //-----------------------------------------------------------------------------
-// Not registered, so that neither the pipeline, nor traces, nor state files have it.
+// Not registered, so that it appears neither in the pipeline nor in traces and state files.
 vtkSMProxy* pqPendingReader::other()
 {
   vtkSMProperty* answer = this->Reader->GetProperty(this->Requested.Answer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a reader would say to the settings of a panel, asked while they are edited.
+// Queries the reader's answers for settings that are still being edited.
 #ifndef pqPendingReader_h
 #define pqPendingReader_h
 
@@ -14,9 +14,9 @@
 
 class vtkSMProxy;
 
-/// Queries a separate reader on the data's server with the settings that the panel of `reader`
-/// shows and Apply has not sent yet. A query to `reader` itself would change its picture. The query
-/// concerns the file of the present time.
+/// Queries a separate reader on the data's server with the settings in `reader`'s panel that Apply
+/// has not sent yet. A query to `reader` itself would change its picture. The query concerns the
+/// file of the current time.
 class pqPendingReader : public QObject
 {
   Q_OBJECT
@@ -35,20 +35,20 @@ public:
   ~pqPendingReader() override;
 
   /// Sends a query after a fifth of a second, or after three times the duration of the last answer,
-  /// because a slider that is dragged sends queries all the time.
+  /// because a slider that is being dragged sends queries continuously.
   void request();
   /// Discards the last answer, which is no longer valid.
   void forget();
 
   /// The reader whose settings are queried.
   vtkSMProxy* reader() const { return this->Reader; }
-  /// Empty if they are not known.
+  /// Empty if they are unknown.
   const std::vector<double>& answer() const { return this->Answer; }
   /// The error in the settings, if one is known.
   const QString& error() const { return this->Error; }
 
 Q_SIGNALS:
-  /// Something is known, or not any longer.
+  /// Emitted when an answer arrives or becomes invalid.
   void changed();
 
 private:

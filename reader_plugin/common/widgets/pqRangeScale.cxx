@@ -9,7 +9,7 @@
 
 namespace
 {
-// A number at a place need be no nearer to it than this share of the axis.
+// The number for a position need not be nearer to it than this share of the axis.
 constexpr double Precision = 1.0 / 400;
 
 bool IsInteger(const QString& text)
@@ -168,7 +168,7 @@ QString pqRangeScale::upperLimit(const QString& text) const
 }
 
 //-----------------------------------------------------------------------------
-// Multiples of a power of ten, counted from the smallest in 64 bits.
+// Multiples of a power of ten, counted from the smallest value in 64 bits.
 QString pqRangeScale::integer(double place, double rounding) const
 {
   constexpr quint64 parts = 1u << 20;
@@ -182,7 +182,8 @@ QString pqRangeScale::integer(double place, double rounding) const
   }
   else
   {
-    // Rounded to the nearest; the quotient apart from the rest, so that products stay below 2^64.
+    // Rounds to the nearest. Quotient and rest are handled separately, so that products stay below
+    // 2^64.
     const auto part = static_cast<quint64>(std::llround(place * static_cast<double>(parts)));
     distance = this->Extent / parts * part + (this->Extent % parts * part + parts / 2) / parts;
   }
@@ -202,7 +203,7 @@ QString pqRangeScale::integer(double place, double rounding) const
   {
     rest = bits % unit;
   }
-  // Down, or up if that is nearer and still inside.
+  // Rounds down, or up if that is nearer and still inside.
   const quint64 up = unit - rest;
   if (rest != 0 && up < rest && up <= this->Extent - distance)
   {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the numbers of a range are on its slider, and which number a place stands for.
+// Maps the numbers of a range to positions on its slider, and back.
 #ifndef pqRangeScale_h
 #define pqRangeScale_h
 
 #include <QString>
 #include <QVector>
 
-/// Particles in bins of equal width, as the property AttributeHistograms has them.
+/// Numbers of particles in bins of equal width, as in the property AttributeHistograms.
 struct pqHistogram
 {
   double Lower = 0.0;         ///< smallest finite value
   double Upper = 0.0;         ///< largest finite value
   bool Integers = false;      ///< all values are
-  double StraightBelow = 0.0; ///< where a logarithmic axis turns into a straight one; 0 if linear
+  double StraightBelow = 0.0; ///< magnitude below which a logarithmic axis is linear; 0 if linear
   QVector<double> Counts;     ///< empty if unknown
 
   /// Largest share of all particles in one bin. 0 without particles.
@@ -20,8 +20,8 @@ struct pqHistogram
 };
 
 /// The axis of a slider over the values of an attribute: 0 is the smallest, 1 the largest. Its ends
-/// are the texts of the file, so that no end is rounded; in between are short numbers, and integers
-/// for integers, which keep all their digits.
+/// are the texts of the file, so that no end is rounded; in between are short numbers or, for
+/// integers, integers, which keep all their digits.
 class pqRangeScale
 {
 public:
@@ -31,16 +31,17 @@ public:
   /// True if there is more than one value; otherwise there is nothing to choose.
   bool isUsable() const;
   bool hasValues() const;
-  /// Place of a number, in [0, 1]; `otherwise` for texts that are none, also the empty text.
+  /// Position of a number, in [0, 1]; `otherwise` for texts that are not numbers, including the
+  /// empty text.
   double place(const QString& text, double otherwise) const;
-  /// The number at a place, or near it if that is shorter.
+  /// The number at a position, or a shorter number near it.
   QString text(double place) const;
-  /// A number of text() or stepped() as one end of a range: empty at the end of the axis, which
+  /// A number from text() or stepped() as one end of a range: empty at the end of the axis, which
   /// means no limit, because other files may have values beyond it.
   QString lowerLimit(const QString& text) const;
   QString upperLimit(const QString& text) const;
-  /// The number that a small step, a share of the axis, leads to from a place. Differs from the one
-  /// at the place unless that is the end.
+  /// The number to which a small step, a share of the axis, leads from a position. Differs from the
+  /// number there unless that is the end.
   QString stepped(double place, double step) const;
 
 private:
@@ -59,9 +60,9 @@ namespace bat_range
 {
 /// True if these are the ends of existing values.
 bool hasValues(const QString& minimum, const QString& maximum);
-/// A number in its short form: integers whole, others with 4 digits.
+/// A number in short form: integers in full, others with 4 digits.
 QString shown(const QString& text);
-/// A number as it is read: integers with commas, others with 9 digits at most.
+/// A number for display: integers with commas, others with at most 9 digits.
 QString readable(const QString& text);
 /// `value` with only as many digits as distinguish it from a value that is `step` away.
 QString rounded(double value, double step);

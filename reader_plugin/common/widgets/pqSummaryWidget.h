@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a filter says of its last update, in words.
+// Shows a filter's summary of its last update, as text.
 #ifndef pqSummaryWidget_h
 #define pqSummaryWidget_h
 
 #include "pqInformationLabel.h"
 
-/// Panel widget "bat_summary" for a property of one text that is information only. It is updated
-/// after each update.
+/// Panel widget "bat_summary" for an information-only property with one text. It is refreshed after
+/// each update.
 class pqSummaryWidget : public pqInformationLabel
 {
   Q_OBJECT

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What filters of flow do alike.
+// Code shared by the flow filters.
 #ifndef FlowFields_h
 #define FlowFields_h
 
@@ -52,7 +52,7 @@ inline void AnnounceTimes(vtkInformation* outInfo, const std::vector<double>& ti
   outInfo->Set(Pipeline::TIME_RANGE(), range, 2);
 }
 
-/// Numbers with a range that is not computed from them. A new instance of it is a plain
+/// Numbers with a preset range that is not computed from them. NewInstance() returns a plain
 /// vtkDoubleArray.
 class ArrayWithRange : public vtkDoubleArray
 {
@@ -86,8 +86,8 @@ protected:
   }
 };
 
-/// Sets the range of an array to `lower` to `upper`, that of all times, so that colours chosen at
-/// one time mean the same at all times.
+/// Sets the range of an array to `lower` to `upper`, which covers all times, so that colours chosen
+/// at one time mean the same at all times.
 inline void AnnounceRange(
   vtkDataSetAttributes* points, const char* name, double lower, double upper)
 {
@@ -100,10 +100,10 @@ inline void AnnounceRange(
   ranged->ShallowCopy(array);
   ranged->SetName(name);
   ranged->KnownRange = { lower, upper };
-  points->AddArray(ranged); // in its place
+  points->AddArray(ranged); // replaces it
 }
 
-/// The same of the arrays of times of particles that are followed from `times[0]` to `times[1]`.
+/// Does the same for the time arrays of particles that are followed from `times[0]` to `times[1]`.
 inline void AnnounceRanges(vtkDataSetAttributes* points, const std::array<double, 2>& times)
 {
   AnnounceRange(points, "ParticleAge", 0, times[1] - times[0]);

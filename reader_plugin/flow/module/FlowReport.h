@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What runs of a filter have read, for its panel and the field data of its output.
+// Statistics of a filter's runs, for its panel and the field data of its output.
 #ifndef FlowReport_h
 #define FlowReport_h
 
@@ -39,10 +39,10 @@ public:
     Counts
   };
 
-  /// Another run of this process.
+  /// Adds another run of this process.
   void Add(const bat::flow::Statistics& statistics);
 
-  /// Collective: of all processes, in place of their own.
+  /// Collective. Replaces this process's counts with those of all processes.
   void SumUp(vtkMultiProcessController* controller);
 
   [[nodiscard]] vtkTypeInt64 Get(Count count) const { return this->Numbers[count]; }

@@ -22,10 +22,10 @@ namespace bat_vtk
 class FlowRun
 {
 public:
-  /// The inputs of a run. If they are equal, it need not be repeated.
+  /// The inputs of a run. If they are unchanged, it need not be repeated.
   struct Requested
   {
-    std::shared_ptr<const bat::BrickSource> Source; ///< as long as the run, to tell it from another
+    std::shared_ptr<const bat::BrickSource> Source; ///< kept alive to identify the run
     std::vector<double> Settings;
     std::vector<double> Releases;
     std::vector<std::array<double, 3>> Positions;
@@ -42,22 +42,22 @@ public:
   /// Uses the global controller.
   FlowRun();
 
-  /// Collective. True if a run is needed: the request is new, or a filter that has changed since
-  /// repeats a request that failed or was aborted. `failure` is that of the request; processes that
-  /// see other times fail, too.
+  /// Collective. True if a run is needed: the request is new, or repeats one that failed or was
+  /// aborted before the filter last changed. `failure` is that of the request; processes that see
+  /// different times fail, too.
   bool Begin(Requested requested, vtkMTimeType filterTime, const Failure& failure);
 
   /// True if the run, after Begin(), may continue from where the last one ended.
   [[nodiscard]] bool Continues() const { return this->IsContinuing; }
 
-  /// The same for parts of an output, which only some processes may be asked for again: true if a
-  /// part is to be run. Collective only if something is new on all processes: another filter,
+  /// The same for parts of an output, which may be requested again from some processes only: true
+  /// if a part must be run. Collective only if something is new on all processes: another filter,
   /// input, or time.
   bool BeginPart(vtkMTimeType filterTime, vtkMTimeType inputTime, double time);
   [[nodiscard]] bool IsCollective() const { return this->IsCollectiveRun; }
 
-  /// Collective, if the run is: f(), unless this process has failed. All fail if one does, and are
-  /// aborted if one is: if f() throws bat::Error that something was cancelled.
+  /// Collective if the run is: calls f(), unless this process has failed. If one process fails, all
+  /// fail; if one is aborted, all are: this means that f() throws a bat::Error for a cancellation.
   void Try(const std::function<void()>& f);
 
   [[nodiscard]] const Requested& LastRequested() const { return this->Last; }
@@ -67,14 +67,14 @@ public:
   /// True if a failure is new and this process is the one that reports it.
   [[nodiscard]] bool IsToBeReported() const;
 
-  /// The filter is not changed since, as far as the last run is concerned.
+  /// Treats the filter as unchanged for the last run.
   void SetFilterTime(vtkMTimeType time) { this->LastTime = time; }
 
-  /// The last output that was delivered of a run that was done; null after a failure.
+  /// The last delivered output of a completed run; null after a failure.
   [[nodiscard]] vtkDataObject* GetShown() const { return this->Shown; }
 
-  /// If the run is done, keeps `output` unchanged. Otherwise empties it or, if an aborted run is to
-  /// keep the output, restores the kept one.
+  /// If the run is complete, keeps `output` unchanged. Otherwise empties it or, if an aborted run
+  /// must keep the output, restores the kept one.
   void Deliver(vtkDataObject* output, bool keepWhenAborted);
 
   [[nodiscard]] int Rank() const;
@@ -92,8 +92,8 @@ private:
   };
 
   Requested Last;
-  vtkMTimeType LastTime = 0;      // of the filter, when it was tried
-  vtkMTimeType LastInputTime = 0; // of parts
+  vtkMTimeType LastTime = 0;      // time of the filter at the last try
+  vtkMTimeType LastInputTime = 0; // the same for parts
   End LastEnd = End::Nothing;
   Failure Trouble;
   bool IsNews = false;

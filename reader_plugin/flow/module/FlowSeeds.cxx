@@ -28,7 +28,7 @@
 
 namespace
 {
-constexpr int MortonBits = 21; // of each axis, in 64
+constexpr int MortonBits = 21; // bits per axis, in 64
 
 std::vector<vtkDataSet*> CollectDataSets(vtkDataObject* data)
 {
@@ -115,7 +115,7 @@ vtkSmartPointer<vtkPolyData> Append(const std::vector<vtkDataSet*>& sets)
   return all;
 }
 
-// Points and lines alone.
+// Keeps only points and lines.
 vtkSmartPointer<vtkPolyData> ExtractLines(const std::vector<vtkDataSet*>& sets)
 {
   auto all = vtkSmartPointer<vtkPolyData>::New();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Time steps of images as a flow. Bricks are cut from whole steps; two of these are in memory.
+// Presents the time steps of images as a flow. Bricks are cut from whole steps, two of which are in
+// memory.
 #ifndef ImageFlow_h
 #define ImageFlow_h
 
@@ -23,15 +24,15 @@ class vtkMultiProcessController;
 
 namespace bat_vtk
 {
-/// A flow in images. Only the pipeline's thread may update the input, and all processes have to
-/// request the same. Traces run in another thread, whose requests Serve() fulfils.
+/// A flow defined by images. Only the pipeline's thread may update the input, and all processes
+/// must request the same. Traces run in another thread, whose requests Serve() fulfils.
 class ImageFlow : public bat::BrickSource
 {
 public:
-  /// `array`: of velocities, for messages.
+  /// `array` is the name of the velocity array, for messages.
   ImageFlow(const bat::BrickGrid& grid, std::vector<double> times, std::string array);
 
-  /// Velocities of all points of a level, packed.
+  /// Returns the velocities of all points of a level, packed.
   using Values = std::shared_ptr<const std::byte>;
 
   /// Runs `trace` in another thread. Collective with a controller, which may be null. `load`
@@ -41,7 +42,7 @@ public:
     const std::function<Values(std::size_t)>& load, const std::function<bool(double)>& progress,
     const std::function<void()>& trace) const;
 
-  /// Called by the trace: passes `share` to `progress`. False if that cancels.
+  /// Called by the trace: passes `share` to `progress`. Returns false if that cancels.
   bool Report(double share) const;
   /// Called by the trace: runs f() in the thread of Serve(), in all processes.
   void Call(const std::function<void()>& f) const;
@@ -49,7 +50,7 @@ public:
   [[nodiscard]] const bat::BrickGrid& grid() const noexcept override { return this->Grid; }
   [[nodiscard]] const std::vector<double>& times() const noexcept override { return this->Times; }
   [[nodiscard]] std::string level_name(std::size_t level) const override;
-  /// Returns the bytes that are copied. Waits for Serve(), and throws what `load` has thrown, or
+  /// Returns the number of bytes copied. Waits for Serve(), and throws what `load` has thrown, or
   /// bat::Error{Cancelled}.
   std::uint64_t read(std::size_t level, std::uint64_t brick, bat::BrickMemory to) const override;
 
@@ -57,7 +58,7 @@ private:
   struct Step
   {
     std::size_t Level = 0;
-    Values Packed; ///< null: there is none
+    Values Packed; ///< null if there are none
   };
   struct State
   {
@@ -74,8 +75,9 @@ private:
     bool IsOver = false;
   };
 
-  /// The next task, in the order of the run: a level, counted from where the run begins; the number
-  /// of levels for a call; one more when the trace is over; -1 if there is nothing to do yet.
+  /// The next task, in the order of the run: a level, counted from the beginning of the run; the
+  /// number of levels for a call; one more when the trace has ended; -1 if there is nothing to do
+  /// yet.
   [[nodiscard]] vtkIdType NextTask(
     bool backward, const std::function<bool(double)>& progress) const;
   void AnswerCall() const;

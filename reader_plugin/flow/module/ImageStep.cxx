@@ -50,7 +50,7 @@ bool IsAlone(vtkMultiProcessController* controller)
   return !controller || controller->GetNumberOfProcesses() < 2;
 }
 
-// Collective: f(), or what it throws in any process, in all.
+// Collective. Calls f(); an exception in any process is thrown in all.
 template <typename F>
 void Collective(vtkMultiProcessController* controller, const F& f)
 {
@@ -96,7 +96,7 @@ std::string FormatList(vtkDataSetAttributes* data)
   return text.str();
 }
 
-// Chooses the velocity by default, and explains the choice if it is not the only one.
+// Chooses the velocity by default, and explains the choice if another one is possible.
 std::pair<std::string, std::string> ChooseArray(const ImagePiece& piece)
 {
   vtkPointData* points = piece.Image->GetPointData();
@@ -190,7 +190,7 @@ std::shared_ptr<std::vector<char>> Pack(
   return packed;
 }
 
-// Collective: the pieces of all processes, in their order.
+// Collective. Returns the pieces of all processes, in their order.
 GridInput GatherPieces(
   const GridInput& local, std::size_t bytes, vtkMultiProcessController* controller)
 {
@@ -241,7 +241,7 @@ std::shared_ptr<const std::byte> Hold(const std::shared_ptr<std::vector<char>>& 
   return { values, reinterpret_cast<const std::byte*>(values->data()) };
 }
 
-// Collective: the array of the first process that has one.
+// Collective. Returns the array of the first process that has one.
 void AgreeOnArray(vtkMultiProcessController* controller, bat_vtk::ImageStep& step)
 {
   vtkMultiProcessStream own;
@@ -260,7 +260,7 @@ void AgreeOnArray(vtkMultiProcessController* controller, bat_vtk::ImageStep& ste
   }
 }
 
-// Collective: those of all processes.
+// Collective. Returns those of all processes.
 std::vector<bat_vtk::GridFacts> GatherFacts(
   vtkMultiProcessController* controller, const bat_vtk::GridFacts& own)
 {
@@ -279,7 +279,8 @@ std::vector<bat_vtk::GridFacts> GatherFacts(
   return facts;
 }
 
-// Collective: type and components of the first process that has values; all others have the same.
+// Collective. Returns the type and components of the first process that has values; all others have
+// the same.
 void AgreeOnType(
   vtkMultiProcessController* controller, const GridInput& grid, bat_vtk::ImageStep& step)
 {
@@ -307,7 +308,7 @@ void AgreeOnType(
   step.Grid.type = static_cast<bat::ScalarType>(type);
 }
 
-// Collective: the box of the boxes of all processes.
+// Collective. Returns the box around the boxes of all processes.
 LogicalBox ComputeUnion(vtkMultiProcessController* controller, const LogicalBox& own)
 {
   std::array<vtkIdType, 6> ends{};
@@ -327,7 +328,8 @@ LogicalBox ComputeUnion(vtkMultiProcessController* controller, const LogicalBox&
   return box;
 }
 
-// Collective: the whole grid. `grid` gets the pieces of all processes where a process lacks some.
+// Collective. Returns the whole grid. `grid` gets the pieces of all processes if a process lacks
+// some.
 bat_vtk::JoinedGrid JoinAll(
   vtkMultiProcessController* controller, std::size_t bytes, GridInput& grid)
 {

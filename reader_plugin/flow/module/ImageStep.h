@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The velocity of one time step of images: an image, or blocks of one lattice, of all processes.
+// The velocity in one time step of images: an image, or blocks of one lattice, on all processes.
 #ifndef ImageStep_h
 #define ImageStep_h
 
@@ -18,7 +18,7 @@ struct ImageStep
 {
   bat::BrickGrid Grid;
   std::string Array;                       ///< name of the velocity
-  std::string Remark;                      ///< if it is a default and another one is possible
+  std::string Remark;                      ///< set for a default if others are possible
   std::shared_ptr<const std::byte> Values; ///< packed, NaN where points are hidden
 };
 
@@ -26,20 +26,20 @@ struct ImageStep
 /// images of one lattice; shared points are taken from the first block. Blocks that are null or
 /// without points are ignored. Parts of the grid that this process lacks come from the others.
 /// `array`: the velocity's name; if empty, the active vectors, else the first array with 3
-/// components, else the first with 2, of the first block. Throws Failure, the same in all
-/// processes: another type of data, blocks that are turned or of another lattice, points that are
-/// in no block, no such array, with the name of the block and what is allowed.
+/// components, else the first with 2, of the first block. Throws the same Failure in all processes,
+/// naming the block and what is allowed: another type of data, blocks that are rotated or on
+/// another lattice, points in no block, or no such array.
 ImageStep ReadImageStep(
   vtkDataObject* data, const std::string& array, vtkMultiProcessController* controller);
 
-/// The box of this process's images, found without reading their values: points, origin and spacing
-/// of the result. 1 point along each axis if it has none.
+/// Finds the box of this process's images without reading their values: points, origin and spacing
+/// of the result. It has 1 point along each axis if there are none.
 bat::BrickGrid MakeImageGrid(vtkDataObject* data);
 
 /// "65 x 33 x 1 points, origin 0 0 0, spacing 0.5 0.5 1"
 std::string FormatGrid(const bat::BrickGrid& grid);
 
-/// True if the points of both are at the same positions, except for rounding.
+/// True if the points of both are at the same positions, up to rounding.
 bool AreAlike(const bat::BrickGrid& a, const bat::BrickGrid& b);
 }
 

@@ -43,7 +43,7 @@ void AddArray(vtkDataSetAttributes* to, const char* name, std::size_t count, con
   to->AddArray(array);
 }
 
-/// A point of a line, or of a streak.
+/// A point of a line or a streak.
 struct LinePoint
 {
   std::array<double, 3> Position;
@@ -89,7 +89,7 @@ void CheckPoints(std::uint64_t count)
     "fewer seeds or releases, or a shorter time, reduce this");
 }
 
-/// Points of the output, one by one.
+/// Adds the points of the output one by one.
 class Points
 {
 public:
@@ -114,10 +114,10 @@ public:
   {
     output->SetPoints(this->Positions);
     output->GetPointData()->AddArray(this->Time);
-    output->GetPointData()->SetScalars(this->Age); // with which lines are coloured at first
+    output->GetPointData()->SetScalars(this->Age); // initial colours of lines
     output->GetPointData()->SetVectors(this->Velocity);
   }
-  std::vector<std::size_t> Particles; ///< of each point
+  std::vector<std::size_t> Particles; ///< particle of each point
 
 private:
   vtkNew<vtkPoints> Positions;
@@ -126,7 +126,7 @@ private:
   vtkNew<vtkDoubleArray> Age;
 };
 
-/// Cells of points that come one after the other.
+/// Cells whose points are consecutive.
 class Cells
 {
 public:
@@ -143,7 +143,7 @@ public:
   std::vector<std::size_t> Whose;
 };
 
-/// Vertices and lines; VTK has the vertices first. Lines are cut at the borders of cyclic axes, if
+/// Vertices and lines; VTK requires vertices first. Lines are cut at the borders of cyclic axes, if
 /// there are any.
 class Stretches
 {
@@ -235,7 +235,7 @@ void AddSeeds(
       const auto seed = static_cast<vtkIdType>(particles.Seeds[seeds[i]]);
       array->SetTuple(static_cast<vtkIdType>(i), seed, from);
     }
-    if (!to->HasArray(array->GetName())) // those of traces have their names
+    if (!to->HasArray(array->GetName())) // arrays of traces keep their names
     {
       to->AddArray(array);
     }

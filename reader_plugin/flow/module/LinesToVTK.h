@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traces of particles as polygonal data.
+// Converts particle traces to polygonal data.
 #ifndef LinesToVTK_h
 #define LinesToVTK_h
 
@@ -17,15 +17,16 @@ namespace bat_vtk
 struct TracedParticles
 {
   bat::flow::PathLines Lines;
-  std::vector<double> Releases; ///< of each seed, the same for all
-  /// Release time of each particle, if seeds have their own times instead of those in Releases, but
-  /// equally many. NaN: the particle is never released.
+  std::vector<double> Releases; ///< release times, the same for all seeds
+  /// Release time of each particle, if seeds have their own times instead of those in Releases, in
+  /// the same number. NaN: the particle is never released.
   std::vector<double> OwnReleases;
-  std::vector<std::size_t> Seeds; ///< their numbers in SeedData
+  std::vector<std::size_t> Seeds; ///< indexes into SeedData
   vtkPolyData* SeedData = nullptr;
   bool HasDestination = false;
-  std::vector<bool> Kept; ///< of each particle, whether it is shown
-  /// Lines are cut at the borders of its cyclic axes, and all is in its box; as traced without one.
+  std::vector<bool> Kept; ///< whether each particle is shown
+  /// Lines are cut at the borders of its cyclic axes, so that everything is inside its box; without
+  /// it, lines stay as traced.
   const bat::BrickGrid* Cyclic = nullptr;
 
   [[nodiscard]] double ReleaseOf(std::size_t particle) const
@@ -35,10 +36,10 @@ struct TracedParticles
   }
 };
 
-/// A polyline for each particle with more than one point, a vertex for one with one.
+/// A polyline for each particle with several points, a vertex for each with one.
 void ShowPathLines(const TracedParticles& particles, vtkPolyData* output);
 
-/// A vertex for each particle that is somewhere at the time until which lines were cut.
+/// A vertex for each particle that exists at the time up to which lines were cut.
 void ShowParticles(const TracedParticles& particles, double time, vtkPolyData* output);
 
 /// A polyline, or a vertex, for each streak.

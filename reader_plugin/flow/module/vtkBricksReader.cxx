@@ -59,7 +59,7 @@ std::string TextOrEmpty(const char* text)
   return text ? text : "";
 }
 
-// The image that there is to be.
+// The image to produce.
 struct ImagePlan
 {
   bool IsFull = false;
@@ -74,7 +74,7 @@ struct ImagePlan
   }
 };
 
-/// The points of the preview along an axis: from end to end of the domain, about as many as bricks.
+/// The preview's points along an axis: from end to end of the domain, about as many as bricks.
 class PreviewAxis
 {
 public:
@@ -84,12 +84,12 @@ public:
     , Cells(grid.cells(axis))
     , IsCyclic(grid.cyclic[axis])
   {
-    // If the last brick begins at the end of the domain, its first points are the last ones.
+    // If the last brick begins at the end of the domain, its first points are also the last points.
     this->Count = this->Bricks + (this->Cells > this->Edge * (this->Bricks - 1) ? 1 : 0);
   }
 
   [[nodiscard]] std::int64_t GetCount() const { return this->Count; }
-  /// Distance between points of the preview, in points of the field.
+  /// Distance between the preview's points, in points of the field.
   [[nodiscard]] double GetStep() const
   {
     return this->Count > 1 ? static_cast<double>(this->Cells) / static_cast<double>(this->Count - 1)
@@ -99,7 +99,7 @@ public:
   struct Place
   {
     std::int64_t Bricks[2]; ///< bricks whose first points are before and after it
-    double Share;           ///< of the second
+    double Share;           ///< share of the second brick
   };
   [[nodiscard]] Place At(std::int64_t number) const
   {
@@ -176,7 +176,7 @@ double BytesOf(const ImagePlan& plan, const bat::BrickGrid& grid)
   return bytes;
 }
 
-// `count` points of `components` each to vectors of VTK.
+// Converts `count` points with `components` each to VTK vectors.
 void CopyPoints(const std::byte* from, const bat::BrickGrid& grid, vtkIdType count, std::byte* to)
 {
   const std::size_t own = grid.point_bytes();
@@ -190,7 +190,7 @@ void CopyPoints(const std::byte* from, const bat::BrickGrid& grid, vtkIdType cou
   }
 }
 
-// Points of the preview on the way from one first point of a brick to the next.
+// Computes the preview's points between the first points of neighbouring bricks.
 template <typename T>
 void FillPreview(const bat::BrickGrid& grid, const T* from, const Extent& extent, T* to)
 {
@@ -228,7 +228,7 @@ void FillPreview(const bat::BrickGrid& grid, const T* from, const Extent& extent
             sum[c] += weight * static_cast<double>(values[c]);
           }
         }
-        // A point at which only one value counts, or next to which there is no flow, takes the
+        // A point for which only one value counts, or next to which there is no flow, takes the
         // nearest value.
         const bool isMixed = maximum < 1 && std::isfinite(sum[0] + sum[1] + sum[2]);
         for (std::size_t c = 0; c < ImageComponents; ++c)
@@ -257,7 +257,7 @@ public:
     for (const std::string& name : this->Names)
     {
       paths.push_back(std::filesystem::u8path(name));
-      // Taken before opening: a file that is replaced in between is opened again next time.
+      // The stamp is taken before opening: a file replaced in between is opened again next time.
       stamps.push_back(bat_vtk::FileStamp::Of(paths.back()));
     }
     const bool isGone = std::find(stamps.begin(), stamps.end(), std::nullopt) != stamps.end();
@@ -271,7 +271,7 @@ public:
       if (before && before->times().size() == this->Series->times().size() &&
         before->continues_in(*this->Series))
       {
-        this->Series = before; // with the bricks that filters have in memory
+        this->Series = before; // keeps the bricks that filters have in memory
       }
       this->OpenNames = this->Names;
       this->Stamps = stamps;
@@ -279,7 +279,7 @@ public:
     }
   }
 
-  // The last level that is not after the time that is asked for, or else the first.
+  // Returns the last level that is not after the requested time, or else the first.
   std::size_t LevelAt(vtkInformation* outInfo) const
   {
     if (!this->Series || !outInfo->Has(Pipeline::UPDATE_TIME_STEP()))
@@ -334,14 +334,14 @@ public:
       vtkDataObject::DATA_TIME_STEP(), this->Series->times()[this->LevelAt(outInfo)]);
   }
 
-  std::shared_ptr<const bat::bricks::Series> Series; // with filters that trace in it
+  std::shared_ptr<const bat::bricks::Series> Series; // shared with filters that trace in it
   std::vector<std::string> Names;
   std::vector<std::string> OpenNames;
   std::vector<std::optional<bat_vtk::FileStamp>> Stamps;
   bool IsToReopen = false;
   vtkNew<vtkFlowSource> Flow;
 
-  // The last image with points, of this plan, and of a level that is in Series, unchanged.
+  // The last image with points, for this plan, and of a level that is unchanged in Series.
   vtkNew<vtkImageData> Image;
   ImagePlan ImageIs;
   std::shared_ptr<const bat::bricks::Series> ImageOf;
@@ -352,8 +352,8 @@ public:
       (this->ImageOf == this->Series || this->ImageOf->continues_in(*this->Series));
   }
 
-  ImagePlan Plan; ///< that RequestInformation has announced
-  Failure NoPlan; ///< why it has not
+  ImagePlan Plan; ///< announced by RequestInformation
+  Failure NoPlan; ///< why there is no plan
 
   std::string ErrorText;
   std::string Warned;
@@ -491,7 +491,7 @@ const char* vtkBricksReader::GetErrorText() const
 void vtkBricksReader::Reload()
 {
   this->Internals->IsToReopen = true;
-  this->Internals->Flow->Modified(); // what has failed is tried again
+  this->Internals->Flow->Modified(); // retries failed requests
   this->Modified();
 }
 
@@ -629,8 +629,8 @@ int vtkBricksReader::RequestData(
   }
   else if (IsAlone() && self.HasImage())
   {
-    // A filter that reads bricks has requested an empty image: the known output stays as it is. One
-    // of many processes may have no part of an image.
+    // A filter that reads bricks has requested an empty image: the current output stays unchanged.
+    // With many processes, one may have no part of an image.
     output->ShallowCopy(self.Image);
   }
   this->Report(failure);

@@ -5,7 +5,7 @@
  *
  * The output is a vtkImageData with the velocity at the present time as point data: the first point
  * of each brick, 1/512 of all points, which every file stores in one place; or, with
- * FullResolution, all points, or those in a box. A field of two components gets a third one of 0.
+ * FullResolution, all points, or those in a box. A field with two components gets a third one of 0.
  * Points without flow have NaN.
  *
  * Filters that trace particles (vtkFlowPathLines) do not use the image: they read bricks through
@@ -68,8 +68,8 @@ public:
 
   ///@{
   /**
-   * Memory limit per process, in MiB, for the image with FullResolution. If it needs more, it is
-   * that without FullResolution, with a warning. 0 means no limit. Default: 1024.
+   * Memory limit per process, in MiB, for the image with FullResolution. If it needs more, the
+   * image is made without FullResolution, with a warning. 0 means no limit. Default: 1024.
    */
   vtkSetClampMacro(MemoryBudget, double, 0.0, 1e12);
   vtkGetMacro(MemoryBudget, double);
@@ -86,9 +86,9 @@ public:
 
   ///@{
   /**
-   * The box: x min, x max, y min, y max, z min, z max. Points on its faces are in it. Ends may be
-   * infinite; a minimum above its maximum and NaN are errors. Does not bound particles. Default: 0,
-   * 1, 0, 1, 0, 1.
+   * The box: x min, x max, y min, y max, z min, z max. Points on its faces are included. Ends may
+   * be infinite; a minimum above its maximum and NaN are errors. Does not restrict particles.
+   * Default: 0, 1, 0, 1, 0, 1.
    */
   vtkSetVector6Macro(Box, double);
   vtkGetVector6Macro(Box, double);

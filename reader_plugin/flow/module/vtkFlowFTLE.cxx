@@ -89,7 +89,7 @@ class vtkFlowFTLE::vtkInternals
 {
 public:
   bat::flow::FtleGrid Grid; ///< all nodes, that RequestInformation has announced
-  Failure NoGrid;           ///< why it has not
+  Failure NoGrid;           ///< why there is no grid
 
   // Throws bat::Error.
   void Describe(const vtkFlowFTLE& filter)

@@ -101,9 +101,9 @@ public:
   vtkGetVector3Macro(SuggestedDimensions, int);
 
   /**
-   * After UpdateInformation, in words: about how much an update reads at most. It counts the bricks
-   * of the nodes, as far as the largest speed at the first time of the series carries in Duration.
-   * Empty if unknown.
+   * After UpdateInformation: a text with an approximate upper limit for what an update reads. It
+   * counts the bricks within the distance from the nodes that the largest speed at the first time
+   * of the series covers in Duration. Empty if unknown.
    */
   const char* GetEstimate() const;
 
@@ -148,7 +148,7 @@ private:
   // First and last time from which particles can be followed for Duration; false without any.
   bool GetStarts(double starts[2]) const;
   void AnnounceStarts(vtkFlowSource* flow, vtkInformation* outInfo) const;
-  // `outInfo` may be null: without a present time.
+  // `outInfo` may be null if there is no present time.
   double StartAt(vtkInformation* outInfo) const;
   // Copies the last output, if it has this extent: another present time may have the same start.
   bool Repeat(vtkInformation* outInfo, vtkImageData* output) const;

@@ -85,7 +85,7 @@ public:
   vtkNew<vtkFlowSource> Flow;
   std::shared_ptr<const bat_vtk::ImageFlow> Source;
   std::string Array;
-  vtkMTimeType Time = 0;               ///< of the pipeline
+  vtkMTimeType Time = 0;               ///< time in the pipeline
   Extent Whole = bat_vtk::EmptyExtent; ///< empty: of a composite data set
 
   // The grid is that of the first time step, known once that was read, and until the input or the
@@ -175,7 +175,7 @@ vtkIdType vtkFlowFilter::GetHintsUsed() const
 //------------------------------------------------------------------------------
 void vtkFlowFilter::SetKeepWhenAborted(bool keep)
 {
-  this->KeepWhenAborted = keep; // not Modified: the output stays as it is
+  this->KeepWhenAborted = keep; // no Modified(): the output stays as it is
 }
 
 //------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ bool vtkFlowFilter::GetAborted() const
 //------------------------------------------------------------------------------
 void vtkFlowFilter::SetController(vtkMultiProcessController* controller)
 {
-  this->Run->Controller = controller; // not Modified: the output stays as it is
+  this->Run->Controller = controller; // no Modified(): the output stays as it is
 }
 
 //------------------------------------------------------------------------------
@@ -199,8 +199,8 @@ vtkMultiProcessController* vtkFlowFilter::GetController() const
 //------------------------------------------------------------------------------
 int vtkFlowFilter::FillInputPortInformation(int port, vtkInformation* info)
 {
-  // The first port accepts anything, so that a message can say what is wrong with it. Composite
-  // data must be named; otherwise the pipeline would run the filter on one block after the other.
+  // The first port accepts anything, so that a message can explain a wrong input. Composite data
+  // must be named; otherwise the pipeline would run the filter on one block after another.
   info->Set(INPUT_REQUIRED_DATA_TYPE(), port == 0 ? "vtkDataObject" : "vtkDataSet");
   info->Append(INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
   return 1;
@@ -255,8 +255,8 @@ int vtkFlowFilter::RequestUpdateExtent(
       Pipeline::UPDATE_TIME_STEP(), image->GetInformation()->Get(vtkDataObject::DATA_TIME_STEP()));
     return 1;
   }
-  // Images are requested in whole, at the first time step. Other inputs are refused later, and may
-  // not be able to return an empty extent.
+  // Images are requested whole, at the first time step. Other inputs are refused later, and may be
+  // unable to return an empty extent.
   if (isOfBricks || this->Images)
   {
     if (inInfo->Has(Pipeline::TIME_STEPS()) && inInfo->Length(Pipeline::TIME_STEPS()) > 0)
@@ -297,7 +297,7 @@ int vtkFlowFilter::RequestData(
   if (this->Run->IsAborted())
   {
     this->SetAbortOutput(false);                      // the executive would take the output away
-    this->Run->SetFilterTime(this->ChangeTime(flow)); // to which all this is a change
+    this->Run->SetFilterTime(this->ChangeTime(flow)); // counts this as a change
   }
   this->Summary = this->SummaryText();
   this->ErrorCode = this->Run->GetFailure().Code; // SetErrorCode() would count as a change

@@ -124,8 +124,8 @@ public:
   ///@}
 
   /**
-   * Result of the last run, in words: the number of items shown, arrivals, and the data read; that
-   * it was aborted; or why it failed. Empty before the first run.
+   * Result of the last run as a text: the number of items shown, arrivals, and the data read; or
+   * that it was aborted; or why it failed. Empty before the first run.
    */
   const char* GetSummary() const { return this->Summary.c_str(); }
 
@@ -169,21 +169,22 @@ protected:
     vtkInformationVector* outputVector) override;
 
 #ifndef __VTK_WRAP__
-  /// Result of a finished run, of all processes: "60 particles".
+  /// Result of a finished run on all processes: "60 particles".
   [[nodiscard]] virtual std::string CountsText() const = 0;
 
   /// Describes the output in advance. `flow` may be null.
   virtual void Describe(vtkFlowSource* flow, vtkInformation* outInfo) = 0;
-  /// Performs the necessary run, with Run, and fills an empty output if that is done. `flow` may be
+  /// Performs the necessary run, with Run, and fills an empty output if it succeeds. `flow` may be
   /// null.
   virtual void Produce(vtkFlowSource* flow, vtkInformationVector** inputVector,
     vtkInformation* outInfo, vtkDataObject* output) = 0;
 
-  /// When inputs of a run were last changed. Runs that failed or were aborted are tried again then.
+  /// The time of the last change to a run's inputs. Runs that failed or were aborted are then tried
+  /// again.
   vtkMTimeType ChangeTime(vtkFlowSource* flow);
 
-  /// Throws bat_vtk::Failure with the reason if there is none; or if it is a steady flow of one
-  /// time step, and the filter does not define when its particles end.
+  /// Throws bat_vtk::Failure with the reason if there is none, or if it is a steady flow of one
+  /// time step and the filter does not define when its particles end.
   void NeedsFlow(vtkFlowSource* flow);
   [[nodiscard]] virtual bool KnowsEnd() const
   {
@@ -193,7 +194,8 @@ protected:
   /// Time of the last change of anything that an input comes from.
   static vtkMTimeType InputTime(vtkInformationVector* inputs);
 
-  /// Run->Try() of a trace. For images, in another thread, to which this one gives time steps.
+  /// Run->Try() for a trace. With images, it runs in another thread, to which this one provides
+  /// time steps.
   void TryTrace(vtkFlowSource* flow, bool backward, const std::function<void()>& trace);
 
   /// Collective, called by a trace: runs f() in the thread and at a time that allow communication.

@@ -55,7 +55,7 @@ struct Totals
   double MedianArrival = std::numeric_limits<double>::quiet_NaN();
 };
 
-// Collective. In the order of time.
+// Collective. Sorted by time.
 std::vector<double> GatherArrivals(
   const bat::flow::PathLines& lines, vtkMultiProcessController* controller)
 {
@@ -72,7 +72,7 @@ std::vector<double> GatherArrivals(
     vtkNew<vtkDoubleArray> own;
     own->SetNumberOfValues(static_cast<vtkIdType>(arrivals.size()));
     std::copy(arrivals.begin(), arrivals.end(), own->GetPointer(0));
-    vtkNew<vtkPolyData> carrier; // of arrays, which know their lengths
+    vtkNew<vtkPolyData> carrier; // carries arrays, which know their lengths
     carrier->GetFieldData()->AddArray(own);
     own->SetName("arrivals");
     std::vector<vtkSmartPointer<vtkDataObject>> parts;
@@ -91,7 +91,7 @@ std::vector<double> GatherArrivals(
   return arrivals;
 }
 
-// Collective. `never`: particles that are lines, but that no seed releases.
+// Collective. `never` is the number of particles that have lines but are released by no seed.
 Totals ComputeTotals(const bat::flow::PathLines& lines, vtkTypeInt64 never, bool backward,
   vtkMultiProcessController* controller)
 {
@@ -187,7 +187,7 @@ public:
     return options;
   }
 
-  // Times of release. Throws Failure.
+  // Returns the release times. Throws Failure.
   std::vector<double> Releases(const std::vector<double>& times) const
   {
     const vtkFlowPathLines& f = *this->Filter;
@@ -227,7 +227,7 @@ public:
     return releases;
   }
 
-  // The times of seeds, if they have any: the same in all processes.
+  // Returns the times of seeds, if they have any: the same in all processes.
   void FindSeedTimes(vtkPolyData* seeds)
   {
     this->SeedTimes.clear();
@@ -241,7 +241,7 @@ public:
     }
   }
 
-  // Seeds that cannot release a particle, as their time is not within `times`.
+  // Seeds that cannot release a particle because their time is not within `times`.
   [[nodiscard]] std::size_t CountSeedsBeside(const std::array<double, 2>& times) const
   {
     return static_cast<std::size_t>(std::count_if(this->SeedTimes.begin(), this->SeedTimes.end(),
@@ -285,7 +285,7 @@ public:
     return (f.Backward ? time < first : time > first) ? time : never;
   }
 
-  // Everything that changes a line, or what is learned from it, but for the releases.
+  // Everything except the releases that changes a line or what is learned from it.
   static std::vector<double> CollectSettings(const bat::flow::TraceOptions& options)
   {
     std::vector<double> settings{ options.backward ? 1.0 : 0.0, options.end_time ? 1.0 : 0.0,
@@ -390,8 +390,8 @@ public:
     AddTotals(output->GetFieldData(), this->Sums);
   }
 
-  bat::flow::PathLines Whole;    ///< of this process
-  std::vector<double> SeedTimes; ///< of all seeds, or empty
+  bat::flow::PathLines Whole;    ///< this process's lines
+  std::vector<double> SeedTimes; ///< times of all seeds, or empty
   std::vector<bat::Box> MoreDestinations;
   vtkTypeInt64 Never = 0; ///< lines of this process of particles that are never released
   bat_vtk::TracedParticles Particles;

@@ -98,8 +98,8 @@ public:
 
   ///@{
   /**
-   * Additional boxes: a particle arrives at the first one that it enters, and if it enters several
-   * at a time, at the first in order. Only used with UseDestination. Default: none.
+   * Additional boxes: a particle arrives at the first one that it enters; if it enters several at
+   * the same time, at the first in order. Only used with UseDestination. Default: none.
    */
   void AddDestination(double xMin, double xMax, double yMin, double yMax, double zMin, double zMax);
   void RemoveAllDestinations();

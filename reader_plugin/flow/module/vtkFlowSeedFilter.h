@@ -3,8 +3,8 @@
  * @class   vtkFlowSeedFilter
  * @brief   base class of filters that follow particles of seeds for a part of the times
  *
- * The second input contains the seeds. Those of all processes are gathered, and their particles are
- * distributed again; each process has its share of the output.
+ * The second input contains the seeds. Those on all processes are gathered, and their particles are
+ * redistributed; each process has its share of the output.
  */
 
 #ifndef vtkFlowSeedFilter_h
@@ -66,8 +66,8 @@ protected:
   {
     return this->LimitTimes;
   }
-  /// The earlier and the later end, in a series of such times. For a steady flow, of one time, an
-  /// interval after it or, backward, before it. Throws bat_vtk::Failure.
+  /// The earlier and the later end, in a series with these times. For a steady flow with one time,
+  /// an interval after it or, backward, before it. Throws bat_vtk::Failure.
   [[nodiscard]] std::array<double, 2> Times(const std::vector<double>& times) const;
 #endif
 

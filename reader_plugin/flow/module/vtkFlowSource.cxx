@@ -18,7 +18,7 @@
 
 namespace
 {
-// Finds the information of the output that a port of a filter is connected to, if it describes a
+// Finds the information of the output to which a filter's port is connected, if it describes a
 // flow.
 vtkInformation* InformationOfInput(vtkAlgorithm* filter, int port)
 {

@@ -52,7 +52,7 @@ public:
   static vtkFlowSource* OfInput(vtkAlgorithm* filter, int port);
 
   /**
-   * The reason why OfInput() is null, if the input knows it; otherwise empty.
+   * The reason why OfInput() is null, if the input provides it; otherwise empty.
    */
   static std::string ProblemOfInput(vtkAlgorithm* filter, int port);
 
@@ -72,8 +72,8 @@ public:
   void SetCacheOptions(const bat::flow::CacheOptions& options);
 
   /**
-   * The bricks in memory. Throws bat::Error if the field cannot be traced, e.g. because it has one
-   * time only.
+   * The bricks in memory. Throws bat::Error if the field cannot be traced, e.g. because it has only
+   * one time.
    */
   const bat::flow::Cache& GetCache();
 #endif

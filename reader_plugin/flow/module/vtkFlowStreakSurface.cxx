@@ -45,9 +45,10 @@ namespace
 {
 using Positions = std::vector<std::array<double, 3>>;
 
-constexpr int MaxEdgesAcross = 250; // of the suggested length, along the diagonal of the domain
+constexpr int MaxEdgesAcross = 250; // edges of the suggested length along the domain's diagonal
 
-// Collective. The particles of all processes, in their order; all fail if one does.
+// Collective. Returns the particles of all processes, in their order; if one process fails, all
+// fail.
 std::vector<bat::flow::Line> Gather(vtkMultiProcessController* controller,
   const std::vector<bat::flow::Line>& local, const std::optional<bat::Error>& error)
 {
@@ -105,7 +106,7 @@ vtkSmartPointer<vtkDoubleArray> ArrayOf(const char* name, int components)
   return array;
 }
 
-// Triangles of one process of each surface, and the vertices that they have.
+// Triangles of one process for each surface, and the vertices that they use.
 class Mesh
 {
 public:
@@ -262,9 +263,9 @@ public:
                    << ". A longer Maximum Edge, fewer times or a shorter line need fewer");
   }
 
-  vtkTypeInt64 Particles = 0; ///< of the last run, of all processes
+  vtkTypeInt64 Particles = 0; ///< in the last run, on all processes
   bool IsRefined = true;
-  vtkNew<vtkPolyData> Surface; ///< of this process
+  vtkNew<vtkPolyData> Surface; ///< this process's surface
 
 private:
   vtkFlowStreakSurface* Filter;
@@ -354,7 +355,7 @@ void vtkFlowStreakSurface::Produce(vtkFlowSource* flow, vtkInformationVector** i
     self.IsRefined = true;
     *this->Report = {};
     self.Surface->Initialize();
-    // Processes that do not agree would wait for each other.
+    // Processes that disagree would wait for each other.
     run.Try([]() {});
     if (run.IsDone())
     {

@@ -39,8 +39,8 @@ public:
 
   ///@{
   /**
-   * Time of the shown surface: the end of the times, or the present time, if it is between their
-   * ends. Default: AT_THE_END.
+   * Time of the displayed surface: the end of the times, or the present time if it lies between
+   * their ends. Default: AT_THE_END.
    */
   vtkSetClampMacro(Show, int, AT_THE_END, AT_PRESENT_TIME);
   vtkGetMacro(Show, int);
@@ -48,7 +48,7 @@ public:
 
   ///@{
   /**
-   * Longest edge of a triangle, above 0: a diagonal may be twice as long. Default: 1.
+   * Maximum length of a triangle edge, above 0; diagonals may be twice as long. Default: 1.
    */
   vtkSetMacro(MaximumEdge, double);
   vtkGetMacro(MaximumEdge, double);
@@ -65,7 +65,7 @@ public:
 
   ///@{
   /**
-   * Maximum number of particles of a line's surface, 1 to 4194304. When refining stops there, the
+   * Maximum number of particles for a line's surface, 1 to 4194304. If refining stops there, the
    * surface is torn where edges are still too long, with a warning. Default: 250000.
    */
   vtkSetClampMacro(MaximumParticles, int, 1, 4194304);
@@ -73,8 +73,8 @@ public:
   ///@}
 
   /**
-   * After UpdateInformation: an edge length that resolves the field and does not make more
-   * triangles than a view can show. 1 without input.
+   * After UpdateInformation: an edge length that resolves the field without making more triangles
+   * than a view can show. 1 without input.
    */
   vtkGetMacro(SuggestedEdge, double);
 

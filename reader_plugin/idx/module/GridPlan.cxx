@@ -64,7 +64,8 @@ bat_vtk::Extent ComputeExtent(
   return extent;
 }
 
-// Takes no longer than a first step: neither its arrays nor the blocks that they are in.
+// Returns whether it takes no longer than a first step, considering its arrays and the blocks that
+// contain them.
 int FirstLevel(const bat::idx::Dataset& file, const bat_vtk::GridSettings& settings,
   const std::optional<bat::idx::LogicalBox>& box, int target)
 {

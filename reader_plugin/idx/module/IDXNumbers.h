@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers of the reader of grids that a user meets, each once. style.numbers checks that the XML
-// and the documents say the same.
+// Constants of the grid reader that users see, each defined once. style.numbers checks that the XML
+// and the documents agree.
 #ifndef IDXNumbers_h
 #define IDXNumbers_h
 
@@ -8,17 +8,17 @@
 
 namespace bat_vtk
 {
-/// Resolution that is finer than any file's.
+/// A resolution finer than any file's.
 constexpr int FinestResolution = 62;
 
-/// MiB of a process that ParaView's property MemoryBudget begins with. The class itself has no
+/// Initial value, in MiB per process, of ParaView's property MemoryBudget. The class itself has no
 /// limit.
 constexpr double DefaultMemoryBudget = 1024;
 
-/// MiB of a process that are loaded first while RefineWhileIdle is on: about a tenth of a second.
+/// MiB per process that are loaded first with RefineWhileIdle: about a tenth of a second.
 constexpr std::uint64_t FirstMebibytes = 16;
 
-/// Levels that each refining step adds; three are twice as fine along three axes.
+/// Levels added by each refining step; three double the resolution along three axes.
 constexpr int LevelsOfStep = 3;
 }
 

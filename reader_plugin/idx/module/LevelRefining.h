@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which level an update loads while a reader refines. Knows no pipeline.
+// Chooses the level that an update loads while a reader refines. Independent of the pipeline.
 #ifndef LevelRefining_h
 #define LevelRefining_h
 
@@ -14,10 +14,10 @@
 
 namespace bat_vtk
 {
-/// A request to a file, without the level and the time step: an animation keeps its level.
+/// A request to a file without the level and the time step, because an animation keeps its level.
 struct GridQuestion
 {
-  std::uint64_t Generation = 0; ///< of the file
+  std::uint64_t Generation = 0; ///< generation of the file
   std::vector<std::size_t> Fields;
   std::optional<bat::idx::LogicalBox> Box;
 
@@ -27,13 +27,13 @@ struct GridQuestion
   }
 };
 
-/// A pipeline may ask any number of times what an update will deliver before it requests the
-/// update: Choose() answers, and Begin() of the update uses the answer.
+/// A pipeline may ask repeatedly what an update will deliver before it requests the update:
+/// Choose() answers, and the update's Begin() uses the answer.
 class LevelRefining : public StepState
 {
 public:
-  /// The level that the next update loads on the way to `target`; `first` is that of a first step.
-  /// The same in all processes, whatever each of them has loaded.
+  /// Returns the level that the next update loads on the way to `target`; `first` is the level of a
+  /// first step. The same in all processes, whatever each of them has loaded.
   [[nodiscard]] int Choose(const GridQuestion& question, int first, int target) const;
 
   void Begin(const GridQuestion& question, int level);
@@ -48,7 +48,7 @@ private:
     int Level = 0;
   };
 
-  std::optional<Choice> Last; ///< what was loaded, or should have been
+  std::optional<Choice> Last; ///< last level loaded, or requested
   Choice Now;
 };
 }

@@ -61,7 +61,7 @@ namespace
 {
 constexpr double Mebibyte = 1024.0 * 1024.0;
 
-// A type that no scalar of VTK has: the one of a fixed size is taken.
+// If no VTK scalar has the type, uses the fixed-size one.
 constexpr std::uint32_t NoHostType = 0;
 
 std::string TextOrEmpty(const char* text)
@@ -79,7 +79,7 @@ void AddNumber(vtkFieldData* field, const char* name, std::int64_t value)
   field->AddArray(array);
 }
 
-// Refuses a read whose samples of all fields do not fit into memory.
+// Refuses a read if the samples of all fields do not fit into memory.
 void CheckMemory(const bat::idx::Dataset& file, const bat_vtk::GridPlan& plan, vtkIdType samples)
 {
   double bytes = 0.0;
@@ -114,7 +114,7 @@ void AddFacts(vtkFieldData* field, const bat::idx::Dataset& file, const bat_vtk:
 
 double Saturated(double number)
 {
-  return std::min(number, 1.8e19); // what 64 bits hold
+  return std::min(number, 1.8e19); // limit for 64 bits
 }
 }
 
@@ -140,7 +140,7 @@ public:
       throw Failure{ vtkErrorCode::NoFileNameError, "FileName must be set" };
     }
     const std::filesystem::path path = std::filesystem::u8path(name);
-    // Taken before opening: a file that is replaced in between is opened again next time.
+    // The stamp is taken before opening: a file replaced in between is opened again next time.
     const std::optional<bat_vtk::FileStamp> stamp = bat_vtk::FileStamp::Of(path);
     if (!this->File || !stamp || !(this->Stamp == stamp) || this->OpenName != name ||
       !this->File->is_as_opened())
@@ -155,7 +155,7 @@ public:
   }
 
   // Returns the file that RequestInformation has opened, even if it has changed since; otherwise
-  // the present one.
+  // the current one.
   const bat::idx::Dataset& Announced()
   {
     return this->Plan.Question.Generation != 0 ? *this->File : this->Open();
@@ -195,13 +195,13 @@ public:
     return scalars;
   }
 
-  // The announced file as a flow; the same one as long as nothing has changed. Throws bat::Error
-  // and Failure.
+  // Returns the announced file as a flow; the same one as long as nothing has changed. Throws
+  // bat::Error and Failure.
   void OpenFlow(double cacheMebibytes)
   {
     bat::idx::VelocityOptions options;
     options.fields = this->VelocityFields();
-    // The rest is for bricks.
+    // The rest of the memory is for bricks.
     const double memory = cacheMebibytes == 0
       ? static_cast<double>(bat::flow::CacheOptions::usual_bytes)
       : cacheMebibytes * Mebibyte;
@@ -254,7 +254,7 @@ public:
     return bat_vtk::MakePlan(file, this->Generation, settings, this->Refining);
   }
 
-  // The last step that is not after the time that is asked for, or else the first.
+  // Returns the last step that is not after the requested time, or else the first.
   std::size_t StepAt(vtkInformation* outInfo) const
   {
     if (!outInfo->Has(Pipeline::UPDATE_TIME_STEP()) || this->Times.empty())
@@ -269,7 +269,7 @@ public:
 
   bool IsFirst() const { return !this->Controller || this->Controller->GetLocalProcessId() == 0; }
 
-  // A name that some file has had, e.g. another one of the series, may come again.
+  // A name that an earlier file had, e.g. another one of the series, may return.
   void WarnOfUnknownFields(const bat::idx::Dataset& file)
   {
     vtkDataArraySelection* selection = this->Reader->PointDataArraySelection;
@@ -290,7 +290,7 @@ public:
     }
   }
 
-  // Identifies an update that becomes necessary for another reason than its extent; the same on all
+  // Identifies an update that becomes necessary for a reason other than its extent; the same on all
   // processes.
   struct Cause
   {
@@ -330,7 +330,7 @@ public:
     this->Shown.Samples = reader->LoadedSamples;
   }
 
-  // Delivers what is shown once more.
+  // Delivers the current output again.
   void Cancel(vtkImageData* output)
   {
     vtkIDXReader* reader = this->Reader;
@@ -404,8 +404,8 @@ public:
   std::optional<bat_vtk::FileStamp> Stamp;
   std::uint64_t Generation = 0;
 
-  bat_vtk::GridPlan Plan; ///< that RequestInformation has announced
-  Failure NoPlan;         ///< why it has not
+  bat_vtk::GridPlan Plan; ///< announced by RequestInformation
+  Failure NoPlan;         ///< why there is no plan
   std::vector<std::int64_t> Steps;
   std::vector<double> Times;
   bat_vtk::LevelRefining Refining;
@@ -413,7 +413,7 @@ public:
   struct FlowCause
   {
     std::uint64_t Generation = 0;
-    std::vector<std::int64_t> Steps; ///< of a folder that the text leaves them to
+    std::vector<std::int64_t> Steps; ///< steps in the folder, if the text does not list them
     std::vector<std::string> Fields;
     std::uint64_t BlockBytes = 0;
 
@@ -424,7 +424,7 @@ public:
     }
   };
   vtkNew<vtkFlowSource> Flow;
-  FlowCause LastFlow; ///< of its source
+  FlowCause LastFlow; ///< cause of its source
 
   enum class End
   {
@@ -437,23 +437,23 @@ public:
   Failure LastFailure;
   struct
   {
-    vtkNew<vtkImageData> Output; ///< with the arrays of the reader's output
+    vtkNew<vtkImageData> Output; ///< shares the arrays of the reader's output
     int Level = -1;
     vtkIdType Samples = 0;
   } Shown; ///< restored if an update is cancelled
 
-  double Blocks = 0.0;       ///< that the last update needed
-  double AbsentBlocks = 0.0; ///< of these
+  double Blocks = 0.0;       ///< blocks needed by the last update
+  double AbsentBlocks = 0.0; ///< absent ones among these
   bool KeepWhenAborted = false;
   bool FillingSelection = false;
   bool ChoosingFile = false;
-  Failure Refused; ///< by who chooses the files
+  Failure Refused; ///< set by the reader that chooses the files
   std::string Version;
   std::string ErrorText;
   std::string LoadError;
   bat_vtk::ReportedOnce Reported;
   std::set<std::string> Warned;      ///< files and kinds of warnings
-  std::set<std::string> KnownFields; ///< of all files so far
+  std::set<std::string> KnownFields; ///< fields of all files so far
   vtkSmartPointer<vtkMultiProcessController> Controller;
 
 private:
@@ -537,7 +537,7 @@ void vtkIDXReader::SetFileName(const char* name)
 //------------------------------------------------------------------------------
 void vtkIDXReader::Modified()
 {
-  // A series moves between files and returns: an error is not reported again for that.
+  // A series alternates between files: that alone does not report an error again.
   if (!this->Internals->ChoosingFile)
   {
     this->Internals->Reported.SettingChanged();
@@ -554,7 +554,7 @@ vtkDataArraySelection* vtkIDXReader::GetPointDataArraySelection()
 //------------------------------------------------------------------------------
 void vtkIDXReader::SelectionModified()
 {
-  // Names that are found in the file change nothing about what the user asked for.
+  // Names that are found in the file do not change the user's request.
   if (!this->Internals->FillingSelection)
   {
     this->Modified();
@@ -603,7 +603,7 @@ const char* vtkIDXReader::GetLoadError() const
 //------------------------------------------------------------------------------
 void vtkIDXReader::SetKeepWhenAborted(bool keep)
 {
-  this->Internals->KeepWhenAborted = keep; // not Modified: the output stays as it is
+  this->Internals->KeepWhenAborted = keep; // no Modified(): the output stays as it is
 }
 
 //------------------------------------------------------------------------------
@@ -643,7 +643,7 @@ const char* vtkIDXReader::GetErrorText() const
 //------------------------------------------------------------------------------
 void vtkIDXReader::SetController(vtkMultiProcessController* controller)
 {
-  this->Internals->Controller = controller; // not Modified: the output stays as it is
+  this->Internals->Controller = controller; // no Modified(): the output stays as it is
 }
 
 //------------------------------------------------------------------------------
@@ -810,7 +810,7 @@ void vtkIDXReader::DescribeFlow(vtkInformation* outInfo)
 }
 
 //------------------------------------------------------------------------------
-// A load that is cancelled sets `cancelled` and is not a failure.
+// A cancelled load sets `cancelled` and is not a failure.
 Failure vtkIDXReader::TryLoading(vtkInformation* outInfo, vtkImageData* output, bool& cancelled)
 {
   return Failure::Of(
@@ -832,7 +832,7 @@ Failure vtkIDXReader::TryLoading(vtkInformation* outInfo, vtkImageData* output, 
 }
 
 //------------------------------------------------------------------------------
-// Collective, unless the update is the same as before except for its extent.
+// Collective, unless only the extent of the update has changed.
 void vtkIDXReader::DeliverEnd(
   vtkImageData* output, const Failure& failure, bool cancelled, bool isSame)
 {
@@ -875,11 +875,11 @@ int vtkIDXReader::RequestData(
   const bool isSame = self.LastCause == cause;
   if (isSame && self.LastEnd == End::Cancelled)
   {
-    self.DeliverShown(output); // until it is asked for again
+    self.DeliverShown(output); // until the next request
     return 1;
   }
-  // Filters that read bricks themselves ask for no sample on any process, of the first time step:
-  // nothing is loaded by that, and what was shown and how it ended is as before.
+  // Filters that read bricks themselves request no sample on any process, at the first time step:
+  // nothing is loaded for that, and the previous output and its state stay.
   const bool wants = self.NoPlan || bat_vtk::IsEmpty(self.Plan.Whole) ||
     !bat_vtk::IsEmpty(bat_vtk::ExtentIn(outInfo, Pipeline::UPDATE_EXTENT()));
   if (!isSame && !bat_vtk::ReduceAny(self.Controller, wants))
@@ -903,7 +903,7 @@ int vtkIDXReader::RequestData(
   {
     failure = this->TryLoading(outInfo, output, cancelled);
   }
-  // Other extents of the same are asked for by some processes, and not by others.
+  // Some processes may request other extents of the same data while others do not.
   if (!isSame)
   {
     failure = bat_vtk::FirstFailure(self.Controller, failure, TextOrEmpty(this->FileName),
@@ -936,7 +936,7 @@ void vtkIDXReader::LoadExtent(vtkInformation* outInfo, vtkImageData* output)
   {
     throw self.NoPlan;
   }
-  const bat::idx::Dataset& file = *self.File; // as it was announced, though it may have grown since
+  const bat::idx::Dataset& file = *self.File; // the announced file, which may have grown since
   const bat_vtk::GridPlan& plan = self.Plan;
   if (!self.KeepWhenAborted && !self.Refining.IsStep())
   {
@@ -970,7 +970,7 @@ void vtkIDXReader::LoadExtent(vtkInformation* outInfo, vtkImageData* output)
   self.AbsentBlocks = static_cast<double>(amounts.AbsentBlocks);
   if (query.step)
   {
-    AddNumber(about, "timestep", *query.step); // which writers look for
+    AddNumber(about, "timestep", *query.step); // used by writers
     output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Times[step]);
   }
 }

@@ -90,8 +90,8 @@ public:
   ///@{
   /**
    * Memory limit per process, in MiB, for arrays: loads the finest level that fits, for the
-   * requested fields and box, in all processes together. Level 0 always fits. 0 means no limit.
-   * Default: 0.
+   * requested fields and box, in all processes together. Level 0 is always loaded. 0 means no
+   * limit. Default: 0.
    */
   vtkSetClampMacro(MemoryBudget, double, 0.0, 1e12);
   vtkGetMacro(MemoryBudget, double);
@@ -130,10 +130,10 @@ public:
 
   ///@{
   /**
-   * The box to read as x min, x max, y min, y max, z min, z max, where the samples lie. Those on
-   * its faces are in it. Ends may be infinite; a minimum above its maximum and NaN are errors. A
-   * box between the samples of a level gives an empty image and a warning. Only used with UseBox.
-   * Default: 0, 1, 0, 1, 0, 1.
+   * The box to read as x min, x max, y min, y max, z min, z max, in the coordinates of the samples.
+   * Samples on its faces are included. Ends may be infinite; a minimum above its maximum and NaN
+   * are errors. A box between the samples of a level gives an empty image and a warning. Only used
+   * with UseBox. Default: 0, 1, 0, 1, 0, 1.
    */
   vtkSetVector6Macro(Box, double);
   vtkGetVector6Macro(Box, double);
@@ -167,11 +167,11 @@ public:
   ///@}
 
   /**
-   * The cost of an Update with the present settings, of all processes: the resulting level, the
+   * The cost of an Update with the present settings, on all processes: the resulting level, the
    * samples along each axis, the bytes of the arrays, the bytes of the blocks to read; then the
    * level that Resolution requests, and the bytes of its arrays; then the number of the finest
-   * level, and the bytes of the level after the first, or 0. Computed from the text of the file
-   * on each request; needs no Update. Empty if the settings are an error, or the file cannot be
+   * level, and the bytes of the next finer level, or 0. Computed from the text of the file on
+   * each request; needs no Update. Empty if the settings are an error, or the file cannot be
    * read.
    */
   vtkDoubleArray* GetLoadCost();
@@ -223,8 +223,8 @@ public:
   ///@{
   /**
    * Processes that update the parts of one output together, one each. MemoryBudget applies to
-   * each of them. If an update became necessary by a setting or another time step, an error of
-   * one is an error of all, and the first of them reports it. Default: null, every reader for
+   * each of them. If a setting or another time step made an update necessary, an error in one
+   * is an error in all, and the first process reports it. Default: null, every reader by
    * itself.
    */
   void SetController(vtkMultiProcessController* controller) override;

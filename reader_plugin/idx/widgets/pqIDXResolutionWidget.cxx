@@ -22,7 +22,7 @@
 
 namespace
 {
-// The numbers of vtkIDXReader::GetLoadCost.
+// The numbers returned by vtkIDXReader::GetLoadCost.
 struct Cost
 {
   int Level;
@@ -138,7 +138,7 @@ void pqIDXResolutionWidget::numberEdited()
 {
   bool ok = false;
   const int value = this->Number->text().toInt(&ok);
-  // A number that is shown for more than the file has stays what it is.
+  // A displayed number that exceeds the file's finest level is kept.
   if (ok && value != std::min(this->Resolution, this->levels()))
   {
     this->setResolution(std::min(value, this->levels()));

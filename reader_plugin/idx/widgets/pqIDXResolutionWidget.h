@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The resolution of a reader of grids: slider, number, and how many samples that is.
+// The resolution control of a grid reader: slider, number, and the resulting number of samples.
 #ifndef pqIDXResolutionWidget_h
 #define pqIDXResolutionWidget_h
 
@@ -10,10 +10,10 @@ class QLineEdit;
 class QSlider;
 class pqPendingReader;
 
-/// Panel widget "idx_resolution" for a property with one whole number, the maximum level, of a
-/// proxy that also has the properties Levels, LoadedLevel, TargetLevel, LoadCost, LoadError,
-/// Aborted and Error. Shows what is loaded and, before Apply, what would be: level, samples and
-/// memory, and what the next level would take.
+/// Panel widget "idx_resolution" for a property with one integer, the maximum level, of a proxy
+/// that also has the properties Levels, LoadedLevel, TargetLevel, LoadCost, LoadError, Aborted and
+/// Error. Shows what is loaded and, before Apply, what would be loaded: level, samples and memory,
+/// and the cost of the next level.
 class pqIDXResolutionWidget : public pqLoadWidget
 {
   Q_OBJECT

@@ -41,14 +41,14 @@ enum UnitIndex
 
 constexpr const char* Positions = "positions";
 
-// Names of widgets in recorded tests are parts of paths.
+// Names of widgets are parts of paths in recorded tests.
 QString ObjectName(const QString& array)
 {
   QString name = array;
   return "Bound_" + name.replace(QRegularExpression("[^A-Za-z0-9_]+"), "_");
 }
 
-// A number above 0, as the writer takes it.
+// Formats a number above 0 as the writer accepts it.
 bool IsBound(const QString& text)
 {
   static const QRegularExpression number(
@@ -203,7 +203,7 @@ QString pqBATCompressionWidget::method() const
 //-----------------------------------------------------------------------------
 void pqBATCompressionWidget::setMethod(const QString& method)
 {
-  // A writer without bounds reports Lossless for Bounded: the choice stays as it is.
+  // A writer without bounds reports Lossless for Bounded: the choice does not change.
   if (method.compare(this->method(), Qt::CaseInsensitive) != 0)
   {
     const QString name = method.toLower();
@@ -280,7 +280,7 @@ void pqBATCompressionWidget::boundEdited()
 {
   for (const Row& row : this->Rows)
   {
-    if (row.Number->text().trimmed().endsWith('%')) // typed behind the number
+    if (row.Number->text().trimmed().endsWith('%')) // typed after the number
     {
       const QSignalBlocker numberBlocker(row.Number);
       const QSignalBlocker unitBlocker(row.Unit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a writer of particles compresses: the method, and the error bound of each array.
+// The compression settings of a particle writer: the method, and the error bound of each array.
 #ifndef pqBATCompressionWidget_h
 #define pqBATCompressionWidget_h
 

@@ -104,8 +104,8 @@ int vtkGridWriter::ProcessRequest(
 //------------------------------------------------------------------------------
 int vtkGridWriter::FillInputPortInformation(int, vtkInformation* info)
 {
-  // The input may be any data set, so that a message can say what is wrong with it. Composite data
-  // must be named: the pipeline cannot loop over blocks for an algorithm without output.
+  // The input may be any data set, so that a message can explain what is wrong. Composite data must
+  // be named: the pipeline cannot loop over blocks for an algorithm without output.
   info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkDataSet");
   info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
   return 1;
@@ -137,10 +137,10 @@ void vtkGridWriter::Fail(unsigned long code, const std::string& text)
   this->Report.clear();
   if (!this->IsFirst())
   {
-    return; // all ranks have the same error; rank 0 tells it
+    return; // all ranks have the same error; rank 0 reports it
   }
   const std::string name = this->FileName ? this->FileName : "";
-  // The core names the file where it can.
+  // The core names the file if it can.
   const bool named = name.empty() || text.find(name) != std::string::npos;
   vtkErrorMacro(<< (named ? text : name + ": " + text));
 }

@@ -101,8 +101,8 @@ public:
 
   ///@{
   /**
-   * The ranks that write together. Default: the global controller, that of ParaView's servers.
-   * Null, or a controller without MPI: this process alone.
+   * The ranks that write together. Default: the global controller of ParaView's servers. Null, or a
+   * controller without MPI: this process alone.
    */
   virtual void SetController(vtkMultiProcessController*);
   vtkGetObjectMacro(Controller, vtkMultiProcessController);
@@ -124,13 +124,13 @@ protected:
   int FillInputPortInformation(int port, vtkInformation* info) override;
   void WriteData() override;
 
-  /// Writes the present time step and returns the report. Collective; throws on all ranks.
+  /// Writes the present time step and returns the report. Collective; all ranks throw.
   virtual std::string WriteStep() = 0;
 
-  bool IsFirst() const; ///< of the ranks
-  /// OtherSteps; for the second step that is written and later ones, KEEP instead of REMOVE.
+  bool IsFirst() const; ///< first rank
+  /// OtherSteps; for the second written step and later ones, KEEP instead of REMOVE.
   int WhatBecomesOfSteps() const;
-  /// The steps to write: all of the input, or one.
+  /// The steps to write: all steps of the input, or one.
   std::size_t CountSteps() const;
   /// Warns once for each text, on the first rank.
   void Warn(const std::string& text);
@@ -155,7 +155,7 @@ private:
 
   void Fail(unsigned long code, const std::string& text);
 
-  std::vector<double> Times; ///< of the input
+  std::vector<double> Times; ///< time steps of the input
   std::string Report;
   std::set<std::string> Warned;
 };

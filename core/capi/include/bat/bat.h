@@ -129,7 +129,7 @@ extern "C"
   /* Sets further metadata as the UTF-8 text of a JSON object; "" for none. Copied. */
   BAT_API int bat_particles_set_metadata(bat_particles* particles, const char* json);
 
-  /* ---- Options of a write ------------------------------------------------------------------- */
+  /* ---- Write options ------------------------------------------------------------------------ */
 
   /* Wherever NULL is passed for options, the defaults apply. */
   typedef struct bat_options bat_options;
@@ -154,36 +154,37 @@ extern "C"
   BAT_API int bat_options_create(bat_options** out);
   BAT_API void bat_options_free(bat_options* options);
 
-  /* Sets any option by its name: whole numbers, and 0 or 1 for flags; numbers; words, of which
-   * there is a list of texts for some options, to which one is added. INVALID_ARGUMENT: there is no
-   * such option, or not with this value. `name` is one of target_bytes, mode ("adaptive",
-   * "rank_border", "aug"), threads, flush, sorted_indexes, repeats
-   *   ("store", "link", "leave_out"), compare_values, find_best_axis, max_split_imbalance_ratio,
-   *   max_overfull_factor: as the functions below;
-   *   stable_samples: one text for each attribute of integers that together tell a particle from
-   * all others, e.g. "id", or "id" and "cpu"; "ids[1]" is a component. A quality that ends a level
-   * (0.9, 0.8 ... 0.1, 0.09 ...) then has the particles whose ids have the lowest hashes, so that
-   * all steps of a series show the same ones; between two levels up to a tenth may be others, and
-   * some more in datasets of several leaf files, between which particles move. None, the default:
-   * those that are spread most evenly. Takes some 0.3 bytes per particle;
-   *   treelet_particles: most particles of a treelet, 256 to 65536 (default 8192). Larger treelets
-   *   make a smaller index and coarser ranges of attributes;
-   *   block_particles: most particles of a block, which are tested together, 16 to 65536; 0, the
-   *   default, chooses the smallest whose index fits in index_budget;
-   *   index_budget: share of the data that index and checksums may take then (default 0.0075);
-   *   compression: "none" (default), "lossless": columns in less room, every bit of every value, or
-   *   "bounded": the same, but for the arrays of error_bounds;
-   *   error_bounds: of "bounded", one text for each array: "NAME=NUMBER" in its units or
-   *   "NAME=NUMBER%" of its range, which is the largest difference between a value that is given
-   *   and the one that is stored. "positions" are the positions. Only float32 and float64; NaN,
-   *   infinities and all other arrays keep every bit;
-   *   chunk_particles: particles of a chunk, the part of a compressed column that is read together,
+  /* Sets any option by its name. A value is a whole number (0 or 1 for flags), a number,
+   * or a word; an option that holds a list of texts gets one more text.
+   * INVALID_ARGUMENT: no such option exists, or the value is not allowed. `name` is one
+   * of
+   *   target_bytes, mode ("adaptive", "rank_border", "aug"), threads, flush, sorted_indexes,
+   *   repeats ("store", "link", "leave_out"), compare_values, find_best_axis,
+   *   max_split_imbalance_ratio, max_overfull_factor: see the functions below;
+   *   stable_samples: one text for each integer attribute; together they identify a particle, e.g.
+   *   "id", or "id" and "cpu"; "ids[1]" is a component. A quality that ends a level (0.9, 0.8 ...
+   *   0.1, 0.09 ...) then selects the particles whose ids have the lowest hashes, so that all steps
+   *   of a series show the same ones. Between two levels up to a tenth may differ, and some more if
+   *   particles move between leaf files. None, the default, selects the most evenly spread
+   *   particles. Takes some 0.3 bytes per particle;
+   *   treelet_particles: maximum particles per treelet, 256 to 65536 (default 8192). Larger
+   *   treelets make the index smaller and the attribute ranges coarser;
+   *   block_particles: maximum particles per block; the particles of a block are tested together;
+   *   16 to 65536. 0, the default, chooses the smallest size whose index fits in index_budget;
+   *   index_budget: maximum share of the data that index and checksums then take (default 0.0075);
+   *   compression: "none" (default); "lossless", smaller columns that keep every bit; or "bounded",
+   *   the same except for the arrays in error_bounds;
+   *   error_bounds: for "bounded", one text per array, "NAME=NUMBER" in its units or "NAME=NUMBER%"
+   *   of its range: the maximum difference between a given value and the stored one. The name of
+   *   the positions is "positions". Only float32 and float64; NaN, infinities and all other arrays
+   *   keep every bit;
+   *   chunk_particles: particles per chunk, the part of a compressed column that is read together,
    *   256 to 65536; 0, the default, chooses it;
-   *   exchange: how particles go to the ranks that write them: "flat", from each rank to each;
-   *   "leaders", through leaders of nodes, with one message where ranks of a node have something
-   *   for the same receiver; "auto", the default, chooses. The files are the same;
+   *   exchange: how particles reach the ranks that write them: "flat", each rank sends directly;
+   *   "leaders", node leaders send one message for all ranks of a node that have data for a
+   *   receiver; "auto", the default, chooses. The files are the same;
    *   leaders_per_node: ranks of each node that send for it (default 1);
-   *   ranks_per_node: so many consecutive ranks count as a node; 0, the default: nodes are those of
+   *   ranks_per_node: every N consecutive ranks count as a node; 0, the default, uses the nodes of
    *   the machine. */
   BAT_API int bat_options_set_integer(bat_options* options, const char* name, int64_t value);
   BAT_API int bat_options_set_real(bat_options* options, const char* name, double value);
@@ -246,7 +247,7 @@ extern "C"
     int32_t ranks;
     int32_t nodes;
     int32_t aggregators;      /* ranks that wrote leaf files */
-    int32_t threads;          /* of the rank that had the fewest; 0 of bat_write */
+    int32_t threads;          /* minimum over all ranks; 0 from bat_write */
     int32_t leaders;          /* ranks that sent what their node had for others; 0: each its own */
     uint64_t messages_within; /* nodes, from rank to rank; collective ones are not counted */
     uint64_t bytes_within;
@@ -255,14 +256,14 @@ extern "C"
     uint64_t max_received; /* messages that one rank received */
     uint64_t max_received_bytes;
     uint64_t peak_memory_bytes; /* the most that a process has had since it began; 0 of bat_write */
-    double seconds_check;       /* arrays, options and attributes are looked at and compared */
+    double seconds_check;       /* arrays, options and attributes are checked and compared */
     double seconds_plan;        /* summaries to rank 0, tree to all */
     double seconds_exchange;    /* particles to the ranks that write them */
     double seconds_build;       /* tree, columns and index */
     double seconds_write;       /* bytes to the file system, flushed */
     double seconds_commit;      /* files get their names */
     double seconds_total;
-    char advice[256]; /* what kept ranks from processors that there are; "" if nothing did */
+    char advice[256]; /* why ranks leave processors idle; "" if they do not */
   } bat_report;
 
   /* Writes the report as one line of JSON, with its terminating zero, into `text` of `size` bytes;
@@ -306,7 +307,7 @@ extern "C"
   /* Frees the writer. Without bat_piece_writer_finish before, nothing is written. */
   BAT_API void bat_piece_writer_free(bat_piece_writer* writer);
 
-  /* ---- An existing dataset anew ------------------------------------------------------------- */
+  /* ---- Rewriting a dataset ------------------------------------------------------------------ */
 
   /* What a repack did. Sizes in bytes of all files; wall time. */
   typedef struct bat_repack_report

@@ -32,10 +32,10 @@ extern "C"
    * be NULL. `time` and `step` may be NULL. `compress` 0: bricks are raw. `flush` not 0: waits for
    * the disk. `progress` may be NULL.
    *
-   * A path NAME.bricks.series is for simulations: the level is NAME_000012.bricks, by its step, and
-   * is added to that list, which is whole at any moment; `time` and `step` are needed. A list that
-   * is there is continued. What was written from this step on, by a run before a restart for
-   * instance, is replaced, which stderr says. */
+   * A path NAME.bricks.series is for simulations: the level is written as NAME_000012.bricks, by
+   * its step, and added to that list, which is complete at any moment; `time` and `step` are
+   * required. An existing list is continued. Levels written from this step on by an earlier run,
+   * for instance before a restart, are replaced; stderr reports this. */
   BAT_API int bat_bricks_write(const char* path, const bat_flow_grid* grid, const void* values,
     size_t bytes, const char* field, const char* metadata, const double* time, const int64_t* step,
     int64_t compress, int64_t flush, bat_progress progress, void* data);
@@ -54,12 +54,12 @@ extern "C"
     const char* field;    /* name of the velocity */
     const char* metadata; /* a JSON object, or empty */
     bat_flow_grid grid;
-    int64_t edge; /* of a brick, in points */
+    int64_t edge; /* edge of a brick, in points */
     int64_t has_time, has_step;
-    double time; /* that the file says, if it does */
+    double time; /* time in the file, if it has one */
     int64_t step;
-    double max_speed;  /* of points with flow */
-    double minimum[3]; /* of each component; above the maximum where there is no flow at all */
+    double max_speed;  /* over points with flow */
+    double minimum[3]; /* per component; above the maximum if there is no flow at all */
     double maximum[3];
     uint64_t bricks, blank_bricks, resting_bricks; /* all; without flow; of velocity 0 */
     uint64_t brick_bytes, file_bytes,

@@ -2,13 +2,13 @@
 /* ParaBAT for programs in C: structured grids in many resolutions, .idx datasets. On many ranks:
  * bat_mpi_idx_write() and bat_mpi_idx_open() of bat/bat_mpi.h. The conventions of bat/bat.h hold.
  *
- * Samples of a grid are numbered along x, y, z from 0 on. A box of samples is six int64: first x,
- * y, z, last x, y, z, both included. Arrays have the samples of a box, x fastest, with the
- * components of a sample side by side: value c of sample (i, j, k), counted from the first one of
- * the box, is values[((k * ny + j) * nx + i) * components + c].
+ * Grid samples are numbered along x, y, z from 0. A box of samples is six int64: first x, y, z,
+ * last x, y, z, both included. Arrays have the samples of a box, x fastest, with the components of
+ * a sample side by side: value c of sample (i, j, k), counted from the first one of the box, is
+ * values[((k * ny + j) * nx + i) * components + c].
  *
- * Level H of a box, from 0, one sample of the grid, to the finest, has those of its samples whose
- * numbers are multiples of the distance of the level: sub-sampled, not averaged.
+ * Level H of a box, from 0 (one sample of the grid) to the finest, has the samples whose numbers
+ * are multiples of the level's sample distance: sub-sampled, not averaged.
  *
  * A library that was built without zlib or LZ4 has none of these functions.
  */
@@ -27,9 +27,9 @@ extern "C"
 
   /* ---- A grid to write ---------------------------------------------------------------------- */
 
-  /* A description of pieces of a grid in the caller's arrays. The arrays are borrowed: they must
-   * stay unchanged during a write and may be freed after it. A refused argument makes writes fail,
-   * on all ranks. */
+  /* A description of grid pieces in the caller's arrays. The arrays are borrowed: they must stay
+   * unchanged during a write and may be freed after it. A refused argument makes writes fail, on
+   * all ranks. */
   typedef struct bat_grid bat_grid;
 
   BAT_API int bat_grid_create(bat_grid** out);
@@ -59,21 +59,21 @@ extern "C"
 
   BAT_API int bat_idx_options_create(bat_idx_options** out);
   BAT_API void bat_idx_options_free(bat_idx_options* options);
-  /* Sets an option by its name: whole numbers, and 0 or 1 for flags; numbers; words.
-   * INVALID_ARGUMENT: there is no such option, or not with this value.
+  /* Sets an option by its name. A value is a whole number (0 or 1 for flags), a number or a word.
+   * INVALID_ARGUMENT: no such option exists, or the value is not allowed.
    *   mode: "replace", the dataset is this step; "add_step", the step is added, or replaced if it
-   *     exists, and the others stay; "continue", those before stay and later ones are gone, as
+   *     exists, and the others stay; "continue", earlier steps stay and later ones are removed, as
    *     after a restart; "auto" (default), "add_step" if `step` is set, else "replace";
-   *   step: number of the step, 0 (if not set) to 999999999;
-   *   time: its time; given for all steps of a dataset, or for none;
+   *   step: step number, 0 (if not set) to 999999999;
+   *   time: simulation time; given for all steps of a dataset, or for none;
    *   codec: "raw" (default), "zip", "lz4"; a block that does not shrink is raw;
-   *   zip_level: 1, fast, to 9, small (default 6);
+   *   zip_level: 1 (fast) to 9 (small), default 6;
    *   layout: order of samples in a block, "row_major" (default) or "hz";
    *   dialect: "openvisus" (default), or "pidx": names, layout and keys for PIDX and VisIt;
    *   bits_per_block: a block has 2 to this power samples, 1 to 28; 0, the default, chooses;
-   *   file_bytes: about as many bytes go into a file (default 64 MiB);
-   *   missing: what samples that no rank has are, "refuse" (default), an error, or "zero";
-   *   threads: at most; 0, the default, for as many as there are. Does not change the bytes;
+   *   file_bytes: approximate size of a file (default 64 MiB);
+   *   missing: treatment of samples that no rank has: "refuse" (default), an error, or "zero";
+   *   threads: maximum number; 0, the default, for all available. Does not change the bytes;
    *   flush: 1, the default, waits until all bytes are on disk;
    *   exchange ("auto", "flat", "leaders"), leaders_per_node, ranks_per_node: as in bat/bat.h. */
   BAT_API int bat_idx_options_set_integer(
@@ -90,8 +90,8 @@ extern "C"
   /* What a write did, summed over all ranks. */
   typedef struct bat_idx_report
   {
-    uint64_t samples; /* of the grid */
-    uint64_t files;   /* of samples */
+    uint64_t samples; /* samples of the grid */
+    uint64_t files;   /* files with samples */
     uint64_t file_bytes;
     uint64_t blocks;
     uint64_t messages_within; /* nodes; collective calls are not counted */
@@ -124,11 +124,11 @@ extern "C"
 
   typedef struct bat_idx_info
   {
-    int64_t box[6];   /* of all samples */
-    double origin[3]; /* where sample (0, 0, 0) lies, also where the box begins elsewhere */
+    int64_t box[6];   /* box of all samples */
+    double origin[3]; /* position of sample (0, 0, 0), even if the box begins elsewhere */
     double spacing[3];
     uint64_t blocks_per_file;
-    uint64_t arco;   /* most bytes of a file of one block; 0: files of blocks_per_file */
+    uint64_t arco;   /* maximum bytes of a one-block file; 0: files of blocks_per_file */
     int32_t levels;  /* the number of the finest level */
     int32_t axes;    /* 1 to 3, that the text names */
     int32_t version; /* 1 to 6 */
@@ -161,9 +161,9 @@ extern "C"
   BAT_API int bat_idx_steps(const bat_idx* dataset, uint64_t count, int64_t* steps, double* times);
 
   /* Describes what a read of a level of a box returns, along each axis: the first sample, the
-   * distance of samples, and their number: three int64 each, any of which may be NULL. Parts of
-   * `box` outside of the dataset are ignored; NULL means the whole dataset. Counts are 0 if the
-   * level has no sample there. INVALID_ARGUMENT: no such level. */
+   * sample distance, and their number: three int64 each, any of which may be NULL. Parts of `box`
+   * outside of the dataset are ignored; NULL means the whole dataset. Counts are 0 if the level has
+   * no sample there. INVALID_ARGUMENT: no such level. */
   BAT_API int bat_idx_lattice(const bat_idx* dataset, int64_t level, const int64_t* box,
     int64_t* first, int64_t* distance, int64_t* count);
   /* Returns the samples in a box of space (six doubles, as in bat/bat.h), including its faces; last
@@ -174,10 +174,10 @@ extern "C"
 
   typedef struct bat_idx_cost
   {
-    uint64_t samples;     /* of an array */
-    uint64_t bytes;       /* of all arrays */
-    uint64_t blocks;      /* that have some of the samples */
-    uint64_t block_bytes; /* of these, unpacked: most that is read */
+    uint64_t samples;     /* samples per array */
+    uint64_t bytes;       /* size of all arrays */
+    uint64_t blocks;      /* blocks with any of the samples */
+    uint64_t block_bytes; /* their unpacked size: the most that is read */
   } bat_idx_cost;
   /* Estimates reads of `count` fields from the text alone: their cost, and the finest level up to
    * `maximum` at which their arrays take at most `budget_bytes`, 0 if none does. 0 fields mean all.
@@ -198,9 +198,9 @@ extern "C"
   typedef struct bat_idx_read_report
   {
     uint64_t samples;
-    uint64_t blocks;        /* that were looked for */
-    uint64_t absent_blocks; /* of these: not there, so that their samples have the default value */
-    uint64_t bytes_read;    /* of files */
+    uint64_t blocks;        /* requested blocks */
+    uint64_t absent_blocks; /* requested but absent: their samples have the default value */
+    uint64_t bytes_read;    /* bytes read from files */
   } bat_idx_read_report;
 
   /* Reads a level of a box of a field at a step, NULL for the first one, into `out`, which belongs
@@ -210,8 +210,8 @@ extern "C"
    * OUT_OF_MEMORY, CANCELLED. */
   BAT_API int bat_idx_read(const bat_idx* dataset, const char* field, const int64_t* step,
     int64_t level, const int64_t* box, void* out, size_t bytes, bat_idx_read_report* report);
-  /* Does the same, but copies the samples that `coarse` already has: the array that a read with the
-   * same field, step and box gave at `coarse_level`, which is below `level`. */
+  /* Does the same, but copies the samples already in `coarse`, which is the array from a read of
+   * the same field, step and box at `coarse_level`, below `level`. */
   BAT_API int bat_idx_refine(const bat_idx* dataset, const char* field, const int64_t* step,
     int64_t coarse_level, const void* coarse, int64_t level, const int64_t* box, void* out,
     size_t bytes, bat_idx_read_report* report);

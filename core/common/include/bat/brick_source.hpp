@@ -24,16 +24,16 @@ struct BrickGrid
   static constexpr std::uint64_t max_bricks = (std::uint64_t{ 1 } << 36) - 1;
 
   std::array<std::int64_t, 3> points{ 1, 1, 1 }; ///< along x, y, z; 1 to max_points
-  std::array<double, 3> origin{};                ///< of point 0 0 0, finite
+  std::array<double, 3> origin{};                ///< position of point 0 0 0, finite
   std::array<double, 3> spacing{ 1, 1, 1 };      ///< finite, above 0
   /// True if a last cell leads from the last point back to the first: the period is points *
   /// spacing. Not along an axis of one point.
   std::array<bool, 3> cyclic{};
-  int edge = 8;                          ///< of a brick, in points: min_edge to max_edge
-  int components = 3;                    ///< of velocity: 3, or 2 for x and y
+  int edge = 8;                          ///< brick edge in points: min_edge to max_edge
+  int components = 3;                    ///< velocity components: 3, or 2 for x and y
   ScalarType type = ScalarType::Float32; ///< or Float64
 
-  /// Bricks along an axis.
+  /// Number of bricks along an axis.
   [[nodiscard]] std::int64_t bricks(std::size_t axis) const noexcept
   {
     return (this->points[axis] + this->edge - 1) / this->edge;
@@ -43,7 +43,7 @@ struct BrickGrid
     return static_cast<std::uint64_t>(this->bricks(0)) *
       static_cast<std::uint64_t>(this->bricks(1)) * static_cast<std::uint64_t>(this->bricks(2));
   }
-  /// Number of the brick at a place among the bricks, x fastest.
+  /// Number of the brick at a position among the bricks, x fastest.
   [[nodiscard]] std::uint64_t brick_number(const std::array<std::int64_t, 3>& at) const noexcept
   {
     return static_cast<std::uint64_t>(at[0] + this->bricks(0) * (at[1] + this->bricks(1) * at[2]));
@@ -54,18 +54,18 @@ struct BrickGrid
     const std::int64_t row = n / this->bricks(0);
     return { n % this->bricks(0), row % this->bricks(1), row / this->bricks(1) };
   }
-  /// Points along an axis of the brick at place `at` on that axis.
+  /// Number of points along an axis for the brick at position `at` on that axis.
   [[nodiscard]] int brick_points(std::size_t axis, std::int64_t at) const noexcept
   {
     const std::int64_t left = this->points[axis] - at * this->edge;
     return static_cast<int>(left < this->edge ? left : this->edge);
   }
-  /// Cells along an axis; 0 if it has one point.
+  /// Number of cells along an axis; 0 if it has one point.
   [[nodiscard]] std::int64_t cells(std::size_t axis) const noexcept
   {
     return this->points[axis] - (this->cyclic[axis] ? 0 : 1);
   }
-  /// Bytes of the velocity of one point.
+  /// Size of the velocity at one point, in bytes.
   [[nodiscard]] std::size_t point_bytes() const noexcept
   {
     return tuple_bytes(this->type, this->components);
@@ -78,15 +78,15 @@ struct BrickGrid
   friend bool operator!=(const BrickGrid& a, const BrickGrid& b) noexcept { return !(a == b); }
 };
 
-/// Describes the fault of a grid as a part of a sentence; empty if it is valid.
+/// Describes a grid's fault as part of a sentence; empty if the grid is valid.
 [[nodiscard]] std::string find_fault(const BrickGrid& grid);
 
 /// Memory for the points of one brick: x is packed, rows and planes have distances.
 struct BrickMemory
 {
   std::byte* first = nullptr;  ///< point 0 0 0 of the brick
-  std::size_t row_bytes = 0;   ///< from a y to the next
-  std::size_t plane_bytes = 0; ///< from a z to the next
+  std::size_t row_bytes = 0;   ///< distance between neighbours along y
+  std::size_t plane_bytes = 0; ///< distance between neighbours along z
 };
 
 /// A velocity field in bricks, at one or more times. All functions are const and may be called
@@ -105,9 +105,9 @@ public:
   /// flow. Returns the number of bytes read from disk. Throws Error, naming file, level, brick,
   /// what was found and what is allowed.
   virtual std::uint64_t read(std::size_t level, std::uint64_t brick, BrickMemory to) const = 0;
-  /// Whether `later` has all that was read from this source, unchanged, and possibly later
-  /// times: results computed from this one stay valid and can be continued. False if that is not
-  /// known.
+  /// Returns whether `later` contains everything that was read from this source, unchanged, and
+  /// possibly later times: results computed from this source stay valid and can be continued. False
+  /// if unknown.
   [[nodiscard]] virtual bool continues_in(const BrickSource& later) const { return this == &later; }
 };
 }

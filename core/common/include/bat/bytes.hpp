@@ -19,7 +19,7 @@ namespace bat
 void free_large(void* memory, std::size_t count, std::size_t size) noexcept;
 
 /// An allocator whose values start undefined. Writing zeros that are overwritten later costs one
-/// thread a good part of the time that all of them take to build a file.
+/// thread a large part of the time that all threads need to build a file.
 template <class T>
 struct UndefinedAllocator
 {

@@ -27,7 +27,7 @@ enum class ErrorCode
 };
 
 /// Every function of the library that fails throws it. The text names the file, the thing, what was
-/// found and what is allowed; only the ends of one of more than 4,000 bytes are kept. After a throw
+/// found and what is allowed; only the two ends of texts over 4,000 bytes are kept. After a throw
 /// the objects involved are as they were before the call.
 class Error : public std::runtime_error
 {
@@ -40,8 +40,8 @@ public:
   [[nodiscard]] ErrorCode code() const noexcept { return this->code_; }
 
 private:
-  /// Removes zero bytes, where what() would end, and shortens the text: a name of megabytes would
-  /// bury the fault.
+  /// Removes zero bytes, at which what() would end, and shortens the text, because a name of
+  /// megabytes would bury the fault.
   static std::string readable(const std::string& text);
 
   ErrorCode code_;

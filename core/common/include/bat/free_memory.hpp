@@ -13,8 +13,8 @@ namespace bat
 /// if nothing is known. Thread-safe.
 [[nodiscard]] std::uint64_t free_memory() noexcept;
 
-/// Throws Error{OutOfMemory} if `bytes` are more than free_memory(): "WHAT take 8.00 EiB; 12.3 GiB
-/// of memory are free; ADVICE". Less than 1 MiB is always allowed: a failure to allocate it does no
+/// Throws Error{OutOfMemory} if `bytes` exceeds free_memory(): "WHAT take 8.00 EiB; 12.3 GiB of
+/// memory are free; ADVICE". Less than 1 MiB is always allowed: a failure to allocate it does no
 /// harm. Thread-safe.
 void check_memory(double bytes, const std::string& what, const std::string& advice = {});
 

@@ -7,7 +7,8 @@
 
 namespace bat
 {
-/// Samples along each axis are numbered; a box has those from `lower` to `upper`, both included.
+/// Samples along each axis are numbered; a box contains those from `lower` to `upper`, both
+/// included.
 struct LogicalBox
 {
   std::array<std::int64_t, 3> lower{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How bytes travel between the ranks of many nodes (core/parallel/README.md).
+// Options for the exchange of data between ranks on many nodes (core/parallel/README.md).
 #pragma once
 
 namespace bat
@@ -15,10 +15,10 @@ enum class Route
 struct Routing
 {
   Route route = Route::Auto;
-  /// Ranks of each node that send for all of its ranks, each to different receivers. At most all.
+  /// Ranks per node that send for all of its ranks, each to different receivers. At most all.
   int leaders_per_node = 1;
-  /// 0 uses the nodes of the machine. Otherwise every N consecutive ranks of a node count as a node
-  /// of their own, for instance those of a socket.
+  /// 0 uses the nodes of the machine. Otherwise every N consecutive ranks of a node count as a
+  /// separate node, for instance one per socket.
   int ranks_per_node = 0;
 };
 }

@@ -7,8 +7,8 @@
 
 namespace bat
 {
-/// Whether the bytes are UTF-8, as names of attributes, species and listed files must be. A zero
-/// byte is one of its characters. Never throws because of the content.
+/// Returns whether the bytes are UTF-8, as required for names of attributes, species and listed
+/// files. A zero byte counts as a character. Never throws because of the content.
 [[nodiscard]] bool is_utf8(const std::string& text);
 
 /// Escapes everything that a terminal would obey: ASCII control characters, and such bytes in text

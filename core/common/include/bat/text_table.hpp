@@ -21,12 +21,12 @@ struct TextColumn
   std::size_t stride = 0;
 };
 
-/// The first row of a part of the text that does not match the columns.
+/// The first row that does not match the columns.
 struct TextProblem
 {
   std::uint64_t row = 0;
   std::int64_t column = 0; ///< -1: the row has another number of fields
-  std::size_t place = 0;   ///< of its line in the text
+  std::size_t place = 0;   ///< beginning of its line in the text
   std::string what;        ///< the field, or its beginning
 };
 

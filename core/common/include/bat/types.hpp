@@ -11,7 +11,7 @@
 
 namespace bat
 {
-/// Types of stored values; the numbers are those of FORMAT.md section 2 and never change.
+/// Types of stored values. The numbers are those of FORMAT.md section 2 and never change.
 enum class ScalarType : std::uint8_t
 {
   Int8 = 1,
@@ -26,9 +26,9 @@ enum class ScalarType : std::uint8_t
   Float64 = 10
 };
 
-/// Bytes of one value.
+/// Size of one value in bytes.
 [[nodiscard]] std::size_t size_of(ScalarType type) noexcept;
-/// Bytes of a packed value of several components.
+/// Size of a packed value of several components in bytes.
 [[nodiscard]] inline std::size_t tuple_bytes(ScalarType type, int components) noexcept
 {
   return size_of(type) * static_cast<std::size_t>(components);
@@ -45,9 +45,9 @@ using Number = std::variant<double, std::int64_t, std::uint64_t>;
 /// Parses a number. Decimal integers become int64 or uint64, all other numbers (including "inf")
 /// double. Throws Error{InvalidArgument} for other text.
 [[nodiscard]] Number parse_number(std::string_view text);
-/// Shortest text that reads back as the same number.
+/// Returns the shortest text that reads back as the same number.
 [[nodiscard]] std::string to_string(const Number& number);
-/// Nearest double.
+/// Returns the nearest double.
 [[nodiscard]] double to_double(const Number& number) noexcept;
 
 /// Closed axis-aligned box: particles on its faces are inside. Ends may be infinite.

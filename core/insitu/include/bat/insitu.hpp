@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps of a running simulation as series of .bat files (core/insitu/INSITU.md).
+// Writes the steps of a running simulation as series of .bat files (core/insitu/INSITU.md).
 #pragma once
 
 #include "bat/file_pattern.hpp"
@@ -58,7 +58,7 @@ struct TrackOptions
 /// Throws Error{InvalidArgument} if the options contradict each other.
 void check(const TrackOptions& options);
 
-/// Particles of one kind, with their own attributes, which become a series of their own.
+/// Particles of one kind, with their own attributes, which become a separate series.
 struct Species
 {
   std::string name; ///< may be empty if there is only one
@@ -79,13 +79,13 @@ class SpeciesOptions;
 class SpeciesTracks;
 class TrackRecorder;
 
-/// Writes steps, each as one dataset per species, and keeps NAME.bat.series next to them: the
-/// list of the files with their times that ParaView opens as one source, complete after every
-/// step, in the order of steps. An existing list is continued with those of its files that still
-/// exist. A simulation that returns to a step, e.g. after a restart, replaces what was written
-/// from that step on: such files leave the list, and are removed once the list is replaced.
-/// Times in a list are distinct; INSITU.md explains what happens if a clock goes back. Not
-/// thread-safe.
+/// Writes steps, each as one dataset per species, and maintains NAME.bat.series next to them.
+/// ParaView opens this list of files and times as one source; it is in step order and
+/// complete after every step. An existing list is continued with those of its files that
+/// still exist. A simulation that returns to a step, e.g. after a restart, replaces
+/// everything from that step on: those files leave the list, and are removed once the list is
+/// replaced. Times in a list are distinct; INSITU.md explains what happens if a clock goes
+/// back. Not thread-safe.
 class SeriesWriter
 {
 public:
@@ -101,40 +101,41 @@ public:
   /// Collective. Writes the particles of all ranks; `step` and `time` are stored in the files.
   /// Ranks may have different species and pieces; a species that a rank lacks is empty there. A
   /// species without particles on any rank has the attributes that pieces declare, or without a
-  /// declaration those of the step before. Of several species, those that lack an attribute that
-  /// `options` name are written without that index, sample or bound; it is an error if all lack it.
-  /// The arrays are not used after the return. Folders are
-  /// made. The time is rank 0's. Throws Error on all ranks: as mpi::write_dataset; InvalidArgument
-  /// if ranks have different steps, the time is not finite, or two species have the same file.
-  /// Species that were written before one failed stay.
+  /// declaration those of the step before. With several species, a species that lacks an attribute
+  /// named in `options` is written without that index, sample or bound; it is an error if all lack
+  /// it. The arrays are not used after the return. Folders are created. The time is rank 0's.
+  /// Throws Error on all ranks: as mpi::write_dataset; InvalidArgument if ranks have different
+  /// steps, the time is not finite, or two species have the same file. Species that were written
+  /// before one failed stay.
   std::vector<WrittenFile> write(
     MPI_Comm comm, std::int64_t step, double time, std::vector<Species> species);
 
-  /// Collective. The two halves of write(): first the files of a step, then their entries in the
-  /// lists. Programs with several writers use them so that all particles are safe before a list can
+  /// Collective. The two halves of write(): the files of a step, then their entries in the lists.
+  /// Programs with several writers use them so that all particles are safe before a list can
   /// fail.
   std::vector<WrittenFile> write_files(
     MPI_Comm comm, std::int64_t step, double time, std::vector<Species> species);
   void write_lists(
     MPI_Comm comm, const std::vector<WrittenFile>& files, std::int64_t step, double time);
 
-  /// Not collective. Keeps at most that many bytes of the memory that a step used, in arrays of 128
-  /// KiB and more, in this process for the next step. The rest returns to the system before the
-  /// step returns, and memory kept beyond the limit before this call does. 0 keeps none. Writers of
-  /// a process share this memory; the largest limit holds, and nothing is kept after the last
-  /// writer is gone.
+  /// Not collective. Limits the memory, in arrays of 128 KiB and more, that this process keeps
+  /// from one step for the next. The rest returns to the system before the step returns, and
+  /// memory kept beyond the limit before this call does. 0 keeps none. Writers of a process
+  /// share this memory; the largest limit holds, and nothing is kept after the last writer is
+  /// gone.
   void keep_memory(std::uint64_t max_bytes);
 
   /// Not collective; the same on all ranks, before the first step. Throws Error{InvalidArgument}.
-  /// Species without the attribute that is named for ids have no tracks; species without another
-  /// named attribute are followed without it.
+  /// Species without the named id attribute get no tracks; species that lack another named
+  /// attribute are followed without it.
   void set_tracks(TrackOptions options);
   /// Collective. Appends the particles of this step that set_tracks() chooses to the tracks of
   /// their species, whether the step is written or not. The arrays are not used after the return. A
   /// step with the number of an earlier one, or before it, replaces the tracks from there on. When
-  /// the writer is gone, its tracks are put in order (TracksWriter::finish). Returns the particles
-  /// that were appended. Throws Error on all ranks: as write(); InvalidArgument if ids, attributes
-  /// or their types are not those that are allowed or that the tracks began with; as TracksWriter.
+  /// the writer is destroyed, its tracks are sorted by particle (TracksWriter::finish). Returns the
+  /// particles that were appended. Throws Error on all ranks: as write(); InvalidArgument if ids,
+  /// attributes or their types are not allowed or differ from those with which the tracks began; as
+  /// TracksWriter.
   std::uint64_t write_tracks(
     MPI_Comm comm, std::int64_t step, double time, const std::vector<Species>& species);
 

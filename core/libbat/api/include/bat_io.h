@@ -3,8 +3,8 @@
  * against this header and runs unchanged; link bat_capi. New programs use
  * ../../../capi/include/bat/bat_mpi.h, which reports errors in detail.
  *
- * What is the same: names, types, order of calls, MPI_COMM_WORLD, and that arrays are borrowed
- * until the write is over. What differs:
+ * The same: names, types, order of calls, MPI_COMM_WORLD, and that arrays are borrowed until the
+ * write ends. The differences:
  *
  * - Files. bat_io_write(state, "run/step") writes the dataset "run/step.pbat" in this library's own
  *   format (leaf files in the folder "run/step.pbat.leaves"), replacing an older one only when all
@@ -22,7 +22,7 @@
  *   bat_io_set_read_bounds each rank gets an equal share. Positions written as doubles come back as
  *   doubles. 2 x 2 matrices come back as vectors of 4.
  *
- * All functions are for one thread at a time. Collective over MPI_COMM_WORLD: bat_io_write,
+ * Call all functions from one thread at a time. Collective over MPI_COMM_WORLD: bat_io_write,
  * bat_io_get_performance_statistics, bat_io_open, bat_io_read. The others are not.
  */
 #ifndef BAT_IO_H
@@ -132,7 +132,7 @@ extern "C"
   BAT_API uint64_t bat_io_write(BATParticleState state, const char* file_name);
 
   /* Collective. JSON on rank 0, which lives until the next call with this state; NULL on the other
-   * ranks. "mpi_size", "total_bytes_written", "ranks" (of each: "mpi_rank",
+   * ranks. "mpi_size", "total_bytes_written", "ranks" (for each rank: "mpi_rank",
    * "local_particle_count"), and "report": the object of bat_report_json(). */
   BAT_API const char* bat_io_get_performance_statistics(BATParticleState state);
 

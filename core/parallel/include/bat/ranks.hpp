@@ -14,11 +14,12 @@
 
 namespace bat::mpi
 {
-/// Collective. Returns on all ranks, or throws on all ranks the error of the first that has one.
+/// Collective. Returns on all ranks, or throws on all ranks the error of the first rank that has
+/// one.
 void agree(MPI_Comm comm, const std::optional<Error>& local);
 
-/// Collective. Calls f on this rank, then agrees. For the work that each rank does by itself before
-/// a collective call.
+/// Collective. Calls f on this rank, then agrees on the result. For work that each rank does
+/// separately before a collective call.
 template <class F>
 void collective(MPI_Comm comm, F&& f)
 {
@@ -29,8 +30,8 @@ void collective(MPI_Comm comm, F&& f)
 [[nodiscard]] std::vector<std::string> gather_names(
   MPI_Comm comm, const std::vector<std::string>& names);
 
-/// Collective. Throws Error{InvalidArgument} on all ranks, naming `what` and both values, unless
-/// all ranks have the same `value`.
+/// Collective. Unless all ranks have the same `value`, throws Error{InvalidArgument} on all ranks,
+/// naming `what` and two differing values.
 void require_same(MPI_Comm comm, std::int64_t value, const std::string& what);
 /// The same for names, in any order.
 void require_same(MPI_Comm comm, std::vector<std::string> names, const std::string& what);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Everything that the library offers.
+// Includes the public headers for particle files.
 #pragma once
 
 #include "bat/bytes.hpp"

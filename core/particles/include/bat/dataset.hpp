@@ -17,13 +17,13 @@
 
 namespace bat
 {
-/// What a dataset knows of one of its leaf files without opening it.
+/// What a dataset knows about one of its leaf files without opening it.
 struct LeafInfo
 {
   std::filesystem::path path;
   std::uint64_t particles = 0;
   std::uint64_t file_bytes = 0;
-  std::optional<Box> bounds; ///< of the particles with finite coordinates
+  std::optional<Box> bounds; ///< bounds of the particles with finite coordinates
 };
 
 /// The particles that match a query, leaf file by leaf file, in the order of leaves(). A value.
@@ -63,8 +63,8 @@ enum class HistogramAxis
 /// An estimate of how the values of a key are spread. A value.
 struct Histogram
 {
-  Number lower = 0.0;          ///< where the first bin begins: the smallest finite value
-  Number upper = 0.0;          ///< where the last bin ends: the largest finite value
+  Number lower = 0.0;          ///< beginning of the first bin: the smallest finite value
+  Number upper = 0.0;          ///< end of the last bin: the largest finite value
   double straight_below = 0.0; ///< below this magnitude a logarithmic axis is linear; 0 if linear
   std::vector<double> counts;  ///< particles per bin; empty if no value is finite
 };
@@ -106,22 +106,22 @@ public:
   [[nodiscard]] std::vector<std::string> attribute_names() const;
   /// Throws Error{InvalidArgument} naming the available attributes.
   [[nodiscard]] std::size_t attribute_index(std::string_view name) const;
-  /// Whether an attribute is missing because there are no particles: the first steps of a series
-  /// may lack columns. Such a column is empty, and no condition on it is met.
+  /// Returns whether an attribute is missing because there are no particles: the first steps of a
+  /// series may lack columns. Such a column is empty, and no condition on it is met.
   [[nodiscard]] bool is_empty_column(std::string_view name) const;
   /// As File::stable_samples(), for each leaf file.
   [[nodiscard]] std::vector<std::string> stable_samples() const;
-  /// Bytes of a particle's stored values. Aliases take none.
+  /// Size of a particle's stored values in bytes. Aliases take none.
   [[nodiscard]] std::uint64_t bytes_per_particle() const noexcept;
-  /// Bytes of the values of positions and attributes. File::storage() returns their size in a
-  /// file.
+  /// Size of the values of positions and attributes in bytes. File::storage() returns their size in
+  /// a file.
   [[nodiscard]] std::uint64_t data_bytes() const noexcept;
 
-  /// Neighbours in space are near each other. Reads the list the first time.
+  /// Consecutive leaf files are neighbours in space. Reads the list on the first call.
   [[nodiscard]] const std::vector<LeafInfo>& leaves() const;
-  /// Bytes of all files.
+  /// Size of all files in bytes.
   [[nodiscard]] std::uint64_t file_bytes() const;
-  /// The only leaf file if there is one and this library wrote it; else null.
+  /// The only leaf file, if there is just one and this library wrote it; else null.
   [[nodiscard]] const File* single_file() const noexcept;
   /// Leaf file number `leaf` of leaves(). Opens it if needed; it lives as long as the dataset.
   /// Throws Error: InvalidArgument if there is no such leaf file, or if the paper's library wrote
@@ -131,19 +131,19 @@ public:
   /// Number of particles at a quality: the sum of min(n, ceil(quality * n)) over leaf files. Throws
   /// Error{InvalidArgument} outside [0, 1].
   [[nodiscard]] std::uint64_t particles_at(double quality) const;
-  /// Largest number of particles that select(query) can return, from the indices alone.
+  /// Returns the largest number of particles that select(query) can return, from the indices alone.
   [[nodiscard]] std::uint64_t upper_bound(
     const Query& query, const QueryOptions& options = {}) const;
   /// Estimates select(query).count for a fraction of its cost. `minimum` and `maximum` are certain:
   /// they follow from the indices and the sample. `likely` lies between them and extrapolates from
-  /// a sample: the coarsest of the particles that the indices leave open, or some from all over
-  /// these if the coarse ones are few. The sample has about 130,000 particles, so that fewer are
-  /// counted exactly. If a sample of n finds no match, up to 3 in n may still match. Reads the
-  /// trees and treelets of the leaf files, and otherwise a few MiB whatever their size. If the
-  /// query touches more than 64 leaf files, 64 spread evenly over them stand for the others, which
-  /// add nothing to `minimum` and everything to `maximum`. The result is the same on every rank.
-  /// Leaf files all of whose particles count are opened only with QueryOptions::on_damage. Throws
-  /// as select().
+  /// a sample: the coarsest of the particles that the indices leave undecided, or particles spread
+  /// over all of these if the coarse ones are few. The sample has about 130,000 particles, so that
+  /// fewer are counted exactly. If a sample of n finds no match, up to 3 in n may still match.
+  /// Reads the trees and treelets of the leaf files, and otherwise a few MiB whatever their size.
+  /// If the query touches more than 64 leaf files, 64 spread evenly over them stand for the others,
+  /// which add nothing to `minimum` and everything to `maximum`. The result is the same on every
+  /// rank. Leaf files all of whose particles count are opened only with QueryOptions::on_damage.
+  /// Throws as select().
   [[nodiscard]] CountEstimate estimate_count(
     const Query& query, const QueryOptions& options = {}) const;
   /// The values of an integer attribute with one component, ascending, if there are few: at most
@@ -167,12 +167,12 @@ public:
   /// of treelets in at most 64 leaf files; reads no particle. 0 if there are no particles, or if
   /// all of them are at one place.
   [[nodiscard]] double spacing(const Query& query, const QueryOptions& options = {}) const;
-  /// Finds the particles that match, exactly. As File::select.
+  /// Finds the particles that match, exactly. See File::select.
   [[nodiscard]] DatasetSelection select(const Query& query, const QueryOptions& options = {}) const;
-  /// As File::read_positions: shape (selection.count, 3).
+  /// See File::read_positions; shape (selection.count, 3).
   void read_positions(
     const DatasetSelection& selection, void* out, const QueryOptions& options = {}) const;
-  /// As File::read_attribute: shape (selection.count, components).
+  /// See File::read_attribute; shape (selection.count, components).
   void read_attribute(std::size_t index, const DatasetSelection& selection, void* out,
     const QueryOptions& options = {}) const;
 

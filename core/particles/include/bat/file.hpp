@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One open .bat file: what it holds, and queries on it.
+// One open .bat file: its contents, and queries on it.
 #pragma once
 
 #include "bat/bytes.hpp"
@@ -23,10 +23,10 @@ namespace bat
 struct Key
 {
   int component = 0;    ///< -1 for the magnitude
-  Number minimum = 0.0; ///< of all values that are not NaN; minimum > maximum if there are none
+  Number minimum = 0.0; ///< ignores NaN; minimum > maximum if there are no other values
   Number maximum = 0.0;
   bool has_nan = false;
-  bool has_sorted_index = false; ///< of one leaf file; unset for a dataset of several
+  bool has_sorted_index = false; ///< for one leaf file; unset for a dataset of several
 };
 
 /// The array that an attribute repeats bit for bit. The file stores the values once (FORMAT.md
@@ -55,8 +55,8 @@ struct Attribute
 /// How the values of a column are stored.
 struct ColumnStorage
 {
-  std::uint64_t raw_bytes = 0;    ///< of the values
-  std::uint64_t stored_bytes = 0; ///< in the file, checksums not counted
+  std::uint64_t raw_bytes = 0;    ///< size of the values
+  std::uint64_t stored_bytes = 0; ///< size in the file, excluding checksums
   bool is_compressed = false;
   /// Largest absolute difference between a value given to the writer and the stored one. 0 means
   /// that every bit is as given.
@@ -104,7 +104,7 @@ public:
   /// The same for bytes in memory; `name` stands for the path in messages.
   static File from_memory(Bytes bytes, std::string name);
   static File from_memory(std::vector<std::byte> bytes, std::string name);
-  /// True if the file begins as a .bat file of any version. Never throws.
+  /// True if the file begins like a .bat file of any version. Never throws.
   static bool has_magic(const std::filesystem::path& path) noexcept;
 
   File(File&&) noexcept;
@@ -125,7 +125,7 @@ public:
   [[nodiscard]] std::vector<std::string> attribute_names() const;
   /// Throws Error{InvalidArgument} naming the available attributes.
   [[nodiscard]] std::size_t attribute_index(std::string_view name) const;
-  /// Bytes of a particle's stored values. Aliases take none.
+  /// Size of a particle's stored values in bytes. Aliases take none.
   [[nodiscard]] std::uint64_t bytes_per_particle() const noexcept;
 
   [[nodiscard]] std::uint64_t treelet_count() const noexcept;
@@ -137,7 +137,8 @@ public:
   /// all steps of a series show the same particles at the same quality. Empty without stable
   /// samples (BuildOptions::stable_samples).
   [[nodiscard]] std::vector<std::string> stable_samples() const;
-  /// Bytes of the values of positions and attributes. storage() returns their size in the file.
+  /// Size of the values of positions and attributes in bytes. storage() returns their size in the
+  /// file.
   [[nodiscard]] std::uint64_t data_bytes() const noexcept;
 
   /// How an attribute is stored, or the positions without one. An alias is stored as the array that
@@ -148,7 +149,7 @@ public:
   /// outside [0, 1].
   [[nodiscard]] std::uint64_t particles_at(double quality) const;
 
-  /// Largest number of particles that select(query) can return, from the index alone.
+  /// Returns the largest number of particles that select(query) can return, from the index alone.
   [[nodiscard]] std::uint64_t upper_bound(const Query& query) const;
 
   /// Finds the particles that match, exactly. Reads the index, and positions or attributes only of
@@ -165,16 +166,16 @@ public:
   void read_attribute(std::size_t index, const Selection& selection, void* out,
     const QueryOptions& options = {}) const;
 
-  /// x, y, z of the first `count` particles in file order, where they lie in the mapped file: shape
-  /// (count, 3), position_type(), aligned. The first particles_at(quality) are those of a quality.
-  /// Nothing is copied; pages that were not used before are checked against their checksums during
-  /// the call. The memory belongs to the file, is read-only, and lives as long as the file is open.
-  /// Throws Error: InvalidArgument if the file is not mapped, the column is compressed, or there
-  /// are fewer particles; Corrupt, Truncated.
+  /// Returns x, y, z of the first `count` particles in file order, in place in the mapped file:
+  /// shape (count, 3), position_type(), aligned. The particles of a quality are the first
+  /// particles_at(quality). Nothing is copied; pages not used before are checked against their
+  /// checksums during the call. The memory belongs to the file, is read-only, and lives as long as
+  /// the file is open. Throws Error: InvalidArgument if the file is not mapped, the column is
+  /// compressed, or there are fewer particles; Corrupt, Truncated.
   [[nodiscard]] const void* map_positions(
     std::uint64_t count, const QueryOptions& options = {}) const;
-  /// The same for attribute `index`: shape (count, components) in its own type. An alias of one
-  /// component of several has no column of its own: Error{InvalidArgument}.
+  /// Does the same for attribute `index`: shape (count, components) in its own type. An alias for
+  /// one of several components has no column: Error{InvalidArgument}.
   [[nodiscard]] const void* map_attribute(
     std::size_t index, std::uint64_t count, const QueryOptions& options = {}) const;
 

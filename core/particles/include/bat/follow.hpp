@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Follows chosen particles through the steps of a series.
+// Follows selected particles through the steps of a series.
 #pragma once
 
 #include "bat/error.hpp"
@@ -17,13 +17,13 @@
 
 namespace bat
 {
-/// Which particles to follow, and which of their values to read.
+/// Selects the particles to follow, and the values to read.
 struct FollowRequest
 {
   /// An attribute with one component; "" for the one that find_id_attribute() finds.
   std::string id_attribute;
-  /// Any numbers but NaN, in any order, compared without rounding. An id listed twice is followed
-  /// twice.
+  /// Any numbers except NaN, in any order, compared without rounding. An id listed twice is
+  /// followed twice.
   std::vector<Number> ids;
   /// For ids that are unique only together with another attribute, e.g. the "cpu" of AMReX: the
   /// name of that attribute, "" for the one that find_second_id_attribute() finds, and its value
@@ -52,11 +52,11 @@ struct FollowOptions
   /// Called from the calling thread with a fraction in [0, 1], never less than before; false
   /// cancels.
   std::function<bool(double)> progress;
-  /// Maps files instead of reading them, which takes two thirds of the time if many pages have a
-  /// particle each. OpenOptions::map describes which files allow it.
+  /// Maps files instead of reading them, which takes two thirds of the time if many pages contain
+  /// one requested particle each. OpenOptions::map describes which files allow it.
   bool map = false;
-  /// Continues without files that are missing or damaged and lists them in Trails::problems.
-  /// Otherwise the error of the first step that has one is thrown.
+  /// Skips files that are missing or damaged and lists them in Trails::problems. Otherwise the
+  /// error of the first step that has one is thrown.
   bool leave_out_damaged = false;
 };
 
@@ -71,15 +71,15 @@ struct TrailColumn
   std::vector<std::uint8_t> in_step; ///< 1 if particles of the step have the attribute; per step
 };
 
-/// A step as it was read; of a tracks file, a sample.
+/// A step as it was read; in a tracks file, a sample.
 struct TrailStep
 {
   std::filesystem::path path;
-  std::optional<double> time;       ///< as listed, else as the dataset says
-  std::optional<std::int64_t> step; ///< as the dataset says
+  std::optional<double> time;       ///< as listed, else from the dataset
+  std::optional<std::int64_t> step; ///< from the dataset
 };
 
-/// The error of a step's file, whose particles the trails lack.
+/// The error in a step's file, whose particles the trails lack.
 struct TrailProblem
 {
   std::size_t step = 0;
@@ -91,7 +91,7 @@ struct TrailProblem
 struct Trails
 {
   std::vector<TrailStep> steps;
-  std::size_t ids = 0; ///< their number
+  std::size_t ids = 0; ///< number of ids
   /// Number of particles with the id, shape (steps, ids); 0 if it is absent. If there are several,
   /// the values are those of the first in dataset order.
   std::vector<std::uint32_t> counts;
@@ -103,7 +103,7 @@ struct Trails
   std::size_t steps_without_index = 0;
   std::uint64_t compared = 0;
   std::uint64_t bytes_read = 0;
-  /// How to make it faster, as text for the user; "" if nothing would.
+  /// Advice for making it faster, as text for the user; "" if there is none.
   std::string advice;
 
   [[nodiscard]] bool is_there(std::size_t step, std::size_t id) const

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which attributes tell a particle from all others, and the ids of AMReX, which are packed:
+// Finds the attributes that identify a particle, and decodes the packed ids of AMReX:
 //
 //   bit 63     bits 62 to 24           bits 23 to 0
 //   sign       magnitude of the id     cpu, the rank that made the particle
@@ -40,15 +40,15 @@ struct AmrexId
   return std::uint64_t{ static_cast<std::uint32_t>(high) } << 32 | static_cast<std::uint32_t>(low);
 }
 
-/// The number of the attribute that holds ids: the one that was written as global ids, else the
-/// first that is called id, ids, particle_id, particle_ids, global_id or global_ids, capitals and
-/// underscores not compared; else one of AMReX, X_idcpu (uint64) or X_id next to an X_cpu; else
-/// SPECIES_id for the species of this name. Empty if there is none.
+/// Returns the number of the attribute that holds ids: the one written as global ids, else the
+/// first that is called id, ids, particle_id, particle_ids, global_id or global_ids, ignoring case
+/// and underscores; else one from AMReX, X_idcpu (uint64) or X_id if X_cpu exists; else SPECIES_id
+/// for the species of this name. Empty if none exists.
 [[nodiscard]] std::optional<std::size_t> find_id_attribute(
   const std::vector<Attribute>& attributes, const std::string& species = {});
 
-/// The number of the attribute together with which ids are unique: cpu of id, X_cpu of X_id, if
-/// both have one component of integers. Empty if ids are unique by themselves.
+/// Returns the number of the attribute together with which ids are unique: cpu for id, X_cpu for
+/// X_id, if both have one component of integers. Empty if ids are unique by themselves.
 [[nodiscard]] std::optional<std::size_t> find_second_id_attribute(
   const std::vector<Attribute>& attributes, std::size_t id);
 
@@ -58,7 +58,7 @@ struct AmrexId
 [[nodiscard]] std::vector<std::string> resolve_id_names(const std::vector<std::string>& names,
   const std::vector<Attribute>& attributes, bool with_second, const std::string& species = {});
 
-/// Whether `requested`, in the form of options for indexes and samples, names an attribute or alias
-/// of these particles, whatever its component.
+/// Returns whether `requested`, in the form used by options for indexes and samples, names an
+/// attribute or alias of these particles, whatever its component.
 [[nodiscard]] bool names_attribute(const ParticleView& particles, const std::string& requested);
 }

@@ -45,7 +45,7 @@ struct AliasView
 {
   std::string name;      ///< same rules as for an attribute
   std::string attribute; ///< the one with the values; empty: the positions
-  int component = -1;    ///< of that attribute; -1 for all
+  int component = -1;    ///< component of that attribute; -1 for all
   std::uint8_t role = 0; ///< hints, see AttributeView
   std::uint32_t host_type = 0;
 };
@@ -62,6 +62,6 @@ struct ParticleView
   std::string metadata;             ///< JSON object (UTF-8) of free metadata, or empty
 };
 
-/// Bytes of positions and attributes; aliases take none.
+/// Size of positions and attributes in bytes; aliases take none.
 [[nodiscard]] std::uint64_t bytes_per_particle(const ParticleView& particles) noexcept;
 }

@@ -11,7 +11,7 @@
 
 namespace bat
 {
-/// What was written. Sizes in bytes; seconds of wall time.
+/// The result of a write. Sizes in bytes; seconds of wall time.
 struct PieceReport
 {
   std::uint64_t particles = 0;
@@ -29,15 +29,15 @@ struct PieceReport
 /// Writes a dataset from pieces of any number, order and size in a bounded amount of memory.
 /// Particles that do not fit wait in an unnamed file next to the dataset, which takes their size on
 /// disk. Leaf files are as large as memory allows, with disjoint boxes unless more particles share
-/// one place than a leaf file can hold. One thread at a time: a call during another one is refused,
-/// and its piece is lost. Not collective.
+/// one position than a leaf file can hold. Use one thread at a time: a call during another one is
+/// refused, and its piece is lost. Not collective.
 class PieceWriter
 {
 public:
   static constexpr std::uint64_t kMinMemory = std::uint64_t{ 32 } << 20;
   static constexpr std::uint64_t kDefaultMemory = std::uint64_t{ 1 } << 30; ///< used for 0
 
-  /// `memory_bytes` limits the memory, the caller's pieces not counted; 0 for kDefaultMemory. In
+  /// `memory_bytes` limits the memory, excluding the caller's pieces; 0 for kDefaultMemory. In
   /// `options`, target_bytes is a size of leaf files that the memory limit does not reduce further;
   /// mode must be adaptive and repeats Store. Throws Error{InvalidArgument}.
   PieceWriter(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which particles go to which leaf file, and which rank writes it: the Aggregation Tree of the
-// paper (Section III-A) as a pure function of a summary of where the particles are.
+// Assigns particles to leaf files, and these to the ranks that write them: the Aggregation Tree of
+// the paper (Section III-A) as a pure function of a summary of particle positions.
 #pragma once
 
 #include "bat/types.hpp"
@@ -21,8 +21,8 @@ enum class PlanMode : std::uint8_t
   Aug         ///< adjustable uniform grid over the bounds, a rank goes to one leaf file whole
 };
 
-/// Some of one rank's particles: their number, and a box around them in which they are assumed to
-/// be spread evenly.
+/// Some of one rank's particles: their number, and a box in which they are assumed to be spread
+/// evenly.
 struct WeightedCell
 {
   std::array<float, 3> lower{};
@@ -31,15 +31,15 @@ struct WeightedCell
   std::uint32_t rank = 0; ///< ascending over a list of cells
 };
 
-/// The box and number of all particles of a rank.
+/// The box and number of a rank's particles.
 struct RankBounds
 {
   Box box;                ///< closed; around all particles whose coordinates are finite
-  double particles = 0;   ///< of the rank, with those that have no finite coordinates
+  double particles = 0;   ///< number on the rank, including those without finite coordinates
   std::uint32_t rank = 0; ///< ascending over a list of bounds
 };
 
-/// The user's choices for a plan: options of a write by many ranks (bat/write_options.hpp).
+/// The user's choices for a plan: options for a write by many ranks (bat/write_options.hpp).
 struct PlanRules
 {
   PlanMode mode = PlanMode::Adaptive;
@@ -62,7 +62,7 @@ struct PlanOptions : PlanRules
   int threads = 0; ///< maximum; 0 for as many as oneTBB finds. Does not change the plan.
 };
 
-/// Node of the plan's tree, in preorder.
+/// A node of the plan's tree, in preorder.
 struct PlanNode
 {
   double split = 0;        ///< inner: particles with coordinate < split go left, all others right
@@ -77,31 +77,31 @@ struct Plan
   std::uint64_t target_bytes = 0;     ///< the one given, or the one chosen
   std::uint32_t leaf_count = 0;       ///< 0 if there are no particles
   std::vector<double> leaf_particles; ///< per leaf file, estimated from the cells
-  /// The rank that writes each leaf file. They are spread evenly over the ranks, and near those
-  /// that have the particles.
+  /// The rank that writes each leaf file. Writers are spread evenly over the ranks, near those that
+  /// have the particles.
   std::vector<std::uint32_t> aggregators;
   std::vector<PlanNode> nodes; ///< Adaptive: never empty unless leaf_count is 0
   /// RankBorder and Aug only: the leaf file of every rank; 0 for ranks without particles.
   std::vector<std::uint32_t> leaf_of_rank;
 
-  /// Adaptive only: the leaf file of a position. Coordinates that are NaN go right.
+  /// Adaptive only: the leaf file for a position. Coordinates that are NaN go right.
   [[nodiscard]] std::uint32_t leaf_at(double x, double y, double z) const noexcept;
-  /// Adaptive only: the leaf file of all positions in a box, if they have the same.
+  /// Adaptive only: the leaf file for all positions in a box, if they share one.
   [[nodiscard]] std::optional<std::uint32_t> find_leaf(const Box& box) const noexcept;
 };
 
 /// Makes a plan. The same cells, options and bounds give the same plan on any machine. `bounds` are
 /// those of all ranks that have particles, or empty: Adaptive then ignores borders between ranks.
 /// Throws Error{InvalidArgument}: a box with NaN or infinite ends or lower > upper, a negative or
-/// non-finite number of particles, a rank beyond `ranks`, bounds of a rank that comes twice or with
-/// another number of particles than its cells, options out of range.
+/// non-finite number of particles, a rank beyond `ranks`, bounds that name a rank twice or differ
+/// from its cells in the number of particles, options out of range.
 [[nodiscard]] Plan make_plan(const std::vector<WeightedCell>& cells, const PlanOptions& options,
   const std::vector<RankBounds>& bounds = {});
 
-/// Target size that make_plan chooses for 0: one leaf file per rank at up to 16 ranks, one per 4 up
-/// to 1024 and one per 16 beyond (paper, Section VI; never fewer files on more ranks), no mean
-/// under 4 MiB while there are several, none above 4 GiB or 2^31 particles even if 15 % above the
-/// mean.
+/// The target size that make_plan chooses for 0: one leaf file per rank at up to 16 ranks, one per
+/// 4 ranks up to 1024 and one per 16 beyond (paper, Section VI; never fewer files on more ranks).
+/// The mean is at least 4 MiB while there are several files, and no file exceeds 4 GiB or 2^31
+/// particles, even at 15 % above the mean.
 [[nodiscard]] std::uint64_t auto_target_bytes(
   std::uint64_t particles, std::uint64_t bytes_per_particle, std::uint32_t ranks) noexcept;
 

@@ -74,7 +74,7 @@ struct OrientedBox
   std::array<double, 3> half_extents{};
 };
 
-/// A closed region of space. A particle with a NaN coordinate is in none, nor is one for which the
+/// A closed region of space. It excludes particles with a NaN coordinate, and those for which the
 /// formula gives NaN.
 struct Shape
 {
@@ -82,7 +82,7 @@ struct Shape
   bool negated = false; ///< selects what is outside
 };
 
-/// All conditions hold together. Defaults ask for everything.
+/// All conditions must hold together. The defaults select everything.
 struct Query
 {
   /// The share of the particles to return, coarse ones first: count = ceil(quality * n). In [0, 1].
@@ -129,8 +129,8 @@ struct CountEstimate
   [[nodiscard]] bool exact() const noexcept { return this->minimum == this->maximum; }
 };
 
-/// Splits "velocity[1]" into attribute and component. A text that is itself the name of an
-/// attribute in `names` stays whole. Throws Error{InvalidArgument} if the attribute is not among
+/// Splits "velocity[1]" into attribute and component. A text that is the name of an attribute
+/// in `names` is not split. Throws Error{InvalidArgument} if the attribute is not among
 /// `names`.
 [[nodiscard]] AttributeRange parse_range_target(
   std::string_view text, const std::vector<std::string>& names);

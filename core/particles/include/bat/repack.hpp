@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rewrites an existing dataset: the same particles, stored in another way.
+// Rewrites an existing dataset: the same particles, stored differently.
 #pragma once
 
 #include "bat/writer.hpp"
@@ -17,14 +17,14 @@ struct RepackOptions
 {
   /// `threads`, `flush` and `progress` always apply, the others only if `changed` names them.
   BuildOptions build;
-  /// Names of options (bat/write_options.hpp) out of repack_option_names(). All else stays as in
+  /// Names of options (bat/write_options.hpp) from repack_option_names(). All others stay as in
   /// each leaf file: compression with chunks and bounds, sorted indexes, stable samples, the block
   /// size, and the treelet size as nearly as the file shows it. Sizes that other writers chose and
   /// that no option of this one allows become the nearest allowed ones.
   std::set<std::string> changed;
 };
 
-/// Options of a write that may be changed.
+/// Write options that may be changed.
 [[nodiscard]] const std::vector<std::string>& repack_option_names();
 
 /// The result of a repack. Sizes in bytes of all files; seconds of wall time.
@@ -37,7 +37,7 @@ struct RepackReport
   std::uint64_t bytes_after = 0;
   double seconds = 0;
 };
-/// One line of JSON.
+/// Returns one line of JSON.
 [[nodiscard]] std::string to_json(const RepackReport& report);
 
 /// Writes the dataset at `in`, which may be one of the paper's library, to `out`, leaf file by
@@ -67,7 +67,8 @@ struct RepackReport
 RepackReport repack(const std::filesystem::path& in, const std::filesystem::path& out,
   const RepackOptions& options = {});
 
-/// The files that repack() replaces or creates: `out`, and for a series those of its steps too.
+/// Returns the files that repack() replaces or creates: `out` and, for a series, those of its
+/// steps.
 [[nodiscard]] std::vector<std::filesystem::path> repack_targets(
   const std::filesystem::path& in, const std::filesystem::path& out);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tracks: chosen particles through time in one file, NAME.tracks.bat (FORMAT.md section 19), which
-// grows while a simulation runs. follow() (bat/follow.hpp) reads them.
+// Tracks: selected particles through time in one file, NAME.tracks.bat (FORMAT.md section 19),
+// which grows while a simulation runs. follow() (bat/follow.hpp) reads them.
 #pragma once
 
 #include "bat/file.hpp"
@@ -17,7 +17,7 @@
 
 namespace bat
 {
-/// The columns that each particle of a sample has.
+/// The columns of each particle in a sample.
 struct TrackSchema
 {
   std::string id_attribute = "id";
@@ -26,9 +26,9 @@ struct TrackSchema
   std::string second_attribute;
   ScalarType second_type = ScalarType::Int64; ///< ignored without a second attribute
   ScalarType position_type = ScalarType::Float64;
-  std::vector<Attribute> attributes; ///< without the ids; keys and aliases are ignored
+  std::vector<Attribute> attributes; ///< excludes the ids; keys and aliases are ignored
 };
-/// Packed bytes of the position and the attributes of one particle.
+/// Size of the packed position and attributes of one particle, in bytes.
 [[nodiscard]] std::size_t track_bytes(const TrackSchema& schema) noexcept;
 
 /// Particles at one time.
@@ -61,7 +61,7 @@ public:
   explicit TracksWriter(const std::filesystem::path& path, bool flush = true);
   TracksWriter(TracksWriter&&) noexcept;
   TracksWriter& operator=(TracksWriter&&) noexcept;
-  ~TracksWriter(); ///< without finish()
+  ~TracksWriter(); ///< does not call finish()
 
   /// Adds a sample. It replaces those with the same or a later step number, since the simulation
   /// has restarted. Throws Error: InvalidArgument if the sample contradicts itself, an id or the
@@ -69,7 +69,7 @@ public:
   /// unchanged.
   void append(const TrackSample& sample);
 
-  /// The ids of the samples with step numbers below `step`, each once, ascending, with their second
+  /// The ids in samples with step numbers below `step`, each once, ascending, with their second
   /// attribute. Throws as Tracks::open().
   struct Ids
   {
@@ -78,9 +78,9 @@ public:
   };
   [[nodiscard]] Ids ids_before(std::int64_t step) const;
 
-  /// Packs all samples, so that the history of a particle is one run of bytes (in each 64 MiB of
-  /// the file), and frees the space of replaced samples. The file is replaced by one rename. The
-  /// writer is closed afterwards, even if this throws: Error as append(), and Corrupt.
+  /// Packs all samples, so that a particle's history is one run of bytes (in each 64 MiB of the
+  /// file), and frees the space of replaced samples. The file is replaced by one rename. The writer
+  /// is closed afterwards, even if this throws: Error as append(), and Corrupt.
   void finish();
 
 private:
@@ -103,18 +103,18 @@ struct Tracks
     std::uint64_t particles = 0;
   };
 
-  TrackSchema schema;          ///< of the last sample that has particles
+  TrackSchema schema;          ///< schema of the last sample with particles
   std::vector<Sample> samples; ///< ascending steps
-  std::vector<Number> ids;     ///< of all samples, each once, ascending
-  std::vector<Number> second;  ///< of these ids, if there is a second attribute
+  std::vector<Number> ids;     ///< ids in all samples, each once, ascending
+  std::vector<Number> second;  ///< second values of these ids, if there is a second attribute
   std::uint64_t blocks = 0;    ///< runs of bytes that hold samples; 1 in a finished file
   std::uint64_t file_bytes = 0;
   bool is_finished = false; ///< TracksWriter::finish(), and no append() since
   std::uint64_t unfinished_bytes =
     0; ///< at the end: of a sample that is being written, or never was
 
-  /// Reads ids and samples, no values. Throws Error: NotFound, CannotOpen, NotABatFile, Truncated,
-  /// UnsupportedVersion, Corrupt.
+  /// Reads ids and samples, but no values. Throws Error: NotFound, CannotOpen, NotABatFile,
+  /// Truncated, UnsupportedVersion, Corrupt.
   [[nodiscard]] static Tracks open(const std::filesystem::path& path);
 };
 

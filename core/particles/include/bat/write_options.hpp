@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of a write in any language: one struct that is passed on whole, and one table of
+// The write options in any language: one struct that is passed on whole, and one table of
 // their names, defaults and allowed values, from which every language and options file sets
 // them.
 #pragma once
@@ -17,17 +17,17 @@
 
 namespace bat
 {
-/// All options of a write, by one process or by many.
+/// All write options, for one process or many.
 struct WriteOptions : PlanRules
 {
-  BuildOptions build; ///< of each leaf file
-  Routing routing;    ///< of messages between ranks
-  /// RankBorder and Aug only: the box that this rank declares as its own. If unset, the box of its
+  BuildOptions build; ///< for each leaf file
+  Routing routing;    ///< for messages between ranks
+  /// RankBorder and Aug only: the box that this rank declares as its own; by default the box of its
   /// particles. Not in the table, because each rank has its own.
   std::optional<Box> local_bounds;
 };
 
-/// The number of an enumerator, for options that are one of several words.
+/// The number of an enumerator, for options whose values are words.
 struct EnumNumber
 {
   std::int64_t number = 0;
@@ -45,21 +45,21 @@ struct OptionInfo
 };
 /// All options, in the order of the table.
 [[nodiscard]] const std::vector<OptionInfo>& option_table();
-/// One JSON array of objects with name, type, default and allowed.
+/// Returns a JSON array of objects with name, type, default and allowed.
 [[nodiscard]] const std::string& option_table_json();
 [[nodiscard]] bool is_option(const std::string& name);
 
 /// Sets the option `name`. Flags also take the numbers 0 and 1. `shown_as` replaces its name in
-/// messages. Throws Error{InvalidArgument}, and changes nothing: there is no such option, or
+/// messages. Throws Error{InvalidArgument}, and changes nothingif no such option exists, or
 /// "threads is -1; a whole number from 0 to 2147483647 is allowed".
 void set_option(WriteOptions& options, const std::string& name, const OptionValue& value,
   const std::string& shown_as = {});
 /// The same for a text. If the option is a list, the text is added to it.
 void add_to_option(WriteOptions& options, const std::string& name, const std::string& text);
-/// Words are returned as text. Throws Error{InvalidArgument} if there is no such option.
+/// Words are returned as text. Throws Error{InvalidArgument} if no such option exists.
 [[nodiscard]] OptionValue get_option(const WriteOptions& options, const std::string& name);
-/// One JSON object of all options of the table; equal for equal options.
+/// Returns a JSON object with all options of the table; equal for equal options.
 [[nodiscard]] std::string to_json(const WriteOptions& options);
-/// Throws as set_option unless all options of the table have values that are allowed.
+/// Throws as set_option unless all options of the table have allowed values.
 void check_options(const WriteOptions& options);
 }

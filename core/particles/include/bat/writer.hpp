@@ -14,7 +14,7 @@
 
 namespace bat
 {
-/// What to do with an attribute whose values repeat, for all particles, the positions, one of their
+/// How to treat an attribute whose values repeat, for all particles, the positions, one of their
 /// components, another attribute or one of its components.
 enum class Repeats
 {
@@ -23,12 +23,12 @@ enum class Repeats
   LeaveOut ///< it is not written
 };
 
-/// How the values of columns are stored.
+/// How column values are stored.
 enum class Compression
 {
-  None,     ///< as they are
-  Lossless, ///< in less space, every bit of every value
-  Bounded   ///< the same, except for the arrays of BuildOptions::error_bounds
+  None,     ///< uncompressed
+  Lossless, ///< compressed, every bit of every value is kept
+  Bounded   ///< compressed, except that arrays in BuildOptions::error_bounds may change
 };
 
 /// How a leaf file is built. The table of bat/write_options.hpp has the allowed values.
@@ -38,8 +38,8 @@ struct BuildOptions
   /// ranges per treelet. 256 to 65536.
   std::uint32_t treelet_particles = 8192;
 
-  /// Particles of a block, the leaf of a treelet, which are tested together. 0 chooses the smallest
-  /// size whose index fits in `index_budget`. 16 to 65536.
+  /// Particles of a block, the leaf of a treelet; the particles of a block are tested together. 0
+  /// chooses the smallest size whose index fits in `index_budget`. 16 to 65536.
   std::uint32_t block_particles = 0;
 
   /// The share of the data that index and checksums may take if block_particles is 0. A target: the
@@ -55,7 +55,7 @@ struct BuildOptions
   /// Integer attributes that together identify a particle, e.g. "id", or "id" and "cpu". A quality
   /// that ends a level (0.9, 0.8 ... 0.1, 0.09 ...) then shows the particles whose ids have the
   /// lowest hashes, so that all steps of a series show the same ones. Without it, each step shows
-  /// those that are spread most evenly over its space. At a quality between two levels up to a
+  /// the particles that are spread most evenly in space. At a quality between two levels up to a
   /// tenth of the particles may differ, because each level is stored in spatial order. In datasets
   /// of several leaf files some more differ, as particles move between them (FORMAT.md section 8).
   /// A name stands for all components, "ids[1]" for one. Samples are only as even as random ones.
@@ -63,8 +63,8 @@ struct BuildOptions
   /// many particles share ids.
   std::vector<std::string> stable_samples;
 
-  /// What to do with attributes that repeat other arrays. Arrays that share memory and layout are
-  /// found at no cost. Attributes with a sorted index, of `stable_samples` or with a bound are
+  /// How to treat attributes that repeat other arrays. Arrays that share memory and layout are
+  /// found at no cost. Attributes with a sorted index, in `stable_samples` or with a bound are
   /// always stored, and so are attributes that repeat an array with a bound.
   Repeats repeats = Repeats::Store;
   /// Whether `repeats` also compares the values of all arrays of the same type bit by bit, up to
@@ -79,8 +79,8 @@ struct BuildOptions
   /// one. "NAME=NUMBER" is in the units of the attribute, "NAME=NUMBER%" a share of the range of
   /// its finite values, all components together; NAME is "positions" for the positions, whose range
   /// is the longest side of their box. Bounds apply to each component, of float32 and float64 only.
-  /// Other types, NaN, infinities and values that no multiple of twice the bound is near enough to
-  /// keep every bit. Boxes, ranges and indexes are those of the stored values.
+  /// Other types, NaN, infinities and values too far from any multiple of twice the bound keep
+  /// every bit. Boxes, ranges and indexes are those of the stored values.
   std::vector<std::string> error_bounds;
 
   /// Particles of a chunk, the part of a compressed column that is read together. Larger chunks
@@ -116,17 +116,17 @@ struct WriteReport
   double seconds_write = 0;  ///< giving bytes to the file system and waiting for the disk
 };
 
-/// One line of JSON: particles, leaf_files, file_bytes, data_bytes, ranks, seconds.
+/// Returns one line of JSON: particles, leaf_files, file_bytes, data_bytes, ranks, seconds.
 [[nodiscard]] std::string to_json(const WriteReport& report);
 
-/// Writes `particles` to `path`, replacing what is there by one atomic rename after all bytes are
-/// on disk (see BuildOptions::flush); on any failure the old file is untouched and no temporary is
-/// left. Then the leaf files of the replaced dataset and the remains of killed writers are removed;
-/// leaf files that another top file in the folder refers to stay. Needs, beyond the caller's
-/// arrays, 24 bytes per particle (36 with Float64 positions), or 8 and twice the largest column if
-/// that is more, and 12 for a sorted index; with compression three times the largest column more,
-/// and a copy of arrays with a bound. The same input gives the same bytes for any number of
-/// threads. Not collective; safe to call concurrently for different paths. Throws Error:
+/// Writes `particles` to `path`, replacing an existing file by one atomic rename after all bytes
+/// are on disk (see BuildOptions::flush); on any failure the old file is untouched and no temporary
+/// is left. Then the leaf files of the replaced dataset and the remains of killed writers are
+/// removed; leaf files that another top file in the folder refers to stay. Needs, beyond the
+/// caller's arrays, 24 bytes per particle (36 with Float64 positions), or 8 and twice the largest
+/// column if that is more, and 12 for a sorted index; with compression three times the largest
+/// column more, and a copy of arrays with a bound. The same input gives the same bytes for any
+/// number of threads. Not collective; safe to call concurrently for different paths. Throws Error:
 /// InvalidArgument (arrays, names, options), CannotOpen, WriteFailed, NoSpace, Cancelled.
 WriteReport write_file(const std::filesystem::path& path, const ParticleView& particles,
   const BuildOptions& options = {});

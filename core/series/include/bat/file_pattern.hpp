@@ -18,8 +18,8 @@ namespace bat::insitu
 class FilePattern
 {
 public:
-  /// Throws Error{InvalidArgument}: empty, another extension, a placeholder that cannot be filled
-  /// in.
+  /// Throws Error{InvalidArgument}if the pattern is empty, has another extension, or a placeholder
+  /// cannot be filled in.
   explicit FilePattern(std::string_view pattern, std::string_view extension = ".bat");
 
   /// True if files of two species have different names.
@@ -29,15 +29,15 @@ public:
 
   [[nodiscard]] std::filesystem::path file(
     std::int64_t step, double time, std::string_view name) const;
-  /// The path of a species' file list, NAME.bat.series for .bat: the pattern without step and time,
-  /// in the innermost folder that does not change from step to step.
+  /// Returns the path of a species' file list, NAME.bat.series for .bat: the pattern without step
+  /// and time, in the innermost folder that does not change from step to step.
   [[nodiscard]] std::filesystem::path series(std::string_view name) const;
-  /// The path of a species' tracks next to that list, NAME.tracks.bat.
+  /// Returns the path of a species' tracks next to that list, NAME.tracks.bat.
   [[nodiscard]] std::filesystem::path tracks(std::string_view name) const;
 
 private:
   std::string extension_;
-  std::string format_; ///< for fmt, with the arguments timestep, time and name
+  std::string format_; ///< format for fmt, with the arguments timestep, time and name
   bool has_name_ = false;
 };
 }

@@ -11,15 +11,15 @@ namespace bat
 /// A step of a series.
 struct SeriesStep
 {
-  std::filesystem::path path; ///< of its dataset
+  std::filesystem::path path; ///< path of its dataset
   std::optional<double> time; ///< as listed, in the simulation's unit
 };
 
-/// Whether a path is a list of steps for ParaView and series writers, that is, whether it ends in
+/// Returns whether a path is a list of steps for ParaView and series writers: it ends in
 /// ".series".
 [[nodiscard]] bool is_series(const std::filesystem::path& path);
 
-/// Whether a path is a tracks file, that is, whether it ends in ".tracks.bat".
+/// Returns whether a path is a tracks file: it ends in ".tracks.bat".
 [[nodiscard]] bool is_tracks(const std::filesystem::path& path);
 
 /// Returns the steps of the list at `path` in its order, with paths that Dataset::open() accepts.

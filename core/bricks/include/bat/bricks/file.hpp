@@ -73,7 +73,7 @@ public:
   /// The same for files of one series.
   [[nodiscard]] std::uint64_t grid_id() const noexcept;
   [[nodiscard]] std::uint64_t file_bytes() const noexcept;
-  /// Returns whether the file of that name is still the one that was opened, unchanged.
+  /// Returns whether that file name still leads to the opened file, unchanged.
   [[nodiscard]] bool is_as_opened() const noexcept;
 
   /// Reads the points of a brick; NaN where there is no flow. Returns the number of bytes read from

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A .bricks.series that a running simulation adds time levels to.
+// A .bricks.series to which a running simulation adds time levels.
 #pragma once
 
 #include "bat/bricks/write.hpp"
@@ -52,7 +52,7 @@ public:
     const Header& header, const void* values, std::size_t bytes, const WriteOptions& options = {});
 
   // The parts of write(), for many ranks (bat/bricks/parallel.hpp). Only rank 0 calls with_list()
-  // and add(). Throws Error{InvalidArgument} as write().
+  // and add().
   /// Throws Error{InvalidArgument} as write().
   [[nodiscard]] std::filesystem::path file_of(const Header& header) const;
   /// Returns options with which to write the level, so that no list ever names levels of two runs.

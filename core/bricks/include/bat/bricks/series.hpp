@@ -52,7 +52,7 @@ public:
   /// Used by reopen().
   [[nodiscard]] bool continues_in(const BrickSource& later) const override;
 
-  [[nodiscard]] const std::string& name() const noexcept; ///< of the list, or of the first file
+  [[nodiscard]] const std::string& name() const noexcept; ///< of the list or the first file
   [[nodiscard]] std::uint64_t grid_id() const noexcept;
   /// Returns the file of a level. Throws Error: InvalidArgument (no such level), as File::open(),
   /// and Corrupt if its grid differs.

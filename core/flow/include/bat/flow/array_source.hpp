@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Velocity fields that are in memory, as a source of flow.
+// Velocity fields in memory as a flow source.
 #pragma once
 
 #include "bat/brick_source.hpp"
@@ -12,7 +12,7 @@ namespace bat::flow
 {
 /// Time levels of a velocity in the caller's arrays, one array for each time: x fastest, components
 /// interleaved, of the grid's type and components, NaN where there is no flow. The arrays must
-/// live, unchanged, as long as the source and all caches of it.
+/// live, unchanged, as long as the source and all its caches.
 class ArraySource : public BrickSource
 {
 public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lines as they are in the box of a grid with cyclic axes, for pictures.
+// Maps lines into the box of a grid with cyclic axes, for display.
 #pragma once
 
 #include "bat/brick_source.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bricks of a source that are in memory. Traces that share a cache do not read them again.
+// Cached bricks of a source. Traces that share a cache do not read them again.
 #pragma once
 
 #include "bat/brick_source.hpp"

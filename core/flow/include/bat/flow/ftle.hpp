@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finite-time Lyapunov exponents: how fast particles that are near each other part.
+// Finite-time Lyapunov exponents: how fast neighbouring particles separate.
 #pragma once
 
 #include "bat/flow/trace.hpp"
@@ -43,13 +43,13 @@ struct Ftle
   Statistics statistics;
 };
 
-/// Exponents of particles that start at `start_time` and go on for `length`, a time above 0. The
-/// gradient F of the flow map is that of central differences between nodes, one-sided at the faces
-/// of the grid. Along an axis of one node there is no difference: on a slice, the exponent is that
-/// of particles which part in its plane. Nodes on both sides of those asked for are traced too, so
-/// that parts of a grid have the bits of the whole. `options`: backward, and how particles are
-/// followed; end_time, max_age, destination and keep_points are not used. Throws Error as trace();
-/// InvalidArgument (grid, times).
+/// Computes the exponents of particles that start at `start_time` and are followed for `length`, a
+/// time above 0. The gradient F of the flow map uses central differences between nodes, one-sided
+/// ones at the faces of the grid. An axis with one node contributes no difference: on a slice, the
+/// exponent describes particles that separate within its plane. Nodes on both sides of the
+/// requested ones are traced too, so that parts of a grid have the same bits as the whole.
+/// `options`: backward, and how particles are followed; end_time, max_age, destination and
+/// keep_points are not used. Throws Error as trace() does; InvalidArgument (grid, times).
 [[nodiscard]] Ftle ftle(const Cache& cache, const FtleGrid& grid, double start_time, double length,
   const TraceOptions& options = {});
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a line that releases particles all the time looks like later: the smoke of a wire.
+// Streak surfaces: the surface of particles released continuously from a line, like smoke from a
+// wire.
 #pragma once
 
 #include "bat/error.hpp"
@@ -31,7 +32,7 @@ struct StreakSurfaceOptions
   /// How particles are followed. end_time, max_age, destination and keep_points are not used. The
   /// fractions passed to progress are estimates.
   TraceOptions trace;
-  /// The first release. By default, the first time of the source, or backwards its last one.
+  /// The first release; by default the first time of the source or, backwards, its last.
   std::optional<double> start;
   /// Edges longer than this, above 0, are halved. So are edges longer than half of it where
   /// neighbours turn by more than 30 degrees, and longer stretches of the line whose two ends have
@@ -62,11 +63,11 @@ struct StreakSurface
   bool is_refined = true; ///< false if refining stopped at max_vertices
 };
 
-/// The surface at `time` of particles that points of a line have released from `start` on, all the
-/// time. `line` has two points or more, of which those that are nearer than max_edge need not be
-/// vertices. Surfaces have holes where particles have ended. The same bits for any cache, number of
-/// threads and ranks, and prefetching. Throws Error as trace(); InvalidArgument (line, times,
-/// edges, too many vertices).
+/// Computes the surface at `time` formed by particles that points of a line have released
+/// continuously from `start` on. `line` has at least two points; points nearer than max_edge to
+/// each other need not become vertices. Surfaces have holes where particles have ended. The result
+/// has the same bits for any cache, number of threads and ranks, and prefetching. Throws Error as
+/// trace() does; InvalidArgument (line, times, edges, too many vertices).
 [[nodiscard]] StreakSurface streak_surface(const Cache& cache,
   const std::vector<std::array<double, 3>>& line, double time, const StreakSurfaceOptions& options);
 }

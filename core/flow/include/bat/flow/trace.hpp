@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Path lines of particles in an unsteady flow, which read only the bricks that particles visit.
+// Path lines of particles in an unsteady flow. Tracing reads only the bricks that particles visit.
 #pragma once
 
 #include "bat/flow/cache.hpp"
@@ -30,7 +30,7 @@ enum class Integrator
 enum class Prefetch
 {
   None,
-  Velocity ///< to where the velocity at the beginning of each interval leads
+  Velocity ///< follows the velocity at the beginning of each interval
 };
 
 /// Selects whether prefetching also uses what earlier traces of the source have learned: where
@@ -39,14 +39,14 @@ enum class Hints
 {
   Off,
   Read, ///< uses existing hints; nothing is written
-  Learn ///< also adds hints of this run; CacheOptions::hints_file is written at its end
+  Learn ///< also adds hints from this run; CacheOptions::hints_file is written at its end
 };
 
 /// The reason why a line ends. Numbers are those of VTK's vtkIntegrator where it has them, and
 /// never change.
 enum class Reason : std::uint8_t
 {
-  UnderWay = 0,     ///< for until(): continues, or was not released
+  UnderWay = 0,     ///< only from until(): continues, or was not released
   LeftDomain = 1,   ///< on a face of the domain
   TooManyCells = 5, ///< over 100,000, or 1,000,000 steps, in one interval; or the flow is too fast
   Stagnation = 6,   ///< not faster than TraceOptions::terminal_speed, if above 0
@@ -76,10 +76,10 @@ struct TraceOptions
 {
   /// The direction of time. Backwards, lines lead to where particles came from.
   bool backward = false;
-  /// When all lines end; the last time of the source if not given, or its first one backwards. A
-  /// source of one time level is a steady flow, the same at all times: lines begin from that time
-  /// on, and this one is needed, after it or, backwards, before it. Between them, such lines have
-  /// points with keep_faces only, and steps of RungeKutta4 are shares of the whole.
+  /// When all lines end; by default the last time of the source or, backwards, the first. A source
+  /// of one time level is a steady flow, the same at all times: lines then begin at its time, and
+  /// end_time is required, after that time or, backwards, before it. Between the two, such lines
+  /// have points only with keep_faces, and the steps of RungeKutta4 are shares of the whole period.
   std::optional<double> end_time;
   /// Lines also end this long after their release, in units of time. Greater than 0.
   double max_age = std::numeric_limits<double>::infinity();
@@ -90,8 +90,8 @@ struct TraceOptions
   /// Step of RungeKutta4 as a share of an interval, 1e-5 to 1.
   double step_share = 0.5;
   /// A line ends where a step would begin at this speed or below, in units of velocity; at least 0.
-  /// With 0 no line ends so: a particle that does not move rests, and moves again when the flow
-  /// around it does.
+  /// With 0 this ends no line: a particle at rest stays, and moves again when the flow around it
+  /// does.
   double terminal_speed = 0;
   /// Treats NaN as a wall with velocity 0. Otherwise lines end at cells with NaN.
   bool no_slip = false;
@@ -174,23 +174,23 @@ struct PathLines
   [[nodiscard]] std::uint64_t checksum() const;
 };
 
-/// The lines of `seeds`. Seeds that cannot be followed are lines with Reason::NoSeed, no error. The
-/// same bits for any cache, number of threads, and prefetching. Beyond cache and result, takes
-/// 40 bytes for each seed and about 300 bytes for each particle under way; points are in memory
-/// once, those under way take an eighth more. Throws Error: InvalidArgument (options, naming what
-/// was found and what is allowed; more than 2^32 - 2 seeds), Cancelled, and what reading bricks
-/// throws.
+/// Traces the lines of `seeds`. Seeds that cannot be followed are lines with Reason::NoSeed, which
+/// is not an error. The result has the same bits for any cache, number of threads, and prefetching.
+/// Besides cache and result, takes 40 bytes per seed and about 300 bytes per particle in flight;
+/// points are in memory once, and those of particles in flight take an eighth more. Throws Error:
+/// InvalidArgument (options, naming what was found and what is allowed; more than 2^32 - 2 seeds),
+/// Cancelled, and any error from reading bricks.
 [[nodiscard]] PathLines trace(
   const Cache& cache, const std::vector<Seed>& seeds, const TraceOptions& options = {});
 
-/// The lines of `seeds` in a source that has more times than it had when `lines` were traced, such
-/// as the series of a simulation that goes on: what has ended with the times goes on from there,
-/// and seeds that were too late have their lines. Reads only the new times, and where such seeds
-/// begin. `options` are those of the run that `lines` come from, but for end_time. The same bits
-/// as those of trace(), if that run kept what rests (TraceOptions::keep_resting) and ended with the
-/// times that there were. Otherwise as exact, but steps begin anew at the old end. Statistics are
-/// those of what is walked here. Throws Error as trace(); InvalidArgument if there are not as many
-/// seeds as lines, or a line ends where the source has no flow, or no time.
+/// Extends `lines` of `seeds` after the source has gained time levels, as a running simulation's
+/// series does: lines that ended with the old times continue, and seeds that were too late are
+/// traced. Reads only the new times, and the bricks in which such seeds begin. `options` are those
+/// of the run that made `lines`, except end_time. The result has the same bits as a single trace()
+/// if that run kept its resting particles (TraceOptions::keep_resting) and ended with the source's
+/// last time. Otherwise it is as accurate, but steps restart at the old end. Statistics cover this
+/// call only. Throws Error as trace() does; InvalidArgument if the numbers of seeds and lines
+/// differ, or a line ends where the source has no flow, or no time.
 [[nodiscard]] PathLines resume(const Cache& cache, const PathLines& lines,
   const std::vector<Seed>& seeds, const TraceOptions& options = {});
 
@@ -201,18 +201,19 @@ struct PathLines
 [[nodiscard]] std::shared_ptr<const Resting> resting_from(
   const std::byte* bytes, std::size_t count, std::size_t lines);
 
-/// `lines` of seeds that release `before` particles each, for resume() with seeds that release
-/// `after`: the later ones of each seed have no line yet. Throws Error{InvalidArgument} unless
-/// `before` divides the lines and is at most `after`.
+/// Makes room in `lines`, from seeds that release `before` particles each, for seeds that release
+/// `after` each: the added releases of each seed have no line yet. The result is for resume().
+/// Throws Error{InvalidArgument} unless `before` divides the number of lines and is at most
+/// `after`.
 [[nodiscard]] PathLines with_more_releases(PathLines lines, std::size_t before, std::size_t after);
 
-/// What of `lines` is not after `time` (backwards: not before it), with a last point at that time
-/// where a line goes on: walked to from the point before, so that it is as exact as any. Where that
-/// point is on a face of cells without flow, and the walk ends there, it is on a cubic between the
-/// points before and behind. Lines that go on, or were not released, have Reason::UnderWay;
-/// arrivals after `time` are none. `options` are those of the run that `lines` come from.
-/// Statistics are those of what is walked here. Throws Error as trace(); InvalidArgument if `time`
-/// is NaN, or the lines have no points.
+/// Cuts `lines` at `time`, keeping what is not after it (backwards: not before it). A line that
+/// continues gets a last point at that time, computed by walking from the preceding point, so that
+/// it is as accurate as any other. If that point is on a face of cells without flow and the walk
+/// ends there, it is interpolated by a cubic between the points before and after. Lines that
+/// continue, or were not released, have Reason::UnderWay; arrivals after `time` are removed.
+/// `options` are those of the run that made `lines`. Statistics cover this call only. Throws Error
+/// as trace() does; InvalidArgument if `time` is NaN, or the lines have no points.
 [[nodiscard]] PathLines stop_at(
   const Cache& cache, const PathLines& lines, double time, const TraceOptions& options = {});
 

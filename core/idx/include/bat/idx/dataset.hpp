@@ -45,8 +45,8 @@ struct Geometry
 {
   std::array<double, 3> origin{};
   std::array<double, 3> spacing{ 1, 1, 1 };
-  /// Empty, or the reason why the dataset's own geometry (a rotation, say) cannot be expressed so;
-  /// the geometry is then that of logical coordinates.
+  /// Empty, or the reason why origin and spacing cannot express the dataset's geometry (e.g. a
+  /// rotation); the geometry is then that of logical coordinates.
   std::string warning;
 };
 
@@ -98,8 +98,8 @@ struct ReadOptions
 /// An open dataset. Opening reads its text and no samples. No data file stays open, but the folders
 /// of the steps read last do. All data are checked: damage is an error, never a wrong sample.
 /// Absent blocks are not damage (IDX.md section 3); ReadReport counts them. Blocks that a writer
-/// replaces meanwhile do not count as absent: all reads of a step, of any fields and levels, see
-/// the version that the first read has found, or fail because the step was replaced. All const
+/// replaces meanwhile do not count as absent: all reads of a step, whatever the field and level,
+/// see the version found by the first read, or fail because the step was replaced. All const
 /// functions may be called concurrently. Movable.
 ///
 /// Level H of a box has exactly its samples whose coordinates are multiples of delta(H):
@@ -151,7 +151,7 @@ public:
   [[nodiscard]] LogicalBox box_of_extent(int level, const std::array<int, 6>& extent) const;
   /// Returns the logical box of the samples in a box of space, including its faces; may be empty.
   [[nodiscard]] LogicalBox box_of(const Box& physical) const;
-  /// Returns the coarsest level at which a box has samples; nothing if it has none at any.
+  /// Returns the coarsest level at which a box has samples; empty if it has none at any level.
   [[nodiscard]] std::optional<int> first_level(const LogicalBox& box) const;
 
   /// Returns the cost of reading these fields. Throws Error{InvalidArgument} (level, fields).
@@ -163,14 +163,14 @@ public:
   [[nodiscard]] int finest_level(const std::vector<std::size_t>& fields, int maximum,
     std::uint64_t budget_bytes, const std::optional<LogicalBox>& box = {}) const;
 
-  /// Reads the samples of lattice(query.level, query.box), x fastest, components interleaved, in
-  /// the machine's byte order, into `values` of exactly `bytes` bytes. Takes, beyond that, a few
-  /// MiB per thread, or a block and its packed bytes if they are more. After a throw, what `values`
-  /// holds is not defined. Throws Error: InvalidArgument (field, level, step, bytes, coarse),
-  /// NotFound (nothing of this step is there), CannotOpen (also: the step was replaced or removed
-  /// since the dataset was opened), Truncated and Corrupt (naming file,
-  /// field, block, what was found and what is allowed), UnsupportedVersion (a codec), OutOfMemory,
-  /// Cancelled.
+  /// Reads the samples of lattice(query.level, query.box), x fastest, components interleaved,
+  /// in the machine's byte order, into `values` of exactly `bytes` bytes. In addition it takes
+  /// a few MiB per thread, or a block and its packed bytes if they are more. After a throw, the
+  /// content of `values` is undefined. Throws Error: InvalidArgument (field, level, step,
+  /// bytes, coarse), NotFound (no data of this step exist), CannotOpen (also: the step was
+  /// replaced or removed since the dataset was opened), Truncated and Corrupt (naming file,
+  /// field, block, what was found and what is allowed), UnsupportedVersion (a codec),
+  /// OutOfMemory, Cancelled.
   ReadReport read(
     const Query& query, void* values, std::size_t bytes, const ReadOptions& options = {}) const;
 
@@ -178,8 +178,8 @@ public:
   /// dataset should be opened again. The text is not checked.
   [[nodiscard]] bool is_as_opened() const noexcept;
 
-  /// Checks every block that a field has at a step, as read() of the finest level would, but keeps
-  /// no samples. Throws as read().
+  /// Checks every block of a field at a step, as read() of the finest level would, but keeps no
+  /// samples. Throws as read().
   ReadReport check(std::size_t field, std::int64_t step, const ReadOptions& options = {}) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the text of an .idx file says: box, fields, order of samples, names of files, time steps.
+// The contents of an .idx text: box, fields, order of samples, file names, time steps.
 #pragma once
 
 #include "bat/logical_box.hpp"
@@ -24,7 +24,7 @@ enum class Codec
   Lz4  ///< one bare block of LZ4
 };
 
-/// The order of the samples in a block.
+/// The order of samples in a block.
 enum class Layout
 {
   RowMajor, ///< x fastest
@@ -43,7 +43,7 @@ struct Field
   int components = 1; ///< interleaved
   /// Value of samples whose block is absent; the type of the field can hold it.
   Number default_value = std::int64_t{ 0 };
-  /// How new blocks are written. The header of a block says how it was written; arco has no such
+  /// How new blocks are written. Each block's header records how it was written; arco has no such
   /// headers and uses this value.
   Codec codec = Codec::Raw;
   Layout layout = Layout::RowMajor;
@@ -82,7 +82,7 @@ struct Header
   LogicalBox box;
   std::vector<Field> fields;
   std::string bits;       ///< "V012012": a digit per halving, coarsest first
-  int bits_per_block = 0; ///< not more than the digits of `bits`
+  int bits_per_block = 0; ///< at most the number of digits in `bits`
   std::uint64_t blocks_per_file = 1;
   std::uint64_t interleave = 1;
   TimeSteps time;
@@ -90,12 +90,12 @@ struct Header
   /// The box [first, last + 1) as x0 x1 y0 y1 z0 z1.
   std::optional<std::array<double, 6>> physic_box;
   std::optional<std::array<double, 16>> logic_to_physic; ///< row by row
-  std::uint64_t arco = 0;  ///< most bytes of a file of one block; 0: files of blocks_per_file
+  std::uint64_t arco = 0;  ///< maximum bytes of a one-block file; 0: files of blocks_per_file
   bool big_endian = false; ///< samples; headers always are
-  /// If this is one of PIDX's partitions: the position of its sample 0 0 0 in the whole.
+  /// If this is a PIDX partition: the position of its sample 0 0 0 in the whole.
   std::array<std::int64_t, 3> partition_offset{};
   std::vector<std::string> axis_names;
-  /// Our own key: the time of each step, in order; empty if steps are times.
+  /// A key of this library: the time of each step, in order; empty if steps are times.
   std::vector<double> times;
 
   /// Returns the digits of `bits`, which is the number of the finest level.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time steps of an .idx dataset as an unsteady flow, as they lie on the disk.
+// Presents the time steps of an .idx dataset as an unsteady flow, without conversion.
 #pragma once
 
 #include "bat/brick_source.hpp"
@@ -16,8 +16,8 @@ namespace bat::idx
 {
 struct VelocityOptions
 {
-  /// Names of the fields that are the velocity: one with 2 or 3 components, or 2 or 3 with one
-  /// each, for x, y, z; all of type float32, or all float64. Empty: the only field with 2 or 3
+  /// Names of the velocity fields: one field with 2 or 3 components, or 2 or 3 with one component
+  /// each, for x, y, z; all float32, or all float64. Empty selects the only field with 2 or 3
   /// components of these types.
   std::vector<std::string> fields;
   /// Axes along which a last cell leads from the last sample back to the first; .idx files do not
@@ -30,14 +30,15 @@ struct VelocityOptions
   std::uint64_t block_bytes = std::uint64_t{ 128 } << 20;
 };
 
-/// Bricks of the finest level. The blocks read last stay in memory, unpacked. Absent blocks have no
-/// flow: NaN. No file stays open.
+/// Bricks of the finest level. The most recently read blocks stay in memory, unpacked. Absent
+/// blocks have no flow: NaN. No file stays open.
 class VelocitySource : public BrickSource
 {
 public:
   /// Reads the text of the dataset. Throws Error: as Dataset::open(); InvalidArgument (naming the
-  /// fields there are; samples that no origin and spacing place; more samples than a BrickGrid may
-  /// have; options), NotFound (there is no time step yet), Corrupt (times that do not increase).
+  /// existing fields; a position that origin and spacing cannot express; more samples than a
+  /// BrickGrid may have; options), NotFound (no time step exists yet), Corrupt (times that do not
+  /// increase).
   static std::shared_ptr<const VelocitySource> open(
     const std::filesystem::path& path, const VelocityOptions& options = {});
   ~VelocitySource() override;
@@ -45,13 +46,14 @@ public:
   [[nodiscard]] const BrickGrid& grid() const noexcept override;
   [[nodiscard]] const std::vector<double>& times() const noexcept override;
   [[nodiscard]] std::string level_name(std::size_t level) const override;
-  /// Throws Error as Dataset::read(), and InvalidArgument: no such level or brick.
+  /// Throws Error as Dataset::read(), and InvalidArgument if the level or brick does not exist.
   std::uint64_t read(std::size_t level, std::uint64_t brick, BrickMemory to) const override;
 
   [[nodiscard]] const Dataset& dataset() const noexcept;
   /// Returns the largest amount of memory used for blocks.
   [[nodiscard]] std::uint64_t max_block_bytes() const;
-  /// Return the number of blocks read, counting repetitions, and of those that were absent.
+  /// Return the number of blocks read, counting repetitions, and the number of those that were
+  /// absent.
   [[nodiscard]] std::uint64_t blocks_read() const;
   [[nodiscard]] std::uint64_t absent_blocks() const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes a grid as an .idx dataset, or as a further step of one.
+// Writes a grid as an .idx dataset, or adds it to one as a step.
 #pragma once
 
 #include "bat/idx/dataset.hpp"
@@ -16,7 +16,7 @@
 
 namespace bat::idx
 {
-/// An array of the caller with all samples of the grid, x fastest, components interleaved.
+/// The caller's array with all samples of the grid, x fastest, components interleaved.
 struct FieldValues
 {
   std::string name; ///< UTF-8 without blanks, '+', '#', brackets or '/'
@@ -31,12 +31,12 @@ struct Grid
   std::array<std::int64_t, 3> dimensions{ 1, 1, 1 }; ///< samples along each axis, 1 or more
   /// Logical coordinates of the first sample, 0 or more.
   std::array<std::int64_t, 3> first{};
-  /// Position of logical 0 0 0, and the distance of samples: finite, and above 0.
+  /// Position of logical 0 0 0, and the sample distance: finite, and above 0.
   std::array<double, 3> origin{};
   std::array<double, 3> spacing{ 1, 1, 1 };
   std::vector<FieldValues> fields; ///< at least one
-  /// Box of the arrays if they have more samples than the grid, which lies in it: layers of ghosts,
-  /// for instance, also below 0.
+  /// Box of the arrays if they have more samples than the grid, which lies inside it: for instance
+  /// ghost layers, which may begin below 0.
   std::optional<LogicalBox> stored;
 };
 
@@ -68,7 +68,7 @@ struct WriteOptions
 {
   WriteMode mode = WriteMode::Auto;
   std::optional<std::int64_t> step; ///< 0 or more; 0 by default
-  std::optional<double> time;       ///< of the step; for all steps of a dataset, or none
+  std::optional<double> time;       ///< simulation time; for all steps of a dataset, or none
 
   Codec codec = Codec::Raw;
   int zip_level = 6; ///< zlib level, 1 (fast) to 9 (small)
@@ -101,10 +101,10 @@ struct WriteOptions
 struct WriteReport
 {
   std::uint64_t samples = 0;
-  std::uint64_t files = 0;      ///< of samples
-  std::uint64_t file_bytes = 0; ///< of these
+  std::uint64_t files = 0;      ///< files with samples
+  std::uint64_t file_bytes = 0; ///< their total size
   std::uint64_t blocks = 0;
-  // What many ranks sent each other, within nodes and between nodes. Collective calls are not
+  // Data that ranks sent each other, within nodes and between nodes. Collective calls are not
   // counted; messages also exclude data that ranks of a node exchange in shared memory.
   std::uint64_t messages_within = 0;
   std::uint64_t bytes_within = 0;
@@ -112,7 +112,7 @@ struct WriteReport
   std::uint64_t bytes_between = 0;
 };
 
-/// Returns an empty text, or why a field that is written cannot have this name.
+/// Returns why a written field cannot have this name; empty if it can.
 [[nodiscard]] std::string find_field_name_problem(const std::string& name);
 
 /// Returns valid, distinct names for fields: each is unchanged if it is allowed and not taken,
@@ -126,14 +126,14 @@ struct WriteReport
 [[nodiscard]] Header plan_header(
   const std::filesystem::path& path, const Grid& grid, const WriteOptions& options);
 
-/// Writes NAME.idx and, beside it, the folder NAME. The samples of a step appear in one folder by
-/// one rename, the text that names them by another after that; until then, and after any failure,
-/// the old dataset is as it was; a step among others that is replaced is not named while its files
-/// are exchanged (IDX.md section 8). Steps that the new text does not name are removed at the end,
-/// if this library wrote them; so is what writers that were killed left. The same input gives the
-/// same bytes for any number of threads. Needs, beyond the arrays, about 16 MiB, or two blocks if
+/// Writes NAME.idx and the folder NAME next to it. The samples of a step appear in one folder by a
+/// rename, and the text that names them by a second rename; until then, and after any failure, the
+/// old dataset is unchanged. When a step among others is replaced, no text names it while its files
+/// are exchanged (IDX.md section 8). At the end, steps that the new text does not name are removed
+/// if this library wrote them, and so are the leftovers of killed writers. The same input gives the
+/// same bytes for any number of threads. Besides the arrays, needs about 16 MiB, or two blocks if
 /// they are more. Throws Error: InvalidArgument (grid, options, name; a step added to a dataset of
-/// another shape or with other fields, saying what differs), CannotOpen, WriteFailed, NoSpace,
+/// another shape or with other fields, naming the difference), CannotOpen, WriteFailed, NoSpace,
 /// Cancelled.
 WriteReport write(
   const std::filesystem::path& path, const Grid& grid, const WriteOptions& options = {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of a write by their names: one table, from which every language sets them.
+// The write options by name: one table, from which every language sets them.
 #pragma once
 
 #include "bat/idx/write.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writing and reading datasets on many ranks (core/particles/parallel/MPI.md).
+// Writes and reads datasets on many ranks (core/particles/parallel/MPI.md).
 //
 // "Collective" calls are made by all ranks of the communicator. A failure on one rank throws the
 // same Error on all of them, at the end of the phase in which it happened. Its text names the
@@ -75,7 +75,7 @@ struct RunReport
   int ranks = 0;
   int nodes = 0;
   int aggregators = 0; ///< ranks that write leaf files, or read them
-  int threads = 0;     ///< of the rank that had the fewest
+  int threads = 0;     ///< minimum over all ranks
   MessageCounts messages;
   std::uint64_t peak_memory_bytes = 0; ///< maximum over processes since they began
   std::string advice;                  ///< why ranks leave processors idle; empty if they do not
@@ -95,7 +95,7 @@ struct DatasetReport : RunReport
   int leaders = 0; ///< ranks that sent for their node; 0 if each rank sent its own data
   PhaseSeconds seconds;
 };
-/// One line of JSON.
+/// Returns one line of JSON.
 [[nodiscard]] std::string to_json(const DatasetReport& report);
 /// One or two sentences for the user, without an end of line.
 [[nodiscard]] std::string to_line(const DatasetReport& report);
@@ -111,22 +111,22 @@ struct Piece
   std::uint64_t skip_bits = ~std::uint64_t{ 0 };
 };
 
-/// Collective. Writes the particles of all ranks as one dataset, replacing what is at `path` when
-/// all is on disk: readers see the old dataset or the new one, never a mixture, even if a process
-/// is killed. Path and options are those of rank 0; time, step and metadata are those of the first
-/// rank that has particles. Ranks may be empty and then need not know the attributes; the others
-/// have the same attributes, in any order. A single leaf file is written as `path` itself; several
-/// are in the folder `path`.leaves. Uses MPI only within `comm` and from the calling thread. Memory
-/// beyond the caller's arrays: the particles that others send to this rank, own ones of leaf files
-/// that lie scattered among those of others (MPI.md, Exchange), 8 bytes per own particle, 128 MiB.
-/// Throws Error on all ranks.
+/// Collective. Writes the particles of all ranks as one dataset, which replaces the one at `path`
+/// once everything is on disk: readers see the old dataset or the new one, never a mixture, even if
+/// a process is killed. Path and options are taken from rank 0; time, step and metadata from the
+/// first rank that has particles. Ranks may be empty and then need not know the attributes; the
+/// others have the same attributes, in any order. A single leaf file is written as `path` itself;
+/// several are in the folder `path`.leaves. Uses MPI only within `comm` and from the calling
+/// thread. Memory beyond the caller's arrays: the particles that others send to this rank, own
+/// particles that are scattered among those of other leaf files (MPI.md, Exchange), 8 bytes per own
+/// particle, 128 MiB. Throws Error on all ranks.
 DatasetReport write_dataset(MPI_Comm comm, const std::filesystem::path& path,
   const ParticleView& particles, const WriteOptions& options = {});
 
-/// Collective. As write_dataset, with particles in several places. Copies only particles that move
-/// to an aggregator, positions, and what write_dataset copies. The particles of a rank follow each
-/// other piece by piece; time, step and metadata are those of its first piece. Memory beyond that:
-/// 4 bytes per particle of a piece from whose midst particles are skipped.
+/// Collective. Works as write_dataset does, with particles in several places. Copies only particles
+/// that move to an aggregator, positions, and what write_dataset copies. A rank's particles are
+/// numbered piece by piece; time, step and metadata come from its first piece. Additional memory: 4
+/// bytes per particle in pieces of which particles other than the first and last ones are skipped.
 DatasetReport write_pieces(MPI_Comm comm, const std::filesystem::path& path,
   const std::vector<Piece>& pieces, const WriteOptions& options = {});
 
@@ -201,16 +201,16 @@ struct ReadSeconds
 struct ReadReport : RunReport
 {
   ReadMode mode = ReadMode::Direct; ///< never Auto
-  std::string reason;               ///< why this mode
-  std::uint64_t particles = 0;      ///< of all answers
-  std::uint64_t data_bytes = 0;     ///< of all answers
+  std::string reason;               ///< reason for the mode
+  std::uint64_t particles = 0;      ///< particles in all answers
+  std::uint64_t data_bytes = 0;     ///< bytes in all answers
   std::uint64_t leaf_files = 0;     ///< touched by any query
   std::uint64_t opens = 0;          ///< leaf files used by a rank, summed over ranks
-  std::uint64_t read_bytes = 0;     ///< from files, by all ranks
-  std::uint64_t rounds = 0;         ///< of an aggregated read
+  std::uint64_t read_bytes = 0;     ///< bytes read from files by all ranks
+  std::uint64_t rounds = 0;         ///< rounds of an aggregated read
   ReadSeconds seconds;
 };
-/// One line of JSON.
+/// Returns one line of JSON.
 [[nodiscard]] std::string to_json(const ReadReport& report);
 /// One or two sentences for the user, without an end of line.
 [[nodiscard]] std::string to_line(const ReadReport& report);
@@ -218,10 +218,10 @@ struct ReadReport : RunReport
 /// Collective; each rank has its own query. `attributes` are the same on all ranks, in any order;
 /// none means all. To restart with any number of ranks, give every rank its box of a tiling of
 /// space with Query::half_open, or `part` = rank and `parts` = ranks for equal shares; each
-/// particle then comes once. Memory beyond the answer: little for a direct read; for an aggregated
-/// one ReadOptions::memory_bytes, four messages of 2 MiB, 64 MiB for selections, and the largest
-/// column of the answer if there are several rounds. Fills `report` on the ranks that pass one.
-/// Throws Error on all ranks if one fails.
+/// particle is then read once. Memory beyond the answer: little for a direct read; for an
+/// aggregated one ReadOptions::memory_bytes, four messages of 2 MiB, 64 MiB for selections, and the
+/// largest column of the answer if there are several rounds. Fills `report` on the ranks that pass
+/// one. Throws Error on all ranks if one fails.
 [[nodiscard]] Particles read_particles(MPI_Comm comm, const Dataset& dataset, const Query& query,
   const std::vector<std::string>& attributes = {}, const ReadOptions& options = {},
   ReadReport* report = nullptr);

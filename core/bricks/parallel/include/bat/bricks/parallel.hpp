@@ -17,33 +17,33 @@ namespace bat::bricks
 /// A box of points on this rank.
 struct Piece
 {
-  LogicalBox box; ///< not empty, beginning at 0 or above
+  LogicalBox box; ///< not empty; begins at 0 or above
   /// Velocities of the box, x fastest, components interleaved. The caller keeps them.
   const void* values = nullptr;
-  /// Box of the array if it is larger than `box`, which lies in it: with layers of ghosts, for
+  /// The box of the array, if it is larger than `box`, which lies inside it: with ghost layers, for
   /// instance.
   std::optional<LogicalBox> stored;
 };
 
-/// Collective. Writes the smallest box that has all pieces, as bat::bricks::write() does: the bytes
-/// are the same for any number of ranks, any cut into pieces and any number of threads. Points that
-/// several pieces have count once: those of the lowest rank, and there of the first piece.
+/// Collective. Writes the smallest box that contains all pieces, as bat::bricks::write() does: the
+/// bytes are the same for any number of ranks, any division into pieces and any number of threads.
+/// Points in several pieces count once: the lowest rank's, and there the first piece's.
 ///
-/// The grid of `header` tells what ranks with pieces agree on: type, components, edge, cyclic axes,
-/// spacing, and as origin where logical 0 0 0 lies; the last two may differ by 1e-6 of a spacing.
-/// Its number of points is not used. Ranks without pieces may leave all of it empty. Field, time,
-/// step, metadata and `options` are those of rank 0, but for threads (0: those that ranks on a node
-/// do not share) and progress (of any rank).
+/// Ranks with pieces agree on the grid in `header`: type, components, edge, cyclic axes, spacing,
+/// and the position of logical 0 0 0 as origin; the last two may differ by 1e-6 of a spacing. Its
+/// number of points is not used. Ranks without pieces may leave it empty. Field, time, step,
+/// metadata and `options` are taken from rank 0, except for threads (0: those that no other rank on
+/// the node uses) and progress (from any rank).
 ///
-/// Beyond the arrays, a rank needs a few MiB per thread, and rank 0 what write() needs. Throws on
-/// all ranks alike the error of the first that has one: as write(), and InvalidArgument if the
-/// pieces are not as above, leave a point out that they surround, or if no rank has one.
+/// Beyond the arrays, a rank needs a few MiB per thread, and rank 0 as much as write(). All ranks
+/// throw the error of the first rank that has one: as write(), and InvalidArgument if the pieces
+/// are not as above, leave out a point that they surround, or if no rank has a piece.
 WriteReport write_collective(MPI_Comm comm, const std::filesystem::path& path, const Header& header,
   const std::vector<Piece>& pieces, const WriteOptions& options = {});
 
-/// Collective. Writes the same as a level of a growing series, as GrowingSeries::write(). Rank 0's
-/// `header` has the step and time, and rank 0's `series` is used; other ranks may pass any. Throws
-/// on all ranks alike: as write_collective() and GrowingSeries::write().
+/// Collective. Does the same for a level of a growing series, as GrowingSeries::write(). The step
+/// and time come from rank 0's `header`, and rank 0's `series` is used; other ranks may pass any.
+/// All ranks throw the same Error: as write_collective() and GrowingSeries::write().
 WriteReport write_collective(MPI_Comm comm, GrowingSeries& series, const Header& header,
   const std::vector<Piece>& pieces, const WriteOptions& options = {});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many ranks write one .idx dataset, or open it.
+// Writes one .idx dataset from many ranks, or opens it on them.
 #pragma once
 
 #include "bat/idx/write.hpp"
@@ -16,17 +16,17 @@ namespace bat::idx
 /// A box of samples on this rank.
 struct Piece
 {
-  LogicalBox box; ///< not empty, from 0 on
+  LogicalBox box; ///< not empty; begins at 0 or above
   /// The samples of the box for each field, x fastest, components interleaved. The caller keeps
   /// them.
   std::vector<const void*> values;
-  /// Box of the arrays if they are larger than `box`, which lies in it: with layers of ghosts, for
+  /// Box of the arrays if they are larger than `box`, which lies inside it: with ghost layers, for
   /// instance.
   std::optional<LogicalBox> stored;
 };
 
-/// The part of a rank in a write. Ranks without pieces may leave everything empty; the others have
-/// the same fields in the same order, and origins and spacings that differ by at most 1e-6 of a
+/// A rank's part in a write. Ranks without pieces may leave everything empty; the others have the
+/// same fields in the same order, and origins and spacings that differ by at most 1e-6 of a
 /// spacing.
 struct GridPieces
 {
@@ -36,20 +36,20 @@ struct GridPieces
   std::vector<Piece> pieces;
 };
 
-/// Collective. Writes the smallest box that has all pieces, as bat::idx::write() does: the bytes
-/// are the same for any number of ranks, any cut into pieces and any number of threads. Samples
-/// that several pieces have count once: those of the lowest rank, and there of the first piece.
-/// Each file is made by one rank, from what the others send; no node makes two at a time while
-/// another makes none. Beyond the arrays, a rank needs one file's bytes, and what is under way: 10
-/// MiB, or through leaders of nodes (core/parallel/README.md) 32 MiB for each node and 16.
-/// `options` are those of rank 0, but for threads (0: those that ranks on a node do not share) and
-/// progress (of any rank). Throws on all ranks alike the error of the first that has one: as
-/// write(), InvalidArgument if fields, places in space or missing samples are not as above, or if
-/// no rank has samples.
+/// Collective. Writes the smallest box that contains all pieces, as bat::idx::write() does: the
+/// bytes are the same for any number of ranks, any division into pieces and any number of threads.
+/// Where pieces overlap, the lowest rank's samples are used, and there the first piece's. Each file
+/// is made by one rank from the data that the others send; no node makes two at a time while
+/// another makes none. Besides the arrays, a rank needs one file's bytes and the data in transit:
+/// 10 MiB, or through node leaders (core/parallel/README.md) 32 MiB for each node and 16. `options`
+/// are those of rank 0, except for threads (0: those that no other rank on the node uses) and
+/// progress (from any rank). All ranks throw the error of the first rank that has one: as write(),
+/// and InvalidArgument if fields, positions in space or missing samples are not as above, or if no
+/// rank has samples.
 WriteReport write_collective(MPI_Comm comm, const std::filesystem::path& path,
   const GridPieces& pieces, const WriteOptions& options = {});
 
-/// Collective. Opens rank 0's path on every rank as Dataset::open(), but reads the text only once.
-/// Throws on all ranks alike. Reads of the dataset are not collective.
+/// Collective. Opens rank 0's path on every rank as Dataset::open() does, but reads the text only
+/// once. All ranks throw the same Error. Reads of the dataset are not collective.
 [[nodiscard]] Dataset open_collective(MPI_Comm comm, const std::filesystem::path& path);
 }
