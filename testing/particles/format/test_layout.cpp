@@ -414,14 +414,15 @@ TEST(Layout, sizes_and_limits_are_those_of_the_text)
   EXPECT_TRUE(
     says(7, "attribute records of " + number(sizeof(format::AttributeRecord)) + " bytes"));
   EXPECT_TRUE(says(7, "key records of " + number(sizeof(format::KeyRecord)) + " bytes"));
-  EXPECT_TRUE(says(7, "Then the aliases, " + number(sizeof(format::AliasRecord)) + " bytes each"));
+  EXPECT_TRUE(
+    says(7, "The aliases follow, " + number(sizeof(format::AliasRecord)) + " bytes each"));
   EXPECT_TRUE(says(7, number(format::kPositionsAttribute) + " = the positions"));
   EXPECT_TRUE(says(7,
-    "Then " + number(format::kPositionKeys) + " records of " +
-      number(sizeof(format::LeafKeyRecord)) + " bytes in the form"));
+    "The next " + number(format::kPositionKeys) + " records of " +
+      number(sizeof(format::LeafKeyRecord)) + " bytes have the form"));
   EXPECT_TRUE(says(9, "records of " + number(sizeof(format::TreeletRecord)) + " bytes"));
   EXPECT_TRUE(says(9, "of " + number(sizeof(format::NodeRecord)) + " bytes in preorder"));
-  EXPECT_TRUE(says(10, number(sizeof(format::BlockBoxRecord)) + " values u8 per block"));
+  EXPECT_TRUE(says(10, number(sizeof(format::BlockBoxRecord)) + " values of type u8 per block"));
   EXPECT_TRUE(says(11, "records of " + number(sizeof(format::TreeletKeyRecord)) + " bytes"));
   EXPECT_TRUE(says(11, "*entry* of " + number(sizeof(format::IndexEntry)) + " bytes"));
   EXPECT_TRUE(says(11, "Each holds " + number(format::kIndexEntries) + " entries"));
