@@ -100,8 +100,7 @@ private:
   std::optional<Failure> failure_; // from initialize, on this rank
   std::optional<Communicator> communicator_;
   bool joined_ = false;
-  bool stops_on_error_ =
-    false; // from this call's options; once joined, the same on all ranks
+  bool stops_on_error_ = false; // from this call's options; once joined, the same on all ranks
 
   Options options_;
   std::uint64_t calls_ = 0;       // calls of execute before this one

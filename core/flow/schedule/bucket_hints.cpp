@@ -12,8 +12,7 @@ namespace bat::flow
 namespace
 {
 constexpr std::uint64_t kHintsPerCheck = 64;
-constexpr double kMinHintProbability =
-  0.5;                                 // minimum chance of particles for a hint to be used
+constexpr double kMinHintProbability = 0.5; // minimum chance of particles for a hint to be used
 constexpr double kUnseenParticles = 1; // particles that went other ways than all that were seen
 constexpr double kMaxIndependentParticles = 12; // particles that are taken to go their own ways
 constexpr std::size_t kMaxExpectedPlaces = 64;  // places at a distance that hints are followed from

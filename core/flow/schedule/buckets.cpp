@@ -119,8 +119,7 @@ Buckets::Buckets(BrickCache& cache, const RunFrame& frame, const TraceOptions& o
   {
     this->edge_shift_ = 0;
   }
-  constexpr std::size_t kMaxActiveBricks =
-    64; // more would request bricks earlier than needed
+  constexpr std::size_t kMaxActiveBricks = 64; // more would request bricks earlier than needed
   this->max_active_ =
     std::max(static_cast<std::size_t>(threads), std::min(this->capacity_ / 32, kMaxActiveBricks));
 }

@@ -20,8 +20,8 @@ struct Particle
   std::array<double, 3> at{};          ///< position in its cell, 0 to 1 along each axis
   std::array<std::int32_t, 3> cell{};  ///< inside of the grid
   std::array<std::int32_t, 3> turns{}; ///< periods that it has gone along cyclic axes
-  double share = 0;          ///< share of its interval, in the direction of the run
-  double step = 1;           ///< length of the next step, a share of the interval
+  double share = 0;                    ///< share of its interval, in the direction of the run
+  double step = 1;                     ///< length of the next step, a share of the interval
   double end_time = 0;       ///< when its maximum age is reached; infinite without a limit
   std::uint32_t line = 0;    ///< index of its line
   std::int32_t interval = 0; ///< number of the interval in the run
