@@ -79,7 +79,7 @@ def _prepare(inputs, output, format_name, steps, settings, options, shares, apar
     settings = {"flush": False, **(settings or {})}
     if shares > 1 and not settings.get("threads"):
         settings["threads"] = max(1, len(os.sched_getaffinity(0)) // shares)
-    of_output = Options(threads=settings.get("threads", 0), part=(comm.rank, comm.size) if comm else (0, 1), **options)
+    of_output = Options(threads=settings.get("threads", 0), slab=(comm.rank, comm.size) if comm else (0, 1), **options)
     return JOBS[kind](found, output, of_output, steps, settings, memory_bytes, shares)
 
 
