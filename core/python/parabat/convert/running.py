@@ -20,7 +20,7 @@ import time
 import traceback
 
 from .._arguments import by_numbers
-from . import registry
+from . import order, registry
 from ._output import INDEXES, has_attribute, remove, remove_temporary, write_particles, write_parts
 from .model import ConvertError, Divided, Interrupted, listed, memory, resident
 
@@ -51,8 +51,8 @@ class Input:
 
 
 def find_inputs(words, format_name=None, apart=False, grids=False):
-    """Files to Inputs; those of a pattern in the order of the numbers in their names. apart: libraries of formats look
-    at them in a process of its own. grids: which formats."""
+    """Returns the Inputs that file names and patterns mean; those of a pattern in the order of the numbers in their names.
+    apart: a process of its own lets the libraries of formats detect them. grids: formats of grids, not of particles."""
     files = []
     for word in words:
         if os.path.exists(word):
@@ -66,6 +66,15 @@ def find_inputs(words, format_name=None, apart=False, grids=False):
     found = in_a_child(lambda emit: _look(files, chosen, grids, emit)) if apart else _look(files, chosen, grids)
     rows = {row.name: row for row in registry.formats(grids)}
     return [Input(path, chosen or rows[name], format_name or name) for path, name in found]
+
+
+def ordered(inputs, options, apart=False):
+    """Returns the inputs in the order of the steps with which they begin: order.sort_inputs(). apart: in a process of its
+    own."""
+    if not apart or len(inputs) < 2:
+        return order.sort_inputs(inputs, options)
+    places = in_a_child(lambda emit: [inputs.index(one) for one in order.sort_inputs(inputs, options)])
+    return [inputs[place] for place in places]
 
 
 def _look(files, chosen, grids, emit=lambda news: None):
@@ -164,6 +173,16 @@ class Job:
                 yield index, one, step
             if index == last:
                 return
+
+    def check_repeats(self, apart=False):
+        """Raises if selected steps repeat others. apart: in a process of its own."""
+        def check(emit):
+            with contextlib.closing(self.selected(emit)) as steps:
+                order.check_repeats(steps)
+        if apart:
+            in_a_child(check)
+        else:
+            check(lambda news: None)
 
     def is_one(self):
         """Whether nothing but the numbers can be meant by --steps."""
@@ -425,10 +444,14 @@ def _mib(size):
 # --- One process, several, many ranks
 
 class Outcome:
-    """What has come of a conversion, for the one who reports: outputs that are there, and why it failed."""
+    """The result of a conversion: the outputs that exist, and why it failed."""
 
-    def __init__(self, show):
+    def __init__(self, show, on_repeat="keep-last", is_one=False):
+        """on_repeat: one of order.ON_REPEAT. is_one: a single step was selected, which leaves a series of the same name
+        as it is."""
         self._show = show
+        self._on_repeat = on_repeat
+        self._is_one = is_one
         self._keys = set()
         self.begun = {}  # output -> input
         self._indexes = {}  # output -> index of its step
@@ -463,8 +486,11 @@ class Outcome:
         """Removes what is of the input that failed, or of one that was not converted to its end; writes lists of the
         steps. Returns lines about what is left."""
         if self.failure is None:
-            self._list_steps(output)
-            return []
+            try:
+                self._list_steps(output)
+                return []
+            except ConvertError as error:  # repeated steps that only reading them has shown
+                self.fail(str(error))
         finished = {news["done"] for news in self.done}
         bad = self.failure[1]
         # A dataset that was begun and is not whole left what was there before it as it was.
@@ -483,16 +509,27 @@ class Outcome:
         return lines + [f"{len(left)} datasets of other inputs are complete and kept: {left[0]['done']} ... {left[-1]['done']}" if len(left) > 1 else f"{left[0]['done']}, of another input, is complete and kept"]
 
     def _list_steps(self, output):
-        for species in sorted({news["species"] for news in self.done if news["series"]}):
+        """Writes the list of each series, without steps that repeat others, and removes what these lists replace."""
+        for species in sorted({news["species"] for news in self.done}):
             steps = sorted((news for news in self.done if news["species"] == species), key=lambda news: news["index"])
-            times = next((times for times in ([news[key] for news in steps] for key in ("time", "step", "index"))
-                          if None not in times and all(a < b for a, b in zip(times, times[1:]))))
             name = output[:-len(".bat")] + (f"_{species}" if species else "") + ".bat.series"
-            text = json.dumps({"file-series-version": "1.0", "files": [
-                {"name": os.path.basename(news["done"]), "time": time} for news, time in zip(steps, times)]}, indent=1)
-            with open(name + ".tmp", "w", encoding="utf-8") as file:
-                file.write(text + "\n")
-            os.replace(name + ".tmp", name)
+            if not steps[0]["series"]:
+                if not self._is_one:
+                    order.remove_list(name)
+                continue
+            key, note = order.choose_axis(steps)
+            if note:
+                self.show({"remark": note, "key": note})
+            if self._on_repeat == "fail":
+                order.refuse_repeats(steps)
+            kept, dropped = order.resolve_repeats(steps, key, self._on_repeat)
+            if dropped:
+                note = order.describe_repeats(dropped, key, self._on_repeat)
+                self.show({"remark": note, "key": note})
+            for news in dropped:
+                remove(news["done"])
+                self.done.remove(news)
+            order.write_list(name, kept, key)
 
 
 @contextlib.contextmanager
