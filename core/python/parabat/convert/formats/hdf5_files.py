@@ -58,80 +58,6 @@ def _divided(group, options, metadata, species="", written=()):
         group, options, metadata, species, written, (i, n)), species)
 
 
-# --- H5MD
-
-def h5md_steps(path, options):
-    with hdf5.opened(path, options) as file:
-        groups = {name: file["particles"][name] for name in file["particles"] if "position" in file["particles"][name]}
-        if not groups:
-            raise ConvertError(f"no group in /particles has a position; available: {listed(file['particles'])}")
-        first = next(iter(groups.values()))["position"]
-        count = len(hdf5.node_of(first, "value"))
-        for name, group in groups.items():
-            if len(hdf5.node_of(group, "position/value")) != count:
-                raise ConvertError(f"/particles/{name}: its steps differ from those of the first group")
-        for i in range(count):
-            number, time = (_of_element(first, key, i) for key in ("step", "time"))
-            yield Step(lambda i=i, number=number: [
-                _h5md(group, i, number, options, name if len(groups) > 1 or options.species else "") for name, group in groups.items()],
-                       None if number is None else int(number), None if time is None else float(time))
-
-
-def _of_element(element, key, i):
-    """The step or time of the i-th value; a single one is the increment."""
-    if key not in element:
-        return None
-    node = element[key]
-    if node.shape:
-        if i >= len(node):
-            raise ConvertError(f"{node.name}: has {len(node)} values, fewer than the number of steps")
-        return node[i]
-    return node[()] * i + node.attrs.get("offset", 0)
-
-
-def _h5md(group, i, number, options, species):
-    import h5py  # pylint: disable=import-outside-toplevel
-    collector = Collector(options)
-    metadata = {"h5md": {"units": {}, "box": hdf5.attributes(group["box"]) if "box" in group else None}}
-    positions = hdf5.read(group["position/value"], i, collector.remarks)
-    collector.count = len(positions)
-    if "box" in group and "edges" in group["box"]:
-        metadata["h5md"]["box"]["edges"] = _value(group["box/edges"], i, number, np.array([]))
-    for name, node in group.items():
-        if name in ("position", "box") or not collector.wants(name):
-            continue
-        if isinstance(node, h5py.Group) and "value" not in node:
-            collector.leave_out(name, "it is a group, but not an H5MD element")
-            continue
-        value = _value(node, i, number, None, collector.remarks)
-        if value is None:
-            collector.leave_out(name, f"it has no value for step {number}")
-        elif not value.ndim or len(value) != collector.count:
-            collector.leave_out(name, "it does not have one value per particle")
-        else:
-            collector.add(name, value)
-        unit = (node["value"] if isinstance(node, h5py.Group) else node).attrs.get("unit")
-        if unit is not None:
-            metadata["h5md"]["units"][name] = unit
-    if metadata["h5md"]["units"]:
-        metadata["units"] = metadata["h5md"]["units"]
-    return collector.particles(positions, metadata, species)
-
-
-def _value(node, i, number, default, remarks=None):
-    """Of an element at a step; elements may have fewer steps than positions."""
-    if not hasattr(node, "keys"):
-        return hdf5.read(node, remarks=remarks)
-    value = node["value"]
-    if number is not None and "step" in node:
-        steps = node["step"]
-        # A single one is the increment.
-        numbers = steps[...] if steps.shape else np.arange(len(value)) * steps[()] + steps.attrs.get("offset", 0)
-        found = np.flatnonzero(numbers == number)
-        return hdf5.read(value, int(found[0]), remarks) if len(found) else default
-    return hdf5.read(value, i, remarks) if i < len(value) else default
-
-
 # --- Any
 
 def any_steps(path, options):
@@ -245,8 +171,6 @@ def _mapped(file, number, options, part=None):
 FORMATS = [
     Format("h5part", "H5Part, including files written by H5hut", h5part_steps, extensions=(".h5part",), modules=hdf5.MODULE,
            options=("columns", "follow_links"), sniff=hdf5.sniffer(lambda file: any(map(STEP.match, file)))),
-    Format("h5md", "H5MD molecular data in HDF5", h5md_steps, extensions=(".h5md",), modules=hdf5.MODULE,
-           options=("follow_links",), sniff=hdf5.sniffer(lambda file: "h5md" in file and "particles" in file)),
     Format("hdf5", "any HDF5 file, with --map or by its array names", any_steps, extensions=(".h5", ".hdf5", ".hdf"),
            modules=hdf5.MODULE, options=("columns", "mapping", "follow_links"), rank=30,
            sniff=lambda head, path: head.startswith(hdf5.MAGIC))]
