@@ -116,8 +116,9 @@ def node_of(file, path):
 
 
 def check(node, part=Ellipsis, remarks=None, whole=True):
-    """Raises for an array of which the values of `part`, all or an index or slice of rows, are not there, or not
-    enough memory is, unless they are not read as a `whole`; what lacks some of them is told in `remarks`."""
+    """Raises for an array if the values of `part` were never written: all, an index or slice of rows, or (index, slice) of an
+    array of steps; or, unless they are not read as a `whole`, if memory cannot hold them. If only some are missing, `remarks`
+    gets a line."""
     chunks, lost = _chunks(node, part)
     if lost == chunks and lost:
         raise ConvertError(f"{node.name}: claims {node.shape} values, but none were ever written")
@@ -158,6 +159,8 @@ def _has_array(path, array, _):
 
 
 def _rows(node, part):
+    if isinstance(part, tuple):
+        return len(range(*part[1].indices(node.shape[1]))) / max(1, node.shape[1])
     return len(range(*part.indices(node.shape[0]))) if isinstance(part, slice) else 1
 
 
@@ -172,6 +175,8 @@ def _chunks(node, part):
     lost = total - node.id.get_num_chunks()
     if lost <= 0 or part is Ellipsis:
         return total, max(0, lost)
+    if isinstance(part, tuple):
+        part = part[0]
     first, last = (part.start or 0, part.stop - 1) if isinstance(part, slice) else (part, part)
     if last < first:
         return 0, 0
