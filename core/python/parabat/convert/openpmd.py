@@ -269,7 +269,7 @@ def why_none(file):
         return f"the group /{folder}, which holds the iterations, is missing"
     if folder is not None and not len(base):
         return f"the group /{folder} has no iterations"
-    groups = [base] if folder is None else list(base.values())
+    groups = [base] if folder is None else sorted(base.values(), key=lambda node: (len(node.name), node.name))
     unfinished = [node.name for node in groups if not is_closed(node)]
     if len(unfinished) == len(groups):
         return f"the attribute 'closed' of {listed(unfinished)} is 0: the simulation has not finished writing"
