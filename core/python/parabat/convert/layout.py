@@ -92,6 +92,7 @@ class Layout:
         self.columns, self.options, self.where, self.can_move = columns, options, where, can_move
         self.fixed, self.moving, self.others, self.remarks, self.unwanted = [], [], [], [], set()
         self.steps = self.number_name = self.time_name = None
+        self.refusal = None  # an array that is asked for but cannot be an attribute
         shapes = {name: shape for name, (shape, dtype) in columns.shapes.items() if shape and _is_number(dtype)}
         flat, deep, error = self._find(shapes, can_move)
         if flat is None and deep is None:
@@ -209,7 +210,7 @@ class Layout:
 
     def _leave_out(self, name, why, is_kept=True):
         if name in (self.options.arrays or ()):
-            raise ConvertError(f"'{name}' cannot be an attribute: {why}")
+            self.refusal = self.refusal or f"'{name}' cannot be an attribute: {why}"
         if not self.options.wants(name):
             self.unwanted.add(name)
             return
@@ -243,6 +244,8 @@ class Layout:
 
     @property
     def requested(self):
+        if self.refusal:
+            raise ConvertError(self.refusal)
         collector = Collector(self.options)
         return [name for name in self.fixed + self.moving if collector.wants(name) or name in self.positions]
 

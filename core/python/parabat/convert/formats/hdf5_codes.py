@@ -168,6 +168,9 @@ def _pysph(group, options, about, species, remarks):
         constants = group["constants"]
         about["constants"] = {name: as_json(hdf5.read(constants[name])) for name in hdf5.datasets(constants, [])
                               if constants[name].size <= MAX_CONSTANT}
+        large = [name for name in hdf5.datasets(constants, []) if constants[name].size > MAX_CONSTANT]
+        if large:
+            collector.remarks.append(("constants", f"constants of more than {MAX_CONSTANT} values are not written: {listed(large)}"))
     return collector.particles(positions, {"pysph": about}, species)
 
 

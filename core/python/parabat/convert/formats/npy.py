@@ -139,8 +139,8 @@ class _Members(layout.Columns):
             return np.array(self._whole[1][index])
         if isinstance(index, slice):
             return member.rows(index.start, index.stop)
-        step, rows = index if isinstance(index, tuple) else (index, slice(None))
-        return member.rows(step, step + 1)[0][rows]
+        step, rows = index if isinstance(index, tuple) else (index, ...)
+        return np.asarray(member.rows(step, step + 1)[0])[rows]
 
     def named(self, names, kinds):
         for name, (shape, dtype) in self.shapes.items():
