@@ -150,6 +150,9 @@ def find_record(node, name, n, si, here, remarks=None):
 
 
 def unit_text(node):
+    """The SI unit of a record, whose dimension BeamPhysics names at its components."""
+    if "unitDimension" not in node.attrs and not is_component(node):
+        node = next((each for each in node.values() if "unitDimension" in each.attrs), node)
     powers = np.atleast_1d(attribute(node, "unitDimension", np.zeros(7)))
     if len(powers) != 7:
         refuse(node, f"unitDimension of {len(powers)} numbers", "7")
