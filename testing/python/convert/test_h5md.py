@@ -151,7 +151,8 @@ reported = converted(CASES / "grand.h5", "grand.bat")
 assert "entries whose id is the fill value -1 are placeholders, not particles, and are not written" in reported, reported
 box = {"lower": [0.0, 0.0, None], "upper": [10.0, 10.0, None]}
 for i, n in ((0, 2), (1, 3)):
-    meta = about(f"grand_000{i}.bat", np.arange(1.0, 10).reshape(3, 3)[:n], {"id": np.array([5, 7, 9])[:n]}, time=float(i), step=10 * i)
+    meta = about(f"grand_000{i}.bat", np.arange(1.0, 10).reshape(3, 3)[:n], {"id": np.array([5, 7, 9])[:n]}, time=float(i),
+                 step=10 * i)
     assert meta["periodic_box"] == box and meta["h5md"]["box"]["boundary"] == ["periodic", "periodic", "none"], meta
 
 
@@ -201,8 +202,8 @@ for words in ("has 2 dimensions: z is 0", "'observables' is not written: only /p
     assert words in reported, (words, reported)
 flat = np.concatenate([xyz[:2, :, :2], np.zeros((2, 9, 1))], axis=2).astype("f4")
 for i in (0, 1):
-    meta = about(f"plane_000{i}.bat", flat[i], {"mass": xyz[0, :, 0], "velocity": xyz[2 + i, :, :2], "species": np.arange(9, dtype="i1") % 2},
-                 "mass", i / 2, i)
+    meta = about(f"plane_000{i}.bat", flat[i], {"mass": xyz[0, :, 0], "velocity": xyz[2 + i, :, :2],
+                                                "species": np.arange(9, dtype="i1") % 2}, "mass", i / 2, i)
     assert meta["units"] == {"positions": "nm", "time": "ps", "velocity": "nm ps-1", "mass": "u"}, meta
     assert meta["periodic_box"] == {"lower": [0, None, None], "upper": [4.0 + 2 * i, None, None]}, meta
     assert meta["h5md"]["enumerations"] == {"species": {"Ar": 0, "Xe": 1}} and meta["h5md"]["unit_system"] == "SI", meta
@@ -242,11 +243,16 @@ with parabat.open("empty_0001.bat") as dataset:
 h5md("bad.h5md", all=lambda g: element(g, "position", xyz[:3], [0, 1]))
 refused("bad.h5md", "bad.bat", says=["/particles/all/position/step: has 2 values, fewer than the number of steps"])
 h5md("bad.h5md", all=lambda g: element(g, "position", np.zeros((2, 5, 4)), [0, 1]))
-refused("bad.h5md", "bad.bat", says=["/particles/all/position/value: has shape (2, 5, 4); allowed: frames, particles and 1 to 3 dimensions"])
+refused("bad.h5md", "bad.bat", says=[
+    "/particles/all/position/value: has shape (2, 5, 4); allowed: frames, particles and 1 to 3 dimensions"])
 h5md("bad.h5md", all=lambda g: g.create_group("position"))
 refused("bad.h5md", "bad.bat", says=["no group in /particles has a position", "available: 'all'"])
 h5md("bad.h5md", all=lambda g: element(g, "position", np.zeros((0, 5, 3)), []))
 refused("bad.h5md", "bad.bat", says=["no steps"])
+with h5py.File(h5md("claims.h5md", all=lambda g: None), "a") as file:
+    file.create_dataset("particles/all/position/value", (2 ** 40, 5, 3), "f4", chunks=(1, 5, 3))
+    file["particles/all/position/step"] = 1
+refused("claims.h5md", "bad.bat", says=["/particles/all/position/value: claims 1099511627776 frames", "the free memory of this machine"])
 with open(h5md("whole.h5md", all=sparse), "rb") as file:
     whole = file.read()
 for size in (len(whole) // 4, len(whole) // 2, len(whole) - 100):

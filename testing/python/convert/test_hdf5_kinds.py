@@ -140,7 +140,8 @@ refused("other.h5", "bad.bat", says=["no complete iteration with particles: / ha
 def osiris(path, dimensions=3, count=N, **attributes):
     with h5py.File(path, "w") as file:
         about = {"NAME": np.array([b"electrons"], "S256"), "TYPE": np.array([b"particles"], "S9"), "ITER": np.array([120], "i4"),
-                 "TIME": np.array([4.2], "f4"), "TIME UNITS": np.array([rb"1/\omega_p"], "S256"), "PERIODIC": np.array([1, 0, 1][:dimensions]),
+                 "TIME": np.array([4.2], "f4"), "TIME UNITS": np.array([rb"1/\omega_p"], "S256"),
+                 "PERIODIC": np.array([1, 0, 1][:dimensions]),
                  "XMIN": np.array([-1.0, -2, -3][:dimensions]), "XMAX": np.array([1.0, 2, 3][:dimensions]), **attributes}
         where = file.create_group("SIMULATION") if "QUANTS" in attributes else file
         for name, value in about.items():
@@ -163,10 +164,12 @@ for name, more in (("raw.h5", {}), ("raw_new.h5", {"QUANTS": np.array([b"x1", b"
     converted(osiris(name, **more), "raw.bat")
     meta = first(same("raw.bat", single, {**momenta, "q": xyz[:, 0], "tag": tags}, "q", float(np.float32(4.2)), 120))
     assert meta["units"] == {"positions": r"c/\omega_p", "time": r"1/\omega_p", "p1": "m_e c", "p2": "m_e c", "p3": "m_e c"}, meta
-    assert meta["periodic_box"] == {"lower": [-1, None, -3], "upper": [1, None, 3]} and meta["osiris"]["NAME"] == "electrons", meta
+    assert meta["periodic_box"] == {"lower": [-1, None, -3], "upper": [1, None, 3]}, meta
+    assert meta["osiris"]["NAME"] == "electrons", meta
 alike_in_parts(["raw.h5"])
 assert "the file has 2 dimensions: z is 0" in converted(osiris("flat.h5", 2), "flat.bat", "--arrays", "q")
-same("flat.bat", np.concatenate([single[:, :2], np.zeros((N, 1), "f4")], axis=1), {"q": xyz[:, 0]}, "q", float(np.float32(4.2)), 120)
+same("flat.bat", np.concatenate([single[:, :2], np.zeros((N, 1), "f4")], axis=1), {"q": xyz[:, 0]}, "q",
+     float(np.float32(4.2)), 120)
 converted(osiris("empty.h5", count=0), "empty.bat")
 with parabat.open("empty.bat") as dataset:
     assert len(dataset) == 0 and dataset.step == 120
@@ -192,7 +195,8 @@ def pysph(path, **arrays):
             for key, values in properties.items():
                 is_stored = values is not None
                 stride = 1 if not is_stored else len(values) // max(1, np.size(properties["x"]))
-                node = group.create_dataset(f"arrays/{key}", **({"data": values, "compression": "gzip"} if is_stored else {"shape": (0,)}))
+                node = group.create_dataset(f"arrays/{key}", **(
+                    {"data": values, "compression": "gzip"} if is_stored else {"shape": (0,)}))
                 node.attrs.update({"name": key, "type": "double", "default": 0.0, "stored": is_stored, "stride": max(1, stride)})
     return path
 
@@ -204,13 +208,16 @@ def fluid(n):
 converted(pysph("dam_250.hdf5", fluid=fluid(N), wall=fluid(7)), "dam.bat")
 for name, n in (("fluid", N), ("wall", 7)):
     meta = first(same(f"dam_{name}.bat", xyz[:n], {"gid": np.arange(n, dtype="u4"), "A": xyz[:n]}, "gid", 0.125, 250))
-    assert meta["pysph"] == {"solver_data": {"count": 250, "dt": 1e-3, "t": 0.125}, "name": name, "constants": {"c0": 10}, "not_stored": ["h"]}
-converted(pysph("alone_250.hdf5", fluid=fluid(N), none={"x": np.zeros(0), "y": np.zeros(0), "z": np.zeros(0)}), "alone.bat", "--species", "fluid")
+    assert meta["pysph"] == {"solver_data": {"count": 250, "dt": 1e-3, "t": 0.125}, "name": name, "constants": {"c0": 10},
+                             "not_stored": ["h"]}, meta
+none = dict.fromkeys("xyz", np.zeros(0))
+converted(pysph("alone_250.hdf5", fluid=fluid(N), none=none), "alone.bat", "--species", "fluid")
 same("alone.bat", xyz, {"gid": np.arange(N, dtype="u4"), "A": xyz}, "gid", 0.125, 250)
 plane = {name: values for name, values in fluid(N).items() if name != "z"}
 assert "z is not in the file: 0" in converted(pysph("plane_250.hdf5", fluid={**plane, "odd": np.zeros(3)}), "plane.bat")
 same("plane.bat", xyz * [1, 1, 0] + 0.0, {"gid": np.arange(N, dtype="u4"), "A": xyz}, "gid", 0.125, 250)
-refused(pysph("bad_250.hdf5", fluid={**fluid(N), "y": xyz[:3, 1]}), "bad.bat", says=["/particles/fluid/arrays/y: 3 values, but x has 40"])
+refused(pysph("bad_250.hdf5", fluid={**fluid(N), "y": xyz[:3, 1]}), "bad.bat",
+        says=["/particles/fluid/arrays/y: 3 values, but x has 40"])
 refused(pysph("bad_250.hdf5", fluid={"y": xyz[:3, 1], "x": None, "z": None}), "bad.bat", says=["no particle array has x"])
 np.savez("pysph.npz", particles=np.array({"a": 1}), solver_data=np.array({}), version=2)
 refused("pysph.npz", "bad.bat", says=["is an archive of PySPH, whose arrays are pickled objects"])

@@ -57,7 +57,8 @@ def check(arrays, expected, says=(), metadata=None, attributes=None, words=(), s
 
 def series(values, times=None, numbers=None):
     """Steps of xyz with these values: name -> arrays (steps, n...)."""
-    return [(xyz[i], {name: each[i] for name, each in values.items()}, times and times[i], numbers and numbers[i]) for i in range(T)]
+    return [(xyz[i], {name: each[i] for name, each in values.items()}, times and times[i], numbers and numbers[i])
+            for i in range(T)]
 
 
 # --- One step: what is of the box, of the step, or a text
@@ -96,31 +97,38 @@ moving = {"positions": xyz, "m": mass, "v": xyz[::-1], "id": ids, "wide": np.one
 values = {"id": [ids] * T, "m": mass, "v": xyz[::-1], "wide": [np.ones((N, 2))] * T}
 read_as = ["'positions' with shape (3, 5, 3) is read as 3 steps of 5 particles"]
 check(moving, series(values), read_as)
-check({**moving, "time": np.array([0.5, 1, 4]), "steps": np.array([10, 20, 80])}, series(values, [0.5, 1.0, 4.0], [10, 20, 80]), read_as)
-check({**moving, "time": 0.5, "dt": 0.25, "energy": np.array([1.0, 2, 3]), "few": np.ones(4), "cell": np.eye(3), "box": np.ones(3)},
-      series(values), ["'energy' is not written: it has a value for each step, not for each particle", "'time' is not written",
-                       "'few' is not written: it has 4 values for 3 steps of 5 particles"],
+check({**moving, "time": np.array([0.5, 1, 4]), "steps": np.array([10, 20, 80])},
+      series(values, [0.5, 1.0, 4.0], [10, 20, 80]), read_as)
+check({**moving, "time": 0.5, "dt": 0.25, "energy": np.array([1.0, 2, 3]), "few": np.ones(4), "cell": np.eye(3),
+       "box": np.ones(3)}, series(values),
+      ["'energy' is not written: it has a value for each step, not for each particle", "'time' is not written",
+       "'few' is not written: it has 4 values for 3 steps of 5 particles"],
       {"time": 0.5, "dt": 0.25, "energy": 1.0, "few": [1] * 4, "cell": np.eye(3).tolist(), "box": [1, 1, 1]})
+check({**moving, "t": np.array([0.5, 1, 4])}, series(values, [0.5, 1.0, 4.0]),
+      ["'t' with a value for each step is taken as their times"])
 check({**moving, "iteration": np.array([4, 2, 9])}, series(values, None, [4, 2, 9]), read_as)
 check(moving, series({"m": mass}), read_as, words=["--arrays", "m"])
 # As many steps as particles: what could be either is left out, positions and values of both axes are as elsewhere.
 square = random.normal(size=(3, 3, 3))
 check({"r": square, "id": np.tile(np.arange(3), (3, 1)), "kind": np.arange(3), "time": np.arange(3) / 2, "u": np.ones((3, 2))},
       [(square[i], {"id": np.arange(3)}, i / 2, None) for i in range(3)],
-      ["'id' with shape (3, 3) is read as 3 steps of 3 particles", "'kind' is not written: its 3 values could be those of the steps or of the particles",
+      ["'id' with shape (3, 3) is read as 3 steps of 3 particles",
+       "'kind' is not written: its 3 values could be those of the steps or of the particles",
        "'u' is not written: its 3 values could be"])
 # Times show which axis is which, or contradict.
 check({"x": xyz[..., 0], "y": xyz[..., 1], "z": xyz[..., 2], "m": mass, "time": np.arange(T) / 4},
       series({"m": mass}, [0.0, 0.25, 0.5]), ["'x' with shape (3, 5) is read as 3 steps of 5 particles"])
 for arrays, says in (
         ({"x": xyz[..., 0], "y": xyz[..., 1], "z": xyz[..., 2]}, "x: has shape (3, 5), of which either axis could be the steps"),
-        ({"position": xyz, "time": np.arange(N)}, "position: has shape (3, 5, 3), which is read as 3 steps of 5 particles, but 'time' has 5 values"),
-        ({"position": xyz, "x": ids, "y": ids, "z": ids}, "'x', 'y', 'z' and 'position' could both be positions; choose with --columns"),
+        ({"position": xyz, "time": np.arange(N)},
+         "position: has shape (3, 5, 3), which is read as 3 steps of 5 particles, but 'time' has 5 values"),
+        ({"position": xyz, "x": ids, "y": ids, "z": ids},
+         "'x', 'y', 'z' and 'position' could both be positions; choose with --columns"),
         ({"position": xyz[..., :2]}, "no ")):
     for path in files(arrays):
         refused(path, "bad.bat", says=[says])
-check({"position": xyz, "x": mass[0], "y": mass[0], "z": mass[0], "id": ids}, series({"id": [ids] * T, **{axis: [mass[0]] * T for axis in "xyz"}}),
-      words=["--columns", "position"])
+check({"position": xyz, "x": mass[0], "y": mass[0], "z": mass[0], "id": ids},
+      series({"id": [ids] * T, **{axis: [mass[0]] * T for axis in "xyz"}}), words=["--columns", "position"])
 # In parts, and in the order of Fortran.
 many = random.normal(size=(2, 200000, 3))
 large = {"pos": many, "id": np.arange(200000), "m": many[..., 0], "time": np.array([0.5, 1.0])}
@@ -131,7 +139,8 @@ for path in files(large):
 check({"pos": np.asfortranarray(xyz), "id": ids, "m": np.asfortranarray(mass)}, series({"id": [ids] * T, "m": mass}))
 
 # --- Tables: records with x, y, z or a field of three, in rows or in steps of rows
-record = np.zeros((T, N), [("id", "i8"), ("place", [("x", ">f8"), ("y", ">f8"), ("z", ">f8")]), ("pos", "f4", 3), ("label", "S4"), ("flag", "?")])
+record = np.zeros((T, N), [("id", "i8"), ("place", [("x", ">f8"), ("y", ">f8"), ("z", ">f8")]), ("pos", "f4", 3),
+                           ("label", "S4"), ("flag", "?")])
 record["id"], record["pos"], record["flag"] = ids, xyz, mass > 0.5
 for i, axis in enumerate("xyz"):
     record["place"][axis] = xyz[..., i]
@@ -160,7 +169,8 @@ same("tables_gas_part.bat", xyz[0], {"id": ids}, time=0.5, step=4)
 assert json.loads(same("tables_dust.bat", xyz[1], {"id": ids}, time=0.5, step=4))["units"] == {"positions": "km"}
 with h5py.File("tables.h5", "a") as file:
     file["dust"].attrs["time"] = 0.75
-assert "groups name different steps or times, dust (4, 0.75), gas_part (4, 0.5): none is taken" in converted("tables.h5", "tables.bat")
+reported = converted("tables.h5", "tables.bat")
+assert "groups name different steps or times, dust (4, 0.75), gas_part (4, 0.5): none is taken" in reported, reported
 same("tables_dust.bat", xyz[1], {"id": ids}, step=4)
 converted("tables.h5", "dust.bat", "--species", "dust")
 same("dust.bat", xyz[1], {"id": ids}, time=0.75, step=4)
@@ -194,7 +204,18 @@ reported = converted("map.h5", "all.bat", "--map", "positions=all/r", "--map", "
 assert "'positions' with shape (3, 5, 3) is read as 3 steps of 5 particles" in reported, reported
 same("all_0001.bat", xyz[1], {"m": mass[1]}, "m", 1.0)
 
-# --- Cut files
+# --- Cut files, and headers that claim too much
+with h5py.File("claims.h5", "w") as file:
+    file.create_dataset("position", (2 ** 40, 5, 3), "f4", chunks=(1, 5, 3))
+refused("claims.h5", "bad.bat", says=["/position: claims 1099511627776 steps", "the free memory of this machine"])
+with h5py.File("claims.h5", "w") as file:
+    file.create_dataset("position", (4, 2 ** 40, 3), "f4", chunks=(1, 5, 3))
+refused("claims.h5", "bad.bat", says=["/position: claims"])
+np.savez("claims.npz", pos=xyz[0], id=ids)
+with open("claims.npz", "rb") as file:
+    whole = file.read()
+refused(put("claims.npz", whole.replace(b"'shape': (5, 3), }      ", b"'shape': (555555, 3), } ")), "bad.bat",
+        says=["its header claims (555555, 3) values of float64, more than its 248 bytes"])
 for path in files(large):
     with open(path, "rb") as file:
         whole = file.read()

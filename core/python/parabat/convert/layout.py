@@ -16,12 +16,15 @@ Anything else is left out and reported; if it is small, the metadata keeps it.
 
 import numpy as np
 
-from .model import Collector, ConvertError, Divided, Step, as_json, find_positions, listed, part_of, plain, stack
+from .model import (Collector, ConvertError, Divided, Step, as_json, check_memory, find_positions, listed, part_of, plain,
+                    stack)
 from .timeline import merge
 
 TIMES = ("time", "times")
+SHORT_TIMES = ("t",)  # if it has a value for each step
 NUMBERS = ("step", "steps", "timestep", "timesteps", "time_step", "time_steps", "iteration", "iterations")
 BOXES = ("box", "boxsize", "box_size", "box_length", "lattice", "cell", "pbc", "domain", "bounds", "origin")  # never attributes
+STEP_BYTES = 300  # of memory for the number and time of a step
 MAX_KEPT = 64  # values of an array in the metadata
 
 
@@ -131,17 +134,21 @@ class Layout:
     def _check_axes(self, shapes):
         """Raises if it is uncertain which axis of positions is the steps."""
         name = self.positions[0]
-        lengths = {each: shape[0] for each, shape in shapes.items() if len(shape) == 1 and each.lower() in TIMES + NUMBERS}
+        lengths = {each: shape[0] for each, shape in shapes.items()
+                   if len(shape) == 1 and each.lower() in TIMES + NUMBERS + SHORT_TIMES}
         is_shown = self.steps in lengths.values() and self.steps != self.count
         if self.count in lengths.values() and self.count != self.steps and not is_shown:
             other = next(each for each, length in lengths.items() if length == self.count)
-            raise Uncertain(f"{self.where}{name}: has shape {shapes[name]}, which is read as {self.steps} steps of {self.count} particles, "
-                               f"but '{other}' has {self.count} values; transpose the array")
+            raise Uncertain(f"{self.where}{name}: has shape {shapes[name]}, which is read as {self.steps} steps of {self.count} "
+                            f"particles, but '{other}' has {self.count} values; transpose the array")
         if len(shapes[name]) == 2 and not is_shown:
-            raise Uncertain(f"{self.where}{name}: has shape {shapes[name]}, of which either axis could be the steps; an array 'time' "
-                               "with as many values as steps would show it")
-        self.remarks.append((f"steps of {self.where}", f"'{name}' with shape {shapes[name]} is read as {self.steps} steps of {self.count} "
-                             "particles"))
+            raise Uncertain(f"{self.where}{name}: has shape {shapes[name]}, of which either axis could be the steps; an array "
+                            "'time' with as many values as steps would show it")
+        self._report_axes(name, shapes[name])
+
+    def _report_axes(self, name, shape):
+        self.remarks.append((f"axes of {self.where}{name}", f"'{name}' with shape {shape} is read as {self.steps} steps of "
+                             f"{self.count} particles"))
 
     def _sort(self):
         for name, (shape, dtype) in self.columns.shapes.items():
@@ -183,15 +190,22 @@ class Layout:
         if shape == (1,) and self._is_clock(name, dtype):
             return
         if name.lower() in TIMES and len(shape) == 1:
-            self.remarks.append((f"time {name}", f"'{name}' has a value for each particle and is an attribute, not the time of the step"))
+            self.remarks.append((f"time {name}", f"'{name}' has a value for each particle and is an attribute, not the time of "
+                                 "the step"))
         self.fixed.append(name)
 
     def _sort_moving(self, name, shape, dtype):
-        if len(shape) == 1 and shape[0] == self.steps and self._is_clock(name, dtype):
-            return
+        if len(shape) == 1 and shape[0] == self.steps:
+            if name.lower() in SHORT_TIMES and dtype.kind == "f" and self.steps != self.count and (
+                    not any(each.lower() in TIMES for each in self.columns.shapes)):
+                self.time_name = name
+                self.remarks.append((f"time {name}", f"'{name}' with a value for each step is taken as their times"))
+                return
+            if self._is_clock(name, dtype):
+                return
         if shape[:2] == (self.steps, self.count):
             if len(shape) == 2 and self.steps == self.count:
-                self.remarks.append((f"axes of {name}", f"'{name}' with shape {shape} is read as {self.steps} steps of {self.count} particles"))
+                self._report_axes(name, shape)
             self.moving.append(name)
         elif shape[0] == self.count and self.count != self.steps:
             self.fixed.append(name)
@@ -218,11 +232,13 @@ class Layout:
         is_kept = is_kept and shape is not None and (_is_number(dtype) or not shape) and (
             int(np.prod(shape[self._is_of_steps(name, shape):])) <= MAX_KEPT)
         self.others.append((name, is_kept))
-        self.remarks.append((f"left out {name}", f"'{name}' is not written: {why}" + ("; the metadata keeps it" if is_kept else "")))
+        why += "; the metadata keeps it" if is_kept else ""
+        self.remarks.append((f"left out {name}", f"'{name}' is not written: {why}"))
 
     @property
     def frames(self):
         """(number, time) of each step."""
+        check_memory(f"{self.where}{self.positions[0]}: claims {self.steps} steps", (self.steps or 0) * STEP_BYTES)
         clocks = []
         for name, kinds, names, kind in ((self.number_name, "iu", NUMBERS, int), (self.time_name, "iuf", TIMES, float)):
             if name is None:
@@ -299,9 +315,9 @@ def steps(layouts, about=lambda species: {}):
         clocks = {name: layouts[name].frames[0] for name in fixed}
         numbers, times = ({clock[which] for clock in clocks.values() if clock[which] is not None} for which in (0, 1))
         if len(times) > 1 or len(numbers) > 1:
-            layouts[next(iter(fixed))].remarks.append((
-                "clocks", "groups name different steps or times, " + ", ".join(f"{name} {clock}" for name, clock in list(clocks.items())[:4])
-                + ": none is taken; convert each with --species"))
+            some = ", ".join(f"{name} {clock}" for name, clock in list(clocks.items())[:4])
+            layouts[next(iter(fixed))].remarks.append(("clocks", f"groups name different steps or times, {some}: none is taken; "
+                                                       "convert each with --species"))
         yield _step(layouts, fixed, numbers.pop() if len(numbers) == 1 else None, times.pop() if len(times) == 1 else None, about)
 
 

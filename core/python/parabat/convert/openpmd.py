@@ -208,7 +208,8 @@ def read(particles, si=False, share=lambda n: slice(0, n), wants=lambda species,
         here = share(n)
         positions, unit = positions_of(species, n, si, here, remarks)
         if "positionOffset" not in species:
-            remarks_of.append(("offset", f"{'the particles have' if not name else name + ' has'} no positionOffset: it is taken as 0"))
+            remarks_of.append(("offset", f"{name + ' has' if name else 'the particles have'} no positionOffset: it is taken "
+                               "as 0"))
         attributes, factors, units = {}, {"position": unit}, {}
         for record, node in species.items():
             if record in ("position", "positionOffset", "particlePatches"):
@@ -216,13 +217,15 @@ def read(particles, si=False, share=lambda n: slice(0, n), wants=lambda species,
             if not wants(name, record):
                 continue
             if record + "Offset" in species:
-                remarks_of.append((f"offset {record}", f"'{record}' does not include '{record}Offset', which is an attribute too"))
+                remarks_of.append((f"offset {record}", f"'{record}' does not include '{record}Offset', which is an attribute "
+                                   "too"))
             try:
                 found = find_record(node, record, n, si, here, remarks)
             except OddRecord as error:
                 if remarks is None:
                     raise
-                remarks.append((f"left out {record}", f"'{record}' is not written: {str(error).removeprefix(str(node.file.filename) + ': ')}"))
+                why = str(error).removeprefix(f"{node.file.filename}: ")
+                remarks.append((f"left out {record}", f"'{record}' is not written: {why}"))
                 continue
             for key, (array, factor) in found.items():
                 if key in attributes:

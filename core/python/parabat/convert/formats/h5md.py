@@ -12,7 +12,8 @@
 import numpy as np
 
 from .. import hdf5, timeline
-from ..model import Collector, ConvertError, Format, Step, as_json, listed
+from ..layout import STEP_BYTES
+from ..model import Collector, ConvertError, Format, Step, as_json, check_memory, listed
 
 OTHERS = ("observables", "connectivity", "parameters")  # groups beside particles
 
@@ -26,6 +27,7 @@ class _Element:
         if not self.is_fixed and not self.values.shape:
             raise ConvertError(f"{self.values.name}: is a single value, not one for each frame")
         self.count = 0 if self.is_fixed else len(self.values)
+        check_memory(f"{self.values.name}: claims {self.count} frames", self.count * STEP_BYTES)
         self.numbers = None if self.is_fixed else self._grid(node, "step", "iu")
         self.times = None if self.is_fixed else self._grid(node, "time", "iuf")
         self.time_unit = None if self.is_fixed or "time" not in node else node["time"].attrs.get("unit")
@@ -118,8 +120,8 @@ class _Group:
         if not self.position.is_named:
             for name, each in {"box/edges": self.edges, **changing}.items():
                 if each is not None and each.is_named and each.count == self.position.count:
-                    self.remarks.append((f"steps of {self.node.name}", f"{self.node.name}/position names no steps or times; those of "
-                                         f"'{name}' are taken"))
+                    self.remarks.append((f"steps of {self.node.name}", f"{self.node.name}/position names no steps or times; "
+                                         f"those of '{name}' are taken"))
                     return each
         return self.position
 
@@ -188,8 +190,9 @@ class _Group:
         ids = element.read(index, collector.remarks)
         if ids.shape != (count,) or not (ids == fill).any():
             return None
-        collector.remarks.append((f"placeholders {self.node.name}", f"{self.node.name}: entries whose id is the fill value {fill} are "
-                                  "placeholders, not particles, and are not written"))
+        name = self.node.name
+        collector.remarks.append((f"placeholders {name}", f"{name}: entries whose id is the fill value {fill} are placeholders, "
+                                  "not particles, and are not written"))
         return ids != fill
 
     def _box(self, i, remarks):
@@ -240,7 +243,8 @@ def _periodic_box(box, remarks):
         if edges[axis] > 0 and np.isfinite(edges[axis]):
             upper[axis] = float(edges[axis])
         else:
-            remarks.append(("box", f"axis {axis} of the box is periodic, but its length is {edges[axis]}; it is not taken as periodic"))
+            remarks.append(("box", f"axis {axis} of the box is periodic, but its length is {edges[axis]}; it is not taken as "
+                            "periodic"))
     return {"lower": [None if each is None else 0.0 for each in upper], "upper": upper}
 
 

@@ -30,8 +30,7 @@ def _text(attributes, name):
 def osiris_steps(path, options):
     with hdf5.opened(path, options) as file:
         time, number = hdf5.single(file, "TIME"), hdf5.single(file, "ITER")
-        yield Step(lambda: [_osiris(file, options)], None if number is None else int(number), None if time is None else float(time),
-                   lambda: [_osiris_divided(file, options)])
+        yield Step(lambda: [_osiris(file, options)], int(number), float(time), lambda: [_osiris_divided(file, options)])
 
 
 def _osiris_arrays(file, options, remarks):
@@ -72,7 +71,8 @@ def _osiris(file, options, part=None):
             units[name] = _text(node.attrs, "UNITS")
     positions = [collector.arrays.pop(name) for name in axes]
     if len(axes) < 3:
-        collector.remarks.append(("dimensions", f"the file has {len(axes)} dimension{'s' if axes[1:] else ''}: {'z is' if axes[1:] else 'y and z are'} 0"))
+        words = "2 dimensions: z is 0" if axes[1:] else "1 dimension: y and z are 0"
+        collector.remarks.append(("dimensions", f"the file has {words}"))
         positions += [np.zeros_like(positions[0])] * (3 - len(axes))
     about = hdf5.attributes(file)
     if "SIMULATION" in file:
@@ -89,7 +89,8 @@ def _osiris(file, options, part=None):
 def _osiris_box(about, dimensions):
     """The box, if the file says which axes are periodic."""
     try:
-        lower, upper, periodic = (np.atleast_1d(np.asarray(about[name], float))[:dimensions] for name in ("XMIN", "XMAX", "PERIODIC"))
+        lower, upper, periodic = (np.atleast_1d(np.asarray(about[name], float))[:dimensions]
+                                  for name in ("XMIN", "XMAX", "PERIODIC"))
     except (KeyError, ValueError, TypeError):
         return None
     if not len(lower) == len(upper) == len(periodic) == dimensions:
@@ -117,7 +118,8 @@ def pysph_steps(path, options):
         placed = {name: group for name, group in groups.items() if _stored(group["arrays"], "x")}
         if not placed:
             raise ConvertError(f"no particle array has x; available: {listed(groups)}")
-        remarks = [("no x", f"particle arrays without x are not written: {listed(set(groups) - set(placed))}")] if len(placed) < len(groups) else []
+        others = [name for name in groups if name not in placed]
+        remarks = [("no x", f"particle arrays without x are not written: {listed(others)}")] if others else []
         solver = file["solver_data"]
         number = _solver_value(solver, "count", "iu")
         time = _solver_value(solver, "t", "iuf")
@@ -129,7 +131,9 @@ def pysph_steps(path, options):
 
 def _solver_value(solver, name, kinds):
     """An attribute of the solver's data, or an array there, as older versions have it."""
-    value = solver.attrs[name] if name in solver.attrs else solver[name][()] if name in solver and not hasattr(solver[name], "keys") else None
+    value = solver.attrs.get(name)
+    if value is None and name in solver and not hasattr(solver[name], "keys"):
+        value = hdf5.read(solver[name])
     value = np.asarray(value)
     return value.reshape(-1)[0] if value.size == 1 and value.dtype.kind in kinds else None
 
@@ -170,7 +174,8 @@ def _pysph(group, options, about, species, remarks):
                               if constants[name].size <= MAX_CONSTANT}
         large = [name for name in hdf5.datasets(constants, []) if constants[name].size > MAX_CONSTANT]
         if large:
-            collector.remarks.append(("constants", f"constants of more than {MAX_CONSTANT} values are not written: {listed(large)}"))
+            collector.remarks.append(("constants", f"constants of more than {MAX_CONSTANT} values are not written: "
+                                      f"{listed(large)}"))
     return collector.particles(positions, {"pysph": about}, species)
 
 

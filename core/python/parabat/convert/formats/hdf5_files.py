@@ -50,7 +50,9 @@ class _Members(layout.Columns):
                     others.append(name)
             elif node.name not in written:
                 self.shapes[name] = (node.shape, node.dtype)
-        self.remarks = [(f"groups in {group.name}", f"groups in {group.name} are not written: {listed(others)}")] if others else []
+        self.remarks = []
+        if others:
+            self.remarks.append((f"groups in {group.name}", f"groups in {group.name} are not written: {listed(others)}"))
 
     def read(self, name, index, remarks):
         node = self.group[name]
@@ -158,14 +160,14 @@ def _positions_in(file, options):
             continue
         species = node.name.strip("/").replace("/", "_")
         if species in found:
-            raise ConvertError(f"{found[species].name} and {node.name} would both be the species '{species}'; convert one with --map "
-                               "positions=PATH")
+            raise ConvertError(f"{found[species].name} and {node.name} would both be the species '{species}'; convert one with "
+                               "--map positions=PATH")
         found[species] = node
     if not found and why is not None:
         raise why
     if not found:
-        raise ConvertError("no group has positions: arrays named x, y, z, or a position array of three coordinates; specify them with --map "
-                           "positions=PATH, or with --columns")
+        raise ConvertError("no group has positions: arrays named x, y, z, or a position array of three coordinates; specify them "
+                           "with --map positions=PATH, or with --columns")
     return {"": next(iter(found.values()))} if len(found) == 1 and not options.species else found
 
 
@@ -180,7 +182,8 @@ def _mapped_steps(file, options):
             return
     for number in [None] if numbers is None else numbers:
         step, time = (_mapped_clock(file, number, options, *names) for names in ((layout.NUMBERS, "iu"), (layout.TIMES, "iuf")))
-        yield Step(lambda number=number: [_mapped(file, number, options)], int(number or step) if number or step is not None else None,
+        step = number or step
+        yield Step(lambda number=number: [_mapped(file, number, options)], None if step is None else int(step),
                    None if time is None else float(time), divided=lambda number=number: [_mapped_divided(file, number, options)])
 
 
@@ -190,7 +193,8 @@ def _mapped_clock(file, number, options, names, kinds):
         if name in names:
             node = hdf5.node_of(file, options.mapping[name][0].replace("*", number or ""))
             if node.size != 1 or node.dtype.kind not in kinds:
-                raise ConvertError(f"argument --map: {node.name} has shape {node.shape} and type {node.dtype}; '{name}' must be a single number")
+                raise ConvertError(f"argument --map: {node.name} has shape {node.shape} and type {node.dtype}; '{name}' must be "
+                                   "a single number")
             return hdf5.read(node).reshape(-1)[0]
     path = options.mapping["positions"][0]
     top = "/"

@@ -44,8 +44,10 @@ def _npy_steps(path, options):
         raise ConvertError(f"an array with shape {array.shape}; allowed are (n, 3), (steps, n, 3) and records")
     if options.columns:
         raise ConvertError("argument --columns: the array has no names")
-    remarks = [] if array.ndim == 2 else [("steps", f"an array with shape {array.shape} is read as {array.shape[0]} steps of {array.shape[1]} "
-                                           "particles")]
+    remarks = []
+    if array.ndim == 3:
+        count, each, _ = array.shape
+        remarks.append(("axes", f"an array with shape {array.shape} is read as {count} steps of {each} particles"))
     for number, positions in enumerate(array if array.ndim == 3 else [array]):
         def rows(i, n, number=number, count=len(positions)):
             whole = _mapped(path)  # anew for each part: what was mapped counts as memory of this process
@@ -76,8 +78,8 @@ def _npz_steps(path, options):
             twice = next(name for name in archive.files if archive.files.count(name) > 1)
             raise ConvertError(f"two arrays are named '{twice}'")
         if PYSPH <= set(archive.files):
-            raise ConvertError("is an archive of PySPH, whose arrays are pickled objects, which can run code and are not read; write HDF5 "
-                               "with pysph.solver.utils.dump('NAME.hdf5', ...)")
+            raise ConvertError("is an archive of PySPH, whose arrays are pickled objects, which can run code and are not read; "
+                               "write HDF5 with pysph.solver.utils.dump('NAME.hdf5', ...)")
         yield from layout.steps(_layouts(archive, options))
 
 
@@ -104,7 +106,8 @@ def _layouts(archive, options):
         raise why
     others = [name for name in members.shapes if name not in found and name.lower() not in layout.TIMES + layout.NUMBERS]
     if others:
-        next(iter(found.values())).remarks.append(("others", f"arrays next to those of records are not written: {listed(others)}"))
+        first = next(iter(found.values()))
+        first.remarks.append(("others", f"arrays next to those of records are not written: {listed(others)}"))
     return {"": next(iter(found.values()))} if len(found) == 1 and not options.species else found
 
 
@@ -154,7 +157,8 @@ class _Fields(layout.Records):
 
     def __init__(self, members, name):
         self.named = members.named
-        super().__init__(members.shapes[name][1], members.shapes[name][0], lambda index, remarks: members.read(name, index, remarks))
+        shape, dtype = members.shapes[name]
+        super().__init__(dtype, shape, lambda index, remarks: members.read(name, index, remarks))
 
 
 class Member:
@@ -172,6 +176,9 @@ class Member:
             version = np.lib.format.read_magic(self._file)
             read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             self.shape, is_fortran, self.dtype = read(self._file)
+            size = self._archive.zip.getinfo(self._name + ".npy").file_size
+            if not self.dtype.hasobject and self.dtype.itemsize * math.prod(self.shape) > size:
+                raise ValueError(f"its header claims {self.shape} values of {self.dtype}, more than its {size} bytes")
         except (KeyError, ValueError, EOFError, OSError, zipfile.BadZipFile, zipfile.zlib.error) as error:
             raise ConvertError(f"the array '{self._name}' cannot be read: {error}") from None
         self.is_divisible = not self.dtype.hasobject and (not is_fortran or len(self.shape) < 2)

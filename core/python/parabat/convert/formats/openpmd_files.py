@@ -15,8 +15,8 @@ def steps(path, options):
             raise ConvertError(f"no complete iteration with particles: {openpmd.why_none(file)}")
         open_ones = [str(number) for number, _, _, is_closed in found if not is_closed]
         for number, seconds, particles, _ in finished:
-            yield Step(lambda particles=particles, seconds=seconds: read_species(particles, options, open_ones, seconds is not None),
-                       number, seconds)
+            yield Step(lambda particles=particles, seconds=seconds: read_species(
+                particles, options, open_ones, seconds is not None), number, seconds)
 
 
 def read_species(particles, options, open_ones, has_time):
