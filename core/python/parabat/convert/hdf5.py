@@ -180,7 +180,10 @@ def _chunks(node, part):
     first, last = (part.start or 0, part.stop - 1) if isinstance(part, slice) else (part, part)
     if last < first:
         return 0, 0
-    # As many as a step has: of all, a file of many steps is asked for each of them.
+    requested = (last // node.chunks[0] + 1 - first // node.chunks[0]) * math.prod(counts[1:])
+    if requested > 2 * (total - lost):  # most of them are missing, whichever they are
+        return requested, requested - (total - lost)
+    # Only the chunks of this part are looked up: a file of many steps has too many.
     places = itertools.product(range(first // node.chunks[0], last // node.chunks[0] + 1), *map(range, counts[1:]))
     found = [node.id.get_chunk_info_by_coord(tuple(i * chunk for i, chunk in zip(place, node.chunks))).byte_offset is None
              for place in places]
