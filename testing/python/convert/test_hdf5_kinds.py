@@ -224,3 +224,10 @@ refused("pysph.npz", "bad.bat", says=["is an archive of PySPH, whose arrays are 
 with open("dam_250.hdf5", "rb") as file:
     whole = file.read()
 refused(put("cut.hdf5", whole[:len(whole) // 2]), "bad.bat", says=["cut.hdf5: cannot be read"])
+
+# A species that some iterations lack.
+with h5py.File("pmd.h5", "a") as file:
+    file.move("data/5/particles/ions", "data/5/particles/muons")
+converted("pmd.h5", "some.bat", "--species", "muons")
+same("some.bat", (xyz * 5).astype("f4"), {"id": ids}, step=5)
+refused("pmd.h5", "bad.bat", "--species", "taus", says=["has no species taus"])

@@ -13,6 +13,11 @@ def steps(path, options):
         finished = [each for each in found if each[3] and openpmd.list_species(each[2])]
         if not finished:
             raise ConvertError(f"no complete iteration with particles: {openpmd.why_none(file)}")
+        if options.species is not None:
+            wanted = set(options.species)
+            finished = [each for each in finished if wanted & set(openpmd.list_species(each[2]))]
+            if not finished:
+                raise ConvertError(f"has no species {', '.join(options.species)}")
         open_ones = [str(number) for number, _, _, is_closed in found if not is_closed]
         for number, seconds, particles, _ in finished:
             yield Step(lambda particles=particles, seconds=seconds: read_species(
