@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 from .. import hdf5, layout
-from ..model import Collector, ConvertError, Divided, Format, Step, as_json, find_positions, listed, part_of
+from ..model import Collector, ConvertError, Divided, Format, Step, as_json, listed, part_of
 
 STEP = re.compile(r"Step#(\d+)\Z")
 UNITS = ("units", "unit")  # attributes of arrays
