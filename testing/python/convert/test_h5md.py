@@ -131,7 +131,7 @@ assert "'walls' does not change in time and becomes one dataset without a time" 
 rows = np.arange(18.0).reshape(2, 3, 3)
 about("fixed_fluid_0000.bat", rows[0], step=0)
 about("fixed_fluid_0001.bat", rows[1], step=1)
-about("fixed_walls_0002.bat", rows[0])
+about("fixed_walls.bat", rows[0])
 left()
 converted(CASES / "fixed.h5md", "walls.bat", "--species", "walls")
 about("walls.bat", rows[0])

@@ -178,7 +178,7 @@ class Job:
         """Raises if selected steps repeat others. apart: in a process of its own."""
         def check(emit):
             with contextlib.closing(self.selected(emit)) as steps:
-                order.check_repeats(steps)
+                order.check_repeats(each for each in steps if not each[2].is_fixed)
         if apart:
             in_a_child(check)
         else:
@@ -237,7 +237,7 @@ def _work(job, steps, local, emit):
             with about(one.path, job.options):
                 found, is_divided = _of_step(job, one, step)
                 request = _Request(job)
-                if not is_divided:
+                if found and not is_divided:
                     request.look(found)
             local(place)
         is_series = place > 0
@@ -247,7 +247,7 @@ def _work(job, steps, local, emit):
             ahead = next(steps, None)
             is_series = ahead is not None and not job.is_one()
         for each in found:
-            output = job.name(index, each.species, is_series)
+            output = job.name(index, each.species, is_series and not step.is_fixed)
             if os.path.realpath(output) in inputs:
                 raise ConvertError(f"{output}: is an input and cannot be overwritten; choose another name")
             emit({"begin": output, "input": one.path, "index": index})
@@ -258,7 +258,7 @@ def _work(job, steps, local, emit):
             settings = {"progress": shares(emit, f"writing {output}", check), **job.settings}
 
             def done(report, names, each=each, output=output, index=index, one=one, step=step, is_series=is_series):
-                emit(_done(output, one, index, each, step, report, names, is_series))
+                emit(_done(output, one, index, each, step, report, names, is_series and not step.is_fixed))
             with _input_is(one):
                 _write(job, one, step, each, output, settings, remarks, request, each is found[-1], done)
             _interrupts.check()
@@ -273,12 +273,12 @@ def _work(job, steps, local, emit):
 
 def _of_step(job, one, step):
     """Particles of a step, or a Divided of each species if memory has not room for them all."""
-    divided = _of_species(step.divided(), job.options) if step.divided else None
+    divided = _of_species(step.divided(), job.options, step) if step.divided else None
     if divided is None and job.memory_bytes:
         raise ConvertError(f"argument --memory: the format {one.row.name} reads whole steps, regardless of their memory")
     if divided is not None and TIMES * sum(each.size for each in divided) > job.room():
         return divided, True
-    return _of_species(step.read(), job.options), False
+    return _of_species(step.read(), job.options, step), False
 
 
 def _write(job, one, step, each, output, settings, remarks, request, is_last, done):
@@ -398,19 +398,21 @@ def shares(emit, what, check=lambda: None):
     return at
 
 
-def _of_species(found, options):
-    """Those that are wanted, of Particles or of Divided."""
+def _of_species(found, options, step):
+    """Returns the selected ones of the Particles, or of the Divided, of a step."""
     if options.species is None or found is None:
         return found
     names = [each.species for each in found]
-    missing = [name for name in options.species if name not in names]
-    if missing and any(names):
-        raise ConvertError(f"unknown species '{missing[0]}'; available: {listed(names)}")
+    known = {*names, *step.species}
+    missing = [name for name in options.species if name not in known]
+    if missing and any(known):
+        raise ConvertError(f"unknown species '{missing[0]}'; available: {listed(sorted(known))}")
     if missing:
         raise ConvertError("argument --species: this format has no species names")
     found = [each for each in found if each.species in options.species]
     if len(options.species) == 1:
-        found[0].species = ""
+        for each in found:
+            each.species = ""
     return found
 
 
@@ -513,7 +515,8 @@ class Outcome:
         for species in sorted({news["species"] for news in self.done}):
             steps = sorted((news for news in self.done if news["species"] == species), key=lambda news: news["index"])
             name = output[:-len(".bat")] + (f"_{species}" if species else "") + ".bat.series"
-            if not steps[0]["series"]:
+            steps = [news for news in steps if news["series"]]
+            if not steps:
                 if not self._is_one:
                     order.remove_list(name)
                 continue
@@ -836,7 +839,7 @@ def _work_collectively(job, comm, emit):
     with contextlib.closing(job.selected(emit)) as steps:
         index, one, step = agreed(comm, lambda: next(steps), job.inputs[0].path)
         job.options.at = shares(emit if leads else lambda news: None, f"reading {one.path}")
-        found = agreed(comm, lambda: _of_species(step.divided(), job.options), one.path)
+        found = agreed(comm, lambda: _of_species(step.divided(), job.options, step), one.path)
         request = _Request(job)
         for each in found:
             output = job.name(index, each.species, False)

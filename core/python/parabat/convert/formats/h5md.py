@@ -287,13 +287,13 @@ def steps(path, options):
             result[0].remarks += remarks + news
             return result
         for number, time, frames in found:
-            yield Step(lambda frames=frames: read(frames), number, time)
+            yield Step(lambda frames=frames: read(frames), number, time, species=tuple(groups))
         fixed = {name: None for name in groups if name not in moving}
         if fixed:  # one dataset without a time, instead of a copy for each step
             if moving:
                 remarks.append(("fixed", f"{listed(fixed)} {'do' if len(fixed) > 1 else 'does'} not change in time and "
                                 f"{'become datasets' if len(fixed) > 1 else 'becomes one dataset'} without a time"))
-            yield Step(lambda: read(fixed))
+            yield Step(lambda: read(fixed), species=tuple(groups), is_fixed=bool(moving))
 
 
 FORMAT = Format("h5md", "H5MD molecular data in HDF5", steps, extensions=(".h5md",), modules=hdf5.MODULE,
