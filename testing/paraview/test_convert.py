@@ -193,6 +193,17 @@ with Folder() as folder:
         check(folder("series_%04d.bat" % step), seed=step + 1, first=100 * step)
         expect(times(folder("series_%04d.bat" % step)), [], "time")  # the files name none
 
+    # Times that files name, in the order of these; legacy files, whose times ParaView's reader ignores.
+    if ranks == 1:
+        for number, time in ((10, 2.5), (9, 0.5)):
+            with open(folder("named_%d.vtk" % number), "w") as file:
+                file.write("# vtk DataFile Version 3.0\nx\nASCII\nDATASET POLYDATA\nFIELD FieldData 2\nTIME 1 1 double\n%g\n"
+                           "CYCLE 1 1 int\n%d\nPOINTS 1 float\n%d 0 0\n" % (time, 3000000 + number, number))
+        run(folder("named_10.vtk"), folder("named_9.vtk"), folder("named.bat"))
+        for step, number, time in ((0, 9, 0.5), (1, 10, 2.5)):
+            info = json.loads(subprocess.run([bat_info, "--json", folder("named_%04d.bat" % step)], stdout=subprocess.PIPE, check=True).stdout)
+            expect((info["time"], info["step"], info["box"][0]), (time, 3000000 + number, number), "time, step and x of a legacy file")
+
     # Other formats; some cell data of vertices; a grid beside particles; steps without particles; two pieces.
     if ranks == 2:
         SaveData(folder("mixed.vtm"), GroupDatasets(Input=[Wavelet(), producer(cloud(N))]), DataMode="Ascii")
