@@ -25,10 +25,9 @@ Grids DecideOnGrids(vtkDataObject* input, const Union& all);
 /// Converts a vtkPointSet, a vtkTable or a composite data set of these. Blocks are written one
 /// after another; blocks of other types are omitted. Cell data is an attribute if all cells are
 /// vertices and each point is in exactly one; if points have an array of that name, the cells' is
-/// "name_cell". Time is the input's DATA_TIME_STEP, the step number a value "timestep" or "cycle"
-/// of its field data, which is what ParaView-Catalyst attaches. Throws bat::Error{InvalidArgument}
-/// for other data sets, coordinate columns that do not exist, arrays that the format does not
-/// support, and blocks whose arrays differ.
+/// "name_cell". Time and step number are those of TimeOf() and StepOf(). Throws
+/// bat::Error{InvalidArgument} for other data sets, coordinate columns that do not exist, arrays
+/// that the format does not support, and blocks whose arrays differ.
 ConvertedInput ConvertInput(vtkDataObject* input, const InputOptions& options);
 }
 

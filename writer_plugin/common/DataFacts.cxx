@@ -8,8 +8,25 @@
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkVariant.h"
 
+#include <initializer_list>
+
 namespace
 {
+// A single value in field data, of the first of these names.
+vtkDataArray* SingleValue(vtkDataObject* data, std::initializer_list<const char*> names)
+{
+  for (const char* name : names)
+  {
+    vtkDataArray* array = data->GetFieldData() ? data->GetFieldData()->GetArray(name) : nullptr;
+    if (array && array->GetNumberOfValues() == 1)
+    {
+      return array;
+    }
+  }
+  return nullptr;
+}
+
+// VTK's XML files name the time TimeValue, and VisIt's legacy files TIME; many readers ignore both.
 std::optional<double> TimeIn(vtkDataObject* data)
 {
   vtkInformation* information = data->GetInformation();
@@ -17,21 +34,15 @@ std::optional<double> TimeIn(vtkDataObject* data)
   {
     return information->Get(vtkDataObject::DATA_TIME_STEP());
   }
-  return std::nullopt;
+  vtkDataArray* array = SingleValue(data, { "TimeValue", "TIME" });
+  return array ? std::optional(array->GetTuple1(0)) : std::nullopt;
 }
 
 std::optional<std::int64_t> StepIn(vtkDataObject* data)
 {
-  for (const char* name : { "timestep", "cycle" })
-  {
-    vtkDataArray* array = data->GetFieldData() ? data->GetFieldData()->GetArray(name) : nullptr;
-    if (array && array->GetNumberOfValues() == 1)
-    {
-      // A variant keeps 64-bit integers, which a double would not.
-      return array->GetVariantValue(0).ToTypeInt64();
-    }
-  }
-  return std::nullopt;
+  vtkDataArray* array = SingleValue(data, { "timestep", "cycle", "CYCLE" });
+  // A variant keeps 64-bit integers, which a double would not.
+  return array ? std::optional(array->GetVariantValue(0).ToTypeInt64()) : std::nullopt;
 }
 
 template <typename F>

@@ -13,11 +13,12 @@ class vtkInformation;
 
 namespace bat_vtk
 {
-/// DATA_TIME_STEP of the input, else of the first leaf that has it.
+/// DATA_TIME_STEP, or else the value "TimeValue" or "TIME" of the field data, of the input, else of
+/// the first leaf that has one.
 std::optional<double> TimeOf(vtkDataObject* input, const std::vector<Leaf>& leaves);
 
-/// The value "timestep" or "cycle" in the field data of the input, else of the first leaf that has
-/// one.
+/// The value "timestep", "cycle" or "CYCLE" in the field data of the input, else of the first leaf
+/// that has one.
 std::optional<std::int64_t> StepOf(vtkDataObject* input, const std::vector<Leaf>& leaves);
 
 /// The time that was requested from a pipeline.

@@ -52,8 +52,9 @@ def in_options(text):
 _seen = {}
 
 
-def pass_on(program, arrays, columns):
-    """Body of the filter between reader and writer: drops unwanted arrays and notes what came by."""
+def pass_on(program, arrays, columns, has_times):
+    """Body of the filter between reader and writer: drops unwanted arrays and notes what came by. has_times: whether the
+    times of the reader are those of the data, not places of files in a series."""
     given = program.GetInputDataObject(0, 0)
     passed = program.GetOutputDataObject(0)
     leaves = _leaves(given)
@@ -73,7 +74,7 @@ def pass_on(program, arrays, columns):
             walk.GoToNextItem()
     else:
         passed.ShallowCopy(_with_arrays(given, arrays, columns))
-    _pass_time(program, given, passed)
+    _pass_time(program, given, passed, has_times)
 
 
 def _leaves(data):
@@ -122,15 +123,24 @@ def _with_arrays(leaf, arrays, columns):
     return copy
 
 
-def _pass_time(program, given, passed):
+def _pass_time(program, given, passed, has_times):
     """Passes the time of the data on, which many readers do not set."""
     key = vtkDataObject.DATA_TIME_STEP()
     time_key = vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()
     request = program.GetOutputInformation(0)
-    if given.GetInformation().Has(key):
+    if not has_times:
+        passed.GetInformation().Remove(key)
+    elif given.GetInformation().Has(key):
         passed.GetInformation().Set(key, given.GetInformation().Get(key))
     elif request.Has(time_key):
         passed.GetInformation().Set(key, request.Get(time_key))
+
+
+def hide_times(program):
+    """Body of the request for information of the same filter: offers no times to the writer."""
+    information = program.GetOutputInformation(0)
+    information.Remove(vtkStreamingDemandDrivenPipeline.TIME_STEPS())
+    information.Remove(vtkStreamingDemandDrivenPipeline.TIME_RANGE())
 
 
 def listen():
@@ -202,14 +212,13 @@ def parse(words):
 
 
 def find_inputs(words):
-    """Names and patterns to files; those of a pattern in the order of the numbers in their names."""
+    """Returns the files that names and patterns mean, in the order of the numbers in their names if only these differ."""
     files = []
     for word in words:
         if os.path.exists(word):
             files.append(word)
             continue
-        matches = sorted(glob.glob(word), key=lambda name: [
-            (int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)])
+        matches = sorted(glob.glob(word), key=by_numbers)
         if not matches:
             raise ConvertError(f"{word}: no such file" + (
                 ", and none matches the pattern" if glob.has_magic(word) else ""))
@@ -217,7 +226,13 @@ def find_inputs(words):
     for file in files:
         if not os.access(file, os.R_OK):
             raise ConvertError(f"{file}: cannot be read: permission denied")
-    return files
+    has_template = len({re.sub(r"\d+", "#", file) for file in files}) == 1
+    return sorted(files, key=by_numbers) if has_template else files
+
+
+def by_numbers(name):
+    """A key that sorts v_2 before v_10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 def files_behind(file):
@@ -321,9 +336,14 @@ class Converter:
             self.times = files.times or [None]
         else:
             self._open(inputs)
-        self._passed = simple.ProgrammableFilter(Input=self._reader)
+        # Without times, ParaView counts the files of a series; the writer is not asked for such a time.
+        has_times = len(inputs) == 1 or self.times != list(range(len(self.times)))
+        self._step = None if has_times else simple.ForceTime(Input=self._reader, IgnorePipelineTime=1)
+        self._passed = simple.ProgrammableFilter(Input=self._step or self._reader)
+        if not has_times:
+            self._passed.RequestInformationScript = bat_ranks.script(sys.modules[__name__], "convert.hide_times(self)")
         self._passed.Script = bat_ranks.script(
-            sys.modules[__name__], f"convert.pass_on(self, {options.arrays!r}, {options.columns!r})")
+            sys.modules[__name__], f"convert.pass_on(self, {options.arrays!r}, {options.columns!r}, {has_times!r})")
         self._writer = servermanager.writers.BATWriter(Input=self._passed)
         self._set_up(self._writer)
 
@@ -378,6 +398,8 @@ class Converter:
     def convert(self, number, output, bar):
         """Writes one step; returns what to report."""
         step_time = self.times[number]
+        if self._step:
+            self._step.ForcedTime, step_time = step_time, None
         when = [] if step_time is None else [step_time]
         start = time.perf_counter()
         bar.show("reading", 0)

@@ -69,7 +69,7 @@ def netcdf():
     for name, field in (("a.nc", "temp"), ("f.nc", "a")):
         slabs = []
         for i in range(-1, 3):
-            steps = formats_of_netcdf.steps(name, Options(arrays=[field], part=(i, 3) if i >= 0 else (0, 1)))
+            steps = formats_of_netcdf.steps(name, Options(arrays=[field], slab=(i, 3) if i >= 0 else (0, 1)))
             slabs.append(next(steps).read())
             steps.close()
         whole, *slabs = slabs

@@ -88,7 +88,7 @@ class GridJob(Job):
             index, one, step = found
 
             def read(step=step):
-                fields = step.read().cut(self.options.part)
+                fields = step.read().cut(self.options.slab)
                 self.prepare(fields)
                 return fields
             fields = agreed(self.comm, read, one.path)

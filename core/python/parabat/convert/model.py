@@ -87,6 +87,9 @@ class Options:
     topology: typing.Optional[str] = None
     follow_links: bool = False              # of HDF5, to other files
     amrex_ids: str = "unpack"               # or "keep": as AMReX packs them
+    time_column: typing.Optional[str] = None  # column of a table with the time of each row; "none": it is an attribute
+    decimal: typing.Optional[str] = None    # decimal separator of a table, "." or ","; None: detected
+    part: bool = False                      # convert one file of a snapshot of several, without the others
     notes: dict = dataclasses.field(default_factory=dict)  # words on links, by a key; filled as they are met
     # Of grids.
     dimensions: typing.Optional[tuple] = None  # samples along x, y, z of bare numbers
@@ -104,7 +107,7 @@ class Options:
     vertical: typing.Optional[str] = None      # up or down: where the vertical component is positive
     ignore_units: bool = False
     stems: tuple = ()                          # of all inputs
-    part: tuple = (0, 1)                       # (i, n): the i-th of n slabs of about equal size is enough
+    slab: tuple = (0, 1)                       # (i, n): only the i-th of n slabs of about equal size is needed
     threads: int = 0
     at: typing.Callable = nobody            # told how much of a step is read, from 0 to 1
 
@@ -126,15 +129,22 @@ class Options:
 
 
 class Step:
-    """One of a file: read() returns a list of Particles. number, time: if the file says them. divided: of steps that can
-    be read in parts, a function that returns a list of Divided instead. clock: what time is in, a cf.Clock, if it says."""
+    """A step of a file.
 
-    def __init__(self, read, number=None, time=None, divided=None, clock=None):
+    read(): returns a list of Particles, or Fields of a grid. number, time: those that the file names, else None. divided:
+    for a step that can be read in parts, a function that returns a list of Divided. clock: the unit of the time, a
+    cf.Clock, if the file names it. species: names of all species of the file, if this step may lack some of them. is_fixed:
+    the particles do not change in time, and the step is not one of a series.
+    """
+
+    def __init__(self, read, number=None, time=None, divided=None, clock=None, species=(), is_fixed=False):
         self._read = read
         self.number = number
         self.time = time
         self.clock = clock
         self.divided = divided
+        self.species = species
+        self.is_fixed = is_fixed
         self.is_read = False
 
     def read(self):
@@ -233,7 +243,7 @@ class Fields:
     arrays: name -> (nz, ny, nx), or with components behind, or (ny, nx) of a plane. origin: where sample (0, 0, 0) lies;
     spacing; first: number of the first sample; x, y, z. remarks, others: as of Particles. axes: 2 or 3; None: the fewest
     that an array has. options: whose origin and spacing, if they are given, are taken instead. is_part: the arrays are the
-    slab options.part, along their first axis, and `first` says where it begins.
+    slab options.slab, along their first axis, and `first` says where it begins.
     """
 
     def __init__(self, arrays, origin=None, spacing=None, first=(0, 0, 0), remarks=(), others=(), axes=None, options=None,

@@ -57,6 +57,14 @@ def delimiter(text):
     return character
 
 
+def decimal(text):
+    """A decimal separator, also by name."""
+    separator = {"comma": ",", "point": "."}.get(text, text)
+    if separator not in (",", "."):
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are , and .")
+    return separator
+
+
 def size(text):
     """MiB above 0; 0 for auto."""
     try:

@@ -48,16 +48,16 @@ def _all(file, options):
         raise ConvertError(f"has no array with at least {MIN_AXES} axes; available: {listed(file)}")
     requested = {name: node for name, node in named.items() if options.wants(name)}
     remarks = []
-    hdf5.check_all(requested.values(), options.part[1])
+    hdf5.check_all(requested.values(), options.slab[1])
     return _fields({name: _slab(node, options, remarks) for name, node in requested.items()}, options, remarks,
                    [name for name in named if name not in requested])
 
 
 def _slab(node, options, remarks):
     """The first row that is needed, the values from there on, and how many rows there are; None of a whole array."""
-    if options.part == (0, 1) or getattr(node, "ndim", 0) < MIN_AXES:
+    if options.slab == (0, 1) or getattr(node, "ndim", 0) < MIN_AXES:
         return 0, _meant(node, hdf5.read(node, remarks=remarks), options, remarks), None
-    begin, end = part_of(node.shape[0], *options.part)
+    begin, end = part_of(node.shape[0], *options.slab)
     return begin, _meant(node, hdf5.read(node, np.s_[begin:end], remarks, is_slab=True), options, remarks), node.shape[0]
 
 

@@ -22,7 +22,7 @@ def _errors(call, *arguments, **options):
 def _read(dataset, number, options):
     names = [name for name in dataset.fields if options.wants(name)]
     box, axis = list(dataset.box), 2
-    begin, end = part_of(box[axis + 3] - box[axis] + 1, *options.part)
+    begin, end = part_of(box[axis + 3] - box[axis] + 1, *options.slab)
     box[axis + 3], box[axis] = box[axis] + end - 1, box[axis] + begin
     check_memory(f"claims {' x '.join(map(str, dataset.lattice(box=box).count))} samples", dataset.cost(names, box=box).bytes)
     grid = _errors(dataset.read, names, step=number, axes=3, box=box, progress=lambda done: options.at(done))

@@ -239,7 +239,7 @@ class _Grid:
                     origin[i], spacing[i], axes[i].turns = _globe(origin[i], spacing[i], axes[i].points)
         fields, others = {}, []
         rows = data.sizes[space[0]]
-        begin, end = part_of(rows, *options.part)
+        begin, end = part_of(rows, *options.slab)
         # An axis that is turned round is cut from its end.
         slab = slice(rows - end, rows - begin) if turned.get(space[0]) else slice(begin, end)
         turn = tuple(slice(None, None, -1) if turned.get(dim) else slice(None) for dim in space)
@@ -256,7 +256,7 @@ class _Grid:
                                     if self._is_field(name) else f"'{name}' is not written: it is not numeric"))
                 continue
             check_memory(f"'{name}': claims {variable.shape} values",
-                         variable.nbytes // ((data.sizes[self.time_dim] if at else 1) * options.part[1]))
+                         variable.nbytes // ((data.sizes[self.time_dim] if at else 1) * options.slab[1]))
             alone = {dim: 0 for dim in variable.dims if dim not in space and dim not in at}
             values = variable.isel({space[0]: slab, **alone, **{dim: i for dim, i in at.items() if dim in variable.dims}})
             values = values.transpose(*space).values[turn]
