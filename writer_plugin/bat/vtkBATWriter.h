@@ -23,8 +23,8 @@
  * A writer gives each warning once, whatever the number of files and ranks that it concerns.
  *
  * The file's time is that of the input data (DATA_TIME_STEP), otherwise the value "TimeValue" or
- * "TIME" of its field data, otherwise the time that was requested from the pipeline. Its step number
- * is the value "timestep", "cycle" or "CYCLE" of the field data, otherwise TimeStep.
+ * "TIME" of its field data, otherwise the time that was requested from the pipeline. Its step
+ * number is the value "timestep", "cycle" or "CYCLE" of the field data, otherwise TimeStep.
  *
  * With an MPI controller of several ranks, all ranks write one dataset together
  * (core/particles/parallel/MPI.md): each requests its own piece of the input, and particles are

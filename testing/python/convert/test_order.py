@@ -70,12 +70,12 @@ put("second.dump", dump(10, 20, 30, mark=2))
 put("both.dump", dump(0, 10, 20, mark=1) + dump(10, 20, 30, mark=2))
 for inputs in (["second.dump", "first.dump"], ["both.dump"], ["both.dump", "--jobs", "2"]):
     inputs, options = [word for word in inputs if word.endswith("dump")], inputs[1:] if "--jobs" in inputs else []
-    said = converted(*inputs, "s.bat", *options)
-    assert said.count("2 steps repeat the step number of another (10, 20); the last of each is kept") == 1, said
+    reported = converted(*inputs, "s.bat", *options)
+    assert reported.count("2 steps repeat the step number of another (10, 20); the last of each is kept") == 1, reported
     assert series() == [(0, 0, 1), (10, 10, 2), (20, 20, 2), (30, 30, 2)]
     assert len(files("s_")) == 4
-    said = converted(*inputs, "s.bat", "--on-repeat", "keep-first", *options)
-    assert "the first of each is kept" in said
+    reported = converted(*inputs, "s.bat", "--on-repeat", "keep-first", *options)
+    assert "the first of each is kept" in reported
     assert series() == [(0, 0, 1), (10, 10, 1), (20, 20, 1), (30, 30, 2)]
     refused(*inputs, "new.bat", "--on-repeat", "fail", *options, says=["the step number 10 occurs twice", "--on-repeat"])
 assert converted("first.dump", "new.bat", "--on-repeat", "fail") == ""
@@ -115,8 +115,8 @@ for text, says, expected in (
         ("7 0.5 3\n8 0.25 4\n", "", [0.25, 0.5]),
         ("7 1.5 3\n8 1.5 3\n", "all steps have the time 1.5", [0, 1]), ("7 - 3\n8 - 3\n", "all steps have the step number 3", [0, 1]),
         ("7 1.5 3\n8 1.5 3\n9 2 4\n", "1 step repeats the time of another (1.5)", [1.5, 2])):
-    said = converted(put("rows.txt", text), "s.bat", "--format", by_hand)
-    assert says in said if says else not said, (text, said)
+    reported = converted(put("rows.txt", text), "s.bat", "--format", by_hand)
+    assert says in reported if says else not reported, (text, reported)
     assert [time for time, _, _ in series()] == expected, (text, series())
 refused("rows.txt", "s.idx", "--on-repeat", "fail", code=2, says=["argument --on-repeat: applies to particles"])
 assert np.isfinite(series()[0][0])
