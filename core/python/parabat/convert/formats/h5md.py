@@ -64,13 +64,13 @@ class _Element:
             return ...
         if self is other:
             return i
-        for mine, theirs in ((self.numbers, other.numbers), (self.times, other.times)):
-            if mine is None or theirs is None:
+        for own, theirs in ((self.numbers, other.numbers), (self.times, other.times)):
+            if own is None or theirs is None:
                 continue
-            if self.count == other.count and mine[i] == theirs[i]:
+            if self.count == other.count and own[i] == theirs[i]:
                 return i
             if self._places is None:
-                self._places = {value: place for place, value in reversed(list(enumerate(mine.tolist())))}
+                self._places = {value: place for place, value in reversed(list(enumerate(own.tolist())))}
             return self._places.get(theirs[i].item())
         return i if self.count == other.count else None
 

@@ -14,8 +14,8 @@ def steps(path, options):
         if not finished:
             raise ConvertError(f"no complete iteration with particles: {openpmd.why_none(file)}")
         if options.species is not None:
-            wanted = set(options.species)
-            finished = [each for each in finished if wanted & set(openpmd.list_species(each[2]))]
+            requested = set(options.species)
+            finished = [each for each in finished if requested & set(openpmd.list_species(each[2]))]
             if not finished:
                 raise ConvertError(f"has no species {', '.join(options.species)}")
         open_ones = [str(number) for number, _, _, is_closed in found if not is_closed]
