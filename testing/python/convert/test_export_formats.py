@@ -286,12 +286,13 @@ with parabat.open(back("turned.dump")) as dataset:
     assert json.loads(dataset.metadata)["lammps"]["box"]["edges"] == [[10, 1, 0], [2, 9, 0], [0, 0.5, 8]]
 
 small = {"id": random.permutation(N) + 1, "type": random.integers(1, 4, N), "q": random.normal(size=N), "velocity": random.normal(size=(N, 3)), "extra": XYZ[:, 0]}
+small["mass"] = np.array([1.5, 2.25, 0.1])[small["type"] - 1]
 write("charges.bat", small, XYZ + [1, 2, 3], metadata={"lammps": {"box": {"origin": [1, 2, 3], "edges": [[10, 0, 0], [2, 9, 0], [0, 0.5, 8]],
                                                                        "boundary": "pp pp pp"}, "units": "metal"}}, time=TIME, step=STEP)
 exported("charges.bat", "charges.data", says=["extra", "time"])
 text = pathlib.Path("charges.data").read_text()
 assert text.startswith(f"LAMMPS data file via ParaBAT, timestep = {STEP}, units = metal\n\n{N} atoms\n3 atom types\n\n1.0 11.0 xlo xhi\n2.0 11.0 ylo yhi\n"
-                       "3.0 11.0 zlo zhi\n2.0 0.0 0.5 xy xz yz\n\nAtoms # charge\n\n"), text[:300]
+                       "3.0 11.0 zlo zhi\n2.0 0.0 0.5 xy xz yz\n\nMasses\n\n1 1.5\n2 2.25\n3 0.1\n\nAtoms # charge\n\n"), text[:300]
 rows = [line.split() for line in text.split("Atoms # charge\n\n")[1].split("\n\nVelocities")[0].splitlines()]
 order, own = np.argsort([int(row[0]) for row in rows]), np.argsort(small["id"])
 np.testing.assert_array_equal(np.array(rows, float)[order], np.column_stack([small["id"], small["type"], small["q"], XYZ + [1, 2, 3]])[own])
@@ -300,7 +301,7 @@ exported("none.bat", "none.lmp")
 lmp = sys.argv[1] if len(sys.argv) > 1 else shutil.which("lmp")
 if lmp and os.path.exists(lmp):
     done.append("lammps")
-    pathlib.Path("in.data").write_text("units metal\natom_style charge\nbox tilt large\nread_data charges.data\npair_style none\nmass * 1\n"
+    pathlib.Path("in.data").write_text("units metal\natom_style charge\nbox tilt large\nread_data charges.data\npair_style none\n"
                                        "dump d all custom 1 out.dump id type q x y z vx vy vz\ndump_modify d format float %.17g\nrun 0\n")
     subprocess.run([lmp, "-in", "in.data", "-log", "none"], check=True, stdout=subprocess.DEVNULL)
     with parabat.open(back("out.dump")) as dataset:

@@ -55,7 +55,7 @@ def read_only_step(path, options, facts):
 
 
 def _steps(file, options):
-    blocks = _blocks(file[ROOT])
+    blocks = _blocks(file[ROOT], options)
     times = next((block.times for _, block in blocks if block.times is not None), None)
     root_times = _times(file[ROOT])
     times = times if root_times is None else root_times
@@ -90,7 +90,7 @@ def _text(value):
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def _blocks(root):
+def _blocks(root, options):
     """(name or "", _Block) of what has points."""
     kind = _text(root.attrs.get("Type", ""))
     if kind in WITH_POINTS:
@@ -100,8 +100,13 @@ def _blocks(root):
     found = []
     for name in root:
         node = root[name]
-        if name not in ("Assembly", "Steps") and "Type" in getattr(node, "attrs", ()) and _text(node.attrs["Type"]) in WITH_POINTS:
+        if name in ("Assembly", "Steps") or "Type" not in getattr(node, "attrs", ()):
+            continue
+        kind = _text(node.attrs["Type"])
+        if kind in WITH_POINTS:
             found.append((name, _Block(node)))
+        else:
+            options.notes.setdefault(f"block {name}", f"the block {name} is not written: it is of type {kind}")
     if not found:
         raise ConvertError(f"{root.name}: has no block of type {' or '.join(WITH_POINTS)}")
     found.sort(key=lambda each: int(hdf5.single(each[1].node, "Index", 0)))

@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 from ..errors import refuse
-from .source import IDS, VELOCITIES, Box, components, unique_names, write_rows
+from .source import IDS, MASSES, VELOCITIES, Box, components, unique_names, write_rows
 
 VECTORS = {"v": "vx vy vz", "velocity": "vx vy vz", "velocities": "vx vy vz", "f": "fx fy fz", "force": "fx fy fz", "forces": "fx fy fz",
            "mu": "mux muy muz", "omega": "omegax omegay omegaz", "angmom": "angmomx angmomy angmomz", "tq": "tqx tqy tqz"}
@@ -23,9 +23,14 @@ def _found_box(source):
     if box is not None:
         words = (source.program("lammps").get("box") or {}).get("boundary") if "lammps" in source.metadata else None
         return box, words or " ".join("pp" if each else "ff" for each in box.periodic)
-    low, high = source.bounds()
-    high = np.where(high > low, high, np.nextafter(low, np.inf))
+    low, high = _open_ends(source)
     return Box(low, np.diag(high - low), [False] * 3), "ss ss ss"
+
+
+def _open_ends(source):
+    """Ends of the particles; along an axis on which they are all at one place, half a unit from there."""
+    low, high = source.bounds()
+    return np.where(high > low, low, low - 0.5), np.where(high > low, high, high + 0.5)
 
 
 def _form(box):
@@ -66,10 +71,8 @@ def _dump_box(box, boundary, source):
     if form == "general":
         rows = "".join(f"{_text(*edges[i], low[i])}\n" for i in range(3))
         return f"ITEM: BOX BOUNDS abc origin {boundary}\n{rows}"
-    if source.box is None:  # whose upper ends are exactly those of the particles
-        high = np.maximum(source.bounds()[1], np.nextafter(low, np.inf))
-    else:
-        high = low + np.diag(edges)
+    # Without a box, the ends are exactly those of the particles.
+    high = low + np.diag(edges) if source.box is not None else _open_ends(source)[1]
     if form == "orthogonal":
         return f"ITEM: BOX BOUNDS {boundary}\n" + "".join(f"{_text(low[i], high[i])}\n" for i in range(3))
     xy, xz, yz = edges[1, 0], edges[2, 0], edges[2, 1]
@@ -117,11 +120,12 @@ def write_data(source, path):
     images = [source.find((axis,), kinds="iu") for axis in IMAGES]
     if all(images):
         columns += [source.attributes[name] for name in images]
-    lost = [name for name in source.attributes if name not in (*used, id_name, velocity, *(images if all(images) else ()))]
+    types = columns[1 + [names for name, names in STYLES if name == style][0].index(("type",))]
+    mass_name, masses = _masses(source, types)
+    lost = [name for name in source.attributes if name not in (*used, id_name, velocity, mass_name, *(images if all(images) else ()))]
     if lost:
         source.note(f"not written, since a data file of atom style {style} has no place for them: {', '.join(lost)}")
     source.has_no_place("a LAMMPS data file", "time")
-    types = columns[1 + [names for name, names in STYLES if name == style][0].index(("type",))]
     ids = columns[0]
     units = source.program("lammps").get("units")
     if not units:
@@ -129,11 +133,24 @@ def write_data(source, path):
     with open(path, "w", encoding="utf-8", newline="\n") as file:
         file.write("LAMMPS data file via ParaBAT" + (f", timestep = {source.step}" if source.step is not None else "")
                    + (f", units = {units}" if units else "") + f"\n\n{source.count} atoms\n{int(types.max()) if len(types) else 1} atom types\n\n"
-                   + _data_box(box) + f"\nAtoms # {style}\n\n")
+                   + _data_box(box) + masses + f"\nAtoms # {style}\n\n")
         write_rows(file, columns, source.count)
         if velocity is not None:
             file.write("\nVelocities\n\n")
             write_rows(file, [ids, *source.attributes[velocity].T], source.count)
+
+
+def _masses(source, types):
+    """(attribute, section Masses), if all particles of a type have one mass."""
+    name = source.find(MASSES, kinds="f")
+    if name is None or not source.count or int(types.max()) > source.count:
+        return None, ""
+    values = source.attributes[name].astype(np.float64)
+    of_type = np.full(int(types.max()) + 1, np.nan)
+    of_type[types] = values
+    if not (np.isfinite(of_type[1:]) & (of_type[1:] > 0)).all() or not np.array_equal(of_type[types], values):
+        return None, ""
+    return name, "\nMasses\n\n" + "".join(f"{i + 1} {mass!r}\n" for i, mass in enumerate(of_type[1:].tolist()))
 
 
 def _data_box(box):

@@ -194,6 +194,9 @@ def _positions(path):
     """(positions, cells)."""
     data = _List(path)
     if not data.is_binary:
+        first = re.match(rb"\s*\(([^()]*)\)", data.body)
+        if first and len(first[1].split()) == 4:
+            raise ConvertError(f"{path}: the positions are relative to mesh cells (four numbers each), which requires the mesh")
         words = data.words(4) * (data.count if data.is_uniform else 1)
         xyz = [word for i in range(3) for word in words[i::4]]
         return _numbers(xyz, np.dtype("f8"), path).reshape(3, -1).T.copy(), _numbers(words[3::4], data.label, path)

@@ -46,9 +46,9 @@ def _step(members, time, options):
     def read():
         leaves, are_blocks = [], False
         for name, file in members:
-            kind = vtk_headers.kind_of(vtk_headers.read_head(file))
-            are_blocks = are_blocks or kind in BLOCKS
-            leaves += _leaves(name, file)
+            is_blocks = vtk_headers.kind_of(vtk_headers.read_head(file)) in BLOCKS
+            are_blocks = are_blocks or is_blocks
+            leaves += _with_points(_leaves(name, file), options) if is_blocks else _leaves(name, file)
         facts = {}
         found = []
         for i, (name, file) in enumerate(leaves):
@@ -147,6 +147,16 @@ def _leaves(name, path, depth=0):
     if depth == MAX_DEPTH:
         raise ConvertError(f"{path}: lists of files are nested more than {MAX_DEPTH} times")
     return [leaf for child, file in children for leaf in _leaves(child or name, file, depth + 1)]
+
+
+def _with_points(leaves, options):
+    """Those blocks that may have points, unless none has; others are reported."""
+    kinds = [vtk_headers.kind_of(vtk_headers.read_head(file)) for _, file in leaves]
+    found = [leaf for leaf, kind in zip(leaves, kinds) if kind is None or kind in READERS]
+    for (name, file), kind in zip(leaves, kinds):
+        if found and kind is not None and kind not in READERS:
+            options.notes.setdefault(f"block {name or file}", f"the block {name or file} is not written: it is of the kind {kind}")
+    return found or leaves
 
 
 def _facts(path, depth=0):
