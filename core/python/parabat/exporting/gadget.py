@@ -41,7 +41,8 @@ def write_gadget(source, path):
                 _set(group, key, value)
         group = file.create_group(f"PartType{number}")
         group["Coordinates"] = source.positions
-        for written, name in unique_names(source, lambda name: renamed.get(name, hdf5_name(name)), taken=("Coordinates",)):
+        for written, name in unique_names(source, lambda name: renamed.get(name, hdf5_name(name)), taken=("Coordinates",),
+                                          expected=renamed.values()):
             group[written] = source.attributes[name]
             unit = source.units.get(name)
             if isinstance(unit, str):

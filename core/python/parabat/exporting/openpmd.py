@@ -27,7 +27,7 @@ def write_openpmd(source, path):
         source.note("the dataset has no step number, which openPMD requires; the iteration is 0")
     if source.time is None:
         source.note("the dataset has no time, which openPMD requires; it is 0")
-    source.has_no_place("openPMD particles", "periodic box")
+    source.has_no_place("openPMD", "periodic box")
     with create_hdf5(h5py, path) as file:
         for name, value in (("openPMD", STANDARD), ("basePath", "/data/%T/"), ("particlesPath", "particles/"), ("iterationEncoding", "groupBased"),
                             ("iterationFormat", "/data/%T/"), ("software", "ParaBAT"),

@@ -154,15 +154,16 @@ class Source:
         return low, high
 
 
-def unique_names(source, clean, taken=()):
-    """Pairs of the name in the file and that of the attribute; `clean` makes a name that the format allows."""
+def unique_names(source, clean, taken=(), expected=()):
+    """Pairs of the name in the file and that of the attribute; `clean` makes a name that the format allows. expected: names
+    in the file that are not reported, since the format has them for such attributes."""
     found, used = [], set(taken)
     for name in source.attributes:
         written = clean(name)
         if written in used:
             refuse(f"two arrays would be called '{written}'; exclude one with --attributes")
         used.add(written)
-        if written != name:
+        if written != name and written not in expected:
             source.note(f"'{name}' is written as '{written}'")
         found.append((written, name))
     return found
