@@ -16,7 +16,7 @@ import h5py
 
 try:
     from vtkmodules.util.numpy_support import vtk_to_numpy
-    from vtkmodules.vtkCommonDataModel import vtkCompositeDataSet
+    from vtkmodules import vtkCommonDataModel  # pylint: disable=unused-import
     from vtkmodules.vtkIOGeometry import vtkOpenFOAMReader
     from vtkmodules.vtkIOXdmf2 import vtkXdmfReader
 except ImportError as error:

@@ -16,7 +16,8 @@ from ._temporary import replacing
 def add_arguments(parser):
     """Of `export`."""
     parser.add_argument("file", metavar="FILE", help=".bat, .pbat, .bat.series or .idx")
-    parser.add_argument("out", metavar="OUT", help=f"ends in {', '.join(ENDINGS)}; of a grid (.idx) in {', '.join(_grids.FORMATS)}")
+    parser.add_argument("out", metavar="OUT", help=f"ends in {', '.join(ENDINGS)}; of a grid (.idx) in "
+                        f"{', '.join(_grids.FORMATS)}")
     parser.add_argument("--format", metavar="NAME", help="format of OUT, if its ending does not say it: " + ", ".join(
         f"{name} ({', '.join(endings)})" for name, (endings, _) in FORMATS.items()))
     parser.add_argument("--level", type=count, metavar="N", help="for a grid: resolution level, where 0 is one sample (default: the finest; with "

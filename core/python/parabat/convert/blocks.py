@@ -17,7 +17,7 @@ def join_blocks(members, options, are_blocks=False):
     groups = {}
     for name, particles, where in members:
         groups.setdefault(re.sub(r"[^\w.+-]+", "_", name), []).append((particles, where))
-    if are_blocks and set(groups) == {""} and not _are_alike(groups[""]):
+    if are_blocks and set(groups) == {""} and not are_alike(groups[""]):
         groups = {f"block_{i}": [one] for i, one in enumerate(groups[""])}
     if len(groups) > 1 and "" in groups:
         groups["block"] = groups.pop("") + groups.pop("block", [])
@@ -33,7 +33,8 @@ def _kinds(part):
     return {name: (array.dtype.name, array.shape[1:]) for name, array in part.attributes.items()}
 
 
-def _are_alike(parts):
+def are_alike(parts):
+    """Whether pairs of Particles and where they come from have the same attributes; those without points need not."""
     filled = [_kinds(part) for part, _ in parts if len(part.positions)]
     return all(kinds == filled[0] for kinds in filled)
 

@@ -15,7 +15,8 @@ DUPLICATE = 1  # of points and of cells
 @contextlib.contextmanager
 def messages():
     """A list that gets what VTK reports, which is not printed."""
-    from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow, vtkStringOutputWindow  # pylint: disable=import-outside-toplevel
+    # pylint: disable-next=import-outside-toplevel
+    from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow, vtkStringOutputWindow
     reported, found = vtkStringOutputWindow(), []
     before = vtkOutputWindow.GetInstance()
     vtkOutputWindow.SetInstance(reported)
@@ -42,7 +43,8 @@ def read_file(path, module, reader_name, is_empty=False):
     if reported and not (is_empty and isinstance(data, vtkPointSet) and data.GetNumberOfPoints() == 0):
         raise ConvertError(f"VTK reports: {reported[0]}")
     if not isinstance(data, vtkPointSet):
-        raise ConvertError(f"contains {'a ' + data.GetClassName() if data else 'no data'}; particles are the points of a vtkPointSet")
+        raise ConvertError(f"contains {'a ' + data.GetClassName() if data else 'no data'}; particles are the points of a "
+                           "vtkPointSet")
     return data
 
 
@@ -104,8 +106,8 @@ def _add_arrays(collector, fields, cell_of):
             own.add(name)
             written = name if cell_of is None else cell_name(name, of_points)
             if written != name:
-                collector.remarks.append((f"cell {name}", f"points and cells both have an array '{name}'; the cell array is written as "
-                                                          f"'{written}'"))
+                collector.remarks.append((f"cell {name}", f"points and cells both have an array '{name}'; the cell array is "
+                                                          f"written as '{written}'"))
             values = _values(array)
             collector.add(written, values if cell_of is None else values[cell_of])
     return marks

@@ -59,7 +59,7 @@ def _steps(file, options):
     times = next((block.times for _, block in blocks if block.times is not None), None)
     root_times = _times(file[ROOT])
     times = times if root_times is None else root_times
-    for name, block in blocks:
+    for _, block in blocks:
         if block.times is not None and len(block.times) != len(times):
             raise ConvertError(f"{block.where}: has {len(block.times)} steps, but others have {len(times)}")
     for i in range(1 if times is None else len(times)):
@@ -136,6 +136,9 @@ class _Block:
         self._points = hdf5.node_of(node, "Points")
         if len(self._points.shape) != 2 or self._points.shape[1] != 3:
             raise ConvertError(f"{self._points.name}: has shape {self._points.shape}; allowed are (n, 3)")
+        if (self._counts > len(self._points)).any():
+            raise ConvertError(f"{self.where}/NumberOfPoints: claims {self._counts.max()} points, but Points has {len(self._points)}: the "
+                               "file is truncated or damaged")
         fields = node.get("PointData")
         self._fields = {} if fields is None else {name: fields[name] for name in fields}
 
@@ -165,7 +168,7 @@ class _Block:
             return 0, len(self._counts)
         steps_count = len(self.times)
         count = int(self._of_step("NumberOfParts", i, max(1, len(self._counts) // steps_count)))
-        first = int(self._of_step("PartOffsets", i, i * count))
+        first = int(self._of_step("PartOffsets", i, i * count if len(self._counts) >= steps_count * count else 0))
         if first + count > len(self._counts):
             raise ConvertError(f"{self.where}/Steps: step {i} has the pieces {first} to {first + count}, but NumberOfPoints has "
                                f"{len(self._counts)}")
@@ -213,10 +216,11 @@ class _Block:
             raise ConvertError(f"{self._points.name}: has type {positions.dtype}; allowed are float32 and float64")
         keep = None
         for j, (name, node) in enumerate(self._fields.items()):
+            offset = self._data_offset("Point", name, i, first)
             if name == GHOSTS:
-                keep = (self._slice(node, self._data_offset("Point", name, i, first), begin, end, collector) & DUPLICATE) == 0
+                keep = (self._slice(node, offset, begin, end, collector) & DUPLICATE) == 0
             elif collector.wants(name) and self._is_array(node, name, collector):
-                collector.add(name, self._slice(node, self._data_offset("Point", name, i, first), begin, end, collector), node.name)
+                collector.add(name, self._slice(node, offset, begin, end, collector), node.name)
             options.at((j + 1) / len(self._fields))
         if part == (0, 1):
             keep = self._add_cells(i, count, collector, keep)
@@ -240,8 +244,8 @@ class _Block:
     @staticmethod
     def _slice(node, first, begin, end, collector):
         if first + end > node.shape[0]:
-            raise ConvertError(f"{node.name}: has {node.shape[0]} values, but a step needs those up to {first + end}: the file is truncated "
-                               "or damaged")
+            raise ConvertError(f"{node.name}: has {node.shape[0]} values, but a step needs those up to {first + end}: the file "
+                               "is truncated or damaged")
         return hdf5.read(node, slice(first + begin, first + end), collector.remarks)
 
     # --- Cell data of vertices
@@ -266,8 +270,8 @@ class _Block:
                 continue
             written = cell_name(name, taken)
             if written != name:
-                collector.remarks.append((f"cell {name}", f"points and cells both have an array '{name}'; the cell array is written as "
-                                                          f"'{written}'"))
+                collector.remarks.append((f"cell {name}", f"points and cells both have an array '{name}'; the cell array is "
+                                                          f"written as '{written}'"))
             collector.add(written, values, node.name)
         return keep
 
@@ -282,20 +286,20 @@ class _Block:
         ids = self._whole_numbers(prefix + "NumberOfConnectivityIds")
         cell_offset = np.atleast_1d(self._row("CellOffsets", i, counts[:first].sum()))
         id_offset = np.atleast_1d(self._row("ConnectivityIdOffsets", i, ids[:first].sum()))
-        others = sum(int(self._whole_numbers(f"{each}/NumberOfCells", np.zeros(1, np.int64))[first:end].sum()) for each in CELLS[1:]) \
-            if is_poly else 0
-        if others:
+        none = np.zeros(1, np.int64)
+        if is_poly and any(self._whole_numbers(f"{each}/NumberOfCells", none)[first:end].any() for each in CELLS[1:]):
             return 0, None
         start, at_id, point, members, sizes = int(cell_offset[0]) + first, int(id_offset[0]), 0, [], [0]
         for piece in range(first, end):
             offsets = hdf5.read(self.node[prefix + "Offsets"], slice(start, start + int(counts[piece]) + 1))
             linked = hdf5.read(self.node[prefix + "Connectivity"], slice(at_id, at_id + int(ids[piece])))
             members.append(linked.astype(np.int64) + point)
-            sizes += (np.diff(offsets.astype(np.int64)) if len(offsets) else np.empty(0, np.int64)).tolist()
-            start, at_id, point = start + int(counts[piece]) + 1, at_id + int(ids[piece]), point + int(self._counts[piece])
+            sizes += np.diff(offsets.astype(np.int64)).tolist()
+            start, at_id = start + int(counts[piece]) + 1, at_id + int(ids[piece])
+            point += int(self._counts[piece])
         first_cell = int(cell_offset.sum())
         if not is_poly:
-            types = hdf5.read(self.node["Types"], slice(int(cell_offset[0]), int(cell_offset[0]) + int(counts[first:end].sum())))
+            types = hdf5.read(self.node["Types"], slice(first_cell, first_cell + int(counts[first:end].sum())))
             if not np.isin(types, VERTICES).all():
                 return first_cell, None
         return first_cell, cell_of_each_point(np.concatenate(members), np.cumsum(sizes), count)

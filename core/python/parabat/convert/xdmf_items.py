@@ -51,7 +51,8 @@ class Items:
         if kind == "hyperslab":
             return self._slab(node, remarks)
         if kind != "uniform":
-            raise ConvertError(f"a DataItem of type {node.get('ItemType')}, which is not supported; allowed are Uniform and HyperSlab")
+            raise ConvertError(f"a DataItem of type {node.get('ItemType')}, which is not supported; allowed are Uniform and "
+                               "HyperSlab")
         shape = self.shape(node)
         form = (node.get("Format") or "XML").upper()
         if form == "HDF":
@@ -135,8 +136,8 @@ class Items:
             raise ConvertError(f"{name}: an unsupported Seek or Compression of a binary DataItem")
         order = {"big": ">", "little": "<"}.get((node.get("Endian") or "Native").lower(), "=")
         if skip + count * dtype.itemsize > os.path.getsize(path):
-            raise ConvertError(f"{name}: has {os.path.getsize(path)} bytes, but a DataItem needs {skip + count * dtype.itemsize}: the file is "
-                               "truncated or damaged")
+            raise ConvertError(f"{name}: has {os.path.getsize(path)} bytes, but a DataItem needs "
+                               f"{skip + count * dtype.itemsize}: the file is truncated or damaged")
         return np.fromfile(path, dtype.newbyteorder(order), count, offset=skip).astype(dtype, copy=False).reshape(shape)
 
     def _slab(self, node, remarks):

@@ -22,7 +22,8 @@ def write_gadget(source, path):
     h5py = needed("h5py", "export to Gadget HDF5")
     number = re.fullmatch(r"PartType(\d)", str(source.metadata.get("species", "")))
     number = int(number[1]) if number and int(number[1]) < TYPES else 1
-    renamed = {source.find(IDS, kinds="iu"): "ParticleIDs", source.find(VELOCITIES, 3, "f"): "Velocities", source.find(MASSES, 1, "f"): "Masses"}
+    renamed = {source.find(IDS, kinds="iu"): "ParticleIDs", source.find(VELOCITIES, 3, "f"): "Velocities",
+               source.find(MASSES, 1, "f"): "Masses"}
     about = source.program("gadget")
     with create_hdf5(h5py, path) as file:
         header = file.create_group("Header")
@@ -41,17 +42,23 @@ def write_gadget(source, path):
                 _set(group, key, value)
         group = file.create_group(f"PartType{number}")
         group["Coordinates"] = source.positions
+        _set_unit(group["Coordinates"], source.units.get("positions"))
         for written, name in unique_names(source, lambda name: renamed.get(name, hdf5_name(name)), taken=("Coordinates",),
                                           expected=renamed.values()):
             group[written] = source.attributes[name]
-            unit = source.units.get(name)
-            if isinstance(unit, str):
-                group[written].attrs["Expression for physical CGS units" if "cm" in unit or "[" in unit else "Units"] = unit
+            _set_unit(group[written], source.units.get(name))
     source.has_no_place("a Gadget snapshot", "step")
 
 
+def _set_unit(node, unit):
+    """SWIFT's attribute for expressions such as "a [ cm ]", else `Units`."""
+    if isinstance(unit, str):
+        node.attrs["Expression for physical CGS units" if "[" in unit else "Units"] = unit
+
+
 def _set(group, name, value):
-    if isinstance(value, (str, int, float)) or (isinstance(value, list) and value and all(isinstance(each, (int, float)) for each in value)):
+    are_numbers = isinstance(value, list) and value and all(isinstance(each, (int, float)) for each in value)
+    if are_numbers or isinstance(value, (str, int, float)):
         try:
             group.attrs[name] = value
         except (TypeError, OverflowError, ValueError):  # integers of more than 64 bits
@@ -75,6 +82,7 @@ def _box_size(source):
         return 0.0
     lengths = np.diag(box.edges)
     if np.any(box.origin) or not np.array_equal(np.diag(lengths), box.edges) or not all(box.periodic):
-        source.note("not written: the box, since a Gadget box begins at the origin, has right angles and is periodic along all axes")
+        source.note("not written: the box, since a Gadget box begins at the origin, has right angles and is periodic along all "
+                    "axes")
         return 0.0
     return float(lengths[0]) if len(set(lengths.tolist())) == 1 else lengths

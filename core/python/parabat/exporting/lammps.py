@@ -8,8 +8,9 @@ import numpy as np
 from ..errors import refuse
 from .source import IDS, MASSES, VELOCITIES, Box, components, unique_names, write_rows
 
-VECTORS = {"v": "vx vy vz", "velocity": "vx vy vz", "velocities": "vx vy vz", "f": "fx fy fz", "force": "fx fy fz", "forces": "fx fy fz",
-           "mu": "mux muy muz", "omega": "omegax omegay omegaz", "angmom": "angmomx angmomy angmomz", "tq": "tqx tqy tqz"}
+VECTORS = {"v": "vx vy vz", "velocity": "vx vy vz", "velocities": "vx vy vz", "f": "fx fy fz", "force": "fx fy fz",
+           "forces": "fx fy fz", "mu": "mux muy muz", "omega": "omegax omegay omegaz", "angmom": "angmomx angmomy angmomz",
+           "tq": "tqx tqy tqz"}
 IMAGES = ("ix", "iy", "iz")
 # Columns of an atom style between its id and its position: names of attributes that can be each.
 STYLES = (("full", (("mol", "molecule"), ("type",), ("q", "charge"))), ("sphere", (("type",), ("diameter",), ("density",))),
@@ -60,8 +61,8 @@ def write_dump(source, path):
             file.write(f"ITEM: UNITS\n{units}\n")
         if source.time is not None:
             file.write(f"ITEM: TIME\n{_text(source.time)}\n")
-        file.write(f"ITEM: TIMESTEP\n{source.step or 0}\nITEM: NUMBER OF ATOMS\n{source.count}\n{_dump_box(box, boundary, source)}"
-                   f"ITEM: ATOMS {' '.join(names)}\n")
+        file.write(f"ITEM: TIMESTEP\n{source.step or 0}\nITEM: NUMBER OF ATOMS\n{source.count}\n"
+                   f"{_dump_box(box, boundary, source)}ITEM: ATOMS {' '.join(names)}\n")
         write_rows(file, columns, source.count)
 
 
@@ -78,7 +79,8 @@ def _dump_box(box, boundary, source):
     xy, xz, yz = edges[1, 0], edges[2, 0], edges[2, 1]
     low = low + [min(0, xy, xz, xy + xz), min(0, yz), 0]
     high = high + [max(0, xy, xz, xy + xz), max(0, yz), 0]
-    return f"ITEM: BOX BOUNDS xy xz yz {boundary}\n" + "".join(f"{_text(low[i], high[i], tilt)}\n" for i, tilt in enumerate((xy, xz, yz)))
+    return f"ITEM: BOX BOUNDS xy xz yz {boundary}\n" + "".join(
+        f"{_text(low[i], high[i], tilt)}\n" for i, tilt in enumerate((xy, xz, yz)))
 
 
 def _dump_columns(source):
@@ -122,7 +124,8 @@ def write_data(source, path):
         columns += [source.attributes[name] for name in images]
     types = columns[1 + [names for name, names in STYLES if name == style][0].index(("type",))]
     mass_name, masses = _masses(source, types)
-    lost = [name for name in source.attributes if name not in (*used, id_name, velocity, mass_name, *(images if all(images) else ()))]
+    written = (*used, id_name, velocity, mass_name, *(images if all(images) else ()))
+    lost = [name for name in source.attributes if name not in written]
     if lost:
         source.note(f"not written, since a data file of atom style {style} has no place for them: {', '.join(lost)}")
     source.has_no_place("a LAMMPS data file", "time")
@@ -132,7 +135,8 @@ def write_data(source, path):
         source.has_no_place("a data file without LAMMPS units", "units")
     with open(path, "w", encoding="utf-8", newline="\n") as file:
         file.write("LAMMPS data file via ParaBAT" + (f", timestep = {source.step}" if source.step is not None else "")
-                   + (f", units = {units}" if units else "") + f"\n\n{source.count} atoms\n{int(types.max()) if len(types) else 1} atom types\n\n"
+                   + (f", units = {units}" if units else "")
+                   + f"\n\n{source.count} atoms\n{int(types.max()) if len(types) else 1} atom types\n\n"
                    + _data_box(box) + masses + f"\nAtoms # {style}\n\n")
         write_rows(file, columns, source.count)
         if velocity is not None:

@@ -35,7 +35,7 @@ def write_laz(source, path):
 def _write(source, path, is_compressed):
     laspy = needed("laspy", "export to LAS", "laspy[lazrs]")
     source.has_no_place("LAS", "time", "step", "units", "periodic box")
-    point_format = _point_format(laspy, source)
+    point_format = _point_format(source)
     header = laspy.LasHeader(point_format=point_format, version="1.4")
     header.scales, header.offsets, integers = _integers(source)
     header.generating_software = "ParaBAT"
@@ -51,7 +51,7 @@ def _write(source, path, is_compressed):
         writer.write_points(record)
 
 
-def _point_format(laspy, source):
+def _point_format(source):
     """The format that has the dimensions that the attributes need: that of a converted file, or one with colours."""
     kept = source.program("las").get("point_format")
     if kept in (6, 7, 8):
@@ -81,8 +81,8 @@ def _integers(source):
     integers = np.rint((positions - offsets) / scales)
     error = np.abs(integers * scales + offsets - positions).max() if source.count else 0.0
     if error:
-        source.note(f"positions are rounded, since LAS stores 32-bit integers: scales {' '.join(f'{scale:g}' for scale in scales)}, at most {error:.3g} "
-                    "off")
+        source.note(f"positions are rounded by at most {error:.3g}, since LAS stores 32-bit integers: scales "
+                    + " ".join(f"{scale:g}" for scale in scales))
     return scales, offsets, integers.astype(np.int32)
 
 

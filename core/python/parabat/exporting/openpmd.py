@@ -12,9 +12,10 @@ from .source import create_hdf5, hdf5_name, unique_names
 STANDARD = "1.1.0"
 # Powers of m, kg, s, A, K, mol, cd of what attributes with these names are.
 LENGTH = (1, 0, 0, 0, 0, 0, 0)
-DIMENSIONS = {"velocity": (1, 0, -1, 0, 0, 0, 0), "v": (1, 0, -1, 0, 0, 0, 0), "mass": (0, 1, 0, 0, 0, 0, 0), "charge": (0, 0, 1, 1, 0, 0, 0),
-              "momentum": (1, 1, -1, 0, 0, 0, 0)}
-SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "fs": 1e-15, "as": 1e-18, "min": 60.0, "h": 3600.0, "d": 86400.0}
+DIMENSIONS = {"velocity": (1, 0, -1, 0, 0, 0, 0), "v": (1, 0, -1, 0, 0, 0, 0), "mass": (0, 1, 0, 0, 0, 0, 0),
+              "charge": (0, 0, 1, 1, 0, 0, 0), "momentum": (1, 1, -1, 0, 0, 0, 0)}
+SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "fs": 1e-15, "as": 1e-18, "min": 60.0, "h": 3600.0,
+           "d": 86400.0}
 METRES = {"m": 1.0, "km": 1e3, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "nm": 1e-9, "Angstrom": 1e-10, "A": 1e-10, "pm": 1e-12}
 AXES = ("x", "y", "z")
 
@@ -29,22 +30,21 @@ def write_openpmd(source, path):
         source.note("the dataset has no time, which openPMD requires; it is 0")
     source.has_no_place("openPMD", "periodic box")
     with create_hdf5(h5py, path) as file:
-        for name, value in (("openPMD", STANDARD), ("basePath", "/data/%T/"), ("particlesPath", "particles/"), ("iterationEncoding", "groupBased"),
-                            ("iterationFormat", "/data/%T/"), ("software", "ParaBAT"),
+        for name, value in (("openPMD", STANDARD), ("basePath", "/data/%T/"), ("particlesPath", "particles/"),
+                            ("iterationEncoding", "groupBased"), ("iterationFormat", "/data/%T/"), ("software", "ParaBAT"),
                             ("date", datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S %z"))):
             file.attrs[name] = np.bytes_(value)
         file.attrs["openPMDextension"] = np.uint32(0)
         iteration = file.create_group(f"data/{source.step or 0}")
         iteration.attrs["time"] = float(source.time or 0)
         iteration.attrs["dt"] = 0.0
-        iteration.attrs["timeUnitSI"] = _time_unit(source, about)
+        iteration.attrs["timeUnitSI"] = _time_unit(source)
         group = iteration.create_group("particles/" + (re.sub(r"\W", "_", species) or "particles"))
         _write_species(group, source, about)
 
 
-def _time_unit(source, about):
-    if about:  # whose times were converted to seconds
-        return 1.0
+def _time_unit(source):
+    """Seconds in the unit of the time; times of converted openPMD files are in seconds."""
     unit = source.units.get("time")
     if unit is not None and unit not in SECONDS:
         source.note(f"the time unit '{unit}' is not known as a multiple of a second; timeUnitSI is 1")

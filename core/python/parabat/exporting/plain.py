@@ -59,4 +59,5 @@ def write_parquet(source, path):
     parquet = needed("pyarrow.parquet", "export to .parquet", "pyarrow")
     about = {"time": source.time, "step": source.step, "metadata": source.metadata}
     table = source.particles.to_arrow()
-    parquet.write_table(table.replace_schema_metadata({"parabat": json.dumps({key: value for key, value in about.items() if value is not None})}), path)
+    text = json.dumps({key: value for key, value in about.items() if value is not None})
+    parquet.write_table(table.replace_schema_metadata({"parabat": text}), path)

@@ -52,11 +52,12 @@ class Source:
         if lost:
             self.note(f"not written, since {format_name} has no place for it: {', '.join(lost)}")
 
-    def find(self, names, components=1, kinds="iuf"):
+    def find(self, names, width=1, kinds="iuf"):
         """The name of the first attribute that is called one of `names`, ignoring case; None if there is none."""
         for wanted in names:
             for name, values in self.attributes.items():
-                if name.lower() == wanted and (1 if values.ndim == 1 else values.shape[1]) == components and values.dtype.kind in kinds:
+                own = 1 if values.ndim == 1 else values.shape[1]
+                if name.lower() == wanted and own == width and values.dtype.kind in kinds:
                     return name
         return None
 
@@ -72,11 +73,14 @@ class Source:
 
     def texts(self, name):
         """The text of each code of an attribute, if the metadata have them and each particle has one."""
+        values = self.attributes[name]
+        if values.ndim > 1 or values.dtype.kind not in "iu":
+            return None
         for about in self.metadata.values():
-            known = about.get("texts", {}).get(name) if isinstance(about, dict) and isinstance(about.get("texts"), dict) else None
-            values = self.attributes[name]
-            if isinstance(known, list) and values.ndim == 1 and values.dtype.kind in "iu" and all(isinstance(text, str) for text in known) \
-                    and (not len(values) or (values.min() >= 0 and values.max() < len(known))):
+            texts = about.get("texts") if isinstance(about, dict) else None
+            known = texts.get(name) if isinstance(texts, dict) else None
+            if isinstance(known, list) and all(isinstance(text, str) for text in known) and (
+                    not len(values) or (values.min() >= 0 and values.max() < len(known))):
                 return known
         return None
 
@@ -107,14 +111,16 @@ class Source:
         edges = np.array(edges, np.float64)
         edges = np.diag(edges) if edges.shape == (3,) else edges
         origin = np.zeros(3) if origin is None else np.array(origin, np.float64)
-        return Box(origin, edges, periodic) if edges.shape == (3, 3) and origin.shape == (3,) and np.isfinite(edges).all() else None
+        is_whole = edges.shape == (3, 3) and origin.shape == (3,) and np.isfinite(edges).all()
+        return Box(origin, edges, periodic) if is_whole else None
 
     def _lammps_box(self):
         about = self.program("lammps").get("box")
         if not about:
             return None
         words = (about.get("boundary") or "").split()
-        return self._of_edges(about["edges"], about.get("origin"), [word[:1] == "p" for word in words] if len(words) == 3 else [False] * 3)
+        periodic = [word[:1] == "p" for word in words] if len(words) == 3 else [False] * 3
+        return self._of_edges(about["edges"], about.get("origin"), periodic)
 
     def _h5md_box(self):
         about = self.program("h5md").get("box")

@@ -19,7 +19,8 @@ import numpy as np
 from ..blocks import join_blocks
 from ..model import Collector, ConvertError, Format, Step, check_memory, listed
 
-COMPONENTS = {"scalarField": 1, "vectorField": 3, "tensorField": 9, "symmTensorField": 6, "sphericalTensorField": 1, "labelField": 1}
+COMPONENTS = {"scalarField": 1, "vectorField": 3, "tensorField": 9, "symmTensorField": 6, "sphericalTensorField": 1,
+              "labelField": 1}
 CASES = (".foam", ".openfoam")
 MAX_HEADER = 1 << 16
 
@@ -48,7 +49,8 @@ def steps(path, options):
 def _times(folder):
     """Names of the folders of times that have clouds."""
     with contextlib.suppress(OSError), os.scandir(folder or ".") as entries:
-        return [entry.name for entry in entries if _TIME.match(entry.name) and os.path.isdir(os.path.join(entry.path, "lagrangian"))]
+        return [entry.name for entry in entries
+                if _TIME.match(entry.name) and os.path.isdir(os.path.join(entry.path, "lagrangian"))]
     return []
 
 
@@ -245,7 +247,8 @@ def _sniff(_, path):
         return path.lower().endswith(CASES)
     if not os.path.isdir(path):
         return False
-    return os.path.isfile(os.path.join(path, "system", "controlDict")) or bool(_times(path)) or bool(_times(os.path.join(path, "processor0")))
+    return os.path.isfile(os.path.join(path, "system", "controlDict")) or bool(
+        _times(path) or _times(os.path.join(path, "processor0")))
 
 
 FORMAT = Format("openfoam", "lagrangian clouds of OpenFOAM cases (folders)", steps, extensions=CASES, sniff=_sniff)

@@ -18,7 +18,8 @@ from ..vtk_points import read_file, read_points
 
 READERS = {"PolyData": ("vtkIOXML", "vtkXMLPolyDataReader"), "UnstructuredGrid": ("vtkIOXML", "vtkXMLUnstructuredGridReader"),
            "StructuredGrid": ("vtkIOXML", "vtkXMLStructuredGridReader"),
-           "PStructuredGrid": ("vtkIOXML", "vtkXMLPStructuredGridReader"), "legacy": ("vtkIOLegacy", "vtkGenericDataObjectReader")}
+           "PStructuredGrid": ("vtkIOXML", "vtkXMLPStructuredGridReader"),
+           "legacy": ("vtkIOLegacy", "vtkGenericDataObjectReader")}
 WITH_COUNTS = ("PolyData", "UnstructuredGrid")  # kinds whose pieces name their numbers of points
 PIECES = ("PPolyData", "PUnstructuredGrid", "vtkPartitionedDataSet")
 BLOCKS = ("vtkMultiBlockDataSet", "vtkPartitionedDataSetCollection")
@@ -76,7 +77,8 @@ def _entries_of_series(path):
     result = []
     for time, name in found:
         if not isinstance(name, str) or isinstance(time, bool) or not isinstance(time, (int, float, type(None))):
-            raise ConvertError(f"lists the file {json.dumps(name)[:80]} with time {json.dumps(time)[:40]}; allowed are a text and a number")
+            raise ConvertError(f"lists the file {json.dumps(name)[:80]} with time {json.dumps(time)[:40]}; allowed are a text "
+                               "and a number")
         result.append((_as_time(time), [("", _beside(path, name))]))
     return result
 
@@ -155,7 +157,8 @@ def _with_points(leaves, options):
     found = [leaf for leaf, kind in zip(leaves, kinds) if kind is None or kind in READERS]
     for (name, file), kind in zip(leaves, kinds):
         if found and kind is not None and kind not in READERS:
-            options.notes.setdefault(f"block {name or file}", f"the block {name or file} is not written: it is of the kind {kind}")
+            block = name or file
+            options.notes.setdefault(f"block {block}", f"the block {block} is not written: it is of the kind {kind}")
     return found or leaves
 
 
@@ -183,8 +186,9 @@ def _read(path, options, facts):
             return vtkhdf.read_only_step(path, options, facts)
         kind = vtk_headers.kind_of(head)
         if kind not in READERS:
-            raise ConvertError("is compressed, which VTK does not read; decompress it first" if kind is None and _is_compressed(head) else
-                               f"is {f'of the kind {kind}' if kind else 'not a VTK file'}; allowed are {listed(READERS)}")
+            if kind is None and _is_compressed(head):
+                raise ConvertError("is compressed, which VTK does not read; decompress it first")
+            raise ConvertError(f"is {f'of the kind {kind}' if kind else 'not a VTK file'}; allowed are {listed(READERS)}")
         is_empty = kind != "legacy" and vtk_headers.claimed_points(path) == 0
         data = read_file(path, *READERS[kind], is_empty and kind in WITH_COUNTS)
     except ConvertError as error:

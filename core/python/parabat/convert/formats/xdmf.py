@@ -12,7 +12,7 @@ import xml.etree.ElementTree
 import numpy as np
 
 from .. import hdf5
-from ..blocks import join_blocks
+from ..blocks import are_alike, join_blocks
 from ..model import Collector, ConvertError, Format, Step
 from ..xdmf_items import Items
 
@@ -33,7 +33,8 @@ def steps(path, options):
     grids = [items.resolve(grid) for grid in domain.findall("Grid")]
     series = [grid for grid in grids if _is_temporal(grid)]
     if not grids or (series and len(grids) > 1):
-        raise ConvertError(f"has {len(grids)} grids in its Domain, of which {len(series)} are series; allowed are one series, or grids without time")
+        raise ConvertError(f"has {len(grids)} grids in its Domain, of which {len(series)} are series; allowed are one series, or "
+                           "grids without time")
     if not series:
         times = {_time(grid) for grid in grids} - {None}
         yield _step(grids, times.pop() if len(times) == 1 else None, items, options)
@@ -98,10 +99,9 @@ def _step(grids, time, items, options):
             options.at((i + 1) / len(leaves))
         if not found:
             raise ConvertError("a step has no grids")
-        kinds = {tuple(sorted((name, array.dtype.name, array.shape[1:]) for name, array in each.attributes.items()))
-                 for _, each, _ in found if len(each.positions)}
-        if len(kinds) > 1 and not any(name for name, _, _ in found):  # pieces that differ
-            found = [(leaf.get("Name") or f"block_{i}", each, where) for i, ((_, leaf), (_, each, where)) in enumerate(zip(leaves, found))]
+        if not any(name for name, _, _ in found) and not are_alike([(each, where) for _, each, where in found]):
+            names = [leaf.get("Name") or f"block_{i}" for i, (_, leaf) in enumerate(leaves)]
+            found = [(name, each, where) for name, (_, each, where) in zip(names, found)]
         return join_blocks(found, options)
     return Step(read, _number(grids[0]), time)
 
@@ -148,8 +148,9 @@ def _positions(geometry, items, remarks):
     elif kind in AXES and len(arrays) == AXES[kind] and len({array.size for array in arrays}) == 1:
         axes = [array.reshape(-1) for array in arrays]
     else:
-        raise ConvertError(f"a Geometry of type {kind[:30]} with {len(arrays)} DataItems of {', '.join(str(array.shape) for array in arrays)}; "
-                           "particles need XYZ, XY, X_Y_Z or X_Y")
+        shapes = ", ".join(str(array.shape) for array in arrays)
+        raise ConvertError(f"a Geometry of type {kind[:30]} with {len(arrays)} DataItems of {shapes}; particles need XYZ, XY, "
+                           "X_Y_Z or X_Y")
     if len(axes) == 2:
         axes.append(np.zeros(len(axes[0]), axes[0].dtype))
     return np.stack(axes, axis=1)
@@ -180,7 +181,7 @@ def _add(node, collector, items, are_vertices):
     item = node.find("DataItem")
     try:
         array = None if item is None else items.read(item, collector.remarks)
-    except hdf5_unreachable() as error:
+    except _unreachable() as error:
         collector.leave_out(name, str(error))
         return
     count = collector.count
@@ -192,7 +193,7 @@ def _add(node, collector, items, are_vertices):
     collector.add(name, array.reshape(count) if width == 1 else array.reshape(count, width))
 
 
-def hdf5_unreachable():
+def _unreachable():
     """The error of an array behind a link that is not followed."""
     from ..hdf5_links import Unreachable  # pylint: disable=import-outside-toplevel
     return Unreachable
@@ -202,5 +203,5 @@ def _sniff(head, path):
     return b"<Xdmf" in head and os.path.isfile(path)
 
 
-FORMAT = Format("xdmf", "particles in XDMF files", steps, extensions=(".xmf", ".xdmf"), modules=hdf5.MODULE, options=("follow_links",),
-                sniff=_sniff)
+FORMAT = Format("xdmf", "particles in XDMF files", steps, extensions=(".xmf", ".xdmf"), modules=hdf5.MODULE,
+                options=("follow_links",), sniff=_sniff)
