@@ -95,8 +95,10 @@ def look(source, is_followed):
         try:
             with FILES.opened(name) as file:
                 for number, seconds, particles, is_closed in openpmd.iterations(file):
+                    if number is None:
+                        raise ConvertError(f"{name}: has no iterations; `parabat convert` reads it")
                     if is_closed:
-                        found.append(Step(number, name, seconds, list(openpmd.list_species(particles))))
+                        found.append(Step(number, name, seconds or 0.0, list(openpmd.list_species(particles))))
         except OSError as error:
             if not is_followed:
                 raise ConvertError(f"{name}: {error}") from error

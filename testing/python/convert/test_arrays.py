@@ -89,7 +89,10 @@ same("axes.bat", np.stack([(ids - BIG).astype("f8"), xyz[:, 2], np.zeros(N)], ax
 whole = archive(pos=xyz, id=ids)
 refused(put("cut.npz", whole[:-300]), "bad.bat", says=["cut.npz: "])
 refused(put("damaged.npz", whole[:5000] + b"x" + whole[5001:]), "bad.bat", says=["'pos' cannot be read"])
-refused(put("other.npz", archive(pos=xyz, id=ids[:-1])), "bad.bat", says=["'id' has 2999 values for 3000 particles"])
+assert "'id' is not written: it has 2999 values for 3000 particles" in converted(
+    put("other.npz", archive(pos=xyz, id=ids[:-1], key=ids)), "other.bat")
+same("other.bat", xyz, {"key": ids}, "key")
+refused("other.npz", "bad.bat", "--arrays", "id", says=["'id' cannot be an attribute: it has 2999 values for 3000 particles"])
 refused(put("none.npz", archive(a=xyz[:, 0], id=ids)), "bad.bat", says=["no positions", "'a', 'id'"])
 refused(put("two.npz", archive(pos=xyz, Pos=xyz)), "bad.bat", says=["'pos', 'Pos' could all be positions"])
 refused("two.npz", "bad.bat", "--columns", "position", says=["unknown position array 'position'"])

@@ -273,7 +273,7 @@ for path, encoding, words in (("groups.bp4", None, []), ("steps.bp5", io.Iterati
     for i, number in enumerate((100, 200)):
         places = single[:100] + np.float32(number)
         about = json.loads(same(f"pmd_electrons_000{i}.bat", places, expected, time=number / 4, step=number))
-        assert about["openPMD"]["unitSI"]["momentum"] == 2.5 and about["units"] == {"charge": "s A"}, about
+        assert about["openPMD"]["unitSI"]["momentum"] == 2.5 and about["units"] == {"charge": "s A", "positions": "m", "time": "s"}, about
         same(f"pmd_ions_000{i}.bat", places.astype("f8") + 1.5, expected, time=number / 4, step=number)
         for species in ("electrons", "ions"):
             os.unlink(f"pmd_{species}_000{i}.bat")

@@ -360,7 +360,7 @@ for make, name, key in ((any_file, "out.h5", "id"), (gadget_file, "out.hdf5", "P
         for jobs in ("1", "2") if way is virtual else "1":
             reported = converted(name, "out.bat", "--jobs", jobs)
             assert words in reported and "mass: " in reported, (name, way, reported)
-            time, step = {"out.hdf5": (0.25, None), "out.h5part": (None, 0), "out_pmd.h5": (0.0, 5)}.get(name, (None, None))
+            time, step = {"out.hdf5": (0.25, None), "out.h5part": (None, 0), "out_pmd.h5": (None, 5)}.get(name, (None, None))
             same(result, xyz[0], {key: ids[0]}, key, time, step)
         if way is not looping:
             reported = converted(name, "out.bat", "--follow-links")

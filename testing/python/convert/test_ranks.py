@@ -9,8 +9,7 @@ import types
 import numpy as np
 from mpi4py import MPI
 from parabat import flow, idx
-from parabat.convert import grid_job
-from parabat.convert.formats import npy
+from parabat.convert import grid_job, layout
 from support import command, same
 
 world = MPI.COMM_WORLD
@@ -48,7 +47,7 @@ for name, number, values in (("in_0.npz", 0, {"id": np.arange(100), "q": steps[0
     same("one.bat", steps[number][:, :3], values)
     world.barrier()
 shares = []
-whole = npy.part_of
+whole = layout.part_of
 
 
 def part_of(count, i, n):
@@ -56,9 +55,9 @@ def part_of(count, i, n):
     return whole(count, i, n)
 
 
-npy.part_of = part_of
+layout.part_of = part_of
 assert command("in_1.npz", "one.bat")[0] == 0 and shares == [(world.rank, world.size)], shares
-npy.part_of = whole
+layout.part_of = whole
 world.barrier()
 if world.rank == 0:
     os.unlink("one.bat")

@@ -14,6 +14,7 @@ import sys
 from .._text import printable
 from ..convert import ConvertError, convert, formats, option_types
 from ..convert.model import Interrupted
+from ..convert.order import ON_REPEAT
 from ..convert.run import leads, print_news
 from ..convert.running import REPORT
 from ._common import INTERRUPTED, TROUBLE, USAGE, YES, progress
@@ -26,7 +27,7 @@ KINDS = {".bat": "particles", ".idx": "grids", ".bricks": "velocity fields", ".b
 OPTIONS = {
     **{name: (None, (".bat",)) for name in ("species", "columns", "delimiter", "topology", "time_column", "decimal")},
     "sorted_index": ([], (".bat",)), "stable_samples": ([], (".bat",)), "jobs": (1, (".bat",)), "memory": (0, (".bat",)),
-    "amrex_ids": ("unpack", (".bat",)), "part": (False, (".bat",)), "follow_links": (False, tuple(KINDS)),
+    "amrex_ids": ("unpack", (".bat",)), "part": (False, (".bat",)), "on_repeat": ("keep-last", (".bat",)), "follow_links": (False, tuple(KINDS)),
     **{name: (None, (".bat", ".idx", *_BRICKS)) for name in ("format", "arrays", "mapping")},
     "target_size": (0, (".bat", ".idx")),
     "codec": ("raw", (".idx",)), "layout": ("row_major", (".idx",)), "dialect": ("openvisus", (".idx",)),
@@ -72,6 +73,8 @@ def add_arguments(parser):
                              "attribute (default: detected by name)")
     parser.add_argument("--part", action="store_true",
                         help="convert a single file of a snapshot that consists of several, without the others")
+    parser.add_argument("--on-repeat", choices=ON_REPEAT, default="keep-last",
+                        help="what to do with steps that have the same time, or the same number where there are no times (default: %(default)s)")
     parser.add_argument("--map", metavar="NAME=PATH,...", action="append", type=option_types.mapping, dest="mapping",
                         help="map an attribute, or `positions`, to arrays of an HDF5 file, with * in place of step numbers; repeat for each")
     parser.add_argument("--amrex-ids", choices=("unpack", "keep"), default="unpack",
@@ -153,7 +156,8 @@ def run(arguments):
     try:
         with interruptible(), _shown(arguments) as show:
             convert(arguments.inputs, arguments.output, format=arguments.format, steps=arguments.steps,
-                    jobs=arguments.jobs, show=show, apart=True, memory_bytes=arguments.memory, arrays=arguments.arrays,
+                    jobs=arguments.jobs, show=show, apart=True, memory_bytes=arguments.memory, on_repeat=arguments.on_repeat,
+                    arrays=arguments.arrays,
                     species=arguments.species, columns=arguments.columns, delimiter=arguments.delimiter, mapping=mapping,
                     topology=arguments.topology, follow_links=arguments.follow_links, **{name: getattr(arguments, name) for name in (
                         "amrex_ids", "time_column", "decimal", "part", "dimensions", "type", "byte_order", "skip", "origin", "spacing", "fill", "group", "stored", "time_unit",

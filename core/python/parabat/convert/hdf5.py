@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the formats inside HDF5 share: opening, telling them apart, reading arrays."""
+"""Functions that the HDF5 formats share: opening and recognizing files, reading arrays."""
 
 import contextlib
 import dataclasses
@@ -16,13 +16,13 @@ from .model import ConvertError, as_json, check_memory, listed
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
 MODULE = (("h5py", "h5py", "hdf5"),)
-MAX_FILE_NODES = 1 << 63  # bytes; of external storage without an end
+MAX_FILE_NODES = 1 << 63  # bytes: external storage without an end
 
 
 @contextlib.contextmanager
 def opened(path, options=None):
-    """The root group of the file, of which links to other files are not followed unless the options say so; what h5py says
-    becomes a ConvertError."""
+    """The root group of the file. Links to other files are followed only if the options allow it. Errors of h5py become
+    ConvertErrors."""
     import h5py  # pylint: disable=import-outside-toplevel
     from . import hdf5_links  # pylint: disable=import-outside-toplevel
     try:
@@ -37,8 +37,8 @@ def opened(path, options=None):
 
 
 def check_links(path, options):
-    """For files that another library reads, which follows all links: raises if one leads out of the file, unless the
-    options say that it may; then it is noted."""
+    """For files that another library reads, which follows all links: raises if a link leads out of the file, unless the
+    options allow it. Then a note names it."""
     with open(path, "rb") as file:
         if file.read(len(MAGIC)) != MAGIC:
             return
@@ -57,7 +57,7 @@ def check_links(path, options):
 
 
 def sniffer(is_it):
-    """For `sniff` of a Format: whether it is HDF5 and is_it(file)."""
+    """A `sniff` of a Format: whether a file is HDF5 and is_it(file) is true."""
     def sniff(head, path):
         if not head.startswith(MAGIC) or importlib.util.find_spec("h5py") is None:
             return False
@@ -70,12 +70,12 @@ def sniffer(is_it):
 
 
 def attributes(node):
-    """Of a group or data set, as JSON takes them."""
+    """The attributes of a group or array, in types that JSON allows."""
     return {name: as_json(node.attrs[name]) for name in node.attrs}
 
 
 def single(node, name, default=None):
-    """An attribute that is a number, or an array of one."""
+    """The value of an attribute that is a number or an array of one number."""
     if name not in node.attrs:
         return default
     value = np.asarray(node.attrs[name])
@@ -85,8 +85,8 @@ def single(node, name, default=None):
 
 
 def datasets(group, remarks, written=()):
-    """Names of the data sets in it; groups among them are left out and said, unless they or what is in them is among
-    those that are `written`, names of groups."""
+    """The names of the arrays in a group. Other groups in it are reported as left out, unless they or groups in them are
+    among the `written` names."""
     import h5py  # pylint: disable=import-outside-toplevel
     names, others = [], []
     for name in group:
@@ -104,7 +104,7 @@ def datasets(group, remarks, written=()):
 
 
 def node_of(file, path):
-    """A data set by its path."""
+    """The array at a path."""
     import h5py  # pylint: disable=import-outside-toplevel
     try:
         node = file[path]
@@ -116,8 +116,9 @@ def node_of(file, path):
 
 
 def check(node, part=Ellipsis, remarks=None, whole=True):
-    """Raises for an array of which the values of `part`, all or an index or slice of rows, are not there, or not
-    enough memory is, unless they are not read as a `whole`; what lacks some of them is told in `remarks`."""
+    """Raises for an array if the values of `part` were never written: all, an index or slice of rows, or (index, slice) of an
+    array of steps; or, unless they are not read as a `whole`, if memory cannot hold them. If only some are missing, `remarks`
+    gets a line."""
     chunks, lost = _chunks(node, part)
     if lost == chunks and lost:
         raise ConvertError(f"{node.name}: claims {node.shape} values, but none were ever written")
@@ -132,7 +133,7 @@ def check(node, part=Ellipsis, remarks=None, whole=True):
         for source in node.virtual_sources():
             if source.file_name != ".":
                 _check_source(node.name, os.path.join(folder, source.file_name), source.file_name, source.dset_name)
-    for file, begin, size in node.external or ():  # HDF5 takes what is missing for zeros
+    for file, begin, size in node.external or ():  # HDF5 reads missing bytes as zeros
         file = os.fsdecode(file)
         if os.path.exists(file) and size < MAX_FILE_NODES and os.path.getsize(file) < begin + size:
             raise ConvertError(f"{node.name}: has {size} of its bytes in {file}, from byte {begin}, but that file has {os.path.getsize(file)} bytes")
@@ -143,7 +144,7 @@ def check(node, part=Ellipsis, remarks=None, whole=True):
 
 
 def _check_source(name, path, shown, array):
-    """That an array is in the file that a virtual one names: HDF5 takes what is missing for zeros."""
+    """Raises if a file that a virtual array names, or the array in it, is missing: HDF5 reads it as zeros."""
     if not os.path.exists(path):
         raise ConvertError(f"{name}: combines files, but {shown} does not exist")
     if not _has_array(path, array, os.stat(path).st_mtime_ns):
@@ -158,11 +159,13 @@ def _has_array(path, array, _):
 
 
 def _rows(node, part):
+    if isinstance(part, tuple):
+        return len(range(*part[1].indices(node.shape[1]))) / max(1, node.shape[1])
     return len(range(*part.indices(node.shape[0]))) if isinstance(part, slice) else 1
 
 
 def _chunks(node, part):
-    """Pieces in which the values are stored, and how many of them were never written."""
+    """The number of pieces in which the values are stored, and how many of them were never written."""
     if not node.size or node.is_virtual or node.external is not None:
         return 0, 0
     if node.chunks is None:
@@ -172,10 +175,15 @@ def _chunks(node, part):
     lost = total - node.id.get_num_chunks()
     if lost <= 0 or part is Ellipsis:
         return total, max(0, lost)
+    if isinstance(part, tuple):
+        part = part[0]
     first, last = (part.start or 0, part.stop - 1) if isinstance(part, slice) else (part, part)
     if last < first:
         return 0, 0
-    # As many as a step has: of all, a file of many steps is asked for each of them.
+    requested = (last // node.chunks[0] + 1 - first // node.chunks[0]) * math.prod(counts[1:])
+    if requested > 2 * (total - lost):  # most of them are missing, whichever they are
+        return requested, requested - (total - lost)
+    # Only the chunks of this part are looked up: a file of many steps has too many.
     places = itertools.product(range(first // node.chunks[0], last // node.chunks[0] + 1), *map(range, counts[1:]))
     found = [node.id.get_chunk_info_by_coord(tuple(i * chunk for i, chunk in zip(place, node.chunks))).byte_offset is None
              for place in places]
@@ -183,7 +191,7 @@ def _chunks(node, part):
 
 
 def check_all(nodes, parts=1):
-    """check() of arrays that are read for one step, and check_memory() of one of `parts` of them together."""
+    """Calls check() for arrays that are read for one step, and check_memory() for one of `parts` of them together."""
     nodes = list(nodes)
     for node in nodes:
         check(node, whole=parts == 1)
@@ -193,8 +201,8 @@ def check_all(nodes, parts=1):
 
 
 def read(node, part=Ellipsis, remarks=None, is_slab=False):
-    """Its values, in the order of bytes of this machine. is_slab: other ranks read the rest, and what is said of values that
-    are not there is said of all."""
+    """The values of an array, in the byte order of this machine. is_slab: other ranks read the rest; missing values are
+    checked and reported for the whole array."""
     if is_slab:
         check(node, Ellipsis, remarks, whole=False)
         check_memory(f"{node.name}: claims {node.shape} values of {node.dtype}",
@@ -209,7 +217,7 @@ def read(node, part=Ellipsis, remarks=None, is_slab=False):
 
 
 def read_into(node, array, first=0):
-    """Its values from row `first` on into an array, without another copy. The caller has called check()."""
+    """Reads rows from `first` on into an array, without another copy. The caller has called check()."""
     if not array.size:
         return
     try:

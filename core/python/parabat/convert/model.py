@@ -136,15 +136,22 @@ class Options:
 
 
 class Step:
-    """One of a file: read() returns a list of Particles. number, time: if the file says them. divided: of steps that can
-    be read in parts, a function that returns a list of Divided instead. clock: what time is in, a cf.Clock, if it says."""
+    """A step of a file.
 
-    def __init__(self, read, number=None, time=None, divided=None, clock=None):
+    read(): returns a list of Particles, or Fields of a grid. number, time: those that the file names, else None. divided:
+    for a step that can be read in parts, a function that returns a list of Divided. clock: the unit of the time, a
+    cf.Clock, if the file names it. species: names of all species of the file, if this step may lack some of them. is_fixed:
+    the particles do not change in time, and the step is not one of a series.
+    """
+
+    def __init__(self, read, number=None, time=None, divided=None, clock=None, species=(), is_fixed=False):
         self._read = read
         self.number = number
         self.time = time
         self.clock = clock
         self.divided = divided
+        self.species = species
+        self.is_fixed = is_fixed
         self.is_read = False
 
     def read(self):

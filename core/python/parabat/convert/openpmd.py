@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Particles of openPMD files (HDF5, openPMD 1.x), of which each species is read with its records, in all or a share of its rows.
+"""Particles in openPMD files (HDF5, openPMD 1.x): each species with its records, in all or a share of its rows.
 
-Numbers stay as they are stored, and factors turn them into SI units; or they are multiplied by these, in double
-precision. Positions are those of the record `position` plus `positionOffset`: as they are stored where the offsets are
-constants of 0, else in double precision.
+Numbers stay as they are stored, with factors that turn them into SI units, or are multiplied by these factors in double
+precision. Positions are the record `position` plus `positionOffset`: as they are stored if the offsets are constants of 0 or
+missing, else in double precision.
+
+    data/100/particles/electrons/position/x     a species in the group `particlesPath`
+    data/1/position/x                           extension BeamPhysics: that group may be a species itself, without a name,
+    particles/electron/position/x               and there may be no iterations (basePath "/")
 """
 
 import collections
@@ -12,7 +16,7 @@ import functools
 import numpy as np
 
 from . import hdf5
-from .model import MAX_COMPONENTS, ConvertError, check_memory
+from .model import MAX_COMPONENTS, ConvertError, check_memory, listed
 
 try:
     import h5py
@@ -20,13 +24,18 @@ except ImportError:  # of other libraries' files
     h5py = None
 
 AXES = ("x", "y", "z")
+BEAM = ("speciesType", "numParticles", "totalCharge", "chargeLive", "chargeUnitSI", "latticeElementName")  # attributes
 UNITS = ("m", "kg", "s", "A", "K", "mol", "cd")  # of unitDimension
 
 Species = collections.namedtuple("Species", "name positions attributes metadata")
 
 
-def refuse(where, found, allowed):
-    raise ConvertError(f"{where.file.filename}: {where.name}: {found}; allowed: {allowed}")
+class OddRecord(ConvertError):
+    """A record that cannot be an attribute."""
+
+
+def refuse(where, found, allowed, kind=ConvertError):
+    raise kind(f"{where.file.filename}: {where.name}: {found}; allowed: {allowed}")
 
 
 def attribute(node, name, default=None):
@@ -57,7 +66,7 @@ def length(component):
     shape = component.shape if is_array(component) else attribute(component, "shape")
     shape = np.atleast_1d(shape)
     if len(shape) != 1:
-        refuse(component, f"{len(shape)} dimensions", "1, the particles")
+        refuse(component, f"{len(shape)} dimensions", "1, the particles", OddRecord)
     return int(shape[0])
 
 
@@ -76,7 +85,7 @@ def as_number(component, array):
     if array.dtype == bool:
         array = array.astype(np.uint8)
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8 or array.dtype == np.float16:
-        refuse(component, f"type {array.dtype}", "integers of 8 to 64 bits, float32, float64")
+        refuse(component, f"type {array.dtype}", "integers of 8 to 64 bits, float32, float64", OddRecord)
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
@@ -90,10 +99,10 @@ def is_zero(component):
 
 def positions_of(species, n, si, here, remarks=None):
     """Shape (n, 3); and what turns them into metres."""
-    position, offset = ({"x": node} if is_component(node) else dict(node)
-                        for node in (species["position"], species["positionOffset"]))
+    position, offset = ({} if record not in species else {"x": species[record]} if is_component(species[record]) else
+                        dict(species[record]) for record in ("position", "positionOffset"))
     for record, components in (("position", position), ("positionOffset", offset)):
-        if not components or set(components) - set(AXES):
+        if (not components and record in species) or set(components) - set(AXES):
             refuse(species[record], f"components '{', '.join(sorted(components))}'",
                    "x, y, z or some of them")
     for axis in set(offset) - set(position):
@@ -123,7 +132,9 @@ def find_record(node, name, n, si, here, remarks=None):
         components = {c: node[c] for c in node if is_component(node[c])}
         if set(components) != set(node):
             refuse(node, f"groups or data sets {', '.join(sorted(set(node) - set(components)))}",
-                   "components")
+                   "components", OddRecord)
+        if not components:
+            refuse(node, "no components", "at least 1", OddRecord)
     names = [a for a in AXES if a in components] + sorted(set(components) - set(AXES))
     arrays = [values(components[c], n, here, remarks) for c in names]
     units = [unit_si(components[c]) for c in names]
@@ -139,6 +150,9 @@ def find_record(node, name, n, si, here, remarks=None):
 
 
 def unit_text(node):
+    """The SI unit of a record, whose dimension BeamPhysics names at its components."""
+    if "unitDimension" not in node.attrs and not is_component(node):
+        node = next((each for each in node.values() if "unitDimension" in each.attrs), node)
     powers = np.atleast_1d(attribute(node, "unitDimension", np.zeros(7)))
     if len(powers) != 7:
         refuse(node, f"unitDimension of {len(powers)} numbers", "7")
@@ -146,9 +160,10 @@ def unit_text(node):
 
 
 def list_species(particles):
-    """Those with particles' positions; other groups are not the standard's."""
-    return {name: node for name, node in particles.items()
-            if not is_array(node) and "position" in node and "positionOffset" in node}
+    """Groups with positions, by name; "" for `particles` itself."""
+    if "position" in particles and not is_array(particles["position"]) and set(particles["position"]) & set(AXES):
+        return {"": particles}
+    return {name: node for name, node in particles.items() if not is_array(node) and "position" in node}
 
 
 def count_of(species):
@@ -160,13 +175,21 @@ def count_of(species):
 
 
 def check_file(file):
+    """Paths of the iterations (None: the file has none) and of the particles in each."""
     version = str(attribute(file, "openPMD"))
-    if not version.startswith("1."):
+    is_beam = "BeamPhysics" in str(attribute(file, "openPMDextension", 0))
+    if not version.startswith("1.") and not (is_beam and version.startswith("2.")):
         refuse(file, f"openPMD {version}", "1.x")
     base = str(attribute(file, "basePath")).strip("/")
-    if base != "data/%T":
+    if base != "data/%T" and (base or not is_beam):
         refuse(file, f"basePath '{base}'", "/data/%T/")
-    return str(attribute(file, "particlesPath", "particles/")).strip("/")
+    particles = str(attribute(file, "particlesPath", "particles/")).strip("./")
+    return base.rpartition("/")[0] or None, particles
+
+
+def in_group(group, path):
+    """The group at a path, which may be empty; None if it is missing."""
+    return group if not path else group[path] if path in group else None
 
 
 def is_closed(iteration):
@@ -177,39 +200,90 @@ def read(particles, si=False, share=lambda n: slice(0, n), wants=lambda species,
          remarks=None):
     """Yields each Species of the group `particles`. share(n): the rows to read of n. wants(species, name): whether a
     record is read; name None: whether the species is. remarks: gets what is to be said of arrays."""
+    remarks_of = [] if remarks is None else remarks
     for name, species in list_species(particles).items():
         if not wants(name, None):
             continue
         n = count_of(species)
         here = share(n)
         positions, unit = positions_of(species, n, si, here, remarks)
+        if "positionOffset" not in species:
+            remarks_of.append(("offset", f"{name + ' has' if name else 'the particles have'} no positionOffset: it is taken "
+                               "as 0"))
         attributes, factors, units = {}, {"position": unit}, {}
         for record, node in species.items():
             if record in ("position", "positionOffset", "particlePatches"):
                 continue
             if not wants(name, record):
                 continue
-            for key, (array, factor) in find_record(node, record, n, si, here, remarks).items():
+            if record + "Offset" in species:
+                remarks_of.append((f"offset {record}", f"'{record}' does not include '{record}Offset', which is an attribute "
+                                   "too"))
+            try:
+                found = find_record(node, record, n, si, here, remarks)
+            except OddRecord as error:
+                if remarks is None:
+                    raise
+                why = str(error).removeprefix(f"{node.file.filename}: ")
+                remarks.append((f"left out {record}", f"'{record}' is not written: {why}"))
+                continue
+            for key, (array, factor) in found.items():
                 if key in attributes:
                     refuse(node, f"'{key}', also the name of another record", "distinct names")
                 attributes[key], factors[key] = array, factor
                 if factor == 1.0 and unit_text(node):
                     units[key] = unit_text(node)
-        yield Species(name, positions, attributes,
-                      {"units": units, "openPMD": {"species": name, "unitSI": factors}})
+        if unit == 1.0 and unit_text(species["position"]):
+            units["positions"] = unit_text(species["position"])
+        about = {key: value for key, value in species.attrs.items() if key in BEAM}
+        yield Species(name, positions, attributes, {
+            "units": units, "openPMD": {"species": name, "unitSI": factors, **({"beam": about} if about else {})}})
 
 
 def iterations(file):
-    """(number, seconds, group of the particles, whether the simulation has finished it) of those that have some, ascending;
-    only what is closed is looked into."""
-    path = check_file(file)
+    """(number, seconds, group of the particles, whether the simulation has finished it) of those that have particles,
+    ascending. Only what is closed is looked into. seconds: None if the file names no time; number: None of a file without
+    iterations."""
+    folder, path = check_file(file)
+    if folder is None:
+        particles = in_group(file, path)
+        return [] if particles is None else [(None, None, particles, True)]
     found = []
-    for key, iteration in file.get("data", {}).items():
+    for key, iteration in file.get(folder, {}).items():
         if not key.isdecimal():
             refuse(iteration, f"iteration '{key}'", "numbers")
         if not is_closed(iteration):
             found.append((int(key), None, None, False))
-        elif path in iteration:
-            seconds = attribute(iteration, "time", 0.0) * attribute(iteration, "timeUnitSI", 1.0)
-            found.append((int(key), float(seconds), iteration[path], True))
+            continue
+        particles = in_group(iteration, path)
+        if particles is not None:
+            found.append((int(key), seconds_of(iteration), particles, True))
     return sorted(found, key=lambda each: each[0])
+
+
+def seconds_of(iteration):
+    if "time" not in iteration.attrs:
+        return None
+    return float(attribute(iteration, "time") * attribute(iteration, "timeUnitSI", 1.0))
+
+
+def why_none(file):
+    """Why no complete iteration has particles, in words."""
+    folder, path = check_file(file)
+    base = file if folder is None else in_group(file, folder)
+    if base is None:
+        return f"the group /{folder}, which holds the iterations, is missing"
+    if folder is not None and not len(base):
+        return f"the group /{folder} has no iterations"
+    groups = [base] if folder is None else sorted(base.values(), key=lambda node: (len(node.name), node.name))
+    unfinished = [node.name for node in groups if not is_closed(node)]
+    if len(unfinished) == len(groups):
+        return f"the attribute 'closed' of {listed(unfinished)} is 0: the simulation has not finished writing"
+    group = next(node for node in groups if is_closed(node))
+    particles = in_group(group, path)
+    if particles is None:
+        return f"{group.name} has no group '{path}' (particlesPath); it has {listed(group)}"
+    if not len(particles):
+        return f"{particles.name} is empty"
+    species = next((node for node in particles.values() if not is_array(node)), particles)
+    return f"{species.name} has no position; it has {listed(species)}"

@@ -5,7 +5,7 @@ import os
 import sys
 
 from .._text import printable
-from . import running
+from . import order, running
 from .grid_job import BricksJob, GridJob, GridOutcome
 from .model import ConvertError, Interrupted, Options, listed
 from .running import Job, Outcome
@@ -15,11 +15,12 @@ JOBS = {".bat": Job, ".idx": GridJob, ".bricks.series": BricksJob, ".bricks": Br
 
 
 def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None,  # pylint: disable=redefined-builtin
-            settings=None, apart=False, memory_bytes=0, **options):
+            settings=None, apart=False, memory_bytes=0, on_repeat="keep-last", **options):
     """Converts files to a dataset, or to one for each step and species; grids to an .idx dataset with all steps;
     velocities on grids to bricks.
 
-    inputs: names of files and patterns; several are a time series. output: OUT.bat; of a time
+    inputs: names of files and patterns; several are a time series, in the order of the times or steps with which they
+    begin. output: OUT.bat; of a time
     series OUT_0000.bat, OUT_0001.bat ..., with the list OUT.bat.series; of species OUT_NAME.bat. Or OUT.idx, of
     grids; OUT.bricks.series, of velocities, with OUT_0000.bricks ..., or OUT.bricks of one step.
     format: name of a format, or a file with one; None to find it out. steps: those to convert, as a
@@ -30,8 +31,9 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     so that a library that does not survive a damaged file is an error and no more; fork() makes it,
     which is for programs without threads. memory_bytes: at most, of each process; 0 for half of what is
     free. A step that needs more
-    is read and written in parts, if its format can be read so; other formats refuse a limit. options:
-    fields of Options.
+    is read and written in parts, if its format can be read so; other formats refuse a limit. on_repeat: what happens to
+    steps of particles with equal times, or equal step numbers where there are no times: "keep-last", "keep-first", or
+    "fail". options: fields of Options.
 
     Returns a list of dicts, one for each dataset. Raises ConvertError with one line; nothing is left
     then of the input that it is about; datasets of other inputs that are whole stay, which it says.
@@ -43,6 +45,8 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     kind = next((end for end in JOBS if output.endswith(end)), None)
     if kind is None:
         raise ConvertError(f"{output}: the file to write must end in .bat, in .idx for grids, or in .bricks or .bricks.series for velocity fields")
+    if on_repeat not in order.ON_REPEAT:
+        raise ConvertError(f"argument --on-repeat: '{on_repeat}'; allowed are {listed(order.ON_REPEAT)}")
     grids = kind != ".bat"
     comm = running.world()
     if grids and jobs > 1:
@@ -53,7 +57,9 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
                                                comm.size if comm else jobs, apart, memory_bytes, kind, comm))
     except KeyboardInterrupt:
         raise Interrupted(running.INTERRUPTED) from None
-    outcome = (GridOutcome if grids else Outcome)(show or (lambda news: None))
+    if on_repeat == "fail" and not grids:
+        _collective(comm, lambda: job.check_repeats(apart))
+    outcome = (GridOutcome if grids else Outcome)(show or (lambda news: None), on_repeat, job.is_one())
     if comm:
         running.run_ranks(job, outcome, comm)
     elif jobs > 1 or apart:
@@ -80,7 +86,7 @@ def _prepare(inputs, output, format_name, steps, settings, options, shares, apar
     if shares > 1 and not settings.get("threads"):
         settings["threads"] = max(1, len(os.sched_getaffinity(0)) // shares)
     of_output = Options(threads=settings.get("threads", 0), slab=(comm.rank, comm.size) if comm else (0, 1), **options)
-    return JOBS[kind](found, output, of_output, steps, settings, memory_bytes, shares)
+    return JOBS[kind](running.ordered(found, of_output, apart), output, of_output, steps, settings, memory_bytes, shares)
 
 
 def _collective(comm, do):

@@ -20,7 +20,7 @@ import time
 import traceback
 
 from .._arguments import by_numbers
-from . import registry
+from . import order, registry
 from ._output import INDEXES, has_attribute, remove, remove_temporary, write_particles, write_parts
 from .model import ConvertError, Divided, Interrupted, listed, memory, resident
 
@@ -51,8 +51,8 @@ class Input:
 
 
 def find_inputs(words, format_name=None, apart=False, grids=False):
-    """Files to Inputs; those of a pattern in the order of the numbers in their names. apart: libraries of formats look
-    at them in a process of its own. grids: which formats."""
+    """Returns the Inputs that file names and patterns mean; those of a pattern in the order of the numbers in their names.
+    apart: a process of its own lets the libraries of formats detect them. grids: formats of grids, not of particles."""
     files = []
     for word in words:
         if os.path.exists(word):
@@ -66,6 +66,15 @@ def find_inputs(words, format_name=None, apart=False, grids=False):
     found = in_a_child(lambda emit: _look(files, chosen, grids, emit)) if apart else _look(files, chosen, grids)
     rows = {row.name: row for row in registry.formats(grids)}
     return [Input(path, chosen or rows[name], format_name or name) for path, name in found]
+
+
+def ordered(inputs, options, apart=False):
+    """Returns the inputs in the order of the steps with which they begin: order.sort_inputs(). apart: in a process of its
+    own."""
+    if not apart or len(inputs) < 2:
+        return order.sort_inputs(inputs, options)
+    places = in_a_child(lambda emit: [inputs.index(one) for one in order.sort_inputs(inputs, options)])
+    return [inputs[place] for place in places]
 
 
 def _look(files, chosen, grids, emit=lambda news: None):
@@ -165,6 +174,16 @@ class Job:
             if index == last:
                 return
 
+    def check_repeats(self, apart=False):
+        """Raises if selected steps repeat others. apart: in a process of its own."""
+        def check(emit):
+            with contextlib.closing(self.selected(emit)) as steps:
+                order.check_repeats(each for each in steps if not each[2].is_fixed)
+        if apart:
+            in_a_child(check)
+        else:
+            check(lambda news: None)
+
     def is_one(self):
         """Whether nothing but the numbers can be meant by --steps."""
         requested = self.steps
@@ -218,7 +237,7 @@ def _work(job, steps, local, emit):
             with about(one.path, job.options):
                 found, is_divided = _of_step(job, one, step)
                 request = _Request(job)
-                if not is_divided:
+                if found and not is_divided:
                     request.look(found)
             local(place)
         is_series = place > 0
@@ -228,7 +247,7 @@ def _work(job, steps, local, emit):
             ahead = next(steps, None)
             is_series = ahead is not None and not job.is_one()
         for each in found:
-            output = job.name(index, each.species, is_series)
+            output = job.name(index, each.species, is_series and not step.is_fixed)
             if os.path.realpath(output) in inputs:
                 raise ConvertError(f"{output}: is an input and cannot be overwritten; choose another name")
             emit({"begin": output, "input": one.path, "index": index})
@@ -239,7 +258,7 @@ def _work(job, steps, local, emit):
             settings = {"progress": shares(emit, f"writing {output}", check), **job.settings}
 
             def done(report, names, each=each, output=output, index=index, one=one, step=step, is_series=is_series):
-                emit(_done(output, one, index, each, step, report, names, is_series))
+                emit(_done(output, one, index, each, step, report, names, is_series and not step.is_fixed))
             with _input_is(one):
                 _write(job, one, step, each, output, settings, remarks, request, each is found[-1], done)
             _interrupts.check()
@@ -254,12 +273,12 @@ def _work(job, steps, local, emit):
 
 def _of_step(job, one, step):
     """Particles of a step, or a Divided of each species if memory has not room for them all."""
-    divided = _of_species(step.divided(), job.options) if step.divided else None
+    divided = _of_species(step.divided(), job.options, step) if step.divided else None
     if divided is None and job.memory_bytes:
         raise ConvertError(f"argument --memory: the format {one.row.name} reads whole steps, regardless of their memory")
     if divided is not None and TIMES * sum(each.size for each in divided) > job.room():
         return divided, True
-    return _of_species(step.read(), job.options), False
+    return _of_species(step.read(), job.options, step), False
 
 
 def _write(job, one, step, each, output, settings, remarks, request, is_last, done):
@@ -379,19 +398,21 @@ def shares(emit, what, check=lambda: None):
     return at
 
 
-def _of_species(found, options):
-    """Those that are wanted, of Particles or of Divided."""
+def _of_species(found, options, step):
+    """Returns the selected ones of the Particles, or of the Divided, of a step."""
     if options.species is None or found is None:
         return found
     names = [each.species for each in found]
-    missing = [name for name in options.species if name not in names]
-    if missing and any(names):
-        raise ConvertError(f"unknown species '{missing[0]}'; available: {listed(names)}")
+    known = {*names, *step.species}
+    missing = [name for name in options.species if name not in known]
+    if missing and any(known):
+        raise ConvertError(f"unknown species '{missing[0]}'; available: {listed(sorted(known))}")
     if missing:
         raise ConvertError("argument --species: this format has no species names")
     found = [each for each in found if each.species in options.species]
     if len(options.species) == 1:
-        found[0].species = ""
+        for each in found:
+            each.species = ""
     return found
 
 
@@ -425,10 +446,14 @@ def _mib(size):
 # --- One process, several, many ranks
 
 class Outcome:
-    """What has come of a conversion, for the one who reports: outputs that are there, and why it failed."""
+    """The result of a conversion: the outputs that exist, and why it failed."""
 
-    def __init__(self, show):
+    def __init__(self, show, on_repeat="keep-last", is_one=False):
+        """on_repeat: one of order.ON_REPEAT. is_one: a single step was selected, which leaves a series of the same name
+        as it is."""
         self._show = show
+        self._on_repeat = on_repeat
+        self._is_one = is_one
         self._keys = set()
         self.begun = {}  # output -> input
         self._indexes = {}  # output -> index of its step
@@ -463,8 +488,11 @@ class Outcome:
         """Removes what is of the input that failed, or of one that was not converted to its end; writes lists of the
         steps. Returns lines about what is left."""
         if self.failure is None:
-            self._list_steps(output)
-            return []
+            try:
+                self._list_steps(output)
+                return []
+            except ConvertError as error:  # repeated steps that only reading them has shown
+                self.fail(str(error))
         finished = {news["done"] for news in self.done}
         bad = self.failure[1]
         # A dataset that was begun and is not whole left what was there before it as it was.
@@ -483,16 +511,28 @@ class Outcome:
         return lines + [f"{len(left)} datasets of other inputs are complete and kept: {left[0]['done']} ... {left[-1]['done']}" if len(left) > 1 else f"{left[0]['done']}, of another input, is complete and kept"]
 
     def _list_steps(self, output):
-        for species in sorted({news["species"] for news in self.done if news["series"]}):
+        """Writes the list of each series, without steps that repeat others, and removes what these lists replace."""
+        for species in sorted({news["species"] for news in self.done}):
             steps = sorted((news for news in self.done if news["species"] == species), key=lambda news: news["index"])
-            times = next((times for times in ([news[key] for news in steps] for key in ("time", "step", "index"))
-                          if None not in times and all(a < b for a, b in zip(times, times[1:]))))
             name = output[:-len(".bat")] + (f"_{species}" if species else "") + ".bat.series"
-            text = json.dumps({"file-series-version": "1.0", "files": [
-                {"name": os.path.basename(news["done"]), "time": time} for news, time in zip(steps, times)]}, indent=1)
-            with open(name + ".tmp", "w", encoding="utf-8") as file:
-                file.write(text + "\n")
-            os.replace(name + ".tmp", name)
+            steps = [news for news in steps if news["series"]]
+            if not steps:
+                if not self._is_one:
+                    order.remove_list(name)
+                continue
+            key, note = order.choose_axis(steps)
+            if note:
+                self.show({"remark": note, "key": note})
+            if self._on_repeat == "fail":
+                order.refuse_repeats(steps)
+            kept, dropped = order.resolve_repeats(steps, key, self._on_repeat)
+            if dropped:
+                note = order.describe_repeats(dropped, key, self._on_repeat)
+                self.show({"remark": note, "key": note})
+            for news in dropped:
+                remove(news["done"])
+                self.done.remove(news)
+            order.write_list(name, kept, key)
 
 
 @contextlib.contextmanager
@@ -799,7 +839,7 @@ def _work_collectively(job, comm, emit):
     with contextlib.closing(job.selected(emit)) as steps:
         index, one, step = agreed(comm, lambda: next(steps), job.inputs[0].path)
         job.options.at = shares(emit if leads else lambda news: None, f"reading {one.path}")
-        found = agreed(comm, lambda: _of_species(step.divided(), job.options), one.path)
+        found = agreed(comm, lambda: _of_species(step.divided(), job.options, step), one.path)
         request = _Request(job)
         for each in found:
             output = job.name(index, each.species, False)

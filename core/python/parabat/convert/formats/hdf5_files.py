@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Other particles in HDF5: H5Part, H5MD, and any file, with a mapping or by the names of its arrays."""
+"""Other particles in HDF5: H5Part, and any file, with a mapping or by the names of its arrays."""
 
-import contextlib
+import dataclasses
+import posixpath
 import re
 
 import numpy as np
 
-from .. import hdf5
-from ..model import Collector, ConvertError, Divided, Format, Step, find_positions, listed, part_of
+from .. import hdf5, layout
+from ..model import Collector, ConvertError, Divided, Format, Step, as_json, listed, part_of
 
 STEP = re.compile(r"Step#(\d+)\Z")
+UNITS = ("units", "unit")  # attributes of arrays
 
 
 # --- H5Part
@@ -22,114 +24,95 @@ def h5part_steps(path, options):
             time = next((hdf5.single(group, key) for key in ("TimeValue", "time", "Time", "TIME") if key in group.attrs),
                         None)
             about = {"h5part": {"file": hdf5.attributes(file), "step": hdf5.attributes(group)}}
-            yield Step(lambda group=group, about=about: [_group(group, options, about)], number, time,
-                       lambda group=group, about=about: [_divided(group, options, about)])
+
+            def found(group=group):
+                members = _Members(file, group)
+                arrays = layout.Layout(members, options, f"{group.name}/", can_move=False)
+                arrays.remarks += members.remarks
+                return arrays
+            yield Step(lambda found=found, about=about: [found().particles(metadata=about)], number, time,
+                       lambda found=found, about=about: [found().divided(metadata=about)])
 
 
-def _group(group, options, metadata, species="", written=(), part=None):
-    """Arrays that lie side by side. written: names of other groups that become species. part: (i, n)."""
-    collector = Collector(options)
-    names = [name for name in hdf5.datasets(group, collector.remarks, written) if collector.wants(name)]
-    if part is None:
-        hdf5.check_all(group[name] for name in names)
-    for i, name in enumerate(names):
-        collector.add(name, _rows(group[name], part, collector.remarks), f"{group.name}/{name}")
-        options.at((i + 1) / len(names))
-    return collector.particles(None, metadata, species)
+class _Members(layout.Columns):
+    """Arrays that lie side by side in a group."""
+
+    def __init__(self, file, group, written=()):
+        """written: names of groups and tables that are converted on their own."""
+        import h5py  # pylint: disable=import-outside-toplevel
+        self.file, self.group = file, group
+        self.shapes = {}
+        others = []
+        for name in group:
+            node = group[name]
+            if not isinstance(node, h5py.Dataset):
+                if not any((each + "/").startswith(node.name + "/") for each in written):
+                    others.append(name)
+            elif node.name not in written:
+                self.shapes[name] = (node.shape, node.dtype)
+        self.remarks = []
+        if others:
+            self.remarks.append((f"groups in {group.name}", f"groups in {group.name} are not written: {listed(others)}"))
+
+    def read(self, name, index, remarks):
+        node = self.group[name]
+        return np.asarray(hdf5.read(node, index if node.shape else ..., remarks))
+
+    def prepare(self, names):
+        hdf5.check_all(self.group[name] for name in names)
+
+    def named(self, names, kinds):
+        return _named(self.file, self.group, names, kinds)
+
+    def units(self):
+        return {name: _unit(self.group[name]) for name in self.shapes}
 
 
-def _rows(node, part, remarks):
-    """All values of an array, or those of a part (i, n)."""
-    if part is None or not node.shape:
-        return hdf5.read(node, remarks=remarks)
-    return hdf5.read(node, slice(*part_of(len(node), *part)), remarks)
+def _table(file, node):
+    """The fields of an array of records."""
+    class Table(layout.Records):
+        """Of HDF5."""
+
+        def named(self, names, kinds):
+            return _named(file, node, names, kinds)
+
+        def units(self):
+            return {}
+    return Table(node.dtype, node.shape, lambda index, remarks: hdf5.read(node, index, remarks))
 
 
-def _divided(group, options, metadata, species="", written=()):
-    """The same in parts."""
-    names = [name for name in hdf5.datasets(group, [], written) if Collector(options).wants(name)]
-    count = None
-    for name in names:
-        length = len(group[name]) if group[name].shape else "no"
-        if count is not None and length != count:
-            raise ConvertError(f"{group.name}/{name}: {length} values, but the others have {count}")
-        count = length
-    return Divided(sum(group[name].size * group[name].dtype.itemsize for name in names), lambda i, n: _group(
-        group, options, metadata, species, written, (i, n)), species)
+def _unit(node):
+    return next((as_json(node.attrs[name]) for name in UNITS if name in node.attrs), None)
 
 
-# --- H5MD
-
-def h5md_steps(path, options):
-    with hdf5.opened(path, options) as file:
-        groups = {name: file["particles"][name] for name in file["particles"] if "position" in file["particles"][name]}
-        if not groups:
-            raise ConvertError(f"no group in /particles has a position; available: {listed(file['particles'])}")
-        first = next(iter(groups.values()))["position"]
-        count = len(hdf5.node_of(first, "value"))
-        for name, group in groups.items():
-            if len(hdf5.node_of(group, "position/value")) != count:
-                raise ConvertError(f"/particles/{name}: its steps differ from those of the first group")
-        for i in range(count):
-            number, time = (_of_element(first, key, i) for key in ("step", "time"))
-            yield Step(lambda i=i, number=number: [
-                _h5md(group, i, number, options, name if len(groups) > 1 or options.species else "") for name, group in groups.items()],
-                       None if number is None else int(number), None if time is None else float(time))
-
-
-def _of_element(element, key, i):
-    """The step or time of the i-th value; a single one is the increment."""
-    if key not in element:
-        return None
-    node = element[key]
-    if node.shape:
-        if i >= len(node):
-            raise ConvertError(f"{node.name}: has {len(node)} values, fewer than the number of steps")
-        return node[i]
-    return node[()] * i + node.attrs.get("offset", 0)
-
-
-def _h5md(group, i, number, options, species):
+def _named(file, node, names, kinds, top="/"):
+    """A single number with one of these names: an attribute of a node, or an attribute or array of a group that it is in,
+    up to the group `top`."""
     import h5py  # pylint: disable=import-outside-toplevel
-    collector = Collector(options)
-    metadata = {"h5md": {"units": {}, "box": hdf5.attributes(group["box"]) if "box" in group else None}}
-    positions = hdf5.read(group["position/value"], i, collector.remarks)
-    collector.count = len(positions)
-    if "box" in group and "edges" in group["box"]:
-        metadata["h5md"]["box"]["edges"] = _value(group["box/edges"], i, number, np.array([]))
-    for name, node in group.items():
-        if name in ("position", "box") or not collector.wants(name):
-            continue
-        if isinstance(node, h5py.Group) and "value" not in node:
-            collector.leave_out(name, "it is a group, but not an H5MD element")
-            continue
-        value = _value(node, i, number, None, collector.remarks)
-        if value is None:
-            collector.leave_out(name, f"it has no value for step {number}")
-        elif not value.ndim or len(value) != collector.count:
-            collector.leave_out(name, "it does not have one value per particle")
-        else:
-            collector.add(name, value)
-        unit = (node["value"] if isinstance(node, h5py.Group) else node).attrs.get("unit")
-        if unit is not None:
-            metadata["h5md"]["units"][name] = unit
-    if metadata["h5md"]["units"]:
-        metadata["units"] = metadata["h5md"]["units"]
-    return collector.particles(positions, metadata, species)
+    path = node.name
+    while True:
+        if not isinstance(node, h5py.Dataset):
+            for name in node:
+                if name.lower() in names:
+                    single = node[name]
+                    if isinstance(single, h5py.Dataset) and single.size == 1 and single.dtype.kind in kinds:
+                        return hdf5.read(single).reshape(-1)[0]
+        for name in node.attrs:
+            if name.lower() in names:
+                value = np.asarray(node.attrs[name])
+                if value.size == 1 and value.dtype.kind in kinds:
+                    return value.reshape(-1)[0]
+        if path in ("/", top):
+            return None
+        path = posixpath.dirname(path)
+        node = file[path]
 
 
-def _value(node, i, number, default, remarks=None):
-    """Of an element at a step; elements may have fewer steps than positions."""
-    if not hasattr(node, "keys"):
-        return hdf5.read(node, remarks=remarks)
-    value = node["value"]
-    if number is not None and "step" in node:
-        steps = node["step"]
-        # A single one is the increment.
-        numbers = steps[...] if steps.shape else np.arange(len(value)) * steps[()] + steps.attrs.get("offset", 0)
-        found = np.flatnonzero(numbers == number)
-        return hdf5.read(value, int(found[0]), remarks) if len(found) else default
-    return hdf5.read(value, i, remarks) if i < len(value) else default
+def _about(found, node):
+    """Metadata of a Layout: attributes of its group or table, and units."""
+    units = {"positions" if name in found.positions else "time" if name == found.time_name else name: unit
+             for name, unit in found.columns.units().items() if unit is not None}
+    return {"hdf5": hdf5.attributes(node), **({"units": units} if units else {})}
 
 
 # --- Any
@@ -139,44 +122,119 @@ def any_steps(path, options):
         if options.mapping:
             yield from _mapped_steps(file, options)
             return
-        groups = _groups_with_positions(file, options)
-        written = [group.name for group in groups.values()]
+        nodes = _positions_in(file, options)
+        written = [node.name for node in nodes.values()]
+        layouts = {}
+        for species, node in nodes.items():
+            layouts[species] = _layout(file, node, options, written)
+        if options.species is not None:
+            for name in options.species:
+                if name not in layouts:
+                    raise ConvertError(f"unknown species '{name}'; available: {listed(layouts)}")
+            layouts = {name: layouts[name] for name in options.species}
+        yield from layout.steps(layouts, lambda species: _about(layouts[species], nodes[species]))
 
-        def made_by(make):
-            return lambda: [make(group, options, {"hdf5": hdf5.attributes(group)}, species, written)
-                            for species, group in groups.items()]
-        yield Step(made_by(_group), divided=made_by(_divided))
 
-
-def _groups_with_positions(file, options):
+def _layout(file, node, options, written=()):
+    """Of a group, or of a table."""
     import h5py  # pylint: disable=import-outside-toplevel
-    found = []
+    if isinstance(node, h5py.Dataset):
+        return layout.Layout(_table(file, node), options, f"{node.name}: ")
+    members = _Members(file, node, written)
+    found = layout.Layout(members, options, f"{node.name.rstrip('/')}/")
+    found.remarks += members.remarks
+    return found
 
-    for node in [file, *(node for _, node in file.walk() if isinstance(node, h5py.Group))]:
-        shapes = {name: each.shape[1:] for name, each in node.items() if isinstance(each, h5py.Dataset) and each.shape}
-        with contextlib.suppress(ConvertError):
-            if find_positions(shapes, options.columns):
-                found.append(node)
-    groups = {}
-    for node in found:
+
+def _positions_in(file, options):
+    """Groups and tables that have positions, by species."""
+    import h5py  # pylint: disable=import-outside-toplevel
+    found, why = {}, None
+    for node in [file, *(node for _, node in file.walk())]:
+        if isinstance(node, h5py.Dataset) and not (node.dtype.names and node.shape):
+            continue
+        try:
+            _layout(file, node, options)
+        except ConvertError as error:
+            why = why or (error if isinstance(error, layout.Uncertain) else None)
+            continue
         species = node.name.strip("/").replace("/", "_")
-        if species in groups:
-            raise ConvertError(f"the groups {groups[species].name} and {node.name} would both be the species '{species}'; convert one with --map "
-                               "positions=PATH")
-        groups[species] = node
-    if not groups:
-        raise ConvertError("no group has positions: arrays named x, y, z, or a position array of three coordinates; specify them with --map "
-                           "positions=PATH, or with --columns")
-    return {"": next(iter(groups.values()))} if len(groups) == 1 and not options.species else groups
+        if species in found:
+            raise ConvertError(f"{found[species].name} and {node.name} would both be the species '{species}'; convert one with "
+                               "--map positions=PATH")
+        found[species] = node
+    if not found and why is not None:
+        raise why
+    if not found:
+        raise ConvertError("no group has positions: arrays named x, y, z, or a position array of three coordinates; specify them "
+                           "with --map positions=PATH, or with --columns")
+    return {"": next(iter(found.values()))} if len(found) == 1 and not options.species else found
 
 
 def _mapped_steps(file, options):
     if "positions" not in options.mapping:
         raise ConvertError(f"argument --map: positions is missing; found {listed(options.mapping)}")
     numbers = numbers_of(file, options.mapping)
+    if numbers is None and len(options.mapping["positions"]) == 1:
+        node = hdf5.node_of(file, options.mapping["positions"][0])
+        if len(node.shape or ()) == 3 and node.shape[2] == 3:
+            yield from _mapped_moving(file, node, options)
+            return
     for number in [None] if numbers is None else numbers:
-        yield Step(lambda number=number: [_mapped(file, number, options)], number and int(number),
-                   divided=lambda number=number: [_mapped_divided(file, number, options)])
+        step, time = (_mapped_clock(file, number, options, *names) for names in ((layout.NUMBERS, "iu"), (layout.TIMES, "iuf")))
+        step = number or step
+        yield Step(lambda number=number: [_mapped(file, number, options)], None if step is None else int(step),
+                   None if time is None else float(time), divided=lambda number=number: [_mapped_divided(file, number, options)])
+
+
+def _mapped_clock(file, number, options, names, kinds):
+    """The number or time of a step: a single value of the mapping, or what is named next to its positions."""
+    for name in _clocks(options):
+        if name in names:
+            node = hdf5.node_of(file, options.mapping[name][0].replace("*", number or ""))
+            if node.size != 1 or node.dtype.kind not in kinds:
+                raise ConvertError(f"argument --map: {node.name} has shape {node.shape} and type {node.dtype}; '{name}' must be "
+                                   "a single number")
+            return hdf5.read(node).reshape(-1)[0]
+    path = options.mapping["positions"][0]
+    top = "/"
+    if "*" in path:  # above it, nothing belongs to one step
+        before, _, after = path.partition("*")
+        top = "/" + (before + number + after.partition("/")[0]).strip("/")
+    return _named(file, hdf5.node_of(file, path.replace("*", number or "")), names, kinds, top)
+
+
+def _clocks(options):
+    """Names of the mapping that are not arrays of particles but the time or number of the step."""
+    return [name for name in options.mapping if name in layout.TIMES + layout.NUMBERS]
+
+
+class _Mapped(layout.Columns):
+    """Arrays of a mapping."""
+
+    def __init__(self, file, mapping):
+        self._nodes = {name: [hdf5.node_of(file, path) for path in paths] for name, paths in mapping.items()}
+        self.shapes = {}
+        for name, nodes in self._nodes.items():
+            _check_alike(name, nodes)
+            more = (len(nodes),) if len(nodes) > 1 else ()
+            self.shapes[name] = ((*nodes[0].shape, *more), nodes[0].dtype)
+
+    def read(self, name, index, remarks):
+        arrays = [np.asarray(hdf5.read(node, index if node.shape else ..., remarks)) for node in self._nodes[name]]
+        return arrays[0] if len(arrays) == 1 else np.stack(arrays, axis=-1)
+
+
+def _check_alike(name, nodes):
+    if len({(node.shape, node.dtype) for node in nodes}) > 1:
+        raise ConvertError(f"argument --map: the arrays of '{name}' differ in shape or type: "
+                           + ", ".join(f"{node.name} {node.shape} {node.dtype}" for node in nodes))
+
+
+def _mapped_moving(file, node, options):
+    """Steps of positions (steps, n, 3)."""
+    found = layout.Layout(_Mapped(file, options.mapping), dataclasses.replace(options, columns=["positions"]))
+    yield from layout.steps({"": found}, lambda species: {"hdf5": {"map": options.mapping, **hdf5.attributes(node)}})
 
 
 def numbers_of(file, mapping):
@@ -213,7 +271,7 @@ def _numbers(file, path):
 
 def _mapped_divided(file, number, options):
     nodes = [hdf5.node_of(file, path.replace("*", number or "")) for name, paths in options.mapping.items()
-             if name == "positions" or options.wants(name) for path in paths]
+             if (name == "positions" or options.wants(name)) and name not in _clocks(options) for path in paths]
     lengths = {len(node) if node.shape else -1 for node in nodes}
     if len(lengths) > 1:
         raise ConvertError("argument --map: the arrays have different numbers of values: "
@@ -222,10 +280,19 @@ def _mapped_divided(file, number, options):
                    lambda i, n: _mapped(file, number, options, (i, n)))
 
 
+def _rows(node, part, remarks):
+    """All values of an array, or those of a part (i, n)."""
+    if part is None or not node.shape:
+        return hdf5.read(node, remarks=remarks)
+    return hdf5.read(node, slice(*part_of(len(node), *part)), remarks)
+
+
 def _mapped(file, number, options, part=None):
     collector = Collector(options)
     positions = None
     for name, paths in options.mapping.items():
+        if name in _clocks(options):
+            continue
         if name != "positions" and not options.wants(name):
             collector.others.add(name)
             continue
@@ -245,8 +312,6 @@ def _mapped(file, number, options, part=None):
 FORMATS = [
     Format("h5part", "H5Part, including files written by H5hut", h5part_steps, extensions=(".h5part",), modules=hdf5.MODULE,
            options=("columns", "follow_links"), sniff=hdf5.sniffer(lambda file: any(map(STEP.match, file)))),
-    Format("h5md", "H5MD molecular data in HDF5", h5md_steps, extensions=(".h5md",), modules=hdf5.MODULE,
-           options=("follow_links",), sniff=hdf5.sniffer(lambda file: "h5md" in file and "particles" in file)),
     Format("hdf5", "any HDF5 file, with --map or by its array names", any_steps, extensions=(".h5", ".hdf5", ".hdf"),
            modules=hdf5.MODULE, options=("columns", "mapping", "follow_links"), rank=30,
            sniff=lambda head, path: head.startswith(hdf5.MAGIC))]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays of numpy: .npy and .npz.
+"""NumPy arrays: .npy and .npz.
 
-.npy: an array (n, 3) of positions, (steps, n, 3) of a time series, or of records. .npz: arrays by
-name, one step; `time` and `step`, if they are single numbers, are those of the dataset. Arrays that
-are texts, or of other lengths, are left out and said.
+.npy: an array (n, 3) of positions, (steps, n, 3) of a time series, or records (n) or (steps, n). .npz: arrays by name, of
+one step or several, as layout.py describes them, or records; `time` and `step` are those of the dataset. Arrays that are
+texts, or of other lengths, are left out and reported.
 """
 
 import math
@@ -11,10 +11,11 @@ import zipfile
 
 import numpy as np
 
-from ..model import Collector, ConvertError, Divided, Format, Step, find_positions, listed, part_of
+from .. import layout
+from ..model import Collector, ConvertError, Divided, Format, Step, listed, part_of
 
-SKIP = 8 << 20  # bytes that are passed over at once
-TIMES = {"time": float, "step": int, "timestep": int}
+SKIP = 8 << 20  # bytes that are passed over at a time
+PYSPH = {"particles", "solver_data", "version"}  # members of its archives, which are pickled
 
 
 def steps(path, options):
@@ -34,20 +35,24 @@ def _npy_steps(path, options):
             raise
         raise ConvertError(f"cannot be read as an array: {error}") from None
     if array.dtype.names:
-        if array.ndim != 1:
-            raise ConvertError(f"records with shape {array.shape}; allowed is (n,)")
-        yield Step(lambda: [_records(array, options)], divided=lambda: [Divided(
-            array.nbytes, lambda i, n: _records(_mapped(path)[slice(*part_of(len(array), i, n))], options))])
+        if array.ndim not in (1, 2):
+            raise ConvertError(f"records with shape {array.shape}; allowed are (n,) and (steps, n)")
+        records = layout.Records(array.dtype, array.shape, lambda index, _: np.array(_mapped(path)[index]))
+        yield from layout.steps({"": layout.Layout(records, options)})
         return
     if array.ndim not in (2, 3) or array.shape[-1] != 3:
         raise ConvertError(f"an array with shape {array.shape}; allowed are (n, 3), (steps, n, 3) and records")
     if options.columns:
         raise ConvertError("argument --columns: the array has no names")
+    remarks = []
+    if array.ndim == 3:
+        count, each, _ = array.shape
+        remarks.append(("axes", f"an array with shape {array.shape} is read as {count} steps of {each} particles"))
     for number, positions in enumerate(array if array.ndim == 3 else [array]):
         def rows(i, n, number=number, count=len(positions)):
             whole = _mapped(path)  # anew for each part: what was mapped counts as memory of this process
-            return _bare((whole[number] if whole.ndim == 3 else whole)[slice(*part_of(count, i, n))], options)
-        yield Step(lambda positions=positions: [_bare(positions, options)],
+            return _bare((whole[number] if whole.ndim == 3 else whole)[slice(*part_of(count, i, n))], options, remarks)
+        yield Step(lambda positions=positions: [_bare(positions, options, remarks)],
                    divided=lambda positions=positions, rows=rows: [Divided(positions.nbytes, rows)])
 
 
@@ -55,16 +60,10 @@ def _mapped(path):
     return np.load(path, mmap_mode="r", allow_pickle=False)
 
 
-def _bare(positions, options):
-    return Collector(options, len(positions)).particles(np.array(positions))
-
-
-def _records(array, options):
-    collector = Collector(options, len(array))
-    for name in array.dtype.names:
-        if collector.wants(name):
-            collector.add(name, np.array(array[name]))
-    return collector.particles()
+def _bare(positions, options, remarks):
+    collector = Collector(options, len(positions))
+    collector.remarks += remarks
+    return collector.particles(np.array(positions))
 
 
 def _npz_steps(path, options):
@@ -78,14 +77,38 @@ def _npz_steps(path, options):
         if len(set(archive.files)) != len(archive.files):
             twice = next(name for name in archive.files if archive.files.count(name) > 1)
             raise ConvertError(f"two arrays are named '{twice}'")
-        known = {}
-        for name, kind in TIMES.items():
-            if name in archive.files:
-                value = _array(archive, name)
-                if value.size == 1 and value.dtype.kind in ("iuf" if kind is float else "iu"):
-                    known[name] = kind(value.reshape(-1)[0])
-        yield Step(lambda: [_archive(archive, options, known)], known.get("step", known.get("timestep")),
-                   known.get("time"), lambda: _divided(archive, options, known))
+        if PYSPH <= set(archive.files):
+            raise ConvertError("is an archive of PySPH, whose arrays are pickled objects, which can run code and are not read; "
+                               "write HDF5 with pysph.solver.utils.dump('NAME.hdf5', ...)")
+        yield from layout.steps(_layouts(archive, options))
+
+
+def _layouts(archive, options):
+    """Layouts by species: that of the arrays, or of each array of records."""
+    members = _Members(archive)
+    try:
+        return {"": layout.Layout(members, options)}
+    except ConvertError as error:
+        if isinstance(error, layout.Uncertain):
+            raise
+        why = error
+    found = {}
+    for name, (shape, dtype) in members.shapes.items():
+        if dtype.names and len(shape) in (1, 2):
+            records = _Fields(members, name)
+            try:
+                found[name] = layout.Layout(records, options, f"{name}: ")
+            except layout.Uncertain:
+                raise
+            except ConvertError:
+                continue
+    if not found:
+        raise why
+    others = [name for name in members.shapes if name not in found and name.lower() not in layout.TIMES + layout.NUMBERS]
+    if others:
+        first = next(iter(found.values()))
+        first.remarks.append(("others", f"arrays next to those of records are not written: {listed(others)}"))
+    return {"": next(iter(found.values()))} if len(found) == 1 and not options.species else found
 
 
 def _array(archive, name):
@@ -97,18 +120,45 @@ def _array(archive, name):
         raise ConvertError(f"the array '{name}' cannot be read: {error}") from None
 
 
-def _archive(archive, options, known):
-    arrays = {}
-    collector = Collector(options)
-    for name in archive.files:
-        if name not in known and collector.wants(name):
-            arrays[name] = _array(archive, name)
-    count = _count(arrays, options)
-    collector.count = count
-    for name, array in arrays.items():
-        if _is_of_all(name, len(array) if array.ndim else -1, count, collector):
-            collector.add(name, array)
-    return collector.particles()
+class _Members(layout.Columns):
+    """The arrays of an archive."""
+
+    def __init__(self, archive):
+        self._archive, self._open = archive, {}
+        self._whole = None, None  # the array of Fortran order that was read last
+        self.shapes = {}
+        for name in archive.files:
+            member = Member(archive, name)
+            self.shapes[name] = (member.shape, member.dtype)
+            member.close()
+
+    def read(self, name, index, remarks):
+        if index is ...:
+            return _array(self._archive, name)
+        member = self._open.get(name) or self._open.setdefault(name, Member(self._archive, name))
+        if not member.is_divisible:
+            if self._whole[0] != name:
+                self._whole = name, _array(self._archive, name)
+            return np.array(self._whole[1][index])
+        if isinstance(index, slice):
+            return member.rows(index.start, index.stop)
+        step, rows = index if isinstance(index, tuple) else (index, ...)
+        return np.asarray(member.rows(step, step + 1)[0])[rows]
+
+    def named(self, names, kinds):
+        for name, (shape, dtype) in self.shapes.items():
+            if name.lower() in names and math.prod(shape) == 1 and dtype.kind in kinds:
+                return self.read_all(name).reshape(-1)[0]
+        return None
+
+
+class _Fields(layout.Records):
+    """The fields of an array of records."""
+
+    def __init__(self, members, name):
+        self.named = members.named
+        shape, dtype = members.shapes[name]
+        super().__init__(dtype, shape, lambda index, remarks: members.read(name, index, remarks))
 
 
 class Member:
@@ -126,6 +176,9 @@ class Member:
             version = np.lib.format.read_magic(self._file)
             read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             self.shape, is_fortran, self.dtype = read(self._file)
+            size = self._archive.zip.getinfo(self._name + ".npy").file_size
+            if not self.dtype.hasobject and self.dtype.itemsize * math.prod(self.shape) > size:
+                raise ValueError(f"its header claims {self.shape} values of {self.dtype}, more than its {size} bytes")
         except (KeyError, ValueError, EOFError, OSError, zipfile.BadZipFile, zipfile.zlib.error) as error:
             raise ConvertError(f"the array '{self._name}' cannot be read: {error}") from None
         self.is_divisible = not self.dtype.hasobject and (not is_fortran or len(self.shape) < 2)
@@ -166,47 +219,6 @@ class Member:
             there += some
         self._row += count
         return buffer
-
-
-def _divided(archive, options, known):
-    """In parts, if all arrays can be."""
-    members = {name: Member(archive, name) for name in archive.files
-               if name not in known and Collector(options).wants(name)}
-    if not all(member.is_divisible for member in members.values()):
-        for member in members.values():
-            member.close()
-        return None
-    count = _count(members, options)
-
-    def read(i, n):
-        first, end = part_of(count, i, n)
-        collector = Collector(options, end - first)
-        for name, member in members.items():
-            if _is_of_all(name, member.count, count, collector):
-                collector.add(name, member.rows(first, end))
-        return collector.particles()
-    return [Divided(sum(count * member.row_bytes for member in members.values() if member.count == count), read)]
-
-
-def _is_of_all(name, length, count, collector):
-    """Whether an array has a value for each particle; what is single is left out."""
-    if length == count:
-        return True
-    if length not in (-1, 1):
-        raise ConvertError(f"'{name}' has {length} values for {count} particles; choose arrays with --arrays")
-    collector.leave_out(name, "it is a single value")
-    return False
-
-
-def _count(arrays, options):
-    """How many particles there are: as positions say."""
-    shapes = {name: array.shape[1:] for name, array in arrays.items() if array.shape and array.dtype.kind in "iufb"}
-    names = [name for name in find_positions(shapes, options.columns) if name]
-    counts = {arrays[name].shape[0] for name in names}
-    if len(counts) > 1:
-        raise ConvertError(f"{listed(names)} differ in the number of values: "
-                           + ", ".join(str(arrays[name].shape[0]) for name in names))
-    return counts.pop()
 
 
 def _sniff(head, path):

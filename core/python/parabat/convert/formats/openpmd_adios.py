@@ -9,14 +9,14 @@ import re
 import numpy as np
 
 from ..hdf5 import check_links
-from ..model import ConvertError, Format, Step, check_memory
+from ..model import ConvertError, Format, Step, check_memory, listed
 from .openpmd_files import read_species
 
 EXTENSIONS = (".bp", ".bp4", ".bp5")
 
 
 class _Node:
-    """What h5py would give of a group: the records and components of openpmd-api as openpmd.py looks at them."""
+    """Looks like a group of h5py to openpmd.py: the records and components of openpmd-api."""
 
     def __init__(self, series, name, own, children=()):
         self.name = name
@@ -87,7 +87,7 @@ def steps(path, options):
         raise ConvertError(f"openpmd-api cannot read it: {' '.join(str(error).split())[:300]}") from None
     if not str(series.openPMD).startswith("1."):
         raise ConvertError(f"is openPMD {series.openPMD}; supported: 1.x")
-    lost = []
+    lost, empty, is_any = [], [], False
     for number in numbers:
         iteration = series.iterations[number]
         iteration.open()
@@ -95,10 +95,17 @@ def steps(path, options):
             lost.append(str(number))
             continue
         if not list(iteration.particles):
+            empty.append(str(number))
             continue
-        yield Step(lambda iteration=iteration: read_species(_particles(io, path, series, iteration), options, lost),
-                   int(number), float(iteration.time) * float(iteration.time_unit_SI))
+        is_any = True
+        time = float(iteration.time) * float(iteration.time_unit_SI) if "time" in iteration.attributes else None
+        yield Step(lambda iteration=iteration, time=time: read_species(
+            _particles(io, path, series, iteration), options, lost, time is not None), int(number), time)
         iteration.close()
+    if not is_any:
+        raise ConvertError("no complete iteration with particles: " + (
+            f"{listed(lost)} {'are' if lost[1:] else 'is'} not closed: the simulation has not finished writing" if lost else
+            f"{listed(empty)} {'have' if empty[1:] else 'has'} no particles" if empty else "there are no iterations"))
 
 
 def _particles(io, path, series, iteration):

@@ -3,7 +3,7 @@
 stored; the metadata has what turns them into SI units."""
 
 from .. import hdf5
-from ..model import Collector, ConvertError, Format, Step
+from ..model import Collector, ConvertError, Format, Step, listed
 
 
 def steps(path, options):
@@ -12,18 +12,24 @@ def steps(path, options):
         found = openpmd.iterations(file)
         finished = [each for each in found if each[3] and openpmd.list_species(each[2])]
         if not finished:
-            raise ConvertError("no complete iteration with particles")
+            raise ConvertError(f"no complete iteration with particles: {openpmd.why_none(file)}")
+        if options.species is not None:
+            wanted = set(options.species)
+            finished = [each for each in finished if wanted & set(openpmd.list_species(each[2]))]
+            if not finished:
+                raise ConvertError(f"has no species {', '.join(options.species)}")
         open_ones = [str(number) for number, _, _, is_closed in found if not is_closed]
         for number, seconds, particles, _ in finished:
-            yield Step(lambda particles=particles: read_species(particles, options, open_ones), number, seconds)
+            yield Step(lambda particles=particles, seconds=seconds: read_species(
+                particles, options, open_ones, seconds is not None), number, seconds)
 
 
-def read_species(particles, options, open_ones):
+def read_species(particles, options, open_ones, has_time):
     """Particles of each species. particles: a group of h5py, or what looks like one. open_ones: iterations that are
-    passed over, which is said."""
+    skipped, which is reported. has_time: whether the step has a time, which is in seconds."""
     from .. import openpmd  # pylint: disable=import-outside-toplevel
     result = []
-    others = {name: set() for name in particles}
+    others = {name: set() for name in openpmd.list_species(particles)}
 
     def wants(species, record):
         if record is None:
@@ -39,9 +45,13 @@ def read_species(particles, options, open_ones):
         collector.others |= others[species.name]
         if open_ones:
             collector.remarks.append(("open", f"unfinished iterations are not written: {', '.join(open_ones)}"))
+        if has_time:
+            species.metadata["units"]["time"] = "s"
         for name, array in species.attributes.items():
             collector.add(name, array)
         result.append(collector.particles(species.positions, species.metadata, species.name))
+    if not result and not others:
+        raise ConvertError(f"no species has a position; available: {listed(particles)}")
     if not result:
         raise ConvertError(f"has no species {', '.join(options.species or [])}".rstrip())
     return result
