@@ -56,10 +56,10 @@ def read_facts(path):
     head = read_head(path)
     kind = kind_of(head)
     if kind == "legacy":
-        with contextlib.suppress(ValueError, IndexError):
+        with contextlib.suppress(ValueError, LookupError, OverflowError):
             return facts_of(_legacy_fields(head))
     elif kind:
-        with contextlib.suppress(ValueError, IndexError, zlib.error, binascii.Error):
+        with contextlib.suppress(ValueError, LookupError, OverflowError, zlib.error, binascii.Error):
             return facts_of(_xml_fields(path))
     return None, None
 

@@ -26,9 +26,11 @@ def messages():
     finally:
         vtkOutputWindow.SetInstance(before)
         vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_INFO)
-        text = " ".join(reported.GetOutput().split())
+        text = reported.GetOutput()
+        text = " ".join((text.decode("utf-8", "replace") if isinstance(text, bytes) else text).split())
         if text:
-            found.append(text[text.find("):") + 2 if "):" in text else 0:][:300].strip())
+            text = text[text.find("):") + 2 if "):" in text else 0:].partition(" ERROR: In ")[0]
+            found.append(text[:300].strip())
 
 
 def read_file(path, module, reader_name, is_empty=False):

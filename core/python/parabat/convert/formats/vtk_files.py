@@ -72,8 +72,10 @@ def _entries_of_series(path):
         with open(path, encoding="utf-8") as file:
             entries = json.load(file)["files"]
         found = [(each.get("time"), each["name"]) for each in entries]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ConvertError(f"is not a list of files: {type(error).__name__}: {error}") from None
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise ConvertError(f"is not a list of files: {error}") from None
+    except KeyError as error:
+        raise ConvertError(f"is not a list of files: an entry lacks {error}") from None
     result = []
     for time, name in found:
         if not isinstance(name, str) or isinstance(time, bool) or not isinstance(time, (int, float, type(None))):
