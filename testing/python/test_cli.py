@@ -210,7 +210,7 @@ class Cli(unittest.TestCase):
         before = out.read_bytes()
         self.fails(3, "broken.bat", "export", self.broken, out)
         self.assertEqual(out.read_bytes(), before)
-        self.fails(2, ".npz, .csv, .parquet, .vtp", "export", self.a, FOLDER / "out.xyz")
+        self.fails(2, ".npz, .csv, .parquet, .vtp", "export", self.a, FOLDER / "out.abc")
         self.fails(3, f"{FOLDER}/nowhere/out.csv: ", "export", self.a, FOLDER / "nowhere" / "out.csv")
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
         handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -689,12 +689,13 @@ class Cli(unittest.TestCase):
             return [one.name for one in folder.parent.iterdir() if one.name.startswith(".parabat-")]
 
         # Stops where the data is copied, in a process of its own.
-        code = ("import sys, os, signal; from parabat import cli; from parabat.cli import {verb}; "
-                "{verb}.{function} = lambda *unused: os.kill(os.getpid(), signal.{signal}); sys.exit(cli.main(sys.argv[1:]))")
+        code = ("import sys, os, signal; from parabat import cli; from parabat.{module} import {name}; "
+                "{name}.{function} = lambda *unused: os.kill(os.getpid(), signal.{signal}); sys.exit(cli.main(sys.argv[1:]))")
         for name, expected, remain in (("SIGKILL", -signal.SIGKILL, 1), ("SIGTERM", 130, 0), ("SIGHUP", 130, 0)):
-            for verb, function, words in (("web", "_copy", ["web", "--viewer", page, self.a, folder]),
-                                          ("export", "write_csv", ["export", self.a, folder.parent / "out.csv"])):
-                done = subprocess.run([sys.executable, "-c", code.format(verb=verb, function=function, signal=name), *map(str, words)],
+            for module, file, function, words in (("cli", "web", "_copy", ["web", "--viewer", page, self.a, folder]),
+                                                  ("exporting", "plain", "write_csv", ["export", self.a, folder.parent / "out.csv"])):
+                killed = code.format(module=module, name=file, function=function, signal=name)
+                done = subprocess.run([sys.executable, "-c", killed, *map(str, words)],
                                       capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode, expected, done.stderr)
                 self.assertEqual(len(left()), remain, name)

@@ -92,8 +92,8 @@ class Particles(dict):
         return export.to_arrow(self)
 
     def to_pyvista(self) -> pyvista.PolyData:
-        """Returns PolyData of vertices with all attributes as point data, and the time as field
-        data "TimeValue". Raises BatImportError without pyvista."""
+        """Returns PolyData of vertices with all attributes as point data, and the time and the step
+        number as field data "TimeValue" and "timestep". Raises BatImportError without pyvista."""
         return export.to_pyvista(self)
 
 

@@ -58,4 +58,6 @@ def to_pyvista(particles):
             mesh.GetPointData().AddArray(array)
     if particles.time is not None:
         mesh.field_data["TimeValue"] = np.array([particles.time])
+    if particles.step is not None:
+        mesh.field_data["timestep"] = np.array([particles.step], np.int64)
     return mesh

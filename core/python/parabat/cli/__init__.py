@@ -20,7 +20,7 @@ VERBS = {
     "info": "show what files and series contain",
     "validate": "verify every checksum and every rule of the format",
     "query": "count matching particles, and show their ranges and the first of them",
-    "export": "export particles to .npz, .csv, .parquet or .vtp, grids to .npy, .npz or .vti",
+    "export": "export particles to tables and formats of other programs, grids to .npy, .npz or .vti",
     "follow": "export the tracks of selected particles through a series to .csv, .npz or .vtp",
     "diff": "compare two datasets: the same particles, in any order, or the same samples",
     "convert": "convert files of other programs to .bat, grids to .idx, velocity fields to .bricks.series",

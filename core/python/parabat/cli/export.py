@@ -1,128 +1,63 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat export FILE OUT: particles, or samples of a grid, as a file of another kind, which the ending of OUT
+"""parabat export FILE OUT: particles, or samples of a grid, as a file of another kind, which the ending of OUT, or --format,
 says."""
 
-import csv
 import os
-import re
-import zipfile
-
-import numpy as np
 
 from .. import idx
-from .._text import check_xml_names
-from ..convert.text_tables import column_name
 from ..errors import refuse
-from ..export import columns, needed
+from ..exporting import ENDINGS, FORMATS, Source
 from . import _grids
 from ._common import (
-    add_json, add_query_arguments, parse_attributes, count, open_one, print_json, progress, query_of, show)
+    add_json, add_query_arguments, parse_attributes, count, open_one, print_json, progress, query_of, say, show)
 from ._temporary import replacing
-
-ROWS = 100000  # of text at once
-
-
-def _npz(particles, path):
-    if "positions" in particles:
-        refuse("two arrays would be called 'positions'; exclude one with --attributes")
-    write_npz({"positions": particles.positions, **particles}, path)
-
-
-def write_npz(arrays, path):
-    """Arrays by name."""
-    # np.savez takes names as keyword arguments, of which it has some itself.
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, values in arrays.items():
-            with archive.open(name + ".npy", "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, np.asanyarray(values), allow_pickle=False)
-
-
-def _csv(particles, path):
-    write_csv(columns(particles), particles.count, path)
-
-
-def write_csv(found, count, path):
-    """Columns by name, of `count` values, masked ones as nothing. Names that a spreadsheet program would take for a
-    formula get an apostrophe in front, which `parabat convert` takes away."""
-    def texts(values):
-        # The shortest decimals that are the number again, for float32 those of float32.
-        words = values.astype(str) if values.dtype == np.float32 else values
-        return ["" if word is None else word for word in words.tolist()]
-
-    def header(name):
-        name = column_name(name)
-        quotes = not re.fullmatch(r"[\w .:\[\]()/%^-]*", name)
-        return '"' + name.replace('"', '""') + '"' if quotes else name
-
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        file.write(",".join(map(header, found)) + "\n")
-        for first in range(0, count, ROWS):
-            writer.writerows(zip(*(texts(values[first:first + ROWS]) for values in found.values())))
-
-
-def _parquet(particles, path):
-    needed("pyarrow.parquet", "export to .parquet", "pyarrow").write_table(particles.to_arrow(), path)
-
-
-def _vtp(particles, path):
-    needed("pyvista", "export to .vtp")
-    check_xml_names(particles)
-    write_vtp(particles.to_pyvista(), path)
-
-
-def write_vtp(mesh, path):
-    """PolyData of PyVista."""
-    # pylint: disable=import-outside-toplevel
-    from vtkmodules.vtkCommonCore import vtkObject
-    from vtkmodules.vtkCommonMisc import vtkErrorCode
-    from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
-    # Not by save() of PyVista, which does not tell that a file cannot be written.
-    writer = vtkXMLPolyDataWriter()
-    writer.SetFileName(path)
-    writer.SetInputData(mesh)
-    shown = vtkObject.GetGlobalWarningDisplay()
-    vtkObject.GlobalWarningDisplayOff()  # VTK prints many lines
-    try:
-        done = writer.Write()
-    finally:
-        vtkObject.SetGlobalWarningDisplay(shown)
-    code = writer.GetErrorCode()
-    if code or not done:  # small ones are those of the system
-        raise OSError(code if code < vtkErrorCode.FirstVTKErrorCode else None,
-                      f"cannot be written: {vtkErrorCode.GetStringFromErrorCode(code)}")
-
-
-FORMATS = {".npz": _npz, ".csv": _csv, ".parquet": _parquet, ".vtp": _vtp}
 
 
 def add_arguments(parser):
     """Of `export`."""
     parser.add_argument("file", metavar="FILE", help=".bat, .pbat, .bat.series or .idx")
-    parser.add_argument("out", metavar="OUT", help=f"ends in {', '.join(FORMATS)}; of a grid (.idx) in "
+    parser.add_argument("out", metavar="OUT", help=f"ends in {', '.join(ENDINGS)}; of a grid (.idx) in "
                         f"{', '.join(_grids.FORMATS)}")
+    parser.add_argument("--format", metavar="NAME", help="format of OUT, if its ending does not say it: " + ", ".join(
+        f"{name} ({', '.join(endings)})" for name, (endings, _) in FORMATS.items()))
     parser.add_argument("--level", type=count, metavar="N", help="for a grid: resolution level, where 0 is one sample (default: the finest; with "
                                                                  "--budget the finest with at most N samples)")
     add_query_arguments(parser)
     add_json(parser)
 
 
+def _writer(arguments):
+    """The function that writes OUT."""
+    if arguments.format is not None:
+        if arguments.format not in FORMATS:
+            refuse(f"--format: '{arguments.format}'; allowed: {', '.join(FORMATS)}")
+        return FORMATS[arguments.format][1]
+    ending = os.path.splitext(arguments.out)[1]
+    if ending.lower() not in ENDINGS:
+        refuse(f"{arguments.out} ends in '{ending}'; allowed: {', '.join(ENDINGS)}, or any with --format")
+    return FORMATS[ENDINGS[ending.lower()]][1]
+
+
 def run(arguments):
     """The exit code."""
     if idx.can_open(arguments.file):
+        if arguments.format is not None:
+            refuse(f"--format: {arguments.file} is a structured grid")
         return _grids.export(arguments)
     if arguments.level is not None:
         refuse(f"--level: {arguments.file} is not a structured grid")
-    ending = os.path.splitext(arguments.out)[1]
-    if ending not in FORMATS:
-        refuse(f"{arguments.out} ends in '{ending}'; allowed: {', '.join(FORMATS)}")
+    write = _writer(arguments)
     with open_one(arguments.file, arguments.step, "export") as dataset, progress("reading") as on_progress:
         query = query_of(arguments, dataset)
         particles = dataset.read(parse_attributes(arguments, dataset), progress=on_progress, **query)
+        source = Source(particles, dataset.metadata, arguments.out)
     with replacing(arguments.out) as path:
-        FORMATS[ending](particles, path)
+        write(source, path)
+    for note in source.notes:
+        say(f"{arguments.out}: {note}")
     if arguments.json:
-        print_json({"file": arguments.file, "out": arguments.out, "particles": particles.count, "quality": query["quality"]})
+        print_json({"file": arguments.file, "out": arguments.out, "particles": particles.count, "quality": query["quality"],
+                    "notes": source.notes})
     else:
         show(f"{arguments.out}: {particles.count:,} particles")
     return 0

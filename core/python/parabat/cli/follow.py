@@ -11,11 +11,12 @@ from .. import dataset as datasets
 from .._text import check_xml_names
 from ..errors import BatError, refuse
 from ..export import needed
+from ..exporting.plain import write_csv, write_npz
+from ..exporting.vtk import write_vtp
 from ..following import follow
 from ..tracks import Tracks, is_tracks
 from ._common import YES, add_json, count, names_of, number_of, print_json, progress, say, show, list_steps
 from ._temporary import replacing
-from .export import write_csv, write_npz, write_vtp
 
 MAX_RANGE_IDS = 10_000_000  # ids; more are no list
 

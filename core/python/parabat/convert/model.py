@@ -67,8 +67,15 @@ class Format:
 
     def missing(self):
         """Rows of `modules` that cannot be imported; of alternatives, a|b, one is enough."""
-        return [row for row in self.modules if not any(
-            importlib.util.find_spec(name.split(".")[0]) for name in row[0].split("|"))]
+        return [row for row in self.modules if not any(map(_is_installed, row[0].split("|")))]
+
+
+def _is_installed(name):
+    """Whether a module can be found; the packages that a submodule is in are imported for that."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ImportError:
+        return False
 
 
 def nobody(share):

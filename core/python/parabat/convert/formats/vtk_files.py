@@ -1,126 +1,230 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Points of VTK's files with their data, through VTK where it is installed (that of ParaView, PyVista or the package vtk)."""
+"""Points of VTK's files with their data, through VTK where it is installed (that of ParaView, PyVista or the package vtk).
 
+Files of pieces (.pvtp .pvtu) and of blocks (.vtm .vtpd .vtpc), and lists of files by time (.pvd, .vtp.series), only
+name other files, which are read one by one. The time and the step number are field data: see vtk_headers.py. Those of
+a list take precedence over those in its files.
+"""
+
+import json
+import math
 import os
 import xml.etree.ElementTree
 
-import numpy as np
+from .. import hdf5, vtk_headers, vtkhdf
+from ..blocks import join_blocks
+from ..model import ConvertError, Format, Step, listed
+from ..vtk_points import read_file, read_points
 
-from ..hdf5 import check_links
-from ..model import Collector, ConvertError, Format, Step
-
-READERS = {".vtp": ("vtkIOXML", "vtkXMLPolyDataReader"), ".vtu": ("vtkIOXML", "vtkXMLUnstructuredGridReader"),
-           ".vts": ("vtkIOXML", "vtkXMLStructuredGridReader"), ".pvtp": ("vtkIOParallelXML", "vtkXMLPPolyDataReader"),
-           ".pvtu": ("vtkIOParallelXML", "vtkXMLPUnstructuredGridReader"), ".vtk": ("vtkIOLegacy", "vtkGenericDataObjectReader"),
-           ".vtkhdf": ("vtkIOHDF", "vtkHDFReader")}
-DUPLICATE = 1  # of vtkDataSetAttributes
+READERS = {"PolyData": ("vtkIOXML", "vtkXMLPolyDataReader"), "UnstructuredGrid": ("vtkIOXML", "vtkXMLUnstructuredGridReader"),
+           "StructuredGrid": ("vtkIOXML", "vtkXMLStructuredGridReader"),
+           "PStructuredGrid": ("vtkIOXML", "vtkXMLPStructuredGridReader"),
+           "legacy": ("vtkIOLegacy", "vtkGenericDataObjectReader")}
+WITH_COUNTS = ("PolyData", "UnstructuredGrid")  # kinds whose pieces name their numbers of points
+PIECES = ("PPolyData", "PUnstructuredGrid", "vtkPartitionedDataSet")
+BLOCKS = ("vtkMultiBlockDataSet", "vtkPartitionedDataSetCollection")
+COLLECTION = "Collection"  # .pvd
+FILES = (".vtp", ".vtu", ".vts", ".vtk", ".pvtp", ".pvtu", ".pvts", ".vtm", ".vtmb", ".vtpd", ".vtpc")
+LISTS = tuple(end + ".series" for end in FILES)
+MAX_DEPTH = 8  # lists that name lists
 
 
 def steps(path, options):
-    if not path.lower().endswith(".pvd"):
-        yield Step(lambda: [_read(path, options)], time=None)
-        return
+    if _is_series(path, vtk_headers.read_head(path)):
+        found = _entries_of_series(path)
+    elif vtk_headers.kind_of(vtk_headers.read_head(path)) == COLLECTION:
+        found = _entries_of_pvd(path)
+    else:
+        found = [(None, [("", path)])]
+    for time, members in found:
+        yield _step(members, time, options)
+
+
+def _step(members, time, options):
+    """A Step of files; members: (name of a block or "", file)."""
+    named, number = _facts(members[0][1]) if members else (None, None)
+
+    def read():
+        leaves, are_blocks = [], False
+        for name, file in members:
+            is_blocks = vtk_headers.kind_of(vtk_headers.read_head(file)) in BLOCKS
+            are_blocks = are_blocks or is_blocks
+            leaves += _with_points(_leaves(name, file), options) if is_blocks else _leaves(name, file)
+        facts = {}
+        found = []
+        for i, (name, file) in enumerate(leaves):
+            found.append((name, _read(file, options, facts), file))
+            options.at((i + 1) / len(leaves))
+        step.time = facts.get("time") if step.time is None else step.time
+        step.number = facts.get("number") if step.number is None else step.number
+        if not found:
+            raise ConvertError("names no files with points")
+        return join_blocks(found, options, are_blocks)
+    step = Step(read, number, named if time is None else time)
+    return step
+
+
+# --- Lists of files
+
+def _entries_of_series(path):
+    """(time or None, members) in the order of the list."""
     try:
-        entries = [(float(each.get("timestep", i)), each.get("file"))
-                   for i, each in enumerate(xml.etree.ElementTree.parse(path).iter("DataSet"))]
-    except (xml.etree.ElementTree.ParseError, ValueError) as error:
+        with open(path, encoding="utf-8") as file:
+            entries = json.load(file)["files"]
+        found = [(each.get("time"), each["name"]) for each in entries]
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ConvertError(f"is not a list of files: {error}") from None
-    list_steps = {}
-    for time, name in entries:
-        file = os.path.join(os.path.dirname(path), name or "")
-        if not name or not os.path.isfile(file):
-            raise ConvertError(f"lists {name}, which does not exist")
-        list_steps.setdefault(time, []).append(file)
-    for time in sorted(list_steps):
-        yield Step(lambda files=list_steps[time]: [_joined([_read(file, options) for file in files], files)], time=time)
+    except KeyError as error:
+        raise ConvertError(f"is not a list of files: an entry lacks {error}") from None
+    result = []
+    for time, name in found:
+        if not isinstance(name, str) or isinstance(time, bool) or not isinstance(time, (int, float, type(None))):
+            raise ConvertError(f"lists the file {json.dumps(name)[:80]} with time {json.dumps(time)[:40]}; allowed are a text "
+                               "and a number")
+        result.append((_as_time(time), [("", _beside(path, name))]))
+    return result
 
 
-def _joined(parts, files):
-    """Particles of the files of one time, which are its parts."""
-    filled = [i for i, part in enumerate(parts) if len(part.positions)] or [0]
-    first = parts[filled[0]]
-
-    def kinds(part):
-        return {name: (array.dtype.name, array.shape[1:]) for name, array in part.attributes.items()}
-    for i in filled[1:]:
-        if kinds(parts[i]) != kinds(first):
-            names = {**kinds(first), **kinds(parts[i])}
-            name = next(name for name in names if kinds(first).get(name) != kinds(parts[i]).get(name))
-            raise ConvertError(f"{files[i]}: '{name}' is {kinds(parts[i]).get(name, 'not there')}, but "
-                               f"{kinds(first).get(name, 'not there')} in {files[filled[0]]}, a part of the same time")
-    if filled[1:]:
-        first.positions = np.concatenate([parts[i].positions for i in filled])
-        first.attributes = {name: np.concatenate([parts[i].attributes[name] for i in filled]) for name in first.attributes}
-    for part in parts:
-        if part is not first:
-            first.remarks += part.remarks
-            first.others |= part.others
-    return first
-
-
-def _read(path, options):
-    from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow, vtkStringOutputWindow  # pylint: disable=import-outside-toplevel
-    from vtkmodules.vtkCommonDataModel import vtkPointSet  # pylint: disable=import-outside-toplevel
+def _as_time(number):
     try:
-        check_links(path, options)
+        return float(number) if number is not None and math.isfinite(number) else None
+    except OverflowError:
+        return None
+
+
+def _entries_of_pvd(path):
+    """(time or None, members); entries of one time are parts or blocks of one step."""
+    found = {}
+    for entry in _parsed(path).iter("DataSet"):
+        text, name = entry.get("timestep"), entry.get("file")
+        try:
+            time = None if text is None or not text.strip() else float(text)
+        except ValueError:
+            raise ConvertError(f"is not a list of files: the timestep '{text[:40]}' is not a number") from None
+        found.setdefault(time, []).append((entry.get("name") or entry.get("group") or "", _beside(path, name)))
+    return sorted(found.items(), key=lambda each: (each[0] is not None, each[0]))
+
+
+def _parsed(path):
+    try:
+        return xml.etree.ElementTree.parse(path).getroot()
+    except (xml.etree.ElementTree.ParseError, ValueError, LookupError) as error:
+        raise ConvertError(f"{path}: is not a list of files: {error}") from None
+
+
+def _beside(path, name):
+    """A file that another one names."""
+    file = os.path.join(os.path.dirname(path), name or "")
+    if not name or not os.path.isfile(file):
+        raise ConvertError(f"{path}: lists {name}, which does not exist or is not a regular file")
+    return file
+
+
+def _children(path, kind):
+    """(name of the block or "", file) of what a file of pieces or blocks names; None for a file with points."""
+    if kind in PIECES:
+        return [("", _beside(path, each.get("Source") or each.get("file"))) for each in _parsed(path).iter()
+                if each.tag == ("Piece" if kind != PIECES[2] else "DataSet")]
+    if kind not in BLOCKS:
+        return None
+    found = []
+
+    def walk(node, name):
+        for each in node:
+            if each.tag == "DataSet":
+                if each.get("file"):
+                    found.append((each.get("name") or name, _beside(path, each.get("file"))))
+            elif each.tag in ("Block", "Piece", "Partitions"):
+                walk(each, each.get("name") or name)
+    for node in _parsed(path):
+        if node.tag == kind:
+            walk(node, "")
+    return found
+
+
+def _leaves(name, path, depth=0):
+    """(name of the block or "", file) of all files with points."""
+    kind = vtk_headers.kind_of(vtk_headers.read_head(path))
+    children = _children(path, kind)
+    if children is None:
+        return [(name, path)]
+    if depth == MAX_DEPTH:
+        raise ConvertError(f"{path}: lists of files are nested more than {MAX_DEPTH} times")
+    return [leaf for child, file in children for leaf in _leaves(child or name, file, depth + 1)]
+
+
+def _with_points(leaves, options):
+    """Those blocks that may have points, unless none has; others are reported."""
+    kinds = [vtk_headers.kind_of(vtk_headers.read_head(file)) for _, file in leaves]
+    found = [leaf for leaf, kind in zip(leaves, kinds) if kind is None or kind in READERS]
+    for (name, file), kind in zip(leaves, kinds):
+        if found and kind is not None and kind not in READERS:
+            block = name or file
+            options.notes.setdefault(f"block {block}", f"the block {block} is not written: it is of the kind {kind}")
+    return found or leaves
+
+
+def _facts(path, depth=0):
+    """(time, step number) of a file, or of the first one that it names."""
+    head = vtk_headers.read_head(path)
+    if head.startswith(hdf5.MAGIC):
+        return None, None  # found when it is read
+    time, number = vtk_headers.read_facts(path)
+    if (time is None or number is None) and depth < MAX_DEPTH:
+        children = _children(path, vtk_headers.kind_of(head))
+        if children:
+            others = _facts(children[0][1], depth + 1)
+            time, number = others[0] if time is None else time, others[1] if number is None else number
+    return time, number
+
+
+# --- Files with points
+
+def _read(path, options, facts):
+    """Particles of a file. facts: gets its time and step number, if they were not in its first part."""
+    try:
+        head = vtk_headers.read_head(path)
+        if head.startswith(hdf5.MAGIC):
+            return vtkhdf.read_only_step(path, options, facts)
+        kind = vtk_headers.kind_of(head)
+        if kind not in READERS:
+            if kind is None and _is_compressed(head):
+                raise ConvertError("is compressed, which VTK does not read; decompress it first")
+            raise ConvertError(f"is {f'of the kind {kind}' if kind else 'not a VTK file'}; allowed are {listed(READERS)}")
+        is_empty = kind != "legacy" and vtk_headers.claimed_points(path) == 0
+        data = read_file(path, *READERS[kind], is_empty and kind in WITH_COUNTS)
     except ConvertError as error:
         raise ConvertError(f"{path}: {error}") from None
-    module, name = READERS.get(os.path.splitext(path)[1].lower(), (None, None))
-    if name is None:
-        raise ConvertError(f"{path}: does not end in any of {' '.join(READERS)}")
-    reported = vtkStringOutputWindow()
-    before = vtkOutputWindow.GetInstance()
-    vtkOutputWindow.SetInstance(reported)
-    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)  # it is said below, once
-    try:
-        reader = getattr(__import__("vtkmodules." + module, fromlist=[name]), name)()
-        reader.SetFileName(path)
-        reader.Update()
-        data = reader.GetOutputDataObject(0)
-    finally:
-        vtkOutputWindow.SetInstance(before)
-        vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_INFO)
-    text = " ".join(reported.GetOutput().split())
-    if text:  # also a warning: that is all that some readers have to say of a file that is cut
-        raise ConvertError(f"{path}: VTK reports: {text[text.find('):') + 2 if '):' in text else 0:][:300].strip()}")
-    if not isinstance(data, vtkPointSet):
-        raise ConvertError(f"{path}: is a {data.GetClassName() if data else 'nothing'}; points must be in a vtkPointSet")
-    return _particles(data, options)
+    for key, value in zip(("time", "number"), _field_facts(data)):
+        if value is not None:
+            facts.setdefault(key, value)
+    return read_points(data, options)
 
 
-def _particles(data, options):
+def _field_facts(data):
+    """(time, step number) of field data that only VTK can read, because of their place or compression."""
     from vtkmodules.util.numpy_support import vtk_to_numpy  # pylint: disable=import-outside-toplevel
-    count = data.GetNumberOfPoints()
-    collector = Collector(options, count)
-    positions = vtk_to_numpy(data.GetPoints().GetData()) if count else np.empty((0, 3))
-    keep = None
-    attributes = data.GetPointData()
-    for i in range(attributes.GetNumberOfArrays()):
-        array = attributes.GetAbstractArray(i)
-        name = array.GetName()
-        if name == "vtkGhostType":
-            keep = (vtk_to_numpy(array) & DUPLICATE) == 0
-        elif not name:
-            collector.leave_out(f"array {i}", "it has no name")
-        elif not array.IsNumeric():
-            collector.leave_out(name, "it contains texts or objects, not numbers")
-        elif name in collector.arrays:
-            raise ConvertError(f"two arrays are named '{name}'")
-        elif collector.wants(name):
-            collector.add(name, vtk_to_numpy(array))
-    cells = data.GetCellData()
-    lost = [cells.GetArrayName(i) for i in range(cells.GetNumberOfArrays()) if cells.GetArrayName(i) != "vtkGhostType"]
-    if lost:
-        collector.remarks.append(("cells", f"cell data is not written: {', '.join(map(str, lost))}"))
-    if keep is not None and not keep.all():
-        collector.remarks.append(("ghosts", "points duplicated from other pieces are skipped"))
-        positions = positions[keep]
-        collector.count = len(positions)
-        collector.arrays = {name: array[keep] for name, array in collector.arrays.items()}
-    return collector.particles(positions)
+    fields = data.GetFieldData()
+    arrays = [fields.GetArray(i) for i in range(fields.GetNumberOfArrays())]
+    return vtk_headers.facts_of({array.GetName(): vtk_to_numpy(array) for array in arrays
+                                 if array is not None and array.GetName() and array.GetNumberOfValues() == 1})
 
 
-FORMAT = Format("vtk", "points in VTK files", steps, extensions=tuple(READERS) + (".pvd",),
-                modules=(("vtkmodules", "vtk", "vtk"),), options=("follow_links",),
-                sniff=lambda head, path: path.lower().endswith((*READERS, ".pvd")) and (
-                    b"<VTKFile" in head or head.startswith((b"# vtk DataFile", b"\x89HDF"))))
+def _is_compressed(head):
+    return head.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"))
+
+
+def _is_series(path, head):
+    return path.lower().endswith(LISTS) or (b'"file-series-version"' in head and head.lstrip().startswith(b"{")
+                                            and any(f"{end}\"".encode() in head for end in FILES))
+
+
+def sniff(head, path):
+    kind = vtk_headers.kind_of(head)
+    return kind is not None and kind in (*READERS, *PIECES, *BLOCKS, COLLECTION) or _is_series(path, head)
+
+
+FORMAT = Format("vtk", "points in VTK files, with pieces, blocks and lists of files by time", steps,
+                extensions=FILES + (".pvd",) + LISTS, modules=tuple(
+                    (module, "vtk", "vtk") for module in ("vtkmodules.vtkIOXML", "vtkmodules.vtkIOLegacy")),
+                options=("follow_links",), sniff=sniff)

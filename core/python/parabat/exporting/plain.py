@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arrays and tables: .npz, .csv, .parquet."""
+
+import csv
+import json
+import re
+import zipfile
+
+import numpy as np
+
+from ..convert.text_tables import column_name
+from ..errors import refuse
+from ..export import columns, needed
+
+ROWS = 100000  # of text at once
+
+
+def write_npz_file(source, path):
+    if "positions" in source.attributes:
+        refuse("two arrays would be called 'positions'; exclude one with --attributes")
+    write_npz({"positions": source.positions, **source.attributes}, path)
+
+
+def write_npz(arrays, path):
+    """Arrays by name."""
+    # np.savez takes names as keyword arguments, of which it has some itself.
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, values in arrays.items():
+            with archive.open(name + ".npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.asanyarray(values), allow_pickle=False)
+
+
+def write_csv_file(source, path):
+    write_csv(columns(source.particles), source.count, path)
+
+
+def write_csv(found, count, path):
+    """Columns by name, of `count` values, masked ones as nothing. Names that a spreadsheet program would take for a
+    formula get an apostrophe in front, which `parabat convert` takes away."""
+    def texts(values):
+        # The shortest decimals that are the number again, for float32 those of float32.
+        words = values.astype(str) if values.dtype == np.float32 else values
+        return ["" if word is None else word for word in words.tolist()]
+
+    def header(name):
+        name = column_name(name)
+        quotes = not re.fullmatch(r"[\w .:\[\]()/%^-]*", name)
+        return '"' + name.replace('"', '""') + '"' if quotes else name
+
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        file.write(",".join(map(header, found)) + "\n")
+        for first in range(0, count, ROWS):
+            writer.writerows(zip(*(texts(values[first:first + ROWS]) for values in found.values())))
+
+
+def write_parquet(source, path):
+    """With the time, the step and the metadata as the value of `parabat` in the metadata of the schema."""
+    parquet = needed("pyarrow.parquet", "export to .parquet", "pyarrow")
+    about = {"time": source.time, "step": source.step, "metadata": source.metadata}
+    table = source.particles.to_arrow()
+    text = json.dumps({key: value for key, value in about.items() if value is not None})
+    parquet.write_table(table.replace_schema_metadata({"parabat": text}), path)

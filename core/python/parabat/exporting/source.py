@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The particles that are exported, and what is known of them: time, step, units, periodic box, texts of codes."""
+
+import collections
+import json
+import math
+
+import numpy as np
+
+from ..errors import refuse
+
+Box = collections.namedtuple("Box", "origin edges periodic")
+Box.__doc__ = """A simulation box: its origin (3,), its edge vectors (3, 3), one a row, and whether each axis is periodic."""
+
+IDS = ("id", "ids", "particleids", "particle_id", "id_particle")
+VELOCITIES = ("velocity", "velocities", "v", "vel")
+MASSES = ("mass", "masses")
+
+
+class Source:
+    """What a writer gets."""
+
+    def __init__(self, particles, metadata="", name=""):
+        """particles: as Dataset.read() returns them. metadata: the JSON text of the dataset. name: of the file to write."""
+        self.positions = particles.positions
+        self.attributes = dict(particles.items())
+        self.count = particles.count
+        self.time, self.step = particles.time, particles.step
+        self.target = name
+        self.particles = particles
+        self.notes = []
+        try:
+            self.metadata = json.loads(metadata) if metadata else {}
+        except ValueError:
+            self.metadata = {}
+        if not isinstance(self.metadata, dict):
+            self.metadata = {}
+
+    def note(self, text):
+        """A line for the user, said once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def leave_out(self, name, why):
+        self.note(f"'{name}' is not written: {why}")
+
+    def has_no_place(self, format_name, *facts):
+        """Reports which of "time", "step", "units", "periodic box" are known, but not written."""
+        known = {"time": self.time is not None, "step": self.step is not None, "units": bool(self.units),
+                 "periodic box": self.box is not None}
+        lost = [fact for fact in facts if known[fact]]
+        if lost:
+            self.note(f"not written, since {format_name} has no place for it: {', '.join(lost)}")
+
+    def find(self, names, width=1, kinds="iuf"):
+        """The name of the first attribute that is called one of `names`, ignoring case; None if there is none."""
+        for wanted in names:
+            for name, values in self.attributes.items():
+                own = 1 if values.ndim == 1 else values.shape[1]
+                if name.lower() == wanted and own == width and values.dtype.kind in kinds:
+                    return name
+        return None
+
+    def program(self, name):
+        """What a converter kept of the file of another program."""
+        found = self.metadata.get(name)
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def units(self):
+        units = self.metadata.get("units")
+        return units if isinstance(units, dict) else {}
+
+    def texts(self, name):
+        """The text of each code of an attribute, if the metadata have them and each particle has one."""
+        values = self.attributes[name]
+        if values.ndim > 1 or values.dtype.kind not in "iu":
+            return None
+        for about in self.metadata.values():
+            texts = about.get("texts") if isinstance(about, dict) else None
+            known = texts.get(name) if isinstance(texts, dict) else None
+            if isinstance(known, list) and all(isinstance(text, str) for text in known) and (
+                    not len(values) or (values.min() >= 0 and values.max() < len(known))):
+                return known
+        return None
+
+    @property
+    def box(self):
+        """The box that the metadata name, or None."""
+        try:
+            return self._periodic_box() or self._lammps_box() or self._h5md_box() or self._gsd_box() or self._md_box()
+        except (KeyError, TypeError, ValueError, IndexError):
+            return None
+
+    def _periodic_box(self):
+        about = self.metadata.get("periodic_box")
+        if not about:
+            return None
+        ends = [[math.nan if number is None else float(number) for number in about[side]] for side in ("lower", "upper")]
+        periodic = [math.isfinite(low) and math.isfinite(high) for low, high in zip(*ends)]
+        if not any(periodic):
+            return None
+        low, high = self.bounds()
+        for axis in range(3):  # an open axis reaches as far as the particles
+            if periodic[axis]:
+                low[axis], high[axis] = ends[0][axis], ends[1][axis]
+        return Box(low, np.diag(high - low), periodic)
+
+    @staticmethod
+    def _of_edges(edges, origin, periodic):
+        edges = np.array(edges, np.float64)
+        edges = np.diag(edges) if edges.shape == (3,) else edges
+        origin = np.zeros(3) if origin is None else np.array(origin, np.float64)
+        is_whole = edges.shape == (3, 3) and origin.shape == (3,) and np.isfinite(edges).all()
+        return Box(origin, edges, periodic) if is_whole else None
+
+    def _lammps_box(self):
+        about = self.program("lammps").get("box")
+        if not about:
+            return None
+        words = (about.get("boundary") or "").split()
+        periodic = [word[:1] == "p" for word in words] if len(words) == 3 else [False] * 3
+        return self._of_edges(about["edges"], about.get("origin"), periodic)
+
+    def _h5md_box(self):
+        about = self.program("h5md").get("box")
+        if not about or "edges" not in about:
+            return None
+        boundary = about.get("boundary") or ["none"] * 3
+        return self._of_edges(about["edges"], about.get("offset"), [each == "periodic" for each in boundary])
+
+    def _gsd_box(self):
+        about = self.program("gsd").get("box")
+        if not about:
+            return None
+        x, y, z, xy, xz, yz = map(float, about)
+        edges = np.array([[x, 0, 0], [xy * y, y, 0], [xz * z, yz * z, z or 1.0]])
+        return Box(-edges.sum(axis=0) / 2 if z else -edges[:2].sum(axis=0) / 2, edges, [True, True, z != 0])
+
+    def _md_box(self):
+        about = self.program("md").get("box")
+        if not about or not any(about[:3]):
+            return None
+        a, b, c, *angles = map(float, about)
+        alpha, beta, gamma = (0.0 if angle == 90 else math.cos(math.radians(angle)) for angle in angles)
+        sine = math.sqrt(1 - gamma * gamma)
+        y = (alpha - beta * gamma) / sine
+        return Box(np.zeros(3), np.array([[a, 0, 0], [b * gamma, b * sine, 0],
+                                          [c * beta, c * y, c * math.sqrt(1 - beta * beta - y * y)]]), [True] * 3)
+
+    def bounds(self):
+        """Lower and upper ends of the finite positions; 0 and 1 without any."""
+        with np.errstate(all="ignore"):
+            finite = np.where(np.isfinite(self.positions), self.positions, np.nan).astype(np.float64)
+        low, high = np.zeros(3), np.ones(3)
+        for axis in range(3):
+            column = finite[:, axis][~np.isnan(finite[:, axis])]
+            if len(column):
+                low[axis], high[axis] = column.min(), column.max()
+        return low, high
+
+
+def unique_names(source, clean, taken=(), expected=()):
+    """Pairs of the name in the file and that of the attribute; `clean` makes a name that the format allows. expected: names
+    in the file that are not reported, since the format has them for such attributes."""
+    found, used = [], set(taken)
+    for name in source.attributes:
+        written = clean(name)
+        if written in used:
+            refuse(f"two arrays would be called '{written}'; exclude one with --attributes")
+        used.add(written)
+        if written != name and written not in expected:
+            source.note(f"'{name}' is written as '{written}'")
+        found.append((written, name))
+    return found
+
+
+def components(name, values, label="{}[{}]".format, first=0):
+    """Pairs of a name and (n,) values of each component."""
+    if values.ndim == 1:
+        return [(name, values)]
+    return [(label(name, i + first), values[:, i]) for i in range(values.shape[1])]
+
+
+def number_texts(values):
+    """A list of the decimals of numbers; those of float32 are the decimals of their value as a double, so that every
+    reader gets exactly it."""
+    return list(map(repr, values.astype(np.float64).tolist() if values.dtype.kind == "f" else values.tolist()))
+
+
+def write_rows(file, columns, count, rows=100000):
+    """Lines of columns, which are arrays of numbers or functions (first, end) -> list of texts."""
+    for first in range(0, count, rows):
+        end = min(count, first + rows)
+        parts = [column(first, end) if callable(column) else number_texts(column[first:end]) for column in columns]
+        file.write("\n".join(map(" ".join, zip(*parts))) + "\n")
+
+
+def hdf5_name(name):
+    """A name that makes no group."""
+    return name.replace("/", "_").strip(".") or "_"
+
+
+def create_hdf5(h5py, path):
+    """An h5py.File to write. HDF5 does not lock it, since replacing() has."""
+    return h5py.File(path, "w", locking=False)
