@@ -50,7 +50,7 @@ def run(*words):
 
 
 def exported(*words, says=()):
-    """What was said on stderr of an export that succeeds."""
+    """What was reported on stderr of an export that succeeds."""
     code, _, err = run(*words)
     assert code == 0, (words, err)
     for text in says:
@@ -108,7 +108,7 @@ assert pathlib.Path("o.abc").read_bytes() == pathlib.Path("o.csv").read_bytes()
 h5py = module("h5py")
 if h5py:
     done.append("hdf5")
-    said = exported("a.bat", "snap.hdf5", says=["not written, since a Gadget snapshot has no place for it: step"])
+    reported = exported("a.bat", "snap.hdf5", says=["not written, since a Gadget snapshot has no place for it: step"])
     with h5py.File("snap.hdf5") as file:
         header, group = file["Header"].attrs, file["PartType1"]
         assert list(header["NumPart_ThisFile"]) == list(header["NumPart_Total"]) == [0, N, 0, 0, 0, 0] and header["Time"] == TIME
@@ -134,8 +134,8 @@ if h5py:
         assert file["PartType1/Coordinates"].dtype == np.float32
     exported("none.bat", "none.hdf5")
 
-    said = exported("a.bat", "data.h5", says=["periodic box"])
-    assert "the unit 'nm/ps' of 'velocity' is not converted" in said
+    reported = exported("a.bat", "data.h5", says=["periodic box"])
+    assert "the unit 'nm/ps' of 'velocity' is not converted" in reported
     with h5py.File("data.h5") as file:
         assert file.attrs["openPMD"] == b"1.1.0" and file.attrs["basePath"] == b"/data/%T/"
         iteration = file[f"data/{STEP}"]
@@ -324,8 +324,8 @@ if laspy and module("lazrs"):
     places = whole * np.array([0.001, 0.001, 0.01]) + [5e5, 4e6, 0]
     write("scan.bat", COLOURED, places, metadata={"las": {"point_format": 7, "scales": [0.001, 0.001, 0.01], "offsets": [5e5, 4e6, 0], "crs": "PROJCS[]"}})
     for end in (".las", ".laz"):
-        said = exported("scan.bat", "scan" + end, says=["'stress' has 6 components and becomes stress_0 ... stress_5"])
-        assert "rounded" not in said
+        reported = exported("scan.bat", "scan" + end, says=["'stress' has 6 components and becomes stress_0 ... stress_5"])
+        assert "rounded" not in reported
         las = laspy.read("scan" + end)
         assert str(las.header.version) == "1.4" and las.header.point_format.id == 7 and las.header.are_points_compressed == (end == ".laz")
         order, own = np.argsort(las["id"]), np.argsort(IDS)
@@ -341,7 +341,7 @@ if laspy and module("lazrs"):
         with parabat.open(path) as dataset:
             read = dataset.read()
         np.testing.assert_array_equal(read.positions[np.argsort(read["id"])], places[own])
-    said = exported("a.bat", "a.laz", says=["positions are rounded", "time, step, units, periodic box"])
+    reported = exported("a.bat", "a.laz", says=["positions are rounded", "time, step, units, periodic box"])
     las = laspy.read("a.laz")
     order, own = np.argsort(las["id"]), np.argsort(IDS)
     assert np.abs(np.asarray(las.xyz)[order] - XYZ[own]).max() <= 0.5e-8

@@ -54,10 +54,10 @@ class Source:
 
     def find(self, names, width=1, kinds="iuf"):
         """The name of the first attribute that is called one of `names`, ignoring case; None if there is none."""
-        for wanted in names:
+        for requested in names:
             for name, values in self.attributes.items():
                 own = 1 if values.ndim == 1 else values.shape[1]
-                if name.lower() == wanted and own == width and values.dtype.kind in kinds:
+                if name.lower() == requested and own == width and values.dtype.kind in kinds:
                     return name
         return None
 

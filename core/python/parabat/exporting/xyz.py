@@ -20,7 +20,7 @@ MAX_INT64 = 2 ** 63 - 1
 def write_xyz(source, path):
     properties, columns = [], []
     names = unique_names(source, lambda name: re.sub(r"[\s:=\"'{}\[\]\\,]", "_", name), taken=("pos",))
-    species = next((name for wanted in SPECIES for _, name in names if name == wanted and _words(source, name)), None)
+    species = next((name for requested in SPECIES for _, name in names if name == requested and _words(source, name)), None)
     for written, name in sorted(names, key=lambda each: each[1] != species):
         if name == species:
             if written != SPECIES[0] and any(written == SPECIES[0] for written, _ in names):

@@ -70,13 +70,13 @@ def _read(pieces, options):
     found = []
     clouds = sorted({name for piece in pieces for name in os.listdir(os.path.join(piece, "lagrangian"))
                      if os.path.isdir(os.path.join(piece, "lagrangian", name))})
-    wanted = [name for name in clouds if options.species is None or name in options.species or len(clouds) == 1]
-    for i, name in enumerate(wanted or clouds):
+    requested = [name for name in clouds if options.species is None or name in options.species or len(clouds) == 1]
+    for i, name in enumerate(requested or clouds):
         for piece in pieces:
             folder = os.path.join(piece, "lagrangian", name)
             if os.path.isdir(folder):
                 found.append((name, _cloud(folder, options), folder))
-        options.at((i + 1) / len(wanted or clouds))
+        options.at((i + 1) / len(requested or clouds))
     if not found:
         raise ConvertError(f"{pieces[0]}: has no clouds")
     return join_blocks(found, options)
