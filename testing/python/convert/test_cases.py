@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The small inputs of testing/data/cases: what becomes of each, or how it is refused. Kinds of files that people had
+trouble with in other converters.
+
+Without an argument, those that need nothing but h5py; "extras": those that need packages of PyPI; "vtk": those that need VTK.
+"""
+
+import glob
+import json
+import math
+import os
+import sys
+
+import numpy as np
+import parabat
+from support import converted, refused
+
+CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../data/cases")
+
+
+def case(name):
+    return os.path.join(CASES, name)
+
+
+def found(stem="out"):
+    """name -> (step, time, particles, metadata) of the datasets that a conversion has left, which are removed."""
+    result = {}
+    for path in sorted(glob.glob(f"{stem}*.bat")):
+        with parabat.open(path) as dataset:
+            result[path] = dataset.step, dataset.time, dataset.read(), dataset.metadata
+        os.unlink(path)
+    return result
+
+
+def listed(name="out.bat.series"):
+    """The times of a list, which is removed."""
+    with open(name, encoding="utf-8") as file:
+        times = [entry["time"] for entry in json.load(file)["files"]]
+    os.unlink(name)
+    return times
+
+
+def rows(particles, *names):
+    """Positions, and values of attributes, of all particles in ascending order."""
+    columns = [particles.positions, *(particles[name].reshape(particles.count, -1) for name in names)]
+    return sorted(tuple(value.item() for column in columns for value in column[i]) for i in range(particles.count))
+
+
+def steps_of(datasets):
+    return [(step, time) for step, time, _, _ in datasets.values()]
+
+
+def check_hdf5():
+    assert converted(case("grids.h5md"), "out.bat") == ""
+    datasets = found()
+    _, _, last, _ = datasets["out_b_0002.bat"]
+    assert [(name, step, time) for name, (step, time, _, _) in datasets.items()] == [
+        ("out_a_0000.bat", 0, 0.0), ("out_a_0001.bat", 10, 1.0), ("out_b_0000.bat", 0, 0.0), ("out_b_0002.bat", 20, 2.0)]
+    assert rows(last) == [(120, 0, 0)]
+    assert listed("out_b.bat.series") == [0, 2] and listed("out_a.bat.series") == [0, 1]
+
+    assert "placeholders, not particles" in converted(case("grand.h5"), "out.bat")
+    datasets = found()
+    assert [sorted(particles["id"].tolist()) for _, _, particles, _ in datasets.values()] == [[5, 7], [5, 7, 9]]
+    assert not any((particles.positions == 0).all(axis=1).any() for _, _, particles, _ in datasets.values())
+    listed()
+
+    for name in ("steps.vtkhdf", "copy.hdf"):
+        if name == "copy.hdf":
+            with open(case("steps.vtkhdf"), "rb") as file, open(name, "wb") as copy:
+                copy.write(file.read())
+        converted(case(name) if name != "copy.hdf" else name, "out.bat")
+        datasets = found()
+        assert steps_of(datasets) == [(None, 0.5), (None, 1.5)]
+        assert [sorted(particles["id"].tolist()) for _, _, particles, _ in datasets.values()] == [[10, 11, 12], [10, 11]]
+        assert listed() == [0.5, 1.5]
+
+    assert "electrons has no positionOffset: it is taken as 0" in converted(case("nooffset.h5"), "out.bat")
+    assert sorted(found()) == ["out_electrons.bat", "out_ions.bat"]
+
+    reported = converted(case("flat.h5"), "out.bat")
+    assert "'name'" in reported and "'box'" in reported
+    (_, time, particles, metadata), = found().values()
+    assert (time, particles.count, list(particles)) == (0.5, 4, ["vel"])
+    assert json.loads(metadata)["single_values"] == {"box": [10.0, 10.0, 10.0], "name": "run"}
+    assert "3 steps of 4 particles" in converted(case("flat_t.h5"), "out.bat")
+    datasets = found()
+    assert steps_of(datasets) == [(None, None)] * 3 and listed() == [0, 1, 2]
+    assert [rows(particles)[0] for _, _, particles, _ in datasets.values()] == [(0, 1, 2), (12, 13, 14), (24, 25, 26)]
+
+    converted(case("beam.h5"), "out.bat")
+    (_, _, particles, _), = found().values()
+    assert particles.count == 4 and sorted(particles) == ["momentum", "weight"]
+    assert "'walls' does not change in time" in converted(case("fixed.h5md"), "out.bat")
+    assert sorted(found()) == ["out_fluid_0000.bat", "out_fluid_0001.bat", "out_walls.bat"]
+    listed("out_fluid.bat.series")
+
+    converted(case("tng.hdf5"), "out.bat")
+    assert [(name, each[2].count) for name, each in found().items()] == [("out_PartType0.bat", 3), ("out_PartType1.bat", 2)]
+    converted(case("g4_6byte.hdf5"), "out.bat")
+    (_, _, particles, _), = found().values()
+    ids = particles["ParticleIDs"]
+    assert sorted(ids.tolist()) == [2 ** 40 + i for i in range(4)] and ids.dtype.itemsize == 8
+
+
+def check_text():
+    converted(*(case(f"lmp.{step}.dump") for step in (0, 1000, 1200, 200)), "out.bat")
+    assert steps_of(found()) == [(step, None) for step in (0, 200, 1000, 1200)] and listed() == [0, 200, 1000, 1200]
+    assert "repeats the step number of another (10)" in converted(case("twice.dump"), "out.bat")
+    assert steps_of(found()) == [(0, None), (10, None), (20, None)] and listed() == [0, 10, 20]
+    refused(case("twice.dump"), "out.bat", "--on-repeat", "fail", says=["the step number 10 occurs twice"])
+    converted(case("sparta.dump"), "out.bat")
+    (_, _, _, metadata), = found().values()
+    assert "oo oo pp" in metadata, metadata
+    converted(case("liggghts_0.dump"), "out.bat")
+    (_, _, particles, _), = found().values()
+    assert particles.count == 2 and [name for name in particles if name.startswith("type")] == ["type"]
+
+    converted(case("ext.xyz"), "out.bat")
+    datasets = found()
+    assert [time for _, time, _, _ in datasets.values()] == [0.5, 1.0] and listed() == [0.5, 1.0]
+    _, _, particles, metadata = datasets["out_0000.bat"]
+    assert particles.positions.dtype == np.float64 and 5.1 in particles.positions
+    assert {"forces", "charge", "tags"} <= set(particles), list(particles)
+    assert "pbc" in metadata
+
+    assert "lacks values" in converted(case("na.csv"), "out.bat")
+    (_, _, particles, _), = found().values()
+    order = np.argsort(particles["id"]) if "id" in particles else np.argsort(particles.positions[:, 0])
+    temperatures = [None if math.isnan(value) else value for value in particles["temp"][order]]
+    assert temperatures == [None, 300.5, None, None], temperatures
+    converted(case("euro.csv"), "out.bat")
+    (_, _, particles, _), = found().values()
+    assert sorted(particles.positions[:, 0].tolist())[:2] == [1.5, 4.5]
+    converted(case("comsol.txt"), "out.bat")
+    (_, _, particles, _), = found().values()
+    assert particles.count > 0
+    converted(case("traj.csv"), "out.bat")
+    datasets = found()
+    times = listed()
+    assert len(times) > 1 and [time for _, time, _, _ in datasets.values()] == times
+
+    converted(case("gadget_000"), "out.bat")
+    (_, time, particles, _), = found().values()
+    assert time == 0.25 and rows(particles)[0][:3] == (0, 1, 2) and particles.count == 2
+    assert "list" in converted(case("vlist.ply"), "out.bat")
+    assert found()
+    converted(case("multi.gro"), "out.bat")
+    datasets = found()
+    assert steps_of(datasets) == [(0, 0.0), (500, 1.0), (1000, 2.0)] and listed() == [0, 1, 2]
+    assert [round(float(particles.positions[:, 0].min()), 3) for _, _, particles, _ in datasets.values()] == [0.1, 0.2, 0.3]
+
+
+def check_extras():
+    converted(case("run.dcd"), "out.bat")
+    datasets = found()
+    times = [time for _, time, _, _ in datasets.values()]
+    assert all(abs(a - b) < 1e-6 for a, b in zip(np.diff(times), [0.1] * (len(times) - 1))), times
+    assert all(json.loads(metadata)["units"]["time"] == "ps" for _, _, _, metadata in datasets.values())
+    listed()
+    converted(case("amber.nc"), "out.bat")
+    assert [time for _, time, _, _ in found().values()] == [0, 0.5, 1.0] and listed() == [0, 0.5, 1.0]
+    converted(case("padded.pcd"), "out.bat")
+    (_, _, particles, _), = found().values()
+    assert rows(particles, "intensity", "ring") == sorted(rows(particles, "intensity", "ring")) and sorted(particles) == ["intensity", "ring"]
+    assert sorted(particles["intensity"].tolist()) == [0.5, 1.5] and sorted(particles["ring"].tolist()) == [7, 8]
+    converted(case("parcels.parquet"), "out.bat")
+    assert found() and len(listed()) > 1
+    converted(case("plt_ids_checkpoint"), "out.bat")
+    datasets = found()
+    particles = next(iter(datasets.values()))[2]
+    order = np.argsort(particles["id"])
+    assert particles["id"][order].tolist() == [1, 2, 300, 5000000000] and particles["cpu"][order].tolist() == [0, 1, 0, 3]
+
+
+def check_vtk():
+    for name in ("celldata.vtp", "pieces.pvtp"):
+        converted(case(name), "out.bat")
+        (_, _, particles, _), = found().values()
+        assert particles.count == 3, name
+        assert sorted(particles["id"].tolist()) == [9007199254740993 + i for i in range(3)], name
+
+
+{"": lambda: (check_hdf5(), check_text()), "extras": check_extras, "vtk": check_vtk}[sys.argv[1] if sys.argv[1:] else ""]()
