@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""LAMMPS dumps: text (also .gz, .bz2, .xz, .zst) and binary, with boxes of any shape.
+"""LAMMPS dumps: text (also .gz, .bz2, .xz, .zst) and binary, with boxes of any shape; also those of LIGGGHTS and SPARTA.
 
-Columns that LAMMPS writes as integers are int64, others float64; one with texts (element) becomes
-numbers, whose texts are in the metadata. Positions are x, y, z if the dump has them, else xu, yu, zu (unwrapped),
-else xs, ys, zs or xsu, ysu, zsu, which are fractions of the box: they are multiplied by it and kept as
-attributes too. vx, vy, vz become v, and so on.
+Columns that LAMMPS writes as integers are int64, others float64. A column with texts (element, or any other whose first
+row is not a number) becomes numbers, whose texts are in the metadata. Positions are x, y, z if the dump has them, else xu,
+yu, zu (unwrapped), else xs, ys, zs or xsu, ysu, zsu, which are fractions of the box: they are multiplied by it and also
+kept as attributes. vx, vy, vz become v, and so on. If a name occurs twice (LIGGGHTS writes "id type type x y z"), the
+second column is called type_2, or left out if its values are those of the first.
 """
 
 import copy
@@ -25,13 +26,18 @@ VECTORS = {"v": ("vx", "vy", "vz"), "f": ("fx", "fy", "fz"), "mu": ("mux", "muy"
 PLACES = (("x", "y", "z"), ("xu", "yu", "zu"), ("xs", "ys", "zs"), ("xsu", "ysu", "zsu"))
 SCALED = PLACES[2:]
 MAGICS = (b"DUMPATOM", b"DUMPCUSTOM")
+# Units of distance, time, velocity and force of the unit styles.
+STYLES = {"real": ("angstrom", "fs", "angstrom/fs", "kcal/mol/angstrom"), "metal": ("angstrom", "ps", "angstrom/ps", "eV/angstrom"),
+          "si": ("m", "s", "m/s", "N"), "cgs": ("cm", "s", "cm/s", "dyn"), "electron": ("bohr", "fs", "bohr/(1.03275e-15 s)", "hartree/bohr"),
+          "micro": ("um", "us", "um/us", "pg um/us^2"), "nano": ("nm", "ns", "nm/ns", "ag nm/ns^2")}
+MAX_TEXTS = 10000  # different texts of a column that is not known to have texts
 
 INTEGER = re.compile(r"[+-]?[0-9]+")
 GROW = 1 << 20  # rows, where nobody knows whether as many are to come as are promised
 
 
 class Header:
-    """Of one step."""
+    """What precedes the atoms of one step."""
 
     def __init__(self):
         self.number = None
@@ -42,17 +48,26 @@ class Header:
         self.origin = None
         self.edges = None  # (3, 3): the vectors a, b, c
         self.columns = None
-        self.first = 0     # atom of the step, and as many as the step has, where this is a part of one
+        self.repeats = {}  # of columns that were renamed: the name that another column has, too
+        self.texts = ()    # columns that have texts in the first row
+        self.first = 0     # of a part of a step: its first atom, and the number of atoms of the step
         self.total = None
 
+    def original(self, name):
+        """Returns the name that a column has in the file."""
+        return self.repeats.get(name, name)
+
+    def is_text(self, name):
+        return name in self.texts or self.original(name) in TEXTS
+
     def part(self, first, end):
-        """Of some of the atoms."""
+        """Returns the header of some of the atoms."""
         result = copy.copy(self)
         result.first, result.count, result.total = first, end - first, self.count
         return result
 
     def place(self, done):
-        """Words for messages."""
+        """Returns words for messages."""
         return f"{self.first + done} of {self.count if self.total is None else self.total} atoms"
 
 
@@ -78,8 +93,8 @@ def _text_steps(stream, options):
             return
         header.units = units = header.units or units
         place, line = stream.place, stream.line_number
-        step = Step(lambda header=header: [_read_text(stream, header, options)], header.number, header.time,
-                    lambda header=header, place=place, line=line: [_in_parts(
+        step = Step(lambda header=header: [read_rows(stream, header, options)], header.number, header.time,
+                    lambda header=header, place=place, line=line: [in_parts(
                         header, TextRows(stream.path, place, line, header, options).read)])
         yield step
         before = header.number
@@ -123,12 +138,13 @@ def _text_header(stream, before):
     for what, value in (("TIMESTEP", header.number), ("NUMBER OF ATOMS", header.count), ("BOX BOUNDS", header.edges)):
         if value is None:
             raise ConvertError(f"line {stream.line_number}: ATOMS without {what} before them")
-    _check_columns(header)
+    name_columns(header)
     minimum = 2 * len(header.columns) * header.count  # a character and what is after it
     left = stream.left()
     if left is not None and minimum > left + 1:
         raise ConvertError(f"timestep {header.number}: claims {header.count} atoms of {len(header.columns)} columns, but only {left} bytes are left: "
                            "the file is truncated or damaged")
+    find_texts(stream, header)
     return header
 
 
@@ -174,46 +190,79 @@ def _float(word):
 def _box(stream, header, words):
     if words[:2] == ["abc", "origin"]:
         rows = np.array([_doubles(stream, 4) for _ in range(3)])
-        header.edges, header.origin = rows[:, :3], rows[:, 3]
+        header.edges, header.origin, words = rows[:, :3], rows[:, 3], words[2:]
     elif words[:3] == ["xy", "xz", "yz"]:
         rows = np.array([_doubles(stream, 3) for _ in range(3)])
-        header.edges, header.origin = _triclinic(rows[:, 0], rows[:, 1], rows[:, 2])
+        header.edges, header.origin = tilted_box(rows[:, 0], rows[:, 1], rows[:, 2])
+        words = words[3:]
     else:
         rows = np.array([_doubles(stream, 2) for _ in range(3)])
         header.edges, header.origin = np.diag(rows[:, 1] - rows[:, 0]), rows[:, 0]
-    header.boundary = " ".join(word for word in words if len(word) == 2 and set(word) <= set("pfsm")) or None
+    header.boundary = " ".join(words) or None
 
 
-def _triclinic(low, high, tilt):
-    """Edges and origin of what LAMMPS writes as the box around a tilted one."""
+def tilted_box(low, high, tilt):
+    """Returns edges and origin of a tilted box of which LAMMPS writes the bounding box."""
     xy, xz, yz = tilt
     low = low - np.array([min(0, xy, xz, xy + xz), min(0, yz), 0])
     high = high - np.array([max(0, xy, xz, xy + xz), max(0, yz), 0])
-    length = high - low
-    return np.array([[length[0], 0, 0], [xy, length[1], 0], [xz, yz, length[2]]]), low
+    return box_edges(high - low, tilt), low
 
 
-def _check_columns(header):
-    names = header.columns
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ConvertError(f"timestep {header.number}: two columns are named '{twice}'")
+def box_edges(length, tilt):
+    """Returns the vectors a, b, c of a box with these lengths along x, y, z and the tilt factors xy, xz, yz."""
+    xy, xz, yz = tilt
+    return np.array([[length[0], 0, 0], [xy, length[1], 0], [xz, yz, length[2]]])
 
 
-def _read_text(stream, header, options):
+def name_columns(header):
+    """Gives names of their own to columns whose name occurs again."""
+    taken = set(header.columns)
+    if len(taken) == len(header.columns):
+        return
+    names, header.repeats = [], {}
+    for name in header.columns:
+        own, number = name, 2
+        while own in names or (own != name and own in taken):
+            own, number = f"{name}_{number}", number + 1
+        if own != name:
+            header.repeats[own] = name
+        names.append(own)
+    header.columns = names
+
+
+def find_texts(stream, header):
+    """Looks for texts in the first row, which comes next in the stream."""
+    row, end, _ = stream.peek(1 << 14).partition(b"\n")
+    words = row.decode("utf-8", "replace").split() if header.count and (end or stream.left() == len(row)) else []
+    if len(words) == len(header.columns):
+        header.texts = {name for name, word in zip(header.columns, words) if not _is_number(word)}
+
+
+def _is_number(word):
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def read_rows(stream, header, options):
+    """Returns the Particles of the rows that come next in the stream."""
     names = header.columns
     chosen, scaled = _positions(header, options)
     kept = {}
     kinds = {}
+    is_text = {name: name not in chosen and header.is_text(name) for name in names}
     for name in names:
-        if name in TEXTS:
+        if is_text[name]:
             kinds[name] = None
         elif options.wants(name) or name in chosen or any(
                 name in group and options.wants(vector) for vector, group in _vectors(names)):
-            kinds[name] = np.int64 if _is_integer(name) else np.float64
+            kinds[name] = np.int64 if _is_integer(header.original(name)) else np.float64
         else:
             kinds[name] = None
-    texts = [name for name in names if name in TEXTS and options.wants(name)]
+    texts = [name for name in names if is_text[name] and options.wants(name)]
     promised = stream.left() is not None
     capacity = header.count if promised else min(header.count, GROW)
     try:
@@ -340,9 +389,35 @@ def _explain(stream, block, bad, header, done, layout, remarks):
     raise ConvertError(f"{where}: '{word[:60]}' in column '{name}' is not a valid {'integer of 64 bits' if layout.kinds[name] == np.int64 else 'number'}")
 
 
-def _in_parts(header, read):
-    """A Divided. read(first, end): Particles of these atoms."""
-    return Divided(8 * len(header.columns) * header.count, lambda i, n: read(*part_of(header.count, i, n)), varies=True)
+class DividedRows(Divided):
+    """Atoms of a step in parts. Whether a repeated column is the same as the first is known once all parts have been read."""
+
+    def __init__(self, size, read):
+        super().__init__(size, read, varies=True)
+        self._repeats = {}
+
+    def facts(self, part):
+        return (*super().facts(part), part.repeats)
+
+    def settle(self, facts):
+        super().settle([each[:2] for each in facts])
+        for name, (original, _) in facts[0][2].items():
+            is_same = all(each[2].get(name, (original, False))[1] for each in facts)
+            self._remarks.append(_remark_on_repeat(name, original, is_same))
+            if is_same:
+                self._types.pop(name, None)
+                self._texts.pop(name, None)
+
+    def conform(self, part):
+        for name in list(part.texts):
+            if name not in self._texts:
+                del part.texts[name]
+        return super().conform(part)
+
+
+def in_parts(header, read):
+    """Returns a Divided. read(first, end): Particles of these atoms."""
+    return DividedRows(8 * len(header.columns) * header.count, lambda i, n: read(*part_of(header.count, i, n)))
 
 
 class TextRows:
@@ -359,7 +434,7 @@ class TextRows:
         if self._stream.skip_lines(first - self._row) != first - self._row:
             raise ConvertError(f"timestep {self._header.number}: ends before its {self._header.count} atoms")
         self._row = end
-        return _read_text(self._stream, self._header.part(first, end), self._options)
+        return read_rows(self._stream, self._header.part(first, end), self._options)
 
     def _open(self):
         if self._stream is not None:
@@ -408,7 +483,7 @@ def _binary_steps(stream, options):
         header.units = units = header.units or units
         place = stream.place
         step = Step(lambda header=header, numbers=numbers: [_read_binary(numbers, header, options)], header.number,
-                    header.time, lambda header=header, numbers=numbers, place=place: [_in_parts(
+                    header.time, lambda header=header, numbers=numbers, place=place: [in_parts(
                         header, BinaryRows(stream.path, place, numbers.order, header, options).read)])
         yield step
         if not step.is_read:
@@ -432,7 +507,7 @@ def _binary_header(numbers, start):
     else:
         box = np.array(numbers.take("6d")).reshape(3, 2)
         if triclinic:
-            header.edges, header.origin = _triclinic(box[:, 0], box[:, 1], numbers.take("3d"))
+            header.edges, header.origin = tilted_box(box[:, 0], box[:, 1], numbers.take("3d"))
         else:
             header.edges, header.origin = np.diag(box[:, 1] - box[:, 0]), box[:, 0]
     width = numbers.take("i")
@@ -446,7 +521,7 @@ def _binary_header(numbers, start):
     if header.count < 0 or (left is not None and header.count * width * 8 > left):
         raise ConvertError(f"timestep {header.number}: claims {header.count} atoms of {width} values, but only {left} bytes are left: the file is "
                            "truncated or damaged")
-    _check_columns(header)
+    name_columns(header)
     return header
 
 
@@ -530,7 +605,7 @@ def _of_table(table, header, options):
         if name in chosen:
             continue
         values = table[:, i]
-        if name in TEXTS or _is_integer(name):  # in a binary dump the texts are numbers of types
+        if header.original(name) in TEXTS or _is_integer(header.original(name)):  # in a binary dump the texts are numbers of types
             integers = np.where(np.abs(values) < 2 ** 63, values, 0).astype(np.int64)
             if (integers == values).all():
                 values = integers
@@ -583,28 +658,30 @@ def _vectors(names):
 def _particles(header, arrays, positions, chosen, scaled, words, remarks, options):
     metadata = {"lammps": {"box": {"origin": header.origin, "edges": header.edges, "boundary": header.boundary},
                            "units": header.units, "columns": header.columns}}
+    if header.units:
+        metadata["units"] = {"style": header.units, **dict(zip(("positions", "time", "v", "f"), STYLES.get(header.units, ())))}
     positions = positions[:header.count]
+    arrays = {name: array[:header.count] for name, array in arrays.items()}
     for i, name in enumerate(chosen):
         if name is None:
             positions[:, i] = 0
-    if chosen != PLACES[0]:
-        kind = {"xu": "unwrapped", "xs": "scaled", "xsu": "scaled and unwrapped"}.get(chosen[0], "chosen")
-        remarks.append(("positions", f"positions are the {kind} coordinates {' '.join(filter(None, chosen))}" + (
-            ", multiplied by the box; they are also kept as attributes" if scaled else "")))
-        metadata["lammps"]["positions"] = [name or "0" for name in chosen]
-    if scaled:
-        for i, name in enumerate(chosen):
-            arrays[name] = positions[:, i].copy()
-        fractions = positions
-        # One axis after the other, and not by a matrix product, whose order of sums depends on the machine.
-        positions = np.stack([header.origin[axis] + fractions[:, 0] * header.edges[0, axis]
-                              + fractions[:, 1] * header.edges[1, axis] + fractions[:, 2] * header.edges[2, axis]
-                              for axis in range(3)], axis=1)
-    arrays = {name: array[:header.count] for name, array in arrays.items()}
     texts = {}
     for name, found in words.items():
-        arrays[name], texts[name] = codes_of(found)
+        codes, known = codes_of(found)
+        if header.original(name) not in TEXTS and len(known) > MAX_TEXTS:
+            remarks.append((f"left out {name}", f"column '{name}' is not written: it contains {len(known)} different texts, such as '{known[0][:40]}'"))
+            continue
+        arrays[name], texts[name] = codes, known
         remarks.append((f"texts {name}", f"column '{name}' is converted to numbers; the metadata contains their texts"))
+    repeats = _find_repeats(header, arrays, positions, chosen, texts)
+    if header.total is None:
+        for name, (original, is_same) in repeats.items():
+            remarks.append(_remark_on_repeat(name, original, is_same))
+            if is_same:
+                del arrays[name]
+                texts.pop(name, None)
+    if chosen != PLACES[0]:
+        positions = _place(header, arrays, positions, chosen, scaled, metadata, remarks)
     if texts:
         metadata["lammps"]["texts"] = texts
     for vector, group in _vectors([name for name in header.columns if name in arrays]):
@@ -612,7 +689,42 @@ def _particles(header, arrays, positions, chosen, scaled, words, remarks, option
             arrays[vector] = _side_by_side([arrays.pop(name) for name in group])
     others = set(header.columns) | set(arrays) | {vector for vector, _ in _vectors(header.columns)}
     requested = {name: array for name, array in arrays.items() if options.wants(name)}
-    return Particles(positions, requested, metadata, remarks=remarks, others=others, texts=texts)
+    found = Particles(positions, requested, metadata, remarks=remarks, others=others, texts=texts)
+    found.repeats = repeats
+    return found
+
+
+def _find_repeats(header, arrays, positions, chosen, texts):
+    """Returns name -> (name of the first column, whether its values are the same) of repeated columns."""
+    found = {}
+    for name, original in header.repeats.items():
+        first = positions[:, chosen.index(original)] if original in chosen else arrays.get(original)
+        if name in arrays and first is not None:
+            own = arrays[name]
+            found[name] = original, texts.get(name) == texts.get(original) and own.dtype == first.dtype and np.array_equal(
+                own, first, equal_nan=own.dtype.kind == "f")
+    return found
+
+
+def _remark_on_repeat(name, original, is_same):
+    if is_same:
+        return f"repeated {name}", f"column '{original}' occurs again with the same values and is written once"
+    return f"repeated {name}", f"two columns are named '{original}'; the second is called '{name}'"
+
+
+def _place(header, arrays, positions, chosen, scaled, metadata, remarks):
+    """Returns positions of coordinates other than x, y, z."""
+    kind = {"xu": "unwrapped", "xs": "scaled", "xsu": "scaled and unwrapped"}.get(chosen[0], "chosen")
+    remarks.append(("positions", f"positions are the {kind} coordinates {' '.join(filter(None, chosen))}" + (
+        ", multiplied by the box; they are also kept as attributes" if scaled else "")))
+    metadata["lammps"]["positions"] = [name or "0" for name in chosen]
+    if not scaled:
+        return positions
+    for i, name in enumerate(chosen):
+        arrays[name] = positions[:, i].copy()
+    # One axis after the other, and not by a matrix product, whose order of sums depends on the machine.
+    return np.stack([header.origin[axis] + positions[:, 0] * header.edges[0, axis] + positions[:, 1] * header.edges[1, axis]
+                     + positions[:, 2] * header.edges[2, axis] for axis in range(3)], axis=1)
 
 
 def _side_by_side(columns):
