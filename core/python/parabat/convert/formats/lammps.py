@@ -18,7 +18,8 @@ from .._output import BadRow, parse_columns
 from ..model import ConvertError, Divided, Format, Particles, Step, codes_of, listed, part_of
 from ..streams import Stream
 
-INTEGERS = {"id", "mol", "proc", "procp1", "type", "ix", "iy", "iz"}
+INTEGERS = {"id", "mol", "proc", "procp1", "type", "ix", "iy", "iz", "bodyflag", "ellipsoidflag", "lineflag", "triangleflag",
+            "template_index", "template_atom", "etag"}
 TEXTS = {"element", "typelabel"}
 VECTORS = {"v": ("vx", "vy", "vz"), "f": ("fx", "fy", "fz"), "mu": ("mux", "muy", "muz"),
            "omega": ("omegax", "omegay", "omegaz"), "angmom": ("angmomx", "angmomy", "angmomz"),
@@ -41,6 +42,7 @@ class Header:
 
     def __init__(self):
         self.number = None
+        self.section = None  # of a data file: the section with the atoms, for messages
         self.time = None
         self.units = None
         self.count = None
@@ -52,6 +54,11 @@ class Header:
         self.texts = ()    # columns that have texts in the first row
         self.first = 0     # of a part of a step: its first atom, and the number of atoms of the step
         self.total = None
+
+    @property
+    def name(self):
+        """Words for messages."""
+        return self.section or f"timestep {self.number}"
 
     def original(self, name):
         """Returns the name that a column has in the file."""
@@ -139,13 +146,18 @@ def _text_header(stream, before):
         if value is None:
             raise ConvertError(f"line {stream.line_number}: ATOMS without {what} before them")
     name_columns(header)
-    minimum = 2 * len(header.columns) * header.count  # a character and what is after it
-    left = stream.left()
-    if left is not None and minimum > left + 1:
-        raise ConvertError(f"timestep {header.number}: claims {header.count} atoms of {len(header.columns)} columns, but only {left} bytes are left: "
-                           "the file is truncated or damaged")
+    check_count(stream, header)
     find_texts(stream, header)
     return header
+
+
+def check_count(stream, header):
+    """Raises if the rest of the file is too short for the atoms."""
+    minimum = 2 * len(header.columns) * header.count  # a character and the one after it
+    left = stream.left()
+    if left is not None and minimum > left + 1:
+        raise ConvertError(f"{header.name}: claims {header.count} atoms of {len(header.columns)} columns, but only {left} bytes are left: "
+                           "the file is truncated or damaged")
 
 
 def _next(stream, what):
@@ -268,14 +280,14 @@ def read_rows(stream, header, options):
     try:
         layout = Layout(names, kinds, chosen, capacity)
     except (MemoryError, ValueError):
-        raise ConvertError(f"timestep {header.number}: out of memory for {header.count} atoms") from None
+        raise ConvertError(f"{header.name}: out of memory for {header.count} atoms") from None
     words = {name: [] for name in texts}
     remarks = []
     done = 0
     while done < header.count:
         block = stream.block()
         if not len(block):
-            raise ConvertError(f"timestep {header.number}: ends after {header.place(done)}")
+            raise ConvertError(f"{header.name}: ends after {header.place(done)}")
         if done == layout.capacity:
             layout.grow(min(header.count, 2 * layout.capacity))
         try:
@@ -288,7 +300,7 @@ def read_rows(stream, header, options):
             if not used and len(block) and not bytes(block).strip():
                 stream.used(len(block), bytes(block).count(b"\n"))
                 continue
-            raise ConvertError(f"timestep {header.number}: ends after {header.place(done)}")
+            raise ConvertError(f"{header.name}: ends after {header.place(done)}")
         layout.check_exact(block, used, done, rows, remarks)
         for name in texts:
             place = names.index(name)
@@ -370,7 +382,7 @@ def _explain(stream, block, bad, header, done, layout, remarks):
     text = bytes(block[bad.place:bad.place + 4096]).split(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
     line = stream.line_number + 1 + bytes(block[:bad.place]).count(b"\n")
     fields = text.split()
-    where = f"timestep {header.number}, line {line}"
+    where = f"{header.name}, line {line}"
     if text.startswith("ITEM:"):
         raise ConvertError(f"{where}: '{text[:60]}' after {header.place(done + bad.row)}")
     if bad.column < 0:
@@ -423,23 +435,23 @@ def in_parts(header, read):
 class TextRows:
     """Atoms of a step, of which some are read at a time, in their order."""
 
-    def __init__(self, path, place, line, header, options):
+    def __init__(self, path, place, line, header, options, make_stream=Stream):
         self._path, self._place, self._line = path, place, line
-        self._header, self._options = header, options
+        self._header, self._options, self._make_stream = header, options, make_stream
         self._stream, self._row = None, 0
 
     def read(self, first, end):
         if self._stream is None or first < self._row:
             self._open()
         if self._stream.skip_lines(first - self._row) != first - self._row:
-            raise ConvertError(f"timestep {self._header.number}: ends before its {self._header.count} atoms")
+            raise ConvertError(f"{self._header.name}: ends before its {self._header.count} atoms")
         self._row = end
         return read_rows(self._stream, self._header.part(first, end), self._options)
 
     def _open(self):
         if self._stream is not None:
             self._stream.close()
-        self._stream, self._row = Stream(self._path), 0
+        self._stream, self._row = self._make_stream(self._path), 0
         self._stream.skip(self._place)
         self._stream.line_number = self._line
 
@@ -636,7 +648,7 @@ def _positions(header, options):
     else:
         chosen = next((names for names in PLACES if all(name in columns for name in names)), None)
     if chosen is None:
-        raise ConvertError(f"timestep {header.number}: no positions: none of x y z, xu yu zu, xs ys zs, xsu ysu zsu in {listed(columns)}")
+        raise ConvertError(f"{header.name}: no positions: none of x y z, xu yu zu, xs ys zs, xsu ysu zsu in {listed(columns)}")
     return chosen, chosen in SCALED
 
 
