@@ -27,7 +27,7 @@ from ..model import Collector, ConvertError, Format, Step, check_memory, codes_o
 from ..streams import Stream
 from .lammps import INTEGERS, VECTORS
 
-FIRST = re.compile(rb"^(?!\s*#)[^=\n]*\S[^=\n]*$", re.MULTILINE)  # a line that is no "key = value"
+FIRST = re.compile(rb"^(?!\s*#)[^=\n]*[^=\s][^=\n]*$", re.MULTILINE)  # a line that is no "key = value"
 NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 FRACTIONS = ["s1", "s2", "s3"]
 DERIVATIVES = ["ds1", "ds2", "ds3"]
