@@ -44,20 +44,21 @@ def steps(path, options):
         return
     import MDAnalysis  # pylint: disable=import-outside-toplevel
     check_links(path, options)
-    _check_claim(path)
+    kind = _kind(path)
+    _check_claim(path, kind)
     # MDAnalysis writes an index of the frames next to the trajectory: it reads a link in a temporary folder instead.
     with tempfile.TemporaryDirectory(prefix="parabat_md_") as folder:
-        link = os.path.join(folder, os.path.basename(path))
+        link = os.path.join(folder, os.path.basename(path) + ("" if path.lower().endswith(kind) else kind))
         os.symlink(os.path.abspath(path), link)
         with _errors(link, path):
             atoms, trajectory = _open(MDAnalysis, link, options)
         try:
-            find = _clock(path, trajectory)
+            find = _clock(path, kind, trajectory)
             for i in range(len(trajectory)):
                 with _errors(link, path):
                     number, time = find(i)
                 yield Step(lambda i=i: [_read(atoms, trajectory, i, options, link, path)], number, time)
-            _check_end(path, trajectory)
+            _check_end(path, kind, trajectory)
         finally:
             with _quiet():
                 trajectory.close()
@@ -91,7 +92,7 @@ def _errors(link, path):
         except (ConvertError, MemoryError):
             raise
         except Exception as error:  # pylint: disable=broad-except
-            text = " ".join(str(error).split()).replace(link, os.path.basename(path))[:300] or type(error).__name__
+            text = " ".join(str(error).split()).replace(link, os.path.basename(path)).replace(os.path.basename(link), os.path.basename(path))[:300] or type(error).__name__
             while error is not None:  # frees readers that it left unfinished, whose destructors write to stderr
                 traceback.clear_frames(error.__traceback__)
                 error = error.__context__
@@ -101,9 +102,25 @@ def _errors(link, path):
     raise ConvertError(f"MDAnalysis cannot read it: {text}")
 
 
-def _clock(path, trajectory):
+def _kind(path):
+    """Returns the extension of the kind of trajectory, found by content for those that are known here."""
+    with open(path, "rb") as file:
+        return _kind_of_content(file.read(HEAD)) or os.path.splitext(path)[1].lower()
+
+
+def _kind_of_content(head):
+    if head[4:8] in (b"CORD", b"VELD") and head[:4] in (b"\x54\0\0\0", b"\0\0\0\x54"):
+        return ".dcd"
+    if head[:4] == b"\0\0\x07\xc9" and head[12:24] == b"GMX_trn_file":
+        return ".trr"
+    # A magic number, and the number of atoms again, after step, time and box.
+    if head[:4] in (b"\0\0\x07\xcb", b"\0\0\x07\xe7") and head[4:8] == head[52:56] != b"":
+        return ".xtc"
+    return ""
+
+
+def _clock(path, kind, trajectory):
     """Returns a function that finds (step, time) of frame i as the file names them."""
-    kind = os.path.splitext(path)[1].lower()
     if kind in (".xtc", ".trr"):
         offsets = trajectory._xdr.offsets  # pylint: disable=protected-access
         return lambda i: _xdr_clock(path, kind, int(offsets[i]))
@@ -144,9 +161,9 @@ def _rounded(delta):
     return exact
 
 
-def _check_claim(path):
-    """MDAnalysis allocates memory for all atoms that an .xtc or .dcd claims to have."""
-    kind, size = os.path.splitext(path)[1].lower(), os.path.getsize(path)
+def _check_claim(path, kind):
+    """Raises for an .xtc or .dcd that claims more atoms than it can have; MDAnalysis allocates memory for all of them."""
+    size = os.path.getsize(path)
     with open(path, "rb") as file:
         head = file.read(1 << 16)
     if kind == ".xtc":
@@ -172,10 +189,9 @@ def _open(library, path, options):
     return None, reader(path, convert_units=False)
 
 
-def _check_end(path, trajectory):
+def _check_end(path, kind, trajectory):
     """Raises for a last frame that is cut, which MDAnalysis passes over."""
     size = os.path.getsize(path)
-    kind = os.path.splitext(path)[1].lower()
     with open(path, "rb") as file:
         if kind == ".dcd":
             end = _find_records_end(file, size)
@@ -240,7 +256,7 @@ def _read(atoms, trajectory, i, options, link, path):
             if there and collector.wants(name):
                 collector.add(name, np.array(getattr(frame, name)))
         texts = _add_of_atoms(collector, atoms)
-        units = _units(trajectory, path)
+        units = _units(trajectory, link)
         box = None if frame.dimensions is None or not any(frame.dimensions[:3]) else frame.dimensions.tolist()
         about = {"md": {"box": box, "units": units, "texts": texts}, "units": units, **(cells.periodic_box(box[:3], box[3:]) if box else {})}
         return collector.particles(np.array(frame.positions), about)
@@ -263,18 +279,15 @@ def _add_of_atoms(collector, atoms):
     return texts
 
 
-def _units(trajectory, path):
+def _units(trajectory, link):
     """Returns the units of the file; the time of .dcd is converted to ps."""
     own = getattr(trajectory, "units", None) or {}
     units = {"positions": own.get("length"), "velocities": own.get("velocity"), "forces": own.get("force"), "time": own.get("time")}
-    if path.lower().endswith(".dcd"):
+    if link.lower().endswith(".dcd"):
         units["time"] = "ps"
     return {name: unit.lower() if unit == "Angstrom" else unit.replace("Angstrom", "angstrom") for name, unit in units.items() if unit}
 
 
-def _sniff(head, _):
-    return head[4:8] in (b"CORD", b"VELD") and head[:4] in (b"\x54\0\0\0", b"\0\0\0\x54")
-
-
-FORMAT = Format("md", "trajectories readable by MDAnalysis: .xtc .trr .dcd", steps, extensions=EXTENSIONS, sniff=_sniff,
-                modules=(("MDAnalysis", "MDAnalysis", "md"),), options=("topology", "follow_links"))
+FORMAT = Format("md", "trajectories readable by MDAnalysis: .xtc .trr .dcd", steps, extensions=EXTENSIONS,
+                sniff=lambda head, path: _kind_of_content(head) != "", modules=(("MDAnalysis", "MDAnalysis", "md"),),
+                options=("topology", "follow_links"))
