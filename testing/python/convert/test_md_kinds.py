@@ -19,6 +19,7 @@ import ase.io  # pylint: disable=wrong-import-position
 import gemmi  # pylint: disable=wrong-import-position
 import MDAnalysis  # pylint: disable=wrong-import-position
 import netCDF4  # pylint: disable=wrong-import-position
+from MDAnalysis.lib.formats.libmdaxdr import TRRFile, XTCFile  # pylint: disable=wrong-import-position
 from ase.calculators.singlepoint import SinglePointCalculator  # pylint: disable=wrong-import-position
 
 warnings.simplefilter("ignore")
@@ -74,27 +75,30 @@ assert about("free_0001.bat")[1:] == (None, 10)
 converted(put("trajectory", whole), "content.bat", "--steps", "1")  # found by content
 same("content.bat", places[1], index, "index", 10 * 2.5e-5, 10)
 for end in (50, 200, 400, len(whole) - 10):
-    lines = silent(put("cut.dcd", whole[:end])).splitlines()
-    assert len([line for line in lines if not line.startswith("note: ")]) == 1 and "cut.dcd: " in lines[-1], lines
+    refused(put("cut.dcd", whole[:end]), "bad.bat", says=["cut.dcd: "])
+lines = silent(put("cut.dcd", whole[:50])).splitlines()
+assert len(lines) == 1 and "cut.dcd: MDAnalysis cannot read it" in lines[0], lines
 refused(put("billions.dcd", whole.replace(struct.pack("<iii", 4, N, 4), struct.pack("<iii", 4, 2 ** 30, 4), 1)), "bad.bat",
         says=["claims 1073741824 atoms, which do not fit"])
 
 # --- XTC and TRR: what a frame says, before it is read; any order of files
 for kind in ("xtc", "trr"):
     for number, frames in (("b", (2, 1)), ("a", (5, 9))):
-        with MDAnalysis.Writer(f"{number}.{kind}", N) as writer:
+        with (XTCFile if kind == "xtc" else TRRFile)(f"{number}.{kind}", "w") as writer:
             for k in frames:
-                atoms.trajectory.ts.data["step"], atoms.trajectory.ts.time = 100 * k, k / 4
-                atoms.atoms.positions = places[0] + k
-                writer.write(atoms)
+                cell = np.diag([3, 3.1, 3.2]).astype("f4")
+                if kind == "xtc":
+                    writer.write(places[0] + k, cell, 100 * k, k / 4, 1000)
+                else:
+                    writer.write(places[0] + k, None, None, cell, 100 * k, k / 4, 0, N)
     converted(f"a.{kind}", f"b.{kind}", f"{kind}.bat", "--arrays", "index")
     with open(f"{kind}.bat.series", encoding="utf-8") as file:
         assert [each["time"] for each in json.load(file)["files"]] == [0.25, 0.5, 1.25, 2.25]
-    read = MDAnalysis.Universe("a.xtc".replace("xtc", kind), to_guess=(), convert_units=False) if False else None
     metadata, time, step = about(f"{kind}_0002.bat")
     assert (time, step) == (1.25, 500) and metadata["units"]["positions"] == "nm" and metadata["units"]["time"] == "ps", (time, step, metadata)
-    lines = silent(put(f"noise.{kind}", b"no trajectory" * 9)).splitlines()
-    assert len(lines) == 1 and lines[0].startswith(f"error: noise.{kind}: "), lines
+    converted(put("trajectory", content(f"a.{kind}")), "content.bat", "--arrays", "index", "--steps", "1")
+    assert about("content.bat")[1:] == (2.25, 900)
+    refused(put(f"noise.{kind}", b"no trajectory" * 9), "bad.bat", says=[f"error: noise.{kind}: "])
 assert silent("--format", "md", put("noise.mol2", "hello")).count("\n") == 1
 
 # --- GRO, PDB, Amber through MDAnalysis's writers and readers
