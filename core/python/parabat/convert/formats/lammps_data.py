@@ -43,7 +43,7 @@ IMAGES = ["ix", "iy", "iz"]
 SPIN = {"sphere": "omega", "bpm/sphere": "omega", "line": "omega", "ellipsoid": "angmom", "tri": "angmom", "body": "angmom"}
 
 NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
-COUNT = re.compile(r"(\d+)\s+([a-z][a-z ]*)\Z")
+COUNT = re.compile(r"(\d+)\s+(?!.*\b(?:[xyz](?:lo|hi)|x[yz]|yz|[abc]vec)\b)([a-z][a-z ]*)\Z")
 BOUNDS = re.compile(rf"{NUMBER}\s+{NUMBER}\s+([xyz])lo\s+\3hi\Z")
 TILT = re.compile(rf"{NUMBER}\s+{NUMBER}\s+{NUMBER}\s+xy\s+xz\s+yz\Z")
 VECTOR = re.compile(rf"{NUMBER}\s+{NUMBER}\s+{NUMBER}\s+(avec|bvec|cvec|abc origin)\Z")
@@ -82,7 +82,7 @@ class Top:
         step = re.search(r"\btimestep = (-?\d{1,18})\b", self.comment)
         units = re.search(r"\bunits = (\w+)", self.comment)
         header.number, header.units = step and int(step[1]), units and units[1]
-        header.count, header.section = self.counts["atoms"], "Atoms"
+        header.count, header.section = self.counts["atoms"], "section Atoms"
         if self.vectors:
             header.edges = np.array([self.vectors.get(name, row) for name, row in zip(("avec", "bvec", "cvec"), np.eye(3).tolist())])
             header.origin = np.array(self.vectors.get("abc origin", (0.0, 0.0, 0.0)))
@@ -225,7 +225,10 @@ def _use_numbers_of_types(atoms, labels):
     missing = [text for text in texts if text not in numbers]
     if missing:
         raise ConvertError(f"section Atoms: unknown type label '{missing[0]}'; available: {listed(numbers)}")
-    del atoms.texts["type"], atoms.metadata["lammps"]["texts"]["type"]
+    del atoms.texts["type"]
+    atoms.metadata["lammps"].pop("texts")
+    if atoms.texts:
+        atoms.metadata["lammps"]["texts"] = atoms.texts
     atoms.remarks = [remark for remark in atoms.remarks if remark[0] != "texts type"]
     if len(atoms.positions):
         atoms.attributes["type"] = np.array([int(numbers[text]) for text in texts], np.int64)[atoms.attributes["type"]]
@@ -249,7 +252,7 @@ def _read_velocities(stream, header, spin, options):
     if names is None and header.count:
         raise ConvertError(f"section Velocities: its rows have {width} values; allowed: id vx vy vz, and 1 or 3 more")
     own = copy.copy(header)
-    own.section, own.columns, own.texts, own.repeats = "Velocities", ["id", "vx", "vy", "vz", *(names or [])], (), {}
+    own.section, own.columns, own.texts, own.repeats = "section Velocities", ["id", "vx", "vy", "vz", *(names or [])], (), {}
     check_count(stream, own)
     found = read_rows(stream, own, dataclasses.replace(options, columns=["vx", "vy", "vz"], arrays=None))
     result = {"id": found.attributes["id"], "v": found.positions}
