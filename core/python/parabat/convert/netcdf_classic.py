@@ -174,7 +174,7 @@ def _dimension(node, i):
         return node.name.rpartition("/")[2]
     try:
         return node.dims[i][0].name.rpartition("/")[2]
-    except (RuntimeError, KeyError, IndexError):
+    except (RuntimeError, KeyError, IndexError, AttributeError):
         return ""
 
 

@@ -275,6 +275,6 @@ def _sniff_text(head, _):
 
 
 FORMATS = [
-    Format("amber", "Amber netCDF trajectories and restarts, LAMMPS dump netcdf", steps, extensions=(".ncdf", ".ncrst", ".mdcrd.nc"),
+    Format("amber", "Amber netCDF trajectories and restarts, LAMMPS dump netcdf", steps, extensions=(".ncdf", ".ncrst"),
            options=("follow_links",), sniff=_sniff, rank=5),
     Format("amber-restart", "Amber restart files as text", text_steps, extensions=(".rst7", ".inpcrd", ".restrt"), sniff=_sniff_text)]
