@@ -30,7 +30,8 @@ def vectors_of(lengths, angles):
 
 def periodic_box(lengths, angles=RIGHT_ANGLES, origin=(0, 0, 0)):
     """Returns {"periodic_box": ...} of a cell with right angles, {} of others. Axes with length 0 are not periodic."""
-    if not np.isfinite([*lengths, *angles, *origin]).all() or any(angle != 90 for angle in angles) or not any(lengths) or min(lengths) < 0:
+    is_right = all(angle == 90 for angle in angles)
+    if not is_right or not np.isfinite([*lengths, *origin]).all() or not any(lengths) or min(lengths) < 0:
         return {}
     lower = [float(low) if length else None for low, length in zip(origin, lengths)]
     upper = [float(low) + float(length) if length else None for low, length in zip(origin, lengths)]

@@ -82,14 +82,16 @@ class Classic:
         for row, is_record, slab in zip(rows, has_records, slabs):
             name, dims, attributes, dtype, begin = row
             shape = tuple(self.records if is_record and k == 0 else lengths[dim] for k, dim in enumerate(dims))
-            self.variables[name] = Variable(name, [names[dim] for dim in dims], shape, attributes, np.dtype(dtype).newbyteorder("="), is_record,
+            own = np.dtype(dtype).newbyteorder("=")
+            self.variables[name] = Variable(name, [names[dim] for dim in dims], shape, attributes, own, is_record,
                                             self._reader(name, dtype, shape[is_record:], begin, record if is_record else 0, slab))
 
     def _reader(self, name, dtype, shape, begin, record, slab):
         def read(i=0):
             start = begin + i * record
             if start + slab > self._size:
-                raise ConvertError(f"variable '{name}'" + (f", record {i}" if record else "") + f": ends at byte {start + slab}, but the file has "
+                raise ConvertError(f"variable '{name}'" + (f", record {i}" if record else "") + f": ends at byte "
+                                   f"{start + slab}, but the file has "
                                    f"{self._size} bytes: the file is truncated or damaged")
             check_memory(f"variable '{name}' claims {slab} bytes", slab)
             self._file.seek(start)
@@ -157,14 +159,17 @@ class Nested:
         self.variables = {}
         for name in file:
             node = file[name]
-            if not isinstance(node, h5py.Dataset) or node.shape is None or _plain(node.attrs.get("NAME", "")).startswith(ONLY_DIMENSION):
+            if not isinstance(node, h5py.Dataset) or node.shape is None:
+                continue
+            if str(_plain(node.attrs.get("NAME", ""))).startswith(ONLY_DIMENSION):
                 continue
             dims = [_dimension(node, i) for i in range(len(node.shape))]
             attributes = {key: _plain(value) for key, value in node.attrs.items() if key not in (
                 "DIMENSION_LIST", "REFERENCE_LIST", "CLASS", "NAME", "_Netcdf4Dimid", "_Netcdf4Coordinates")}
             has_records = bool(dims) and is_record_dimension(dims[0])
-            self.variables[name] = Variable(name, dims, node.shape, attributes, node.dtype, has_records, lambda i=0, node=node, has=has_records:
-                                            hdf5.read(node, i) if has else hdf5.read(node))
+            self.variables[name] = Variable(
+                name, dims, node.shape, attributes, node.dtype, has_records,
+                lambda i=0, node=node, has_records=has_records: hdf5.read(node, i) if has_records else hdf5.read(node))
         self.records = max((each.shape[0] for each in self.variables.values() if each.has_records), default=0)
 
 

@@ -131,7 +131,8 @@ def _read(file, i, options):
     about = {"md": {"box": box, "origin": origin, "units": units, "frame": values_of_frame,
                     "file": {key: value for key, value in file.attributes.items() if isinstance(value, str)}}, "units": units}
     if lengths is not None:
-        about.update(cells.periodic_box(lengths, cells.RIGHT_ANGLES if angles is None else angles, (0, 0, 0) if origin is None else origin))
+        about.update(cells.periodic_box(lengths, cells.RIGHT_ANGLES if angles is None else angles,
+                                        (0, 0, 0) if origin is None else origin))
     collector.remarks += remarks
     return collector.particles(positions, about)
 
@@ -170,8 +171,8 @@ def _unscaled(fractions, lengths, angles, origin):
         raise ConvertError("has only scaled coordinates, but no cell by which to multiply them")
     vectors = cells.vectors_of(lengths, cells.RIGHT_ANGLES if angles is None else angles)
     start = np.zeros(3) if origin is None else origin
-    return np.stack([start[k] + fractions[:, 0] * vectors[0, k] + fractions[:, 1] * vectors[1, k] + fractions[:, 2] * vectors[2, k]
-                     for k in range(3)], axis=1)
+    return np.stack([start[k] + fractions[:, 0] * vectors[0, k] + fractions[:, 1] * vectors[1, k]
+                     + fractions[:, 2] * vectors[2, k] for k in range(3)], axis=1)
 
 
 def _sniff(head, path):
@@ -217,7 +218,8 @@ def text_steps(path, options):
         left = stream.left()
         if left is not None and 3 * WIDTH * count > left:
             raise ConvertError(f"claims {count} atoms, but only {left} bytes are left: the file is truncated or damaged")
-        yield Step(lambda: [_read_text(stream, title.strip(), count, options)], None, time if time is None or math.isfinite(time) else None)
+        yield Step(lambda: [_read_text(stream, title.strip(), count, options)], None,
+                   time if time is not None and math.isfinite(time) else None)
 
 
 def _read_text(stream, title, count, options):
@@ -228,15 +230,18 @@ def _read_text(stream, title, count, options):
     rest = take_lines(stream, 2 * lines + 2).rstrip().splitlines()
     box = None
     if rest and count <= 2:
-        collector.remarks.append(("rest", "lines after the coordinates are not read: of one or two atoms, velocities and the box look alike"))
+        collector.remarks.append(("rest", "lines after the coordinates are not read: of one or two atoms, velocities and the box "
+                                          "look alike"))
         rest = []
     if len(rest) in (1, lines + 1):
         box = _box(rest.pop())
     if len(rest) not in (0, lines):
-        raise ConvertError(f"has {len(rest)} lines after the coordinates of {count} atoms; allowed: 0 or {lines} of velocities, and 1 of the box")
+        raise ConvertError(f"has {len(rest)} lines after the coordinates of {count} atoms; allowed: 0 or {lines} of velocities, "
+                           "and 1 of the box")
     if rest and collector.wants("velocities"):
         collector.add("velocities", _numbers(rest, count, 3 + lines))
-    about = {"md": {"title": title, "box": box, "units": UNITS}, "units": UNITS, **(cells.periodic_box(box[:3], box[3:]) if box else {})}
+    about = {"md": {"title": title, "box": box, "units": UNITS}, "units": UNITS,
+             **(cells.periodic_box(box[:3], box[3:]) if box else {})}
     return collector.particles(positions, about)
 
 
@@ -263,7 +268,8 @@ def _box(line):
     except ValueError:
         numbers = []
     if len(numbers) not in (3, 6) or not np.isfinite(numbers).all():
-        raise ConvertError(f"its last line '{line.decode('utf-8', 'replace').strip()[:60]}' is not a box of 3 lengths and 3 angles")
+        raise ConvertError(f"its last line '{line.decode('utf-8', 'replace').strip()[:60]}' is not a box of 3 lengths and 3 "
+                           "angles")
     box = numbers if len(numbers) == 6 else [*numbers, *cells.RIGHT_ANGLES]
     return box if min(box[:3]) > 0 else None
 
@@ -277,4 +283,5 @@ def _sniff_text(head, _):
 FORMATS = [
     Format("amber", "Amber netCDF trajectories and restarts, LAMMPS dump netcdf", steps, extensions=(".ncdf", ".ncrst"),
            options=("follow_links",), sniff=_sniff, rank=5),
-    Format("amber-restart", "Amber restart files as text", text_steps, extensions=(".rst7", ".inpcrd", ".restrt"), sniff=_sniff_text)]
+    Format("amber-restart", "Amber restart files as text", text_steps,
+           extensions=(".rst7", ".inpcrd", ".restrt"), sniff=_sniff_text)]

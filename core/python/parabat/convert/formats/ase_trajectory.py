@@ -29,7 +29,8 @@ def steps(path, options):
                 atoms = trajectory[i]
             except Exception as error:  # pylint: disable=broad-except
                 raise ConvertError(f"frame {i}: ase cannot read it: {_line(error)}") from None
-            yield Step(lambda atoms=atoms: [_read(atoms, options)], _number(atoms.info.get("step")), _real(atoms.info.get("time")))
+            yield Step(lambda atoms=atoms: [_read(atoms, options)], _number(atoms.info.get("step")),
+                       _real(atoms.info.get("time")))
 
 
 def _line(error):
@@ -37,11 +38,13 @@ def _line(error):
 
 
 def _number(value):
-    return int(value) if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and abs(int(value)) < 2 ** 63 else None
+    is_number = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return int(value) if is_number and abs(int(value)) < 2 ** 63 else None
 
 
 def _real(value):
-    return float(value) if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and math.isfinite(value) else None
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return float(value) if is_number and math.isfinite(value) else None
 
 
 def _read(atoms, options):
@@ -65,7 +68,8 @@ def _read(atoms, options):
         if name in UNITS:
             units[name] = UNITS[name]
     cell, periodic = np.asarray(atoms.cell), np.asarray(atoms.pbc, bool)
-    about = {"ase": {"cell": cell, "pbc": periodic.tolist(), "info": dict(atoms.info), "results": results, "texts": texts}, "units": units}
+    about = {"ase": {"cell": cell, "pbc": periodic.tolist(), "info": dict(atoms.info), "results": results, "texts": texts},
+             "units": units}
     if np.count_nonzero(cell) == np.count_nonzero(np.diag(cell)):
         about.update(cells.periodic_box(np.where(periodic, np.diag(cell), 0.0)))
     return collector.particles(np.array(atoms.positions), about)

@@ -106,7 +106,8 @@ def _read(stream, top, options):
     names, units = top.columns()
     left = stream.left()
     if left is not None and 2 * len(names) * top.count > left + 1:
-        raise ConvertError(f"claims {top.count} atoms of {len(names)} columns, but only {left} bytes are left: the file is truncated or damaged")
+        raise ConvertError(f"claims {top.count} atoms of {len(names)} columns, but only {left} bytes are left: the file is "
+                           "truncated or damaged")
     check_memory(f"claims {top.count} atoms", 8 * len(names) * top.count)
     first = stream.line_number + 1
     text = take_until(stream, re.compile(rb"(?!)"))[0]
@@ -127,7 +128,8 @@ def _read(stream, top, options):
     if top.has_velocity:
         collector.remarks.append(("derivatives", "'ds' contains time derivatives of fractions of the cell, as the file does"))
     vectors = top.cell * top.scale
-    about = {"cfg": {"cell": vectors, "scale": top.scale, "rate": top.rate, "texts": texts}, "units": {"positions": "angstrom", **units}}
+    about = {"cfg": {"cell": vectors, "scale": top.scale, "rate": top.rate, "texts": texts},
+             "units": {"positions": "angstrom", **units}}
     if top.scale == 1 and np.count_nonzero(vectors) == 3:
         about.update(cells.periodic_box(np.diag(vectors)))
     return collector.particles(positions, about)
@@ -182,11 +184,13 @@ def _numbers(lines, names):
         except BadRow as bad:
             line = lines[bad.row].decode("utf-8", "replace")
             if bad.column < 0:
-                raise ConvertError(f"atom {bad.row}: {len(line.split())} values instead of {len(names)}: '{line.strip()[:60]}'") from None
+                raise ConvertError(f"atom {bad.row}: {len(line.split())} values instead of {len(names)}: "
+                                   f"'{line.strip()[:60]}'") from None
             if names[bad.column] in integers:
                 integers.remove(names[bad.column])
                 continue
-            raise ConvertError(f"atom {bad.row}: '{line.split()[bad.column][:60]}' in column '{names[bad.column]}' is not a valid number") from None
+            raise ConvertError(f"atom {bad.row}: '{line.split()[bad.column][:60]}' in column '{names[bad.column]}' is not a "
+                               "valid number") from None
         if rows != len(lines):
             raise ConvertError(f"ends after {rows} of {len(lines)} atoms")
         return table
@@ -202,8 +206,8 @@ def _vectors(table):
 
 
 def _positions(fractions, top):
-    return np.stack([top.scale * (fractions[:, 0] * top.cell[0, k] + fractions[:, 1] * top.cell[1, k] + fractions[:, 2] * top.cell[2, k])
-                     for k in range(3)], axis=1)
+    return np.stack([top.scale * (fractions[:, 0] * top.cell[0, k] + fractions[:, 1] * top.cell[1, k]
+                                  + fractions[:, 2] * top.cell[2, k]) for k in range(3)], axis=1)
 
 
 FORMAT = Format("cfg", "AtomEye configurations, LAMMPS dump cfg", steps, extensions=(".cfg",),

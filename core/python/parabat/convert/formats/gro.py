@@ -70,11 +70,12 @@ def _next_frame(stream, index):
         return None
     word = (text or "").strip()
     if not (word.isascii() and word.isdecimal()):
-        raise ConvertError(f"frame {index}, line {stream.line_number}: '{word[:60]}' is not the number of atoms" if text is not None
-                           else f"frame {index}: ends before the number of atoms")
+        raise ConvertError(f"frame {index}: ends before the number of atoms" if text is None else
+                           f"frame {index}, line {stream.line_number}: '{word[:60]}' is not the number of atoms")
     count, left = int(word), stream.left()
     if left is not None and count * SHORTEST > left:
-        raise ConvertError(f"frame {index}: claims {count} atoms, but only {left} bytes are left: the file is truncated or damaged")
+        raise ConvertError(f"frame {index}: claims {count} atoms, but only {left} bytes are left: the file is truncated or "
+                           "damaged")
     return Frame(index, title.strip(), count, stream.line_number + 1)
 
 
@@ -90,7 +91,8 @@ def _box(stream, frame, found):
     except ValueError:
         numbers = []
     if len(numbers) not in (3, 9) or not np.isfinite(numbers).all():
-        raise ConvertError(f"frame {frame.index}, line {stream.line_number}: '{line.strip()[:60]}' is not a box of 3 or 9 numbers")
+        raise ConvertError(f"frame {frame.index}, line {stream.line_number}: '{line.strip()[:60]}' is not a box of 3 or 9 "
+                           "numbers")
     a, b, c, a_y, a_z, b_x, b_z, c_x, c_y = numbers + [0.0] * (9 - len(numbers))
     return np.array([[a, a_y, a_z], [b_x, b, b_z], [c_x, c_y, c]])
 
@@ -99,7 +101,8 @@ def _width(line, frame):
     """Returns the width of a column of positions."""
     points = [place for place, character in enumerate(line) if character == ord(".") and place >= FIRST]
     if len(points) < 3 or points[2] - points[1] != points[1] - points[0]:
-        raise ConvertError(f"{frame.place(0)}: '{line.decode('utf-8', 'replace').strip()[:60]}' has no three coordinates at equal distances")
+        raise ConvertError(f"{frame.place(0)}: '{line.decode('utf-8', 'replace').strip()[:60]}' has no three coordinates at "
+                           "equal distances")
     return points[1] - points[0]
 
 
@@ -122,7 +125,8 @@ def _read(stream, frame, options):
         add_integers(collector, rows, (("resids", 0, 5), ("ids", 15, 20)))
     add_texts(collector, rows, (("resnames", 5, 10), ("names", 10, 15)), texts)
     if frame.count > 99999:
-        collector.remarks.append(("five digits", "'ids' and 'resids' have five digits and repeat; 'index' is the place of an atom in the file"))
+        collector.remarks.append(("five digits", "'ids' and 'resids' have five digits and repeat; 'index' is the place of an "
+                                                 "atom in the file"))
     box = cells.lengths_and_angles(vectors)
     about = {"md": {"title": frame.title, "box": box, "vectors": vectors, "units": UNITS, "texts": texts}, "units": UNITS,
              **(cells.periodic_box(box[:3], box[3:]) if box else {})}

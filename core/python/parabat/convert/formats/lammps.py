@@ -28,13 +28,15 @@ PLACES = (("x", "y", "z"), ("xu", "yu", "zu"), ("xs", "ys", "zs"), ("xsu", "ysu"
 SCALED = PLACES[2:]
 MAGICS = (b"DUMPATOM", b"DUMPCUSTOM")
 # Units of distance, time, velocity and force of the unit styles.
-STYLES = {"real": ("angstrom", "fs", "angstrom/fs", "kcal/mol/angstrom"), "metal": ("angstrom", "ps", "angstrom/ps", "eV/angstrom"),
-          "si": ("m", "s", "m/s", "N"), "cgs": ("cm", "s", "cm/s", "dyn"), "electron": ("bohr", "fs", "bohr/(1.03275e-15 s)", "hartree/bohr"),
+STYLES = {"real": ("angstrom", "fs", "angstrom/fs", "kcal/mol/angstrom"),
+          "metal": ("angstrom", "ps", "angstrom/ps", "eV/angstrom"),
+          "si": ("m", "s", "m/s", "N"), "cgs": ("cm", "s", "cm/s", "dyn"),
+          "electron": ("bohr", "fs", "bohr/(1.03275e-15 s)", "hartree/bohr"),
           "micro": ("um", "us", "um/us", "pg um/us^2"), "nano": ("nm", "ns", "nm/ns", "ag nm/ns^2")}
 MAX_TEXTS = 10000  # different texts of a column that is not known to have texts
 
 INTEGER = re.compile(r"[+-]?[0-9]+")
-GROW = 1 << 20  # rows, where nobody knows whether as many are to come as are promised
+GROW = 1 << 20  # rows allocated at first if the size of the rest of the file is unknown (compressed files)
 
 
 class Header:
@@ -137,7 +139,8 @@ def _text_header(stream, before):
             header.columns = rest.split()
             break
         elif line.startswith("ITEM: "):
-            raise ConvertError(f"{where}: '{line[:60]}'; a dump of atoms has TIMESTEP, NUMBER OF ATOMS, BOX BOUNDS, ATOMS, and optionally UNITS and "
+            raise ConvertError(f"{where}: '{line[:60]}'; a dump of atoms has TIMESTEP, NUMBER OF ATOMS, BOX BOUNDS, ATOMS, and "
+                               "optionally UNITS and "
                                "TIME; only atoms have positions")
         else:
             raise ConvertError(f"{where}: '{line.strip()[:60]}' instead of an ITEM" + (
@@ -156,7 +159,8 @@ def check_count(stream, header):
     minimum = 2 * len(header.columns) * header.count  # a character and the one after it
     left = stream.left()
     if left is not None and minimum > left + 1:
-        raise ConvertError(f"{header.name}: claims {header.count} atoms of {len(header.columns)} columns, but only {left} bytes are left: "
+        raise ConvertError(f"{header.name}: claims {header.count} atoms of {len(header.columns)} columns, but only {left} bytes "
+                           "are left: "
                            "the file is truncated or damaged")
 
 
@@ -192,7 +196,7 @@ def _doubles(stream, count):
 
 
 def _float(word):
-    """As float(), which also takes 1_0, and makes infinity of 1e400."""
+    """Returns float(word); raises for 1_0, which float() accepts, and for 1e400, which it makes infinite."""
     value = float(word)
     if "_" in word or (np.isinf(value) and "n" not in word.lower()):
         raise ValueError
@@ -313,7 +317,7 @@ def read_rows(stream, header, options):
 
 
 class Layout:
-    """Arrays that rows are parsed into; those that are positions side by side."""
+    """The arrays into which rows are parsed. Components of positions and vectors lie next to each other."""
 
     def __init__(self, names, kinds, chosen, capacity):
         self.names = names
@@ -323,14 +327,14 @@ class Layout:
         self.widened = set()
         self.positions = np.empty((capacity, 3), np.float64)
         alone = [name for name, kind in kinds.items() if kind is not None and name not in chosen]
-        self.vectors = []  # pairs of names and the array that has their columns
+        self.vectors = []  # pairs: names of components, and the array (n, k) with these columns
         for _, group in _vectors([name for name in alone if kinds[name] == np.float64]):
             self.vectors.append((group, np.empty((capacity, len(group)), np.float64)))
             alone = [name for name in alone if name not in group]
         self.alone = {name: np.empty(capacity, kinds[name]) for name in alone}
 
     def arrays(self):
-        """Of each column that is kept and no position."""
+        """Returns the arrays of the columns that are kept, except positions."""
         result = dict(self.alone)
         for group, table in self.vectors:
             result.update((name, table[:, i]) for i, name in enumerate(group))
@@ -347,7 +351,7 @@ class Layout:
             array.resize((capacity, *array.shape[1:]), refcheck=False)
 
     def widen(self, name, done):
-        """Numbers with fractions in a column that was thought to have integers."""
+        """Turns a column of integers into float64, because a row has a fraction."""
         self.kinds[name] = np.float64
         old = self.alone[name]
         new = np.empty(self.capacity, np.float64)
@@ -358,8 +362,8 @@ class Layout:
         self.widened.add(name)
 
     def check_exact(self, block, used, done, rows, remarks):
-        """Of doubles beyond 2^53: that no integer was rounded to one beside fractions of the same column; elsewhere
-        it is said."""
+        """Checks float64 values beyond 2^53. An integer that was rounded is an error in a column that also has fractions,
+        and a remark in others."""
         def is_large(values):
             return values.dtype == np.float64 and (np.abs(values[done:done + rows]) >= 2.0 ** 53).any()
         tables = [table for _, table in self.vectors]
@@ -372,13 +376,14 @@ class Layout:
                 if not INTEGER.fullmatch(word.decode("latin-1")) or int(float(word)) == int(word):
                     continue
                 if name in self.widened:
-                    raise ConvertError(f"column '{name}' has both fractions and the integer {word.decode()}, which no type can represent")
+                    raise ConvertError(f"column '{name}' has both fractions and the integer {word.decode()}, which no type can "
+                                       "represent")
                 remarks.append((f"rounded {name}", f"column '{name}' becomes float64, which rounds {word.decode()}"))
                 large = [other for other in large if other != name]
 
 
 def _explain(stream, block, bad, header, done, layout, remarks):
-    """Raises for a row that is not as it must be, or makes its column one of doubles."""
+    """Raises for an invalid row, or turns its column into float64."""
     text = bytes(block[bad.place:bad.place + 4096]).split(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
     line = stream.line_number + 1 + bytes(block[:bad.place]).count(b"\n")
     fields = text.split()
@@ -398,7 +403,8 @@ def _explain(stream, block, bad, header, done, layout, remarks):
             layout.widen(name, done)
             remarks.append((f"fractions {name}", f"column '{name}' contains '{word}' and becomes float64"))
             return
-    raise ConvertError(f"{where}: '{word[:60]}' in column '{name}' is not a valid {'integer of 64 bits' if layout.kinds[name] == np.int64 else 'number'}")
+    raise ConvertError(f"{where}: '{word[:60]}' in column '{name}' is not a valid "
+                       f"{'integer of 64 bits' if layout.kinds[name] == np.int64 else 'number'}")
 
 
 class DividedRows(Divided):
@@ -433,7 +439,7 @@ def in_parts(header, read):
 
 
 class TextRows:
-    """Atoms of a step, of which some are read at a time, in their order."""
+    """Reads ranges of the atoms of a step, in ascending order without rereading."""
 
     def __init__(self, path, place, line, header, options, make_stream=Stream):
         self._path, self._place, self._line = path, place, line
@@ -467,7 +473,7 @@ def _is_binary(head):
 
 
 class Numbers:
-    """Of a binary stream in the order of bytes of who wrote it."""
+    """Reads numbers of a binary stream in a given byte order."""
 
     def __init__(self, stream, order):
         self.stream = stream
@@ -508,7 +514,8 @@ def _binary_header(numbers, start):
     numbers.stream.skip(-numbers.take("q"))
     endian, revision = numbers.take("ii")
     if endian != 1 or revision < 2:
-        raise ConvertError(f"byte {start}: a binary dump with endian {endian}, revision {revision}; allowed are 1, and 2 or later")
+        raise ConvertError(f"byte {start}: a binary dump with endian {endian}, revision {revision}; allowed are 1, and 2 or "
+                           "later")
     header.number, header.count, triclinic = numbers.take("qqi")
     sides = numbers.take("6i")
     header.boundary = " ".join("".join("pfsm"[side] if 0 <= side < 4 else "?" for side in sides[i:i + 2])
@@ -531,20 +538,23 @@ def _binary_header(numbers, start):
                            f"{listed(header.columns)}")
     left = numbers.stream.left()
     if header.count < 0 or (left is not None and header.count * width * 8 > left):
-        raise ConvertError(f"timestep {header.number}: claims {header.count} atoms of {width} values, but only {left} bytes are left: the file is "
+        raise ConvertError(f"timestep {header.number}: claims {header.count} atoms of {width} values, but only {left} bytes are "
+                           "left: the file is "
                            "truncated or damaged")
     name_columns(header)
     return header
 
 
 def _chunks(numbers, header):
-    """Numbers of values in the pieces of a step, one for each process that wrote it; before each, its place."""
+    """Yields the numbers of values in the pieces of a step, one for each process that wrote it. The stream is then at the
+    values."""
     width = len(header.columns)
     total = 0
     for _ in range(numbers.take("i")):
         size = numbers.take("i")
         if size < 0 or size % width or total + size > header.count * width:
-            raise ConvertError(f"timestep {header.number}: a piece has {size} values, but each of {header.count} atoms has {width}")
+            raise ConvertError(f"timestep {header.number}: a piece has {size} values, but each of {header.count} atoms has "
+                               f"{width}")
         total += size
         yield size
     if total != header.count * width:
@@ -559,7 +569,7 @@ def _read_binary(numbers, header, options):
 
 
 class BinaryRows:
-    """Atoms of a step, of which some are read at a time, in their order."""
+    """Reads ranges of the atoms of a step, in ascending order without rereading."""
 
     def __init__(self, path, place, order, header, options):
         self._path, self._place, self._order = path, place, order
@@ -585,7 +595,7 @@ class BinaryRows:
         self._row = self._left = 0
 
     def _pieces(self, count):
-        """Numbers of atoms that lie together, of the next `count`."""
+        """Yields the numbers of atoms that lie together, of the next `count`."""
         while count:
             while not self._left:
                 self._left = next(self._chunks) // len(self._header.columns)
@@ -595,7 +605,7 @@ class BinaryRows:
             self._row += some
             count -= some
         if not self._left and self._row == self._header.count:
-            next(self._chunks, None)  # which checks their sum
+            next(self._chunks, None)  # checks their sum
 
     def _skip(self, count):
         for some in self._pieces(count):
@@ -608,7 +618,7 @@ class BinaryRows:
 
 
 def _of_table(table, header, options):
-    """Particles of numbers (atoms, columns)."""
+    """Returns the Particles of a table (atoms, columns)."""
     table = table.astype("=f8", copy=False)
     chosen, scaled = _positions(header, options)
     arrays = {}
@@ -617,7 +627,8 @@ def _of_table(table, header, options):
         if name in chosen:
             continue
         values = table[:, i]
-        if header.original(name) in TEXTS or _is_integer(header.original(name)):  # in a binary dump the texts are numbers of types
+        original = header.original(name)
+        if original in TEXTS or _is_integer(original):  # in a binary dump the texts are numbers of types
             integers = np.where(np.abs(values) < 2 ** 63, values, 0).astype(np.int64)
             if (integers == values).all():
                 values = integers
@@ -636,7 +647,7 @@ def _is_integer(name):
 
 
 def _positions(header, options):
-    """Names of the three columns, and whether they are fractions of the box."""
+    """Returns the names of the three columns, and whether they are fractions of the box."""
     columns = header.columns
     if options.columns:
         if len(options.columns) != 3:
@@ -653,7 +664,7 @@ def _positions(header, options):
 
 
 def _vectors(names):
-    """Pairs of a name and the columns that become a vector."""
+    """Returns pairs: the name of a vector, and the columns that are its components."""
     groups = [(vector, group) for vector, group in VECTORS.items() if vector not in names]
     bases = {}
     for name in names:
@@ -681,7 +692,8 @@ def _particles(header, arrays, positions, chosen, scaled, words, remarks, option
     for name, found in words.items():
         codes, known = codes_of(found)
         if header.original(name) not in TEXTS and len(known) > MAX_TEXTS:
-            remarks.append((f"left out {name}", f"column '{name}' is not written: it contains {len(known)} different texts, such as '{known[0][:40]}'"))
+            remarks.append((f"left out {name}", f"column '{name}' is not written: it contains {len(known)} different texts, such "
+                                                f"as '{known[0][:40]}'"))
             continue
         arrays[name], texts[name] = codes, known
         remarks.append((f"texts {name}", f"column '{name}' is converted to numbers; the metadata contains their texts"))
@@ -740,7 +752,7 @@ def _place(header, arrays, positions, chosen, scaled, metadata, remarks):
 
 
 def _side_by_side(columns):
-    """(n, k) of k arrays, which is no copy where they are the columns of one array."""
+    """Returns k arrays as one (n, k), without a copy if they are the columns of one array."""
     table = columns[0].base
     if isinstance(table, np.ndarray) and table.shape[1:] == (len(columns),) and all(
             column.base is table and column.strides == table.strides[:1] and

@@ -32,7 +32,8 @@ STYLES = {name: columns.split() for name, columns in {
     "bpm/sphere": "id mol type diameter density x y z", "charge": "id type q x y z",
     "dielectric": "id type q x y z mux muy muz area ed em epsilon curvature", "dipole": "id type q x y z mux muy muz",
     "dpd": "id type theta x y z", "edpd": "id type edpd_temp edpd_cv x y z", "electron": "id type q espin eradius x y z",
-    "ellipsoid": "id type ellipsoidflag density x y z", "full": "id mol type q x y z", "line": "id mol type lineflag density x y z",
+    "ellipsoid": "id type ellipsoidflag density x y z", "full": "id mol type q x y z",
+    "line": "id mol type lineflag density x y z",
     "mdpd": "id type rho x y z", "molecular": "id mol type x y z", "peri": "id type volume density x y z",
     "smd": "id type mol volume mass kradius cradius x0 y0 z0 x y z", "sph": "id type rho esph cv x y z",
     "sphere": "id type diameter density x y z", "spin": "id type x y z spx spy spz sp",
@@ -84,7 +85,8 @@ class Top:
         header.number, header.units = step and int(step[1]), units and units[1]
         header.count, header.section = self.counts["atoms"], "section Atoms"
         if self.vectors:
-            header.edges = np.array([self.vectors.get(name, row) for name, row in zip(("avec", "bvec", "cvec"), np.eye(3).tolist())])
+            header.edges = np.array([self.vectors.get(name, row) for name, row in zip(
+                ("avec", "bvec", "cvec"), np.eye(3).tolist())])
             header.origin = np.array(self.vectors.get("abc origin", (0.0, 0.0, 0.0)))
         else:
             bounds = np.array([self.bounds[axis] for axis in "xyz"])
@@ -159,7 +161,8 @@ def _read(stream, top, header, options):
     lost = [name for name in others if name and name not in ("Masses", "Atom Type Labels")]
     if lost:
         atoms.remarks.append(("sections", f"only atoms are written, not the sections {listed(lost)}"))
-    atoms.metadata["lammps"].update({"style": style, "comment": top.comment, **{key: value for key, value in about.items() if value}})
+    atoms.metadata["lammps"].update({"style": style, "comment": top.comment})
+    atoms.metadata["lammps"].update((key, value) for key, value in about.items() if value)
     return atoms
 
 
@@ -202,11 +205,14 @@ def _read_atoms(stream, header, style, about, options):
     width = len(stream.peek(1 << 14).split(b"\n")[0].split())
     columns = _columns_of(style, width)
     if columns is None:
-        what = f"has the atom style '{style}', whose columns are not known" if style else f"does not name its atom style; its rows have {width} values"
-        raise ConvertError(f"section Atoms {what}; name the style with --columns, for example --columns full or --columns 'hybrid charge "
+        what = (f"has the atom style '{style}', whose columns are not known" if style else
+                f"does not name its atom style; its rows have {width} values")
+        raise ConvertError(f"section Atoms {what}; name the style with --columns, for example --columns full or --columns "
+                           "'hybrid charge "
                            f"sphere'; known: {listed(STYLES, 99)}")
     if header.count and width not in (len(columns), len(columns) + 3):
-        raise ConvertError(f"section Atoms: its rows have {width} values; the columns {' '.join(columns)} are {len(columns)}, or {len(columns) + 3} "
+        raise ConvertError(f"section Atoms: its rows have {width} values; the columns {' '.join(columns)} are {len(columns)}, "
+                           f"or {len(columns) + 3} "
                            "with image flags")
     header.columns = columns + IMAGES * (width == len(columns) + 3)
     name_columns(header)

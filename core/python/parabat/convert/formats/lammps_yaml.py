@@ -144,7 +144,8 @@ def _box(header, rows):
         table = np.array(numbers)
         header.edges, header.origin = table[:, :3], table[:, 3]
     else:
-        raise ConvertError(f"{header.name}: its box has rows of {listed(lengths)} numbers; allowed are three rows of 2, followed by one of 3 if "
+        raise ConvertError(f"{header.name}: its box has rows of {listed(lengths)} numbers; allowed are three rows of 2, "
+                           "followed by one of 3 if "
                            "the box is tilted")
 
 

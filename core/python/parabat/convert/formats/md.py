@@ -92,14 +92,16 @@ def _errors(link, path):
         except (ConvertError, MemoryError):
             raise
         except Exception as error:  # pylint: disable=broad-except
-            text = " ".join(str(error).split()).replace(link, os.path.basename(path)).replace(os.path.basename(link), os.path.basename(path))[:300] or type(error).__name__
+            text = " ".join(str(error).split()) or type(error).__name__
+            for name in (link, os.path.basename(link)):
+                text = text.replace(name, os.path.basename(path))
             while error is not None:  # frees readers that it left unfinished, whose destructors write to stderr
                 traceback.clear_frames(error.__traceback__)
                 error = error.__context__
         else:
             return
         gc.collect()
-    raise ConvertError(f"MDAnalysis cannot read it: {text}")
+    raise ConvertError(f"MDAnalysis cannot read it: {text[:300]}")
 
 
 def _kind(path):
@@ -202,7 +204,8 @@ def _check_end(path, kind, trajectory):
         else:
             return
     if end != size:
-        raise ConvertError(f"contains {len(trajectory)} complete frames; the data at its end, byte {size}, is not a frame: the file is truncated or "
+        raise ConvertError(f"contains {len(trajectory)} complete frames; the data at its end, byte {size}, is not a frame: the "
+                           "file is truncated or "
                            "damaged")
 
 
@@ -258,7 +261,8 @@ def _read(atoms, trajectory, i, options, link, path):
         texts = _add_of_atoms(collector, atoms)
         units = _units(trajectory, link)
         box = None if frame.dimensions is None or not any(frame.dimensions[:3]) else frame.dimensions.tolist()
-        about = {"md": {"box": box, "units": units, "texts": texts}, "units": units, **(cells.periodic_box(box[:3], box[3:]) if box else {})}
+        about = {"md": {"box": box, "units": units, "texts": texts}, "units": units,
+                 **(cells.periodic_box(box[:3], box[3:]) if box else {})}
         return collector.particles(np.array(frame.positions), about)
 
 
@@ -282,10 +286,11 @@ def _add_of_atoms(collector, atoms):
 def _units(trajectory, link):
     """Returns the units of the file; the time of .dcd is converted to ps."""
     own = getattr(trajectory, "units", None) or {}
-    units = {"positions": own.get("length"), "velocities": own.get("velocity"), "forces": own.get("force"), "time": own.get("time")}
+    keys = {"positions": "length", "velocities": "velocity", "forces": "force", "time": "time"}
+    units = {name: own.get(key) for name, key in keys.items()}
     if link.lower().endswith(".dcd"):
         units["time"] = "ps"
-    return {name: unit.lower() if unit == "Angstrom" else unit.replace("Angstrom", "angstrom") for name, unit in units.items() if unit}
+    return {name: unit.replace("Angstrom", "angstrom") for name, unit in units.items() if unit}
 
 
 FORMAT = Format("md", "trajectories readable by MDAnalysis: .xtc .trr .dcd", steps, extensions=EXTENSIONS,

@@ -45,7 +45,8 @@ def pdb_steps(path, options):
                 if not index:
                     raise ConvertError(f"has no ATOM or HETATM records in {stream.line_number - before} lines")
                 return
-            title = " ".join(line[10:].strip() for line in header.decode("utf-8", "replace").splitlines() if line.startswith("TITLE"))
+            lines = header.decode("utf-8", "replace").splitlines()
+            title = " ".join(line[10:].strip() for line in lines if line.startswith("TITLE"))
             cell = _crystal(header) or cell
             model = Model(index, title, cell, re.search(rb"^MODEL ", header, re.MULTILINE) is not None)
             step = Step(lambda model=model: [_read_pdb(stream, model, options)], *find_time(title))
@@ -79,7 +80,8 @@ def _crystal(header):
     try:
         cell = [float(word) for word in words]
     except ValueError:
-        raise ConvertError(f"CRYST1 '{found[-1].decode('utf-8', 'replace').strip()[:60]}' is not three lengths and three angles") from None
+        raise ConvertError(f"CRYST1 '{found[-1].decode('utf-8', 'replace').strip()[:60]}' is not three lengths and three "
+                           "angles") from None
     return cell if np.isfinite(cell).all() and min(cell) > 0 and cell[:3] != [1, 1, 1] else None
 
 
@@ -169,7 +171,8 @@ def _column_names(stream):
             return names
         words = (stream.line() or "").split()
         if len(words) != 1:
-            raise ConvertError(f"line {stream.line_number}: _atom_site has a single row that is not a loop, which is not supported")
+            raise ConvertError(f"line {stream.line_number}: _atom_site has a single row that is not a loop, which is not "
+                               "supported")
         names.append(words[0].partition(".")[2])
 
 
@@ -184,11 +187,13 @@ def _table(text, columns):
         part = text[begin:end]
         tokens = TOKENS.findall(part) if b"'" in part or b'"' in part else part.split()
         if len(tokens) % len(columns):
-            raise ConvertError(f"_atom_site has {len(tokens)} values, not a multiple of its {len(columns)} columns: the file is truncated or damaged")
+            raise ConvertError(f"_atom_site has {len(tokens)} values, not a multiple of its {len(columns)} columns: the file is "
+                               "truncated or damaged")
         if tokens:
             pieces.append(np.array(tokens).reshape(-1, len(columns)))
         begin = end
-    return {name: np.concatenate([piece[:, i] for piece in pieces]) if pieces else np.array([], "S1") for i, name in enumerate(columns)}
+    return {name: np.concatenate([piece[:, i] for piece in pieces]) if pieces else np.array([], "S1")
+            for i, name in enumerate(columns)}
 
 
 def _models(table, columns):
