@@ -135,6 +135,10 @@ for words in ([], ["--format", "md"]):
 put("top.pdb", content("some.pdb"))
 converted("some.ncdf", "named.bat", "--format", "md", "--topology", "top.pdb", "--arrays", "index,names")
 assert about("named_0002.bat")[1:] == (1.0, None)
+for number in (200, 1000):
+    put(f"{number}.lammpsdump", content(case(f"lmp.{number}.dump")))
+converted("200.lammpsdump", "1000.lammpsdump", "dump.bat", "--format", "md", "--topology", put("one.xyz", "1\n\nX 0 0 0\n"))
+assert [about(f"dump_000{i}.bat")[1:] for i in range(2)] == [(None, 200), (None, 1000)]  # MDAnalysis makes up a time
 converted(case("multi.gro"), "gro.bat", "--format", "md")
 assert about("gro_0002.bat")[1:] == (2, 1000)
 

@@ -84,6 +84,7 @@ def _take(top, line):
     key, _, value = (part.strip() for part in line.partition("="))
     number = re.match(NUMBER + r"(?:\s|$)", value)
     place = re.fullmatch(r"H0\(([123]),([123])\)", key.replace(" ", ""))
+    strain = re.fullmatch(r"(Transform|eta)\(([123]),([123])\)", key.replace(" ", ""))
     auxiliary = re.fullmatch(r"auxiliary\[(\d{1,4})\]", key)
     whole = re.match(r"\d{1,18}\Z", value)
     if auxiliary:
@@ -98,6 +99,9 @@ def _take(top, line):
         top.rate = value
     elif place and number:
         top.cell[int(place[1]) - 1, int(place[2]) - 1] = float(number[1])
+    elif number and strain:
+        if float(number[1]) != (strain[1] == "Transform" and strain[2] == strain[3]):
+            raise ConvertError(f"'{line.strip()[:60]}': a cell that is transformed or strained is not supported")
     elif place or key in ("Number of particles", "entry_count", "A"):
         raise ConvertError(f"'{line.strip()[:60]}' has no valid number")
 

@@ -48,7 +48,7 @@ COUNT = re.compile(r"(\d+)\s+(?!.*\b(?:[xyz](?:lo|hi)|x[yz]|yz|[abc]vec)\b)([a-z
 BOUNDS = re.compile(rf"{NUMBER}\s+{NUMBER}\s+([xyz])lo\s+\3hi\Z")
 TILT = re.compile(rf"{NUMBER}\s+{NUMBER}\s+{NUMBER}\s+xy\s+xz\s+yz\Z")
 VECTOR = re.compile(rf"{NUMBER}\s+{NUMBER}\s+{NUMBER}\s+(avec|bvec|cvec|abc origin)\Z")
-SECTION = re.compile(rb"^[A-Za-z]", re.MULTILINE)
+SECTION = re.compile(rb"^[ \t]*[A-Za-z]", re.MULTILINE)
 TOPOLOGY = {"Bonds": "bonds", "Angles": "angles", "Dihedrals": "dihedrals", "Impropers": "impropers"}
 
 
@@ -143,7 +143,7 @@ def _read(stream, top, header, options):
         name, _, comment = (part.strip() for part in stream.line().partition("#"))
         others.append(name if name not in ("Atoms", "Velocities") else None)
         if name == "Atoms":
-            style = _style(comment, options)
+            style = _style(comment or _style_in(top.comment), options)
             atoms = _read_atoms(stream, header, style, about, options)
         elif name == "Velocities":
             velocities = _read_velocities(stream, header, SPIN.get((style or "").split(" ")[-1]), options)
@@ -173,6 +173,12 @@ def _check_topology(top, name, text, found):
     lines, claimed = len(re.findall(rb"^[ \t]*\d", text, re.MULTILINE)), top.counts.get(TOPOLOGY[name], 0)
     if lines < claimed:
         raise ConvertError(f"section {name}: ends after {lines} of {claimed} lines: the file is truncated or damaged")
+
+
+def _style_in(comment):
+    """Returns the atom style that the first line of a file by TopoTools names, or ""."""
+    found = re.search(r"\batom_style (\S+)", comment)
+    return found[1] if found and found[1] in STYLES else ""
 
 
 def _style(comment, options):

@@ -132,7 +132,7 @@ def _clock(path, kind, trajectory):
 
     def of_frame(i):
         data = trajectory[i].data
-        time = data.get("time")
+        time = None if "LAMMPSDUMP" in trajectory.format else data.get("time")  # there, step times a default of 1 ps
         return (int(data["step"]) if "step" in data else None), None if time is None else float(time)
     return of_frame
 
