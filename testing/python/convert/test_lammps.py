@@ -206,7 +206,7 @@ for name, content, says in (
         ("wide", good.replace("4 5 6", "4 5 6 7"), ["5 values instead of 4"]),
         ("billions", good.replace("ATOMS\n2", "ATOMS\n9000000000000"), ["claims 9000000000000 atoms"]),
         ("negative", good.replace("ATOMS\n2", "ATOMS\n-2"), ["-2 atoms"]),
-        ("twice", good.replace("id x y z", "id x y x"), ["two columns are named 'x'"]),
+        ("twice", good.replace("id x y z", "id x y x"), ["no positions", "'x_2'"]),
         ("no_positions", good.replace("id x y z", "id a b c"), ["no positions", "'a', 'b', 'c'"]),
         ("local", good.replace("ATOMS", "ENTRIES"), ["NUMBER OF ENTRIES", "only atoms have positions"]),
         ("no_box", good.replace("ITEM: BOX BOUNDS pp pp ff\n0 1\n0 2\n-1 3\n", ""), ["without BOX BOUNDS"])):

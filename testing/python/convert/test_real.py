@@ -89,8 +89,18 @@ for name, topology in (("adk_oplsaa.xtc", None), ("adk_oplsaa.trr", None), ("adk
         expected = {"index": np.arange(frame.n_atoms)}
         if frame.has_velocities:
             expected["velocities"] = frame.velocities.copy()
-        same("md.bat" if len(read.trajectory) == 1 else f"md_{i:04}.bat", frame.positions.copy(), expected, "index",
-             float(frame.time) if "step" in frame.data else None, frame.data.get("step"))
+        positions, number, time = frame.positions.copy(), frame.data.get("step"), float(frame.time)
+        if name.endswith("dcd"):
+            header = read.trajectory._file.header  # pylint: disable=protected-access
+            number = header["istart"] + i * header["nsavc"]
+            with parabat.open(f"md_{i:04}.bat") as dataset:  # the time step is a decimal number again
+                assert abs(dataset.time - time) < 1e-6 * max(1, time), (dataset.time, time)
+                time = dataset.time
+        if name.endswith("gro"):  # as the file has them
+            rows = [line for line in open(of(name), encoding="ascii").read().splitlines()[2:-1]]
+            positions = np.array([[float(row[k:k + 8]) for k in (20, 28, 36)] for row in rows])
+            number = time = None
+        same("md.bat" if len(read.trajectory) == 1 else f"md_{i:04}.bat", positions, expected, "index", time, number)
 
 # GSD and H5MD
 with gsd.hoomd.open(of("example.gsd"), "r") as file:

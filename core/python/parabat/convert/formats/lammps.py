@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""LAMMPS dumps: text (also .gz, .bz2, .xz, .zst) and binary, with boxes of any shape.
+"""LAMMPS dumps: text (also .gz, .bz2, .xz, .zst) and binary, with boxes of any shape; also those of LIGGGHTS and SPARTA.
 
-Columns that LAMMPS writes as integers are int64, others float64; one with texts (element) becomes
-numbers, whose texts are in the metadata. Positions are x, y, z if the dump has them, else xu, yu, zu (unwrapped),
-else xs, ys, zs or xsu, ysu, zsu, which are fractions of the box: they are multiplied by it and kept as
-attributes too. vx, vy, vz become v, and so on.
+Columns that LAMMPS writes as integers are int64, others float64. A column with texts (element, or any other whose first
+row is not a number) becomes numbers, whose texts are in the metadata. Positions are x, y, z if the dump has them, else xu,
+yu, zu (unwrapped), else xs, ys, zs or xsu, ysu, zsu, which are fractions of the box: they are multiplied by it and also
+kept as attributes. vx, vy, vz become v, and so on. If a name occurs twice (LIGGGHTS writes "id type type x y z"), the
+second column is called type_2, or left out if its values are those of the first.
 """
 
 import copy
@@ -17,7 +18,8 @@ from .._output import BadRow, parse_columns
 from ..model import ConvertError, Divided, Format, Particles, Step, codes_of, listed, part_of
 from ..streams import Stream
 
-INTEGERS = {"id", "mol", "proc", "procp1", "type", "ix", "iy", "iz"}
+INTEGERS = {"id", "mol", "proc", "procp1", "type", "ix", "iy", "iz", "bodyflag", "ellipsoidflag", "lineflag", "triangleflag",
+            "template_index", "template_atom", "etag"}
 TEXTS = {"element", "typelabel"}
 VECTORS = {"v": ("vx", "vy", "vz"), "f": ("fx", "fy", "fz"), "mu": ("mux", "muy", "muz"),
            "omega": ("omegax", "omegay", "omegaz"), "angmom": ("angmomx", "angmomy", "angmomz"),
@@ -25,16 +27,24 @@ VECTORS = {"v": ("vx", "vy", "vz"), "f": ("fx", "fy", "fz"), "mu": ("mux", "muy"
 PLACES = (("x", "y", "z"), ("xu", "yu", "zu"), ("xs", "ys", "zs"), ("xsu", "ysu", "zsu"))
 SCALED = PLACES[2:]
 MAGICS = (b"DUMPATOM", b"DUMPCUSTOM")
+# Units of distance, time, velocity and force of the unit styles.
+STYLES = {"real": ("angstrom", "fs", "angstrom/fs", "kcal/mol/angstrom"),
+          "metal": ("angstrom", "ps", "angstrom/ps", "eV/angstrom"),
+          "si": ("m", "s", "m/s", "N"), "cgs": ("cm", "s", "cm/s", "dyn"),
+          "electron": ("bohr", "fs", "bohr/(1.03275e-15 s)", "hartree/bohr"),
+          "micro": ("um", "us", "um/us", "pg um/us^2"), "nano": ("nm", "ns", "nm/ns", "ag nm/ns^2")}
+MAX_TEXTS = 10000  # different texts of a column that is not known to have texts
 
 INTEGER = re.compile(r"[+-]?[0-9]+")
-GROW = 1 << 20  # rows, where nobody knows whether as many are to come as are promised
+GROW = 1 << 20  # rows allocated at first if the size of the rest of the file is unknown (compressed files)
 
 
 class Header:
-    """Of one step."""
+    """What precedes the atoms of one step."""
 
     def __init__(self):
         self.number = None
+        self.section = None  # of a data file: the section with the atoms, for messages
         self.time = None
         self.units = None
         self.count = None
@@ -42,17 +52,31 @@ class Header:
         self.origin = None
         self.edges = None  # (3, 3): the vectors a, b, c
         self.columns = None
-        self.first = 0     # atom of the step, and as many as the step has, where this is a part of one
+        self.repeats = {}  # of columns that were renamed: the name that another column has, too
+        self.texts = ()    # columns that have texts in the first row
+        self.first = 0     # of a part of a step: its first atom, and the number of atoms of the step
         self.total = None
 
+    @property
+    def name(self):
+        """Words for messages."""
+        return self.section or f"timestep {self.number}"
+
+    def original(self, name):
+        """Returns the name that a column has in the file."""
+        return self.repeats.get(name, name)
+
+    def is_text(self, name):
+        return name in self.texts or self.original(name) in TEXTS
+
     def part(self, first, end):
-        """Of some of the atoms."""
+        """Returns the header of some of the atoms."""
         result = copy.copy(self)
         result.first, result.count, result.total = first, end - first, self.count
         return result
 
     def place(self, done):
-        """Words for messages."""
+        """Returns words for messages."""
         return f"{self.first + done} of {self.count if self.total is None else self.total} atoms"
 
 
@@ -78,8 +102,8 @@ def _text_steps(stream, options):
             return
         header.units = units = header.units or units
         place, line = stream.place, stream.line_number
-        step = Step(lambda header=header: [_read_text(stream, header, options)], header.number, header.time,
-                    lambda header=header, place=place, line=line: [_in_parts(
+        step = Step(lambda header=header: [read_rows(stream, header, options)], header.number, header.time,
+                    lambda header=header, place=place, line=line: [in_parts(
                         header, TextRows(stream.path, place, line, header, options).read)])
         yield step
         before = header.number
@@ -115,7 +139,8 @@ def _text_header(stream, before):
             header.columns = rest.split()
             break
         elif line.startswith("ITEM: "):
-            raise ConvertError(f"{where}: '{line[:60]}'; a dump of atoms has TIMESTEP, NUMBER OF ATOMS, BOX BOUNDS, ATOMS, and optionally UNITS and "
+            raise ConvertError(f"{where}: '{line[:60]}'; a dump of atoms has TIMESTEP, NUMBER OF ATOMS, BOX BOUNDS, ATOMS, and "
+                               "optionally UNITS and "
                                "TIME; only atoms have positions")
         else:
             raise ConvertError(f"{where}: '{line.strip()[:60]}' instead of an ITEM" + (
@@ -123,13 +148,20 @@ def _text_header(stream, before):
     for what, value in (("TIMESTEP", header.number), ("NUMBER OF ATOMS", header.count), ("BOX BOUNDS", header.edges)):
         if value is None:
             raise ConvertError(f"line {stream.line_number}: ATOMS without {what} before them")
-    _check_columns(header)
-    minimum = 2 * len(header.columns) * header.count  # a character and what is after it
+    name_columns(header)
+    check_count(stream, header)
+    find_texts(stream, header)
+    return header
+
+
+def check_count(stream, header):
+    """Raises if the rest of the file is too short for the atoms."""
+    minimum = 2 * len(header.columns) * header.count  # a character and the one after it
     left = stream.left()
     if left is not None and minimum > left + 1:
-        raise ConvertError(f"timestep {header.number}: claims {header.count} atoms of {len(header.columns)} columns, but only {left} bytes are left: "
+        raise ConvertError(f"{header.name}: claims {header.count} atoms of {len(header.columns)} columns, but only {left} bytes "
+                           "are left: "
                            "the file is truncated or damaged")
-    return header
 
 
 def _next(stream, what):
@@ -164,7 +196,7 @@ def _doubles(stream, count):
 
 
 def _float(word):
-    """As float(), which also takes 1_0, and makes infinity of 1e400."""
+    """Returns float(word); raises for 1_0, which float() accepts, and for 1e400, which it makes infinite."""
     value = float(word)
     if "_" in word or (np.isinf(value) and "n" not in word.lower()):
         raise ValueError
@@ -174,59 +206,92 @@ def _float(word):
 def _box(stream, header, words):
     if words[:2] == ["abc", "origin"]:
         rows = np.array([_doubles(stream, 4) for _ in range(3)])
-        header.edges, header.origin = rows[:, :3], rows[:, 3]
+        header.edges, header.origin, words = rows[:, :3], rows[:, 3], words[2:]
     elif words[:3] == ["xy", "xz", "yz"]:
         rows = np.array([_doubles(stream, 3) for _ in range(3)])
-        header.edges, header.origin = _triclinic(rows[:, 0], rows[:, 1], rows[:, 2])
+        header.edges, header.origin = tilted_box(rows[:, 0], rows[:, 1], rows[:, 2])
+        words = words[3:]
     else:
         rows = np.array([_doubles(stream, 2) for _ in range(3)])
         header.edges, header.origin = np.diag(rows[:, 1] - rows[:, 0]), rows[:, 0]
-    header.boundary = " ".join(word for word in words if len(word) == 2 and set(word) <= set("pfsm")) or None
+    header.boundary = " ".join(words) or None
 
 
-def _triclinic(low, high, tilt):
-    """Edges and origin of what LAMMPS writes as the box around a tilted one."""
+def tilted_box(low, high, tilt):
+    """Returns edges and origin of a tilted box of which LAMMPS writes the bounding box."""
     xy, xz, yz = tilt
     low = low - np.array([min(0, xy, xz, xy + xz), min(0, yz), 0])
     high = high - np.array([max(0, xy, xz, xy + xz), max(0, yz), 0])
-    length = high - low
-    return np.array([[length[0], 0, 0], [xy, length[1], 0], [xz, yz, length[2]]]), low
+    return box_edges(high - low, tilt), low
 
 
-def _check_columns(header):
-    names = header.columns
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ConvertError(f"timestep {header.number}: two columns are named '{twice}'")
+def box_edges(length, tilt):
+    """Returns the vectors a, b, c of a box with these lengths along x, y, z and the tilt factors xy, xz, yz."""
+    xy, xz, yz = tilt
+    return np.array([[length[0], 0, 0], [xy, length[1], 0], [xz, yz, length[2]]])
 
 
-def _read_text(stream, header, options):
+def name_columns(header):
+    """Gives names of their own to columns whose name occurs again."""
+    taken = set(header.columns)
+    if len(taken) == len(header.columns):
+        return
+    names, header.repeats = [], {}
+    for name in header.columns:
+        own, number = name, 2
+        while own in names or (own != name and own in taken):
+            own, number = f"{name}_{number}", number + 1
+        if own != name:
+            header.repeats[own] = name
+        names.append(own)
+    header.columns = names
+
+
+def find_texts(stream, header):
+    """Looks for texts in the first row, which comes next in the stream."""
+    row, end, _ = stream.peek(1 << 14).partition(b"\n")
+    words = row.decode("utf-8", "replace").split() if header.count and (end or stream.left() == len(row)) else []
+    if len(words) == len(header.columns):
+        header.texts = {name for name, word in zip(header.columns, words) if not _is_number(word)}
+
+
+def _is_number(word):
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def read_rows(stream, header, options):
+    """Returns the Particles of the rows that come next in the stream."""
     names = header.columns
     chosen, scaled = _positions(header, options)
     kept = {}
     kinds = {}
+    is_text = {name: name not in chosen and header.is_text(name) for name in names}
     for name in names:
-        if name in TEXTS:
+        if is_text[name]:
             kinds[name] = None
         elif options.wants(name) or name in chosen or any(
                 name in group and options.wants(vector) for vector, group in _vectors(names)):
-            kinds[name] = np.int64 if _is_integer(name) else np.float64
+            kinds[name] = np.int64 if _is_integer(header.original(name)) else np.float64
         else:
             kinds[name] = None
-    texts = [name for name in names if name in TEXTS and options.wants(name)]
+    texts = [name for name in names if is_text[name] and options.wants(name)]
     promised = stream.left() is not None
     capacity = header.count if promised else min(header.count, GROW)
     try:
         layout = Layout(names, kinds, chosen, capacity)
     except (MemoryError, ValueError):
-        raise ConvertError(f"timestep {header.number}: out of memory for {header.count} atoms") from None
+        raise ConvertError(f"{header.name}: out of memory for {header.count} atoms") from None
     words = {name: [] for name in texts}
     remarks = []
     done = 0
     while done < header.count:
         block = stream.block()
         if not len(block):
-            raise ConvertError(f"timestep {header.number}: ends after {header.place(done)}")
+            raise ConvertError(f"{header.name}: ends after {header.place(done)}")
         if done == layout.capacity:
             layout.grow(min(header.count, 2 * layout.capacity))
         try:
@@ -239,7 +304,7 @@ def _read_text(stream, header, options):
             if not used and len(block) and not bytes(block).strip():
                 stream.used(len(block), bytes(block).count(b"\n"))
                 continue
-            raise ConvertError(f"timestep {header.number}: ends after {header.place(done)}")
+            raise ConvertError(f"{header.name}: ends after {header.place(done)}")
         layout.check_exact(block, used, done, rows, remarks)
         for name in texts:
             place = names.index(name)
@@ -252,7 +317,7 @@ def _read_text(stream, header, options):
 
 
 class Layout:
-    """Arrays that rows are parsed into; those that are positions side by side."""
+    """The arrays into which rows are parsed. Components of positions and vectors lie next to each other."""
 
     def __init__(self, names, kinds, chosen, capacity):
         self.names = names
@@ -262,14 +327,14 @@ class Layout:
         self.widened = set()
         self.positions = np.empty((capacity, 3), np.float64)
         alone = [name for name, kind in kinds.items() if kind is not None and name not in chosen]
-        self.vectors = []  # pairs of names and the array that has their columns
+        self.vectors = []  # pairs: names of components, and the array (n, k) with these columns
         for _, group in _vectors([name for name in alone if kinds[name] == np.float64]):
             self.vectors.append((group, np.empty((capacity, len(group)), np.float64)))
             alone = [name for name in alone if name not in group]
         self.alone = {name: np.empty(capacity, kinds[name]) for name in alone}
 
     def arrays(self):
-        """Of each column that is kept and no position."""
+        """Returns the arrays of the columns that are kept, except positions."""
         result = dict(self.alone)
         for group, table in self.vectors:
             result.update((name, table[:, i]) for i, name in enumerate(group))
@@ -286,7 +351,7 @@ class Layout:
             array.resize((capacity, *array.shape[1:]), refcheck=False)
 
     def widen(self, name, done):
-        """Numbers with fractions in a column that was thought to have integers."""
+        """Turns a column of integers into float64, because a row has a fraction."""
         self.kinds[name] = np.float64
         old = self.alone[name]
         new = np.empty(self.capacity, np.float64)
@@ -297,8 +362,8 @@ class Layout:
         self.widened.add(name)
 
     def check_exact(self, block, used, done, rows, remarks):
-        """Of doubles beyond 2^53: that no integer was rounded to one beside fractions of the same column; elsewhere
-        it is said."""
+        """Checks float64 values beyond 2^53. An integer that was rounded is an error in a column that also has fractions,
+        and a remark in others."""
         def is_large(values):
             return values.dtype == np.float64 and (np.abs(values[done:done + rows]) >= 2.0 ** 53).any()
         tables = [table for _, table in self.vectors]
@@ -311,17 +376,18 @@ class Layout:
                 if not INTEGER.fullmatch(word.decode("latin-1")) or int(float(word)) == int(word):
                     continue
                 if name in self.widened:
-                    raise ConvertError(f"column '{name}' has both fractions and the integer {word.decode()}, which no type can represent")
+                    raise ConvertError(f"column '{name}' has both fractions and the integer {word.decode()}, which no type can "
+                                       "represent")
                 remarks.append((f"rounded {name}", f"column '{name}' becomes float64, which rounds {word.decode()}"))
                 large = [other for other in large if other != name]
 
 
 def _explain(stream, block, bad, header, done, layout, remarks):
-    """Raises for a row that is not as it must be, or makes its column one of doubles."""
+    """Raises for an invalid row, or turns its column into float64."""
     text = bytes(block[bad.place:bad.place + 4096]).split(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
     line = stream.line_number + 1 + bytes(block[:bad.place]).count(b"\n")
     fields = text.split()
-    where = f"timestep {header.number}, line {line}"
+    where = f"{header.name}, line {line}"
     if text.startswith("ITEM:"):
         raise ConvertError(f"{where}: '{text[:60]}' after {header.place(done + bad.row)}")
     if bad.column < 0:
@@ -337,34 +403,61 @@ def _explain(stream, block, bad, header, done, layout, remarks):
             layout.widen(name, done)
             remarks.append((f"fractions {name}", f"column '{name}' contains '{word}' and becomes float64"))
             return
-    raise ConvertError(f"{where}: '{word[:60]}' in column '{name}' is not a valid {'integer of 64 bits' if layout.kinds[name] == np.int64 else 'number'}")
+    raise ConvertError(f"{where}: '{word[:60]}' in column '{name}' is not a valid "
+                       f"{'integer of 64 bits' if layout.kinds[name] == np.int64 else 'number'}")
 
 
-def _in_parts(header, read):
-    """A Divided. read(first, end): Particles of these atoms."""
-    return Divided(8 * len(header.columns) * header.count, lambda i, n: read(*part_of(header.count, i, n)), varies=True)
+class DividedRows(Divided):
+    """Atoms of a step in parts. Whether a repeated column is the same as the first is known once all parts have been read."""
+
+    def __init__(self, size, read):
+        super().__init__(size, read, varies=True)
+        self._repeats = {}
+
+    def facts(self, part):
+        return (*super().facts(part), part.repeats)
+
+    def settle(self, facts):
+        super().settle([each[:2] for each in facts])
+        for name, (original, _) in facts[0][2].items():
+            is_same = all(each[2].get(name, (original, False))[1] for each in facts)
+            self._remarks.append(_remark_on_repeat(name, original, is_same))
+            if is_same:
+                self._types.pop(name, None)
+                self._texts.pop(name, None)
+
+    def conform(self, part):
+        for name in list(part.texts):
+            if name not in self._texts:
+                del part.texts[name]
+        return super().conform(part)
+
+
+def in_parts(header, read):
+    """Returns a Divided. read(first, end): Particles of these atoms."""
+    return DividedRows(8 * len(header.columns) * header.count, lambda i, n: read(*part_of(header.count, i, n)))
 
 
 class TextRows:
-    """Atoms of a step, of which some are read at a time, in their order."""
+    """Reads ranges of the atoms of a step, in ascending order without rereading."""
 
-    def __init__(self, path, place, line, header, options):
+    def __init__(self, path, place, line, header, options, make_stream=Stream):
         self._path, self._place, self._line = path, place, line
-        self._header, self._options = header, options
+        self._header, self._options, self._make_stream = header, options, make_stream
         self._stream, self._row = None, 0
 
     def read(self, first, end):
         if self._stream is None or first < self._row:
             self._open()
         if self._stream.skip_lines(first - self._row) != first - self._row:
-            raise ConvertError(f"timestep {self._header.number}: ends before its {self._header.count} atoms")
+            raise ConvertError(f"{self._header.name}: ends before its {self._header.count} atoms")
         self._row = end
-        return _read_text(self._stream, self._header.part(first, end), self._options)
+        return read_rows(self._stream, self._header.part(first, end), self._options)
 
     def _open(self):
         if self._stream is not None:
             self._stream.close()
-        self._stream, self._row = Stream(self._path), 0
+        self._stream, self._row = self._make_stream(self._path), 0
         self._stream.skip(self._place)
         self._stream.line_number = self._line
 
@@ -380,7 +473,7 @@ def _is_binary(head):
 
 
 class Numbers:
-    """Of a binary stream in the order of bytes of who wrote it."""
+    """Reads numbers of a binary stream in a given byte order."""
 
     def __init__(self, stream, order):
         self.stream = stream
@@ -408,7 +501,7 @@ def _binary_steps(stream, options):
         header.units = units = header.units or units
         place = stream.place
         step = Step(lambda header=header, numbers=numbers: [_read_binary(numbers, header, options)], header.number,
-                    header.time, lambda header=header, numbers=numbers, place=place: [_in_parts(
+                    header.time, lambda header=header, numbers=numbers, place=place: [in_parts(
                         header, BinaryRows(stream.path, place, numbers.order, header, options).read)])
         yield step
         if not step.is_read:
@@ -421,7 +514,8 @@ def _binary_header(numbers, start):
     numbers.stream.skip(-numbers.take("q"))
     endian, revision = numbers.take("ii")
     if endian != 1 or revision < 2:
-        raise ConvertError(f"byte {start}: a binary dump with endian {endian}, revision {revision}; allowed are 1, and 2 or later")
+        raise ConvertError(f"byte {start}: a binary dump with endian {endian}, revision {revision}; allowed are 1, and 2 or "
+                           "later")
     header.number, header.count, triclinic = numbers.take("qqi")
     sides = numbers.take("6i")
     header.boundary = " ".join("".join("pfsm"[side] if 0 <= side < 4 else "?" for side in sides[i:i + 2])
@@ -432,7 +526,7 @@ def _binary_header(numbers, start):
     else:
         box = np.array(numbers.take("6d")).reshape(3, 2)
         if triclinic:
-            header.edges, header.origin = _triclinic(box[:, 0], box[:, 1], numbers.take("3d"))
+            header.edges, header.origin = tilted_box(box[:, 0], box[:, 1], numbers.take("3d"))
         else:
             header.edges, header.origin = np.diag(box[:, 1] - box[:, 0]), box[:, 0]
     width = numbers.take("i")
@@ -444,20 +538,23 @@ def _binary_header(numbers, start):
                            f"{listed(header.columns)}")
     left = numbers.stream.left()
     if header.count < 0 or (left is not None and header.count * width * 8 > left):
-        raise ConvertError(f"timestep {header.number}: claims {header.count} atoms of {width} values, but only {left} bytes are left: the file is "
+        raise ConvertError(f"timestep {header.number}: claims {header.count} atoms of {width} values, but only {left} bytes are "
+                           "left: the file is "
                            "truncated or damaged")
-    _check_columns(header)
+    name_columns(header)
     return header
 
 
 def _chunks(numbers, header):
-    """Numbers of values in the pieces of a step, one for each process that wrote it; before each, its place."""
+    """Yields the numbers of values in the pieces of a step, one for each process that wrote it. The stream is then at the
+    values."""
     width = len(header.columns)
     total = 0
     for _ in range(numbers.take("i")):
         size = numbers.take("i")
         if size < 0 or size % width or total + size > header.count * width:
-            raise ConvertError(f"timestep {header.number}: a piece has {size} values, but each of {header.count} atoms has {width}")
+            raise ConvertError(f"timestep {header.number}: a piece has {size} values, but each of {header.count} atoms has "
+                               f"{width}")
         total += size
         yield size
     if total != header.count * width:
@@ -472,7 +569,7 @@ def _read_binary(numbers, header, options):
 
 
 class BinaryRows:
-    """Atoms of a step, of which some are read at a time, in their order."""
+    """Reads ranges of the atoms of a step, in ascending order without rereading."""
 
     def __init__(self, path, place, order, header, options):
         self._path, self._place, self._order = path, place, order
@@ -498,7 +595,7 @@ class BinaryRows:
         self._row = self._left = 0
 
     def _pieces(self, count):
-        """Numbers of atoms that lie together, of the next `count`."""
+        """Yields the numbers of atoms that lie together, of the next `count`."""
         while count:
             while not self._left:
                 self._left = next(self._chunks) // len(self._header.columns)
@@ -508,7 +605,7 @@ class BinaryRows:
             self._row += some
             count -= some
         if not self._left and self._row == self._header.count:
-            next(self._chunks, None)  # which checks their sum
+            next(self._chunks, None)  # checks their sum
 
     def _skip(self, count):
         for some in self._pieces(count):
@@ -521,7 +618,7 @@ class BinaryRows:
 
 
 def _of_table(table, header, options):
-    """Particles of numbers (atoms, columns)."""
+    """Returns the Particles of a table (atoms, columns)."""
     table = table.astype("=f8", copy=False)
     chosen, scaled = _positions(header, options)
     arrays = {}
@@ -530,7 +627,8 @@ def _of_table(table, header, options):
         if name in chosen:
             continue
         values = table[:, i]
-        if name in TEXTS or _is_integer(name):  # in a binary dump the texts are numbers of types
+        original = header.original(name)
+        if original in TEXTS or _is_integer(original):  # in a binary dump the texts are numbers of types
             integers = np.where(np.abs(values) < 2 ** 63, values, 0).astype(np.int64)
             if (integers == values).all():
                 values = integers
@@ -549,7 +647,7 @@ def _is_integer(name):
 
 
 def _positions(header, options):
-    """Names of the three columns, and whether they are fractions of the box."""
+    """Returns the names of the three columns, and whether they are fractions of the box."""
     columns = header.columns
     if options.columns:
         if len(options.columns) != 3:
@@ -561,12 +659,12 @@ def _positions(header, options):
     else:
         chosen = next((names for names in PLACES if all(name in columns for name in names)), None)
     if chosen is None:
-        raise ConvertError(f"timestep {header.number}: no positions: none of x y z, xu yu zu, xs ys zs, xsu ysu zsu in {listed(columns)}")
+        raise ConvertError(f"{header.name}: no positions: none of x y z, xu yu zu, xs ys zs, xsu ysu zsu in {listed(columns)}")
     return chosen, chosen in SCALED
 
 
 def _vectors(names):
-    """Pairs of a name and the columns that become a vector."""
+    """Returns pairs: the name of a vector, and the columns that are its components."""
     groups = [(vector, group) for vector, group in VECTORS.items() if vector not in names]
     bases = {}
     for name in names:
@@ -583,28 +681,31 @@ def _vectors(names):
 def _particles(header, arrays, positions, chosen, scaled, words, remarks, options):
     metadata = {"lammps": {"box": {"origin": header.origin, "edges": header.edges, "boundary": header.boundary},
                            "units": header.units, "columns": header.columns}}
+    if header.units:
+        metadata["units"] = {"style": header.units, **dict(zip(("positions", "time", "v", "f"), STYLES.get(header.units, ())))}
     positions = positions[:header.count]
+    arrays = {name: array[:header.count] for name, array in arrays.items()}
     for i, name in enumerate(chosen):
         if name is None:
             positions[:, i] = 0
-    if chosen != PLACES[0]:
-        kind = {"xu": "unwrapped", "xs": "scaled", "xsu": "scaled and unwrapped"}.get(chosen[0], "chosen")
-        remarks.append(("positions", f"positions are the {kind} coordinates {' '.join(filter(None, chosen))}" + (
-            ", multiplied by the box; they are also kept as attributes" if scaled else "")))
-        metadata["lammps"]["positions"] = [name or "0" for name in chosen]
-    if scaled:
-        for i, name in enumerate(chosen):
-            arrays[name] = positions[:, i].copy()
-        fractions = positions
-        # One axis after the other, and not by a matrix product, whose order of sums depends on the machine.
-        positions = np.stack([header.origin[axis] + fractions[:, 0] * header.edges[0, axis]
-                              + fractions[:, 1] * header.edges[1, axis] + fractions[:, 2] * header.edges[2, axis]
-                              for axis in range(3)], axis=1)
-    arrays = {name: array[:header.count] for name, array in arrays.items()}
     texts = {}
     for name, found in words.items():
-        arrays[name], texts[name] = codes_of(found)
+        codes, known = codes_of(found)
+        if header.original(name) not in TEXTS and len(known) > MAX_TEXTS:
+            remarks.append((f"left out {name}", f"column '{name}' is not written: it contains {len(known)} different texts, such "
+                                                f"as '{known[0][:40]}'"))
+            continue
+        arrays[name], texts[name] = codes, known
         remarks.append((f"texts {name}", f"column '{name}' is converted to numbers; the metadata contains their texts"))
+    repeats = _find_repeats(header, arrays, positions, chosen, texts)
+    if header.total is None:
+        for name, (original, is_same) in repeats.items():
+            remarks.append(_remark_on_repeat(name, original, is_same))
+            if is_same:
+                del arrays[name]
+                texts.pop(name, None)
+    if chosen != PLACES[0]:
+        positions = _place(header, arrays, positions, chosen, scaled, metadata, remarks)
     if texts:
         metadata["lammps"]["texts"] = texts
     for vector, group in _vectors([name for name in header.columns if name in arrays]):
@@ -612,11 +713,46 @@ def _particles(header, arrays, positions, chosen, scaled, words, remarks, option
             arrays[vector] = _side_by_side([arrays.pop(name) for name in group])
     others = set(header.columns) | set(arrays) | {vector for vector, _ in _vectors(header.columns)}
     requested = {name: array for name, array in arrays.items() if options.wants(name)}
-    return Particles(positions, requested, metadata, remarks=remarks, others=others, texts=texts)
+    found = Particles(positions, requested, metadata, remarks=remarks, others=others, texts=texts)
+    found.repeats = repeats
+    return found
+
+
+def _find_repeats(header, arrays, positions, chosen, texts):
+    """Returns name -> (name of the first column, whether its values are the same) of repeated columns."""
+    found = {}
+    for name, original in header.repeats.items():
+        first = positions[:, chosen.index(original)] if original in chosen else arrays.get(original)
+        if name in arrays and first is not None:
+            own = arrays[name]
+            found[name] = original, texts.get(name) == texts.get(original) and own.dtype == first.dtype and np.array_equal(
+                own, first, equal_nan=own.dtype.kind == "f")
+    return found
+
+
+def _remark_on_repeat(name, original, is_same):
+    if is_same:
+        return f"repeated {name}", f"column '{original}' occurs again with the same values and is written once"
+    return f"repeated {name}", f"two columns are named '{original}'; the second is called '{name}'"
+
+
+def _place(header, arrays, positions, chosen, scaled, metadata, remarks):
+    """Returns positions of coordinates other than x, y, z."""
+    kind = {"xu": "unwrapped", "xs": "scaled", "xsu": "scaled and unwrapped"}.get(chosen[0], "chosen")
+    remarks.append(("positions", f"positions are the {kind} coordinates {' '.join(filter(None, chosen))}" + (
+        ", multiplied by the box; they are also kept as attributes" if scaled else "")))
+    metadata["lammps"]["positions"] = [name or "0" for name in chosen]
+    if not scaled:
+        return positions
+    for i, name in enumerate(chosen):
+        arrays[name] = positions[:, i].copy()
+    # One axis after the other, and not by a matrix product, whose order of sums depends on the machine.
+    return np.stack([header.origin[axis] + positions[:, 0] * header.edges[0, axis] + positions[:, 1] * header.edges[1, axis]
+                     + positions[:, 2] * header.edges[2, axis] for axis in range(3)], axis=1)
 
 
 def _side_by_side(columns):
-    """(n, k) of k arrays, which is no copy where they are the columns of one array."""
+    """Returns k arrays as one (n, k), without a copy if they are the columns of one array."""
     table = columns[0].base
     if isinstance(table, np.ndarray) and table.shape[1:] == (len(columns),) and all(
             column.base is table and column.strides == table.strides[:1] and

@@ -1,63 +1,188 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trajectories of molecular dynamics that MDAnalysis reads, in the units and the precision of the file.
+"""Molecular dynamics trajectories that MDAnalysis reads, in the units and the precision of the file.
 
 --topology names a file with what is known of the atoms (names, types, masses, charges); nothing is guessed. Texts become
-numbers, which the metadata explains. `index` is the place of an atom in the file.
+numbers, which the metadata explains. `index` is the place of an atom in the file. Steps and times are those of the file:
+
+    .xtc, .trr   step and time of each frame
+    .dcd         step = istart + i * nsavc; time = step * delta, which is in AKMA units of 48.89 fs and becomes ps
+    others       what MDAnalysis finds in a frame; not the numbers that it makes up where a file has none
+
+.gro, .pdb and Amber netCDF have formats of their own, which keep all decimals; they are also used for --format md without
+--topology.
 """
 
+import contextlib
+import gc
+import io
 import os
 import struct
+import sys
 import tempfile
+import traceback
 import warnings
 
 import numpy as np
 
+from .. import cells
 from ..hdf5 import check_links
-from ..model import Collector, ConvertError, Format, Step, check_memory, codes_of
+from ..model import HEAD, Collector, ConvertError, Format, Step, check_memory, codes_of
+from ..streams import open_stream
+from . import amber, gro, pdb
 
 OF_ATOMS = ("ids", "names", "types", "elements", "masses", "charges", "radii", "occupancies", "tempfactors", "resids",
             "resnames", "segids")
-EXTENSIONS = (".xtc", ".trr", ".dcd", ".gro")
-ALONE = (".gro", ".pdb", ".ent", ".crd", ".mol2", ".xyz", ".pqr", ".pdbqt")  # what is its own topology
+EXTENSIONS = (".xtc", ".trr", ".dcd")
+ALONE = (".gro", ".pdb", ".ent", ".crd", ".mol2", ".xyz", ".pqr", ".pdbqt")  # formats that are their own topology
+AKMA_PS = 4.888821e-2  # the unit of time of CHARMM in ps, as MDAnalysis has it
 
 
 def steps(path, options):
+    own = None if options.topology else _own_format(path)
+    if own is not None:
+        yield from own.steps(path, options)
+        return
     import MDAnalysis  # pylint: disable=import-outside-toplevel
     check_links(path, options)
-    _check_claim(path)
-    # MDAnalysis writes where the frames begin beside the trajectory: that is a link, in a folder that goes.
-    with tempfile.TemporaryDirectory(prefix="parabat_md_") as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        link = os.path.join(folder, os.path.basename(path))
+    kind = _kind(path)
+    _check_claim(path, kind)
+    # MDAnalysis writes an index of the frames next to the trajectory: it reads a link in a temporary folder instead.
+    with tempfile.TemporaryDirectory(prefix="parabat_md_") as folder:
+        link = os.path.join(folder, os.path.basename(path) + ("" if path.lower().endswith(kind) else kind))
         os.symlink(os.path.abspath(path), link)
-        try:
+        with _errors(link, path):
             atoms, trajectory = _open(MDAnalysis, link, options)
-        except Exception as error:  # pylint: disable=broad-except
-            text = " ".join(str(error).split()).replace(link, os.path.basename(path))
-            raise ConvertError(f"MDAnalysis cannot read it: {text[:300] or type(error).__name__}") from None
-        with trajectory:
+        try:
+            find = _clock(path, kind, trajectory)
             for i in range(len(trajectory)):
-                step = Step(None)
-                step._read = lambda i=i, step=step: [_read(atoms, trajectory, i, options, step)]  # pylint: disable=protected-access
-                yield step
-            _check_end(path, trajectory)
+                with _errors(link, path):
+                    number, time = find(i)
+                yield Step(lambda i=i: [_read(atoms, trajectory, i, options, link, path)], number, time)
+            _check_end(path, kind, trajectory)
+        finally:
+            with _quiet():
+                trajectory.close()
 
 
-def _check_claim(path):
-    """MDAnalysis makes room for all atoms that an .xtc claims to have, of which each takes a bit at least."""
-    if not path.lower().endswith(".xtc"):
-        return
+def _own_format(path):
+    """Returns the format of a file that needs no MDAnalysis, or None."""
+    with open_stream(path) as stream:
+        head = stream.peek(HEAD)
+    return next((row for row in (gro.FORMAT, *pdb.FORMATS, *amber.FORMATS) if row.sniff(head, path)), None)
+
+
+@contextlib.contextmanager
+def _quiet():
+    """Keeps what MDAnalysis writes to stderr away: warnings, and tracebacks of objects that it could not initialize."""
+    hook, sys.unraisablehook = sys.unraisablehook, lambda unraisable: None
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        sys.unraisablehook = hook
+
+
+@contextlib.contextmanager
+def _errors(link, path):
+    """Turns what MDAnalysis raises into one line."""
+    with _quiet():
+        try:
+            yield
+        except (ConvertError, MemoryError):
+            raise
+        except Exception as error:  # pylint: disable=broad-except
+            text = " ".join(str(error).split()) or type(error).__name__
+            for name in (link, os.path.basename(link)):
+                text = text.replace(name, os.path.basename(path))
+            while error is not None:  # frees readers that it left unfinished, whose destructors write to stderr
+                traceback.clear_frames(error.__traceback__)
+                error = error.__context__
+        else:
+            return
+        gc.collect()
+    raise ConvertError(f"MDAnalysis cannot read it: {text[:300]}")
+
+
+def _kind(path):
+    """Returns the extension of the kind of trajectory, found by content for those that are known here."""
     with open(path, "rb") as file:
-        head = file.read(8)
-    atoms = int.from_bytes(head[4:], "big", signed=True)
+        return _kind_of_content(file.read(HEAD)) or os.path.splitext(path)[1].lower()
+
+
+def _kind_of_content(head):
+    if head[4:8] in (b"CORD", b"VELD") and head[:4] in (b"\x54\0\0\0", b"\0\0\0\x54"):
+        return ".dcd"
+    if head[:4] == b"\0\0\x07\xc9" and head[12:24] == b"GMX_trn_file":
+        return ".trr"
+    # A magic number, and the number of atoms again, after step, time and box.
+    if head[:4] in (b"\0\0\x07\xcb", b"\0\0\x07\xe7") and head[4:8] == head[52:56] != b"":
+        return ".xtc"
+    return ""
+
+
+def _clock(path, kind, trajectory):
+    """Returns a function that finds (step, time) of frame i as the file names them."""
+    if kind in (".xtc", ".trr"):
+        offsets = trajectory._xdr.offsets  # pylint: disable=protected-access
+        return lambda i: _xdr_clock(path, kind, int(offsets[i]))
+    if kind == ".dcd":
+        header = trajectory._file.header  # pylint: disable=protected-access
+        return lambda i: _dcd_clock(header, i)
+
+    def of_frame(i):
+        data = trajectory[i].data
+        time = None if "LAMMPSDUMP" in trajectory.format else data.get("time")  # there, step times a default of 1 ps
+        return (int(data["step"]) if "step" in data else None), None if time is None else float(time)
+    return of_frame
+
+
+def _xdr_clock(path, kind, offset):
+    with open(path, "rb") as file:
+        file.seek(offset)
+        head = file.read(100)
+    if kind == ".xtc":
+        return struct.unpack(">if", head[8:16])
+    is_double = _trr_real(head) == 8
+    return struct.unpack(">i", head[68:72])[0], struct.unpack(">d" if is_double else ">f", head[76:84 if is_double else 80])[0]
+
+
+def _dcd_clock(header, i):
+    step = int(header["istart"]) + i * int(header["nsavc"]) if header["nsavc"] > 0 else None
+    delta = float(header["delta"])
+    return step, None if step is None or not 0 < delta < np.inf else step * _rounded(delta)
+
+
+def _rounded(delta):
+    """Returns a time step in ps: the shortest decimal number that float32, which stores it in AKMA units, can stand for."""
+    exact = delta * AKMA_PS
+    for digits in range(1, 10):
+        value = float(f"{exact:.{digits}g}")
+        if np.float32(value / AKMA_PS) == np.float32(delta):
+            return value
+    return exact
+
+
+def _check_claim(path, kind):
+    """Raises for an .xtc or .dcd that claims more atoms than it can have; MDAnalysis allocates memory for all of them."""
     size = os.path.getsize(path)
-    if atoms > 8 * size:
+    with open(path, "rb") as file:
+        head = file.read(1 << 16)
+    if kind == ".xtc":
+        atoms, smallest = int.from_bytes(head[4:8], "big", signed=True), 8 * size  # each takes a bit at least
+    elif kind == ".dcd" and head[4:8] == b"CORD":
+        order = {b"\x54\0\0\0": "little", b"\0\0\0\x54": "big"}.get(head[:4], "little")
+        titles = 92 + 8 + int.from_bytes(head[92:96], order)
+        atoms, smallest = int.from_bytes(head[titles + 4:titles + 8], order), size // 4
+    else:
+        return
+    if atoms > smallest:
         raise ConvertError(f"claims {atoms} atoms, which do not fit in its {size} bytes: the file is truncated or damaged")
     check_memory(f"claims {atoms} atoms", 12 * atoms)
 
 
 def _open(library, path, options):
-    """Atoms, or None, and the trajectory."""
+    """Returns atoms, or None, and the trajectory."""
     topology = options.topology or (path if path.lower().endswith(ALONE) else None)
     if topology:
         universe = library.Universe(topology, path, convert_units=False, to_guess=())
@@ -66,10 +191,9 @@ def _open(library, path, options):
     return None, reader(path, convert_units=False)
 
 
-def _check_end(path, trajectory):
-    """MDAnalysis passes over a last frame that is cut."""
+def _check_end(path, kind, trajectory):
+    """Raises for a last frame that is cut, which MDAnalysis passes over."""
     size = os.path.getsize(path)
-    kind = os.path.splitext(path)[1].lower()
     with open(path, "rb") as file:
         if kind == ".dcd":
             end = _find_records_end(file, size)
@@ -80,12 +204,13 @@ def _check_end(path, trajectory):
         else:
             return
     if end != size:
-        raise ConvertError(f"contains {len(trajectory)} complete frames; the data at its end, byte {size}, is not a frame: the file is truncated or "
+        raise ConvertError(f"contains {len(trajectory)} complete frames; the data at its end, byte {size}, is not a frame: the "
+                           "file is truncated or "
                            "damaged")
 
 
 def _find_records_end(file, size):
-    """Where the records of Fortran end that a file is made of; -1 if they do not fit."""
+    """Returns where the Fortran records of a file end; -1 if they do not fit."""
     order = {b"\x54\0\0\0": "little", b"\0\0\0\x54": "big"}.get(file.read(4))
     if order is None:  # with lengths of 64 bits, which few programs write
         return size
@@ -101,7 +226,7 @@ def _find_records_end(file, size):
 
 
 def _xtc_frame(head):
-    """Bytes of a frame, from its first ones."""
+    """Returns the size of a frame in bytes, from its first ones."""
     magic, atoms = struct.unpack(">ii", head[:8])
     if atoms <= 9:
         return 56 + 12 * atoms
@@ -113,21 +238,36 @@ def _xtc_frame(head):
 
 
 def _trr_frame(head):
+    return 76 + 2 * _trr_real(head) + sum(struct.unpack(">10i", head[24:64]))
+
+
+def _trr_real(head):
+    """Returns the bytes of a floating-point number in a frame."""
     sizes = struct.unpack(">13i", head[24:76])
     box, positions, velocities, forces, atoms = sizes[2], *sizes[7:10], sizes[10]
-    real = box // 9 if box else (positions or velocities or forces) // (3 * atoms)
-    return 76 + 2 * real + sum(sizes[:10])
+    return box // 9 if box else (positions or velocities or forces) // max(1, 3 * atoms)
 
 
-def _read(atoms, trajectory, i, options, step):
-    frame = trajectory[i]
-    if not frame.has_positions:
-        raise ConvertError(f"frame {i}: has no positions")
-    collector = Collector(options, frame.n_atoms)
-    collector.add("index", np.arange(frame.n_atoms, dtype=np.int64))
-    for name, there in (("velocities", frame.has_velocities), ("forces", frame.has_forces)):
-        if there and collector.wants(name):
-            collector.add(name, np.array(getattr(frame, name)))
+def _read(atoms, trajectory, i, options, link, path):
+    with _errors(link, path):
+        frame = trajectory[i]
+        if not frame.has_positions:
+            raise ConvertError(f"frame {i}: has no positions")
+        collector = Collector(options, frame.n_atoms)
+        collector.add("index", np.arange(frame.n_atoms, dtype=np.int64))
+        for name, there in (("velocities", frame.has_velocities), ("forces", frame.has_forces)):
+            if there and collector.wants(name):
+                collector.add(name, np.array(getattr(frame, name)))
+        texts = _add_of_atoms(collector, atoms)
+        units = _units(trajectory, link)
+        box = None if frame.dimensions is None or not any(frame.dimensions[:3]) else frame.dimensions.tolist()
+        about = {"md": {"box": box, "units": units, "texts": texts}, "units": units,
+                 **(cells.periodic_box(box[:3], box[3:]) if box else {})}
+        return collector.particles(np.array(frame.positions), about)
+
+
+def _add_of_atoms(collector, atoms):
+    """Adds what the topology has; returns the texts of columns of codes."""
     texts = {}
     for name in OF_ATOMS if atoms is not None else ():
         try:
@@ -140,12 +280,19 @@ def _read(atoms, trajectory, i, options, step):
             values, texts[name] = codes_of([str(value) for value in values])
             collector.remarks.append((f"texts {name}", f"'{name}' is converted to numbers; the metadata contains their texts"))
         collector.add(name, np.array(values))
-    about = {"md": {"box": frame.dimensions, "units": getattr(trajectory, "units", None), "texts": texts}}
-    if "step" in frame.data:
-        step.number = int(frame.data["step"])
-        step.time = float(frame.time)
-    return collector.particles(np.array(frame.positions), about)
+    return texts
 
 
-FORMAT = Format("md", "trajectories readable by MDAnalysis", steps, extensions=EXTENSIONS,
-                modules=(("MDAnalysis", "MDAnalysis", "md"),), options=("topology", "follow_links"))
+def _units(trajectory, link):
+    """Returns the units of the file; the time of .dcd is converted to ps."""
+    own = getattr(trajectory, "units", None) or {}
+    keys = {"positions": "length", "velocities": "velocity", "forces": "force", "time": "time"}
+    units = {name: own.get(key) for name, key in keys.items()}
+    if link.lower().endswith(".dcd"):
+        units["time"] = "ps"
+    return {name: unit.replace("Angstrom", "angstrom") for name, unit in units.items() if unit}
+
+
+FORMAT = Format("md", "trajectories readable by MDAnalysis: .xtc .trr .dcd", steps, extensions=EXTENSIONS,
+                sniff=lambda head, path: _kind_of_content(head) != "", modules=(("MDAnalysis", "MDAnalysis", "md"),),
+                options=("topology", "follow_links"))
