@@ -6,6 +6,7 @@ Without an argument, those that need nothing but h5py; "extras": those that need
 """
 
 import glob
+import importlib.util
 import json
 import math
 import os
@@ -13,7 +14,7 @@ import sys
 
 import numpy as np
 import parabat
-from support import converted, refused
+from support import SKIPPED, converted, refused
 
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../data/cases")
 
@@ -174,6 +175,9 @@ def check_extras():
 
 
 def check_vtk():
+    if importlib.util.find_spec("vtkmodules") is None:
+        print("skipped: VTK is not installed")
+        sys.exit(SKIPPED)
     for name in ("celldata.vtp", "pieces.pvtp"):
         converted(case(name), "out.bat")
         (_, _, particles, _), = found().values()

@@ -281,12 +281,12 @@ def _add_velocities(atoms, velocities, options):
         return
     ids = velocities.pop("id")
     atoms.others |= set(velocities)
-    wanted = {name: values for name, values in velocities.items() if options.wants(name)}
+    requested = {name: values for name, values in velocities.items() if options.wants(name)}
     own = atoms.attributes.get("id")
-    if own is None and wanted:
+    if own is None and requested:
         atoms.remarks.append(("velocities", "velocities are not written without 'id', which tells whose they are"))
         return
-    if not wanted:
+    if not requested:
         return
     order = slice(None)
     if not np.array_equal(own, ids):
@@ -294,7 +294,7 @@ def _add_velocities(atoms, velocities, options):
         order = places[np.minimum(np.searchsorted(ids[places], own), max(0, len(ids) - 1))]
         if len(np.unique(ids)) != len(ids) or not np.array_equal(ids[order], own):
             raise ConvertError("section Velocities: its ids are not those of section Atoms")
-    atoms.attributes.update((name, values[order]) for name, values in wanted.items())
+    atoms.attributes.update((name, values[order]) for name, values in requested.items())
 
 
 def _read_types(stream, found, count, section):
