@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat export FILE OUT: particles, or samples of a grid, as a file of another kind, which the ending of OUT
-says."""
+"""parabat export FILE OUT: writes particles, or samples of a grid, in the format that the extension of OUT
+determines."""
 
 import csv
 import os
@@ -19,7 +19,7 @@ from ._common import (
     add_json, add_query_arguments, parse_attributes, count, open_one, print_json, progress, query_of, show)
 from ._temporary import replacing
 
-ROWS = 100000  # of text at once
+ROWS = 100000  # rows of text written at a time
 
 
 def _npz(particles, path):
@@ -29,8 +29,8 @@ def _npz(particles, path):
 
 
 def write_npz(arrays, path):
-    """Arrays by name."""
-    # np.savez takes names as keyword arguments, of which it has some itself.
+    """Writes arrays by name."""
+    # np.savez takes names as keyword arguments, some of which it uses itself.
     with zipfile.ZipFile(path, "w") as archive:
         for name, values in arrays.items():
             with archive.open(name + ".npy", "w", force_zip64=True) as file:
@@ -42,10 +42,10 @@ def _csv(particles, path):
 
 
 def write_csv(found, count, path):
-    """Columns by name, of `count` values, masked ones as nothing. Names that a spreadsheet program would take for a
-    formula get an apostrophe in front, which `parabat convert` takes away."""
+    """Writes columns of `count` values by name, masked values as empty fields. Names that a spreadsheet program
+    would take for a formula get a leading apostrophe, which `parabat convert` removes."""
     def texts(values):
-        # The shortest decimals that are the number again, for float32 those of float32.
+        # Returns the shortest decimals that restore the number, for float32 those of float32.
         words = values.astype(str) if values.dtype == np.float32 else values
         return ["" if word is None else word for word in words.tolist()]
 
@@ -72,12 +72,12 @@ def _vtp(particles, path):
 
 
 def write_vtp(mesh, path):
-    """PolyData of PyVista."""
+    """Writes PyVista PolyData."""
     # pylint: disable=import-outside-toplevel
     from vtkmodules.vtkCommonCore import vtkObject
     from vtkmodules.vtkCommonMisc import vtkErrorCode
     from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
-    # Not by save() of PyVista, which does not tell that a file cannot be written.
+    # PyVista's save() does not report that a file cannot be written.
     writer = vtkXMLPolyDataWriter()
     writer.SetFileName(path)
     writer.SetInputData(mesh)
@@ -88,7 +88,7 @@ def write_vtp(mesh, path):
     finally:
         vtkObject.SetGlobalWarningDisplay(shown)
     code = writer.GetErrorCode()
-    if code or not done:  # small ones are those of the system
+    if code or not done:  # small numbers are errors of the system
         raise OSError(code if code < vtkErrorCode.FirstVTKErrorCode else None,
                       f"cannot be written: {vtkErrorCode.GetStringFromErrorCode(code)}")
 
@@ -97,7 +97,7 @@ FORMATS = {".npz": _npz, ".csv": _csv, ".parquet": _parquet, ".vtp": _vtp}
 
 
 def add_arguments(parser):
-    """Of `export`."""
+    """Adds the arguments of `export`."""
     parser.add_argument("file", metavar="FILE", help=".bat, .pbat, .bat.series or .idx")
     parser.add_argument("out", metavar="OUT", help=f"ends in {', '.join(FORMATS)}; of a grid (.idx) in "
                         f"{', '.join(_grids.FORMATS)}")
@@ -108,7 +108,7 @@ def add_arguments(parser):
 
 
 def run(arguments):
-    """The exit code."""
+    """Returns the exit code."""
     if idx.can_open(arguments.file):
         return _grids.export(arguments)
     if arguments.level is not None:
