@@ -88,7 +88,7 @@ def _leaf_section(path, file, header, size):
 
 
 def _leaves(path, raw):
-    """Yields (name, size, header checksum) of each leaf file. Names come last in the section."""
+    """Returns (name, size, header checksum) of each leaf file. Names come last in the section."""
     first = LEAF_FILES_HEAD.size
     count = LEAF_FILES_HEAD.unpack_from(raw)[0] if len(raw) >= first else 0
     if not 0 < count <= (len(raw) - first) // LEAF_RECORD.itemsize:
