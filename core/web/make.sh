@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds the reader and the viewer in a copy of core/web, with node (18 or newer) and npm: what npm installs is no
-# part of the source tree.
+# Builds the reader and the viewer in a copy of core/web, with Node.js (18 or newer) and npm, so that npm installs
+# nothing into the source tree.
 #
 #   bash core/web/make.sh FOLDER [TARGET ...]     into FOLDER/core/web/dist; targets are those of build.mjs
 #
-# Ends with 77, and says why, where node or npm are not installed or there is no way to the registry.
+# Exits with 77 and gives the reason if Node.js or npm is not installed or the registry cannot be reached.
 set -euo pipefail
 
 SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -21,7 +21,7 @@ skip()
 command -v node >/dev/null && command -v npm >/dev/null || skip "node and npm are not installed"
 [ "$(node -p 'process.versions.node.split(".")[0]')" -ge 18 ] || skip "node $(node --version) is older than 18"
 
-# The copy has the layout of the source tree, so that paths between its files are the same.
+# The copy has the layout of the source tree, so relative paths between its files stay valid.
 mkdir -p "$WORK"
 folders=(core/web)
 [ ! -d "$SOURCE/testing/web" ] || folders+=(testing/web)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Large particle data, written and read with numpy.
+"""Reads and writes large particle data with NumPy.
 
     import parabat
 
@@ -8,18 +8,18 @@
         particles = dataset.read(["id"], quality=0.01, box=[0, 0, 0, 1, 1, 1])
         particles.positions, particles["id"]
 
-On many ranks, write(), open() and read() take part in it with `comm=MPI.COMM_WORLD` of mpi4py, and
-are collective then; without, mpi4py is not needed. Series writes the steps of a running simulation;
-follow() finds chosen particles in all steps.
+In parallel, all ranks call write(), open() and read() with `comm=MPI.COMM_WORLD` of mpi4py; the
+calls are then collective. Without comm, mpi4py is not needed. Series writes the steps of a running
+simulation; follow() follows chosen particles through all steps.
 
-Structured grids in many resolutions (.idx): parabat.idx.
+parabat.idx reads and writes multiresolution structured grids (.idx).
 
-Failures raise BatError, which pickles, and which is a ValueError, TypeError or FileNotFoundError
-too where it says so in its name. A collective call fails on all ranks if it fails on one.
+Failures raise BatError, which can be pickled. Its subclasses with such names are also ValueError,
+TypeError or FileNotFoundError. If a collective call fails on one rank, it fails on all.
 
-The library, libbat_capi.so, is loaded when it is first needed: the one that the environment
-variable BAT_LIBRARY names, else the one beside the package, in lib/ or build/lib/ of a folder above
-it, or that of the system's loader.
+The library, libbat_capi.so, is loaded on first use: from the path in the environment variable
+BAT_LIBRARY, else from the package's folder, from lib/ or build/lib/ in a folder above it, or by the
+system's loader.
 """
 
 from . import idx
@@ -42,7 +42,7 @@ __all__ = [
 
 
 def __getattr__(name):
-    if name == "__version__":  # of the library
+    if name == "__version__":  # the library's version
         from ._library import library  # pylint: disable=import-outside-toplevel
         return library().bat_version().decode()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

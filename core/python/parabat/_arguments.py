@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Converts arguments for the library, and refuses what it would cut, round or ignore."""
+"""Converts arguments for the library, and rejects those that it would truncate, round or ignore."""
 
 import ctypes
 import math
@@ -15,7 +15,7 @@ from .errors import INVALID_ARGUMENT, OUT_OF_MEMORY, BatMemoryError, BatTypeErro
 
 
 def as_integer(value, what):
-    """Returns a whole number for C; ctypes alone would cut it to the bits that fit."""
+    """Returns an integer for C; ctypes alone would truncate it to the bits that fit."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -48,7 +48,7 @@ def as_text(value, what):
 
 
 def as_path(value):
-    """None, which only rank 0 may not have, stays."""
+    """Keeps None, which is an error on rank 0 only."""
     if value is None:
         return None
     try:
@@ -69,7 +69,7 @@ def as_list(items, what, allowed):
 
 
 def as_layers(ghosts):
-    """Returns three pairs: layers of ghosts before and after along x, y, z."""
+    """Returns three pairs: ghost layers before and after along x, y, z."""
     if hasattr(ghosts, "__iter__"):
         pairs = [as_list(pair, "ghosts", "a number, three pairs of numbers") for pair in ghosts]
         if [len(pair) for pair in pairs] != [2, 2, 2]:
@@ -83,7 +83,7 @@ def as_layers(ghosts):
 
 
 def as_names(names, what):
-    """Returns the UTF-8 of each name, each once."""
+    """Returns the UTF-8 of each name, without duplicates."""
     return list(dict.fromkeys(as_text(name, what) for name in as_list(names, what, "lists of names")))
 
 
@@ -98,7 +98,7 @@ def as_box(box, what):
 
 
 def as_plain(values, what):
-    """Returns an array in native byte order, of one of the ten types. It is copied only if
+    """Returns an array in native byte order, of one of the ten scalar types. Copies it only if
     necessary."""
     try:
         array = np.asarray(values)
@@ -108,7 +108,7 @@ def as_plain(values, what):
     if array.dtype == np.bool_:
         array = array.view(np.uint8)
     if array.dtype.name not in TYPES:
-        # E.g. of a column of pandas that can have gaps.
+        # For example, a pandas column that can have gaps.
         given = getattr(values, "dtype", array.dtype)
         raise BatTypeError(INVALID_ARGUMENT, f"{what}: type {given}; convert with .astype() to one of the allowed types: {', '.join(TYPES)}")
     for part in values if isinstance(values, (list, tuple)) else [values]:
@@ -119,10 +119,10 @@ def as_plain(values, what):
 
 
 def new_array(shape, dtype, path):
-    """An array for values of a file, whatever the file claims to have."""
+    """Returns an array for values of a file, whatever size the file claims."""
     try:
         return np.empty(shape, dtype)
-    except (MemoryError, ValueError) as error:  # ValueError: more bytes than an address has
+    except (MemoryError, ValueError) as error:  # ValueError: more bytes than the address space
         size = math.prod(map(int, shape)) * np.dtype(dtype).itemsize
         raise BatMemoryError(OUT_OF_MEMORY, f"{path}: an array of {' x '.join(map(str, shape))} values of type {np.dtype(dtype)} needs {size:,} bytes, "
                                             "more than the available memory") from error
@@ -145,7 +145,8 @@ def as_array(values, what, count=None, allowed="(n,) and (n, k) with k from 1 to
 
 
 def columns_of(attributes):
-    """Returns pairs of name and values of a dict, DataFrame, structured array, or similar object."""
+    """Returns pairs of name and values from a dict, DataFrame, structured array, or similar
+    object."""
     names = getattr(getattr(attributes, "dtype", None), "names", None)
     if attributes is None:
         return []
@@ -158,7 +159,8 @@ def columns_of(attributes):
 
 
 def as_numbers(given, name):
-    """Packed, of one of the ten types; a list of which numpy would round an integer is refused."""
+    """Returns a packed array of one of the ten scalar types. Rejects lists in which NumPy would
+    round an integer."""
     what = f"values of '{name}'"
     if isinstance(given, np.ndarray):
         return np.ascontiguousarray(as_plain(given, what).reshape(-1))
@@ -181,7 +183,7 @@ def as_reals(numbers_given, count, what):
 
 
 def passed(array):
-    """Type, components, address and stride, as the library takes an array."""
+    """Returns type, components, address and stride in the form that the library takes."""
     return (ctypes.c_int(TYPES[array.dtype.name]), ctypes.c_int64(array.shape[1]),
             ctypes.c_void_p(array.ctypes.data), _stride(array))
 
@@ -191,5 +193,5 @@ def _stride(array):
 
 
 def by_numbers(name):
-    """A key to sort names of files by: v_2 before v_10."""
+    """Returns a key that sorts file names naturally: v_2 before v_10."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", os.fsdecode(name))]

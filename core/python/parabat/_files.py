@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Opens regular files only: what a name leads to may be a device without end, or a pipe that nobody writes to."""
+"""Opens regular files only: a name may lead to an endless device, or to a pipe without a writer."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import BinaryIO
 
 from .errors import BatError, BatNotFoundError
 
-NOT_FOUND, CANNOT_OPEN, NOT_A_BAT_FILE, UNSUPPORTED_VERSION, TRUNCATED, CORRUPT = range(1, 7)  # of bat_status in bat/bat.h
+NOT_FOUND, CANNOT_OPEN, NOT_A_BAT_FILE, UNSUPPORTED_VERSION, TRUNCATED, CORRUPT = range(1, 7)  # bat_status in bat/bat.h
 
 
 def open_regular(path: str | os.PathLike) -> BinaryIO:
-    """Opens a regular file, also by a link, for reading.
+    """Opens a regular file for reading, following links.
 
-    Raises BatNotFoundError; BatError for other kinds of files, and for those that cannot be opened.
+    Raises BatNotFoundError; BatError for other kinds of files and those that cannot be opened.
     """
     name = os.fspath(path)
     try:
-        _check_kind(name, os.stat(name))  # the mere opening of a device can have effects
+        _check_kind(name, os.stat(name))  # opening a device can have side effects
         descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     except FileNotFoundError:
         raise BatNotFoundError(NOT_FOUND, f"{name}: no such file") from None
@@ -48,7 +48,8 @@ _BY_START = {b"\x89PNG\r\n\x1a\n": "is an image (PNG)", b"\xff\xd8\xff": "is an 
 
 
 def other_kind(path: str | os.PathLike) -> str | None:
-    """What a file that is not a .bat is instead, in words that begin with a verb; None if that is not known."""
+    """Describes what a file that is not a .bat is instead, as a phrase that begins with a verb; None if
+    unknown."""
     name = os.fspath(path)
     if os.path.isdir(name):
         return "is a folder"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds libbat_capi.so, calls it, and frees what it gives."""
+"""Finds libbat_capi.so, calls it, and frees its objects."""
 
 import contextlib
 import ctypes
@@ -17,7 +17,7 @@ from .errors import (
 TYPES = {"int8": 1, "uint8": 2, "int16": 3, "uint16": 4, "int32": 5, "uint32": 6, "int64": 7,
          "uint64": 8, "float32": 9, "float64": 10}
 DTYPES = {number: np.dtype(name) for name, number in TYPES.items()}
-WHOLE = -1  # instead of a component
+WHOLE = -1  # in place of a component
 
 
 NAME = "libbat_capi.so"
@@ -25,13 +25,13 @@ _loaded = None
 
 
 def _candidates():
-    """Paths of libraries, in the order in which they are tried."""
+    """Yields paths of libraries in the order in which they are tried."""
     here = pathlib.Path(os.path.abspath(__file__))
     with contextlib.suppress(ImportError):
-        from ._installed import LIBRARY  # only there where cmake --install has put the package
+        from ._installed import LIBRARY  # exists only if cmake --install installed the package
         yield str(here.parent / LIBRARY)
     folders = [here.parent]
-    # Of a build tree, in which the package is a link; of an installation; of the source tree.
+    # For a build tree, in which the package is a link; for an installation; for the source tree.
     for start in dict.fromkeys((here, here.resolve())):
         folders += [parent / lib for parent in start.parents for lib in ("lib", "build/lib")]
     for folder in folders:
@@ -50,8 +50,8 @@ def _load(path):
 
 
 def _with_mpi(lib):
-    """The system's library of the same version, where it is one with MPI that mpi4py can use; else
-    `lib`, that of the wheel."""
+    """Returns the system's library of the same version if it has MPI that mpi4py can use; else
+    `lib`, the one in the wheel."""
     if hasattr(lib, "bat_mpi_write_f") or importlib.util.find_spec("mpi4py") is None:
         return lib
     for path in (os.path.join(sys.prefix, "lib", NAME), "/usr/local/lib/" + NAME, NAME + ".1"):
@@ -65,7 +65,7 @@ def _with_mpi(lib):
 
 
 def library():
-    """The library, which is loaded when it is first needed."""
+    """Returns the library, loading it on first use."""
     global _loaded  # pylint: disable=global-statement
     if _loaded is not None:
         return _loaded
@@ -90,7 +90,7 @@ def check(status):
 
 
 def handle_of(comm):
-    """Returns an integer handle, which means the same to every version of mpi4py with the library's
+    """Returns an integer handle, which is valid for every version of mpi4py with the library's
     MPI."""
     lib = library()
     if not hasattr(lib, "bat_mpi_write_f"):
@@ -109,7 +109,7 @@ def handle_of(comm):
 
 
 def call(comm, name, *arguments):
-    """Calls the collective function for a communicator, else the one for this process alone."""
+    """Calls the collective function if there is a communicator, else the serial one."""
     if comm is None:
         check(getattr(library(), "bat_" + name)(*arguments))
     else:
@@ -118,7 +118,7 @@ def call(comm, name, *arguments):
 
 
 def describe_error(error):
-    """Returns status and text for other ranks."""
+    """Returns status and text to report to other ranks."""
     known = isinstance(error, BatError)
     status = OUT_OF_MEMORY if isinstance(error, MemoryError) else INVALID_ARGUMENT
     try:
@@ -129,7 +129,8 @@ def describe_error(error):
 
 
 def collective(comm, failure):
-    """Raises on all ranks if one failed: its own error there, that of the lowest elsewhere."""
+    """Raises on all ranks if one failed: a failed rank raises its own error, the others that of the
+    lowest failed rank."""
     status = 0
     if comm is not None:
         handle = handle_of(comm)
@@ -143,7 +144,8 @@ def collective(comm, failure):
 
 @contextlib.contextmanager
 def agreed(comm):
-    """Collective. Runs what a rank does by itself; afterwards all ranks continue, or none."""
+    """Collective. Runs the local work of a rank; afterwards either all ranks continue or none
+    does."""
     failure = None
     try:
         yield
@@ -153,18 +155,19 @@ def agreed(comm):
 
 
 def _release(free, pointer, process):
-    if process == os.getpid():  # a process that was forked has none of the threads to wait for
+    if process == os.getpid():  # a forked process has none of the threads to wait for
         free(pointer)
     pointer.value = None
 
 
 class Owned:
-    """A handle that is freed once: by close(), or when nothing refers to it any more. It is passed to
-    functions of the library itself, not its pointer: so it lives until the call returns, whatever
+    """A handle that is freed once: by close(), or when nothing refers to it any more. Pass the object
+    itself, not its pointer, to library functions: it then lives until the call returns, whatever
     other threads do meanwhile."""
 
     def __init__(self, free, at_exit=False):
-        """at_exit: also when Python ends, and then before it does; arrays may not lie in it."""
+        """at_exit: whether to free it also when the interpreter exits; arrays must not refer to its
+        memory."""
         self._free = free
         self.pointer = ctypes.c_void_p()
         self._finalizer = weakref.finalize(self, _release, free, self.pointer, os.getpid())
@@ -177,16 +180,16 @@ class Owned:
         self.close()
 
     def close(self):
-        """Closes a handle that only one thread uses."""
+        """Frees a handle that only one thread uses."""
         self._finalizer()
 
     @property
-    def _as_parameter_(self):  # what ctypes passes
+    def _as_parameter_(self):  # the value that ctypes passes
         return self.pointer
 
     def closed(self):
-        """An empty handle to take the place of this one, which is freed when the last call that uses
-        it has returned."""
+        """Returns an empty handle that replaces this one, which is freed when the last call that
+        uses it has returned."""
         return Owned(self._free)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds out how much memory is free."""
+"""Determines the amount of free memory."""
 
 import os
 import re

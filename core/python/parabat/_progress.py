@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls the functions of a program that receive progress and may cancel."""
+"""Calls the user's progress functions, which may cancel."""
 
 import contextlib
 import ctypes
@@ -12,8 +12,7 @@ _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double)
 
 
 class Progress:
-    """The callback that the library receives for `function(done)`, or for None; lives as long as
-    the call.
+    """The C callback for `function(done)`, or for None; must live as long as the call.
 
     Maps the library's progress (0 to 1) to the sub-range `span` before calling `function`.
     """
@@ -32,12 +31,12 @@ class Progress:
             answer = self._function(low + (high - low) * done)
             return int(isinstance(answer, (bool, np.bool_)) and not answer)
         except BaseException as failure:  # pylint: disable=broad-except
-            self._failure = failure  # which C cannot carry
+            self._failure = failure  # C code cannot propagate exceptions
             return 1
 
     @contextlib.contextmanager
     def watched(self):
-        """Raises what the function raised, instead of the error that this caused in the call."""
+        """Raises the function's exception in place of the error that it caused in the call."""
         try:
             yield
         except BatCancelledError:

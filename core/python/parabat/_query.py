@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turns keyword arguments of a query into a handle of the library."""
+"""Converts the keyword arguments of a query to a library handle."""
 
 import ctypes
 import decimal
@@ -15,7 +15,7 @@ from .regions import OrientedBox, Slab, Sphere
 
 
 def exact_number(value, what):
-    """Returns a number of one of the kinds that Python compares with each other without rounding."""
+    """Returns a number of a type that Python compares with others exactly."""
     one = isinstance(value, (np.generic, np.ndarray)) and np.size(value) == 1
     number = value.item() if one else value
     if isinstance(number, decimal.Decimal):
@@ -26,22 +26,22 @@ def exact_number(value, what):
 
 
 def whole_end(number, is_lower):
-    """Returns, for an end of a range of integers, the last whole number on its inner side."""
+    """Returns the nearest integer inside a range of integers for one of its ends."""
     if not -2**65 < number < 2**65:  # beyond all values, or NaN
         return number
     return math.ceil(number) if is_lower else math.floor(number)
 
 
 def inner_end(number, is_lower):
-    """Of a range: what the library knows as a number, with the same floating-point values on its inner
-    side."""
+    """Returns a number that the library can take in place of a range's end, with the same
+    floating-point values on its inner side."""
     if isinstance(number, int) and -2**63 <= number < 2**64:
         return number
     try:
         end = float(number)
     except OverflowError:
         end = np.inf if number > 0 else -np.inf
-    # Inwards: there are no values between the number and the double beside it.
+    # Rounds inwards: no values lie between the number and the adjacent double.
     if is_lower and end < number:
         end = np.nextafter(end, np.inf)
     if not is_lower and end > number:
@@ -50,7 +50,7 @@ def inner_end(number, is_lower):
 
 
 def typed(end):
-    """Type and number of an end, as the library takes them."""
+    """Returns the type and number of an end in the form that the library takes."""
     if isinstance(end, float):
         return ctypes.c_int(TYPES["float64"]), ctypes.byref(ctypes.c_double(end))
     if end < 2**63:
@@ -59,7 +59,7 @@ def typed(end):
 
 
 def target_of(what, name, component=None):
-    """Name and component, as the library takes them."""
+    """Returns name and component in the form that the library takes."""
     text = as_text(name, what)
     if component is None:
         return text, ctypes.c_int64(WHOLE)
@@ -86,7 +86,8 @@ def _ranges(given):
 
 
 def _integers(kinds, name, component):
-    """The type of an attribute's values if they are integers, and not their magnitude; else None."""
+    """Returns the type of an attribute's values if they are integers and the component is not the
+    magnitude; else None."""
     dtype, components = kinds.get(name, (None, 0))
     is_one = component.value >= 0 or components == 1
     return dtype if dtype is not None and dtype.kind in "iu" and is_one else None
@@ -105,7 +106,7 @@ def _add_range(query, given, kinds):
     if _integers(kinds, target[0], component) is not None:
         low, high = whole_end(low, True), whole_end(high, False)
     ends = inner_end(low, True), inner_end(high, False)
-    if ends[0] > ends[1]:  # numbers between which there is none of 64 bits
+    if ends[0] > ends[1]:  # a range that contains no 64-bit integer
         check(library().bat_query_add_values(query, name, component,
                                              ctypes.c_int(TYPES["int64"]), None, ctypes.c_uint64(0)))
     else:
@@ -114,7 +115,7 @@ def _add_range(query, given, kinds):
 
 
 def _pairs(given, name):
-    """Ends of ranges in a list of numbers and pairs, and the numbers."""
+    """Returns the ends of the ranges in a list of numbers and pairs, and the single numbers."""
     what = f"values of '{name}'"
     if not isinstance(given, (list, tuple)) or not any(isinstance(one, tuple) for one in given):
         return [], given
@@ -133,8 +134,8 @@ def _pairs(given, name):
 
 
 def _parse_integers(given, dtype):
-    """A list of numbers and pairs as such that the integers of `dtype` can be, without others, which none of them is;
-    None or another type: as it is."""
+    """Converts a list of numbers and pairs to values of the integer type `dtype`, and drops those that no such
+    integer can match. Returns None and other types unchanged."""
     if dtype is None or not isinstance(given, (list, tuple)):
         return given
     limits = np.iinfo(dtype)
@@ -146,7 +147,7 @@ def _parse_integers(given, dtype):
         exact = [exact_number(end, "values") for end in (one if pair else (one,))]
         if any(end != end for end in exact) or (pair and exact[0] > exact[1]) or (
                 not pair and isinstance(one, numbers.Integral) and not -2**63 <= one < 2**64):
-            return given  # which is refused below
+            return given  # rejected below
         low = limits.min if exact[0] <= limits.min else (limits.max + 1 if exact[0] > limits.max else math.ceil(exact[0]))
         high = limits.max if exact[-1] >= limits.max else (limits.min - 1 if exact[-1] < limits.min else math.floor(exact[-1]))
         if low <= high:
@@ -182,8 +183,8 @@ def _add_values(query, values, what, negated, kinds):
 
 def fill(query, quality=1.0, after_quality=0.0, box=None, half_open=False, ranges=None,
          values=None, not_values=None, shapes=None, part=0, parts=1, threads=0, *, kinds):
-    """Gives a handle the keyword arguments of Dataset.read(). kinds: types and numbers of components of
-    the attributes, by name."""
+    """Sets the keyword arguments of Dataset.read() in a handle. kinds: the types and component counts
+    of the attributes, by name."""
     lib = library()
     check(lib.bat_query_set_quality(
         query, as_real(quality, "quality"), as_real(after_quality, "after_quality")))

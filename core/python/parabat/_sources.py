@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The files of a dataset as what they are meant to be: a name in a top file can lead to anything, such as a link to a
-private file. So a leaf file counts only with the size and the header checksum that its top file names
-(core/particles/FORMAT.md, section 15), and what is read comes from the descriptor of which that was checked.
+"""Verifies that the files of a dataset are the intended ones. A name in a top file can lead to any file, such as a
+link to a private one. A leaf file is therefore accepted only with the size and header checksum that its top file
+states (core/particles/FORMAT.md, section 15), and is read through the descriptor on which they were checked.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from .pure.reader import HEADER, LEAF_FILES, LEAF_FILES_HEAD, LEAF_RECORD, MAGIC
 
 
 class SourceFile:
-    """A file of a dataset: its path, and the size and the header checksum that tell it from others."""
+    """A file of a dataset: its path, and the size and header checksum that identify it."""
 
     def __init__(self, path: str, size: int, checksum: int, named_by: str | None = None):
-        """named_by: the top file that names it as a leaf file."""
+        """named_by: the top file that lists it as a leaf file."""
         self.path = path
         self.size = size
         self._checksum = checksum
         self._named_by = named_by
 
     def open(self) -> BinaryIO:
-        """Opens the file if it is the one that is meant.
+        """Opens the file after checking that it is the intended one.
 
-        Raises BatNotFoundError; BatError for another file in its place.
+        Raises BatNotFoundError; BatError if another file is in its place.
         """
         with contextlib.ExitStack() as stack:
             file = stack.enter_context(open_regular(self.path))
@@ -44,7 +44,8 @@ class SourceFile:
 
 
 def _header(path, file):
-    """Fields of the header and the size of a file, which is what the header says. Leaves the file at its beginning."""
+    """Returns header fields and the size of a file, which must agree with the header. Leaves the file at its
+    beginning."""
     start = file.read(HEADER.size)
     file.seek(0)
     if start[:len(MAGIC)] != MAGIC:
@@ -58,10 +59,10 @@ def _header(path, file):
 
 
 def sources_of(path: str) -> list[SourceFile]:
-    """The file of a dataset that users name, and its leaf files if it is a top file. Their paths begin with the folder
-    that the top file is in, links resolved.
+    """Returns the file of a dataset that users name, and its leaf files if it is a top file. Their paths begin with
+    the top file's folder, with links resolved.
 
-    The dataset was opened before, which checks it; what is damaged here is only a reason to fail.
+    The dataset has been opened before, which checks it; damage found here is only a reason to fail.
     Raises BatNotFoundError and BatError.
     """
     with open_regular(path) as file:
@@ -75,7 +76,7 @@ def sources_of(path: str) -> list[SourceFile]:
 
 
 def _leaf_section(path, file, header, size):
-    """Bytes of LEAF_FILES."""
+    """Returns the bytes of LEAF_FILES."""
     offset, count = header[8:10]
     if offset + count * SECTION.size <= size:
         file.seek(offset)
@@ -87,7 +88,7 @@ def _leaf_section(path, file, header, size):
 
 
 def _leaves(path, raw):
-    """(name, size, header checksum) of each leaf file. Names come last in the section."""
+    """Returns (name, size, header checksum) of each leaf file. Names come last in the section."""
     first = LEAF_FILES_HEAD.size
     count = LEAF_FILES_HEAD.unpack_from(raw)[0] if len(raw) >= first else 0
     if not 0 < count <= (len(raw) - first) // LEAF_RECORD.itemsize:

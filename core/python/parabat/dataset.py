@@ -25,24 +25,25 @@ if TYPE_CHECKING:
     import pyvista
 
 Attribute = collections.namedtuple("Attribute", "name dtype components range")
-Attribute.__doc__ = """What a dataset knows of an attribute: name, dtype, number of components, and the
-range of its values, for integers two integers, exactly, or of the magnitude of a vector. Without
-values the first end of the range is above the second."""
+Attribute.__doc__ = """An attribute as the dataset describes it: name, dtype, number of components, and
+value range. The range of integers is two exact integers; that of a vector is the range of its
+magnitude. Without values, the lower end is above the upper."""
 
 Leaf = collections.namedtuple("Leaf", "path particles bytes box")
-Leaf.__doc__ = """What a dataset knows of a leaf file without opening it. box: (6,), as Dataset.box."""
+Leaf.__doc__ = """A leaf file as the dataset describes it, without opening it. box: (6,), as in
+Dataset.box."""
 
 Storage = collections.namedtuple("Storage", "compressed bound stored_bytes raw_bytes")
-Storage.__doc__ = """How the values of a column are stored in a leaf file. bound: the largest absolute
-difference between a value that the writer was given and the one that is stored; 0: none."""
+Storage.__doc__ = """How a leaf file stores the values of a column. bound: the maximum absolute
+difference between an original and its stored value; 0 if lossless."""
 
 Count = collections.namedtuple("Count", "minimum likely maximum")
-Count.__doc__ = """How many particles match: at least `minimum` and at most `maximum`, both certain, and
-`likely` between them."""
+Count.__doc__ = """The number of matching particles: at least `minimum` and at most `maximum`, both
+guaranteed, with the estimate `likely` between them."""
 
 
 class Histogram(collections.namedtuple("Histogram", "counts edges")):
-    """An estimate of how values are distributed.
+    """An estimate of the distribution of values.
 
     counts: (bins,) float64. edges: (bins + 1,) float64, ascending. If no value is finite, there are
     no edges and counts are 0.
@@ -52,21 +53,21 @@ class Histogram(collections.namedtuple("Histogram", "counts edges")):
 
 
 class Particles(dict):
-    """A dict of attributes by name, each (n,) or (n, components), with `positions`, (n, 3).
+    """A dict of attributes by name, (n,) or (n, components), and `positions`, (n, 3).
 
-    All arrays are in the same order, belong to the caller and may be changed.
+    All arrays are in the same order and owned by the caller, who may change them.
     """
 
     positions: np.ndarray = None
-    time: float | None = None  # of the dataset
+    time: float | None = None  # the dataset's time
     step: int | None = None
     report: dict | None = None  # of a read with report=True: ranks, messages, seconds, ...
-    report_line: str | None = None  # the same for a person
+    report_line: str | None = None  # the same as text
 
     def __init__(self, count, of_nothing=False):
         super().__init__()
         self.count = count
-        self._of_nothing = of_nothing  # all of a dataset without particles, which may lack columns
+        self._of_nothing = of_nothing  # from a dataset without particles, which may lack columns
 
     def __missing__(self, name):
         if self._of_nothing:
@@ -80,7 +81,7 @@ class Particles(dict):
             if values is not None) + ">"
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Returns a DataFrame with the columns x, y, z and one per attribute; vectors have one per
+        """Returns a DataFrame with the columns x, y, z and one per attribute; a vector has one per
         component: "velocity[0]". If an attribute has the name of a coordinate, the coordinates are
         called "position[0]" to [2]. Every column keeps its type. Raises BatImportError without
         pandas."""
@@ -98,7 +99,7 @@ class Particles(dict):
 
 
 def _read_report(selection):
-    """Returns what a read did, as a dict and as a line; None and None unless requested."""
+    """Returns the report of a read, as a dict and as text; None and None unless requested."""
     json_text, line = ctypes.c_char_p(), ctypes.c_char_p()
     check(library().bat_selection_report(
         selection, ctypes.byref(json_text), ctypes.byref(line)))
@@ -163,7 +164,7 @@ class Dataset:
         return ", ".join(facts), [f"{row[0]:{widths[0]}} {row[1]:{widths[1]}} {row[2]}" for row in rows]
 
     def _get(self, name, ctype):
-        owned, value = self._owned, ctype()  # which has the text that a value may point to
+        owned, value = self._owned, ctype()  # owns the text that a value may point to
         check(getattr(library(), "bat_dataset_" + name)(owned, ctypes.byref(value)))
         return value.value
 
@@ -193,9 +194,9 @@ class Dataset:
 
     @property
     def stable_samples(self) -> list[str]:
-        """The attributes whose values decide which particles a quality has, so that all steps of a
-        series show the same ones. Empty if samples are the most evenly spread particles instead
-        (write(stable_samples=...))."""
+        """The attributes whose values determine which particles belong to a quality, so that all
+        steps of a series show the same ones (write(stable_samples=...)). Empty if samples are the
+        most evenly spread particles instead."""
         owned, names, name = self._owned, [], ctypes.c_char_p()
         while True:
             check(library().bat_dataset_stable_sample(
@@ -211,8 +212,8 @@ class Dataset:
 
     @property
     def leaves(self) -> list[Leaf]:
-        """The leaf files, in an order in which neighbours in space are near each other. Opens none
-        of them."""
+        """The leaf files, in an order that keeps spatial neighbours together. Opens none of
+        them."""
         return [self._leaf(number) for number in range(self.leaf_files)]
 
     def _leaf(self, number):
@@ -224,9 +225,9 @@ class Dataset:
         return Leaf(os.fsdecode(path.value), particles.value, size.value, box)
 
     def storage(self, leaf: int = 0) -> dict[str, Storage]:
-        """Returns how positions ("") and attributes are stored in a leaf file, which is opened for
-        it; an alias counts as what it repeats. Raises BatValueError if the leaf file does not exist
-        or is one of the paper's library. Not collective."""
+        """Opens a leaf file and returns how it stores the positions ("") and attributes; an alias
+        is described by the array that it repeats. Raises BatValueError if the leaf file does not
+        exist or was written by the paper's library. Not collective."""
         return {name: self._storage(leaf, name) for name in ("", *self.attributes)}
 
     def _storage(self, leaf, name):
@@ -238,18 +239,18 @@ class Dataset:
 
     @property
     def file_bytes(self) -> int:
-        """The bytes of all files."""
+        """The total size of all files, in bytes."""
         return self._get("file_bytes", ctypes.c_uint64)
 
     @property
     def position_dtype(self) -> np.dtype:
-        """The type of positions: float32 or float64."""
+        """The type of the positions: float32 or float64."""
         return DTYPES[self._get("position_type", ctypes.c_int)]
 
     @property
     def box(self) -> np.ndarray:
-        """The box of the particles with finite coordinates: lower x, y, z, upper x, y, z, (6,)
-        float64; without such particles inf and -inf."""
+        """The bounding box of the particles with finite coordinates: lower x, y, z, upper x, y, z,
+        (6,) float64; inf and -inf if there are none."""
         box = np.empty(6)
         check(library().bat_dataset_bounds(self._owned, ctypes.c_void_p(box.ctypes.data)))
         return box
@@ -289,9 +290,9 @@ class Dataset:
         return self._attribute(self._index(name))
 
     def is_empty_column(self, name: str) -> bool:
-        """Returns whether an attribute is missing because the dataset has no particles: the first
-        steps of a series may lack columns. Such a column is empty, and conditions on it match
-        nothing. Not collective."""
+        """Returns whether an attribute is missing because the dataset has no particles, as in the
+        first steps of a series. Such a column is empty, and conditions on it match nothing. Not
+        collective."""
         return len(self) == 0 and name not in self.attributes
 
     def read(self, attributes: Iterable[str] | None = None, *, quality: float = 1.0,
@@ -301,32 +302,39 @@ class Dataset:
              parts: int = 1, threads: int = 0,
              progress: Callable[[float], bool | None] | None = None, mode: str | None = None,
              memory_bytes: int = 0, report: bool = False) -> Particles:
-        """Reads the particles that match, and returns them as Particles.
+        """Reads the matching particles and returns them as Particles.
 
         attributes: names, or None for all. In a dataset without particles, a missing attribute is
-        an empty array, since the first steps of a series may lack columns. quality: share of the
-        particles, coarse ones first, in [0, 1]; after_quality excludes those that this quality
-        returned. box: 6 numbers (lower x, y, z, upper x, y, z), closed, or without its upper faces
-        if half_open. ranges: list of (name, lower, upper) or (name, component, lower, upper), or
-        dict of name, or (name, component), to (lower, upper). Ranges are closed; each end is any
-        real number, however large, or None for no limit, and is compared without rounding. values:
-        dict of name, or (name, component), to the allowed numbers, e.g. {"id": ids}; 64-bit
-        integers are compared exactly, best given as an array. A pair in a list is a closed range:
-        {"id": [3, (5, 90)]}. not_values: numbers and ranges to exclude, in the same form; NaN is
-        never excluded. shapes: list of Sphere, Slab and OrientedBox; particles must be inside all
-        of them, or outside of those that say so. part, parts: this reader's equal share. threads:
-        maximum number; 0 for all available. progress: called with the completed share, from 0 to 1.
-        If it returns False, reading stops with BatCancelledError; its exceptions are raised by
-        read().
+            an empty array, since the first steps of a series may lack columns.
+        quality: the share of the particles to return, coarse ones first, in [0, 1].
+        after_quality: excludes the particles that a read with this quality returned.
+        box: 6 numbers (lower x, y, z, upper x, y, z). Closed, or without its upper faces if
+            half_open.
+        ranges: a list of (name, lower, upper) or (name, component, lower, upper), or a dict from
+            name, or (name, component), to (lower, upper). Ranges are closed. Each end is any real
+            number, however large, or None for no limit, and is compared without rounding.
+        values: a dict from name, or (name, component), to the allowed numbers, e.g. {"id": ids}.
+            64-bit integers are compared exactly and are best passed as an array. A pair in a list
+            is a closed range: {"id": [3, (5, 90)]}.
+        not_values: numbers and ranges to exclude, in the same form. NaN is never excluded.
+        shapes: a list of Sphere, Slab and OrientedBox. Particles must be inside all of them, or
+            outside of those created with `outside`.
+        part, parts: which equal share of the result to read, and the number of shares.
+        threads: the maximum number of threads; 0 for all available.
+        progress: called with the completed share, from 0 to 1. If it returns False, reading stops
+            with BatCancelledError; read() raises its exceptions.
 
-        The call is collective if the dataset was opened with a communicator. Ranks may pass
-        different conditions, but all name the same attributes. mode: with "direct", each rank opens
-        the leaf files that its query needs; with "aggregated", each leaf file is opened by one
-        rank, which serves the others; "auto" chooses what is likely to be faster; None is direct,
-        into arrays without a copy. Results are the same. memory_bytes: limit for the leaf files
-        that a rank of an aggregated read holds at a time; 0 for 256 MiB. report: on all ranks, if
-        one requests it, the Particles report what the read did. These three require a communicator;
-        rank 0's mode and memory_bytes count, and progress is not called.
+        If the dataset was opened with a communicator, the call is collective. Ranks may pass
+        different conditions, but all must name the same attributes. The following arguments require
+        a communicator and disable progress; rank 0's mode and memory_bytes count:
+
+        mode: with "direct", each rank opens the leaf files that its query needs; with "aggregated",
+            each leaf file is opened by one rank, which serves the others; "auto" chooses what is
+            likely to be faster; None is "direct", into arrays without a copy. The result is the
+            same.
+        memory_bytes: the limit for the leaf files that a rank holds at a time in an aggregated
+            read; 0 for 256 MiB.
+        report: if any rank requests it, the Particles of all ranks report what the read did.
 
         Raises BatValueError and BatTypeError for invalid arguments; BatError for files that are
         missing or damaged.
@@ -350,7 +358,7 @@ class Dataset:
                 requested = how is not None or maximum.value != 0 or bool(report)
                 if comm is None and requested:
                     refuse("mode, memory_bytes and report apply to datasets opened with a communicator")
-            # What one rank wants, all have to call.
+            # All ranks must do what any rank requests.
             if comm is not None and comm.allreduce(int(requested)) > 0:
                 call(comm, "read", owned, query, ctypes.c_uint64(len(names)),
                      (ctypes.c_char_p * len(names))(*names), how, maximum,
@@ -385,11 +393,11 @@ class Dataset:
     def iter_quality(self, steps: int | Sequence[float] = 10,
                      attributes: Iterable[str] | None = None, *, quality: float = 1.0,
                      **query) -> Iterator[Particles]:
-        """Yields what each step of quality adds: together, the particles of read() with this
-        `quality`, each once, coarse ones first.
+        """Yields the particles that each increase in quality adds. Together they are the particles
+        of read() with this `quality`, each once, coarse ones first.
 
-        steps: their number, for equal steps, or the qualities at which they end, ascending. Other
-        arguments are those of read(). Collective as read(), step by step.
+        steps: the number of equal steps, or the qualities at which they end, ascending. The other
+        arguments are those of read(). Each step is collective if read() is.
         """
         if isinstance(steps, (list, tuple, np.ndarray)):
             ends = [as_real(end, "steps").value for end in steps]
@@ -408,36 +416,35 @@ class Dataset:
             yield self.read(attributes, quality=end, after_quality=before, **query)
 
     def _kinds(self, *conditions):
-        """Returns types and numbers of components of the attributes, if there are conditions on
-        any."""
+        """Returns types and component counts of the attributes if there are conditions on any."""
         if all(one is None for one in conditions):
             return {}
         return {a.name: (a.dtype, a.components) for a in self.attributes.values()}
 
     def _requested(self, name, conditions, *results):
-        """Calls bat_NAME with a query of the keyword arguments of read()."""
+        """Calls bat_NAME with a query built from the keyword arguments of read()."""
         with make("query") as query:
             fill(query, **conditions,
                  kinds=self._kinds(*map(conditions.get, ("ranges", "values", "not_values"))))
             check(getattr(library(), "bat_" + name)(self._owned, query, *results))
 
     def estimate(self, **query) -> Count:
-        """Estimates how many particles read(**query) would return, from the indices and a sample,
-        at a fraction of its cost. Not collective."""
+        """Estimates the number of particles that read(**query) would return, from the indexes and a
+        sample, at a fraction of its cost. Not collective."""
         minimum, likely, maximum = (ctypes.c_uint64() for _ in range(3))
         self._requested("estimate_count", query, *map(ctypes.byref, (minimum, likely, maximum)))
         return Count(minimum.value, likely.value, maximum.value)
 
     def upper_bound(self, **query) -> int:
-        """Returns the largest number of particles that read(**query) can return, from the indices
+        """Returns the maximum number of particles that read(**query) can return, from the indexes
         alone. Not collective."""
         maximum = ctypes.c_uint64()
         self._requested("upper_bound", query, ctypes.byref(maximum))
         return maximum.value
 
     def quality_within(self, budget: int, **query) -> float:
-        """Returns a fine quality, up to that of the query, with which read() returns at most
-        `budget` particles: the finest, or close to it. Not collective."""
+        """Returns a quality, up to that of the query, at which read() returns at most `budget`
+        particles: the highest such quality, or one close to it. Not collective."""
         quality, maximum = ctypes.c_double(), as_integer(budget, "budget")
         if maximum.value < 0:
             refuse(f"budget: {maximum.value}; it must not be negative")
@@ -446,13 +453,13 @@ class Dataset:
 
     def histogram(self, name: str, component: int | None = None, *, bins: int = 64,
                   logarithmic: bool = False) -> Histogram:
-        """How the values of an attribute are spread, or of a component, or the magnitude of a
-        vector: an estimate from the index and the coarsest particles. The share of the particles
-        below any value is right to within about 1 %.
+        """Estimates the distribution of an attribute's values, of one component, or of a vector's
+        magnitude, from the index and the coarsest particles. The share of the particles below any
+        value is accurate to about 1 %.
 
-        logarithmic: bins that are equally wide in asinh(value / s), logarithmic on both sides of
-        zero. Raises BatValueError for an attribute or component that there is not, and for bins
-        below 1 or above 65,536. Not collective.
+        logarithmic: bins of equal width in asinh(value / s), logarithmic on both sides of zero.
+        Raises BatValueError if the attribute or component does not exist, or bins is below 1 or
+        above 65,536. Not collective.
         """
         text = as_text(name, "attribute name")
         of_nothing = self.is_empty_column(text.decode())
@@ -483,8 +490,8 @@ class Dataset:
         return Histogram(counts, edges)
 
     def validate(self) -> None:
-        """Checks every checksum and every rule of the format, in all files. Raises a BatError that
-        describes the first problem. Reads everything once. Not collective."""
+        """Checks every checksum and every rule of the format in all files; reads everything once.
+        Raises a BatError that describes the first problem. Not collective."""
         check(library().bat_validate(self._owned))
 
     def to_pandas(self, attributes: Iterable[str] | None = None, **query) -> pandas.DataFrame:
@@ -500,15 +507,15 @@ class Dataset:
         return self.read(attributes, **query).to_pyvista()
 
     def map_positions(self, leaf: int = 0, quality: float = 1.0) -> np.ndarray:
-        """Returns the positions of the coarse share `quality` of leaf file number `leaf`, below
-        leaf_files, without a copy: read-only, shape (n, 3). The dataset must have been opened with
-        map=True. Pages not used before are checked in the call. The array keeps the files open. Not
-        collective."""
+        """Returns, without a copy, the positions of the coarsest share `quality` of leaf file
+        number `leaf` (below leaf_files): read-only, shape (n, 3). The dataset must have been opened
+        with map=True. The call checks pages that have not been used before. The array keeps the
+        files open. Not collective."""
         return self._map("positions", (leaf, quality), (3,), self.position_dtype)
 
     def map_attribute(self, name: str, leaf: int = 0, quality: float = 1.0) -> np.ndarray:
-        """Returns the values of an attribute in the same way: shape (n,), or (n, components); in
-        the order of map_positions()."""
+        """Returns the values of an attribute like map_positions(), in the same order: shape (n,),
+        or (n, components)."""
         text = as_text(name, "attribute name")
         if self.is_empty_column(text.decode()):
             return np.empty(0)
@@ -530,7 +537,7 @@ class Dataset:
 
 
 def _named(path):
-    """Returns a path for C; only that of rank 0 counts."""
+    """Returns a path for C; only rank 0's is used."""
     return repr(os.fspath(path)) if path is not None else "of rank 0"
 
 

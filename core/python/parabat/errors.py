@@ -43,7 +43,7 @@ class BatCancelledError(BatError):
 
 
 class BatInternalError(BatError):
-    """A bug of the library; please report it."""
+    """A bug in the library; please report it."""
 
 
 class BatImportError(BatError, ImportError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Converts particles for other packages, which are imported only when needed."""
+"""Converts particles for other packages, which are imported on demand."""
 
 import importlib
 
@@ -52,7 +52,7 @@ def to_pyvista(particles):
     for name, values in particles.items():
         if particles.count:
             mesh.point_data[name] = values
-        else:  # which PyVista takes no vectors of
+        else:  # PyVista does not accept vectors of them
             array = pyvista.convert_array(values.reshape(-1), name=name)
             array.SetNumberOfComponents(values.shape[1] if values.ndim > 1 else 1)
             mesh.GetPointData().AddArray(array)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Path lines, streak surfaces and Lyapunov exponents in unsteady flow, which read only what particles visit.
+"""Computes path lines, streak surfaces and Lyapunov exponents in unsteady flow, reading only the data that
+particles visit.
 
     import parabat.flow
 
@@ -17,8 +18,8 @@
     with parabat.flow.from_function(lambda level, box: zarr_array[level][box], times, (512, 512, 256)) as wind:
         wind.path_lines(seeds)                  # from whatever gives boxes of it
 
-Velocities are arrays of shape (nz, ny, nx, components), float32 or float64, 2 or 3 components; NaN is
-where there is no flow. Files: core/bricks/BRICKS.md. Integration: core/flow/README.md.
+Velocities are arrays of shape (nz, ny, nx, components), float32 or float64, with 2 or 3 components;
+NaN means no flow. File format: core/bricks/BRICKS.md. Integration: core/flow/README.md.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from .errors import INVALID_ARGUMENT, BatError, BatImportError, BatTypeError, av
 __all__ = ["Flow", "Ftle", "Level", "PathLines", "Piece", "REASONS", "StreakSurface", "convert", "describe", "from_arrays", "from_function",
            "open", "path_lines", "validate", "write_level", "write_series"]
 
-#: Why a line ends: the numbers of PathLines.reasons.
+#: The reasons why lines end, by the numbers in PathLines.reasons.
 REASONS = {1: "left the domain", 5: "too many cells or steps in one interval", 6: "stagnation",
            8: "end time", 9: "arrived", 10: "reached cells without flow",
            11: "seed outside the domain or times, or in cells without flow", 12: "max_age"}
@@ -101,7 +102,7 @@ def _triple(values, what):
 
 
 def _positions(values, what):
-    """Returns positions as (n, 3): of several, of one alone (x, y, z), or of an empty list."""
+    """Returns positions as (n, 3), from several, a single one (x, y, z), or an empty list."""
     try:
         array = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -135,7 +136,7 @@ def _address(array, kind=ctypes.c_double):
 
 
 def _velocity(values):
-    """Returns the velocity in native byte order and packed, with shape (nz, ny, nx, 2 or 3)."""
+    """Returns the velocity packed and in native byte order, with shape (nz, ny, nx, 2 or 3)."""
     array = np.asanyarray(values)
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
     if array.dtype not in (np.float32, np.float64):
@@ -148,7 +149,7 @@ def _velocity(values):
 
 
 def _make_grid(shape, dtype, origin, spacing, cyclic):
-    """Makes a grid of shape (nz, ny, nx, components)."""
+    """Describes a grid of shape (nz, ny, nx, components)."""
     grid = _Grid()
     grid.points[:] = shape[2::-1]
     grid.origin[:] = _triple(origin, "origin")
@@ -160,7 +161,8 @@ def _make_grid(shape, dtype, origin, spacing, cyclic):
 
 
 def _next_time(number, time, before):
-    """Returns the time of level `number` as a number. before: time of the previous level, or None."""
+    """Returns the time of level `number` as a float. before: the time of the previous level, or
+    None."""
     time = as_real(time, "time").value
     if not math.isfinite(time) or (before is not None and time <= before):
         refuse(f"time {time} of step {number}: times must be finite and increase" +
@@ -169,11 +171,12 @@ def _next_time(number, time, before):
 
 
 class Piece:
-    """A part of a level on this rank.
+    """The part of a level that one rank has.
 
-    velocity: as for write_level(). first: indices of its first point along x, y, z. ghosts: layers
-    around the points that are in the array but not written: one number, or three pairs, before and
-    after along x, y, z.
+    velocity: as for write_level().
+    first: indices of its first point along x, y, z.
+    ghosts: layers around the points that are in the array but not written: one number, or three
+        pairs, before and after along x, y, z.
     """
 
     def __init__(self, velocity: Any, first: Sequence[int] = (0, 0, 0), ghosts: Any = 0):
@@ -189,7 +192,8 @@ class _Part(ctypes.Structure):
 
 
 def _make_pieces(velocity):
-    """[(packed array, lower x, y, z, upper x, y, z of what is written, the same of the array)]"""
+    """[(packed array, box to write, box of the array)], with boxes as lower x, y, z, upper x, y,
+    z"""
     given = velocity if isinstance(velocity, (list, tuple)) else [Piece(velocity)]
     pieces = []
     for piece in given:
@@ -219,17 +223,19 @@ def write_level(path: str | os.PathLike, velocity: Any, *, comm: Any = None, ori
                 progress: Callable[[float], Any] | None = None) -> None:
     """Writes one time level as a .bricks file, which appears complete or not at all.
 
-    Every bit of velocity comes back; of a masked array, masked values become NaN. `cyclic`: along x,
-    y, z, whether a last cell leads from the last point back to the first. `origin`: of point (0, 0, 0).
+    velocity: stored bit by bit; masked values of a masked array become NaN.
+    cyclic: for x, y, z, whether a last cell connects the last point to the first.
+    origin: the position of point (0, 0, 0).
 
-    A path NAME.bricks.series is for simulations: the level is NAME_000012.bricks, by its step, and is added
-    to that list, which may be read at any time; time and step are needed. A list that is there is continued;
-    what was written from this step on, as by a run before a restart, is replaced, which stderr says.
+    For simulations, a path NAME.bricks.series names a list: the level is written as NAME_000012.bricks, by
+    its step, and appended to the list, which may be read at any time. It requires time and step. An existing
+    list is continued; levels from this step on, written before a restart, are replaced, with a message on
+    stderr.
 
-    comm: of mpi4py; then collective, and velocity is a list of Piece, which may be empty: all ranks
-    write what their pieces are together, the same bytes for any number of ranks and any cut. Points
-    that several have are the lowest rank's; points that none has are refused. Path, field, time, step,
-    metadata, compress and flush are rank 0's.
+    comm: an mpi4py communicator. The call is then collective, and velocity is a list of Piece, which
+    may be empty. All ranks together write the union of their pieces; the bytes are the same for any
+    number of ranks and any partition. A point in several pieces is taken from the lowest rank; missing
+    points are an error. Path, field, time, step, metadata, compress and flush are rank 0's.
     """
     lib = _flow_library()
     on_progress = Progress(progress)
@@ -257,7 +263,7 @@ def write_level(path: str | os.PathLike, velocity: Any, *, comm: Any = None, ori
 
 
 class SeriesWriter:
-    """Writes the levels of a series one after another, and its list; arguments are those of
+    """Writes the levels of a series one by one, and its list; the arguments are those of
     write_series(). Collective with a communicator."""
 
     def __init__(self, path, comm, replace, options):
@@ -266,7 +272,7 @@ class SeriesWriter:
         self._comm, self._replace, self._options = comm, replace, options
         self._times, self._first = [], None
         with agreed(comm):
-            as_text(path.name, "series name")  # the list is in UTF-8
+            as_text(path.name, "series name")  # the list is UTF-8
             if not path.name.endswith(".bricks.series"):
                 refuse(f"{path}: the name of a series must end in .bricks.series")
             if self._leads() and path.exists() and not replace:
@@ -279,12 +285,13 @@ class SeriesWriter:
         return self._comm is None or self._comm.rank == 0
 
     def _shape(self, pieces):
-        """Returns what all levels share: numbers of points of the whole, components and type."""
+        """Returns the properties that all levels share: numbers of points of the whole grid,
+        components and type."""
         found = [(box, array.shape[3], array.dtype) for array, box, _ in pieces]
         if self._comm is not None:
             found = [one for of_rank in self._comm.allgather(found) for one in of_rank]
         if not found:
-            return None  # which is refused when it is written
+            return None  # rejected when it is written
         boxes = np.array([box for box, _, _ in found])
         return (tuple(np.concatenate([boxes[:, :3].min(0), boxes[:, 3:].max(0)]).tolist()), found[0][1], found[0][2])
 
@@ -319,7 +326,7 @@ class SeriesWriter:
     @contextlib.contextmanager
     def _list_away(self):
         """Removes the list while the first level replaces that of another series, so that no list
-        names levels of both."""
+        ever names levels of both."""
         place = pathlib.Path(os.path.realpath(self.path))
         old = None
         with agreed(self._comm):
@@ -339,7 +346,7 @@ class SeriesWriter:
             as_path(self.path), ctypes.c_uint64(len(self.files)), names, (ctypes.c_double * len(self._times))(*self._times)))
 
     def finish(self):
-        """Removes those levels of a replaced series that this one does not have."""
+        """Removes the levels of a replaced series that this one does not have."""
         with agreed(self._comm):
             if not self.files:
                 refuse(f"{self.path}: no steps were given; a series has at least one")
@@ -350,8 +357,7 @@ class SeriesWriter:
 
 
 def _list_levels(path):
-    """Returns the files of a list that are named as write_series() names them; none if it is not a
-    list."""
+    """Returns the files in a list that are named as by write_series(); none if it is not a list."""
     try:
         names = [entry["name"] for entry in json.loads(path.read_text("utf-8"))["files"]]
     except (OSError, ValueError, KeyError, TypeError):
@@ -363,13 +369,14 @@ def _list_levels(path):
 def write_series(path: str | os.PathLike, levels: Iterable[tuple[float, Any]], *, comm: Any = None,
                  replace: bool = False, progress: Callable[[float], Any] | None = None,
                  **options: Any) -> list[pathlib.Path]:
-    """Writes NAME.bricks.series and, beside it, NAME_0000.bricks, ... of pairs of time and velocity.
+    """Writes pairs of time and velocity as NAME.bricks.series and, next to it, NAME_0000.bricks and
+    so on.
 
     Times must increase; all levels have the shape and type of the first. The list is replaced after
-    each level, so that a series in the making can be opened; a list or a level that is there already is
-    refused unless `replace`, which at the end removes what other levels the list had. comm, options: as
-    write_level(), but time and step; with comm, all ranks give as many levels. progress: told shares of
-    each level. Returns the files of the levels.
+    each level, so that an unfinished series can be opened. An existing list or level is an error unless
+    `replace`, which finally removes the list's other levels. comm and options: as in write_level(),
+    except time and step; with comm, all ranks pass the same number of levels. progress: called with the
+    share of each level. Returns the files of the levels.
     """
     series = SeriesWriter(pathlib.Path(os.fsdecode(path)), comm, replace, options)
     levels = iter(levels)
@@ -383,7 +390,7 @@ def write_series(path: str | os.PathLike, levels: Iterable[tuple[float, Any]], *
         if all(ended):
             break
         if any(ended):
-            refuse(f"{path}: ranks have different numbers of steps")  # as all of them know
+            refuse(f"{path}: ranks have different numbers of steps")  # identical on all ranks
         series.add(time, velocity, progress)
     series.finish()
     return series.files
@@ -393,15 +400,18 @@ def convert(inputs: str | os.PathLike | Iterable[str | os.PathLike], path: str |
             times: Sequence[float] | None = None, arrays: Sequence[str] | None = None,
             origin: Sequence[float] | None = None, spacing: Sequence[float] | None = None,
             progress: Callable[[float], Any] | None = None, **options: Any) -> list[pathlib.Path]:
-    """Files of grids to a series: .npy of shape (nz, ny, nx, components), .npz, .idx, netCDF, HDF5, bare numbers; names,
-    or a pattern, in the order of the numbers in their names.
+    """Converts grid files to a series: .npy of shape (nz, ny, nx, components), .npz, .idx, netCDF, HDF5, or raw
+    numbers. Files are given by name or as a pattern, ordered by the numbers in their names.
 
-    times: of the levels; if not given, those of the files, or else 0, 1, 2, ... Units of netCDF files are made to agree, or
-    refused (`parabat convert --help`: time_unit, velocity_unit, coordinate_unit, vertical, ignore_units, fill, group). arrays: names of the velocity, one with 2
-    or 3 components, or two or three with one. origin, spacing: instead of those of the files. options: as
-    write_series(), but comm, and steps and format of parabat.convert.convert(). Files that can be are mapped, or read
-    a level at a time. Returns the files of the levels. Collective where several ranks were started (mpirun), which read
-    slabs of each level.
+    times: times of the levels; default: those in the files, else 0, 1, 2, ...
+    arrays: names of the velocity: one with 2 or 3 components, or two or three with one.
+    origin, spacing: replace those in the files.
+    options: those of write_series() except comm, and steps and format of parabat.convert.convert(). Units of netCDF
+        files are converted consistently or rejected (`parabat convert --help`: time_unit, velocity_unit,
+        coordinate_unit, vertical, ignore_units, fill, group).
+
+    Files are mapped where possible, else read one level at a time. Returns the files of the levels. Collective if
+    started on several ranks (mpirun), which read slabs of each level.
     """
     from .convert import ConvertError  # pylint: disable=import-outside-toplevel
     from .convert import convert as convert_files  # pylint: disable=import-outside-toplevel
@@ -438,34 +448,34 @@ class _Level(ctypes.Structure):
 
 @dataclasses.dataclass(frozen=True)
 class Level:
-    """The description that a .bricks file gives of itself."""
+    """The description that a .bricks file contains."""
 
     file: str
-    field: str              #: name of the velocity
-    time: float | None      #: that the file has; a series has its own
+    field: str              #: name of the velocity field
+    time: float | None      #: in the file; a series has its own
     step: int | None
     metadata: dict | None
-    points: tuple           #: of the grid along x, y, z
+    points: tuple           #: grid points along x, y, z
     origin: tuple
     spacing: tuple
     cyclic: tuple
     components: int
     dtype: np.dtype
-    brick_points: int       #: of a brick, along each axis
-    max_speed: float        #: of points with flow
-    minimum: tuple          #: of each component; above the maximum where there is no flow at all
+    brick_points: int       #: points of a brick along each axis
+    max_speed: float        #: points with flow
+    minimum: tuple          #: for each component; above the maximum if there is no flow at all
     maximum: tuple
     bricks: int
-    blank_bricks: int       #: of these: without flow
-    resting_bricks: int     #: of these: of velocity 0
-    brick_bytes: int        #: stored, of the others
+    blank_bricks: int       #: bricks without flow
+    resting_bricks: int     #: bricks with velocity 0
+    brick_bytes: int        #: stored bytes of the other bricks
     file_bytes: int
-    value_bytes: int        #: of all values
+    value_bytes: int        #: bytes of all values, uncompressed
 
 
 def describe(path: str | os.PathLike) -> list[tuple[float, Level | BatError]]:
-    """Returns (time, Level) for each level of a .bricks.series, or of a .bricks file. If a level
-    cannot be read, a BatError that says why takes the place of the Level. Reads headers and
+    """Yields (time, Level) for each level of a .bricks.series, or of a .bricks file. If a level
+    cannot be read, a BatError with the reason takes the place of the Level. Reads headers and
     indexes, but no bricks."""
     lib = _flow_library()
     count, times = ctypes.c_uint64(), ctypes.POINTER(ctypes.c_double)()
@@ -495,26 +505,26 @@ def _make_level(about):
 
 def validate(path: str | os.PathLike) -> None:
     """Reads every byte of a .bricks file, or of all files of a series, and checks every rule.
-    Raises a BatError that says what is wrong."""
+    Raises a BatError that describes the problem."""
     check(_flow_library().bat_bricks_validate(as_path(path)))
 
 
 @dataclasses.dataclass(frozen=True)
 class PathLines:
-    """The results for n seeds, which own their arrays. Positions are not wrapped along cyclic axes."""
+    """Path lines for n seeds. Owns its arrays. Positions are not wrapped along cyclic axes."""
 
-    reasons: np.ndarray     #: (n,) int64, why each line ends: REASONS
-    ends: np.ndarray        #: (n, 3), where; of lines without points the seed
+    reasons: np.ndarray     #: (n,) int64, why each line ends: a key of REASONS
+    ends: np.ndarray        #: (n, 3), where it ends; for lines without points, the seed
     end_times: np.ndarray   #: (n,)
-    arrivals: np.ndarray    #: (n,), when each was in a destination first; NaN: never
-    destinations: np.ndarray  #: (n,) int64, which of them that was; -1: none
-    offsets: np.ndarray     #: (n + 1,) int64: line i has points offsets[i] to before offsets[i + 1]
+    arrivals: np.ndarray    #: (n,), when it first reached a destination; NaN: never
+    destinations: np.ndarray  #: (n,) int64, index of that destination; -1: none
+    offsets: np.ndarray     #: (n + 1,) int64: line i has points offsets[i] to offsets[i + 1] - 1
     positions: np.ndarray   #: (points, 3)
     times: np.ndarray       #: (points,)
     velocities: np.ndarray  #: (points, 3)
-    resting: np.ndarray     #: (bytes,) uint8, with which lines go on to the bits of one run
+    resting: np.ndarray     #: (bytes,) uint8, state to resume lines as if in one run
     statistics: dict        #: bricks touched, bytes read, ...: bat::flow::Statistics
-    checksum: int           #: equal for answers of the same bits
+    checksum: int           #: equal for bitwise identical results
 
     def __len__(self) -> int:
         return len(self.reasons)
@@ -531,13 +541,13 @@ class PathLines:
 
 @dataclasses.dataclass(frozen=True)
 class Ftle:
-    """Exponents of nodes in the order (z, y, x). The object owns its arrays."""
+    """Exponents at nodes, in the order (z, y, x). Owns its arrays."""
 
     #: (nz, ny, nx), ln sqrt(largest eigenvalue of F^T F) / length, per unit of time; F is the gradient
-    #: of the flow map. NaN where a particle that F needs ends before its time, or has no line.
+    #: of the flow map. NaN if a particle needed for F ends early or has no line.
     exponents: np.ndarray
-    flow_map: np.ndarray    #: (nz, ny, nx, 3), where the particle of each node ends; not wrapped
-    end_times: np.ndarray   #: (nz, ny, nx), when
+    flow_map: np.ndarray    #: (nz, ny, nx, 3), end of each node's particle; not wrapped
+    end_times: np.ndarray   #: (nz, ny, nx), when it ends
     statistics: dict        #: as PathLines.statistics
 
     def __repr__(self):
@@ -547,15 +557,15 @@ class Ftle:
 
 @dataclasses.dataclass(frozen=True)
 class StreakSurface:
-    """Triangles between particles at one time, each of which was followed from the line. The object
-    owns its arrays. Positions are not wrapped along cyclic axes."""
+    """Triangles between particles at one time, all released from a line. Owns its arrays. Positions
+    are not wrapped along cyclic axes."""
 
     positions: np.ndarray       #: (n, 3)
     normals: np.ndarray         #: (n, 3), of length 1
-    line_places: np.ndarray     #: (n,), where on the line released: 2.5 is between points 2 and 3
+    line_places: np.ndarray     #: (n,), release place: 2.5 is between points 2 and 3
     release_times: np.ndarray   #: (n,)
-    triangles: np.ndarray       #: (m, 3) int64, oriented alike
-    followed: int               #: particles, with those that are no vertices
+    triangles: np.ndarray       #: (m, 3) int64, consistently oriented
+    followed: int               #: particles, including those that are not vertices
     statistics: dict            #: as PathLines.statistics
 
     def __repr__(self):
@@ -563,14 +573,14 @@ class StreakSurface:
                 f"{self.statistics['touched']} of {self.statistics['bricks']} bricks touched)")
 
 
-# Addresses are numbers here: making a pointer could run Python's garbage collector before fill() holds what it needs,
-# and a thread cannot free the flow that it reads for.
+# Addresses are integers here: creating a pointer could run Python's garbage collector before fill() holds what it
+# needs, and a thread cannot free the flow for which it reads.
 _READ = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p,
                          ctypes.c_void_p)
 
 
 def _reader(lib, read, shape, dtype):
-    """Returns the function that the library calls for the velocities of a brick."""
+    """Returns the function that the library calls for a brick's velocities."""
     def fill(_data, level, first, count, values):
         try:
             starts, lengths = ((ctypes.c_int64 * 3).from_address(numbers) for numbers in (first, count))
@@ -587,21 +597,21 @@ def _reader(lib, read, shape, dtype):
 
 
 class Flow:
-    """A flow with its bricks in memory: bricks that one call has read need not be read by the next.
-    Several threads may call it concurrently. Use it in a `with`, or close() it. open(),
-    from_arrays() and from_function() make one."""
+    """An open flow that caches bricks in memory: bricks read by one call need not be read again by
+    the next. Several threads may use it concurrently. Use it in a `with`, or call close(). Created
+    by open(), from_arrays() and from_function()."""
 
     def __init__(self, owned: Owned, name: str, kept: Any = None):
         lib = _flow_library()
         self._owned = owned
-        self._kept = kept  # arrays and functions that the library uses
+        self._kept = kept  # arrays and functions in use by the library
         grid, count = _Grid(), ctypes.c_uint64()
         times = ctypes.POINTER(ctypes.c_double)()
         check(lib.bat_flow_describe(self._owned, ctypes.byref(grid), ctypes.byref(count),
                                     ctypes.byref(times)))
-        self.path = name  #: of the files, or what the flow is of
-        self.times = np.ctypeslib.as_array(times, (count.value,)).copy()  #: of the levels
-        self.points = tuple(grid.points)                 #: of the grid along x, y, z
+        self.path = name  #: of the files, or of the flow's source
+        self.times = np.ctypeslib.as_array(times, (count.value,)).copy()  #: times of the levels
+        self.points = tuple(grid.points)                 #: grid points along x, y, z
         self.origin = tuple(grid.origin)
         self.spacing = tuple(grid.spacing)
         self.cyclic = tuple(bool(flag) for flag in grid.cyclic)
@@ -615,7 +625,7 @@ class Flow:
         self.close()
 
     def close(self) -> None:
-        """Frees the memory once calls of other threads have finished. Lines stay valid."""
+        """Frees the memory once the calls of other threads have finished. Lines remain valid."""
         self._owned = self._owned.closed()
 
     def _library(self):
@@ -636,35 +646,40 @@ class Flow:
                    threads: int = 0, prefetch: str = "velocity", hints: str = "read",
                    resume: PathLines | None = None,
                    progress: Callable[[float], Any] | None = None) -> PathLines:
-        """Follows seeds of shape (n, 3), or (3,) of one, released at times: one, or (n,); the first
-        time of the series, or backwards its last, if not given.
+        """Traces particles from seeds, shape (n, 3), or (3,) for one. times: release times, one or
+        (n,); default: the first time of the series, or backwards the last.
 
-        Lines end at end_time (the last time; backwards, the first), max_age after their release, where
-        they leave the domain or meet NaN, or, with stop_on_arrival, in the destination: lower x, y, z,
-        upper x, y, z, or an array of shape (m, 6) for several, of which the first one counts that a
-        particle is in.
-        integrator: "cell-by-cell" follows the interpolated field within max_error cells per step;
-        "rk4" takes steps of step_share of an interval, as ParaView's tracers. terminal_speed: lines
-        end where particles are not faster; with 0 they rest, and move on when the flow does.
-        no_slip: NaN is velocity 0. keep_faces: points where lines cross faces of cells too (None: of
-        a steady flow). The same bits whatever the cache, threads, prefetch ("velocity" or "none") and hints. progress(done) is called with the
-        completed share, from 0 to 1; returning False cancels.
+        Lines end at end_time (default: the last time, or backwards the first), at max_age after their release, where
+        they leave the domain or meet NaN, or, with stop_on_arrival, in a destination.
 
-        A flow of one time level is steady, the same at all times: lines are stream lines, from its
-        time to end_time, which is needed, after it or, backwards, before it. Steps of "rk4" are
-        shares of all that time.
+        destination: lower x, y, z, upper x, y, z, or an array of shape (m, 6) for several boxes; the first that
+            contains a particle counts.
+        integrator: "cell-by-cell" follows the interpolated field within max_error cells per step; "rk4" takes steps of
+            step_share of an interval, like ParaView's tracers.
+        terminal_speed: lines end where particles are not faster; with 0 they rest, and move on when the flow does.
+        no_slip: treats NaN as velocity 0.
+        keep_faces: adds points where lines cross cell faces (None: in steady flow only).
+        prefetch: "velocity" or "none".
+        progress: called with the completed share, from 0 to 1; returning False cancels.
 
-        hints: earlier runs may have left NAME.bricks.hints beside the series, of where particles
-        went from each brick. "read" reads ahead by it, too, and writes nothing; "learn" adds to it
-        what this run sees, or, where that cannot be written, to a file in the user's cache folder,
-        ~/.cache/parabat; "off" does neither. statistics["hinted"] are the bricks read ahead so,
-        statistics["hints_used"] those of them that were needed.
+        Results are bitwise identical for any cache, threads, prefetch and hints.
 
-        resume: lines of the same seeds, times and options, traced when the series had fewer times,
-        such as while a simulation runs. Those that had ended with the times go on from there, and
-        seeds that were too late begin: only the new times are read. The same bits as of one run, if
-        points are kept, and the old one had no end_time between two levels. A series that has grown
-        must be opened again. PathLines may come from arrays that were kept in a file.
+        A flow with one time level is steady: lines are stream lines from its time to end_time,
+        which is then required and lies after it or, backwards, before it. The steps of "rk4" are
+        shares of that whole interval.
+
+        hints: earlier runs may have left NAME.bricks.hints next to the series, which records where
+        particles went from each brick. "read" uses it to prefetch and writes nothing; "learn" also
+        adds what this run observes, or writes to a file in the user's cache folder,
+        ~/.cache/parabat, if the hints file is not writable; "off" does neither.
+        statistics["hinted"] is the number of bricks prefetched this way, statistics["hints_used"]
+        the number of those that were needed.
+
+        resume: PathLines with the same seeds, times and options, traced when the series had fewer
+        times, e.g. while a simulation runs. Lines that had ended with the times continue, and seeds
+        whose release was too late begin, so only the new times are read. The result is bitwise
+        identical to one run if points are kept and the earlier end_time was not between two levels.
+        A series that has grown must be opened again. PathLines may be built from saved arrays.
         """
         lib = self._library()
         seeds = _positions(seeds, "seeds")
@@ -711,14 +726,15 @@ class Flow:
                        terminal_speed: float = 0, no_slip: bool = False, threads: int = 0,
                        prefetch: str = "velocity", hints: str = "read",
                        progress: Callable[[float], Any] | None = None) -> StreakSurface:
-        """The surface at time (the last one; backwards, the first) of particles that a line, points of
-        shape (n, 3), has released all the time from start (the first time; backwards, the last) on.
+        """Returns the surface at `time` (default: the last, or backwards the first) formed by
+        particles that a line, points of shape (n, 3), has released continuously since `start`
+        (default: the first time, or backwards the last).
 
-        Edges are halved until they are not longer than max_edge; particles between were released
-        between, and are followed from there. The surface is torn where edges stay longer than tear
-        times max_edge (less than 2 is as 2: diagonals may be as long), and has holes where
-        particles have ended. Other arguments and results as path_lines(); shares that progress is
-        told are estimates.
+        Edges longer than max_edge are halved; the new particles are released in between and
+        followed from there. The surface is torn where edges stay longer than tear times max_edge
+        (values below 2 count as 2, since diagonals may be that long), and has holes where particles
+        have ended. Other arguments and results are as for path_lines(); the shares passed to
+        progress are estimates.
         """
         lib = self._library()
         line = _positions(line, "line")
@@ -740,13 +756,14 @@ class Flow:
              max_error: float = 1e-6, step_share: float = 0.5, terminal_speed: float = 0,
              no_slip: bool = False, threads: int = 0, prefetch: str = "velocity", hints: str = "read",
              progress: Callable[[float], Any] | None = None) -> Ftle:
-        """Finite-time Lyapunov exponents at nodes that fill box (lower x, y, z, upper x, y, z) from face
-        to face: how fast particles part that start near each other.
+        """Computes finite-time Lyapunov exponents, the rate at which neighbouring particles separate, at
+        nodes that fill box (lower x, y, z, upper x, y, z) from face to face.
 
-        points: nodes along x, y, z. An axis of one node, or without length, has its node in the middle:
-        a slice, on which particles part in its plane. Particles start at time (the first one;
-        backwards, the last) and are followed for length (as long as the times last). Other arguments
-        and results as path_lines(): integrators, errors, the same bits whatever the threads.
+        points: numbers of nodes along x, y, z. An axis with one node, or without extent, has its node
+        in the middle: a slice, with separation measured in its plane. Particles start at `time`
+        (default: the first, or backwards the last) and are followed for `length` (default: as long as
+        the times last). Other arguments and results are as for path_lines(), including integrators,
+        errors, and bitwise identical results for any threads.
         """
         lib = self._library()
         box = as_box(box, "box")
@@ -833,7 +850,7 @@ def _make_lines(lib, owned):
     check(lib.bat_flow_lines_ends(
         pointer, _address(reasons, ctypes.c_int64), _address(ends), _address(end_times),
         _address(arrivals), _address(destinations, ctypes.c_int64), _address(offsets, ctypes.c_uint64)))
-    # Points are in memory once: arrays lie in the lines of the library.
+    # Points exist once in memory: the arrays are views of the library's lines.
     places = [ctypes.c_void_p() for _ in range(3)]
     check(lib.bat_flow_lines_view(pointer, *map(ctypes.byref, places)))
     positions, times, velocities = (
@@ -846,7 +863,7 @@ def _make_lines(lib, owned):
 
 
 def _lines_from(lib, lines):
-    """Makes lines of the library from arrays, which may come from a file: checks their types and
+    """Creates library lines from arrays, which may come from a file, after checking their types and
     shapes."""
     def array(name, shape, dtype=np.float64):
         values = np.ascontiguousarray(getattr(lines, name), dtype=dtype)
@@ -880,17 +897,17 @@ def _opened(name, call, arguments, cache_bytes, io_threads, kept=None):
 
 def open(path: str | os.PathLike, *, fields: str | Sequence[str] | None = None,  # pylint: disable=redefined-builtin
          cyclic: bool | Sequence[bool] | None = None, cache_bytes: int = 1 << 29, io_threads: int = 32) -> Flow:
-    """A .bricks.series, or the time steps of an .idx dataset as they are, with at most cache_bytes of
-    memory for what is read of it, and io_threads reads at the same time. Nothing but a header
-    is read. A .bricks file, or a list of one, is a steady flow (path_lines()).
+    """Opens a .bricks.series, or the time steps of an .idx dataset, reading only a header. Uses at
+    most cache_bytes of memory for the data read, and io_threads concurrent reads. A .bricks file, or
+    a list of one, is a steady flow (see path_lines()).
 
-    cache_bytes: 0 is 512 MiB. Less than 32 bricks need (289,024 bytes of float32) is refused; what many threads need
-    beyond is taken, 16 bricks for each, and statistics["max_cache_bytes"] tells.
+    cache_bytes: 0 for 512 MiB. Less than 32 bricks need (289,024 bytes for float32) is an error; if many threads
+    need more, 16 bricks each, it is raised, and statistics["max_cache_bytes"] reports it.
 
-    fields, of an .idx: the name of the velocity, which has 2 or 3 components, or two or three names, of
-    x, y, z; None for the only field that can be. cyclic, of an .idx: along x, y, z, whether a last cell
-    leads from the last sample back to the first. Absent blocks are without flow. Bricks are smaller,
-    checked, and read in one piece; convert() makes them.
+    fields, for an .idx: the name of the velocity, with 2 or 3 components, or two or three names, for x,
+    y, z; None for the only candidate. cyclic, for an .idx: for x, y, z, whether a last cell connects
+    the last sample to the first. Absent blocks have no flow. Compared with .idx, bricks are smaller,
+    checksummed, and read in one piece; convert() creates them.
     """
     name = os.fspath(path)
     if fields is None and cyclic is None:
@@ -907,8 +924,8 @@ def open(path: str | os.PathLike, *, fields: str | Sequence[str] | None = None, 
 def from_arrays(levels: Iterable[tuple[float, Any]], *, origin: Sequence[float] = (0, 0, 0),
                 spacing: Sequence[float] = (1, 1, 1), cyclic: bool | Sequence[bool] = False,
                 cache_bytes: int = 1 << 26, io_threads: int = 2) -> Flow:
-    """A flow in memory, of pairs of time and velocity as of write_series(). Arrays that are packed are
-    used where they are, mapped ones too, and must stay as they are while the flow is open."""
+    """Creates a flow in memory from pairs of time and velocity as for write_series(). Packed arrays,
+    including mapped ones, are used in place and must not change while the flow is open."""
     times, arrays = [], []
     for number, (time, velocity) in enumerate(levels):
         times.append(_next_time(number, time, times[-1] if times else None))
@@ -930,13 +947,14 @@ def from_function(read: Callable[[int, tuple[slice, slice, slice]], Any], times:
                   origin: Sequence[float] = (0, 0, 0), spacing: Sequence[float] = (1, 1, 1),
                   cyclic: bool | Sequence[bool] = False, brick_points: int = 8, cache_bytes: int = 1 << 29,
                   io_threads: int = 8) -> Flow:
-    """A flow that a function reads, a box at a time: zarr, netCDF, HDF5, a formula.
+    """Creates a flow whose data a function reads box by box, e.g. from Zarr, netCDF, HDF5, or a
+    formula.
 
-    read(level, box) returns the velocities at a time as an array (nz, ny, nx, components) of dtype; box:
-    slices along z, y, x, so that `lambda level, box: data[level][box]` is one. It is called for bricks of
-    brick_points (4 to 32) points along each axis, by io_threads threads, also for what may be needed
-    later; what was read stays in memory, at most cache_bytes. What it raises becomes the BatError of
-    whoever needs the brick. points: along x, y, z.
+    read(level, box) returns the velocities of a level as an array (nz, ny, nx, components) of dtype; box:
+    slices along z, y, x, as in `lambda level, box: data[level][box]`. It is called by io_threads threads
+    for bricks of brick_points (4 to 32) points along each axis, also to prefetch. At most cache_bytes of
+    what it returned stay in memory. An exception in read becomes a BatError in the call that needs the
+    brick. points: numbers of points along x, y, z.
     """
     lib = _flow_library()
     if not callable(read):
@@ -962,8 +980,8 @@ _OF_ARRAYS = ("origin", "spacing", "cyclic", "cache_bytes", "io_threads")
 
 def path_lines(series: str | os.PathLike | Flow | Iterable[tuple[float, Any]], seeds: Any, times: Any = None,
                **options: Any) -> PathLines:
-    """Flow.path_lines() of a flow that is open, of a path, or of pairs of time and velocity; then options
-    may be those of open(), or of from_arrays(), too."""
+    """Calls Flow.path_lines() on an open flow, a path, or pairs of time and velocity. For the latter two,
+    options may also be those of open() or from_arrays()."""
     if isinstance(series, Flow):
         return series.path_lines(seeds, times, **options)
     is_path = isinstance(series, (str, bytes, os.PathLike))

@@ -26,21 +26,25 @@ if TYPE_CHECKING:
 _POSITIONS = -1
 
 Problem = collections.namedtuple("Problem", "step error")
-Problem.__doc__ = """What is wrong with a file of a step, which was left out: number of the step, and the BatError."""
+Problem.__doc__ = """A file of a step that was left out: the step's number, and the BatError."""
 
 
 class Trails(dict):
-    """Particles through time: attributes by name, each a masked array of shape (steps, ids), or
-    (steps, ids, components), that is masked where a particle is absent or its step lacks the attribute;
-    `positions`, (steps, ids, 3), is one too. The values below the masks are NaN, or 0 of integers.
+    """Particles through time: attributes by name, each a masked array of shape (steps, ids), or (steps,
+    ids, components), masked where a particle is absent or its step lacks the attribute. `positions`,
+    (steps, ids, 3), is masked likewise. The values under the masks are NaN, or 0 for integers.
 
-    ids: (ids,) array, or (ids, array) pair of arrays of ids that are pairs. times: (steps,) float64, NaN
-    where a dataset has none. steps: (steps,) masked int64, the numbers that the datasets have. paths: of
-    the datasets. counts: (steps, ids) uint32, how many particles have the id: 0, it is absent; of more
-    than one, all values are those of the first in the order of the dataset. present: counts > 0.
-    problems: what was left out with skip_damaged. advice: what would make it faster, in words, or "".
+    ids: an (ids,) array, or a pair of such arrays if ids are pairs.
+    times: (steps,) float64, NaN if a dataset has none.
+    steps: (steps,) masked int64, the step numbers in the datasets.
+    paths: paths of the datasets.
+    counts: (steps, ids) uint32, the number of particles with the id; 0 if it is absent. If several have
+        it, all values are those of the first in the dataset's order.
+    present: counts > 0.
+    problems: what skip_damaged left out.
+    advice: text on what would make the call faster, or "".
 
-    Arrays are not to be written to; copies of them are.
+    The arrays are read-only; copies of them are writable.
     """
 
     positions: np.ma.MaskedArray = None
@@ -108,10 +112,10 @@ class Trails(dict):
             f"{printable(name)} {values.dtype}{list(values.shape[2:])}" for name, values in columns) + ">"
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Returns one row for each id and step in which it is present, id by id, each in the order
-        of steps: a dict of name to (rows,) array. Columns are "step index", from 0; "time"; "id",
-        or for pairs "id[0]" and "id[1]"; "x", "y", "z"; and attributes, vectors as "velocity[0]",
-        masked where a step lacks one."""
+        """Returns one row for each id and step in which it is present, id by id, in the order of
+        the steps: a dict from name to (rows,) array. The columns are "step index", from 0; "time";
+        "id", or for pairs "id[0]" and "id[1]"; "x", "y", "z"; and the attributes, vectors as
+        "velocity[0]", masked where a step lacks one."""
         ids, steps = np.nonzero(self.present.T)
         rows = {"step index": steps, "time": self.times[steps]}
         pairs = isinstance(self.ids, tuple)
@@ -142,9 +146,9 @@ class Trails(dict):
         return pandas.DataFrame({name: column(values) for name, values in self.columns().items()})
 
     def to_pyvista(self) -> pyvista.PolyData:
-        """Returns PolyData with a polyline for each run of steps in which an id is present, and a
-        vertex where that is a single step; "step index", "time", the ids and all attributes are
-        point data. Raises BatImportError without pyvista."""
+        """Returns PolyData with a polyline for each run of steps in which an id is present, or a
+        vertex for a single step. "step index", "time", the ids and all attributes are point data.
+        Raises BatImportError without pyvista."""
         pyvista = export.needed("pyvista", "to_pyvista()")
         ids, steps = np.nonzero(self.present.T)
         ends = np.flatnonzero((np.diff(ids) != 0) | (np.diff(steps) != 1)) + 1
@@ -167,7 +171,7 @@ class Trails(dict):
 
 
 class _Rows(dict):
-    """Particles in the form that export.columns() takes."""
+    """Returns particles in the form that export.columns() takes."""
 
     def __init__(self, attributes, positions):
         super().__init__(attributes)
@@ -178,7 +182,8 @@ _IDS = "lists and arrays of numbers, and of pairs of numbers"
 
 
 def _parse_ids(given, pairs):
-    """Returns one array of ids, or two with the parts of pairs; with `pairs`, they must be pairs."""
+    """Returns one array of ids, or two with the parts of pairs. If `pairs`, the ids must be
+    pairs."""
     if isinstance(given, np.ndarray):
         if given.ndim == 2 and given.shape[1] == 2:
             return tuple(as_numbers(given[:, i], "ids") for i in range(2))
@@ -222,30 +227,32 @@ def follow(series: str | os.PathLike | Iterable, ids: Sequence | np.ndarray | No
            attributes: Iterable[str] | None = None, *, id: str | tuple[str | None, str] | None = None,  # pylint: disable=redefined-builtin
            unwrap: str | Sequence[float] | None = None, skip_damaged: bool = False, threads: int = 0, map: bool = False,  # pylint: disable=redefined-builtin
            progress: Callable[[float], bool | None] | None = None) -> Trails:
-    """Particles with these ids through all steps of a series, as Trails.
+    """Returns the particles with these ids in all steps of a series, as Trails.
 
-    series: path of a .bat.series, of a tracks file (.tracks.bat, all of its samples) or of one dataset,
-    or a list of such paths, or of the Steps of read_series(). ids: numbers, in any order, compared
-    without rounding; None, of a tracks file: all of its ids. id: name of their attribute,
-    which has one component; None for the one that is called id, ids, particle_id ..., or by AMReX X_id
-    or X_idcpu. Where ids are unique only together with a second attribute, ids are pairs: a list of
-    tuples, or an (n, 2) array; id is then a pair of names, or the second attribute is cpu of id, X_cpu of
-    X_id. attributes: names; None for all that any step
-    has, but for those of the ids. Types become those that hold the values of all steps.
+    series: the path of a .bat.series, of a tracks file (.tracks.bat; all of its samples) or of one
+        dataset, or a list of such paths or of Steps from read_series().
+    ids: numbers in any order, compared without rounding. None, for a tracks file only: all of its ids. If
+        ids are unique only together with a second attribute, pairs: a list of tuples, or an (n, 2) array.
+    id: the name of the id attribute, which must have one component. None for the one named id, ids,
+        particle_id ..., or in AMReX data X_id or X_idcpu. For pairs, a pair of names; by default the
+        second attribute is cpu for id, and X_cpu for X_id.
+    attributes: names; None for all in any step except those of the ids. Types are widened to hold the
+        values of all steps.
 
     unwrap: the box of a periodic domain (6 numbers: lower x, y, z, upper x, y, z; an axis with infinite
-    ends is not periodic), or "files" for the one that each file names in its metadata, {"periodic_box":
-    {"lower": [...], "upper": [...]}} or as converted files of LAMMPS, GSD, H5MD and MDAnalysis do. A
-    particle that leaves it on one side and comes back on the other goes on outside, as float64, as far
-    as it moves by less than half of the domain between two steps in which it is there.
+        ends is not periodic), or "files" for the box in each file's metadata, {"periodic_box":
+        {"lower": [...], "upper": [...]}} or as in files converted from LAMMPS, GSD, H5MD and
+        MDAnalysis. A particle that crosses a periodic border continues outside of the box, as float64.
+        It must move by less than half of the domain between two steps in which it is present.
 
-    skip_damaged: goes on without files that are missing or damaged; Trails.problems has them. map:
-    maps files instead of reading them, which is faster, and only for files that nobody changes in place:
-    see Dataset. threads: at most so many; 0, as many as there are. progress: a function that is told the share that is done;
-    False stops, and raises BatCancelledError.
+    skip_damaged: skips files that are missing or damaged; Trails.problems lists them.
+    map: maps files instead of reading them, which is faster, but only safe for files that no process changes in place;
+        see Dataset.
+    threads: the maximum number of threads; 0 for all available.
+    progress: called with the completed share; returning False cancels, which raises BatCancelledError.
 
-    Ids are looked up in the sorted index of their attribute where a file has one (sorted_indexes of
-    write(), repack() and Series), which takes time with their number only; else all ids of the step are
+    If a file has a sorted index for the id attribute (sorted_indexes of write(), repack() and Series),
+    ids are looked up in it, in time proportional to their number. Otherwise all ids of the step are
     compared, and Trails.advice says so. Memory grows with steps x ids. Not collective; thread-safe.
     Raises BatValueError, BatTypeError, BatNotFoundError; BatError for damaged files.
     """

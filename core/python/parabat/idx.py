@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Structured grids in many resolutions, .idx datasets of this library, OpenVisus and PIDX, with numpy.
+"""Reads and writes multiresolution structured grids with NumPy: .idx datasets of this library,
+OpenVisus and PIDX.
 
     import parabat.idx
 
@@ -8,12 +9,12 @@
         grid = dataset.read(["pressure"], level=dataset.levels - 3)  # 1/8 of the samples
         grid["pressure"], grid.origin, grid.spacing
 
-Arrays have the shape (nz, ny, nx), or (nz, ny, nx, components); of grids without a third axis (ny, nx).
-Whatever is named by axis - boxes, origins, spacings - goes x, y, z. Samples are numbered from 0 on; a box is
-six whole numbers, first x, y, z, last x, y, z, both included.
+Arrays have the shape (nz, ny, nx), or (nz, ny, nx, components); grids without a third axis (ny, nx).
+Everything named by axis (boxes, origins, spacings) is in the order x, y, z. Samples are numbered from 0. A
+box is six integers, first x, y, z, last x, y, z, both included.
 
-On many ranks, write() and open() take part with `comm=MPI.COMM_WORLD` of mpi4py and are collective then;
-reads are each rank's own. Failures raise BatError, as those of particles do.
+In parallel, all ranks call write() and open() with `comm=MPI.COMM_WORLD` of mpi4py; the calls are then
+collective. Reads are independent on each rank. Failures raise BatError, as for particles.
 """
 
 from __future__ import annotations
@@ -44,15 +45,15 @@ __all__ = ["Cost", "Dataset", "Field", "Grid", "Lattice", "Piece", "Report", "ca
            "write"]
 
 Field = collections.namedtuple("Field", "name dtype components range")
-Field.__doc__ = """What the text of a dataset says of a field. range: smallest and largest value, of fields with one
-component, as the writer noted them; None if it did not."""
+Field.__doc__ = """A field as the dataset's text describes it. range: minimum and maximum as recorded by the writer,
+for fields with one component; None if not recorded."""
 
 Lattice = collections.namedtuple("Lattice", "first distance count")
-Lattice.__doc__ = """Samples of a level of a box: numbers of the first one, distances, and how many, each (x, y, z)."""
+Lattice.__doc__ = """The samples of a level in a box: indices of the first one, strides, and counts, each (x, y, z)."""
 
 Cost = collections.namedtuple("Cost", "samples bytes blocks block_bytes")
-Cost.__doc__ = """What a read takes: samples of an array, bytes of all arrays, blocks that have some of the samples, and
-their bytes unpacked, which is the most that is read."""
+Cost.__doc__ = """The cost of a read: samples per array, bytes of all arrays, blocks that contain some of the samples,
+and their uncompressed bytes, the maximum that is read."""
 
 
 def _library():
@@ -64,7 +65,7 @@ def _library():
 
 
 class _Numbers(ctypes.Structure):
-    """A structure of C that prints as text."""
+    """A C structure that prints as text."""
 
     def asdict(self) -> dict:
         """Returns names and numbers as a dict."""
@@ -75,7 +76,7 @@ class _Numbers(ctypes.Structure):
 
 
 class Report(_Numbers):
-    """What a write did, on all ranks: bat_idx_report in bat/bat_idx.h."""
+    """The report of a write, summed over all ranks: bat_idx_report in bat/bat_idx.h."""
 
     _fields_ = [(name, ctypes.c_uint64) for name in (
         "samples", "files", "file_bytes", "blocks", "messages_within", "bytes_within", "messages_between",
@@ -120,11 +121,14 @@ def _three(values, kind, what, convert):
 
 
 class Grid(dict):
-    """The samples of a level of a box: arrays by field name, which belong to the caller.
+    """The samples of a level in a box: arrays by field name, owned by the caller.
 
-    origin, spacing: position of the first sample, and distances of samples, (3,) float64 of x, y,
-    z. lattice: their indices. level, step, time: those of the read. absent_blocks: number of absent
-    blocks, whose samples have the default value of their field. bytes_read: bytes read from files.
+    origin, spacing: the position of the first sample, and the distances between samples, (3,)
+        float64 in the order x, y, z.
+    lattice: the indices of the samples.
+    level, step, time: those of the read.
+    absent_blocks: the number of absent blocks, whose samples have their field's default value.
+    bytes_read: the number of bytes read from files.
     """
 
     origin: np.ndarray = None
@@ -135,8 +139,8 @@ class Grid(dict):
     time: float = 0.0
     absent_blocks: int = 0
     bytes_read: int = 0
-    _key = None  # of what was read, but for the level and the fields
-    _axes = 3  # of the arrays
+    _key = None  # of the read, except level and fields
+    _axes = 3  # the arrays' axes
 
     def __repr__(self):
         count = " x ".join(str(n) for n in self.lattice.count)
@@ -170,18 +174,17 @@ class Grid(dict):
 
 
 class Dataset:
-    """An open .idx dataset. Opening reads its text and no samples. While it is open, all reads of a
-    step see one version of that step; if the step was replaced or removed meanwhile, they raise
-    BatError.
+    """An open .idx dataset. Opening reads its text but no samples. While it is open, all reads of a
+    step see one version of it; if the step has been replaced or removed, they raise BatError.
 
-    Raises BatNotFoundError; BatError if the file is not an .idx, is damaged, or has an unsupported
-    feature, which is named.
+    Raises BatNotFoundError; BatError if the file is not an .idx, is damaged, or requires an
+    unsupported feature, which the text names.
     """
 
     def __init__(self, path: str | os.PathLike, comm: Any = None):
         lib = _library()
         self._owned = Owned(lib.bat_idx_close)
-        self._turn = threading.RLock()  # a progress may read, too
+        self._turn = threading.RLock()  # progress functions may also read
         with agreed(comm):
             name = as_path(path)
         self.path = path
@@ -224,7 +227,7 @@ class Dataset:
 
     @property
     def levels(self) -> int:
-        """The number of the finest level; 0 is one sample."""
+        """The number of the finest level; level 0 is one sample."""
         return self._info.levels
 
     @property
@@ -239,12 +242,12 @@ class Dataset:
 
     @property
     def spacing(self) -> np.ndarray:
-        """The distances of samples, (3,) float64."""
+        """The distances between samples, (3,) float64."""
         return np.array(self._info.spacing)
 
     @property
     def bits(self) -> str:
-        """The order of halvings, "V012012": a digit for each level above 0."""
+        """The order in which axes are halved, e.g. "V012012": a digit for each level above 0."""
         return self._texts()[0]
 
     @property
@@ -254,8 +257,8 @@ class Dataset:
 
     @property
     def warning(self) -> str:
-        """The reason why origin and spacing cannot express the dataset's position in space; "" if
-        they can."""
+        """The reason why origin and spacing cannot express the dataset's position in space, or
+        ""."""
         return self._texts()[2]
 
     @property
@@ -265,12 +268,12 @@ class Dataset:
 
     @property
     def bits_per_block(self) -> int:
-        """The exponent of the samples in a block: a block has 2 to this power samples."""
+        """The base-2 logarithm of the number of samples in a block."""
         return self._info.bits_per_block
 
     @property
     def blocks_per_file(self) -> int:
-        """The number of blocks of a field in a file."""
+        """The number of blocks of a field in one file."""
         return self._info.blocks_per_file
 
     @property
@@ -278,7 +281,7 @@ class Dataset:
         """Descriptions of the fields, by name."""
         count = ctypes.c_int()
         check(_library().bat_idx_field_count(self._owned, ctypes.byref(count)))
-        if len(self._fields) != count.value:  # the text of an open dataset stays
+        if len(self._fields) != count.value:  # an open dataset's text does not change
             self._fields = {field.name: field for field in map(self._field, range(count.value))}
         return dict(self._fields)
 
@@ -305,7 +308,7 @@ class Dataset:
 
     @property
     def steps(self) -> list[int]:
-        """The time steps, ascending; those in the folder if the text does not list them."""
+        """The time steps, ascending; those found in the folder if the text does not list them."""
         return self._steps(False)
 
     @property
@@ -314,16 +317,16 @@ class Dataset:
         return self._steps(True)
 
     def lattice(self, level: int | None = None, box: Sequence[int] | None = None) -> Lattice:
-        """Returns the samples that a read returns; level: None for the finest. Raises BatValueError
-        if the level does not exist."""
+        """Returns the lattice of the samples that a read returns; level: None for the finest.
+        Raises BatValueError if the level does not exist."""
         first, distance, count = ((ctypes.c_int64 * 3)() for _ in range(3))
         check(_library().bat_idx_lattice(self._owned, self._level(level), _box_of_samples(box), first,
                                          distance, count))
         return Lattice(tuple(first), tuple(distance), tuple(count))
 
     def box_of(self, bounds: Sequence[float]) -> tuple[int, ...]:
-        """Returns the box of the samples in a box of space, lower x, y, z, upper x, y, z, including
-        its faces. If it has no samples, a last index is below the first."""
+        """Returns the box of the samples inside a spatial box, lower x, y, z, upper x, y, z,
+        including its faces. If there are none, a last index is below the first."""
         ends, box = as_box(bounds, "bounds"), (ctypes.c_int64 * 6)()
         if np.isnan(ends).any():
             refuse(f"bounds: an end along {'xyz'[np.flatnonzero(np.isnan(ends))[0] % 3]} is NaN; ends must be numbers")
@@ -346,7 +349,7 @@ class Dataset:
 
     def level_within(self, budget: int, fields: Iterable[str] | None = None, *, level: int | None = None,
                      box: Sequence[int] | None = None) -> int:
-        """Returns the finest level, up to `level`, at which arrays of these fields take at most
+        """Returns the finest level, up to `level`, at which the arrays of these fields take at most
         `budget` bytes; 0 if none does."""
         found = ctypes.c_int()
         check(_library().bat_idx_finest_level(
@@ -371,19 +374,23 @@ class Dataset:
              box: Sequence[int] | None = None, bounds: Sequence[float] | None = None, step: int | None = None,
              budget: int | None = None, axes: int | None = None, coarse: Grid | None = None, threads: int = 0,
              progress: Callable[[float], bool | None] | None = None) -> Grid:
-        """The samples of a level of a box, as a Grid.
+        """Returns the samples of a level in a box as a Grid.
 
-        fields: names; None for all. level: from 0, one sample, to `levels`, all of them, which None is. box: six
-        whole numbers, first and last sample of x, y, z; what lies outside of the dataset counts for nothing.
-        bounds: the same as a box of space, six reals. step: one of `steps`; None for the first. budget: the finest
-        level up to `level` whose arrays have at most so many bytes. axes: 3 for arrays (nz, ny, nx) also of a grid
-        that is flat; None for the `axes` of the dataset. coarse: a Grid that was read before with the same box and
-        step, whose samples are taken from there. threads: at most; 0 for as many as there are. progress: told of
-        the reading, from 0 to 1; where it returns False, reading stops with BatCancelledError.
+        fields: names; None for all.
+        level: from 0, one sample, to `levels`, all of them; None for `levels`.
+        box: six integers, first and last sample of x, y, z; parts outside of the dataset are ignored.
+        bounds: the same as a spatial box, six reals.
+        step: one of `steps`; None for the first.
+        budget: reads the finest level up to `level` whose arrays take at most this many bytes.
+        axes: 3 for arrays (nz, ny, nx) even if the grid is flat; None for the dataset's `axes`.
+        coarse: a Grid read before with the same box and step, whose samples are reused.
+        threads: the maximum number of threads; 0 for all available.
+        progress: called with the completed share, from 0 to 1. If it returns False, reading stops with
+            BatCancelledError.
 
-        Every value is the one that was written, in its type. Raises BatValueError and BatTypeError for what cannot
-        be asked, BatNotFoundError for a step of which nothing is there, BatError for files that are damaged and
-        arrays that there is no memory for.
+        Every value is returned as it was written, in its type. Raises BatValueError and BatTypeError for invalid
+        arguments, BatNotFoundError for a step without any data, BatError for damaged files and if there is not
+        enough memory for the arrays.
         """
         if bounds is not None:
             if box is not None:
@@ -422,8 +429,9 @@ class Dataset:
 
     @contextlib.contextmanager
     def _telling(self, on_progress, threads):
-        """Calls progress during a read. The library has one progress and one number of threads for
-        all reads of a dataset, so threads of this process take turns, field by field."""
+        """Calls progress during a read. The library has one progress function and one number of
+        threads for all reads of a dataset, so threads of this process take turns, field by
+        field."""
         lib = _library()
         with self._turn:
             check(lib.bat_idx_set_threads(self._owned, threads))
@@ -448,7 +456,7 @@ class Dataset:
                 refuse(f"coarse: its samples of '{name}' were changed")
 
     def _look_for(self, about, step):
-        """Raises BatNotFoundError for a step without any data, found at its coarsest level, before
+        """Raises BatNotFoundError if the step has no data, which its coarsest level reveals, before
         memory is allocated."""
         count = self.lattice(0).count
         if math.prod(count):
@@ -477,7 +485,7 @@ class Dataset:
                     first: int | None = None, **options: Any) -> Iterator[Grid]:
         """Yields grids from a coarse level to `level`, three levels (8 times the samples) at a
         time; each reads only what the previous one lacks. first: the coarsest level; None for one
-        of at most 2 MiB. options: box, bounds, step, threads and progress of read()."""
+        that takes at most 2 MiB. options: box, bounds, step, threads and progress of read()."""
         finest, fields = self._level(level).value, self._chosen(fields)
         bounds = options.pop("bounds", None)
         if bounds is not None:
@@ -493,7 +501,7 @@ class Dataset:
 
     def validate(self, progress: Callable[[float], bool | None] | None = None) -> dict:
         """Checks every block of all fields and steps. Returns samples, blocks, absent_blocks and
-        bytes_read; raises a BatError for the first problem."""
+        bytes_read. Raises a BatError for the first problem."""
         on_progress, report = Progress(progress), _ReadReport()
         with on_progress.watched(), self._telling(on_progress, ctypes.c_int64(0)):
             check(_library().bat_idx_validate(self._owned, ctypes.byref(report)))
@@ -512,11 +520,12 @@ def can_open(path: str | os.PathLike) -> bool:
 
 
 class Piece:
-    """A part of a grid that is written.
+    """The part of a grid that one rank has.
 
-    fields: a dict of name to array, all of one shape except for components. first: indices of the
-    first sample of the arrays, x, y, z. ghosts: layers around the samples that are in the arrays
-    but not written: one number, or three pairs, before and after along x, y, z.
+    fields: a dict from name to array, all of one shape except for components.
+    first: indices of the arrays' first sample, x, y, z.
+    ghosts: layers around the samples that are in the arrays but not written: one number, or three
+        pairs, before and after along x, y, z.
     """
 
     def __init__(self, fields: dict[str, Any], first: Sequence[int] = (0, 0, 0), ghosts: Any = 0):
@@ -526,7 +535,8 @@ class Piece:
 
 
 def _arrays_of(fields, axes):
-    """Returns a dict of name to packed array of shape (nz, ny, nx, components), all alike."""
+    """Returns a dict from name to packed array of the same shape (nz, ny, nx, components), except
+    for components."""
     if not hasattr(fields, "items"):
         refuse_type("fields", fields, "a dict of names and arrays")
     plain = {name: as_plain(values, f"field {shown(name)}") for name, values in fields.items()}
@@ -556,7 +566,7 @@ def _add_piece(handle, piece, axes):
     shape = next(iter(arrays.values())).shape[2::-1]
     first = list(_three(piece.first, ctypes.c_int64, "first", as_integer))
     layers = as_layers(piece.ghosts)
-    for axis in range(3 - (axes or 3)):  # a plane has no ghosts across it
+    for axis in range(3 - (axes or 3)):  # a plane has no ghosts perpendicular to it
         layers[2 - axis] = [0, 0]
     for axis in range(3):
         if shape[axis] == 1 and not hasattr(piece.ghosts, "__iter__"):
@@ -611,31 +621,32 @@ def write(path: str | os.PathLike, fields: Any, *, comm: Any = None, first: Sequ
           origin: Sequence[float] = (0, 0, 0), spacing: Sequence[float] = (1, 1, 1), ghosts: Any = 0,
           axes: int | None = None, progress: Callable[[float], bool | None] | None = None,
           **options: Any) -> Report:
-    """Writes NAME.idx and, beside it, the folder NAME, of the arrays of all ranks of `comm` (mpi4py), or of this
-    process (None).
+    """Writes NAME.idx and, next to it, the folder NAME, from the arrays of all ranks of `comm` (mpi4py), or of
+    this process (None).
 
-    fields: a dict of name -> array (nz, ny, nx), or (nz, ny, nx, components) with at most 64 components; (ny, nx)
-    and (nx,) with or without components are grids of fewer axes, of which `axes` says how many where it could be
-    either: a single field (ny, nx, 3) is one number at each point of a volume unless axes=2. Types are those of
-    the arrays, and every value comes back as it was. first, ghosts: as of Piece; several pieces are a list of
-    Piece instead of a dict, and ranks without any pass []. origin: where sample (0, 0, 0) lies; spacing: distances
-    of samples, above 0; x, y, z.
+    fields: a dict from name to array (nz, ny, nx), or (nz, ny, nx, components) with at most 64 components. (ny,
+        nx) and (nx,), with or without components, are grids with fewer axes. `axes` resolves ambiguity: a single
+        field (ny, nx, 3) is a scalar volume unless axes=2. Types are those of the arrays, and values are stored
+        exactly. Instead of a dict, several pieces are a list of Piece; ranks without data pass [].
+    first, ghosts: as for Piece.
+    origin: the position of sample (0, 0, 0), in the order x, y, z.
+    spacing: the distances between samples, above 0, in the order x, y, z.
 
-    options, all as in bat/bat_idx.h: step (a number: the step is added, or replaced if it exists, and the others
-    stay), mode ("auto", "replace", "add_step", "continue"), time, codec ("raw", "zip", "lz4"), zip_level, layout
+    options, all as in bat/bat_idx.h: step (a number: the step is added, or replaced if it exists; other steps stay),
+    mode ("auto", "replace", "add_step", "continue"), time, codec ("raw", "zip", "lz4"), zip_level, layout
     ("row_major", "hz"), dialect ("openvisus", "pidx"), bits_per_block, file_bytes, missing ("refuse", "zero": samples
-    that no rank has), threads, flush, exchange ("auto", "flat", "leaders"), leaders_per_node, ranks_per_node; None is
-    as if it was not given; options_table() has what they allow. progress: told how much is done, from 0 to 1; where
-    it returns False, writing stops with BatCancelledError.
+    that no rank has), threads, flush, exchange ("auto", "flat", "leaders"), leaders_per_node, ranks_per_node. None
+    means the default; options_table() lists the allowed values. progress: called with the completed share, from 0 to
+    1. If it returns False, writing stops with BatCancelledError.
 
-    Without step, or with mode="replace", a dataset that was there before is replaced in one go at the end. A step
-    whose grid has another shape or other fields than the dataset's is refused. After any failure, the dataset is as
-    it was. The bytes are the same for any number of ranks and any cut. Returns a Report. Raises BatValueError,
+    Without step, or with mode="replace", an existing dataset is replaced atomically at the end. A step whose grid
+    has another shape or other fields than the dataset's is an error. After any failure, the dataset is unchanged.
+    The bytes are the same for any number of ranks and any partition. Returns a Report. Raises BatValueError,
     BatTypeError; BatError if files cannot be written. Collective if `comm` is given.
     """
     lib = _library()
     report = Report()
-    arrays = []  # live until the write is over
+    arrays = []  # alive until the write is complete
     with _made("grid") as grid, _made("idx_options") as handle:
         with agreed(comm):
             on_progress = Progress(progress)

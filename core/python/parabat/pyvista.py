@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""pyvista.read("x.bat") and mesh.save("x.bat"), and the same of "x.idx", which PyVista 0.48 and newer find by
-themselves.
+"""Enables pyvista.read("x.bat") and mesh.save("x.bat"), and the same for "x.idx". PyVista 0.48 and newer find
+it automatically.
 
     mesh = pyvista.read("x.bat", quality=0.1, box=[0, 0, 0, 1, 1, 1], ranges={"mass": (1, None)})
     mesh.save("y.bat", sorted_indexes=["id"])
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 def read(path: str, attributes: Iterable[str] | None = None, *, budget: int | None = None,
          **query) -> pyvista.PolyData:
-    """The particles of a .bat or .pbat file that match, as vertices with their attributes.
+    """Reads the matching particles of a .bat or .pbat file as vertices with their attributes.
 
-    attributes, quality, box, ranges, values, shapes, ...: as of parabat.Dataset.read(). budget: at
-    most so many particles, the finest quality up to `quality` at which that is so.
+    attributes, quality, box, ranges, values, shapes, ...: as for parabat.Dataset.read(). budget:
+    the maximum number of particles; reads the finest quality, up to `quality`, that satisfies it.
     """
     with dataset.open(path) as opened:
         if budget is not None:
@@ -36,10 +36,10 @@ def read(path: str, attributes: Iterable[str] | None = None, *, budget: int | No
 
 
 def write(mesh: Any, path: str, **options) -> writing.Report:
-    """Points and point data of a mesh, as a .bat file. Cells other than vertices, cell data, and
-    texts are not written, of which a warning tells.
+    """Writes the points and point data of a mesh as a .bat file. Cells other than vertices, cell
+    data, and texts are not written, with a warning.
 
-    options: those of parabat.write(); time is that of the field data "TimeValue", if there is any.
+    options: those of parabat.write(); time is taken from the field data "TimeValue", if present.
     """
     if not hasattr(mesh, "points") or not hasattr(mesh, "point_data"):
         refuse_type("mesh", mesh, "datasets with points; combine() makes one of many blocks")
@@ -66,26 +66,26 @@ def write(mesh: Any, path: str, **options) -> writing.Report:
 
 
 def _is_vertices(mesh):
-    """Whether an unstructured grid has nothing but vertices (VTK's types 1 and 2)."""
+    """Returns whether an unstructured grid contains only vertices (VTK's types 1 and 2)."""
     types = getattr(mesh, "celltypes", None)
     return types is not None and set(np.unique(types)) <= {1, 2}
 
 
 def read_grid(path: str, fields: str | Iterable[str] | None = None, **query) -> pyvista.ImageData:
-    """A level of an .idx dataset, with its fields as point data.
+    """Reads a level of an .idx dataset, with its fields as point data.
 
-    fields, level, box, bounds, step, budget (bytes), ...: as of parabat.idx.Dataset.read().
+    fields, level, box, bounds, step, budget (bytes), ...: as for parabat.idx.Dataset.read().
     """
     with idx.open(path) as opened:
         return opened.read(fields, axes=3, **query).to_pyvista()
 
 
 def write_grid(mesh: Any, path: str, **options) -> idx.Report:
-    """Point data of an ImageData, or cell data at the centres of cells if there is no other, as an .idx dataset.
-    Its samples are numbered from 0 on.
+    """Writes the point data of an ImageData, or if it has none, cell data at the centres of cells, as an .idx
+    dataset. Its samples are numbered from 0.
 
-    options: those of parabat.idx.write(); time is that of the field data "TimeValue", if there is any. Raises
-    BatValueError for what is no ImageData along the axes, and for points or cells that are hidden.
+    options: those of parabat.idx.write(); time is taken from the field data "TimeValue", if present. Raises
+    BatValueError if the input is not an ImageData along the axes, and for hidden points or cells.
     """
     if not hasattr(mesh, "GetSpacing") or not hasattr(mesh, "dimensions"):
         refuse_type("mesh", mesh, "ImageData; resample_to_image() and sample() make one")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Regions of space for queries: spheres, slabs, and boxes in any direction."""
+"""Spatial regions for queries: spheres, slabs, and oriented boxes."""
 
 import collections
 import ctypes
@@ -9,7 +9,7 @@ from ._library import check, library
 
 
 class Sphere(collections.namedtuple("Sphere", "center radius outside", defaults=(False,))):
-    """The points within `radius` of `center`, (3,); or, if `outside`, the others."""
+    """The points within `radius` of `center`, (3,); or, if `outside`, all others."""
 
     def _add(self, query):
         center = as_reals(self.center, 3, "center of a sphere")
@@ -19,8 +19,8 @@ class Sphere(collections.namedtuple("Sphere", "center radius outside", defaults=
 
 
 class Slab(collections.namedtuple("Slab", "normal lower upper outside", defaults=(False,))):
-    """The points between two planes: lower <= normal . position <= upper; or, if `outside`, the
-    others. normal: (3,), of any length but 0. The ends may be infinite."""
+    """The points between two planes: lower <= normal . position <= upper; or, if `outside`, all
+    others. normal: (3,), of any non-zero length. The ends may be infinite."""
 
     def _add(self, query):
         normal = as_reals(self.normal, 3, "normal of a slab")
@@ -32,9 +32,8 @@ class Slab(collections.namedtuple("Slab", "normal lower upper outside", defaults
 
 class OrientedBox(collections.namedtuple(
         "OrientedBox", "center axes half_extents outside", defaults=(False,))):
-    """The points in a box around `center`, (3,), whose sides are 2 half_extents, (3,), long and
-    point along the rows of axes, (3, 3), usually of length 1 and at right angles; or, if `outside`,
-    the others."""
+    """The points in a box around `center`, (3,); or, if `outside`, all others. Its sides are 2
+    half_extents, (3,), long, along the rows of axes, (3, 3), usually orthogonal and of length 1."""
 
     def _add(self, query):
         center = as_reals(self.center, 3, "center of an oriented box")

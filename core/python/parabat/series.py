@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the steps of a running simulation, each as a file."""
+"""Writes the steps of a running simulation, one file per step."""
 
 from __future__ import annotations
 
@@ -33,38 +33,47 @@ def _tracks_json(tracks):
 
 
 class Series:
-    """Steps of a running simulation, each of which becomes a file: bat/bat_insitu.h.
+    """Writes the steps of a running simulation, each as a file; see bat/bat_insitu.h.
 
         series = parabat.Series("out/dust_{timestep:06d}.bat", MPI.COMM_WORLD)
         series.write(step, time, positions, {"id": ids, "velocity": v})
 
-    or, where a rank has several pieces or species, begin(), add() as often as needed, end(). comm
-    is of mpi4py (MPI.COMM_SELF for one process) and must live as long as the series. Creating,
-    write() and end() are collective. Only each `every`-th step is written; options: as
-    write(); of several species, those that lack an attribute that an option names are written
-    without it.
+    or, if a rank has several pieces or species, begin(), add() as often as needed, end(). comm is
+    an mpi4py communicator (MPI.COMM_SELF for one process) and must outlive the series. Creating a
+    Series, write() and end() are collective. Only every `every`-th step is written. options: as for
+    write(); with several species, those without an attribute that an option names are written
+    without the option.
 
-    tracks: chosen particles in every step, whatever `every` says, in NAME.tracks.bat beside the list,
-    which follow() reads, also while it grows. A dict with one of "ids" (numbers, or pairs), "box" (6
-    numbers: those that are in it at the first step with anybody in it) and "every_id" (k: those whose
-    id is a multiple of k), and if need be "id" (name of their attribute), "second" (of ids that are
-    unique only with it; by default "cpu" where ids are called "id", and "X_cpu" where "X_id"),
-    "attributes" (names of those to keep; all without it), "every" (of how many steps one has tracks).
-    close() puts the histories in order; a series that is not closed has them one by one.
+    tracks: records chosen particles in every step, regardless of `every`, in NAME.tracks.bat next to
+    the list; follow() can read it while it grows. A dict with one of
 
-    species: a dict of names of species, each with a dict of what holds for it in place of what holds
-    for all: "every", "tracks" (None for none), options of write().
+    "ids": numbers, or pairs;
+    "box": 6 numbers: the particles that are inside at the first step in which the box is not empty;
+    "every_id": k: the particles whose id is a multiple of k;
 
-    A step whose number is not greater than those in the list, as after a restart, replaces
-    what was written from that number on; rank 0 says so on stderr. read_series() reads the list.
+    and optionally
+
+    "id": the name of the id attribute;
+    "second": the attribute together with which ids are unique; by default "cpu" if ids are called
+        "id", and "X_cpu" if "X_id";
+    "attributes": names of those to record; default: all;
+    "every": records every n-th step only.
+
+    close() sorts the histories; in a series that is not closed they remain one by one.
+
+    species: a dict from name to a dict of settings that override the general ones for that species:
+    "every", "tracks" (None for none), options of write().
+
+    A step whose number is not greater than those in the list, as after a restart, replaces what was
+    written from that number on, with a message on rank 0's stderr. read_series() reads the list.
     """
 
     def __init__(self, files: str | os.PathLike, comm: Any, *, every: int = 1,
                  tracks: Mapping[str, Any] | None = None,
                  species: Mapping[str, Mapping[str, Any]] | None = None, **options: Any):
         lib = library()
-        self._comm = comm  # lives as long
-        self._arrays = []  # live until the end of the step
+        self._comm = comm  # must outlive the series
+        self._arrays = []  # alive until the end of the step
         self._failure = None
         self._is_due = True
         if comm is None or not hasattr(lib, "bat_insitu_open_f"):
@@ -93,7 +102,7 @@ class Series:
             refuse_type(f"species: {name}", own, "dicts")
         own = dict(own)
         every = as_integer(own.pop("every"), "every") if "every" in own else ctypes.c_int64(0)
-        tracks = own.pop("tracks", {})  # {}: as all
+        tracks = own.pop("tracks", {})  # {}: as for all species
         tracks = b"" if tracks is None else _tracks_json(tracks) if tracks else None
         with make("options") as handle:
             set_options(handle, {**options, **own})
@@ -111,15 +120,15 @@ class Series:
         self._owned = self._owned.closed()
 
     def keep_memory(self, max_bytes: int) -> None:
-        """Not collective, between steps. Keeps at most that many bytes of the memory that a step
-        used in this process for the next one: 64 MiB by default, 0 for none. Memory kept beyond
-        that returns to the system immediately. All series of a process share this memory, and the
-        largest limit holds."""
+        """Sets how many bytes of the memory used by a step in this process are kept for the next
+        one: 64 MiB by default, 0 for none. Memory beyond that returns to the system immediately.
+        All series of a process share this memory, and the largest limit applies. Call between
+        steps. Not collective."""
         check(library().bat_insitu_keep_memory(
             self._owned, as_integer(max_bytes, "max_bytes")))
 
     def begin(self, step, time):
-        """Begins a step. Returns True if it is written; otherwise what is added to it is ignored."""
+        """Begins a step. Returns True if it is written; otherwise add() is ignored for it."""
         due = ctypes.c_int()
         self._arrays, self._failure = [], None
         number, seconds, failure = ctypes.c_int64(), ctypes.c_double(), None
@@ -127,7 +136,7 @@ class Series:
             number, seconds = as_integer(step, "step"), as_real(time, "time")
         except BatError as error:
             failure = error
-        # A step that this rank cannot begin counts nevertheless, as it does on the others.
+        # A step that this rank cannot begin still counts, as it does on the others.
         check(library().bat_insitu_begin_step(
             self._owned, number, seconds, ctypes.byref(due)))
         self._is_due = bool(due.value)
@@ -137,11 +146,11 @@ class Series:
         return self._is_due
 
     def add(self, positions, attributes=None, *, species=None, ghosts=None, metadata=""):
-        """Adds particles of this rank: arrays as for write(), to stay unchanged until end().
+        """Adds particles of this rank: arrays as for write(), which must not change until end().
 
-        A step without particles has the attributes, with their types, that any rank adds arrays of
-        length 0 for, or those of the step before. species: name of the series that they belong to. ghosts: (n,), integers or bool; particles
-        whose value is not 0 are left out. What is refused here makes end() fail on all ranks.
+        A step without particles has the attributes and types for which any rank adds arrays of length 0, or otherwise
+        those of the previous step. species: the name of the particles' species in the series. ghosts: (n,), integers or
+        bool; particles with a non-zero value are left out. An invalid argument makes end() fail on all ranks.
         """
         lib = library()
         if not self._is_due:
@@ -171,7 +180,8 @@ class Series:
         library().bat_insitu_fail(self._owned, *describe_error(error))
 
     def end(self):
-        """Collective. Writes the step; returns a Report, zero for a step that is not written."""
+        """Writes the step. Returns a Report, which is zero if the step is not written.
+        Collective."""
         report = Report()
         failure, self._failure = self._failure, None
         status = library().bat_insitu_end_step(self._owned, ctypes.byref(report))
@@ -183,7 +193,7 @@ class Series:
 
     def write(self, step, time, positions, attributes=None, *, species=None, ghosts=None,
               metadata=""):
-        """Collective. Writes a whole step: begin(), add() and end()."""
+        """Writes a whole step: begin(), add() and end(). Collective."""
         try:
             if self.begin(step, time):
                 self.add(positions, attributes, species=species, ghosts=ghosts, metadata=metadata)
@@ -193,18 +203,18 @@ class Series:
 
     @property
     def written(self):
-        """The files that the last written step became: a list of dicts, one per file."""
+        """The files of the last written step: a list of dicts, one per file."""
         text = ctypes.c_char_p()
         check(library().bat_insitu_written(self._owned, ctypes.byref(text)))
         return json.loads(text.value)
 
 
 Step = collections.namedtuple("Step", "path time")
-Step.__doc__ = """A step of a series: path of its dataset, and time."""
+Step.__doc__ = """A step of a series: the path of its dataset, and its time."""
 
 
 def read_series(path: str | os.PathLike) -> list[Step]:
-    """Returns the steps of a .bat.series file, which Series writes, with paths that open() takes.
+    """Returns the steps of a .bat.series file, as written by Series, with paths that open() takes.
 
     Raises BatNotFoundError; BatError if it is not such a file.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Describes a tracks file, which holds chosen particles at many times."""
+"""Describes a tracks file, which contains chosen particles at many times."""
 
 from __future__ import annotations
 
@@ -14,22 +14,28 @@ from ._text import printable
 
 
 def is_tracks(path: str | os.PathLike) -> bool:
-    """Returns whether the path ends in .tracks.bat, as paths of tracks files do."""
+    """Returns whether the path ends in .tracks.bat, like those of tracks files."""
     return os.fspath(path).endswith(".tracks.bat")
 
 
 class Tracks:
-    """A tracks file, NAME.tracks.bat, as Series writes it; follow() reads its values.
+    """A tracks file, NAME.tracks.bat, as written by Series; follow() reads its values.
 
-    ids: of all samples, each once, ascending: (ids,) array of int64, uint64 or float64, or a pair of
-    arrays of ids that are pairs. id: name of their attribute, or a pair of names. steps: (samples,)
-    int64, ascending. times: (samples,) float64, NaN where there is none. particles: (samples,) uint64,
-    how many are in each. attributes: dict of name to (dtype, components), of the last sample with
-    particles; position_dtype. blocks: runs of bytes that hold samples: one for each sample while the
-    file grows, later one for 64 MiB. file_bytes; unfinished_bytes: those at the end of a sample that is
-    being written, or never was finished.
+    ids: the distinct ids of all samples, ascending: an (ids,) array of int64, uint64 or float64, or a
+        pair of arrays if ids are pairs.
+    id: the name of their attribute, or a pair of names.
+    steps: (samples,) int64, ascending.
+    times: (samples,) float64, NaN if there is none.
+    particles: (samples,) uint64, the number in each sample.
+    attributes: a dict from name to (dtype, components), for the last sample with particles.
+    position_dtype: the type of the positions.
+    blocks: the number of runs of bytes that hold samples: one per sample while the file grows, later
+        one per 64 MiB.
+    file_bytes: the size of the file.
+    unfinished_bytes: the bytes at the end that belong to a sample that is being written, or was never
+        finished.
 
-    Reads ids and samples when it is made, and holds no file. Arrays are copies. Not collective.
+    Reads ids and samples on creation and keeps no file open. Arrays are copies. Not collective.
     Raises BatNotFoundError; BatError for other and damaged files.
     """
 

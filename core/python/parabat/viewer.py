@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Provides the browser viewer, one HTML file, and lists the files that it needs."""
+"""Provides the browser viewer, a single HTML file, and lists the files that it needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .errors import refuse
 from .series import read_series
 
 PAGE = "viewer.html"
-TAKEN = (".bat", ".bat.series")  # which browsers read
+TAKEN = (".bat", ".bat.series")  # readable by browsers
 _PLACE = '<script type="application/json" id="published">{}</script>'
 
 
@@ -22,7 +22,7 @@ def page_path() -> pathlib.Path:
     """Returns the path of the page: in the installed package, else in the source tree or a build
     tree.
 
-    Raises BatValueError if it was not built.
+    Raises BatValueError if the page was not built.
     """
     here = pathlib.Path(os.path.abspath(__file__)).parent
     places = [here / PAGE]
@@ -38,19 +38,19 @@ def page_path() -> pathlib.Path:
 
 
 def page_of(viewer: str | os.PathLike, data: str | None) -> bytes:
-    """Returns the page, made to open `data`, an address relative to its own, by itself; None for
+    """Returns the page, set to open `data`, a URL relative to its own, automatically; None for
     nothing."""
     with open_regular(viewer) as file:
         page = file.read()
     if page.count(_PLACE.encode()) != 1:
         refuse(f"{os.fspath(viewer)}: is not a {PAGE} of this version, which has '{_PLACE}' once")
-    # In a script of HTML nothing but JSON may be: names have < too.
+    # Inside an HTML script only valid JSON is safe: names may contain <.
     reported = json.dumps({} if data is None else {"data": data}).replace("<", "\\u003c")
     return page.replace(_PLACE.encode(), _PLACE.replace("{}", reported).encode())
 
 
 def _beside(path, name):
-    """Returns a name relative to a folder, with / between its parts, or None if it is not inside."""
+    """Returns a name relative to a folder, with / as separator, or None if it is not inside."""
     relative = os.path.relpath(path, name)
     parts = relative.split(os.sep)
     return None if os.path.isabs(relative) or os.pardir in parts else "/".join(parts)
@@ -60,15 +60,15 @@ _CLASH = "its files cannot be published next to each other: two of them need one
 
 
 class _Known(dict):
-    """SourceFiles of datasets that were opened before, by path and what the file system says of the file."""
+    """SourceFiles of datasets that were opened before, by path and file status."""
 
     def sources(self, path):
-        """Opens a dataset that is new or has changed, which checks it."""
+        """Opens, and thereby checks, a dataset that is new or has changed."""
         try:
             status = os.stat(path)
             key = path, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
         except OSError:
-            key = None  # opening it says why
+            key = None  # opening it reports the problem
         if key not in self or key is None:
             with datasets.open(path) as dataset:
                 _ = dataset.leaves  # this verifies their names
@@ -77,7 +77,8 @@ class _Known(dict):
 
 
 def _files_of_dataset(path, name, known):
-    """(published name, SourceFile) of each file of a dataset that is published as `name`."""
+    """Returns (published name, SourceFile) of each file of a dataset that is published as
+    `name`."""
     own, *leaves = known.sources(path)
     base, folder = os.path.dirname(name), os.path.dirname(os.path.realpath(path))
     return [(name, own), *((os.path.join(base, os.path.relpath(leaf.path, folder)), leaf) for leaf in leaves)]
@@ -89,7 +90,7 @@ def _is_same(one, other):
 
 
 class _Site:
-    """Files by published name; none takes the name of another, or of a folder."""
+    """Files by published name; a name cannot be that of another file, or of a folder."""
 
     def __init__(self):
         self.files = {}
@@ -113,11 +114,11 @@ class _Site:
 
 
 def files_of(path: str | os.PathLike, known: dict | None = None) -> tuple[str, dict[str, SourceFile | bytes]]:
-    """What has to be published for a .bat or .bat.series file: the name of the file to open, and of each name,
-    which is relative and has / between its parts, the file, or its bytes.
+    """Returns what to publish for a .bat or .bat.series file: the name of the file to open, and a dict from
+    names, which are relative and have / as separator, to files or their bytes.
 
-    known: what was found before, from an earlier call, or an empty known_files(), which this one fills.
-    Raises BatNotFoundError, BatError; BatValueError for a file that browsers cannot read.
+    known: the result of an earlier call, or an empty known_files(), which this call fills. Raises
+    BatNotFoundError, BatError; BatValueError for a file that browsers cannot read.
     """
     path = os.fspath(path)
     known = known_files() if known is None else known
@@ -147,7 +148,7 @@ def files_of(path: str | os.PathLike, known: dict | None = None) -> tuple[str, d
 
 
 def _names_for(path, number, series):
-    """Returns names under which a step can be published, the best one first. Lists are text, and
+    """Returns names under which a step can be published, the best one first. Lists are text, but
     some bytes of names are not."""
     own = _beside(path, os.path.dirname(series) or os.curdir)
     text = "".join("_" if "\ud800" <= letter <= "\udfff" else letter for letter in os.path.basename(path))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a data set of VTK holds as particles: what the compiled writer of ParaView makes of it, in the same words.
+"""Reads particles from VTK data sets, with the same results and messages as ParaView's compiled writer.
 
-For the plugin in Python; writer_plugin/bat is the compiled one. Knows no file.
+For the Python plugin; the compiled one is writer_plugin/bat. Independent of files.
 """
 
 import json
@@ -17,8 +17,8 @@ from vtkmodules.vtkCommonDataModel import (
 from .errors import refuse
 
 GHOSTS = "vtkGhostType"
-HIDDEN_OR_DUPLICATE = 1 | 2       # marks of points
-CELL_TO_POINT = {1: 1, 32: 2}     # marks of cells: DUPLICATECELL, HIDDENCELL
+HIDDEN_OR_DUPLICATE = 1 | 2       # point ghost flags
+CELL_TO_POINT = {1: 1, 32: 2}     # cell ghost flags: DUPLICATECELL, HIDDENCELL
 MAX_COMPONENTS = 9
 NAMES_OF_CELLS = {3: "lines", 4: "lines", 5: "triangles", 6: "triangles", 7: "polygons", 8: "quadrilaterals",
                   9: "quadrilaterals", 10: "tetrahedra", 11: "hexahedra", 12: "hexahedra", 13: "wedges",
@@ -36,7 +36,7 @@ def _cannot_be_written(class_name):
 
 
 def _values(array):
-    """Of an array of VTK, (n,) or (n, components); bits as bytes."""
+    """Returns a VTK array as (n,) or (n, components); bits as bytes."""
     if isinstance(array, vtkBitArray):
         plain = vtkUnsignedCharArray()
     elif array.HasStandardMemoryLayout():
@@ -53,7 +53,7 @@ def _values(array):
 
 
 def leaves_of(data, name="", path=""):
-    """(data set, name of its block, path) of what has particles or might have, in order."""
+    """Yields (data set, block name, path) of what has, or may have, particles, in order."""
     if data is None:
         return
     parts = None
@@ -80,7 +80,7 @@ def leaves_of(data, name="", path=""):
 
 
 def cells_beside_vertices(points):
-    """In words."""
+    """Returns a description."""
     if isinstance(points, vtkPolyData):
         found = {"lines": points.GetNumberOfLines(), "polygons": points.GetNumberOfPolys(),
                  "triangles": points.GetNumberOfStrips()}
@@ -92,7 +92,7 @@ def cells_beside_vertices(points):
 
 
 def _cell_of_each_point(points):
-    """For cells that are all vertices: the one that each point is in; None unless each is in exactly one."""
+    """For cells that are all vertices: the cell of each point; None unless each point is in exactly one."""
     count = points.GetNumberOfPoints()
     cells = points.GetVerts() if isinstance(points, vtkPolyData) else getattr(points, "GetCells", lambda: None)()
     members = _values(cells.GetConnectivityArray()) if cells else np.empty(0, int)
@@ -115,7 +115,7 @@ def kind_of(leaf):
 
 
 def places_of(data):
-    """Kinds of leaves, with the paths at which they are."""
+    """Returns the kinds of leaves, with the paths at which they occur."""
     places = {}
     for leaf, _, path in leaves_of(data):
         places.setdefault(kind_of(leaf), []).append(path)
@@ -123,14 +123,15 @@ def places_of(data):
 
 
 def leaves_out_grids(places, ranks):
-    """Whether points of grids are no particles, because something else is. Collective; what it refuses, all ranks do."""
+    """Returns whether grid points are not particles, because the input has other particles. Collective; it fails on all
+    ranks if it fails on one."""
     kinds = set(ranks.union(sorted(places)))
     grids, empties = ranks.union(places.get("grid", [])), ranks.union(places.get("nothing", []))
     if "particles" in kinds:
         return True
     if kinds and not {"nothing", "grid"} & kinds:
         refuse(_cannot_be_written(min(kinds)))
-    # Where one rank has an empty piece of a grid, another has a piece that is not empty.
+    # If one rank has an empty piece of a grid, another has a non-empty piece.
     return {"nothing", "grid"} <= kinds and not set(empties) <= set(grids)
 
 
@@ -141,18 +142,19 @@ class Remarks:
         self._found = {}
 
     def add(self, label, text):
-        """label: that of a block, or ""."""
+        """label: a block's label, or ""."""
         first, count = self._found.get(text, (label, 0))
         self._found[text] = first, count + 1
 
     def lines(self):
-        """Pairs of what is said once, and how."""
+        """Returns pairs of a text and its message, each reported once."""
         return [(text, (label + (" and others: " if count > 1 else ": ") if label else "") + text)
                 for text, (label, count) in self._found.items()]
 
 
 class Block:
-    """What a point set or table has: positions, attributes by name, and which of its particles are kept."""
+    """The content of a point set or table: positions, attributes by name, and which of its particles are
+    kept."""
 
     def __init__(self, data, label, columns, with_ghosts, remarks):
         self.label, self._where, self._remarks = label, label + ": " if label else "", remarks
@@ -209,7 +211,7 @@ class Block:
             found = self._coordinates(rows, columns)
             self.positions = self._from_axes(
                 [one and (self._component(rows, *one), rows.GetAbstractArray(one[0]).GetName()) for one in found], count)
-            # A column of which only some components are coordinates is also an attribute.
+            # If only some components of a column are coordinates, the column is also an attribute.
             used = {one[0] for one in found if one and {(one[0], i) for i in range(
                 rows.GetAbstractArray(one[0]).GetNumberOfComponents())} <= set(found)}
         self._marks = self._ghosts(rows, count)
@@ -228,7 +230,7 @@ class Block:
 
     @staticmethod
     def _from_axes(axes, count):
-        """Positions of three (values, name), or None for zeros."""
+        """Returns positions from three (values, name), or None for zeros."""
         given = [axis for axis in axes if axis]
         dtype = np.float32 if all(values.dtype == np.float32 for values, _ in given) else np.float64
         positions = np.zeros((count, 3), dtype)
@@ -247,12 +249,12 @@ class Block:
         return positions
 
     def _coordinates(self, rows, columns):
-        """(index of the column, component) of x, y and z; None for zeros."""
+        """Returns (index of the column, component) for x, y and z; None for zeros."""
         names = [rows.GetAbstractArray(i).GetName() for i in range(rows.GetNumberOfArrays())]
         there = "the table has the columns " + ", ".join(f"'{name}'" if name else "an unnamed column" for name in names)
 
         def column(text, axis):
-            """Also the problem in words."""
+            """Also returns the problem as text."""
             target = (text, None) if text in names else None
             parts = re.fullmatch(r"(.*)\[([0-9]+)\]", text, re.S)
             if not target and parts and parts[1] in names:
@@ -282,7 +284,7 @@ class Block:
         return refuse(f"{self._where}choose the coordinate columns (XColumn, YColumn, ZColumn; ZColumn may be 'none'): {there}")
 
     def _read(self, fields, tuples, used, cell_of):
-        """Attributes of points or rows, or of cells."""
+        """Adds attributes of points or rows, or of cells."""
         of_cells = cell_of is not None
         arrays = [fields.GetAbstractArray(i) for i in range(fields.GetNumberOfArrays())]
         before = set(self.attributes)
@@ -325,7 +327,8 @@ class Block:
 
 
 def _first_rounded(values):
-    """Index of the first 64-bit integer that float64 has not; None if it has all."""
+    """Returns the index of the first 64-bit integer that float64 cannot represent; None if there is
+    none."""
     sizes = np.where(values < 0, np.zeros(1, np.uint64) - values.astype(np.uint64), values.astype(np.uint64))
     large = np.flatnonzero(sizes > 2**53)
     odd = sizes[large]
@@ -335,13 +338,13 @@ def _first_rounded(values):
 
 
 def _schema(block):
-    """Name, type and components of all columns, positions first with an empty name."""
+    """Returns name, type and components of all columns, positions first with an empty name."""
     return [["", block.positions.dtype.name, 3], *([name, values.dtype.name, values.shape[1] if values.ndim > 1 else 1]
                                                    for name, values in block.attributes.items())]
 
 
 def check_same(one, other, first, second):
-    """Attributes of two schemas, whose places are called `first` and `second`."""
+    """Compares the attributes of two schemas, whose origins are called `first` and `second`."""
     def described(dtype, components):
         return dtype if components == 1 else f"{dtype} x {components}"
 
@@ -357,7 +360,7 @@ def check_same(one, other, first, second):
 
 
 def joined(blocks):
-    """(particles, schema, columns by name) of all blocks."""
+    """Returns (particles, schema, columns by name) for all blocks."""
     filled = [block for block in blocks if block.count] or blocks[:1]
     if not filled:
         return 0, [["", "float32", 3]], {"": np.empty((0, 3), np.float32)}
@@ -373,7 +376,8 @@ def joined(blocks):
 
 
 def collect_facts(data, leaves, remarks):
-    """Keyword arguments of parabat.write(): time, step and what file the particles are a sample of."""
+    """Returns keyword arguments for parabat.write(): time, step and the file that the particles are a
+    sample of."""
     def numbers(one, name):
         array = one.GetFieldData().GetArray(name) if one.GetFieldData() else None
         return _values(array).reshape(-1).tolist() if array else []

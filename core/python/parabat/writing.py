@@ -19,7 +19,7 @@ from .errors import INVALID_ARGUMENT, BatTypeError, available, refuse, shown
 
 
 class Report(ctypes.Structure):
-    """What a write did: bat_report in bat/bat.h."""
+    """The report of a write: bat_report in bat/bat.h."""
 
     _fields_ = (
         [(name, ctypes.c_uint64) for name in (
@@ -36,7 +36,7 @@ class Report(ctypes.Structure):
 
     @property
     def advice(self) -> str:
-        """Returns what kept ranks from using available processors; "" if nothing did."""
+        """Returns the reason why ranks did not use available processors, or ""."""
         return self._advice.decode()
 
     def _text(self, function):
@@ -49,7 +49,7 @@ class Report(ctypes.Structure):
         return self._text(library().bat_report_json)
 
     def line(self) -> str:
-        """Returns a sentence or two for a person."""
+        """Returns one or two sentences for display."""
         return self._text(library().bat_report_line)
 
     def __repr__(self):
@@ -82,7 +82,7 @@ def options_table() -> list[dict]:
 
 
 def set_options(handle, given):
-    """Sets the keyword arguments `given` in a handle of options; an empty list is also a value."""
+    """Sets the keyword arguments `given` in an options handle; an empty list is also a value."""
     lib = library()
     table = {row["name"]: row for row in options_table()} if given else {}
     for name, value in given.items():
@@ -111,31 +111,39 @@ def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, co
           **options: Any) -> Report:
     """Writes the particles of all ranks of `comm` (mpi4py), or of this process (None), as a dataset.
 
-    positions: (n, 3), float32 or float64. attributes: a dict, DataFrame or structured array of name
-    -> (n,) or (n, k), with at most 9 components k; the index of a DataFrame is not written. n may
-    be 0 on some ranks. Every value comes back as it was: arrays of other shapes or types, and
-    arrays with masked values, are refused. step: a whole number of 64 bits. metadata: text of a
-    JSON object. local_bounds: 6 numbers, the box that this rank declares as its own. options, all
-    as in bat/bat.h: target_bytes, mode ("adaptive", "rank_border", "aug"), find_best_axis,
-    max_split_imbalance_ratio, max_overfull_factor, threads, flush, sorted_indexes (names, e.g.
-    ["id"]), stable_samples (names of attributes of integers, e.g. ["id"], by which all steps of
-    a series show the same particles at qualities 0.9, 0.8 ... 0.1, 0.09 ..., and at others all but
-    a tenth at most), repeats ("store", "link", "leave_out":
-    what becomes of attributes that repeat positions or each other), compare_values, treelet_particles, block_particles, index_budget, compression
-    ("none", "lossless", or "bounded" for what error_bounds names), error_bounds (texts such as
-    "temperature=0.5", in units of the array, or "positions=0.01%" of the range: the largest
-    difference between a value and the one that is stored; all else stays exact), chunk_particles,
-    exchange ("auto", "flat", "leaders"), leaders_per_node, ranks_per_node; options_table() has what
-    they allow. progress: told how much is done, from 0 to 1, on rank 0; where it
-    returns False, writing stops with BatCancelledError; what it raises, write() raises. A file that
-    was there before is replaced in one step at the end, and stays if the write fails.
-    Returns a Report. Raises BatValueError, BatTypeError; BatError if the file cannot be written.
+    positions: (n, 3), float32 or float64. n may be 0 on some ranks.
+    attributes: a dict, DataFrame or structured array from name to (n,) or (n, k), with at most 9 components k. The
+        index of a DataFrame is not written. Values are stored exactly unless compression is "bounded"; arrays of other
+        shapes or types, and arrays with masked values, are errors.
+    step: a 64-bit integer.
+    metadata: text of a JSON object.
+    local_bounds: 6 numbers, the box that this rank declares as its own.
+    progress: called on rank 0 with the completed share, from 0 to 1. If it returns False, writing stops with
+        BatCancelledError; write() raises its exceptions.
 
-    Collective if `comm` is given; what this function itself refuses fails on all ranks too.
+    options, all as in bat/bat.h; options_table() lists the allowed values:
+
+    target_bytes, mode ("adaptive", "rank_border", "aug"), find_best_axis, max_split_imbalance_ratio,
+        max_overfull_factor: partition into leaf files.
+    sorted_indexes: names, e.g. ["id"].
+    stable_samples: names of integer attributes, e.g. ["id"], by which all steps of a series show the same particles at
+        qualities 0.9, 0.8 ... 0.1, 0.09 ..., and at others all but at most a tenth.
+    repeats ("store", "link", "leave_out"), compare_values: treatment of attributes that repeat positions or each other.
+    treelet_particles, block_particles, chunk_particles, index_budget: sizes inside files.
+    compression: "none", "lossless", or "bounded" for the arrays in error_bounds.
+    error_bounds: texts such as "temperature=0.5", in units of the array, or "positions=0.01%" of the range: the maximum
+        difference between an original and its stored value. All other arrays stay exact.
+    exchange ("auto", "flat", "leaders"), leaders_per_node, ranks_per_node: exchange between ranks.
+    threads, flush: threads per rank, and whether to flush files to disk.
+
+    An existing file is replaced atomically at the end, and kept if the write fails. Returns a Report. Raises
+    BatValueError, BatTypeError; BatError if the file cannot be written.
+
+    Collective if `comm` is given; errors found by this function itself also fail on all ranks.
     """
     lib = library()
     report = Report()
-    arrays = []  # live until the write is over
+    arrays = []  # alive until the write is complete
     with make("options") as handle, Owned(lib.bat_particles_free) as particles:
         with agreed(comm):
             on_progress = Progress(progress)
@@ -159,19 +167,20 @@ def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, co
 
 
 class PieceWriter:
-    """Writes a dataset of pieces that come one after another and together are more than memory holds.
+    """Writes a dataset from pieces that arrive one by one and together exceed memory.
 
         with parabat.PieceWriter("all.bat", memory_bytes=1 << 30) as writer:
             for positions, attributes in pieces:
                 writer.add(positions, attributes)
             writer.finish()
 
-    memory_bytes: at most, without the pieces; from 32 MiB on, or 0 for 1 GiB. What does not fit in it
-    waits in a file without a name beside `path`, of as many bytes as the arrays have. time, step,
-    metadata, progress, which is told of finish(), and options as of write(); leaf files are as large
-    as memory allows, or as target_bytes says if that is less; mode and repeats stay what they are
-    without being named. Not collective. Raises BatValueError, BatTypeError; BatError if files cannot
-    be written.
+    memory_bytes: the memory limit, excluding the pieces: at least 32 MiB, or 0 for 1 GiB. The rest
+        waits in an unnamed file next to `path`, as large as the arrays.
+    time, step, metadata, options: as for write(). Leaf files are as large as memory allows, or
+        target_bytes if that is less; mode and repeats must keep their defaults.
+    progress: as for write(), called during finish().
+
+    Not collective. Raises BatValueError, BatTypeError; BatError if files cannot be written.
     """
 
     def __init__(self, path: str | os.PathLike, *, memory_bytes: int = 0, time: float | None = None,
@@ -202,9 +211,9 @@ class PieceWriter:
         self._owned = self._owned.closed()
 
     def add(self, positions: Any, attributes: Any = None) -> None:
-        """Copies a piece: arrays as of write(), the same attributes in the same order in all. One
-        thread at a time: a call during another one is refused. After any error the piece is lost,
-        and finish() raises BatValueError instead of writing a dataset without it."""
+        """Copies a piece: arrays as for write(), with the same attributes in the same order in all
+        pieces. Concurrent calls are an error. After any error the piece is lost, and finish()
+        raises BatValueError instead of writing a dataset without it."""
         lib, owned = library(), self._owned
         with Owned(lib.bat_particles_free) as particles:
             try:
@@ -220,9 +229,9 @@ class PieceWriter:
         del arrays
 
     def finish(self) -> Report:
-        """Writes the dataset, which replaces what is at the path in one step at the end. A failure
-        leaves nothing. Raises BatValueError if a piece was lost; BatError, too, if another writer
-        writes the same dataset. Returns a Report."""
+        """Writes the dataset, which atomically replaces an existing `path` at the end. A failure
+        leaves no files behind. Raises BatValueError if a piece was lost; BatError, also if another
+        writer writes the same dataset. Returns a Report."""
         report, owned = Report(), self._owned
         with self._reported.watched():
             check(library().bat_piece_writer_finish(owned, ctypes.byref(report)))
@@ -231,7 +240,7 @@ class PieceWriter:
 
 
 class RepackReport(ctypes.Structure):
-    """What a repack did: bat_repack_report in bat/bat.h."""
+    """The report of a repack: bat_repack_report in bat/bat.h."""
 
     _fields_ = (
         [(name, ctypes.c_uint64) for name in (
@@ -250,15 +259,14 @@ def repack(source: str | os.PathLike, target: str | os.PathLike, *,
            progress: Callable[[float], bool | None] | None = None, **options: Any) -> RepackReport:
     """Writes the dataset at `source` to `target`: the same particles, stored in another way.
 
-    options: compression, error_bounds, chunk_particles, sorted_indexes and stable_samples ([] for
-    none), treelet_particles, block_particles, index_budget, threads, flush, as those of write(). What is
-    not given stays as it is in `source`; error_bounds alone mean "bounded". An array that has a
-    bound keeps it, or gives it up with another compression or a bound of 0; the metadata then have
-    it, as "error_bounds". Files of the paper's library (.pbat)
-    become .bat; a .bat.series becomes TARGET_0000.bat, TARGET_0001.bat ... and the list
-    TARGET.bat.series. Takes the memory of one leaf file at a time. Every value is read back and
-    compared before `target`, which may be `source` itself, is replaced in one step; a failure
-    leaves nothing behind. progress: as in write().
+    options: compression, error_bounds, chunk_particles, sorted_indexes and stable_samples ([] for none),
+    treelet_particles, block_particles, index_budget, threads, flush, as for write(). Options that are
+    not given stay as they are in `source`; error_bounds alone imply "bounded". An array with an error
+    bound keeps it; another compression or a bound of 0 removes it, and the metadata then record it as
+    "error_bounds". Files of the paper's library (.pbat) become .bat; a .bat.series becomes
+    TARGET_0000.bat, TARGET_0001.bat ... and the list TARGET.bat.series. Uses the memory of one leaf file
+    at a time. Every value is read back and compared before `target`, which may be `source` itself, is
+    replaced atomically; a failure leaves no files behind. progress: as for write().
 
     Returns a RepackReport with particles (all compared), datasets, leaf_files, bytes_before,
     bytes_after and seconds. Raises BatValueError, BatTypeError; BatError if a file cannot be read

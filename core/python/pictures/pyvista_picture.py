@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes pyvista.png, off screen: a galaxy of made-up stars at three qualities.
+"""Draws pyvista.png off screen: a galaxy of synthetic stars at three qualities.
 
     python3 pyvista_picture.py [FILE.png]          needs pyvista and parabat
 """
@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def galaxy(random, count):
-    """Positions of stars in two arms around a bulge, (count, 3), and their distance from the middle, in kpc."""
+    """Positions of stars in two arms around a bulge, (count, 3), and their distance from the centre, in kpc."""
     radius = random.gamma(2.0, 0.55, count)
     spread = 0.22 + 0.5 * random.random(count) ** 6
     angle = 2.4 * np.log(radius + 0.12) + np.pi * random.integers(0, 2, count) + random.normal(0, spread)
@@ -39,7 +39,7 @@ def main(out):
             plotter.add_scalar_bar(f"distance from the middle (kpc){' ' * column}\n", color="white", n_labels=5, fmt="%.0f",
                                    title_font_size=16, label_font_size=16, position_x=0.2, position_y=0.04, width=0.6, height=0.12)
             plotter.add_text(f"quality={quality:g}: {mesh.n_points:,} stars", font_size=10, color="white")
-            # A parallel projection, in which a length across is the same everywhere.
+            # A parallel projection, in which horizontal lengths have the same scale everywhere.
             plotter.camera_position = [(0, -7.5, 9.0), (0, -0.9, 0), (0, 0, 1)]
             plotter.enable_parallel_projection()
             plotter.camera.parallel_scale = 4.2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A dataset of one leaf file or several: what is in it, and its particles.
+// A dataset of one or several leaf files: its description and its particles.
 
 import { BatError, invalidQuery } from "./error.js";
 import {
@@ -34,20 +34,20 @@ import { boxOf, readLeafRecords, type LeafRecord } from "./top.js";
 
 export interface OpenOptions {
   signal?: AbortSignal;
-  /** For a Blob: its name, and other files that were given with it, by path, among which leaf files are found. */
+  /** For a Blob: its name, and the other files given with it, by path, in which leaf files are looked up. */
   name?: string;
   files?: Files;
-  /** Replaces the global fetch() for addresses. */
+  /** Replaces the global fetch() for URLs. */
   fetch?: typeof fetch;
   /** Maximum number of concurrent requests; 6. */
   requests?: number;
-  /** How often a request is repeated that failed for a temporary reason; 4. */
+  /** Number of retries of a request after temporary failures; 4. */
   retries?: number;
   /** Wait before the first retry, in ms; 250. */
   retryDelay?: number;
   /** Maximum size of the cache of verified pages and decoded chunks, in bytes; 256 MiB. */
   cacheBytes?: number;
-  /** Maximum bytes of the index, or of the values of one piece; 512 MiB. Files that need more are refused. */
+  /** Maximum bytes of the index, or of the values of one piece; 512 MiB. Files that need more are rejected. */
   memoryBytes?: number;
 }
 
@@ -64,18 +64,24 @@ export interface AttributeInfo {
   readonly name: string;
   readonly type: ScalarName;
   readonly components: number;
-  /** A hint of VTK (FORMAT.md section 7). */
+  /** A hint for VTK (FORMAT.md section 7). */
   readonly role: number;
-  /** One, or of several components each and the magnitude. Of an attribute without particles minimum is above maximum. */
+  /**
+   * One range, or for several components one each and the magnitude. If the attribute has no particles, minimum is
+   * above maximum.
+   */
   readonly keys: readonly KeyInfo[];
-  /** What this attribute repeats: another attribute, or "" for the positions; null if it has a column of its own. */
+  /** The attribute that this one repeats, or "" for the positions; null if it has its own column. */
   readonly aliasOf: string | null;
 }
 
-/** A range of values, closed; what is missing is open. Ends compare as real numbers, a bigint beyond 2^53 exactly. */
+/** A closed range of values; a missing end is open. Ends compare as real numbers, a bigint beyond 2^53 exactly. */
 export interface RangeCondition {
   readonly attribute: string;
-  /** A component, or -1 for the magnitude; without it the value of one, else the magnitude. */
+  /**
+   * A component, or -1 for the magnitude. Default: the value itself if the attribute has one component, else the
+   * magnitude.
+   */
   readonly component?: number | undefined;
   readonly minimum?: Value | undefined;
   readonly maximum?: Value | undefined;
@@ -88,15 +94,15 @@ export interface ListCondition {
   readonly values: readonly Value[];
 }
 
-/** FORMAT.md section 13. All conditions hold together. */
+/** A query (FORMAT.md section 13). All conditions must hold. */
 export interface Query {
   /** Share of the particles, coarse ones first, in [0, 1]; 1. */
   readonly quality?: number | undefined;
-  /** Excludes the particles that this quality returned; 0. */
+  /** Excludes the particles that a read with this quality returned; 0. */
   readonly afterQuality?: number | undefined;
   /** Lower x, y, z, upper x, y, z; closed. */
   readonly box?: readonly number[] | undefined;
-  /** The upper faces are not part of the box, except at +inf. */
+  /** Whether to exclude the box's upper faces, except at +inf. */
   readonly halfOpen?: boolean | undefined;
   readonly ranges?: readonly RangeCondition[] | undefined;
   readonly lists?: readonly ListCondition[] | undefined;
@@ -108,21 +114,21 @@ export interface Query {
 export interface PieceOptions extends ReadOptions {
   /** Attributes to read, by name; none. One that a dataset without particles lacks is empty. */
   attributes?: readonly string[];
-  /** Omits positions, for reads of attributes only. */
+  /** Omits positions, for reads that need attributes only. */
   withoutPositions?: boolean;
   /** Maximum number of candidates that are tested for a piece; 262144. */
   pieceParticles?: number;
 }
 
-/** Particles of one leaf file. Arrays are the caller's. */
+/** Particles of one leaf file. The caller owns the arrays. */
 export interface Piece {
   readonly leaf: number;
   readonly count: number;
-  /** Places in the leaf file, ascending, for `particle()`. */
+  /** Indices in the leaf file, ascending, for `particle()`. */
   readonly filePositions: Uint32Array;
-  /** x, y, z of each particle; empty where they were not asked for. */
+  /** x, y, z of each particle; empty if not requested. */
   readonly positions: Float32Array | Float64Array;
-  /** All components of each particle, one particle behind the other. */
+  /** All components of each particle, particle by particle. */
   readonly attributes: ReadonlyMap<string, Column>;
 }
 
@@ -135,14 +141,14 @@ export interface LeafInfo {
 const MAX_METADATA = 16 * 1024 * 1024;
 
 interface Resolved {
-  /** Column: 0 the positions, 1 + k attribute k. */
+  /** Column: 0 for the positions, 1 + k for attribute k. */
   readonly column: number;
-  /** Which component of the column, or -1 for all. */
+  /** The component of the column, or -1 for all. */
   readonly component: number;
   readonly columnComponents: number;
 }
 
-/** A dataset that is being read. Several queries may use it concurrently, in one thread. */
+/** An open dataset. Several queries may use it concurrently, in one thread. */
 export class Dataset {
   readonly particleCount: bigint;
   readonly time: number | null;
@@ -178,7 +184,7 @@ export class Dataset {
     this.firsts = this.leaves.map(({ particles }) => (first += BigInt(particles)) - BigInt(particles));
   }
 
-  /** Opens a dataset at an address, in a file, or in memory; reads its description and no particles. */
+  /** Opens a dataset at a URL, in a file, or in memory. Reads its description but no particles. */
   static async open(source: string | URL | Blob | Uint8Array | ByteSource, options: OpenOptions = {}): Promise<Dataset> {
     if (!littleEndian()) {
       throw new BatError("cannot_open", "this reader requires a little-endian machine");
@@ -193,7 +199,7 @@ export class Dataset {
     const opened = await openFile(bytes, shared, signal);
     const records = opened.header.isTop ? await readLeafRecords(opened, signal) : null;
     const section = opened.table.get(sectionKey(Kind.METADATA));
-    // Nobody needs metadata, so that huge ones are no reason to refuse a file.
+    // Metadata are optional, so huge ones are no reason to reject a file.
     const isSmall = section !== undefined && section.bytes <= Math.min(MAX_METADATA, shared.memory);
     const text = !isSmall ? null : new TextDecoder().decode(await opened.sections.whole(section, signal));
     const dataset = new Dataset(bytes, queue, shared, opened, records, text);
@@ -211,13 +217,13 @@ export class Dataset {
     return this.source.name;
   }
 
-  /** Free metadata (FORMAT.md section 7), or null if there is none that can be read, of at most 16 MiB. */
+  /** User metadata (FORMAT.md section 7), or null if they are absent, unreadable, or larger than 16 MiB. */
   get metadata(): Record<string, unknown> | null {
     try {
       const value: unknown = this.metadataText === null ? null : JSON.parse(this.metadataText);
       return typeof value === "object" && !Array.isArray(value) ? (value as Record<string, unknown> | null) : null;
     } catch {
-      return null; // a reader does not refuse a file for it
+      return null; // unreadable metadata do not make a file invalid
     }
   }
 
@@ -257,7 +263,7 @@ export class Dataset {
     return found;
   }
 
-  /** A step of a series may lack columns while it has no particles; then they are empty (section 13). */
+  /** A step of a series may lack columns while it has no particles; they are then empty (section 13). */
   private isOfNothing(name: string): boolean {
     return this.particleCount === 0n && !this.resolved.has(name);
   }
@@ -288,7 +294,7 @@ export class Dataset {
     const conditions: Condition[] = [];
     const add = (name: string, component: number | undefined, ends: readonly (readonly [Value, Value])[]): void => {
       if (this.isOfNothing(name)) {
-        ends.forEach(([a, b]) => closedInterval("f64", a, b)); // which refuses what is no range
+        ends.forEach(([a, b]) => closedInterval("f64", a, b)); // rejects invalid ranges
         return;
       }
       const { key, valueClass } = this.key(name, component);
@@ -316,7 +322,7 @@ export class Dataset {
     return { quality, afterQuality, empty, box, conditions };
   }
 
-  /** Ordinals of a leaf file in a part of the dataset. */
+  /** The ordinals of a leaf file that are in a part of the dataset. */
   private ordinals(query: Query, leaf: number): readonly [number, number] {
     const [part, parts] = [query.part ?? 0, query.parts ?? 1];
     const good = Number.isInteger(part) && Number.isInteger(parts) && part >= 0 && part < parts && parts <= 4294967295;
@@ -331,7 +337,7 @@ export class Dataset {
     return [place(part), place(part + 1)];
   }
 
-  /** Whether a leaf file can hold a particle of the answer, by what the top file says. */
+  /** Returns whether a leaf file may contain matching particles, according to the top file. */
   private mayMatch(prepared: Prepared, leaf: number): boolean {
     const record = this.records?.[leaf];
     if (record === undefined) {
@@ -380,7 +386,7 @@ export class Dataset {
     return LeafFile.from(opened, this.shared, signal);
   }
 
-  /** The answer of one leaf file, in ascending file position. */
+  /** The result from one leaf file, in ascending file position. */
   async *leafPieces(leaf: number, query: Query = {}, options: PieceOptions = {}): AsyncGenerator<Piece, void, undefined> {
     const maximum = options.pieceParticles ?? 262144;
     if (!(Number.isInteger(maximum) && maximum >= 1)) {
@@ -422,14 +428,14 @@ export class Dataset {
     return { leaf, count, filePositions, positions, attributes };
   }
 
-  /** The whole answer, leaf file after leaf file, in pieces. */
+  /** The whole result in pieces, leaf file by leaf file. */
   async *pieces(query: Query = {}, options: PieceOptions = {}): AsyncGenerator<Piece, void, undefined> {
     for (let leaf = 0; leaf < this.leaves.length; ++leaf) {
       yield* this.leafPieces(leaf, query, options);
     }
   }
 
-  /** Reads the whole answer into arrays. A result larger than `memoryBytes` is refused before it is allocated. */
+  /** Reads the whole result into arrays. Rejects results larger than `memoryBytes` before allocating. */
   async read(
     query: Query = {},
     options: PieceOptions = {},
@@ -462,7 +468,7 @@ export class Dataset {
     return { count: pieces.reduce((sum, piece) => sum + piece.count, 0), positions, attributes };
   }
 
-  /** Bounds the number of particles that one leaf file contributes, from the index alone. */
+  /** Bounds the number of matching particles in one leaf file, from the index alone. */
   async leafEstimate(leaf: number, query: Query = {}, options: ReadOptions = {}): Promise<{ atLeast: number; atMost: number }> {
     this.needLeaf(leaf);
     const prepared = this.prepare(query);
@@ -474,7 +480,7 @@ export class Dataset {
     return { atLeast: total(spans.filter(({ tests }) => tests === 0)), atMost: total(spans) };
   }
 
-  /** All values of one particle: its position, and of each attribute its components. */
+  /** All values of one particle: its position, and all components of each attribute. */
   async particle(
     leaf: number,
     filePosition: number,
@@ -496,7 +502,7 @@ export class Dataset {
     };
   }
 
-  /** Values of attributes of particles of one leaf file, at ascending file positions. */
+  /** Attribute values of one leaf file's particles at ascending file positions. */
   async values(
     leaf: number,
     filePositions: Uint32Array,
@@ -518,19 +524,25 @@ export class Dataset {
     return this.piece(leaf, found, columns, attributes, requested, true).attributes;
   }
 
-  /** The bound within which values of an attribute, or "" for the positions, are what the writer was given, in a leaf file. */
+  /**
+   * The error bound of an attribute, or of the positions (""), in a leaf file: the maximum difference between a stored
+   * value and the one that was written.
+   */
   async bound(name: string, leaf = 0, options: ReadOptions = {}): Promise<number> {
     const file = await this.leaf(leaf, options.signal);
     return file.bound(name === "" ? 0 : this.find(name).column, options.signal);
   }
 
-  /** Returns the smallest quality with at least that many particles of a leaf file, or a nearby end of a level below. */
+  /**
+   * Returns the smallest quality that has at least this many particles of a leaf file, or the nearby end of a lower
+   * level.
+   */
   async qualityOf(leaf: number, particles: number, signal?: AbortSignal): Promise<number> {
     const file = await this.leaf(leaf, signal);
     if (particles >= file.count) {
       return 1;
     }
-    // Samples that end with a level are evenly spread (section 8).
+    // Samples that end at a level are evenly spread (section 8).
     const level = file.levelEnds.filter((end) => end <= particles && end > 0.6 * particles).pop();
     return (level ?? Math.max(0, Math.floor(particles))) / file.count;
   }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What can go wrong, in kinds that a program can tell apart.
+// The kinds of errors that a program can distinguish.
 
 /**
- * The kinds of FORMAT.md section 16, and those of a reader over a network:
- * `no_ranges`: the server does not answer requests for parts of a file;
- * `unreachable`: it does not answer at all, or only with errors, after all retries;
- * `over_budget`: the file asks for more memory than the reader may take;
- * `invalid_query`: section 13, last rules.
+ * The kinds of FORMAT.md section 16, and those of reading over a network: `no_ranges`: the server does not answer
+ * requests for parts of a file; `unreachable`: it does not answer at all, or only with errors, after all retries;
+ * `over_budget`: the file requires more memory than the reader may use; `invalid_query`: see the last rules of section
+ * 13.
  */
 export type ErrorKind =
   | "not_found"
@@ -20,7 +19,7 @@ export type ErrorKind =
   | "over_budget"
   | "invalid_query";
 
-/** An error of a file, a server or a query; the text names file, thing, found and allowed. */
+/** An error in a file, server or query. The text names the file, the field, what was found and what is allowed. */
 export class BatError extends Error {
   override readonly name: string = "BatError";
 
@@ -32,11 +31,11 @@ export class BatError extends Error {
   }
 }
 
-/** Pages of a section whose checksums are wrong. Other pages of the same read are kept. */
+/** Pages of a section whose checksums do not match. Other pages of the same read are kept. */
 export class DamagedPages extends BatError {
   override readonly name = "DamagedPages";
 
-  /** `section` is the number of the section in the reader; `pages` ascend. */
+  /** `section` is the reader's number of the section; `pages` ascend. */
   constructor(
     message: string,
     readonly section: number,
@@ -46,7 +45,7 @@ export class DamagedPages extends BatError {
   }
 }
 
-/** Frames of a column in chunks that do not decode, though their checksums are right. */
+/** Frames of a column in chunks that do not decode although their checksums match. */
 export class DamagedChunk extends BatError {
   override readonly name = "DamagedChunk";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames of compressed chunks, and the model that those of a column share: FORMAT.md section 18. JavaScript has no fast
-// integers of 64 bits: words of 8 bytes are pairs of numbers, the lower half first.
+// Frames of compressed chunks, and the model that all frames of a column share: FORMAT.md section 18. JavaScript has no
+// fast 64-bit integers, so 8-byte words are pairs of numbers, the lower half first.
 
 import { decompress } from "fzstd";
 import { xxh64 } from "./hash.js";
@@ -25,7 +25,7 @@ function need(good: boolean, message: string): asserts good {
   }
 }
 
-/** Reads the parts of a frame or model one after another. */
+/** Reads the parts of a frame or model in order. */
 class Parts {
   private readonly view: DataView;
   private at = 0;
@@ -78,7 +78,7 @@ class Parts {
     throw new Error("not a number of up to 64 bits");
   }
 
-  /** A number of things of which each takes a byte or more of what is left, or `maximum`. */
+  /** A count of items that take at least one byte each; at most `maximum`. */
   count(what: string, maximum: number): number {
     const found = this.varint();
     need(found <= maximum, `${found} ${what}; allowed: at most ${maximum}`);
@@ -86,15 +86,15 @@ class Parts {
   }
 }
 
-/** What the symbols of a class of blocks mean, and their code. */
+/** The meaning of the symbols of a class of blocks, and their code. */
 interface Dictionary {
-  /** Symbol of an escape, or -1. */
+  /** The escape symbol, or -1. */
   readonly escape: number;
-  /** Of each symbol and component: bits that follow, and what is added to them. */
+  /** For each symbol and component: the number of bits that follow, and the offset added to them. */
   readonly bits: Uint8Array;
   readonly addLow: Uint32Array;
   readonly addHigh: Uint32Array;
-  /** By the next bits: a symbol, and 256 times the length of its code. */
+  /** Indexed by the next bits: a symbol, and 256 times the length of its code. */
   readonly table: Uint16Array;
 }
 
@@ -200,7 +200,7 @@ function readCode(parts: Parts, symbols: number): Uint16Array {
     code <<= 1;
     for (let symbol = 0; symbol < symbols; ++symbol) {
       if (lengths[symbol] === length) {
-        let first = 0; // the first bit of a code is its highest, and the first that is read
+        let first = 0; // a code's highest bit comes first and is read first
         for (let bit = 0; bit < length; ++bit) {
           first |= ((code >> bit) & 1) << (length - 1 - bit);
         }
@@ -214,7 +214,7 @@ function readCode(parts: Parts, symbols: number): Uint16Array {
   return table;
 }
 
-/** Values of a frame: `count` times `components` of them. Throws what is wrong with the frame. */
+/** Decodes a frame: `count` times `components` values. Throws if the frame is invalid. */
 export function decodeFrame(model: Model, frame: Uint8Array, scalar: Scalar, components: number, count: number): Column {
   const parts = new Parts(frame);
   const method = parts.u8();
@@ -241,7 +241,7 @@ export function decodeFrame(model: Model, frame: Uint8Array, scalar: Scalar, com
 
 // ---- Planes ----
 
-/** What the blocks of a frame hold, which the decoder does not compare with the size that the frame tells. */
+/** The content of a frame's blocks. The decoder does not compare it with the size that the frame declares. */
 function exactly(frame: Uint8Array, size: number): Uint8Array {
   for (const mark of [0xaa, 0x55]) {
     const room = new Uint8Array(size + 1);
@@ -249,13 +249,13 @@ function exactly(frame: Uint8Array, size: number): Uint8Array {
     decompress(frame, room);
     need(room[size] === mark, `the blocks of a Zstandard frame contain more than ${size} bytes`);
     if (size === 0 || room[size - 1] !== mark) {
-      return room.slice(0, size); // the last byte was written; that of a frame that ends with the mark is seen the second time
+      return room.slice(0, size); // whether the last byte was written, even if it equals the mark
     }
   }
   throw new Error(`the blocks of a Zstandard frame contain less than ${size} bytes`);
 }
 
-/** The content of a Zstandard frame that has exactly this size, which is checked before anything is allocated. */
+/** The content of a Zstandard frame, which must have exactly this size; checked before allocating. */
 function unpacked(frame: Uint8Array, size: number): Uint8Array {
   const descriptor = frame[4] ?? 0;
   const single = (descriptor >> 5) & 1;
@@ -334,7 +334,7 @@ function fromBits(own: Uint8Array, words: Uint8Array, size: number, count: numbe
   words.set(own.subarray(8 * groups * size), 8 * groups * size);
 }
 
-/** Words from the zigzag of their differences. */
+/** Restores words from their zigzag-encoded differences. */
 function addUp(words: Uint8Array, size: number, count: number): void {
   if (size < 4) {
     const narrow = size === 1 ? words : new Uint16Array(words.buffer);
@@ -401,7 +401,7 @@ function decodeStreams(parts: Parts, model: Model, numbers: Column, scalar: Scal
   for (let i = 0; i < exceptions; ++i) {
     need(at[i]! < total && (i === 0 || at[i]! > at[i - 1]!), "positions of exceptions are not ascending, or beyond the end");
   }
-  // By their bits, as NaN has more than one pattern.
+  // Compares bit patterns, as NaN has more than one.
   const bytes = new Uint8Array(numbers.buffer);
   const from = new Uint8Array(values.buffer);
   for (let i = 0; i < exceptions; ++i) {
@@ -410,7 +410,7 @@ function decodeStreams(parts: Parts, model: Model, numbers: Column, scalar: Scal
   return numbers;
 }
 
-/** The symbols of all values, lane after lane, with the code of the class of each block. */
+/** Decodes the symbols of all values, lane by lane, with the code of each block's class. */
 function readSymbols(lanes: readonly Uint8Array[], stream: Stream, classes: Uint8Array, count: number): Uint8Array {
   const symbols = new Uint8Array(count);
   const inLane = Math.ceil(classes.length / LANES);
@@ -423,7 +423,7 @@ function readSymbols(lanes: readonly Uint8Array[], stream: Stream, classes: Uint
       const last = Math.min((block + 1) * BLOCK, count);
       for (let i = block * BLOCK; i < last; ++i) {
         const byte = at >> 3;
-        // Beyond the end there is nothing, which counts as zeros.
+        // Bits beyond the end read as zeros.
         const next = (lane[byte]! | (lane[byte + 1]! << 8) | (lane[byte + 2]! << 16)) >> (at & 7);
         const entry = table[next & mask]!;
         symbols[i] = entry;
@@ -436,7 +436,7 @@ function readSymbols(lanes: readonly Uint8Array[], stream: Stream, classes: Uint
   return symbols;
 }
 
-/** Checks that all bytes were needed, and that the unused bits of the last one are 0. */
+/** Checks that all bytes were used and that the unused bits of the last one are 0. */
 function needFilled(bytes: Uint8Array, bits: number, what: string): void {
   need((bits + 7) >> 3 === bytes.length, `${what} has ${bytes.length} bytes, but needs ${(bits + 7) >> 3}`);
   need((bits & 7) === 0 || bytes[bytes.length - 1]! >> (bits & 7) === 0, `an unused bit of ${what} is set`);
@@ -491,7 +491,7 @@ function decodeStream(
   const packed = parts.take(bitBytes);
   const escapes = new Uint32Array(parts.take(escaped * width * scalar.bytes).slice().buffer);
   const halves = isWide ? 2 : 1;
-  let at = 0; // in bits, of the packed ones
+  let at = 0; // in bits, of the packed integers
   let escape = 0;
 
   for (let i = 0; i < count; ++i) {
@@ -502,7 +502,7 @@ function decodeStream(
       let low: number;
       let high = 0;
       if (isEscape) {
-        low = escapes[escape++]! | 0; // beyond the end 0; their number is checked below
+        low = escapes[escape++]! | 0; // bits beyond the end are 0; their number is checked below
         high = isWide ? escapes[escape++]! | 0 : 0;
       } else {
         const entry = symbol * width + j;
@@ -520,7 +520,7 @@ function decodeStream(
         low = sum | 0;
       }
       if (isDifference) {
-        // z is zigzag of the difference to the value before.
+        // z is the zigzag-encoded difference from the previous value.
         const sign = -(low & 1);
         const differenceLow = (((low >>> 1) | (isWide ? high << 31 : 0)) ^ sign) >>> 0;
         const sum = (xLow[j]! >>> 0) + differenceLow;
@@ -558,7 +558,7 @@ function decodeStream(
   need(escape === escapes.length, `${escape / width / halves} symbols are escapes, instead of ${escaped}`);
 }
 
-/** 1 to 32 bits; beyond the end there are zeros. */
+/** Reads 1 to 32 bits; bits beyond the end are zeros. */
 function bitsAt(bytes: Uint8Array, at: number, bits: number): number {
   const byte = at >> 3;
   const shift = at & 7;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// XXH64 and XXH3 (64 bits) with seed 0 and the default secret (FORMAT.md section 2). JavaScript has no
-// fast integers of 64 bits: what runs over many bytes works on halves of 32 bits, the rest on BigInt.
+// XXH64 and XXH3 (64 bits) with seed 0 and the default secret (FORMAT.md section 2). JavaScript has no fast 64-bit
+// integers: loops over many bytes work on 32-bit halves, the rest on BigInt.
 
 const MASK = 0xffffffffffffffffn;
 const P32_1 = 0x9e3779b1n;
@@ -12,7 +12,7 @@ const P64_3 = 0x165667b19e3779f9n;
 const P64_4 = 0x85ebca77c2b2ae63n;
 const P64_5 = 0x27d4eb2f165667c5n;
 
-// The secret of XXH3, as its authors fixed it.
+// The default secret of XXH3, as published by its authors.
 const SECRET = Uint8Array.from(
   (
     "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671f" +
@@ -30,7 +30,7 @@ function view(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** The upper 32 bits of the product of two integers of 32 bits. */
+/** The upper 32 bits of the product of two 32-bit integers. */
 function upperOfProduct(a: number, b: number): number {
   const al = a & 0xffff;
   const ah = a >>> 16;
@@ -82,7 +82,7 @@ export function xxh64(bytes: Uint8Array): bigint {
   return hash ^ (hash >> 32n);
 }
 
-/** The four lanes of XXH64 after all whole stripes of 32 bytes. */
+/** The four lanes of XXH64 after all whole 32-byte stripes. */
 function stripesOf64(data: DataView, length: number): bigint[] {
   const lanes = [(P64_1 + P64_2) & MASK, P64_2, 0n, -P64_1 & MASK];
   const low = new Uint32Array(lanes.map((lane) => Number(lane & 0xffffffffn)));
@@ -99,7 +99,7 @@ function stripesOf64(data: DataView, length: number): bigint[] {
       const added = (upperOfProduct(wl, p2l) + Math.imul(wl, p2h) + Math.imul(wh, p2l)) >>> 0;
       const l = low[lane]! + sum;
       const h = (high[lane]! + added + (l > 0xffffffff ? 1 : 0)) >>> 0;
-      // Rotated by 31 bits, which is by 32 and one back.
+      // Rotates by 31 bits: by 32, and one back.
       const rl = ((l >>> 1) | (h << 31)) >>> 0;
       const rh = ((h >>> 1) | ((l >>> 0) << 31)) >>> 0;
       const [nl, nh] = [rh, rl];
@@ -148,7 +148,7 @@ function mix16(data: DataView, at: number, secret: number): bigint {
   return folded(data.getBigUint64(at, true) ^ secret64(secret), data.getBigUint64(at + 8, true) ^ secret64(secret + 8));
 }
 
-/** XXH3 of at most 240 bytes. */
+/** XXH3 of up to 240 bytes. */
 function shortXxh3(data: DataView, length: number): bigint {
   const n = BigInt(length);
   if (length === 0) {
@@ -228,7 +228,7 @@ function scramble(low: Uint32Array, high: Uint32Array): void {
   }
 }
 
-/** XXH3 of the bytes, 64 bits, with seed 0 and the default secret. */
+/** XXH3 (64 bits) of the bytes, with seed 0 and the default secret. */
 export function xxh3(bytes: Uint8Array): bigint {
   const length = bytes.length;
   if (length <= 240) {
@@ -253,7 +253,7 @@ export function xxh3(bytes: Uint8Array): bigint {
   return avalanche(sum & MASK);
 }
 
-/** `low32` of a page (FORMAT.md section 2). */
+/** The `low32` hash of a page (FORMAT.md section 2). */
 export function low32(page: Uint8Array): number {
   return Number(xxh3(page) & 0xffffffffn);
 }

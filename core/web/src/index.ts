@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /**
- * Reads .bat particle files by byte ranges, in browsers and in node.
+ * Reads .bat particle files by byte ranges, in browsers and in Node.js.
  *
  *     const dataset = await open("https://example.org/step.bat");
  *     const { positions, attributes } = await dataset.read({ quality: 0.01 }, { attributes: ["id"] });
  *
- * Everything that is read is verified by its checksum. 64-bit integers are bigint, exact.
+ * Everything that is read is verified against its checksum. 64-bit integers are bigint, exact.
  */
 
 import { Dataset } from "./dataset.js";
@@ -28,5 +28,5 @@ export { magnitude, type Column, type ScalarName, type Value } from "./scalars.j
 export { readSeries, type Step } from "./series.js";
 export { BlobSource, HttpSource, RequestQueue, type ByteSource, type Files, type Traffic } from "./source.js";
 
-/** As Dataset.open(). */
+/** See Dataset.open(). */
 export const open = Dataset.open;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A leaf file: FORMAT.md sections 8 to 13. Opens with two requests; reads of its index what a query needs.
+// A leaf file: FORMAT.md sections 8 to 13. Opening takes two requests; queries read the parts of the index that they
+// need.
 
 import { BatError, DamagedChunk, DamagedPages } from "./error.js";
 import { decodeFrame, readModel, type Model } from "./frames.js";
@@ -40,7 +41,7 @@ export interface Shared {
   readonly memory: number;
 }
 
-/** Header, section table and schema of a file of either kind. */
+/** Header, section table and schema of a leaf file or top file. */
 export interface Opened {
   readonly check: Checker;
   readonly header: Header;
@@ -50,7 +51,9 @@ export interface Opened {
   readonly aliases: readonly Alias[];
   readonly positionKeys: readonly PositionKey[];
   readonly names: ReadonlySet<string>;
-  /** Attribute and component, or -1, of the numbers that levels follow; none if they are even. */
+  /**
+   * Attribute and component, or -1, of the numbers that determine levels; empty if levels are evenly spread samples.
+   */
   readonly sampleIds: readonly (readonly [number, number])[];
 }
 
@@ -60,7 +63,7 @@ export async function openFile(source: ByteSource, shared: Shared, signal?: Abor
   const check: Checker = new Checker(source.name);
   const { bytes, size } = await source.first(FIRST_BYTES, signal);
   const header = readHeader(check, bytes, size);
-  // Of a record much more is kept than is stored.
+  // In memory, a record takes much more space than in the file.
   if (header.tableCount * MEMORY_OF_RECORD > shared.memory) {
     const maximum = Math.floor(shared.memory / MEMORY_OF_RECORD);
     throw new BatError("over_budget", `${source.name}: section_count is ${header.tableCount}; allowed: ${maximum}`);
@@ -101,13 +104,15 @@ export interface Condition {
 export interface Prepared {
   readonly quality: number;
   readonly afterQuality: number;
-  /** No particle can match: an interval without values, or an empty list. */
+  /** No particle can match: an interval is empty, or a list has no values. */
   readonly empty: boolean;
   readonly box: readonly Interval[] | null;
   readonly conditions: readonly Condition[];
 }
 
-/** File positions from `begin` up to and without `end`, with the tests that are left: bit 0 the box, bit i + 1 condition i. */
+/**
+ * File positions from `begin` to before `end`, with the remaining tests: bit 0 for the box, bit i + 1 for condition i.
+ */
 export interface Span {
   readonly begin: number;
   readonly end: number;
@@ -118,7 +123,7 @@ export interface Span {
 export interface Damage {
   readonly file: string;
   readonly message: string;
-  /** Particles that are left out. */
+  /** Number of particles left out. */
   readonly particles: number;
 }
 
@@ -126,14 +131,14 @@ export interface ReadOptions {
   signal?: AbortSignal;
   /** Called with the number of bytes that arrived. */
   progress?: (bytes: number) => void;
-  /** If given, particles on damaged pages are left out; else they are an error. */
+  /** If given, particles on damaged pages are left out; otherwise they are an error. */
   onDamage?: (damage: Damage) => void;
 }
 
 /** A run of particles of one leaf file. */
 export interface LeafPiece {
   readonly filePositions: Uint32Array;
-  /** In the order asked for: 0 the positions, 1 + k attribute k. */
+  /** In the order of the request: 0 for the positions, 1 + k for attribute k. */
   readonly columns: readonly Column[];
 }
 
@@ -146,13 +151,13 @@ interface Chunks {
 
 interface Treelets {
   readonly flags: Uint8Array;
-  /** First ordinals, and n. */
+  /** First ordinals, followed by n. */
   readonly first: Float64Array;
-  /** First blocks, and their number. */
+  /** First blocks, followed by their number. */
   readonly firstBlock: Float64Array;
-  /** Of each node 7 numbers: lower, upper, and what `links` has. */
+  /** For each node 7 numbers: lower, upper, and the value in `links`. */
   readonly boxes: Float64Array;
-  /** Of each node 14 numbers, the last two first_treelet and skip. */
+  /** For each node 14 numbers, the last two first_treelet and skip. */
   readonly links: Uint32Array;
   readonly boxOfTreelet: Uint32Array;
 }
@@ -170,7 +175,7 @@ function scaled(x: number, ratio: number): number {
 
 export class LeafFile {
   readonly count: number;
-  /** s[l]: particles in levels 0 to l. */
+  /** s[l]: number of particles in levels 0 to l. */
   readonly levelEnds: readonly number[];
   private readonly schema: Schema;
   private readonly treelets = new Once((signal) => this.readTreelets(signal));
@@ -193,7 +198,7 @@ export class LeafFile {
     return new LeafFile(opened, shared, new Uint32Array(levels.buffer, levels.byteOffset, levels.length / 4));
   }
 
-  /** Particles of quality q (section 8). */
+  /** Number of particles at quality q (section 8). */
   countOf(quality: number): number {
     return Math.min(this.count, Math.ceil(quality * this.count));
   }
@@ -300,7 +305,7 @@ export class LeafFile {
 
   // ---- From a query to file positions: appendix B ----
 
-  /** Spans of the answer in file order. `ordinals` is the part of the file. */
+  /** Spans of the result in file order. `ordinals` is the part of the file. */
   async spans(query: Prepared, ordinals: readonly [number, number], options: ReadOptions = {}): Promise<Span[]> {
     const first = this.countOf(query.afterQuality);
     const end = this.countOf(query.quality);
@@ -324,7 +329,7 @@ export class LeafFile {
 
   // ---- Stable samples: section 8 ----
 
-  /** Of each treelet, and of what is behind them all: particles of the treelets before in each level. */
+  /** For each treelet, and once after the last: the number of particles in earlier treelets, by level. */
   private async readInLevels(signal?: AbortSignal): Promise<Float64Array> {
     const { first } = await this.treelets.get(signal);
     const bytes = await this.opened.sections.whole(this.section(Kind.TREELET_LEVELS), signal);
@@ -349,7 +354,7 @@ export class LeafFile {
     return sums;
   }
 
-  /** The level of each particle of a treelet, from the records of its blocks. */
+  /** The level of each particle of a treelet, from its block records. */
   private levelsOf(treelet: number, records: Uint8Array, count: number, inLevels: Float64Array): Uint8Array {
     const check: Checker = this.opened.check;
     const { levelCount, blockParticles } = this.schema;
@@ -377,7 +382,7 @@ export class LeafFile {
     return levels;
   }
 
-  /** As placed(), with levels that are stored; `isPart` of the ordinals is asked for. */
+  /** Like placed(), but with stored levels; `isPart` is called for ordinals. */
   private async placedStable(
     query: Prepared,
     intervals: readonly Span[],
@@ -396,7 +401,7 @@ export class LeafFile {
       }
       return low;
     };
-    const cut = new Set<number>(); // treelets with an end inside
+    const cut = new Set<number>(); // treelets that contain an end
     for (const { begin, end: stop } of intervals) {
       for (const ordinal of [begin, stop]) {
         const treelet = treeletOf(ordinal);
@@ -418,7 +423,7 @@ export class LeafFile {
         if (!(error instanceof DamagedPages) || options.onDamage === undefined || isPart) {
           throw error;
         }
-        // Without levels any particle may match: more is read, but nothing is missed.
+        // Without levels any particle may match: more is read, but no match is missed.
         options.onDamage({ file: this.opened.check.file, message: error.message, particles: 0 });
         const tests = query.conditions.reduce((bits, _, i) => bits | (2 << i), query.box === null ? 0 : 1);
         return [{ begin: first, end, tests }];
@@ -466,7 +471,7 @@ export class LeafFile {
     return spans;
   }
 
-  /** Intervals of ordinals, level after level, as file positions in [first, end). */
+  /** Intervals of ordinals, level by level, as file positions in [first, end). */
   private placed(intervals: readonly Span[], first: number, end: number): Span[] {
     const ofLevel: Span[][] = this.levelEnds.map(() => []);
     let x: number[] = [];
@@ -526,7 +531,7 @@ export class LeafFile {
     return this.blocks(query, treelets, kept, keys, g0, g1, options);
   }
 
-  /** The tests that are left in a treelet and the bits of each condition, or null if nothing in it can match. */
+  /** The remaining tests of a treelet and the bits of each condition, or null if it cannot contain matches. */
   private tested(
     query: Prepared,
     treelets: Treelets,
@@ -578,7 +583,7 @@ export class LeafFile {
     return { tests, masks };
   }
 
-  /** Intervals of the blocks of treelets that boxes and bitmaps do not rule out. */
+  /** The intervals of the treelets' blocks that boxes and bitmaps do not rule out. */
   private async blocks(
     query: Prepared,
     treelets: Treelets,
@@ -610,7 +615,7 @@ export class LeafFile {
       if (!(error instanceof DamagedPages) || options.onDamage === undefined) {
         throw error;
       }
-      // Without boxes and bitmaps any block may match: more is read, but nothing is missed.
+      // Without boxes and bitmaps any block may match: more is read, but no match is missed.
       options.onDamage({ file: this.opened.check.file, message: error.message, particles: 0 });
     }
     const spans: Span[] = [];
@@ -711,12 +716,12 @@ export class LeafFile {
     }
   }
 
-  /** The bound of a column (section 12); 0 if each value is what the writer was given. */
+  /** The error bound of a column (section 12); 0 if it is lossless. */
   async bound(column: number, signal?: AbortSignal): Promise<number> {
     return this.columnSection(column).section.encoding === 1 ? (await this.chunks(column, signal)).bound : 0;
   }
 
-  /** The values of columns at spans of file positions, one span behind the other. */
+  /** Column values at spans of file positions, span by span. */
   private async columns(numbers: readonly number[], spans: readonly Span[], options: ReadOptions): Promise<Column[]> {
     const rows = spans.reduce((sum, { begin, end }) => sum + end - begin, 0);
     const columns = numbers.map((number) => this.columnSection(number));
@@ -731,7 +736,7 @@ export class LeafFile {
       columns.map(({ section }, i) => (section.encoding === 1 ? this.chunks(numbers[i]!, options.signal) : null)),
     );
     const decoded = chunked.map(() => new Map<number, Column>());
-    // The missing chunks are determined only once, as other queries may decode some of them meanwhile.
+    // The missing chunks are determined only here, as other queries may have decoded some of them meanwhile.
     const missing = columns.map(({ section }, i) => {
       const chunks = chunked[i];
       return chunks ? this.missingChunks(section, chunks, spans, decoded[i]!) : [];
@@ -757,7 +762,7 @@ export class LeafFile {
         }
         return values;
       }
-      // Only one chunk is kept at a time: all chunks that hold a few particles each could be the whole column.
+      // Keeps only one chunk at a time: chunks that hold a few particles each could add up to the whole column.
       let [number, last] = [-1, null as Words | null];
       const chunkOf = (chunk: number): Words => {
         if (chunk !== number || last === null) {
@@ -791,7 +796,7 @@ export class LeafFile {
     });
   }
 
-  /** Decodes a chunk, and keeps it in the cache. */
+  /** Decodes a chunk and caches it. */
   private decoded(section: Section, chunks: Chunks, chunk: number, pages: Pages, scalar: Scalar, components: number): Column {
     const frame = bytesOf(pages, chunks.ends[chunk]!, chunks.ends[chunk + 1]!);
     const count = Math.min(chunks.particles, this.count - chunk * chunks.particles);
@@ -829,7 +834,7 @@ export class LeafFile {
     return [...missing];
   }
 
-  /** The particles of spans that pass the tests that are left, with the values of columns. */
+  /** The particles of spans that pass the remaining tests, with column values. */
   async piece(query: Prepared, spans: readonly Span[], columns: readonly number[], options: ReadOptions): Promise<LeafPiece> {
     let left = spans;
     for (;;) {
@@ -852,7 +857,7 @@ export class LeafFile {
     }
   }
 
-  /** Spans without the particles that damaged bytes are of. */
+  /** Returns spans without the particles whose bytes are damaged. */
   private async without(spans: readonly Span[], damage: DamagedPages | DamagedChunk, signal?: AbortSignal): Promise<Span[]> {
     for (let column = 0; column <= this.schema.attributes.length; ++column) {
       const { section, scalar, components } = this.columnSection(column);
@@ -875,7 +880,7 @@ export class LeafFile {
     return [...spans];
   }
 
-  /** Spans of the particles that pass the tests that are left. */
+  /** The spans of the particles that pass the remaining tests. */
   private async matching(query: Prepared, spans: readonly Span[], options: ReadOptions): Promise<readonly Span[]> {
     const all = spans.reduce((tests, span) => tests | span.tests, 0);
     if (all === 0) {
@@ -936,7 +941,7 @@ export class LeafFile {
     return { column: attribute + 1, component, components: this.schema.attributes[attribute]!.components };
   }
 
-  /** The answer in pieces of at most `maximum` candidates, in file order; the next one is on its way meanwhile. */
+  /** The result in pieces of at most `maximum` candidates, in file order; prefetches the next piece. */
   async *pieces(
     query: Prepared,
     ordinals: readonly [number, number],
@@ -948,7 +953,7 @@ export class LeafFile {
     const start = (i: number): Promise<LeafPiece> | null => {
       const batch = batches[i];
       const promise = batch === undefined ? null : this.piece(query, batch, columns, options);
-      promise?.catch(() => undefined); // told when it is its turn
+      promise?.catch(() => undefined); // reported when its turn comes
       return promise;
     };
     let next = start(0);
@@ -976,7 +981,7 @@ function binOf(edges: readonly Value[], v: Value): number {
   return low;
 }
 
-/** Bits of the bins `low` to `high` in a treelet (section 11). */
+/** Bits of bins `low` to `high` in a treelet (section 11). */
 function bitsOf(low: number, high: number, firstBin: number, lastBin: number): number {
   const width = lastBin - firstBin + 1;
   const bit = (bin: number): number => (width <= 32 ? bin - firstBin : Math.floor(((bin - firstBin) * 32) / width));
@@ -1001,7 +1006,7 @@ function decodedBox(boxes: Float64Array, at: number, codes: Uint8Array, own: num
   });
 }
 
-/** Adds a span, joined with the last one where it goes on with the same tests. */
+/** Adds a span, or extends the last one if it ends there and has the same tests. */
 export function push(spans: Span[], begin: number, end: number, tests: number): void {
   const last = spans[spans.length - 1];
   if (last !== undefined && last.end === begin && last.tests === tests) {
@@ -1065,7 +1070,7 @@ function cutOut({ begin, end, tests }: Span, bad: readonly Range[]): Span[] {
   return left;
 }
 
-/** The chunk that a byte of a column is in. */
+/** The chunk that contains a byte of a column. */
 function chunkAt(ends: Float64Array, byte: number): number {
   let [low, high] = [0, ends.length - 2];
   while (low < high) {
@@ -1079,7 +1084,7 @@ function chunkAt(ends: Float64Array, byte: number): number {
   return low;
 }
 
-/** Sides of a box narrowed to numbers of the coordinates, or null if no coordinate is inside. */
+/** The sides of a box narrowed to the coordinates' type, or null if it contains no representable coordinate. */
 export function sidesOf(box: readonly number[], halfOpen: boolean): Interval[] | null {
   const sides: Interval[] = [];
   for (let axis = 0; axis < 3; ++axis) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Work that several ask for, and that is done once.
+// Work that is shared by several callers and done once.
 
 interface Work<Type> {
   readonly promise: Promise<Type>;
@@ -9,8 +9,8 @@ interface Work<Type> {
 }
 
 /**
- * A result that is made when it is first asked for, and kept. Who gives up takes nothing from the others who wait for it;
- * when all have given up, the work is aborted. What failed is made anew when it is asked for again.
+ * A result that is computed on first request and cached. A caller that cancels does not affect others that wait; once
+ * all have cancelled, the work is aborted. After a failure, the next request computes the result again.
  */
 export class Once<Type> {
   private work: Work<Type> | null = null;
@@ -56,7 +56,7 @@ export class Once<Type> {
   }
 }
 
-/** Returns the result for a key, and makes it if there is none. */
+/** Returns the result for a key, computing it if necessary. */
 export function onceOf<Type>(
   all: Map<number, Once<Type>>,
   key: number,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Verified reads of sections (FORMAT.md section 6): few and large requests, checked page by page, kept in a cache.
+// Verified reads of sections (FORMAT.md section 6): few, large requests, checked page by page and cached.
 
 import { BatError, DamagedPages } from "./error.js";
 import { low32, xxh64 } from "./hash.js";
@@ -8,14 +8,14 @@ import { coalesced, type ByteSource } from "./source.js";
 export const PAGE = 4096;
 const CHECKSUMS_OF_PAGE = PAGE / 4;
 
-// Bytes between two ranges that cost less than a request of their own, and the most of one request.
+// Maximum gap between ranges that are fetched in one request, and maximum size of a request, in bytes.
 const GAP = 32 * 1024;
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 
-/** A run of bytes of a section, without the end. */
+/** A range of bytes of a section; the end is exclusive. */
 export type Range = readonly [begin: number, end: number];
 
-/** Keeps what was used last, up to a number of bytes. Shared by the files of a dataset. */
+/** An LRU cache limited to a number of bytes. The files of a dataset share it. */
 export class Cache {
   private readonly entries = new Map<string, { value: unknown; bytes: number }>();
   private bytes = 0;
@@ -50,9 +50,9 @@ export class Cache {
   }
 }
 
-/** A record of the section table (section 6). Sizes are below 2^53, as the file's size is. */
+/** A record of the section table (section 6). Sizes are below 2^53, like the file's size. */
 export interface Section {
-  readonly number: number; // place in the table
+  readonly number: number; // index in the table
   readonly kind: number;
   readonly index: number;
   readonly encoding: number;
@@ -65,7 +65,7 @@ export interface Section {
   readonly name: string;
 }
 
-/** Sizes of L2 and L1 of a paged section. */
+/** The sizes of L2 and L1 of a paged section. */
 export function checksumBytes(bytes: number): { l2: number; l1: number } {
   const pages = Math.ceil(bytes / PAGE);
   return { l2: 4 * Math.ceil((4 * pages) / PAGE), l1: 4 * pages };
@@ -76,7 +76,7 @@ interface Extent {
   readonly bytes: Uint8Array;
 }
 
-/** Bytes of one file: extents that are there already, and what is fetched around them. */
+/** Bytes of one file: extents that are already present, and others fetched around them. */
 export class FileBytes {
   private readonly extents: Extent[] = [];
 
@@ -90,7 +90,7 @@ export class FileBytes {
     this.extents.push({ begin, bytes });
   }
 
-  /** The bytes of each range, in the order asked for. */
+  /** The bytes of each range, in the requested order. */
   async read(ranges: readonly Range[], signal?: AbortSignal, progress?: (bytes: number) => void): Promise<Uint8Array[]> {
     const missing = ranges.flatMap(([begin, end]) => this.missing(begin, end));
     const total = missing.reduce((sum, [begin, end]) => sum + end - begin, 0);
@@ -99,7 +99,7 @@ export class FileBytes {
     }
     let requests = coalesced(split(missing), GAP, MAX_REQUEST_BYTES);
     if (requests.reduce((sum, [begin, end]) => sum + end - begin, 0) > this.memory) {
-      requests = coalesced(split(missing), 0, MAX_REQUEST_BYTES); // without what lies between
+      requests = coalesced(split(missing), 0, MAX_REQUEST_BYTES); // without gaps
     }
     const stop = new AbortController();
     const abort = (): void => stop.abort(signal!.reason);
@@ -111,7 +111,7 @@ export class FileBytes {
       extents.sort((a, b) => a.begin - b.begin);
       return ranges.map(([begin, end]) => assembled(begin, end, extents));
     } catch (error) {
-      stop.abort(error); // the others are for nothing
+      stop.abort(error); // the others are not needed
       throw error;
     } finally {
       signal?.removeEventListener("abort", abort);
@@ -148,7 +148,7 @@ function split(ranges: readonly Range[]): Range[] {
   });
 }
 
-/** Bytes of a range from ascending extents, which may overlap and together have all of it. */
+/** Bytes of a range from ascending extents, which may overlap and together cover it. */
 function assembled(begin: number, end: number, extents: readonly Extent[]): Uint8Array {
   let [low, high] = [0, extents.length]; // the last extent that begins at or before `begin`
   while (high - low > 1) {
@@ -159,7 +159,7 @@ function assembled(begin: number, end: number, extents: readonly Extent[]): Uint
       high = middle;
     }
   }
-  // A long one may have begun before it.
+  // A long extent may have begun before it.
   while (low > 0 && endOf(extents[low]!) <= begin) {
     --low;
   }
@@ -182,7 +182,7 @@ function endOf({ begin, bytes }: Extent): number {
   return begin + bytes.length;
 }
 
-/** The pages that are requested of a paged section. */
+/** The requested pages of a paged section. */
 export interface Requested {
   readonly section: Section;
   readonly ranges: readonly Range[];
@@ -196,11 +196,11 @@ export class Sections {
   constructor(
     readonly file: FileBytes,
     private readonly cache: Cache,
-    /** Of this file, in the cache. */
+    /** The number of this file in the cache. */
     readonly key: string,
   ) {}
 
-  /** A section that is not paged, all of it. */
+  /** The whole of a section that is not paged. */
   async whole(section: Section, signal?: AbortSignal): Promise<Uint8Array> {
     return (await this.wholes([section], signal))[0]!;
   }
@@ -227,8 +227,8 @@ export class Sections {
   }
 
   /**
-   * Brings pages into the cache, all with one round of requests, and returns those of each section by their numbers.
-   * Throws DamagedPages after all other pages have been kept.
+   * Loads pages into the cache with one round of requests, and returns those of each section by number. Throws
+   * DamagedPages after all other pages have been cached.
    */
   async read(requested: readonly Requested[], signal?: AbortSignal, progress?: (bytes: number) => void): Promise<Pages[]> {
     const held = requested.map(() => new Map<number, Uint8Array>());
@@ -245,7 +245,7 @@ export class Sections {
 
   private missingPages(section: Section, ranges: readonly Range[], held: Map<number, Uint8Array>): number[] {
     const missing = new Set<number>();
-    let last = -1; // of a range, which usually is the first of the next one
+    let last = -1; // of a range, usually equal to the first of the next one
     for (const [begin, end] of ranges) {
       for (let page = Math.floor(begin / PAGE); page * PAGE < end; ++page) {
         if (page === last || held.has(page) || missing.has(page)) {
@@ -383,10 +383,10 @@ function runs(pages: readonly number[]): Range[] {
   return found;
 }
 
-/** Pages of a section by their numbers. */
+/** Pages of a section by number. */
 export type Pages = ReadonlyMap<number, Uint8Array>;
 
-/** Copies bytes of a section to a place. */
+/** Copies bytes of a section to a destination. */
 export function copyBytes(pages: Pages, begin: number, end: number, into: Uint8Array, at: number): void {
   for (let from = begin; from < end; ) {
     const page = Math.floor(from / PAGE);
@@ -411,7 +411,7 @@ export function bytesOf(pages: Pages, begin: number, end: number): Uint8Array {
   return bytes;
 }
 
-/** The same bytes where arrays of any type can lie over them. */
+/** The same bytes, aligned for arrays of any type. */
 export function aligned(bytes: Uint8Array): Uint8Array {
   return bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
 }

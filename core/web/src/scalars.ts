@@ -17,7 +17,7 @@ export type Column =
   | Float32Array
   | Float64Array;
 
-/** The bits of values, in which copies keep every NaN as it is: a number of JavaScript need not. */
+/** The bits of values. Copies of them keep every NaN, which JavaScript numbers need not do. */
 export type Words = Exclude<Column, BigInt64Array | BigUint64Array | Float32Array | Float64Array>;
 
 export function wordsOf(values: Column): Words {
@@ -35,7 +35,7 @@ export interface Scalar {
   readonly name: ScalarName;
   readonly bytes: number;
   readonly valueClass: ValueClass;
-  /** Values over bytes, which begin at a multiple of their size. */
+  /** A typed array over bytes that begin at a multiple of its element size. */
   over(buffer: ArrayBufferLike, at?: number, count?: number): Column;
   make(count: number): Column;
 }
@@ -58,7 +58,7 @@ function scalar(
   };
 }
 
-/** By code (section 2); there is none of code 0. */
+/** Indexed by code (section 2); code 0 is unused. */
 export const SCALARS: readonly (Scalar | undefined)[] = [
   undefined,
   scalar("int8", "i64", Int8Array),
@@ -73,7 +73,7 @@ export const SCALARS: readonly (Scalar | undefined)[] = [
   scalar("float64", "f64", Float64Array),
 ];
 
-/** Arrays of values are read where they lie, which needs a machine of the byte order of the format. */
+/** Arrays are used in place, which requires a little-endian machine. */
 export function littleEndian(): boolean {
   return new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 }
@@ -86,7 +86,7 @@ const LIMITS = {
   u64: [0n, 2n ** 64n - 1n],
 } as const;
 
-/** The double next to a number, upwards (1) or downwards (-1); an infinity stays where nothing is beyond it. */
+/** The next double above (1) or below (-1) a number; infinities do not move outwards. */
 export function neighbour(v: number, direction: 1 | -1): number {
   if (v === 0) {
     return direction * Number.MIN_VALUE;
@@ -105,8 +105,8 @@ function isNaNumber(v: Value): boolean {
 }
 
 /**
- * [lower, upper] narrowed to values of a class, or null if none is inside (section 13). JavaScript
- * compares a bigint with a number exactly.
+ * [lower, upper] narrowed to values of a class, or null if it contains none (section 13). JavaScript compares a bigint
+ * with a number exactly.
  */
 export function closedInterval(valueClass: ValueClass, lower: Value, upper: Value): Interval | null {
   if (isNaNumber(lower) || isNaNumber(upper)) {
@@ -130,7 +130,7 @@ export function closedInterval(valueClass: ValueClass, lower: Value, upper: Valu
   return first <= last ? [first, last] : null;
 }
 
-/** The magnitude of the values of one particle (section 11). */
+/** The magnitude of one particle's values (section 11). */
 export function magnitude(values: Column, at: number, components: number): number {
   let sum = 0;
   for (let i = 0; i < components; ++i) {
@@ -141,8 +141,8 @@ export function magnitude(values: Column, at: number, components: number): numbe
 }
 
 /**
- * Clears `matches[i]` of each particle whose key is in none of the intervals. `component` -1 is the
- * magnitude, where there are several components.
+ * Clears `matches[i]` for each particle whose key is in none of the intervals. `component` -1 is the magnitude if there
+ * are several components.
  */
 export function keepMatches(
   matches: Uint8Array,
@@ -162,7 +162,7 @@ export function keepMatches(
     }
     return;
   }
-  // Small integers are compared as numbers, which is faster and as exact: ends beyond 2^53 meet none or all.
+  // Small integers are compared as numbers, which is faster and equally exact: ends beyond 2^53 match none or all.
   const wide = values instanceof BigInt64Array || values instanceof BigUint64Array;
   const ends: Interval[] = wide ? [...intervals] : intervals.map(([lower, upper]) => [Number(lower), Number(upper)]);
   if (ends.length === 1) {

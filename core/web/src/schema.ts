@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Header, section table, schema, aliases and ids of samples: FORMAT.md sections 5 to 8, and the checks of section 16 at opening.
+// Header, section table, schema, aliases and sample ids: FORMAT.md sections 5 to 8, and the checks of section 16 at
+// opening.
 
 import { BatError, type ErrorKind } from "./error.js";
 import { xxh64 } from "./hash.js";
@@ -60,7 +61,7 @@ const OF_LEAF = new Set<number>(Object.values(Kind).filter((kind) => kind !== Ki
 export interface Header {
   readonly isTop: boolean;
   readonly mayHaveChunks: boolean;
-  /** Levels follow hashes of ids (section 8). */
+  /** Whether levels follow hashes of ids (section 8). */
   readonly isStable: boolean;
   readonly particleCount: bigint;
   readonly tableOffset: number;
@@ -81,7 +82,7 @@ export interface Attribute {
 
 export interface Alias {
   readonly name: string;
-  /** A number of an attribute, or null for the positions. */
+  /** The index of an attribute, or null for the positions. */
   readonly target: number | null;
   readonly component: number;
   readonly role: number;
@@ -99,7 +100,7 @@ export interface Key {
   readonly maximum: Value;
 }
 
-/** Minimum, maximum and whether NaN occurs, of x, y, z and the magnitude of the positions. */
+/** Minimum, maximum and whether NaN occurs, for x, y, z and the magnitude of the positions. */
 export interface PositionKey {
   readonly minimum: number;
   readonly maximum: number;
@@ -288,7 +289,7 @@ function readName(check: Checker, thing: string, bytes: Uint8Array, at: number, 
   return name;
 }
 
-/** A number of a value class at a place. */
+/** Reads a number of a value class at an offset. */
 export function readValue(data: DataView, at: number, valueClass: ValueClass): Value {
   return valueClass === "f64"
     ? data.getFloat64(at, true)
@@ -412,7 +413,7 @@ function readKey(
   return { attribute, component, valueClass, bitmapBytes, hasNaN: flags === 1, binCount, dictionaryCount, minimum, maximum };
 }
 
-/** SAMPLE_IDS (section 8): attribute and component, or -1, of each number that hashes are of. */
+/** SAMPLE_IDS (section 8): attribute and component, or -1, of each number that is hashed. */
 export function readSampleIds(check: Checker, schema: Schema, bytes: Uint8Array): [number, number][] {
   const data = viewOf(bytes);
   check.need(bytes.length >= 8, "the size of SAMPLE_IDS", bytes.length, "at least 8");
@@ -433,7 +434,7 @@ export function readSampleIds(check: Checker, schema: Schema, bytes: Uint8Array)
   });
 }
 
-/** Bytes of a block in BLOCK_LEVELS (section 8). */
+/** The size of a block in BLOCK_LEVELS, in bytes (section 8). */
 export function blockLevelsBytes(schema: Schema): number {
   return Math.floor((schema.blockParticles + schema.levelCount + 6) / 8);
 }
@@ -543,7 +544,7 @@ export function checkSections(check: Checker, header: Header, schema: Schema, ta
   }
 }
 
-/** Pages of each tier of a sorted index, the entry pages last (section 11). */
+/** The number of pages in each tier of a sorted index, the entry pages last (section 11). */
 export function sortedIndexTiers(n: number): number[] {
   const tiers = n > 0 ? [Math.ceil(n / 341)] : [];
   while (tiers.length > 0 && tiers[0]! > 1) {

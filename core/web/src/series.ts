@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The list of a series, NAME.bat.series: steps of a simulation, each a dataset.
+// The list of a series, NAME.bat.series: the steps of a simulation, each a dataset.
 
 import { BatError } from "./error.js";
 
 export interface Step {
-  /** Of the dataset, relative to the folder of the list, as a path. */
+  /** The dataset's path, relative to the folder of the list. */
   readonly name: string;
   readonly time: number;
 }
 
 const MAX_STEPS = 1_000_000;
 
-/** Reads the text of a list. `name` is that of the list, for messages. */
+/** Parses a list. `name` is the list's name, for messages. */
 export function readSeries(text: string, name: string): Step[] {
   let listed: unknown;
   try {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where bytes come from: a server that answers requests for ranges, a file that a person dropped, or
-// memory. Knows nothing of the format.
+// Sources of bytes: a server that answers range requests, a file dropped by the user, or memory. Independent of the
+// format.
 
 import { BatError } from "./error.js";
 
-/** Bytes that can be read in parts. May be read by many at the same time. */
+/** Bytes that can be read in parts, also by concurrent readers. */
 export interface ByteSource {
   /** Used in messages. */
   readonly name: string;
-  /** The beginning, at most `count` bytes of it, and the size of the whole. */
+  /** The first `count` bytes, or fewer if the file is shorter, and the size of the whole. */
   first(count: number, signal?: AbortSignal): Promise<{ bytes: Uint8Array; size: number }>;
   /**
-   * Bytes `begin` up to and without `end`, all of which have to be there (BatError `truncated`).
-   * `progress` is told of bytes as they arrive.
+   * Bytes `begin` to before `end`, all of which must exist (otherwise BatError `truncated`). `progress` is called with
+   * the number of bytes as they arrive.
    */
   read(begin: number, end: number, signal?: AbortSignal, progress?: (bytes: number) => void): Promise<Uint8Array>;
-  /** Returns the source of a file that this one names, relative to its folder. `name` is bytes. */
+  /** Returns the source of a file that this file names, relative to its folder. `name` is bytes. */
   beside(name: Uint8Array): ByteSource;
 }
 
-/** Counts for all sources of a dataset together. */
+/** Applies to all sources of a dataset together. */
 export interface Traffic {
   requests: number;
   bytes: number;
@@ -51,7 +51,7 @@ export class RequestQueue {
       });
     }
     if (signal?.aborted) {
-      this.waiting.shift()?.(); // whose turn it is now
+      this.waiting.shift()?.(); // the next in line
       throw signal.reason;
     }
     ++this.traffic.underWay;
@@ -69,9 +69,9 @@ export interface HttpOptions {
   /** Replaces the global fetch(), for other credentials or headers. */
   fetch?: typeof fetch;
   queue?: RequestQueue;
-  /** How often a request is repeated that failed for a temporary reason; 4. */
+  /** Number of retries of a request after temporary failures; 4. */
   retries?: number;
-  /** Wait before the first retry in ms; each further one takes twice as long; 250. */
+  /** Wait before the first retry, in ms; doubles with each further one; 250. */
   retryDelay?: number;
 }
 
@@ -93,7 +93,7 @@ async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> 
 /** A temporary failure: the request may succeed when it is repeated. */
 class Passing extends Error {}
 
-/** fetch() throws this without a connection, host or cross-origin permission; the cause may be temporary. */
+/** fetch() throws this error without a connection, host or cross-origin permission; the cause may be temporary. */
 function lost(error: unknown): unknown {
   return error instanceof TypeError
     ? new Passing(`the server cannot be reached, or does not allow access from this page (${error.message})`)
@@ -145,7 +145,7 @@ export class HttpSource implements ByteSource {
   }
 
   beside(name: Uint8Array): ByteSource {
-    // Names are bytes as the server's file system has them; each that is special in an address is escaped.
+    // Names are bytes as in the server's file system; those that are special in a URL are escaped.
     const escaped = Array.from(name, (byte) => {
       const letter = String.fromCharCode(byte);
       return /[A-Za-z0-9._~/-]/.test(letter) ? letter : "%" + byte.toString(16).toUpperCase().padStart(2, "0");
@@ -204,7 +204,7 @@ export class HttpSource implements ByteSource {
       const response = await get(this.url, {
         headers: { Range: `bytes=${begin}-${end - 1}` },
         signal: stop.signal,
-        cache: "no-store", // what is worth keeping, the reader keeps
+        cache: "no-store", // the reader caches what is worth keeping
       });
       if (response.status !== 206) {
         stop.abort();
@@ -220,7 +220,7 @@ export class HttpSource implements ByteSource {
     }
   }
 
-  /** Reads the body without trusting the server to send no more than was requested. */
+  /** Reads the body, but no more than was requested, whatever the server sends. */
   private async body(response: Response, maximum: number, progress: (bytes: number) => void): Promise<Uint8Array> {
     const bytes = new Uint8Array(maximum);
     let at = 0;
@@ -266,7 +266,7 @@ export class HttpSource implements ByteSource {
     const range = response.headers.get("Content-Range");
     const found = range === null ? null : /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(range);
     if (range === null || found?.[2] === "*") {
-      return -1; // not told, or not to pages of other origins
+      return -1; // not reported, or hidden from pages of other origins
     }
     if (!found || Number(found[1]) !== begin) {
       throw new BatError("no_ranges", `${this.name}: the server sent the range '${range}' instead of one starting at ${begin}`);
@@ -289,7 +289,7 @@ export class HttpSource implements ByteSource {
     this.tag ??= tag;
   }
 
-  /** Content-Length is for pages of other origins too, Content-Range only where the server says so. */
+  /** Pages of other origins can always read Content-Length, but Content-Range only if the server allows it. */
   private async sizeByHead(signal?: AbortSignal): Promise<number> {
     const response = await this.again(async () => {
       ++this.queue.traffic.requests;
@@ -313,11 +313,11 @@ export class HttpSource implements ByteSource {
   }
 }
 
-/** Files that a person dropped, by their paths. */
+/** Files dropped by the user, by path. */
 export type Files = ReadonlyMap<string, Blob>;
 
 export class BlobSource implements ByteSource {
-  /** `path` is that of the file among `files`, where the leaf files are looked for. */
+  /** `path` is the file's own path in `files`, where the leaf files are looked up. */
   constructor(
     private readonly blob: Blob,
     readonly name: string,
@@ -354,7 +354,7 @@ export class BlobSource implements ByteSource {
   beside(name: Uint8Array): ByteSource {
     const text = new TextDecoder().decode(name);
     const path = this.path.includes("/") ? this.path.slice(0, this.path.lastIndexOf("/") + 1) + text : text;
-    // A person may drop the leaf files without their folder.
+    // The user may have dropped the leaf files without their folder.
     const blob = this.files.get(path) ?? this.files.get(text.slice(text.lastIndexOf("/") + 1));
     if (!blob) {
       throw new BatError("not_found", `${this.name}: its leaf file ${text} is missing; drop its folder as well`);
@@ -363,7 +363,7 @@ export class BlobSource implements ByteSource {
   }
 }
 
-/** Joins ranges with at most `gap` bytes between them, up to `maximum` bytes, in ascending order. */
+/** Joins ranges with gaps of at most `gap` bytes, up to `maximum` bytes each, in ascending order. */
 export function coalesced(ranges: readonly (readonly [number, number])[], gap: number, maximum: number): [number, number][] {
   const sorted = ranges.filter(([begin, end]) => begin < end).sort((a, b) => a[0] - b[0]);
   const joined: [number, number][] = [];

@@ -18,11 +18,11 @@ export interface LeafRecord {
   /** The box of the particles with finite coordinates; +inf and -inf if there are none. */
   readonly lower: readonly number[];
   readonly upper: readonly number[];
-  /** Particles with a coordinate that is not finite may be in it. */
+  /** Whether it may contain particles with a coordinate that is not finite. */
   readonly mayBeAnywhere: boolean;
-  /** Relative to the folder of the top file. */
+  /** Path relative to the folder of the top file. */
   readonly name: Uint8Array;
-  /** Minimum, maximum and whether NaN occurs, of each key. */
+  /** Minimum, maximum and whether NaN occurs, for each key. */
   readonly keys: readonly { readonly minimum: Value; readonly maximum: Value; readonly hasNaN: boolean }[];
 }
 
@@ -40,7 +40,7 @@ export async function readLeafRecords(opened: Opened, signal?: AbortSignal): Pro
   check.need(data.getUint32(4, true) === 0, "reserved of LEAF_FILES", "set", 0);
   const namesAt = 8 + count * (RECORD + 24 * schema.keys.length);
   check.need(namesAt <= bytes.length, "the size of LEAF_FILES", bytes.length, `at least ${namesAt}`);
-  // Of a leaf file more is kept than is stored.
+  // In memory, a leaf file's record takes more space than in the file.
   const memory = count * (MEMORY_OF_LEAF + MEMORY_OF_KEY * schema.keys.length);
   if (memory > opened.sections.file.memory) {
     const allowed = `${opened.sections.file.memory} bytes, but it would need ${memory}`;
@@ -107,7 +107,7 @@ export function boxOf({ lower, upper, mayBeAnywhere }: LeafRecord): readonly num
   return mayBeAnywhere ? [-Infinity, -Infinity, -Infinity, Infinity, Infinity, Infinity] : [...lower, ...upper];
 }
 
-/** The rules of section 9, with leaf files in place of treelets. */
+/** Checks the rules of section 9, with leaf files in place of treelets. */
 function checkTree(check: Checker, records: readonly LeafRecord[], bytes: Uint8Array): void {
   const nodes = 2 * records.length - 1;
   check.need(bytes.length === 56 * nodes, "the size of AGGREGATION_TREE", bytes.length, 56 * nodes);

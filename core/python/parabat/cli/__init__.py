@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command `parabat`: one file per verb, each with add_arguments(parser) and run(arguments).
+"""The command `parabat`: one file per subcommand, each with add_arguments(parser) and
+run(arguments).
 
-Exit codes: 0, done, and the answer is yes; 1, the answer is no (`validate`: a file is not sound;
-`diff`: the particles differ); 2, what was asked cannot be; 3, a file cannot be read or written, or a
+Exit codes: 0, success, or the answer is yes; 1, the answer is no (`validate`: a file is invalid;
+`diff`: the particles differ); 2, invalid arguments; 3, a file cannot be read or written, or a
 package is missing; 130, interrupted.
 """
 
@@ -33,13 +34,13 @@ VERBS = {
 
 
 def verbs():
-    """Those that are installed, with their summaries."""
+    """Returns the installed subcommands with their summaries."""
     return {verb: summary for verb, summary in VERBS.items()
             if importlib.util.find_spec(f"{__name__}.{verb}")}
 
 
 class _Version(argparse.Action):
-    """Loads the library, which nothing else needs before it is known what to do."""
+    """Loads the library, which is needed only once the action is known."""
 
     def __call__(self, parser, *unused):
         from .. import __version__  # pylint: disable=import-outside-toplevel
@@ -48,13 +49,13 @@ class _Version(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line. Options may stand between arguments, also where one takes
-    several."""
+    """A parser that reports errors in one line. Options may stand between arguments, even where one
+    takes several."""
 
     _is_within = False
 
     def parse_known_args(self, args=None, namespace=None):
-        if self._is_within or self._subparsers:  # which argparse does not intermix
+        if self._is_within or self._subparsers:  # argparse cannot intermix these
             return super().parse_known_args(args, namespace)
         self._is_within = True
         try:
@@ -76,7 +77,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser_of(chosen):
-    """A parser that knows the arguments of the chosen verbs."""
+    """Returns a parser that knows the arguments of the given subcommands."""
     parser = _Parser(
         prog="parabat", description="Work with large particle data (.bat) and structured grids (.idx) on the command line.",
         epilog="exit codes: 0 success or yes; 1 no (validate, diff); 2 invalid request; 3 a file cannot be read or written; 130 interrupted")
@@ -92,13 +93,14 @@ def parser_of(chosen):
     return parser
 
 
-# argparse takes -inf, -1e9, -1,0,0, -5..3 and -1: (of --steps) for options; with a space in front they are values.
+# argparse mistakes -inf, -1e9, -1,0,0, -5..3 and -1: (for --steps) for options; with a leading space they are
+# values.
 _ONE = r"(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf(inity)?)"
 _NUMBER = re.compile(rf"-({_ONE}((,|\.\.|:)[+-]?{_ONE})*|\d+:[-\d:]*)", re.I)
 
 
 def _run(arguments):
-    """The exit code, and why it is not 0, or None."""
+    """Returns the exit code, and the reason if it is not 0, or None."""
     try:
         code = arguments.run(arguments)
         sys.stdout.flush()
@@ -128,15 +130,15 @@ def main(argv=None):
 
 
 def program():
-    """The command: main(), of a process that ends with it."""
-    if sys.stdout is None:  # which was closed: what is printed fails, and not silently
+    """Runs main() and exits the process."""
+    if sys.stdout is None:  # stdout was closed: printing fails visibly
         sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")  # pylint: disable=consider-using-with
     for stream in filter(None, (sys.stdout, sys.stderr)):
-        # Names of files as they are, also those that are no text.
+        # Passes file names through unchanged, even those that are not valid text.
         stream.reconfigure(errors="surrogateescape" if stream.encoding.lower() == "utf-8" else "backslashreplace")
     code = main()
     try:
         sys.stdout.flush()
-    except OSError:  # which main() has said; Python would say it at its end once more
+    except OSError:  # main() has reported it; Python would do so again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What verbs do with velocities in bricks (.bricks, .bricks.series)."""
+"""Subcommands for velocities in bricks (.bricks, .bricks.series)."""
 
 import dataclasses
 import os
@@ -10,7 +10,7 @@ from ._common import NO, TROUBLE, YES, print_json, say, show
 
 
 def is_bricks(path):
-    """Whether the path is that of a level, or of a list of levels."""
+    """Returns whether the path is that of a level, or of a list of levels."""
     return os.fspath(path).endswith((".bricks", ".bricks.series"))
 
 
@@ -29,7 +29,7 @@ def _numbers(values):
 
 
 def tell(path, as_json):
-    """Of `info`."""
+    """Prints what `info` shows."""
     found = flow.describe(path)
     levels = [level for _, level in found if not isinstance(level, BatError)]
     problems = [str(level) for _, level in found if isinstance(level, BatError)]
@@ -56,13 +56,13 @@ def tell(path, as_json):
 
 
 def validate(path, as_json):
-    """Of `validate`."""
+    """Checks a file for `validate`."""
     problem, found = None, []
     try:
         flow.validate(path)
         found = [level for _, level in flow.describe(path)]
     except BatError as error:
-        if error.status not in (3, 4, 5, 6):  # what is not the files'
+        if error.status not in (3, 4, 5, 6):  # errors that are not the files'
             raise
         problem = str(error)
     bricks, blank = (sum(getattr(level, name) for level in found) for name in ("bricks", "blank_bricks"))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What verbs share: datasets by path, arguments of queries, progress, files that appear when they are whole."""
+"""Shared code of the subcommands: datasets by path, query arguments, progress, and files that appear only when
+complete."""
 
 import argparse
 import contextlib
@@ -22,8 +23,8 @@ YES, NO, USAGE, TROUBLE, INTERRUPTED = 0, 1, 2, 3, 130  # exit codes
 
 
 def explained(error, name=None):
-    """The exit code that an error is, and what is said of it, or None; other errors are raised. name: of the file that
-    does not fit into memory, if the error is that."""
+    """Returns the exit code for an error, and its message or None; raises other errors. name: the file to name if
+    memory is insufficient."""
     if isinstance(error, (BatCancelledError, KeyboardInterrupt)):
         return INTERRUPTED, "interrupted"
     if isinstance(error, (BatValueError, BatTypeError)):
@@ -35,7 +36,7 @@ def explained(error, name=None):
         return TROUBLE, text if "--" in text else text + "; use --quality, --box or --range to read less"
     if isinstance(error, BatError):
         return TROUBLE, str(error)
-    if isinstance(error, BrokenPipeError):  # whoever read has enough
+    if isinstance(error, BrokenPipeError):  # the reader has closed the pipe
         return TROUBLE, None
     if isinstance(error, OSError):
         name = f"{error.filename}: " if error.filename else ""
@@ -44,19 +45,19 @@ def explained(error, name=None):
 
 
 def say(text):
-    """In one line, whatever names are in it."""
+    """Prints one line to stderr, whatever characters are in it."""
     print(f"parabat: {printable(text)}", file=sys.stderr)
 
 
 def show(*lines):
-    """Prints lines with texts of files in them."""
+    """Prints lines that contain texts from files."""
     for line in lines:
         print(printable(str(line)))
 
 
 def in_turn(items, act):
-    """Calls act(item), which returns an exit code, for each; one that cannot be read keeps no other
-    from its turn. Returns the highest code."""
+    """Calls act(item), which returns an exit code, for each item, even if earlier ones cannot be
+    read. Returns the highest code."""
     code = YES
     for item in items:
         try:
@@ -71,12 +72,12 @@ def in_turn(items, act):
 
 
 def is_series(path):
-    """Whether the path is that of a list of steps."""
+    """Returns whether the path is that of a list of steps."""
     return os.fspath(path).endswith(".series")
 
 
 def list_steps(path):
-    """Paths of the datasets that a path stands for."""
+    """Returns the paths of the datasets that a path stands for."""
     return [step.path for step in read_series(path)] if is_series(path) else [path]
 
 
@@ -87,7 +88,7 @@ _OTHERS = {".idx": "grids are supported by 'parabat info', 'validate', 'export' 
 
 @contextlib.contextmanager
 def naming_accepted_kinds(path, verb, taken=(".bat", ".pbat", ".bat.series")):
-    """What is wrong with the kind of a file is said together with the kinds that the verb takes."""
+    """An error about the kind of a file also names the kinds that the subcommand takes."""
     path = os.fspath(path)
 
     def advice(kind):
@@ -110,7 +111,7 @@ def naming_accepted_kinds(path, verb, taken=(".bat", ".pbat", ".bat.series")):
 
 
 def open_one(path, number, verb):
-    """The dataset at a path, or step `number` of a series."""
+    """Opens the dataset at a path, or step `number` of a series."""
     if not is_series(path):
         if number is not None:
             refuse(f"--step: {path} is not a series")
@@ -132,8 +133,9 @@ def _open_step(path, number, verb):
 
 
 def number_of(text, is_whole, what):
-    """An integer exactly; else what is written where integers are asked for, and a float elsewhere."""
-    if "_" in text:  # 1_0, which Python takes for 10
+    """Returns an integer exactly; otherwise the text itself where integers are expected, and a float
+    elsewhere."""
+    if "_" in text:  # Python would read 1_0 as 10
         refuse(f"{what}: '{text.strip()}' is not a number")
     with contextlib.suppress(ValueError):
         return int(text)
@@ -145,7 +147,7 @@ def number_of(text, is_whole, what):
 
 
 def names_of(text, dataset):
-    """Names with commas between them; a name may have commas of its own."""
+    """Splits names separated by commas; a name may itself contain commas."""
     names, words = [], text.split(",")
     while words:
         lengths = [n for n in range(len(words), 0, -1) if ",".join(words[:n]) in dataset.attributes]
@@ -156,12 +158,12 @@ def names_of(text, dataset):
 
 
 def parse_attributes(arguments, dataset):
-    """The names that --attributes has, or None."""
+    """Returns the names given by --attributes, or None."""
     return None if arguments.attributes is None else names_of(arguments.attributes, dataset)
 
 
 def add_query_arguments(parser):
-    """Those of Dataset.read()."""
+    """Adds the options that correspond to Dataset.read()."""
     group = parser.add_argument_group("particles to select (default: all; all conditions must hold)")
     group.add_argument("--quality", type=float, default=1.0, metavar="Q",
                        help="fraction of the particles, 0 to 1, sampled evenly (default 1)")
@@ -180,7 +182,7 @@ def add_query_arguments(parser):
 
 
 def query_of(arguments, dataset):
-    """Keyword arguments of Dataset.read()."""
+    """Returns keyword arguments for Dataset.read()."""
     def target(text):
         found = re.fullmatch(r"(.+)\[(\d+)\]", text, re.ASCII | re.DOTALL)
         return (text,) if text in attributes or not found else (found[1], int(found[2]))
@@ -211,14 +213,14 @@ def query_of(arguments, dataset):
 
 
 class _Bar:
-    """A line on stderr that says how much is done, until something else is printed."""
+    """A progress line on stderr, shown until something else is printed."""
 
     def __init__(self, what):
         self._what = what
         self._drawn = None
 
     def __call__(self, done, what=None):
-        """what: of which this is the share, if it is something else now."""
+        """what: a label for the share, if it has changed."""
         self._what = what or self._what
         state = (self._what, int(100 * done))
         if state == self._drawn:
@@ -228,7 +230,7 @@ class _Bar:
         print(f"\r{clear}{printable(state[0])} [{'#' * (state[1] // 4):25}] {state[1]:3} %", end="", file=sys.stderr, flush=True)
 
     def clear(self):
-        """Takes the line away."""
+        """Clears the line."""
         if self._drawn is not None:
             self._drawn = None
             print("\r\033[K", end="", file=sys.stderr, flush=True)
@@ -236,7 +238,7 @@ class _Bar:
 
 @contextlib.contextmanager
 def progress(what):
-    """A function for `progress`, which draws a bar where stderr is a terminal; None elsewhere."""
+    """Returns a function for `progress` that draws a bar if stderr is a terminal, else None."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -248,7 +250,7 @@ def progress(what):
 
 
 def print_json(value):
-    """One line; numbers that JSON has not are texts."""
+    """Returns one line of JSON; numbers that JSON cannot express become texts."""
     print(printable_json(json.dumps(_plain(value), ensure_ascii=False)))
 
 
@@ -263,12 +265,12 @@ def _plain(value):
 
 
 def add_json(parser):
-    """For programs that read what is printed."""
+    """Adds the option for machine-readable output."""
     parser.add_argument("--json", action="store_true", help="print one JSON object per line, for programs")
 
 
 def count(text):
-    """A whole number that is not negative."""
+    """Returns a non-negative integer."""
     value = int(text)
     if value < 0:
         raise argparse.ArgumentTypeError(f"{value} is negative")

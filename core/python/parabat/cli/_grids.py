@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What verbs do with structured grids (.idx)."""
+"""Subcommands for structured grids (.idx)."""
 
 import math
 import os
@@ -15,7 +15,7 @@ from ..errors import OUT_OF_MEMORY, BatError, BatMemoryError, refuse
 from ._common import NO, YES, print_json, progress, say, show
 from ._temporary import replacing
 
-SLAB = 1 << 26  # bytes that are compared at once
+SLAB = 1 << 26  # bytes compared at a time
 
 
 def open_grid(path):
@@ -24,7 +24,7 @@ def open_grid(path):
 
 
 def step_of(dataset, number):
-    """A time step by its number; of several, one has to be chosen."""
+    """Returns a time step by its number; with several, one must be chosen."""
     steps = dataset.steps
     if number is None and len(steps) != 1:
         shown = ", ".join(map(str, steps[:6])) + (f" ... {steps[-1]}" if len(steps) > 6 else "")
@@ -35,7 +35,7 @@ def step_of(dataset, number):
 # --- info
 
 def described(dataset):
-    """For JSON."""
+    """Returns a description for JSON."""
     lattice = dataset.lattice()
     return {"file": str(dataset.path), "dimensions": lattice.count, "first": lattice.first, "axes": dataset.axes,
             "origin": dataset.origin, "spacing": dataset.spacing, "steps": dataset.steps, "times": dataset.times,
@@ -51,7 +51,7 @@ def _numbers(values):
 
 
 def tell(path, as_json):
-    """Of `info`."""
+    """Prints what `info` shows."""
     with open_grid(path) as dataset:
         if as_json:
             print_json(described(dataset))
@@ -80,13 +80,13 @@ def tell(path, as_json):
 # --- validate
 
 def validate(path, as_json, on_progress):
-    """Of `validate`."""
+    """Checks a dataset for `validate`."""
     with open_grid(path) as dataset:
         problem, found = None, {}
         try:
             found = dataset.validate(on_progress)
         except BatError as error:
-            if error.status not in (1, 3, 4, 5, 6):  # what is not the files'
+            if error.status not in (1, 3, 4, 5, 6):  # errors that are not the files'
                 raise
             problem = str(error)
         steps = len(dataset.steps)
@@ -122,7 +122,7 @@ def _npz(grid, path):
 
 
 def _vti(grid, path):
-    """ImageData of VTK, whose extent tells the numbers of the samples."""
+    """Returns VTK ImageData, whose extent gives the indices of the samples."""
     check_xml_names(grid)
     lattice = grid.lattice
     begins = [first // distance for first, distance in zip(lattice.first, lattice.distance)]
@@ -152,7 +152,7 @@ def _vti(grid, path):
 
 
 FORMATS = {".npy": _npy, ".npz": _npz, ".vti": _vti}
-# Options that are of particles, with what holds if nobody sets them.
+# Options that only apply to particles, with their defaults.
 OF_PARTICLES = {"quality": 1.0, "range": [], "values": [], "sphere": []}
 
 
@@ -164,7 +164,7 @@ def _without(error, path):
 
 
 def _check_memory(dataset, path, fields, level, box):
-    """Raises for samples that do not fit into the memory that is free."""
+    """Raises if the samples do not fit into free memory."""
     lattice = dataset.lattice(level, box)
     chosen = dataset.fields if fields is None else fields
     samples = math.prod(lattice.count)
@@ -175,7 +175,7 @@ def _check_memory(dataset, path, fields, level, box):
 
 
 def export(arguments):
-    """Of `export`."""
+    """Exports for `export`."""
     for name, standard in OF_PARTICLES.items():
         if getattr(arguments, name) != standard:
             refuse(f"--{name}: {arguments.file} is a structured grid; allowed are --level, --budget, --box, --step and "
@@ -221,7 +221,7 @@ def _facts(dataset):
 
 
 def _slabs(dataset, bytes_of_sample):
-    """Boxes of at most SLAB bytes, or a plane."""
+    """Yields boxes of at most SLAB bytes, or single planes."""
     lower, upper = dataset.box[:3], dataset.box[3:]
     plane = (upper[0] - lower[0] + 1) * (upper[1] - lower[1] + 1) * bytes_of_sample
     step = max(1, SLAB // plane)
@@ -230,7 +230,8 @@ def _slabs(dataset, bytes_of_sample):
 
 
 def _differing(a, b, name, step, examples):
-    """How many samples of a field differ in some bit; the first of them go into `examples`."""
+    """Counts the samples of a field that differ in any bit, and adds the first of them to
+    `examples`."""
     about = a.fields[name]
     size, count = about.dtype.itemsize * about.components, 0
     for box in _slabs(a, size):
@@ -247,7 +248,7 @@ def _differing(a, b, name, step, examples):
 
 
 def diff(arguments):
-    """Of `diff`."""
+    """Compares for `diff`."""
     with open_grid(arguments.a) as a, open_grid(arguments.b) as b:
         facts = _facts(a), _facts(b)
         names = None if arguments.attributes is None else list(dict.fromkeys(filter(None, arguments.attributes.split(","))))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files and folders that appear under their names when they are whole.
+"""Files and folders that appear under their final names only when complete.
 
-Until then they are .parabat-XXXXXXXX beside the target. The process that writes one holds a lock on it, so that the
-next command which writes into the same folder knows those of killed processes, and removes them. SIGTERM and SIGHUP
-end the command as Ctrl-C does.
+Until then they are called .parabat-XXXXXXXX, next to the target. The writing process holds a lock on each, so that
+the next command that writes into the same folder can identify and remove those of killed processes. SIGTERM and
+SIGHUP end the command like Ctrl-C.
 """
 
 import contextlib
@@ -18,19 +18,19 @@ import tempfile
 from ..errors import BatError
 
 _PREFIX = ".parabat-"
-_NAME = re.compile(re.escape(_PREFIX) + r"[a-z0-9_]{8}(\.[a-z]+)?")  # files have the ending of the target
+_NAME = re.compile(re.escape(_PREFIX) + r"[a-z0-9_]{8}(\.[a-z]+)?")  # files end in the target's extension
 _LOCK, _CONTENT = "lock", "content"  # in a temporary folder
 
 
 @contextlib.contextmanager
 def interruptible():
-    """SIGTERM and SIGHUP end what is done as Ctrl-C does, so that nothing half is left."""
+    """Treats SIGTERM and SIGHUP like Ctrl-C, so that no incomplete output remains."""
     def interrupt(*_):
         raise KeyboardInterrupt
     try:
         before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)
                   if signal.getsignal(number) is signal.SIG_DFL}
-    except ValueError:  # a thread of another program
+    except ValueError:  # in a thread of another program
         before = {}
     try:
         yield
@@ -40,16 +40,16 @@ def interruptible():
 
 
 def _has_lock(descriptor):
-    """Whether this process has, or gets, the lock of a file."""
+    """Returns whether this process holds, or obtains, the lock of a file."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return True
-    except OSError:  # another process has it, or the file system has no locks
+    except OSError:  # another process holds it, or the file system does not support locks
         return False
 
 
 def _sweep(folder):
-    """Removes what killed processes of this user left."""
+    """Removes what killed processes of this user left behind."""
     with contextlib.suppress(OSError), os.scandir(folder) as found:
         for entry in found:
             if _NAME.fullmatch(entry.name):
@@ -67,7 +67,7 @@ def _remove_left(entry):
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
-        os.rmdir(entry.path)  # killed before there was a lock; what is not empty stays
+        os.rmdir(entry.path)  # killed before locking; non-empty folders stay
         return
     try:
         if _has_lock(descriptor):
@@ -80,7 +80,7 @@ def _remove_left(entry):
 
 
 def _remove_folder(work):
-    """The lock last: with it, what is left of an interrupted removal is found again."""
+    """Removes the lock last, so that the rest of an interrupted removal is found again."""
     with contextlib.suppress(OSError):
         shutil.rmtree(os.path.join(work, _CONTENT), ignore_errors=True)
         os.unlink(os.path.join(work, _LOCK))
@@ -88,12 +88,12 @@ def _remove_folder(work):
 
 
 def _temporary_folder(parent):
-    """(path, descriptor of its lock) of a new folder."""
+    """Returns (path, descriptor of its lock) of a new folder."""
     while True:
         work = tempfile.mkdtemp(prefix=_PREFIX, dir=parent)
         try:
             descriptor = os.open(os.path.join(work, _LOCK), os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        except FileNotFoundError:  # another process took the empty folder for one that was left
+        except FileNotFoundError:  # another process took the empty folder for an abandoned one
             continue
         _has_lock(descriptor)
         if _is_there(os.path.join(work, _LOCK), descriptor):
@@ -102,7 +102,7 @@ def _temporary_folder(parent):
 
 
 def _temporary_file(parent, ending):
-    """(path, descriptor) of a new file."""
+    """Returns (path, descriptor) of a new file."""
     while True:
         descriptor, path = tempfile.mkstemp(prefix=_PREFIX, suffix=ending, dir=parent)
         _has_lock(descriptor)
@@ -112,7 +112,7 @@ def _temporary_file(parent, ending):
 
 
 def _is_there(path, descriptor):
-    """Whether no other process took the file for one that was left, before it was locked."""
+    """Returns whether the file was locked before another process took it for an abandoned one."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     except FileNotFoundError:
@@ -121,8 +121,8 @@ def _is_there(path, descriptor):
 
 @contextlib.contextmanager
 def replacing_folder(path):
-    """A new folder to write to, which becomes `path` when all went well: a folder that does not exist, or is empty.
-    Errors of files name `path`."""
+    """Yields a new folder to write to, which becomes `path` on success; `path` must not exist, or be an empty
+    folder. File errors name `path`."""
     aim = os.path.realpath(path)
     parent = os.path.dirname(aim)
     with _named(path), interruptible(), contextlib.ExitStack() as stack:
@@ -139,8 +139,7 @@ def replacing_folder(path):
 
 @contextlib.contextmanager
 def replacing(path):
-    """A path to write to; what is there when all went well takes the place of `path`. Errors of files
-    name `path`."""
+    """Yields a path to write to; on success the file replaces `path`. File errors name `path`."""
     if os.path.exists(path) and not os.path.isfile(path):  # /dev/stdout
         yield path
         return
@@ -165,10 +164,10 @@ def _unlink(path):
 
 @contextlib.contextmanager
 def _named(path):
-    """Errors of the operating system become those of `path`."""
+    """Turns errors of the operating system into errors for `path`."""
     try:
         yield
-    except BatError:  # of a file that is read
+    except BatError:  # concerns a file that is read
         raise
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else re.sub(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat completion bash|zsh: what the shell needs to complete this command.
+"""parabat completion bash|zsh: prints the shell's completion script for this command.
 
     eval "$(parabat completion bash)"     in ~/.bashrc, or zsh in ~/.zshrc
 """
@@ -27,12 +27,12 @@ complete -o filenames -F _parabat parabat
 
 
 def add_arguments(parser):
-    """Of `completion`."""
+    """Adds the arguments of `completion`."""
     parser.add_argument("shell", choices=("bash", "zsh"))
 
 
 def run(arguments):
-    """The exit code."""
+    """Returns the exit code."""
     from . import parser_of, verbs  # pylint: disable=import-outside-toplevel
     parsers = next(action for action in parser_of(set(verbs()))._actions  # pylint: disable=protected-access
                    if isinstance(action, argparse._SubParsersAction))  # pylint: disable=protected-access

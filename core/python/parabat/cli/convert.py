@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Converts files of other formats to .bat, grids to .idx, and velocities on grids to .bricks.series.
+"""Converts files of other formats to .bat, grids to .idx, and gridded velocities to .bricks.series.
 
-Exit codes: 0 all was converted; 3 something was not, which one line on stderr says; 2 what was asked
-cannot be; 130 interrupted, also by SIGTERM.
+Exit codes: 0, everything was converted; 3, something was not, as one line on stderr explains; 2,
+invalid arguments; 130, interrupted, also by SIGTERM.
 """
 
 import argparse
@@ -20,10 +20,10 @@ from ..convert.running import REPORT
 from ._common import INTERRUPTED, TROUBLE, USAGE, YES, progress
 from ._temporary import interruptible
 
-_OF_ARGUMENT = re.compile(r"(^|: )argument --")  # as argparse begins, also behind the name of a file
+_OF_ARGUMENT = re.compile(r"(^|: )argument --")  # how argparse begins, also after a file name
 _BRICKS = (".bricks", ".bricks.series")
 KINDS = {".bat": "particles", ".idx": "grids", ".bricks": "velocity fields", ".bricks.series": "velocity fields"}
-# Options that not every kind of output has: what holds if nobody sets them, and for which they are.
+# Options that only some kinds of output have: their defaults, and the kinds that have them.
 OPTIONS = {
     **{name: (None, (".bat",)) for name in ("species", "columns", "delimiter", "topology", "time_column", "decimal")},
     "sorted_index": ([], (".bat",)), "stable_samples": ([], (".bat",)), "jobs": (1, (".bat",)), "memory": (0, (".bat",)),
@@ -39,7 +39,7 @@ OPTIONS = {
 
 
 class _List(argparse.Action):
-    """Shows the formats instead of a conversion."""
+    """Prints the formats instead of converting."""
 
     def __call__(self, parser, namespace, values, option_string=None):
         if values not in (None, "json"):
@@ -132,7 +132,7 @@ def add_arguments(parser):
 def _settings(arguments, kind):
     if kind.startswith(".bricks"):
         return {"times": arguments.times, "cyclic": arguments.cyclic, "flush": arguments.flush, "replace": arguments.replace}
-    size = max(1, int(arguments.target_size * (1 << 20))) if arguments.target_size else 0  # which chooses one
+    size = max(1, int(arguments.target_size * (1 << 20))) if arguments.target_size else 0  # chooses one
     if kind == ".bat":
         return {"sorted_indexes": arguments.sorted_index, "stable_samples": arguments.stable_samples,
                 "flush": arguments.flush, "target_bytes": size}
@@ -172,7 +172,7 @@ def run(arguments):
 
 @contextlib.contextmanager
 def _shown(arguments):
-    """A function for `show`; a bar where stderr is a terminal."""
+    """Returns a function for `show`, with a bar if stderr is a terminal."""
     with contextlib.ExitStack() as stack:
         bar = None if arguments.quiet or not leads() else stack.enter_context(progress("converting"))
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat diff A B: whether two datasets have the same particles, bit for bit, in whatever order; or two grids
-(.idx) the same samples, however they are stored."""
+"""parabat diff A B: compares two datasets bit by bit, regardless of the particles' order, or two grids (.idx),
+regardless of how they are stored."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ._common import add_json, parse_attributes, open_one, print_json, progress,
 
 
 def add_arguments(parser):
-    """Of `diff`."""
+    """Adds the arguments of `diff`."""
     parser.add_argument("a", metavar="A")
     parser.add_argument("b", metavar="B")
     parser.add_argument("--attributes", metavar="X,Y", help="attributes to compare, and positions (default: all)")
@@ -21,13 +21,13 @@ def add_arguments(parser):
 
 
 def _bits(values):
-    """As unsigned integers, in which every NaN and both zeros are what they are."""
+    """Returns the values as unsigned integers, which distinguish all NaNs and both zeros."""
     return np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")
 
 
 def lone(a, b):
-    """Numbers of the rows of a, and of b, that the other has not; a row that is there n times more
-    counts n times. a and b: lists of columns, (n,) each, of the same types."""
+    """Returns the indices of the rows of a, and of b, that the other lacks; a row that occurs n
+    times more counts n times. a and b: lists of columns, (n,) each, of the same types."""
     count = len(a[0])
     both = [np.concatenate([_bits(one), _bits(other)]) for one, other in zip(a, b)]
     order = np.lexsort(both)
@@ -63,7 +63,7 @@ def _rows(found, numbers):
 
 
 def run(arguments):
-    """The exit code."""
+    """Returns the exit code."""
     if idx.can_open(arguments.a) or idx.can_open(arguments.b):
         if not (idx.can_open(arguments.a) and idx.can_open(arguments.b)):
             refuse(f"{arguments.a} and {arguments.b}: one is a grid, the other contains particles")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat follow SERIES --ids ... --out OUT: chosen particles through all steps, as a file whose ending says its kind."""
+"""parabat follow SERIES --ids ... --out OUT: follows chosen particles through all steps and writes them in the format
+that the extension determines."""
 
 import contextlib
 import os
@@ -18,7 +19,7 @@ from ..tracks import Tracks, is_tracks
 from ._common import YES, add_json, count, names_of, number_of, print_json, progress, say, show, list_steps
 from ._temporary import replacing
 
-MAX_RANGE_IDS = 10_000_000  # ids; more are no list
+MAX_RANGE_IDS = 10_000_000  # maximum number of ids in a list
 
 
 def _csv(trails, path):
@@ -47,7 +48,7 @@ FORMATS = {".npz": _npz, ".csv": _csv, ".vtp": _vtp}
 
 
 def add_arguments(parser):
-    """Of `follow`."""
+    """Adds the arguments of `follow`."""
     parser.add_argument("series", nargs="+", metavar="SERIES", help=".bat.series, .tracks.bat, or .bat and .pbat in the order of their steps")
     which = parser.add_argument_group("particles to follow")
     which.add_argument("--ids", nargs="+", action="extend", default=[], metavar="ID",
@@ -79,7 +80,7 @@ def _words(arguments):
 
 
 def _ids(arguments):
-    """Numbers, or pairs of them."""
+    """Returns numbers, or pairs of them."""
     found = []
     for word in filter(None, (word.strip() for word in _words(arguments))):
         if arguments.second is not None:
@@ -114,13 +115,13 @@ def _attributes(arguments, paths):
 
 
 def run(arguments):
-    """The exit code."""
+    """Returns the exit code."""
     ending = os.path.splitext(arguments.out)[1]
     if ending not in FORMATS:
         refuse(f"{arguments.out} ends in '{ending}'; allowed: {', '.join(FORMATS)}")
     ids = _ids(arguments)
     if ending == ".vtp":
-        needed("pyvista", "trails as .vtp")  # before the work
+        needed("pyvista", "trails as .vtp")  # before any work
     paths = [step for path in arguments.series for step in list_steps(path)]
     name = (arguments.id, arguments.second) if arguments.second is not None else arguments.id
     unwrap = "files" if arguments.unwrap else arguments.unwrap_box

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat info FILE...: what files and series hold."""
+"""parabat info FILE...: describes files and series."""
 
 import json
 
@@ -17,7 +17,7 @@ TAKEN = (".bat", ".pbat", ".bat.series", ".tracks.bat", ".idx", ".bricks", ".bri
 
 
 def add_arguments(parser):
-    """Of `info`."""
+    """Adds the arguments of `info`."""
     parser.add_argument("files", nargs="+", metavar="FILE", help=".bat, .pbat, .bat.series, .tracks.bat, .idx, .bricks or "
                         ".bricks.series")
     parser.add_argument("--leaves", action="store_true", help="list the leaf files with their boxes")
@@ -25,22 +25,22 @@ def add_arguments(parser):
 
 
 def _box(ends):
-    """None where no coordinate is finite."""
+    """Returns None if no coordinate is finite."""
     return ends if ends[0] <= ends[3] else None
 
 
 def _storage(dataset):
-    """Of the first leaf file that says; nothing if none does."""
+    """Returns the answer of the first leaf file that has one; nothing if none does."""
     for leaf in range(dataset.leaf_files):
         try:
             return dataset.storage(leaf)
-        except BatError:  # missing, damaged, or of the paper's library
+        except BatError:  # missing, damaged, or written by the paper's library
             continue
     return {}
 
 
 def described(dataset, leaves):
-    """For JSON."""
+    """Returns a description for JSON."""
     storage = _storage(dataset)
 
     def stored(name):
@@ -117,7 +117,7 @@ def _tell_tracks(path, as_json):
 
 
 def run(arguments):
-    """The exit code."""
+    """Returns the exit code."""
     def tell(path):
         if is_tracks(path):
             return _tell_tracks(path, arguments.json)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat paraview [FILE]: starts ParaView with the plugin in Python, and opens a file."""
+"""parabat paraview [FILE]: starts ParaView with the Python plugin, and opens a file."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ PLUGIN = "parabat_paraview.py"
 
 
 def add_arguments(parser):
-    """Of `paraview`."""
+    """Adds the arguments of `paraview`."""
     parser.add_argument("file", nargs="?", metavar="FILE", help=".bat, .pbat or .bat.series")
     parser.add_argument("--program", metavar="PATH", default="paraview",
                         help="ParaView program to start (default: %(default)s, found in PATH)")
@@ -20,7 +20,7 @@ def add_arguments(parser):
 
 
 def plugin_folder():
-    """Where the plugin lies: in the package where it is installed, beside the library in a build tree."""
+    """Returns the plugin's path: in the package if installed, next to the library in a build tree."""
     here = pathlib.Path(os.path.abspath(__file__)).parent.parent
     folders = [here / "paraview"]
     for start in dict.fromkeys((here, here.resolve())):
@@ -33,7 +33,7 @@ def plugin_folder():
 
 
 def run(arguments):
-    """The exit code."""
+    """Returns the exit code."""
     folder = plugin_folder()
     if arguments.folder:
         print(folder)

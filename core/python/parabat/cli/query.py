@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat query FILE: how many particles match, their ranges, and the first of them."""
+"""parabat query FILE: prints the number of matching particles, their ranges, and the first of
+them."""
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from ._common import add_json, add_query_arguments, parse_attributes, count, ope
 
 
 def add_arguments(parser):
-    """Of `query`."""
+    """Adds the arguments of `query`."""
     parser.add_argument("file", metavar="FILE", help=".bat, .pbat or .bat.series")
     add_query_arguments(parser)
     shown = parser.add_mutually_exclusive_group()
@@ -19,13 +20,13 @@ def add_arguments(parser):
 
 
 def _range(values):
-    """Ends of the values that are not NaN, or None."""
+    """Returns the minimum and maximum of the values that are not NaN, or None."""
     values = values[values == values]
     return (values.min().item(), values.max().item()) if values.size else None
 
 
 def run(arguments):
-    """The exit code."""
+    """Returns the exit code."""
     with open_one(arguments.file, arguments.step, "query") as dataset, progress("reading") as on_progress:
         query = query_of(arguments, dataset)
         requested = [] if arguments.count else parse_attributes(arguments, dataset)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat repack IN OUT: the same particles, stored in another way."""
+"""parabat repack IN OUT: stores the same particles in another way."""
 
 import argparse
 import contextlib
@@ -10,13 +10,13 @@ from ..errors import refuse
 from ..writing import repack
 from ._common import YES, add_json, count, is_series, print_json, progress, show, list_steps
 
-# Those of parabat.repack() that have a value only if they are given.
+# Options of parabat.repack() that have a value only if given.
 OPTIONS = ("compression", "error_bounds", "sorted_indexes", "stable_samples", "chunk_particles", "treelet_particles", "block_particles",
            "index_budget", "threads")
 
 
 def add_arguments(parser):
-    """Of `repack`."""
+    """Adds the arguments of `repack`."""
     parser.add_argument("file", metavar="IN", help=".bat, .pbat, .bat.series or .tracks.bat")
     parser.add_argument("out", metavar="OUT",
                         help="OUT.bat; for a series OUT.bat.series, next to OUT_0000.bat, OUT_0001.bat ...")
@@ -47,7 +47,7 @@ def add_arguments(parser):
 
 
 def _targets(arguments):
-    """What is made, or replaced."""
+    """Returns the files that are created or replaced."""
     yield arguments.out
     if is_series(arguments.file) and is_series(arguments.out):
         stem = arguments.out[:-len(".series")].removesuffix(".bat")
@@ -57,8 +57,8 @@ def _targets(arguments):
 
 @contextlib.contextmanager
 def _interrupts():
-    """A list, in which there is something once an interrupt has come; it raises nothing meanwhile, as what calls
-    Python from C could not carry that everywhere."""
+    """Yields a list to which an interrupt appends; nothing is raised meanwhile, since callbacks from C could not
+    propagate an exception everywhere."""
     came, before = [], {}
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -71,7 +71,7 @@ def _interrupts():
 
 
 def run(arguments):
-    """The exit code."""
+    """Returns the exit code."""
     for path in () if arguments.force else _targets(arguments):
         if os.path.lexists(path):
             refuse(f"{path}: already exists; use --force to replace it")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat serve [FILE]: the viewer and a dataset on a server of this machine, for this machine."""
+"""parabat serve [FILE]: serves the viewer and a dataset to browsers on this machine."""
 
 import contextlib
 import http.server
@@ -18,13 +18,13 @@ from ._temporary import interruptible
 
 FIRST_PORT, PORTS = 8010, 50
 BLOCK = 1 << 18
-IDLE_SECONDS = 60  # after which a connection without a request, or a client that takes no bytes, is closed
-WAITING = 128      # connections that the system holds until they are accepted
+IDLE_SECONDS = 60  # seconds until an idle connection, or a client that accepts no bytes, is disconnected
+WAITING = 128      # connections that wait to be accepted
 _RANGE = re.compile(r"bytes=([0-9]{0,20})-([0-9]{0,20})")
 
 
 def add_arguments(parser):
-    """Of `serve`."""
+    """Adds the arguments of `serve`."""
     parser.add_argument("file", nargs="?", metavar="FILE", help=".bat or .bat.series; without it, files can be dropped on the page")
     parser.add_argument("--port", type=int, metavar="N", help=f"port; 0: any free one (default: the first free one from {FIRST_PORT})")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
@@ -32,7 +32,7 @@ def add_arguments(parser):
 
 
 class _Published:
-    """What is served: only that, whatever is asked for."""
+    """The content that is served; no other path is accessible."""
 
     def __init__(self, viewer, path):
         self._path = path
@@ -43,9 +43,10 @@ class _Published:
         self.page = page_of(viewer, data)
 
     def open(self, name):
-        """An open file, or bytes. Raises BatError if there is no such file, or another one is in its place."""
+        """Returns an open file, or bytes. Raises BatError if the file does not exist or another one is in its
+        place."""
         found = self._files.get(name)
-        # A series may have got more steps, and a dataset may have been replaced by another.
+        # A series may have new steps, and a dataset may have been replaced.
         if self._path is not None and is_series(self._path) and (found is None or name == self._name):
             found = self._find_again(name)
         if found is None:
@@ -70,7 +71,8 @@ class _Published:
 
 
 def parse_range(text, size):
-    """First byte and end of what a header Range asks for; None if there is none that counts. Raises IndexError if it is outside."""
+    """Returns the first byte and the end that a Range header requests; None if it has no valid range. Raises IndexError
+    if it is outside."""
     match = _RANGE.fullmatch(text or "")
     if not match or match.groups() == ("", ""):
         return None
@@ -89,31 +91,31 @@ def parse_range(text, size):
 class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = IDLE_SECONDS
-    published = None  # of the server's subclass
+    published = None  # the server's subclass
 
     def log_message(self, *unused):  # pylint: disable=arguments-differ
-        """Says nothing."""
+        """Prints nothing."""
 
     def handle(self):
-        """Until the client, or the time for its next request, is gone."""
+        """Runs until the client disconnects or the time for its next request is over."""
         try:
             super().handle()
         except (ConnectionError, TimeoutError):
             self.close_connection = True
 
     def finish(self):
-        """Also of clients that have left."""
+        """Ignores clients that have disconnected."""
         try:
             super().finish()
         except (ConnectionError, TimeoutError):
             pass
 
     def do_HEAD(self):
-        """As GET, without the body."""
+        """Like GET, without the body."""
         self._answer(False)
 
     def do_GET(self):
-        """The page, or bytes of a file."""
+        """Sends the page, or bytes of a file."""
         self._answer(True)
 
     def _fail(self, status, text):
@@ -127,8 +129,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _answer(self, has_body):
         if self.headers.get("Content-Length") or self.headers.get("Transfer-Encoding"):
-            self.close_connection = True  # a body, which is not read, would be taken for the next request
-        # A page of another site that has its name lead here has that name in its requests.
+            self.close_connection = True  # an unread body would be taken for the next request
+        # If another site's name resolves to this machine, requests from its pages carry that name.
         host = (self.headers.get("Host") or "").rpartition(":")[0] or self.headers.get("Host")
         if host not in ("127.0.0.1", "localhost"):
             self._fail(403, "this server only accepts 127.0.0.1")
@@ -181,7 +183,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         left = end - begin if has_body else 0
         while left > 0:
             block = file.read(min(BLOCK, left))
-            if not block:  # it was cut short meanwhile
+            if not block:  # the file was truncated meanwhile
                 self.close_connection = True
                 return
             self.wfile.write(block)
@@ -194,9 +196,9 @@ class _Server(http.server.ThreadingHTTPServer):
     request_queue_size = WAITING
 
     def handle_error(self, request, client_address):
-        """In one line."""
+        """Prints one line."""
         error = sys.exc_info()[1]
-        if not isinstance(error, (ConnectionError, TimeoutError)):  # of clients that have left
+        if not isinstance(error, (ConnectionError, TimeoutError)):  # from disconnected clients
             say(f"{type(error).__name__}: {error}")
 
 
@@ -210,7 +212,7 @@ def _bound(port, handler):
 
 
 def run(arguments):
-    """The exit code."""
+    """Returns the exit code."""
     with naming_accepted_kinds(arguments.file, "serve", TAKEN) if arguments.file is not None else contextlib.nullcontext():
         published = _Published(arguments.viewer or page_path(), arguments.file)
     with _bound(arguments.port, type("Handler", (_Handler,), {"published": published})) as server:
@@ -225,5 +227,5 @@ def run(arguments):
             with interruptible():
                 server.serve_forever()
         except KeyboardInterrupt:
-            pass  # this is how it ends
+            pass  # the normal way to stop
     return 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat validate FILE...: checks every checksum and every rule of the format; of .idx every block, of
-.bricks every brick."""
+"""parabat validate FILE...: checks every checksum and every rule of the format; every block of .idx,
+and every brick of .bricks."""
 
 from .. import dataset as datasets
 from .. import idx
@@ -13,14 +13,14 @@ from ._grids import validate as validate_grid
 
 
 def add_arguments(parser):
-    """Of `validate`."""
+    """Adds the arguments of `validate`."""
     parser.add_argument("files", nargs="+", metavar="FILE", help=".bat, .pbat, .tracks.bat, .idx, .bricks, or .bat.series and "
                         ".bricks.series with all their steps")
     add_json(parser)
 
 
 def _problem(path):
-    """What is wrong first, or None; and the number of particles."""
+    """Returns the first problem, or None, and the number of particles."""
     try:
         if is_tracks(path):
             tracks = Tracks(path)
@@ -32,13 +32,13 @@ def _problem(path):
     except BatNotFoundError:
         raise
     except BatError as error:
-        if error.status not in (3, 4, 5, 6):  # what is not the file's
+        if error.status not in (3, 4, 5, 6):  # errors that are not the file's
             raise
         return str(error), None
 
 
 def run(arguments):
-    """The exit code."""
+    """Returns the exit code."""
     paths = []
     code = in_turn(arguments.files, lambda given: paths.extend([given] if is_bricks(given) else list_steps(given)) or YES)
     with progress("validating") as on_progress:

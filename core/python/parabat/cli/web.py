@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat web FILE FOLDER: a folder to publish on any web server, with the viewer and the data."""
+"""parabat web FILE FOLDER: creates a folder to publish on any web server, with the viewer and the
+data."""
 
 import os
 import urllib.parse
@@ -14,7 +15,7 @@ BLOCK = 8 << 20
 
 
 def add_arguments(parser):
-    """Of `web`."""
+    """Adds the arguments of `web`."""
     parser.add_argument("file", metavar="FILE", help=".bat or .bat.series")
     parser.add_argument("folder", metavar="FOLDER", help="folder to create, with the page FOLDER/index.html and the data in FOLDER/data")
     parser.add_argument("--link", action="store_true",
@@ -38,7 +39,7 @@ def _copy(source, target, on_progress):
 
 
 def _link(source, target):
-    """A hard link to the file of which the descriptor was checked."""
+    """Creates a hard link to the file whose descriptor was checked."""
     with source.open() as given:
         os.link(os.path.realpath(source.path), target)
         if not os.path.samestat(os.lstat(target), os.fstat(given.fileno())):
@@ -59,7 +60,7 @@ def _fill(folder, files, is_linked, on_progress):
 
 
 def run(arguments):
-    """The exit code."""
+    """Returns the exit code."""
     viewer = arguments.viewer or page_path()
     with naming_accepted_kinds(arguments.file, "web", TAKEN):
         name, files = files_of(arguments.file)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The format without the library: a reader, and a writer of plain single files, in Python and numpy.
+"""The format without the library: a reader, and a writer of plain single files, in Python and NumPy.
 
     from parabat import pure
 
@@ -10,11 +10,11 @@
     bat.positions()[where]
     pure.Tracks.open("run.tracks.bat").samples       # each with step, time, ids, positions, columns
 
-For codes that will not link anything, and as a second opinion: both were written from
-core/particles/FORMAT.md alone and are the tests' second reader. They favour plainness over speed: whole
-files in memory. Compressed columns are read with Python 3.14, or the package zstandard or pyarrow;
-what is written is not compressed. Where the library is, parabat.open() and parabat.write() do
-more, and faster.
+For codes that cannot link a library, and as an independent implementation: both were written from
+core/particles/FORMAT.md alone and serve the tests as a second reader. They favour simplicity over speed
+and hold whole files in memory. Reading compressed columns requires Python 3.14, or the package
+zstandard or pyarrow; written files are not compressed. If the library is available, parabat.open() and
+parabat.write() do more, and faster.
 """
 
 from .reader import BatDataset, BatError, BatFile, QueryError

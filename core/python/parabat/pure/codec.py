@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Frames of compressed chunks (core/particles/FORMAT.md section 18) to numpy arrays.
+"""Decodes frames of compressed chunks (core/particles/FORMAT.md section 18) to NumPy arrays.
 
     model = codec.Model(model_bytes, "float32", components=3)
     codec.decode(model, frame, count=4096)                         # (4096, 3)
@@ -11,21 +11,21 @@ import numpy as np
 
 MAX_VALUES = 1 << 24
 MAX_MODEL_BYTES = 1 << 16
-BLOCK = 64  # values of one class
+BLOCK = 64  # values per class
 LANES = 4
 MAX_CODE_BITS = 11
 
 
 class CodecError(ValueError):
-    """What is wrong with a frame, or what is missing to read it."""
+    """The frame is invalid, or something needed to read it is missing."""
 
 
 class MissingModule(CodecError):
-    """Says what to install to read a frame."""
+    """Returns what to install to read a frame."""
 
 
 class Model:
-    """What all frames of a column share."""
+    """The model that all frames of a column share."""
 
     def __init__(self, content, dtype, components):
         self.dtype = np.dtype(dtype).newbyteorder("<")
@@ -58,7 +58,7 @@ class Model:
 
 
 class _Stream:
-    """Which components a stream has, and the dictionary and code of each class of blocks."""
+    """Reads which components a stream has, and the dictionary and code of each class of blocks."""
 
     def __init__(self, part, kind, which, size, has_grid):
         self.kind = kind
@@ -101,7 +101,7 @@ class _Stream:
 
 
 def _code_table(part, symbols):
-    """Entry of each sequence of bits: a symbol, and 256 times the length of its code."""
+    """Returns the entry of each bit sequence: a symbol, and 256 times the length of its code."""
     packed = part.array("u1", (symbols + 1) // 2)
     lengths = np.stack([packed & 15, packed >> 4], axis=1).reshape(-1)[:symbols].tolist()
     if symbols == 1 and lengths == [0]:
@@ -122,7 +122,7 @@ def _code_table(part, symbols):
 
 
 def decode(model, frame, count):
-    """Values of a frame: an array of shape (count,), or (count, components) if these are several."""
+    """Decodes a frame to an array of shape (count,), or (count, components) if there are several."""
     dtype, components = model.dtype, model.components
     if not 0 <= count <= MAX_VALUES:
         raise CodecError(f"{count} values are not a frame")
@@ -147,7 +147,7 @@ def decode(model, frame, count):
 
 
 class _Parts:
-    """Parts of a frame or model, one behind the other."""
+    """Reads the parts of a frame or model in order."""
 
     def __init__(self, content):
         self.content = content
@@ -182,7 +182,7 @@ class _Parts:
 
 
 def _zstd(frame, size):
-    """The content of a Zstandard frame that has exactly this size."""
+    """Returns the content of a Zstandard frame, which must have exactly this size."""
     try:
         content_size, frame_size = _sizes(frame)
     except IndexError:
@@ -200,7 +200,8 @@ def _zstd(frame, size):
 
 
 def _sizes(frame):
-    """Of the content, as the header says, and of the frame (RFC 8878, section 3.1.1)."""
+    """Returns the size of the content, according to the header, and of the frame (RFC 8878, section
+    3.1.1)."""
     descriptor = frame[4]
     single = descriptor >> 5 & 1
     size_bytes = (single, 2, 4, 8)[descriptor >> 6]
@@ -310,7 +311,7 @@ def _streams(part, model, count):
 
 
 def _words(part, stream, size, count):
-    """Words of a stream without their dropped bits."""
+    """Returns the words of a stream without their dropped bits."""
     before = []
     if stream.kind == 1:
         before = [part.varint() for _ in stream.which]
@@ -354,14 +355,14 @@ def _classes(part, stream, blocks):
 
 
 def _need_filled(packed, bits, what):
-    """Unused bits of the last byte are 0."""
+    """Checks that unused bits of the last byte are 0."""
     if bits % 8 and int(packed[bits // 8]) >> (bits % 8):
         raise CodecError(f"the last byte of {what} has an unused bit that is not 0")
 
 
 def _symbols(lane, tables, classes, count):
-    """Of the blocks of a lane, which has no byte too many."""
-    # The codes that may begin at each bit.
+    """Returns the symbols of a lane's blocks; the lane must not have excess bytes."""
+    # For each bit, the code that would begin there.
     padded = np.frombuffer(lane + bytes(BLOCK * MAX_CODE_BITS // 8 + 8), np.uint8).astype(np.uint32)
     three = padded[:-2] | padded[1:-1] << 8 | padded[2:] << 16
     at_bits = (three[:, None] >> np.arange(8, dtype=np.uint32) & ((1 << MAX_CODE_BITS) - 1)).reshape(-1).tolist()
@@ -382,7 +383,7 @@ def _symbols(lane, tables, classes, count):
 
 
 def _unpack(packed, bits):
-    """Groups of so many bits each, in the order of the rows."""
+    """Returns groups with these numbers of bits, in the order of the rows."""
     ends = np.cumsum(bits.reshape(-1), dtype=np.int64)
     if (ends[-1] + 7) // 8 != len(packed):
         raise CodecError(f"{len(packed)} bytes of packed bits instead of {(ends[-1] + 7) // 8}")

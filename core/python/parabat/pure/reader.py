@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A reader of the BAT format, version 1.0, written from core/particles/FORMAT.md alone; it shares nothing with the library.
 
-It favours plainness over speed: it reads the whole file, verifies every checksum, and decodes every section into numpy arrays.
-The numbers in the docstrings are the sections of FORMAT.md. As a program: python3 -m parabat.pure --help
+It favours simplicity over speed: it reads the whole file, verifies every checksum, and decodes every section into NumPy
+arrays. The numbers in the docstrings are the sections of FORMAT.md. As a program: python3 -m parabat.pure --help
 """
 
 import argparse
@@ -24,7 +24,7 @@ from . import codec
 try:
     import xxhash
 except ImportError:
-    xxhash = None  # then checksums are not verified, which open_any() warns of
+    xxhash = None  # checksums are then not verified; open_any() warns
 
 PAGE = 4096                                                                                          # 2
 SCALARS = {1: "int8", 2: "uint8", 3: "int16", 4: "uint16", 5: "int32", 6: "uint32", 7: "int64", 8: "uint64", 9: "float32",
@@ -69,7 +69,7 @@ STATUSES = ["", "not_found", "cannot_open", "not_a_bat_file", "unsupported_versi
 
 
 class BatError(errors.BatError):
-    """Says what is wrong with a file; kind is not_found, cannot_open, not_a_bat_file, unsupported_version, truncated or corrupt."""
+    """An error in a file; kind is not_found, cannot_open, not_a_bat_file, unsupported_version, truncated or corrupt."""
 
     def __init__(self, kind, message):
         super().__init__(STATUSES.index(kind), message)
@@ -81,7 +81,7 @@ class BatError(errors.BatError):
 
 
 class QueryError(errors.BatValueError):
-    """Says what is wrong with a query (section 13, last rule)."""
+    """An error in a query (section 13, last rule)."""
 
     def __init__(self, message):
         super().__init__(errors.INVALID_ARGUMENT, message)
@@ -152,14 +152,15 @@ def bit_of(bins, first_bin, last_bin):
 
 
 def part_ordinals(n, part, parts):
-    """Returns the ordinals of a part: the first, and the first behind it (section 13)."""
+    """Returns the ordinals of a part: the first one, and the end (section 13)."""
     if not 0 <= part < parts:
         raise QueryError("part %r of %r is out of range" % (part, parts))
     return n * part // parts, n * (part + 1) // parts
 
 
 class BatFile:
-    """A whole leaf file in memory, checked as section 16 asks at opening and before the first use, every checksum included."""
+    """A whole leaf file in memory, checked, including all checksums, as section 16 requires at opening and before first
+    use."""
 
     TOP = False
 
@@ -194,7 +195,7 @@ class BatFile:
         return cls(data, path)
 
     def _is_known(self, kind):
-        """Returns whether sections of a kind have a meaning in this file (section 6)."""
+        """Returns whether sections of a kind are defined for this file (section 6)."""
         if self.TOP:
             return kind in (SCHEMA, METADATA, AGGREGATION_TREE, LEAF_FILES, ALIASES, SAMPLE_IDS)
         return SCHEMA <= kind <= ATTRIBUTE or CHUNK_TABLE <= kind <= BLOCK_LEVELS
@@ -280,7 +281,7 @@ class BatFile:
             self.sections[before] = s
 
     def section(self, kind, index=0):
-        """Returns the bytes of a section after the verification of its checksums (section 6)."""
+        """Returns the bytes of a section after verifying its checksums (section 6)."""
         if (kind, index) not in self._verified:
             name, s = section_name(kind, index), self.sections.get((kind, index))
             self._need(s is not None, name, "missing", "present")
@@ -358,7 +359,7 @@ class BatFile:
         self._read_aliases()
 
     def _read_sample_ids(self):
-        """Decodes SAMPLE_IDS: (attribute, component or -1) of each number that the hashes of stable samples are of (section 8)."""
+        """Decodes SAMPLE_IDS: (attribute, component or -1) for each number that stable samples hash (section 8)."""
         self.sample_ids = []
         if not self.is_stable:
             return
@@ -378,7 +379,8 @@ class BatFile:
             self.sample_ids.append((attribute, component))
 
     def _read_aliases(self):
-        """Decodes ALIASES; an alias is (name, number of what it repeats or None for the positions, component, role, host_type)."""
+        """Decodes ALIASES; an alias is (name, number of the repeated attribute or None for the positions, component,
+        role, host_type)."""
         self.aliases, self.position_keys = [], None
         if (ALIASES, 0) not in self.sections:
             return
@@ -416,7 +418,7 @@ class BatFile:
         need(not any(kind == ALIASES and index for kind, index in self.sections), "a second section ALIASES", "present", "absent")
 
     def listed(self):
-        """Returns the attributes with their values by file position, those of the aliases too (section 7)."""
+        """Returns the attributes, including aliases, with their values by file position (section 7)."""
         columns = list(self._columns)
         pairs = list(zip(self.attributes, columns))
         for alias in self.aliases:
@@ -432,7 +434,8 @@ class BatFile:
         return "<f8" if number < 0 else self.keys[number].value_type
 
     def _check_section_sizes(self):
-        """Checks that the sections the schema implies are there with their sizes, and no others (section 16, step 8)."""
+        """Checks that the sections that the schema implies are present with their sizes, and no others (section 16,
+        step 8)."""
         n, t, blocks = self.particle_count, self.treelet_count, self.block_count
         sizes = {(LEVELS, 0): 4 * (self.level_count - 1), (SHALLOW_TREE, 0): 56 * max(2 * t - 1, 0), (TREELETS, 0): 8 * t,
                  (BLOCK_BOXES, 0): 6 * blocks, (POSITIONS, 0): 3 * n * np.dtype(self.position_type).itemsize}
@@ -463,7 +466,8 @@ class BatFile:
         self._check_sizes(sizes)
 
     def _check_sizes(self, sizes):
-        """Checks that some sections are there with their sizes, and no others of a known kind."""
+        """Checks that these sections are present with their sizes, and no others of a known
+        kind."""
         for (kind, index), size in sizes.items():
             s = self.sections.get((kind, index))
             self._need(s is not None, section_name(kind, index), "missing", "present")
@@ -475,7 +479,8 @@ class BatFile:
             self._need(known, section_name(kind, index), "present", "absent: the schema does not use it")
 
     def _read_metadata(self):
-        """Decodes METADATA as far as it can be (section 7), and verifies sections of unknown kinds without a look at their content."""
+        """Decodes METADATA as far as possible (section 7), and verifies sections of unknown kinds without interpreting
+        them."""
         self.metadata = self._metadata_problem = None
         if (METADATA, 0) in self.sections:
             try:
@@ -536,7 +541,8 @@ class BatFile:
             need(found == end, "particles in levels 0 to %d" % level, found, end)
 
     def sample_hashes(self):
-        """Returns the hash of every particle by file position, which levels of stable samples follow (section 8)."""
+        """Returns each particle's hash, which determines its level in stable samples, by file position (section
+        8)."""
         hashes = np.zeros(self.particle_count, "u8")
         for attribute, component in self.sample_ids:
             values = self._columns[attribute]
@@ -558,7 +564,7 @@ class BatFile:
                 self._need(below <= above, "the highest hash in levels 0 to %d" % level, below, "at most %d" % above)
 
     def count(self, q):
-        """Returns the number of particles of quality q (section 8)."""
+        """Returns the number of particles at quality q (section 8)."""
         if not 0 <= q <= 1:
             raise QueryError("the quality %r is outside 0 to 1" % (q,))
         return min(self.particle_count, math.ceil(float(q) * float(self.particle_count)))
@@ -566,7 +572,8 @@ class BatFile:
     # ---- 9 Shallow tree and treelets, 10 Blocks -----------------------------------------------------------------------------
 
     def _read_tree(self):
-        """Decodes treelets, nodes and block boxes with the rules that termination needs (sections 9 and 10)."""
+        """Decodes treelets, nodes and block boxes, with the rules that guarantee termination (sections 9 and
+        10)."""
         need, t = self._need, self.treelet_count
         treelets, self.nodes = np.frombuffer(self.section(TREELETS), TREELET), np.frombuffer(self.section(SHALLOW_TREE), NODE)
         self.treelet_counts, self.treelet_flags = treelets["count"].astype("i8"), treelets["flags"]
@@ -595,7 +602,7 @@ class BatFile:
         self.block_codes = np.frombuffer(self.section(BLOCK_BOXES), "u1").reshape(-1, 2, 3)
 
     def block_boxes(self):
-        """Returns the boxes of the blocks, those of treelets with flag bit 0 without bounds (section 10)."""
+        """Returns the boxes of the blocks; boxes of treelets with flag bit 0 are unbounded (section 10)."""
         box = self.treelet_box[self.block_treelet]
         flagged = self.treelet_flags[self.block_treelet] == 1
         finite = np.where(flagged[:, None, None], 0.0, box)
@@ -710,13 +717,14 @@ class BatFile:
         return self.listed()[self._by_name[name]][1]
 
     def _is_of_nothing(self, name):
-        """Returns whether an attribute is missing in a file without particles, where that is no error (section 13)."""
+        """Returns whether an attribute is missing in a file without particles, where this is allowed (section 13)."""
         return self.particle_count == 0 and name not in self._by_name
 
     # ---- 13 What a query returns --------------------------------------------------------------------------------------------
 
     def key_number(self, name, component=None):
-        """Returns the number of the key a range names; without a component of several it is the magnitude (section 13)."""
+        """Returns the number of the key that a range names; for several components without a choice, the magnitude
+        (section 13)."""
         if name not in self._by_name:
             raise QueryError("%s has no attribute %r" % (self.path, name))
         number = self._by_name[name]
@@ -741,9 +749,11 @@ class BatFile:
         raise QueryError("the attribute %r has no component %r" % (name, component))
 
     def _prepare(self, quality, after_quality, box, ranges, values):
-        """Returns the first and the last file position, the box as three intervals or None, and [(key, intervals)] of a query.
+        """Returns the first and last file position, the box as three intervals or None, and [(key, intervals)] for a
+        query.
 
-        The value of the key has to be in one of the intervals: a list of values has one for each number.
+        The value of the key must be in one of the intervals; a list of values has one interval per
+        number.
         """
         first, last = self.count(after_quality), self.count(quality)
         if after_quality > quality:
@@ -752,7 +762,7 @@ class BatFile:
         requested = []
         for name, component, lo, hi in ranges:
             if self._is_of_nothing(name):
-                closed_interval("<f8", lo, hi)  # which refuses what is no range
+                closed_interval("<f8", lo, hi)  # rejects an invalid range
                 continue
             number = self.key_number(name, component)
             requested.append((number, [closed_interval(self.value_type(number), lo, hi)]))
@@ -766,7 +776,8 @@ class BatFile:
         return first, first if empty else last, sides, requested
 
     def _exact(self, where, sides, requested):
-        """Returns which of the particles at the file positions are inside the box and meet the conditions on keys."""
+        """Returns which of the particles at the file positions are inside the box and satisfy the conditions on
+        keys."""
         good = np.ones(len(where), bool)
         with np.errstate(invalid="ignore"):
             for axis, (lo, hi) in enumerate(sides or []):
@@ -778,17 +789,17 @@ class BatFile:
         return good
 
     def _key_cache(self, number):
-        """Returns key_values, computed once."""
+        """Returns key_values, cached."""
         if number not in self._key_values:
             self._key_values[number] = self.key_values(number)
         return self._key_values[number]
 
     def query(self, quality=1, after_quality=0, box=None, ranges=(), values=(), part=0, parts=1):
-        """Returns the ascending file positions of the answer by a look at every particle (section 13)."""
+        """Returns the ascending file positions of the result by testing every particle (section 13)."""
         return self.query_ordinals(part_ordinals(self.particle_count, part, parts), quality, after_quality, box, ranges, values)
 
     def query_index(self, quality=1, after_quality=0, box=None, ranges=(), values=(), part=0, parts=1):
-        """Returns the same as query, but goes through the index (sections 9 to 11, and 15)."""
+        """Returns the same as query, but uses the index (sections 9 to 11, and 15)."""
         return self.query_ordinals_index(part_ordinals(self.particle_count, part, parts), quality, after_quality, box, ranges, values)
 
     def _in_ordinals(self, where, ordinals):
@@ -800,13 +811,13 @@ class BatFile:
         return where[inside[where]]
 
     def query_ordinals(self, ordinals, quality, after_quality, box, ranges, values):
-        """Returns the answer among the particles of some ordinals by a look at every particle."""
+        """Returns the result among the particles of some ordinals by testing every particle."""
         first, last, sides, requested = self._prepare(quality, after_quality, box, ranges, values)
         where = np.arange(first, last)
         return self._in_ordinals(where[self._exact(where, sides, requested)], ordinals) if first < last else where
 
     def query_ordinals_index(self, ordinals, quality, after_quality, box, ranges, values):
-        """Returns the same, but goes through shallow tree, treelet keys, block boxes and bitmaps (sections 9 to 11)."""
+        """Returns the same, but uses shallow tree, treelet keys, block boxes and bitmaps (sections 9 to 11)."""
         first, last, sides, requested = self._prepare(quality, after_quality, box, ranges, values)
         if first >= last:
             return np.arange(0)
@@ -850,7 +861,7 @@ class BatFile:
         return np.concatenate(pieces), firsts
 
     def _find_sorted(self, number, intervals):
-        """Returns the file positions that the sorted index of a key has for some intervals."""
+        """Returns the file positions that a key's sorted index has for some intervals."""
         entries, _ = self.index_entries(number)
         values = entries["value"]
         values = values[:len(values) - np.count_nonzero(values != values)]
@@ -858,7 +869,7 @@ class BatFile:
         return np.concatenate([np.arange(0)] + [entries["position"][a:b] for a, b in ends])
 
     def _validate_sorted_index(self, number):
-        """Checks that the sorted index of a key is what its values ask for (section 11)."""
+        """Checks that a key's sorted index agrees with its values (section 11)."""
         name, (entries, firsts) = "SORTED_INDEX %d: " % number, self.index_entries(number)
         values = self._key_cache(number)
         order = np.argsort(values, kind="stable") # NaN last
@@ -895,7 +906,7 @@ class BatFile:
     # ---- The validator (section 16, last paragraph) -----------------------------------------------------------------
 
     def validate(self):
-        """Checks every rule of the format that is not checked at opening; raises BatError at the first one broken."""
+        """Checks every rule of the format that is not checked at opening; raises BatError at the first violation."""
         self._need(self._metadata_problem is None, "METADATA", self._metadata_problem, "a JSON object in UTF-8")
         self._validate_bytes()
         order = self.ordinal_to_position()
@@ -910,7 +921,7 @@ class BatFile:
         self._validate_queries()
 
     def _validate_position_keys(self, files):
-        """Checks that the keys of positions in ALIASES are those of the particles of some files (section 7)."""
+        """Checks that the keys of positions in ALIASES agree with the particles of some files (section 7)."""
         for i, row in enumerate([] if self.position_keys is None else self.position_keys):
             values = np.concatenate([bat._key_cache(-1 - i) for bat in files])
             numbers = values[~np.isnan(values)]
@@ -935,14 +946,15 @@ class BatFile:
             end, before = last, name
 
     def _validate_tree(self, order):
-        """Checks structure and boxes of shallow tree and blocks, and the box of the file (sections 7, 9, 10)."""
+        """Checks structure and boxes of the shallow tree and blocks, and the box of the file (sections 7, 9,
+        10)."""
         need, nodes, skip = self._need, self.nodes, self.nodes["skip"].tolist()
         first = nodes["first_treelet"].tolist()
         flagged, total = self.treelet_flags == 1, len(skip)
         need(np.all(np.diff(flagged.astype(int)) >= 0), "a treelet with flag bit 0", "before one without", "after all without")
         xyz = self._positions[order].astype("f8") if total else np.zeros((0, 3))
         finite = np.isfinite(xyz).all(axis=1)
-        # Both ends of the box are compared as numbers: the sign of a zero is free.
+        # Both ends of the box are compared as numbers, so either sign of zero is accepted.
         for name, found, allowed in (("lower", self.lower, xyz[finite].min(axis=0, initial=math.inf)),
                                      ("upper", self.upper, xyz[finite].max(axis=0, initial=-math.inf))):
             need(np.array_equal(found, allowed), "%s of the schema" % name, found.tolist(), allowed.tolist())
@@ -1021,7 +1033,7 @@ class BatFile:
             self._need(False, "%streelet %d: bitmap" % (name, t), "%#x" % bitmap[t], "the OR of its blocks', %#x" % union[t])
 
     def _validate_queries(self):
-        """Checks that the index gives the same answers as a look at every particle (section 13)."""
+        """Checks that the index gives the same results as testing every particle (section 13)."""
         queries = [dict(), dict(quality=0.3), dict(quality=0.7, after_quality=0.2)]
         if np.all(np.isfinite(self.upper - self.lower)) and self.particle_count:
             for a, b in ((0.0, 0.5), (0.25, 0.6), (0.9, 1.0)):
@@ -1045,9 +1057,9 @@ class BatFile:
 
 
 class BatDataset(BatFile):
-    """A dataset of several leaf files: the top file in memory, leaf files as they are needed (section 15).
+    """A dataset of several leaf files: the top file in memory, leaf files on demand (section 15).
 
-    "File positions" of a dataset count on through the leaf files: those of leaf file i follow those of leaf file i - 1.
+    "File positions" of a dataset run through all leaf files: those of leaf file i follow those of leaf file i - 1.
     """
 
     TOP = True
@@ -1108,7 +1120,8 @@ class BatDataset(BatFile):
         need(len(set(self.leaf_names)) == count, "the number of different names", len(set(self.leaf_names)), count)
 
     def _read_aggregation_tree(self):
-        """Decodes and checks AGGREGATION_TREE by the rules of section 9, leaf files standing in for treelets."""
+        """Decodes and checks AGGREGATION_TREE by the rules of section 9, with leaf files in place of
+        treelets."""
         need, flags = self._need, self.leaf_records["flags"]
         f = len(flags)
         self._check_sizes({(LEAF_FILES, 0): self.sections[LEAF_FILES, 0].bytes, (AGGREGATION_TREE, 0): 56 * (2 * f - 1)})
@@ -1133,7 +1146,7 @@ class BatDataset(BatFile):
         need(leaf == f, "the number of leaves of AGGREGATION_TREE", leaf, f)
 
     def leaf(self, i):
-        """Opens leaf file i if it is not open yet, and checks that it is the one that was written."""
+        """Opens leaf file i unless it is open, and checks that it is the one that was written."""
         if i not in self._leaves:
             folder = os.path.dirname(os.path.realpath(self.path))
             path = os.path.join(folder, os.fsdecode(self.leaf_names[i]))
@@ -1160,20 +1173,20 @@ class BatDataset(BatFile):
         return [self.leaf(i) for i in range(len(self.leaf_names))]
 
     def positions(self):
-        """Returns the positions leaf file after leaf file, each by file position."""
+        """Returns the positions, leaf file by leaf file, each by file position."""
         return np.concatenate([bat.positions() for bat in self.leaves()])
 
     @property
     def _columns(self):
-        """Returns the columns of the attributes leaf file after leaf file."""
+        """Returns the columns of the attributes, leaf file by leaf file."""
         return [np.concatenate(pieces) for pieces in zip(*(bat._columns for bat in self.leaves()))]
 
     def key_values(self, number):
-        """Returns the values of a key leaf file after leaf file."""
+        """Returns the values of a key, leaf file by leaf file."""
         return np.concatenate([bat._key_cache(number) for bat in self.leaves()])
 
     def query_ordinals(self, ordinals, *conditions):
-        """Returns the answer of each leaf file, one after the other, by a look at every particle."""
+        """Returns the result of each leaf file in order, by testing every particle."""
         self._prepare(*conditions)
         found = [np.arange(0)]
         for i, bat in enumerate(self.leaves()):
@@ -1183,7 +1196,7 @@ class BatDataset(BatFile):
         return np.concatenate(found)
 
     def query_ordinals_index(self, ordinals, *conditions):
-        """Returns the same through tree and keys; opens only the leaf files that those do not rule out."""
+        """Returns the same through tree and keys; opens only the leaf files that they do not rule out."""
         _, _, sides, requested = self._prepare(*conditions)
         found, node = [np.arange(0)], 0
         while node < len(self.nodes) and all(intervals for _, intervals in requested):
@@ -1204,7 +1217,8 @@ class BatDataset(BatFile):
         return np.concatenate(found)
 
     def validate(self):
-        """Checks the top file, each leaf file, and that the one says what the others hold (section 16, last paragraph)."""
+        """Checks the top file, each leaf file, and that the top file agrees with its leaf files (section 16, last
+        paragraph)."""
         need, r = self._need, self.leaf_records
         need(self._metadata_problem is None, "METADATA", self._metadata_problem, "a JSON object in UTF-8")
         self._validate_bytes()
@@ -1239,7 +1253,8 @@ class BatDataset(BatFile):
 
 
 def open_any(path):
-    """Opens a leaf file or a dataset of several; bit 0 of required_features tells which (section 14)."""
+    """Opens a leaf file or a dataset of several; bit 0 of required_features distinguishes them (section
+    14)."""
     if xxhash is None:
         warnings.warn("xxhash cannot be imported: damage of %s is not detected (pip install xxhash)" % os.fspath(path), stacklevel=2)
     try:
@@ -1251,7 +1266,7 @@ def open_any(path):
 
 
 def section_name(kind, index):
-    """Returns how messages call a section."""
+    """Returns a section's name for messages."""
     name = KINDS[kind] if 1 <= kind < len(KINDS) else kind
     return "section %s %d" % (name, index)
 
@@ -1271,14 +1286,14 @@ def checksum_bytes(size):
 
 
 def refuse_constant(text):
-    """Refuses NaN and Infinity, which are no JSON."""
+    """Rejects NaN and Infinity, which JSON does not allow."""
     raise ValueError("%s is not JSON" % text)
 
 
 # ---- Command line -----------------------------------------------------------------------------------------------------------
 
 def exact_list(values):
-    """Returns a column as lists of integers, or of bit patterns as hexadecimal digits for floating-point types."""
+    """Returns a column as lists of integers; floating-point values become bit patterns in hexadecimal digits."""
     values = np.ascontiguousarray(values)
     if values.dtype.kind != "f":
         return values.tolist()
@@ -1288,7 +1303,8 @@ def exact_list(values):
 
 
 def exact_content(positions, attributes, columns, time, step, metadata):
-    """Returns what a file holds as an object for JSON; rows are in file order, floats are bit patterns."""
+    """Returns the content of a file as an object for JSON; rows are in file order, floats are bit
+    patterns."""
     time = None if time is None else struct.pack(">d", time).hex()
     return {"particle_count": len(positions), "time": time, "step": step, "metadata": metadata,
             "position_type": positions.dtype.name, "positions": exact_list(positions),
@@ -1297,18 +1313,18 @@ def exact_content(positions, attributes, columns, time, step, metadata):
 
 
 def content(bat):
-    """Returns the content of an open file as exact_content."""
+    """Returns the content of an open file in the form of exact_content."""
     attributes, columns = zip(*bat.listed()) if bat.listed() else ((), ())
     return exact_content(bat.positions(), attributes, columns, bat.time, bat.step, bat.metadata)
 
 
 def rows_checksum(bat, where):
-    """Returns XXH64 of the rows' positions, then of the rows of each attribute, as one run of bytes."""
+    """Returns XXH64 of the positions, followed by the values of each attribute, as one run of bytes."""
     return xxh64(b"".join(c[where].tobytes() for c in [bat.positions()] + [values for _, values in bat.listed()]))
 
 
 def plain(v):
-    """Returns v as something strict JSON has: not finite numbers become text."""
+    """Returns v in a form that strict JSON allows: non-finite numbers become text."""
     v = v.tolist() if isinstance(v, (np.ndarray, np.generic)) else v
     if isinstance(v, (list, tuple)):
         return [plain(x) for x in v]
@@ -1376,7 +1392,7 @@ def main(argv):
             command.add_argument("--box", type=number, nargs=6, metavar=("X0", "Y0", "Z0", "X1", "Y1", "Z1"))
             command.add_argument("--range", nargs=3, action="append", default=[], metavar=("NAME[:COMPONENT]", "LO", "HI"))
             command.add_argument("--values", nargs="+", action="append", default=[], metavar="NAME[:COMPONENT] NUMBER")
-    # argparse takes -inf and -1e9 for options; a space in front makes them values.
+    # argparse mistakes -inf and -1e9 for options; a leading space makes them values.
     args = parser.parse_args([" " + a if a.startswith("-") and is_number(a) else a for a in argv])
     try:
         bat = open_any(args.file)

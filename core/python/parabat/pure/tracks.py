@@ -21,7 +21,8 @@ HAS_TIME, SAME_METADATA = 1, 2
 
 Attribute = collections.namedtuple("Attribute", "name type components role host_type")
 Sample = collections.namedtuple("Sample", "step time metadata id_name second_name ids second positions attributes columns")
-Sample.__doc__ = """Particles at one time: ids (n,), second (n,) or None, positions (n, 3), columns by name; attributes describes them."""
+Sample.__doc__ = """The particles at one time: ids (n,), second (n,) or None, positions (n, 3), columns by name;
+attributes describes the columns."""
 
 
 def class_of(type_):
@@ -30,7 +31,8 @@ def class_of(type_):
 
 
 class Tracks:
-    """samples: those of the file, in order; end: where its blocks end as its writer knew it; finished: whether there is nothing behind."""
+    """samples: the file's samples, in order; end: where its blocks end according to its writer; finished: whether
+    nothing follows."""
 
     def __init__(self, data, path):
         self.path, self.data = path, data

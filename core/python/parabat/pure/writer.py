@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A plain writer of files of the BAT format, version 1.0, written from core/particles/FORMAT.md alone.
 
-It sorts the particles by x and cuts them into runs; there is no clever tree. The numbers in the docstrings are the sections of
-FORMAT.md.
+It sorts the particles by x and cuts them into runs, without an optimised tree. The numbers in the docstrings are the
+sections of FORMAT.md.
 """
 
 import json
@@ -22,12 +22,13 @@ INFINITE_BOX = np.array([[-math.inf] * 3, [math.inf] * 3])
 
 
 def keep_ratios(level_ends):
-    """Returns ratios r that make s the given ascending numbers of particles, the last of which is n (section 8)."""
+    """Returns ratios r for which s is the given ascending list of particle counts, the last of which is n (section
+    8)."""
     return [-(-(a << 32) // b) if b else 0 for a, b in zip(level_ends, level_ends[1:])]
 
 
 def default_level_ends(n):
-    """Returns numbers of particles that differ by a factor of at most about 1.5 down to a handful (section 8)."""
+    """Returns particle counts that decrease by a factor of at most about 1.5 down to a few (section 8)."""
     ends = [n]
     while ends[0] > 4:
         ends.insert(0, (2 * ends[0] + 2) // 3)
@@ -35,7 +36,8 @@ def default_level_ends(n):
 
 
 def fine_level_ends(n):
-    """Returns numbers of particles that differ by a factor of about 1.15, so that all qualities are even."""
+    """Returns particle counts that differ by a factor of about 1.15, so that samples of all qualities are
+    even."""
     ends = [n]
     while ends[0] > 16:
         ends.insert(0, ends[0] * 20 // 23)
@@ -53,7 +55,7 @@ def file_order(ratios, n):
 
 
 def compute_hashes(columns, n):
-    """Returns the hash of n particles over some columns of integers, one after the other (section 8)."""
+    """Returns the hash of n particles over some integer columns in order (section 8)."""
     hashes = []
     for row in zip(*(column.tolist() for column in columns)) if n else ():
         z = 0
@@ -67,7 +69,7 @@ def compute_hashes(columns, n):
 
 
 def id_columns(attributes, sample_ids):
-    """Returns the columns that the hashes of stable samples are of, one component each (section 8)."""
+    """Returns the columns that stable samples hash, one component each (section 8)."""
     columns = []
     for number, component in sample_ids:
         rows = attributes[number][1].reshape(len(attributes[number][1]), -1)
@@ -76,14 +78,16 @@ def id_columns(attributes, sample_ids):
 
 
 def stable_levels(hashes, level_ends):
-    """Returns the level of each particle: those of level 0 to l have the lowest hashes (section 8)."""
+    """Returns the level of each particle; particles in levels 0 to l have the lowest hashes (section
+    8)."""
     levels = np.zeros(len(hashes), "i8")
     levels[np.argsort(hashes, kind="stable")] = np.searchsorted(level_ends, np.arange(len(hashes)), side="right")
     return levels
 
 
 def level_sections(levels, treelets, blocks, level_count, block_particles):
-    """Returns TREELET_LEVELS and BLOCK_LEVELS; `levels` are those of the ordinals, ascending in each block (section 8)."""
+    """Returns TREELET_LEVELS and BLOCK_LEVELS; `levels` are those of the ordinals, ascending in each block (section
+    8)."""
     counts = [np.bincount(levels[a:b], minlength=level_count) for a, b, _ in treelets]
     strings = b""
     for a, b, _ in blocks:
@@ -136,7 +140,8 @@ def attribute_keys(values):
 
 
 def extremes(values):
-    """Returns the smallest and the largest value that is not NaN, or what stands for none (section 11)."""
+    """Returns the minimum and maximum value that is not NaN, or the values that stand for none (section
+    11)."""
     values = values[values == values]
     if len(values):
         return values.min(), values.max()
@@ -174,18 +179,21 @@ def encoded(positions, attributes=(), level_ends=None, treelet_particles=64, blo
             step=None, metadata=None, version_minor=0, optional_features=0, extra_sections=(), sorted_keys=(), aliases=(), sample_ids=()):
     """Returns the bytes of a file, and which particle is at each file position.
 
-    positions has n rows of 3 float32 or float64; attributes is a sequence of (name, values, role, host_type) with n values or n
-    rows of 1 to 9 components; level_ends is s of section 8; bitmap_bytes is a number or one per key, taken in turn;
-    extra_sections is a sequence of (kind, index, bytes); sorted_keys are the numbers of the keys with a sorted index;
-    aliases is a sequence of (name, number of an attribute or None for the positions, component or -1, role, host_type);
-    sample_ids is a sequence of (number of an attribute of integers, component or -1), for stable samples.
+    positions: n rows of 3 float32 or float64.
+    attributes: a sequence of (name, values, role, host_type) with n values or n rows of 1 to 9 components.
+    level_ends: s of section 8.
+    bitmap_bytes: a number, or one per key, used cyclically.
+    extra_sections: a sequence of (kind, index, bytes).
+    sorted_keys: the numbers of the keys with a sorted index.
+    aliases: a sequence of (name, number of an attribute or None for the positions, component or -1, role, host_type).
+    sample_ids: a sequence of (number of an integer attribute, component or -1), for stable samples.
     """
     n = len(positions)
     with np.errstate(invalid="ignore"):
         xyz = positions.astype("f8")
     finite = np.isfinite(xyz).all(axis=1)
 
-    # 9: treelets in the order of x, those with coordinates that are not finite last.
+    # Section 9: treelets in the order of x, those with non-finite coordinates last.
     regular = np.flatnonzero(finite)
     regular = regular[np.argsort(xyz[regular, 0], kind="stable")]
     ordinals = np.concatenate([regular, np.flatnonzero(~finite)])
@@ -195,11 +203,11 @@ def encoded(positions, attributes=(), level_ends=None, treelet_particles=64, blo
     boxes = [INFINITE_BOX if flag else np.array([xyz[a:b].min(axis=0), xyz[a:b].max(axis=0)]) for a, b, flag in treelets]
     nodes = node_records(boxes, 0, len(treelets)) if treelets else []
 
-    # 10: blocks.
+    # Section 10: blocks.
     blocks = [(a, min(a + block_particles, end), t) for t, (begin, end, _) in enumerate(treelets)
               for a in range(begin, end, block_particles)]
 
-    # 8: levels. Inside a block, those of stable samples ascend.
+    # Section 8: levels. Inside a block, levels of stable samples ascend.
     sections = {}
     ends = default_level_ends(n) if level_ends is None else level_ends
     ratios = keep_ratios(ends)
@@ -215,7 +223,7 @@ def encoded(positions, attributes=(), level_ends=None, treelet_particles=64, blo
         to_file = ordinals[file_order(ratios, n)] if n else ordinals
     codes = [np.array([[0] * 3, [255] * 3], "u1") if treelets[t][2] else block_codes(boxes[t], xyz[a:b]) for a, b, t in blocks]
 
-    # 7 and 11: attributes and keys.
+    # Sections 7 and 11: attributes and keys.
     attribute_records, key_records, names = b"", b"", b""
     sections[spec.METADATA, 0] = None if metadata is None else json.dumps(metadata, ensure_ascii=False).encode()
     key_count = 0
@@ -276,7 +284,7 @@ def aliases_section(position_keys, aliases):
 
 
 def add_aliases(aliases, positions, described, columns):
-    """Appends what aliases repeat to the descriptions of attributes and their values."""
+    """Appends the repeated arrays to the descriptions of attributes and their values."""
     stored = list(columns)
     for name, target, component, role, host_type in aliases:
         values = positions if target is None else stored[target]
@@ -286,7 +294,7 @@ def add_aliases(aliases, positions, described, columns):
 
 
 def sorted_index(values):
-    """Returns the bytes of the sorted index of the values of a key by file position (section 11)."""
+    """Returns the bytes of the sorted index for a key's values by file position (section 11)."""
     order = sorted(range(len(values)), key=lambda i: (math.isnan(values[i]), 0 if math.isnan(values[i]) else values[i].item(), i))
     entries = [values[i].tobytes() + struct.pack("<I", i) for i in order]
     pages = [b"".join(entries[i:i + spec.INDEX_ENTRIES]) for i in range(0, len(entries), spec.INDEX_ENTRIES)]
@@ -299,7 +307,7 @@ def sorted_index(values):
 
 
 def key_sections(key, edges, treelets, blocks):
-    """Returns the treelet records of a key as bytes and the bitmaps of its blocks (section 11)."""
+    """Returns a key's treelet records as bytes, and the bitmaps of its blocks (section 11)."""
     rows, bitmaps = b"", []
     of_treelet = [[] for _ in treelets]
     for block in blocks:
@@ -366,7 +374,8 @@ def build_dataset(name, parts, time=None, step=None, metadata=None, **options):
 
 
 def assemble(n, sections, time, step, version_minor, optional_features, required_features):
-    """Returns the file of some sections: header, columns, index, page checksums, schema, section table (sections 4 to 6)."""
+    """Returns a file with the given sections: header, columns, index, page checksums, schema, section table (sections 4
+    to 6)."""
     out, places, arrays = bytearray(128), {}, {}
 
     def append(data, alignment=8):
@@ -399,14 +408,16 @@ def assemble(n, sections, time, step, version_minor, optional_features, required
     return bytes(out)
 
 
-# ---- What simulations call --------------------------------------------------------------------------------------------------
+# ---- Public interface for simulations
+# ---------------------------------------------------------------------------------------
 
 def write(path, positions, attributes=None, *, time=None, step=None, metadata=""):
-    """Writes one file, replacing what is at `path` in one step; the arguments are those of parabat.write.
+    """Writes one file, replacing an existing `path` atomically; the arguments are those of parabat.write.
 
-    positions: (n, 3), float32 or float64, at most 2^32 - 1 rows. attributes: a dict, DataFrame or structured array of name -> (n,)
-    or (n, k), k from 1 to 9. metadata: text of a JSON object. Every value comes back as it was. The particles of a quality are even
-    in x only; parabat.write orders them in space. Needs xxhash, for checksums. Memory: a few times the data.
+    positions: (n, 3), float32 or float64, at most 2^32 - 1 rows. attributes: a dict, DataFrame or structured array from
+    name to (n,) or (n, k), with k from 1 to 9. metadata: text of a JSON object. Values are stored exactly. The
+    particles of a quality are evenly spread in x only; parabat.write orders them in space. Requires xxhash, for
+    checksums. Memory: a few times the data.
 
     Raises BatValueError, BatTypeError; BatImportError without xxhash; BatError if the file cannot be written.
     """

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page's end of the worker that reads.
+// The page's side of the connection to the worker that reads.
 
 import workerText from "worker:text";
 import type { AnswerOf, ArgumentsOf, CallType, FromWorker, Problem, View, Requested } from "./protocol.js";
@@ -21,7 +21,7 @@ interface TrustedTypes {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
 }
 
-/** Only this page makes scripts, and only this one: the worker, which is part of it. */
+/** The page may create scripts, but only this one: the worker, which is part of the page. */
 const policy = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes?.createPolicy("parabat", {
   createScriptURL: (url) => {
     if (!url.startsWith("blob:")) {

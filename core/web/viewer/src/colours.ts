@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Colour maps whose lightness ascends evenly, and one that is of two sides.
+// Colour maps with evenly increasing lightness, and a diverging one.
 
 import {
   interpolateCividis,
@@ -27,7 +27,7 @@ export function isColourMap(name: unknown): name is ColourMap {
 
 const STEPS = 256;
 
-/** Red, green, blue, 255 of each step, from 0 to 1. */
+/** Red, green, blue and 255 for each step from 0 to 1. */
 export function colourTable(map: ColourMap): Uint8Array<ArrayBuffer> {
   const table = new Uint8Array(4 * STEPS);
   for (let i = 0; i < STEPS; ++i) {
@@ -43,7 +43,7 @@ export function colourTable(map: ColourMap): Uint8Array<ArrayBuffer> {
   return table;
 }
 
-/** For a legend in CSS. */
+/** A CSS gradient for a legend. */
 export function gradient(map: ColourMap): string {
   const stops = Array.from({ length: 17 }, (_, i) => COLOUR_MAPS[map](i / 16));
   return `linear-gradient(to right, ${stops.join(", ")})`;

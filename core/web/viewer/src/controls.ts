@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pieces of the panel. Text of files is only ever text: nothing here makes HTML of it.
+// Widgets of the panel. Text from files is only inserted as text, never as HTML.
 
 import type { Value } from "../../src/index.js";
 import { partOf, valueAt, type Axis } from "./scale.js";
@@ -48,7 +48,7 @@ export function check(id: string, label: string, isOn: boolean, change: (isOn: b
   return make("label", {}, [input, ` ${label}`]);
 }
 
-/** A list to choose from. An option's value is its index; with a `none`, the first has "-1". */
+/** A drop-down list. An option's value is its index; with `none`, the first option has "-1". */
 export function choice(
   labels: readonly string[],
   chosen: number,
@@ -94,12 +94,15 @@ export interface Limits {
   readonly logarithmic?: boolean;
 }
 
-/** A value as a person reads it; integers exactly. */
+/** A value formatted for display; integers exactly. */
 export function numberText(v: Value): string {
   return typeof v === "bigint" || Number.isInteger(v) ? String(v) : String(Number(v.toPrecision(7)));
 }
 
-/** Two ends of a range: two handles over a histogram, and two fields for exact numbers. Empty fields are no limits. */
+/**
+ * The two ends of a range: two handles over a histogram, and two fields for exact numbers. An empty field means no
+ * limit.
+ */
 export class Between {
   readonly element: HTMLDivElement;
   private readonly handles: readonly [HTMLInputElement, HTMLInputElement];
@@ -172,7 +175,7 @@ export class Between {
       side === 0
         ? Math.min(Number(this.handles[0].value), Number(other.value))
         : Math.max(Number(this.handles[1].value), Number(other.value));
-    // At its stop a handle is no limit.
+    // A handle at its stop means no limit.
     this.ends[side] = step === (side === 0 ? 0 : STEPS) ? null : this.valueAt(step);
     this.show();
     this.change([...this.ends]);
@@ -204,7 +207,7 @@ export class Between {
       handle.value = String(end === null ? (side === 0 ? 0 : STEPS) : this.stepOf(end));
       handle.setAttribute("aria-valuetext", numberText(end ?? limit));
       const field = this.fields[side as 0 | 1];
-      field.value = end === null ? "" : String(end); // as it is, not rounded
+      field.value = end === null ? "" : String(end); // exact, not rounded
       field.placeholder = numberText(limit);
       field.setAttribute("aria-invalid", "false");
     });

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files that a person drops or chooses, and what of them is to be opened.
+// Files that the user drops or chooses, and which of them to open.
 
 import { BatError, readSeries } from "../../src/index.js";
 import type { Source } from "./protocol.js";
 
-/** A step of what is shown. */
+/** A step of the data that is shown. */
 export interface Step {
   readonly label: string;
   readonly time: number | null;
@@ -17,15 +17,15 @@ const MAX_LIST_BYTES = 64 * 1024 * 1024;
 interface Dropped {
   readonly file: File | null;
   readonly entry: FileSystemEntry | null;
-  /** Used where the browser provides handles: on a page opened from disk, Chromium reads folders only with them. */
+  /** Used if the browser provides handles: on a page opened from disk, Chromium reads folders only with them. */
   readonly handle: Promise<FileSystemHandle | null> | undefined;
 }
 
 type WithHandle = DataTransferItem & { getAsFileSystemHandle?(): Promise<FileSystemHandle | null> };
 
-/** All files of a drop, folders walked, by their paths. */
+/** All files of a drop by path, including those in folders. */
 export async function droppedFiles(transfer: DataTransfer): Promise<Map<string, File>> {
-  // All entries are taken before the first wait, because the list is empty afterwards.
+  // Takes all entries before the first wait, because the list is empty afterwards.
   const dropped = [...transfer.items]
     .filter(({ kind }) => kind === "file")
     .map((item: WithHandle): Dropped => {
@@ -96,11 +96,11 @@ export function chosenFiles(list: FileList): Map<string, File> {
   return new Map([...list].map((file) => [file.webkitRelativePath || file.name, file]));
 }
 
-const LEAF_NAME = /(^|\/)\d{5,}-[0-9a-f]{16}\.bat$/; // as writers call them
+const LEAF_NAME = /(^|\/)\d{5,}-[0-9a-f]{16}\.bat$/; // as named by writers
 
 const NUMBERS = new Intl.Collator("en", { numeric: true });
 
-/** Steps of what was given: a series by its list, else all datasets in the order of their names. */
+/** The steps of the given files: those of a series' list, else all datasets in the order of their names. */
 export async function stepsOf(files: ReadonlyMap<string, File>): Promise<Step[]> {
   const paths = [...files.keys()].sort(NUMBERS.compare);
   const list = paths.find((path) => path.endsWith(".series"));
@@ -117,7 +117,7 @@ export async function stepsOf(files: ReadonlyMap<string, File>): Promise<Step[]>
     });
   }
   const given = paths.filter((path) => path.endsWith(".bat") && !/\.leaves\//.test(path));
-  // Leaf files whose folder was not dropped with them are no steps beside their top file.
+  // Leaf files dropped without their folder are not steps when their top file is also there.
   const tops = given.filter((path) => !LEAF_NAME.test(path));
   const datasets = tops.length > 0 ? tops : given;
   if (datasets.length === 0) {
@@ -136,7 +136,7 @@ async function textOf(blob: Blob, name: string): Promise<string> {
   return blob.text();
 }
 
-/** Steps at an address: one dataset, or those of a list. */
+/** The steps at a URL: one dataset, or those of a list. */
 export async function stepsAt(address: string, base: string): Promise<Step[]> {
   let url: URL;
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page: what a person sets, what is loaded for it, and what is drawn.
+// The page: the user's settings, what is loaded for them, and what is drawn.
 
 import type { Traffic, Value } from "../../src/index.js";
 import { Client, ProblemError } from "./client.js";
@@ -32,16 +32,16 @@ function bytesText(bytes: number): string {
   return bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(bytes < 1e8 ? 1 : 0)} MB`;
 }
 
-/** What a control is called. */
+/** The title of a control. */
 function nameOf(element: Element): string {
   const { labels } = element as HTMLInputElement;
   return element.getAttribute("aria-label") ?? labels?.[0]?.textContent ?? element.textContent ?? "";
 }
 
 interface Status {
-  /** All is loaded that is wanted. */
+  /** Whether everything requested is loaded. */
   readonly isIdle: boolean;
-  /** And drawn, with its colours, and the address holds it. */
+  /** Whether it is also drawn with its colours, and the URL is up to date. */
   readonly isSettled: boolean;
   readonly shown: number;
   /** Share of the particles that is shown in the visible region. */
@@ -64,19 +64,19 @@ class App {
   private isIdle = false;
   private quality = 0;
   private traffic: Traffic = { requests: 0, bytes: 0, retries: 0, underWay: 0 };
-  /** The control of the ends of the colour map. */
+  /** The control for the ends of the colour map. */
   private colourEnds: Between | null = null;
   private histograms = new Map<string, Histogram>();
   private picked: Picked | null = null;
   private hasFirst = false;
-  /** A step with particles was open: only then is it known what may be chosen, and where the camera stands. */
+  /** Whether a step with particles has been open: only then are the choices and the camera's position known. */
   private isKnown = false;
   private pendingHistograms: (() => void)[] = [];
   private hiddenNotes = 0;
   private timers = new Map<string, number>();
   private playing = 0;
   private attempts = 0;
-  /** Of all steps that were open: a step without values of an attribute keeps the ranges that are set. */
+  /** Keys of all steps that were open: a step without values of an attribute keeps the ranges that are set. */
   private keys = new Map<string, KeyFacts>();
   /** Ends of scales over all steps that were open, so that colours mean the same in each. */
   private scales = new Map<string, readonly [number, number]>();
@@ -118,7 +118,7 @@ class App {
     await this.attempt(async () => this.open(await stepsAt(address, location.href), true));
   }
 
-  /** Runs an action that may fail; after a lost connection it is repeated. */
+  /** Runs an action that may fail; repeats it after a lost connection. */
   private async attempt(action: () => Promise<void>): Promise<void> {
     const own = ++this.attempts;
     for (;;) {
@@ -127,7 +127,7 @@ class App {
         return;
       } catch (error) {
         if (own !== this.attempts) {
-          return; // something else is asked for since
+          return; // something else has been requested since
         }
         const problem: Problem =
           error instanceof ProblemError
@@ -152,7 +152,7 @@ class App {
     }
   }
 
-  /** Waits a while, or until the browser says that it is online again. */
+  /** Waits for some time, or until the browser reports that it is online again. */
   private async reconnected(): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, RETRY_AFTER);
@@ -213,7 +213,7 @@ class App {
     this.load();
   }
 
-  /** The attribute that is coloured first: a floating-point one, rather than an id or a kind. */
+  /** The attribute that determines colours at first: a floating-point one rather than an id or a type. */
   private chooseColour(): void {
     const { keys } = this.facts!;
     const has = (key: KeyRef | null): boolean => key !== null && keys.some((one) => keyText(one.key) === keyText(key));
@@ -248,7 +248,7 @@ class App {
     return key === null || ends === undefined ? null : { key, minimum: ends[0], maximum: ends[1], logarithmic };
   }
 
-  /** What can be chosen: in a step without particles, what could be in the others. */
+  /** The available choices: in a step without particles, those of the other steps. */
   private choices(): readonly KeyFacts[] {
     return this.facts!.particles === 0n && this.keys.size > 0 ? [...this.keys.values()] : this.facts!.keys;
   }
@@ -277,7 +277,7 @@ class App {
     this.applyColours();
   }
 
-  // ---- What the worker tells ----
+  // ---- Messages from the worker ----
 
   private received(event: Exclude<FromWorker, { type: "answer" }>): void {
     switch (event.type) {
@@ -289,7 +289,7 @@ class App {
           }
           this.view.add(event.batch);
           if (event.isFirst) {
-            // Not before: the sample of a histogram is what the first picture has read.
+            // Not earlier: the histogram's sample consists of what the first picture has read.
             this.hasFirst = true;
             void this.showColours();
             this.pendingHistograms.splice(0).forEach((action) => action());
@@ -386,7 +386,7 @@ class App {
         }
         return found;
       },
-      () => null, // what keeps it from being read is told by the loading
+      () => null, // loading reports why it cannot be read
     );
   }
 
@@ -398,8 +398,8 @@ class App {
   }
 
   /**
-   * Without a choice the ends of the map are those of most particles; outliers have the colours of the ends. They stay
-   * as they are over the steps of a series, so that a colour means the same in each.
+   * By default the map covers most particles, and outliers get the colours of its ends. The ends stay the same for all
+   * steps of a series, so that a colour means the same in each.
    */
   private async showColours(): Promise<void> {
     const { state, facts } = this;
@@ -413,7 +413,7 @@ class App {
     if (facts !== this.facts || found === null || JSON.stringify(now) !== JSON.stringify(scale)) {
       return;
     }
-    // Where all are the same, there is nothing to go by: a later step of a series tells more.
+    // If all values are equal, the range is unknown until a later step of the series.
     if (state.colourRange === null && found.low < found.high) {
       const [low, high] = [valueAt(scale, found.low), valueAt(scale, found.high)];
       if (low < high) {
@@ -427,7 +427,7 @@ class App {
 
   // ---- The panel ----
 
-  /** What is chosen by keys stays so: the panel is built anew, and the control of the same name has the focus again. */
+  /** Keyboard focus is preserved: the panel is rebuilt, and the control with the same name gets the focus again. */
   private buildPanel(): void {
     const active = document.activeElement;
     const name = active !== null && byId("settings").contains(active) ? nameOf(active) : null;
@@ -498,7 +498,7 @@ class App {
     return time === null ? label.slice(label.lastIndexOf("/") + 1) : numberText(time);
   }
 
-  /** The slider is built once for a series: it may be in somebody's hand while steps come and go. */
+  /** The slider is built once for a series, as the user may be dragging it while steps change. */
   private showTime(): void {
     const place = byId("series");
     if (this.facts === null || this.steps.length < 2) {
@@ -597,7 +597,7 @@ class App {
       );
       this.colourEnds = between;
       between.element.querySelector(".name")!.remove();
-      between.element.prepend(between.element.querySelector(".ends")!); // below the bar, whose ends they are
+      between.element.prepend(between.element.querySelector(".ends")!); // below the bar
       void this.histogram(scale).then((found) => found && between.setHistogram(found.counts));
       const fit = button(
         "Fit",
@@ -663,7 +663,7 @@ class App {
     const { state } = this;
     const { bounds } = this.facts!;
     const on = check("box", "Use box", state.box !== null, (isOn) => {
-      // A quarter off each side, so that one sees what it does.
+      // Removes a quarter on each side, so that the effect is visible.
       const quarter = (i: number): number => {
         const [minimum, maximum] = [bounds[i % 3]!, bounds[(i % 3) + 3]!];
         return maximum > minimum ? valueAt({ minimum, maximum, logarithmic: false }, i < 3 ? 0.25 : 0.75) : minimum;
@@ -811,7 +811,9 @@ class App {
     );
   }
 
-  /** Keeps what is set in the address. Not put off by further changes: while a series plays there is always one. */
+  /**
+   * Keeps the settings in the URL. Further changes do not postpone it, because a playing series never stops changing.
+   */
   private saveSoon(): void {
     if (this.timers.has("save")) {
       return;
@@ -824,7 +826,7 @@ class App {
       try {
         history.replaceState(null, "", `#${toHash(this.state)}`);
       } catch {
-        // more often than a browser allows: the next change saves it
+        // the browser limits the rate of changes; the next one saves it
       }
     });
   }
@@ -862,7 +864,7 @@ class App {
     let down: PointerEvent | null = null;
     canvas.addEventListener("pointerdown", (event) => (down = event));
     canvas.addEventListener("pointerup", (event) => {
-      // The end of a drag does not count as a click.
+      // The end of a drag is not a click.
       if (down && event.button === 0 && Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < 5) {
         const { left, top } = canvas.getBoundingClientRect();
         this.pick(this.view.pick(event.clientX - left, event.clientY - top));
@@ -924,7 +926,9 @@ class App {
     event.preventDefault();
   }
 
-  /** For tests and scripts: what is shown, as it is, and another dataset with settings as in the address behind #. */
+  /**
+   * For tests and scripts: the current state, and opening another dataset with settings like those behind # in the URL.
+   */
   readonly automation = {
     open: async (address: string, settings: string): Promise<void> => {
       Object.assign(this.state, fromHash(settings));

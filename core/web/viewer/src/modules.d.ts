@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the bundler makes.
+// Modules that the bundler generates.
 
 declare module "worker:text" {
   const text: string;

@@ -15,7 +15,7 @@
 
 export interface PlannedLeaf {
   readonly particles: number;
-  /** Lower x, y, z, upper x, y, z; lower above upper where nothing is finite. */
+  /** Lower x, y, z, upper x, y, z; lower is above upper if nothing is finite. */
   readonly bounds: readonly number[];
 }
 
@@ -36,7 +36,7 @@ function meet(a: readonly number[], b: readonly number[]): boolean {
   return [0, 1, 2].every((axis) => a[axis]! <= b[axis + 3]! && b[axis]! <= a[axis + 3]!);
 }
 
-/** Returns roughly the share of the screen that a leaf file covers; out of sight, a fiftieth of that. */
+/** Returns roughly the share of the screen that a leaf file covers; if it is out of sight, a fiftieth of that. */
 export function screenArea(leaf: PlannedLeaf, eye: readonly number[], inSight: readonly number[]): number {
   const radius = halfDiagonal(leaf.bounds);
   if (!Number.isFinite(radius) || leaf.bounds[0]! > leaf.bounds[3]!) {
@@ -47,7 +47,7 @@ export function screenArea(leaf: PlannedLeaf, eye: readonly number[], inSight: r
   return meet(leaf.bounds, inSight) ? area : area / 50;
 }
 
-/** Shares out the budget by screen area; what a small leaf file cannot use goes to the others. */
+/** Divides the budget by screen area; what a small leaf file cannot use goes to the others. */
 export function shares(leaves: readonly PlannedLeaf[], areas: readonly number[], budget: number): number[] {
   if (budget >= leaves.reduce((sum, { particles }) => sum + particles, 0)) {
     return leaves.map(({ particles }) => particles); // rounding must not lose a particle
@@ -82,7 +82,7 @@ export function nearestFirst(leaves: readonly PlannedLeaf[], eye: readonly numbe
 const FIRST_PICTURE = 50_000;
 const SECOND_PICTURE = 500_000;
 
-/** Returns how many particles are shown after each round: few at first, then a good picture, then doubling. */
+/** Returns the number of particles shown after each round: few at first, then a good picture, then doubling. */
 export function rounds(maximum: number): number[] {
   const targets: number[] = [];
   for (let target = FIRST_PICTURE; target < maximum; target = target < SECOND_PICTURE ? SECOND_PICTURE : target * 2) {
@@ -92,8 +92,8 @@ export function rounds(maximum: number): number[] {
 }
 
 /**
- * Returns the quality up to which the next step reads. Up to `quality`, `matched` particles were found; the step should
- * find `room` more, and reads at most `candidates` of the file's `particles`.
+ * Returns the quality up to which the next step reads. Up to `quality`, `matched` particles have been found; the step
+ * should find `room` more, and reads at most `candidates` of the file's `particles`.
  */
 export function nextQuality(quality: number, matched: number, room: number, particles: number, candidates: number): number {
   const maximum = quality + candidates / particles;
@@ -109,7 +109,7 @@ export function common(a: readonly number[], b: readonly number[]): number[] | n
   return lower.every((v, axis) => v <= upper[axis]!) ? [...lower, ...upper] : null;
 }
 
-/** Returns the volume of `part` as a share of `whole`; axes on which `whole` has no length are ignored. */
+/** Returns the volume of `part` as a share of `whole`; ignores axes on which `whole` has no length. */
 export function shareOfVolume(part: readonly number[], whole: readonly number[]): number {
   return [0, 1, 2].reduce((share, axis) => {
     const length = whole[axis + 3]! - whole[axis]!;

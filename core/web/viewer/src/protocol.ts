@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the page and the worker that reads tell each other.
+// The messages between the page and the worker that reads.
 
 import type { AttributeInfo, ErrorKind, Traffic, Value } from "../../src/index.js";
 import type { Axis } from "./scale.js";
 
-/** One number of each particle: a component of an attribute, -1 the magnitude; attribute "" is the position. */
+/** One number per particle: a component of an attribute, or -1 for the magnitude; attribute "" is the position. */
 export interface KeyRef {
   readonly attribute: string;
   readonly component: number;
@@ -14,7 +14,7 @@ export function keyText({ attribute, component }: KeyRef): string {
   return `${component}:${attribute}`;
 }
 
-/** A key as a person reads it: `velocity[2]`, `|velocity|`, `x`. Names of hostile length are cut. */
+/** The displayed form of a key: `velocity[2]`, `|velocity|`, `x`. Excessively long names are truncated. */
 export function keyLabel({ attribute, component }: KeyRef, components: number): string {
   if (attribute === "") {
     return component < 0 ? "distance from 0" : ["x", "y", "z"][component]!;
@@ -23,7 +23,7 @@ export function keyLabel({ attribute, component }: KeyRef, components: number): 
   return component < 0 ? `|${name}|` : components > 1 ? `${name}[${component}]` : name;
 }
 
-/** What is known of a key: from the file, without a particle. */
+/** What the file says about a key, without reading particles. */
 export interface KeyFacts {
   readonly key: KeyRef;
   readonly label: string;
@@ -39,7 +39,7 @@ export interface DatasetFacts {
   readonly leafFiles: number;
   readonly time: number | null;
   readonly step: bigint | null;
-  /** Lower x, y, z, upper x, y, z; all 0 if no particle is anywhere. */
+  /** Lower x, y, z, upper x, y, z; all 0 if there are no finite positions. */
   readonly bounds: readonly number[];
   readonly attributes: readonly AttributeInfo[];
   readonly keys: readonly KeyFacts[];
@@ -52,18 +52,18 @@ export interface Filter {
   readonly maximum: Value;
 }
 
-/** Numbers of a key from 0 at the minimum to 1 at the maximum, the same for all steps of a series. */
+/** Maps a key's values to 0 at the minimum and 1 at the maximum, the same for all steps of a series. */
 export interface Scale extends Axis {
   readonly key: KeyRef;
 }
 
-/** What is to be shown. A change of it begins a new generation. */
+/** What to show. A change begins a new generation. */
 export interface Requested {
   readonly budget: number;
   readonly colour: Scale | null;
   readonly size: Scale | null;
   readonly filters: readonly Filter[];
-  /** Closed, or null. */
+  /** Closed, or null for no limit. */
   readonly box: readonly number[] | null;
 }
 
@@ -83,9 +83,9 @@ export interface Problem {
 }
 
 export interface Histogram {
-  /** Particles of an even sample in each of the intervals between minimum and maximum. */
+  /** Number of particles of an even sample in each of the intervals between minimum and maximum. */
   readonly counts: readonly number[];
-  /** Of a hundredth of the sample below, and above. */
+  /** The values below and above which a hundredth of the sample lies. */
   readonly low: number;
   readonly high: number;
 }
@@ -99,7 +99,7 @@ export interface ParticleFacts {
 
 export interface Shown {
   readonly count: number;
-  /** Sum of the values of an integer attribute of the particles shown, modulo 2^64. */
+  /** Sum of an integer attribute's values over the shown particles, modulo 2^64. */
   readonly sum: bigint;
 }
 
@@ -109,7 +109,7 @@ interface Call<Type extends string, Arguments, Answer> {
   readonly answer: Answer;
 }
 
-/** What the page asks, and what it gets. */
+/** Requests of the page, and their results. */
 export type Calls =
   | Call<"open", { source: Source; memoryBytes: number }, DatasetFacts>
   | Call<"histogram", { scale: Scale }, Histogram>
@@ -131,9 +131,9 @@ export interface Batch {
   /** Whether the batch belongs to the visible region only. */
   readonly isOfView: boolean;
   readonly count: number;
-  /** x, y, z of each, less the centre of the bounds. */
+  /** x, y, z of each particle, relative to the centre of the bounds. */
   readonly positions: Float32Array;
-  /** Scaled; NaN is `NOT_A_NUMBER`. */
+  /** Scaled values; NaN is `NOT_A_NUMBER`. */
   readonly colour: Float32Array | null;
   readonly size: Float32Array | null;
 }

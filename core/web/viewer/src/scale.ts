@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers of an attribute as parts of what lies between its least and its most, evenly or by logarithms, and back.
+// Maps an attribute's values to shares of the range from minimum to maximum, linearly or logarithmically, and back.
 
-/** From 0 at the minimum to 1 at the maximum. By logarithms only where there is something above 0. */
+/** 0 at the minimum, 1 at the maximum. Logarithmic only if some values are positive. */
 export interface Axis {
   readonly minimum: number;
   readonly maximum: number;
   readonly logarithmic: boolean;
 }
 
-const MIN_SHARE_OF_MAX = 1e-6; // where logarithms begin if the minimum has none
+const MIN_SHARE_OF_MAX = 1e-6; // where the logarithm begins if the minimum is not positive
 
 function logarithms({ minimum, maximum }: Axis): readonly [number, number] {
   return [Math.log(minimum > 0 ? minimum : maximum * MIN_SHARE_OF_MAX), Math.log(maximum)];
 }
 
-/** What makes parts of values; NaN stays NaN. */
+/** Converts values to shares; NaN stays NaN. */
 export function partOf(axis: Axis): (v: number) => number {
   const { minimum, maximum } = axis;
   if (axis.logarithmic && maximum > 0) {
@@ -22,12 +22,12 @@ export function partOf(axis: Axis): (v: number) => number {
     const length = high - low || 1;
     return (v) => (v > 0 ? (Math.log(v) - low) / length : v <= 0 ? 0 : NaN);
   }
-  // Halves, because the difference of two doubles can be infinite.
+  // Uses halves, because the difference of two doubles can be infinite.
   const length = 0.5 * maximum - 0.5 * minimum || 1;
   return (v) => (0.5 * v - 0.5 * minimum) / length;
 }
 
-/** The value at a part, with as many digits as tell a thousandth of the axis. */
+/** The value at a share, with enough digits to resolve a thousandth of the axis. */
 export function valueAt(axis: Axis, part: number): number {
   const { minimum, maximum } = axis;
   if (axis.logarithmic && maximum > 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is drawn: discs of particles, the box, the mark of a picked one. Draws only when something has changed.
+// The 3D scene: particles as discs, the box, and the mark of a picked particle. Draws only after changes.
 
 import {
   BufferAttribute,
@@ -71,12 +71,12 @@ void main() {
   pixel = vec4(shade * light, 1.0);
 }`;
 
-// Colours are what maps and themes say, from end to end.
+// Colours come from colour maps and themes, end to end.
 ColorManagement.enabled = false;
 
 type Uniforms = Record<string, IUniform>;
 
-/** Cells of a grid for an estimate of how much space particles fill. */
+/** Cells of a grid that estimates how much space the particles fill. */
 const CELLS = 48;
 
 export interface Picked {
@@ -121,20 +121,20 @@ export class View3D {
   private frame = 0;
   private isMoving = false;
   private lastMove = 0;
-  /** Maximum number of particles in a picture while the camera moves: as many as are drawn smoothly. */
+  /** Maximum number of particles in a picture while the camera moves, for smooth motion. */
   private smooth = 300_000;
   private frameStart = 0;
   private occupied = 1;
-  /** How many there would be with all that match; 0 while that is not known. */
+  /** The number of particles if all that match were shown; 0 while unknown. */
   private particles = 0;
 
-  /** `onView` is told when the camera has come to rest; `onFrame` after each picture. */
+  /** `onView` is called when the camera has come to rest, `onFrame` after each picture. */
   constructor(
     container: HTMLElement,
     private readonly onView: () => void,
     private readonly onFrame: () => void = () => undefined,
   ) {
-    // For a screenshot the picture is drawn anew, so nothing needs to be kept.
+    // Screenshots draw the picture again, so the buffer need not be preserved.
     this.renderer = new WebGLRenderer({ antialias: false, powerPreference: "high-performance" });
     this.renderer.outputColorSpace = LinearSRGBColorSpace;
     this.canvas = this.renderer.domElement;
@@ -173,7 +173,7 @@ export class View3D {
     this.redraw();
   }
 
-  /** Bounds of the dataset; the camera stays where `keepsCamera`. */
+  /** Bounds of the dataset; the camera does not move if `keepsCamera`. */
   setDataset(bounds: readonly number[], keepsCamera: boolean): void {
     const before = this.centre;
     const camera = keepsCamera ? this.cameraState() : null;
@@ -199,7 +199,7 @@ export class View3D {
   resetCamera(): void {
     const b = this.bounds;
     const sides = [0, 1, 2].map((axis) => b[axis + 3]! - b[axis]!);
-    // Looked at from a corner, flat ones from above.
+    // Looks from a corner, at flat datasets from above.
     const isFlat = sides[2]! < 1e-6 * this.diagonal;
     const from = isFlat ? new Vector3(0, 0, 1) : new Vector3(0.62, -1, 0.55).normalize();
     this.camera.up.set(0, isFlat ? 1 : 0, isFlat ? 0 : 1);
@@ -229,7 +229,7 @@ export class View3D {
     this.moved();
   }
 
-  /** Turns by angles, and comes nearer by a factor: for keys. */
+  /** Rotates by angles and zooms by a factor: for keys. */
   turn(right: number, up: number, nearer: number): void {
     const offset = this.camera.position.clone().sub(this.controls.target);
     const side = new Vector3().crossVectors(this.camera.up, offset).normalize();
@@ -242,7 +242,7 @@ export class View3D {
     this.moved();
   }
 
-  /** Moves by parts of the height of the picture: for keys. */
+  /** Pans by shares of the picture's height: for keys. */
   pan(right: number, up: number): void {
     const height = 2 * this.camera.position.distanceTo(this.controls.target) * Math.tan((this.camera.fov * Math.PI) / 360);
     const shift = new Vector3(right * height, up * height, 0).applyQuaternion(this.camera.quaternion);
@@ -258,7 +258,7 @@ export class View3D {
     this.redraw();
   }
 
-  /** From where it is looked at, and a box around what is in sight up to twice the distance of what is looked at. */
+  /** The camera's position, and a box around what is visible up to twice the distance of the target. */
   view(): View {
     this.camera.updateMatrixWorld();
     const eye = this.camera.position;
@@ -303,25 +303,25 @@ export class View3D {
     this.redraw();
   }
 
-  /** Radius of a disc as a multiple of what suits the density, and the share of the particles that is shown. */
+  /** Disc radius as a multiple of what suits the density, and the share of the particles that is shown. */
   setRadius(radius: number, quality: number): void {
     if (this.particles === 0 && quality > 0 && this.count > 0) {
       this.particles = this.count / quality;
     }
     const sides = [0, 1, 2].map((axis) => Math.max(this.bounds[axis + 3]! - this.bounds[axis]!, this.diagonal / 1000));
     const volume = this.occupied * sides[0]! * sides[1]! * sides[2]!;
-    // Fewer particles are drawn as larger discs, so that they fill the same share of the picture.
+    // If fewer particles are drawn, their discs are larger, so that they fill the same share of the picture.
     const spacing = Math.cbrt(volume / Math.max(this.particles * quality, 1));
     this.uniforms["radius"]!.value = Math.min(0.62 * spacing, this.diagonal / 40) * radius;
     this.redraw();
   }
 
-  /** Particles outside are not drawn; null for no box. */
+  /** Clips particles to a box; null for none. */
   setBox(box: readonly number[] | null): void {
     const centre = this.centre;
     const lower = this.uniforms["lower"]!.value as Vector3;
     const upper = this.uniforms["upper"]!.value as Vector3;
-    // The file decides exactly; rounded positions must not cut off particles that it returned.
+    // The file decides exactly; rounded positions must not clip particles that it returned.
     const slack = 1e-6 * this.diagonal;
     if (box === null) {
       lower.setScalar(-Infinity);
@@ -385,17 +385,17 @@ export class View3D {
     return sum;
   }
 
-  /** Of a disc, in the units of the file. */
+  /** Radius of a disc, in the units of the file. */
   get radius(): number {
     return this.uniforms["radius"]!.value as number;
   }
 
-  /** Whether what is set is drawn. */
+  /** Whether the current settings are drawn. */
   get isResting(): boolean {
     return this.frame === 0 && !this.isMoving;
   }
 
-  /** The particle that is drawn at a place of the canvas, in CSS pixels, or null. */
+  /** The particle drawn at a point of the canvas, in CSS pixels, or null. */
   pick(x: number, y: number): Picked | null {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     this.camera.updateMatrixWorld();
@@ -455,7 +455,7 @@ export class View3D {
     }
   }
 
-  /** Draws now. While the camera moves, of many particles the coarse ones. */
+  /** Draws immediately. While the camera moves, large datasets are drawn with their coarse particles only. */
   draw(): void {
     const now = performance.now();
     const wasMoving = this.isMoving;
@@ -493,7 +493,7 @@ export class View3D {
     });
   }
 
-  /** Of the graphics: for measurements of what the page adds to drawing. */
+  /** The WebGL context: for measuring the page's overhead beyond drawing. */
   get graphics(): WebGL2RenderingContext {
     return this.renderer.getContext() as WebGL2RenderingContext;
   }
@@ -549,10 +549,10 @@ void main() {
   return mark;
 }
 
-/** Which share of the bounds has particles, by an even sample, from 0 to 1. */
+/** The share of the bounds that contains particles, from 0 to 1, estimated from an even sample. */
 export function occupiedShare(positions: Float32Array, bounds: readonly number[]): number {
   const sides = [0, 1, 2].map((axis) => bounds[axis + 3]! - bounds[axis]!);
-  // With few particles only large cells tell something.
+  // With few particles only large cells are meaningful.
   const cells = Math.max(2, Math.min(CELLS, Math.floor(Math.cbrt(positions.length / 3 / 4))));
   const seen = new Uint8Array(cells ** 3);
   let count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a person has set, and its text in the address, so that a link holds the view.
+// The user's settings, and their text in the URL, so that a link restores the view.
 
 import type { Value } from "../../src/index.js";
 import { isColourMap, type ColourMap } from "./colours.js";
@@ -7,28 +7,28 @@ import { keyText, type KeyRef } from "./protocol.js";
 
 export interface FilterState {
   readonly key: KeyRef;
-  /** Missing: no limit. */
+  /** Absent: no limit. */
   readonly minimum: Value | null;
   readonly maximum: Value | null;
 }
 
 export interface State {
   colour: KeyRef | null;
-  /** One colour was chosen; else an attribute is, when the file is known. */
+  /** Whether a single colour was chosen; otherwise an attribute is chosen once the file is known. */
   isPlain: boolean;
   colourMap: ColourMap;
-  /** Values with the ends of the colour map; null: those of most particles, when these are known. */
+  /** Values at the ends of the colour map; null: those that cover most particles, once known. */
   colourRange: readonly [number, number] | null;
   logarithmic: boolean;
   size: KeyRef | null;
-  /** Radius of the discs, 1 is what suits the density. */
+  /** Radius of the discs; 1 suits the density. */
   radius: number;
   filters: readonly FilterState[];
   box: readonly number[] | null;
   budget: number;
   step: number;
   theme: "light" | "dark" | null;
-  /** Eye, what it looks at, and what is up, in the coordinates of the file. */
+  /** Eye, target and up, in the coordinates of the file. */
   camera: readonly number[] | null;
 }
 
@@ -57,7 +57,7 @@ export function valueText(v: Value | null): string {
   return v === null ? "" : typeof v === "bigint" ? `${v}n` : String(v);
 }
 
-/** A number, or with an n behind it an exact integer; null if it is none. */
+/** A number, or an exact integer if followed by n; null if it is neither. */
 export function parsedValue(text: string): Value | null {
   const trimmed = text.trim();
   if (/^[-+]?\d{1,20}n$/.test(trimmed)) {
@@ -77,7 +77,7 @@ function parsedNumbers(text: string | null, count: number): number[] | null {
   return text !== null && numbers.length === count && numbers.every((v) => Number.isFinite(v)) ? numbers : null;
 }
 
-/** The part of an address behind #. */
+/** The part of a URL after #. */
 export function toHash(state: State): string {
   const parts = new URLSearchParams();
   const base = defaultState();
@@ -120,7 +120,7 @@ export function toHash(state: State): string {
   return parts.toString();
 }
 
-/** Parses text that anyone may have written: invalid parts are ignored. */
+/** Parses untrusted text: ignores invalid parts. */
 export function fromHash(hash: string): State {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
   const state = defaultState();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The worker that reads: fetches, verifies and decodes, and hands over what can be drawn.
+// The worker that reads: fetches, verifies and decodes, and returns data that is ready to draw.
 
 import { Dataset, BatError, magnitude, type Column, type Piece, type PieceOptions, type Query } from "../../src/index.js";
 import { common, nearestFirst, nextQuality, rounds, screenArea, shareOfVolume, shares } from "./plan.js";
@@ -64,14 +64,14 @@ async function each(all: readonly number[], action: (one: number) => Promise<voi
   );
 }
 
-/** Particles that are shown, so that one of them can be found again. */
+/** Particles that are shown, kept so that one of them can be found again. */
 interface Kept {
   readonly parts: { readonly leaf: number; readonly filePositions: Uint32Array }[];
   readonly count: number;
   readonly isOfView: boolean;
 }
 
-/** After a round over the whole dataset: what was shown, and up to which quality of each leaf file. */
+/** State after a round over the whole dataset: what was shown, and each leaf file's quality. */
 interface Mark {
   readonly batches: readonly number[];
   readonly qualities: readonly number[];
@@ -93,13 +93,13 @@ class Loader {
   /** Particles found in each leaf file up to its quality. */
   private matched: number[] = [];
   private viewQuality = 0;
-  /** What finer particles are there of. */
+  /** The box for which finer particles exist. */
   private viewBox: readonly number[] | null = null;
   private pending: Piece[] = [];
   private isFirst = true;
-  /** Shown until the first batch that replaces them has arrived. */
+  /** Shown until the first batch that replaces them arrives. */
   private stale: number[] = [];
-  /** Leaf files that cannot be read: a hole. */
+  /** Leaf files that cannot be read; they leave holes. */
   private readonly holes = new Set<number>();
 
   constructor(private readonly dataset: Dataset) {}
@@ -133,7 +133,7 @@ class Loader {
 
   look(view: View): void {
     if (this.requested === null) {
-      return; // load() brings a view of its own
+      return; // load() brings its own view
     }
     this.view = view;
     if (!this.isCovered()) {
@@ -202,7 +202,7 @@ class Loader {
     };
   }
 
-  /** Half of the budget is for the visible region, if that is a small part. */
+  /** Half of the budget is for the visible region if that is a small part of the whole. */
   private budgetOfWhole(): number {
     const seen = this.inSight();
     const share = seen === null ? 1 : shareOfVolume(seen, this.requested!.box ?? boundsOf(this.dataset));
@@ -241,7 +241,7 @@ class Loader {
     return this.qualities.every((quality, leaf) => quality >= 1 || this.holes.has(leaf));
   }
 
-  /** If one of several leaf files is missing or damaged, this is reported, and the others are shown. */
+  /** If one of several leaf files is missing or damaged, reports it and shows the others. */
   private async orHole(leaf: number, action: () => Promise<void>): Promise<void> {
     if (this.holes.has(leaf)) {
       return;
@@ -302,7 +302,7 @@ class Loader {
       this.progress(false);
     }
     if (this.isFirst) {
-      this.flush(false, true); // nothing matches: what was shown goes
+      this.flush(false, true); // nothing matches: clear what was shown
     }
   }
 
@@ -356,7 +356,7 @@ class Loader {
             for await (const piece of this.dataset.leafPieces(leaf, query, { ...this.options, signal: stop })) {
               stop.throwIfAborted();
               signal.throwIfAborted();
-              dropOld(); // they make way for the new ones
+              dropOld(); // replaced by the new ones
               matched.set(leaf, matched.get(leaf)! + piece.count);
               this.take(piece, true);
             }
@@ -467,7 +467,7 @@ function componentsOf(dataset: Dataset, { attribute }: KeyRef): number {
   return attribute === "" ? 3 : (dataset.attributes.find(({ name }) => name === attribute)?.components ?? 1);
 }
 
-/** The condition on a key, without the component where there is only one. */
+/** The condition on a key; the component is omitted if there is only one. */
 function conditionOf(dataset: Dataset, { attribute, component }: KeyRef): { attribute: string; component?: number } {
   const found = dataset.attributes.find(({ name }) => name === attribute);
   return found !== undefined && found.components > 1 ? { attribute, component } : { attribute };
@@ -477,7 +477,7 @@ function sumOf(batches: readonly number[], kept: ReadonlyMap<number, Kept>): num
   return batches.reduce((sum, batch) => sum + (kept.get(batch)?.count ?? 0), 0);
 }
 
-/** At most so many of its particles. */
+/** The first `count` particles of a piece. */
 function firstOf(piece: Piece, count: number, dataset: Dataset): Piece {
   if (count >= piece.count) {
     return piece;
@@ -538,7 +538,7 @@ function factsOf(dataset: Dataset): DatasetFacts {
   const keys: KeyFacts[] = [];
   for (const { name, type, components, keys: own, aliasOf } of dataset.attributes.slice(0, MAX_KEYS)) {
     if (aliasOf === "") {
-      continue; // x, y and z stand at the end
+      continue; // x, y and z come last
     }
     for (const { component, minimum, maximum } of own) {
       const key = { attribute: name, component };
@@ -574,7 +574,7 @@ function factsOf(dataset: Dataset): DatasetFacts {
   };
 }
 
-/** Of an even sample, in the units of the scale. */
+/** A histogram of an even sample, in the units of the scale. */
 async function histogramOf(dataset: Dataset, scale: Scale): Promise<Histogram> {
   const counts = new Array<number>(BINS).fill(0);
   const toPart = partOf(scale);
@@ -582,12 +582,12 @@ async function histogramOf(dataset: Dataset, scale: Scale): Promise<Histogram> {
   const components = componentsOf(dataset, key);
   const found: number[] = [];
   const share = Math.min(1, SAMPLE / Math.max(Number(dataset.particleCount), 1));
-  // If there are very many leaf files, a part of them is enough.
+  // If there are very many leaf files, a subset is enough.
   const every = Math.max(1, Math.ceil(dataset.leaves.length / 50));
   for (let leaf = 0; leaf < dataset.leaves.length; leaf += every) {
     const attributes = key.attribute === "" ? [] : [key.attribute];
     try {
-      // As many as the first picture has, so that they are there.
+      // As many as the first picture has, so that they are already loaded.
       const quality = await dataset.qualityOf(leaf, Math.min(1, share * every) * dataset.leaves[leaf]!.particles);
       const pieces = dataset.leafPieces(
         leaf,
@@ -612,7 +612,7 @@ async function histogramOf(dataset: Dataset, scale: Scale): Promise<Histogram> {
       if (!isOfFile(error)) {
         throw error;
       }
-      // A hole, which the loading tells.
+      // A hole, which loading reports.
     }
   }
   found.sort((a, b) => a - b);
