@@ -74,12 +74,12 @@ def rows_of(own):
     found["threads"] = row("build on 2 threads / on 1", "times as fast", True,
                            quotients(own["build_1"], own["build_2"]), quotients(own["copy_1"], own["copy_2"]),
                            "copy of all columns", must=MUST["threads"])
-    for key, title in (("read_full", "full read, xyz and 1 attribute"),
-                       ("read_mapped", "the same, of a mapped file, newly opened"),
-                       ("read_again", "the same, of a mapped file that was read before"),
+    for key, title in (("read_full", "full read, xyz and one attribute"),
+                       ("read_mapped", "the same, from a newly opened mapped file"),
+                       ("read_again", "the same, from a mapped file that was read before"),
                        ("progressive", "the same in ten steps of 10 %"),
-                       ("progressive_mapped", "the same in ten steps of 10 %, of a mapped file, newly opened"),
-                       ("in_place", "the same, columns in place in a mapped file")):
+                       ("progressive_mapped", "the same in ten steps of 10 %, from a newly opened mapped file"),
+                       ("in_place", "the same, whole columns in place in a mapped file")):
         samples = figures[key]["samples"]
         found[key] = row(title, "particles/ms", True, rates(n, samples["ms"]), rates(n, samples["copy_ms"]), "copy",
                          must=MUST.get(key))
@@ -93,8 +93,8 @@ def rows_of(own):
         of = figures["attribute"][name]
         if of:
             beside_scan(name, f"range that matches 1 %, {name} ({of['attribute']})", of)
-            for key, ours, title in (("mapped", "mapped_anew_ms", "of a mapped file, newly opened"),
-                                     ("again", "mapped_again_ms", "of a mapped file that was queried before")):
+            for key, ours, title in (("mapped", "mapped_anew_ms", "newly opened mapped file"),
+                                     ("again", "mapped_again_ms", "mapped file that was queried before")):
                 if ours in of:
                     beside_scan(f"{name}_{key}", f"range that matches 1 %, {name}, {title}", of, ours)
             if "sorted_index_ms" in of:

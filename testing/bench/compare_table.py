@@ -26,7 +26,7 @@ def about(one):
 
 
 def own_table(one):
-    lines = ["| | | BAT | reference | BAT / reference | must | reached |", "|---|---|--:|--:|--:|---|---|"]
+    lines = ["| | | BAT | reference | BAT / reference | target | met |", "|---|---|--:|--:|--:|---|---|"]
     for row in one["rows"].values():
         musts = []
         if row["must"] is not None:
@@ -54,7 +54,7 @@ def cell(operations, operation, factor):
 
 def system_table(one):
     data = one["particles"] * one["bytes_per_particle"]
-    lines = ["| ms (over BAT) | version | write | flush | file / data | read | box, 1 % | correlated | uncorrelated "
+    lines = ["| ms (ratio to BAT) | version | write | flush | file / data | read | box, 1 % | correlated | uncorrelated "
              "| 101 ids | range of 101 ids |", "|---|---|" + "--:|" * 9]
     for system in one["systems"].values():
         if "missing" in system:

@@ -96,7 +96,7 @@ def others(folder, rounds):
     low, extent = positions.min(axis=0).astype(float), float(np.ptp(positions, axis=0).max())
     for bound in BOUNDS:
         grid = np.rint((positions - low) / (2 * bound * extent)).astype(np.uint32)
-        rows.append([f"positions within {bound:.0e}", "grid and pcodec 8",
+        rows.append([f"positions within {bound:.0e}", "quantization and pcodec 8",
                      *measured(parts_of(grid), pcodec(), rounds, positions.nbytes)])
     json.dump(rows, sys.stdout)
 
@@ -107,7 +107,7 @@ def ours(build, folder, rounds):
     done = subprocess.run([os.path.join(build, "bin/codec_bench"), "--npy", *files, "--chunk", str(OWN_CHUNK), "--rounds",
                            str(rounds), "--bound", *map(str, BOUNDS)], check=True, stdout=subprocess.PIPE, text=True)
     found = re.findall(rf"^(all, lossless|positions \S+) +{OWN_CHUNK} +(\S+) +\S+ +(\S+) +(\S+)", done.stdout, re.MULTILINE)
-    return [[name.replace("positions ", "positions within "), "ours", *map(float, numbers)] for name, *numbers in found]
+    return [[name.replace("positions ", "positions within "), "ParaBAT", *map(float, numbers)] for name, *numbers in found]
 
 
 def table(title, rows):

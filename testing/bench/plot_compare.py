@@ -150,7 +150,7 @@ def draw(axes, sections, log):
             place += 1
         for first, last, value, label in musts:
             axes.plot([value, value], [start + first - 0.5, start + last + 0.5], color=BAR, linewidth=1.6,
-                      linestyle="--", label="must")
+                      linestyle="--", label="target")
             axes.annotate(label, (0.99, start + first), xycoords=("axes fraction", "data"), fontsize="small", color=BAR,
                           ha="right", va="center")
         place += 0.3
