@@ -137,7 +137,7 @@ class Paper:
 
     def weak(self):
         figures, text, panels = {}, "", {}
-        for flush, words in ((False, "left to the page cache"), (True, "on the disk")):
+        for flush, words in ((False, "into the page cache"), (True, "flushed to disk")):
             found = figures[words] = {}
             for ranks in self.options.ranks:
                 make = {"kind": "uniform", "particles": 32768 * ranks, "attributes": ATTRIBUTES["uniform"]}
