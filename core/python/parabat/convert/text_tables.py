@@ -309,10 +309,11 @@ def _unique(names, remarks):
 class Share:
     """The rows of one of `parts` processes; those that begin in its share of the bytes."""
 
-    def __init__(self, path, layout, part=0, parts=1, requested=None, parser=None, on_progress=lambda share: None):
+    def __init__(self, path, layout, part=0, parts=1, requested=None, parser=None, on_progress=lambda share: None, span=None):
         """`requested`: names of the columns to read; None: all that hold numbers. `parser(chunk, delimiter, types)`: a
         faster one than numpy's, which gives arrays of the columns that have a type, or None if something in the
-        chunk is unusual. `on_progress`: of how much is read, from 0 to 1."""
+        chunk is unusual. `on_progress`: of how much is read, from 0 to 1. `span`: first byte and end of the rows that are
+        shared, instead of all."""
         self.rows = 0
         self._parser = parser
         self._path = path
@@ -324,8 +325,8 @@ class Share:
         # an integer that is not exact as float64.
         self.facts = {layout.names[i]: [None, None, i in layout.fractions, None, None] for i in self._read}
         with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            ends = [layout.start + max(0, size - layout.start) * p // parts for p in (part, part + 1)]
+            first, end = span or (layout.start, os.fstat(file.fileno()).st_size)
+            ends = [first + max(0, end - first) * p // parts for p in (part, part + 1)]
             if ends[0] > layout.start:
                 file.seek(ends[0] - 1)
                 file.readline()
