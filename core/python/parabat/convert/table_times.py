@@ -86,6 +86,7 @@ class Keys:
     by: str = ""
     columns: tuple = ()
     unit: str = ""
+    calendar: str = "standard"
     remarks: list = dataclasses.field(default_factory=list)
 
     def codes(self, times, steps):
@@ -184,7 +185,7 @@ class Index:
         if missing:
             remarks = [*remarks, ("no time", f"{missing} rows without a value in '{name}' are left out")]
         time = names.time if names.time in columns else None
-        return Keys(groups, by, columns, split_unit(time)[1] if time else "", remarks)
+        return Keys(groups, by, columns, split_unit(time)[1] if time else "", remarks=remarks)
 
 
 def _doubt(name, groups):
@@ -234,7 +235,7 @@ class GroupedSteps:
 
     def steps(self):
         """Yields the Steps."""
-        clock = cf.clock({"units": self._keys.unit})
+        clock = cf.clock({"units": self._keys.unit, "calendar": self._keys.calendar})
         for i, group in enumerate(self._keys.groups):
             yield Step(lambda i=i: [self._read(i)], number=group.number, time=group.time, clock=clock,
                        divided=lambda i=i: [self._divided(i)])
