@@ -5,6 +5,7 @@ import glob
 import json
 import os
 import pathlib
+import sys
 
 import netCDF4
 import numpy as np
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import support
+import xarray
 from parabat.convert import convert
 from parabat.convert.formats import parquet as format_parquet
 from support import alike_in_parts, converted, put, refused
@@ -176,22 +178,17 @@ with open("drift.nc", "rb") as file:
     whole = file.read()
 refused(put("cut.nc", whole[:len(whole) // 2]), "bad.bat", "--format", "parcels", says=["cut.nc: "])
 
-try:
-    import xarray
-    import zarr  # pylint: disable=unused-import
-except ImportError:
-    ids = write("drift.nc", "3")
-    os.makedirs("drift.zarr/lon")
-    for name in ("lon", "lat", "time", "trajectory"):
-        os.makedirs(f"drift.zarr/{name}", exist_ok=True)
-        put(f"drift.zarr/{name}/.zarray", "{}")
-    refused("drift.zarr", "bad.bat", says=["the format parcels-zarr requires zarr"])
-else:
-    ids = write("drift.nc", "3")
-    with xarray.open_dataset("drift.nc", decode_times=False, mask_and_scale=False) as dataset:
-        dataset.to_zarr("drift.zarr")
-    said = converted("drift.zarr", "z.bat")
-    assert not said, said
-    check("z", ids, "3")
-    print("with zarr", zarr.__version__)
+# Stores of zarr, of both formats.
+ids = write("drift.nc", "3")
+with xarray.open_dataset("drift.nc", decode_times=False, mask_and_scale=False) as dataset:
+    for version in (2, 3):
+        dataset.to_zarr(f"drift{version}.zarr", zarr_format=version, consolidated=version == 2)
+        said = converted(f"drift{version}.zarr", "z.bat")
+        assert not said, said
+        check("z", ids, "3")
+put("drift3.zarr/lon/c/0/0", b"damaged")
+refused("drift3.zarr", "bad.bat", says=["drift3.zarr: "])
+sys.modules["zarr"] = None  # as where it is not installed
+refused("drift2.zarr", "bad.bat", says=["the format parcels-zarr requires zarr: pip install zarr"])
+
 print("all checks passed")
