@@ -47,16 +47,16 @@ with parabat.open("one.bat") as dataset:
     assert len(dataset) == 3 and dataset.time is None and dataset.read()["time"].tolist() == [0, 0, 3600000]
 
 random = np.random.default_rng(1)
-COUNT, TIMES = 3000, 4
-format_parquet.PIECE = 2500
+COUNT, TIMES = 1000, 4
+format_parquet.PIECE = 900
 for order in ("time", "particle"):
     t, p = (each.reshape(-1) for each in np.meshgrid(np.arange(TIMES), np.arange(COUNT), indexing="ij" if order == "time" else "xy"))
     columns = {"t": t / 8, "step": (BIG + t).astype("i8"), "id": BIG + p, "x": random.normal(size=len(t)), "y": p * 0.5, "z": t * 1.0,
                "mass": pa.array(p.astype("i4"), mask=(p == 7) & (t == 2)), "v": pa.FixedSizeListArray.from_arrays(pa.array(np.arange(3.0 * len(t))), 3),
                "name": ["a"] * len(t)}
     table = pa.table(columns)
-    pa.parquet.write_table(table, "t.parquet", row_group_size=1700)
-    pa.feather.write_feather(table, "t.feather", chunksize=900)
+    pa.parquet.write_table(table, "t.parquet", row_group_size=700)
+    pa.feather.write_feather(table, "t.feather", chunksize=450)
     for name in ("t.parquet", "t.feather"):
         said = converted(name, "t.bat")
         assert "'name' is not written" in said and "4 steps" in said, said

@@ -153,20 +153,25 @@ class Index:
             group = groups.setdefault(pair[place], [0, first, last, set()])
             group[:3] = group[0] + rows, min(first, group[1]), max(last, group[2])
             group[3].add(pair[1 - place])
-        if by == "step" and not all(float(key).is_integer() and -2 ** 63 <= key < 2 ** 63 for key in groups):
-            return [], "has numbers that are not integers" if self._names.chosen != self._names.step else "has numbers that are not step numbers"
+        if by == "step" and not all(map(_is_number, groups)):
+            return [], "has numbers that are not 64-bit integers"
         if by == "time" and len(set(map(float, groups))) < len(groups):
             return [], "has times that float64 cannot tell apart"
         shares = [group[3] for group in groups.values()]
         other = all(len(each) == 1 and None not in each for each in shares) and (
-            by == "step" or all(float(key).is_integer() and -2 ** 63 <= key < 2 ** 63 for each in shares for key in each))
+            by == "step" or all(_is_number(key) for each in shares for key in each))
         result = []
         for key in sorted(groups):
             rows, first, last, along = groups[key]
             along = next(iter(along)) if other else None
             time, number = (key, along) if by == "time" else (along, key)
-            result.append(Group(None if time is None else float(time), None if number is None else int(number), rows, first, last))
+            time, number = None if time is None else float(time), None if number is None else int(number)
+            result.append(Group(time, number, rows, first, last))
         return result, ""
+
+    def _rounded(self):
+        """Returns a time that float64 does not hold exactly, or None."""
+        return next((time for time, _ in self._pairs if isinstance(time, int) and int(float(time)) != time), None)
 
     def _keys(self, by, name, groups, remarks):
         names = self._names
@@ -174,17 +179,20 @@ class Index:
         has_other = other is not None and (groups[0].number if by == "time" else groups[0].time) is not None
         columns = (name, other) if has_other else (name,)
         if other is not None and not has_other:
-            remarks = [*remarks, (f"not steps {other}", f"the column '{other}' stays an attribute: it varies within a "
-                                  f"{'time' if by == 'time' else 'step'}")]
+            why = f"the column '{other}' stays an attribute: it varies within a {'time' if by == 'time' else 'step'}"
+            remarks = [*remarks, (f"not steps {other}", why)]
         if not names.chosen:
             shown = " and ".join(f"'{each}'" for each in columns)
             what = f"become {len(groups)} steps" if len(groups) > 1 else "are one step"
-            remarks = [*remarks, ("steps", f"rows {what} by the column{'s' * has_other} {shown}; --time-column none keeps such a column as an "
-                                           "attribute")]
+            remarks = [*remarks, ("steps", f"rows {what} by the column{'s' * has_other} {shown}; --time-column none keeps such a "
+                                           "column as an attribute")]
         missing = self._rows - sum(group.count for group in groups)
         if missing:
             remarks = [*remarks, ("no time", f"{missing} rows without a value in '{name}' are left out")]
         time = names.time if names.time in columns else None
+        rounded = self._rounded() if time else None
+        if rounded is not None:
+            remarks = [*remarks, ("rounded time", f"times become float64; {rounded} is rounded to {int(float(rounded))}")]
         return Keys(groups, by, columns, split_unit(time)[1] if time else "", remarks=remarks)
 
 
@@ -210,7 +218,13 @@ def find_keys(names, walk):
     if names.chosen:
         raise ConvertError(f"argument --time-column: the column '{names.chosen}' has more than {MAX_STEPS} different values")
     name = names.step if names.time is None else names.time
-    return Keys([], remarks=[(f"not steps {name}", f"the column '{name}' stays an attribute: it has more than {MAX_STEPS} different values")])
+    why = f"the column '{name}' stays an attribute: it has more than {MAX_STEPS} different values"
+    return Keys([], remarks=[(f"not steps {name}", why)])
+
+
+def _is_number(value):
+    """Whether a value can be a step number."""
+    return float(value).is_integer() and -2 ** 63 <= value < 2 ** 63
 
 
 def _coded(values, count):

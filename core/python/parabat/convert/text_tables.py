@@ -36,7 +36,11 @@ COMMENTS = ("#", "%", "!", "//")
 _FORTRAN = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))[dD]([+-]?[0-9]+)\Z")
 _FORTRAN_SHORT = re.compile(r"([+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+))([+-][0-9]{3})\Z")  # exponents of three digits
 _FORTRAN_BYTES = re.compile(rb"([0-9.])[dD]([+-]?[0-9])")
+_NO_NAMES = "its first line contains numbers instead of column names"
+_OF_NUMBERS = b"0123456789+-.,;|dDeE \t\r\n"
+_D_TO_E = bytes.maketrans(b"dD", b"ee")
 _COMMA = re.compile(r"[+-]?([0-9]*,[0-9]+|[0-9]+,)([ed][+-]?[0-9]+)?\Z", re.IGNORECASE)
+_INNER_COMMA = re.compile(r"[^,]*([0-9],[0-9][^,]*)?\Z")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+\Z")
 _POINT = re.compile(rb"[0-9]\.|\.[0-9]")
 _NAME_WITH_UNIT = re.compile(r"[^\s(\[]\S*(?:\s+[(\[][^)\]]*[)\]])?")
@@ -99,10 +103,12 @@ class Layout:
     def translated(self, chunk):
         """Returns rows with numbers as Python reads them; None if only a walk over the fields can do that."""
         if self.decimal == ",":
-            if self.delimiter == "," or b'"' in chunk or _POINT.search(chunk):
+            if self.delimiter == "," or b'"' in chunk or (b"." in chunk and _POINT.search(chunk)):
                 return None
             chunk = chunk.replace(b",", b".")
         if self.is_fortran:
+            if not chunk.translate(None, _OF_NUMBERS):
+                return chunk.translate(_D_TO_E)
             chunk = _FORTRAN_BYTES.sub(rb"\1e\2", chunk)
         return chunk
 
@@ -202,7 +208,7 @@ def _separators(first, delimiter, decimal):
     delimiter = next((each for each in "\t;," if each in bare), None)
     if delimiter == "," and decimal != ".":
         words = bare.split()
-        if len(words) > 1 and "," in bare and all(_number(word, ",") and re.match(r"[^,]*(\d,\d[^,]*)?\Z", word) for word in words):
+        if len(words) > 1 and all(_number(word, ",") and _INNER_COMMA.match(word) for word in words):
             return None, ","  # 1,5 2,5 3
         if decimal == "," and '"' not in first and len(words) > 1:
             return None, decimal
@@ -251,11 +257,11 @@ def _default_names(count, columns, remarks):
     names = [f"Field {i}" for i in range(count)]
     own = [name for name in columns or () if name is not None and name != "none"]
     if len(own) < 2 or len(own) > count or set(own) & set(names):
-        remarks.append(("names", "its first line contains numbers instead of column names; columns are called Field 0, Field 1 ..."))
+        remarks.append(("names", f"{_NO_NAMES}; columns are called Field 0, Field 1 ..."))
         return names
     names[:len(own)] = own
-    remarks.append(("names", f"its first line contains numbers instead of column names; the first columns are {', '.join(own)}"
-                    + (f", the others Field {len(own)} ..." if count > len(own) else "")))
+    others = f", the others Field {len(own)} ..." if count > len(own) else ""
+    remarks.append(("names", f"{_NO_NAMES}; the first columns are {', '.join(own)}{others}"))
     return names
 
 
@@ -271,7 +277,7 @@ def _classify(layout, names, cells):
             layout.texts[i] = first or ""
         elif not all(INTEGER.match(value) for value in known):
             layout.fractions.add(i)
-            layout.is_fortran = layout.is_fortran or any(_FORTRAN.match(value) or _FORTRAN_SHORT.match(value) for value in known)
+            layout.is_fortran |= any(_FORTRAN.match(value) or _FORTRAN_SHORT.match(value) for value in known)
 
 
 def split(line, delimiter):
@@ -441,7 +447,8 @@ class Share:
             facts[2] = facts[2] or bool(values[at])
         for (number, fields), value in zip(rows, values):
             if value and np.isinf(float(value)) and not INFINITY.match(value):
-                raise TableError(f"line {self._line(place, number)}: '{fields[i][:60]}' in column '{name}' exceeds the range of float64, 1.8e308")
+                raise TableError(f"line {self._line(place, number)}: '{fields[i][:60]}' in column '{name}' exceeds the range of "
+                                 "float64, 1.8e308")
         integers = [int(value) for value in values if INTEGER.match(value)]
         for low, high, kind in ((-2 ** 63, 2 ** 63 - 1, "i8"), (0, 2 ** 64 - 1, "u8")):
             if not others and integers and low <= min(integers) and max(integers) <= high:

@@ -23,7 +23,7 @@ from ..netcdf_classic import MAGICS, Classic
 from ..table_times import GroupedSteps, KeyColumns, find_keys
 
 PIECE = 1 << 21  # observations that are read at a time
-LONGITUDES, DEPTHS = ("lon", "longitude"), ("z", "depth")
+LONGITUDES = ("lon", "longitude")
 IDS = ("trajectory", "traj", "particle")
 NAMES = ("lon", "lat", "time")
 
@@ -184,8 +184,8 @@ class _Observations:
             if shape in (self._shape, self._shape[:1]):
                 found.append(name)
             else:
-                remarks.append((f"left out {name}", f"'{name}' is not written: its shape is {shape}, but there are {self._shape[0]} "
-                                f"trajectories of {self._shape[1]} observations"))
+                why = f"its shape is {shape}; allowed are {self._shape} and {self._shape[:1]}"
+                remarks.append((f"left out {name}", f"'{name}' is not written: {why}"))
         return found, remarks
 
     def _walk(self, _):
@@ -229,7 +229,8 @@ class _Observations:
         return np.repeat(self._store.read(name, rows), columns.stop - columns.start)
 
     def _ids(self, rows, columns):
-        name = next((name for name in IDS if name in self._store.names and self._store.shape(name) in (self._shape, self._shape[:1])), None)
+        shapes = (self._shape, self._shape[:1])
+        name = next((name for name in IDS if name in self._store.names and self._store.shape(name) in shapes), None)
         if name is None:
             return np.repeat(np.arange(rows.start, rows.stop), columns.stop - columns.start)
         return self._block(name, rows, columns)
@@ -293,7 +294,7 @@ def _is_zarr(_, path):
     return os.path.isdir(path) and all(map(has, NAMES)) and has(*IDS, "obs")
 
 
-FORMATS = [Format("parcels", "trajectories of Parcels and OpenDrift in netCDF", steps, modules=(("netCDF4", "netCDF4", "netcdf"),),
-                  sniff=_is_netcdf, options=("columns", "follow_links"), rank=9),
+FORMATS = [Format("parcels", "trajectories of Parcels and OpenDrift in netCDF", steps,
+                  modules=(("netCDF4", "netCDF4", "netcdf"),), sniff=_is_netcdf, options=("columns", "follow_links"), rank=9),
            Format("parcels-zarr", "trajectories of Parcels in zarr stores", steps, modules=(("zarr", "zarr", ""),),
                   sniff=_is_zarr, options=("columns",), rank=9)]

@@ -36,7 +36,8 @@ def _key_columns(path, options):
         return KeyColumns()
     with _explained():
         schema = _open_file(path)[1]
-    texts = [field.name for field in schema if not (types.is_integer(field.type) or types.is_floating(field.type) or _is_date(field.type))]
+    texts = [field.name for field in schema
+             if not (types.is_integer(field.type) or types.is_floating(field.type) or _is_date(field.type))]
     return KeyColumns.find(schema.names, texts, options)
 
 
@@ -173,7 +174,8 @@ def _key_values(column, name):
         if not missing.any():
             return values
         if (np.abs(values.astype(np.float64)) >= EXACT).any():
-            raise ConvertError(f"'{name}' lacks values, and has integers beyond 2^53, so that it cannot tell steps apart; use --time-column none")
+            raise ConvertError(f"'{name}' lacks values and has integers beyond 2^53, so it cannot tell steps apart; use "
+                               "--time-column none")
         values = values.astype(np.float64)
     values[missing] = np.nan
     return values

@@ -78,7 +78,8 @@ class _Table:
 
     def share(self, part, parts, requested, span=None):
         with _explained():
-            return text_tables.Share(self.path, self.layout, part, parts, requested, _parser(self.options), self.options.at, span)
+            return text_tables.Share(self.path, self.layout, part, parts, requested, _parser(self.options), self.options.at,
+                                     span)
 
     def agree(self, facts, requested):
         with _explained():
@@ -127,12 +128,15 @@ class _Grouped:
         self._names = KeyColumns.find(table.layout.names, table.texts, table.options)
         self.keys = find_keys(self._names, self._walk)
         if self.keys.groups:
-            self._types, remarks = table.agree(self._facts, self._requested(self._names))
-            self._remarks = [(key, words) for key, words in remarks if key.partition(" ")[2] not in self.keys.columns]
-            self._read = [name for name in self._requested(self._names) if name in self._types]
+            requested = self._requested(self._names)
+            self._types, remarks = table.agree(self._facts, requested)
+            own = [f"missing {name}" for name in self.keys.columns]  # rows that are left out, which is reported
+            self._remarks = [(key, words) for key, words in remarks if key not in own]
+            self._read = [name for name in requested if name in self._types]
 
     def _requested(self, names):
-        return [*self._table.requested, *(each for each in (names.time, names.step) if each and each not in self._table.requested)]
+        own = [name for name in (names.time, names.step) if name and name not in self._table.requested]
+        return self._table.requested + own
 
     def _walk(self, names):
         self._facts = []
@@ -150,10 +154,12 @@ class _Grouped:
         share = self._table.share(i, n, self._read, (self._ends[first], self._ends[last + 1]))
         columns = share.columns(self._types)
         keys = [columns.get(name) for name in (self._names.time, self._names.step)]
-        return *keys, {name: array for name, array in columns.items() if name in self._table.requested and name not in self.keys.columns}
+        kept = set(self._table.requested) - set(self.keys.columns)
+        return *keys, {name: array for name, array in columns.items() if name in kept}
 
     def particles(self, content, rows):
-        return self._table.particles(len(rows), {name: array[rows] for name, array in content.items()}, self._remarks, self.keys.columns)
+        columns = {name: array[rows] for name, array in content.items()}
+        return self._table.particles(len(rows), columns, self._remarks, self.keys.columns)
 
 
 @contextlib.contextmanager
