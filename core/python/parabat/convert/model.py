@@ -30,7 +30,7 @@ HEAD = 4096
 POSITIONS = ("positions", "position", "pos", "coordinates", "coords", "coord", "points", "point", "xyz", "r", "x")
 AXES = (("x", "y", "z"), ("Points:0", "Points:1", "Points:2"), ("Points_0", "Points_1", "Points_2"),
         ("Points[0]", "Points[1]", "Points[2]"), ("pos_x", "pos_y", "pos_z"), ("position_x", "position_y", "position_z"),
-        ("px", "py", "pz"))
+        ("px", "py", "pz"), ("qx", "qy", "qz"), ("lon", "lat", "z"), ("lon", "lat", "depth"), ("longitude", "latitude", "depth"))
 
 
 class ConvertError(Exception):

@@ -26,6 +26,25 @@ HEAD = 1 << 20
 INTEGER = re.compile(r"[+-]?[0-9]+\Z")
 NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf(inity)?|nan)\Z", re.IGNORECASE)
 
+# Texts that stand for a missing value, in lower case; and some that do so where a column has numbers.
+MISSING = frozenset(("", "na", "n/a", "<na>", "#n/a", "null", "none"))
+DASHES = frozenset(("-", "--", "."))
+
+# Beginnings of lines above the rows that are comments.
+COMMENTS = ("#", "%", "!", "//")
+
+_FORTRAN = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))[dD]([+-]?[0-9]+)\Z")
+_FORTRAN_SHORT = re.compile(r"([+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+))([+-][0-9]{3})\Z")  # exponents of three digits
+_FORTRAN_BYTES = re.compile(rb"([0-9.])[dD]([+-]?[0-9])")
+_NO_NAMES = "its first line contains numbers instead of column names"
+_OF_NUMBERS = b"0123456789+-.,;|dDeE \t\r\n"
+_D_TO_E = bytes.maketrans(b"dD", b"ee")
+_COMMA = re.compile(r"[+-]?([0-9]*,[0-9]+|[0-9]+,)([ed][+-]?[0-9]+)?\Z", re.IGNORECASE)
+_INNER_COMMA = re.compile(r"[^,]*([0-9],[0-9][^,]*)?\Z")
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+\Z")
+_POINT = re.compile(rb"[0-9]\.|\.[0-9]")
+_NAME_WITH_UNIT = re.compile(r"[^\s(\[]\S*(?:\s+[(\[][^)\]]*[)\]])?")
+
 INFINITY = re.compile(r"[+-]?inf(inity)?\Z", re.IGNORECASE)
 
 # Integers up to here are exact as float64.
@@ -58,26 +77,102 @@ class TableError(Exception):
 
 
 class Layout:
-    """Of a file: `delimiter` (None: white space), `names` of the columns, `texts` (numbers of the columns
-    without numbers and a value of each), `fractions` (numbers of columns whose first rows have other numbers than
-    integers), the byte where rows start, and `remarks`, each a key and words."""
+    """How a file is laid out.
 
-    def __init__(self, delimiter, names, start):
+    delimiter: None for white space. names: of the columns. start: the byte where rows start. texts: indexes of columns
+    without numbers, with a value of each. fractions: indexes of columns whose first rows have numbers that are not integers.
+    decimal: "." or ",". is_fortran: whether its first rows have exponents with D, or without a letter. has_names: whether
+    the file names the columns. remarks: pairs of a key and words.
+    """
+
+    def __init__(self, delimiter, names, start, decimal="."):
         self.delimiter = delimiter
         self.names = names
         self.start = start
+        self.decimal = decimal
+        self.is_fortran = False
+        self.has_names = True
         self.texts = {}
         self.fractions = set()
         self.remarks = []
 
+    def number(self, value):
+        """Returns a number as Python reads it, "" for a missing value, None for any other text."""
+        return _number(value, self.decimal)
 
-def look(path, delimiter=None):
-    """Finds out how the file is laid out. The first line has the names of the columns, unless it is all
-    numbers: then they are those of a comment (#) above it, or Field 0, Field 1 ... `delimiter`: None to
-    choose it, " " for any white space."""
+    def translated(self, chunk):
+        """Returns rows with numbers as Python reads them; None if only a walk over the fields can do that."""
+        if self.decimal == ",":
+            if self.delimiter == "," or b'"' in chunk or (b"." in chunk and _POINT.search(chunk)):
+                return None
+            chunk = chunk.replace(b",", b".")
+        if self.is_fortran:
+            if not chunk.translate(None, _OF_NUMBERS):
+                return chunk.translate(_D_TO_E)
+            chunk = _FORTRAN_BYTES.sub(rb"\1e\2", chunk)
+        return chunk
+
+
+def _number(value, decimal):
+    if decimal == "," and not INTEGER.match(value):
+        if "." in value:
+            return "" if value in DASHES else None
+        value = value.replace(",", ".")
+    if NUMBER.match(value):
+        return value
+    if value.lower() in MISSING or value in DASHES:
+        return ""
+    fortran = _FORTRAN.match(value) or _FORTRAN_SHORT.match(value)
+    return f"{fortran[1]}e{fortran[2]}" if fortran else None
+
+
+def look(path, delimiter=None, decimal=None, columns=None):
+    """Finds out how the file is laid out.
+
+    The first line has the names of the columns, unless it is a row of numbers: then they are those of the comment above it
+    (after #, %, ! or //), or else Field 0, Field 1 ... delimiter: None to choose it, " " for any white space. decimal: "."
+    or ","; None to choose it. columns: names that the caller expects: Field 1 means that the file has no names; of a file
+    without names, other ones become those of the first columns.
+    """
     with open(path, "rb") as file:
         head = file.read(HEAD)
-    whole = len(head) < HEAD
+    lines, comment = _first_lines(head, len(head) < HEAD)
+    first = lines[0][0] if lines else comment
+    given = decimal
+    delimiter, decimal = _separators(first, delimiter, decimal)
+    cells = [split(line, delimiter) for line, _, _ in lines]
+    remarks = []
+    decimal = decimal or _find_decimal(cells, delimiter)
+    if decimal == "," and given is None:
+        remarks.append(("decimal", "commas in its numbers are taken for decimal commas; --decimal . turns this off"))
+    has_names = not lines or not _is_row(cells, decimal, columns)
+    if not lines:
+        names, start = split(comment, delimiter), len(head)
+    elif has_names:
+        names, start = cells[0], lines[0][2]
+        cells = cells[1:]
+        if cells and delimiter is None and len(names) != len(cells[0]):
+            names = _split_names(first, delimiter, len(cells[0])) or names
+    else:
+        start = lines[0][1]
+        names = _split_names(comment, delimiter, len(cells[0])) if comment else None
+        has_names = names is not None
+        if not has_names:
+            names = _default_names(len(cells[0]), columns, remarks)
+    if cells and len(cells[0]) == len(names) + 1 and cells[0][-1] == "":
+        names.append("")  # a delimiter at the end of each row
+    if cells and len(cells[0]) == len(names) - 1 and names[-1] == "":
+        names.pop()
+    layout = Layout(delimiter, _unique(list(map(named_by, names)), remarks), start, decimal)
+    layout.remarks = remarks
+    layout.has_names = has_names
+    _classify(layout, names, cells)
+    return layout
+
+
+def _first_lines(head, whole):
+    """Returns ((text, first byte, end) of the first lines, the last comment above them or None) of the bytes with which a
+    file begins; whole: whether these are all."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise TableError("is UTF-16; save it as UTF-8")
     if b"\0" in head:
@@ -92,8 +187,9 @@ def look(path, delimiter=None):
         if end == len(head) and not whole and not head.endswith(b"\n"):
             break
         line = _decode(head[place:end]).rstrip("\r\n")
-        if not lines and line.startswith("#"):
-            comment = line.lstrip("# \t")
+        if not lines and line.lstrip().startswith(COMMENTS):
+            text = line.strip().lstrip("#%!/ \t")
+            comment = text if comment is None or re.search(r"\w", text) else comment
         elif line.strip():
             lines.append((line, place, end))
         place = end
@@ -101,37 +197,87 @@ def look(path, delimiter=None):
         raise TableError(f"has no line end in its first {HEAD} bytes, so it is not a table")
     if not lines and comment is None:
         raise TableError("is empty")
-    first = lines[0][0] if lines else comment
+    return lines, comment
+
+
+def _separators(first, delimiter, decimal):
+    """Returns the delimiter, and the decimal separator as far as the first line shows it."""
+    if delimiter is not None:
+        return (None if delimiter == " " else delimiter), decimal
+    bare = re.sub('"[^"]*"', "", first)
+    delimiter = next((each for each in "\t;," if each in bare), None)
+    if delimiter == "," and decimal != ".":
+        words = bare.split()
+        if len(words) > 1 and all(_number(word, ",") and _INNER_COMMA.match(word) for word in words):
+            return None, ","  # 1,5 2,5 3
+        if decimal == "," and '"' not in first and len(words) > 1:
+            return None, decimal
+    return delimiter, decimal
+
+
+def _find_decimal(cells, delimiter):
+    """Returns the decimal separator of the fields of some lines: a comma if fields have it and none has a point."""
+    values = [value for row in cells for value in row]
+    commas = [value for value in values if "," in value and _COMMA.match(value)]
+    if not commas or any("." in value and (NUMBER.match(value) or _FORTRAN.match(value)) for value in values):
+        return "."
+    if delimiter == "," and all(map(_THOUSANDS.match, commas)):
+        return "."
+    return ","
+
+
+def _is_row(cells, decimal, columns):
+    """Returns whether the first of some lines is a row, instead of names: of numbers and missing values; or of numbers with
+    a fraction, and of texts where the next line has texts too."""
+    first = [_number(value, decimal) for value in cells[0]]
+    if any(re.fullmatch(r"Field \d+", name or "") and name not in cells[0] for name in columns or ()):
+        return True
+    if None not in first:
+        return any(first)
+    if len(cells) < 2 or len(cells[1]) != len(first):
+        return False
+    texts = [_number(value, decimal) is None for value in cells[1]]
+    return texts == [value is None for value in first] and len(list(filter(None, first))) > 2 and any(
+        value and not INTEGER.match(value) for value in first)
+
+
+def _split_names(text, delimiter, count):
+    """Returns the `count` names of columns in a line, or None. Names without a delimiter may have units in parentheses."""
+    ways = [each for each in "\t;," if each in text and each != delimiter] if delimiter is None else []
+    found = [split(text, each) for each in [*ways, delimiter]]
     if delimiter is None:
-        delimiter = next((each for each in "\t;," if each in re.sub('"[^"]*"', "", first)), None)
-    elif delimiter == " ":
-        delimiter = None
-    fields = split(first, delimiter)
-    remarks = []
-    if lines and all(NUMBER.match(field) for field in fields):
-        names = split(comment, delimiter) if comment else []
-        if len(names) != len(fields):
-            names = ["Field %d" % i for i in range(len(fields))]
-            remarks.append(("names", "its first line contains numbers instead of column names; columns are called Field 0, Field 1 ..."))
-        rows, start = lines, lines[0][1]
-    elif lines:
-        names, rows, start = fields, lines[1:], lines[0][2]
+        found += [re.split(r"\s{2,}|\t", text.strip()), [name.strip() for name in _NAME_WITH_UNIT.findall(text)]]
     else:
-        names, rows, start = fields, [], len(head)
-    cells = [split(line, delimiter) for line, _, _ in rows]
-    if cells and len(cells[0]) == len(names) + 1 and cells[0][-1] == "":
-        names.append("")  # a delimiter at the end of each row
-    if cells and len(cells[0]) == len(names) - 1 and names[-1] == "":
-        names.pop()
-    layout = Layout(delimiter, _unique(list(map(named_by, names)), remarks), start)
-    layout.remarks = remarks
-    for i in range(len(names)):
+        found.append(split(text, None))
+    return next((names for names in found if len(names) == count), None)
+
+
+def _default_names(count, columns, remarks):
+    """Returns names for the columns of a file without them."""
+    names = [f"Field {i}" for i in range(count)]
+    own = [name for name in columns or () if name is not None and name != "none"]
+    if len(own) < 2 or len(own) > count or set(own) & set(names):
+        remarks.append(("names", f"{_NO_NAMES}; columns are called Field 0, Field 1 ..."))
+        return names
+    names[:len(own)] = own
+    others = f", the others Field {len(own)} ..." if count > len(own) else ""
+    remarks.append(("names", f"{_NO_NAMES}; the first columns are {', '.join(own)}{others}"))
+    return names
+
+
+def _classify(layout, names, cells):
+    """Finds the columns of a layout that have texts, and those that have fractions, in some rows."""
+    for i, name in enumerate(names):
         known = [row[i] for row in cells if i < len(row) and row[i]]
-        if cells and (not NUMBER.match(known[0]) if known else not names[i]):
-            layout.texts[i] = known[0] if known else ""
+        first = next((value for value in known if value.lower() not in MISSING), None)
+        if first in DASHES:
+            first = next((value for value in known if layout.number(value)), first)
+        is_text = cells and (first in DASHES or layout.number(first) is None if first is not None else not (known or name))
+        if is_text:
+            layout.texts[i] = first or ""
         elif not all(INTEGER.match(value) for value in known):
             layout.fractions.add(i)
-    return layout
+            layout.is_fortran |= any(_FORTRAN.match(value) or _FORTRAN_SHORT.match(value) for value in known)
 
 
 def split(line, delimiter):
@@ -169,10 +315,11 @@ def _unique(names, remarks):
 class Share:
     """The rows of one of `parts` processes; those that begin in its share of the bytes."""
 
-    def __init__(self, path, layout, part=0, parts=1, requested=None, parser=None, on_progress=lambda share: None):
+    def __init__(self, path, layout, part=0, parts=1, requested=None, parser=None, on_progress=lambda share: None, span=None):
         """`requested`: names of the columns to read; None: all that hold numbers. `parser(chunk, delimiter, types)`: a
         faster one than numpy's, which gives arrays of the columns that have a type, or None if something in the
-        chunk is unusual. `on_progress`: of how much is read, from 0 to 1."""
+        chunk is unusual. `on_progress`: of how much is read, from 0 to 1. `span`: first byte and end of the rows that are
+        shared, instead of all."""
         self.rows = 0
         self._parser = parser
         self._path = path
@@ -184,8 +331,8 @@ class Share:
         # an integer that is not exact as float64.
         self.facts = {layout.names[i]: [None, None, i in layout.fractions, None, None] for i in self._read}
         with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            ends = [layout.start + max(0, size - layout.start) * p // parts for p in (part, part + 1)]
+            first, end = span or (layout.start, os.fstat(file.fileno()).st_size)
+            ends = [first + max(0, end - first) * p // parts for p in (part, part + 1)]
             if ends[0] > layout.start:
                 file.seek(ends[0] - 1)
                 file.readline()
@@ -217,10 +364,11 @@ class Share:
             self._check_quotes(chunk, place)
         if not chunk.strip():
             return
-        columns = self._parse_fast(chunk)
+        text = self._layout.translated(chunk)
+        columns = None if text is None else self._parse_fast(text)
         if columns is not None and any(
                 column.dtype == np.float64 and (np.abs(column) >= EXACT).any() for column in columns.values()) and \
-                LONG_INTEGER.search(chunk):
+                LONG_INTEGER.search(text):
             columns = None  # some of them may be rounded, which is to be said
         if columns is None:
             columns = self._parse(chunk.decode("utf-8", errors="replace"), place)
@@ -288,17 +436,19 @@ class Share:
         name = self._layout.names[i]
         facts = self.facts[name]
         values = [fields[i] for _, fields in rows]
-        others = [value for value in values if not INTEGER.match(value)]
-        for value in others:
-            if value and not NUMBER.match(value):
-                number = next(number for number, fields in rows if fields[i] == value)
-                raise TableError(f"line {self._line(place, number)}: '{value[:60]}' in column '{name}' is not a number, although earlier values are")
-        if "" in others and facts[3] is None:
-            facts[3] = self._line(place, next(number for number, fields in rows if not fields[i]))
-        facts[2] = facts[2] or any(others)
-        for (number, _), value in zip(rows, values):
+        others = [place for place, value in enumerate(values) if not INTEGER.match(value)]
+        for at in others:
+            value, values[at] = values[at], self._layout.number(values[at])
+            if values[at] is None:
+                raise TableError(f"line {self._line(place, rows[at][0])}: '{value[:60]}' in column '{name}' is not a number, "
+                                 f"although earlier values are{self._hint(value)}")
+            if not values[at] and facts[3] is None:
+                facts[3] = self._line(place, rows[at][0])
+            facts[2] = facts[2] or bool(values[at])
+        for (number, fields), value in zip(rows, values):
             if value and np.isinf(float(value)) and not INFINITY.match(value):
-                raise TableError(f"line {self._line(place, number)}: '{value[:60]}' in column '{name}' exceeds the range of float64, 1.8e308")
+                raise TableError(f"line {self._line(place, number)}: '{fields[i][:60]}' in column '{name}' exceeds the range of "
+                                 "float64, 1.8e308")
         integers = [int(value) for value in values if INTEGER.match(value)]
         for low, high, kind in ((-2 ** 63, 2 ** 63 - 1, "i8"), (0, 2 ** 64 - 1, "u8")):
             if not others and integers and low <= min(integers) and max(integers) <= high:
@@ -308,6 +458,11 @@ class Share:
             facts[1] = max([*integers, facts[1]] if facts[1] is not None else integers)
             facts[4] = facts[4] or next((value for value in integers if int(float(value)) != value), None)
         return np.array([float(value) if value else np.nan for value in values], "f8")
+
+    def _hint(self, value):
+        """Returns what may help with a text that is not a number."""
+        other = "." if self._layout.decimal == "," else ","
+        return f"; with --decimal {other} it is one" if other in value and _number(value, other) else ""
 
     def _check_quotes(self, chunk, place):
         for number, line in enumerate(chunk.split(b"\n")):

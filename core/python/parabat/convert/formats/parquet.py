@@ -1,18 +1,49 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of Arrow: Parquet, and Feather (Arrow IPC). Lists of one length are vectors; times are integers, whose unit is in
-the metadata; columns of texts are left out and said."""
+"""Tables of Arrow: Parquet, and Feather (Arrow IPC).
+
+Lists of one length are vectors. Timestamps are integers whose unit is in the metadata. Columns of texts are left out and
+reported. A column with times or step numbers makes several steps of one table.
+"""
 
 import contextlib
 
 import numpy as np
 
 from ..model import Collector, ConvertError, Divided, Format, Step, check_memory, part_of
+from ..table_times import GroupedSteps, KeyColumns, find_keys
 
 EXACT = 2 ** 53
+PIECE = 1 << 18  # rows
+PER_SECOND = {"s": 1, "ms": 10 ** 3, "us": 10 ** 6, "ns": 10 ** 9}
+SINCE_1970 = "seconds since 1970-01-01"
 
 
 def steps(path, options):
-    yield Step(lambda: [_read(path, options)], divided=lambda: [_divided(path, options)])
+    names, remarks = _key_columns(path, options), []
+    if names:
+        grouped = _Grouped(path, options, names)
+        if grouped.keys.groups:
+            yield from GroupedSteps(grouped, grouped.keys).steps()
+            return
+        remarks = grouped.keys.remarks
+    yield Step(lambda: [_read(path, options, remarks)], divided=lambda: [_divided(path, options, remarks)])
+
+
+def _key_columns(path, options):
+    """Returns the KeyColumns of a file."""
+    from pyarrow import types  # pylint: disable=import-outside-toplevel
+    if options.time_column == "none":
+        return KeyColumns()
+    with _explained():
+        schema = _open_file(path)[1]
+    texts = [field.name for field in schema
+             if not (types.is_integer(field.type) or types.is_floating(field.type) or _is_date(field.type))]
+    return KeyColumns.find(schema.names, texts, options)
+
+
+def _is_date(kind):
+    from pyarrow import types  # pylint: disable=import-outside-toplevel
+    return types.is_timestamp(kind) or types.is_duration(kind) or types.is_time(kind) or types.is_date(kind)
 
 
 @contextlib.contextmanager
@@ -27,12 +58,12 @@ def _explained():
         raise ConvertError(f"cannot be read: {' '.join(str(error).split())[:300]}") from None
 
 
-def _read(path, options):
+def _read(path, options, remarks):
     with _explained():
         schema, rows, column_of = _open(path)
         names = _requested(schema, options)
         check_memory(f"claims {rows} rows of {len(names)} columns", _bytes(schema, names, rows))
-        return _particles(schema, names, rows, column_of, options)
+        return _particles(schema, names, rows, column_of, options, remarks)
 
 
 def _requested(schema, options):
@@ -47,9 +78,11 @@ def _bytes(schema, names, rows):
     return rows * sum(map(_min_bytes, map(schema.field, names)))
 
 
-def _particles(schema, names, rows, column_of, options):
+def _particles(schema, names, rows, column_of, options, remarks=(), left_out=()):
+    """Particles of the columns `names`; left_out: names of columns that are not attributes."""
     collector = Collector(options, rows)
-    collector.others |= {name for name in schema.names if not options.wants(name)}
+    collector.remarks += remarks
+    collector.others |= {name for name in schema.names if not options.wants(name)} | set(left_out)
     units = {}
     for name in names:
         array = _values(column_of(name), name, collector, units)
@@ -58,7 +91,7 @@ def _particles(schema, names, rows, column_of, options):
     return collector.particles(None, {"units": units} if units else None)
 
 
-def _divided(path, options):
+def _divided(path, options, remarks):
     """In parts, of which those of Parquet are read from groups of rows, and those of Feather from batches."""
     with _explained():
         batches = Batches(path, options)
@@ -67,30 +100,100 @@ def _divided(path, options):
         first, end = part_of(batches.rows, i, n)
         with _explained():
             table = batches.read(first, end)
-            return _particles(batches.schema, batches.names, end - first, table.column, options)
+            return _particles(batches.schema, batches.names, end - first, table.column, options, remarks)
     return Divided(batches.bytes, read, varies=True)  # what is missing decides on types
+
+
+class _Grouped:
+    """The rows of a table with several steps, in pieces; the `source` of GroupedSteps."""
+
+    varies = True  # what is missing decides on types
+
+    def __init__(self, path, options, names):
+        self._path, self._options, self._names = path, options, names
+        with _explained():
+            self._batches = Batches(path, options, [names.time, names.step])
+        rows = self._batches.rows
+        self._ends = [*range(0, max(rows, 1), PIECE), rows]
+        self.keys = find_keys(names, self._walk)
+        if names.time in self.keys.columns:
+            self.keys.unit = self._find_unit(self._batches.schema.field(names.time)) or self.keys.unit
+        self._requested = [name for name in _requested(self._batches.schema, options) if name not in self.keys.columns]
+
+    def _find_unit(self, field):
+        from pyarrow import types  # pylint: disable=import-outside-toplevel
+        if types.is_timestamp(field.type) or types.is_date(field.type):
+            return SINCE_1970
+        return "s" if _is_date(field.type) else (field.metadata or {}).get(b"units", b"").decode(errors="replace")
+
+    def _walk(self, names):
+        """Yields the times and steps of each piece; only their columns are read."""
+        with _explained():
+            own = [name for name in (names.time, names.step) if name]
+            batches = Batches(self._path, self._options, own, only=True)
+            for first, end in zip(self._ends, self._ends[1:]):
+                table = batches.read(first, end)
+                yield [_key_values(table.column(name), name) if name else None for name in (names.time, names.step)]
+
+    def size(self, first, last):
+        return max(1, self._batches.bytes // max(1, self._batches.rows)) * (self._ends[last + 1] - self._ends[first])
+
+    def load(self, first, last, i, n):
+        first, end = (self._ends[first] + place for place in part_of(self._ends[last + 1] - self._ends[first], i, n))
+        names = self._batches.names
+        check_memory(f"claims {end - first} rows of {len(names)} columns", _bytes(self._batches.schema, names, end - first))
+        with _explained():
+            table = self._batches.read(first, end)
+            keys = [_key_values(table.column(name), name) if name else None for name in (self._names.time, self._names.step)]
+        return *keys, table
+
+    def particles(self, content, rows):
+        with _explained():
+            if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
+                content = content.slice(int(rows[0]), len(rows))
+            else:
+                content = content.take(rows)
+            return _particles(content.schema, self._requested, len(rows), content.column, self._options, (), self.keys.columns)
+
+
+def _key_values(column, name):
+    """Returns times, or step numbers, as an array; dates and durations in seconds; NaN where one is missing."""
+    import pyarrow.compute  # pylint: disable=import-outside-toplevel
+    from pyarrow import types  # pylint: disable=import-outside-toplevel
+    kind, missing = column.type, column.is_null().to_numpy()
+    if _is_date(kind):
+        per_second = 1000 if types.is_date64(kind) else 1 if types.is_date32(kind) else PER_SECOND[kind.unit]
+        seconds = 86400 if types.is_date32(kind) else 1
+        column = column.cast("int32" if kind.bit_width == 32 else "int64")
+        ticks = pyarrow.compute.fill_null(column, 0).to_numpy().astype(np.int64)
+        values = (ticks // per_second * seconds) + (ticks % per_second) / per_second
+    elif types.is_floating(kind):
+        return column.to_numpy()  # with NaN
+    else:
+        values = pyarrow.compute.fill_null(column, 0).to_numpy()
+        if not missing.any():
+            return values
+        if (np.abs(values.astype(np.float64)) >= EXACT).any():
+            raise ConvertError(f"'{name}' lacks values and has integers beyond 2^53, so it cannot tell steps apart; use "
+                               "--time-column none")
+        values = values.astype(np.float64)
+    values[missing] = np.nan
+    return values
 
 
 class Batches:
     """Rows of a file, of which some are read at a time, in their order."""
 
-    def __init__(self, path, options):
+    def __init__(self, path, options, others=(), only=False):
+        """others: names of columns that are read too; only: no others than these."""
         self._path = path
-        self._is_parquet = _magic(path).startswith(b"PAR1")
-        self._file = self._open()
-        self.schema = self._file.schema_arrow if self._is_parquet else self._file.schema
-        self.names = _requested(self.schema, options)
+        self._file, self.schema, self._is_parquet = _open_file(path)
+        self.names = [] if only else _requested(self.schema, options)
+        self.names += [name for name in others if name and name not in self.names]
         self._counts = self._count_group_rows()
         self.rows = sum(self._counts)
         self.bytes = sum(map(_shown_bytes, map(self.schema.field, self.names))) * self.rows
         self._batches, self._row, self._rest = None, 0, []
-
-    def _open(self):
-        if self._is_parquet:
-            from pyarrow import parquet  # pylint: disable=import-outside-toplevel
-            return parquet.ParquetFile(self._path, memory_map=False, pre_buffer=False)
-        from pyarrow import OSFile, ipc  # pylint: disable=import-outside-toplevel
-        return ipc.open_file(OSFile(self._path))
 
     def _count_group_rows(self):
         if self._is_parquet:
@@ -148,6 +251,20 @@ class Batches:
             count -= min(count, batch.num_rows)
 
 
+def _open_file(path):
+    """Returns (file, schema, whether it is Parquet); its rows are not read yet."""
+    magic = _magic(path)
+    if magic.startswith(b"PAR1"):
+        from pyarrow import parquet  # pylint: disable=import-outside-toplevel
+        file = parquet.ParquetFile(path, memory_map=False, pre_buffer=False)
+        return file, file.schema_arrow, True
+    if magic != b"ARROW1":
+        raise ConvertError("does not start like a Parquet or Arrow file")
+    from pyarrow import OSFile, ipc  # pylint: disable=import-outside-toplevel
+    file = ipc.open_file(OSFile(path))
+    return file, file.schema, False
+
+
 def _magic(path):
     with open(path, "rb") as file:
         return file.read(6)
@@ -196,7 +313,7 @@ def _values(column, name, collector, units):
     kind = column.type
     if types.is_fixed_size_list(kind) or types.is_list(kind) or types.is_large_list(kind):
         return _vectors(column, name, collector)
-    if types.is_timestamp(kind) or types.is_duration(kind) or types.is_time(kind) or types.is_date(kind):
+    if _is_date(kind):
         units[name] = str(kind)
         column = column.cast("int32" if kind.bit_width == 32 else "int64")
     elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
@@ -241,5 +358,5 @@ def _vectors(column, name, collector):
 
 
 FORMAT = Format("parquet", "Parquet and Feather (Arrow)", steps, extensions=(".parquet", ".feather", ".arrow"),
-                modules=(("pyarrow", "pyarrow", "parquet"),), options=("columns",),
+                modules=(("pyarrow", "pyarrow", "parquet"),), options=("columns", "time_column"),
                 sniff=lambda head, path: head.startswith((b"PAR1", b"ARROW1")))

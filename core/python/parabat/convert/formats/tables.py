@@ -1,25 +1,42 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of numbers in delimited text: .csv, .tsv, .txt. Integers stay integers of 64 bits; columns of texts are left
-out and said."""
+"""Tables of numbers in delimited text: .csv, .tsv, .txt.
+
+Integers stay 64-bit integers. Columns of texts are left out and reported. A column with times or step numbers makes several
+steps of one table.
+"""
 
 import contextlib
 import csv
+import dataclasses
 import functools
 import os
+import re
 
 import numpy as np
 
 from .. import text_tables
 from .._output import BadRow, parse_columns
-from ..model import Collector, ConvertError, Divided, Format, Step
+from ..model import AXES, Collector, ConvertError, Divided, Format, Step
 from ..streams import Stream
+from ..table_times import GroupedSteps, KeyColumns, find_keys, split_unit
+
+_MAY_HAVE_STEPS = re.compile(rb"time|step|frame|(?<![A-Za-z0-9_])t(?![A-Za-z0-9_])", re.IGNORECASE)
 
 
 def steps(path, options):
     with Stream(path) as stream:
         if stream.is_compressed:
             raise ConvertError("is compressed, but tables are read in parts: decompress it first")
-    rows = functools.lru_cache(maxsize=None)(lambda: Rows(path, options))
+        may_have_steps = options.time_column is not None or _MAY_HAVE_STEPS.search(stream.peek(1 << 16))
+    remarks = []
+    if may_have_steps and options.time_column != "none":
+        table = _Table(path, options)
+        grouped = _Grouped(table)
+        if grouped.keys.groups:
+            yield from GroupedSteps(grouped, grouped.keys).steps()
+            return
+        remarks = grouped.keys.remarks
+    rows = functools.lru_cache(maxsize=None)(lambda: Rows(_Table(path, options), remarks))
     yield Step(lambda: [_read(rows())], divided=lambda: [rows()])
 
 
@@ -29,38 +46,120 @@ def _read(rows):
     return rows.conform(share)
 
 
-class Rows(Divided):
-    """The rows of a table; parts are those that begin in a share of its bytes."""
+class _Table:
+    """A file with a table: its layout, and the columns that are read."""
 
     def __init__(self, path, options):
-        super().__init__(os.path.getsize(path), self._share, varies=True)
-        self._path, self._options = path, options
+        self.path, self.options = path, options
         with _explained():
-            self._layout = text_tables.look(path, options.delimiter)
-        self._requested = [name for name in self._layout.names if Collector(options).wants(name)]
-        for i, value in self._layout.texts.items():
-            if self._layout.names[i] in (options.columns or ()):
-                raise ConvertError(f"the column '{self._layout.names[i]}' is not numeric: '{value[:60]}'")
+            self.layout = text_tables.look(path, options.delimiter, options.decimal, options.columns)
+        self.texts = {self.layout.names[i]: value for i, value in self.layout.texts.items()}
+        self.columns, self._unit = self._choose_positions()
+        self._chosen = dataclasses.replace(options, columns=self.columns)
+        self.requested = [name for name in self.layout.names if Collector(self._chosen).wants(name)]
+        for name, value in self.texts.items():
+            if name in (self.columns or ()):
+                raise ConvertError(f"the column '{name}' is not numeric: '{value[:60]}'")
+
+    def _choose_positions(self):
+        """Returns the names of the columns with positions, or None to find them by name alone, and their unit."""
+        names = self.layout.names
+        columns = self.options.columns
+        if columns is not None and len(columns) > 3 and set(columns) <= set(names):
+            columns = None  # which names all columns
+        bare = {}
+        for name in names:
+            bare.setdefault(split_unit(name)[0], name)
+        if columns is None and not any(set(axes) <= set(names) for axes in AXES):
+            found = next((axes for axes in [*AXES, tuple("XYZ")] if set(axes) <= set(bare)), None)
+            columns = [bare[axis] for axis in found] if found else None
+        units = {split_unit(name)[1] for name in columns or () if name != "none"}
+        return columns, units.pop() if len(units) == 1 else ""
+
+    def share(self, part, parts, requested, span=None):
+        with _explained():
+            return text_tables.Share(self.path, self.layout, part, parts, requested, _parser(self.options), self.options.at,
+                                     span)
+
+    def agree(self, facts, requested):
+        with _explained():
+            return text_tables.agree(self.layout, facts, requested)
+
+    def particles(self, rows, columns, remarks, left_out=()):
+        """Particles of `rows` rows. columns: arrays by name; left_out: names of columns that are not attributes."""
+        collector = Collector(self._chosen, rows)
+        collector.remarks += remarks
+        collector.others |= {name for name in self.layout.names if not self.options.wants(name)} | set(left_out)
+        for name, array in columns.items():
+            collector.add(name, array)
+        return collector.particles(None, {"units": {"positions": self._unit}} if self._unit else None)
+
+
+class Rows(Divided):
+    """The rows of a table that is one step; parts are those that begin in a share of its bytes."""
+
+    def __init__(self, table, remarks):
+        super().__init__(os.path.getsize(table.path), self._share, varies=True)
+        self._table, self._others = table, remarks
 
     def _share(self, i, n):
-        with _explained():
-            return text_tables.Share(self._path, self._layout, i, n, self._requested, _parser(self._options),
-                                     self._options.at)
+        return self._table.share(i, n, self._table.requested)
 
     def facts(self, part):
         return part.facts
 
     def settle(self, facts):
-        with _explained():
-            self._types, self._remarks = text_tables.agree(self._layout, facts, self._requested)
+        self._types, self._remarks = self._table.agree(facts, self._table.requested)
 
     def conform(self, part):
-        collector = Collector(self._options, part.rows)
-        collector.remarks += self._remarks
-        collector.others |= {name for name in self._layout.names if not self._options.wants(name)}
-        for name, array in part.columns(self._types).items():
-            collector.add(name, array)
-        return collector.particles()
+        return self._table.particles(part.rows, part.columns(self._types), [*self._remarks, *self._others])
+
+
+class _Grouped:
+    """The rows of a table with several steps, in pieces of a few MiB; the `source` of GroupedSteps."""
+
+    varies = False  # types are those of all rows
+
+    def __init__(self, table):
+        self._table = table
+        first, end = table.layout.start, os.path.getsize(table.path)
+        count = max(1, (end - first) // text_tables.CHUNK)
+        self._ends = [first + max(0, end - first) * i // count for i in range(count + 1)]
+        self._names = KeyColumns.find(table.layout.names, table.texts, table.options)
+        self.keys = find_keys(self._names, self._walk)
+        if self.keys.groups:
+            requested = self._requested(self._names)
+            self._types, remarks = table.agree(self._facts, requested)
+            own = [f"missing {name}" for name in self.keys.columns]  # rows that are left out, which is reported
+            self._remarks = [(key, words) for key, words in remarks if key not in own]
+            self._read = [name for name in requested if name in self._types]
+
+    def _requested(self, names):
+        own = [name for name in (names.time, names.step) if name and name not in self._table.requested]
+        return self._table.requested + own
+
+    def _walk(self, names):
+        self._facts = []
+        requested = self._requested(names)
+        for i in range(len(self._ends) - 1):
+            share = self._table.share(0, 1, requested, self._ends[i:i + 2])
+            self._facts.append(share.facts)
+            columns = share.columns(self._table.agree([share.facts], requested)[0])
+            yield [columns.get(name) for name in (names.time, names.step)]
+
+    def size(self, first, last):
+        return self._ends[last + 1] - self._ends[first]
+
+    def load(self, first, last, i, n):
+        share = self._table.share(i, n, self._read, (self._ends[first], self._ends[last + 1]))
+        columns = share.columns(self._types)
+        keys = [columns.get(name) for name in (self._names.time, self._names.step)]
+        kept = set(self._table.requested) - set(self.keys.columns)
+        return *keys, {name: array for name, array in columns.items() if name in kept}
+
+    def particles(self, content, rows):
+        columns = {name: array[rows] for name, array in content.items()}
+        return self._table.particles(len(rows), columns, self._remarks, self.keys.columns)
 
 
 @contextlib.contextmanager
@@ -89,4 +188,4 @@ def _parser(options):
 
 
 FORMAT = Format("table", "numeric tables in text files", steps, extensions=(".csv", ".tsv", ".txt"),
-                options=("columns", "delimiter"), rank=20)
+                options=("columns", "delimiter", "decimal", "time_column"), rank=20)

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of text: missing values, decimal commas, Fortran exponents, comments, columns without names, and columns with
+times and step numbers, against values by hand and against the csv module."""
+
+import csv
+import json
+import os
+import pathlib
+
+import numpy as np
+import parabat
+from parabat.convert import convert, text_tables
+import support
+from support import alike_in_parts, converted, in_small_parts, put, refused
+
+CASES = pathlib.Path(__file__).parents[2] / "data" / "cases"
+BIG = 2 ** 53 + 1  # no double
+
+
+def f8(*values):
+    return np.array(values, "f8")
+
+
+def i8(*values):
+    return np.array(values, "i8")
+
+
+def same(path, positions, attributes, **options):
+    return support.same(path, np.array(positions, "f8").reshape(-1, 3), attributes, **options)
+
+
+def listed(name):
+    """(file, time) of each entry of a list."""
+    with open(name, encoding="utf-8") as file:
+        return [(entry["name"], entry["time"]) for entry in json.load(file)["files"]]
+
+
+def table(text, **options):
+    """Columns, and the words of the remarks, of a text."""
+    put("some.txt", text)
+    found = []
+    for parts in (1, 2, 5):
+        layout = text_tables.look("some.txt", **options)
+        shares = [text_tables.Share("some.txt", layout, part, parts) for part in range(parts)]
+        types, remarks = text_tables.agree(layout, [share.facts for share in shares])
+        columns = [share.columns(types) for share in shares]
+        found.append(({name: np.concatenate([each[name] for each in columns]) for name in types}, [words for _, words in remarks]))
+    for columns, remarks in found[1:]:
+        assert remarks == found[0][1], (remarks, found[0][1])
+        equal(columns, found[0][0])
+    return found[0]
+
+
+def equal(found, expected):
+    assert list(found) == list(expected), (list(found), list(expected))
+    for name, values in expected.items():
+        assert found[name].dtype == values.dtype, (name, found[name].dtype, values.dtype)
+        assert found[name].tobytes() == values.tobytes(), (name, found[name], values)
+
+
+# --- Missing values
+
+reported = converted(CASES / "na.csv", "na.bat")
+same("na.bat", [(1, 2, 3), (4, 5, 6), (7, 8, 9), (10, 11, 12)], {"id": i8(1, 2, 3, 4), "temp": f8(np.nan, 300.5, np.nan, np.nan)})
+assert "column 'temp' lacks values, the first in line 2; they become NaN" in reported, reported
+for word in ("NA", "N/A", "n/a", "null", "NULL", "None", "-", "--", ".", "", "<NA>"):
+    for rows in ((word, "1.5", "2"), ("1", word, "2"), ("3", "2", word), (word, word, "7")):
+        found, remarks = table("id,v\n" + "".join(f"{BIG + i},{value}\n" for i, value in enumerate(rows)))
+        equal(found, {"id": i8(BIG, BIG + 1, BIG + 2), "v": f8(*(np.nan if value == word else float(value) for value in rows))})
+        first = 2 + rows.index(word)
+        assert remarks == [f"column 'v' lacks values, the first in line {first}; they become NaN"], (word, remarks)
+found, remarks = table("id,v,kind\n1,NA,-\n2,null,a\n")  # no number shows what they are
+equal(found, {"id": i8(1, 2), "v": f8(np.nan, np.nan)})
+assert any("'kind' ('a' ...)" in each or "'kind' ('-' ...)" in each for each in remarks), remarks
+rows = [str(i) if i % 7 else "NA" for i in range(5000)]  # beyond the rows that are looked at first
+found, _ = table("v\n" + "1\n" * 5000 + "\n".join(rows))
+equal(found, {"v": f8(*[1] * 5000, *(np.nan if each == "NA" else float(each) for each in rows))})
+refused(put("bad.csv", "x,y,z\n1,2,3\n4,abc,6\n"), "bad.bat", says=["line 3: 'abc' in column 'y' is not a number"])
+
+# --- Decimal commas
+
+reported = converted(CASES / "euro.csv", "euro.bat")
+same("euro.bat", [(1.5, 2.25, 3), (4.5, -5.125, 6)], {"id": i8(1, 2), "Durchmesser": f8(0.001, 0.002)})
+assert "decimal commas" in reported, reported
+converted(CASES / "euro.csv", "euro.bat", "--decimal", ",", "--delimiter", "semicolon")
+same("euro.bat", [(1.5, 2.25, 3), (4.5, -5.125, 6)], {"id": i8(1, 2), "Durchmesser": f8(0.001, 0.002)})
+refused(CASES / "euro.csv", "bad.bat", "--decimal", ".", says=["no positions"])
+numbers = np.random.default_rng(3).normal(size=3000)
+ids = BIG + np.arange(3000)
+for delimiter in (";", "\t", " "):
+    text = "\n".join([delimiter.join(("id", "a", "b"))] + [
+        delimiter.join((str(i), repr(float(v)).replace(".", ","), f"{float(v):.6E}".replace(".", ","))) for i, v in zip(ids, numbers)])
+    equal(table(text)[0], {"id": ids, "a": numbers, "b": f8(*(float(f"{float(v):.6E}") for v in numbers))})
+equal(table('a,b\n"1,5","-2,25"\n3,"0,125"\n')[0], {"a": f8(1.5, 3), "b": f8(-2.25, 0.125)})
+found, remarks = table('a,b\n"1,500","2,345,678"\n1,2\n')  # thousands
+assert not found and len(remarks) == 1, (found, remarks)
+equal(table("1,5 2,5 3\n4 5 6,5\n")[0], {"Field 0": f8(1.5, 4), "Field 1": f8(2.5, 5), "Field 2": f8(3, 6.5)})
+equal(table("1, 2, 3\n")[0], {"Field 0": i8(1), "Field 1": i8(2), "Field 2": i8(3)})
+equal(table("a;b\n1;2\n", decimal=",")[0], {"a": i8(1), "b": i8(2)})
+late = "x;y;z\n" + "1;2;3\n" * 2000
+refused(put("late.csv", late + "1,5;2;3\n"), "bad.bat", says=["line 2002: '1,5'", "--decimal , "])
+refused(put("late.csv", late + "1.5;2;3\n"), "bad.bat", "--decimal", ",", says=["line 2002: '1.5'", "--decimal . "])
+converted(put("late.csv", late + "1,5;2;3\n"), "late.bat", "--decimal", "comma")
+
+# --- Fortran
+
+equal(table("id x y z\n1 1.0D+00 2.5d-3 -3.0-101\n2 1.D2 .5d0 1.25+101\n")[0],
+      {"id": i8(1, 2), "x": f8(1, 100), "y": f8(0.0025, 0.5), "z": f8(-3e-101, 1.25e101)})
+text = "\n".join(f"{i} {v:.16E}".replace("E", "D") for i, v in zip(ids, numbers.tolist()))
+equal(table(text)[0], {"Field 0": ids, "Field 1": numbers})
+text = "i x\n" + "1 2.5\n" * 2000 + "2 3.5D1\n"
+equal(table(text)[0], {"i": i8(*[1] * 2000, 2), "x": f8(*[2.5] * 2000, 35)})
+refused(put("large.txt", "x y z\n1.0D+400 2 3\n"), "bad.bat", says=["'1.0D+400' in column 'x' exceeds the range"])
+
+# --- Comments, names and units
+
+reported = converted(CASES / "comsol.txt", "comsol.bat")
+same("comsol.bat", [(1.5, 2.5, 3.5), (4.5, 5.5, 6.5)], {"cpt.V (m/s)": f8(0.25, 0.125)}, key="cpt.V (m/s)")
+assert not reported, reported
+for head in ("#", "%", "!", "//", "##", "# a file by us\n#", "# x y z\n#---\n#"):
+    text = f"{head} x y z\n1 2 3\n" if "---" not in head else "# x y z\n#-----\n1 2 3\n"
+    equal(table(text)[0], {"x": i8(1), "y": i8(2), "z": i8(3)})
+equal(table("# x, y, z\n1 2 3\n")[0], {"x": i8(1), "y": i8(2), "z": i8(3)})
+equal(table("% X,Y,Z,cpt.V (m/s)\n1,2,3,4\n")[0], {"X": i8(1), "Y": i8(2), "Z": i8(3), "cpt.V (m/s)": i8(4)})
+for text in ("x (mm) y (mm) z (mm) v [m/s]\n1 2 3 4\n", "x (mm),y (mm),z (mm),v [m/s]\n1,2,3,4\n"):
+    converted(put("units.txt", text), "units.bat")
+    metadata = same("units.bat", [(1, 2, 3)], {"v [m/s]": i8(4)}, key="v [m/s]")
+    assert json.loads(metadata)["units"] == {"positions": "mm"}, metadata
+
+# --- No names
+
+rows = put("rows.txt", "7 1.5 2 3\n8 4 5 6.5\n")
+reported = refused(rows, "bad.bat", says=["no positions", "'Field 0'", "--columns"])
+converted(rows, "rows.bat", "--columns", "Field 1,Field 2,Field 3")
+same("rows.bat", [(1.5, 2, 3), (4, 5, 6.5)], {"Field 0": i8(7, 8)}, key="Field 0")
+reported = converted(put("xyz.txt", "1.5 2 3 7\n4 5 6.5 8\n"), "rows.bat", "--columns", "x,y,z")
+same("rows.bat", [(1.5, 2, 3), (4, 5, 6.5)], {"Field 3": i8(7, 8)}, key="Field 3")
+assert "the first columns are x, y, z, the others Field 3 ..." in reported, reported
+convert([rows], "rows.bat", columns=["id", "x", "y", "z"])
+same("rows.bat", [(1.5, 2, 3), (4, 5, 6.5)], {"id": i8(7, 8)})
+converted(put("atoms.txt", "He 0.5 1 2\nNe 3 4.5 5\n"), "rows.bat", "--columns", "Field 1,Field 2,Field 3")
+with parabat.open("rows.bat") as dataset:
+    assert sorted(dataset.read().positions.tolist()) == [[0.5, 1, 2], [3, 4.5, 5]]
+
+# --- Times and steps
+
+reported = converted(CASES / "traj.csv", "traj.bat")
+with open(CASES / "traj.csv", encoding="utf-8") as file:
+    known = list(csv.DictReader(file))
+for step in range(3):
+    own = [row for row in known if int(row["frame"]) == step]
+    same(f"traj_{step:04}.bat", [[float(row[axis]) for axis in "xyz"] for row in own],
+         {name: i8(*(int(row[name]) for row in own)) for name in ("particle", "mass")}, key="particle", step=step)
+assert listed("traj.bat.series") == [("traj_0000.bat", 0), ("traj_0001.bat", 1), ("traj_0002.bat", 2)]
+assert "3 steps" in reported and "'frame'" in reported and "--time-column none" in reported, reported
+converted(CASES / "traj.csv", "kept.bat", "--time-column", "none")
+with parabat.open("kept.bat") as dataset:
+    assert len(dataset) == 5 and "frame" in dataset.read(), dataset
+
+
+def series(name, text, steps, *words, unit=None):
+    """Converts a table; steps: (time, number, {attribute: values}) of each, with x = id."""
+    for each in pathlib.Path().glob(f"{name}*.bat"):
+        os.unlink(each)
+    said = converted(put(f"{name}.csv", text), f"{name}.bat", *words)
+    found = sorted(str(path) for path in pathlib.Path().glob(f"{name}*.bat"))
+    assert len(found) == len(steps), (found, said)
+    for path, (time, number, attributes) in zip(found, steps):
+        positions = [(value, 0, 0) for value in attributes["id"].tolist()]
+        metadata = same(path, positions, attributes, time=time, step=number)
+        assert json.loads(metadata or "{}").get("units", {}).get("time") == unit, metadata
+    return said
+
+
+# Rows of one time that are not adjacent; times in any order; int64 ids beyond 2^53.
+text = "id,t,x,y,z\n" + "".join(f"{BIG + i},{t},{BIG - 1 + 2 * i},0,0\n" for i in range(2) for t in (1.5, 0.25))
+converted(put("far.csv", text), "far.bat")
+for place, time in enumerate((0.25, 1.5)):
+    same(f"far_000{place}.bat", [(BIG - 1, 0, 0), (BIG + 1, 0, 0)], {"id": i8(BIG, BIG + 1)}, time=time)
+for name, unit in (("time", None), ("Time", None), ("TIME", None), ("t", None), ("time (s)", "s"), ("Time [ns]", "ns"), ("t (ps)", "ps")):
+    said = series("names", f"{name},id,x,y,z\n0.5,1,1,0,0\n0.5,2,2,0,0\n1,1,1,0,0\n", [
+        (0.5, None, {"id": i8(1, 2)}), (1.0, None, {"id": i8(1)})], unit=unit)
+    assert f"'{name}'" in said and "2 steps" in said, said
+for name in ("step", "Step", "frame", "Frame", "timestep", "TimeStep", "time_step"):
+    series("names", f"id,{name},x,y,z\n1,200,1,0,0\n1,100,1,0,0\n2,100,2,0,0\n", [
+        (None, 100, {"id": i8(1, 2)}), (None, 200, {"id": i8(1)})])
+series("names", "id,frame,x,y,z\n1,2.0,1,0,0\n1,1.0,1,0,0\n2,1.0,2,0,0\n", [(None, 1, {"id": i8(1, 2)}), (None, 2, {"id": i8(1)})])
+# Both, if the step is the same at each time; else the time alone.
+series("both", "id,time,step,x,y,z\n1,0.5,100,1,0,0\n1,1,200,1,0,0\n2,0.5,100,2,0,0\n", [
+    (0.5, 100, {"id": i8(1, 2)}), (1.0, 200, {"id": i8(1)})])
+said = series("both", "id,time,step,x,y,z\n1,0.5,100,1,0,0\n1,1,200,1,0,0\n2,0.5,101,2,0,0\n", [
+    (0.5, None, {"id": i8(1, 2), "step": i8(100, 101)}), (1.0, None, {"id": i8(1), "step": i8(200)})])
+assert "'step' stays an attribute" in said, said
+series("both", "id,time,frame,x,y,z\n1,0.5,1,1,0,0\n1,1,2,1,0,0\n2,0.625,1,2,0,0\n", [  # a time of each row
+    (None, 1, {"id": i8(1, 2), "time": f8(0.5, 0.625)}), (None, 2, {"id": i8(1), "time": f8(1)})])
+# The option.
+text = "id,epoch,time,x,y,z\n1,5,0.5,1,0,0\n1,6,0.5,1,0,0\n2,5,0.75,2,0,0\n"
+said = series("option", text, [(5.0, None, {"id": i8(1, 2), "time": f8(0.5, 0.75)}), (6.0, None, {"id": i8(1), "time": f8(0.5)})],
+              "--time-column", "epoch")
+assert "note" not in said, said
+for word, says in (("epoche", "unknown column 'epoche'"), ("x", "has positions")):
+    refused("option.csv", "bad.bat", "--columns", "x,y,z", "--time-column", word, says=["argument --time-column", says])
+refused(put("texts.csv", "x,y,z,when\n1,2,3,noon\n"), "bad.bat", "--time-column", "when", says=["not numeric"])
+series("option", "id,time,x,y,z\n1,5,1,0,0\n2,6,2,0,0\n", [(5.0, None, {"id": i8(1)}), (6.0, None, {"id": i8(2)})], "--time-column", "time")
+# One time; a time of each row; none; missing ones.
+series("one", "id,time,x,y,z\n1,2.5,1,0,0\n2,2.5,2,0,0\n", [(2.5, None, {"id": i8(1, 2)})])
+series("one", "id,time,x,y,z\n1,2.5,1,0,0\n", [(2.5, None, {"id": i8(1)})])
+said = series("one", "id,time,x,y,z\n1,2.5,1,0,0\n2,3.5,2,0,0\n", [(None, None, {"id": i8(1, 2), "time": f8(2.5, 3.5)})])
+assert "'time' stays an attribute" in said and "--time-column" in said, said
+series("one", "id,time,x,y,z\n", [(None, None, {"id": f8(), "time": f8()})])
+said = series("one", "id,time,x,y,z\n1,NA,1,0,0\n2,1,2,0,0\n3,1,3,0,0\n", [(1.0, None, {"id": i8(2, 3)})])
+assert "1 rows without a value in 'time' are left out" in said and "NaN" not in said, said
+series("one", "id,time,x,y,z\n1,NA,1,0,0\n2,NA,2,0,0\n", [(None, None, {"id": i8(1, 2), "time": f8(np.nan, np.nan)})])
+# Types are those of the whole table, also of steps that have integers only.
+series("types", "id,time,v,x,y,z\n1,0,1,1,0,0\n1,1,0.5,1,0,0\n2,0,2,2,0,0\n3,1,NA,3,0,0\n", [
+    (0.0, None, {"id": i8(1, 2), "v": f8(1, 2)}), (1.0, None, {"id": i8(1, 3), "v": f8(0.5, np.nan)})])
+# Nanoseconds since 1970 that no double tells apart are no times.
+said = converted(put("ns.csv", "time,x,y,z\n" + "".join(f"{2 ** 60 + i // 2},{i},0,0\n" for i in range(4))), "ns.bat")
+assert "float64 cannot tell apart" in said, said
+# Names of attributes, and steps, of such a table.
+converted("far.csv", "some.bat", "--arrays", "id", "--steps", "1")
+same("some.bat", [(BIG - 1, 0, 0), (BIG + 1, 0, 0)], {"id": i8(BIG, BIG + 1)}, time=1.5)
+converted("far.csv", "some.bat", "--arrays", "t")
+with parabat.open("some_0000.bat") as dataset:
+    assert not list(dataset.read()) and dataset.time == 0.25
+
+# In pieces, in parts and by several processes, with times in order and particle by particle.
+random = np.random.default_rng(5)
+count, times = 12000, 5
+x = random.normal(size=(times, count))
+text_tables.CHUNK = 200_000
+for order in ("time", "particle"):
+    rows = [(t, p) for t in range(times) for p in range(count)]
+    rows = rows if order == "time" else sorted(rows, key=lambda row: row[1])
+    put("pieces.csv", "time,id,x,y,z\n" + "".join(f"{t / 4},{BIG + p},{x[t, p]!r},{p},{t}\n".replace("np.float64(", "").replace("),", ",") for t, p in rows))
+    for words, way in (((), None), ((), in_small_parts), (("--jobs", "2"), None)):
+        if way:
+            with way():
+                converted("pieces.csv", "pieces.bat", *words)
+        else:
+            converted("pieces.csv", "pieces.bat", *words)
+        for t in range(times):
+            same(f"pieces_{t:04}.bat", np.stack([x[t], np.arange(count), np.full(count, t)], axis=1), {"id": BIG + np.arange(count)}, time=t / 4)
+alike_in_parts(["pieces.csv"], ("_0000", "_0004"))
+refused(put("cut.csv", "time,x,y,z\n1,2,3,4\n1,2,3,4\n1,2"), "bad.bat", says=["line 4 has 2 fields instead of 4"])
+
+print("all checks passed")
