@@ -401,12 +401,12 @@ class Table:
                 self._explain(block, bad, done)
                 continue
             text = bytes(block[:used])
-            lines = text.count(b"\n") + (not text.endswith(b"\n") and rows > 0)
-            if not rows or lines != rows:
-                self._explain_blank(text if rows else bytes(block), done)
+            lines = np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")) + (not text.endswith(b"\n") and rows > 0)
+            if lines != rows or not rows:
+                self._check_blank(text if rows else bytes(block), rows, done)
             self._take_texts(text, rows)
             self._check_exact(text, done, rows)
-            stream.used(used, rows)
+            stream.used(used, lines)
             done += rows
             options.at(done / frame.count)
 
@@ -495,12 +495,15 @@ class Table:
         self._widened.add(name)
         self.remarks.append((f"fractions {name}", f"column '{name}' contains '{word}' and becomes float64"))
 
-    def _explain_blank(self, text, done):
-        if not text.strip():
+    def _check_blank(self, text, rows, done):
+        """Raises for blank lines, unless they follow the last atom or end the file."""
+        if not rows:
             raise _cut(self._frame, done)
-        lines = text.split(b"\n")
-        row = next(i for i, line in enumerate(lines) if not line.strip())
-        raise ConvertError(f"line {self._stream.line_number + 1 + row}: is blank, within {self._frame.total} atoms of {self._frame.where()}")
+        lines = text.rstrip().split(b"\n")
+        is_over = done + rows == self._frame.count or len(text) == len(self._stream.peek(len(text) + 1))
+        if len(lines) > rows or not is_over:
+            row = next((i for i, line in enumerate(lines) if not line.strip()), len(lines))
+            raise ConvertError(f"line {self._stream.line_number + 1 + row}: is blank, within {self._frame.total} atoms of {self._frame.where()}")
 
 
 def _line(text, row):
