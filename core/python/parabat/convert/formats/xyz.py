@@ -121,7 +121,8 @@ def _next_frame(stream):
     width = sum(column.count for column in frame.columns) if frame.columns else 3
     left = stream.left()
     if left is not None and 2 * width * frame.count > left + 1:
-        raise ConvertError(f"{frame.where()} claims {frame.count} atoms, but only {left} bytes follow: the file is truncated or damaged")
+        raise ConvertError(f"{frame.where()} claims {frame.count} atoms, but only {left} bytes follow: the file is truncated or "
+                           "damaged")
     return frame
 
 
@@ -175,8 +176,8 @@ def _find_pairs(frame, comment):
 def _value(text):
     """Of a number, a logical value, a list of them, or a text."""
     if text[0] == "[":
-        rows = re.findall(r"\[([^\[\]]*)\]", text)
-        return [_list(row) for row in rows] if text.lstrip("[ \t") != text[1:].lstrip() and rows else _list(text[1:-1])
+        is_nested = text[1:].lstrip().startswith("[")
+        return [_list(row) for row in re.findall(r"\[([^\[\]]*)\]", text[1:])] if is_nested else _list(text[1:-1])
     if text[0] == "{":
         return _list(text[1:-1])
     if text[0] in "\"'":
@@ -212,7 +213,8 @@ def _take_properties(frame, text):
     for name, kind, count in zip(words[::3], words[1::3], words[2::3]):
         kind = kind.upper()
         if kind not in KINDS or not count.isdecimal() or not 0 < int(count) <= 1000 or not name:
-            raise ConvertError(f"Properties: '{name}:{kind}:{count}'; allowed: a name, a kind, R, I, S or L, and a number of columns")
+            raise ConvertError(f"Properties: '{name}:{kind}:{count}'; allowed: a name, a kind, R, I, S or L, and a number of "
+                               "columns")
         if any(name == column.name for column in frame.columns):
             raise ConvertError(f"Properties: two properties are called '{name}'")
         frame.columns.append(Column(name, kind, first, int(count)))
@@ -299,7 +301,8 @@ def _guess_columns(stream, frame):
     for i in range(first, len(words)):
         columns.append(Column(f"Field {i}", "R" if _is_real(words[i]) else "S", i, 1))
     if len(words) > first:
-        frame.remarks.append(("names", f"the columns after the coordinates have no names; they are called Field {first}, Field {first + 1} ..."))
+        frame.remarks.append(("names", "the columns after the coordinates have no names; they are called "
+                              f"Field {first}, Field {first + 1} ..."))
     return columns
 
 
@@ -360,7 +363,8 @@ def _read(stream, frame, options, columns=None):
             collector.add(name, array)
             if names is not None and options.wants(name):
                 texts[name] = names
-                collector.remarks.append((f"texts {name}", f"column '{name}' is converted to numbers; the metadata contains their texts"))
+                collector.remarks.append((f"texts {name}", f"column '{name}' is converted to numbers; the metadata contains their "
+                                          "texts"))
     collector.remarks += table.remarks
     metadata = _metadata(frame)
     if texts:
@@ -396,7 +400,8 @@ class Table:
             if done == self._capacity:
                 self._grow(min(frame.count, 2 * self._capacity))
             try:
-                rows, used = parse_columns(block, self._targets(done), " ", min(frame.count, self._capacity) - done, options.threads)
+                rows, used = parse_columns(block, self._targets(done), " ", min(frame.count, self._capacity) - done,
+                                           options.threads)
             except BadRow as bad:
                 self._explain(block, bad, done)
                 continue
@@ -445,7 +450,8 @@ class Table:
             row = texts.add(letters, starts[index::self._width], ends[index::self._width])
             if row is not None:
                 raise ConvertError(f"line {self._stream.line_number + 1 + row}: the value in column '{texts.column.name}' is "
-                                   + (f"longer than {MAX_TEXT} bytes" if texts.column.kind == "S" else "not a logical value, T or F"))
+                                   + (f"longer than {MAX_TEXT} bytes" if texts.column.kind == "S"
+                                   else "not a logical value, T or F"))
 
     def _check_exact(self, text, done, rows):
         """Reports large integers that float64 rounds."""
@@ -458,9 +464,11 @@ class Table:
                 rounded = [word.decode() for word in words[column.first:column.first + column.count]
                            if INTEGER.fullmatch(word.decode("latin-1")) and int(float(word)) != int(word)]
                 if rounded and column.name in self._widened:
-                    raise ConvertError(f"column '{column.name}' has both fractions and the integer {rounded[0]}, which no type can represent")
+                    raise ConvertError(f"column '{column.name}' has both fractions and the integer {rounded[0]}, which no type "
+                                       "can represent")
                 if rounded:
-                    self.remarks.append((f"rounded {column.name}", f"column '{column.name}' becomes float64, which rounds {rounded[0]}"))
+                    self.remarks.append((f"rounded {column.name}",
+                                         f"column '{column.name}' becomes float64, which rounds {rounded[0]}"))
                     break
 
     def _explain(self, block, bad, done):
@@ -503,7 +511,8 @@ class Table:
         is_over = done + rows == self._frame.count or len(text) == len(self._stream.peek(len(text) + 1))
         if len(lines) > rows or not is_over:
             row = next((i for i, line in enumerate(lines) if not line.strip()), len(lines))
-            raise ConvertError(f"line {self._stream.line_number + 1 + row}: is blank, within {self._frame.total} atoms of {self._frame.where()}")
+            raise ConvertError(f"line {self._stream.line_number + 1 + row}: is blank, within {self._frame.total} atoms of "
+                               f"{self._frame.where()}")
 
 
 def _line(text, row):
@@ -545,7 +554,8 @@ class Texts:
         """(uint8, None) of logical values; else (codes, texts in alphabetical order)."""
         codes = np.concatenate(self._codes) if self._codes else np.empty(0, np.int32)
         if self.column.kind == "L":
-            return np.array([LOGICAL[text] for text in self._known], np.uint8)[codes] if len(codes) else codes.astype(np.uint8), None
+            values = np.array([LOGICAL[text] for text in self._known], np.uint8)
+            return values[codes], None
         names = sorted(self._known)
         order = np.empty(len(names), np.int32)
         order[[self._known[name] for name in names]] = np.arange(len(names), dtype=np.int32)
@@ -577,4 +587,5 @@ def _has_points(comment, rows):
         all(len(row) == len(comment) and all(map(_is_real, row)) for row in rows if row)
 
 
-FORMAT = Format("xyz", "XYZ, extended XYZ; .gz, .bz2, .xz, .zst", steps, extensions=(".extxyz",), sniff=_sniff, options=("columns",))
+FORMAT = Format("xyz", "XYZ, extended XYZ; .gz, .bz2, .xz, .zst", steps, extensions=(".extxyz",), sniff=_sniff,
+                options=("columns",))
