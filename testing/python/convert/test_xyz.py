@@ -156,6 +156,13 @@ for words, box, note in (
     assert note in str(particles.remarks) and ("pbc" in words or note), (words, particles.remarks)
     assert particles.metadata.get("periodic_box") == box, (words, particles.metadata)
 
+for words, note in (('Lattice="1 2" pbc="T T T"', "the box of the frame at line 1 is not written: Lattice: '[1, 2]'; allowed are"),
+                    ('Lattice="1 1 1" pbc="T T"', "pbc: '[True, True]'"), ('Lattice="1 1 1" Origin="0 0"', "Origin: '[0, 0]'")):
+    _, particles = read(frame.format(words))
+    assert note in str(dict(particles.remarks)["box"]) and "Lattice" in particles.metadata["xyz"]["info"], (words,
+        particles.metadata)
+    assert "box" not in particles.metadata["xyz"] and "periodic_box" not in particles.metadata, particles.metadata
+
 # --- What is wrong
 P = "Properties=species:S:1:pos:R:3:tag:I:1:on:L:1"
 good = f"2\n{P}\nH 1 2 3 4 T\nH 1 2 3 5 F\n"
@@ -179,8 +186,6 @@ for content, says in (
         (good.replace(":on:L:1", ":on:L"), ["is not a list of name:kind:columns"]),
         (good.replace("tag", "species"), ["two properties are called 'species'"]),
         (good.replace("pos:", "place:"), ["no positions"]),
-        (good.replace(P, P + ' Lattice="1 2"'), ["line 2: Lattice: '[1, 2]'; allowed are"]),
-        (good.replace(P, P + ' Lattice="1 1 1" pbc="T T"'), ["line 2: pbc: '[True, True]'"]),
         ("-1\n\nH 0 0 0\n", []), ("3\n\nH 0.00000000 0.00000000 0\n", ["ends after 1 of 3 atoms"]),
         ("2\n\nH 0 0 0\nH 0 0\n", ["line 4: 3 values instead of 4: 'H 0 0'"])):
     fails(content, *says)
@@ -200,3 +205,5 @@ for content in ("2\n1 2 3\n4 5 6\n", "2\n1 2 3 0.5\n4 5 6 0.25\n", "1 2 3\n4 5 6
     assert not xyz.FORMAT.sniff(content.encode(), "a.txt"), content
 for name, expected in (("a.xyz", True), ("a.xyz.gz", True), ("a.txt", False)):
     assert xyz.FORMAT.sniff(b"1\n\nbroken", name) is expected, name
+converted(put("cloud.xyz", "x y z id\n1 2 3 4\n"), "cloud.bat")  # a point cloud without a count is a table
+same("cloud.bat", np.array([[1.0, 2, 3]]), {"id": np.array([4])})

@@ -134,13 +134,13 @@ def _read_comment(frame, comment):
     pairs, is_extended = _find_pairs(frame, comment)
     names = {name.lower(): name for name in reversed(pairs)}
     if is_extended:
-        for key, take in (("properties", _take_properties), ("lattice", _take_lattice)):
-            if key in names:
-                take(frame, pairs.pop(names[key]))
-        if frame.box is not None:
-            _take_boundary(frame, pairs, names)
-        elif "pbc" in names:
-            frame.pbc = _booleans(pairs.get(names["pbc"]))
+        if "properties" in names:
+            _take_properties(frame, pairs.pop(names["properties"]))
+        try:
+            _take_box(frame, pairs, names)
+        except ConvertError as error:
+            frame.box = frame.pbc = None
+            frame.remarks.append(("box", f"the box of {frame.where()} is not written: {error}"))
     for name in filter(names.__contains__, TIMES):
         value = pairs[names[name]]
         if isinstance(value, (int, float)) and not isinstance(value, bool) and np.isfinite(value):
@@ -195,7 +195,7 @@ def _list(text):
 
 def _single(word):
     if INTEGER.fullmatch(word):
-        return int(word)
+        return int(word) if len(word) <= 20 and -2 ** 63 <= int(word) < 2 ** 63 else word
     if word in ("T", "True", "true", "TRUE"):
         return True
     if word in ("F", "False", "false", "FALSE"):
@@ -221,33 +221,36 @@ def _take_properties(frame, text):
         first += int(count)
 
 
-def _take_lattice(frame, value):
-    numbers = [number for row in value for number in row] if isinstance(value, list) and isinstance(value[0], list) else value
+def _take_box(frame, pairs, names):
+    """Lattice, Origin and pbc; they stay in `pairs` if they are not valid."""
+    frame.pbc = _booleans(pairs[names["pbc"]]) if "pbc" in names else None
+    if "lattice" in names:
+        edges = _edges(frame, pairs[names["lattice"]])
+        origin = pairs[names["origin"]] if "origin" in names else [0, 0, 0]
+        if not isinstance(origin, list) or len(origin) != 3 or not all(map(_is_number, origin)):
+            raise ConvertError(f"Origin: '{str(origin)[:80]}'; allowed are 3 numbers")
+        frame.box = np.array(origin, float), edges
+        if frame.pbc is None:
+            frame.pbc = [True] * 3
+            frame.remarks.append(("pbc", "Lattice without pbc: all axes are periodic, as extended XYZ defines"))
+    for name in ("pbc", "lattice", "origin") if frame.box is not None else ("pbc",):
+        pairs.pop(names.get(name), None)
+
+
+def _edges(frame, value):
+    is_nested = isinstance(value, list) and all(isinstance(row, list) for row in value)
+    numbers = [number for row in value for number in row] if is_nested else value
     if not isinstance(numbers, list) or len(numbers) not in (3, 9) or not all(map(_is_number, numbers)):
         raise ConvertError(f"Lattice: '{str(value)[:80]}'; allowed are the 9 numbers of its three vectors, or 3 lengths")
     edges = np.array(numbers, float)
     edges = np.diag(edges) if len(edges) == 3 else edges.reshape(3, 3)
-    if numbers is not value and (edges != np.diag(np.diag(edges))).any():
+    if is_nested and (edges != np.diag(np.diag(edges))).any():
         frame.remarks.append(("lattice", "Lattice is a nested list, whose rows are taken as the vectors of the box"))
-    frame.box = np.zeros(3), edges
+    return edges
 
 
 def _is_number(value):
     return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _take_boundary(frame, pairs, names):
-    """Origin and pbc of a box."""
-    if "origin" in names:
-        origin = pairs.pop(names["origin"])
-        if not isinstance(origin, list) or len(origin) != 3 or not all(map(_is_number, origin)):
-            raise ConvertError(f"Origin: '{str(origin)[:80]}'; allowed are 3 numbers")
-        frame.box = np.array(origin, float), frame.box[1]
-    if "pbc" in names:
-        frame.pbc = _booleans(pairs.pop(names["pbc"]))
-    else:
-        frame.pbc = [True] * 3
-        frame.remarks.append(("pbc", "Lattice without pbc: all axes are periodic, as extended XYZ defines"))
 
 
 def _booleans(value):
@@ -363,8 +366,8 @@ def _read(stream, frame, options, columns=None):
             collector.add(name, array)
             if names is not None and options.wants(name):
                 texts[name] = names
-                collector.remarks.append((f"texts {name}", f"column '{name}' is converted to numbers; the metadata contains their "
-                                          "texts"))
+                remark = f"column '{name}' is converted to numbers; the metadata contains their texts"
+                collector.remarks.append((f"texts {name}", remark))
     collector.remarks += table.remarks
     metadata = _metadata(frame)
     if texts:
