@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PLY, and VTK's files where VTK is installed, become datasets, every value to the last bit."""
+"""PLY, and VTK files if VTK is installed, become datasets with every value exact to the last bit."""
 
+import pathlib
 import struct
 
 import numpy as np
+import parabat
+from parabat.convert import ply_vertices
 from support import converted, put, refused, same
 
 random = np.random.default_rng(2)
@@ -32,6 +35,50 @@ for content in (header.encode() + rows, text.encode()):
     refused(put("billions.ply", content), "bad.bat", says=["claims 9000000000 vertices"])
 refused(put("twice.ply", header.replace("id", "x").encode() + rows), "bad.bat", says=["two properties with the same name"])
 refused(put("places.ply", header.replace("double z", "double w").encode() + rows), "bad.bat", says=["no property 'z'"])
+
+# --- PLY with lists on vertices, which are skipped and reported
+case = pathlib.Path(__file__).parents[2] / "data" / "cases" / "vlist.ply"
+assert "list properties of vertices are not written: view_indices, view_weights" in converted(case, "lists.bat")
+with parabat.open("lists.bat") as dataset:
+    found = dataset.read()
+    assert found.positions.tolist() == [[1, 2, 3], [4, 5, 6]] and found["RGB"].tolist() == [[9, 8, 7]] * 2, found
+LISTS = (("b", "uchar", "h", "short"), ("H", "ushort", "d", "double"), ("i", "int", "B", "uchar"))
+names = ("before", "between", "after")
+of_vertices = [[list(range(random.integers(0, 6))) for _ in names] for _ in range(N)]
+header = (f"element rig 1\nproperty list uchar int parts\nelement vertex {N}\nproperty list char short before\n"
+          "property double x\n"
+          "property double y\nproperty list ushort double between\nproperty double z\nproperty uint id\n"
+          "property list int uchar after\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n")
+contents = ["ply\nformat ascii 1.0\n" + header + "2 4 5\n" + "".join(" ".join(map(str, [
+    len(a), *a, *xyz[i, :2].tolist(), len(b), *b, xyz[i, 2], ids[i], len(c), *c])) + "\n"
+    for i, (a, b, c) in enumerate(of_vertices)) + "3 0 1 2\n"]
+for order, name in (("<", "binary_little_endian"), (">", "binary_big_endian")):
+    contents.append(f"ply\nformat {name} 1.0\n{header}".encode() + struct.pack(order + "Bii", 2, 4, 5) + b"".join(struct.pack(
+        f"{order}b{len(a)}h2dH{len(b)}ddIi{len(c)}B", len(a), *a, *xyz[i, :2], len(b), *b, xyz[i, 2], ids[i], len(c), *c)
+        for i, (a, b, c) in enumerate(of_vertices)) + struct.pack(order + "B3i", 3, 0, 1, 2))
+for content in contents:
+    note = converted(put("lists.ply", content), "lists.bat")
+    assert "only the vertices are written, not: rig (1), face (1); list properties of vertices are not written: " \
+        "before, between, after" in note, note
+    same("lists.bat", xyz, {"id": ids})
+    layout = ply_vertices.look("lists.ply")
+    for parts in (2, 7):
+        shares = [ply_vertices.read("lists.ply", layout, part, parts) for part in range(parts)]
+        assert (np.concatenate([share["z"] for share in shares]) == xyz[:, 2]).all()
+        assert (np.concatenate([share["id"] for share in shares]) == ids).all()
+for content in contents[1:]:
+    refused(put("cut.ply", content[:-40]), "bad.bat", says=["cut.ply: ends after 49", "of 500 vertices"])
+    refused(put("cut.ply", content.replace(b"char short before", b"int64 short before")), "bad.bat", says=["cut.ply: "])
+back = contents[1].index(b"end_header\n") + 20  # the length of the first list
+refused(put("cut.ply", contents[1][:back] + b"\xff" + contents[1][back + 1:]), "bad.bat",
+    says=["vertex 0: the list 'before' has -1 values"])
+lines = contents[0].split("\n")
+start = lines.index("end_header") + 2
+for line, says in (("-1 1", "vertex 0: '-1' is not a length of the list 'before'"), ("9 1 2", "'' is not a length of the list"),
+                   ("0 1 2 0 3 4 0 5", "vertex 0 has 8 values instead of 7"),
+                   ("0 1 x 0 3 4 0", "vertex 0, property 'y': 'x' is not")):
+    refused(put("cut.ply", "\n".join([*lines[:start], line, *lines[start + 1:]])), "bad.bat", says=["cut.ply: ", says])
+refused(put("cut.ply", "\n".join(lines).replace("list char short", "list float short")), "bad.bat", says=["invalid property"])
 
 try:
     from vtkmodules.util.numpy_support import numpy_to_vtk

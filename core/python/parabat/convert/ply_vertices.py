@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The vertices of PLY files with all their properties, and in shares of several processes.
+"""Reads the vertices of PLY files with all their scalar properties, also in shares for several processes.
 
-Texts and both byte orders; every property in its own type. Knows neither VTK nor MPI.
+Supports text and both byte orders, and keeps the type of every property. List properties are skipped. Does not
+depend on VTK or MPI.
 
     layout = look("scan.ply")
     vertices = read("scan.ply", layout, part=0, parts=1)    # arrays by property
 """
 
 import io
+import mmap
 import os
+import struct
 import warnings
 
 import numpy as np
@@ -19,7 +22,9 @@ TYPES = {"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4"
          "double": "f8", "int8": "i1", "uint8": "u1", "int16": "i2", "uint16": "u2", "int32": "i4",
          "uint32": "u4", "float32": "f4", "float64": "f8", "int64": "i8", "uint64": "u8"}
 
-# What properties of vertices together are called.
+LENGTHS = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q"}  # of lists, for struct
+
+# Properties that together become one array, and its name.
 GROUPS = (("Normals", ("nx", "ny", "nz")), ("RGBA", ("red", "green", "blue", "alpha")),
           ("RGB", ("red", "green", "blue")))
 
@@ -29,11 +34,11 @@ _FAST = tuple(int(part) for part in np.__version__.split(".")[:2]) >= (1, 23)
 
 
 class PlyError(Exception):
-    """What is wrong with a file, in words."""
+    """A file that is not a valid PLY file; the message says why."""
 
 
 class Element:
-    """`properties`: pairs of name and type; of a list, its type is a pair of types."""
+    """properties: pairs of a name and a type; the type of a list is a pair, of its length and of its values."""
 
     def __init__(self, name, count):
         self.name = name
@@ -43,9 +48,12 @@ class Element:
     def lists(self):
         return [name for name, kind in self.properties if isinstance(kind, tuple)]
 
+    def scalars(self):
+        return [(name, kind) for name, kind in self.properties if not isinstance(kind, tuple)]
+
 
 class Layout:
-    """Of a file: `order` ("<", ">", or "" for text), `elements`, the byte where they start."""
+    """A file's header: its byte order ("<", ">", or "" for text), its elements, and the byte where they start."""
 
     def __init__(self, order, elements, start):
         self.order = order
@@ -87,30 +95,28 @@ def look(path):
     names = [name for name, _ in layout.vertex.properties]
     if len(set(names)) != len(names):
         raise PlyError("has two properties with the same name in its element 'vertex'")
-    missing = [axis for axis in "xyz" if axis not in names]
+    missing = [axis for axis in "xyz" if axis not in dict(layout.vertex.scalars())]
     if missing:
         raise PlyError(f"has no property '{missing[0]}' in its element 'vertex'; available: {', '.join(names) or 'none'}")
-    if layout.vertex.lists():
-        raise PlyError(f"has a list, '{layout.vertex.lists()[0]}', in its element 'vertex'; lists cannot be particle attributes")
     return layout
 
 
 def _add_property(element, words):
     types = words[2:4] if words[1:2] == ["list"] else words[1:2]
     unknown = [word for word in types if word not in TYPES]
-    if len(words) != (5 if words[1:2] == ["list"] else 3) or unknown:
+    kinds = tuple(TYPES.get(word, "") for word in types)
+    if len(words) != (5 if words[1:2] == ["list"] else 3) or unknown or (len(kinds) > 1 and kinds[0][0] == "f"):
         raise PlyError(f"has an invalid property: '{' '.join(words)}'")
-    kinds = tuple(TYPES[word] for word in types)
     element.properties.append((words[-1], kinds if len(kinds) > 1 else kinds[0]))
 
 
 def read(path, layout, part=0, parts=1):
-    """Arrays of the properties of the vertices number count * part / parts and so on."""
+    """Returns the arrays of the scalar properties, by name, of one of `parts` shares of the vertices."""
     vertex = layout.vertex
     first, last = (vertex.count * p // parts for p in (part, part + 1))
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
-        minimum = sum(np.dtype(kind).itemsize if layout.order else 2 for _, kind in vertex.properties)
+        minimum = sum(_min_size(kind) if layout.order else 2 for _, kind in vertex.properties)
         if vertex.count * minimum > size + 1:
             raise PlyError(f"claims {vertex.count} vertices, which do not fit in {size} bytes")
         if layout.order:
@@ -120,11 +126,16 @@ def read(path, layout, part=0, parts=1):
     if len(rows) < last - first:
         raise PlyError(f"ends after {first + len(rows)} of {vertex.count} vertices")
     return {name: np.ascontiguousarray(rows[name], rows.dtype[name].newbyteorder("="))
-            for name, _ in vertex.properties}
+            for name, _ in vertex.scalars()}
+
+
+def _min_size(kind):
+    """Bytes of a property in a binary file; of a list, of an empty one."""
+    return np.dtype(kind[0] if isinstance(kind, tuple) else kind).itemsize
 
 
 def grouped(values):
-    """The same arrays; those of GROUPS, if they have one type, as one of shape (n, k)."""
+    """Returns the same arrays, with those of each of the GROUPS, if they have one type, joined to one of shape (n, k)."""
     values = dict(values)
     for group, members in GROUPS:
         if group not in values and all(member in values for member in members) and \
@@ -134,21 +145,80 @@ def grouped(values):
 
 
 def lost(layout):
-    """What of a file are no vertices, in words; "" if nothing is."""
+    """Describes what a file contains beyond scalar properties of vertices; "" if nothing."""
     others = [f"{element.name} ({element.count})" for element in layout.elements
               if element is not layout.vertex and element.count]
-    return "only the vertices are written, not: " + ", ".join(others) if others else ""
+    words = ["only the vertices are written, not: " + ", ".join(others)] if others else []
+    if layout.vertex.lists():
+        words.append("list properties of vertices are not written: " + ", ".join(layout.vertex.lists()))
+    return "; ".join(words)
 
 
 def _read_binary(file, layout, first, last):
     file.seek(layout.start)
     for element in layout.before:
         _skip(file, layout.order, element)
-    kind = np.dtype([(name, layout.order + kind) for name, kind in layout.vertex.properties])
+    if layout.vertex.lists():
+        return _read_between_lists(file, layout, first, last)
+    kind = _record(layout.vertex.properties, layout.order)
     place = file.tell() + first * kind.itemsize
     there = max(0, os.fstat(file.fileno()).st_size - place) // kind.itemsize
     file.seek(place)
     return np.fromfile(file, kind, min(last - first, there))
+
+
+def _record(properties, order=""):
+    return np.dtype([(name, order + kind) for name, kind in properties])
+
+
+def _read_between_lists(file, layout, first, last):
+    """The scalars of vertices with lists, whose lengths say where the next vertex begins."""
+    runs = [[]]  # scalars before, between and after the lists
+    lists = []
+    for name, kind in layout.vertex.properties:
+        if isinstance(kind, tuple):
+            lists.append((struct.Struct(layout.order + LENGTHS[kind[0]]), np.dtype(kind[1]).itemsize, name))
+            runs.append([])
+        else:
+            runs[-1].append((name, kind))
+    kinds = [_record(run, layout.order) for run in runs]
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        places = _find_runs(content, file.tell(), (first, last), lists, kinds)
+        bytes_ = np.frombuffer(content, np.uint8)
+        rows = np.empty(len(places), _record(layout.vertex.scalars(), layout.order))
+        for i, kind in enumerate(kinds):
+            for begin in range(0, len(places) if runs[i] else 0, CHUNK // 64):
+                some = places[begin:begin + CHUNK // 64, i]
+                found = bytes_[some[:, None] + np.arange(kind.itemsize)].view(kind)[:, 0]
+                for name in kind.names:
+                    rows[name][begin:begin + len(some)] = found[name]
+        del bytes_  # else the map cannot be closed
+    return rows
+
+
+def _find_runs(content, place, share, lists, kinds):
+    """Where the runs of scalars begin, for each vertex of the share that the file has."""
+    first, last = share
+    places = np.empty((last - first, len(kinds)), np.int64)
+    sizes = [kind.itemsize for kind in kinds]
+    row = [0] * len(kinds)
+    for vertex in range(last):
+        for i, (length, size, name) in enumerate(lists):
+            row[i] = place
+            place += sizes[i]
+            if place + length.size > len(content):
+                return places[:max(0, vertex - first)]
+            count, = length.unpack_from(content, place)
+            if count < 0:
+                raise PlyError(f"vertex {vertex}: the list '{name}' has {count} values; lengths must not be negative")
+            place += length.size + count * size
+        row[-1] = place
+        place += sizes[-1]
+        if place > len(content):
+            return places[:max(0, vertex - first)]
+        if vertex >= first:
+            places[vertex - first] = row
+    return places
 
 
 def _skip(file, order, element):
@@ -159,7 +229,7 @@ def _skip(file, order, element):
         for _, kind in element.properties:
             if isinstance(kind, tuple):
                 length = np.frombuffer(_bytes(file, np.dtype(kind[0]).itemsize, element), order + kind[0])[0]
-                if not 0 <= length < 2 ** 63:  # which would lead back
+                if not 0 <= length < 2 ** 63:  # seeking would move backwards
                     raise PlyError(f"has a list of {length} values in its element '{element.name}'; lengths must not be negative")
                 file.seek(int(length) * np.dtype(kind[1]).itemsize, os.SEEK_CUR)
             else:
@@ -188,26 +258,46 @@ def _read_text(file, layout, first, last):
                 file.readline()
             break
         before -= lines
-    kind = np.dtype([(name, kind) for name, kind in layout.vertex.properties])
+    kind = _record(layout.vertex.scalars())
     rows = np.empty(last - first, kind)
     done = 0
     while done < len(rows):
         lines = file.readlines(CHUNK)[:len(rows) - done]
         if not lines:
             break
+        if layout.vertex.lists():
+            lines = [_without_lists(line, layout.vertex, first + done + i) for i, line in enumerate(lines)]
         rows[done:done + len(lines)] = _parse(lines, kind, first + done)
         done += len(lines)
     return rows[:done]
 
 
+def _without_lists(line, vertex, number):
+    """The scalars of a line, which describes the vertex of this number."""
+    words = line.split()
+    kept, place = [], 0
+    for name, kind in vertex.properties:
+        if isinstance(kind, tuple):
+            word = words[place].decode("latin-1") if place < len(words) else ""
+            if not word.isdecimal():
+                raise PlyError(f"vertex {number}: '{word[:60]}' is not a length of the list '{name}'")
+            place += 1 + int(word)
+        else:
+            kept += words[place:place + 1]
+            place += 1
+    if place != len(words):
+        raise PlyError(f"vertex {number} has {len(words)} values instead of {place}: '{line.decode('latin-1').strip()[:60]}'")
+    return b" ".join(kept) + b"\n"
+
+
 def _parse(lines, kind, first):
-    """The vertices in these lines, of which the first is vertex `first`."""
+    """Returns the vertices in the lines, the first of which is the vertex `first`."""
     if _FAST:
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("error")  # also where 1.5 would become an integer
+                warnings.simplefilter("error")  # such as for 1.5 in an integer property
                 found = np.loadtxt(io.StringIO(b"".join(lines).decode("latin-1")), kind, comments=None, ndmin=1)
-            # Some may be numbers that are too large, which is to be said.
+            # Infinity may be a number beyond the range, which the loop below reports.
             if len(found) == len(lines) and not any(np.isinf(found[name]).any() for name in kind.names):
                 return found
         except (ValueError, OverflowError, Warning):
@@ -233,7 +323,7 @@ def _float(word, kind):
 
 def _value(word, kind, where):
     try:
-        if "_" in word:  # which Python takes between digits
+        if "_" in word:  # Python allows it between digits
             raise ValueError
         if kind.kind == "f":
             return _float(word, kind)

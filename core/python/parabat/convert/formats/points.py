@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Clouds of points: PLY (its vertices), PCD of the Point Cloud Library."""
+"""Point clouds: PLY vertices, and PCD files of the Point Cloud Library."""
 
 import numpy as np
 
 from .. import ply_vertices
 from ..model import Collector, ConvertError, Format, Step, check_memory
 
-MAX_LZF_RATIO = 88  # bytes that one compressed byte can become: 264 of 3
+MAX_LZF_RATIO = 88  # LZF compresses at most 264 bytes into 3
 
 
 def ply_steps(path, options):
@@ -34,18 +34,38 @@ def pcd_steps(path, options):
 
 def _read_pcd(path, options):
     from pypcd4 import PointCloud  # pylint: disable=import-outside-toplevel
-    width = _check_pcd(path)
-    cloud = PointCloud.from_path(path)
-    data = cloud.pc_data
-    if len(data) != width:
-        raise ConvertError(f"ends after {len(data)} of {width} points")
-    collector = Collector(options, len(data))
-    for name in data.dtype.names:
-        if name.startswith("_"):  # what fills gaps between fields
+    fields, points = _check_pcd(path)
+    try:
+        cloud = PointCloud.from_path(path)
+        data = np.atleast_1d(cloud.pc_data)  # of one point in text, pypcd4 returns a scalar
+    except Exception as error:  # pylint: disable=broad-except
+        text = " ".join(str(error).split())
+        raise ConvertError(f"pypcd4 cannot read it: {text[:300] or type(error).__name__}") from None
+    if len(data) != points:
+        raise ConvertError(f"ends after {len(data)} of {points} points")
+    collector = Collector(options, points)
+    names = iter(data.dtype.names)
+    for name, count in fields:
+        parts = [next(names) for _ in range(count)]
+        if name == "_" or not collector.wants(name):  # PCL calls the padding between fields "_"
             continue
-        if collector.wants(name):
-            collector.add(name, np.ascontiguousarray(data[name]))
+        values = np.stack([data[part].reshape(points) for part in parts], axis=1)
+        collector.add(name, _unpack_colours(name, values[:, 0], collector.remarks) if count == 1 else values)
     return collector.particles(None, {"pcd": {"viewpoint": list(cloud.metadata.viewpoint)}})
+
+
+def _unpack_colours(name, values, remarks):
+    """uint8 components of `rgb` and `rgba`, which PCL packs into 32 bits of any type; other arrays as they are."""
+    if name not in ("rgb", "rgba") or values.dtype.itemsize != 4:
+        return values
+    bits = np.ascontiguousarray(values).view(np.uint32)
+    colours = np.stack([(bits >> shift & 255).astype(np.uint8) for shift in (16, 8, 0, 24)], axis=1)
+    if name == "rgba":
+        return colours
+    if not np.isin(colours[:, 3], (0, 255)).all():  # PCL leaves them 0 or 255
+        remarks.append(("colours", "'rgb' is written as it is: its values are not colours packed as 0x00RRGGBB or 0xffRRGGBB"))
+        return values
+    return colours[:, :3]
 
 
 def _whole(word):
@@ -55,7 +75,7 @@ def _whole(word):
 
 
 def _check_pcd(path):
-    """The number of points, which the file must be able to hold."""
+    """Pairs of a field and its number of values, and the number of points, if the file can hold them."""
     header = {}
     with open(path, "rb") as file:
         for _ in range(100):
@@ -81,7 +101,7 @@ def _check_pcd(path):
             raise ValueError
     except (KeyError, IndexError, ValueError):
         raise ConvertError("has a header whose FIELDS, SIZE, TYPE, COUNT, POINTS, DATA are incomplete or inconsistent") from None
-    names = [name for name in fields if not name.startswith("_")]
+    names = [name for name in fields if name != "_"]
     if len(set(names)) != len(names):
         raise ConvertError(f"two fields are named '{next(name for name in names if names.count(name) > 1)}'")
     size = sum(size * count for size, count in zip(sizes, counts)) * points
@@ -94,7 +114,7 @@ def _check_pcd(path):
         raise ConvertError(f"claims {points} points, {size} bytes, but its {compressed} compressed bytes contain at most {MAX_LZF_RATIO * compressed}: "
                            "the file is truncated or damaged")
     check_memory(f"claims {points} points", size)
-    return points
+    return list(zip(fields, counts)), points
 
 
 FORMATS = [

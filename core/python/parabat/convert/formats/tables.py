@@ -187,5 +187,5 @@ def _parser(options):
     return parse
 
 
-FORMAT = Format("table", "numeric tables in text files", steps, extensions=(".csv", ".tsv", ".txt"),
+FORMAT = Format("table", "numeric tables in text files", steps, extensions=(".csv", ".tsv", ".txt", ".xyz"),
                 options=("columns", "delimiter", "decimal", "time_column"), rank=20)
