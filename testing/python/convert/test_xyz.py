@@ -142,6 +142,24 @@ converted(put("empty.xyz", "0\n\n"), "c.bat")
 assert len(about("c.bat")[0].positions) == 0
 converted(put("first.dat", "3\nany words\nO 0 0 0\nH 1 0 0\nH 0 1 0\n"), "c.bat")  # by content
 
+for content, found in (("O 0 0 0 1\nH 1 0 0\nH 2 0 0.5 7 # x\n", "line 4: 4 values instead of 5: 'H 1 0 0'"),
+                       ("O 0 0 0\nH 1 0 0 bond\nH 2 0 0.5\n", "line 4: 5 values instead of 4"),
+                       ("O 0 0 0 1\nH 1 0 0 x\nH 2 0 0.5 1\n", "line 4: 'x' in column 'Field 4' is not a number")):
+    for ending in ("", f"3\n\n{content}"):
+        assert f"the columns after the coordinates are not written: {found}" in converted(put("c.xyz",
+            f"3\n\n{content}{ending}"), "c.bat")
+        name = "c_0001.bat" if ending else "c.bat"
+        assert rows(name)[:2] == ([[0, 0, 0], [1, 0, 0], [2, 0, 0.5]], {"species": [1, 0, 0]}), rows(name)
+        os.remove(name)
+many = f"{n}\n\n" + "".join(f"{'CH'[i % 2]} {i} 0 0.5{' 1' * (i % 7)}\n" for i in range(n))
+for size in (streams.BLOCK, 10000):
+    whole, streams.BLOCK = streams.BLOCK, size
+    step, particles = read(many + many[:-1])
+    assert (particles.positions[:, 0] == np.arange(n)).all() and list(particles.attributes) == ["species"]
+    assert (particles.attributes["species"] == np.arange(n) % 2).all()
+    streams.BLOCK = whole
+fails("2\n\nH 0 0 0 0.5\nH 1.5 0 0 ", "line 4: 4 values instead of 5: 'H 1.5 0 0'; the file may be truncated")
+
 # --- Boxes
 for words, box, note in (
         ('Lattice="4 0 0 0 5 0 0 0 6"', {"lower": [0, 0, 0], "upper": [4, 5, 6]}, "Lattice without pbc: all axes are periodic"),

@@ -40,6 +40,14 @@ MAX_TEXT = 256  # bytes of a text in a column
 GROW = 1 << 20  # atoms whose memory is allocated without knowing whether the file has them
 
 
+class Ragged(ConvertError):
+    """The columns after the coordinates of plain XYZ are not the same in all lines; the stream is at the atom `done`."""
+
+    def __init__(self, done, message):
+        super().__init__(message)
+        self.done = done
+
+
 class Column:
     """A property of the atoms: `count` columns of the text from the `first` on, of the kind R, I, L or S."""
 
@@ -348,11 +356,31 @@ class Rows:
 def _read(stream, frame, options, columns=None):
     """Particles of the atoms that follow."""
     columns = columns or frame.columns or _guess_columns(stream, frame)
+    place, line = stream.place, stream.line_number
+    try:
+        return _read_columns(stream, frame, options, columns)
+    except Ragged as ragged:
+        again = copy.copy(frame)
+        again.remarks = [("columns", f"the columns after the coordinates are not written: {ragged}")]
+        with Stream(stream.path) as other:
+            other.skip(place)
+            other.line_number = line
+            particles = _read_columns(other, again, options, _core(columns), is_trimmed=True)
+        stream.skip_lines(frame.count - ragged.done)
+        return particles
+
+
+def _core(columns):
+    """The element and the coordinates of plain XYZ."""
+    return columns[:1 + next(i for i, column in enumerate(columns) if column.name == "pos")]
+
+
+def _read_columns(stream, frame, options, columns, is_trimmed=False):
     collector = Collector(options, frame.count)
     collector.remarks += frame.remarks
     is_given = options.columns is None and any(_is_position(column) for column in columns)
     requested = [column for column in columns if (is_given and _is_position(column)) or collector.wants(column.name)]
-    table = Table(columns, requested, stream, frame)
+    table = Table(columns, requested, stream, frame, is_trimmed)
     try:
         table.read(options)
     except MemoryError:
@@ -382,9 +410,10 @@ def _is_position(column):
 
 
 class Table:
-    """The columns of a frame's atoms. `requested`: those that are kept."""
+    """The columns of a frame's atoms. requested: those that are kept. is_trimmed: lines may have more columns."""
 
-    def __init__(self, columns, requested, stream, frame):
+    def __init__(self, columns, requested, stream, frame, is_trimmed=False):
+        self._is_trimmed = is_trimmed
         self._columns, self._stream, self._frame = columns, stream, frame
         self._width = sum(column.count for column in columns)
         self._capacity = frame.count if stream.left() is not None else min(frame.count, GROW)
@@ -402,9 +431,13 @@ class Table:
             block = stream.block()
             if done == self._capacity:
                 self._grow(min(frame.count, 2 * self._capacity))
+            maximum = min(frame.count, self._capacity) - done
+            whole = None
+            if self._is_trimmed:
+                whole = bytes(block).splitlines(keepends=True)[:maximum]
+                block = b"".join(b" ".join(line.split()[:self._width]) + b"\n" for line in whole)
             try:
-                rows, used = parse_columns(block, self._targets(done), " ", min(frame.count, self._capacity) - done,
-                                           options.threads)
+                rows, used = parse_columns(block, self._targets(done), " ", maximum, options.threads)
             except BadRow as bad:
                 self._explain(block, bad, done)
                 continue
@@ -414,7 +447,7 @@ class Table:
                 self._check_blank(text if rows else bytes(block), rows, done)
             self._take_texts(text, rows)
             self._check_exact(text, done, rows)
-            stream.used(used, lines)
+            stream.used(used if whole is None else sum(map(len, whole[:rows])), lines)
             done += rows
             options.at(done / frame.count)
 
@@ -480,20 +513,25 @@ class Table:
         text = bytes(block[bad.place:bad.place + 4096]).split(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
         words = text.split()
         if bad.column < 0:
-            done += bad.row
-            found = f"{len(words)} values instead of {self._width}: '{text.strip()[:60]}'"
+            found = f"line {line}: {len(words)} values instead of {self._width}: '{text.strip()[:60]}'"
+            is_end = bytes(block[bad.place:]).rstrip(b"\r\n").count(b"\n") == 0 and not bytes(block[-1:]) == b"\n"
             if len(words) == 1 and INTEGER.fullmatch(words[0]):
                 found += f"; the frame at line {self._frame.place} may have fewer than {self._frame.total} atoms"
-            elif bad.place + len(text) >= len(block) - 2:
+            elif is_end:
                 found += "; the file may be truncated"
-            raise ConvertError(f"line {line}: {found}")
+            elif self._frame.columns is None and len(words) >= sum(column.count for column in _core(self._columns)):
+                raise Ragged(done, found)
+            raise ConvertError(found)
         column = next(column for column in self._columns if column.first <= bad.column < column.first + column.count)
         word = words[bad.column]
         if column.kind == "I" and self._arrays[column.name].dtype == np.int64 and _is_real(word) and not INTEGER.fullmatch(word):
             self._widen(column.name, done, word)
             return
         kind = "an integer of 64 bits" if self._arrays[column.name].dtype == np.int64 else "a number"
-        raise ConvertError(f"line {line}: '{word[:60]}' in column '{column.name}' is not {kind}")
+        found = f"line {line}: '{word[:60]}' in column '{column.name}' is not {kind}"
+        if self._frame.columns is None and column not in _core(self._columns):
+            raise Ragged(done, found)
+        raise ConvertError(found)
 
     def _widen(self, name, done, word):
         """Real numbers in a column that should have integers."""
