@@ -38,8 +38,8 @@ def times_of(name):
 said = converted(CASES / "parcels.parquet", "p.bat")
 frame = pandas.read_parquet(CASES / "parcels.parquet")
 for i, (when, rows) in enumerate(frame.groupby("time")):
-    metadata = same(f"p_{i:04}.bat", rows[["lon", "lat", "z"]].to_numpy(), {"trajectory": rows["trajectory"].to_numpy()}, key="trajectory",
-                    time=when.timestamp())
+    metadata = same(f"p_{i:04}.bat", rows[["lon", "lat", "z"]].to_numpy(), {"trajectory": rows["trajectory"].to_numpy()},
+                    key="trajectory", time=when.timestamp())
     assert metadata["units"] == {"time": "seconds since 1970-01-01"}, metadata
 assert times_of("p.bat.series") == [0, 3600] and "2 steps" in said and "--time-column none" in said, said
 converted(CASES / "parcels.parquet", "one.bat", "--time-column", "none")
@@ -50,10 +50,11 @@ random = np.random.default_rng(1)
 COUNT, TIMES = 1000, 4
 format_parquet.PIECE = 900
 for order in ("time", "particle"):
-    t, p = (each.reshape(-1) for each in np.meshgrid(np.arange(TIMES), np.arange(COUNT), indexing="ij" if order == "time" else "xy"))
-    columns = {"t": t / 8, "step": (BIG + t).astype("i8"), "id": BIG + p, "x": random.normal(size=len(t)), "y": p * 0.5, "z": t * 1.0,
-               "mass": pa.array(p.astype("i4"), mask=(p == 7) & (t == 2)), "v": pa.FixedSizeListArray.from_arrays(pa.array(np.arange(3.0 * len(t))), 3),
-               "name": ["a"] * len(t)}
+    t, p = np.meshgrid(np.arange(TIMES), np.arange(COUNT), indexing="ij" if order == "time" else "xy")
+    t, p = t.reshape(-1), p.reshape(-1)
+    columns = {"t": t / 8, "step": (BIG + t).astype("i8"), "id": BIG + p, "x": random.normal(size=len(t)), "y": p * 0.5,
+               "z": t * 1.0, "mass": pa.array(p.astype("i4"), mask=(p == 7) & (t == 2)),
+               "v": pa.FixedSizeListArray.from_arrays(pa.array(np.arange(3.0 * len(t))), 3), "name": ["a"] * len(t)}
     table = pa.table(columns)
     pa.parquet.write_table(table, "t.parquet", row_group_size=700)
     pa.feather.write_feather(table, "t.feather", chunksize=450)
@@ -66,7 +67,8 @@ for order in ("time", "particle"):
             same(f"t_{i:04}.bat", np.stack([columns["x"][own], p[own] * 0.5, np.full(COUNT, i)], axis=1),
                  {"id": BIG + p[own], "mass": mass, "v": np.arange(3.0 * len(t)).reshape(-1, 3)[own]}, time=i / 8, step=BIG + i)
         alike_in_parts([name], ("_0000", "_0003"))
-for kind, second, expected in ((pa.timestamp("ns"), 7e-9, "seconds since 1970-01-01"), (pa.date32(), 7 * 86400.0, "seconds since 1970-01-01"),
+for kind, second, expected in ((pa.timestamp("ns"), 7e-9, "seconds since 1970-01-01"),
+                               (pa.date32(), 7 * 86400.0, "seconds since 1970-01-01"),
                                (pa.duration("ms"), 7e-3, "s"), (pa.time64("us"), 7e-6, "s")):
     ticks = pa.array([5, 5, 7], "i8" if kind.bit_width == 64 else "i4").cast(kind)
     pa.parquet.write_table(pa.table({"when": ticks, "x": [1.0, 2, 3], "y": [0.0] * 3, "z": [0.0] * 3}), "kinds.parquet")
@@ -74,7 +76,8 @@ for kind, second, expected in ((pa.timestamp("ns"), 7e-9, "seconds since 1970-01
     with parabat.open("kinds_0001.bat") as dataset:
         assert dataset.time == second and len(dataset) == 1, (kind, dataset.time)
         assert json.loads(dataset.metadata)["units"]["time"] == expected, (kind, dataset.metadata)
-pa.parquet.write_table(pa.table({"time": pa.array([1.0, None, 1.0, 2.0]), "x": [1.0, 2, 3, 4], "y": [0.0] * 4, "z": [0.0] * 4}), "gap.parquet")
+gaps = pa.table({"time": pa.array([1.0, None, 1.0, 2.0]), "x": [1.0, 2, 3, 4], "y": [0.0] * 4, "z": [0.0] * 4})
+pa.parquet.write_table(gaps, "gap.parquet")
 assert "1 rows without a value in 'time' are left out" in converted("gap.parquet", "gap.bat")
 with parabat.open("gap_0000.bat") as dataset:
     assert sorted(dataset.read().positions[:, 0].tolist()) == [1, 3] and dataset.time == 1
@@ -107,9 +110,10 @@ def write(path, style, **options):
         row, column = ("traj", "obs") if style == "2" else ("trajectory", "obs" if style == "3" else "time")
         file.createDimension(row, PARTICLES)
         file.createDimension(column, OBSERVATIONS)
-        ids = BIG + 10 * np.arange(PARTICLES) if options.get("format") != "NETCDF3_CLASSIC" else 10 * np.arange(PARTICLES, dtype="i4")
+        ids = 10 * np.arange(PARTICLES, dtype="i4") if options else BIG + 10 * np.arange(PARTICLES)
         if style == "2":
-            file.createVariable("trajectory", ids.dtype, (row, column), fill_value=-1)[:] = np.where(np.isnan(lon), -1, ids[:, None])
+            variable = file.createVariable("trajectory", ids.dtype, (row, column), fill_value=-1)
+            variable[:] = np.where(np.isnan(lon), -1, ids[:, None])
         else:
             file.createVariable("trajectory", ids.dtype, (row,))[:] = ids
             file.createVariable("release", "f4", (row,))[:] = np.arange(PARTICLES) / 2
@@ -121,7 +125,8 @@ def write(path, style, **options):
             file.createVariable("time", "f8", (row, column), fill_value=np.nan)[:] = hours
         file["time"].units, file["time"].calendar = "seconds since 2000-01-01T00:00:00", "gregorian"
         for name, values in (("lon", lon), ("lat", lat), ("z", z), ("speed", speed), ("stuck", stuck)):
-            file.createVariable(name, values.dtype, (row, column), fill_value=-999 if values.dtype.kind == "i" else np.nan)[:] = values
+            fill = -999 if values.dtype.kind == "i" else np.nan
+            file.createVariable(name, values.dtype, (row, column), fill_value=fill)[:] = values
         file["lon"].units, file["lat"].units, file["z"].units, file["speed"].units = "degrees_east", "degrees_north", "m", "m s-1"
     return ids
 

@@ -44,7 +44,8 @@ def table(text, **options):
         shares = [text_tables.Share("some.txt", layout, part, parts) for part in range(parts)]
         types, remarks = text_tables.agree(layout, [share.facts for share in shares])
         columns = [share.columns(types) for share in shares]
-        found.append(({name: np.concatenate([each[name] for each in columns]) for name in types}, [words for _, words in remarks]))
+        columns = {name: np.concatenate([each[name] for each in columns]) for name in types}
+        found.append((columns, [words for _, words in remarks]))
     for columns, remarks in found[1:]:
         assert remarks == found[0][1], (remarks, found[0][1])
         equal(columns, found[0][0])
@@ -89,7 +90,7 @@ numbers = np.random.default_rng(3).normal(size=3000)
 ids = BIG + np.arange(3000)
 for delimiter in (";", "\t", " "):
     text = "\n".join([delimiter.join(("id", "a", "b"))] + [
-        delimiter.join((str(i), repr(float(v)).replace(".", ","), f"{float(v):.6E}".replace(".", ","))) for i, v in zip(ids, numbers)])
+        delimiter.join((str(i), repr(v), f"{v:.6E}")).replace(".", ",") for i, v in zip(ids, numbers.tolist())])
     equal(table(text)[0], {"id": ids, "a": numbers, "b": f8(*(float(f"{float(v):.6E}") for v in numbers))})
 equal(table('a,b\n"1,5","-2,25"\n3,"0,125"\n')[0], {"a": f8(1.5, 3), "b": f8(-2.25, 0.125)})
 found, remarks = table('a,b\n"1,500","2,345,678"\n1,2\n')  # thousands
@@ -177,14 +178,16 @@ text = "id,t,x,y,z\n" + "".join(f"{BIG + i},{t},{BIG - 1 + 2 * i},0,0\n" for i i
 converted(put("far.csv", text), "far.bat")
 for place, time in enumerate((0.25, 1.5)):
     same(f"far_000{place}.bat", [(BIG - 1, 0, 0), (BIG + 1, 0, 0)], {"id": i8(BIG, BIG + 1)}, time=time)
-for name, unit in (("time", None), ("Time", None), ("TIME", None), ("t", None), ("time (s)", "s"), ("Time [ns]", "ns"), ("t (ps)", "ps")):
+for name, unit in (("time", None), ("Time", None), ("TIME", None), ("t", None), ("time (s)", "s"), ("Time [ns]", "ns"),
+                   ("t (ps)", "ps")):
     said = series("names", f"{name},id,x,y,z\n0.5,1,1,0,0\n0.5,2,2,0,0\n1,1,1,0,0\n", [
         (0.5, None, {"id": i8(1, 2)}), (1.0, None, {"id": i8(1)})], unit=unit)
     assert f"'{name}'" in said and "2 steps" in said, said
 for name in ("step", "Step", "frame", "Frame", "timestep", "TimeStep", "time_step"):
     series("names", f"id,{name},x,y,z\n1,200,1,0,0\n1,100,1,0,0\n2,100,2,0,0\n", [
         (None, 100, {"id": i8(1, 2)}), (None, 200, {"id": i8(1)})])
-series("names", "id,frame,x,y,z\n1,2.0,1,0,0\n1,1.0,1,0,0\n2,1.0,2,0,0\n", [(None, 1, {"id": i8(1, 2)}), (None, 2, {"id": i8(1)})])
+series("names", "id,frame,x,y,z\n1,2.0,1,0,0\n1,1.0,1,0,0\n2,1.0,2,0,0\n", [
+    (None, 1, {"id": i8(1, 2)}), (None, 2, {"id": i8(1)})])
 # Both, if the step is the same at each time; else the time alone.
 series("both", "id,time,step,x,y,z\n1,0.5,100,1,0,0\n1,1,200,1,0,0\n2,0.5,100,2,0,0\n", [
     (0.5, 100, {"id": i8(1, 2)}), (1.0, 200, {"id": i8(1)})])
@@ -201,7 +204,8 @@ assert "note" not in said, said
 for word, says in (("epoche", "unknown column 'epoche'"), ("x", "has positions")):
     refused("option.csv", "bad.bat", "--columns", "x,y,z", "--time-column", word, says=["argument --time-column", says])
 refused(put("texts.csv", "x,y,z,when\n1,2,3,noon\n"), "bad.bat", "--time-column", "when", says=["not numeric"])
-series("option", "id,time,x,y,z\n1,5,1,0,0\n2,6,2,0,0\n", [(5.0, None, {"id": i8(1)}), (6.0, None, {"id": i8(2)})], "--time-column", "time")
+series("option", "id,time,x,y,z\n1,5,1,0,0\n2,6,2,0,0\n", [
+    (5.0, None, {"id": i8(1)}), (6.0, None, {"id": i8(2)})], "--time-column", "time")
 # One time; a time of each row; none; missing ones.
 series("one", "id,time,x,y,z\n1,2.5,1,0,0\n2,2.5,2,0,0\n", [(2.5, None, {"id": i8(1, 2)})])
 series("one", "id,time,x,y,z\n1,2.5,1,0,0\n", [(2.5, None, {"id": i8(1)})])
@@ -232,7 +236,7 @@ text_tables.CHUNK = 200_000
 for order in ("time", "particle"):
     rows = [(t, p) for t in range(times) for p in range(count)]
     rows = rows if order == "time" else sorted(rows, key=lambda row: row[1])
-    put("pieces.csv", "time,id,x,y,z\n" + "".join(f"{t / 4},{BIG + p},{x[t, p]!r},{p},{t}\n".replace("np.float64(", "").replace("),", ",") for t, p in rows))
+    put("pieces.csv", "time,id,x,y,z\n" + "".join(f"{t / 4},{BIG + p},{x[t, p].item()!r},{p},{t}\n" for t, p in rows))
     for words, way in (((), None), ((), in_small_parts), (("--jobs", "2"), None)):
         if way:
             with way():
@@ -240,7 +244,8 @@ for order in ("time", "particle"):
         else:
             converted("pieces.csv", "pieces.bat", *words)
         for t in range(times):
-            same(f"pieces_{t:04}.bat", np.stack([x[t], np.arange(count), np.full(count, t)], axis=1), {"id": BIG + np.arange(count)}, time=t / 4)
+            same(f"pieces_{t:04}.bat", np.stack([x[t], np.arange(count), np.full(count, t)], axis=1),
+                 {"id": BIG + np.arange(count)}, time=t / 4)
 alike_in_parts(["pieces.csv"], ("_0000", "_0004"))
 refused(put("cut.csv", "time,x,y,z\n1,2,3,4\n1,2,3,4\n1,2"), "bad.bat", says=["line 4 has 2 fields instead of 4"])
 
