@@ -161,7 +161,7 @@ struct NamedForm
   PeriodicCell (*cell)(const Json&);
 };
 constexpr NamedForm kForms[] = { { "lammps", of_lammps }, { "gsd", of_gsd }, { "h5md", of_h5md },
-  { "md", of_angles } };
+  { "md", of_angles }, { "xyz", of_lammps } };
 
 void check(const PeriodicCell& cell)
 {

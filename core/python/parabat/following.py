@@ -241,7 +241,7 @@ def follow(series: str | os.PathLike | Iterable, ids: Sequence | np.ndarray | No
 
     unwrap: the box of a periodic domain (6 numbers: lower x, y, z, upper x, y, z; an axis with infinite
         ends is not periodic), or "files" for the box in each file's metadata, {"periodic_box":
-        {"lower": [...], "upper": [...]}} or as in files converted from LAMMPS, GSD, H5MD and
+        {"lower": [...], "upper": [...]}} or as in files converted from LAMMPS, XYZ, GSD, H5MD and
         MDAnalysis. A particle that crosses a periodic border continues outside of the box, as float64.
         It must move by less than half of the domain between two steps in which it is present.
 

@@ -225,3 +225,9 @@ for name, expected in (("a.xyz", True), ("a.xyz.gz", True), ("a.txt", False)):
     assert xyz.FORMAT.sniff(b"1\n\nbroken", name) is expected, name
 converted(put("cloud.xyz", "x y z id\n1 2 3 4\n"), "cloud.bat")  # a point cloud without a count is a table
 same("cloud.bat", np.array([[1.0, 2, 3]]), {"id": np.array([4])})
+
+# --- A particle that crosses a tilted periodic box
+frame = '1\nLattice="10 0 0 2 9 0 0 0 8" Properties=pos:R:3:id:I:1 pbc="T T F" Time={}\n{} 1 1 7\n'
+converted(put("crossing.xyz", frame.format(0, 9.5) + frame.format(1, 0.25)), "crossing.bat")
+trail = parabat.follow("crossing.bat.series", [7], unwrap="files").positions.reshape(2, 3)
+assert np.allclose(trail, [[9.5, 1, 1], [10.25, 1, 1]]), trail

@@ -140,7 +140,7 @@ def _is_unit(word):
 
 def _read_comment(frame, comment):
     pairs, is_extended = _find_pairs(frame, comment)
-    names = {name.lower(): name for name in reversed(pairs)}
+    names = {name.lower(): name for name in reversed(pairs) if name != "T"}  # T is a temperature
     if is_extended:
         if "properties" in names:
             _take_properties(frame, pairs.pop(names["properties"]))
@@ -176,7 +176,7 @@ def _find_pairs(frame, comment):
     pairs = {}
     for match in LOOSE_PAIR.finditer(comment):
         pairs.setdefault(match[1], _value(match[2]))
-        if match[3] and match[1].lower() in TIMES:
+        if match[3] and match[1] != "T" and match[1].lower() in TIMES:
             frame.units["time"] = match[3]
     return pairs, False
 
