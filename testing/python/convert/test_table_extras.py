@@ -35,13 +35,13 @@ def times_of(name):
 
 # --- Parquet and Feather
 
-said = converted(CASES / "parcels.parquet", "p.bat")
+reported = converted(CASES / "parcels.parquet", "p.bat")
 frame = pandas.read_parquet(CASES / "parcels.parquet")
 for i, (when, rows) in enumerate(frame.groupby("time")):
     metadata = same(f"p_{i:04}.bat", rows[["lon", "lat", "z"]].to_numpy(), {"trajectory": rows["trajectory"].to_numpy()},
                     key="trajectory", time=when.timestamp())
     assert metadata["units"] == {"time": "seconds since 1970-01-01"}, metadata
-assert times_of("p.bat.series") == [0, 3600] and "2 steps" in said and "--time-column none" in said, said
+assert times_of("p.bat.series") == [0, 3600] and "2 steps" in reported and "--time-column none" in reported, reported
 converted(CASES / "parcels.parquet", "one.bat", "--time-column", "none")
 with parabat.open("one.bat") as dataset:
     assert len(dataset) == 3 and dataset.time is None and dataset.read()["time"].tolist() == [0, 0, 3600000]
@@ -59,8 +59,8 @@ for order in ("time", "particle"):
     pa.parquet.write_table(table, "t.parquet", row_group_size=700)
     pa.feather.write_feather(table, "t.feather", chunksize=450)
     for name in ("t.parquet", "t.feather"):
-        said = converted(name, "t.bat")
-        assert "'name' is not written" in said and "4 steps" in said, said
+        reported = converted(name, "t.bat")
+        assert "'name' is not written" in reported and "4 steps" in reported, reported
         for i in range(TIMES):
             own = np.flatnonzero(t == i)
             mass = p[own].astype("i4") if i != 2 else np.where(p[own] == 7, np.nan, p[own])
@@ -72,7 +72,7 @@ for kind, second, expected in ((pa.timestamp("ns"), 7e-9, "seconds since 1970-01
                                (pa.duration("ms"), 7e-3, "s"), (pa.time64("us"), 7e-6, "s")):
     ticks = pa.array([5, 5, 7], "i8" if kind.bit_width == 64 else "i4").cast(kind)
     pa.parquet.write_table(pa.table({"when": ticks, "x": [1.0, 2, 3], "y": [0.0] * 3, "z": [0.0] * 3}), "kinds.parquet")
-    said = converted("kinds.parquet", "kinds.bat", "--time-column", "when")
+    reported = converted("kinds.parquet", "kinds.bat", "--time-column", "when")
     with parabat.open("kinds_0001.bat") as dataset:
         assert dataset.time == second and len(dataset) == 1, (kind, dataset.time)
         assert json.loads(dataset.metadata)["units"]["time"] == expected, (kind, dataset.metadata)
@@ -156,8 +156,8 @@ for style in ("2", "3", "drift"):
         for each in glob.glob("d*.bat"):
             os.unlink(each)
         ids = write("drift.nc", style, **options)
-        said = converted("drift.nc", "d.bat")
-        assert not said, said
+        reported = converted("drift.nc", "d.bat")
+        assert not reported, reported
         check("d", ids, style)
         if style == "3":
             converted("drift.nc", "j.bat", "--jobs", "2")
@@ -188,8 +188,8 @@ ids = write("drift.nc", "3")
 with xarray.open_dataset("drift.nc", decode_times=False, mask_and_scale=False) as dataset:
     for version in (2, 3):
         dataset.to_zarr(f"drift{version}.zarr", zarr_format=version, consolidated=version == 2)
-        said = converted(f"drift{version}.zarr", "z.bat")
-        assert not said, said
+        reported = converted(f"drift{version}.zarr", "z.bat")
+        assert not reported, reported
         check("z", ids, "3")
 put("drift3.zarr/lon/c/0/0", b"damaged")
 refused("drift3.zarr", "bad.bat", says=["drift3.zarr: "])

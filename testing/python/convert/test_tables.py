@@ -163,14 +163,14 @@ def series(name, text, steps, *words, unit=None):
     """Converts a table; steps: (time, number, {attribute: values}) of each, with x = id."""
     for each in pathlib.Path().glob(f"{name}*.bat"):
         os.unlink(each)
-    said = converted(put(f"{name}.csv", text), f"{name}.bat", *words)
+    reported = converted(put(f"{name}.csv", text), f"{name}.bat", *words)
     found = sorted(str(path) for path in pathlib.Path().glob(f"{name}*.bat"))
-    assert len(found) == len(steps), (found, said)
+    assert len(found) == len(steps), (found, reported)
     for path, (time, number, attributes) in zip(found, steps):
         positions = [(value, 0, 0) for value in attributes["id"].tolist()]
         metadata = same(path, positions, attributes, time=time, step=number)
         assert json.loads(metadata or "{}").get("units", {}).get("time") == unit, metadata
-    return said
+    return reported
 
 
 # Rows of one time that are not adjacent; times in any order; int64 ids beyond 2^53.
@@ -180,9 +180,9 @@ for place, time in enumerate((0.25, 1.5)):
     same(f"far_000{place}.bat", [(BIG - 1, 0, 0), (BIG + 1, 0, 0)], {"id": i8(BIG, BIG + 1)}, time=time)
 for name, unit in (("time", None), ("Time", None), ("TIME", None), ("t", None), ("time (s)", "s"), ("Time [ns]", "ns"),
                    ("t (ps)", "ps")):
-    said = series("names", f"{name},id,x,y,z\n0.5,1,1,0,0\n0.5,2,2,0,0\n1,1,1,0,0\n", [
+    reported = series("names", f"{name},id,x,y,z\n0.5,1,1,0,0\n0.5,2,2,0,0\n1,1,1,0,0\n", [
         (0.5, None, {"id": i8(1, 2)}), (1.0, None, {"id": i8(1)})], unit=unit)
-    assert f"'{name}'" in said and "2 steps" in said, said
+    assert f"'{name}'" in reported and "2 steps" in reported, reported
 for name in ("step", "Step", "frame", "Frame", "timestep", "TimeStep", "time_step"):
     series("names", f"id,{name},x,y,z\n1,200,1,0,0\n1,100,1,0,0\n2,100,2,0,0\n", [
         (None, 100, {"id": i8(1, 2)}), (None, 200, {"id": i8(1)})])
@@ -191,16 +191,16 @@ series("names", "id,frame,x,y,z\n1,2.0,1,0,0\n1,1.0,1,0,0\n2,1.0,2,0,0\n", [
 # Both, if the step is the same at each time; else the time alone.
 series("both", "id,time,step,x,y,z\n1,0.5,100,1,0,0\n1,1,200,1,0,0\n2,0.5,100,2,0,0\n", [
     (0.5, 100, {"id": i8(1, 2)}), (1.0, 200, {"id": i8(1)})])
-said = series("both", "id,time,step,x,y,z\n1,0.5,100,1,0,0\n1,1,200,1,0,0\n2,0.5,101,2,0,0\n", [
+reported = series("both", "id,time,step,x,y,z\n1,0.5,100,1,0,0\n1,1,200,1,0,0\n2,0.5,101,2,0,0\n", [
     (0.5, None, {"id": i8(1, 2), "step": i8(100, 101)}), (1.0, None, {"id": i8(1), "step": i8(200)})])
-assert "'step' stays an attribute" in said, said
+assert "'step' stays an attribute" in reported, reported
 series("both", "id,time,frame,x,y,z\n1,0.5,1,1,0,0\n1,1,2,1,0,0\n2,0.625,1,2,0,0\n", [  # a time of each row
     (None, 1, {"id": i8(1, 2), "time": f8(0.5, 0.625)}), (None, 2, {"id": i8(1), "time": f8(1)})])
 # The option.
 text = "id,epoch,time,x,y,z\n1,5,0.5,1,0,0\n1,6,0.5,1,0,0\n2,5,0.75,2,0,0\n"
-said = series("option", text, [(5.0, None, {"id": i8(1, 2), "time": f8(0.5, 0.75)}), (6.0, None, {"id": i8(1), "time": f8(0.5)})],
+reported = series("option", text, [(5.0, None, {"id": i8(1, 2), "time": f8(0.5, 0.75)}), (6.0, None, {"id": i8(1), "time": f8(0.5)})],
               "--time-column", "epoch")
-assert "note" not in said, said
+assert "note" not in reported, reported
 for word, says in (("epoche", "unknown column 'epoche'"), ("x", "has positions")):
     refused("option.csv", "bad.bat", "--columns", "x,y,z", "--time-column", word, says=["argument --time-column", says])
 refused(put("texts.csv", "x,y,z,when\n1,2,3,noon\n"), "bad.bat", "--time-column", "when", says=["not numeric"])
@@ -209,18 +209,18 @@ series("option", "id,time,x,y,z\n1,5,1,0,0\n2,6,2,0,0\n", [
 # One time; a time of each row; none; missing ones.
 series("one", "id,time,x,y,z\n1,2.5,1,0,0\n2,2.5,2,0,0\n", [(2.5, None, {"id": i8(1, 2)})])
 series("one", "id,time,x,y,z\n1,2.5,1,0,0\n", [(2.5, None, {"id": i8(1)})])
-said = series("one", "id,time,x,y,z\n1,2.5,1,0,0\n2,3.5,2,0,0\n", [(None, None, {"id": i8(1, 2), "time": f8(2.5, 3.5)})])
-assert "'time' stays an attribute" in said and "--time-column" in said, said
+reported = series("one", "id,time,x,y,z\n1,2.5,1,0,0\n2,3.5,2,0,0\n", [(None, None, {"id": i8(1, 2), "time": f8(2.5, 3.5)})])
+assert "'time' stays an attribute" in reported and "--time-column" in reported, reported
 series("one", "id,time,x,y,z\n", [(None, None, {"id": f8(), "time": f8()})])
-said = series("one", "id,time,x,y,z\n1,NA,1,0,0\n2,1,2,0,0\n3,1,3,0,0\n", [(1.0, None, {"id": i8(2, 3)})])
-assert "1 rows without a value in 'time' are left out" in said and "NaN" not in said, said
+reported = series("one", "id,time,x,y,z\n1,NA,1,0,0\n2,1,2,0,0\n3,1,3,0,0\n", [(1.0, None, {"id": i8(2, 3)})])
+assert "1 rows without a value in 'time' are left out" in reported and "NaN" not in reported, reported
 series("one", "id,time,x,y,z\n1,NA,1,0,0\n2,NA,2,0,0\n", [(None, None, {"id": i8(1, 2), "time": f8(np.nan, np.nan)})])
 # Types are those of the whole table, also of steps that have integers only.
 series("types", "id,time,v,x,y,z\n1,0,1,1,0,0\n1,1,0.5,1,0,0\n2,0,2,2,0,0\n3,1,NA,3,0,0\n", [
     (0.0, None, {"id": i8(1, 2), "v": f8(1, 2)}), (1.0, None, {"id": i8(1, 3), "v": f8(0.5, np.nan)})])
 # Nanoseconds since 1970 that no double tells apart are no times.
-said = converted(put("ns.csv", "time,x,y,z\n" + "".join(f"{2 ** 60 + i // 2},{i},0,0\n" for i in range(4))), "ns.bat")
-assert "float64 cannot tell apart" in said, said
+reported = converted(put("ns.csv", "time,x,y,z\n" + "".join(f"{2 ** 60 + i // 2},{i},0,0\n" for i in range(4))), "ns.bat")
+assert "float64 cannot tell apart" in reported, reported
 # Names of attributes, and steps, of such a table.
 converted("far.csv", "some.bat", "--arrays", "id", "--steps", "1")
 same("some.bat", [(BIG - 1, 0, 0), (BIG + 1, 0, 0)], {"id": i8(BIG, BIG + 1)}, time=1.5)
