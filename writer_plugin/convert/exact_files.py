@@ -114,8 +114,21 @@ def _deliver_table(output, name, part, parts, requested, coordinates, delimiter)
         return
     types, remarks = text_tables.agree(layout, [each for each, _ in facts], requested)
     _tell(name, remarks)
-    for column, values in share.columns(types).items():
+    columns = share.columns(types)
+    _warn_of_steps(name, columns)
+    for column, values in columns.items():
         output.GetRowData().AddArray(_to_vtk(values, column))
+
+
+def _warn_of_steps(name, columns):
+    """Warns of a table with several steps. Collective."""
+    for column in filter(text_tables.may_tell_steps, columns):
+        values = columns[column][np.isfinite(columns[column])]
+        ends = [each for each in bat_ranks.gather([values.min().item(), values.max().item()] if len(values) else None) if each]
+        if ends and min(low for low, _ in ends) < max(high for _, high in ends):
+            _tell(name, [("steps", f"the rows have different values of '{column}', but become one step; `parabat convert` makes a step of "
+                                   "each value")])
+            return
 
 
 def _deliver_vertices(output, name, part, parts):

@@ -11,26 +11,16 @@ pieces are read for it. They stay in memory for the next steps, which usually ne
 
 import dataclasses
 import math
-import re
 import typing
 
 import numpy as np
 
 from . import cf
 from .model import ConvertError, Divided, Step, listed
-
-_UNIT = re.compile(r"(.*\S)\s*[(\[]\s*([^()\[\]]*[^\s()\[\]\d][^()\[\]]*?)\s*[)\]]\Z")
-_TIME = re.compile(r"(time|TIME|Time|t)\Z")
-_STEP = re.compile(r"(time[ _-]?step|step|frame)\Z", re.IGNORECASE)
+from .text_tables import STEP_NAME, TIME_NAME, split_unit
 
 MAX_STEPS = 1_000_000  # a column with more values is not taken for times
 MANY_STEPS = 10_000    # nor one with more, if most occur only once
-
-
-def split_unit(name):
-    """Returns (name, unit) of a column such as `time (s)` or `x [mm]`; the unit is "" if there is none."""
-    found = _UNIT.match(name)
-    return (found[1], found[2]) if found else (name, "")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,10 +48,10 @@ class KeyColumns:
         if given is not None and given in (options.columns or ()):
             raise ConvertError(f"argument --time-column: the column '{given}' has positions")
         free = [name for name in names if name not in texts and name not in (options.columns or ())]
-        time, step = (next((name for name in free if kind.match(split_unit(name)[0].strip())), None) for kind in (_TIME, _STEP))
+        time, step = (next((name for name in free if kind.match(split_unit(name)[0].strip())), None) for kind in (TIME_NAME, STEP_NAME))
         if given is None:
             return KeyColumns(time, step)
-        if _STEP.match(split_unit(given)[0].strip()):
+        if STEP_NAME.match(split_unit(given)[0].strip()):
             return KeyColumns(time, given, given)
         return KeyColumns(given, step, given)
 

@@ -20,6 +20,12 @@ import warnings
 
 import numpy as np
 
+# Names of columns that may have the time, or the step number, of each row.
+TIME_NAME = re.compile(r"(time|TIME|Time|t)\Z")
+STEP_NAME = re.compile(r"(time[ _-]?step|step|frame)\Z", re.IGNORECASE)
+
+_UNIT = re.compile(r"(.*\S)\s*[(\[]\s*([^()\[\]]*[^\s()\[\]\d][^()\[\]]*?)\s*[)\]]\Z")
+
 CHUNK = 8 << 20
 HEAD = 1 << 20
 
@@ -70,6 +76,17 @@ def column_name(name):
 def named_by(text):
     """The name of which column_name() made the text."""
     return re.sub(_CELL + "'" + _FORMULA, r"\1", text)
+
+
+def split_unit(name):
+    """Returns (name, unit) of a column such as `time (s)` or `x [mm]`; the unit is "" if there is none."""
+    found = _UNIT.match(name)
+    return (found[1], found[2]) if found else (name, "")
+
+
+def may_tell_steps(name):
+    """Returns whether a column with this name may have the time or the step number of each row."""
+    return any(kind.match(split_unit(name)[0].strip()) for kind in (TIME_NAME, STEP_NAME))
 
 
 class TableError(Exception):

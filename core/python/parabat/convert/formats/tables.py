@@ -18,7 +18,8 @@ from .. import text_tables
 from .._output import BadRow, parse_columns
 from ..model import AXES, Collector, ConvertError, Divided, Format, Step
 from ..streams import Stream
-from ..table_times import GroupedSteps, KeyColumns, find_keys, split_unit
+from ..table_times import GroupedSteps, KeyColumns, find_keys
+from ..text_tables import split_unit
 
 _MAY_HAVE_STEPS = re.compile(rb"time|step|frame|(?<![A-Za-z0-9_])t(?![A-Za-z0-9_])", re.IGNORECASE)
 
