@@ -90,7 +90,7 @@ void write_raw(const std::string& path, const bat::idx::Piece& piece, std::size_
   }
 }
 
-// Bricks: each axis is halved in turn, the last one first.
+// Bricks: axes are halved cyclically, the last one first.
 bat::idx::LogicalBox brick(std::int64_t n, int rank, int ranks)
 {
   std::array<std::int64_t, 3> parts{ 1, 1, 1 };
@@ -140,7 +140,7 @@ void run(int argc, char** argv)
   {
     for (std::size_t i = 0; i != samples; ++i)
     {
-      arrays[f][i] = static_cast<float>((i / 7 + 13 * f) % 1000); // packs a little
+      arrays[f][i] = static_cast<float>((i / 7 + 13 * f) % 1000); // compresses a little
     }
     local.fields.push_back({ "f" + std::to_string(f), bat::ScalarType::Float32, 1, nullptr });
     piece.values.push_back(arrays[f].data());
