@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sample files of the paper's library: every particle that went in comes out, bit for bit, and
-// queries answer as a scan does.
+// Sample files of the paper's library: every particle is read back bit by bit, and queries give the
+// same answers as a scan.
 
 #include "bat/dataset.hpp"
 #include "bench/npz.hpp"

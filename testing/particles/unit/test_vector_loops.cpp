@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The order of treelets; the loops for AVX2 and AVX-512 against what the standard library and the
-// portable loops give.
+// The order of treelets; the loops for AVX2 and AVX-512, compared with the standard library and the
+// portable loops.
 
 #include "bat/writer.hpp"
 #include "common/processor.hpp"
@@ -44,7 +44,7 @@ struct Avx2
   {
     return avx2::extend(values.data(), values.size(), minimum, maximum);
   }
-  // False where its table cannot tell the bits of these values.
+  // Returns false if its table cannot distinguish the bits of these values.
   template <class V>
   static bool mark(const std::vector<V>& values, const std::vector<std::uint16_t>& blocks,
     const bat::TreeletBits<V>& bits, V low, V high, std::vector<std::uint32_t>& bitmaps)
@@ -79,7 +79,7 @@ struct Avx512
   }
 };
 
-// Each with no better instructions than its own.
+// Each with at most its own instructions.
 template <class Loops>
 class VectorLoops : public testing::Test
 {
@@ -171,8 +171,8 @@ std::vector<V> values_between(V lower, V upper, std::size_t count, std::mt19937_
   return values;
 }
 
-// Bitmaps of `values`, NaN among them if `with_nan`, are those that the bit of each value gives.
-// Returns how many were looked at.
+// Checks that bitmaps of `values`, including NaN if `with_nan`, equal those from the bit of each
+// value. Returns the number checked.
 template <class Loops, class V>
 int expect_bitmaps(
   std::vector<V> values, const std::vector<V>& edges, bool with_nan, std::mt19937_64& random)
@@ -309,7 +309,7 @@ TYPED_TEST(VectorLoops, partition_keeps_the_order_of_both_parts)
               const std::int16_t cell = cell_of(key, axis);
               return or_equal ? cell <= pivot : cell < pivot;
             });
-          // Keys behind those stay.
+          // Keys after those are unchanged.
           keys.resize(count + 10, 77);
           std::vector<TreeletKey> room(count + kPartitionRoom);
           const std::size_t low =
@@ -338,7 +338,7 @@ TYPED_TEST(VectorLoops, few_keys_are_split_as_a_stable_sort_would)
           std::stable_sort(expected.begin(), expected.end(),
             [&](TreeletKey a, TreeletKey b) { return cell_of(a, axis) < cell_of(b, axis); });
           const auto middle = expected.begin() + static_cast<std::ptrdiff_t>(left);
-          // By number, which is how they came.
+          // By index, which is the original order.
           const auto by_number = [](TreeletKey a, TreeletKey b)
           { return bat::write::number_of(a) < bat::write::number_of(b); };
           std::sort(expected.begin(), middle, by_number);
