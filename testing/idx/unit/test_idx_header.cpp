@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The text of .idx files: what is read, and what is refused with line, found and allowed.
+// The text of .idx files: valid texts, and errors with line, found and allowed.
 
 #include "bat/error.hpp"
 #include "bat/idx/header.hpp"
