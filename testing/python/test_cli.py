@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command `parabat`: answers, exit codes, and errors of one line. Argument: folder to write in."""
+"""The command `parabat`: answers, exit codes, and one-line errors. Argument: folder to write in."""
 
 import contextlib
 import csv
@@ -40,7 +40,7 @@ N = 5000
 
 
 def run(*words):
-    """Exit code, what was printed, and what was complained of."""
+    """Exit code, stdout, and stderr."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main([str(word) for word in words])
@@ -222,7 +222,7 @@ class Cli(unittest.TestCase):
                 resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         signal.signal(signal.SIGXFSZ, handler)
         self.assertFalse(list(FOLDER.glob("large*")))
-        # A link stays one.
+        # A link remains a link.
         link, aim = FOLDER / "link.csv", FOLDER / "elsewhere" / "aim.csv"
         aim.parent.mkdir(exist_ok=True)
         link.unlink(missing_ok=True)
@@ -294,7 +294,7 @@ class Cli(unittest.TestCase):
         self.assertEqual([cell for cell in header if cell.strip()[0] in "=+-@\uff1d"], [])
         self.assertEqual(header[3:8], ["'" + name for name in names[:5]])
         self.assertEqual(rows[0][:3], ["-1.0"] * 3)  # numbers stay numbers
-        for cell in re.split("[,;|\\t\\r\\n]", ",".join(header)):  # also of programs with other delimiters
+        for cell in re.split("[,;|\\t\\r\\n]", ",".join(header)):  # other delimiters, too
             self.assertNotIn(cell.lstrip()[:1] or " ", "=+-@\uff1d")
         parabat.write(path, self.xyz[:3], columns)
         self.succeeds("export", path, out)
@@ -334,14 +334,14 @@ class Cli(unittest.TestCase):
                 self.assertIn(f"'parabat {verb}' supports {taken}", err)
         self.fails(3, f"{folder}/a.png: is an image (PNG); 'parabat info' supports .bat, .pbat, .bat.series, .tracks.bat, .idx", "info", folder / "a.png")
         self.fails(3, f"{folder}/a.png: is an image (PNG); 'parabat query' supports", "query", folder / "a.vtp.series", "--step", 0)
-        # 2^60 samples, none of them stored, and memory for none of them.
+        # 2^60 samples, none of them stored, and no memory for them.
         text = (folder / "a.idx").read_text().replace("0 1 0 1 0 1", " ".join(["0 1048575"] * 3)).replace("V012", "V" + "012" * 20)
         (folder / "large.idx").write_text(text)
         self.fails(3, "large.idx: 1048576 x 1048576 x 1048576 samples need 34,359,738,368.0 GiB, but ", "export", folder / "large.idx", folder / "o.npz")
         self.fails(3, "use --level, --budget, --box or --attributes to read less", "export", folder / "large.idx", folder / "o.npz")
         self.succeeds("export", folder / "large.idx", folder / "o.npz", "--level", 5)
         with parabat.idx.open(folder / "large.idx") as grid:
-            for name in "pv":  # v: of more bytes than an address has
+            for name in "pv":  # v: more bytes than the address space
                 with self.assertRaisesRegex(parabat.BatMemoryError, "large.idx: .* more than the available memory") as raised:
                     grid.read(name)
                 self.assertIsInstance(raised.exception, (parabat.BatError, MemoryError))
@@ -377,7 +377,7 @@ class Cli(unittest.TestCase):
             self.assertTrue(out_ + err)
             for letter in (out_ + err).replace("\n", ""):
                 self.assertTrue(letter.isprintable(), (words, out_, err))
-        # No XML file can have them.
+        # XML files cannot contain them.
         grid.write_text(grid.read_text().replace("\np float32", "\np\x1b float32"))
         self.fails(2, "parabat: 'p\\x1b' contains characters that XML does not", "export", grid, folder / "g.vti")
         self.assertFalse((folder / "g.vti").exists())
@@ -447,7 +447,7 @@ class Cli(unittest.TestCase):
         self.fails(2, "is not a viewer.html", "web", "--viewer", self.series, self.a, FOLDER / "other")
         self.fails(3, "nothing.bat", "web", "--viewer", page, FOLDER / "nothing.bat", FOLDER / "other")
         self.assertFalse((FOLDER / "other").exists())
-        # Names are no HTML, and steps elsewhere get names inside.
+        # Names are not interpreted as HTML, and steps elsewhere get names inside.
         far = FOLDER / "far" / "x.bat.series"
         far.parent.mkdir(exist_ok=True)
         far.write_text('{"files": [{"name": "../a.bat", "time": 0}]}')
@@ -456,7 +456,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(json.loads((folder / "data/x.bat.series").read_text())["files"], [{"name": "00000-a.bat", "time": 0.0}])
         self.assertTrue(os.path.samefile(folder / "data/00000-a.bat", self.a))
         shutil.rmtree(folder)
-        # A list of steps is text, which not all names are.
+        # A list of steps is text, but some names are not.
         shutil.copy(self.a, os.fsdecode(os.fsencode(far.parent) + b"/s\xff.bat"))
         far.write_text(json.dumps({"files": [{"name": os.fsdecode(b"s\xff.bat"), "time": 0}]}))
         self.succeeds("web", "--viewer", page, far, folder)
@@ -544,7 +544,7 @@ class Cli(unittest.TestCase):
                 if leaf.is_dir() and not leaf.is_symlink():
                     leaf.rmdir()
                     leaf.touch()
-            # A named pipe is not waited for.
+            # A named pipe does not block.
             put(os.mkfifo)
 
             def feed():
@@ -570,7 +570,7 @@ class Cli(unittest.TestCase):
             with unittest.mock.patch.object(web_verb, "replacing_folder", swapped):
                 self.fails(3, "is not a .bat file", *web, *words)
             self.assertFalse(folder.exists())
-        # A link to the leaf file itself is one.
+        # A link to the leaf file itself is accepted.
         put(lambda at: at.symlink_to(kept))
         self.succeeds(*web)
         self.assertEqual((folder / "data/many.bat.leaves" / leaf.name).read_bytes(), kept.read_bytes())
@@ -617,7 +617,7 @@ class Cli(unittest.TestCase):
 
     @contextlib.contextmanager
     def serving(self, path):
-        """A server in this process; a function that asks it."""
+        """A server in this process, and a function that sends it requests."""
         published = serve._Published(FOLDER / "viewer.html", str(path))  # pylint: disable=protected-access
         with serve._bound(0, type("Handler", (serve._Handler,), {"published": published})) as server:  # pylint: disable=protected-access
             thread = threading.Thread(target=server.serve_forever, args=(0.01,))
@@ -650,18 +650,19 @@ class Cli(unittest.TestCase):
                         client.sendall(sent)
                         if received:
                             client.recv(received)
-            # Clients that ask nothing, half a request, or take no bytes: the server ends the connection.
+            # Clients that send no request or half of one, or accept no bytes: the server ends the
+            # connection.
             for sent in (b"", b"GET /data/ser", request):
                 threads = threading.active_count()
                 with unittest.mock.patch.object(serve._Handler, "timeout", 0.2), \
                         socket.create_connection(("127.0.0.1", answer.port)) as client:  # pylint: disable=protected-access
                     client.sendall(sent)
                     if sent == request:
-                        while threading.active_count() > threads:  # the server gives up before anything is taken
+                        while threading.active_count() > threads:  # the server gives up before any read
                             time.sleep(0.01)
                     while client.recv(1 << 20):
                         pass
-            # A body is not the next request.
+            # A body is not taken for the next request.
             with socket.create_connection(("127.0.0.1", answer.port)) as client:
                 client.sendall(b"GET /none HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99\r\n\r\nGET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
                 found = b""
@@ -688,7 +689,7 @@ class Cli(unittest.TestCase):
         def left():
             return [one.name for one in folder.parent.iterdir() if one.name.startswith(".parabat-")]
 
-        # Stops where the data is copied, in a process of its own.
+        # Stops where the data is copied, in a separate process.
         code = ("import sys, os, signal; from parabat import cli; from parabat.cli import {verb}; "
                 "{verb}.{function} = lambda *unused: os.kill(os.getpid(), signal.{signal}); sys.exit(cli.main(sys.argv[1:]))")
         for name, expected, remain in (("SIGKILL", -signal.SIGKILL, 1), ("SIGTERM", 130, 0), ("SIGHUP", 130, 0)):
@@ -698,7 +699,7 @@ class Cli(unittest.TestCase):
                                       capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode, expected, done.stderr)
                 self.assertEqual(len(left()), remain, name)
-                # One that is at work keeps what it has, and what is not of a command stays.
+                # A running command keeps its files, and files of others stay.
                 (folder.parent / ".parabat-ofauser").mkdir(exist_ok=True)
                 (folder.parent / ".parabat-ofauser" / "file").touch()
                 (folder.parent / ".parabat-ofausertoo").touch()
@@ -714,7 +715,7 @@ class Cli(unittest.TestCase):
     @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
     def test_zsh_completes_as_bash_does(self):
         script = f"autoload -U +X compinit && compinit -u -d {FOLDER}/zcompdump\n" + self.succeeds("completion", "zsh") + (
-            "print $_comps[parabat]; emulate sh\n"  # as its bashcompinit has it; zsh itself leaves out what does not begin so
+            "print $_comps[parabat]; emulate sh\n"  # as bashcompinit does; zsh itself drops those that do not begin so
             "COMP_WORDS=(parabat query --qu); COMP_CWORD=2; _parabat; echo ${COMPREPLY[@]}\n"
             "COMP_WORDS=(parabat va); COMP_CWORD=1; _parabat; echo ${COMPREPLY[@]}\n")
         out = subprocess.run(["zsh", "-f", "-c", script], check=True, capture_output=True, text=True).stdout.splitlines()

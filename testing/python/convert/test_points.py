@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PLY, and VTK's files where VTK is installed, become datasets, every value to the last bit."""
+"""PLY, and VTK's files if VTK is installed, become datasets, exact to the last bit."""
 
 import struct
 
@@ -84,7 +84,7 @@ def listed(*files):
         f'<DataSet timestep="3" part="{i}" file="{file}"/>' for i, file in enumerate(files)) + "</Collection></VTKFile>")
 
 
-converted(listed("a.vtp", "a.vtk"), "parts.bat")  # the parts of a time are one step
+converted(listed("a.vtp", "a.vtk"), "parts.bat")  # the parts at one time are one step
 same("parts.bat", np.concatenate([single, single]), {name: np.concatenate([values, values]) for name, values in expected.items()},
      time=3.0)
 data.GetPointData().RemoveArray("v")
@@ -93,7 +93,7 @@ writer.SetFileName("other.vtp")
 writer.SetInputData(data)
 writer.Write()
 refused(listed("a.vtp", "other.vtp"), "bad.bat", says=["other.vtp: 'v' is not there, but", "in a.vtp, a part of the same time"])
-# VTK follows links of HDF5 to other files; we look first.
+# VTK follows HDF5 links to other files, so they are checked first.
 try:
     import h5py
     from vtkmodules import vtkIOHDF  # pylint: disable=unused-import
