@@ -3,7 +3,7 @@
 # bash; it does nothing by itself.
 #
 # Environment:
-#   BAT_BUILD_DIR   build folder (default: build/ beside testing/)
+#   BAT_BUILD_DIR   build folder (default: build/ next to testing/)
 #   BAT_JOBS        compile jobs and tests at the same time (default: number of processors)
 #   BAT_DISPLAY     first number to try for a virtual X display (default: 99)
 

@@ -2,7 +2,7 @@
 // Measures columns in compressed chunks: ratio and single-thread speed, by column and chunk size.
 //
 //   codec_bench                                    clustered particles, in the order of a file
-//   codec_bench --npy pos.npy id.npy               columns as they are in files of numpy
+//   codec_bench --npy pos.npy id.npy               columns as stored in NumPy files
 //   codec_bench --chunk 4096 65536 --bound 1e-4    sizes of chunks; positions within a bound
 //
 // 1 GB/s is 10^9 bytes of values per second of processor time. The methods are those of FORMAT.md

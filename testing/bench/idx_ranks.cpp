@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A collective write of a grid beside a raw file of each rank, in turn, from the same arrays.
+// Compares a collective grid write with one raw file per rank, alternately, from the same arrays.
 // usage: mpirun -np R idx_ranks both|raw|idx FOLDER N FIELDS ROUNDS FLUSH(0|1) [CODEC [LAYOUT
 // [DIALECT]]] prints per round "raw|idx WALL_SECONDS CPU_SECONDS BYTES MEMORY": all ranks together,
-// and by how many bytes the most memory of a rank has grown so far
+// and the maximum growth of a rank's memory so far, in bytes
 
 #include "bat/error.hpp"
 #include "bat/idx/parallel.hpp"

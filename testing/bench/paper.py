@@ -4,7 +4,7 @@ tables.
 
     python3 paper.py weak|nodes|pairs|series|plan|progressive|four|blocks|boiler|all [--out FOLDER] [--disk FOLDER] [--repeat N]
 
-weak         Figures 5 to 7: writes and reads of the same number of particles per rank, beside other ways
+weak         Figures 5 to 7: writes and reads of the same number of particles per rank, compared with other ways
 nodes        the same on four simulated nodes, flat and through leaders (root; nodes/nodes.sh)
 pairs        whole writes there in which each rank has a little for each: flat, leaders, auto
 series       Figures 9 to 12: adaptive, rank borders, AUG over steps of a boiler and of a breaking dam
@@ -12,7 +12,7 @@ plan         the same by the planner on the paper's ranks and particles: sizes o
 progressive  Tables I and II, and the index's share of a file
 four         four writers of the same boiler, and what it takes to read a box and 1 % of it afterwards
 blocks       blocks of several variables: collective MPI-IO and aggregated reads, on simulated nodes
-boiler       writes FOLDER/boiler.bat, of which paper_pictures.py makes Figure 13
+boiler       writes FOLDER/boiler.bat, from which paper_pictures.py draws Figure 13
 
 Needs the build (bat_plan, bat_capi) and, for the comparisons, python3-h5py-mpi and network access for VTK's wheel.
 FOLDER gets VERB.json, VERB.md and pictures.

@@ -25,7 +25,7 @@ from picture_parts import add_bar, add_box, add_title, fit
 
 QUALITIES = (0.2, 0.4, 0.8)
 RADIUS = 0.04  # m, of all particles; the furnace is 8 m wide
-SIZE = (400, 640)  # of each of the three
+SIZE = (400, 640)  # each of the three pictures
 BLACK = [0.0, 0.0, 0.0]
 UP = [0, 0, 1]
 

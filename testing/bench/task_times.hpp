@@ -24,7 +24,7 @@ struct Loop
   const char* file = nullptr;
   int line = 0;
   std::size_t tasks = 0;
-  double work = 0; ///< of all tasks
+  double work = 0; ///< sum over all tasks
   double span = 0; ///< the longest task, with unlimited threads
 };
 

@@ -632,7 +632,7 @@ static void numbers_are_looked_at_as_they_were_passed(void)
   bat_options_free(options);
   bat_particles_free(particles);
 
-  /* Anew, in its place. */
+  /* Writes again, in place. */
   CHECK_OK(bat_options_create(&options));
   CHECK_OK(bat_options_set_text(options, "compression", "lossless"));
   CHECK_OK(bat_options_set_list(options, "sorted_indexes", 0, NULL));

@@ -435,7 +435,7 @@ public:
     return names;
   }
 
-  int status = 0; ///< of catalyst_initialize
+  int status = 0; ///< returned by catalyst_initialize
   std::string reported;
 
 private:

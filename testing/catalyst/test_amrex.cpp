@@ -212,7 +212,7 @@ TEST(Amrex, int32_fields_that_are_not_neighbours_are_no_halves)
   Session run;
   Memory memory;
   EXPECT_EQ(run.execute(step_of(0, memory, mpi_test::rank() == 0 ? 0 : 4)), 0) << run.reported;
-  EXPECT_EQ(lines_in(run.reported), 1U) << run.reported; // of the ions
+  EXPECT_EQ(lines_in(run.reported), 1U) << run.reported; // the message about the ions
   if (mpi_test::rank() == 0)
   {
     const Names names = attributes_of(run / "particles_dust_000000.bat");

@@ -37,7 +37,7 @@ struct BadNode
 {
   const char* name;
   std::function<void(Params&)> spoil; // a step with 40 particles
-  std::vector<std::string> words;     // of the message
+  std::vector<std::string> words;     // expected in the message
 };
 
 const std::vector<BadNode> kBadNodes = {

@@ -54,7 +54,7 @@ struct Arrays
   std::vector<double> density;
   std::array<std::vector<float>, 3> velocity;
   std::vector<std::int32_t> kind;
-  std::vector<std::int32_t> ghosts; // of elements
+  std::vector<std::int32_t> ghosts; // one flag per element
 };
 
 // Values in ghosts must not be used.

@@ -146,7 +146,7 @@ TEST_F(Hints, change_no_bit_of_an_answer)
   std::vector<std::uint64_t> transitions;
   for (std::uint64_t interval = 0; interval != 10; ++interval)
   {
-    for (std::uint64_t brick = 0; brick != 230; ++brick) // of 216
+    for (std::uint64_t brick = 0; brick != 230; ++brick) // only 216 exist
     {
       for (unsigned step = random() % 40; step < flow::hint_step::kEnd; step += 1 + random() % 40)
       {

@@ -44,7 +44,7 @@ const Case kCases[] = {
   { { 9, 10, 7 }, { 0, 1, 0 }, 3, ScalarType::Float32, true, idx::Codec::Raw, idx::Layout::RowMajor,
     2 }, // blocks are smaller than their bookkeeping
 };
-constexpr std::uint64_t kNoted = 1024; // of a block, maximum
+constexpr std::uint64_t kNoted = 1024; // maximum bookkeeping per block
 constexpr double kTimes[] = { 0, 0.75, 1 };
 
 // A turning flow with values that a copy could change: NaN with any bits, -0, the smallest numbers.

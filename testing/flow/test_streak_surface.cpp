@@ -78,7 +78,7 @@ struct Measure
 Measure measure(const flow::StreakSurface& surface)
 {
   Measure m;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Point> sides; // to the normal of its triangle
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Point> sides; // edge to triangle normal
   std::vector<bool> isUsed(surface.positions.size(), false);
   for (const auto& t : surface.triangles)
   {

@@ -23,7 +23,7 @@ from vtkmodules.vtkIOImage import vtkPNGWriter  # noqa: E402
 from vtkmodules.vtkRenderingCore import vtkTextProperty, vtkTextRenderer, vtkWindowToImageFilter  # noqa: E402
 
 SAMPLES = 256
-MIDDLE = [1.4, 4.9] * 3  # of the volume, which the pictures show
+MIDDLE = [1.4, 4.9] * 3  # the part of the volume that the pictures show
 
 
 def make(folder):

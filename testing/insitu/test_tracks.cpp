@@ -394,7 +394,7 @@ TEST(Tracks, nan_is_no_id_whatever_chooses)
   TrackOptions options;
   options.box = bat::Box{ { 0, 0, 0 }, { 9, 9, 9 } };
   for (const std::uint64_t kept :
-    { std::uint64_t{ 9 }, std::uint64_t{ 8 } }) // of the ten in the box
+    { std::uint64_t{ 9 }, std::uint64_t{ 8 } }) // two of the ten in the box
   {
     SeriesWriter writer(FilePattern((folder / fmt::format("dust{}", kept)).string()), {});
     writer.set_tracks(options);

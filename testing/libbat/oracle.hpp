@@ -158,10 +158,10 @@ private:
   const std::vector<std::byte>& bytes_;
   nlohmann::json json_;
   std::uint64_t tree_ = 0;
-  std::uint64_t nodes_ = 0; ///< of the current treelet
+  std::uint64_t nodes_ = 0; ///< offset of the current treelet's nodes
   std::uint64_t positions_ = 0;
   std::uint32_t points_ = 0;
-  std::uint64_t rank_ = 0; ///< of the current treelet's first particle
+  std::uint64_t rank_ = 0; ///< rank of the current treelet's first particle
   std::vector<Particle> found_;
   Leaf leaf_;
 };

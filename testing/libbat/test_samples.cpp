@@ -200,7 +200,7 @@ TEST(Samples, opening_reads_the_header_and_a_low_quality_little)
   EXPECT_EQ(selection.count, 101U);
   EXPECT_LT(leaf->bytes_read(), 2000U); // a plain step needs no index
   samples::read(*leaf, selection);
-  EXPECT_LT(leaf->bytes_read(), 60000U); // of 300,316: pages around runs of few particles
+  EXPECT_LT(leaf->bytes_read(), 60000U); // out of 300,316: pages around short runs of particles
 }
 
 TEST(Samples, types_of_integers_are_kept_exactly)

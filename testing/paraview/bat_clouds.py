@@ -6,7 +6,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkPartitionedDataSet, vtkPolyData
 
-BIG_ID = 9007199254740993  # 2**53 + 1 is no double
+BIG_ID = 9007199254740993  # 2**53 + 1 is not a double
 TIMES = (0.0, 0.5, 2.0, 2.25)
 
 

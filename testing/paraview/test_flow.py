@@ -999,7 +999,7 @@ def check_grid_folder(folder, source):
     lines = FlowPathLinesWithCustomSource(Input=grid, SeedSource=source)
     assert fetch(lines).GetNumberOfPoints() > 0
     add(3)
-    grid.Resolution = 5  # for which the folder is read again
+    grid.Resolution = 5  # this reads the folder again
     assert fetch(lines).GetNumberOfPoints() > 0, messages
     grid.UpdatePipelineInformation()
     expect(list(grid.TimestepValues), [0, 1, 2, 3], "time steps of a folder")

@@ -13,7 +13,7 @@ expect(vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions(), ranks, 
 messages = []
 for kind in ("ErrorEvent", "WarningEvent"):
     vtkOutputWindow.GetInstance().AddObserver(kind, lambda _, event: messages.append(event))
-FILE_SIZE = 100000 / 2 ** 20  # of write_grid
+FILE_SIZE = 100000 / 2 ** 20  # as in write_grid
 
 # Each rank has its parts; a rank may have none.
 PARTS = """

@@ -262,7 +262,7 @@ if server:
         Connect("127.0.0.1", port)
         remote = BATTrails(FileNames=[path], Ids=format_text(IDS))
         check_all(remote, "two ranks", (1.3,))
-        remote.Ids = str(IDS[0])  # of which one rank has none
+        remote.Ids = str(IDS[0])  # one rank has none
         IDS[:] = IDS[:1]
         check(remote, 1.0, 0, STEPS, "one id on two ranks")
         check_tracks(BATTrails(FileNames=[tracks]), "tracks on two ranks", truth.ids, range(99))

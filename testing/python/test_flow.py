@@ -279,7 +279,7 @@ class Flow(unittest.TestCase):
         def turned(angle):
             c, s = np.cos(angle), np.sin(angle)
             return seeds @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
-        level = self.series.with_name("turn_0001.bricks")  # of time 0.5
+        level = self.series.with_name("turn_0001.bricks")  # at time 0.5
         with flow.open(level) as still:
             self.assertEqual(still.times.tolist(), [0.5])
             lines = still.path_lines(seeds, end_time=3)
@@ -288,7 +288,7 @@ class Flow(unittest.TestCase):
             radii = np.hypot(*lines.line(0)[:, :2].T)
             np.testing.assert_allclose(radii, 0.5, atol=1e-6)
             self.assertTrue((np.diff(lines.times[:len(radii)]) > 0).all())
-            self.assertLess(lines.statistics["touched"], 28)  # of one level
+            self.assertLess(lines.statistics["touched"], 28)  # only those of one level
             back = still.path_lines(lines.ends, end_time=-2, backward=True)
             np.testing.assert_allclose(back.ends, seeds, atol=2e-6)
             np.testing.assert_allclose(still.path_lines(seeds, 1.0, end_time=3).ends, turned(2), atol=1e-6)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fails if an include goes up or sideways in the layers, if a file includes what its folder must
-not know, if CONTRIBUTING.md draws other layers, or if a public header does not compile alone.
+"""Fails if an include goes up or sideways between floors, if a file includes what its folder must
+not know, if CONTRIBUTING.md draws other floors, or if a public header does not compile alone.
 
 Usage: check_layering.py SOURCE_DIR CXX GENERATED_INCLUDE_DIR
-       check_layering.py --draw SOURCE_DIR      prints the floors with the includes that there are
-       check_layering.py --write SOURCE_DIR     puts the floors into CONTRIBUTING.md
+       check_layering.py --draw SOURCE_DIR      prints the floors with the existing includes
+       check_layering.py --write SOURCE_DIR     writes the floors to CONTRIBUTING.md
 """
 
 import collections
@@ -24,7 +24,7 @@ VTK = r"^(vtk|pq|Q[A-Z])"
 LIBRARIES = r"^(tbb/|nlohmann|fmt/|xxhash|CLI/|zlib|lz4)"
 OWN_PRIVATE = r"^(common|codec|series|parallel|particles/(format|tree|query|write|plan|dataset|validate|repack|tracks|parallel)|idx/(format|read|write|parallel)|bricks/(format|read|write)|flow/(cache|hints|schedule|products|walk)|insitu|libbat)/"
 
-# A folder, and what no file below it may include, regardless of the layers.
+# A folder, and what no file below it may include, regardless of the floors.
 FORBIDDEN = [
     ("core", VTK),
     ("core/(common|codec|series)", MPI),
@@ -61,7 +61,7 @@ ALLOWED = {("catalyst_adaptor/src/communicator.cpp", "mpi.h"),
 
 
 def read_floors(source):
-    """Returns {folder: (layer, what it knows)} and the arrows {(from, to)} that are allowed in addition to those that
+    """Returns {folder: (floor, what it knows)} and the arrows {(from, to)} that are allowed in addition to those that
     go down."""
     floors, arrows = {}, set()
     for line in (source / "testing/support/floors.txt").read_text().splitlines():
@@ -232,7 +232,7 @@ def draw(source):
 
 
 def drawing_of(source):
-    """Returns the layers from the top down, one per line, as CONTRIBUTING.md shows them."""
+    """Returns the floors from the top down, one per line, as CONTRIBUTING.md shows them."""
     rooms = collections.defaultdict(list)
     for folder, (floor, _) in read_floors(source)[0].items():
         rooms[floor].append(folder)

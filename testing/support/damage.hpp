@@ -253,7 +253,7 @@ inline Region random_region(const Bytes& file, Random& random)
   for (const std::uint64_t at : records)
   {
     const auto record = load<format::SectionRecord>(file, at);
-    const format::SectionKind beside = // of leaf files, after the kinds of top files
+    const format::SectionKind beside = // leaf file kinds come after top file kinds
       pick == 14 ? format::SectionKind::SortedIndex : format::SectionKind::ChunkTable;
     const std::uint64_t kind = pick >= 16
       ? static_cast<std::uint32_t>(format::SectionKind::SampleIds) + pick - 16
@@ -317,7 +317,7 @@ inline void check_shape(const bat::Dataset& dataset, const bat::DatasetSelection
     }
     next = part.leaf + 1;
     check_shape(
-      bat::File::open(dataset.leaves()[part.leaf].path), part.selection); // of that leaf file
+      bat::File::open(dataset.leaves()[part.leaf].path), part.selection); // that leaf file
     count += part.selection.count;
   }
   if (count != selection.count)

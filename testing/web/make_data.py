@@ -15,7 +15,7 @@ import numpy as np
 import parabat
 
 N = 60000
-MAX_SHOWN = 10_000_000  # of the viewer
+MAX_SHOWN = 10_000_000  # the viewer's limit
 HOSTILE = '<img src=x onerror="window.hacked=1">'
 GOLDEN = ["all_types", "ids_64bit", "aliases", "not_finite", "sorted_index", "dataset", "written_200", "written_3000", "written_aliases",
           "written_chunks", "written_bounded", "written_dataset", "bitmap_bytes_2", "several_pages"]

@@ -16,7 +16,7 @@ import numpy as np
 import parabat
 import xxhash
 
-QUERIES = 24  # of each file
+QUERIES = 24  # per file
 
 
 def end(v):

@@ -4,9 +4,9 @@
 # own host name, TCP between them and shared memory inside.
 #
 # Usage: nodes.sh [--nodes N] [--per-node N] [--rate RATE] COMMAND [ARGUMENT ...]
-#   --nodes      computers to pretend (4)
+#   --nodes      computers to simulate (4)
 #   --per-node   ranks on each (4)
-#   --rate       what each may send and receive, as tc says it, e.g. 1gbit (no limit)
+#   --rate       send and receive limit of each, in tc's syntax, e.g. 1gbit (no limit)
 #
 # Runs COMMAND under mpirun with a rank in every slot and returns its exit code. Must be root:
 # creates namespaces and links, whose names begin with bn and the number of this process, and
@@ -29,7 +29,7 @@ for tool in ip unshare mpirun ${rate:+tc}; do
 done
 
 here=$(cd "$(dirname "$0")" && pwd)
-id=bn$$ # names of links have at most 15 characters
+id=bn$$ # link names have at most 15 characters
 folder=$(mktemp -d)
 clean_up()
 {

@@ -149,7 +149,7 @@ struct Summary
 {
   std::vector<bat::WeightedCell> cells;
   std::vector<bat::RankBounds> bounds; // adaptive
-  double seconds = 0;                  // of the slowest rank
+  double seconds = 0;                  // slowest rank
 };
 
 // The bounds of at least one point.

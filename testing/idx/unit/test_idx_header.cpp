@@ -21,7 +21,7 @@ struct Refusal
 {
   std::string key;
   std::string value;
-  std::vector<std::string> words; ///< of the message
+  std::vector<std::string> words; ///< expected in the message
   ErrorCode code = ErrorCode::Corrupt;
 };
 

@@ -439,7 +439,7 @@ TEST_F(Lie, levels_of_blocks_that_are_not_those_of_their_treelets_are_corrupt)
 TEST_F(Lie, samples_of_what_is_no_attribute_of_integers_are_corrupt)
 {
   this->file = golden("stable");
-  this->in_section<std::uint32_t>(SectionKind::SampleIds, 0, 8, 0); // of floating-point numbers
+  this->in_section<std::uint32_t>(SectionKind::SampleIds, 0, 8, 0); // floating-point
   EXPECT_NE(this->refusal().find("SAMPLE_IDS: id 0: attribute"), std::string::npos);
   this->file = golden("stable");
   this->in_section<std::uint32_t>(SectionKind::SampleIds, 0, 8, 99);
@@ -577,7 +577,7 @@ TEST_F(IndexLie, file_positions_beyond_the_file_are_corrupt)
 {
   for (const std::uint32_t position : { 1500U, 0xFFFFFFFFU })
   {
-    this->in_section(SectionKind::SortedIndex, kId, entry(0) + 8, position); // of the smallest id
+    this->in_section(SectionKind::SortedIndex, kId, entry(0) + 8, position); // smallest id
     EXPECT_NE(this->refusal().find("SORTED_INDEX 1: file position"), std::string::npos);
     EXPECT_NE(this->complaint().find("SORTED_INDEX 1: entry 0"), std::string::npos);
   }

@@ -21,7 +21,7 @@ struct Case
 {
   std::string name;
   clouds::Cloud cloud;
-  bat::ParticleView view; ///< of `cloud`
+  bat::ParticleView view; ///< views `cloud`
   bat::BuildOptions options;
 };
 
@@ -356,7 +356,7 @@ struct DatasetCase
 {
   std::string name;
   std::vector<clouds::Cloud> clouds;
-  std::vector<bat::ParticleView> views; ///< of `clouds`; time, step and metadata are in the first
+  std::vector<bat::ParticleView> views; ///< view `clouds`; time, step and metadata are in the first
   bat::BuildOptions options;
 };
 

@@ -11,7 +11,7 @@
 //
 //   fault_writer --check PATH PARTICLES SEED...
 //     A line of JSON: "seed" whose particles the dataset holds, all of them and no others, and the
-//     names of its "files". Exit status 1 if it is not sound, or of no seed.
+//     names of its "files". Exit status 1 if it is invalid, or matches no seed.
 #include "bat/bat.hpp"
 #include "bat/mpi.hpp"
 #include "particles/parallel/mpi_support.hpp"

@@ -149,7 +149,7 @@ struct Attempt
 {
   fs::path path;
   clouds::Cloud local;
-  bat::ParticleView view; ///< of `local`
+  bat::ParticleView view; ///< views `local`
   bat::mpi::WriteOptions options = routed();
   std::shared_ptr<void> guard; ///< must live as long as the write
 };

@@ -145,7 +145,7 @@ std::vector<bat::Query> queries(const bat::Dataset& dataset)
   const double r = rank();
   std::vector<bat::Query> all{ {}, part(), slab(dataset) };
   bat::Query q;
-  q.box = bat::Box{ { 0.05 * r, 0.1, 0.1 }, { 0.5 + 0.05 * r, 0.8, 0.8 } }; // of several ranks
+  q.box = bat::Box{ { 0.05 * r, 0.1, 0.1 }, { 0.5 + 0.05 * r, 0.8, 0.8 } }; // covers several ranks
   all.push_back(q);
   q.quality = 0.5;
   q.after_quality = 0.1;

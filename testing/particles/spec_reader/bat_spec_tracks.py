@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tracks files from core/particles/FORMAT.md section 19 alone: writes golden files, and checks them.
 
-bat_spec_tracks.py write FOLDER    writes spec.tracks.bat and spec_finished.tracks.bat, and NAME.json of all that is there
-bat_spec_tracks.py check FOLDER    all files of the folder have the content of NAME.json, and the two are made again
+bat_spec_tracks.py write FOLDER    writes spec.tracks.bat and spec_finished.tracks.bat, and NAME.json with their content
+bat_spec_tracks.py check FOLDER    all files of the folder have the content of NAME.json, and the two are written again
 """
 
 import glob

@@ -226,7 +226,7 @@ TEST_F(DatasetFolder, keeps_the_leaf_files_of_a_dataset_whose_top_file_was_renam
   const clouds::Cloud cloud = clouds::uniform(500, 1);
   dataset_files::write(this->top, dataset_files::slabs(cloud, 3));
   fs::rename(this->top, this->folder / "before.dat");
-  this->make("out.bat.leaves/" + bat::leaf_file_name(9, 9)); // of a killed writer
+  this->make("out.bat.leaves/" + bat::leaf_file_name(9, 9)); // left by a killed writer
   bat::write_file(this->top, cloud.view());
   EXPECT_EQ(this->leaves().size(), 3U);
   EXPECT_NO_THROW(bat::validate(this->folder / "before.dat"));
@@ -367,7 +367,7 @@ TEST_F(DatasetFolder, has_one_writer_at_a_time)
     });
   dataset_files::write(elsewhere / "in.bat", dataset_files::slabs(clouds::uniform(500, 3), 3));
   refused([&] { bat::repack(elsewhere / "in.bat", this->top, {}); });
-  Writer other(this->folder / "other.bat", 3); // of another dataset
+  Writer other(this->folder / "other.bat", 3); // writes another dataset
   other.write();
   // A dataset of one file removes nothing.
   bat::write_file(this->top, clouds::uniform(500, 4).view());

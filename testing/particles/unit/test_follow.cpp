@@ -265,7 +265,7 @@ TEST_F(Follow, attributes_may_come_and_go_and_change_their_type)
   }
   ASSERT_EQ(columns.size(), 4U);
   const bat::TrailColumn& state = *columns.at("state");
-  ASSERT_EQ(state.type, bat::ScalarType::Float32); // which holds 16 bits
+  ASSERT_EQ(state.type, bat::ScalarType::Float32); // exact for 16 bits
   EXPECT_EQ(value_of<float>(state.values, 1), 200.0F);
   EXPECT_EQ(value_of<float>(state.values, 2), -300.0F);
   EXPECT_EQ(value_of<float>(state.values, 4), 0.5F);

@@ -181,7 +181,7 @@ TEST(StableSamples, parts_and_slices_add_up_to_the_whole)
   const bat::File file = encode_and_open(with_ids(some_ids(9000, 7), 7), stable());
   for (const std::uint64_t parts : { 2, 7, 8999, 20000 })
   {
-    const std::uint64_t step = parts > 100 ? 97 : 1; // not all of many
+    const std::uint64_t step = parts > 100 ? 97 : 1; // a subset if there are many
     std::vector<std::vector<std::uint64_t>> shown(parts);
     double before = 0;
     for (const double quality : { 0.1, 0.37, 1.0 })

@@ -410,7 +410,7 @@ converted("plt00003", "amrex.bat", "--arrays", "id,mass")
 same("amrex.bat", reals[:, :3], {"id": columns["id"], "mass": reals[:, 3]}, time=1.25, step=7)
 converted("plt00003", "amrex.bat", "--arrays", "id,mass", "--species", "gas")
 assert parabat.open("amrex.bat").step == 7  # level_steps of the Header
-real = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../data/amrex/plt00005")  # of AMReX 24.10
+real = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../data/amrex/plt00005")  # written by AMReX 24.10
 converted(real, "real.bat")
 with parabat.open("real_dust.bat") as dust, parabat.open("real_ions.bat") as ions:
     assert (dust.step, dust.time, ions.step) == (5, 0.5, 5), (dust.step, dust.time, ions.step)

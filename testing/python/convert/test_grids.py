@@ -327,7 +327,7 @@ if "--netcdf" in sys.argv:
     netcdf()
     sys.exit(0)
 
-# --- numpy
+# --- NumPy
 np.save("p.npy", p)
 converted("p.npy", "p.idx", "--spacing", "0.5,1,2", "--origin", "1,0,-1")
 same("p.idx", {"p": p}, origin=(1, 0, -1), spacing=(0.5, 1, 2))
@@ -354,7 +354,7 @@ for step in range(3):
     same("t.idx", {"p": p + step}, step, steps=3)
 converted("t_*.npz", "t.idx", "--steps", "::2")
 same("t.idx", {"p": p + 2}, 2, steps=2)
-for i in range(3):  # of one step each, with the same number
+for i in range(3):  # one step each, with the same number
     np.savez(f"same_{i}.npz", p=p + i, step=2)
 converted("same_*.npz", "numbers.idx")
 for i in range(3):
