@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times parallel writes through bat_io.h with several libraries that implement it, alternately: this project's
-and the paper's own.
+"""Times parallel writes through bat_io.h with this project's and the paper's own library, alternately.
 
     python3 bat_io_bench.py [--ranks 2 4] [--kind boiler] [--json OUT] LIBRARY LIBRARY...
 

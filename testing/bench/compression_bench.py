@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares compressed columns with Blosc2, pcodec and zlib on the same values, in the order of a
-file.
+"""Compares compressed columns with Blosc2, pcodec and zlib on the same values, in file order.
 
     python3 testing/bench/compression_bench.py BUILD FOLDER [--kind clustered|npz:FILE ...] [--particles N] [--rounds N]
 

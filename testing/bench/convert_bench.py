@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares the time of `parabat convert` with the formats' own libraries, in pairs. Each round runs all of them
-alternately in separate processes, so that other activity on the machine affects all.
+"""Compares the time of `parabat convert` with the formats' own libraries, in pairs.
+
+Each round runs all of them alternately in separate processes, so that other activity on the machine affects all.
 
     python3 testing/bench/convert_bench.py --folder build/bench/convert --particles 4000000 --rounds 5
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures seconds from Apply to the first picture, a line of JSON for each run, to compare two builds
-in pairs.
+"""Measures seconds from Apply to the first picture, a line of JSON per run, to compare builds in pairs.
 
 Usage: xvfb-run -a pvbatch first_picture.py --particles N [--plugin BATReader.so]... [--folder F] [--kind K]
        [--budget B]... [--look L]... [--repeat R] [--make-only]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures what a new user waits for: installing the wheel in a new environment, `import parabat`, and the lines of
-its README.
+"""Measures what a new user waits for: installing the wheel, `import parabat`, and the README's code.
 
     python3 first_use.py parabat-*.whl [--particles N] [--repeat 9] [--numpy VERSION]
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures the cost of Apply without drawing, with the Python plugin and with the compiled one, in
-pairs.
+"""Measures the cost of Apply without drawing, with the Python and the compiled plugin, in pairs.
 
     /usr/bin/python3 plugin_apply.py FILE.bat --compiled BATReader.so --python parabat_paraview.py [--pairs N]
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures the time from Apply to the picture with the ParaView reader, a line of JSON for each
-file and step.
+"""Measures the time from Apply to the picture with the ParaView reader, as JSON lines per file and step.
 
 Usage: PV_PLUGIN_PATH=build/lib/paraview-plugins xvfb-run -a pvpython reader_bench.py [--budget N] [--refine]
        [--repeat R] FILE.bat...

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures tracks of a running simulation: their cost compared with the steps, and how fast they
-are read.
+"""Measures tracks of a running simulation: their cost relative to the steps, and reading speed.
 
     PYTHONPATH=core/python BAT_LIBRARY=build/lib/libbat_capi.so python3 testing/bench/tracks_bench.py FOLDER \\
         [--particles 1000000] [--ids 1000] [--samples 1000] [--rounds 9]
