@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Follows chosen particles through time, compared with other tools that follow ids.
 
-The others are h5py with NumPy, ParticleTracker of openPMD-viewer, and VTK's vtkTemporalPathLineFilter with VTK's readers. All use the same particles and ids, one
-thread, and files in the page cache, and run alternately; every result is compared with the truth.
+The others are h5py with NumPy, ParticleTracker of openPMD-viewer, and VTK's
+vtkTemporalPathLineFilter with VTK's readers. All use the same particles and ids, one thread, and
+files in the page cache, and run alternately; every result is compared with the truth.
 
     PYTHONPATH=core/python BAT_LIBRARY=build/lib/libbat_capi.so python3 testing/bench/follow_bench.py FOLDER \\
         [--particles 1000000] [--steps 4] [--repeat 25] [--ids 1000] [--type float64] [--id-range wide] [--choose box]

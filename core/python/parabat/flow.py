@@ -656,7 +656,7 @@ class Flow:
             contains a particle counts.
         integrator: "cell-by-cell" follows the interpolated field within max_error cells per step; "rk4" takes steps of
             step_share of an interval, like ParaView's tracers.
-        terminal_speed: lines end where particles are not faster; with 0 they rest, and move on when the flow does.
+        terminal_speed: lines end where the speed does not exceed it; with 0, particles rest until the flow moves again.
         no_slip: treats NaN as velocity 0.
         keep_faces: adds points where lines cross cell faces (None: in steady flow only).
         prefetch: "velocity" or "none".
