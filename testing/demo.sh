@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # From a simulation to pictures: installs what is missing, builds, runs a granular impact with LAMMPS,
-# converts its dumps to .bat, opens them with the ParaView reader in several ways, checks every answer
-# against the dumps, and leaves pictures in build/demo/.
+# converts its dumps to .bat, opens them with the ParaView reader in several ways, checks every result
+# against the dumps, and writes pictures to build/demo/.
 #
 #   bash testing/demo.sh
 #
-# The first run takes minutes. Later runs skip what is done. Environment: see setup.sh.
+# The first run takes minutes. Later runs skip finished work. Environment: see setup.sh.
 set -euo pipefail
 
 # shellcheck source=testing/setup.sh
@@ -16,7 +16,7 @@ DEMO_SOURCE=$SOURCE_DIR/testing/demo
 DEMO=$BUILD_DIR/demo
 SIMULATION=$DEMO/simulation
 
-# Steps of the simulation: to let the bed settle, then in all and between two dumps.
+# Steps of the simulation: to let the bed settle, in total, and between two dumps.
 SETTLE=700
 STEPS=3200
 EVERY=800

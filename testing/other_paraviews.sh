@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds and tests the suite under other ParaViews, and the README's commands on a fresh machine,
-# in Debian root folders that debootstrap makes. Needs root. The host is not changed.
+# Builds and tests the suite under other versions of ParaView, and the README's commands on a fresh
+# machine, in Debian root folders created by debootstrap. Needs root. The host is not changed.
 #
 #   testing/other_paraviews.sh [OPTION ...] [trixie] [forky] [bookworm-fresh] [bookworm-packages] [trixie-packages]
 #
@@ -16,8 +16,8 @@
 #   --run COMMAND       in trixie and forky, only runs a shell's command in the build folder; in it,
 #                       with_display PROGRAM ... has a virtual X display, and /source is the source tree
 #
-# Without a name: trixie and forky. Their root folders are kept (about 4 GB each) with the build folder and the
-# compiler's cache in them, and used again.
+# Default: trixie and forky. Their root folders (about 4 GB each) are kept with the build folder and the
+# compiler's cache, and reused.
 #
 # Environment:
 #   PARABAT_ROOTS    where the root folders are (default: /var/tmp/parabat-roots)
@@ -27,8 +27,8 @@ set -euo pipefail
 
 ROOTS=${PARABAT_ROOTS:-/var/tmp/parabat-roots}
 
-# Everything is mounted in a mount namespace of its own, and everything runs in a process namespace
-# of its own: whatever way this script ends, mounts and processes end with it.
+# Everything is mounted in a separate mount namespace and runs in a separate process namespace:
+# however this script ends, mounts and processes end with it.
 if [ -z "${PARABAT_INSIDE:-}" ]; then
   [ "$(id -u)" = 0 ] || { echo "error: only root can make and enter root folders" >&2; exit 1; }
   PARABAT_INSIDE=1 exec unshare --mount --pid --fork --kill-child --mount-proc bash "$0" "$@"
@@ -37,7 +37,7 @@ fi
 # shellcheck source=testing/setup.sh
 . "$(dirname "$0")/setup.sh"
 
-# Nothing ends this script without a word.
+# This script never ends silently.
 set -E
 trap 'echo "error: $(basename "$0") line $LINENO: exit status $? of: $BASH_COMMAND" >&2' ERR
 
@@ -50,7 +50,7 @@ TEST_PACKAGES=(
   qt6-base-dev qt6-svg-dev qt6-svg-plugins qt6-5compat-dev qt6-tools-dev
   libgl1-mesa-dri libegl1 xvfb xauth)
 
-# What a suite's paraview-dev needs and does not ask for.
+# Packages that a suite's paraview-dev needs without depending on them.
 packages_of()
 {
   case $1 in
@@ -60,7 +60,7 @@ packages_of()
   esac
 }
 
-# Each suite has display numbers of its own: root folders share the machine's abstract sockets.
+# Each suite has its own display numbers: root folders share the machine's abstract sockets.
 display_of()
 {
   case $1 in
@@ -70,7 +70,8 @@ display_of()
   esac
 }
 
-# mirror_of RELEASE: the address this machine's apt has for a release, e.g. bookworm-security.
+# mirror_of RELEASE: prints the address that this machine's apt uses for a release, e.g.
+# bookworm-security.
 mirror_of()
 {
   apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
@@ -98,7 +99,7 @@ in_root()
     chroot "$root" "$@"
 }
 
-# Makes the smallest Debian of a suite, if it is not there already.
+# Creates a minimal Debian of a suite unless it exists.
 bootstrap()
 {
   local suite=$1 root=$2
@@ -106,7 +107,7 @@ bootstrap()
   say "Making a root folder of Debian $suite in $root"
   ensure_packages debootstrap
   local script=/usr/share/debootstrap/scripts/$suite
-  # A debootstrap older than the suite has no script of that name; all newer ones are alike.
+  # A debootstrap older than the suite lacks its script; those of all newer suites are alike.
   [ -e "$script" ] || script=/usr/share/debootstrap/scripts/sid
   rm -rf --one-file-system "$root"
   mkdir -p "$root"
@@ -119,7 +120,7 @@ bootstrap()
   touch "$root/.bootstrapped"
 }
 
-# No other call of this script meets this one in a root folder: they would build in the same folder.
+# Locks the root folder against other calls of this script, which would build in the same folder.
 enter()
 {
   local root=$1
@@ -178,8 +179,8 @@ prepare()
   leave "$ROOTS/$1"
 }
 
-# with_source SUITE COMMAND: runs a shell's command in the build folder of a suite's root folder, with
-# the source tree mounted read-only. What it prints is also kept in a file.
+# with_source SUITE COMMAND: runs a shell command in the build folder of a suite's root folder, with
+# the source tree mounted read-only. Its output is also saved to a file.
 with_source()
 {
   local suite=$1 command=$2 root=$ROOTS/$1 status=0
@@ -205,7 +206,7 @@ with_source()
   record "$suite" "$status" "$root.test.log"
 }
 
-# What is built for the tests that use VTK or ParaView.
+# Targets for the tests that use VTK or ParaView.
 PARAVIEW_TARGETS=({core,reader_plugin,writer_plugin,catalyst_adaptor,testing/{vtk,paraview,extracts}}/all paraview_tests)
 
 # Configure, build with warnings as errors, tests.
@@ -220,8 +221,8 @@ build_and_test()
       --tests-regex '"$(printf %q "$TESTS")"
 }
 
-# enter_fresh SUITE ROOT: a root folder of an up-to-date minimal Debian, entered. It is made anew each
-# time, from a copy of an untouched one that is kept beside it.
+# enter_fresh SUITE ROOT: enters a root folder with an up-to-date minimal Debian. It is created each
+# time from an untouched copy that is kept next to it.
 enter_fresh()
 {
   local pristine=$ROOTS/$1-minbase root=$2
@@ -234,7 +235,8 @@ enter_fresh()
   in_root "$root" apt-get dist-upgrade --yes --quiet=2 -o Dpkg::Options::=--force-unsafe-io >/dev/null
 }
 
-# build_packages SUITE: Debian packages, on this machine or in the suite's root folder, in $PACKAGES.
+# build_packages SUITE: builds Debian packages on this machine or in the suite's root folder, into
+# $PACKAGES.
 build_packages()
 {
   local folder=$BUILD_DIR-debian
@@ -264,13 +266,13 @@ build_packages()
   PACKAGES=$folder/packages
 }
 
-# packages_on_fresh_machine SUITE: on a clean machine, what the packages bring works, in no environment,
-# and goes when they go.
+# packages_on_fresh_machine SUITE: on a clean machine with an empty environment, the packages' content
+# works, and is removed with them.
 packages_on_fresh_machine()
 {
   local root=$ROOTS/$1-packages status=0
   build_packages "$1"
-  compgen -G "$PACKAGES/*.deb" >/dev/null || return 0 # which is recorded
+  compgen -G "$PACKAGES/*.deb" >/dev/null || return 0 # recorded
   enter_fresh "$1" "$root"
   mkdir "$root/packages"
   cp "$PACKAGES"/*.deb "$SOURCE_DIR/testing/package/host/host.c" "$root/packages"
@@ -308,7 +310,7 @@ END
   leave "$root"
 }
 
-# The README's two commands on a clean machine.
+# Runs the README's two commands on a clean machine.
 fresh_machine()
 {
   local root=$ROOTS/bookworm-fresh command status
@@ -326,7 +328,7 @@ fresh_machine()
   leave "$root"
 }
 
-# Main, updates and security: what an installed Debian 12 has.
+# Main, updates and security: the sources of an installed Debian 12.
 write_bookworm_sources()
 {
   local security
@@ -342,7 +344,7 @@ write_bookworm_sources()
   } >"$1/etc/apt/sources.list"
 }
 
-# The files of the checkout as they are now, without build folders and history.
+# The current files of the checkout, without build folders and history.
 copy_checkout()
 {
   mkdir -p "$1"

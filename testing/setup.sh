@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Set-up that demo.sh, test.sh and other_paraviews.sh share: packages, build, display.
-# To be sourced by bash. Does nothing by itself.
+# Shared set-up of demo.sh, test.sh and other_paraviews.sh: packages, build, display. Source it from
+# bash; it does nothing by itself.
 #
 # Environment:
-#   BAT_BUILD_DIR   build folder (default: build/ beside testing/)
+#   BAT_BUILD_DIR   build folder (default: build/ next to testing/)
 #   BAT_JOBS        compile jobs and tests at the same time (default: number of processors)
 #   BAT_DISPLAY     first number to try for a virtual X display (default: 99)
 
@@ -35,7 +35,7 @@ is_installed()
   [ "$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# Prints those of the named packages that are not installed.
+# Prints the named packages that are not installed.
 missing_packages()
 {
   local package
@@ -61,7 +61,7 @@ apt_get()
     -o Acquire::Retries=3 "$@"
 }
 
-# Installs what is missing of the named packages; does not touch apt when nothing is.
+# Installs the named packages that are missing; does not call apt if none is.
 ensure_packages()
 {
   command -v dpkg-query >/dev/null ||
@@ -105,7 +105,7 @@ build()
   cmake --build "$folder" --parallel "$JOBS" ${*:+--target "$@"}
 }
 
-# The build that people use: programs and ParaView plugins, optimised.
+# The build for users: programs and ParaView plugins, optimised.
 configure_release()
 {
   configure "$BUILD_DIR" -DCMAKE_BUILD_TYPE=Release -DBAT_WITH_PARAVIEW=ON
@@ -119,11 +119,11 @@ with_display()
     --server-args="-screen 0 1500x950x24 -noreset" "$@"
 }
 
-# Nothing below may depend on the user's Python, locale or on who runs Open MPI.
+# Nothing below may depend on the user's Python, locale, or on which user runs Open MPI.
 export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
 export LC_ALL=C.UTF-8
 export PYTHONDONTWRITEBYTECODE=1
-# A checkout finds what another has compiled alike, wherever it is.
+# A checkout reuses what another one has compiled identically, wherever it is.
 export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$SOURCE_DIR}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe

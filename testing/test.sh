@@ -6,8 +6,8 @@
 #                                  many ranks under another MPI
 #   bash testing/test.sh --fast    the tests labelled "fast" (a minute)
 #
-# Ends with the slowest tests and a line that says what passed and what failed.
-# Environment: see setup.sh.
+# Ends with the slowest tests and a line that states what passed and what failed. Environment: see
+# setup.sh.
 set -euo pipefail
 
 # shellcheck source=testing/setup.sh
@@ -18,7 +18,7 @@ MPICH_DIR=$BUILD_DIR-mpich
 TEST_PACKAGES=(clang clang-format-14 libclang-rt-14-dev lammps liblammps-dev python3-lammps python3-scipy procps python3-venv
   dpkg-dev file mpich libmpich-dev zsh)
 
-# Also those of another source than Debian will do.
+# These may also come from another source than Debian.
 command -v npm >/dev/null || TEST_PACKAGES+=(nodejs npm)
 command -v chromium >/dev/null || TEST_PACKAGES+=(chromium)
 
@@ -28,8 +28,8 @@ FAILED_NAMES=()
 SKIPPED_NAMES=()
 SECONDS_OF_TESTS=()
 
-# run_ctest TITLE FOLDER [CTEST ARGUMENT ...]: runs tests and counts. The time-out, the same template,
-# is for what hangs.
+# run_ctest TITLE FOLDER [CTEST ARGUMENT ...]: runs tests and counts them. The time-out, the same
+# everywhere, is for hanging tests.
 run_ctest()
 {
   local title=$1 folder=$2 status=0
@@ -87,8 +87,8 @@ test_sanitized()
   run_ctest "Tests under sanitizers in $ASAN_DIR" "$ASAN_DIR" --label-exclude large
 }
 
-# What calls MPI, with MPICH in place of Open MPI. On two ranks, or three: MPICH's ranks never leave a
-# processor to others while they wait.
+# Code that calls MPI, with MPICH in place of Open MPI. On two or three ranks, because MPICH's ranks
+# do not yield their processor while they wait.
 test_mpich()
 {
   configure "$MPICH_DIR" -DCMAKE_BUILD_TYPE=Release -DBAT_WITH_PARAVIEW=OFF -DBAT_WITH_MPI=ON \

@@ -4,7 +4,7 @@
 # hidden so that it can share a process with a VTK or ParaView that has its own. The compiler is Clang from
 # the PyPI package ziglang, which links for glibc 2.17, so the wheel also runs on old machines.
 #
-#   bash core/python/wheel.sh FOLDER        the wheel comes into FOLDER, what is built into FOLDER/work
+#   bash core/python/wheel.sh FOLDER        puts the wheel into FOLDER, builds in FOLDER/work
 #
 # Includes the browser viewer if Node.js and npm are available. Needs GCC, CMake, Ninja,
 # nlohmann-json3-dev, and Python with venv. Takes the sources of oneTBB, fmt, xxHash, zstd, zlib and

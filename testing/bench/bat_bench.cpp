@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bat_bench: what a .bat file costs to build, to read and to query, beside references measured in
-// the same process on the same particles: a plain copy, a radix sort and gather, a scan of one
+// bat_bench: measures what it costs to build, read and query a .bat file, compared with references
+// in the same process on the same particles: a plain copy, a radix sort and gather, a scan of one
 // column.
 //
-// Answers are summed into `answer_checksum`, so that a wrong fast result is seen. README.md says
-// what each figure means.
+// Answers are summed into `answer_checksum`, so that fast but wrong results are noticed. README.md
+// explains each figure.
 
 #include "bat/bat.hpp"
 #include "bench_data.hpp"
@@ -59,7 +59,7 @@ struct Options
   bat::BuildOptions build; ///< compression
 };
 
-/// What time_ms() counts: the time that passes, or what all threads take of the processors.
+/// What time_ms() measures: wall time, or the processor time of all threads.
 clockid_t measured_clock = CLOCK_MONOTONIC;
 
 double now_ms()
@@ -84,7 +84,7 @@ double median(std::vector<double> values)
   return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-/// Two things timed in turn: medians, and every time in the order in which it was taken.
+/// Two alternately timed operations: medians, and every time in the order of measurement.
 struct Pairs
 {
   double ms = 0;
@@ -130,7 +130,7 @@ void reset_peak_memory()
   std::ofstream("/proc/self/clear_refs") << "5";
 }
 
-/// Set of the pages of a file that were read.
+/// The set of pages of a file that were read.
 class TouchedPages
 {
 public:
@@ -193,7 +193,8 @@ public:
 
   json run()
   {
-    // Programs and threads that a first build brings into memory are not part of what data needs.
+    // Programs and threads that a first build loads into memory do not count as memory for the
+    // data.
     (void)bat::encode(bench::make_data("uniform", 1000, 1).view());
     const std::uint64_t memory_before = memory_now("VmRSS:");
     this->cloud_ =
@@ -228,7 +229,7 @@ public:
     }
     if (this->options_.only_build)
     {
-      (void)bat::encode(this->view_, build); // a virtual machine may have yet to be given memory
+      (void)bat::encode(this->view_, build); // the memory of a virtual machine may grow first
       this->measure_build(build);
       return this->out_;
     }
@@ -274,7 +275,7 @@ private:
     this->add_answer(selection.spans.data(), selection.spans.size() * sizeof(bat::Span));
   }
 
-  // Input and result together, over the bytes of the input.
+  // Memory for input and result together, relative to the bytes of the input.
   void measure_memory(std::uint64_t before, const bat::BuildOptions& build)
   {
     reset_peak_memory();
@@ -323,7 +324,7 @@ private:
       { "samples", { { "ms", ms }, { "limit_ms", limit_ms }, { "copy_ms", copy_ms } } } };
   }
 
-  // Reference for threads: what they gain where nothing is done but copying all columns.
+  // Reference for threads: the speedup of copying all columns.
   double copy_all() const
   {
     constexpr std::size_t kBytesPerTask = std::size_t{ 1 } << 20;
@@ -470,7 +471,7 @@ private:
       { "samples", { { "ms", ms }, { "with_first_million_ms", first_ms } } } };
   }
 
-  // Positions and one attribute, one thread, from the page cache into arrays that exist.
+  // Reads positions and one attribute with one thread, from the page cache into existing arrays.
   void measure_reads(const bat::File& file)
   {
     const std::uint64_t n = file.particle_count();
@@ -479,7 +480,7 @@ private:
     const bat::Attribute& attribute = file.attributes()[column];
     const std::size_t value_bytes =
       bat::size_of(attribute.type) * static_cast<std::size_t>(attribute.components);
-    // On large pages where the system gives them: on small ones the kernel's copy takes longer.
+    // Uses large pages if the system provides them: with small ones the kernel's copy takes longer.
     bat::Bytes positions(n * position_bytes, std::byte{ 0 });
     bat::Bytes values(n * value_bytes, std::byte{ 0 });
     const auto read = [&](const bat::File& from, double after, double to)
@@ -546,7 +547,7 @@ private:
       measure_mapped("read_again", [&] { read(mapped, 0, 1); });
     }
 
-    // Opened anew each time, so that the map costs what it costs.
+    // Opened again each time, so that the cost of mapping is included.
     std::optional<bat::File> mapped;
     const void* positions_in_place = nullptr;
     const void* values_in_place = nullptr;
@@ -568,7 +569,7 @@ private:
 
   [[nodiscard]] std::size_t read_column() const
   {
-    // An attribute of 8 bytes where there is one, so that the bytes compare between data sets.
+    // An 8-byte attribute if there is one, so that bytes compare between data sets.
     for (std::size_t k = 0; k != this->cloud_.columns.size(); ++k)
     {
       if (bat::size_of(this->cloud_.columns[k].type) == 8 &&
@@ -580,8 +581,8 @@ private:
     return 0;
   }
 
-  // Distinct pages of a newly opened file that a query with all columns reads, over the bytes it
-  // returns; and these.
+  // The distinct pages of a newly opened file that a query with all columns reads, relative to the
+  // bytes that it returns; and the bytes returned.
   std::pair<double, double> touched(const bat::Query& query)
   {
     return this->touched(this->path_, query);
@@ -610,7 +611,7 @@ private:
     return { pages.bytes() / returned, returned };
   }
 
-  // A file with and one without compression, in turn.
+  // A file with and one without compression, alternately.
   void measure_compression(const bat::BuildOptions& build)
   {
     bat::BuildOptions as_it_is;
@@ -624,7 +625,7 @@ private:
     json out = { { "ratio", ratio_of(report.data_bytes, report.stored_bytes) },
       { "file_ratio", ratio_of(raw_report.file_bytes, report.file_bytes) },
       { "index_ratio", ratio_of(report.index_bytes, report.stored_bytes) } };
-    (void)bat::encode(this->view_, as_it_is); // a virtual machine may have yet to be given memory
+    (void)bat::encode(this->view_, as_it_is); // the memory of a virtual machine may grow first
     const auto beside = [](const Pairs& pairs)
     {
       std::vector<double> over;
@@ -635,8 +636,8 @@ private:
       return json{ { "ms", pairs.ms }, { "raw_ms", pairs.reference_ms },
         { "over_raw", median(over) }, { "samples", samples(pairs, "raw_ms") } };
     };
-    // As steps of a series, in memory that the step before took: else the time is that of the
-    // system, which has to clear more of it with compression than without.
+    // Reuses memory of the previous step, as in a series. Otherwise the time would be dominated by
+    // the system, which must clear more memory with compression than without.
     const bat::KeptMemory kept(std::uint64_t{ 1 } << 40);
     const auto built = [&](const bat::BuildOptions& options)
     {
@@ -683,8 +684,8 @@ private:
     return static_cast<double>(a) / static_cast<double>(b);
   }
 
-  // Opening a file and reading all columns of what matches. `cold`: with nothing of the file in the
-  // page cache.
+  // Opens a file and reads all columns of the matching particles. `cold`: no part of the file is in
+  // the page cache.
   Pairs pairs_of_reads(const std::filesystem::path& compressed, const std::filesystem::path& raw,
     const bat::Query& query, bool cold)
   {
@@ -708,7 +709,7 @@ private:
       }
     };
     Pairs pairs;
-    for (int i = -1; i != this->options_.repeat; ++i) // the first is not counted
+    for (int i = -1; i != this->options_.repeat; ++i) // the first run is not counted
     {
       for (const bool is_raw : { false, true })
       {
@@ -766,7 +767,8 @@ private:
     this->out_["touched_ratio"] = ratios;
   }
 
-  // A cube around a particle, or the middle of uniform ones, that holds about `count` particles.
+  // A cube around a particle, or in the middle of uniform ones, that contains about `count`
+  // particles.
   bat::Box box_with(const bat::File& file, std::uint64_t count) const
   {
     return this->box_with(file, count, this->cloud_.count / 2);
@@ -887,7 +889,7 @@ private:
     }
     else
     {
-      // Of real data nobody says which attribute follows place: the measurement does.
+      // For real data it is unknown which attribute is spatially correlated, so it is measured.
       std::optional<json> best;
       std::optional<json> worst;
       for (const auto& column : this->cloud_.columns)
@@ -955,7 +957,8 @@ private:
     return this->measure_range(name, this->selecting_from(file));
   }
 
-  // Ranges that match 1 % of the particles, at seven places of the distribution: means over them.
+  // Ranges that match 1 % of the particles, at seven places of the distribution; figures are means
+  // over them.
   template <class Select>
   json measure_range(const std::string& name, const Select& select)
   {
@@ -1029,7 +1032,7 @@ private:
       { "tested_ratio", static_cast<double>(selection.tested) / static_cast<double>(n) } };
   }
 
-  // A range of ids that holds 101 of them.
+  // A range that contains 101 ids.
   json measure_ids(const bat::File& file)
   {
     return this->with_column("id",
@@ -1058,8 +1061,8 @@ private:
     return file;
   }
 
-  // Adds to what measure_range() has found how long the same takes of a mapped file: whose pages
-  // an earlier query has checked, and one that is opened for the query.
+  // Adds to the results of measure_range() the time for a mapped file, both when an earlier query
+  // has checked its pages and when it is opened for the query.
   void measure_mapped_range(json& figures)
   {
     bat::OpenOptions mapping;
@@ -1081,7 +1084,7 @@ private:
     }
   }
 
-  // Adds to what measure_range() has found how long the same takes with a sorted index.
+  // Adds to the results of measure_range() the time with a sorted index.
   void measure_range_with_index(json& figures)
   {
     bat::WriteReport report;
@@ -1092,8 +1095,8 @@ private:
     figures["samples"]["sorted_index_ms"] = indexed["samples"]["ms"];
   }
 
-  // 101 ids from all over, and a tenth of a per cent of all, without and with a sorted index. The
-  // scan looks each value up in a sorted list.
+  // 101 ids from everywhere, and a tenth of a per cent of all ids, without and with a sorted index.
+  // The scan looks up each value in a sorted list.
   json measure_list_of_ids(const bat::File& file)
   {
     bat::WriteReport report;
@@ -1211,8 +1214,8 @@ int main(int argc, char** argv)
   app.add_option("--chunk-particles", options.build.chunk_particles, "0 chooses");
   app.add_option("--json", options.output, "write the figures to this file (default: print them)");
   CLI11_PARSE(app, argc, argv);
-  // Else the allocator keeps freed blocks of up to 32 MiB, which small data sets would show as
-  // memory needed.
+  // Otherwise the allocator keeps freed blocks of up to 32 MiB, which would count as memory needed
+  // for small data sets.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
   try
   {

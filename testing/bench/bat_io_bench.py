@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times parallel writes through bat_io.h with several libraries that have it, in turn: ours and the paper's own.
+"""Times parallel writes through bat_io.h with this project's and the paper's own library, alternately.
 
     python3 bat_io_bench.py [--ranks 2 4] [--kind boiler] [--json OUT] LIBRARY LIBRARY...
 
 Every library is a shared one with the functions of bat_io.h, for example build/lib/libbat_capi.so. Each writes the
-same particles in processes of its own, because the paper's library binds threads to processors. What was
-written is read back with BAT_LIBRARY (see parabat), which reads both formats, and must have the particles' checksum.
+same particles in its own processes, because the paper's library binds threads to processors. The output is read back
+with BAT_LIBRARY (see parabat), which reads both formats, and must have the particles' checksum.
 """
 
 import argparse

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the particles of each rank through bat_io.h, several times: what bat_io_bench.py starts on ranks.
+"""Writes the particles of each rank through bat_io.h several times; bat_io_bench.py starts it on ranks.
 
     mpirun -np 4 python3 bat_io_writer.py LIBRARY '{"path": ..., "target_bytes": ..., "repeat": ..., "make": {...}}'
 
-LIBRARY is any shared library with the functions of bat_io.h. Between the writes each rank writes the same bytes to a
-file of its own. Nothing is written over: files of the write before are removed, outside of the time. Prints one line
-of JSON: seconds of the slowest rank, and the checksum of the particles.
+LIBRARY is any shared library with the functions of bat_io.h. Between the writes each rank writes the same bytes to
+its own file. Nothing is overwritten: files of the previous write are removed first, which is not timed. Prints one
+line of JSON: seconds of the slowest rank, and the checksum of the particles.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ from mpi4py import MPI
 import rank_particles
 
 COMM = MPI.COMM_WORLD
-FLOAT64, VEC3_FLOAT = 10, 25  # of bat_io.h
+FLOAT64, VEC3_FLOAT = 10, 25  # defined in bat_io.h
 
 
 def load(path):
@@ -72,7 +72,8 @@ def remove_all(folder):
 
 
 def flush_all():
-    """What a library leaves to the page cache does not go to the disk in the time of the next."""
+    """Flushes data that a library leaves in the page cache, so that it is not written during the
+    next library's time."""
     if COMM.Get_rank() == 0:
         os.sync()
     COMM.Barrier()
@@ -99,7 +100,7 @@ def main():
         for way, work in ways.items():
             seconds[way].append(seconds_of(work))
             flush_all()
-    seconds = {way: of_way[1:] for way, of_way in seconds.items()}  # the first writes make everything ready
+    seconds = {way: of_way[1:] for way, of_way in seconds.items()}  # the first writes warm up
     checksum = COMM.reduce(rank_particles.checksum(particles))
     if COMM.Get_rank() == 0:
         print(json.dumps({"seconds": seconds, "checksum": f"{checksum % 2**64:016x}"}), flush=True)

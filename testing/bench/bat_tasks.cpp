@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far builds and queries can be shared among cores: the work in tasks, the part that one thread
-// does alone, and the critical path. Measured on one thread, linked with a build of core/particles
-// in which loops note their tasks (task_times.hpp).
+// Measures how well builds and queries parallelise: the work in tasks, the serial part, and the
+// critical path. Runs on one thread, linked with a build of core/particles in which loops record
+// their tasks (task_times.hpp).
 
 #include "bat/file.hpp"
 #include "bat/writer.hpp"
@@ -35,7 +35,7 @@ struct Times
   double alone = 0; ///< seconds outside of loops
   std::vector<Loop> loops;
 
-  // A loop takes no less than its longest task, nor than its share of the work.
+  // A loop takes at least the time of its longest task, and at least its share of the work.
   [[nodiscard]] double on(int cores) const
   {
     double sum = this->alone;
@@ -47,8 +47,8 @@ struct Times
   }
 };
 
-// Of each loop the least of several runs after a first, which have the same loops: what else runs
-// on the machine only adds to a task.
+// For each loop, the minimum over several runs after a first one, all with the same loops: other
+// activity on the machine only makes tasks slower.
 template <class F>
 Times measure(int repeat, const F& run)
 {
@@ -92,7 +92,7 @@ ordered_json to_json(const Times& times)
   {
     out["max_speedup"][std::to_string(cores)] = all / times.on(cores);
   }
-  // Calls of the same loop together, those with the largest part of the critical path first.
+  // Merges calls of the same loop, those with the largest part of the critical path first.
   std::map<std::pair<std::string, int>, std::pair<Loop, int>> places;
   for (const Loop& loop : times.loops)
   {

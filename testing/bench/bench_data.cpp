@@ -11,7 +11,7 @@ namespace bench
 {
 namespace
 {
-// A field of place, a heavy-tailed field of place, noise, shuffled ids, and three velocity
+// A smooth spatial field, a heavy-tailed spatial field, noise, shuffled ids, and three velocity
 // components.
 void add_attributes(clouds::Cloud& cloud, clouds::Random& random)
 {
@@ -95,7 +95,7 @@ clouds::Cloud make_data(const std::string& kind, std::uint64_t particles, std::u
   }
   else if (kind == "duplicates")
   {
-    // Each place is shared by about a thousand particles, one by a tenth of all.
+    // About a thousand particles share each position; a tenth of all share one.
     const auto places = clouds::clustered_positions<float>(particles / 1000 + 1, random, 200);
     std::vector<float> p(3 * particles);
     for (std::uint64_t i = 0; i != particles; ++i)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs bat_bench on small data sets and checks what does not depend on the clock.
+"""Runs bat_bench on small data sets and checks results that do not depend on time.
 
 Usage: check_bench.py BAT_BENCH
 """
@@ -47,7 +47,7 @@ def main():
         if kind == "uniform":
             ratio = figures["touched_ratio"]["box_100k"]
             check(f"uniform: touched {ratio:.2f} by a box of 100,000, at most 4", ratio <= 4)
-        # Several of the parts that threads share out; the bars above need more particles.
+        # Enough for several of the parts that threads share; the limits above need more particles.
         one, two = (run(kind, 200_000, threads)["answer_checksum"] for threads in (1, 2))
         check(f"{kind}: the same answers on two threads", one == two)
     print(f"{len(failures)} failed")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs compare.py on few particles and checks what does not depend on the clock.
+"""Runs compare.py on few particles and checks results that do not depend on time.
 
 Usage: check_compare.py BUILD FOLDER
 
-Only systems that need no virtual environment; one that cannot be installed must be reported.
+Only runs systems that need no virtual environment; one that cannot be installed must be reported.
 """
 
 import importlib.util
@@ -30,7 +30,7 @@ def check(what, good):
 
 
 def run(build, folder, *arguments):
-    # pip finds nothing, so that what needs an environment is missing.
+    # pip finds nothing, so systems that need an environment are missing.
     return subprocess.run([sys.executable, os.path.join(HERE, "compare.py"), "--build", build, "--folder", folder,
                            "--particles", "20000", "--repeat", "2", *arguments],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -38,7 +38,7 @@ def run(build, folder, *arguments):
 
 
 def check_other_results(folder):
-    """Rows from what parallel_bench.py and reader_bench.py print."""
+    """Rows made from the output of parallel_bench.py and reader_bench.py."""
     samples = [{"bat_write": 0.3, "raw_write": 0.1}, {"bat_write": 0.2, "raw_write": 0.1},
                {"bat_write": 0.1, "raw_write": 0.1}]
     parallel = {"ranks": 4, "kind": "boiler", "particles": 1000, "bytes_per_particle": 68,

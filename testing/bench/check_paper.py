@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Test of paper.py: two ranks write and read a few particles in its ways, and one process reads a box of them.
+"""Tests paper.py: two ranks write and read a few particles in all its ways, and one process reads a box of
+them.
 
     check_paper.py BUILD FOLDER
 
-paper_ranks.py compares what it reads with what it made, and ends with an error if that differs.
+paper_ranks.py compares the particles read with those written, and fails if they differ.
 """
 
 import argparse
@@ -37,7 +38,7 @@ def main():
     report = run["samples"]["ours"][0]["write_report"]
     assert report["leaf_files"] > 2 and report["data_bytes"] == 3000 * 68, report
 
-    # What is read afterwards, against the points themselves.
+    # Compares what is read afterwards with the points themselves.
     points = np.fromfile(make["points"], np.float32).reshape(-1, 3)
     box = [2.0, 2.0, 8.0, 6.0, 6.0, 20.0]
     expected = points[((points >= np.float32(box[:3])) & (points <= np.float32(box[3:]))).all(axis=1)]
@@ -49,7 +50,7 @@ def main():
         assert answer["particles"] == len(expected), (way, answer, len(expected))
         assert answer["checksum"] == f"{rank_particles.checksum({'positions': expected}):016x}", (way, answer)
 
-    # One bit of one particle is noticed.
+    # A single flipped bit in one particle is detected.
     local = rank_particles.make(0, 2, **make)
     before = rank_particles.checksum(local)
     local["attribute6"].view(np.uint64)[7] ^= np.uint64(1)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs parallel_bench.py and plot_bench.py on few particles and checks what does not depend on the clock.
+"""Runs parallel_bench.py and plot_bench.py on few particles and checks results that do not depend on
+time.
 
 Usage: check_parallel_bench.py MPIEXEC PVBATCH FOLDER
 """

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fails where building, reading or a query has become much slower beside its reference in the same process.
+"""Fails if building, reading or a query has become much slower relative to its reference in the same
+process.
 
     check_ratios.py BAT_BENCH            runs it on a million particles of each kind
     check_ratios.py --json FILE...       judges what bat_bench wrote, once
     check_ratios.py --self-test          every row fails where it should
 
-Medians of pairs that ran in turn; a row that fails is measured once more. Seconds alone never decide.
+Uses medians of alternately measured pairs; a failing row is measured once more. Absolute times never
+decide.
 """
 
 import copy
@@ -18,8 +20,8 @@ import tempfile
 
 PARTICLES = 1_000_000
 REPEAT = 7
-# Our time over that of the reference: what a quiet machine shows, and the most that is allowed.
-# Reads take twice as long where the system gives no large pages.
+# The ratio of our time to the reference: its value on a quiet machine, and the maximum allowed.
+# Reads take twice as long if the system provides no large pages.
 #  what                                    in the JSON of bat_bench             our time           reference   clustered        uniform
 ROWS = (
     ("build / radix sort and gather",      "build",                             "ms",              "limit_ms", (1.4, 2.8),      (1.4, 2.8)),
@@ -39,7 +41,7 @@ ROWS = (
     ("101 ids / scan",                     "attribute/list_of_ids/of_101",      "ms",              "scan_ms",  (0.18, 0.45),    (0.17, 0.45)),
     ("101 ids with a sorted index / scan", "attribute/list_of_ids/of_101",      "sorted_index_ms", "scan_ms",  (0.004, 0.02),   (0.0037, 0.02)),
 )
-KINDS = ("clustered", "uniform")  # the columns
+KINDS = ("clustered", "uniform")  # the columns of the table
 
 
 def figure(figures, path):
@@ -49,7 +51,7 @@ def figure(figures, path):
 
 
 def judge(figures):
-    """Prints every ratio; returns what is beyond its limit."""
+    """Prints every ratio and returns those above their limit."""
     wrong = []
     column = 4 + KINDS.index(figures["kind"])
     for row in ROWS:
@@ -97,7 +99,7 @@ def self_test():
         cases = [("as usual", usual, None)]
         for row in ROWS:
             slow = copy.deepcopy(usual)
-            # One of three repetitions is fast: medians decide.
+            # One of three repetitions is fast; the median decides.
             figure(slow, row[1])["samples"][row[2]] = [0.001] + [20 * row[4 + KINDS.index(kind)][1]] * 2
             cases.append((f"slow: {row[0]}", slow, f"{kind}: {row[0]}"))
         for name, figures, expected in cases:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks that bat_tasks accounts for all of a build, and that builds are divided into many tasks. Ratios of one process only.
+"""Checks that bat_tasks accounts for the whole build, and that builds are divided into many tasks. Only uses ratios
+within one process.
 
 Usage: check_tasks.py BAT_TASKS
 """
@@ -9,7 +10,7 @@ import json
 import subprocess
 import sys
 
-# Of a million particles; several times as much is usual.
+# For a million particles; several times as many are usual.
 MIN_PARALLELISM = 4.0
 LOOPS = ("morton_order.cpp", "spatial_order.cpp", "encoder.cpp", "checksum.cpp")
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Columns as compressed chunks: ratio and speed of one thread, by column and size of chunk.
+// Measures columns in compressed chunks: ratio and single-thread speed, by column and chunk size.
 //
 //   codec_bench                                    clustered particles, in the order of a file
-//   codec_bench --npy pos.npy id.npy               columns as they are in files of numpy
+//   codec_bench --npy pos.npy id.npy               columns as stored in NumPy files
 //   codec_bench --chunk 4096 65536 --bound 1e-4    sizes of chunks; positions within a bound
 //
-// A GB/s is 10^9 bytes of values in a second of the processor. The methods are those of FORMAT.md
-// section 18, with how many chunks have each.
+// 1 GB/s is 10^9 bytes of values per second of processor time. The methods are those of FORMAT.md
+// section 18, with the number of chunks that use each.
 
 #include "bench_data.hpp"
 
@@ -62,10 +62,10 @@ struct Options
 
 struct Result
 {
-  std::size_t bytes = 0; ///< of all frames, their sizes and the model
+  std::size_t bytes = 0; ///< all frames, their sizes and the model
   std::array<std::size_t, 256> methods{};
   double plan_seconds = 0;
-  double encode_seconds = 0; ///< with those of the plan
+  double encode_seconds = 0; ///< including those of the plan
   double decode_seconds = 0;
 };
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ParaBAT beside other ways to store particles, on the same particles: figures, a table and pictures.
+"""Compares ParaBAT with other ways to store particles, on the same particles: figures, a table and
+pictures.
 
     compare.py [--kind KIND...] [--particles N] [--folder OUT]
 
-Leaves compare.json, table.md and one PNG for each row of the table in OUT. README.md says what is measured.
+Writes compare.json, table.md and one PNG for each row of the table to OUT. README.md explains the
+measurements.
 """
 
 import argparse
@@ -27,7 +29,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 LARGE = 100_000_000
 
-# Packages, and what must be possible to import.
+# Packages, and the modules that must be importable.
 ENVIRONMENTS = {
     "hdf5": (("h5py", "numpy"), ("h5py", "numpy")),
     "openpmd": (("openpmd-api", "numpy"), ("openpmd_api", "numpy")),
@@ -46,7 +48,7 @@ class System:
         self.environment = environment
         self.suffix = suffix
         self.operations = operations
-        self.file_of = file_of  # another system that writes its file
+        self.file_of = file_of  # written by another system
 
 
 SYSTEMS = {
@@ -73,7 +75,7 @@ class CompareError(Exception):
 
 
 class Missing(Exception):
-    """A system that cannot be measured, and why."""
+    """A system that cannot be measured, and the reason."""
 
 
 class Worker:
@@ -81,7 +83,7 @@ class Worker:
 
     def __init__(self, name, python, options):
         self.name = name
-        # Only what a login would set, so that no environment gets into another.
+        # Only the variables of a login, so that environments do not mix.
         clean = {key: os.environ[key] for key in ("PATH", "HOME", "LC_ALL", "TMPDIR") if key in os.environ}
         clean.setdefault("HOME", options.folder)
         for key in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "ARROW_NUM_THREADS",
@@ -119,7 +121,7 @@ class Worker:
 
 
 def check_answer(kind, operation, name, found, expected):
-    """Ends the run where a system answers otherwise than BAT."""
+    """Aborts the run if a system's answers differ from BAT's."""
     if found != expected:
         raise CompareError(f"{kind}, {operation}: {SYSTEMS[name].label} answers {json.dumps(found)}, "
                            f"BAT {json.dumps(expected)}")
@@ -169,7 +171,7 @@ class Comparison:
                                          str(self.options.repeat), "--only-open")
         return found
 
-    # --- the others
+    # --- other systems
 
     def python(self, environment):
         if environment is None:
@@ -187,7 +189,7 @@ class Comparison:
         return self.pythons[environment]
 
     def questions(self, columns, attributes, first):
-        """Operation -> attribute to read (`first`, if none is asked for), and condition."""
+        """Operation -> attribute to read (`first` if none is requested), and condition."""
         count = len(columns["pos"])
 
         def ends(name, start, rows):
@@ -265,13 +267,13 @@ class Comparison:
                 self.say(f"{kind}: systems in turn, {repeat + 1} of {self.options.repeat}")
                 for operation in [*SIMPLE, *(name for name in QUERIES if name in request)]:
                     names = [name for name in workers if operation in SYSTEMS[name].operations]
-                    # BAT first, for its answer; then all change places.
+                    # BAT runs first, for its answer; then all alternate.
                     turn = (repeat + 1) * 3 % len(names)
                     for name in [*names[turn:], *names[:turn]]:
                         if name not in workers:
                             continue
                         try:
-                            # What ran before has filled the memory and the caches: the second time counts.
+                            # The preceding system has filled memory and caches, so the second time counts.
                             for _ in range(1 if operation == "write" else 2):
                                 figures = self.ask(workers[name], name, operation, request,
                                                    own["read_full"]["attribute"], identity)
@@ -315,7 +317,7 @@ class Comparison:
 def versions(options):
     info = {"python": platform.python_version(), "numpy": np.__version__, "system": platform.platform(),
             "processors": os.cpu_count()}
-    info["commit"] = None  # of a copy without its history, or on a machine without git
+    info["commit"] = None  # in a copy without history, or on a machine without git
     if shutil.which("git"):
         commit = subprocess.run(["git", "-C", SOURCE, "describe", "--always", "--dirty"], capture_output=True, text=True)
         info["commit"] = commit.stdout.strip() or None

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of the table of compare.py: ours, a reference, and what must be reached."""
+"""Rows of the table of compare.py: our figure, a reference, and the target."""
 
 import json
 import os
 import statistics
 
-# What our figures must reach, on one thread unless said, for 10 million particles of 68 bytes. A key that ends in
-# `_over`: ours over the reference.
+# Targets for our figures, on one thread unless stated otherwise, for 10 million particles of 68 bytes. A key that
+# ends in `_over` is the ratio of our figure to the reference.
 MUST = {
     "build": 4,                # million particles per second and core
     "threads": 1.8,            # speed on 2 threads over speed on 1
@@ -15,8 +15,8 @@ MUST = {
     "read_again": 300_000,
     "progressive": 250_000,
     "progressive_mapped": 250_000,
-    "first_million": 20,       # ms, of 100 million
-    "box_0.1_over": 1 / 50,    # of a scan
+    "first_million": 20,       # ms, for 100 million
+    "box_0.1_over": 1 / 50,    # relative to a scan
     "box_1_over": 1 / 10,
     "box_10_over": 1 / 2,
     "correlated": 2,           # ms
@@ -25,13 +25,13 @@ MUST = {
     "uncorrelated": 36,
     "ids_indexed": 2,
     "index": 1,                # per cent of the data
-    "parallel_write_over": 2,  # of raw files, one for each rank
-    "apply": 1,                # s, of 100 million
+    "parallel_write_over": 2,  # relative to raw files, one per rank
+    "apply": 1,                # s, for 100 million
 }
 
 
 def spread(samples):
-    """Median, extremes and the samples in the order in which they were taken."""
+    """Median, extremes and the samples in the order of measurement."""
     return {"median": statistics.median(samples), "min": min(samples), "max": max(samples), "samples": samples}
 
 
@@ -40,7 +40,8 @@ def quotients(above, below):
 
 
 def row(title, unit, higher_is_better, ours, reference, reference_name, must=None, must_ratio=None):
-    """ours, reference: spreads. must: a bar on ours; must_ratio: one on ours over the reference."""
+    """ours, reference: spreads. must: a limit for ours; must_ratio: a limit for the ratio of ours
+    to the reference."""
     ratio = None if reference is None else quotients(ours["samples"], reference["samples"])
     reached = []
     if must is not None:
@@ -109,7 +110,7 @@ def rows_of(own):
 
 
 def set_of_parallel(figures):
-    """From the JSON of parallel_bench.py: its first mode and size of leaf files."""
+    """Rows from the JSON of parallel_bench.py: its first mode and leaf file size."""
     samples = figures["variants"][0]["samples"]
     write = row("parallel write", "s", False,
                 spread([one["bat_write"] for one in samples]), spread([one["raw_write"] for one in samples]),
@@ -119,7 +120,7 @@ def set_of_parallel(figures):
 
 
 def sets_of_reader(lines):
-    """From the lines of reader_bench.py, one set for each file."""
+    """Rows from the lines of reader_bench.py, one set per file."""
     found = {}
     for line in lines:
         found.setdefault(line["file"], []).append(line)
@@ -134,7 +135,8 @@ def sets_of_reader(lines):
 
 
 def sets_of(text):
-    """From what compare.py, parallel_bench.py or reader_bench.py has printed. Raises ValueError or KeyError."""
+    """Rows from the output of compare.py, parallel_bench.py or reader_bench.py. Raises ValueError or
+    KeyError."""
     if not text.strip():
         raise ValueError("is empty")
     try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One way to store particles, in a process of its own, for compare.py.
+"""Measures one way to store particles in its own process, for compare.py.
 
-    PYTHON compare_systems.py SYSTEM    one question, one answer in each line, as JSON; see SERVED
+    PYTHON compare_systems.py SYSTEM one question and one answer per line, as JSON; see SERVED
 """
 
 import glob
@@ -18,7 +18,8 @@ AXES = ("x", "y", "z")
 
 
 class System:
-    """The particles, each array in the layout that suits the system, made before the time runs."""
+    """The particles, with each array in the layout that suits the system, prepared before timing
+    starts."""
 
     packages = ("numpy",)
 
@@ -50,7 +51,7 @@ class System:
     # --- questions
 
     def write(self, path):
-        """Into the page cache, then onto the disk."""
+        """Writes to the page cache, then flushes to disk."""
         for old in glob.glob(glob.escape(path) + "*"):
             shutil.rmtree(old) if os.path.isdir(old) else os.remove(old)
         timed, _ = measure(lambda: self.write_file(path))
@@ -65,17 +66,17 @@ class System:
                 "bytes": sum(os.path.getsize(name) for name in files)}
 
     def read(self, path, attribute):
-        """Positions and one attribute of all particles, into new arrays."""
+        """Reads positions and one attribute of all particles into new arrays."""
         timed, found = measure(lambda: self.read_file(path, [attribute]))
         return {**timed, **answer(found, attribute, None)}
 
     def query(self, path, attribute, identity, question):
-        """Positions, an attribute and the ids of those that match."""
+        """Reads positions, an attribute and the ids of the matching particles."""
         names = [attribute] if identity in (None, attribute) else [attribute, identity]
         timed, found = measure(lambda: self.query_file(path, names, question))
         return {**timed, **answer(found, attribute, identity)}
 
-    # --- what a system does; positions are "pos", or x, y and z
+    # --- operations of a system; positions are "pos", or x, y and z
 
     def write_file(self, path):
         raise NotImplementedError(f"{type(self).__name__} does not write")
@@ -88,15 +89,15 @@ class System:
 
 
 def measure(work):
-    """Wall and processor time; the second is larger where several threads work."""
+    """Wall and processor time; the latter is larger if several threads work."""
     wall, cpu = time.perf_counter(), time.process_time()
     found = work()
     return {"seconds": time.perf_counter() - wall, "cpu_seconds": time.process_time() - cpu}, found
 
 
 def answer(found, attribute, identity):
-    """What must be equal for all systems: number of particles, sum of their ids modulo 2^64, and sum of a hash of all
-    bits of each particle, as texts."""
+    """Values that must be equal for all systems, as texts: the number of particles, the sum of their ids modulo 2^64,
+    and the sum of a hash of all bits of each particle."""
     places = [found["pos"][:, i] for i in range(3)] if "pos" in found else [found[axis] for axis in AXES]
     parts = places + [found[attribute]] + ([found[identity]] if identity else [])
     total = np.zeros(len(places[0]), np.uint64)
@@ -113,7 +114,7 @@ def answer(found, attribute, identity):
 
 
 def scan(column, question):
-    """Row numbers of what matches; column(name) is an array."""
+    """Indices of the matching rows; column(name) is an array."""
     mask = None
     if question.get("box"):
         pos, (lower, upper) = column("pos"), np.reshape(question["box"], (2, 3)).astype(column("pos").dtype)
@@ -163,7 +164,7 @@ class BatLossless(Bat):
 
 
 class Raw(System):
-    """One file for each array; queries scan the arrays in memory."""
+    """One file per array; queries scan the arrays in memory."""
 
     def write_file(self, path):
         for name, values in self.columns.items():
@@ -216,7 +217,7 @@ class OpenPmd(System):
         import openpmd_api
 
         self.io = openpmd_api
-        self.arrays = {name: values.copy() for name, values in self.flat().items()}  # it refuses what is read-only
+        self.arrays = {name: values.copy() for name, values in self.flat().items()}  # rejects read-only arrays
 
     def write_file(self, path):
         io = self.io
@@ -257,7 +258,7 @@ class Adios2(System):
         import adios2
 
         self.adios2 = adios2
-        self.columns = {name: values.copy() for name, values in self.columns.items()}  # it refuses what is read-only
+        self.columns = {name: values.copy() for name, values in self.columns.items()}  # rejects read-only arrays
 
     def _stream(self, path, mode):
         self.adios = self.adios2.Adios()
@@ -302,14 +303,14 @@ class Parquet(System):
 
 
 class ParquetSorted(Parquet):
-    """By id; the sort is part of the write."""
+    """Sorted by id; sorting is part of the write."""
 
     def write_file(self, path):
         self.arrow.parquet.write_table(self.table.sort_by("id"), path)
 
 
 class DuckDb(System):
-    """On files of Parquet."""
+    """Uses Parquet files."""
 
     packages = ("duckdb", "numpy")
     types = {"float32": "FLOAT", "float64": "DOUBLE", "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER",
@@ -390,7 +391,7 @@ def main():
         sys.exit(f"{__doc__}\nSYSTEM: {', '.join(SYSTEMS)}")
     system = SYSTEMS[sys.argv[1]]()
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # keeps output of libraries out of the answers
     for line in sys.stdin:
         question = json.loads(line)
         do = question.pop("do")

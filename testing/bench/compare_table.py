@@ -19,7 +19,7 @@ def number(value):
 
 
 def about(one):
-    """How many particles of which size, on how many ranks."""
+    """The number and size of the particles, and the number of ranks."""
     size = f" of {one['bytes_per_particle']} bytes" if "bytes_per_particle" in one else ""
     ranks = f" on {one['ranks']} rank{'s' * (one['ranks'] != 1)}" if "ranks" in one else ""
     return f"{one['particles']:,} particles{size}{ranks}"
@@ -47,7 +47,7 @@ def cell(operations, operation, factor):
     if operation not in operations:
         return ""
     of = operations[operation]
-    # A system that works on several threads although it is asked for one.
+    # A system that uses several threads although one is requested.
     threads = " (!)" if of["cpu_seconds"]["median"] > 1.3 * of["seconds"]["median"] else ""
     return f"{number(factor * of['seconds']['median'])} ({number(of['over_bat']['median'])}){threads}"
 

@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds, and compares ParaBAT with other ways to store particles: compare.py with what it needs.
+# Builds, and compares ParaBAT with other ways to store particles: runs compare.py with everything
+# it needs.
 #
 #   bash testing/bench/compare_table.sh [OPTION OF compare.py]...
 #
-# JSON, PNG and table.md go to build/bench/compare. About ten minutes for each kind of ten million particles.
+# JSON, PNG and table.md go to build/bench/compare. Takes about ten minutes for each kind of ten million
+# particles.
 set -euo pipefail
 
 # shellcheck source=testing/setup.sh
@@ -13,7 +15,7 @@ set -euo pipefail
 main()
 {
   ensure_packages "${CORE_PACKAGES[@]}" python3-matplotlib python3-venv
-  # A build folder that is there keeps its options.
+  # An existing build folder keeps its options.
   [ -e "$BUILD_DIR/CMakeCache.txt" ] ||
     configure "$BUILD_DIR" -DCMAKE_BUILD_TYPE=Release -DBAT_WITH_PARAVIEW=OFF
   build "$BUILD_DIR" bat_bench bat_capi

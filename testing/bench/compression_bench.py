@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compressed columns beside Blosc2, pcodec and zlib on the same values, in the order of a file.
+"""Compares compressed columns with Blosc2, pcodec and zlib on the same values, in file order.
 
     python3 testing/bench/compression_bench.py BUILD FOLDER [--kind clustered|npz:FILE ...] [--particles N] [--rounds N]
 
 Each set is written as .bat; its columns are then compressed by codec_bench in chunks of 2,048 values, and in chunks of
 65,536 by Blosc2 (bit shuffle, Zstandard 5 and 1), pcodec (level 8) and zlib (level 6, as VTK), all in one thread.
-Positions are also rounded to grids of 1e-3, 1e-4 and 1e-5 of the extent, which pcodec gets as integers. What comes back is
-compared. Prints a table for each set: bytes of all columns over what is stored, and 10^9 bytes of values in a second of
-the processor, median of the rounds. Other packages come from PyPI, into FOLDER."""
+Positions are also rounded to grids of 1e-3, 1e-4 and 1e-5 of the extent, which pcodec gets as integers. Decoded values
+are verified. Prints a table for each set: the ratio of the columns' bytes to the stored bytes, and the median speed
+over the rounds in 10^9 bytes of values per second of processor time. Other packages are installed from PyPI into
+FOLDER."""
 
 import argparse
 import json
@@ -43,7 +44,7 @@ def blosc2_of(level):
 def pcodec():
     from pcodec import ChunkConfig, standalone
 
-    def wide(part):  # it has no numbers of one byte
+    def wide(part):  # does not support 1-byte numbers
         return part.astype(np.uint16) if part.dtype.itemsize == 1 else part
 
     def encode(part):
@@ -65,13 +66,14 @@ METHODS = {"Blosc2, Zstandard 5, bit shuffle": lambda: blosc2_of(5), "Blosc2, Zs
 
 
 def parts_of(array):
-    """One-dimensional runs of a column, each component for itself."""
+    """One-dimensional runs of a column, with each component separate."""
     columns = [np.ascontiguousarray(array[:, i]) for i in range(array.shape[1])] if array.ndim == 2 else [array]
     return [column[i:i + CHUNK] for column in columns for i in range(0, len(column), CHUNK)]
 
 
 def measured(parts, method, rounds, values_bytes=None):
-    """Ratio; 10^9 bytes of values in a second, encoded and decoded. values_bytes: of what the parts stand for."""
+    """Compression ratio, and 10^9 bytes of values per second, encoded and decoded. values_bytes: the bytes of the
+    values that the parts represent."""
     encode, decode = method
     times = []
     for _ in range(rounds):
@@ -88,7 +90,7 @@ def measured(parts, method, rounds, values_bytes=None):
 
 
 def others(folder, rounds):
-    """In the environment with the packages: rows of all methods, as JSON."""
+    """Runs in the environment with the packages: rows of all methods, as JSON."""
     arrays = {name[:-4]: np.load(os.path.join(folder, name)) for name in sorted(os.listdir(folder))}
     parts = [part for array in arrays.values() for part in parts_of(array)]
     rows = [["all, lossless", name, *measured(parts, make(), rounds)] for name, make in METHODS.items()]
@@ -102,7 +104,7 @@ def others(folder, rounds):
 
 
 def ours(build, folder, rounds):
-    """Rows of codec_bench."""
+    """Rows from codec_bench."""
     files = [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
     done = subprocess.run([os.path.join(build, "bin/codec_bench"), "--npy", *files, "--chunk", str(OWN_CHUNK), "--rounds",
                            str(rounds), "--bound", *map(str, BOUNDS)], check=True, stdout=subprocess.PIPE, text=True)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `parabat convert` takes beside the libraries of the formats, in pairs: each round runs all, in processes of their
-own and in turn, so that what else the machine does falls on all of them.
+"""Compares the time of `parabat convert` with the formats' own libraries, in pairs.
+
+Each round runs all of them alternately in separate processes, so that other activity on the machine affects all.
 
     python3 testing/bench/convert_bench.py --folder build/bench/convert --particles 4000000 --rounds 5
 
-Needs numpy, pandas, h5py and the package. LAMMPS: reading by pandas, reading by
-parabat convert alone, the whole conversion. Gadget and SWIFT snapshots, plain and compressed: h5py and parabat.write()
-by hand, the whole conversion. Prints the medians, and of the ratios to the first row of each file the median and the range.
+Needs numpy, pandas, h5py and the package. LAMMPS: reading by pandas, reading by parabat convert alone, the whole
+conversion. Gadget and SWIFT snapshots, plain and compressed: h5py and parabat.write() by hand, the whole conversion.
+Prints the medians, and the median and range of the ratios to each file's first row.
 """
 
 import argparse
@@ -23,7 +24,7 @@ COLUMNS = ["id", "type", "x", "y", "z", "vx", "vy", "vz"]
 
 
 def make(folder, count):
-    """The files, if they are not there."""
+    """Creates the files if they do not exist."""
     import h5py
     import pandas
     random = np.random.default_rng(1)

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Seconds from Apply to the first picture, a line of JSON for each run, to compare two builds in pairs.
+"""Measures seconds from Apply to the first picture, a line of JSON per run, to compare builds in pairs.
 
 Usage: xvfb-run -a pvbatch first_picture.py --particles N [--plugin BATReader.so]... [--folder F] [--kind K]
        [--budget B]... [--look L]... [--repeat R] [--make-only]
 
-Makes a file of N particles in the folder, which stays there and is taken again; makes it without timing anything if
---make-only. Then runs R rounds. In each round every plugin takes its turn in a process of its own, with every
-budget and look. A plugin is the path of a BATReader.so, or of the folder that has it; BATWriter.so beside it writes
-the file.
+Creates a file of N particles in the folder, which is kept and reused; with --make-only, does not time anything.
+Then runs R rounds. In each round every plugin takes its turn in its own process, with every budget and look. A
+plugin is the path of a BATReader.so, or of the folder that contains it; the BATWriter.so next to it writes the
+file.
 
-Seconds: `open` from the name to what the panel shows; `picture` from Apply to the picture: the reader, Show, and
-the first Render, in Point Gaussian with the radius that the reader suggests; of these `read` is the reader alone.
-`another` is one more picture from another side. `cpu` are the seconds of all threads of the process for `picture`.
-`shown` is the number of particles in it. The budget is ParaView's own unless --budget gives others; `--budget 0` is
-no limit, and `--budget refine` begins as Refine While Idle does. Looks are "default" (what Show gives, radii by region
-as in the window if the plugin has them), "Spheres", "Density Glow", "Points".
+Seconds: `open` from the name to the filled panel; `picture` from Apply to the picture, that is, the reader, Show, and
+the first Render, in Point Gaussian with the radius that the reader suggests; `read` is the reader's part of it.
+`another` is one more picture from another side. `cpu` is the processor time of all threads of the process for
+`picture`. `shown` is the number of particles in it. The budget is ParaView's own unless --budget sets others;
+`--budget 0` is no limit, and `--budget refine` begins as Refine While Idle does. Looks are "default" (what Show gives,
+radii by region as in the window if the plugin has them), "Spheres", "Density Glow", "Points".
 """
 
 import argparse
@@ -26,7 +26,7 @@ import subprocess
 import sys
 import time
 
-CHUNK = 1 << 20  # particles with one seed
+CHUNK = 1 << 20  # particles per seed
 
 
 def places(kind, count, random):
@@ -34,7 +34,7 @@ def places(kind, count, random):
     import numpy as np
     if kind == "uniform":
         return random.random((count, 3), dtype="f4")
-    # A disc in its halo.
+    # A disc galaxy in its halo.
     radius, phase = random.exponential(1.0, count), 2 * np.pi * random.random(count)
     phase += np.where(random.random(count) < 0.5, 0, np.pi) + 2.2 * np.log(radius + 0.2)
     at = np.stack([radius * np.cos(phase), radius * np.sin(phase), 0.06 * random.normal(size=count)], axis=1)
@@ -43,7 +43,7 @@ def places(kind, count, random):
 
 
 def make(path, kind, particles):
-    """40 bytes a particle: positions, id, velocity, temperature and density."""
+    """40 bytes per particle: positions, id, velocity, temperature and density."""
     import numpy as np
     from paraview.simple import SaveData, TrivialProducer
     from vtkmodules.util.numpy_support import numpy_to_vtk
@@ -73,7 +73,7 @@ def make(path, kind, particles):
     source.MarkModified(source)
     partial = path.with_name("part_of_" + path.name)
     SaveData(str(partial), proxy=source)
-    # The top file names its leaf files by its own name.
+    # The top file names its leaf files after itself.
     if partial.with_name(partial.name + ".leaves").exists():
         for name in (partial, partial.with_name(partial.name + ".leaves")):
             subprocess.run(["rm", "-r", str(name)], check=True)
@@ -88,7 +88,7 @@ def cpu():
 
 
 def run(options):
-    """One picture, in this process."""
+    """Measures one picture, in this process."""
     from paraview.simple import GetActiveCamera, GetActiveViewOrCreate, OpenDataFile, Render, Show
     (budget,), (look,) = options.budget, options.look
     view = GetActiveViewOrCreate("RenderView")
@@ -127,7 +127,7 @@ def run(options):
 
 
 def load(plugin, name="BATReader"):
-    """Nothing if there is no such plugin."""
+    """Does nothing if the plugin does not exist."""
     from paraview.simple import LoadPlugin
     path = pathlib.Path(plugin)
     found = [p for p in ([path] if path.is_file() else sorted(path.rglob(name + ".so"))) if p.exists()]
@@ -137,7 +137,7 @@ def load(plugin, name="BATReader"):
 
 
 def plugin_of(plugin, name):
-    """The plugin of this name beside another."""
+    """The plugin of this name next to another."""
     path = pathlib.Path(plugin)
     return str(path.parent.parent / name / (name + ".so")) if path.is_file() else plugin
 
@@ -168,7 +168,7 @@ def main():
     def step(name, plugin, budget="default", look="default"):
         arguments = ["--particles", str(options.particles), "--folder", str(options.folder), "--kind", options.kind,
                      "--budget", budget, "--look", look, "--step", name] + (["--plugin", plugin] if plugin else [])
-        # A plugin that is named is the only one.
+        # An explicitly named plugin is the only one.
         environment = {key: value for key, value in os.environ.items() if not plugin or key != "PV_PLUGIN_PATH"}
         done = subprocess.run(["pvbatch", os.path.abspath(__file__)] + arguments, env=environment,
                               stdout=subprocess.PIPE, text=True, check=False)
@@ -183,7 +183,8 @@ def main():
     if options.make_only:
         return
     for number in range(options.repeat + 1):
-        # In turn first and last. The round before the first brings the file into the page cache.
+        # The first and last plugin alternate. The round before the first loads the file into the
+        # page cache.
         for plugin in plugins if number % 2 else plugins[::-1]:
             for budget in options.budget:
                 for look in options.look:

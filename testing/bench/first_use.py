@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a new user waits for: the wheel in an environment of its own, `import parabat`, and the lines of its README.
+"""Measures what a new user waits for: installing the wheel, `import parabat`, and the README's code.
 
     python3 first_use.py parabat-*.whl [--particles N] [--repeat 9] [--numpy VERSION]
 
-Installs the wheel and numpy from PyPI, checks the answers, and prints one line of JSON, medians in
-seconds. import_beyond_numpy_s: of processes that import parabat, without what those that import
-numpy take.
+Installs the wheel and NumPy from PyPI, checks the answers, and prints one line of JSON with medians
+in seconds. import_beyond_numpy_s: the time of processes that import parabat, minus that of
+processes that import NumPy.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def main():
         pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check")
         run(*pip, "numpy" + (f"=={arguments.numpy}" if arguments.numpy else ""))
         installed = run(*pip, str(wheel))[0]
-        run(python, "-c", "import parabat")  # which compiles it
+        run(python, "-c", "import parabat")  # this compiles it
         numpy, parabat = median("import numpy"), median("import numpy, parabat")
         found = json.loads(run(python, "-c", LINES.format(particles=arguments.particles))[1])
     print(json.dumps({"wheel": wheel.name, "wheel_bytes": wheel.stat().st_size, "install_s": installed,

@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chosen particles through time, beside what else follows ids: h5py with numpy, ParticleTracker of openPMD-viewer, and
-vtkTemporalPathLineFilter of VTK behind the readers of VTK. Same particles, same ids, one thread, files in the page cache,
-turn by turn; what each finds is compared with the truth.
+"""Follows chosen particles through time, compared with other tools that follow ids.
+
+The others are h5py with NumPy, ParticleTracker of openPMD-viewer, and VTK's
+vtkTemporalPathLineFilter with VTK's readers. All use the same particles and ids, one thread, and
+files in the page cache, and run alternately; every result is compared with the truth.
 
     PYTHONPATH=core/python BAT_LIBRARY=build/lib/libbat_capi.so python3 testing/bench/follow_bench.py FOLDER \\
         [--particles 1000000] [--steps 4] [--repeat 25] [--ids 1000] [--type float64] [--id-range wide] [--choose box]
 
-`steps` files are written; every system reads each of them `repeat` times, or twice if it is slow. A particle has a position
-and a velocity of `type` and an int64 id; particles are in another order in every step. Ids are all numbers of a range
-(`dense`, as of LAMMPS and Gadget), or any (`wide`, as of AMReX, which packs the rank that made the particle into them).
-Those that are followed are chosen at random, which is the worst for a file in spatial order, or are neighbours in the first
-step (`box`), as a person's selection is.
+Writes `steps` files; every system reads each of them `repeat` times, or twice if it is slow. A particle has a position
+and a velocity of `type` and an int64 id; the particles' order differs in every step. Ids are all numbers of a range
+(`dense`, as in LAMMPS and Gadget), or arbitrary (`wide`, as in AMReX, which packs the creating rank into them). The
+followed ids are chosen at random, the worst case for a file in spatial order, or are neighbours in the first step
+(`box`), like an interactive selection.
 
-What each reads, of every step: parabat the pages that the particles are on, of the index, the positions and the velocities.
-h5py id, position and velocity whole, from contiguous datasets of HDF5, which is its fastest layout. openPMD-viewer the same,
-of openPMD files that keep each component by itself. VTK all of a .vtp (appended, raw, not compressed: what ParaView writes
-unless told otherwise) by vtkXMLPolyDataReader, or of a .vtkhdf (the defaults of vtkHDFWriter) by vtkHDFReader; particles
-have no vertex cells there, which takes less time.
+Each tool reads the following from every step. parabat: the pages that contain the particles, from the index, the
+positions and the velocities. h5py: id, position and velocity completely, from contiguous HDF5 datasets, its fastest
+layout. openPMD-viewer: the same, from openPMD files that store each component separately. VTK: a whole .vtp (appended,
+raw, not compressed, ParaView's default) with vtkXMLPolyDataReader, or a whole .vtkhdf (the defaults of vtkHDFWriter)
+with vtkHDFReader; the particles have no vertex cells there, which takes less time.
 
-Needs numpy and h5py; openPMD-viewer and VTK take part where they can be imported. Prints milliseconds for a step, least of
-the rounds: of the processor, which other programs take less from, and by the clock; and the ratio to parabat.follow."""
+Needs NumPy and h5py; openPMD-viewer and VTK take part if they can be imported. Prints milliseconds per step, the
+minimum over the rounds: processor time, which other programs affect less, and wall time; and the ratio to
+parabat.follow."""
 
 import argparse
 import importlib
@@ -58,7 +61,7 @@ def make(folder, particles, steps, number="float32", id_range="dense"):
 
 
 def openpmd(path, step, places, columns):
-    """A species of openPMD 1.1."""
+    """An openPMD 1.1 species."""
     with h5py.File(path, "w") as file:
         file.attrs.update({"openPMD": np.bytes_("1.1.0"), "openPMDextension": np.uint32(0), "basePath": np.bytes_("/data/%T/"),
                            "particlesPath": np.bytes_("particles/"), "iterationEncoding": np.bytes_("fileBased"),
@@ -116,7 +119,7 @@ def by_openpmd(folder, steps, ids):
 
 
 def path_line_filter():
-    """The class, wherever VTK has it; None if it has not."""
+    """The class, wherever VTK has it; None if VTK lacks it."""
     for module in ("vtkFiltersHybrid", "vtkFiltersGeneral"):
         try:
             found = getattr(importlib.import_module("vtkmodules." + module), "vtkTemporalPathLineFilter", None)
@@ -150,7 +153,7 @@ def vtk_files(path, places, columns):
 
 
 def vtk_step(folder, step, suffix):
-    """What its reader gives; ids of the type that the filter wants."""
+    """The reader's output, with ids of the type that the filter requires."""
     from vtkmodules.vtkCommonCore import vtkIdTypeArray
     from vtkmodules.vtkIOHDF import vtkHDFReader
     from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
@@ -168,7 +171,7 @@ def vtk_step(folder, step, suffix):
 
 
 def by_vtk(folder, steps, ids, suffix):
-    """Its lines, of all particles whose ids are in the selection."""
+    """The filter's lines for all particles whose ids are in the selection."""
     from vtkmodules.util.numpy_support import numpy_to_vtkIdTypeArray
     from vtkmodules.util.vtkAlgorithm import VTKPythonAlgorithmBase
     from vtkmodules.vtkCommonCore import vtkPoints

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How ParaView's window answers to the mouse while it refines, as a line of JSON.
+"""Measures how ParaView's window responds to the mouse while it refines, as a line of JSON.
 
 Usage: PV_PLUGIN_PATH=build/lib/paraview-plugins xvfb-run -a -s "-screen 0 1500x950x24 -noreset"
            python3 gui_bench.py [--budget N] [--drags N] [--server RANKS] FILE.bat
 
-Opens the file, turns "Refine While Idle" on, and now and then drags the mouse over the view for a second, with
-real events of the X server (xdotool). `press` is the time until ParaView takes the press of the button up, `picture`
-until the first picture after it, `frames_per_second` the pictures of a drag; medians and the worst, apart for drags
-before everything was loaded. `cancelled` are pictures of steps that were ended for a press. With --server, a pvserver loads,
-and draws if there is much to draw. `memory` is resident when all is loaded, of all processes, in bytes.
+Opens the file, turns on "Refine While Idle", and repeatedly drags the mouse over the view for a second, with real X
+server events (xdotool). `press` is the time until ParaView handles the button press, `picture` until the first picture
+after it, `frames_per_second` the frame rate of a drag; medians and worst cases, separately for drags before everything
+was loaded. `cancelled` counts pictures of steps that a press interrupted. With --server, a pvserver loads, and also
+draws if there is much to draw. `memory` is the resident memory of all processes when all is loaded, in bytes.
 """
 
 import argparse
@@ -33,7 +33,7 @@ MAX_TRIES = 3
 
 
 def in_window(options):
-    """What ParaView runs: shows the file and tells the log what happens."""
+    """The script that ParaView runs: shows the file and logs events."""
     from paraview.simple import GetActiveViewOrCreate, OpenDataFile, Render, ResetCamera, Show
 
     def note(what, **more):
@@ -50,7 +50,7 @@ def in_window(options):
     window = view.GetRenderWindow()
 
     def known(name):
-        return reader.SMProxy.GetProperty(name).GetElement(0)  # asks no server in the middle of a picture
+        return reader.SMProxy.GetProperty(name).GetElement(0)  # contacts no server during a picture
 
     def drawn(*_):
         note("drawn", cancelled=window.GetAbortRender(), quality=known("LoadedQuality"),
@@ -106,7 +106,7 @@ def xdotool(*arguments):
 
 
 def drag(window):
-    """Times of one drag, and whether there was anything left to refine when it began."""
+    """Times of one drag, and whether anything was left to refine when it began."""
     xdotool("mousemove", 900, 500)
     before = window.events("drawn")[-1]
     start = time.time()

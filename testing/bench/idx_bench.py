@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Grids (.idx) beside OpenVisus and raw files, in pairs: the tables of IDX.md.
+"""Compares grids (.idx) with OpenVisus and raw files, in pairs: the tables of IDX.md.
 
 Usage: idx_bench.py BUILD_FOLDER [--parts reads writes ranks figures] [--size N] [--rounds R] [--folder F] [--python P]
                     [--pvpython P] [--json FILE]
 
-reads, writes: processor time of one thread, page cache warm, of this library and of OpenVisus in turn on the same files;
-OpenVisus comes from PyPI into BUILD_FOLDER/idx_venv, unless --python names an interpreter that has it. Every array that
-one of them reads is compared with the other's. ranks: wall and processor time of a write by 4 and 8 ranks beside a raw file
-of each rank, from the same arrays. figures: what is beside nothing else, bytes, memory, opening, two threads, and pictures,
-for which --pvpython names ParaView's interpreter with BATReader.so in PV_PLUGIN_PATH, and a display.
+reads, writes: processor time of one thread, page cache warm, of this library and of OpenVisus in turn on the same
+files; OpenVisus comes from PyPI into BUILD_FOLDER/idx_venv, unless --python names an interpreter that has it. Every
+array that one of them reads is compared with the other's. ranks: wall and processor time of a write by 4 and 8 ranks
+compared with one raw file per rank, from the same arrays. figures: measurements without a counterpart: bytes, memory,
+opening, two threads, and pictures, which require --pvpython (ParaView's interpreter), BATReader.so in PV_PLUGIN_PATH,
+and a display.
 """
 
 import argparse
@@ -26,17 +27,17 @@ import zlib
 
 PINNED = ["OpenVisusNoGui==2.2.149", "numpy==2.2.6"]
 FILES = (("raw", "row_major"), ("raw", "hz"), ("zip", "row_major"))
-# Of each bar of the design: the most that the ratio of our time to theirs may be.
+# The limit of each design target: the maximum ratio of our time to theirs.
 BARS = {("raw", "row_major"): {"full": 0.8, "level M-3": 1, "level M-6": 1, "level M-9": 1, "box": 1, "slice z": 1, "slice x": 1,
                                "full, beside fromfile": 3, "write": 1.5},
         ("raw", "hz"): {"full": 0.2, "level M-3": 0.3, "level M-6": 0.3, "level M-9": 0.3, "box": 0.5, "write": 0.3},
         ("zip", "row_major"): {"full": 1, "box": 0.8, "write": 1}}
 PARTS = ("reads", "writes", "ranks", "figures")
-PROGRAM_BAR = 1.7  # of a program that writes a grid beside one that writes raw files
+PROGRAM_BAR = 1.7  # a program that writes a grid compared with one that writes raw files
 
 
 def reads_of(dataset_levels, n):
-    """name -> (level, x, y, z), each axis a half-open range or None."""
+    """name -> (level, x, y, z), where each axis is a half-open range or None."""
     q, m = n // 4, n // 2 + 1
     every = (None, None, None)
     return {"full": (dataset_levels, *every), "level M-3": (dataset_levels - 3, *every),
@@ -46,7 +47,7 @@ def reads_of(dataset_levels, n):
 
 
 def openvisus(task):
-    """Runs in a process of its own, which prints a lot and may crash: answers in a line that begins with RESULT."""
+    """Runs in its own process, which prints a lot and may crash; results are in a line that begins with RESULT."""
     os.environ["VISUS_DISABLE_WRITE_LOCK"] = "1"
     import numpy as np  # pylint: disable=import-outside-toplevel
     import OpenVisus  # pylint: disable=import-outside-toplevel
@@ -103,7 +104,7 @@ def table(rows, results):
 
 
 def plain_read(path):
-    """Processor time of reading all of a file."""
+    """Processor time to read a whole file."""
     code = ("import sys, time, numpy\nb = time.process_time()\nnumpy.fromfile(sys.argv[1], numpy.float32)\n"
             "print(1e3 * (time.process_time() - b))")
     return float(subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True).stdout)
@@ -149,7 +150,7 @@ def write_bench(arguments, program, python, folder, results):
 
 
 def whole_process(command):
-    """Wall and processor seconds of a program with all that it starts."""
+    """Wall and processor seconds of a program and its children."""
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     subprocess.run(list(map(str, command)), capture_output=True, check=True)
     wall, after = time.monotonic() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -157,7 +158,8 @@ def whole_process(command):
 
 
 def extents_of_ranks(n, ranks):
-    """Half-open boxes that ParaView asks of ranks: an axis is halved in turn, the last one first, with a shared plane."""
+    """The half-open boxes that ParaView requests on ranks: axes are halved cyclically, the last one first, with a
+    shared plane."""
     boxes = [[[0, n]] * 3]
     axis = 2
     while len(boxes) < ranks:
@@ -168,7 +170,8 @@ def extents_of_ranks(n, ranks):
 
 
 def picture(task):
-    """Within pvpython: from a changed Resolution to the picture, and memory of a read with a budget. Prints RESULT."""
+    """Runs in pvpython: time from a changed Resolution to the picture, and memory of a read with a budget. Prints
+    RESULT."""
     from paraview.simple import (GetActiveViewOrCreate, IDXReader, Show, ColorBy)  # pylint: disable=import-outside-toplevel,import-error
 
     def memory(key):

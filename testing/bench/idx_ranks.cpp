@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A collective write of a grid beside a raw file of each rank, in turn, from the same arrays.
+// Compares a collective grid write with one raw file per rank, alternately, from the same arrays.
 // usage: mpirun -np R idx_ranks both|raw|idx FOLDER N FIELDS ROUNDS FLUSH(0|1) [CODEC [LAYOUT
 // [DIALECT]]] prints per round "raw|idx WALL_SECONDS CPU_SECONDS BYTES MEMORY": all ranks together,
-// and by how many bytes the most memory of a rank has grown so far
+// and the maximum growth of a rank's memory so far, in bytes
 
 #include "bat/error.hpp"
 #include "bat/idx/parallel.hpp"
@@ -90,7 +90,7 @@ void write_raw(const std::string& path, const bat::idx::Piece& piece, std::size_
   }
 }
 
-// Bricks: each axis is halved in turn, the last one first.
+// Bricks: axes are halved cyclically, the last one first.
 bat::idx::LogicalBox brick(std::int64_t n, int rank, int ranks)
 {
   std::array<std::int64_t, 3> parts{ 1, 1, 1 };
@@ -140,7 +140,7 @@ void run(int argc, char** argv)
   {
     for (std::size_t i = 0; i != samples; ++i)
     {
-      arrays[f][i] = static_cast<float>((i / 7 + 13 * f) % 1000); // packs a little
+      arrays[f][i] = static_cast<float>((i / 7 + 13 * f) % 1000); // compresses a little
     }
     local.fields.push_back({ "f" + std::to_string(f), bat::ScalarType::Float32, 1, nullptr });
     piece.values.push_back(arrays[f].data());

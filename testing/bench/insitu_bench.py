@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a step of a simulation costs written as .bat, as LAMMPS's own dumps, and by ParaView in situ.
+"""Measures the cost of a simulation step written as .bat, as LAMMPS's own dumps, and by ParaView in
+situ.
 
     python3 testing/bench/insitu_bench.py [--ranks 1,2,4] [--cells 50] [--steps 10] [--json FILE] [--out DIR]
 
-Runs insitu_doors.py on each number of ranks: all ways of writing in one run, in turn, on the same atoms;
-then bat and vtp alone, for what it costs to start them. Prints a table; times are medians in seconds.
+Runs insitu_doors.py on each number of ranks: all ways of writing in one run, alternately, on the same
+atoms; then bat and vtp alone, for their startup cost. Prints a table; times are medians in seconds.
 Debian's ParaView, which writes vtp, is compiled without optimisation.
 """
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Processor time of a step in situ beside raw writes of the same arrays.
+"""Compares the processor time of a step in situ with raw writes of the same arrays.
 
     mpirun -np 2 python3 testing/bench/insitu_cpu.py [--particles 2000000] [--steps 6] [--out DIR]
 
-PYTHONPATH and BAT_LIBRARY as in core/capi/README.md. Each rank writes its particles, 68 bytes each (xyz float32,
-six doubles, an int64 id), in turn by fwrite and fsync into a file of its own and by parabat.Series, new files in every
-step. Prints a line of JSON: seconds of processor time, user and system, per step and rank (medians over steps, the
-first left out, then over ranks), their ratio, wall time, and the sum of the ids that the last step holds.
+PYTHONPATH and BAT_LIBRARY as in core/capi/README.md. Each rank writes its particles, 68 bytes each (xyz float32, six
+doubles, an int64 id), alternately by fwrite and fsync into its own file and by parabat.Series, with new files in every
+step. Prints a line of JSON: seconds of processor time, user and system, per step and rank (medians over steps without
+the first, then over ranks), their ratio, wall time, and the sum of the ids in the last step.
 """
 
 import argparse

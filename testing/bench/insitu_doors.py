@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One LAMMPS run whose steps are written in several ways, each timed: what insitu_bench.py starts on ranks.
+"""Runs LAMMPS once and writes its steps in several ways, each timed; insitu_bench.py starts it on ranks.
 
     mpirun -np 2 python3 insitu_doors.py --cells 50 --steps 10 --every 10 --doors bat,text,binary,vtp --out DIR
 
@@ -60,7 +60,7 @@ def peak():
 
 
 class Atoms:
-    """This rank's arrays of the moment, as LAMMPS has them."""
+    """This rank's current arrays, as LAMMPS has them."""
 
     def __init__(self, lmp):
         count = lmp.extract_setting("nlocal")
@@ -124,7 +124,7 @@ DOORS = {
 
 
 def checksum(ids, positions):
-    """Of sets: the sum of what belongs together, modulo 2^64."""
+    """Checksum of sets: the sum of what belongs together, modulo 2^64."""
     bits = np.ascontiguousarray(positions, dtype=np.float64).view(np.uint64).reshape(-1, 3)
     mixed = (ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) ^ bits[:, 0] ^ (
         bits[:, 1] << np.uint64(1)) ^ (bits[:, 2] << np.uint64(2))
@@ -187,7 +187,7 @@ def main():
             assert read.count == count and summary["checksum"] == summary["checksum_of_lammps"]
         print(json.dumps(summary), flush=True)
     sys.stdout.flush()
-    os._exit(0)  # ParaView and LAMMPS both want to be the last to leave MPI
+    os._exit(0)  # both ParaView and LAMMPS want to finalize MPI last
 
 
 if __name__ == "__main__":

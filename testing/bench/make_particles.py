@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes a large particle file to try the reader with: a disc galaxy in its halo.
+"""Creates a large particle file to try the reader with: a disc galaxy in its halo.
 
 Each particle has a position (float32), id (int64), velocity (3 x float32), temperature and density (float32):
 40 bytes. The particles are the same for any number of ranks.
 
 Usage: [mpirun -np N] python3 make_particles.py COUNT FILE.bat [--steps S]
 
-Needs numpy and mpi4py, and BAT_LIBRARY and PYTHONPATH as the Python API does (core/python). Takes about
-three times the bytes of the particles as memory, over all ranks. With --steps it writes a time series
+Needs NumPy and mpi4py, and BAT_LIBRARY and PYTHONPATH as for the Python API (core/python). Takes about
+three times the size of the particles as memory, over all ranks. With --steps it writes a time series
 FILE_0000.bat, ... in which the disc turns.
 """
 
@@ -18,11 +18,11 @@ import parabat
 import numpy as np
 from mpi4py import MPI
 
-CHUNK = 1 << 20  # particles with one seed
+CHUNK = 1 << 20  # particles per seed
 
 
 def chunk(number, count, angle):
-    """Particles number * CHUNK and on, `count` of them, with the disc turned by `angle` at radius 1."""
+    """`count` particles from number * CHUNK on, with the disc turned by `angle` at radius 1."""
     rng = np.random.default_rng(number)
     kind = rng.random(count)
     halo, bulge = kind < 0.15, kind > 0.85
@@ -32,7 +32,7 @@ def chunk(number, count, angle):
     radius[bulge] = 0.35 * np.abs(rng.standard_normal(bulge.sum())) ** 1.5 + 1e-3
     radius[halo] = 8.0 * rng.random(halo.sum()) ** 0.7
     phase = 2 * np.pi * rng.random(count)
-    # Two logarithmic arms: most of the disc gathers near them.
+    # Two logarithmic arms, near which most of the disc gathers.
     arm = 2.2 * np.log(radius[disc] + 0.2) + np.pi * rng.integers(0, 2, disc.sum())
     width = 0.25 + 0.9 * rng.random(disc.sum()) ** 3
     phase[disc] = arm + width * rng.standard_normal(disc.sum())

@@ -29,7 +29,7 @@ const std::map<std::string, bat::ScalarType>& types()
   return kTypes;
 }
 
-// A (rows, columns) array in C order out of one in Fortran order.
+// Converts a (rows, columns) array from Fortran order to C order.
 std::vector<std::byte> transposed(const std::vector<std::byte>& from, std::uint64_t rows,
   std::uint64_t columns, std::size_t value_bytes)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the arrays of a .npz file (numpy's zip of .npy files), and writes .npy files.
+// Reads the arrays of a .npz file (NumPy's zip of .npy files), and writes .npy files.
 #pragma once
 
 #include "bat/types.hpp"
@@ -20,7 +20,7 @@ struct NpzArray
   std::vector<std::byte> bytes;
 };
 
-/// All arrays with a type that a .bat file can hold. Throws std::runtime_error.
+/// Returns all arrays whose type a .bat file supports. Throws std::runtime_error.
 std::vector<NpzArray> read_npz(const std::filesystem::path& path);
 
 /// Replaces the file. Throws std::runtime_error.

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures what stands in PAPER.md: each verb is one of its sections, and prints that section's tables.
+"""Measures the figures in PAPER.md: each subcommand is one of its sections, and prints that section's
+tables.
 
     python3 paper.py weak|nodes|pairs|series|plan|progressive|four|blocks|boiler|all [--out FOLDER] [--disk FOLDER] [--repeat N]
 
-weak         Figures 5 to 7: writes and reads of the same number of particles per rank, beside other ways
+weak         Figures 5 to 7: writes and reads of the same number of particles per rank, compared with other ways
 nodes        the same on four simulated nodes, flat and through leaders (root; nodes/nodes.sh)
 pairs        whole writes there in which each rank has a little for each: flat, leaders, auto
 series       Figures 9 to 12: adaptive, rank borders, AUG over steps of a boiler and of a breaking dam
@@ -11,9 +12,9 @@ plan         the same by the planner on the paper's ranks and particles: sizes o
 progressive  Tables I and II, and the index's share of a file
 four         four writers of the same boiler, and what it takes to read a box and 1 % of it afterwards
 blocks       blocks of several variables: collective MPI-IO and aggregated reads, on simulated nodes
-boiler       writes FOLDER/boiler.bat, of which paper_pictures.py makes Figure 13
+boiler       writes FOLDER/boiler.bat, from which paper_pictures.py draws Figure 13
 
-Needs the build (bat_plan, bat_capi) and, for what is compared with, python3-h5py-mpi and the network for VTK's wheel.
+Needs the build (bat_plan, bat_capi) and, for the comparisons, python3-h5py-mpi and network access for VTK's wheel.
 FOLDER gets VERB.json, VERB.md and pictures.
 """
 
@@ -56,7 +57,7 @@ class Paper:
     # --- running
 
     def ranks(self, name, ranks, make, ways, start=None, repeat=None, anew=False, **how):
-        """Figures of paper_ranks.py; those of a run before, unless its files are needed."""
+        """Figures of paper_ranks.py; those of an earlier run unless its files are needed."""
         result = self.out / "runs" / f"{name}.json"
         if self.options.resume and result.exists() and not anew:
             return json.loads(result.read_text(encoding="utf-8"))
@@ -96,7 +97,7 @@ class Paper:
                               capture_output=True, text=True, timeout=900, check=True)
         return json.loads(done.stdout)
 
-    # --- telling
+    # --- printing and plotting
 
     def tell(self, name, figures, text):
         (self.out / f"{name}.json").write_text(json.dumps(figures), encoding="utf-8")
@@ -112,7 +113,7 @@ class Paper:
 
         figure, all_axes = plt.subplots(1, len(panels), figsize=(4.1 * len(panels), 4.4), squeeze=False)
         for axes, (title, lines) in zip(all_axes.flat, panels.items()):
-            # One colour for both lines of a target: what is theirs is dashed.
+            # One colour for both lines of a target; theirs is dashed.
             things = list(dict.fromkeys(map(thing_of, lines)))
             for line, points in lines.items():
                 axes.plot(*zip(*points), marker="o", markersize=4, label=line, color=COLOURS[things.index(thing_of(line))],
@@ -169,7 +170,7 @@ class Paper:
     def pairs(self):
         for rate in self.options.rate:
             found = {}
-            for each in (1, 16, 241, 964):  # particles of 68 bytes for each leaf file, of which there is one per rank
+            for each in (1, 16, 241, 964):  # particles of 68 bytes per leaf file, with one leaf file per rank
                 make = {"kind": "uniform", "deal": "rows", "particles": 256 * each, "attributes": 7}
                 found[68 * each] = self.ranks(f"pairs_{rate}_{each}", 16, make, [
                     {"name": route, "way": "ours", "write": {"target_bytes": 16 * 68 * each, "exchange": route}}
@@ -246,7 +247,7 @@ class Paper:
              "index and padding, %"], body))
 
     def progressive_of(self, kind, particles, step, target):
-        """Ten reads of a tenth each; dataset of a step."""
+        """Ten reads of a tenth each, from a step's dataset."""
         target_bytes = target * MB or -(-particles * (12 + 8 * ATTRIBUTES[kind]) // 64)
         way = {"name": "ours", "way": "ours", "write": {"target_bytes": target_bytes}}
         run = self.ranks("progressive", 1, self.pretended(kind, 1, particles, step), [way], repeat=1, keep=True,
@@ -399,7 +400,7 @@ def gigabytes(run, name, what, text=True):
 
 
 def thing_of(line):
-    """What lines of a picture have in common that differ in how it is read, or how ranks are put together."""
+    """The common part of lines in a plot that differ in how they are read, or how ranks are combined."""
     for word in ("adaptive ", "AUG ", ", aggregated read", ", auto read"):
         line = line.replace(word, "")
     return line
@@ -438,7 +439,7 @@ def series_row(run, name):
 
 
 def table(head, rows):
-    """Markdown; all but the first column to the right."""
+    """Markdown; all columns but the first are right-aligned."""
     lines = [head, ["---", *("--:" for _ in head[1:])], *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines) + "\n\n"
 

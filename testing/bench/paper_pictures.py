@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figure 13 of the paper: the boiler at qualities 0.2, 0.4 and 0.8, with larger balls where there are fewer.
+"""Draws Figure 13 of the paper: the boiler at qualities 0.2, 0.4 and 0.8, with larger balls where particles
+are fewer.
 
     pvbatch paper_pictures.py BOILER.bat quality.png
 
@@ -24,7 +25,7 @@ from picture_parts import add_bar, add_box, add_title, fit
 
 QUALITIES = (0.2, 0.4, 0.8)
 RADIUS = 0.04  # m, of all particles; the furnace is 8 m wide
-SIZE = (400, 640)  # of each of the three
+SIZE = (400, 640)  # each of the three pictures
 BLACK = [0.0, 0.0, 0.0]
 UP = [0, 0, 1]
 
@@ -42,7 +43,7 @@ def view_of(path, quality):
     display.SetRepresentationType("Point Gaussian")
     display.ShaderPreset = "Plain circle"
     display.ScaleByArray = 0
-    display.GaussianRadius = RADIUS * quality ** (-1 / 3)  # the same volume in all
+    display.GaussianRadius = RADIUS * quality ** (-1 / 3)  # the same total volume in all
     ColorBy(display, ("POINTS", "attribute0"))
     colors = GetColorTransferFunction("attribute0")
     colors.ApplyPreset("Viridis (matplotlib)", True)

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes and reads the particles of all ranks in several ways by turns: what paper.py starts on ranks.
+"""Writes and reads the particles of all ranks in several ways alternately; paper.py starts it on
+ranks.
 
     mpirun -np 8 python3 paper_ranks.py '{"make": {...}, "ways": [...], "folder": ..., "repeat": 5, "json": ...}'
 
-make: arguments of rank_particles.make(). ways: each {"name", "way", "file", "written_by", "write", "read"}: the last two are
-arguments of the Way; with written_by, the way only reads what another has written. In each round all ways take turns,
-each round beginning with another; the first round is not counted, and in it what was read is compared with what was
-made. Rank r reads the particles of rank r + 1. Times are from the first rank's begin to the last one's end: all ranks
-are on one machine, whose clock they share, and with more ranks than processors some begin when others have ended.
+make: arguments of rank_particles.make(). ways: each {"name", "way", "file", "written_by", "write", "read"}, where the
+last two are arguments of the Way; with written_by, the way only reads what another has written. In each round all ways
+take turns, each round beginning with a different one. The first round is not timed; in it the particles read are
+compared with those made. Rank r reads the particles of rank r + 1. Times are from the first rank's begin to the last
+one's end: all ranks run on one machine and share its clock, and with more ranks than processors some begin when others
+have ended.
 """
 
 import glob
@@ -42,7 +44,7 @@ class Way:
         raise NotImplementedError
 
     def read(self, **options):
-        """Collective. Name -> array of the particles of the next rank, and a report or None."""
+        """Collective. Returns name -> array for the next rank's particles, and a report or None."""
         raise NotImplementedError
 
     def close(self):
@@ -54,7 +56,7 @@ class Way:
 
 
 class Raw(Way):
-    """A file per process: arrays one behind the other."""
+    """A file per process: arrays one after the other."""
 
     def write(self, flush):
         rank_particles.write_arrays(f"{self.path}.{RANK:05}", self.local, flush)
@@ -66,10 +68,10 @@ class Raw(Way):
 
 
 class Shared(Way):
-    """One file through MPI-IO: array behind array, in each the ranks one behind the other."""
+    """One file through MPI-IO: array by array, in each of them rank by rank."""
 
     def _places(self, rank):
-        """Of each array, the byte in the file at which that rank's values begin."""
+        """For each array, the file offset at which that rank's values begin."""
         begin = 0
         for name, values in self.local.items():
             size = values.dtype.itemsize * (values.shape[1] if values.ndim > 1 else 1)
@@ -94,7 +96,7 @@ class Shared(Way):
 
 
 class Hdf5(Way):
-    """One file through parallel HDF5, a dataset for each array, collectively."""
+    """One file through parallel HDF5, with a dataset per array, collectively."""
 
     def _open(self, mode):
         import h5py
@@ -121,7 +123,7 @@ class Hdf5(Way):
 
 
 class Vtk(Way):
-    """A .vtp piece per process, appended and raw, by the VTK in a process beside each rank."""
+    """A .vtp piece per process, appended and raw, written by VTK in a separate process per rank."""
 
     def __init__(self, local, path):
         super().__init__(local, path)
@@ -135,7 +137,8 @@ class Vtk(Way):
             raise RuntimeError("vtk_xml_writer.py: " + answer["error"])
 
     def _start(self, python):
-        # Not into a process of another VTK, and not into MPI's: only what a login would set.
+        # Must not share a process with another VTK or with MPI; only variables of a login are
+        # passed.
         clean = {name: os.environ[name] for name in ("PATH", "HOME", "LC_ALL", "TMPDIR") if name in os.environ}
         program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "vtk_xml_writer.py")
         self.server = subprocess.Popen([python, program, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -165,7 +168,7 @@ class Vtk(Way):
 
 
 class Ours(Way):
-    """A dataset; the next rank's particles are asked for by their box."""
+    """A dataset; the next rank's particles are requested by their box."""
 
     def __init__(self, local, path):
         super().__init__(local, path + ".bat")
@@ -190,8 +193,8 @@ class Ours(Way):
 
 
 class Grid(Way):
-    """Points of a lattice as a grid in one file, variable behind variable; each rank has a block of each. Positions
-    are those of the grid: only the attributes are stored."""
+    """Lattice points as a grid in one file, variable by variable; each rank has a block of each. The grid implies
+    the positions, so only attributes are stored."""
 
     def __init__(self, local, path):
         super().__init__(local, path)
@@ -227,7 +230,7 @@ WAYS = {"grid": Grid, "raw": Raw, "shared": Shared, "hdf5": Hdf5, "vtk": Vtk, "o
 
 
 def timed(work):
-    """Seconds of all ranks together, and what `work` returned here."""
+    """Seconds of all ranks together, and the result of `work` on this rank."""
     COMM.Barrier()
     begin = time.monotonic()
     result = work()
@@ -242,7 +245,7 @@ def files_of(path):
 
 
 def remove(path):
-    """Outside of the times: nothing is written over."""
+    """Not timed: nothing is overwritten."""
     COMM.Barrier()
     if RANK == 0:
         for name in glob.glob(glob.escape(path) + "*"):
@@ -251,7 +254,8 @@ def remove(path):
 
 
 def turn(way, spec, how, expected):
-    """A write, unless another's is read, and a read. `expected`: checksum of what was made, or None."""
+    """Writes, unless another way's file is read, and reads. `expected`: checksum of the particles made,
+    or None."""
     sample = {}
     if "written_by" not in spec:
         remove(way.path)
@@ -284,7 +288,7 @@ def run(how):
         if spec["way"] == "vtk":
             ways[spec["name"]].prepare(**spec["write"])
     samples = {name: [] for name in specs}
-    # Those that read what others wrote stay behind them.
+    # Ways that read others' files run after them.
     groups = [[name, *(other for other, spec in specs.items() if spec.get("written_by") == name)]
               for name in specs if "written_by" not in specs[name]]
     for repeat in range(-1, how["repeat"]):

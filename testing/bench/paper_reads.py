@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a person reads afterwards, in one process and one thread, of what paper_ranks.py wrote.
+"""Reads what paper_ranks.py wrote as a post-processing user would: in one process and one thread.
 
     PYTHON paper_reads.py '{"way": ..., "path": ..., "dtypes": [[name, dtype, components], ...], "question": ...}'
 
 way: ours, raw, hdf5, vtk or shared. question: {"box": [6 numbers]}, {"share": 0.01}, or {"steps": 10} (ours), all
 with "attributes". Prints one line of JSON: seconds, bytes from read(), number of particles, and their checksum for a
-box. Where a format has no index, positions are read first, and of the attributes the rows from the first to the last
-that matches: what somebody would write who wants to read little.
+box. If a format has no index, positions are read first, and then the attribute rows from the first to the last
+match, as a careful user would do.
 """
 
 import glob
@@ -26,14 +26,14 @@ def bytes_read():
 
 
 class Pieces:
-    """Files or parts of one; in each, rows of columns."""
+    """Files or parts of one; each contains rows of columns."""
 
     def __init__(self, path, dtypes):
         self.path = path
         self.dtypes = {name: (np.dtype(dtype), components) for name, dtype, components in dtypes}
 
     def pieces(self):
-        """What column() takes, with the number of rows of each."""
+        """Arguments for column(), with the number of rows of each."""
         raise NotImplementedError
 
     def column(self, piece, name, first=0, end=None, stride=1):
@@ -124,8 +124,8 @@ def ours(path, question, names):
 
 
 def progressive(path, steps, names):
-    """Tables I and II: milliseconds of processor time and particles of each step. The files are in the page cache: one
-    thread waits for nothing."""
+    """Tables I and II: milliseconds of processor time and particles of each step. The files are in the page cache, so
+    the single thread never waits."""
     import parabat
 
     taken = []

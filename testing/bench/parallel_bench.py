@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes and reads particles on many ranks, beside raw files of the same bytes. Run by pvbatch:
+"""Writes and reads particles on many ranks, compared with raw files of the same bytes. Run by
+pvbatch:
 
     mpirun -np 4 pvbatch parallel_bench.py --json out.json
 
-README.md beside this file says what is measured, what the keys mean, and how to run it on a cluster.
+The README.md in this folder explains what is measured, what the keys mean, and how to run it on a
+cluster.
 """
 
 import argparse
@@ -32,7 +34,7 @@ KINDS = ("boiler", "uniform", "clustered")
 PHASES = ("check", "plan", "exchange", "build", "write", "commit", "total")
 
 class BenchError(Exception):
-    """What makes the figures worthless, in words."""
+    """Conditions that make the figures worthless, as text."""
 
 
 def parse(words):
@@ -88,7 +90,7 @@ def _size(text):
 
 
 def built(name):
-    """A file of the build tree whose plugins are used; None if it is not there."""
+    """A file of the build tree whose plugins are used; None if it does not exist."""
     plugins = [os.path.dirname(os.path.dirname(folder)) for folder in
                filter(None, os.environ.get("PV_PLUGIN_PATH", "").split(os.pathsep))]
     files = [os.path.join(root, name) for root in (*plugins, os.path.join(SOURCE, "build"))]
@@ -96,7 +98,7 @@ def built(name):
 
 
 def remove(path):
-    """The file, what is beside it under its name, and its leaf files."""
+    """The file, its companion files, and its leaf files."""
     for name in glob.glob(glob.escape(path) + "*"):
         if os.path.isdir(name):
             shutil.rmtree(name)
@@ -158,14 +160,14 @@ class Bench:
         return sum(int(text) for text, _ in parts) % 2**64, sum(rows for _, rows in parts)
 
     def check_read(self, what):
-        """What was read last are the particles that were made."""
+        """Checks that the particles read last are those that were made."""
         found = self._checksum(of_read=True)
         if found != self.checksum:
             raise BenchError(f"{what}: {found[1]} particles with checksum {found[0]:016x} came back instead of "
                              f"{self.checksum[1]} with {self.checksum[0]:016x}")
 
     def from_cache_or_disk(self, read):
-        """The second of two reads: a kernel may take pages away that were written a second ago."""
+        """Uses the second of two reads: the kernel may evict pages written a second ago."""
         if self.options.cold:
             patterns = ("bench.bat*", "bench.bat.leaves/*", "raw.*", "vtk.*")
             names = [name for pattern in patterns for name in glob.glob(os.path.join(glob.escape(self.folder), pattern))]
@@ -174,7 +176,7 @@ class Bench:
             read()
         return read()
 
-    # Each of these gives seconds.
+    # Each of these returns seconds.
 
     def write_raw(self, flush):
         remove(self.raw)
@@ -185,7 +187,7 @@ class Bench:
             parallel_ranks.read_raw, folder=self.folder, shapes_of_ranks=self.shapes)))
 
     def write_bat(self, mode, size):
-        """And the writer's report."""
+        """Also returns the writer's report."""
         from paraview import servermanager
         from paraview.simple import Delete
 
@@ -206,7 +208,7 @@ class Bench:
         return self.from_cache_or_disk(lambda: self._read_bat(check))
 
     def _read_bat(self, check):
-        """From the name to particles on all ranks: opening, and the slowest rank's reading."""
+        """Time from the name to particles on all ranks: opening, and the slowest rank's reading."""
         from paraview.simple import BATReader, Delete, ProgrammableFilter, UpdatePipeline
 
         self.run(parallel_ranks.forget)
@@ -233,9 +235,9 @@ class Bench:
         return [os.path.getsize(name) for name in names]
 
     def variant(self, mode, size):
-        """Raw and BAT in turn; figures of one mode and size of leaf files."""
+        """Measures raw and BAT alternately; figures for one mode and leaf file size."""
         samples = []
-        for repeat in range(-1, self.options.repeat):  # the first finds cold code and files
+        for repeat in range(-1, self.options.repeat):  # the first round has cold code and files
             sample = {"raw_write_unflushed": self.write_raw(flush=False),
                       "raw_write": self.write_raw(flush=True)}
             sample["bat_write"], report = self.write_bat(mode, size)
@@ -264,7 +266,7 @@ class Bench:
             "gb_per_s": {name: geometric_mean([data / 1e9 / sample[name] for sample in samples]) for name in names}}
 
     def direct(self, mode, size):
-        """core/particles/parallel without ParaView, from arrays to arrays."""
+        """Measures core/particles/parallel without ParaView, from arrays to arrays."""
         reasons = self.run(parallel_ranks.start_direct, folder=os.path.join(SOURCE, "core", "python"),
                            library=built("lib/libbat_capi.so"))
         missing = next(filter(None, reasons), None)
@@ -288,7 +290,8 @@ class Bench:
                 **self.summary(samples, ("raw_write", "bat_write", "raw_read", "bat_read")), "samples": samples}
 
     def vtk(self, mode, size):
-        """VTK's XML writer, one process and file per rank, uncompressed and as it compresses by default."""
+        """Measures VTK's XML writer, one process and file per rank, uncompressed and with its default
+        compression."""
         if not self.options.vtk_venv:
             return {"missing": "not asked for; see --vtk-venv"}
         program = os.path.join(HERE, "vtk_xml_writer.py")
@@ -325,7 +328,7 @@ class Bench:
 
 
 def ratio(samples, above, below):
-    """Median of the ratios of pairs: what slows both does not count."""
+    """Median of the ratios of pairs, so that slowdowns of both cancel out."""
     return statistics.median(sample[above] / sample[below] for sample in samples)
 
 
@@ -379,7 +382,7 @@ def main():
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(figures, file, indent=1)
         say(figures)
-    except SystemExit as stop:  # argparse has said why
+    except SystemExit as stop:  # argparse has printed the reason
         status = stop.code
     except (BenchError, bat_ranks.RankError, OSError, subprocess.CalledProcessError) as error:
         bat_ranks.tell(f"error: {error}")
@@ -395,7 +398,7 @@ def main():
 
 
 if __name__ == "__main__":
-    # Programmable filters fill __main__ with numpy's sum, max and others; a module keeps its own.
+    # Programmable filters fill __main__ with NumPy's sum, max and others; a module keeps its own.
     import parallel_bench
 
     parallel_bench.main()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each rank does in parallel_bench.py: makes its particles, hands them to ParaView, writes and reads
-them in other ways, adds up checksums. Functions are called through bat_ranks.on_all_ranks()."""
+"""The work of each rank in parallel_bench.py: makes its particles, passes them to ParaView, writes and
+reads them in other ways, and computes checksums. Functions are called through
+bat_ranks.on_all_ranks()."""
 
 import importlib
 import json
@@ -18,13 +19,14 @@ from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
 import bat_ranks
 import rank_particles
 
-# Of this rank: name -> array; the positions are "positions".
+# This rank's particles: name -> array; the positions are "positions".
 _local = {}
 _read = {}
 
 
 def make(**how):
-    """The particles of this rank, by rank_particles.make(). Returns their number and the bytes of one."""
+    """Makes the particles of this rank with rank_particles.make(). Returns their number and the bytes of
+    one."""
     _local.clear()
     _local.update(rank_particles.make(bat_ranks.rank(), bat_ranks.ranks(), **how))
     rows = len(_local["positions"])
@@ -49,8 +51,8 @@ def _to_vtk(name):
     return array
 
 
-# When this rank's reader began and ended: ParaView takes 0.03 s to prepare a programmable filter,
-# which is not reading.
+# When this rank's reader began and ended. ParaView takes 0.03 s to prepare a programmable filter,
+# which must not count as reading.
 _reading = {}
 
 
@@ -70,12 +72,12 @@ def _note_end(*_):
 
 
 def read_seconds():
-    """Of the last read on this rank."""
+    """Result of the last read on this rank."""
     return _reading["end"] - _reading["begin"]
 
 
 def take(program):
-    """Keeps what the reader gave this rank."""
+    """Keeps the reader's output on this rank."""
     data = program.GetInputDataObject(0, 0)
     _read.clear()
     if data.GetNumberOfPoints() == 0:
@@ -91,7 +93,7 @@ def _raw_file(folder, rank):
 
 
 def _timed(work):
-    """Seconds between two barriers with `work` between them, which fails after the second."""
+    """Seconds between two barriers around `work`; errors are raised after the second."""
     bat_ranks.barrier()
     start = time.perf_counter()
     failure = None
@@ -112,7 +114,7 @@ def _next():
 
 
 def write_raw(folder, flush):
-    """Each rank writes its arrays one after the other to a file of its own."""
+    """Each rank writes its arrays one after the other to its own file."""
     return _timed(lambda: rank_particles.write_arrays(_raw_file(folder, bat_ranks.rank()), _local, flush))
 
 
@@ -168,15 +170,15 @@ def read_direct(path):
     return _timed(work)
 
 
-# --- VTK's XML writer, in a process beside each rank
+# --- VTK's XML writer, in a separate process per rank
 
 _vtk = None
 
 
 def start_vtk(python, program, folder):
-    """Starts vtk_xml_writer.py on the particles of this rank, which it takes from the raw file."""
+    """Starts vtk_xml_writer.py on the particles of this rank, which it reads from the raw file."""
     global _vtk
-    # Not into a process that has another VTK: only what a login would set.
+    # Must not run in a process that has another VTK; only variables of a login are passed.
     clean = {name: os.environ[name] for name in ("PATH", "HOME", "LC_ALL", "TMPDIR") if name in os.environ}
     _vtk = subprocess.Popen([python, program, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                             text=True, env=clean)
@@ -211,15 +213,15 @@ def stop_vtk():
         _vtk.wait()
 
 
-# --- what came of it
+# --- results
 
 def shapes():
-    """What is in this rank's raw file: name, type and shape of each column."""
+    """The content of this rank's raw file: name, type and shape of each column."""
     return [[name, values.dtype.str, values.shape] for name, values in _local.items()]
 
 
 def checksum(of_read):
-    """rank_particles.checksum() and the number of particles. As texts, for JSON."""
+    """rank_particles.checksum() and the number of particles, as texts for JSON."""
     columns = _read if of_read else _local
     return [str(rank_particles.checksum(columns)), len(columns.get("positions", ()))]
 

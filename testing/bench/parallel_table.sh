@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# All runs of parallel_bench.py that the tables in README.md come from, their pictures and the table.
+# Runs parallel_bench.py in all configurations of the tables in README.md, and makes their pictures
+# and the table.
 #
 #   bash testing/bench/parallel_table.sh [FILE.npz]...
 #
@@ -29,7 +30,7 @@ run()
 {
   local name=$1 ranks=$2
   shift 2
-  # Ranks of one machine need no network.
+  # Ranks on one machine need no network.
   OMPI_MCA_btl=^tcp PV_PLUGIN_PATH=$BUILD_DIR/lib/paraview-plugins mpirun -np "$ranks" pvbatch \
     "$BENCH/parallel_bench.py" --json "$OUT/${name}_$ranks.json" --folder "$DISK" \
     --repeat "${BENCH_REPEAT:-15}" --vtk-repeat "${BENCH_VTK_REPEAT:-5}" --vtk-venv "$VTK" "$@" </dev/null

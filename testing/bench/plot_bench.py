@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures and a table from the JSON files of parallel_bench.py and bat_plan.
+"""Draws pictures and a table from the JSON files of parallel_bench.py and bat_plan.
 
     plot_bench.py --folder OUT RUN.json... [--plans PLAN.json...]
 
 bandwidth.png: writing and reading against the number of ranks. phases.png: where a write spends its time.
-sizes.png: sizes of leaf files, by how particles are divided; from the plans if there are any
-(bat_plan --sizes), else from the files that the runs wrote. table.md: medians of the ratios.
+sizes.png: sizes of leaf files, by how particles are divided; from the plans if there are any (bat_plan
+--sizes), else from the files of the runs. table.md: medians of the ratios.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import matplotlib.pyplot as plt
 from matplotlib.ticker import FixedLocator, LogLocator, NullLocator, ScalarFormatter
 
 PHASES = ("check", "plan", "exchange", "build", "write", "commit")
-# Okabe and Ito's colours, which the colour-blind can tell apart.
+# Okabe and Ito's colours, which are distinguishable with colour vision deficiency.
 PHASE_COLOURS = ("#999999", "#CC79A7", "#56B4E9", "#E69F00", "#0072B2", "#009E73")
 LINES = {"raw": ("#999999", "raw files"), "bat": ("#0072B2", "BAT in ParaView"),
          "direct": ("#009E73", "BAT from arrays"),
@@ -30,7 +30,8 @@ MODES = {"adaptive": ("#0072B2", "adaptive"), "rank-border": ("#E69F00", "rank b
 
 
 def set_of(run):
-    """What is the same in runs that make one line: name, bytes of a particle, deal, weak or strong."""
+    """The common properties of runs that form one line: name, bytes per particle, deal, weak or
+    strong."""
     kind = run["kind"]
     name = os.path.splitext(os.path.basename(kind[4:]))[0] if kind.startswith("npz:") else kind
     deal = "" if kind.startswith("npz:") else f", dealt by {run['deal']}"
@@ -63,7 +64,7 @@ def scaling(group):
 
 
 def save(figure, path, handles=(), labels=()):
-    """With one legend below all axes."""
+    """Adds one legend below all axes."""
     height = figure.get_size_inches()[1]
     if handles:
         figure.legend(handles, labels, loc="lower center", ncols=len(handles), frameon=False)

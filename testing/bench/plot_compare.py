@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A table and pictures, one for each row, from what compare.py, parallel_bench.py and reader_bench.py found.
+"""Draws a table and pictures, one per row, from the results of compare.py, parallel_bench.py and
+reader_bench.py.
 
     plot_compare.py [--folder OUT] COMPARE.json... [PARALLEL.json...] [READER.json...]
 
-Sets of several files stand side by side.
+Sets of several files appear side by side.
 """
 
 import argparse
@@ -20,11 +21,11 @@ from compare_rows import sets_of
 from compare_table import about, name_of, number, table
 from plot_bench import save
 
-# Okabe and Ito's colours, which the colour-blind can tell apart.
+# Okabe and Ito's colours, which are distinguishable with colour vision deficiency.
 OURS, REFERENCE, OTHERS, BAR = "#0072B2", "#999999", "#E69F00", "#D55E00"
 
-INDEXED = "_indexed"  # how the keys of rows with a sorted index end
-SAME_REFERENCE = (INDEXED, "_mapped", "_again")  # as the row without it, where there is one
+INDEXED = "_indexed"  # suffix of the keys of rows with a sorted index
+SAME_REFERENCE = (INDEXED, "_mapped", "_again")  # same as the row without it, if there is one
 IN_PROCESS = "in bat_bench"
 TO_ARRAYS = "from file to numpy arrays"
 PICTURES = {
@@ -51,7 +52,7 @@ PICTURES = {
 # --- pictures: sections of bars, from top to bottom
 
 def own_section(one, keys):
-    """Bars as (label, spread or reason, colour), and bars that must be reached as (first, last, value, label)."""
+    """Bars as (label, spread or reason, colour), and targets as (first, last, value, label)."""
     bars, musts = [], []
     for key in keys:
         row = one["rows"].get(key)
@@ -114,7 +115,7 @@ def sections_of(one, keys, operation):
 
 
 def draw(axes, sections, log):
-    """Horizontal bars with their values at their ends; thin lines from the least to the most."""
+    """Horizontal bars with their values at their ends; thin lines from minimum to maximum."""
     place, ticks, labels = 0.0, [], []
     values = [spread[end] for _, bars, _ in sections for _, spread, _ in bars if not isinstance(spread, str)
               for end in ("median", "max", "min")]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What Apply costs without drawing, with the plugin in Python and with the compiled one, in pairs.
+"""Measures the cost of Apply without drawing, with the Python and the compiled plugin, in pairs.
 
     /usr/bin/python3 plugin_apply.py FILE.bat --compiled BATReader.so --python parabat_paraview.py [--pairs N]
 
-Each run is a pvpython of its own: a reader with ParaView's own budget is opened (`open`), loads (`read`), and says what
-the window asks of it before it draws, bounds and ranges of all arrays (`describe`); seconds, the least of three readers.
-Prints a line of JSON for each pair and one for all; fails if the two have other particles, or if the median of the ratios
-of the sums is above 1.3. BAT_LIBRARY is the library of the plugin in Python.
+Each run is a separate pvpython: a reader with ParaView's own budget is opened (`open`), loads (`read`), and answers
+what the window requests before it draws, the bounds and ranges of all arrays (`describe`); seconds, the minimum of
+three readers. Prints a line of JSON for each pair and one for all. Fails if the two have different particles, or if the
+median of the ratios of the sums is above 1.3. BAT_LIBRARY is the library of the Python plugin.
 """
 
 import argparse
@@ -23,11 +23,11 @@ SUPPORT = pathlib.Path(__file__).resolve().parent.parent / "paraview" / "getargs
 
 
 def seconds(path):
-    """Of one reader, and what it has then."""
+    """Times of one reader, and its content."""
     from paraview.simple import Delete
     from vtkmodules.util.numpy_support import vtk_to_numpy
     times = [time.perf_counter()]
-    reader = globals()["BATReader"](FileName=[path])  # which LoadPlugin() has put there
+    reader = globals()["BATReader"](FileName=[path])  # put there by LoadPlugin()
     reader.UpdatePipelineInformation()
     times.append(time.perf_counter())
     reader.UpdatePipeline()
@@ -44,7 +44,7 @@ def seconds(path):
 
 
 def run(path, plugin):
-    """In pvpython."""
+    """Runs in pvpython."""
     from paraview.simple import LoadPlugin
     LoadPlugin(plugin, remote=False, ns=globals())
     runs = [seconds(path) for _ in range(READERS)]
@@ -53,7 +53,7 @@ def run(path, plugin):
 
 
 def measured(path, plugin):
-    """By a process of its own, without other plugins."""
+    """Measured in its own process, without other plugins."""
     environment = {**os.environ, "PYTHONPATH": str(SUPPORT), "LC_ALL": "C.UTF-8"}
     environment.pop("PV_PLUGIN_PATH", None)
     done = subprocess.run(["pvpython", os.path.abspath(__file__), path, "--run", plugin], env=environment,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What Python costs: Dataset.read() against the C functions into new arrays, in pairs, by processor time; and what the
-C functions save in arrays that were in use before, whose pages the system does not have to clear.
+"""Measures the overhead of Python: Dataset.read() against the C functions into new arrays, in pairs, by processor
+time; and what the C functions save with arrays that were in use before, whose pages the system does not have to clear.
 
     python3 python_read.py FOLDER          PYTHONPATH and BAT_LIBRARY as in core/capi/README.md
 
@@ -26,7 +26,7 @@ def new_arrays():
 
 
 def by_c(path, xyz, values):
-    """As a program in C does it; returns the number of particles."""
+    """Reads as a C program would; returns the number of particles."""
     lib, count = library(), ctypes.c_uint64()
     with Owned(lib.bat_close) as dataset, make("query") as query, Owned(lib.bat_selection_free) as selection:
         check(lib.bat_open(os.fsencode(path), ctypes.byref(dataset.pointer)))
@@ -43,13 +43,13 @@ def by_c(path, xyz, values):
 
 
 def by_python(path):
-    """The same with the package."""
+    """Reads the same with the package."""
     with parabat.open(path) as dataset:
         return dataset.read(["value"], threads=1).count
 
 
 def seconds(call):
-    """Of the processor, not of the clock."""
+    """Processor time, not wall time."""
     begin = time.process_time()
     assert call() == PARTICLES
     return time.process_time() - begin

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The particles of one rank of a benchmark, in numpy arrays, and their checksum."""
+"""The particles of one rank of a benchmark, as NumPy arrays, and their checksum."""
 
 import json
 import math
@@ -10,8 +10,8 @@ import numpy as np
 
 
 def pretended_points(program, ranks, path, kind="boiler", particles=0, step=4501):
-    """Has bat_plan write the positions of a boiler or a breaking dam to `path`; returns where those of each rank
-    begin, and where the last end. particles: 0 for as many as there were in the paper."""
+    """Runs bat_plan to write the positions of a boiler or a breaking dam to `path`. Returns where those of each
+    rank begin, followed by the end. particles: 0 for the number in the paper."""
     done = subprocess.run(
         [program, "--kind", kind, "--particles", str(particles), "--step", str(step), "--points", path, "--json", "-",
          "--ranks", str(ranks)], check=True, stdout=subprocess.PIPE, text=True)
@@ -33,7 +33,7 @@ def make(rank, ranks, kind, particles=0, attributes=0, deal="space", seed=1, poi
 
 
 def _share(count, rank, ranks):
-    """First and end of this rank's rows if rows are dealt out in order."""
+    """First row and end of this rank if rows are dealt out in order."""
     return count * rank // ranks, count * (rank + 1) // ranks
 
 
@@ -72,7 +72,7 @@ def _lattice(rank, ranks, particles, deal, seed, points, begins):
 
 
 def _grid(ranks):
-    """Three factors of `ranks`, as near to each other as can be."""
+    """Three factors of `ranks`, as close to each other as possible."""
     best = min(((a, b, ranks // a // b) for a in range(1, ranks + 1) if ranks % a == 0
                 for b in range(1, ranks // a + 1) if ranks // a % b == 0),
                key=lambda cells: max(cells) / min(cells))
@@ -92,13 +92,14 @@ def _clustered(rank, ranks, particles, deal, seed, points, begins):
 
 
 def _attribute(positions, number):
-    """A double that follows place, with noise in its lower half so that no compressor finds it easy."""
+    """A spatially smooth double, with noise in its lower half so that compressors do not find it
+    easy."""
     wave = positions @ np.array([1.0, 0.7, 0.3]) * (0.5 + number) + number
     return np.sin(wave) + 1e-4 * np.random.default_rng([number, len(positions)]).random(len(positions))
 
 
 def write_arrays(path, columns, flush):
-    """One array after the other into a file."""
+    """Writes arrays to a file, one after the other."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     try:
         for values in columns.values():
@@ -112,7 +113,7 @@ def write_arrays(path, columns, flush):
 
 
 def read_arrays(path, columns):
-    """Into arrays that are there, one after the other."""
+    """Reads into existing arrays, one after the other."""
     with open(path, "rb", buffering=0) as file:
         for name, values in columns.items():
             left = memoryview(values).cast("B") if values.size else b""
@@ -124,14 +125,14 @@ def read_arrays(path, columns):
 
 
 def flush(path):
-    """A file, whoever wrote it, onto the disk."""
+    """Flushes a file to disk, whichever process wrote it."""
     descriptor = os.open(path, os.O_RDONLY)
     os.fsync(descriptor)
     os.close(descriptor)
 
 
 def forget_pages(names):
-    """Files leave the page cache of this node; they are on disk already."""
+    """Evicts files from the page cache of this node; they are already on disk."""
     for name in names:
         descriptor = os.open(name, os.O_RDONLY)
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -139,8 +140,8 @@ def forget_pages(names):
 
 
 def checksum(columns):
-    """Sum over particles of a hash of all their bits, modulo 2^64: independent of order, and of ranks if
-    theirs are added up."""
+    """Sum over particles of a hash of all their bits, modulo 2^64: independent of their order, and
+    additive over ranks."""
     rows = len(columns.get("positions", ()))
     total = np.zeros(rows, np.uint64)
     for number, name in enumerate(sorted(columns)):

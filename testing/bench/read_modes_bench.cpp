@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times reads of one dataset by many ranks: each for itself, through aggregators, and as `auto`
-// chooses. mpirun -np N read_modes_bench [--files F ...] [--boxes tile small] [--slow MB/s]
+// Times reads of one dataset by many ranks: direct, through aggregators, and as `auto` chooses.
+// mpirun -np N read_modes_bench [--files F ...] [--boxes tile small] [--slow MB/s]
 //
 // The dataset is written by as many ranks as it has leaf files ("file per rank written at another
-// number of ranks"), and opened anew for each read. Slow storage is pretended: all ranks share one
+// number of ranks"), and opened again for each read. Slow storage is simulated: all ranks share one
 // link of --slow MB/s, and each request waits --latency ms longer.
 #include "bat/mpi.hpp"
 #include "support/clouds.hpp"
@@ -30,11 +30,11 @@ using nlohmann::json;
 struct Options
 {
   std::uint64_t particles = 1000000;
-  int attributes = 7; ///< of 8 bytes
+  int attributes = 7; ///< 8-byte attributes
   std::vector<int> files{ 2, 4, 16 };
   std::vector<std::string> boxes{ "tile", "small" };
-  double edge = 0.1;  ///< of a small box, of that of all
-  double slow = 0;    ///< MB/s; 0: as the machine is
+  double edge = 0.1;  ///< side of a small box, relative to that of all
+  double slow = 0;    ///< MB/s; 0: unlimited
   double latency = 1; ///< ms, with --slow
   int repeat = 5;
   std::string folder;
@@ -98,7 +98,7 @@ public:
     std::this_thread::sleep_for(
       std::chrono::nanoseconds(std::max<std::int64_t>(0, done + this->latency_ - now())));
   }
-  /// Since the last call, of all ranks.
+  /// Since the last call, over all ranks.
   std::array<std::uint64_t, 2> requests_and_bytes()
   {
     std::array<std::uint64_t, 2> sums{ this->requests_.exchange(0), this->bytes_.exchange(0) };
@@ -123,7 +123,7 @@ double median(std::vector<double> values)
   return values.empty() ? 0 : values[values.size() / 2];
 }
 
-/// Of this rank: positions of 12 bytes, attributes of 8.
+/// Bytes on this rank: positions of 12 bytes, attributes of 8.
 clouds::Cloud make_cloud(std::uint64_t count, int attributes)
 {
   clouds::Random random(static_cast<std::uint64_t>(rank()) + 1);
@@ -149,7 +149,7 @@ bat::Query query_of(const Options& options, const bat::Box& bounds, const std::s
   query.box = bat::Box{ { -inf, -inf, -inf }, { inf, inf, inf } };
   if (boxes == "tile")
   {
-    // Slabs of equal numbers of particles: across the cuts of the leaf files.
+    // Slabs of equal numbers of particles, across the cuts of the leaf files.
     const auto cut = [&](int i)
     {
       return i == 0    ? -inf
@@ -228,7 +228,7 @@ json compare(
       measure(options, path, boxes, modes[m], link, figures[m]);
       if (i == -1)
       {
-        figures[m].seconds.clear(); // the first of all pays for what the others find
+        figures[m].seconds.clear(); // the first way pays for warming up the others
       }
     }
   }
@@ -278,7 +278,7 @@ void print(const json& row)
     row["same_answer"].get<bool>() ? "same" : "DIFFERENT");
 }
 
-// By `files` of the ranks, each of which has one.
+// Written by `files` of the ranks, each with one leaf file.
 void write(const Options& options, const std::string& path, int files)
 {
   const int writers = std::min(files, ranks());

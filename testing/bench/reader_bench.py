@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time from Apply to picture with the ParaView reader, a line of JSON for each file and each step.
+"""Measures the time from Apply to the picture with the ParaView reader, as JSON lines per file and step.
 
 Usage: PV_PLUGIN_PATH=build/lib/paraview-plugins xvfb-run -a pvpython reader_bench.py [--budget N] [--refine]
        [--repeat R] FILE.bat...
 
-Files take turns, R times. Seconds: `open` from the name to what the panel shows, `read` the reader alone,
-`picture` from there to the first picture with Point Gaussian, `turn` one more picture from another side, `drag`
-one while the mouse turns the scene, the longest of ten. `sum` is the sum of the ids that were loaded, if there is
-an attribute id, so that runs can be compared. --refine begins with half a million particles and takes steps up to
-the budget. Debian's ParaView is not optimised, and Xvfb draws on the CPU: `picture`, `turn` and `drag` say more
-about these than about the reader.
+Files take turns, R times. Seconds: `open` from the name to the filled panel, `read` the reader alone, `picture`
+from there to the first picture with Point Gaussian, `turn` one more picture from another side, `drag` the longest
+of ten pictures while the mouse turns the scene. `sum` is the sum of the loaded ids, if there is an attribute id,
+so that runs can be compared. --refine begins with half a million particles and takes steps up to the budget.
+Debian's ParaView is not optimised, and Xvfb draws on the CPU, so `picture`, `turn` and `drag` depend more on
+these than on the reader.
 """
 
 import argparse

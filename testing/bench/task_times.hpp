@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Work and critical path of oneTBB's loops. Included before everything else (-include) in a second
-// build of what is measured, in which tbb::parallel_for notes how long each of its tasks takes.
-// Ranges are cut as finely as they allow.
+// Measures work and critical path of oneTBB's loops. Included before everything else (-include) in
+// a second build of the measured code, in which tbb::parallel_for records the time of each of its
+// tasks. Ranges are split as finely as they allow.
 #pragma once
 
 #include <tbb/blocked_range.h>
@@ -18,17 +18,17 @@
 
 namespace task_times
 {
-/// What one call of parallel_for did. Seconds.
+/// Times of one call of parallel_for, in seconds.
 struct Loop
 {
   const char* file = nullptr;
   int line = 0;
   std::size_t tasks = 0;
-  double work = 0; ///< of all tasks
-  double span = 0; ///< of the task that takes longest with threads without end
+  double work = 0; ///< sum over all tasks
+  double span = 0; ///< the longest task, with unlimited threads
 };
 
-/// Loops that are in no other loop, in the order in which they ended. For one thread.
+/// Outermost loops, in the order in which they ended. For one thread.
 inline std::vector<Loop>& outer_loops()
 {
   static std::vector<Loop> loops;
@@ -37,7 +37,7 @@ inline std::vector<Loop>& outer_loops()
 
 namespace detail
 {
-/// Of the task that runs: what its inner loops took, and would take with threads without end.
+/// For the running task: the time that its inner loops took, and would take with unlimited threads.
 struct Inner
 {
   double work = 0;

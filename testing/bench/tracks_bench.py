@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tracks of a running simulation: what they cost beside its steps, and how fast they are read.
+"""Measures tracks of a running simulation: their cost relative to the steps, and reading speed.
 
     PYTHONPATH=core/python BAT_LIBRARY=build/lib/libbat_capi.so python3 testing/bench/tracks_bench.py FOLDER \\
         [--particles 1000000] [--ids 1000] [--samples 1000] [--rounds 9]
 
-Writing: steps of `particles` with id, position and velocity, and the tracks of `ids` of them, in turn; medians and the
-median of the ratios of pairs, with and without waiting for the disk. Reading: all histories, and that of one particle, of
-`samples` samples, from the page cache and without it (posix_fadvise), from a finished file and from one whose writer died.
-Needs numpy and mpi4py. What is read is compared with what was written."""
+Writing: steps of `particles` with id, position and velocity, and the tracks of `ids` of them, alternately; medians and
+the median of the ratios of pairs, with and without waiting for the disk. Reading: all histories, and that of one
+particle, of `samples` samples, with and without the page cache (posix_fadvise), from a finished file and from one whose
+writer died. Needs NumPy and mpi4py. The values read are compared with those written."""
 
 import argparse
 import os
@@ -36,7 +36,7 @@ def writing(folder, particles, ids, rounds):
         how = {"flush": flush, "sorted_indexes": ["id"]}
         with parabat.Series(folder / "steps.bat", MPI.COMM_SELF, **how) as steps, \
                 parabat.Series(folder / "alone.bat", MPI.COMM_SELF, every=10**9, tracks={"ids": expected}, **how) as tracks:
-            tracks.write(0, 0, places, columns)  # of which there is a file too
+            tracks.write(0, 0, places, columns)  # there is a file of these, too
             pairs = []
             for step in range(1, rounds + 2):
                 whole, _ = timed(lambda now=step: steps.write(now, now, places, columns))
@@ -50,7 +50,7 @@ def writing(folder, particles, ids, rounds):
 
 
 def forget(path):
-    """Takes a file out of the page cache."""
+    """Evicts a file from the page cache."""
     with open(path, "rb") as file:
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""VTK's XML writer as the wheel vtk==9.2.6 of PyPI has it, compiled with optimisation (Debian's is not).
+"""Writes with VTK's XML writer from the wheel vtk==9.2.6 on PyPI, which is compiled with optimisation
+(Debian's is not).
 
     vtk_xml_writer.py install FOLDER    makes a virtual environment there, prints its Python
     PYTHON vtk_xml_writer.py serve      one question, one answer in each line, as JSON; see SERVED
 
-parallel_bench.py starts one process of the second kind beside each rank.
+parallel_bench.py starts one process of the second kind per rank.
 """
 
 import json
@@ -33,7 +34,7 @@ class Server:
                              for name, dtype, shape in shapes)
 
     def hold(self, columns):
-        """Names and arrays, of which "positions" has the points."""
+        """Names and arrays, where "positions" are the points."""
         from vtkmodules.util.numpy_support import get_vtk_array_type, numpy_to_vtk
         from vtkmodules.vtkCommonCore import vtkPoints
         from vtkmodules.vtkCommonDataModel import vtkPolyData
@@ -60,7 +61,7 @@ class Server:
         writer.SetDataModeToAppended()
         writer.EncodeAppendedDataOff()
         if compressor == "none":
-            writer.SetCompressorTypeToNone()  # else the default, zlib
+            writer.SetCompressorTypeToNone()  # otherwise the default, zlib
         if not writer.Write():
             raise RuntimeError(f"{path}: cannot be written")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Virtual environments with packages of PyPI that Debian does not have, or not as fast."""
+"""Virtual environments with PyPI packages that Debian lacks or has only in slower builds."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ import sys
 
 
 def install(folder, packages, imports):
-    """Makes the environment unless it is there, and returns its Python. RuntimeError with a reason in words."""
+    """Creates the environment if necessary, and returns its Python. Raises RuntimeError with the reason."""
     python = os.path.join(folder, "bin", "python")
     try:
         if not os.path.exists(python):

@@ -26,7 +26,7 @@ inline std::size_t point_count(const bat::BrickGrid& grid)
     static_cast<std::size_t>(grid.points[2]);
 }
 
-/// Waves, of which a part is NaN, and values with every kind of bits here and there.
+/// Waves that are NaN in one part, with values of unusual bit patterns scattered in.
 template <class T>
 std::vector<std::byte> waves(const bat::BrickGrid& grid, bool with_blank, bool with_odd)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads .bricks files by the text of core/bricks/BRICKS.md alone. Slow, and checks everything.
+"""Reads .bricks files by the text of core/bricks/BRICKS.md alone. Slow; checks everything.
 
 read(path) -> dict with "values" of shape (nz, ny, nx, components), header fields and "preview"."""
 
@@ -11,7 +11,7 @@ import xxhash
 
 
 def lz4_block(data, raw):
-    """The LZ4 block format: literals and matches."""
+    """Decodes the LZ4 block format: literals and matches."""
     out, at = bytearray(), 0
     while at < len(data):
         token = data[at]
@@ -48,7 +48,7 @@ def align8(n):
 
 
 def pages(data, offset, raw_bytes, seed):
-    """A section in pages, and where the next one begins."""
+    """Returns a paged section, and where the next one begins."""
     count = -(-raw_bytes // 4096)
     out, at = b"", offset
     for page in range(count):
@@ -87,7 +87,7 @@ def slot_order(n):
 
 
 def decode(payload, codec, shape, components, word):
-    """Shape is (x, y, z) points."""
+    """shape is (x, y, z) points."""
     m = shape[0] * shape[1] * shape[2]
     size = word.itemsize
     if codec == 0:

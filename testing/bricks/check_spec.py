@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the library writes, a reader made from BRICKS.md alone reads, bit by bit; and bat_info and bat_validate tell of it.
+"""Checks that a reader written from BRICKS.md alone reads the library's files bit by bit, and that bat_info and
+bat_validate describe them.
 
 Usage: check_spec.py WRITE_BRICKS BAT_INFO BAT_VALIDATE"""
 
@@ -21,7 +22,7 @@ def run(program, *words):
 
 
 def check_programs(folder, paths):
-    """What bat_info and bat_validate say of files, of a series of them, and of damage."""
+    """What bat_info and bat_validate print for files, a series of them, and damage."""
     info, validate = sys.argv[2:]
     code, out, err = run(info, "--json", *paths)
     assert (code, err) == (0, ""), (code, err)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files of bricks and series of them: every bit comes back, boxes, slots, refusals, lists.
+// Brick files and series of them: bit-exact values, boxes, slots, rejected arguments, lists.
 #include "bat/bricks/series.hpp"
 #include "bat/bricks/write.hpp"
 #include "bat/error.hpp"
@@ -156,7 +156,7 @@ TEST(Bricks, fluid_at_rest_costs_no_read)
   {
     for (const bool compress : { true, false })
     {
-      // Some bricks at rest, one without flow, one with a single -0, and bricks between.
+      // Some bricks at rest, one without flow, one with a single -0, and ordinary bricks between.
       auto made = brick_cases::make("r", { 40, 20, 9 }, 3, type, 8, false, false);
       const std::size_t point = made.header.grid.point_bytes();
       const auto is_of = [](std::size_t i, std::size_t x) { return i % 40 / 8 == x; };
@@ -187,7 +187,7 @@ TEST(Bricks, fluid_at_rest_costs_no_read)
       EXPECT_EQ(read(1), 0u);
       EXPECT_GT(read(2), 0u);
       EXPECT_EQ(read(3), 0u);
-      EXPECT_GT(read(4), 0u); // -0 is another value
+      EXPECT_GT(read(4), 0u); // -0 is a different value
       EXPECT_EQ(file.stored_bytes(8), 0u);
     }
   }
@@ -340,7 +340,7 @@ TEST(BrickSeries, levels_of_a_list_and_what_is_wrong_with_lists)
   EXPECT_EQ(
     code_of([&] { (void)bricks::Series::open(folder / "none.series"); }), ErrorCode::NotFound);
 
-  // A file that is missing or of another grid matters to who needs it only.
+  // A missing file, or one with another grid, only matters to calls that need it.
   auto other = brick_cases::make("o", { 9, 9, 10 }, 3, ScalarType::Float32, 8, false, false);
   bricks::write(folder / "o.bricks", other.header, other.values.data(), other.values.size());
   bricks::write_list(list, { { "gone.bricks", 0 }, { "s1.bricks", 1 }, { "o.bricks", 2 } });
@@ -399,7 +399,7 @@ TEST(BrickSeries, goes_on_with_times_that_were_added_and_not_with_files_that_wer
   EXPECT_EQ(grown->times().size(), 4u);
   EXPECT_TRUE(first->continues_in(*grown));
   EXPECT_FALSE(grown->continues_in(*first));
-  // Nothing is known of what was opened twice.
+  // Files opened twice share no state.
   EXPECT_FALSE(first->continues_in(*bricks::Series::open(list)));
   EXPECT_EQ(first_byte(*grown, 3), 3);
 
@@ -410,7 +410,7 @@ TEST(BrickSeries, goes_on_with_times_that_were_added_and_not_with_files_that_wer
   EXPECT_TRUE(first->continues_in(*more));
   EXPECT_TRUE(grown->continues_in(*more));
   EXPECT_EQ(first_byte(*more, 1), 50);
-  // The first one has read this level, the second one has not.
+  // The first one has read this level; the second one has not.
   write_level(0, 60);
   const auto replaced = more->reopen();
   EXPECT_FALSE(first->continues_in(*replaced));
@@ -427,7 +427,7 @@ TEST(BrickSeries, goes_on_with_times_that_were_added_and_not_with_files_that_wer
   write_list(5);
   EXPECT_FALSE(replaced->continues_in(*replaced->reopen()));
 
-  // Written over in place by as many bytes, with its time set back.
+  // Overwritten in place by as many bytes, with its time set back.
   bricks::WriteOptions flat;
   flat.compress = false;
   for (const int level : { 0, 2 })

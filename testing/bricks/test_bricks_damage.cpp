@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files that are cut, have flipped bits, or lie: an Error, or the right values; never others.
+// Truncated, bit-flipped or inconsistent files give an Error or the right values, never others.
 #include "bat/bricks/write.hpp"
 #include "bat/error.hpp"
 #include "bricks/brick_cases.hpp"
@@ -29,7 +29,7 @@ struct Sound
     this->bytes = read_bytes(path);
   }
 
-  // The values of the whole file; nothing if it is refused.
+  // The values of the whole file; nothing if it is rejected.
   std::optional<Bytes> values_of(const Bytes& damaged) const
   {
     try
@@ -129,7 +129,7 @@ TEST(BricksDamage, no_flipped_bit_changes_a_value)
       if (const auto values = sound.values_of(damaged))
       {
         ASSERT_EQ(*values, sound.made.values) << bit;
-        ASSERT_FALSE(sound.is_valid(damaged)) << bit; // it was padding
+        ASSERT_FALSE(sound.is_valid(damaged)) << bit; // this was padding
         ++harmless;
       }
     }
@@ -155,7 +155,7 @@ TEST(BricksDamage, an_index_that_lies_gives_no_wrong_brick)
     const auto before = get<std::uint64_t>(damaged, word_at(slot));
     switch (n % 5)
     {
-      case 0: // another's brick
+      case 0: // another brick's
         put(damaged, word_at(slot), get<std::uint64_t>(damaged, word_at(other)));
         break;
       case 1:
@@ -164,7 +164,7 @@ TEST(BricksDamage, an_index_that_lies_gives_no_wrong_brick)
       case 2:
         put(damaged, word_at(slot), random());
         break;
-      case 3: // a bomb
+      case 3: // a decompression bomb
         put(damaged, word_at(slot), before | 0xFFFFFF);
         break;
       default: // blank
@@ -176,7 +176,7 @@ TEST(BricksDamage, an_index_that_lies_gives_no_wrong_brick)
     const auto values = sound.values_of(damaged);
     if (n % 5 == 4 || (is_other && get<std::uint64_t>(damaged, word_at(slot)) == 0))
     {
-      ASSERT_FALSE(sound.is_valid(damaged)); // a writer may have left a brick blank; we did not
+      ASSERT_FALSE(sound.is_valid(damaged)); // other writers may leave a brick blank
     }
     else if (values)
     {
@@ -219,7 +219,7 @@ TEST(BricksDamage, a_stored_brick_without_flow_or_at_rest_is_not_valid)
       put(damaged, 160 + 8 * a, maximum);
     }
     repair_header(damaged);
-    EXPECT_TRUE(sound.values_of(damaged)); // a reader need not mind
+    EXPECT_TRUE(sound.values_of(damaged)); // readers need not reject it
     try
     {
       (void)bricks::File::from_memory(damaged, "sound.bricks").validate();
@@ -253,7 +253,7 @@ TEST(BricksDamage, a_header_that_lies_is_refused_or_describes_nothing_else)
       const auto row = 32 * file.grid().point_bytes();
       for (std::uint64_t k = 0; k < std::min<std::uint64_t>(file.grid().brick_count(), 4); ++k)
       {
-        // Another grid has another id, which no brick of this one has been written with.
+        // Another grid has another id, with which none of these bricks was written.
         if (file.grid() != sound.made.header.grid)
         {
           EXPECT_THROW(file.read(k, { brick.data(), row, 32 * row }), Error);

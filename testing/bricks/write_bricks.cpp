@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes each case to FOLDER/NAME.bricks, once packed and once not, and its values to NAME.raw, for
-// a reader that is none of ours. Usage: write_bricks FOLDER
+// an independent reader. Usage: write_bricks FOLDER
 #include "bricks/brick_cases.hpp"
 #include "support/temp_dir.hpp"
 

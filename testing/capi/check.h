@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks for test programs in C: a failed one is printed, counted, and does not end the program. */
+/* Checks for C test programs. A failed check is printed and counted, but does not end the
+ * program. */
 #ifndef BAT_TESTING_CHECK_H
 #define BAT_TESTING_CHECK_H
 
@@ -32,7 +33,7 @@ static int failures = 0;
     }                                                                                              \
   } while (0)
 
-/* That a call fails with a status, and that its text contains a word. */
+/* Checks that a call fails with a status, and that its text contains a word. */
 #define CHECK_FAILS(call, expected, word)                                                          \
   do                                                                                               \
   {                                                                                                \

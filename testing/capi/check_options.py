@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every door has every option of a write: the core's table against what each door offers.
+"""Checks that every interface offers every write option of the core's table.
 
 Argument: the top folder of the sources.
 """
@@ -16,11 +16,11 @@ TOP = pathlib.Path(sys.argv[1])
 DEFAULTS = {row["name"]: row["default"] for row in parabat.options_table()}
 OPTIONS = list(DEFAULTS)
 
-# What a door calls an option, where that is not its name.
+# An interface's name for an option, if it differs.
 CATALYST = {"target_bytes": "target_size", "repeats": "aliases"}
 PARAVIEW = {"target_bytes": "LeafFileSize", "mode": "Aggregation"}
 CONVERT = {"target_bytes": "target-size", "mode": "aggregation", "sorted_indexes": "sorted-index"}
-# What convert.py leaves to scripts, and why.
+# The options that convert.py leaves to scripts, and why.
 NOT_OF_CONVERT = {
     "threads": "pvbatch has options of its own for them",
     "flush": "a conversion waits for the disk",
@@ -73,7 +73,7 @@ for element in elements:  # properties that are set by name
         given = element.get("default_values")
         given = given if isinstance(default, str) else json.loads(given)
         if isinstance(default, str):
-            given = given.lower()  # enumerations of ParaView are capitalised
+            given = given.lower()  # ParaView capitalises enumerations
         assert given == default, f"{element.get('name')} begins with {given}, {option} with {default}"
 
 assert set(NOT_OF_CONVERT) <= set(OPTIONS), "an exception for an option that there is not"

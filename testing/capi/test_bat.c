@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bat/bat.h by itself: one process, one file. Argument: a folder to write in. */
+/* Tests bat/bat.h alone: one process, one file. Argument: a folder to write in. */
 
 #include "check.h"
 
@@ -132,7 +132,7 @@ struct particle
   char padding[5];
 };
 
-/* Positions, ids and velocities inside of structs; one attribute as three arrays. */
+/* Positions, ids and velocities inside structs; one attribute as three arrays. */
 static void strided_and_separate_arrays_come_back(void)
 {
   static struct particle input[kCount];
@@ -205,7 +205,7 @@ static void strided_and_separate_arrays_come_back(void)
     CHECK_OK(bat_dataset_attribute_range_int64(dataset, index, BAT_WHOLE, &minimum, &maximum));
     CHECK(minimum == beyond && maximum == beyond + kCount - 1);
     CHECK_OK(bat_query_create(&query));
-    /* In double, beyond + 1 and beyond + 2 are the same number. */
+    /* As doubles, beyond + 1 and beyond + 2 are the same number. */
     CHECK_OK(bat_query_add_range_int64(query, "id", BAT_WHOLE, beyond + 1, beyond + 1));
     CHECK_OK(bat_select(dataset, query, &selection));
     uint64_t count = 0;
@@ -225,7 +225,7 @@ static void strided_and_separate_arrays_come_back(void)
     bat_selection_free(selection);
     bat_query_free(query);
 
-    /* Ids in any order and more than once, of any type; those that do not occur match nothing. */
+    /* Ids in any order, with repetitions, of any type; absent ids match nothing. */
     const int64_t expected[] = { beyond + 3, beyond - 1, beyond + 1, beyond + 3, INT64_MIN };
     const double as_doubles[] = { (double)(beyond + 1), 0.5 };
     int64_t ids[2];
@@ -248,7 +248,8 @@ static void strided_and_separate_arrays_come_back(void)
       bat_query_free(query);
     }
 
-    /* What is in a shape and what is outside of it are all; so are a set and what is not in it. */
+    /* The particles inside a shape and those outside of it add up to all; likewise a set and its
+     * complement. */
     uint64_t combined[4] = { 0, 0, 0, 0 };
     for (int outside = 0; outside < 2; ++outside)
     {
@@ -291,7 +292,7 @@ static void strided_and_separate_arrays_come_back(void)
       bat_select(dataset, query, &selection), BAT_INVALID_ARGUMENT, "the normal of the slab");
     bat_query_free(query);
 
-    /* Half-open boxes of a tiling have each particle once; the closed ones share a face. */
+    /* Half-open boxes of a tiling contain each particle once; closed ones share a face. */
     uint64_t closed = 0;
     uint64_t half_open = 0;
     for (int tile = 0; tile < 2; ++tile)
@@ -336,7 +337,7 @@ static void strided_and_separate_arrays_come_back(void)
   }
 }
 
-/* Of the file at `path`. */
+/* Reads the file at `path`. */
 static void columns_are_there_without_a_copy(void)
 {
   bat_dataset* dataset = NULL;
@@ -379,7 +380,7 @@ static void columns_are_there_without_a_copy(void)
   bat_close(dataset);
 }
 
-/* What a negative number becomes where it is passed as an unsigned one. */
+/* The value that a negative number has when it is passed as unsigned. */
 static uint64_t as_unsigned(int64_t number)
 {
   return (uint64_t)number;
@@ -428,7 +429,7 @@ static void pieces_become_a_dataset(void)
   CHECK_FAILS(bat_piece_writer_finish(writer, &report), BAT_INVALID_ARGUMENT, "after an error");
   bat_piece_writer_free(writer);
 
-  /* A writer that has lost a piece, whichever way, does not finish. */
+  /* A writer that has lost a piece in any way does not finish. */
   for (int way = 0; way != 3; ++way)
   {
     CHECK_OK(bat_piece_writer_create(path, NULL, 0, &writer));
@@ -454,7 +455,7 @@ static void pieces_become_a_dataset(void)
   bat_particles_free(particles);
 }
 
-/* A name that no attribute can have is refused, and leaves the particles as they were. */
+/* An invalid attribute name is rejected and leaves the particles unchanged. */
 static void names_that_cannot_be_change_nothing(void)
 {
   const char* const bad[] = { "", "\xff\xfe" };
@@ -466,7 +467,7 @@ static void names_that_cannot_be_change_nothing(void)
   int attributes = 0;
   CHECK_OK(bat_particles_create(2, &particles));
   CHECK_OK(bat_particles_set_attribute(particles, "id", BAT_INT64, 1, ids, 0));
-  /* A refused array of positions stays refused. */
+  /* A rejected array of positions stays rejected. */
   CHECK_FAILS(bat_particles_set_positions(particles, BAT_INT8, xyz, 0), BAT_INVALID_ARGUMENT,
     "position type int8");
   for (int i = 0; i != 2; ++i)
@@ -549,7 +550,7 @@ static void a_dataset_that_is_closed_during_a_read_is_read(void)
   free(found);
 }
 
-/* The text of an error has the number that was passed, and not what is left of it. */
+/* The text of an error contains the number that was passed, not a truncated one. */
 static void numbers_are_looked_at_as_they_were_passed(void)
 {
   static const double xyz[2][3] = { { 0, 0, 0 }, { 1, 1, 1 } };
@@ -600,7 +601,7 @@ static void numbers_are_looked_at_as_they_were_passed(void)
   CHECK_FAILS(bat_options_set_split_limits(options, 2, 0.5), BAT_INVALID_ARGUMENT,
     "max_overfull_factor is 0.5; a number from 1 on is allowed");
 
-  /* By name: the same options, and those that have no function of their own. */
+  /* By name: the same options, and those without a function. */
   CHECK_FAILS(bat_options_set_integer(options, "treads", 1), BAT_INVALID_ARGUMENT,
     "unknown write option treads; did you mean 'threads'? Available: target_bytes, ");
   CHECK_FAILS(
@@ -631,7 +632,7 @@ static void numbers_are_looked_at_as_they_were_passed(void)
   bat_options_free(options);
   bat_particles_free(particles);
 
-  /* Anew, in its place. */
+  /* Writes again, in place. */
   CHECK_OK(bat_options_create(&options));
   CHECK_OK(bat_options_set_text(options, "compression", "lossless"));
   CHECK_OK(bat_options_set_list(options, "sorted_indexes", 0, NULL));
@@ -667,7 +668,7 @@ static void numbers_are_looked_at_as_they_were_passed(void)
     "is 4294967297;");
   CHECK_FAILS(bat_query_add_values(query, "v", 0, BAT_FLOAT64, xyz, as_unsigned(-3)),
     BAT_INVALID_ARGUMENT, "the value count is -3;");
-  /* Not without the conditions that a program believes to have set. */
+  /* Fails if conditions that the program meant to set are not in effect. */
   CHECK_FAILS(bat_select(dataset, query, &selection), BAT_INVALID_ARGUMENT, "is 4294967297;");
   bat_query_free(query);
   CHECK_OK(bat_query_create(&query));
@@ -707,7 +708,7 @@ static uint64_t count_between(const bat_dataset* dataset, const char* name, int 
   return count;
 }
 
-/* Numbers beside which a double has no neighbour, asked for and read as they are. */
+/* Numbers to which doubles have no close neighbour, queried and read exactly. */
 static void integers_are_exact(void)
 {
   const int64_t odd = (INT64_C(1) << 53) + 1;
@@ -798,7 +799,7 @@ static void integers_are_exact(void)
   const size_t sizes[] = { sizeof(unread), sizeof(rows) };
   memset(rows, 0, sizeof(rows));
   CHECK_OK(bat_read_attributes(dataset, 2, names, selection, arrays, sizes));
-  uint64_t sum = 0; /* the rows in any order; unsigned, as it goes beyond int64 on the way */
+  uint64_t sum = 0; /* row order does not matter; unsigned, as it exceeds int64 on the way */
   for (int i = 0; i < 4; ++i)
   {
     sum += (uint64_t)rows[i];
@@ -934,7 +935,7 @@ static void errors_have_status_and_text(void)
   bat_close(NULL);
 }
 
-/* Adds up the calls; gives up where `stop` is reached. */
+/* Counts the calls, and cancels when `stop` is reached. */
 struct reported
 {
   int calls;
@@ -1050,7 +1051,7 @@ static void estimates_bound_the_answer_and_progress_is_told(void)
   free(ids);
 }
 
-/* Two particles change places in a periodic box, one goes, one comes. */
+/* Two particles change places in a periodic box, one leaves, one enters. */
 static void particles_are_followed_through_time(void)
 {
   static const double xyz[2][2][3] = { { { 0.9, 0, 0 }, { 0.5, 0, 0 } },
@@ -1145,7 +1146,8 @@ static void particles_are_followed_through_time(void)
   remove(paths[1]);
 }
 
-/* Into columns of two arrays, one of which lies inside records; the third column is not kept. */
+/* Reads into columns of two arrays, one of which lies inside records; the third column is
+ * discarded. */
 static int parse(const char* text, size_t bytes, int delimiter, uint64_t maximum, int64_t threads,
   int64_t* ids, double* places, bat_parsed* parsed)
 {
@@ -1199,7 +1201,7 @@ static void rows_of_text_become_columns(void)
     BAT_INVALID_ARGUMENT, "without columns");
   CHECK(parsed.bad_column == -2);
 
-  /* More than a piece of what threads parse, in any number of threads. */
+  /* More than one thread's parsing piece, with any number of threads. */
   enum
   {
     kRows = 60000
@@ -1228,7 +1230,7 @@ static void rows_of_text_become_columns(void)
   free(many);
 }
 
-/* Digits with a point in them or not, and an exponent or not: of few digits and of many. */
+/* Digits with or without a point, and with or without an exponent; few digits and many. */
 static void write_number(char* text, unsigned* seed)
 {
   unsigned draws[6];
@@ -1260,7 +1262,7 @@ static void write_number(char* text, unsigned* seed)
   text[end] = '\0';
 }
 
-/* The same bits as those of the C library, however a number is written. */
+/* The same bits as from the C library, however a number is written. */
 static void numbers_of_text_are_the_nearest_ones(void)
 {
   enum
@@ -1300,7 +1302,7 @@ static void numbers_of_text_are_the_nearest_ones(void)
   free(floats);
 }
 
-/* The ends of every type are read, and what is beyond them is refused. */
+/* The extremes of every type are read, and values beyond them are rejected. */
 static void integers_of_text_fit_their_type(void)
 {
   const struct

@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What the examples do not call: conditions on values, all types, what a dataset tells, and errors.
+! Features that the examples do not use: conditions on values, all types, the description of a
+! dataset, and errors.
 program test_bat
   use, intrinsic :: iso_c_binding
   use bat
@@ -48,7 +49,7 @@ program test_bat
   call bat_open(trim(path), dataset, status)
   call need(status == BAT_OK)
 
-  ! z is the positions' own.
+  ! z is an alias of the positions.
   call bat_query_create(query, status)
   call bat_query_add_range(query, 'z', 1, 17d0, 20.5d0, status)
   call need(matches(dataset, query) == 4)
@@ -80,7 +81,7 @@ program test_bat
   call need(status == BAT_INVALID_ARGUMENT .and. index(bat_error_text(), 'component 1') > 0)
   call bat_query_free(query)
 
-  ! What is in a shape or list, and what is not, are all.
+  ! The particles inside a shape or list and those outside of it add up to all.
   do i = 0, 1
     call bat_query_create(query, status)
     call bat_query_add_sphere(query, [0d0, 0d0, 1d0], 10d0, i == 1, status)
@@ -114,7 +115,7 @@ program test_bat
   call what_was_passed_is_in_the_text(trim(path))
 
 contains
-  ! What is at path, in another way and as two pieces, beside it.
+  ! Repacks the file at path, and writes it in two pieces, next to it.
   subroutine repacked_and_in_pieces
     type(c_ptr) :: others, writer
     type(bat_repack_report) :: done
@@ -210,7 +211,7 @@ contains
       call need(r32(i) == i32(r64(2, i)) .and. r64(1, i) == i64(1, r64(2, i)))
       call need(g32(i) == f32(r64(2, i)) .and. all(g64(:, i) == f64(:, r64(2, i))))
     end do
-    ! What has room for all values.
+    ! An array with space for all values.
     call bat_read_attribute(dataset, 'i8', selection, wide, status)
     call need(status == BAT_OK .and. all(wide == r8))
     call bat_read_attribute(dataset, 'f32', selection, wide_real, status)
@@ -221,7 +222,7 @@ contains
     call bat_close(dataset)
   end subroutine
 
-  ! Of a file that a program in C wrote.
+  ! Reads a file that a C program wrote.
   subroutine unsigned_integers_are_exact_or_refused(path)
     character(*), intent(in) :: path
     interface

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Python wrapper. Arguments: folder to write in, and "mpi" to use all ranks."""
+"""Tests the Python package. Arguments: folder to write in, and "mpi" to use all ranks."""
 
 import copy
 import decimal
@@ -144,11 +144,11 @@ def columns_are_there_without_a_copy():
         fails(lambda: copied.map_positions(), parabat.BatError, "map")
         expected = whole.copy()
         base = d.map_attribute("id")
-    np.testing.assert_array_equal(base, expected)  # though the dataset is closed
+    np.testing.assert_array_equal(base, expected)  # although the dataset is closed
     del whole, coarse, base
     with open("/proc/self/maps", encoding="utf-8") as maps:
         assert os.path.basename(PATH) not in maps.read()
-    # As always, the path is that of rank 0.
+    # As always, rank 0's path is used.
     with parabat.Dataset(PATH if RANK == 0 else PATH + ".none", COMM, map=True) as d:
         assert len(d) == len(everything["id"])
     fails(lambda: parabat.Dataset(PATH + ".none", COMM, map=True), parabat.BatError, ".none")
@@ -170,7 +170,7 @@ def errors_come_on_all_ranks():
         fails(lambda: d.read(ranges=[("nothing", 0, 1)] if LAST else None), parabat.BatError, "nothing")
         fails(lambda: d.read(values={"nothing": [1]} if LAST else None), parabat.BatError, "nothing")
         fails(lambda: d.read(values={"id": [1, np.nan] if LAST else [1]}), parabat.BatError, "NaN")
-        for request in ([-1, 2**63 + 1], [0.5, 2**53 + 1]):  # no number is rounded to one that is there
+        for request in ([-1, 2**63 + 1], [0.5, 2**53 + 1]):  # no number is rounded to an existing one
             found = d.read(["id"], values={"id": request})["id"]
             assert set(found.tolist()) <= set(request)
         fails(lambda: d.read(quality=2), parabat.BatError, "quality")
@@ -184,7 +184,7 @@ def numbers_and_texts_are_looked_at_as_they_are_passed():
         before = file.read()
 
     def refused(word, base=ValueError, path=small, positions=xyz, attributes=None, **options):
-        """On the last rank; the others pass what is right."""
+        """An error on the last rank; the others pass valid arguments."""
         error = fails(lambda: parabat.write(path if LAST else small, positions if LAST else xyz,
                                         attributes if LAST else None, comm=COMM, **(options if LAST else {})),
                       parabat.BatError, word)
@@ -220,10 +220,10 @@ def numbers_and_texts_are_looked_at_as_they_are_passed():
     with open(small, "rb") as file:
         assert file.read() == before
     if COMM is not None:
-        with parabat.Dataset(small if RANK == 0 else None, COMM) as d:  # whose path counts
+        with parabat.Dataset(small if RANK == 0 else None, COMM) as d:  # rank 0's path counts
             assert len(d) == 2 * RANKS and f"{2 * RANKS} particles" in repr(d)
 
-    # Arrays come back as they were, or are refused.
+    # Arrays are stored exactly or rejected.
     masked = np.ma.masked_array([1, 2], [False, True])
     refused(".filled(value)", attributes={"a": masked})
     refused(".filled(value)", positions=np.ma.masked_less(xyz, 1))
@@ -321,7 +321,7 @@ def ranges_are_those_of_real_numbers():
         for name, values in (("id", ids), ("large", large), ("real", real)):
             values = values.tolist()
             for i, lower in enumerate(ends):
-                # All pairs in one process; some on many ranks, which take their time to agree.
+                # All pairs in one process; some on many ranks, which need time to agree.
                 for upper in ends[i::1 if COMM is None else 7]:
                     expected = sum(holds(python(lower), python(upper), v) for v in values)
                     assert count(name, lower, upper) == expected, (name, lower, upper, expected)
@@ -382,7 +382,7 @@ def dataframes_and_structured_arrays_are_columns():
     table = np.zeros(n, [("mass", "f4"), ("id", "i8"), ("v", "f8", 3)])
     table["mass"], table["id"], table["v"] = np.arange(n), 2**60 + np.arange(n), np.arange(3 * n).reshape(n, 3)
 
-    class Frame:  # as pandas has it
+    class Frame:  # as in pandas
         def __init__(self, *columns):
             self.columns = columns
 
@@ -483,7 +483,7 @@ def errors_pickle():
 def descriptors_are_released():
     """Without `with`, and after errors."""
     parabat.write(PATH + ".open", np.zeros((1, 3)), {"a": np.zeros(1)})
-    gc.collect()  # those of errors before
+    gc.collect()  # those of earlier errors
     before = os.listdir("/proc/self/fd")
     for _ in range(10):
         for mapped in (False, True):
@@ -498,7 +498,7 @@ def descriptors_are_released():
 
 
 def another_mpi_is_named():
-    """With communicators of an MPI that runs, and is not the library's."""
+    """Communicators of a running MPI that is not the library's."""
     other = types.ModuleType("other_mpi")
     other.Is_initialized, other.Is_finalized = lambda: True, lambda: False
     other.Get_library_version = lambda: "MPICH Version:\t4.0.2\nMPICH Release date: Thu Apr 7"
@@ -523,7 +523,7 @@ def ranks_that_ask_for_different_attributes_do_not_wait_for_each_other():
         fails(lambda: d.read(["id", "id\0"] if LAST else ["id", "flag"]), parabat.BatError, "zero")
         names = ["flag", "id"] if LAST else ["id", "flag"]
         assert list(d.read(names)) == names
-        # Nor for one that has no room for what it has found.
+        # Nor do they wait for one that lacks memory for its result.
         empty = np.empty
 
         def no_room(*_):
@@ -538,7 +538,8 @@ def ranks_that_ask_for_different_attributes_do_not_wait_for_each_other():
 
 
 def steps_without_particles_keep_columns(folder):
-    """Whoever declares them, or the step before; and what a step lacks is empty."""
+    """Attributes come from the ranks that declare them, or from the previous step; those missing in
+    a step are empty."""
     none = np.empty((0, 3), np.float32)
     columns = {"id": np.empty(0, np.int64), "v": np.empty((0, 3), np.float32)}
     with parabat.Series(os.path.join(folder, "late_{timestep}.bat"), COMM, flush=False) as series:
@@ -598,7 +599,7 @@ def steps_become_series():
         fails(lambda: series.keep_memory(-1), parabat.BatError, "-1 bytes")
         series.keep_memory(0)
         assert series.write(0, 0.0, both[:, :3]).particles == total(n)
-        assert series.write(1, 1.0, both[:, :2]).particles == 0  # not wanted, and not looked at
+        assert series.write(1, 1.0, both[:, :2]).particles == 0  # not written, and not checked
         # A step that one rank cannot begin counts on all.
         fails(lambda: series.write(0.5 if LAST else 2, 2.0, both[:, :3]), parabat.BatError, "step: 0.5 (float)")
         assert series.write(3, 3.0, both[:, :3]).particles == 0

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Velocity fields in bricks on all ranks, and flow in what a program has in memory. Argument: a
- * folder to write in. */
+/* Velocity fields in bricks on all ranks, and flow in a program's memory. Argument: a folder to
+ * write in. */
 
 #include "check.h"
 
@@ -36,7 +36,7 @@ static float* layers(int64_t first, int64_t end)
   return values;
 }
 
-/* A function that has the velocities: data is the number of its calls that are to fail. */
+/* A function that provides the velocities; data is the number of its calls that fail. */
 static int read_box(
   void* data, uint64_t level, const int64_t* first, const int64_t* count, void* values)
 {
@@ -109,7 +109,7 @@ int main(int argc, char** argv)
   snprintf(alone, sizeof(alone), "%s/capi_np%d_alone.bricks", folder, ranks);
   snprintf(list, sizeof(list), "%s/capi_np%d.bricks.series", folder, ranks);
 
-  /* Layers with one of ghosts below; the last rank has nothing if there are others. */
+  /* Layers with one ghost layer below; the last rank has nothing if there are others. */
   const int64_t parts = ranks > 1 ? ranks - 1 : 1;
   const int64_t first = N * rank / parts;
   const int64_t end = N * (rank + 1) / parts;
@@ -166,7 +166,7 @@ int main(int argc, char** argv)
     bat_flow_free(flow);
     CHECK_FAILS(bat_flow_open_function(&grid, LEVELS, times, 3, read_box, &torn, 1 << 20, 3, &flow),
       BAT_INVALID_ARGUMENT, "edge");
-    /* One level is a steady flow, of which the end must be given. */
+    /* One level is a steady flow, for which the end is required. */
     CHECK_OK(bat_flow_open_arrays(&grid, 1, times, levels, 0, 2, &flow));
     CHECK_FAILS(bat_flow_trace(flow, 1, seed, times, NULL, NULL, NULL, &lines),
       BAT_INVALID_ARGUMENT, "steady flow with one time step");
@@ -194,7 +194,7 @@ int main(int argc, char** argv)
     free(whole);
   }
 
-  /* A simulation adds levels, and comes back to a step. */
+  /* A simulation adds levels, and returns to a step. */
   snprintf(list, sizeof(list), "%s/capi_np%d_run.bricks.series", folder, ranks);
   remove(list);
   const int64_t steps[] = { 0, 5, 10, 5 };
@@ -224,7 +224,7 @@ int main(int argc, char** argv)
     snprintf(path, sizeof(path), "%s/capi_np%d.bricks", folder, ranks);
   }
 
-  /* What one rank has wrong is told to all. */
+  /* An error on one rank is reported on all. */
   if (rank == 0)
   {
     piece.values = NULL;

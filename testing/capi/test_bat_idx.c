@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bat/bat_idx.h in one process. Argument: a folder to write in. */
+/* Tests bat/bat_idx.h in one process. Argument: a folder to write in. */
 
 #include "check.h"
 
@@ -131,7 +131,7 @@ static void write_and_read(void)
   CHECK_FAILS(bat_idx_options_set_integer(options, "target_bytes", 1), BAT_INVALID_ARGUMENT,
     "unknown option");
   CHECK(strstr(bat_idx_options_table(), "{\"name\":\"layout\",\"type\":\"word\"") != NULL);
-  CHECK_OK(bat_idx_options_set_text(options, "mode", "replace")); /* that of an earlier run */
+  CHECK_OK(bat_idx_options_set_text(options, "mode", "replace")); /* from an earlier run */
   CHECK_OK(bat_idx_write(path, grid, options, &report));
   CHECK(report.samples == NX * NY * NZ && report.files >= 1 && report.file_bytes > 0);
   CHECK_OK(bat_idx_options_set_text(options, "mode", "auto"));
@@ -204,7 +204,7 @@ static void write_and_read(void)
   CHECK_FAILS(bat_idx_read(dataset, "id", NULL, 14, NULL, &one, (size_t)-1, NULL),
     BAT_INVALID_ARGUMENT, "the size of the array is -1");
 
-  /* What a coarse level has is taken from there. */
+  /* Samples of a coarse level are reused. */
   int64_t coarse_count[3];
   CHECK_OK(bat_idx_lattice(dataset, 12, part, NULL, NULL, coarse_count));
   const size_t samples = (size_t)(coarse_count[0] * coarse_count[1] * coarse_count[2]);
@@ -256,7 +256,7 @@ static void write_and_read(void)
   bat_idx_close(dataset);
 }
 
-/* Ghosts around the samples, which are of no use. */
+/* Ghosts around the samples, with meaningless values. */
 static void ghosts(void)
 {
   enum
@@ -302,7 +302,7 @@ static void ghosts(void)
   bat_idx_close(dataset);
 }
 
-/* A step that is given is added; all others stay. */
+/* A given step is added; all others stay. */
 static void steps_of_a_loop(void)
 {
   bat_idx* dataset = NULL;
@@ -312,7 +312,7 @@ static void steps_of_a_loop(void)
   int64_t steps[3];
   CHECK_OK(bat_idx_options_create(&options));
   CHECK_OK(bat_idx_options_set_integer(options, "flush", 0));
-  CHECK_OK(bat_idx_write(path, grid, options, NULL)); /* without a step: replaces what was there */
+  CHECK_OK(bat_idx_write(path, grid, options, NULL)); /* without a step: replaces all */
   for (int64_t step = 1; step < 3; ++step)
   {
     CHECK_OK(bat_idx_options_set_integer(options, "step", step));
@@ -352,7 +352,7 @@ static void refusals(void)
   CHECK_FAILS(bat_grid_set_field(grid, "id", BAT_INT64, 1, ids), BAT_INVALID_ARGUMENT, "no piece");
   CHECK_OK(bat_grid_add_piece(grid, box, NULL));
   CHECK_OK(bat_grid_set_field(grid, "id", BAT_INT64, 1, ids));
-  /* What was refused, a write tells again. */
+  /* A write reports what was rejected before. */
   CHECK_FAILS(bat_idx_write(path, grid, NULL, NULL), BAT_INVALID_ARGUMENT, "no piece");
   bat_grid_free(grid);
 

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Module bat_idx: with one rank as with many. Argument: a folder to write in.
+! Tests the module bat_idx on one rank and on many. Argument: a folder to write in.
 program test_bat_idx
   use, intrinsic :: iso_c_binding
   use bat
@@ -53,7 +53,7 @@ program test_bat_idx
   call bat_idx_options_set(options, 'zip_level', 0, status); call fails('zip_level is 0')
   call bat_idx_write(path // '.idx', grid, options, status, comm=MPI_COMM_WORLD, report=report)
   call need(status == BAT_OK .and. report%samples == ranks * n**3)
-  ! Steps of a loop stay.
+  ! The steps of a loop are all kept.
   do i = 4, 6
     call bat_idx_options_set(options, 'step', i, status); call need(status == BAT_OK)
     call bat_idx_write(path // '_steps.idx', grid, options, status, comm=MPI_COMM_WORLD); call need(status == BAT_OK)
@@ -87,7 +87,7 @@ program test_bat_idx
   call bat_idx_close(dataset)
   call bat_grid_free(grid)
 
-  ! Vectors; and bytes that are no signed ones.
+  ! Vectors, and bytes that are unsigned.
   call bat_grid_create(grid, status)
   call bat_grid_add_piece(grid, lower, upper, status)
   call bat_grid_set_field(grid, 'v', v, status); call need(status == BAT_OK)

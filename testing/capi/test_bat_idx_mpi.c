@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of bat/bat_mpi.h for grids, on all ranks. Argument: a folder to write in. */
+/* Tests the grid functions of bat/bat_mpi.h on all ranks. Argument: a folder to write in. */
 
 #include "check.h"
 
@@ -20,7 +20,7 @@ static int32_t value_of(int64_t x, int64_t y, int64_t z)
   return (int32_t)((z * N + y) * N + x);
 }
 
-/* Layers of z; the second rank has nothing, the last one what is left. */
+/* Layers along z; the second rank has none, the last one has the rest. */
 static void own_layers(int64_t* first, int64_t* end)
 {
   const int64_t each = N / ranks;
@@ -99,7 +99,7 @@ int main(int argc, char** argv)
   dataset = NULL;
   MPI_Barrier(MPI_COMM_WORLD);
 
-  /* What one rank gets wrong fails on all. */
+  /* An error on one rank fails on all. */
   if (rank == ranks - 1)
   {
     (void)bat_grid_fail(grid, "of a wrapper");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bat/bat_insitu.h on all ranks. Argument: a folder to write in. */
+/* Tests bat/bat_insitu.h on all ranks. Argument: a folder to write in. */
 
 #include "check.h"
 
@@ -57,7 +57,7 @@ static uint64_t count_of(const char* name)
   return count;
 }
 
-/* Values that a step without particles lacks are read all the same: there are none. */
+/* Reading values that a step without particles lacks succeeds: there are none. */
 static int has_ids(const char* name)
 {
   bat_dataset* dataset = NULL;
@@ -108,7 +108,7 @@ static void steps_are_written(void)
     bat_particles* particles = describe(kCount);
     CHECK_OK(bat_insitu_begin_step(insitu, step, 0.5 * step, &due));
     CHECK(due == (step % 2 == 0));
-    CHECK_OK(bat_insitu_add(insitu, NULL, due ? particles : NULL)); /* else not looked at */
+    CHECK_OK(bat_insitu_add(insitu, NULL, due ? particles : NULL)); /* otherwise not checked */
     bat_particles_free(particles);
     CHECK_OK(bat_insitu_end_step(insitu, &report));
     CHECK(report.particles == (due ? (uint64_t)(kCount * ranks) : 0));
@@ -139,7 +139,7 @@ static void pieces_ghosts_and_species(void)
   for (int i = 0; i < kCount; ++i)
   {
     ghosts[2 * i] = i % 5 == 0;
-    ghosts[2 * i + 1] = 1; /* not ours: the stride is of two */
+    ghosts[2 * i + 1] = 1; /* not ours: the stride spans two */
   }
   CHECK_OK(bat_insitu_begin_step(insitu, 3, 1.5, NULL));
   CHECK_OK(bat_insitu_add(insitu, "gas", whole));
@@ -155,7 +155,7 @@ static void pieces_ghosts_and_species(void)
   CHECK(count_of("all_gas_03.bat") == (uint64_t)((kCount + kCount / 5 * 4) * ranks));
   CHECK(count_of("all_stars_03.bat") == kCount);
   CHECK(exists("all_gas.bat.series") && exists("all_stars.bat.series"));
-  /* A step without any particles is a step, of the species that there have been. */
+  /* A step without any particles is still a step, with the species seen so far. */
   CHECK_OK(bat_insitu_begin_step(insitu, 4, 2, NULL));
   CHECK_OK(bat_insitu_end_step(insitu, &report));
   CHECK(report.particles == 0);
@@ -165,7 +165,7 @@ static void pieces_ghosts_and_species(void)
   CHECK_OK(bat_insitu_end_step(empty, &report));
   CHECK(report.particles == 0 && count_of("empty_000000.bat") == 0);
   CHECK(!has_ids("empty_000000.bat"));
-  /* The last rank knows what there will be, and the next step has it, too. */
+  /* The last rank knows which attributes there will be; the next step has them, too. */
   for (int step = 1; step < 3; ++step)
   {
     CHECK_OK(bat_insitu_begin_step(empty, step, step, NULL));
@@ -183,7 +183,7 @@ static void pieces_ghosts_and_species(void)
   bat_particles_free(none);
 }
 
-/* Bytes in memory, of /proc/self/statm; 0 if that cannot be read. */
+/* Resident bytes, from /proc/self/statm; 0 if it cannot be read. */
 static uint64_t resident(void)
 {
   FILE* file = fopen("/proc/self/statm", "r");
@@ -200,8 +200,8 @@ static uint64_t resident(void)
   return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* What a step took waits for the next one, or is given back: also after the first step with a
- * named species, with which the names of the files become others. */
+/* The memory of a step waits for the next one, or is released: also after the first step with a
+ * named species, which changes the file names. */
 static void memory_is_kept_as_the_simulation_says(void)
 {
   enum
@@ -239,7 +239,7 @@ static void memory_is_kept_as_the_simulation_says(void)
   free(positions);
 }
 
-/* Whatever one rank gets wrong fails on all, and writes nothing; the next step is written. */
+/* An error on any rank fails on all and writes nothing; the next step is written. */
 static long bytes_of(const char* name)
 {
   long bytes = 0;
@@ -254,8 +254,8 @@ static long bytes_of(const char* name)
   return bytes;
 }
 
-/* Dust every other step with an index of its ids, ions in every third with tracks, and gas, of
- * which nothing is said. */
+/* Dust every other step with an index of its ids, ions every third step with tracks, and gas with
+ * default settings. */
 static void species_have_options_of_their_own(void)
 {
   bat_insitu* insitu = open_series("kinds");
@@ -297,7 +297,7 @@ static void species_have_options_of_their_own(void)
     snprintf(name, sizeof(name), "kinds_gas_%06d.bat", step);
     CHECK(exists(name));
   }
-  /* The same particles, but for the index of 12 bytes each. */
+  /* The same particles, apart from the index of 12 bytes each. */
   CHECK(bytes_of("kinds_dust_000002.bat") >= bytes_of("kinds_gas_000002.bat") + 12 * 20 * ranks);
   CHECK(!exists("kinds_dust.tracks.bat"));
   CHECK(exists("kinds_gas.tracks.bat"));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bat_io.h on all ranks: what a program written for the paper's library does. Argument: a folder.
+/* Tests bat_io.h on all ranks, used as by a program written for the paper's library. Argument: a
+ * folder.
  */
 
 #include "check.h"
@@ -31,7 +32,7 @@ static uint64_t sum(uint64_t value)
   return total;
 }
 
-/* Slabs along x, all of whose faces are grid planes on which particles lie. */
+/* Slabs along x whose faces are all grid planes on which particles lie. */
 static void make_particles(void)
 {
   for (int i = 0; i < kPerRank; ++i)
@@ -83,7 +84,7 @@ static void write_and_read(const char* open_name, uint32_t fixed, int paper_spli
   CHECK(bat_io_get_num_points(file) == (uint64_t)ranks * kPerRank);
   CHECK(bat_io_get_num_attributes(file) == 3);
   const float* global = bat_io_get_global_bounds(file);
-  /* What ranks have declared. */
+  /* The bounds that ranks have declared. */
   CHECK(global[0] == 0 && global[1] == 0 && global[2] == 0);
   CHECK(global[3] == (float)ranks && global[4] == 31 && global[5] == 40);
   const BATDataType types[] = { BTD_INT_64, BTD_FLOAT_64, BTD_VEC3_FLOAT };
@@ -98,7 +99,7 @@ static void write_and_read(const char* open_name, uint32_t fixed, int paper_spli
     CHECK(a != 1 || range[1] == 1);
   }
 
-  /* Tiles of all that was declared: each particle once, also those on faces of tiles. */
+  /* Tiles of the declared bounds: each particle once, including those on faces of tiles. */
   const float tile[6] = { (float)rank * global[3] / (float)ranks, global[1], global[2],
     rank + 1 == ranks ? global[3] : (float)(rank + 1) * global[3] / (float)ranks, global[4],
     global[5] };
@@ -139,7 +140,7 @@ static void write_and_read(const char* open_name, uint32_t fixed, int paper_spli
   bat_io_close(file);
 }
 
-/* Only the last rank says what there will be. */
+/* Only the last rank knows which attributes there will be. */
 static void a_step_without_particles_has_its_attributes(void)
 {
   BATParticleState state = bat_io_allocate();
@@ -162,7 +163,7 @@ static void a_step_without_particles_has_its_attributes(void)
   bat_io_close(file);
 }
 
-/* Of the x axis. */
+/* Along the x axis. */
 static void expect_bounds(BATParticleState state, float lower, float upper)
 {
   CHECK(bat_io_write(state, name) > 0);
@@ -181,14 +182,14 @@ static void global_bounds_hold_all_particles(void)
   const float small[6] = { 0.25F, 0, 0, 0.5F, 1, 1 };
   const float large[6] = { -8, 0, 0, 0.1F, 1, 1 };
   const float end = (float)(ranks - 1) + 15.0F / 16;
-  BATParticleState state = bat_io_allocate(); /* nobody declares anything */
+  BATParticleState state = bat_io_allocate(); /* no rank declares bounds */
   bat_io_set_positions(state, positions, kPerRank, BTD_VEC3_FLOAT);
   expect_bounds(state, 0, end);
   state = bat_io_allocate(); /* particles lie outside */
   bat_io_set_positions(state, positions, kPerRank, BTD_VEC3_FLOAT);
   bat_io_set_local_bounds(state, small);
   expect_bounds(state, 0, end);
-  state = bat_io_allocate(); /* one rank declares, which has no particles if there are others */
+  state = bat_io_allocate(); /* one rank without particles, if not alone, declares bounds */
   bat_io_set_positions(
     state, positions, rank + 1 == ranks && ranks > 1 ? 0 : kPerRank, BTD_VEC3_FLOAT);
   if (rank + 1 == ranks)
@@ -196,13 +197,13 @@ static void global_bounds_hold_all_particles(void)
     bat_io_set_local_bounds(state, large);
   }
   expect_bounds(state, -8, ranks > 1 ? end - 1 : end);
-  state = bat_io_allocate(); /* nobody has any */
+  state = bat_io_allocate(); /* no rank has particles */
   bat_io_set_positions(state, positions, 0, BTD_VEC3_FLOAT);
   bat_io_set_local_bounds(state, large);
   expect_bounds(state, -8, 0.1F);
 }
 
-/* The last rank is wrong; all ranks get 0, and the text. */
+/* The last rank is wrong; all ranks get 0 and the error text. */
 static void errors_return_zero_on_all_ranks(void)
 {
   const int bad = rank + 1 == ranks;
@@ -245,7 +246,7 @@ static void errors_return_zero_on_all_ranks(void)
   CHECK(strstr(bat_last_error(), "/nowhere/a"));
   bat_io_free(state);
 
-  BATParticleFile file = bat_io_open(pbat); /* that of before is still there */
+  BATParticleFile file = bat_io_open(pbat); /* the earlier file is still there */
   CHECK(bat_io_get_num_points(file) == (uint64_t)ranks * kPerRank);
   bat_io_set_read_bounds(file, nan_bounds);
   CHECK(bat_io_read(file) == 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bat/bat_mpi.h on all ranks. Argument: a folder to write in. */
+/* Tests bat/bat_mpi.h on all ranks. Argument: a folder to write in. */
 
 #include "check.h"
 
@@ -12,7 +12,7 @@ static int rank = 0;
 static int ranks = 1;
 static char path[4096];
 
-/* Rank 0's text on all ranks equals this rank's. */
+/* Checks that rank 0's text equals this rank's on all ranks. */
 static int same_everywhere(const char* text)
 {
   char first[4096] = { 0 };
@@ -25,7 +25,7 @@ static int same_everywhere(const char* text)
   return all;
 }
 
-/* A collective call fails on all ranks alike. */
+/* Checks that a collective call fails on all ranks alike. */
 #define CHECK_FAILS_COLLECTIVE(call, expected, word)                                               \
   do                                                                                               \
   {                                                                                                \
@@ -110,7 +110,7 @@ static void write_all(int use_fortran_handle, int64_t per_rank)
   free(xyz);
 }
 
-/* bat_mpi_read() gives what the selection gives that was asked the same. */
+/* bat_mpi_read() returns what a selection with the same query returns. */
 static void read_in_modes(
   bat_dataset* dataset, bat_query* query, const int64_t* ids, uint64_t count)
 {
@@ -123,7 +123,7 @@ static void read_in_modes(
     const void* values = NULL;
     const char* json = NULL;
     const char* line = NULL;
-    const int reports = m != 2 && rank == ranks - 1; /* of one rank is enough */
+    const int reports = m != 2 && rank == ranks - 1; /* one rank's is enough */
     CHECK_OK(m == 1
         ? bat_mpi_read_f(MPI_Comm_c2f(MPI_COMM_WORLD), dataset, query, 1, names,
             rank == 0 ? modes[m] : "auto", 1, reports, &selection)
@@ -220,7 +220,7 @@ static void read_all(int use_fortran_handle, int with_boxes)
   bat_close(dataset);
 }
 
-/* Whatever the last rank does wrong, all ranks hear of it. */
+/* Any error on the last rank is reported on all. */
 static void errors_are_the_same_on_all_ranks(void)
 {
   const int bad = rank + 1 == ranks;
@@ -310,7 +310,7 @@ static void errors_are_the_same_on_all_ranks(void)
   CHECK_FAILS_COLLECTIVE(bat_mpi_read_attribute(MPI_COMM_WORLD, dataset, bad ? "nothing" : "id",
                            selection, positions, count * sizeof(int64_t)),
     BAT_INVALID_ARGUMENT, "nothing");
-  /* Ranks that ask for different attributes do not wait for each other. */
+  /* Ranks that request different attributes do not wait for each other. */
   const char* const names[] = { "id", "nothing" };
   int64_t* const ids = malloc((count + 1) * sizeof(int64_t));
   void* const arrays[] = { ids, positions };

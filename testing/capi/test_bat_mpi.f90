@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What the examples do not do on many ranks: names that one rank gets wrong fail on all. Argument: a
-! folder to write in.
+! Features that the examples do not use on many ranks: names that are wrong on one rank fail on all.
+! Argument: a folder to write in.
 program test_bat_mpi
   use, intrinsic :: iso_c_binding
   use bat
@@ -102,7 +102,7 @@ contains
       if (step == 0) call fails('zero character')
     end do
     call need(status == BAT_OK .and. report%particles == 2 * ranks .and. report%skipped == 2 * ranks)
-    ! Nobody has particles, and the last rank says what there will be.
+    ! No rank has particles; the last rank declares the attributes.
     call bat_insitu_begin_step(insitu, 3_c_int64_t, 0d0, due, status)
     if (last) then
       call bat_particles_create(0, particles, status)
@@ -132,7 +132,7 @@ contains
     call bat_close(dataset)
   end function
 
-  ! Particles 0 to 2 * ranks - 1, of which 1, 2 * ranks - 1 and one that is nowhere have tracks.
+  ! Particles 0 to 2 * ranks - 1, of which 1, 2 * ranks - 1 and one that does not exist have tracks.
   subroutine tracks
     interface
       integer(c_int) function bat_tracks_open(path, tracks) bind(c)
@@ -192,7 +192,7 @@ contains
     call bat_tracks_free(written)
   end subroutine
 
-  ! Dust in every second step and without tracks, gas in all with those of all.
+  ! Dust in every second step and without tracks, gas in all steps with tracks of all particles.
   subroutine species_options
     real(c_float), target :: positions(3, 2)
     integer(c_int64_t), target :: ids(2)
@@ -229,7 +229,7 @@ contains
     inquire(file=path // '_kinds_gas.tracks.bat', exist=there); call need(there)
   end subroutine
 
-  ! The first on the last rank.
+  ! The first particle is on the last rank.
   function text(wrong, right, use_wrong) result(chosen)
     character(*), intent(in) :: wrong, right
     logical, intent(in), optional :: use_wrong

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A dataset of more leaf files than the process may have descriptors.
+"""A dataset with more leaf files than the process may have descriptors.
 
-Arguments: the dataset to write; and "write" to leave it there and not to read it.
+Arguments: the dataset to write; and "write" to keep it without reading it.
 """
 
 import os
@@ -27,7 +27,7 @@ def main(path, *only):
     assert leaves > 128, leaves
     with parabat.Dataset(path) as dataset:
         assert np.array_equal(np.sort(dataset.read(["id"])["id"]), np.arange(n))
-        own = [open("/dev/null", "rb") for _ in range(32)]  # the program's own opens go on
+        own = [open("/dev/null", "rb") for _ in range(32)]  # the program can still open files
         assert np.array_equal(np.sort(dataset.read(["id"])["id"]), np.arange(n))
         for file in own:
             file.close()

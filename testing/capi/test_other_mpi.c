@@ -5,7 +5,7 @@
 
 #include "bat/bat_mpi.h"
 
-/* Comes before that of the MPI which the library is linked with. */
+/* Comes before the function of the MPI with which the library is linked. */
 int MPI_Get_library_version(char* text, int* size)
 {
 #if defined(OPEN_MPI)

@@ -27,7 +27,7 @@ foreach (name IN LISTS package_files)
   endif ()
 endforeach ()
 
-# What libcatalyst loads is no target of the package.
+# The module that libcatalyst loads is not a target of the package.
 foreach (name IN ITEMS lib/catalyst/libcatalyst-bat.so include/bat/catalyst_bat.h)
   if (NOT EXISTS "${prefix}/${name}")
     message(FATAL_ERROR "${name} is not installed")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What test programs call of libcatalyst: its own headers where it is installed, else declarations
- * that fit it and the stand-in. */
+/* The part of libcatalyst that test programs call: its own headers if it is installed, else
+ * declarations that fit it and the stand-in. */
 #ifndef BAT_TESTING_CATALYST_HOST_H
 #define BAT_TESTING_CATALYST_HOST_H
 
@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* A libcatalyst with a Conduit from outside has the plain names. */
+/* A libcatalyst with an external Conduit has the plain names. */
 #ifndef BAT_TEST_PLAIN_CONDUIT
 #define conduit_node_create catalyst_conduit_node_create
 #define conduit_node_destroy catalyst_conduit_node_destroy
@@ -74,7 +74,7 @@ extern "C"
     catalyst_status_error_not_catalyst = 4,
     catalyst_status_error_incomplete = 5,
     catalyst_status_error_unsupported_version = 6,
-    catalyst_status_of_an_implementation = 0x7fffffff /* whose own begin at 100 */
+    catalyst_status_of_an_implementation = 0x7fffffff /* its own begin at 100 */
   };
 
   enum catalyst_status catalyst_initialize(const conduit_node* params);
@@ -114,7 +114,7 @@ extern "C"
   conduit_index_t conduit_datatype_stride(const conduit_datatype* type);
   int conduit_datatype_endianness_matches_machine(const conduit_datatype* type);
 
-/* Of an array that stays the caller's. */
+/* An array that remains the caller's. */
 #define BAT_DECLARE_EXTERNAL(name, type)                                                           \
   void conduit_node_set_path_external_##name##_ptr_detailed(conduit_node* node, const char* path,  \
     type* data, conduit_index_t count, conduit_index_t offset, conduit_index_t stride,             \
@@ -135,7 +135,7 @@ extern "C"
 }
 #endif
 
-/* Orders of bytes of Conduit. */
+/* Conduit's byte orders. */
 enum
 {
   CONDUIT_ENDIANNESS_DEFAULT_ID = 0,

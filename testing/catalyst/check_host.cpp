@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares a file that a host program has written with what the program had, particle by particle.
+// Compares a file written by a host program with the program's particles, one by one.
 //
 // Usage: check_host FILE RANKS STEP PARTICLES
 #include "bat/bat.hpp"
@@ -17,7 +17,7 @@ namespace
 {
 using Particle = std::tuple<std::int64_t, double, double, double, float>;
 
-// As in host.c, host.f90 and host.py; in order of their ids.
+// The formulas of host.c, host.f90 and host.py, in order of the ids.
 std::vector<Particle> expected_particles(int ranks, int step, std::int64_t of_each)
 {
   std::vector<Particle> particles;
@@ -34,7 +34,7 @@ std::vector<Particle> expected_particles(int ranks, int step, std::int64_t of_ea
   return particles;
 }
 
-// In order of their ids.
+// In the order of their ids.
 std::vector<Particle> particles_in(const bat::Dataset& dataset)
 {
   const bat::DatasetSelection all = dataset.select({});

@@ -87,7 +87,7 @@ static int initialize(const struct options* o)
   {
     conduit_node_set_path_char8_str(node, "catalyst/bat/on_error", "stop");
   }
-  const char* environment = getenv("OMPI_COMM_WORLD_RANK"); /* MPI may not run yet */
+  const char* environment = getenv("OMPI_COMM_WORLD_RANK"); /* MPI may not be initialized yet */
   const int early_rank = environment ? atoi(environment) : rank;
   if (o->bad_options == early_rank)
   {
@@ -131,7 +131,7 @@ static void describe(conduit_node* node, struct particle* p, int64_t n, int is_b
     node, path, (float*)p, n, offsetof(struct particle, mass), sizeof(*p), sizeof(float), 0);
 }
 
-/* The formula that check_host.cpp knows too. */
+/* The formula is repeated in check_host.cpp. */
 static struct particle* make(int step, int64_t n)
 {
   struct particle* p = malloc((size_t)(n + 1) * sizeof(*p));

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! A simulation in Fortran: one array per component.
 !
-! Usage: host FOLDER STEPS. Prints as host.c.
+! Usage: host FOLDER STEPS. Prints like host.c.
 module catalyst_calls
   use iso_c_binding
   implicit none

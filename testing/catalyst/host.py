@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A simulation in Python that loads libcatalyst by itself, out of the global scope.
+"""A simulation in Python that loads libcatalyst itself, outside of the global scope.
 
 Usage: host.py LIBCATALYST FOLDER STEPS [mpi]
 
-Without `mpi`, MPI is not initialized. Prints as host.c.
+Without `mpi`, MPI is not initialized. Prints like host.c.
 """
 
 import ctypes
@@ -76,7 +76,7 @@ def main():
     catalyst = Catalyst(path)
 
     def say(name, status):
-        # One write: lines of several ranks must not mix.
+        # A single write, so that lines of several ranks do not mix.
         sys.stdout.write(f"rank {rank} {name} {status}\n")
         sys.stdout.flush()
 

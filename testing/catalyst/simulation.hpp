@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A simulation for tests: particles, nodes that describe them, and what must be in the files.
+// A simulation for tests: particles, nodes that describe them, and the expected contents of files.
 #pragma once
 
 #include "catalyst_host.h"
@@ -35,7 +35,7 @@ public:
     : node_(conduit_node_create(), &conduit_node_destroy)
   {
   }
-  /// A node of another tree.
+  /// A node of a separate tree.
   explicit Params(conduit_node* node)
     : node_(node, [](conduit_node*) {})
   {
@@ -89,7 +89,7 @@ public:
     conduit_node_remove_child_by_name(parent, path.substr(slash + 1).c_str());
     return *this;
   }
-  /// Numbers that stay the caller's.
+  /// Numbers that remain the caller's.
   Params& array(const std::string& path, ScalarType type, void* data, std::uint64_t count,
     std::size_t offset, std::size_t stride, int endianness = CONDUIT_ENDIANNESS_DEFAULT_ID);
   template <class T>
@@ -164,7 +164,7 @@ using Memory = std::vector<std::unique_ptr<std::vector<std::byte>>>;
 
 inline std::byte* room(Memory& memory, std::size_t bytes)
 {
-  // One more: an address must not be null.
+  // One extra element, since an address must not be null.
   return memory.emplace_back(std::make_unique<std::vector<std::byte>>(bytes + 1))->data();
 }
 
@@ -202,7 +202,7 @@ inline void add_column(Cloud& cloud, const std::string& name, ScalarType type, i
   }
 }
 
-/// `n` particles of a rank. Ids are beyond what a double holds.
+/// `n` particles of a rank, with ids beyond the exact range of doubles.
 inline Cloud particles(int rank, std::uint64_t n, ScalarType real = ScalarType::Float64,
   ScalarType integer = ScalarType::Int32)
 {
@@ -229,7 +229,7 @@ inline Cloud particles(int rank, std::uint64_t n, ScalarType real = ScalarType::
   return cloud;
 }
 
-/// Where each component of positions and columns is put.
+/// Where each component of positions and columns is stored.
 struct Place
 {
   std::byte* data = nullptr;
@@ -321,7 +321,7 @@ inline void publish_channel(Params& params, const Cloud& cloud, Memory& memory,
   publish(params, "catalyst/channels/" + channel + "/data", cloud, memory, layout);
 }
 
-/// Columns in order of their names: files keep no other promise.
+/// Columns in the order of their names; files do not guarantee another order.
 inline bat::ParticleView sorted(bat::ParticleView view)
 {
   std::sort(view.attributes.begin(), view.attributes.end(),
@@ -340,7 +340,7 @@ inline std::string make_schema(const bat::ParticleView& view)
   return text;
 }
 
-/// On rank 0: the file has exactly the particles of all clouds, to the bit.
+/// Checks on rank 0 that the file contains exactly the particles of all clouds, bit by bit.
 inline void expect_file(const std::filesystem::path& path, const std::vector<Cloud>& clouds)
 {
   if (mpi_test::rank() != 0)
@@ -406,7 +406,7 @@ public:
     MPI_Barrier(MPI_COMM_WORLD);
   }
 
-  /// The status; what rank 0 has said is in `reported` of all ranks.
+  /// The status; rank 0's message is in `reported` on all ranks.
   int execute(const Params& params)
   {
     ::testing::internal::CaptureStderr();
@@ -424,7 +424,7 @@ public:
   {
     return this->dir_ / name;
   }
-  /// Names in the folder, on rank 0, without the locks of lists, which go when the run ends.
+  /// Names in the folder, on rank 0, without the locks of lists, which disappear when the run ends.
   [[nodiscard]] std::vector<std::string> files() const
   {
     std::vector<std::string> names = names_in(this->dir_ / "");
@@ -435,7 +435,7 @@ public:
     return names;
   }
 
-  int status = 0; ///< of catalyst_initialize
+  int status = 0; ///< returned by catalyst_initialize
   std::string reported;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loader of Catalyst 2: finds an implementation by name, then passes calls on to it.
+// A Catalyst 2 loader: finds an implementation by name, then forwards calls to it.
 #include "catalyst_host.h"
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of Conduit's C interface that the tests and libcatalyst-bat use. As unforgiving as
-// Conduit: reading what is not there ends the process.
+// The part of Conduit's C interface that the tests and libcatalyst-bat use. Like Conduit, it ends
+// the process on reading a missing node.
 #include "catalyst_host.h"
 
 #include <cstdint>
@@ -89,7 +89,7 @@ TreeNode* add_child(TreeNode* node, std::int64_t id, const std::string& name)
   return node->children.back().get();
 }
 
-// As in Conduit, ".." is the parent; only conduit_node_add_child takes any name as it is.
+// As in Conduit, ".." is the parent; only conduit_node_add_child takes any name literally.
 TreeNode* walk(TreeNode* node, const std::string& path, bool make)
 {
   const std::size_t slash = path.find('/');

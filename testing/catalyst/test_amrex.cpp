@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles as AMReX hands them over: structs and arrays with packed ids, two species in one
-// channel; and grids with levels, as its own nodes describe them.
+// Particles as AMReX passes them: structs and arrays with packed ids, two species in one channel;
+// and grids with levels, as AMReX's nodes describe them.
 #include "simulation.hpp"
 
 #include "bat/follow.hpp"
@@ -26,7 +26,7 @@ std::uint64_t pack(std::int64_t id, std::int32_t cpu)
   return sign | static_cast<std::uint64_t>(std::abs(id)) << 24 | static_cast<std::uint64_t>(cpu);
 }
 
-// Each rank's particles of each species: the same ids on all ranks, made by two ranks.
+// Each rank's particles of each species: the same ids on all ranks, created by two ranks.
 std::vector<bat::AmrexId> parse_ids(int rank)
 {
   return { { 17, 2 * rank }, { 17, 2 * rank + 1 }, { -5, rank },
@@ -52,7 +52,7 @@ void publish_field(Params& params, const std::string& field, const std::string& 
   params.set(field + "/topology", topology);
 }
 
-// Two species in one channel: dust of structs and ions of arrays, in domains of their own.
+// Two species in one channel: dust in structs and ions in arrays, in separate domains.
 Params step_of(int number, Memory& memory, std::size_t gap = 4, bool is_empty = false)
 {
   const int rank = mpi_test::rank();
@@ -212,7 +212,7 @@ TEST(Amrex, int32_fields_that_are_not_neighbours_are_no_halves)
   Session run;
   Memory memory;
   EXPECT_EQ(run.execute(step_of(0, memory, mpi_test::rank() == 0 ? 0 : 4)), 0) << run.reported;
-  EXPECT_EQ(lines_in(run.reported), 1U) << run.reported; // of the ions
+  EXPECT_EQ(lines_in(run.reported), 1U) << run.reported; // the message about the ions
   if (mpi_test::rank() == 0)
   {
     const Names names = attributes_of(run / "particles_dust_000000.bat");
@@ -220,7 +220,7 @@ TEST(Amrex, int32_fields_that_are_not_neighbours_are_no_halves)
   }
 }
 
-// Domains of AMReX are of one mesh, and species have fields of the same names.
+// AMReX domains belong to one mesh, and species have fields with the same names.
 TEST(Amrex, a_field_that_one_species_cannot_hand_over_stays_in_the_others)
 {
   Session run;
@@ -310,7 +310,7 @@ TEST(Amrex, names_of_fields_are_known_once_a_species_has_had_them)
   }
 }
 
-// Ids are found by themselves, and are unique together with the rank that made the particle.
+// Ids are found automatically, and are unique together with the rank that created the particle.
 TEST(Amrex, indexes_samples_and_tracks_find_the_ids)
 {
   for (const bool keeps : { false, true })
@@ -355,7 +355,7 @@ TEST(Amrex, indexes_samples_and_tracks_find_the_ids)
   }
 }
 
-// The case: tracks of a field that one of two species has.
+// Tracks that name a field which only one of two species has.
 TEST(Amrex, tracks_by_a_field_are_those_of_the_species_that_have_it)
 {
   Session run = session(
@@ -408,7 +408,7 @@ TEST(Amrex, species_of_one_channel_have_options_of_their_own)
     EXPECT_EQ(bat::Dataset::open(run / "particles_dust_000000.bat").stable_samples(), Names());
     EXPECT_EQ(bat::Tracks::open(run / "particles_dust.tracks.bat").ids.size(), 1U);
     const bat::Tracks ions = bat::Tracks::open(run / "particles_ions.tracks.bat");
-    EXPECT_EQ(ions.samples.size(), 2U); // every step, whatever is said of files
+    EXPECT_EQ(ions.samples.size(), 2U); // every step, regardless of the files' interval
     EXPECT_EQ(ions.ids.size(), 2 * static_cast<std::size_t>(mpi_test::ranks()));
   }
 }
@@ -452,7 +452,7 @@ TEST(Amrex, tracks_by_a_field_that_no_species_has_are_an_error)
 
 using json = nlohmann::json;
 
-// Numbers as Conduit's JSON without types has them.
+// Numbers as in Conduit's untyped JSON.
 void put(Params& params, const std::string& path, const json& node, Memory& memory)
 {
   if (node.is_object())

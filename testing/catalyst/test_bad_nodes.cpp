@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes of one rank that cannot be honoured: its channel is not written on any rank, with one
-// message, and that of the next step is; a field alone is left out.
+// Invalid nodes on one rank: its channel is written on no rank, with one message, and that of the
+// next step is written; an invalid field alone is left out.
 #include "simulation.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ struct BadNode
 {
   const char* name;
   std::function<void(Params&)> spoil; // a step with 40 particles
-  std::vector<std::string> words;     // of the message
+  std::vector<std::string> words;     // expected in the message
 };
 
 const std::vector<BadNode> kBadNodes = {
@@ -398,7 +398,7 @@ TEST(Disagreement, on_the_step_fails_on_all_ranks)
     << run.reported;
 }
 
-// Stands in for what the drivers of CUDA and HIP report about an address.
+// Stands in for the answers of the CUDA and HIP drivers about an address.
 const void* on_cuda = nullptr;
 const void* managed = nullptr;
 const void* on_hip = nullptr;

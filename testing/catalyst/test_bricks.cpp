@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Velocities of a simulation's grids are in series of .bricks.
+// Velocities on a simulation's grids are written as series of .bricks.
 #include "simulation.hpp"
 
 #include "bat/bricks/series.hpp"
@@ -21,7 +21,7 @@ constexpr std::array<double, 3> kOrigin{ -1, 0.5, 2 };
 constexpr std::array<double, 3> kSpacing{ 0.5, 0.25, 2 };
 constexpr std::int64_t kX = 11; // vertices
 constexpr std::int64_t kY = 7;
-constexpr std::int64_t kLayers = 4; // of elements, of each rank
+constexpr std::int64_t kLayers = 4; // elements on each rank
 
 double wind_at(std::int64_t x, std::int64_t y, std::int64_t z, int component, std::int64_t step)
 {
@@ -32,14 +32,14 @@ float drift_at(std::int64_t x, std::int64_t y, std::int64_t z, int component)
 {
   return static_cast<float>(x + 20 * y + 300 * z) * (component == 0 ? 1.0F : -0.5F);
 }
-// A pillar, through the borders of ranks.
+// A pillar across the borders of ranks.
 bool is_blanked(std::int64_t x, std::int64_t y)
 {
   return x >= 3 && x <= 5 && y == 2;
 }
 
-// What a rank publishes: layers along z, with one of ghosts on each side that has a neighbour. What
-// ghosts hold is of nobody.
+// A rank's published data: layers along z, with one ghost layer on each side that has a neighbour.
+// Values in ghosts must not be used.
 class FlowStep
 {
 public:
@@ -201,7 +201,7 @@ TEST(Bricks, of_vertices_are_a_level_of_a_series_for_each_step)
     EXPECT_EQ(conduit_node_fetch_path_as_int64(grid, "samples"),
       kX * kY * (kLayers * mpi_test::ranks() + 1));
   }
-  // A third one, from a checkpoint.
+  // A third run, from a checkpoint.
   Session run(describe);
   EXPECT_EQ(run.execute(FlowStep(6).params), 0);
   EXPECT_NE(run.reported.find("returned to step 6: 3 steps from 7 to 10"), std::string::npos)
@@ -265,8 +265,8 @@ TEST(Bricks, of_elements_are_at_their_centres_and_nan_where_they_are_blanked)
   EXPECT_EQ(blanked, static_cast<std::size_t>(2 * 3 * points[2]));
 }
 
-// A grid that is blanked inside cannot be an .idx; its velocity, and what goes elsewhere, is
-// written. So it is with pipelines.
+// A grid that is blanked inside cannot be an .idx; its velocity, and everything else, is written.
+// The same holds with pipelines.
 TEST(Bricks, stand_beside_other_files_of_the_same_grid)
 {
   for (const bool is_pipeline : { true, false })
@@ -296,7 +296,7 @@ TEST(Bricks, stand_beside_other_files_of_the_same_grid)
 
     FlowStep shown(8);
     shown.params.remove(std::string(kData) + "/fields/vtkGhostType");
-    if (mpi_test::ranks() == 1) // else ghosts were of nobody
+    if (mpi_test::ranks() == 1) // otherwise ghosts would belong to no rank
     {
       EXPECT_EQ(run.execute(shown.params), 0) << run.reported;
       expect_wind(run / "made/flow.bricks.series", { 7, 8 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The order of calls, what they answer, and disks that do not take a file.
+// The order of calls, their return values, and full or failing disks.
 #include "simulation.hpp"
 
 #include <fstream>
@@ -122,7 +122,7 @@ TEST(Steps, are_cycles_or_whole_numbers_of_any_type)
   }
 }
 
-// As Kitware's examples with several channels have it.
+// As in Kitware's examples with several channels.
 TEST(Steps, may_be_those_of_a_channel)
 {
   Session run;
@@ -301,7 +301,7 @@ TEST(Disk, folder_that_may_not_be_written_to)
   }
   MPI_Barrier(MPI_COMM_WORLD);
   {
-    // Each rank becomes nobody; only rank 0's folder is looked at.
+    // Each rank drops its privileges; only rank 0's folder is checked.
     const mpi_test::SharedDir own;
     std::filesystem::create_directories(own / std::to_string(mpi_test::rank()));
     const WithoutPrivileges nobody(own / std::to_string(mpi_test::rank()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What simulations hand over that many people run, as layouts/*.json describe it. Leaves are those
-// of Conduit's JSON ("dtype", "value", "offset" and "stride" in bytes); "null": true puts them at a
-// null pointer, and those of a mesh that have "in": "struct" lie in the same structs.
+// Data as passed by widely used simulations, described by layouts/*.json. Leaves are those of
+// Conduit's JSON ("dtype", "value", "offset" and "stride" in bytes); "null": true makes them null
+// pointers, and those of a mesh with "in": "struct" lie in the same structs.
 #include "simulation.hpp"
 
 #include <nlohmann/json.hpp>
@@ -42,7 +42,7 @@ std::pair<ScalarType, std::vector<std::byte>> values_of(const json& leaf)
                            : std::pair(ScalarType::Int32, bytes_of<std::int32_t>(leaf));
 }
 
-// The structs of the mesh that a field or a coordset is of; `bytes` if it has none yet.
+// The structs of a field's or coordset's mesh; `bytes` if there are none yet.
 std::byte* structs_of(const std::string& path, std::map<std::string, std::byte*>& structs,
   std::size_t bytes, Memory& memory)
 {
@@ -151,7 +151,7 @@ void add_to(std::map<std::string, json>& columns, const json& mesh, const json& 
   }
 }
 
-// Packed ids of AMReX by division: rank, then magnitude, then sign.
+// AMReX's packed ids by division: rank, then magnitude, then sign.
 void unpack(std::map<std::string, json>& columns, const std::vector<std::string>& packed)
 {
   if (packed.empty())
@@ -210,7 +210,8 @@ class Codes : public ::testing::TestWithParam<const char*>
 {
 };
 
-// Boxes are dealt out, so that with many ranks some have none; what is one mesh, the last rank has.
+// Boxes are distributed, so that with many ranks some have none; single meshes are on the last
+// rank.
 TEST_P(Codes, write_the_same_series_on_any_number_of_ranks)
 {
   std::ifstream file(std::string(BAT_TEST_LAYOUTS) + "/" + GetParam() + ".json");

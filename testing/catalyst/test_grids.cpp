@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Structured grids of a simulation are in .idx datasets, beside its particles in .bat.
+// Structured grids of a simulation are written as .idx datasets, next to its particles in .bat.
 #include "simulation.hpp"
 
 #include "bat/catalyst_bat.h"
@@ -18,7 +18,7 @@ constexpr std::array<double, 3> kOrigin{ -1, 0.5, 2 };
 constexpr std::array<double, 3> kSpacing{ 0.5, 0.25, 2 };
 constexpr std::int64_t kX = 12;
 constexpr std::int64_t kY = 9;
-constexpr std::int64_t kLayers = 4; // of elements, of each rank
+constexpr std::int64_t kLayers = 4; // elements on each rank
 
 double density_at(std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t step)
 {
@@ -30,7 +30,7 @@ std::int32_t kind_at(std::int64_t x, std::int64_t y, std::int64_t z)
   return static_cast<std::int32_t>(x - 7 * y + 50 * z);
 }
 
-// Layers of a rank along z, with one of ghosts on each side that has a neighbour.
+// A rank's layers along z, with one ghost layer on each side that has a neighbour.
 struct Slab
 {
   explicit Slab(int rank)
@@ -54,10 +54,10 @@ struct Arrays
   std::vector<double> density;
   std::array<std::vector<float>, 3> velocity;
   std::vector<std::int32_t> kind;
-  std::vector<std::int32_t> ghosts; // of elements
+  std::vector<std::int32_t> ghosts; // one flag per element
 };
 
-// What ghosts hold is of nobody.
+// Values in ghosts must not be used.
 Arrays arrays_of(const Slab& slab, std::int64_t step)
 {
   Arrays arrays;
@@ -194,7 +194,7 @@ void expect_elements(const std::filesystem::path& path, std::int64_t step)
 }
 }
 
-// What a step publishes; a test changes it.
+// The published data of a step; tests change it.
 struct GridStep
 {
   explicit GridStep(std::int64_t number, double shift = 0)

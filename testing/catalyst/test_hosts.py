@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs simulations that call Catalyst, and looks at what they leave.
+"""Runs simulations that call Catalyst, and checks their output.
 
 Usage: test_hosts.py CASE RANKS CHECK_HOST MODULE MPIEXEC HOST...
 
-HOST... is the command of the simulation, RANKS 0 runs it without MPIEXEC. CHECK_HOST compares a
-file with what the simulation had; MODULE is libcatalyst-bat.so.
+HOST... is the command of the simulation; with RANKS 0 it runs without MPIEXEC. CHECK_HOST compares
+a file with the simulation's data; MODULE is libcatalyst-bat.so.
 """
 
 import ctypes
@@ -91,7 +91,7 @@ def test_late(test):
 
 
 def test_late_bad_options(test):
-    """One rank has failed before MPI ran: all learn of it, and none waits for the others."""
+    """One rank failed before MPI ran: all report it, and none waits for the others."""
     bad = test.ranks - 1
     run = Run(test, "--late", "--bad-options", bad)
     for rank in range(test.ranks):
@@ -120,7 +120,7 @@ def test_stop(test):
 
 
 def test_bad_options_stop(test):
-    """One rank fails before it has come to its options: all stop, and none waits for it."""
+    """One rank fails before it has read its options: all stop, and none waits for it."""
     run = Run(test, "--bad-options", test.ranks - 1, "--stop")
     test.expect(run.returncode != 0, "the simulation goes on")
     test.expect(len(run.messages) == 1, f"messages {run.messages}")
@@ -128,7 +128,7 @@ def test_bad_options_stop(test):
 
 
 def test_unprintable(test):
-    """A message that cannot be printed keeps no rank from the step."""
+    """A message that cannot be printed prevents no rank from writing the step."""
     test.host = ["sh", "-c", 'exec "$0" "$@" 2>/dev/full', *test.host]
     config = test.folder / "options.json"
     config.write_text('{"fields": ["id", "mass", "nothing"]}')
@@ -146,7 +146,7 @@ def test_after_finalize(test):
 
 
 def test_loader(test):
-    """Which implementation is loaded, and what an unknown one means."""
+    """Which implementation is loaded, and the result for an unknown one."""
     run = Run(test, "--implementation", "paraview",
               environment={"CATALYST_IMPLEMENTATION_PREFER_ENV": "1"})
     test.expect_all_well(run)
@@ -194,7 +194,8 @@ def test_exports(test):
 
 
 def test_full_disk(test):
-    """Three steps fit; the rest fail, and the three are whole. When there is room, steps are written."""
+    """Three steps fit; the rest fail, and the three are complete. Once there is space, steps are written
+    again."""
     particles = 10000
     run = Run(test, "--particles", particles, steps=6)
     test.expect(run.returncode == 0, run.output)

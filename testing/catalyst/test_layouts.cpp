@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles of every layout and type, on some or no ranks, are in the files to the bit.
+// Particles of every layout and type, on some or no ranks, are written bit by bit.
 #include "simulation.hpp"
 
 #include <cmath>
@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(All, Layouts,
     ::testing::Values(0, 1, 2, 4)),
   name_of_case);
 
-// One coordinate or component after the other, from arrays of their own type.
+// One coordinate or component after the other, from separately typed arrays.
 void put(Params& params, const std::string& path, ScalarType type, Memory& memory, std::uint64_t n,
   std::size_t stride, const std::function<double(std::uint64_t)>& f)
 {

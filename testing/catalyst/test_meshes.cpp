@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Species, domains, elements, ghosts, and ranks that have nothing.
+// Species, domains, elements, ghosts, and ranks without particles.
 #include "simulation.hpp"
 
 #include <map>
@@ -17,7 +17,7 @@ Cloud local(std::uint64_t n = 40)
   return particles(mpi_test::rank(), n);
 }
 
-// Zero-length arrays of types that no other rank has.
+// Zero-length arrays with types that no other rank has.
 void publish_placeholders(Params& params, const std::string& mesh)
 {
   static std::int32_t nothing = 0;
@@ -71,7 +71,8 @@ std::map<std::string, std::string> columns_in(const std::filesystem::path& path)
   return columns;
 }
 
-// Injection starts later: all ranks have what they will have, without particles, or only one has.
+// Injection starts later: all ranks declare the later particles without having any, or only one
+// rank does.
 TEST(EmptyRanks, declare_the_columns_of_steps_without_particles)
 {
   Session run;
@@ -100,7 +101,7 @@ TEST(EmptyRanks, declare_the_columns_of_steps_without_particles)
   }
 }
 
-// As where ranks with particles do not agree.
+// The same if ranks with particles do not agree.
 TEST(EmptyRanks, that_declare_other_types_leave_the_field_out)
 {
   if (mpi_test::ranks() == 1)
@@ -174,7 +175,7 @@ TEST(EmptyRanks, on_all_ranks_make_an_empty_step_of_the_same_species)
   }
 }
 
-// WarpX's, before it has made any particle; they do not know what it calls its species.
+// As in WarpX before it has created any particle; the ranks do not know the species' name.
 TEST(EmptyRanks, with_placeholders_everywhere_write_steps_of_species_that_there_have_been)
 {
   for (const char* type : { "mesh", "multimesh" })
@@ -223,7 +224,7 @@ Cloud electrons(int rank, std::uint64_t n = 30)
   return particles(rank + 10, n, ScalarType::Float32);
 }
 
-// As AMReX does it: two kinds of particles in one mesh, with fields of their own.
+// As in AMReX: two kinds of particles in one mesh, with separate fields.
 TEST(Species, of_two_topologies_have_files_of_their_own)
 {
   Session run;
@@ -299,7 +300,7 @@ TEST(Species, keep_their_names_when_others_come_and_go)
   expect_file(run / "particles_b_000003.bat", {});
 }
 
-// Whatever there is in the first step of a run.
+// Regardless of the content of a run's first step.
 TEST(Species, have_the_same_names_after_a_restart)
 {
   const mpi_test::SharedDir folder;
@@ -401,7 +402,7 @@ TEST(Species, of_the_same_name_are_refused)
   EXPECT_NE(run.reported.find("two species are named 'a_b_c'"), std::string::npos) << run.reported;
 }
 
-// Names that are not paths: ".." is the parent in a path of Conduit.
+// Names that are not paths: ".." is the parent in a Conduit path.
 TEST(Species, with_slashes_in_their_names_stay_in_their_folder)
 {
   Session run;
@@ -422,7 +423,7 @@ TEST(Species, with_slashes_in_their_names_stay_in_their_folder)
   }
 }
 
-// Rank r has r domains, as patches of AMReX come and go.
+// Rank r has r domains, like AMReX patches that come and go.
 TEST(Domains, are_one_species)
 {
   for (const Layout layout : { Layout::Separate, Layout::Records })
@@ -452,7 +453,7 @@ TEST(Domains, are_one_species)
   }
 }
 
-// As of a code with boxes: pieces are numbered, and what has a name of its own stays apart.
+// As in a code with boxes: numbered pieces are joined, and those with distinct names stay separate.
 TEST(Domains, of_a_multimesh_are_pieces_of_the_meshes_that_their_names_say)
 {
   Session run;
@@ -460,7 +461,7 @@ TEST(Domains, of_a_multimesh_are_pieces_of_the_meshes_that_their_names_say)
   Memory memory;
   params.step(1).set(kChannel + "/type", "multimesh").touch(kMesh);
   const std::string number = std::to_string(10 + mpi_test::rank());
-  // Name, and whether the node has an id of its domain.
+  // Name, and whether the node has its domain's id.
   const std::vector<std::pair<std::string, bool>> meshes = { { "domain_0000" + number, false },
     { "domain_1000" + number, true }, { "block_" + number, true }, { "9" + number, true },
     { "gas_" + number, true }, { "gas_9" + number, true }, { "dust", true }, { "level1", false } };
@@ -499,7 +500,7 @@ TEST(Domains, in_a_list_and_of_several_species)
   conduit_node* list = conduit_node_fetch(params.get(), kMesh.c_str());
   for (int d = 0; d != 2; ++d)
   {
-    // Paths begin at a node of their own: lists have no names.
+    // Paths begin at a separate node: lists have no names.
     Params part;
     conduit_node* node = conduit_node_append(list);
     const auto put = [&](const char* path, const char* text)
@@ -632,7 +633,7 @@ TEST(Topologies, that_are_no_particles_are_left_out_with_one_warning_each)
   {
     Params params;
     publish_channel(params.step(step), local(), memory);
-    // Only one rank knows the grid; rank 0 speaks of it.
+    // Only one rank knows the grid; rank 0 reports it.
     if (mpi_test::rank() == mpi_test::ranks() - 1)
     {
       const std::string grid = "catalyst/channels/grid/data";
@@ -672,7 +673,7 @@ TEST(Topologies, that_are_no_particles_are_left_out_with_one_warning_each)
     run / "particles_000001.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));
 }
 
-// Marks of ghosts, and which particles they leave.
+// Ghost flags, and the particles that they leave.
 struct GhostCase
 {
   const char* name;
@@ -723,7 +724,7 @@ TEST_P(Ghosts, are_left_out)
     if (type == ScalarType::Float64 && has_bits)
     {
       EXPECT_EQ(run.execute(params), CATALYST_BAT_BAD_NODE);
-      continue; // bits of a floating number are none
+      continue; // bits of a floating-point number are not flags
     }
     EXPECT_EQ(run.execute(params), 0) << run.reported;
     expect_file(run / "particles_000001.bat",

@@ -76,7 +76,7 @@ void expect_files(const Session& run, std::vector<std::string> expected)
   EXPECT_EQ(found, expected);
 }
 
-// Beside the default output.
+// Next to the default output.
 std::function<void(Params&, const std::string&)> with(const std::function<void(Params&)>& more)
 {
   return [more](Params& params, const std::string& folder)
@@ -319,7 +319,7 @@ TEST(Compression, is_bounded_where_there_are_such_fields)
   }
 }
 
-// Of the attributes of a file, on rank 0, those that are aliases, with what they repeat.
+// On rank 0, the aliases among a file's attributes, with the arrays that they repeat.
 std::vector<std::string> linked(const std::filesystem::path& file)
 {
   std::vector<std::string> names;
@@ -335,8 +335,8 @@ std::vector<std::string> linked(const std::filesystem::path& file)
   return names;
 }
 
-// What codes publish twice: x is a copy of the first coordinate, `height` lies in the memory of the
-// third, `weight` repeats a field, and `own` does on rank 0 only.
+// Arrays that codes publish twice: x is a copy of the first coordinate, `height` shares memory with
+// the third, `weight` repeats a field, and `own` does so on rank 0 only.
 Cloud with_repeats(int rank)
 {
   Cloud cloud = particles(rank, 40);
@@ -388,7 +388,7 @@ TEST(Aliases, are_fields_that_repeat_what_is_there)
     Params params;
     Memory memory;
     publish_channel(params.step(1), with_repeats(mpi_test::rank()), memory);
-    // Columns of the test's memory: three coordinates, then field after field, one component each.
+    // Columns in the test's memory: three coordinates, then field after field, one component each.
     const std::string data = "catalyst/channels/particles/data/";
     params.array(data + "fields/height/values", ScalarType::Float64, memory[2]->data(), 40, 0, 8);
     EXPECT_EQ(run.execute(params), 0) << run.reported;
@@ -757,7 +757,7 @@ TEST(Pipelines, name_the_files)
   expect_file(run / "b_012.bat", gas());
 }
 
-// As ParaView has it since 6.0, and objects that bring scripts since 6.2.
+// As in ParaView since 6.0, and with objects that bring scripts since 6.2.
 TEST(Pipelines, are_those_that_the_step_asks_for)
 {
   Session run(
@@ -780,7 +780,7 @@ TEST(Pipelines, are_those_that_the_step_asks_for)
   {
     const auto ask = [&](Params& p)
     {
-      if (mpi_test::rank() == mpi_test::ranks() - 1) // others may not know
+      if (mpi_test::rank() == mpi_test::ranks() - 1) // other versions may not know it
       {
         steps[step](p);
       }

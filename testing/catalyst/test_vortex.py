@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The example that writes a grid, its velocity in bricks, and particles through Catalyst: what is in its files, from any ranks.
+"""Checks the files of the example that writes a grid, its velocity in bricks, and particles through Catalyst, on any
+number of ranks.
 
 Usage: test_vortex.py FOLDER VORTEX MPIEXEC [ARGUMENT ...] -np"""
 
@@ -36,7 +37,7 @@ def simulate(folder, vortex, launcher, ranks):
 def check_flow(path):
     flow = idx.open(path)
     assert flow.steps == STEPS and flow.times == STEPS, (flow.steps, flow.times)
-    # The vortices of Taylor and Green, to begin with.
+    # The Taylor-Green vortices at the start.
     angle = 2 * np.pi / SAMPLES * np.arange(SAMPLES)
     z, y, x = np.meshgrid(angle, angle, angle, indexing="ij")
     truth = SPEED * np.cos(z)[..., None] * np.stack(
@@ -55,7 +56,7 @@ def check_flow(path):
 
 
 def check_bricks(path, grid):
-    """The velocities of the grid, of which lines are traced, also out of the box on one side and in on the other."""
+    """The grid's velocities, in which lines are traced, also out of the box on one side and in on the other."""
     entries = json.loads(path.read_text())["files"]
     assert [entry["time"] for entry in entries] == STEPS, entries
     for step, entry in zip(STEPS, entries):
@@ -64,7 +65,7 @@ def check_bricks(path, grid):
     with flows.open(path) as series:
         places = np.linspace(0, SAMPLES - 0.5, 40)[:, None] * [1, 0.7, 0.4]
         lines = series.path_lines(places)
-        assert set(lines.reasons) == {8}, lines.reasons  # all are at the end
+        assert set(lines.reasons) == {8}, lines.reasons  # all lines reach the end
 
 
 def grains(path):

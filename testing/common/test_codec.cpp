@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames of chunks: every bit comes back, whatever the values; what is no frame is refused.
+// Frames of chunks: every bit is restored, whatever the values; invalid frames are rejected.
 
 #include "bat/error.hpp"
 #include "codec/chunk_codec.hpp"
@@ -95,7 +95,7 @@ Bytes decoded(
   return values;
 }
 
-// The column, after every loop for other processors has made the same, and the values of it.
+// The column as encoded, after checking that the loops for all processors agree, and its values.
 Encoded expect_back(const std::string& what, const ColumnShape& shape, const Bytes& values,
   double step = 0, std::size_t chunk = 65536)
 {
@@ -342,7 +342,7 @@ TEST(Codec, frames_of_what_is_frequent_are_short)
   EXPECT_LT(bits({ ScalarType::Int64, 1 }, bytes_of(ids)), 20.4);
   EXPECT_LT(bits({ ScalarType::Float64, 1 }, bytes_of(narrow)), 28);
 
-  // A walk in space on a grid: steps of a few grid points.
+  // A walk in space on a grid, in steps of a few grid points.
   std::vector<float> walk(3 * kCount);
   for (std::size_t i = 0; i != walk.size(); ++i)
   {
@@ -365,7 +365,7 @@ void expect_snapped(double bound, std::vector<T> values)
   {
     const bool same = std::memcmp(&values[i], &before[i], sizeof(T)) == 0;
     unchanged += same;
-    // In long double the distance of two doubles that differ by so little is exact.
+    // In long double, the distance between two doubles that differ by so little is exact.
     EXPECT_TRUE(same ||
       std::abs(static_cast<long double>(values[i]) - static_cast<long double>(before[i])) <= bound)
       << before[i] << " became " << values[i] << " with bound " << bound;
@@ -522,7 +522,7 @@ TEST(Codec, any_damage_is_an_error_or_values)
   const auto decode = [&](
                         const Case& one, const Bytes& model, const Bytes& frame, std::size_t count)
   {
-    // Copies of exactly this size, so that a sanitizer sees the first byte behind them.
+    // Copies of exactly this size, so that a sanitizer detects reads past the end.
     const Encoded copy{ Bytes(model), { Bytes(frame) } };
     (void)allocations::take_largest();
     try
@@ -558,7 +558,7 @@ TEST(Codec, any_damage_is_an_error_or_values)
     {
       decode(one, model, beginning(frame, left), count);
     }
-    EXPECT_NE(refused, 0u); // not one of them is whole
+    EXPECT_NE(refused, 0u); // none of them is complete
     for (std::size_t left = 1; left < model.size(); left += 1 + left / 64)
     {
       const std::size_t before = refused;
@@ -570,7 +570,7 @@ TEST(Codec, any_damage_is_an_error_or_values)
       decode(one, model, damaged(frame), count);
       decode(one, damaged(model), frame, count);
     }
-    // Every bit at the end of a frame means something, or has to be 0.
+    // Every bit at the end of a frame is significant or must be 0.
     for (unsigned bit = 0; bit != 8; ++bit)
     {
       Encoded other{ model, { frame } };

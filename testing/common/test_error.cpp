@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whatever is thrown becomes an Error with the code of its kind.
+// Every exception becomes an Error with the code of its kind.
 #include "bat/error.hpp"
 #include "bat/text.hpp"
 
@@ -71,7 +71,8 @@ TEST(Printable, leaves_nothing_that_a_terminal_obeys)
   EXPECT_EQ(bat::printable("\x7f\xc2\x9b\xc2\xa0"), "\\u007f\\u009b\xc2\xa0");
   EXPECT_EQ(bat::printable("\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8f\xe2\x80\xa8\xd8\x9c"),
     "\\u202e\\u2066\\u200f\\u2028\\u061c");
-  // No UTF-8: too long, half of a pair, beyond the last character, cut, no beginning.
+  // Not valid UTF-8: overlong, half of a surrogate pair, beyond the last character, truncated,
+  // without a lead byte.
   EXPECT_EQ(bat::printable("\xc0\x9b"), "\xc0\\x9b");
   EXPECT_EQ(bat::printable("\xe0\x80\x9b"), "\xe0\\x80\\x9b");
   EXPECT_EQ(bat::printable("\xed\xa0\x80"), "\xed\xa0\\x80");

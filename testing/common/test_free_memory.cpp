@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is free follows the limits of the process, and what does not fit is refused with both sizes.
+// Free memory follows the limits of the process, and requests that do not fit are rejected with
+// both sizes.
 #include "bat/free_memory.hpp"
 
 #include "bat/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that waits for the next step of a series.
+// Memory that is kept for the next step of a series.
 #include "common/memory/kept_memory.hpp"
 
 #include "common/memory/large_array.hpp"
@@ -24,7 +24,7 @@ using Array = bat::LargeArray<std::byte>;
 
 constexpr std::size_t kMiB = std::size_t{ 1 } << 20;
 
-/// Arrays that overlap in time, as those of a step do; all of them are written to.
+/// Arrays whose lifetimes overlap, as in a step; all of them are written to.
 void take_a_step(std::size_t size)
 {
   Array order(size);
@@ -79,7 +79,7 @@ TEST(KeptMemory, is_little_more_than_what_a_step_needs_at_the_same_time)
   EXPECT_LE(large, kSize * 9 / 2 * 9 / 8);
   step(kSize + 12345); // a few particles more
   EXPECT_EQ(KeptMemory::bytes(), large);
-  // A step of other sizes, that cannot use all of it, takes no more for that.
+  // A step with other sizes, which cannot use all of it, does not take more for that reason.
   step(5 * kMiB);
   EXPECT_LE(KeptMemory::bytes(), large * 9 / 8);
 }

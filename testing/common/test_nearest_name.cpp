@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A mistyped name is answered with the nearest ones, any other name with all.
+// A mistyped name is answered with the nearest names, any other with all names.
 #include "bat/nearest_name.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ TEST(NearestName, is_one_typing_error_away)
   EXPECT_EQ(bat::nearest_names("velocty", kNames), Names{ "velocity" });
   EXPECT_EQ(bat::nearest_names("masss", kNames), Names{ "mass" });
   EXPECT_EQ(bat::nearest_names("treads", kNames), Names{ "threads" });
-  EXPECT_EQ(bat::nearest_names("desnity", kNames), Names{ "density" }); // neighbours swapped
+  EXPECT_EQ(bat::nearest_names("desnity", kNames), Names{ "density" }); // swapped neighbours
   EXPECT_EQ(bat::nearest_names("Velocity", kNames), Names{ "velocity" });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// More files than a process may have descriptors.
+// More open files than a process may have descriptors.
 
 #include "common/io/open_files.hpp"
 
@@ -74,7 +74,7 @@ TEST_F(OpenFiles, threads_that_take_each_others_descriptors_read_what_one_reads)
 {
   constexpr std::size_t kLeaves = 60;
   dataset_files::write_pairs(this->path, kLeaves);
-  const DescriptorLimit limit(64); // 16 of the library
+  const DescriptorLimit limit(64); // 16 for the library
   const bat::Dataset dataset = bat::Dataset::open(this->path);
   std::atomic<int> wrong{ 0 };
   std::vector<std::thread> threads;
@@ -150,7 +150,7 @@ protected:
     }
   }
 
-  /// The error of reading the first leaf file.
+  /// The error from reading the first leaf file.
   void expect_error(bat::ErrorCode code, const std::string& text)
   {
     std::int64_t ids[2];
@@ -217,8 +217,7 @@ TEST_F(OpenFiles, that_are_mapped_stay_whole_when_a_shorter_file_takes_their_nam
   EXPECT_EQ(sorted_ids(dataset, all).size(), 80U);
 }
 
-#ifndef __SANITIZE_ADDRESS__ // which looks at objects through pipes, for which there are no
-                             // descriptors
+#ifndef __SANITIZE_ADDRESS__ // inspects objects through pipes, for which there are no descriptors
 TEST_F(OpenFiles, more_threads_than_descriptors_wait_for_each_other)
 {
   dataset_files::write_pairs(this->path, 40);

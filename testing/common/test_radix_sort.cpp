@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The radix sort against std::stable_sort.
+// Compares the radix sort with std::stable_sort.
 
 #include "common/radix_sort.hpp"
 
@@ -43,7 +43,7 @@ void expect_sorted_integers(const std::string& type)
   expect_sorted<V>(type + ", all the same", [](std::size_t) { return V{ 7 }; });
   expect_sorted<V>(type + " in order", [](std::size_t i) { return static_cast<V>(i); });
   expect_sorted<V>(type + " against the order", [](std::size_t i) { return static_cast<V>(-i); });
-  // One far away: the lower bits of the others are below those that are sorted first.
+  // One value is far away, so the lower bits of the others lie below those that are sorted first.
   expect_sorted<V>(type + ", one far away",
     [&](std::size_t i)
     { return i == 100 ? std::numeric_limits<V>::max() : static_cast<V>(random() % 100000); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies past the caches give the bytes of memcpy, wherever they begin and end.
+// Non-temporal copies give the same bytes as memcpy, wherever they begin and end.
 #include "common/memory/stream_copy.hpp"
 #include "common/processor.hpp"
 

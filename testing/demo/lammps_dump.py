@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads LAMMPS text dumps (dump custom, dump_modify time yes) into numpy arrays of exact types."""
+"""Reads LAMMPS text dumps (dump custom, dump_modify time yes) into NumPy arrays of exact types."""
 
 import numpy as np
 
-# What each column of the dump is, in the type it deserves. Columns that are not here are float64.
+# The type of each dump column. Other columns are float64.
 COLUMN_TYPES = {
     "id": np.int64,
     "type": np.uint8,
@@ -15,7 +15,7 @@ COLUMN_TYPES = {
     "omegaz": np.float32,
 }
 
-# Columns that belong together: name of the attribute, columns.
+# Columns that form one attribute: its name, and its columns.
 ATTRIBUTES = [
     ("id", ["id"]),
     ("layer", ["type"]),

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Opens the demo's .bat files with the ParaView reader, checks every answer against the LAMMPS
-dumps, and makes pictures. Run by pvbatch:
+"""Opens the demo's .bat files with the ParaView reader, checks every result against the LAMMPS
+dumps, and draws pictures. Run by pvbatch:
 
     PV_PLUGIN_PATH=build/lib/paraview-plugins pvbatch open.py PICTURE_FOLDER DUMP_FOLDER BAT...
 
-Ends with an error if a single particle or value differs.
+Fails if any particle or value differs.
 """
 
 import os
@@ -24,7 +24,7 @@ SHOWN_STEPS = (0, 1, 2, -1)
 
 
 class Loaded:
-    """What a reader with these properties gives: arrays, bytes read from the file, seconds."""
+    """The output of a reader with these properties: arrays, bytes read from the file, seconds."""
 
     def __init__(self, path, attributes=None, **properties):
         reader = BATReader(FileName=[path], **properties)
@@ -59,8 +59,9 @@ def expect(condition, text):
 
 
 def check_values(what, dump, loaded, expected_rows, names):
-    """The loaded particles are exactly the rows `expected_rows` of the dump (None: any rows, each at
-    most once), and every value of the attributes `names` is the dump's, in the dump's type."""
+    """Checks that the loaded particles are exactly the rows `expected_rows` of the dump (None: any
+    rows, each at most once), and that every value of the attributes `names` equals the dump's, in
+    the dump's type."""
     by_id = np.argsort(dump.attributes["id"])
     ids = loaded.arrays.get("id", np.empty(0, np.int64))
     rows = by_id[np.searchsorted(dump.attributes["id"], ids, sorter=by_id).clip(0, dump.count - 1)]
@@ -122,7 +123,7 @@ def query_and_check(path, dump):
 
 
 def check_step(path, dump):
-    """All of one file, and its time."""
+    """A whole file, and its time."""
     loaded = Loaded(path)
     print_row(dump.step, "everything", loaded)
     check_values(f"{path}, everything", dump, loaded, np.arange(dump.count), list(dump.attributes))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of the demo's .bat files, each read with the quality, box or range that it shows."""
+"""Draws pictures of the demo's .bat files, each read with the quality, box or range that it
+shows."""
 
 import os
 import sys
@@ -29,7 +30,7 @@ LAYER_COLORS = [
     [0.82, 0.58, 0.38],
     [0.92, 0.22, 0.20],
 ]
-# Of the bed, in diameters of a grain, and with room for what flies.
+# Region around the bed, in grain diameters, with space for flying grains.
 BED = [0, 107.3, 0, 75.1, 0, 21]
 AROUND = [0, 115, 0, 75, 0, 42]
 HIGH = [0, 115, 0, 75, 0, 60]
@@ -56,7 +57,7 @@ def new_view(words, size, towards=FROM_THE_FRONT, bounds=AROUND):
 
 
 def show_grains(reader, view, size=1.0):
-    """Grains as shaded balls of their own radius, times `size`."""
+    """Grains as shaded balls with their own radii, times `size`."""
     display = Show(reader, view)
     display.SetRepresentationType("Point Gaussian")
     display.ShaderPreset = "Sphere"
@@ -85,7 +86,7 @@ def color_by_layer(display, view):
 
 
 def save(rows, path):
-    """Saves rows of views of one size as one picture, twice as large as they are, and takes the views away."""
+    """Saves rows of equally sized views as one picture, twice as large as they are, and deletes the views."""
     layout = CreateLayout(os.path.basename(path))
     size = [rows[0][0].ViewSize[0] * len(rows[0]), rows[0][0].ViewSize[1] * len(rows)]
     for row, row_cell in zip(rows, split(layout.SplitVertical, 0, len(rows))):
@@ -102,7 +103,7 @@ def save(rows, path):
 
 
 def split(split_cell, cell, parts):
-    """Splits a cell of a layout into equal parts; returns their numbers."""
+    """Splits a layout cell into equal parts; returns their numbers."""
     cells = []
     for left in range(parts, 1, -1):
         first = split_cell(cell, 1.0 / left)
@@ -123,7 +124,7 @@ def qualities(path, bat):
 
 
 def steps(path, bats, times):
-    """What happens, by layer: four times out of a series."""
+    """The impact, coloured by layer: four times of a series."""
     series = read(bats)
     views = []
     for time in times:
@@ -144,7 +145,7 @@ def box(path, bat, middle):
 
 
 def show_a_tenth(view, bat):
-    """All of the bed in a few grey dots."""
+    """The whole bed as a few grey dots."""
     display = Show(read([bat], Quality=0.1), view)
     display.SetRepresentationType("Points")
     display.PointSize = 1.5
@@ -153,7 +154,7 @@ def show_a_tenth(view, bat):
 
 
 def fast_grains(path, bat):
-    """Only the grains that are fast; 10 % of all the others as dots, to see where that is."""
+    """Only fast grains; 10 % of all others as dots, for orientation."""
     reader = read([bat], AttributeRanges=["velocity", "8", ""])
     view = new_view(f"speed >= 8: {reader.LoadedCount:,} grains", [1000, 640], FROM_NEAR, HIGH)
     show_a_tenth(view, bat)
@@ -162,7 +163,7 @@ def fast_grains(path, bat):
 
 
 def trails(path, tracks, bat):
-    """Where the grains of a tracks file have been, and where they are at the end; behind them 10 % of the bed."""
+    """The paths of a tracks file's grains, and their final positions, in front of 10 % of the bed."""
     source = BATTrails(FileNames=[tracks])
     source.UpdatePipeline()
     source.UpdatePropertyInformation()

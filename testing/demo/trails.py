@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tracks of the demo's grains, as a simulation would append them: FOLDER/tracked.tracks.bat.
+"""Writes tracks of the demo's grains as a simulation would append them: FOLDER/tracked.tracks.bat.
 
 Usage: trails.py FOLDER DUMP..., of some of the grains at many times
 """
@@ -17,7 +17,7 @@ def main():
     folder, paths = sys.argv[1], sys.argv[2:]
     tracks = os.path.join(folder, "tracked.tracks.bat")
     dumps = sorted((Dump(path) for path in paths), key=lambda dump: dump.step)
-    # One file of all these grains; then tracks only.
+    # One file of all these grains, then only tracks.
     with parabat.Series(os.path.join(folder, "tracked_{timestep:05d}.bat"), MPI.COMM_SELF, every=len(dumps),
                         tracks={"every_id": 1, "attributes": ["layer", "radius", "velocity"]}, flush=False) as series:
         for dump in dumps:

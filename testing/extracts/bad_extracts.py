@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # script-version: 2.0
-"""Like extracts.py, but where test_simulation.py has put something in the way."""
+"""Like extracts.py, but with obstacles that test_simulation.py creates."""
 import os
 
 from paraview import catalyst

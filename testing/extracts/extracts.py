@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # script-version: 2.0
-"""What mini_simulation writes in situ; test_simulation.py knows which files that makes."""
+"""The in situ output of mini_simulation; test_simulation.py knows which files it creates."""
 import os
 
 from paraview import catalyst

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CreateExtractor("BAT", ...) and SaveExtracts: particles, times and steps come back as they went in. Run by
-mpirun pvbatch. Arguments: a folder to write to, bat_info."""
+"""CreateExtractor("BAT", ...) and SaveExtracts: particles, times and steps are restored. Run by mpirun
+pvbatch. Arguments: a folder to write to, bat_info."""
 import glob
 
 from bat_test import *
@@ -13,7 +13,7 @@ shutil.rmtree(folder, ignore_errors=True)
 
 
 def moving(kind):
-    """A source of particles that change in time, of this type of data."""
+    """A source of time-dependent particles, with this type of data."""
     source = ProgrammableSource(registrationName=kind)
     source.OutputDataSetType = vtkDataObjectTypes.GetTypeIdFromClassName(kind)  # its names have changed
     source.ScriptRequestInformation = "import bat_clouds; bat_clouds.offer_times(self)"
@@ -22,7 +22,7 @@ def moving(kind):
 
 
 def check(name, steps=range(len(TIMES))):
-    """A series of these steps, each whole, with its time and with its number."""
+    """Checks a series of these steps, each complete, with its time and number."""
     files = sorted(glob.glob(os.path.join(folder, name + "_*.bat")))
     expect([os.path.basename(f) for f in files], ["%s_%06d.bat" % (name, s) for s in steps], "files of " + name)
     reader = OpenDataFile(files)
@@ -49,7 +49,7 @@ late.Writer.Aggregation = "At Borders of Ranks"
 late.Trigger.UseStartTimeStep = 1
 late.Trigger.StartTimeStep = 2
 
-# Data that is the same at all times still has the time at which it was written.
+# Constant data still has the time at which it was written.
 CreateExtractor("BAT", Sphere(registrationName="sphere"))
 
 SaveExtracts(ExtractsOutputDirectory=folder)
@@ -58,7 +58,7 @@ for kind in KINDS:
     check(kind)
 check("second", range(0, len(TIMES), 2))
 check("late", range(2, len(TIMES)))
-# One for each rank that has particles; in step 2 one of four has none.
+# One for each rank that has particles; in step 2, one of four ranks has none.
 leaf_files = glob.glob(os.path.join(folder, "late_000002.bat.leaves", "*"))
 expect(len(leaf_files), {1: 0, 2: 2, 4: 3}[ranks], "leaf files")
 spheres = OpenDataFile(sorted(glob.glob(os.path.join(folder, "sphere_*.bat"))))

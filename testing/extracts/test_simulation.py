@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mini_simulation writes .bat in situ: what it had is what is in the files. Arguments: the simulation, the number
-of ranks, mpiexec, bat_info, the folder of the Catalyst scripts."""
+"""mini_simulation writes .bat in situ; the files must contain its data. Arguments: the simulation, the number of
+ranks, mpiexec, bat_info, the folder of the Catalyst scripts."""
 import glob
 import re
 import subprocess
@@ -12,7 +12,7 @@ STEPS = 6
 
 
 def run(mode, what, folder):
-    """What the simulation says; at most 150 s, so that a rank that waits for ever is seen."""
+    """The output of the simulation; limited to 150 s, so that a hanging rank is detected."""
     done = subprocess.run(
         [mpiexec, "-np", str(ranks), simulation, mode, str(STEPS), what], capture_output=True, text=True,
         timeout=150, env={**outside_mpi(), "BAT_TEST_FOLDER": folder.path})
@@ -23,12 +23,12 @@ def run(mode, what, folder):
 
 
 def errors(reported):
-    """Errors of anybody, and warnings of the writer."""
+    """Errors of any origin, and warnings of the writer."""
     return re.findall(r".*(?:ERR\||WARN\|.*vtkBAT).*", reported)
 
 
 def check_grid_is_reported(reported, writers):
-    """That the grid beside the particles is left out, said once by each writer."""
+    """Checks that each writer reports once that it leaves out the grid next to the particles."""
     complaints = errors(reported)
     expect(len(complaints), writers, "errors and warnings: %s" % complaints)
     for complaint in complaints:
@@ -56,7 +56,7 @@ def expected(step, with_ghosts, names):
 
 def check(folder, name, steps=range(STEPS), file_name="%s_%06d.bat", with_ghosts=False, with_numbers=True,
           names=None):
-    """A series of these steps, each whole, with its time and with its number."""
+    """Checks a series of these steps, each complete, with its time and number."""
     files = [file_name % (name, step) for step in steps]
     found = sorted(f for f in os.listdir(folder.path) if f.startswith(name + "_") and f.endswith(".bat"))
     expect(found, sorted(files), "files of " + name)
@@ -96,12 +96,12 @@ with Folder() as folder:
     reported = run("io", folder.path, folder)
     check_grid_is_reported(reported, 1)
     for name in ("points", "partitioned", "collection", "blocks", "beside"):
-        # The io pipeline does not tell its writer the number; only this channel brings it along.
+        # The io pipeline does not pass the number to its writer; only this channel includes it.
         check(folder, name, file_name="%s_%04d.bat", with_numbers=name == "partitioned")
     check_no_temporary(folder)
 
-# Output that cannot be written is reported once for each file, and affects neither the simulation
-# nor other files.
+# Output that cannot be written is reported once per file, and affects neither the simulation nor
+# other files.
 with Folder() as folder:
     in_the_way = folder("points_%06d.bat" % 2)
     os.makedirs(os.path.join(in_the_way, "something"))

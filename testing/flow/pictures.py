@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of unsteady flows: path lines, streak surfaces and Lyapunov exponents, through the plugin.
+"""Draws pictures of unsteady flows: path lines, streak surfaces and Lyapunov exponents, with the
+plugin.
 
 usage: pvpython pictures.py FOLDER   writes series of three flows and the pictures into FOLDER
 
@@ -17,7 +18,7 @@ from picture_parts import LOWER_SIDES, add_bar, add_box, add_scale, add_title, f
 
 SIZE = 480
 BACKGROUND = [0.02, 0.02, 0.05]
-SMOKE, SMOKE_HEIGHT = [0, 8, -1.5, 1.5, 0, 3], 380  # the part of the street where it is
+SMOKE, SMOKE_HEIGHT = [0, 8, -1.5, 1.5, 0, 3], 380  # the part of the vortex street that contains it
 
 
 def grid(counts, lower, upper):
@@ -48,7 +49,7 @@ def double_gyre(folder):
 
 
 def street(folder):
-    """Vortices of alternating sign in a wind, which begin behind x = 1 and wobble along z."""
+    """Vortices of alternating sign in a wind, which begin after x = 1 and wobble along z."""
     x, y, z, options = grid((193, 97, 33), (0, -2.5, 0), (12, 2.5, 3))
 
     def velocity(t):
@@ -66,7 +67,7 @@ def street(folder):
 
 
 def turbulence(folder):
-    """Random waves without divergence, whose energy falls as k^-5/3."""
+    """Divergence-free random waves, whose energy falls as k^-5/3."""
     n, length = 65, 2 * np.pi
     x, y, z, options = grid((n, n, n), (0, 0, 0), (length, length, length))
     random = np.random.default_rng(4)
@@ -119,7 +120,7 @@ def coloured(source, view, array, preset, low, high, title, labels=()):
 
 
 def draw_lines(folder, flow):
-    """Path lines of turbulence, and those of them that reach a box."""
+    """Path lines of turbulence, and those that reach a box."""
     layout, both = views("lines", 2)
     lines = FlowPathLines(Input=flow, SeedType="Point Cloud")
     lines.SeedType.Center, lines.SeedType.Radius, lines.SeedType.NumberOfPoints = [3.1, 3.1, 3.1], 1.2, 400
@@ -140,7 +141,7 @@ def draw_lines(folder, flow):
 
 
 def draw_surface(folder, flow):
-    """The smoke of a wire before a street of vortices, at three times."""
+    """Smoke from a wire upstream of a vortex street, at three times."""
     layout, three = views("surface", 3, SIZE, SMOKE_HEIGHT)
     for view, time in zip(three, (4, 6, 7.5)):
         surface = FlowStreakSurface(Input=flow, SeedType="Line")
@@ -160,7 +161,8 @@ def draw_surface(folder, flow):
 
 
 def draw_exponents(folder, flow):
-    """Where the double gyre parts, where it comes together, and path lines over the first."""
+    """The repelling and attracting structures of the double gyre, and path lines over the
+    former."""
     layout, both = views("exponents", 2, 640, 460)
     words = ("FTLE forward from time 0 to 10, and path lines (white)", "FTLE backward from time 10 to 0")
     for view, direction, time, title in zip(both, ("Forward", "Backward"), (0, 10), words):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Velocity fields in memory for tests of traces, and traces by brute force.
+// Velocity fields in memory for tests of traces, and brute-force traces.
 #pragma once
 
 #include "bat/brick_source.hpp"
@@ -117,7 +117,7 @@ private:
   std::vector<std::vector<double>> values_;
 };
 
-/// Trilinear in space, linear in time, straight from all values. NaN outside.
+/// Trilinear in space, linear in time, computed from all values. NaN outside.
 inline Point velocity(const Source& source, const Point& at, double t)
 {
   const bat::BrickGrid& grid = source.grid();
@@ -177,7 +177,7 @@ inline Point velocity(const Source& source, const Point& at, double t)
 }
 
 /// Classic Runge-Kutta 4 with `steps` equal steps from each time level to the next; the last
-/// position inside if it leaves. `visit(position, time)` sees every step's end.
+/// position inside if it leaves. `visit(position, time)` is called at every step's end.
 inline Point follow(const Source& source, Point at, double begin, double end, int steps,
   const std::function<void(const Point&, double)>& visit = {})
 {
@@ -203,7 +203,7 @@ inline Point follow(const Source& source, Point at, double begin, double end, in
     const double h = (stops[i + 1] - stops[i]) / steps;
     for (int n = 0; n != steps; ++n)
     {
-      // Inside of the interval: at its ends, two levels count on each side.
+      // Only inside the interval: at its ends, two levels contribute on each side.
       const double t = stops[i] + n * h;
       const Point k1 = velocity(source, at, t + 1e-9 * h);
       const Point k2 = velocity(source, moved(at, k1, h / 2), t + h / 2);
@@ -228,7 +228,7 @@ inline Point follow(const Source& source, Point at, double begin, double end, in
   return at;
 }
 
-/// A flow that turns and stretches, with a period of 2 pi along each axis.
+/// A turning and stretching flow, with a period of 2 pi along each axis.
 inline Point abc(const Point& p, double t)
 {
   const double a = std::sqrt(3.0) + 0.5 * std::sin(3.14159265358979 * t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lines that are cut at the borders of cyclic axes, beside the lines they come from.
+// Compares lines that are cut at the borders of cyclic axes with the lines they come from.
 #include "bat/flow/borders.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ double distance(const Position& a, const Position& b)
   return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
-// All that goes for any line.
+// Checks the properties of every line.
 CutLine cut(const bat::BrickGrid& grid, const std::vector<Position>& line)
 {
   CutLine found = bat::flow::cut_at_borders(grid, line);
@@ -101,7 +101,7 @@ TEST(Borders, lines_are_cut_where_they_pass_cyclic_borders)
       Position next = line.back();
       for (std::size_t a = 0; a != 3; ++a)
       {
-        next[a] += i % 5 == 4 ? 0 : step(random); // some rest
+        next[a] += i % 5 == 4 ? 0 : step(random); // some particles rest
         const auto copy = [&](double x) { return std::floor((x - grid.origin[a]) / 2); };
         passed += grid.cyclic[a]
           ? static_cast<std::size_t>(std::abs(copy(next[a]) - copy(line.back()[a])))
@@ -123,11 +123,11 @@ TEST(Borders, lines_begin_end_and_turn_on_borders)
   EXPECT_EQ(stretches(cut(grid, { { 0, 3, 1 }, { 1, 3, 1 } })), 1u);
   EXPECT_EQ(stretches(cut(grid, { { 0, 3, 1 }, { 1, 3, 1 }, { 0, 3, 1 } })), 1u);
   EXPECT_EQ(stretches(cut(grid, { { 0, 3, 1 }, { 1, 3, 1 }, { 1.5, 3, 1 } })), 2u);
-  // Through an edge and a corner: one border after the other, in no length.
+  // Through an edge and a corner: one border after the other, with zero length between.
   const CutLine corner = cut(grid, { { 0, 3, 1.5 }, { 2, 5, 3.5 } });
   EXPECT_EQ(corner.points.front().position, (Position{ 0, 3, 1.5 }));
   EXPECT_EQ(corner.points.back().position, (Position{ 0, 3, 1.5 }));
-  // A point alone, and none.
+  // A single point, and none.
   EXPECT_EQ(cut(grid, { { 5, 3, 1 } }).points.front().position, (Position{ -1, 3, 1 }));
   EXPECT_TRUE(bat::flow::cut_at_borders(grid, {}).points.empty());
 }

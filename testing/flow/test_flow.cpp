@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traces against brute force and formulas; the same bits whatever the cache, threads, reading ahead
-// and processor; how lines end; what goes wrong.
+// Traces against brute force and formulas; bitwise identical results for any cache, threads,
+// prefetching and processor; how lines end; errors.
 #include "bat/flow/trace.hpp"
 #include "common/processor.hpp"
 #include "flow/sampled_flow.hpp"
@@ -77,7 +77,7 @@ std::shared_ptr<Source> uniform(const Point& v, std::int64_t points = 11)
 
 TEST(Flow, lines_are_those_of_brute_force)
 {
-  // Uneven times, both directions, both types, releases and ends inside of intervals.
+  // Uneven times, both directions, both types, releases and ends inside intervals.
   for (const ScalarType type : { ScalarType::Float32, ScalarType::Float64 })
   {
     for (const bool backward : { false, true })
@@ -111,8 +111,8 @@ TEST(Flow, lines_are_those_of_brute_force)
   }
 }
 
-// Where it begins, the curve is level, and a face is nearer than any step: the way to it is found
-// to the last digits all the same.
+// Where it begins, the curve is level, and a face is nearer than any step. The face is still found
+// to full precision.
 TEST(Flow, faces_that_particles_leave_for_from_rest_are_where_they_are)
 {
   BrickGrid grid = cube(9, 8);
@@ -199,7 +199,7 @@ TEST(Flow, the_same_bits_for_any_cache_threads_prefetching_and_processor)
     processor::allow(processor::Instructions::Portable);
     EXPECT_EQ(flow::trace(cache_of(source), seeds, options).checksum(), expected);
     processor::allow(processor::Instructions::Avx512);
-    // Whoever walks beside whom.
+    // Independently of neighbouring particles.
     const flow::Cache cache = cache_of(source);
     const auto combined = flow::trace(cache, seeds, options);
     for (std::size_t i = 0; i < seeds.size(); i += 5)
@@ -212,7 +212,7 @@ TEST(Flow, the_same_bits_for_any_cache_threads_prefetching_and_processor)
   }
 }
 
-// For sources that forget a level when the one after the next is asked for.
+// For sources that forget a level when the one after the next is requested.
 TEST(Flow, in_step_nobody_begins_an_interval_before_all_have_ended_the_one_before)
 {
   const tbb::global_control many(tbb::global_control::max_allowed_parallelism, 4);
@@ -260,7 +260,7 @@ TEST(Flow, runge_kutta_4_takes_the_steps_that_brute_force_takes)
 }
 
 // Steps whose slopes would be above or below the domain are walked from cell to cell. Some of these
-// end on a face of a brick to the last bit, and the particle goes on behind it.
+// end exactly on a face of a brick, and the particle continues on the other side.
 TEST(Flow, steps_that_are_walked_may_end_where_bricks_meet)
 {
   BrickGrid grid;
@@ -292,7 +292,7 @@ TEST(Flow, steps_that_are_walked_may_end_where_bricks_meet)
 
 TEST(Flow, a_uniform_flow_leaves_where_and_when_it_must)
 {
-  // Diagonal, from the middle of cells: through edges and corners of cells, bricks and domain.
+  // Diagonally from the middle of cells, through edges and corners of cells, bricks and domain.
   for (const double sign : { 1.0, -1.0 })
   {
     for (const auto integrator : { flow::Integrator::CellByCell, flow::Integrator::RungeKutta4 })
@@ -321,7 +321,7 @@ TEST(Flow, a_uniform_flow_leaves_where_and_when_it_must)
 
 TEST(Flow, seeds_on_faces_edges_and_corners_are_inside_and_slide)
 {
-  // Nothing moves along y; x and z go round. Walls are slid along.
+  // Nothing moves along y; x and z are cyclic. Particles slide along walls.
   const auto source = std::make_shared<Source>(cube(17, 16), std::vector<double>{ 0, 1, 3 },
     [](const Point& p, double) {
       return Point{ 0.25 * (p[2] - 8), 0, -0.25 * (p[0] - 8) };
@@ -350,7 +350,7 @@ TEST(Flow, seeds_on_faces_edges_and_corners_are_inside_and_slide)
     EXPECT_NEAR(line.end[0], 8 + std::cos(angle) * dx + std::sin(angle) * dz, 1e-5);
     EXPECT_NEAR(line.end[2], 8 - std::sin(angle) * dx + std::cos(angle) * dz, 1e-5);
   }
-  // Along all walls of a domain that nothing leaves.
+  // Along all walls of a domain that no particle leaves.
   const auto closed = std::make_shared<Source>(cube(9, 8), std::vector<double>{ 0, 4, 8 },
     [](const Point& p, double) {
       return Point{ p[0] * (8 - p[0]) * (4 - p[0]) / 16, p[1] * (8 - p[1]) * (4 - p[1]) / 16, 0 };
@@ -407,8 +407,8 @@ TEST(Flow, lines_end_at_blanked_cells_and_walls_are_slid_along_on_demand)
     flow::trace(cache_of(source), seeds, options).lines[3].reason, flow::Reason::Stagnation);
 }
 
-// Where numbers of cells times spacing are rounded, too: seeds on the last points with flow begin
-// there, and lines that slide along them are cut and go on.
+// Also if cell indices times spacing are rounded: seeds on the last points with flow begin there,
+// and lines that slide along them are cut and continue.
 TEST(Flow, walls_of_blanked_cells_are_where_their_points_are)
 {
   for (const double spacing : { 0.1, 0.3, 0.7 })
@@ -479,7 +479,7 @@ TEST(Flow, ends_of_many_kinds)
 
 namespace
 {
-// A wind along x that is the same everywhere, of these speeds at these times.
+// A uniform wind along x, with these speeds at these times.
 std::shared_ptr<Source> gusts(const std::vector<double>& speeds, const std::vector<double>& times,
   ScalarType type = ScalarType::Float32)
 {
@@ -508,7 +508,7 @@ TEST(Flow, particles_at_rest_move_on_when_the_flow_does)
     { { 1, 1, 0, 0, 1, 1 }, { 0, 1, 2, 3, 4, 5 }, 3 },
     { { 1, 1, 0, 0 }, { 0, 1, 2, 3 }, 1.5 },   // comes to rest
     { { 0, 0, 0, 0 }, { 0, 1, 2, 4 }, 0 },     // never moves
-    { { 0.5, 0.5, 0.5 }, { 0, 1e-12, 2 }, 1 }, // an interval without room to move in
+    { { 0.5, 0.5, 0.5 }, { 0, 1e-12, 2 }, 1 }, // an interval without space to move in
     { { 1e-14, 1e-14, 1 }, { 0, 1, 2 }, 0.5 }, // slower than rounding
     { { 0, 0, 1, 0, 0, 0, -2, 0, 0 }, { 0, 1, 1.5, 2.5, 2.6, 4, 5, 5.25, 9 }, -0.5 },
   };
@@ -530,12 +530,12 @@ TEST(Flow, particles_at_rest_move_on_when_the_flow_does)
           EXPECT_EQ(line.reason, flow::Reason::EndTime);
           EXPECT_NEAR(line.end[0], 4.3 + (backward ? -1 : 1) * one.moved, 1e-6)
             << one.speeds[0] << one.speeds[1] << backward;
-          EXPECT_EQ(line.points, one.times.size()); // rests have points, too
+          EXPECT_EQ(line.points, one.times.size()); // resting particles have points, too
         }
       }
     }
   }
-  // Beside one that moves all the time, in another brick of the same field, and in FTLE.
+  // Next to one that moves all the time, in another brick of the same field, and in FTLE.
   const auto source = std::make_shared<Source>(cube(21, 20), std::vector<double>{ 0, 1, 2, 3 },
     [](const Point& p, double t)
     {
@@ -550,7 +550,7 @@ TEST(Flow, particles_at_rest_move_on_when_the_flow_does)
 
 TEST(Flow, a_terminal_speed_ends_lines_where_particles_are_not_faster)
 {
-  // Slows down in time: at 0.25 when t = 3.
+  // Slows down over time: at 0.25 when t = 3.
   const auto slower = gusts({ 1, 0.5, 0 }, { 0, 2, 4 }, ScalarType::Float64);
   for (const auto integrator : { flow::Integrator::CellByCell, flow::Integrator::RungeKutta4 })
   {
@@ -585,8 +585,8 @@ TEST(Flow, a_terminal_speed_ends_lines_where_particles_are_not_faster)
 
 TEST(Flow, flow_that_is_too_fast_to_be_followed_ends_lines)
 {
-  // What files of the atmosphere have where there is no value, and a wind that blows at it: the
-  // stages of a long step grow beyond all numbers.
+  // Atmospheric files contain fill values where there is no flow, and the wind blows towards them:
+  // the stages of a long step overflow.
   for (const double none : { 1e12, 1e15 })
   {
     BrickGrid grid;
@@ -605,7 +605,7 @@ TEST(Flow, flow_that_is_too_fast_to_be_followed_ends_lines)
     EXPECT_NEAR(line.end[0], 1, 1e-4);
     EXPECT_NEAR(line.end[1], 0.5, 1e-4);
   }
-  // Round and round in one cell, and into a point of it.
+  // In circles within one cell, and into a point of it.
   for (const double turn : { 0.0, 1.0 })
   {
     BrickGrid grid;
@@ -624,7 +624,8 @@ TEST(Flow, flow_that_is_too_fast_to_be_followed_ends_lines)
   }
 }
 
-// A particle that is given up counts only its own steps: those next to it have taken none by then.
+// A particle whose trace is aborted counts only its own steps: its neighbours have taken none by
+// then.
 TEST(Flow, particles_that_are_given_up_change_nothing_for_those_beside_them)
 {
   BrickGrid grid;
@@ -635,7 +636,7 @@ TEST(Flow, particles_that_are_given_up_change_nothing_for_those_beside_them)
     [](const Point& p, double) {
       return Point{ -2e6 * (p[1] - 0.5), 2e6 * (p[0] - 1.5), 0 };
     });
-  // The first leaves at once; the last takes its lane, a few steps behind the others.
+  // The first leaves immediately; the last takes its lane, a few steps after the others.
   const std::vector<flow::Seed> seeds{ { { 2.4, 0.5, 0 }, 0 }, { { 1.7, 0.5, 0 }, 0 },
     { { 1.6, 0.5, 0 }, 0.1 }, { { 1.8, 0.5, 0 }, 0.05 }, { { 1.65, 0.55, 0 }, 0 } };
   const auto combined = flow::trace(cache_of(source), seeds);
@@ -648,7 +649,7 @@ TEST(Flow, particles_that_are_given_up_change_nothing_for_those_beside_them)
 
 TEST(Flow, all_lines_have_their_ends_as_last_points)
 {
-  // Holes, cyclic axes that are gone round for ever, both integrators, with points on faces or not.
+  // Holes, cyclic axes that are circled for ever, both integrators, with points on faces or not.
   BrickGrid grid = cube(17, 16);
   grid.cyclic[1] = true;
   const auto source = std::make_shared<Source>(grid, std::vector<double>{ 0, 2, 3 },
@@ -770,7 +771,7 @@ TEST(Flow, arrivals_are_those_of_a_look_at_every_step)
     {
       first = 0;
     }
-    double closest = 1e9; // to the box, for those that only just meet it or miss it
+    double closest = 1e9; // distance to the box, for those that barely meet or miss it
     sampled_flow::follow(*source, seeds[i].position, 0, 0.7, 300,
       [&](const Point& p, double t)
       {
@@ -833,7 +834,7 @@ TEST(Flow, of_several_destinations_the_first_counts)
       EXPECT_NEAR(lines.lines[1].arrival_time, 1.5, 1e-9);
       EXPECT_EQ(lines.lines[2].destination, -1);
       EXPECT_NE(lines.lines[2].arrival_time, lines.lines[2].arrival_time);
-      EXPECT_EQ(lines.lines[3].destination, 1); // in two at once: the first of them
+      EXPECT_EQ(lines.lines[3].destination, 1); // in two boxes at the same time: the first of them
       EXPECT_EQ(lines.lines[3].arrival_time, 1);
       const auto cut = flow::stop_at(cache_of(source), lines, 0.5, options);
       EXPECT_EQ(cut.lines[0].destination, -1);
@@ -978,8 +979,8 @@ TEST(Flow, lines_until_a_time_are_those_that_end_then)
   }
 }
 
-// Between layers that nothing crosses, a line may go in either of two. Cut where both have flow, it
-// walks in the one that ends before.
+// Between layers that nothing crosses, a line may use either of two cells. It must be cut where
+// both have flow, and continues in the one whose flow ends first.
 TEST(Flow, lines_on_faces_of_cells_that_end_before_are_cut_all_the_same)
 {
   BrickGrid grid = cube(5, 4);
@@ -1045,14 +1046,14 @@ TEST(Flow, lines_go_on_when_the_series_has_grown)
       EXPECT_LT(more.statistics.touched, whole.statistics.touched);
       if (rests)
       {
-        // Whatever there was before: the bits of one run. In more than one piece, too.
+        // Resuming gives the bits of one run, whatever came before. In more than one piece, too.
         EXPECT_EQ(more.checksum(), whole.checksum());
         const auto in_between = std::make_shared<Source>(
           grid, std::vector<double>(times.begin(), times.begin() + 5), field);
         const auto twice = flow::resume(cache_of(all),
           flow::resume(cache_of(in_between), before, seeds, options), seeds, options);
         EXPECT_EQ(twice.checksum(), whole.checksum());
-        // Kept as bytes, too.
+        // Also if kept as bytes.
         auto kept = before;
         const auto bytes = flow::bytes_of(*before.resting);
         kept.resting = flow::resting_from(bytes.data(), bytes.size(), seeds.size());
@@ -1060,7 +1061,7 @@ TEST(Flow, lines_go_on_when_the_series_has_grown)
         EXPECT_EQ(flow::resume(cache_of(all), kept, seeds, options).checksum(), whole.checksum());
       }
       ASSERT_EQ(more.positions.size(), whole.positions.size());
-      const double within = rk4 ? 1e-2 : 1e-5; // its steps are not chosen for their error
+      const double within = rk4 ? 1e-2 : 1e-5; // its steps are not chosen by their error
       int ends[3] = { 0, 0, 0 };
       for (std::size_t i = 0; i != seeds.size(); ++i)
       {
@@ -1085,7 +1086,7 @@ TEST(Flow, lines_go_on_when_the_series_has_grown)
         ends[2] += stops ? a.reason == flow::Reason::Arrived : a.arrival_time == a.arrival_time;
       }
       EXPECT_GT(std::min({ ends[0], ends[1], ends[2] }), 0);
-      // Nothing is new: nothing is read.
+      // Nothing is new, so nothing is read.
       const auto same = flow::resume(cache_of(all), whole, seeds, options);
       EXPECT_EQ(same.checksum(), whole.checksum());
       EXPECT_EQ(same.statistics.touched, 0u);
@@ -1182,7 +1183,7 @@ TEST(Flow, lines_of_more_releases_go_on)
   EXPECT_THROW((void)flow::with_more_releases(before, 7, 8), Error);
   EXPECT_THROW((void)flow::with_more_releases(before, 4, 3), Error);
   EXPECT_THROW((void)flow::with_more_releases(before, 0, 3), Error);
-  // Another series has no such time.
+  // Another series lacks this time.
   const auto other = std::make_shared<Source>(
     grid, std::vector<double>{ 0, 0.1, 0.25, 0.31, 0.5 }, sampled_flow::abc);
   EXPECT_THROW((void)flow::resume(cache_of(other), before, released(4), options), Error);
@@ -1212,7 +1213,7 @@ TEST(Flow, bytes_that_are_not_what_rests_are_refused)
   const std::int32_t maximum = std::numeric_limits<std::int32_t>::max();
   std::memcpy(turned.data() + 16 + 68, &maximum, sizeof(maximum));
   EXPECT_THROW((void)flow::resting_from(turned.data(), turned.size(), seeds.size()), Error);
-  // Whatever else is wrong with them: an error, or some lines.
+  // Any other corruption of them gives an error, or some lines.
   std::mt19937_64 random(2);
   int errors = 0;
   for (int n = 0; n != 400; ++n)
@@ -1232,8 +1233,8 @@ TEST(Flow, bytes_that_are_not_what_rests_are_refused)
 
 TEST(Flow, streak_lines_of_a_turning_wind_are_those_of_the_formula)
 {
-  // v = (1, t, 0) is linear in time: a particle of time r is at (t - r, (t^2 - r^2) / 2) from its
-  // seed.
+  // v = (1, t, 0) is linear in time: a particle released at time r is at (t - r, (t^2 - r^2) / 2)
+  // from its seed.
   const auto source = std::make_shared<Source>(cube(17, 16), std::vector<double>{ 0, 1, 2, 4, 8 },
     [](const Point&, double t) {
       return Point{ 1, t, 0 };
@@ -1253,8 +1254,8 @@ TEST(Flow, streak_lines_of_a_turning_wind_are_those_of_the_formula)
   const double time = 3.25;
   const auto at = flow::stop_at(cache, whole, time);
   const auto streaks = flow::streak_lines(at, time, releases.size());
-  // Of the second, those of times before 1.60 have left through y = 16; of the third, there is
-  // none.
+  // Particles of the second seed released before 1.60 have left through y = 16; those of the third
+  // do not exist.
   ASSERT_EQ(streaks.seeds, (std::vector<std::size_t>{ 0, 1 }));
   ASSERT_EQ(streaks.offsets, (std::vector<std::uint64_t>{ 0, 7, 10 }));
   for (const std::size_t i : streaks.particles)
@@ -1288,7 +1289,7 @@ TEST(Flow, touches_only_what_particles_visit)
 
 TEST(Flow, bricks_may_be_more_than_32_bits_count)
 {
-  // Values are those of the formula, made when they are asked for.
+  // Values of the formula, computed on demand.
   class Vast : public BrickSource
   {
   public:
@@ -1361,7 +1362,7 @@ TEST(Flow, what_cannot_be_is_refused_by_name)
     [](auto& o)
     {
       o.integrator = flow::Integrator::RungeKutta4;
-      o.step_share = 9e-6; // steps of it may be too short to come to an end
+      o.step_share = 9e-6; // its steps may be too short to finish
     },
     "1e-05 to 1");
   refused(
@@ -1402,7 +1403,8 @@ TEST(Flow, what_cannot_be_is_refused_by_name)
   EXPECT_THROW((void)cache_of(back), Error);
 }
 
-// The bits of two levels that are the same, with the bricks of one; backwards, and for any cache.
+// Results for two identical levels equal those with one level's bricks; also backwards, and for any
+// cache.
 TEST(Flow, one_level_is_a_steady_flow)
 {
   const auto swirl = [](const Point& x, double) {
@@ -1425,7 +1427,7 @@ TEST(Flow, one_level_is_a_steady_flow)
       const flow::PathLines lines = flow::trace(cache_of(single, bytes), seeds, options);
       EXPECT_EQ(lines.checksum(), reference.checksum());
       EXPECT_EQ(2 * lines.statistics.bricks, reference.statistics.bricks);
-      EXPECT_LT(lines.statistics.touched, reference.statistics.touched); // of one level
+      EXPECT_LT(lines.statistics.touched, reference.statistics.touched); // only those of one level
     }
     EXPECT_GT(reference.lines[0].points, 10u);
     for (const std::optional<double> wrong :
@@ -1466,7 +1468,7 @@ TEST(Flow, an_error_of_a_read_is_the_run_s_and_one_of_reading_ahead_is_nobody_s)
         EXPECT_STREQ(error.what(), "level 3 is damaged");
       }
     }
-    // It looks ahead into level 3, and never goes there.
+    // It prefetches from level 3, and never goes there.
     options.end_time = 0.25;
     EXPECT_NO_THROW((void)flow::trace(cache, seeds, options));
     source->before_read = nullptr;

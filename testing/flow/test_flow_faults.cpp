@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is wrong with files of a series, as a trace tells it: by file and brick, to who needs them.
+// Errors in files of a series as a trace reports them: by file and brick, to the calls that need
+// them.
 #include "bat/bricks/series.hpp"
 #include "bat/bricks/write.hpp"
 #include "bat/error.hpp"
@@ -16,7 +17,7 @@ namespace
 {
 using namespace bat;
 
-// Four levels of a wind along x, whose seeds need both bricks of the first half.
+// Four levels of a wind along x; the seeds need both bricks of the first half.
 class FlowFaults : public ::testing::Test
 {
 protected:
@@ -48,7 +49,7 @@ protected:
     bricks::write(path, header, values.data(), values.size() * sizeof(float), options);
   }
 
-  // The error of a trace from `begin` on, after `damage` of the file of level 2.
+  // The error of a trace from `begin` on, after `damage` to the file of level 2.
   void expect(ErrorCode code, const std::vector<std::string>& words,
     const std::function<void(const std::filesystem::path&)>& damage)
   {
@@ -117,7 +118,7 @@ TEST_F(FlowFaults, files_that_are_not_what_they_should_be)
     });
   this->expect(ErrorCode::NotABatFile, { file },
     [](const auto& path) { write_bytes(path, std::vector<std::byte>(5000, std::byte{ 'x' })); });
-  // All bytes of all bricks: whichever is needed first.
+  // All bytes of all bricks, whichever is needed first.
   this->expect(ErrorCode::Corrupt, { file, "brick" },
     [](const auto& path)
     {

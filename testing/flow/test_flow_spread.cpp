@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Seeds all over the domain, in caches with room for a part of what they need: how often bricks are
-// read and looked for, and the same bits.
+// Seeds throughout the domain, with caches for a part of the bricks they need: how often bricks are
+// read and looked up, and bitwise identical results.
 #include "bat/flow/trace.hpp"
 #include "flow/cache/brick_cache.hpp"
 #include "flow/sampled_flow.hpp"
@@ -21,7 +21,7 @@ using sampled_flow::Source;
 
 constexpr double kTau = 6.283185307179586;
 
-// Particles move a quarter of a brick at most in an interval.
+// Particles move at most a quarter of a brick per interval.
 std::shared_ptr<Source> small_bricks(
   std::int64_t points, std::size_t levels, bool is_cyclic = false)
 {
@@ -90,7 +90,7 @@ TEST(FlowSpread, a_cache_for_less_than_a_level_reads_bricks_little_more_than_onc
   }
 }
 
-// The same holds if particles begin at other times or run backwards, and without an order to keep.
+// The same holds if particles begin at other times or run backwards, and without a useful order.
 TEST(FlowSpread, what_fits_into_the_cache_is_read_once)
 {
   const auto source = small_bricks(33, 9);
@@ -105,7 +105,7 @@ TEST(FlowSpread, what_fits_into_the_cache_is_read_once)
   EXPECT_EQ(lines.statistics.read, lines.statistics.touched);
 }
 
-// Particles use a part of the time that bricks in memory take.
+// Tracing particles takes a fraction of the time of storing bricks in memory.
 TEST(FlowSpread, what_is_looked_for_grows_as_what_is_used_does)
 {
   const auto source = small_bricks(33, 9);
@@ -118,7 +118,7 @@ TEST(FlowSpread, what_is_looked_for_grows_as_what_is_used_does)
       const flow::CacheCounts counts = cache.bricks().counts();
       EXPECT_LE(counts.looked, 12 * (counts.hits + counts.demanded))
         << count << " seeds, " << slots << " slots";
-      // Each brick of an interval is used by few buckets for each of its particles.
+      // For each particle, few buckets use each brick of an interval.
       EXPECT_LE(counts.hits + counts.demanded, 40 * count * 8) << count << " seeds";
     }
   }
@@ -139,7 +139,7 @@ TEST(FlowSpread, the_same_bits_for_any_cache_threads_and_prefetching)
     }
     flow::TraceOptions options = one_thread(flow::Prefetch::None);
     options.integrator = integrator;
-    // Few seeds at a time do not make a sweep.
+    // A few seeds at a time do not make a sweep.
     flow::TraceOptions few = options;
     few.max_particles = 100;
     const std::uint64_t expected = flow::trace(cache_of(source, 10000), seeds, few).checksum();
@@ -159,7 +159,7 @@ TEST(FlowSpread, the_same_bits_for_any_cache_threads_and_prefetching)
   }
 }
 
-// In a sweep, each brick of each interval has its own place, and rows are those of its bricks.
+// In a sweep, each brick of each interval has its own place, and rows belong to its bricks.
 TEST(FlowSpread, rows_of_a_sweep_are_all_that_is_visited)
 {
   BrickGrid grid;

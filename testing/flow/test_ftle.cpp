@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lyapunov exponents against formulas, and against those of a field that is a formula.
+// Lyapunov exponents against formulas, and against those of an analytic field.
 #include "bat/flow/ftle.hpp"
 #include "flow/sampled_flow.hpp"
 
@@ -109,7 +109,7 @@ TEST(Ftle, stretching_flows_have_the_exponents_of_their_formulas)
       const double x = -0.5 + 0.25 * static_cast<double>(i % 5);
       EXPECT_NEAR(field.flow_map[i][0], x * std::exp(sign * rates[0] * 1.5), 1e-7);
     }
-    // On slices, particles part in the plane only.
+    // On slices, separation is measured in the plane only.
     grid.points = grid.count = { 5, 1, 3 };
     EXPECT_NEAR(flow::ftle(cache, grid, 1, 1, options).exponents[7], backward ? -0.2 : 0.3, 1e-7);
     grid.points = grid.count = { 1, 4, 1 };
@@ -219,7 +219,7 @@ TEST(Ftle, ridges_of_the_double_gyre_are_within_a_node_of_the_formula_s)
   EXPECT_GE(static_cast<double>(near), 0.98 * static_cast<double>(nodes));
   EXPECT_LT(sum / static_cast<double>(map.size()), 0.02 * ridge);
 
-  // Parts have the bits of the whole.
+  // Parts are bitwise identical to the whole.
   flow::FtleGrid part = grid;
   part.first = { 40, 17, 0 };
   part.count = { 9, 8, 1 };
@@ -236,7 +236,7 @@ TEST(Ftle, ridges_of_the_double_gyre_are_within_a_node_of_the_formula_s)
 
 TEST(Ftle, the_whole_of_any_times_may_be_asked_for)
 {
-  // 8.4 - 3.1 is rounded up, and 8.4 less that is before 3.1.
+  // 8.4 - 3.1 is rounded up, and 8.4 minus that is before 3.1.
   flow::FtleGrid grid;
   grid.points = grid.count = { 2, 2, 1 };
   for (int tenths = 0; tenths != 100; ++tenths)
@@ -262,7 +262,7 @@ TEST(Ftle, the_whole_of_any_times_may_be_asked_for)
 
 TEST(Ftle, nodes_on_the_faces_of_any_domain_have_exponents)
 {
-  // The last node of -0.37 to 2.88 is rounded to beyond it, of some numbers of nodes.
+  // For some numbers of nodes, the last node of -0.37 to 2.88 is rounded beyond it.
   BrickGrid domain = cube();
   domain.points = { 12, 12, 12 };
   for (int i = 0; i != 40; ++i)
@@ -312,7 +312,7 @@ TEST(Ftle, nodes_whose_particles_leave_have_no_exponent_and_what_cannot_be_is_re
   refuses(grid, 0, 2.5);
   refuses(grid, -1, 1);
   refuses(grid, 0, std::nan(""));
-  refuses(grid, 0, HUGE_VAL); // which is not the last time but for rounding
+  refuses(grid, 0, HUGE_VAL); // the last time only up to rounding
   auto wrong = grid;
   wrong.points = wrong.count = { 1, 1, 1 };
   refuses(wrong, 0, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hints: answers do not depend on them; what is learned is found again; files that are damaged, of
-// others, in the way, written by many at once.
+// Hints: results do not depend on them; what is learned is found again; files that are damaged,
+// belong to others, are in the way, or are written concurrently.
 #include "bat/flow/streak_surface.hpp"
 #include "bat/flow/trace.hpp"
 #include "flow/hints/store.hpp"
@@ -85,7 +85,7 @@ std::optional<flow::HintGraph> read(const Path& file, const Source& source)
   return graph;
 }
 
-// The user's cache folder is one of the test.
+// Uses a test folder as the user's cache folder.
 class Hints : public ::testing::Test
 {
 protected:
@@ -141,12 +141,12 @@ TEST_F(Hints, change_no_bit_of_an_answer)
       }
     }
   }
-  // Hints that nobody could have learned: any way from any brick, with any count.
+  // Hints that no run could have learned: any path from any brick, with any count.
   std::mt19937_64 random(7);
   std::vector<std::uint64_t> transitions;
   for (std::uint64_t interval = 0; interval != 10; ++interval)
   {
-    for (std::uint64_t brick = 0; brick != 230; ++brick) // of 216
+    for (std::uint64_t brick = 0; brick != 230; ++brick) // only 216 exist
     {
       for (unsigned step = random() % 40; step < flow::hint_step::kEnd; step += 1 + random() % 40)
       {
@@ -177,7 +177,7 @@ TEST_F(Hints, are_found_again_and_nearly_all_of_use)
   (void)trace(this->source, this->file, flow::Hints::Off, this->seeds);
   const auto first = trace(this->source, this->file, flow::Hints::Read, this->seeds);
   EXPECT_EQ(first.statistics.hinted, 0u);
-  EXPECT_TRUE(names_in(this->data).empty()); // only who learns writes
+  EXPECT_TRUE(names_in(this->data).empty()); // only learning runs write
   EXPECT_TRUE(this->in_cache_folder().empty());
   const auto learning = trace(this->source, this->file, flow::Hints::Learn, this->seeds);
   EXPECT_EQ(learning.statistics.hinted, 0u);
@@ -190,7 +190,7 @@ TEST_F(Hints, are_found_again_and_nearly_all_of_use)
     flow::trace(cache_of(this->source, this->file), this->seeds, without).statistics.prefetched,
     0u);
   EXPECT_EQ(trace(this->source, this->file, flow::Hints::Off, this->seeds).statistics.hinted, 0u);
-  // The same seeds, and others of the place.
+  // The same seeds, and others in the same region.
   for (const unsigned number : { 1u, 2u })
   {
     const flow::Statistics s =
@@ -208,7 +208,7 @@ TEST_F(Hints, are_found_again_and_nearly_all_of_use)
   EXPECT_EQ(names_in(this->data).size(), 1u);
 }
 
-// A wind that turns no longer blows to where it has blown.
+// When a wind turns, it no longer blows where it has blown before.
 TEST_F(Hints, with_a_slow_disk_less_is_waited_for)
 {
   const double h = this->source->grid().spacing[0];
@@ -272,7 +272,7 @@ TEST_F(Hints, files_that_are_damaged_are_ignored_and_replaced)
   {
     if (at == 10 || at == 11)
     {
-      continue; // minor version, but for its checksum
+      continue; // minor version, except for its checksum
     }
     auto bytes = sound;
     bytes[at] ^= static_cast<std::byte>(1u << at % 8);
@@ -283,14 +283,14 @@ TEST_F(Hints, files_that_are_damaged_are_ignored_and_replaced)
   more.push_back({});
   write_bytes(this->file, more);
   EXPECT_FALSE(read(this->file, *this->source));
-  // As a trace does: ignores, and replaces if it learns.
+  // Like a trace: ignores the file, and replaces it when learning.
   const auto again = trace(this->source, this->file, flow::Hints::Read, this->seeds);
   EXPECT_EQ(again.statistics.hinted, 0u);
   EXPECT_EQ(again.checksum(), lines.checksum());
   EXPECT_EQ(read_bytes(this->file), more);
   (void)trace(this->source, this->file, flow::Hints::Learn, this->seeds);
   EXPECT_TRUE(read(this->file, *this->source));
-  // A bomb: more than may be.
+  // A decompression bomb: more than the maximum.
   const auto maximum = flow::max_transitions(*this->source);
   std::vector<std::uint64_t> transitions(maximum + 1);
   for (std::size_t i = 0; i != transitions.size(); ++i)
@@ -362,7 +362,7 @@ TEST_F(Hints, what_is_not_theirs_is_left_alone_and_the_cache_folder_taken)
   std::filesystem::remove(this->file);
   this->file = this->folder / "no folder/wind.bricks.hints";
   check("no folder");
-  // No cache folder either.
+  // Without a cache folder either.
   std::filesystem::remove_all(this->folder / "cache");
   write_bytes(this->folder / "cache", notes);
   EXPECT_EQ(trace(this->source, this->file, flow::Hints::Learn, this->seeds).checksum(), expected);
@@ -372,7 +372,7 @@ TEST_F(Hints, what_is_not_theirs_is_left_alone_and_the_cache_folder_taken)
 TEST_F(Hints, of_runs_one_after_another_and_at_once_are_added)
 {
   (void)trace(this->source, this->file, flow::Hints::Learn, this->seeds);
-  // Where they went; what they needed there depends on who waited for whom.
+  // Where particles went; what they needed there depends on the threads' timing.
   const auto ways = [this]
   {
     std::map<std::uint64_t, unsigned> found;
@@ -415,7 +415,7 @@ TEST_F(Hints, of_runs_one_after_another_and_at_once_are_added)
   {
     thread.join();
   }
-  // Of who has waited too long for others, nothing; but never a part.
+  // A run that has waited too long for others adds nothing, but never a part.
   const auto all = ways();
   ASSERT_FALSE(all.empty());
   const unsigned runs = all.begin()->second / one.begin()->second;
@@ -442,7 +442,7 @@ TEST_F(Hints, counts_stay_within_limits)
   EXPECT_LE(graph.size(), 100u);
   const auto [first, end] = graph.find(*flow::hint_node(false, 0, 1));
   ASSERT_GE(end - first, 5u);
-  for (unsigned step = 0; step != 4; ++step) // shares are kept, but for rounding
+  for (unsigned step = 0; step != 4; ++step) // shares are kept, except for rounding
   {
     EXPECT_EQ(graph.step(first + step), step);
     EXPECT_EQ(graph.counts()[first + step], graph.counts()[first + step + 1] / 2);

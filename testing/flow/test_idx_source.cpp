@@ -28,7 +28,7 @@ struct Case
   std::array<std::int64_t, 3> first{};
   int components = 3;
   ScalarType type = ScalarType::Float32;
-  bool apart = false; ///< a field for each component
+  bool apart = false; ///< one field per component
   idx::Codec codec = idx::Codec::Raw;
   idx::Layout layout = idx::Layout::RowMajor;
   int bits_per_block = 0;
@@ -42,12 +42,12 @@ const Case kCases[] = {
   { { 17, 17, 17 }, { 1, 1, 1 }, 2, ScalarType::Float64, true, idx::Codec::Raw,
     idx::Layout::RowMajor, 12 },
   { { 9, 10, 7 }, { 0, 1, 0 }, 3, ScalarType::Float32, true, idx::Codec::Raw, idx::Layout::RowMajor,
-    2 }, // blocks are smaller than what is noted of them
+    2 }, // blocks are smaller than their bookkeeping
 };
-constexpr std::uint64_t kNoted = 1024; // of a block, at most
+constexpr std::uint64_t kNoted = 1024; // maximum bookkeeping per block
 constexpr double kTimes[] = { 0, 0.75, 1 };
 
-// A turning flow with values that a copy could spoil: NaN of any bits, -0, the smallest numbers.
+// A turning flow with values that a copy could change: NaN with any bits, -0, the smallest numbers.
 template <class T>
 std::vector<T> velocities(const Case& made, int level)
 {
@@ -172,7 +172,7 @@ protected:
   static std::vector<std::byte> brick_of(
     const BrickSource& source, std::size_t level, std::uint64_t brick)
   {
-    const std::size_t row = 9 * source.grid().point_bytes() + 1; // odd distances
+    const std::size_t row = 9 * source.grid().point_bytes() + 1; // non-round spacings
     std::vector<std::byte> values(row * 9 * 8, std::byte{ 0x55 });
     source.read(level, brick, { values.data(), row, 9 * row });
     return values;
@@ -232,7 +232,7 @@ TEST_F(IdxSource, bricks_are_those_of_the_same_data_in_bricks)
         {
           blocks += 3 * dataset.cost({ f }, dataset.levels()).blocks;
         }
-        EXPECT_EQ(source->blocks_read(), blocks); // each once, however many bricks it has a part of
+        EXPECT_EQ(source->blocks_read(), blocks); // each once, however many bricks it overlaps
       }
       EXPECT_EQ(source->absent_blocks(), 0u);
     }
@@ -319,7 +319,7 @@ TEST_F(IdxSource, absent_blocks_have_no_flow)
   EXPECT_GT(source->absent_blocks(), 0u);
 }
 
-// An error of a trace names the file; nothing else is told.
+// An error in a trace names the file; nothing else is reported.
 TEST_F(IdxSource, damage_is_an_error_that_names_the_file)
 {
   const auto expect = [&](ErrorCode code, const std::vector<std::string>& words)
@@ -418,12 +418,12 @@ TEST_F(IdxSource, what_cannot_be_a_velocity_is_refused_by_name)
   edge.edge = 3;
   expect(kRefused, edge, { "edge", "4 to 32" });
   EXPECT_EQ(idx::VelocitySource::open(this->grid_path, named({ "current" }))->grid().components, 2);
-  // Repeated where it is one field for each component.
+  // Repeated with one field per component.
   EXPECT_EQ(idx::VelocitySource::open(this->grid_path, named({ "u", "u" }))->grid().components, 2);
   EXPECT_THROW(
     idx::VelocitySource::open(this->grid_path, named({ "wind" }))->read(1, 0, { nullptr, 0, 0 }),
     Error);
-  // A steady flow of one step, which does not say when lines end.
+  // A steady flow of one step, which does not determine when lines end.
   const flow::Cache steady(idx::VelocitySource::open(this->grid_path, named({ "wind" })));
   EXPECT_THROW((void)flow::trace(steady, { {} }), Error);
 

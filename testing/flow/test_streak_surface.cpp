@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streak surfaces against formulas and brute force: where vertices are, that triangles close up,
-// how large their area is, where they are torn; the same bits from any number of ranks.
+// Streak surfaces against formulas and brute force: vertex positions, connectivity, area, tears;
+// bitwise identical results on any number of ranks.
 #include "bat/flow/streak_surface.hpp"
 #include "flow/sampled_flow.hpp"
 
@@ -73,11 +73,12 @@ struct Measure
   std::int64_t euler = 0;
 };
 
-// Vertices of triangles, each used; edges have one triangle or two that are oriented alike.
+// Checks that each vertex belongs to a triangle and that edges have one triangle or two,
+// consistently oriented.
 Measure measure(const flow::StreakSurface& surface)
 {
   Measure m;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Point> sides; // to the normal of its triangle
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Point> sides; // edge to triangle normal
   std::vector<bool> isUsed(surface.positions.size(), false);
   for (const auto& t : surface.triangles)
   {
@@ -129,7 +130,7 @@ bool is_same(const flow::StreakSurface& a, const flow::StreakSurface& b)
     a.release_times == b.release_times && a.triangles == b.triangles && a.followed == b.followed;
 }
 
-// Ranks that are threads.
+// Ranks simulated by threads.
 class Ranks
 {
 public:
@@ -166,7 +167,7 @@ private:
       lines.insert(lines.end(), this->parts_[r].begin(), this->parts_[r].end());
       first = first ? first : this->errors_[r];
     }
-    // No rank begins the next round before all have the results of this one.
+    // No rank begins the next round before all have this one's results.
     ++this->left_;
     this->changed_.notify_all();
     this->changed_.wait(lock, [&]() { return this->left_ / all > round; });
@@ -224,7 +225,7 @@ TEST(StreakSurface, a_steady_wind_makes_a_flat_sheet)
     options.tear = 1; // diagonals are not tears
     EXPECT_EQ(flow::streak_surface(cache, line, time, options).triangles, surface.triangles);
   }
-  // Nothing is released yet, but the line itself.
+  // Nothing has been released yet except the line itself.
   auto options = edges_of(0.2);
   options.start = 1;
   EXPECT_TRUE(flow::streak_surface(cache, line, 1, options).triangles.empty());
@@ -272,7 +273,7 @@ TEST(StreakSurface, vertices_are_particles_and_the_area_is_that_of_brute_force)
       *source, on_line(line, surface.line_places[i]), surface.release_times[i], time, 200);
     EXPECT_LT(length(minus(surface.positions[i], end)), 2e-4 * cell) << i;
   }
-  // The same sheet from particles in even steps.
+  // The same sheet from particles released at equal intervals.
   constexpr std::size_t n = 200;
   std::vector<flow::Seed> seeds;
   for (std::size_t i = 0; i <= n; ++i)
@@ -300,14 +301,14 @@ TEST(StreakSurface, vertices_are_particles_and_the_area_is_that_of_brute_force)
   }
   EXPECT_NEAR(m.area, area, 0.01 * area);
   EXPECT_GT(area, 0.7);
-  // Finer edges, nearer.
+  // Finer edges give a closer result.
   EXPECT_NEAR(measure(flow::streak_surface(cache, line, time, edges_of(0.03))).area,
     measure(flow::streak_surface(cache, line, time, edges_of(0.015))).area, 0.002 * area);
 }
 
 TEST(StreakSurface, is_torn_at_what_stands_in_its_way_and_at_the_domain)
 {
-  // Cells with NaN from y = 2 to 3 and x = 3 on throw a shadow.
+  // Cells with NaN from y = 2 to 3 and from x = 3 on cast a shadow.
   const auto source = source_of({ 0, 1, 2, 4 },
     [](const Point& p, double)
     {
@@ -335,8 +336,8 @@ TEST(StreakSurface, is_torn_at_what_stands_in_its_way_and_at_the_domain)
       high = p[1] > 2.5 ? (high == 0 ? p[1] : std::min(high, p[1])) : high;
     }
   }
-  // Cells that touch NaN end particles: one cell of 0.196 before and beside. Borders are as fine as
-  // edges.
+  // Cells that touch NaN end particles: one cell of 0.196 in front and at the sides. Borders are as
+  // fine as edges.
   EXPECT_GT(front, 2.75 - 0.1);
   EXPECT_LT(front, 3.0);
   EXPECT_GT(low, 1.8 - 0.1);
@@ -345,7 +346,7 @@ TEST(StreakSurface, is_torn_at_what_stands_in_its_way_and_at_the_domain)
   EXPECT_LT(high, 3.2 + 0.1);
   EXPECT_NEAR(m.area, 4 * 4 - (5 - front) * (high - low), 0.25);
 
-  // Out of the domain at x = 2 pi; a part of the line is outside.
+  // Leaves the domain at x = 2 pi; a part of the line is outside.
   const flow::Cache windy(wind({ 3, 0, 0 }));
   const auto out = flow::streak_surface(windy, { { 1, 1, 2 }, { 1, 8, 2 } }, 2, edges_of(0.1));
   double maximum = 0;
@@ -361,7 +362,8 @@ TEST(StreakSurface, is_torn_at_what_stands_in_its_way_and_at_the_domain)
   EXPECT_GT(widest, 6.27);
   EXPECT_NEAR(measure(out).area, 5.283 * 5.283, 1);
 
-  // Particles part at the plane x = 3, faster than ten halvings follow: the sheet is torn there.
+  // Particles separate at the plane x = 3, faster than ten halvings follow: the sheet is torn
+  // there.
   const auto part = source_of({ 0, 10 },
     [](const Point& p, double) {
       return Point{ std::clamp(20 * (p[0] - 3.0), -2.0, 2.0), 0.2, 0 };
@@ -379,7 +381,7 @@ TEST(StreakSurface, is_torn_at_what_stands_in_its_way_and_at_the_domain)
 
 TEST(StreakSurface, sheets_of_lines_that_turn_back_are_whole)
 {
-  // Both sides of a fold are near each other; triangles must not lead across it.
+  // Both sides of a fold are close together; triangles must not connect them.
   const flow::Cache cache(abc());
   std::mt19937 random(1);
   const auto step = [&]() { return static_cast<double>(random() % 1000) * 6e-4 - 0.3; };
@@ -405,7 +407,7 @@ TEST(StreakSurface, sheets_of_lines_that_turn_back_are_whole)
 
 TEST(StreakSurface, what_goes_on_between_ends_of_a_line_that_do_not_is_found)
 {
-  // Both ends outside; then ends that meet cells without flow beside a gate that is open.
+  // Both ends outside; then ends that meet cells without flow next to an open gate.
   const auto out = flow::streak_surface(
     flow::Cache(wind({ 1, 0, 0 })), { { 1, -1, 2 }, { 1, 8, 2 } }, 2, edges_of(0.1));
   EXPECT_NEAR(measure(out).area, 2 * 6.2832, 2 * 0.1);
@@ -492,7 +494,7 @@ TEST(StreakSurface, errors_are_all_ranks_and_what_cannot_be_is_refused)
 {
   const auto source = abc();
   const std::vector<Point> line{ { 3, 2, 3 }, { 3, 3, 3 } };
-  // If one rank gives up, all do.
+  // If one rank cancels, all do.
   Ranks ranks(2);
   std::vector<ErrorCode> codes(2, ErrorCode::NotFound);
   std::vector<std::thread> threads;

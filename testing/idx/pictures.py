@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of a turbulent flow at 1/512, 1/64, 1/8 and all of its samples, through both plugins.
+"""Draws pictures of a turbulent flow at 1/512, 1/64, 1/8 and all of its samples, with both plugins.
 
 usage: pvpython pictures.py FOLDER [SAMPLES STEPS]   writes turbulence.idx and idx_levels.png into FOLDER
 """
@@ -31,7 +31,7 @@ def compute(path, samples, steps):
 
 
 def show_volume(view, shown):
-    """The volume of the strong vortices of `shown`, and its colour bar. Returns its display."""
+    """Shows the strong vortices of `shown` as a volume with its colour bar. Returns its display."""
     view.UseColorPaletteForBackground = 0
     view.Background = [0.02, 0.02, 0.05]
     view.OrientationAxesVisibility = 0
@@ -64,7 +64,7 @@ def draw(path, picture):
         AssignViewToLayout(view, layout)
         views.append(view)
         reader.Resolution = reader.Levels - below
-        # A copy: all four views would show the same level.
+        # A copy, since otherwise all four views would show the same level.
         shown = TrivialProducer()
         shown.GetClientSideObject().SetOutput(servermanager.Fetch(reader))
         grid = servermanager.Fetch(reader).GetDimensions()

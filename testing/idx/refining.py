@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A volume in ParaView's window, which refines by itself while nobody does anything: each level as it is drawn.
+"""A volume in ParaView's window, which refines while the user is idle: draws a picture of each level.
 
 usage: pvpython refining.py FOLDER   writes fine.idx, which has the flow of pictures.py at 256^3 samples, and idx_refining.png
-                                     into FOLDER. Needs a display, and takes turbulence.idx from there if it is there.
+                                     into FOLDER. Needs a display, and takes turbulence.idx from there if it exists.
 """
 import os
 import subprocess
 import sys
 import traceback
 
-# ParaView's window does not say which file it runs.
+# ParaView's window does not tell the script its own path.
 HERE = os.environ.get("BAT_SCRIPTS") or os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 import numpy as np  # noqa: E402
@@ -23,7 +23,7 @@ from vtkmodules.vtkIOImage import vtkPNGWriter  # noqa: E402
 from vtkmodules.vtkRenderingCore import vtkTextProperty, vtkTextRenderer, vtkWindowToImageFilter  # noqa: E402
 
 SAMPLES = 256
-MIDDLE = [1.4, 4.9] * 3  # of the volume, which the pictures show
+MIDDLE = [1.4, 4.9] * 3  # the part of the volume that the pictures show
 
 
 def make(folder):
@@ -40,7 +40,7 @@ def make(folder):
 
 
 def write_words(pixels, words):
-    """Into the upper left corner of pixels, whose first row is the lowest."""
+    """Inserts into the upper left corner of pixels, whose first row is the lowest."""
     look, image = vtkTextProperty(), vtkImageData()
     look.SetFontSize(13)
     vtkTextRenderer.GetInstance().RenderString(look, words, image, [0, 0], 96)
@@ -52,7 +52,8 @@ def write_words(pixels, words):
 
 
 class Pictures:
-    """Of a view, the last one of each level, until the finest one is there. Of each the square in the middle."""
+    """Pictures of a view, the last one of each level, until the finest one is reached; the square in the middle
+    of each."""
 
     def __init__(self, reader, view, path):
         self.reader, self.window, self.path = reader, view.GetRenderWindow(), path
@@ -78,7 +79,7 @@ class Pictures:
                 write_words(self.taken[level], f"1/{2 ** below} of the samples" if below else f"all {SAMPLES}^3 samples")
                 if level == int(self.reader.Levels):
                     self.write()
-        except BaseException:  # in a callback of ParaView's, which would go on
+        except BaseException:  # raising in ParaView's callback would not stop it
             end(1, traceback.format_exc())
 
     def write(self):
@@ -94,7 +95,7 @@ class Pictures:
 
 
 def end(code, text):
-    os.write(1, f"{text}\n".encode())  # what is printed may go to the window's shell
+    os.write(1, f"{text}\n".encode())  # printed text may go to the window's shell
     os._exit(code)
 
 
@@ -104,7 +105,7 @@ def in_window(folder):
     view = GetActiveViewOrCreate("RenderView")
     pictures.show_volume(view, reader)
     in_window.kept = Pictures(reader, view, os.path.join(folder, "idx_refining.png"))
-    Render(view)  # which looks at all of it
+    Render(view)  # inspects the whole volume
     margin = (view.ViewSize[0] - view.ViewSize[1]) // 2
     fit(view, MIDDLE, pictures.TOWARDS, room=(margin, margin, 0, 0))
     add_ruler(view, 0.5, "0.5", (margin + 20, 150))

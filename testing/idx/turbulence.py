@@ -32,7 +32,7 @@ class Turbulence:
         return np.array([np.fft.irfftn(m, s=(self.n,) * 3).astype("f4") for m in modes])
 
     def project(self, modes):
-        """The part without divergence."""
+        """The divergence-free part."""
         return modes - self.k * ((self.k * modes).sum(0) / np.maximum(self.k2, 1))
 
     def curl(self, modes):
@@ -49,7 +49,7 @@ class Turbulence:
         return self.project(self.forward(force) * self.kept)
 
     def step(self, dt=None):
-        """One step of time; returns it. The largest that is stable unless given."""
+        """Advances one time step and returns its length; by default the largest stable one."""
         dt = dt or 0.5 * 2 * np.pi / self.n / np.abs(self.velocity()).max()
         decay = np.exp(-self.viscosity * self.k2 * dt)
         first = self.change(self.modes)
@@ -60,7 +60,7 @@ class Turbulence:
 
 
 def finer(field, samples):
-    """A periodic field [component, z, y, x] at more samples along each axis: its Fourier modes say what lies between."""
+    """A periodic field [component, z, y, x] at more samples along each axis, interpolated by its Fourier modes."""
     n, half = field.shape[-1], field.shape[-1] // 2
     result = np.empty((len(field), *[samples] * 3), "f4")
     for values, at in zip(field, result):
@@ -74,7 +74,8 @@ def finer(field, samples):
 
 
 def image(velocity, vorticity):
-    """A vtkImageData with velocity and the magnitude of vorticity, of arrays [component, z, y, x]."""
+    """A vtkImageData with velocity and the magnitude of vorticity, from arrays [component, z, y,
+    x]."""
     from vtkmodules.util.numpy_support import numpy_to_vtk
     from vtkmodules.vtkCommonDataModel import vtkImageData
     n, data = velocity.shape[-1], vtkImageData()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares the series of an in situ example with the orbits that it must have written.
+"""Compares the series of an in situ example with the orbits that it must contain.
 
 Usage: check_orbit.py FOLDER COMMAND...
 
-Runs the command with a file pattern in a fresh folder as its last argument.
+Runs the command with a file pattern in a new folder as its last argument.
 """
 
 import json
@@ -45,7 +45,7 @@ def main():
         order = np.argsort(particles["id"])
         np.testing.assert_array_equal(particles["id"][order], np.arange(PARTICLES))
         positions, velocities = orbits(step)
-        # Compilers may contract or reorder what the orbits are computed from.
+        # Compilers may contract or reorder the operations that compute the orbits.
         np.testing.assert_allclose(particles.positions[order], positions, rtol=0, atol=1e-12)
         np.testing.assert_allclose(particles["velocity"][order], velocities, rtol=0, atol=1e-12)
     print(f"{len(steps)} steps of {PARTICLES} particles")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tracks that parabat.Series appends on any number of ranks are the trails of its steps. Argument: folder to write in."""
+"""Checks that tracks appended by parabat.Series on any number of ranks equal the trails of its steps. Argument: folder
+to write in."""
 
 import pathlib
 import shutil
@@ -14,7 +15,7 @@ N = 2000
 
 
 def particles(step):
-    """Of all ranks: some of N ids, in another order in each step."""
+    """On all ranks together: some of N ids, in another order in each step."""
     random = np.random.default_rng(step)
     ids = random.permutation(N)[:N - 300] + 2**60
     return random.random((len(ids), 3)), {"id": ids, "velocity": random.standard_normal((len(ids), 3)).astype("f4")}
@@ -64,7 +65,7 @@ def main():
                 same = np.flatnonzero(found.steps == step)[0]
                 np.testing.assert_array_equal(listed.positions[s], trails.positions[same])
                 np.testing.assert_array_equal(listed["velocity"][s], trails["velocity"][same])
-    # A list that cannot be replaced takes no tracks with it.
+    # If the list cannot be replaced, no tracks are lost with it.
     if COMM.rank == 0:
         (folder / "kept.bat.series").write_text("not a list")
     COMM.barrier()
@@ -78,7 +79,7 @@ def main():
             assert "kept.bat.series" in str(error), error
     COMM.barrier()
     assert len(parabat.Tracks(folder / "kept.tracks.bat")) == 1
-    # Species differ in how often they are written, in options, and in tracks.
+    # Species with different intervals, options, and tracks.
     with parabat.Series(folder / "kinds.bat", COMM, tracks={"every_id": 128}, flush=False, species={
             "dust": {"every": 2, "sorted_indexes": ["id"], "tracks": None}, "ions": {"tracks": {"every_id": 1, "every": 2}}}) as series:
         for step in range(3):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Ascent example, run as Ascent runs it: on each rank, in an interpreter that stays, with what it
+"""Runs the Ascent example as Ascent does: on each rank, in a persistent interpreter, with what Ascent
 provides. Nodes have the functions of Conduit's Python module.
 
 Usage: test_ascent.py FOLDER     on any number of ranks
@@ -60,7 +60,7 @@ class Node:
 
 
 def particles(number, step):
-    """Those of box `number`: none, one, or several."""
+    """The particles of box `number`: none, one, or several."""
     n = (0, 1, 7, 12)[number % 4]
     random = np.random.default_rng(100 * step + number)
     return {"x": random.random((n, 3)), "id": np.arange(n, dtype=np.int32) + 1000 * number,
@@ -89,7 +89,7 @@ def domain(number, step):
 
 
 def run(data):
-    """What rank 0 prints."""
+    """The output of rank 0."""
     reported = io.StringIO()
     names = {"ascent_data": lambda: Node(data), "ascent_mpi_comm_id": COMM.py2f}
     with contextlib.redirect_stderr(reported):
@@ -117,7 +117,7 @@ def main():
         shutil.rmtree(FOLDER, ignore_errors=True)
     COMM.Barrier()
     os.environ["BAT_ASCENT_FILES"] = str(FOLDER / "{name}_{timestep:02d}.bat")
-    boxes = 6  # dealt out: of several ranks, the first has none at first
+    boxes = 6  # distributed: if there are several ranks, the first has none at first
     for step in (1, 2):
         dealt = max(1, COMM.size - (step == 1))
         local = [n for n in range(boxes) if COMM.size - 1 - n % dealt == COMM.rank]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BuildOptions::flush, counted: this program's fsync stands before the system's.
+// Counts the flushes of BuildOptions::flush: this program's fsync replaces the system's.
 #include "bat/insitu.hpp"
 #include "particles/parallel/mpi_support.hpp"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A simulation that dies leaves a series that is whole up to its last finished step, and is continued
-there, or from an earlier step.
+"""A simulation that dies leaves a series that is valid up to its last complete step, and can be
+continued there, or from an earlier step.
 
 Usage: test_killed_series.py BAT_VALIDATE MPIEXEC [ARGUMENT...]
 
@@ -46,7 +46,7 @@ def run_and_kill(folder, first, after):
         assert process.poll() is None, "the simulation ended by itself"
         time.sleep(0.01)
     time.sleep(after)
-    # mpiexec starts its ranks in sessions of their own.
+    # mpiexec starts its ranks in separate sessions.
     ranks = subprocess.run(["pgrep", "-f", f"{WRITER} {folder} "], capture_output=True, text=True,
                            check=False).stdout.split()
     assert ranks
@@ -57,7 +57,7 @@ def run_and_kill(folder, first, after):
             pass
     process.kill()
     process.wait(timeout=30)
-    # Until a killed rank has ended, it holds the lock of its list.
+    # A killed rank holds the lock of its list until it has ended.
     while any(is_running(rank) for rank in ranks):
         time.sleep(0.01)
 
@@ -82,17 +82,17 @@ def main():
         folder = pathlib.Path(name)
         last = -1
         for round_ in range(ROUNDS):
-            # Every other run has lost steps that are written, as after a restart from a checkpoint.
+            # Every other run has lost written steps, as after a restart from a checkpoint.
             first = max(0, last + 1 - (randomly.randrange(10) if round_ % 2 else 0))
             run_and_kill(folder, first, randomly.uniform(0, 0.3))
             last = len(listed(folder)) - 1
             check(folder, range(last + 1))
             print(f"round {round_}: from {first} on, {last + 1} steps are whole", flush=True)
-        # A finished run over the place where the last one died leaves nothing of it.
+        # A complete run over the place where the last one died removes all remains of it.
         subprocess.run([*COMMAND, sys.executable, WRITER, folder, str(last + 1), str(last + 2)],
                        check=True, timeout=60)
         check(folder, range(last + 3))
-        # Nor does one that comes back.
+        # So does one that returns to an earlier step.
         subprocess.run([*COMMAND, sys.executable, WRITER, folder, str(last), str(last)], check=True,
                        timeout=60)
         check(folder, range(last + 1))

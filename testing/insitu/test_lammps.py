@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The LAMMPS example: what it writes equals LAMMPS's own dumps; what it cannot write does not stop it.
+"""The LAMMPS example: its output equals LAMMPS's own dumps; failures to write do not stop it.
 
 Usage: test_lammps.py FOLDER COMMAND...     COMMAND starts LAMMPS on some ranks
 """
@@ -71,8 +71,8 @@ def check_partitions():
         assert np.array_equal(atoms["c_where"], atoms.positions), world
 
 
-# Energies are tallied at steps that something asks for them: here fix keep, at all steps that are
-# written or at half of them, and nothing at all for the stress. At others, LAMMPS would end.
+# LAMMPS tallies energies only at steps at which something requests them: here fix keep, at all
+# written steps or at half of them; nothing requests the stress. At other steps, LAMMPS would abort.
 NOT_TALLIED = """
 units lj
 atom_style atomic
@@ -170,7 +170,7 @@ velocity all create 1.0 4711"""
 
 
 def check_restart():
-    """From step 20, in a LAMMPS that begins its time at 0 again."""
+    """From step 20, in a LAMMPS whose time begins at 0 again."""
     out = FOLDER / "restart"
     out.mkdir()
     for begin, steps in ((FIRST, 60), (f"read_restart {out}/melt.20.restart", 30)):
@@ -188,7 +188,8 @@ def check_restart():
     assert sorted(p.name for p in out.glob("*.bat")) == [f["name"] for f in files]
 
 
-# Atoms evaporate on the left and are deposited on the right: ids go for good, and new ones come.
+# Atoms evaporate on the left and are deposited on the right: ids disappear for good, and new ones
+# appear.
 COMINGS_AND_GOINGS = """
 units lj
 atom_style atomic
@@ -220,7 +221,7 @@ run 60
 
 
 def check_comings_and_goings():
-    """Trails of all atoms that there ever were are what the dumps of LAMMPS say, absences included."""
+    """Trails of all atoms that ever existed equal LAMMPS's dumps, including absences."""
     out = FOLDER / "gas"
     out.mkdir()
     script = FOLDER / "in.gas"
@@ -243,7 +244,7 @@ def check_comings_and_goings():
         assert np.array_equal(trails.positions.data[i, there].T, [columns[name] for name in "xyz"]), i
         assert np.array_equal(trails["v"].data[i, there].T, [columns["v" + name] for name in "xyz"]), i
         assert np.isnan(trails.positions.data[i, ~trails.present[i]]).all(), i
-    # A quality shows the same atoms in every step, but for what comes and goes.
+    # A quality shows the same atoms in every step, except for those that come and go.
     shown = []
     for path in trails.paths:
         with parabat.Dataset(path) as dataset:
@@ -261,7 +262,7 @@ def main():
     assert len(list(FOLDER.glob("collision_*.bat"))) == 5
     compare.compare(FOLDER)
 
-    # Partitions of LAMMPS are simulations of their own, and computes may be vectors or arrays.
+    # LAMMPS partitions are separate simulations, and computes may be vectors or arrays.
     if "-n" in COMMAND and COMMAND[COMMAND.index("-n") + 1] == "2":
         check_partitions()
         check_restart()

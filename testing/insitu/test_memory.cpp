@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that a step takes beside the simulation's own: core/insitu/INSITU.md, "Memory".
+// Memory that a step takes in addition to the simulation's: core/insitu/INSITU.md, "Memory".
 #include "bat/insitu.hpp"
 #include "particles/parallel/mpi_support.hpp"
 
@@ -51,7 +51,7 @@ struct Simulation
   std::vector<std::vector<double>> attributes;
   std::vector<std::uint8_t> ghosts;
 
-  /// Slabs of 1 follow each other; where they are as long as there are ranks, all ranks have
+  /// Slabs of length 1 follow each other; slabs as long as the number of ranks give all ranks
   /// particles everywhere.
   explicit Simulation(int length = 1)
     : positions(3 * kParticles)
@@ -90,7 +90,7 @@ struct Simulation
   }
 };
 
-/// Peak over what there was before the step, over the bytes that this rank handed over; negative if
+/// Peak beyond the memory before the step, relative to the bytes that this rank passed; negative if
 /// it cannot be measured.
 double peak_ratio(const std::vector<bat::mpi::Piece>& pieces, const std::filesystem::path& path,
   std::uint64_t target_bytes)
@@ -132,7 +132,7 @@ TEST(Memory, stays_within_its_share_of_what_is_handed_over)
         simulation.piece(350000, kParticles) } },
     { "ghosts", { masked } },
   };
-  // Each rank aggregates; one rank of all does.
+  // Either each rank aggregates, or one rank does.
   const auto own = static_cast<std::uint64_t>(kRowBytes) * kParticles;
   for (const auto& [name, pieces] : cases)
   {
@@ -177,7 +177,8 @@ std::uint64_t page_faults()
   return static_cast<std::uint64_t>(usage.ru_minflt);
 }
 
-/// Pages are small while it lives, so that their number tells how many bytes are touched first.
+/// Pages are small while it lives, so that their number shows how many bytes are touched for the
+/// first time.
 class SmallPages
 {
 public:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""openpmd_to_bat.py: what goes into small openPMD files comes out of the .bat files.
+"""openpmd_to_bat.py: the .bat files contain the data of small openPMD files.
 
 Usage: test_openpmd.py OPENPMD_TO_BAT [MPIEXEC_COMMAND...]     without one: in this process
 """
@@ -30,7 +30,7 @@ if not MPIEXEC:  # an MPI process cannot start others
     import openpmd_to_bat
 
 def component(parent, name, array, unit=1.0):
-    """A data set, or a constant record component if `array` is (value, n)."""
+    """A dataset, or a constant record component if `array` is (value, n)."""
     if isinstance(array, tuple):
         node = parent.create_group(name)
         node.attrs["value"], node.attrs["shape"] = array[0], np.array([array[1]], np.uint64)
@@ -65,7 +65,7 @@ def ions(step, n=120):
 
 
 def add_iteration(file, step):
-    """As a particle-in-cell code writes them: electrons with constant offsets, ions in a plane."""
+    """As written by a particle-in-cell code: electrons with constant offsets, ions in a plane."""
     file.attrs["openPMD"], file.attrs["openPMDextension"] = "1.1.0", np.uint32(0)
     file.attrs["basePath"], file.attrs["particlesPath"] = "/data/%T/", "particles/"
     iteration = file.create_group(f"data/{step}")

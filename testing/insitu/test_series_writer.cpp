@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps, species and the lists that ParaView opens.
+// Steps, species, and the lists that ParaView opens.
 #include "bat/insitu.hpp"
 #include "particles/parallel/mpi_support.hpp"
 
@@ -22,7 +22,7 @@ using mpi_test::ranks;
 using mpi_test::rows;
 using mpi_test::SharedDir;
 
-// The same on every rank; what differs is how it is dealt out.
+// The same on every rank; only the distribution differs.
 clouds::Cloud make_cloud(std::uint64_t count, std::uint64_t seed)
 {
   clouds::Random random(seed);
@@ -116,7 +116,7 @@ TEST(SeriesWriter, compressed_steps_are_smaller_and_have_every_bit)
   EXPECT_LT(bytes[1], bytes[0] * 9 / 10);
 }
 
-// The report that rank 0 gets.
+// The report on rank 0.
 struct Notices
 {
   std::shared_ptr<std::vector<std::string>> lines = std::make_shared<std::vector<std::string>>();
@@ -141,7 +141,7 @@ std::vector<std::string> names_in(const std::filesystem::path& folder)
   return names;
 }
 
-// As after a restart from a checkpoint in the midst of the series.
+// As after a restart from a checkpoint in the middle of the series.
 TEST(SeriesWriter, a_list_is_continued_without_what_was_written_after_the_step_it_comes_back_to)
 {
   const SharedDir folder;
@@ -184,7 +184,7 @@ TEST(SeriesWriter, a_list_is_continued_without_what_was_written_after_the_step_i
   }
 }
 
-// Steps between those of the run before, in files whose names have the time in them.
+// Steps between those of the previous run, in files whose names contain the time.
 TEST(SeriesWriter, a_step_that_no_file_has_replaces_those_after_it_too)
 {
   const SharedDir folder;
@@ -207,7 +207,7 @@ TEST(SeriesWriter, a_step_that_no_file_has_replaces_those_after_it_too)
   }
 }
 
-// LAMMPS of 2021 counts steps on after a restart, but begins its time at 0.
+// LAMMPS of 2021 continues step numbers after a restart, but its time begins at 0.
 TEST(SeriesWriter, a_clock_that_begins_again_is_listed_as_if_it_had_gone_on)
 {
   const SharedDir folder;
@@ -234,7 +234,7 @@ TEST(SeriesWriter, a_clock_that_begins_again_is_listed_as_if_it_had_gone_on)
   EXPECT_EQ(bat::Dataset::open(folder / "dust_060.bat").time(), 2.5) << "the file has the clock's";
   if (rank() == 0)
   {
-    ASSERT_EQ(notices.lines->size(), 3U); // a step that goes, and each clock that begins again
+    ASSERT_EQ(notices.lines->size(), 3U); // a lost step, and each clock that restarts
     EXPECT_NE(notices.lines->at(1).find("the time of step 50 is 1.25"), std::string::npos)
       << notices.lines->at(1);
   }
@@ -252,7 +252,7 @@ TEST(SeriesWriter, times_that_stand_still_are_listed_as_steps)
     (Listed{ { "d_5.bat", 0 }, { "d_7.bat", 2 }, { "d_8.bat", 3 } }));
 }
 
-// As lists were before they had steps, after a restart of a clock that began again.
+// As in lists before they had steps, after a restart of a clock that began again.
 TEST(SeriesWriter, a_list_out_of_order_is_put_in_order)
 {
   const SharedDir folder;
@@ -345,7 +345,7 @@ std::vector<std::string> indexed_in(const bat::Dataset& dataset)
   return names;
 }
 
-// Dust has a mass; gas, of which rank 0 has none, has not.
+// Dust has a mass; gas, of which rank 0 has none, does not.
 std::vector<Species> dust_and_gas(const clouds::Cloud& dust, const clouds::Cloud& gas)
 {
   std::vector<Species> all{ species("dust", dust) };
@@ -385,7 +385,7 @@ TEST(SeriesWriter, options_apply_to_the_species_that_have_what_they_name)
   EXPECT_EQ(of_gas.stable_samples(), std::vector<std::string>{ "id" });
   EXPECT_TRUE(rows(mpi_test::read_alone(folder / "gas_0000.bat").view()) == rows(gas.view()));
 
-  // Once a species has had it, a step of others does not lack it.
+  // Once a species has had the attribute, a step of others does not lack it.
   EXPECT_EQ(
     writer.write(MPI_COMM_WORLD, 1, 1, { species("gas", dealt(gas)), species("ice", dealt(gas)) })
       .size(),
@@ -445,7 +445,7 @@ std::vector<std::string> columns_in(const std::filesystem::path& path)
   return columns;
 }
 
-// Also where a run is continued, and where what is continued has been cut off.
+// Also after a run is continued, and after the continued run was cut off.
 TEST(SeriesWriter, steps_without_particles_or_declaration_have_the_columns_of_the_step_before)
 {
   using Columns = std::vector<std::string>;
@@ -463,7 +463,7 @@ TEST(SeriesWriter, steps_without_particles_or_declaration_have_the_columns_of_th
     EXPECT_EQ(columns_in(folder / "dust_3.bat"), with_id);
     EXPECT_EQ(bat::Dataset::open(folder / "dust_3.bat").step(), 3);
     EXPECT_EQ(bat::Dataset::open(folder / "dust_3.bat").time(), 3.0);
-    // A declaration of one rank counts, though it is of another kind than the step before.
+    // A declaration of one rank counts even if its kind differs from the previous step's.
     std::vector<bat::mpi::Piece> pieces;
     if (rank() == ranks() - 1)
     {
@@ -564,7 +564,7 @@ TEST(SeriesWriter, two_writers_of_one_list_keep_both_files)
   (void)underscore.write(MPI_COMM_WORLD, 1, 1, { species("", local) });
   (void)dash.write(MPI_COMM_WORLD, 1, 1, { species("", local) });
   (void)underscore.write(MPI_COMM_WORLD, 2, 2, { species("", local) });
-  // ParaView tells files apart by their times.
+  // ParaView distinguishes files by their times.
   EXPECT_EQ(listed(folder / "d.bat.series"),
     (Listed{ { "d_1.bat", 1 }, { "d-1.bat", std::nextafter(1.0, 2.0) }, { "d_2.bat", 2 } }));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tracks that a series appends: what following finds in them is what it finds in the steps.
+// Tracks that a series appends: following them finds what following the steps finds.
 #include "bat/bat.hpp"
 #include "bat/insitu.hpp"
 #include "particles/parallel/mpi_support.hpp"
@@ -23,7 +23,7 @@ using mpi_test::SharedDir;
 
 constexpr std::int64_t kFirstId = std::int64_t{ 1 } << 54;
 
-/// Particles of a step, the same on every rank: of 3,000, those that are there in this step.
+/// Particles of a step, the same on every rank: those of 3,000 that are present in this step.
 clouds::Cloud make_cloud(std::int64_t step)
 {
   clouds::Random random(static_cast<std::uint64_t>(step) + 17);
@@ -35,7 +35,7 @@ clouds::Cloud make_cloud(std::int64_t step)
   {
     if ((i + step) % 5 == 0)
     {
-      continue; // comes, goes and returns
+      continue; // appears, disappears and returns
     }
     ids.push_back(kFirstId + i);
     for (int c = 0; c != 3; ++c)
@@ -53,7 +53,7 @@ clouds::Cloud make_cloud(std::int64_t step)
   return cloud;
 }
 
-/// Two pieces of this rank, on which the particles of a step are others than in the step before.
+/// Two pieces of this rank; the distribution of particles differs from the previous step's.
 struct Dealt
 {
   explicit Dealt(std::int64_t step)
@@ -98,7 +98,7 @@ bat::Trails follow(const std::filesystem::path& path, const std::vector<bat::Num
   return bat::follow(bat::read_series(path), request);
 }
 
-/// Both, bit for bit, of the steps that both have.
+/// Both must be equal bit by bit in the steps that both have.
 void expect_same(const bat::Trails& tracks, const bat::Trails& series)
 {
   ASSERT_EQ(tracks.ids, series.ids);
@@ -131,7 +131,7 @@ void expect_same(const bat::Trails& tracks, const bat::Trails& series)
   }
 }
 
-/// Particles that a scan of all steps chooses, ascending.
+/// The ascending particles that a scan of all steps chooses.
 template <class Keep>
 std::vector<bat::Number> chosen(std::int64_t steps, const Keep& keep)
 {
@@ -189,7 +189,7 @@ TEST(Tracks, are_those_of_the_steps_for_each_way_to_choose)
       for (std::int64_t step = 0; step != kSteps; ++step)
       {
         const Dealt local(step);
-        if (step % 4 == 0) // files less often
+        if (step % 4 == 0) // files are written less often
         {
           (void)writer.write(
             MPI_COMM_WORLD, step, 0.5 * static_cast<double>(step), { local.species() });
@@ -204,7 +204,7 @@ TEST(Tracks, are_those_of_the_steps_for_each_way_to_choose)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     const bat::Tracks tracks = bat::Tracks::open(path);
-    EXPECT_EQ(tracks.blocks, 1u); // in order, now that the writer is gone
+    EXPECT_EQ(tracks.blocks, 1u); // sorted, now that the writer is gone
     EXPECT_TRUE(tracks.ids == expected[way]) << tracks.ids.size() << " " << expected[way].size();
     expect_same(follow(path, tracks.ids), follow(folder / (name + ".bat.series"), tracks.ids));
     bat::validate(path);
@@ -344,7 +344,7 @@ TEST(Tracks, what_ranks_disagree_on_is_an_error_on_all_and_ghosts_are_left_out)
   const bat::Tracks tracks = bat::Tracks::open(folder / "dust.tracks.bat");
   EXPECT_EQ(tracks.ids.size(), particles);
   expect_same(follow(folder / "dust.tracks.bat", tracks.ids), follow(files[0].path, tracks.ids));
-  // Nobody is a sample too.
+  // A sample without particles is a sample, too.
   EXPECT_EQ(writer.write_tracks(MPI_COMM_WORLD, 2, 2, { Species{ "", {} } }), 0u);
   EXPECT_EQ(bat::Tracks::open(folder / "dust.tracks.bat").samples.size(), 2u);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -362,7 +362,7 @@ TEST(Tracks, ranks_with_other_options_are_an_error_on_all)
       [&] { (void)writer.write_tracks(MPI_COMM_WORLD, 1, 1, { local.species() }); });
   };
   const bool is_other = rank() == ranks() - 1 && ranks() > 1;
-  TrackOptions options; // ids of its own
+  TrackOptions options; // separate ids
   options.ids = { kFirstId + (is_other ? 1 : 0) };
   EXPECT_EQ(error(options).find("rank 0") != std::string::npos, ranks() > 1);
   if (is_other) // another way to choose
@@ -394,7 +394,7 @@ TEST(Tracks, nan_is_no_id_whatever_chooses)
   TrackOptions options;
   options.box = bat::Box{ { 0, 0, 0 }, { 9, 9, 9 } };
   for (const std::uint64_t kept :
-    { std::uint64_t{ 9 }, std::uint64_t{ 8 } }) // of the ten in the box
+    { std::uint64_t{ 9 }, std::uint64_t{ 8 } }) // two of the ten in the box
   {
     SeriesWriter writer(FilePattern((folder / fmt::format("dust{}", kept)).string()), {});
     writer.set_tracks(options);

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Processes that add steps to one series at the same time: a step that was added is listed, and any other one was
-refused. One that was killed keeps nobody out.
+"""Processes that add steps to one series concurrently: every added step is listed, and every other one was
+rejected. A killed process does not block others.
 
-Usage: test_two_writers.py; test_two_writers.py add KIND FOLDER STEP ..., which is a process of it
+Usage: test_two_writers.py; test_two_writers.py add KIND FOLDER STEP ..., which runs one of its
+processes
 """
 
 import json

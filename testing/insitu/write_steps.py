@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes steps FIRST to LAST of a series of 1,000 particles: FOLDER/dust.bat.series. Step n is at time
-1 + n / 4, or where the clock begins at step CLOCK, 1 + (n - CLOCK) / 4. On one rank or on several.
+1 + n / 4, or, if the clock begins at step CLOCK, at 1 + (n - CLOCK) / 4. Runs on one rank or several.
 
 Usage: write_steps.py FOLDER FIRST LAST [CLOCK]
 """

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A second reader of leaf files of the paper's library, for tests: plain recursion, no checks,
-// everything at once. Gives the particles in the order of file positions.
+// A second reader of the paper library's leaf files, for tests: plain recursion, no checks,
+// everything at once. Returns the particles in the order of file positions.
 #pragma once
 
 #include "support/brute_force.hpp"
@@ -158,10 +158,10 @@ private:
   const std::vector<std::byte>& bytes_;
   nlohmann::json json_;
   std::uint64_t tree_ = 0;
-  std::uint64_t nodes_ = 0; ///< of the current treelet
+  std::uint64_t nodes_ = 0; ///< offset of the current treelet's nodes
   std::uint64_t positions_ = 0;
   std::uint32_t points_ = 0;
-  std::uint64_t rank_ = 0; ///< of the current treelet's first particle
+  std::uint64_t rank_ = 0; ///< rank of the current treelet's first particle
   std::vector<Particle> found_;
   Leaf leaf_;
 };
@@ -171,7 +171,7 @@ inline Leaf read(const std::vector<std::byte>& bytes)
   return Reader(bytes).read();
 }
 
-/// The result of brute_force::select, cut to ranks.
+/// The result of brute_force::select, divided among ranks.
 inline std::vector<std::uint64_t> select(
   const Leaf& leaf, const bat::Query& query, std::uint64_t begin_rank, std::uint64_t end_rank)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sample files, and comparisons that several tests make.
+// The sample files, and comparisons that several tests use.
 #pragma once
 
 #include "bat/error.hpp"
@@ -47,7 +47,7 @@ inline std::vector<std::filesystem::path> folders()
   return found;
 }
 
-/// A leaf file with another JSON text; the padding behind it takes up the difference.
+/// A leaf file with another JSON text; the padding after it absorbs the difference.
 inline std::vector<std::byte> with_json(
   std::vector<std::byte> file, const std::function<void(nlohmann::json&)>& change)
 {
@@ -89,7 +89,7 @@ inline bat::OrdinalInterval all_ordinals(const bat::LeafSource& leaf)
   return { 0, leaf.particle_count() };
 }
 
-/// Values of a selection, read by the source.
+/// Values of a selection, as read by the source.
 struct Values
 {
   std::vector<std::byte> positions;
@@ -109,7 +109,7 @@ inline Values read(const bat::LeafSource& leaf, const bat::Selection& selection,
   return values;
 }
 
-/// Fails unless the whole file is read as the oracle reads it.
+/// Fails unless the whole file is read as by the oracle.
 inline void expect_equal(const bat::LeafSource& leaf, const oracle::Leaf& expected)
 {
   ASSERT_EQ(leaf.particle_count(), expected.table.count);
@@ -124,7 +124,7 @@ inline void expect_equal(const bat::LeafSource& leaf, const oracle::Leaf& expect
   }
 }
 
-/// Asks random queries and compares with a scan. Returns how many.
+/// Runs random queries and compares them with a scan. Returns their number.
 inline int compare_queries(
   const bat::LeafSource& leaf, const oracle::Leaf& expected, int queries, std::uint64_t seed)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Damaged files of the paper's library: an error, or an answer, but never a crash, a hang or absurd
-// memory. These files have no checksums, so that the answer may be a different one.
+// Damaged files of the paper's library: an error or an answer, but never a crash, a hang or
+// excessive memory. These files have no checksums, so the answer may be wrong.
 
 #include "bat/dataset.hpp"
 #include "samples.hpp"
@@ -26,7 +26,7 @@ std::vector<bat::Query> some_queries(const std::string& attribute)
   return queries;
 }
 
-/// Everything that can be asked; returns nothing if it was refused with an Error.
+/// Runs every kind of request; returns nothing if it was rejected with an Error.
 std::optional<std::vector<std::byte>> ask(
   const std::filesystem::path& path, const std::vector<bat::Query>& queries)
 {
@@ -118,7 +118,7 @@ TEST(Damage, a_file_cut_at_any_length_is_refused)
 
 TEST(Damage, any_flipped_bit_is_an_error_or_harmless)
 {
-  // Of the larger file every bit of header and trees; particles cannot tell that they are wrong.
+  // For the larger file, every bit of header and trees; damage to particles cannot be detected.
   const std::array<std::pair<const char*, std::size_t>, 2> files{ {
     { "one_particle/one_particle0.bat", 1 },
     { "good/good0.bat", 37 },
@@ -188,7 +188,7 @@ TEST(Damage, every_count_in_the_header_is_checked)
       const std::string name = key;
       if (name == "max_lod" || name == "min_lod")
       {
-        EXPECT_EQ(answer, whole); // nothing depends on them
+        EXPECT_EQ(answer, whole); // nothing depends on these
       }
       if (name == "num_nodes" || name == "num_points" || name == "num_treelets")
       {
@@ -241,7 +241,7 @@ Bytes with(Bytes file, std::size_t offset, std::uint32_t value)
   return file;
 }
 
-// Of good0.bat: 7 shallow nodes from 4096, 8 offsets from 4208, a dictionary of 11 from 4272,
+// In good0.bat: 7 shallow nodes from 4096, 8 offsets from 4208, a dictionary of 11 from 4272,
 // treelet 0 from 8192 (3 nodes, 198 particles).
 TEST(Damage, broken_trees_are_refused)
 {
@@ -343,7 +343,7 @@ class Dataset
 public:
   Dataset() { std::filesystem::copy(samples::file("good/good0.bat"), this->dir_ / "good0.bat"); }
 
-  /// False if it is refused.
+  /// Returns false if it is rejected.
   bool reads(const nlohmann::json& json, const std::vector<std::uint32_t>& nodes) const
   {
     const std::string text = json.dump();
@@ -455,9 +455,9 @@ TEST(Damage, arguments_that_cannot_be_honoured_are_refused)
     }));
   EXPECT_TRUE(refused([&] { leaf->read_positions({ { { 5, 5 } }, 6, 0 }, out.data(), {}); }));
   const auto dataset = bat::Dataset::open(samples::file("good/good0.bat"));
-  EXPECT_TRUE(refused([&] { (void)dataset.leaf_file(0); })); // is not a bat::File
+  EXPECT_TRUE(refused([&] { (void)dataset.leaf_file(0); })); // not a bat::File
   query = {};
-  query.part = 7; // the interval of ranks takes its place
+  query.part = 7; // the interval of ranks replaces it
   EXPECT_EQ(leaf->select(query, all, {}).count, 1500U);
 }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sample files of the paper's library: every particle that went in comes out, bit for bit, and
-// queries answer as a scan does.
+// Sample files of the paper's library: every particle is read back bit by bit, and queries give the
+// same answers as a scan.
 
 #include "bat/dataset.hpp"
 #include "bench/npz.hpp"
@@ -200,7 +200,7 @@ TEST(Samples, opening_reads_the_header_and_a_low_quality_little)
   EXPECT_EQ(selection.count, 101U);
   EXPECT_LT(leaf->bytes_read(), 2000U); // a plain step needs no index
   samples::read(*leaf, selection);
-  EXPECT_LT(leaf->bytes_read(), 60000U); // of 300,316: pages around runs of few particles
+  EXPECT_LT(leaf->bytes_read(), 60000U); // out of 300,316: pages around short runs of particles
 }
 
 TEST(Samples, types_of_integers_are_kept_exactly)

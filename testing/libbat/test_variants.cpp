@@ -24,7 +24,7 @@ void compare(const Bytes& bytes, std::uint64_t seed)
   EXPECT_EQ(samples::compare_queries(*leaf, expected, 1000, seed), 1000);
 }
 
-// Of good0.bat: 8 offsets from 4208; treelets of n nodes and p particles have 8 + 14 n + 16 p
+// In good0.bat: 8 offsets from 4208; treelets of n nodes and p particles have 8 + 14 n + 16 p
 // bytes.
 std::uint64_t treelet(const Bytes& file, std::size_t t)
 {
@@ -102,7 +102,7 @@ TEST(Variants, values_that_are_no_number_are_in_no_range)
   EXPECT_EQ(bat::to_double(leaf->attributes()[0].keys[0].maximum), odd[1]);
 }
 
-// A range that the simulation gave may be narrower than the values; those outside have no bit.
+// A range given by the simulation may be narrower than the values; those outside have no bit.
 TEST(Variants, a_range_that_is_too_narrow_loses_nothing)
 {
   compare(samples::with_json(good(),

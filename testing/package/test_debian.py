@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is in the Debian packages, and what they depend on: test_debian.py FOLDER VERSION PARAVIEW."""
+"""Checks the content and dependencies of the Debian packages: test_debian.py FOLDER VERSION
+PARAVIEW."""
 
 import pathlib
 import re
@@ -35,7 +36,8 @@ names = {"libparabat1", "libparabat-dev", "parabat-tools", "python3-parabat"}
 names |= {"paraview-parabat"} if paraview else set()
 assert set(packages) == names, set(packages)
 
-# No file is in two packages, none has the name of another project's, and all lie where Debian has such.
+# No file is in two packages, none has the name of another project's file, and all lie where Debian
+# expects them.
 library = "/usr/lib/[^/]+-linux-gnu[^/]*"
 seen = {}
 for name, package in packages.items():
@@ -81,7 +83,8 @@ if paraview:
     for bound in (f"paraview (>= {major}.{minor})", f"paraview (<< {major}.{int(minor) + 1}~)"):
         assert bound in depends["paraview-parabat"], depends["paraview-parabat"]
 
-    # Its scripts, on a file that is this test's: nothing that was there is lost, twice is once.
+    # Runs the package scripts on a file of this test: existing content is kept, and running them
+    # twice equals once.
     conf = folder / "paraview.conf"
     scripts = folder / "control"
     run("dpkg-deb", "--control", plugins.path, scripts)

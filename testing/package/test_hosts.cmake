@@ -3,7 +3,7 @@
 #   -DWITH_MPI=... -DWITH_PARAVIEW=... -DPYTHON=... -DC_COMPILER=... -DVERSION=...
 #   -DPARAVIEW=... -DLIBDIR=... -DCPACK=... -P test_hosts.cmake
 #
-# Configures projects that take ParaBAT in, each in one of the three ways, and builds next to nothing.
+# Configures projects that include ParaBAT, each in one of the three ways, and builds almost nothing.
 file(REMOVE_RECURSE "${WORK_DIR}")
 file(MAKE_DIRECTORY "${WORK_DIR}")
 set(host "${CMAKE_CURRENT_LIST_DIR}/host")
@@ -34,7 +34,7 @@ function (configure source name)
   set(output "${output}" PARENT_SCOPE)
 endfunction ()
 
-# Instead of building ParaBAT once more in a folder where it is configured otherwise.
+# Installs stand-ins instead of building ParaBAT again in a folder with another configuration.
 function (take_what_is_built folder)
   foreach (name IN ITEMS bin python core/capi/fortran)
     if (EXISTS "${BUILD_DIR}/${name}")
@@ -42,8 +42,8 @@ function (take_what_is_built folder)
       file(CREATE_LINK "${BUILD_DIR}/${name}" "${folder}/${name}" SYMBOLIC)
     endif ()
   endforeach ()
-  # Plugins are in the library folder of the installation, everything else in lib. Hard links: a symbolic
-  # one would be installed as such.
+  # Plugins are in the library folder of the installation, everything else in lib. Uses hard links, since
+  # a symbolic link would be installed as one.
   file(REMOVE_RECURSE "${folder}/lib")
   file(GLOB_RECURSE built RELATIVE "${BUILD_DIR}/lib" "${BUILD_DIR}/lib/*")
   foreach (name IN LISTS built)
@@ -58,14 +58,14 @@ function (take_what_is_built folder)
   endif ()
 endfunction ()
 
-# hosts_that_find(NAME ParaBAT_DIR): projects with find_package, of which two programs are built and run.
+# hosts_that_find(NAME ParaBAT_DIR): projects with find_package; builds and runs programs in two of them.
 function (hosts_that_find name package)
   set(find -DHOW=find "-DParaBAT_DIR=${package}" "-DCMAKE_PREFIX_PATH=${PREFIX_PATH}"
     "-DCMAKE_BUILD_TYPE=${CONFIG}")
   configure("${host}" ${name}_c ${find} -DLANGUAGES=C -DWANTED=capi)
   run("${CMAKE_COMMAND}" --build "${WORK_DIR}/${name}_c")
   run("${WORK_DIR}/${name}_c/host_c")
-  # Nothing of MPI where it is not asked for.
+  # MPI must not be required unless requested.
   configure("${host}" ${name}_core ${find} -DLANGUAGES=CXX -DWANTED=core -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON)
   run("${CMAKE_COMMAND}" --build "${WORK_DIR}/${name}_core" --target host_core)
   run("${WORK_DIR}/${name}_core/host_core")
@@ -86,7 +86,7 @@ elseif (CASE STREQUAL "subdirectory")
     -DLANGUAGES=C+CXX)
   run("${CMAKE_COMMAND}" --build "${WORK_DIR}/added" --target host_headers)
 elseif (CASE STREQUAL "install_tree")
-  # The prefix is that of an environment of Python, and the libraries lie as in Debian.
+  # The prefix is that of a Python environment, and the libraries lie as in Debian.
   run("${PYTHON}" -m venv --without-pip --system-site-packages "${WORK_DIR}/prefix")
   configure("${SOURCE_DIR}" parabat -DBAT_WITH_PARAVIEW=OFF -DBUILD_TESTING=OFF
     "-DCMAKE_PREFIX_PATH=${PREFIX_PATH}" "-DCMAKE_BUILD_TYPE=${CONFIG}"
@@ -113,7 +113,8 @@ elseif (CASE STREQUAL "install_tree")
   fails("BAT_BUILD_TOOLS=OFF with BUILD_TESTING=ON" "${CMAKE_COMMAND}" "${WORK_DIR}/parabat"
     -DCMAKE_CXX_STANDARD=17 -DBAT_BUILD_TOOLS=OFF -DBUILD_TESTING=ON)
 
-  # Python finds the package in its own prefix, and the package its library, in no environment.
+  # With an empty environment, Python finds the package in its own prefix, and the package its
+  # library.
   file(MAKE_DIRECTORY "${WORK_DIR}/empty")
   execute_process(COMMAND "${CMAKE_COMMAND}" -E env --unset=BAT_LIBRARY --unset=PYTHONPATH --unset=LD_LIBRARY_PATH
       "${WORK_DIR}/prefix/bin/python3" "${CMAKE_CURRENT_LIST_DIR}/test_installed.py" "${WORK_DIR}"
@@ -122,7 +123,7 @@ elseif (CASE STREQUAL "install_tree")
     message(FATAL_ERROR "test_installed.py: ${result}")
   endif ()
 
-  # And so do programs that ask pkg-config, also when the prefix has been moved.
+  # The same holds for programs that use pkg-config, also after the prefix has been moved.
   find_program(pkg_config NAMES pkg-config pkgconf)
   if (pkg_config)
     file(RENAME "${WORK_DIR}/prefix" "${WORK_DIR}/moved")
@@ -138,7 +139,7 @@ elseif (CASE STREQUAL "install_tree")
     endif ()
   endif ()
 elseif (CASE STREQUAL "debian")
-  # Also that a wish for static libraries does not make plugins that cannot be loaded.
+  # Also checks that requesting static libraries does not create plugins that cannot be loaded.
   configure("${SOURCE_DIR}" parabat "-DBAT_WITH_PARAVIEW=${WITH_PARAVIEW}" -DBUILD_TESTING=OFF
     "-DCMAKE_PREFIX_PATH=${PREFIX_PATH}" "-DCMAKE_BUILD_TYPE=${CONFIG}" -DCMAKE_INSTALL_PREFIX=/usr
     "-DPython3_EXECUTABLE=${PYTHON}" -DBUILD_SHARED_LIBS=OFF)

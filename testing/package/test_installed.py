@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An installed package is that of the prefix, and so is its library: test_installed.py FOLDER."""
+"""Checks that an installed package and its library come from the prefix: test_installed.py
+FOLDER."""
 
 import pathlib
 import sys

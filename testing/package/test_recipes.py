@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recipes and workflows that nothing here can run are at least up to date: test_recipes.py SOURCE VERSION."""
+"""Checks that recipes and workflows that cannot be run here are at least up to date: test_recipes.py SOURCE
+VERSION."""
 
 import pathlib
 import re

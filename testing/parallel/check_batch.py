@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The batch scripts of core/parallel, with stand-ins for the batch systems: they start every rank in
-the folder of the job, striped where there is Lustre, and fail as the program does.
+"""Tests the batch scripts of core/parallel with stand-ins for the batch systems: they start every
+rank in the job's folder, striped on Lustre, and return the program's exit status.
 
 Argument: the folder of the scripts.
 """
@@ -32,7 +32,8 @@ echo "$@" >>"$LFS_LOG"
 
 
 def run(script, program, **more):
-    """Runs a script in a new folder; returns its status, the files in the folder of the job and what lfs was told."""
+    """Runs a script in a new folder; returns its status, the files in the job's folder and the arguments passed to
+    lfs."""
     with tempfile.TemporaryDirectory() as name:
         top = pathlib.Path(name)
         for tool, text in (("srun", LAUNCHER), ("mpirun", LAUNCHER), ("lfs", LFS)):

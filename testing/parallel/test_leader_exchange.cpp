@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bytes that go through leaders, or straight: all of them arrive, once, in order; errors are those
-// of all ranks.
+// Bytes that go through leaders, or directly: all of them arrive, once, in order; errors are raised
+// on all ranks.
 #include "parallel/flat_exchange.hpp"
 #include "parallel/leader_exchange.hpp"
 #include "particles/parallel/mpi_support.hpp"
@@ -21,7 +21,7 @@ using bat::mpi::Parcel;
 using mpi_test::rank;
 using mpi_test::ranks;
 
-/// Parcels from `source`, the same whoever asks.
+/// Parcels from `source`, the same on every rank.
 std::vector<Parcel> parcels_of(int source, std::size_t maximum, std::size_t count)
 {
   clouds::Random random(static_cast<std::uint64_t>(source) + 10);
@@ -71,7 +71,7 @@ Mail mail_of(const Case& c)
 TEST(LeaderExchange, all_parcels_arrive_once_and_in_order)
 {
   const OwnComm comm(MPI_COMM_WORLD);
-  // The last: several rounds, with parcels as large as there may be.
+  // The last case: several rounds, with parcels of the maximum size.
   for (const Case& c :
     { Case{ 1, 0 }, Case{ 1, 1 }, Case{ 100, 200 }, Case{ 70'000, 40 }, Case{ kLarge, 12 } })
   {
@@ -191,7 +191,7 @@ TEST(LeaderExchange, route_is_the_same_on_all_ranks)
   EXPECT_EQ(bat::mpi::choose_route(comm, nodes, Route::Leaders, load), led);
   load.has_large_parcels = rank() == 0;
   EXPECT_EQ(bat::mpi::choose_route(comm, nodes, Route::Leaders, load), Route::Flat);
-  // One node, or one rank on each: nobody to lead.
+  // One node, or one rank on each, so there are no leaders.
   for (const int each : { 0, 1 })
   {
     Nodes alone(comm, each);
@@ -212,7 +212,7 @@ TEST(LeaderExchange, automatic_choice_follows_what_was_measured)
     }
     return NodeLayout(names);
   };
-  // Everyone has 64 bytes, or 16 KiB, for everyone on other nodes.
+  // Every rank has 64 bytes, or 16 KiB, for every rank on other nodes.
   const auto all_to_all = [&](std::uint32_t nodes, std::uint32_t each, std::uint64_t bytes)
   {
     const std::uint64_t messages = std::uint64_t{ nodes } * each * (nodes - 1) * each;
@@ -222,10 +222,10 @@ TEST(LeaderExchange, automatic_choice_follows_what_was_measured)
   EXPECT_TRUE(all_to_all(4, 12, 64));
   EXPECT_FALSE(all_to_all(4, 12, 16384));
   EXPECT_TRUE(all_to_all(100, 64, 64));
-  EXPECT_FALSE(all_to_all(100, 1, 64)); // nobody to lead
+  EXPECT_FALSE(all_to_all(100, 1, 64)); // no leaders
   EXPECT_FALSE(all_to_all(1, 64, 64));
 
-  // An exchange that pays only if repeated begins flat.
+  // An exchange that only pays off if repeated begins flat.
   const OwnComm comm(MPI_COMM_WORLD);
   Nodes nodes(comm, 2);
   bat::mpi::Load load;
@@ -235,7 +235,7 @@ TEST(LeaderExchange, automatic_choice_follows_what_was_measured)
   EXPECT_EQ(bat::mpi::choose_route(comm, nodes, bat::Route::Auto, load),
     nodes.layout().node_count() > 1 && nodes.layout().largest_node() > 1 ? bat::Route::Leaders
                                                                          : bat::Route::Flat);
-  // Ranks that fail before it.
+  // Ranks that fail before the exchange.
   const auto failure = rank() == ranks() - 1
     ? std::optional<bat::Error>(bat::Error(bat::ErrorCode::InvalidArgument, "on purpose"))
     : std::nullopt;
@@ -245,7 +245,7 @@ TEST(LeaderExchange, automatic_choice_follows_what_was_measured)
     std::string::npos);
 }
 
-// Run where /dev/shm is small (testing/parallel/CMakeLists.txt).
+// Runs with a small /dev/shm (testing/parallel/CMakeLists.txt).
 TEST(SmallSharedMemory, is_an_error_if_leaders_are_asked_for_and_else_avoided)
 {
   const std::uintmax_t room = std::filesystem::space("/dev/shm").available;

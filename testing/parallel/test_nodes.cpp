@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which ranks share a node, and what is spread over nodes.
+// Which ranks share a node, and how work is spread over nodes.
 #include "parallel/nodes.hpp"
 #include "particles/parallel/mpi_support.hpp"
 
@@ -37,7 +37,7 @@ Numbers per_node(const NodeLayout& layout, const Numbers& chosen)
   return counts;
 }
 
-// The rule of the header, by looking at every pair of nodes and ranks.
+// The rule in the header, applied to every pair of nodes and ranks.
 void expect_spread(const NodeLayout& layout, const Numbers& chosen, const std::string& what)
 {
   const Numbers of_rank = per_rank(layout, chosen);
@@ -73,7 +73,7 @@ TEST(SpreadOverNodes, no_node_has_two_while_another_has_none)
 {
   if (rank() != 0)
   {
-    return; // nothing here knows other ranks
+    return; // no knowledge of other ranks
   }
   clouds::Random random(7);
   for (const std::uint32_t nodes : { 1u, 2u, 3u, 5u, 16u })
@@ -100,7 +100,7 @@ TEST(SpreadOverNodes, no_node_has_two_while_another_has_none)
           const Numbers chosen = spread_over_nodes(layout, count);
           ASSERT_EQ(chosen.size(), count) << what;
           expect_spread(layout, chosen, what);
-          // Near data: in windows of ranks, anywhere in each.
+          // Close to the data: in windows of ranks, anywhere in each.
           Numbers wished;
           for (std::uint32_t i = 0; i != count; ++i)
           {
@@ -127,7 +127,7 @@ TEST(SpreadOverNodes, wishes_that_keep_the_rule_are_kept)
   EXPECT_EQ(spread_over_nodes(layout, Numbers{ 3, 5, 6 }), (Numbers{ 3, 5, 6 }));
   EXPECT_EQ(spread_over_nodes(layout, Numbers{ 2, 3 }), (Numbers{ 2, 4 }));
   EXPECT_EQ(spread_over_nodes(layout, Numbers{ 4, 5 }), (Numbers{ 0, 5 }));
-  // Ranks that all have one keep it, however uneven the nodes.
+  // If all ranks have one, they keep it, however uneven the nodes are.
   const NodeLayout uneven({ 0, 0, 0, 0, 1 });
   EXPECT_EQ(spread_over_nodes(uneven, Numbers{ 0, 1, 2, 3, 4 }), (Numbers{ 0, 1, 2, 3, 4 }));
 }
@@ -136,7 +136,7 @@ TEST(SpreadOverNodes, of_a_million_ranks)
 {
   if (rank() != 0)
   {
-    return; // nothing here knows other ranks
+    return; // no knowledge of other ranks
   }
   Numbers names(1'000'000);
   for (std::uint32_t r = 0; r != names.size(); ++r)
@@ -168,7 +168,7 @@ TEST(Nodes, of_the_machine_and_pretended)
     ASSERT_EQ(static_cast<std::uint32_t>(nodes.size()), layout.size_of(nodes.node()));
     EXPECT_EQ(layout.ranks_of(nodes.node())[nodes.place()], self);
     EXPECT_TRUE(nodes.is_near(self));
-    // Memory can be shared among them.
+    // They can share memory.
     MPI_Win window = MPI_WIN_NULL;
     std::uint32_t* local = nullptr;
     MPI_Win_allocate_shared(
@@ -212,10 +212,10 @@ TEST(OwnComm, is_made_once_and_goes_with_the_callers)
     EXPECT_EQ(first.get(), again.get());
     EXPECT_NE(first.get(), callers);
     EXPECT_EQ(&find_nodes(first), &find_nodes(again));
-    EXPECT_EQ(&find_nodes(first, 2), &find_nodes(again, rank() == 0 ? 2 : 3)); // rank 0's holds
+    EXPECT_EQ(&find_nodes(first, 2), &find_nodes(again, rank() == 0 ? 2 : 3)); // rank 0's counts
     EXPECT_NE(&find_nodes(first, 2), &find_nodes(first));
     EXPECT_EQ(&find_nodes(first, 2).memory(1000), &find_nodes(again, 2).memory(1000));
-    // A copy of the caller's has one of its own.
+    // A copy of the caller's has its own.
     MPI_Comm copy = MPI_COMM_NULL;
     MPI_Comm_dup(callers, &copy);
     EXPECT_NE(bat::mpi::OwnComm(copy).get(), first.get());

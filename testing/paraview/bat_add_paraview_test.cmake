@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # bat_add_paraview_test(NAME COMMAND ... [FIXTURES ...] [FIXTURE_SETUP name] [PROCESSORS n] [EXPECT_REFUSALS])
 #
-# A program that uses ParaView with the plugins, labelled paraview. It fails if it prints what ParaView prints when
-# something is wrong, unless it is a test of that (EXPECT_REFUSALS). With xvfb-run it has a display of its own, and never
-# runs beside another of these: scripts of events expect pictures in time, which are drawn on the processors.
+# A program that uses ParaView with the plugins, labelled paraview. It fails if it prints ParaView's error messages,
+# unless these are expected (EXPECT_REFUSALS). With xvfb-run it has its own display, and never runs alongside another of
+# these, because event scripts expect pictures in time, and these are drawn on the CPU.
 find_program(BAT_MPIEXEC mpiexec)
 set(pvpython $<TARGET_FILE:ParaView::pvpython> --dr)
 

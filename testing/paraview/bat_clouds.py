@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Particles with known values. Knows no paraview.simple, so that sources inside ParaView's servers can use it."""
+"""Particles with known values. Does not import paraview.simple, so that sources inside ParaView's servers can use
+it."""
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkPartitionedDataSet, vtkPolyData
 
-BIG_ID = 9007199254740993  # 2**53 + 1 is no double
+BIG_ID = 9007199254740993  # 2**53 + 1 is not a double
 TIMES = (0.0, 0.5, 2.0, 2.25)
 
 
@@ -14,7 +15,7 @@ def points(n, seed=1):
 
 
 def far_points(n, seed=1):
-    """Of a flat piece of space, far from the origin, in float64: in float32 they would be other numbers."""
+    """Positions in a flat region far from the origin, in float64; float32 would change them."""
     return 1e6 * np.array([1.0, -2.0, 3.0]) + np.random.default_rng(seed).random((n, 3)) * np.array([2.0, 1.0, 0.25])
 
 
@@ -35,7 +36,7 @@ def add_arrays(attributes, values):
 
 
 def cloud(n, seed=1, first=0, keep=slice(None)):
-    """Those of n particles that the slice keeps."""
+    """The particles of n that the slice keeps."""
     data = vtkPolyData()
     p = vtkPoints()
     p.SetData(numpy_to_vtk(np.ascontiguousarray(points(n, seed)[keep]), deep=True))
@@ -45,12 +46,12 @@ def cloud(n, seed=1, first=0, keep=slice(None)):
 
 
 def moving_count(step, ranks):
-    """Particles of a step of offer_times() and fill(): one rank has none, and with one rank that is all."""
+    """Particles in a step of offer_times() and fill(): one rank has none, and with one rank that is all."""
     return 1000 + step if ranks > 1 or step % 2 else 0
 
 
 def offer_times(source):
-    """For RequestInformation of a source."""
+    """The RequestInformation of a source."""
     executive = source.GetExecutive()
     information = executive.GetOutputInformation(0)
     information.Set(source.CAN_HANDLE_PIECE_REQUEST(), 1)
@@ -59,8 +60,8 @@ def offer_times(source):
 
 
 def fill(source, output):
-    """For RequestData of a source: this rank's part of cloud(moving_count(step, ranks), step), in as many
-    blocks as the output's type has room for, some of them empty or null."""
+    """The RequestData of a source: this rank's part of cloud(moving_count(step, ranks), step), in as many
+    blocks as the output's type supports, some of them empty or null."""
     executive = source.GetExecutive()
     information = executive.GetOutputInformation(0)
     step = TIMES.index(information.Get(executive.UPDATE_TIME_STEP()))
@@ -93,7 +94,8 @@ def fill(source, output):
 
 
 def galaxies(n):
-    """A disc in its halo, and clusters with filaments between them in sparse space: places by name."""
+    """A disc in its halo, and clusters with filaments between them in sparse space: positions by
+    name."""
     random = np.random.default_rng(5)
     radius, phase = random.exponential(1.0, n), 2 * np.pi * random.random(n)
     disc = np.stack([radius * np.cos(phase), radius * np.sin(phase), 0.05 * random.normal(size=n)], axis=1)
@@ -110,7 +112,7 @@ def galaxies(n):
 
 
 def shapes(n):
-    """Particles that fill a shape evenly: places by name."""
+    """Particles that fill a shape evenly: positions by name."""
     random = np.random.default_rng(6)
     side = round(n ** (1 / 3))
     grains = np.stack(np.meshgrid(*3 * [np.arange(side)], indexing="ij"), -1).reshape(-1, 3)

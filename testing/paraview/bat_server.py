@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A pvserver of several ranks for as long as a test runs. Knows nothing of ParaView's modules."""
+"""A pvserver with several ranks that runs during a test. Independent of ParaView's modules."""
 import contextlib
 import os
 import random
@@ -12,14 +12,14 @@ SECONDS_TO_END = 30
 
 
 def outside_mpi():
-    """The environment without what MPI has put into it: mpiexec must not believe that it runs inside."""
+    """The environment without MPI's variables: mpiexec must not believe that it runs inside MPI."""
     ours = ("OMPI_ALLOW", "OMPI_MCA_rmaps", "OMPI_MCA_btl", "PRTE_MCA_rmaps")
     return {name: value for name, value in os.environ.items()
             if not name.startswith(("PMIX", "PRTE", "ORTE", "OMPI")) or name.startswith(ours)}
 
 
 def free_port():
-    """Below the ports that the kernel gives to whoever asks for any."""
+    """Below the ports that the kernel assigns automatically."""
     while True:
         port = random.randrange(20000, 32000)
         with contextlib.suppress(OSError), socket.socket() as probe:
@@ -28,7 +28,8 @@ def free_port():
 
 
 def wait_for(server, port):
-    """Until the server listens. Looks into the kernel's table: a connection would be the only one it takes."""
+    """Waits until the server listens. Reads the kernel's table, since the server accepts only one
+    connection."""
     for _ in range(10 * SECONDS_TO_START):
         if server.poll() is not None:
             raise AssertionError("pvserver ended with %d" % server.returncode)
@@ -43,8 +44,8 @@ def wait_for(server, port):
 
 @contextlib.contextmanager
 def running_server(mpiexec, ranks, pvserver, client_leaves=True):
-    """Its port. It ends with its client, and is waited for unless the client stays until after the body; then ctest
-    waits. After an exception it ends at once."""
+    """Yields its port. The server ends with its client and is waited for, unless the client stays until after the
+    body; then ctest waits. After an exception it ends immediately."""
     port = free_port()
     server = subprocess.Popen(
         [mpiexec, "-np", str(ranks), pvserver, "--server-port=%d" % port, "--force-offscreen-rendering"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the ParaView tests share: particles with known values, and a look at what a source delivers."""
+"""Shared code of the ParaView tests: particles with known values, and checks of a source's output."""
 import contextlib
 import json
 import os
@@ -20,7 +20,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 
 @contextlib.contextmanager
 def little_memory(mebibytes):
-    """Within it, this process can take so much more memory than it has."""
+    """Within it, this process can take this much more memory than it has."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     with open("/proc/self/statm") as file:
         now = int(file.read().split()[0]) * resource.getpagesize()
@@ -32,7 +32,7 @@ def little_memory(mebibytes):
 
 
 def producer(data):
-    """A pipeline source of the data set."""
+    """A pipeline source for the data set."""
     source = TrivialProducer()
     source.GetClientSideObject().SetOutput(data)
     source.MarkModified(source)
@@ -48,7 +48,8 @@ def fetch(source, time=None):
 
 
 def offered_by_field_data(source):
-    """Names of field data that ParaView offers to colour by: not what keeps books of reading."""
+    """Names of field data that ParaView offers for colouring, without those that record the
+    read."""
     field = source.GetClientSideObject().GetOutputDataObject(0).GetFieldData()
     arrays = [field.GetAbstractArray(i) for i in range(field.GetNumberOfArrays())]
     return [array.GetName() for array in arrays if not array.GetInformation().Has(array.GUI_HIDE())]
@@ -70,7 +71,7 @@ def expect(actual, expected, what):
 
 
 def check_particles(data, positions, values, what):
-    """These particles with these arrays, in any order, and nothing else."""
+    """Checks for these particles with these arrays, in any order, and nothing else."""
     expect(data.GetNumberOfPoints(), len(positions), what + ": particles")
     if len(positions) == 0:
         return
@@ -85,7 +86,7 @@ def check_particles(data, positions, values, what):
 
 
 def owners(source, ranks):
-    """Particles on each rank."""
+    """The number of particles on each rank."""
     per_rank = ProgrammableFilter(Input=source, CopyArrays=1)
     per_rank.Script = """
 import numpy as np
@@ -99,7 +100,7 @@ output.PointData.append(np.full(inputs[0].GetNumberOfPoints(), rank), "rank")
 
 
 def check_spread(reader, n, ranks, what):
-    """The reader has the particles of cloud(n), as many on each rank as on any other."""
+    """Checks that the reader has the particles of cloud(n), evenly distributed over the ranks."""
     expect(ids(reader), arrays(n)["id"], what + ": the parts add up")
     counts = owners(reader, ranks)
     expect(len(counts), ranks, what + ": ranks")
@@ -121,7 +122,8 @@ def turn(rotation):
 
 
 def check_conditions(reader, n, what):
-    """Alternatives, negation, ranges of ids and regions on cloud(n), against a scan of all."""
+    """Alternatives, negation, id ranges and regions on cloud(n), compared with a scan of all
+    particles."""
     P, A = points(n).astype("f8"), arrays(n)
     ID, mass = A["id"], A["mass"]
     speed = np.sqrt((A["velocity"] ** 2).sum(1))
@@ -190,13 +192,13 @@ def check_conditions(reader, n, what):
 
 
 def step_of(bat_info, path):
-    """The number of the time step that a file says it is."""
+    """The number of the time step according to a file."""
     reported = subprocess.run([bat_info, "--json", path], capture_output=True, text=True, check=True, env=outside_mpi())
     return json.loads(reported.stdout)["step"]
 
 
 class Folder:
-    """A folder of its own, removed at the end."""
+    """A temporary folder, removed at the end."""
 
     def __enter__(self):
         self.path = tempfile.mkdtemp(prefix="bat_pv_")
@@ -210,6 +212,6 @@ class Folder:
 
 
 def finish():
-    # The last line tells the test that nothing ended the script early.
+    # The last line shows that nothing ended the script early.
     print("all checks passed")
     sys.stdout.flush()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs convert.py on one list of words after another: pvbatch takes longer to start than most conversions take.
-Arguments: the folder of convert.py, the lists as JSON. A line on both streams says where each begins, and on stderr how
-it ended if it failed."""
+"""Runs convert.py on one argument list after another: pvbatch takes longer to start than most conversions take.
+Arguments: the folder of convert.py, the lists as JSON. A line on both streams marks where each begins, and one on
+stderr how it ended if it failed."""
 import gc
 import json
 import sys
@@ -13,7 +13,8 @@ import convert
 
 # Instead of ending all ranks with this status.
 bat_ranks.leave_all = lambda status: bat_ranks.tell("status %d" % status)
-# What is left of a conversion goes when rank 0 runs no script for all ranks, in which the others would wait for ever.
+# The remains of a conversion are removed while rank 0 runs no script for all ranks, in which the others would wait
+# for ever.
 gc.disable()
 for words in json.loads(commands):
     for stream in (sys.__stdout__, sys.__stderr__):

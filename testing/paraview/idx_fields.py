@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A grid with known values, and parts of it as images. Knows nothing of ParaView's modules but VTK's: scripts of filters
-run it on every rank."""
+"""A grid with known values, and parts of it as images. Of ParaView's modules it only imports VTK's, since filter
+scripts run it on every rank."""
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonDataModel import vtkImageData
 
-SHAPE = (70, 45, 33)  # along x, y, z: no power of two
+SHAPE = (70, 45, 33)  # along x, y, z: not powers of two
 TYPES = {"f4": "float32", "f8": "float64", "i8": "int64", "u1": "uint8", "i2": "int16"}
 
 
 def truth(step=0, shape=SHAPE):
-    """The fields as arrays [z, y, x(, component)], exact in their types."""
+    """The fields as arrays [z, y, x(, component)], in their exact types."""
     z, y, x = np.meshgrid(*(np.arange(n) for n in reversed(shape)), indexing="ij")
     middle = [(n - 1) / 2 for n in shape]
     radius = np.sqrt((x - middle[0]) ** 2 + (y - middle[1]) ** 2 + (z - middle[2]) ** 2)
@@ -23,8 +23,8 @@ def truth(step=0, shape=SHAPE):
 
 
 def part(box, fields=None, origin=(0.0, 0.0, 0.0), spacing=(1.0, 1.0, 1.0), own=None, shifted=False):
-    """The samples of a closed box (x0, x1, y0, ...) as an image. Those outside of the box `own` are marked as duplicates,
-    and have values of nobody. `shifted`: the extent begins at 0, and the origin is where the box begins."""
+    """The samples of a closed box (x0, x1, y0, ...) as an image. Samples outside of the box `own` are marked as
+    duplicates, and have wrong values. `shifted`: the extent begins at 0, and the origin is where the box begins."""
     fields = fields or truth()
     x0, x1, y0, y1, z0, z1 = box
     image = vtkImageData()
@@ -69,5 +69,5 @@ def bricks(shape=SHAPE):
 
 
 def grown(box, by=2, shape=SHAPE):
-    """With samples of neighbours."""
+    """With the neighbours' samples."""
     return [max(0, n - by) if i % 2 == 0 else min(shape[i // 2] - 1, n + by) for i, n in enumerate(box)]

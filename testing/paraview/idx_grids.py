@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the ParaView tests of grids share: arrays with known values, written by a program of the core, and a look at what
-every rank has."""
+"""Shared code of the ParaView grid tests: arrays with known values, written by a core program, and checks of what every
+rank has."""
 import os
 import shutil
 import subprocess
@@ -11,7 +11,7 @@ from bat_test import *
 from idx_fields import SHAPE, TYPES, truth
 
 def write_grid(program, path, fields, step=0, codec="raw", layout="row", bits=9, geometry=None):
-    """Adds a step to an .idx; `geometry` is (physic_box)'s six numbers."""
+    """Adds a step to an .idx; `geometry` is the six numbers of (physic_box)."""
     shape = next(iter(fields.values())).shape[:3]
     words = []
     for name, array in fields.items():
@@ -37,13 +37,13 @@ def bits_of(path):
 
 
 def strides(path, level):
-    """Distance of samples along x, y, z at a level, from the text alone."""
+    """Distance between samples along x, y, z at a level, from the text alone."""
     bits = bits_of(path)[1:]
     return [2 ** bits[level:].count(axis) for axis in "012"]
 
 
 def at_level(arrays, path, level, lower=(0, 0, 0), upper=None):
-    """Samples of the closed logical box that a level has, and the number of the first along x, y, z."""
+    """Samples of the closed logical box that a level has, and the index of the first along x, y, z."""
     shape = next(iter(arrays.values())).shape[2::-1]
     upper = [n - 1 for n in shape] if upper is None else upper
     distance = strides(path, level)
@@ -52,7 +52,7 @@ def at_level(arrays, path, level, lower=(0, 0, 0), upper=None):
     return {name: array[cut] for name, array in arrays.items()}, first
 
 
-# In a function: such scripts share their names with the one that makes them.
+# Inside a function, because such scripts share their names with the one that creates them.
 PIECES = """
 def all_samples(self):
     import numpy as np
@@ -85,7 +85,8 @@ all_samples(self)
 
 
 def pieces(reader, time=None):
-    """All samples of all ranks, those on shared planes several times: {name: rows}, with index, rank and place."""
+    """All samples of all ranks, those on shared planes several times: {name: rows}, with index, rank and
+    position."""
     each = ProgrammableFilter(Input=reader, OutputDataSetType="vtkPolyData", CopyArrays=0)
     each.Script = PIECES
     data = fetch(each, time)
@@ -100,8 +101,8 @@ def pieces(reader, time=None):
 
 
 def check_image(reader, expected, first, origin, spacing, what, time=None, ranks=1):
-    """Each sample of `expected` ({name: [z, y, x(, c)]}), whose first has the number `first`, is on some rank, every rank
-    has the right values, and nothing else is there."""
+    """Checks that each sample of `expected` ({name: [z, y, x(, c)]}), whose first has the index `first`, is on some
+    rank, that every rank has the right values, and that nothing else exists."""
     found = pieces(reader, time)
     shape = next(iter(expected.values())).shape[2::-1]
     index = found.pop("index") - np.array(first)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ParaView's window refines by itself what the plugin in Python reads, while nobody does anything. Run by paraview
---script; ends ParaView when all particles are shown. Argument by environment: BAT_SAMPLE, a file of 20,000 particles."""
+"""ParaView's window refines the data of the Python plugin while the user is idle. Run by paraview --script; ends
+ParaView when all particles are shown. Environment: BAT_SAMPLE, a file of 20,000 particles."""
 import os
 import sys
 import traceback
 
 
 def ended(code, text):
-    os.write(1, f"{text}\n".encode())  # what is printed may go to the window's shell
+    os.write(1, f"{text}\n".encode())  # printed text may go to the window's shell
     os._exit(code)
 
 

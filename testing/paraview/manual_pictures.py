@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of the reader's manual that need no window: qualities.png, and the looks of clustered particles, grains and a
-galaxy.
+"""Draws the pictures of the reader's manual that need no window: qualities.png, and the looks of clustered particles,
+grains and a galaxy.
 
 usage: pvbatch manual_pictures.py FOLDER   writes the particles and the pictures into FOLDER; needs a display
 
@@ -39,7 +39,7 @@ def write(path, places, **arrays):
 
 
 def web(n=128):
-    """Particles of a grid that fall towards each other, as far as Zel'dovich's approximation goes; places and velocities."""
+    """Particles of a grid that fall towards each other, within Zel'dovich's approximation; positions and velocities."""
     random = np.random.default_rng(11)
     k = 2 * np.pi * np.fft.fftfreq(n, 1 / n)
     kx, ky, kz = np.meshgrid(k, k, k, indexing="ij")
@@ -53,7 +53,7 @@ def web(n=128):
 
 
 def heap(side=64):
-    """Grains of several sizes under a dome; places and radii."""
+    """Grains of several sizes under a dome; positions and radii."""
     random = np.random.default_rng(12)
     at = np.stack(np.meshgrid(*3 * [np.arange(side) + 0.5], indexing="ij"), -1).reshape(-1, 3) / side * 2 - 1
     at += random.uniform(-0.4, 0.4, at.shape) * 2 / side
@@ -63,7 +63,7 @@ def heap(side=64):
 
 
 def galaxy(n=120000):
-    """Two arms in a disc around a dense bulge; places, in kpc, and velocities, in km/s."""
+    """Two arms in a disc around a dense bulge; positions, in kpc, and velocities, in km/s."""
     random = np.random.default_rng(13)
     radius = random.gamma(2.0, 1.6, n)
     turn = np.pi * random.integers(0, 2, n) + 1.6 * np.log(radius + 0.05) + random.normal(size=n) * (0.28 + 0.25 / (radius + 0.3))
@@ -88,7 +88,8 @@ def new_view(width=SIZE, height=SIZE):
 
 def shown(path, view, words, look, place, array="velocity", title="speed", by_region=1, high=None, unit="",
           **settings):
-    """`place` is of fit(): the box that is seen, whence, what is up, and the angle of the camera."""
+    """`place` is for fit(): the visible box, the viewing direction, the up direction, and the
+    camera's angle."""
     reader = OpenDataFile(path)
     for name, value in settings.items():
         setattr(reader, name, value)
@@ -113,7 +114,7 @@ def shown(path, view, words, look, place, array="velocity", title="speed", by_re
         add_bar(view, display, array, title)
     if place[1] == [0, 0, 1]:
         grid = add_scale(display, hide="z", sides=LOWER_SIDES)
-        room = (75 if unit else 45, 125, 35, 130)  # at the right for the legend of a glow
+        room = (75 if unit else 45, 125, 35, 130)  # on the right, for the legend of a glow
     else:
         grid = add_box(view, place[0], place[2], hide="y")
         room = (45, 45, 35, 120)

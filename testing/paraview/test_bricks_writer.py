@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Save Data of velocity fields in bricks: whoever has which part, the bytes are those that parabat.flow writes of all of it;
-time steps become a series, hidden points NaN; what cannot be written. Run by pvbatch. Arguments: the number of ranks."""
+"""Save Data for velocity fields in bricks: for any distribution, the bytes equal those that parabat.flow writes for the
+whole; time steps become a series, hidden points NaN; input that cannot be written. Run by pvbatch. Arguments: the
+number of ranks."""
 import json
 
 import parabat.flow
@@ -22,7 +23,8 @@ for event in ("ErrorEvent", "WarningEvent"):
     vtkOutputWindow.GetInstance().AddObserver(event, note)
 POINTS, ORIGIN, SPACING, TIMES = (33, 21, 70), (1, -2, 0.5), (0.25, 0.5, 1), [0, 0.5, 2]
 
-# Slabs along z, three for each rank, neighbours sharing a layer; a rank's are those of its number modulo the ranks.
+# Slabs along z, three per rank, where neighbours share a layer; slab i belongs to rank i modulo the number of
+# ranks.
 FIELD = """
 import numpy as np
 
@@ -149,7 +151,7 @@ def check(folder):
     with parabat.flow.open(growing) as flow:
         expect(flow.times.tolist(), TIMES[:2], "times")
 
-    # The extractor: a file for each step by its number, also again and from a step on.
+    # The extractor: a file for each step by its number, also repeated and from a later step on.
     extractor = CreateExtractor("BRICKS", wind)
     extractor.Writer.FileName = "run.bricks.series"
     extractor.Writer.Cyclic = [0, 0, 1]
@@ -181,7 +183,7 @@ def check(folder):
     values[0].reshape(-1, 3)[::7] = np.nan
     check_level(path, values, 0)
 
-    # A grid that moves, or another array, at a later step: the series that was there stays, to the last byte.
+    # A grid that moves, or another array, at a later step: the existing series is unchanged, byte by byte.
     before = {name: read(folder(name)) for name in os.listdir(folder("")) if name.startswith("all")}
     for change, words in (("image.SetOrigin(1 + time, -2, 0.5)", ("time 0.5", "origin 1.5 -2 0.5", "time 0)", "origin 1 -2 0.5")),
                           ("image.SetSpacing(0.25 + time / 4, 0.5, 1)", ("spacing 0.375 0.5 1", "spacing 0.25 0.5 1")),
@@ -217,14 +219,13 @@ def check(folder):
     refused(folder("r.bricks"), "both possible", source(more="""other = numpy_to_vtk(v.reshape(-1, 3), deep=1)
         other.SetName("other")
         image.GetPointData().AddArray(other)"""))
-    # An extractor that lives has its list locked.
+    # A living extractor holds the lock of its list.
     expect([name for name in os.listdir(folder("")) if name.startswith(("r.", "."))],
            [".extract.bricks.series.lock"], "what is left")
 
 
 if __name__ == "__main__":
-    # This is a separate module, because scripts of filters import all names of numpy into the main
-    # one.
+    # This is a separate module, because filter scripts import all names of NumPy into the main one.
     import test_bricks_writer
     with Folder() as scratch:
         test_bricks_writer.check(scratch)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convert.py on some ranks: what it reads, what it writes, what it refuses. Run by pvpython. Arguments:
-convert.py, number of ranks, pvbatch, bat_info, mpiexec (not for one rank). test_exact_reading.py has more of what it
-reads itself."""
+"""convert.py on some ranks: inputs, outputs, and errors. Run by pvpython. Arguments: convert.py, number of ranks,
+pvbatch, bat_info, mpiexec (not for one rank). test_exact_reading.py covers what it reads itself."""
 import glob
 import json
 import re
@@ -18,7 +17,7 @@ del environment["PV_PLUGIN_PATH"]  # convert.py finds the plugins itself
 
 
 def start(script, *words):
-    """Status and words of a pvbatch on all ranks. The time is of a rank that waits for ever."""
+    """Status and output of a pvbatch on all ranks. The time limit is for a rank that hangs."""
     command = [pvbatch] if ranks == 1 else [sys.argv[5], "-np", str(ranks), pvbatch]
     done = subprocess.run([*command, script, *words], capture_output=True, text=True, timeout=500, env=environment)
     reported = done.stdout + done.stderr
@@ -27,14 +26,14 @@ def start(script, *words):
 
 
 def run(*words, status=0, script=convert):
-    """The lines that convert.py says."""
+    """The lines that convert.py prints."""
     done, reported = start(script, *words)
     assert (done.returncode != 0) == (status != 0), (words, done.returncode, reported)
     return reported
 
 
 def run_in_turn(*commands, status=0):
-    """The lines that convert.py says of each list of words, in one process."""
+    """The lines that convert.py prints for each argument list, in one process."""
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "convert_in_turn.py")
     done, reported = start(script, os.path.dirname(convert), json.dumps(commands))
     expect(done.returncode, 0, "status; " + reported)
@@ -46,12 +45,12 @@ def run_in_turn(*commands, status=0):
 
 
 def reports(reported):
-    """What --report - prints; MPI and graphics libraries have their say beside it."""
+    """The output of --report -; MPI and graphics libraries may print more."""
     return [json.loads(line) for line in reported.splitlines() if line.startswith("{")]
 
 
 def check_refusal(words, texts, reported):
-    """It says why it fails, once, in these words."""
+    """Checks that it reports why it fails, once, in these words."""
     errors = re.findall(r"^(?:convert.py: )?error: .*", reported, re.MULTILINE)
     expect(len(errors), 1, "errors of %s, %s" % (words, reported))
     for text in texts:
@@ -63,7 +62,7 @@ def refused(words, *texts, script=convert):
 
 
 def refused_in_turn(*cases):
-    """Each is words and texts."""
+    """Each is an argument list and expected texts."""
     for (words, *texts), reported in zip(cases, run_in_turn(*(words for words, *_ in cases), status=1)):
         check_refusal(words, texts, reported)
 
@@ -99,7 +98,7 @@ def csv(path, ids):
 
 
 def ply(path):
-    """cloud(N), and with it what VTK's reader knows."""
+    """cloud(N) with the arrays that VTK's reader adds."""
     values = arrays(N)
     vertices = np.zeros(N, [("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("nx", "<f4"), ("ny", "<f4"), ("nz", "<f4"),
                             ("red", "u1"), ("green", "u1"), ("blue", "u1"), ("mass", "<f4"), ("id", "<i8")])
@@ -154,7 +153,7 @@ with Folder() as folder:
     SaveData(folder("image.vti"), Wavelet(), DataMode="Ascii")
     out = folder("out.bat")
 
-    # Formats; none delivers a particle twice or loses one.
+    # Formats; none duplicates or loses a particle.
     report, = reports(run(folder("in_9.vtp"), out, "--report", "-", "--target-size", "0.05"))
     check(out)
     expect(report["particles"], N, "particles of the report")
@@ -186,7 +185,7 @@ with Folder() as folder:
     # Time series: files, a pattern (9 before 10).
     series = folder("series.bat")
     lines = run(folder("in_*.vtp"), series, "--report", folder("report.jsonl"))
-    assert not re.search(r"error:|warning:|\[[#.]+\]|\{", lines), lines  # MPI may have its say
+    assert not re.search(r"error:|warning:|\[[#.]+\]|\{", lines), lines  # MPI may print, too
     with open(folder("report.jsonl")) as file:
         expect([json.loads(line)["step"] for line in file], [0, 1, 2], "steps of the report")
     for step in range(3):
@@ -204,7 +203,8 @@ with Folder() as folder:
             info = json.loads(subprocess.run([bat_info, "--json", folder("named_%04d.bat" % step)], stdout=subprocess.PIPE, check=True).stdout)
             expect((info["time"], info["step"], info["bounds"]["lower"][0]), (time, 3000000 + number, number), "time, step and x of a legacy file")
 
-    # Other formats; some cell data of vertices; a grid beside particles; steps without particles; two pieces.
+    # Other formats; some cell data of vertices; a grid next to particles; steps without particles; two
+    # pieces.
     if ranks == 2:
         SaveData(folder("mixed.vtm"), GroupDatasets(Input=[Wavelet(), producer(cloud(N))]), DataMode="Ascii")
         for step in range(3):
@@ -259,7 +259,7 @@ with Folder() as folder:
         expect(times(folder("lattice/all.pbat.series")), [2.5, 3.0], "times of a list of .pbat")
         expect(fetch(OpenDataFile(folder("of_lattice.bat"))).GetNumberOfPoints(), n, "particles of a .pbat")
 
-    # Defaults of the reader that a user has saved do not lose particles.
+    # Saved user defaults of the reader do not lose particles.
     if ranks == 1:
         home = folder("home")
         os.makedirs(os.path.join(home, ".config/ParaView"))
@@ -271,7 +271,7 @@ with Folder() as folder:
         environment["HOME"] = elsewhere
         shutil.rmtree(home)
 
-    # Nothing is written for refused input; inputs stay.
+    # Nothing is written for invalid input; inputs stay.
     before = sorted(os.listdir(folder.path))
     with open(folder("in_9.vtp")) as file:
         text = file.read()
@@ -296,7 +296,7 @@ with Folder() as folder:
             ([folder("bad.csv"), bad], "bad.csv: line 102: 'five' in column 'y'"),
             ([folder("cut.pvtp"), bad], "rank 1", "cut.pvtp"),
             ([folder("in_0.bat"), bad, "--arrays", "id,mas"], "'mas'", "id, mass, velocity")]
-    if ranks == 1:  # rank 0 alone finds these
+    if ranks == 1:  # only rank 0 finds these
         with open(folder("empty.csv"), "w"):
             pass
         made = ["empty.csv"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What cannot be read, or makes no sense, is said once and shows nothing, and what comes after it is shown: in
-pictures, in what ParaView says of the data, and in what the reader says. Run by mpirun pvbatch. Arguments: the number
-of ranks, a folder that one rank puts particles into, which several use too."""
+"""Unreadable or invalid input is reported once and shows nothing, and valid input after it is shown: in pictures, in
+ParaView's data information, and in the reader's. Run by mpirun pvbatch. Arguments: the number of ranks, a folder into
+which a single rank writes particles that several ranks use, too."""
 from bat_test import *
 from paraview.modules.vtkRemotingCore import vtkProcessModule
 from vtkmodules.vtkCommonCore import vtkOutputWindow
@@ -9,7 +9,7 @@ from vtkmodules.vtkIOImage import vtkPNGReader
 
 RANKS, FILES = int(sys.argv[1]), sys.argv[2]
 N = 20000
-MARK = np.float64(1234.56789) # of every particle
+MARK = np.float64(1234.56789) # for every particle
 TIMES = [0.5, 0.75, 2.0, 2.25]
 A = arrays(N)
 expect(vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions(), RANKS, "ranks")
@@ -41,7 +41,8 @@ def show(reader):
 
 
 def check(reader, count, error, what):
-    """What a picture, ParaView and the reader have, and what was said since the last look: the text, or nothing."""
+    """The state of a picture, ParaView and the reader, and the messages since the last check: the text, or
+    nothing."""
     Render(view)
     expect(reader.GetDataInformation().GetNumberOfPoints(), count, what + ": particles")
     share = lit(vtk_to_numpy(view.CaptureWindow(1).GetPointData().GetScalars()))
@@ -64,7 +65,7 @@ def check_refused(reader, error, what):
 
 
 def load_state(path):
-    """Not LoadState(): that of ParaView 6.1 waits for ever on several ranks."""
+    """Not LoadState(), which hangs on several ranks in ParaView 6.1."""
     state = servermanager.vtkPVXMLParser()
     state.SetFileName(path)
     state.Parse()
@@ -97,7 +98,7 @@ def damage(path):
 
 
 def write_files():
-    """One file, and steps with their times in them."""
+    """One file, and steps that contain their times."""
     marked = cloud(N)
     add_arrays(marked.GetPointData(), {"mark": np.full(N, MARK)})
     SaveData(os.path.join(FILES, "sample.bat"), producer(marked))
@@ -114,7 +115,7 @@ with Folder() as folder:
     shutil.copytree(FILES, folder.path, dirs_exist_ok=True)
     path = folder("sample.bat")
 
-    # Questions.
+    # Queries.
     reader = OpenDataFile(path)
     show(reader)
     check(reader, N, "", "all")
@@ -138,7 +139,7 @@ with Folder() as folder:
     light = (A["mass"] <= 0.5).sum()
     check(reader, light, "", "light ones")
 
-    # A list that ends too early, also from a state file, which keeps it as it is.
+    # A list that ends too early, also from a state file, which preserves it unchanged.
     reader.AttributeRanges = ["mass", "0.25"]
     check_refused(reader, "'mass', '0.25'; each range has three", "an incomplete range")
     SaveState(folder("incomplete.pvsm"))
@@ -156,7 +157,7 @@ with Folder() as folder:
     reader.AttributeRanges = []
     check(reader, N, "", "all after the state file")
 
-    # A file that is damaged in one place, which one rank alone comes to.
+    # A file that is damaged in one place, which only one rank reads.
     whole = damage(path)
     reader.Quality = 0.001
     Render(view)
@@ -175,7 +176,7 @@ with Folder() as folder:
     reader.PointArrayStatus = ["id", "mass", "velocity", "mark"]
     check(reader, N, "", "after the repair")
 
-    # A file that goes and comes back.
+    # A file that disappears and returns.
     os.remove(path)
     reader.Quality = 0.5
     check_refused(reader, "sample.bat: cannot open", "a missing file")
@@ -184,7 +185,7 @@ with Folder() as folder:
     check(reader, N, "", "a file that is back")
     Hide(reader, view)
 
-    # Steps: of files with the times in them, and of a list.
+    # Steps: files that contain their times, and a list.
     names = [folder("step_%d.bat" % step) for step in range(len(TIMES))]
     steps = [{"name": os.path.basename(name), "time": time} for name, time in zip(names, TIMES)]
     series = folder("step.bat.series")
@@ -194,7 +195,7 @@ with Folder() as folder:
     def animate(files, broken, times):
         reader = OpenDataFile(files)
         show(reader)
-        reported = len(messages) # while the times are looked for
+        reported = len(messages) # while times are looked up
         messages.clear()
         expect(list(reader.TimestepValues), times, "times with step %d broken" % broken)
         for step in (1, 2, 3, 2):
@@ -224,7 +225,7 @@ with Folder() as folder:
     put(names[2], whole)
     messages.clear()
 
-    # The first and the last have times in line with the others.
+    # The first and the last have times consistent with the others.
     for broken, times in ((0, [-0.5, 0.75, 2.0, 2.25]), (3, [0.5, 0.75, 2.0, 3.25])):
         whole = cut(names[broken])
         reader = OpenDataFile(names)

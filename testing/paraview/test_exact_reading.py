@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What convert.py reads itself: delimited text and PLY, every value exactly, in shares of any number of processes.
-Without ParaView."""
+"""The formats that convert.py reads itself: delimited text and PLY, every value exactly, divided among any number
+of processes. Without ParaView."""
 import os
 import struct
 import tempfile
@@ -9,7 +9,7 @@ import numpy as np
 import ply_vertices
 import text_tables
 
-BIG = 2 ** 53 + 1  # no double
+BIG = 2 ** 53 + 1  # not a double
 path = os.path.join(tempfile.mkdtemp(prefix="bat_exact_"), "file")
 
 
@@ -93,7 +93,7 @@ same(table("a,b  c\n1\t2\n", delimiter=" ")[0], {"a,b": i8(1), "c": i8(2)})
 same(table("a,b\n1,2\n", requested=["b"])[0], {"b": i8(2)})
 same(table("a,b\n")[0], {"a": f8(), "b": f8()})
 
-# What is lost is said, or an error.
+# Losses are reported, or are errors.
 found, remarks = table("x,name\n1,Alice\n2,Bob\n")
 same(found, {"x": i8(1, 2)})
 assert remarks == ["non-numeric columns are not written: 'name' ('Alice' ...)"], remarks
@@ -123,7 +123,7 @@ fails(lambda: table("a,b\n1,2\n".encode("utf-16")), "UTF-16")
 fails(lambda: table("a,b\r1,2\r"), "carriage returns")
 fails(lambda: table(b"\0\1\2\n"), "zero bytes")
 
-# PLY: every type, texts and both byte orders, other elements before and behind.
+# PLY: every type, texts and both byte orders, other elements before and after.
 KINDS = {"char": "b", "uchar": "B", "short": "h", "ushort": "H", "int": "i", "uint": "I", "float": "f", "double": "d",
          "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I", "float32": "f",
          "float64": "d"}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A velocity field in bricks and its path lines in ParaView: as the library traces them, whatever is shown, on any number
-of ranks; what is read; what is wrong; state files and traces. Run by pvbatch. Arguments: the number of ranks."""
+"""A velocity field in bricks and its path lines in ParaView: equal to the library's traces, whatever is shown, on any
+number of ranks; what is read; errors; state files and traces. Run by pvbatch. Arguments: the number of ranks."""
 import glob
 import json
 
@@ -86,7 +86,7 @@ def field_value(data, name):
 
 
 def cells_of(data):
-    """Of each cell, its points; in the order of the cell data."""
+    """The points of each cell, in the order of the cell data."""
     cells = []
     for i in range(data.GetNumberOfCells()):
         ids = data.GetCell(i).GetPointIds()
@@ -95,7 +95,8 @@ def cells_of(data):
 
 
 def check_lines(data, reference, releases, what, stop_at=None, show=None):
-    """The lines of `reference`, of seeds released at `releases`, seed after seed; only those in `show`."""
+    """The lines of `reference` from seeds released at `releases`, seed after seed; only those in
+    `show`."""
     points = vtk_to_numpy(data.GetPoints().GetData())
     at, of = arrays_of(data.GetPointData()), arrays_of(data.GetCellData())
     found = {}
@@ -148,7 +149,8 @@ def check_surface(surface, reference, what, time=None, shown=None):
 
 
 def check_surfaces(reader, flow, seeds):
-    """Streak surfaces of a line, at the end and at the present time, of several lines, of what has no lines."""
+    """Streak surfaces of a line, at the end and at the present time, of several lines, of input without
+    lines."""
     spacing = LENGTH / (N - 1)
     surface = FlowStreakSurface(Input=reader, SeedType="Line")
     assert abs(surface.MaximumEdge - spacing) < 1e-12, surface.MaximumEdge
@@ -197,7 +199,8 @@ def check_surfaces(reader, flow, seeds):
 
 
 def check_steady_exponents(folder, ranks):
-    """Those of one time level, at whatever time: particles follow it for any duration, both ways."""
+    """Lines in a single time level, at any time: particles follow it for any duration, forwards and
+    backwards."""
     flow, level = parabat.flow.open(folder("abc_0001.bricks")), OpenDataFile(folder("abc_0001.bricks"))
     bounds, start = list(level.Bounds), TIMES[1]
     ftle = FlowFTLE(Input=level)
@@ -235,7 +238,7 @@ def check_steady_exponents(folder, ranks):
 
 
 def check_exponents(reader, flow, ranks):
-    """Finite-time Lyapunov exponents of a box, of slices, of all of the domain; at the present time and at another."""
+    """Finite-time Lyapunov exponents in a box, on slices, in the whole domain; at the present time and at another."""
     ftle = FlowFTLE(Input=reader)
     expect((ftle.Duration, ftle.StartTime, list(ftle.Box)), (0.5, 0.0, list(reader.Bounds)), "defaults")
     expect(list(ftle.Dimensions), [201, 201, 1], "nodes at first")
@@ -264,7 +267,7 @@ def check_exponents(reader, flow, ranks):
     expect(field_value(fetch(ftle), "bricks_touched"), ftle.BricksTouched, "bricks in the field data")
     check_box({"forward": reference(time=0.3)}, "exponents of another time", 0.3)
 
-    # The nearest time from which particles can go, at which they are followed once.
+    # The nearest time from which particles can be released, at which they are traced once.
     check_box({"forward": reference(time=0.75)}, "exponents of the last time", 1)
     expect(fetch(ftle, 0.9).GetInformation().Get(vtkDataObject.DATA_TIME_STEP()), 0.75, "time of what is shown")
     if ranks == 1:
@@ -285,7 +288,7 @@ def check_exponents(reader, flow, ranks):
     check_box({"backward": reference(True, 0.4, 0.4, (13, 9, 11))}, "a flat box", 0.9)
     expect(reported(), 0, "messages of exponents")
 
-    # Where particles leave, there is none, and nothing is drawn.
+    # Where particles leave the domain, there are no exponents, and nothing is drawn.
     ftle.UseBox, ftle.Direction, ftle.Dimensions, ftle.Duration = 0, "Forward", [9, 8, 7], 0.5
     bounds = list(reader.Bounds)
     found = flow.ftle(bounds[::2] + bounds[1::2], (9, 8, 7), time=0.4, length=0.5)
@@ -313,7 +316,8 @@ def check_exponents(reader, flow, ranks):
 
 
 def check_abort(reader):
-    """What was aborted is not run again by the next update, though that wants points which are not there."""
+    """An aborted run is not repeated by the next update, although that requests points which do not
+    exist."""
     ftle = FlowFTLE(Input=reader, Dimensions=[31, 30, 1])
     filter = ftle.GetClientSideObject()
     watch = filter.AddObserver("ProgressEvent", lambda *_: filter.SetAbortExecute(1))
@@ -332,7 +336,7 @@ def check_abort(reader):
     Delete(ftle)
 
 
-# The field at all points of what is asked for; a line in a file for each time step that is made by the first rank.
+# The field at all requested points; each generated time step adds a line to a file, written by the first rank.
 IMAGES = """
 import sys
 import numpy as np
@@ -377,7 +381,8 @@ info.Set(Pipeline.TIME_RANGE(), [{times}[0], {times}[-1]], 2)
 
 
 def check_images(folder, flow, ranks):
-    """Images that are not in bricks: the same bits, from whole time steps, each asked for about once in a run."""
+    """Images that are not in bricks: bitwise identical results from whole time steps, each requested about once
+    per run."""
     log = folder("steps.txt")
 
     def images_of(kind="f4"):
@@ -432,7 +437,8 @@ def check_images(folder, flow, ranks):
         Delete(proxy)
 
 
-# Images of the velocity (0.1 x, 0, 0), which takes a particle from x to x exp(0.1 t); each rank has what the body gives it.
+# Images of the velocity (0.1 x, 0, 0), which moves a particle from x to x exp(0.1 t); the body determines each rank's
+# images.
 PARTS = """
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk
@@ -490,7 +496,8 @@ def one_image(call):
 
 
 def follow(source, count=3, **options):
-    """Filters on a source: path lines of seeds at x = 5 and 6, and, of 3, a surface and exponents."""
+    """Filters on a source: path lines of seeds at x = 5 and 6, and, from x = 3, a surface and
+    exponents."""
     lines = FlowPathLines(Input=source, SeedType="Line", **options)
     lines.SeedType.Point1, lines.SeedType.Point2, lines.SeedType.Resolution = [5, 2, 2], [6, 2, 2], 1
     if count == 1:
@@ -520,7 +527,7 @@ def check_followed(source, what, count=1, notes=1, **options):
 
 
 def check_refused(source, *words, count=1, **options):
-    """One error of each filter, with all words, and nothing that is shown."""
+    """One error from each filter, with all these words, and nothing is shown."""
     proxies = follow(source, count, **options)
     for proxy in proxies:
         data = fetch(proxy)
@@ -534,7 +541,8 @@ def check_refused(source, *words, count=1, **options):
 
 
 def check_parts(folder, ranks):
-    """Blocks of one lattice are one image; grids that move and anything else are refused with a reason."""
+    """Blocks of one lattice form one image; grids that move and anything else are rejected with a
+    reason."""
     check_followed(one_image("image()"), "an image", count=3)
     halves = "output.SetBlock(0, image(0, 5)); output.SetBlock(1, image(5, 10, shift=5))"
     check_followed(parts_of(halves), "two blocks", count=3)
@@ -549,7 +557,7 @@ def check_parts(folder, ranks):
                         "    output.SetPartitionedDataSet(i, data)", "vtkPartitionedDataSetCollection")):
         check_followed(parts_of(body, kind), body)
 
-    if ranks == 1:  # files, each with the blocks of a time step
+    if ranks == 1:  # files, each with the blocks of one time step
         blocks = parts_of(halves)
         writer = vtkXMLMultiBlockDataWriter()
         writer.SetDataModeToAscii()
@@ -561,7 +569,7 @@ def check_parts(folder, ranks):
         Delete(blocks)
         check_followed(OpenDataFile(files), "files of blocks", count=3)
 
-        # The reader of a series gives all images one grid, whatever their files say.
+        # The series reader gives all images one grid, whatever their files contain.
         words = "of this time step has a grid with origin", "the reader of the series reports"
         for change in ("image(origin=time)", "image(spacing=1 + time)"):
             made = one_image(change)
@@ -581,7 +589,7 @@ def check_parts(folder, ranks):
             messages.clear()
             check_refused(moved, "U at time", *words)
 
-    # Grids that move or change, and what is not there later.
+    # Grids that move or change, and arrays that are missing later.
     check_refused(one_image("image(origin=time)"), "U at time 1", "time 0", "origin 1 0 0", "origin 0 0 0", count=3)
     check_refused(one_image("image(spacing=1 + time / 4)"), "time 1", "time 0", "spacing 1.25 1 1", "spacing 1 1 1")
     check_refused(one_image("image(last=10 - int(time))"), "time 1", "10 x 5 x 5 points", "11 x 5 x 5 points")
@@ -607,7 +615,7 @@ def check_parts(folder, ranks):
     for kind in ("vtkUnstructuredGrid", "vtkRectilinearGrid", "vtkTable"):
         check_refused(parts_of("pass", kind), kind, "vtkImageData")
 
-    # Several arrays: the property, else the vectors, else the first, of which is told.
+    # Several arrays: the property, else the vectors, else the first, which is reported.
     check_followed(one_image("image(names=('U', 'rest'))"), "a chosen array", Vectors=["POINTS", "U"])
     check_followed(one_image("image(names=('U', 'rest'))"), "no choice", notes=2)
     check_followed(one_image("image(components=2)"), "two components")
@@ -620,7 +628,7 @@ def check_parts(folder, ranks):
     Delete(still)
 
 def check_reader(folder, ranks):
-    """What is shown of bricks is the domain, to its end, and stays so when filters read bricks; files of levels are a series."""
+    """Bricks show the whole domain, also when filters read them; level files form a series."""
     n, times = (20, 12, 9), [0, 0.5, 2]
     z, y, x = np.meshgrid(*(np.arange(count) for count in n[::-1]), indexing="ij")
     v = np.stack([0.25 + 0.01 * x, 0.02 * y, 0 * z], -1)
@@ -639,11 +647,11 @@ def check_reader(folder, ranks):
         expect(data.GetDimensions(), (4, 3, 2), "points of a preview")
         preview = vtk_to_numpy(data.GetPointData().GetArray(0)).reshape(2, 3, 4, 3)
         at = np.arange(4) * 19 / 3
-        # Along x up to the first points of the last bricks, and behind them.
+        # Along x up to the first points of the last bricks, and beyond them.
         assert np.allclose(preview[0, 0, :, 0], 0.25 + 0.01 * np.minimum(at, 16)), preview[0, 0, :, 0]
         assert np.allclose(preview[0, :, 0, 1], 0.02 * np.minimum(np.arange(3) * 5.5, 8)), preview[0, :, 0, 1]
         assert np.isnan(preview[1]).all()
-        # Nearer to points without flow than to others.
+        # Closer to points without flow than to others.
         expect(np.isnan(preview[0, ..., 2]), (np.arange(4) > 1) & (np.arange(3)[:, None] > 0), "points without flow")
 
     # The previous image stays, because the request is for an empty one.
@@ -668,7 +676,7 @@ def check_reader(folder, ranks):
     assert np.ptp(ends, axis=0).max() > 1, ends
     expect(reported(), 0, "messages of a reader")
 
-    # The words of the panel.
+    # The texts of the panel.
     lines.UseDestination, lines.Destination = 1, [3, 10.5, 2, 13, 3, 19]
     data = fetch(lines)
     text = summary(lines)
@@ -678,7 +686,7 @@ def check_reader(folder, ranks):
     check_bytes_read(lines)
     lines.UseDestination = 0
 
-    # Colours of the first time are those of all.
+    # Colours of the first time apply to all.
     for show in ("Particles", "Streak Lines"):
         lines.Show = show
         for time in (1e-9, 0.5):
@@ -688,7 +696,7 @@ def check_reader(folder, ranks):
             expect(points.GetArrayInformation("SimulationTime").GetComponentRange(0), (0, 2), f"range of the time of {show}")
     lines.Show = "Path Lines"
 
-    # Files of levels, as a dialog groups them.
+    # Level files, as grouped by a dialog.
     files = [folder(f"short_{i:04d}.bricks") for i in range(3)]
     group = OpenDataFile(files)
     expect(list(group.TimestepValues), times, "times of files")
@@ -704,7 +712,7 @@ def check_reader(folder, ranks):
 
 
 def check_release_times(flow, reader):
-    """Seeds that have times of their own release their particles then, and no seed that is not of the times does."""
+    """Seeds with their own times release their particles then; seeds outside of the times release none."""
     source, positions = seeds_of(40)
     own = np.random.default_rng(5).uniform(-0.2, 1.2, 40)
     own[7] = np.nan
@@ -719,7 +727,7 @@ self.GetOutput().GetPointData().AddArray(times)
     inside = (own >= 0) & (own <= 1)
 
     def check_own(later, what, **options):
-        """`later`: of the time of a seed, times of all its particles."""
+        """`later`: from a seed's time, the times of all its particles."""
         data = fetch(lines)
         points, of = vtk_to_numpy(data.GetPoints().GetData()), arrays_of(data.GetCellData())
         found = {(of["SeedIds"][i], of["ReleaseTime"][i]): points[cell] for i, cell in enumerate(cells_of(data))}
@@ -773,13 +781,13 @@ self.GetOutput().GetPointData().AddArray(times)
 
 
 def summary(lines):
-    """What the panel says."""
+    """The panel's text."""
     lines.UpdatePropertyInformation()
     return lines.GetProperty("Summary")[0]
 
 
 def check_bytes_read(lines):
-    """The panel has them in the unit that suits them."""
+    """The panel shows them in a suitable unit."""
     text = summary(lines)
     number, unit, read = text.split()[-3:]
     found = float(number) * 1024 ** ("bytes", "KiB", "MiB").index(unit)
@@ -787,7 +795,7 @@ def check_bytes_read(lines):
 
 
 def lengths(data):
-    """Of the lines of each seed, all together."""
+    """The lines of each seed, combined."""
     points, seeds = vtk_to_numpy(data.GetPoints().GetData()), arrays_of(data.GetCellData())["SeedIds"]
     found = {}
     for seed, cell in zip(seeds.tolist(), cells_of(data)):
@@ -796,7 +804,7 @@ def lengths(data):
 
 
 def check_wrap(folder):
-    """What is shown of cyclic axes is within the domain, and as long as the lines are."""
+    """Lines shown across cyclic axes stay within the domain and keep their length."""
     spacing = LENGTH / (N - 1)
     parabat.flow.write_series(folder("round.bricks.series"), [(time, 4 * abc(time)[:-1, :-1, :-1]) for time in TIMES],
                               spacing=[spacing] * 3, cyclic=True)
@@ -818,7 +826,7 @@ def check_wrap(folder):
         for name, values in arrays_of(whole.GetPointData()).items():
             of_cut = arrays_of(cut.GetPointData())[name]
             assert len(of_cut) == len(points), name
-            if name != "ArrivalTime":  # of no destination
+            if name != "ArrivalTime":  # outside of any destination
                 assert of_cut.min() >= values.min() and of_cut.max() <= values.max(), name
     lines.Show, lines.WrapAtCyclicBorders = "Particles", 0
     whole = fetch(lines, 1)
@@ -831,7 +839,7 @@ def check_wrap(folder):
 
 
 def check_growing(folder, ranks):
-    """A series that grows while it is open: lines go on, as those of one run; not where a file was replaced."""
+    """A series that grows while it is open: lines continue as in one run, unless a file was replaced."""
     times = np.linspace(0, 1, 7).tolist()
     full, path = folder("full.bricks.series"), folder("grow.bricks.series")
     parabat.flow.write_series(full, [(time, abc(time)) for time in times], spacing=[LENGTH / (N - 1)] * 3, flush=False)
@@ -892,7 +900,8 @@ def check_growing(folder, ranks):
 
 
 def check_hints(folder, ranks):
-    """Runs that learn leave a file, which later ones of fresh readers read ahead by; no line changes."""
+    """Runs that learn leave a file, from which later runs with new readers prefetch; lines do not
+    change."""
     path, hints = folder("hinted.bricks.series"), folder("hinted.bricks.hints")
     parabat.flow.write_series(path, ((time, abc(time)) for time in TIMES), spacing=[LENGTH / (N - 1)] * 3, flush=False)
     reader = OpenDataFile(path)
@@ -924,7 +933,7 @@ def check_hints(folder, ranks):
     for mode, has_some in (("Read", True), ("Off", False)):
         for proxy in (lines, surface, exponents):
             proxy.Hints = mode
-        reader.CacheSize = 100 + has_some  # bricks that are in memory are forgotten
+        reader.CacheSize = 100 + has_some  # drops bricks from memory
         lines.TerminalSpeed = 1e-9 * has_some
         assert (hinted() > 0) == has_some, mode
         expect(set(triangles_of(fetch(surface, -1))), set(triangles), "triangles with hints")
@@ -937,7 +946,8 @@ def check_hints(folder, ranks):
 
 
 def check_grid(folder, field, flow, source, positions):
-    """The same velocities as time steps of an .idx: the same bits, whatever is loaded."""
+    """The same velocities as time steps of an .idx give bitwise identical results, whatever is
+    loaded."""
     path = folder("abc.idx")
     for step, (time, v) in enumerate(field.items() if not os.path.exists(path) else ()):
         parts = dict(zip("uvw", np.moveaxis(v, -1, 0)))
@@ -959,7 +969,7 @@ def check_grid(folder, field, flow, source, positions):
     exponents = FlowFTLE(Input=grid, Dimensions=[4, 4, 1])
     assert "FTLE_forward" in arrays_of(fetch(exponents).GetPointData())
     expect(reported(), 0, "messages of a grid")
-    grid.PointArrayStatus = ["wind", "n", "u"]  # the only vector of real numbers
+    grid.PointArrayStatus = ["wind", "n", "u"]  # the only floating-point vector
     check_lines(fetch(lines), flow.path_lines(positions, keep_faces=True), [0.0], "lines of the only vector")
     grid.PointArrayStatus = ["u", "n"]
     expect(fetch(lines).GetNumberOfPoints(), 0, "lines of no velocity")
@@ -970,7 +980,8 @@ def check_grid(folder, field, flow, source, positions):
 
 
 def check_grid_folder(folder, source):
-    """Time steps that the .idx leaves to its folder; and an image whose damage is said though lines came first."""
+    """Time steps that the .idx leaves to its folder; and an image whose damage is reported although lines came
+    first."""
     first, path = folder("steps.idx"), folder("listed.idx")
     v = np.full((33, 33, 33, 3), 0.1, "f4")
 
@@ -988,7 +999,7 @@ def check_grid_folder(folder, source):
     lines = FlowPathLinesWithCustomSource(Input=grid, SeedSource=source)
     assert fetch(lines).GetNumberOfPoints() > 0
     add(3)
-    grid.Resolution = 5  # for which the folder is looked at anew
+    grid.Resolution = 5  # this reads the folder again
     assert fetch(lines).GetNumberOfPoints() > 0, messages
     grid.UpdatePipelineInformation()
     expect(list(grid.TimestepValues), [0, 1, 2, 3], "time steps of a folder")
@@ -1010,7 +1021,7 @@ def check_grid_folder(folder, source):
 
 
 def check_memory(folder):
-    """Points of images that do not fit are an error with both sizes, and VTK is not asked for them."""
+    """Image points that do not fit are an error with both sizes, and are not requested from VTK."""
     path = folder("wide.bricks.series")
     parabat.flow.write_series(path, [(0, np.zeros((128, 128, 128, 3), "f4"))], flush=False)
     wide = OpenDataFile(path)
@@ -1029,7 +1040,7 @@ def check(folder):
         parabat.flow.write_series(path, field.items(), spacing=[LENGTH / (N - 1)] * 3, flush=False)
     flow = parabat.flow.open(path)
 
-    # The reader: a preview at once, all of a box on demand.
+    # The reader: an immediate preview, a whole box on demand.
     reader = OpenDataFile(path)
     expect(reader.GetXMLName(), "BricksReader", "reader")
     expect(list(reader.TimestepValues), TIMES, "times")
@@ -1078,7 +1089,7 @@ def check(folder):
     lines.PointsOnFaces = 1
     fetch(lines)
 
-    # Another time takes no run; a part that ends there.
+    # Another time requires no new run; a part that ends there.
     lines.Show = "Path Lines Up To The Present Time"
     for time in (0, 0.25, 0.6, 1, 7):
         data = fetch(lines, time)
@@ -1106,7 +1117,7 @@ def check(folder):
     expect(at["colour"], 3 * at["SeedIds"].astype("i4"), "arrays of seeds")
     expect(data.GetNumberOfVerts(), len(there), "vertices")
 
-    # Streak lines: particles of each seed in the order of their release.
+    # Streak lines: the particles of each seed in the order of their release.
     lines.Show, lines.Release, lines.ReleaseInterval = "Streak Lines", "At Intervals", 0.125
     releases = [0.125 * i for i in range(9)]
     data = fetch(lines, 0.5)
@@ -1146,7 +1157,7 @@ def check(folder):
                 releases, "stopped on arrival")
     expect(reported(), 0, "messages of lines")
 
-    # Runge-Kutta 4 as ParaView's; a small cache and no reading ahead change nothing.
+    # Runge-Kutta 4 as in ParaView; a small cache and no prefetching change nothing.
     lines.UseDestination, lines.Direction, lines.Release, lines.LimitTimes = 0, "Forward", "Once", 0
     lines.Integrator, lines.StepShare = "Runge-Kutta 4", 0.25
     check_lines(fetch(lines), flow.path_lines(positions, integrator="rk4", step_share=0.25, keep_faces=True), [0.0], "Runge-Kutta 4")
@@ -1161,7 +1172,7 @@ def check(folder):
     expect(reported(), 1, "errors of a cache that is too small")
     reader.CacheSize, lines.MaximumError, lines.Prefetch = 512, 1e-6, 1
 
-    # Seeds outside; a line of ParaView's as seeds; composite data.
+    # Seeds outside; one of ParaView's lines as seeds; composite data.
     outside, places = seeds_of(5, -3, 1)
     lines.SeedSource = outside
     data = fetch(lines)
@@ -1223,7 +1234,7 @@ def check(folder):
     check_parts(folder, ranks)
     check_release_times(flow, reader)
 
-    # A time level is gone: nothing is half there.
+    # A missing time level leaves no partial result.
     lines.SeedSource = source
     gone = folder("abc_0002.bricks")
     os.rename(gone, gone + ".away")
@@ -1241,7 +1252,7 @@ def check(folder):
     reference = flow.path_lines(positions, keep_faces=True)
     check_lines(fetch(lines), reference, [0.0], "with the level again")
 
-    # State files and traces make the same again.
+    # State files and traces recreate the same.
     if ranks == 1:
         lines.Keep, own.Show, reader.CacheSize = "Those That Arrive", "Particles", 77
         ftle.Direction, ftle.StartTime, ftle.Dimensions, ftle.UseBox, ftle.Box = "Both", 0.5, [5, 6, 7], 1, [2, 3, 2, 3, 2, 4]

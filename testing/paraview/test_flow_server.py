@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Flow of a client on pvserver with several ranks: path lines, streak surfaces and exponents are those of the library, and
-a level that is gone leaves nothing. Arguments: the number of ranks, mpiexec, pvserver."""
+"""Flow in a client of a pvserver with several ranks: path lines, streak surfaces and exponents equal those of the
+library, and a missing level leaves nothing. Arguments: the number of ranks, mpiexec, pvserver."""
 import parabat.flow
 from bat_server import running_server
 from idx_grids import *
@@ -85,7 +85,7 @@ def check(folder, port):
     check_image(ftle, {"FTLE_forward": found.exponents, "FlowMap_forward": found.flow_map, "EndTime_forward": found.end_times},
                 (0, 0, 0), (-0.4, -0.3, -0.2), (0.1, 0.1, 0.4 / 6), "exponents", ranks=ranks)
 
-    # Blocks of images, each of which one rank has; and what is no image.
+    # Blocks of images, each on one rank; and input that is not an image.
     blocks = ProgrammableSource(OutputDataSetType="vtkMultiblockDataSet", Script=BLOCKS, ScriptRequestInformation=BLOCK_TIMES)
     images = FlowPathLines(Input=blocks, SeedType="Line")
     images.SeedType.Point1, images.SeedType.Point2, images.SeedType.Resolution = [5, 2, 2], [6, 2, 2], 1
@@ -108,8 +108,7 @@ def check(folder, port):
 
 
 if __name__ == "__main__":
-    # This is a separate module, because scripts of filters import all names of numpy into the main
-    # one.
+    # This is a separate module, because filter scripts import all names of NumPy into the main one.
     import test_flow_server
     with running_server(mpiexec, ranks, pvserver, client_leaves=False) as port, Folder() as folder:
         test_flow_server.check(folder, port)

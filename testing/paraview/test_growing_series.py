@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A series that a simulation writes while ParaView has it open, and a dataset of more leaf files than
-ParaView may have descriptors. Arguments: python3, write_steps.py, test_many_leaf_files.py."""
+"""A series that a simulation writes while ParaView has it open, and a dataset with more leaf files
+than ParaView may have descriptors. Arguments: python3, write_steps.py, test_many_leaf_files.py."""
 import os
 import resource
 import subprocess
@@ -11,7 +11,7 @@ PYTHON, WRITE_STEPS, WRITE_MANY = sys.argv[1:]
 
 
 def run(*arguments):
-    # Not this interpreter's libraries, which are ParaView's.
+    # Without this interpreter's libraries, which are ParaView's.
     subprocess.run([PYTHON, *arguments], check=True, timeout=300)
 
 
@@ -39,8 +39,8 @@ with Folder() as folder:
     expect(times(reader), [1.0, 1.25], "times at first")
     expect(step_at(reader, 1.25), 1, "step at time 1.25")
 
-    # Steps that the simulation has finished since come with Reload Files; one that is being written,
-    # here a temporary beside the others, does not.
+    # Reload Files adds steps that the simulation has completed since, but not one that is being
+    # written, here a temporary next to the others.
     simulate(folder, 2, 5)
     open(folder(".dust_0006.bat.01234567.tmp"), "wb").write(b"half a step")
     expect(times(reader), [1.0, 1.25], "times before reloading")
@@ -70,7 +70,8 @@ with Folder() as folder:
     expect(os.path.exists(folder("dust_0005.bat")), False, "a step of the run before is there")
     Delete(reader)
 
-# A run that injects its particles after its first step, which says what there will be, or does not.
+# A run that injects its particles after its first step, with or without declaring the later
+# attributes.
 WRITE_LATE = """
 import json, sys
 import numpy as np, parabat
@@ -114,7 +115,7 @@ for declares in ("1", "0"):
             display.RescaleTransferFunctionToDataRange(False)
             table = GetColorTransferFunction("temperature")
             expect((table.RGBPoints[0], table.RGBPoints[-4]), (0.0, 99.0), what + ": range of the colours")
-            # Conditions on what the empty steps may lack.
+            # Conditions on attributes that the empty steps may lack.
             reader.AttributeRanges = ["temperature", "10", "19"]
             reader.Ids, reader.IdAttribute = "5-14", "id"
             expect(ids(reader, 1.5), np.arange(10, 15), what + ": ids in a range")

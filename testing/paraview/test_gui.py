@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The file that gui.xml saved holds what the panel asked for."""
+"""Checks that the file saved by gui.xml contains what the panel requested."""
 from bat_test import *
 
 P = points(20000)

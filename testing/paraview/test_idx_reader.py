@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Grids in many resolutions: every level, box, field and step is what went in, on any number of ranks; what is loaded
-follows the budget; a sphere that is cut by ranks has no seam. Run by pvbatch. Arguments: write_grid, the number of
-ranks."""
+"""Multiresolution grids: every level, box, field and step equals the input, on any number of ranks; the loaded level
+follows the budget; a sphere that is divided among ranks has no seam. Run by pvbatch. Arguments: write_grid, the
+number of ranks."""
 from idx_grids import *
 from paraview.modules.vtkRemotingCore import vtkProcessModule
 from vtkmodules.vtkCommonCore import vtkOutputWindow
@@ -50,7 +50,7 @@ def check(folder):
     for time, step in ((3.9, 3), (100, 4), (-1, 0)):
         check_image(reader, steps[step], (0, 0, 0), lower, spacing, "time %g" % time, time=time, ranks=ranks)
 
-    # Steps with one time are all within reach.
+    # All of several steps with the same time are reachable.
     with open(path) as text, open(folder("equal.idx"), "w") as copy:
         copy.write(text.read() + "(parabat_times)\n5 5 7\n")
     equal, later = OpenDataFile(folder("equal.idx")), float(np.nextafter(5, 6))
@@ -94,7 +94,7 @@ def check(folder):
     few = {name: steps[0][name] for name in ("id", "kind")}
     check_image(reader, few, (0, 0, 0), lower, spacing, "two fields", ranks=ranks)
 
-    # A level that fits, of all ranks together; the cost says what there will be.
+    # A level that fits, over all ranks together; the cost predicts the read.
     bytes_of = lambda level: sum(a.nbytes for a in at_level(few, path, level)[0].values())
     for mebibytes in (0.25, 0.05, 1e-9):
         reader.MemoryBudget = mebibytes
@@ -108,10 +108,10 @@ def check(folder):
         check_image(reader, expected, first, lower, [s * d for s, d in zip(spacing, strides(path, level))], "within a budget")
         reader.UpdatePropertyInformation()
         expect((reader.LoadedLevel, reader.TargetLevel), (level, level), "levels within a budget")
-    reported()  # pvbatch warns once that it is cut
+    reported()  # pvbatch warns once that it is reduced
     reader.MemoryBudget = 0
 
-    # Ghosts are samples of neighbours, and marked.
+    # Ghosts are the neighbours' samples, and marked.
     ghosts = ProgrammableFilter(Input=reader, OutputDataSetType="vtkPolyData", CopyArrays=0)
     ghosts.RequestUpdateExtentScript = """
 from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
@@ -131,7 +131,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     Delete(ghosts)
     reader.PointArrayStatus = list(steps[0])
 
-    # A closed surface, wherever it is cut.
+    # A surface that stays closed, wherever it is cut.
     contour = Contour(Input=reader, ContourBy=["POINTS", "radius"], Isosurfaces=[12.0])
     joined = fetch(Clean(Input=contour))
     from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkFeatureEdges
@@ -146,7 +146,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     expect(edges.GetOutput().GetNumberOfCells(), 0, "edges of a closed surface")
     Delete(contour)
 
-    # Part of an image that is loaded, then all: ranks ask for different extents, and do not wait for one another.
+    # Part of a loaded image, then all: ranks request different extents, and do not wait for one another.
     part = ExtractSubset(Input=reader, VOI=[3, 9, 0, SHAPE[1] - 1, 0, SHAPE[2] - 1])
     expect(len(np.unique(pieces(part)["id"])), 7 * SHAPE[1] * SHAPE[2], "samples of a subset")
     Delete(part)
@@ -169,7 +169,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     check_image(reader, steps[0], (0, 0, 0), lower, spacing, "refined", ranks=ranks)
     reader.RefineWhileIdle = 0
 
-    # Field data, and a state that is saved.
+    # Field data, and a saved state.
     reader.Resolution = levels - 3
     data = fetch(reader, 3)
     about = {data.GetFieldData().GetArrayName(i): data.GetFieldData().GetArray(i).GetTuple1(0)
@@ -180,7 +180,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     assert 0 < about["bytes_read"]
     expect(offered_by_field_data(reader), [], "field data to colour by")
 
-    # Blocks that are not there, a file that is cut, steps that come later.
+    # Absent blocks, a truncated file, steps that are added later.
     short = folder("short.idx")
     arrays = {"id": steps[0]["id"]}
     write_grid(program, short, arrays, 0)
@@ -210,7 +210,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     check_image(cut, {"id": steps[4]["id"]}, (0, 0, 0), (0, 0, 0), (1, 1, 1), "a step that has come", time=7, ranks=ranks)
     expect(reported(), 0, "messages in the end")
 
-    # Another program puts other files into the place of those that were read, under the same text.
+    # Another program replaces the files that were read, under the same text.
     for name, step in (("turn.idx", 3), ("second/turn.idx", 4)):
         os.makedirs(os.path.dirname(folder(name)), exist_ok=True)
         write_grid(program, folder(name), {"id": steps[step]["id"]}, 0)
@@ -268,7 +268,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
         check_image(series, {"id": steps[0]["id"] + i}, (0, 0, 0), (0, 0, 0), (1, 1, 1), "file %d" % i, time=i, ranks=ranks)
     expect(reported(), 0, "messages of a series")
 
-    # Step 0 is all that these know of time.
+    # These contain no times, so step 0 is all they provide.
     names = [folder("one%d.idx" % i) for i in range(3)]
     for i, name in enumerate(names):
         write_grid(program, name, {"id": steps[0]["id"] + i}, 0)
@@ -278,7 +278,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
         check_image(series, {"id": steps[0]["id"] + i}, (0, 0, 0), (0, 0, 0), (1, 1, 1), "numbered file %d" % i, time=i, ranks=ranks)
     expect(reported(), 0, "messages of numbered files")
 
-    # A file that cannot be read takes no steps of the others away.
+    # A file that cannot be read does not hide the steps of the others.
     several = [folder("several%d.idx" % i) for i in range(2)]
     for step in range(4):
         write_grid(program, several[step // 2], {"id": steps[0]["id"] + step}, step)
@@ -289,8 +289,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
     reported()
 
 if __name__ == "__main__":
-    # This is a separate module, because scripts of filters import all names of numpy into the main
-    # one.
+    # This is a separate module, because filter scripts import all names of NumPy into the main one.
     import test_idx_reader
     with Folder() as folder:
         test_idx_reader.check(folder)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Grids of a client on pvserver with several ranks: every rank reads and writes its part, what is wrong is said once, and a
-state file brings reader and writer back. Arguments: write_grid, the number of ranks, mpiexec, pvserver."""
+"""Grids in a client of a pvserver with several ranks: every rank reads and writes its part, errors are reported once,
+and a state file restores reader and writer. Arguments: write_grid, the number of ranks, mpiexec, pvserver."""
 from bat_server import running_server
 from idx_grids import *
 from vtkmodules.vtkCommonCore import vtkOutputWindow
@@ -30,7 +30,7 @@ def check(folder, port):
     SaveData(copy, reader, Compression="LZ4", Flush=0)
     check_image(OpenDataFile(copy), values[0], (0, 0, 0), (0, 0, 0), spacing, "saved by the server", ranks=ranks)
 
-    # Both kinds of state files bring the reader back, and an extractor with it.
+    # Both kinds of state files restore the reader, and an extractor with it.
     extractor = CreateExtractor("IDX", reader)
     extractor.Writer.FileName = "extract.idx"
     extractor.Writer.Layout = "HZ"
@@ -63,8 +63,7 @@ def check(folder, port):
 
 
 if __name__ == "__main__":
-    # This is a separate module, because scripts of filters import all names of numpy into the main
-    # one.
+    # This is a separate module, because filter scripts import all names of NumPy into the main one.
     import test_idx_server
     with running_server(mpiexec, ranks, pvserver, client_leaves=False) as port, Folder() as folder:
         test_idx_server.check(folder, port)

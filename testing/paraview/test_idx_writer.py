@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whoever has which part of a grid, the bytes are those that the core writes of all of it. Layouts, packing, cells, time
-steps, what cannot be written, and extracts. Run by pvbatch. Arguments: write_grid, the number of ranks."""
+"""For any distribution of a grid, the bytes equal those that the core writes for the whole. Layouts, packing, cells,
+time steps, errors, and extracts. Run by pvbatch. Arguments: write_grid, the number of ranks."""
 import filecmp
 import json
 
@@ -13,9 +13,9 @@ expect(vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions(), ranks, 
 messages = []
 for kind in ("ErrorEvent", "WarningEvent"):
     vtkOutputWindow.GetInstance().AddObserver(kind, lambda _, event: messages.append(event))
-FILE_SIZE = 100000 / 2 ** 20  # of write_grid
+FILE_SIZE = 100000 / 2 ** 20  # as in write_grid
 
-# Each rank its parts; a rank may have none.
+# Each rank has its parts; a rank may have none.
 PARTS = """
 def make(output):
     import idx_fields as f
@@ -47,7 +47,7 @@ def source(parts):
 
 
 def tree(path):
-    """Names of the files of a dataset, below its folder."""
+    """Names of a dataset's files, below its folder."""
     return sorted(os.path.relpath(os.path.join(at, name), os.path.dirname(path))
                   for at, _, names in os.walk(path[:-len(".idx")]) for name in names)
 
@@ -62,7 +62,7 @@ def check_same(path, expected, what):
 
 
 def failure(path, what, **options):
-    """What saving says when it fails; nothing is left behind."""
+    """The message of a failed save; nothing is left behind."""
     messages.clear()
     writer = servermanager.writers.IDXWriter(Input=what, FileName=path)
     for name, value in options.items():
@@ -108,7 +108,7 @@ def check(folder):
         check_image(reader, values, (0, 0, 0), (-1, 0, 1), spacing, "copy at %d" % step, time=step, ranks=ranks)
     data = fetch(reader, 5)
     expect(int(data.GetFieldData().GetArray("timestep").GetTuple1(0)), 5, "number of a step")
-    fetch(reader, 2)  # the time that is saved
+    fetch(reader, 2)  # the saved time
     other = folder("here/other.idx")
     SaveData(other, reader, ChooseArraysToWrite=1, PointDataArrays=["id"], Flush=0)
     again = OpenDataFile(other)
@@ -135,7 +135,7 @@ def check(folder):
     inside = {name: array[2:21, 3:31, 8:41] for name, array in steps[2].items()}
     check_image(OpenDataFile(other), inside, (8, 3, 2), (-1, 0, 1), spacing, "a part keeps its place", ranks=ranks)
 
-    # Names that no field may have, of which one is taken, are written as others, with a word for each.
+    # Invalid field names, one of which has a taken replacement, are replaced, with one message each.
     blanks = Calculator(Input=reader, ResultArrayName="Tiff Scalars", Function="radius + 1")
     blanks = Calculator(Input=blanks, ResultArrayName="Tiff_Scalars", Function="radius + 2")
     expect(len(messages), 0, "messages before names")
@@ -168,7 +168,7 @@ def check(folder):
     assert np.allclose(found["RTData"], mean.ravel()[number], rtol=1e-5), "values of cells"
     expect(len(messages), 0, "messages so far")
 
-    # The proxy tells what the write did.
+    # The proxy reports what the write did.
     writer = servermanager.writers.IDXWriter(Input=reader, FileName=other)
     writer.UpdatePipeline()
     writer.UpdatePropertyInformation()
@@ -203,8 +203,7 @@ def check(folder):
 
 
 if __name__ == "__main__":
-    # This is a separate module, because scripts of filters import all names of numpy into the main
-    # one.
+    # This is a separate module, because filter scripts import all names of NumPy into the main one.
     import test_idx_writer
     with Folder() as folder:
         test_idx_writer.check(folder)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The looks of the reader's particles: what each draws, beside opaque things, in samples, picked, and from a state file."""
+"""The looks of the reader's particles: what each draws, next to opaque objects, in samples, when picked, and from a
+state file."""
 
 from bat_test import *
 from vtkmodules.vtkCommonCore import reference, vtkCollection, vtkOutputWindow
 from vtkmodules.vtkRenderingCore import vtkWindowToImageFilter
 
 WIDTH, HEIGHT = 400, 300
-# Balls of Gaussian density, each with four times as many particles as the one on its left.
+# Balls of Gaussian density, each with four times as many particles as its left neighbour.
 CLUMPS = (2000, 8000, 32000)
 COUNT = sum(CLUMPS)
 
@@ -44,7 +45,7 @@ def grab():
 
 
 def difference(a, b):
-    """Share of the light that differs."""
+    """The share of the light that differs."""
     return np.abs(a - b).sum() / max(1, a.sum(), b.sum())
 
 
@@ -55,7 +56,8 @@ def expect_same(a, b, what, maximum=0.02):
 
 
 def tooltip():
-    """What ParaView says of the particle in the middle of the picture; empty if this version has no Python for it."""
+    """ParaView's tooltip for the particle in the middle of the picture; empty if this version lacks Python access to
+    it."""
     try:
         from paraview.modules.vtkRemotingMisc import vtkSMTooltipSelectionPipeline
     except ImportError:
@@ -70,7 +72,7 @@ def tooltip():
 
 
 def set_quality(quality):
-    """What is loaded of all."""
+    """The loaded share of all particles."""
     for source in readers:
         source.Quality = quality
         source.UpdatePipeline()
@@ -79,7 +81,7 @@ def set_quality(quality):
 
 
 def brightness(picture):
-    """Of the middles of the clumps. The blue of a blue glow is how bright it is, from 0 to 1."""
+    """For the centres of the clumps: the blue of a blue glow is its brightness, from 0 to 1."""
     columns = [WIDTH // 2 + round(place * HEIGHT / (2 * view.CameraParallelScale)) for place in (-1, 0, 1)]
     return np.array([picture[HEIGHT // 2 - 2:HEIGHT // 2 + 3, c - 2:c + 3, 2].mean() for c in columns]) / 255
 
@@ -109,7 +111,7 @@ with Folder() as folder:
     spheres = look(own)
     expect_same(spheres, look(standard), "spheres")
 
-    # A tooltip says what is of the particle, and not what is of the load.
+    # A tooltip shows data of the particle, but not of the load.
     tip = tooltip()
     expect([name for name in ("quality", "particle_count", "format_version", "provenance") if name in tip], [],
            "bookkeeping in " + tip)
@@ -119,7 +121,8 @@ with Folder() as folder:
            f"field data {described}")
     expect_same(look(own), spheres, "after a tooltip", 0)
 
-    # As large as an attribute says; what has no radius of one component is an error, and spheres.
+    # Sizes given by an attribute; an attribute that is not a one-component radius is an error, and
+    # gives spheres.
     own.Look = "True Size"
     standard.ScaleByArray, standard.UseScaleFunction = 1, 0
     standard.SetScaleArray, standard.GaussianRadius = ["POINTS", "Radius"], 1.0
@@ -169,7 +172,7 @@ with Folder() as folder:
     expect_same(look(own), regions, "radii by region again", 0)
     names = {offered.GetString(i) for i in range(offered.GetNumberOfStrings())}
     expect(names, {"id", "Radius", "Outer_Diameter", "velocity"}, "what to colour by")
-    # Of all particles as of a sample, and for a part of them.
+    # The same for all particles as for a sample, and for a part of them.
     quality = set_quality(0.4)
     own.GaussianRadius = 0.02 * quality ** (-1 / 3)
     sample = look(own)
@@ -185,7 +188,8 @@ with Folder() as folder:
     standard.ScaleByArray, standard.GaussianRadius = 0, 0.0
     expect_same(look(own), look(standard), "points")
 
-    # Four times as many are brighter by about the same amount each time, not by four times as much.
+    # Each factor of four increases the brightness by about the same amount, not by a factor of
+    # four.
     own.Look = "Density Glow"
     own.DiffuseColor = own.AmbientColor = [0, 0, 1]
     glow = look(own)
@@ -209,7 +213,7 @@ with Folder() as folder:
     expect_same(perspective, glow, "in perspective", 0.1)
     view.CameraParallelProjection = 1
 
-    # It is hidden by what is opaque in front of it, and no other way round.
+    # Opaque objects in front hide it, and not vice versa.
     both, alone = look(own, wall), look(wall)
     expect_same(both[:, 150:250], alone[:, 150:250], "a wall in front", 0)
     expect_same(both[:, 300:], glow[:, 300:], "beside the wall", 0)
@@ -243,8 +247,8 @@ with Folder() as folder:
     ClearSelection(reader)
     expect_same(look(own), glow, "the glow again", 0)
 
-    # What is clustered can be told from what fills a shape, also from a few particles or several leaf files. 2 is
-    # between; a script has the same first look for both.
+    # Clustered particles are distinguished from those that fill a shape, also with few particles or several leaf
+    # files. 2 is in between; a script has the same initial look for both.
     for n, size, maximum in ((40000, 0, 3), (5000, 0, 1), (80000, 0.2, 1)):
         for kind, clouds in (("clustered", galaxies(n)), ("even", shapes(n))):
             for name, places in list(clouds.items())[:maximum]:
@@ -257,7 +261,7 @@ with Folder() as folder:
                 expect(spread > 9 if kind == "clustered" else 1 <= spread < 1.7, True, f"{n} of {name}: {spread}")
                 Delete(cloud_reader)
 
-    # Neither metres nor light years are too much for the floating-point numbers of a graphics card.
+    # Neither metres nor light years exceed the range of a graphics card's floating-point numbers.
     for scale in (1e25, 1e-12):
         SaveData(folder("scaled.bat"), proxy=producer(particles(scale)))
         scaled = OpenDataFile(folder("scaled.bat"))
@@ -278,7 +282,7 @@ with Folder() as folder:
     own.Look = "Spheres"
     expect_same(look(own), spheres, "spheres again", 0)
 
-    # One colour is one colour, whether or not another was chosen before.
+    # A single colour stays the same, whether or not another was chosen before.
     again = OpenDataFile(path)
     fresh = Show(again, view)
     fresh.Look, fresh.GaussianRadius = "Density Glow", 0.02

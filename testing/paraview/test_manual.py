@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The reader's manual: its Python runs, it has every property, and the Help page has every control.
-Arguments: the source folder, a .bat file."""
+"""Checks the reader's manual: its Python runs, it describes every property, and the Help page every
+control. Arguments: the source folder, a .bat file."""
 import re
 import xml.etree.ElementTree as ElementTree
 

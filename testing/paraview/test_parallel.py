@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All ranks write one dataset and read it: each its own part of space, together everything. Run by
-mpirun pvbatch. Arguments: a .bat file, a folder to write to."""
+"""All ranks write one dataset and read it: each its own region, together everything. Run by mpirun
+pvbatch. Arguments: a .bat file, a folder to write to."""
 import json
 import os
 
@@ -31,7 +31,7 @@ expect(leaves_of(one), [], "leaf files of a small dataset")
 check(OpenDataFile(one), "written as one leaf file")
 
 several = os.path.join(folder, "parallel.bat")
-whole = 2 if ranks > 1 else 0 # one rank that stays whole makes one file, which has no folder
+whole = 2 if ranks > 1 else 0 # an undivided rank makes one file, without a folder
 for aggregation, minimum in (("Adaptive", 8), ("At Borders of Ranks", whole),
         ("Uniform Grid of Ranks", whole)):
     SaveData(several, sample, LeafFileSize=0.1, Aggregation=aggregation)
@@ -48,7 +48,7 @@ for name in ("id", "mass", "velocity"):
 SaveData(several, table, LeafFileSize=0.1)
 check(OpenDataFile(several), "a table")
 
-# The proxy tells what the write did.
+# The proxy reports what the write did.
 writer = servermanager.writers.BATWriter(Input=sample, FileName=several, LeafFileSize=0.1)
 writer.UpdatePipeline()
 writer.UpdatePropertyInformation()
@@ -73,10 +73,10 @@ if ranks > 1:
     expect(leaves_of(several), before, "leaf files after a write that failed")
     check(OpenDataFile(several), "after a write that failed")
 
-# What cannot be written has no writer.
+# Data of other kinds have no writer.
 try:
     SaveData(path.replace(".bat", "_refused.bat"), Wavelet())
-except (RuntimeError, AttributeError): # ParaView 5.11 stumbles over its own refusal
+except (RuntimeError, AttributeError): # ParaView 5.11 fails on its own error
     pass
 else:
     raise AssertionError("an image was written")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The picture that several ranks draw together is the picture that one rank draws, whether particles are opaque,
-translucent, opaque beside something translucent, as large as an attribute says, or glow around something opaque. Run by mpirun pvbatch. Arguments: the number of ranks, a folder that
-one rank puts particles and pictures into, with which several compare theirs."""
+"""Checks that several ranks together draw the same picture as one rank, whether particles are opaque, translucent,
+opaque next to something translucent, sized by an attribute, or glowing around something opaque. Run by mpirun pvbatch.
+Arguments: the number of ranks, a folder into which one rank writes particles and pictures, with which several ranks
+compare theirs."""
 from bat_test import *
 from paraview.modules.vtkRemotingCore import vtkProcessModule
 from vtkmodules.vtkCommonCore import vtkObject
@@ -16,7 +17,7 @@ expect(vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions(), ranks, 
 
 
 def write_particles(path):
-    """Three balls one behind the other, so that ranks hide each other's particles."""
+    """Three balls, one behind the other, so that ranks occlude each other's particles."""
     rng = np.random.default_rng(7)
     data = vtkPolyData()
     points = vtkPoints()
@@ -51,7 +52,7 @@ def can_be_sent():
 
 
 def picture(name):
-    """As 8-bit colours, also in the folder."""
+    """As 8-bit colours, also saved in the folder."""
     path = os.path.join(folder, f"{name}_{ranks}.png")
     SaveScreenshot(path, view)
     return load(path)
@@ -65,7 +66,7 @@ def load(path):
 
 
 def expect_same(name, maximum):
-    """Shares of the light that particles change."""
+    """The shares of the light that particles change."""
     found = picture(name)
     if ranks == 1:
         return
@@ -106,7 +107,8 @@ display.Look = "Density Glow"
 expect_same("glow_by_region", 0.005)
 display.RadiusByRegion = 0
 expect_same("glow", 0.005)
-# Nothing rather than other particles: those that ranks share are numbered in another way.
+# Shows nothing rather than other particles: particles distributed over ranks are numbered
+# differently.
 SelectSurfacePoints(Rectangle=[100, 100, 200, 200], View=view)
 selected = ExtractSelection(Input=particles)
 selected.UpdatePipeline()

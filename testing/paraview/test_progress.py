@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much the reader loads through its proxy: particle budget, refining from a script, what it tells, and
-what pvbatch says of a sample. Arguments: pvbatch, convert.py."""
+"""How much the reader loads through its proxy: particle budget, refining from a script, what it reports,
+and pvbatch's message about a sample. Arguments: pvbatch, convert.py."""
 import re
 import time
 
@@ -35,7 +35,7 @@ with Folder() as folder:
     add_arrays(data.GetPointData(), {"id": BIG_ID + np.arange(COUNT)})
     SaveData(path, proxy=producer(data))
 
-    # The default budget holds; the panel's numbers.
+    # The default budget applies; the panel's numbers.
     reader = OpenDataFile(path)
     expect(reader.ParticleBudget, 5000000, "default budget")
     reader.UpdatePipeline()
@@ -50,7 +50,7 @@ with Folder() as folder:
     radius = information(reader, "SuggestedRadius")
     expect(0.4 < radius < 0.9, True, f"suggested radius {radius}")
 
-    # A box narrows what has to fit.
+    # A box reduces what must fit.
     reader.UseBox = 1
     reader.Box = [0, 999, 0, 999.5, 0, 0]
     expect(len(ids(reader)), 1000000, "particles in the box")
@@ -76,7 +76,7 @@ with Folder() as folder:
     expect(ids(reader), BIG_ID + np.arange(COUNT), "ids after all steps")
     Delete(reader)
 
-    # From the second step on, the next file of a series is opened before it is asked for.
+    # From the second step on, the next file of a series is opened in advance.
     for step in range(4):
         SaveData(folder("dust_%d.bat" % step), proxy=producer(cloud(1000 + step)))
     series = OpenDataFile([folder("dust_%d.bat" % step) for step in range(4)])
@@ -96,7 +96,7 @@ with Folder() as folder:
     expect(np.sort(vtk_to_numpy(found)), arrays(1000)["id"], "ids of a step that was read ahead")
     Delete(series)
 
-    # pvbatch says that it has a sample, once; a conversion takes all.
+    # pvbatch reports once that it has a sample; a conversion takes everything.
     script = folder("read.py")
     with open(script, "w") as file:
         file.write(f"""

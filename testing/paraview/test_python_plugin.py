@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Python plugin answers as the compiled ones do, against a scan of all particles. Run by mpirun pvbatch, without the
-compiled plugins. Arguments: the plugin's file, the number of ranks, a folder, the compiled plugin."""
+"""Checks that the Python plugin gives the same answers as the compiled ones, against a scan of all particles. Run by
+mpirun pvbatch, without the compiled plugins. Arguments: the plugin's file, the number of ranks, a folder, the compiled
+plugin."""
 import gc
 
 from bat_test import *
@@ -12,7 +13,7 @@ from vtkmodules.vtkImagingCore import vtkRTAnalyticSource
 PLUGIN, RANKS, FOLDER, COMPILED = sys.argv[1], int(sys.argv[2]), *sys.argv[3:]
 N = 20000
 P, A = points(N), arrays(N)
-if "BATReader" not in globals():  # it may have come by PV_PLUGIN_PATH
+if "BATReader" not in globals():  # PV_PLUGIN_PATH may have loaded it
     LoadPlugin(PLUGIN, ns=globals())
 
 messages = []
@@ -32,7 +33,7 @@ def path(name):
 
 
 def pieces(step=0):
-    """cloud(N), dealt out to the ranks."""
+    """cloud(N), distributed over the ranks."""
     source = ProgrammableSource(OutputDataSetType="vtkPolyData")
     source.Script = f"""
 from bat_clouds import cloud
@@ -46,7 +47,8 @@ self.GetPolyDataOutput().ShallowCopy(cloud({N} + {step}, keep=slice(rank, None, 
 
 
 def collects(phase, about):
-    """While ranks wait for each other, Python ends no proxies: their end waits for other ranks, too."""
+    """While ranks wait for each other, Python must not delete proxies, as deleting them also waits for
+    other ranks."""
     frame = sys._getframe()
     while frame:
         if frame.f_code.co_name.startswith("Request") and "parabat" in frame.f_code.co_filename:
@@ -70,7 +72,7 @@ expect(ids(reader), A["id"], "the parts add up")
 counts = owners(reader, RANKS)
 assert counts.min() >= N // RANKS - 1, counts
 
-# Conditions, as of the compiled reader.
+# Conditions, as in the compiled reader.
 check_conditions(reader, N, "Python plugin")
 reader.UseBox = 1
 reader.Box = [0.25, 0.5, 0, 1, 0.125, 1]
@@ -78,7 +80,7 @@ inside = (P[:, 0] >= 0.25) & (P[:, 0] <= 0.5) & (P[:, 2] >= 0.125)
 expect(ids(reader), np.sort(A["id"][inside]), "box")
 reader.UseBox = 0
 
-# Attributes that are not wanted are not there.
+# Attributes that are not requested are absent.
 reader.PointArrayStatus = ["id"]
 expect([fetch(reader).GetPointData().GetArrayName(0)], ["id"], "one attribute")
 
@@ -94,7 +96,7 @@ if os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
 messages.clear()
 reader.PointArrayStatus = ["id"]
 
-# Qualities are samples within each other, whichever way one comes to them.
+# Qualities are nested samples, whichever way they are reached.
 reader.Quality = 0.1
 coarse = ids(reader)
 expect(len(coarse), N // 10, "a tenth")
@@ -134,7 +136,7 @@ expect(list(listed.TimestepValues), times, "times of a list")
 expect(len(ids(listed, 1.5)), N + 1, "second step of a list")
 expect(len(ids(listed, 3.9)), N + 1, "between two steps: the one before")
 
-# A run that injects its particles after its first step, which says nothing of what there will be.
+# A run that injects its particles after its first step, without declaring them.
 if RANKS == 1:
     import parabat  # the plugin has found it
     for i, n in enumerate((0, 100, 0)):
@@ -152,7 +154,7 @@ if RANKS == 1:
         expect(kinds, {"id": 1, "heat": 1, "v": 3}, f"arrays at {time}")
         expect(late.GetClientSideObject().GetErrorCode() if hasattr(late.GetClientSideObject(), "GetErrorCode") else 0, 0, "error")
 
-# Steps are in order of time whatever the order of files; a file that is gone costs its own step only; arrays of any step.
+# Steps are in time order whatever the order of files; a missing file only costs its own step; arrays of any step.
 if RANKS == 1:
     for i, time in enumerate((4.0, 0.5, 2.0)):
         one = cloud(100 + i)
@@ -184,7 +186,8 @@ if RANKS == 1:
     found = vtk_to_numpy(flat.GetPoints().GetData())[np.argsort(vtk_to_numpy(flat.GetPointData().GetArray("id")))]
     expect(found, np.stack([P[:, 0], P[:, 1], 0 * P[:, 0]], 1).astype("f8"), "positions of a table")
 
-# What one rank cannot write, or has alone, none writes; it is said once, and no file is left.
+# Input that is invalid or present on one rank only is written by none; it is reported once, and no
+# file is left.
 for name, values, why in (("ten", "np.ones((len(p), 10))", "array 'ten' has 10 components; allowed are 1 to 9"),
                           ("extra", "np.ones(len(p))", "rank 0 has no array 'extra', which is float64 in rank 1")):
     if RANKS == 1 and name == "extra":
@@ -198,7 +201,7 @@ if rank == ranks - 1:
     add_arrays(self.GetPolyDataOutput().GetPointData(), {{"{name}": {values}}})
 """
     if os.path.exists(path("uneven.bat")):
-        os.remove(path("uneven.bat"))  # of a run before
+        os.remove(path("uneven.bat"))  # from an earlier run
     SaveData(path("uneven.bat"), uneven)
     assert not os.path.exists(path("uneven.bat"))
     if os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
@@ -227,7 +230,7 @@ for wrong, why in (("5-x", "'x'"), ("1_000", "'1_000'"), ("\u0663", "'\u0663'"),
 reader.Ids = ""
 expect(len(ids(reader)), N, "after wrong ids")
 
-# VTK is told the ranges and the bounds of what there is, and they are right.
+# VTK gets the correct ranges and bounds of the data.
 for quality in (0.25, 1.0):
     fresh.Quality = quality
     fetched = fetch(fresh)
@@ -242,7 +245,7 @@ for quality in (0.25, 1.0):
         sizes = np.sqrt((values ** 2).sum(1)) if name == "velocity" else values
         assert np.allclose(reported.GetComponentRange(-1), [sizes.min(), sizes.max()], rtol=1e-14), name
 
-# Compression, as the field data of what is read say it.
+# Compression, as reported in the field data of the read.
 SaveData(path("bounded.bat"), pieces(), Compression="bounded", ErrorBounds=["mass=0.25"], ChunkParticles=1024)
 bounded = BATReader(FileName=[path("bounded.bat")])
 expect(ids(bounded), A["id"], "compressed particles")
@@ -255,7 +258,7 @@ if RANKS == 1:
     expect((stored["mass"].bound, stored["mass"].compressed, stored["id"].bound), (0.25, True, 0.0), "how it is stored")
 Delete(bounded)
 
-# Grids: levels, boxes, steps, a budget, refining; on every rank its extent.
+# Grids: levels, boxes, steps, a budget, refining; every rank has its extent.
 def grids():
     idx, name = sys.modules["parabat"].idx, path("grid.idx")
     lower, spacing = (-2.0, 10.0, 0.5), (0.5, 0.25, 2.0)
@@ -282,7 +285,7 @@ def grids():
     grid.UpdatePropertyInformation()
     with idx.open(name) as dataset:
         expect(int(grid.LoadedLevel), dataset.level_within(int(0.1 * 2 ** 20) * RANKS, ["id", "place"]), "level in the budget")
-    # From one level to the next, with what was there before.
+    # From one level to the next, reusing loaded samples.
     sys.modules["parabat_paraview"].FIRST_MEBIBYTES = 1 / 64
     grid.MemoryBudget, grid.RefineWhileIdle = 0, 1
     seen = []
@@ -305,7 +308,7 @@ def grids():
 
 
 def written_grids():
-    """Images, and pieces of them, as the writer of grids makes them."""
+    """Images, and pieces of them, as the grid writer creates them."""
     idx = sys.modules["parabat"].idx
 
     def truth_of(extent):
@@ -321,13 +324,13 @@ def written_grids():
             expect(dataset.read(step=steps[-1])["RTData"], values, name + ": samples")
 
     def refused(name, source, *words):
-        if os.path.exists(path(name)):  # of a run before
+        if os.path.exists(path(name)):  # from an earlier run
             os.unlink(path(name))
         messages.clear()
         try:
             SaveData(path(name), source)
         except RuntimeError:
-            pass  # of ParaView 5.13 and later
+            pass  # in ParaView 5.13 and later
         assert any(all(word in message for word in words) for message in messages), messages
         assert not os.path.exists(path(name)), name
         messages.clear()
@@ -349,7 +352,7 @@ def written_grids():
     with idx.open(path("cells.idx")) as dataset:
         expect((dataset.box, tuple(dataset.origin)), ((2, 0, 3, 13, 8, 8), (0.5, 0.5, 0.5)), "cells")
         assert np.allclose(dataset.read()["RTData"], values, rtol=1e-5), "values of cells"
-    # Two blocks with planes in common, with a gap, and of other kinds.
+    # Two blocks with common planes, with a gap, and of different kinds.
     center = {"Center": [4, 4, 4]}
     low, high = Wavelet(WholeExtent=[0, 5, 0, 8, 0, 8], **center), Wavelet(WholeExtent=[4, 8, 0, 8, 0, 8], **center)
     both = GroupDatasets(Input=[low, high])
@@ -373,7 +376,7 @@ if "IDXReader" in globals():
 expect(collected, [], "collections of garbage while ranks wait for each other")
 gc.callbacks.remove(collects)
 
-# A reader that is deleted leaves nothing in memory.
+# A deleted reader leaves nothing in memory.
 if RANKS == 1:
     def loads():
         gc.collect()
@@ -384,9 +387,9 @@ if RANKS == 1:
         short = BATReader(FileName=[path("cloud.bat")])
         fetch(short)
         Delete(short)
-    assert loads() <= before + 1, (before, loads())  # VTK forgets the last one when it makes another
+    assert loads() <= before + 1, (before, loads())  # VTK drops the last one when it creates another
 
-# Refining: some at once, then more while ParaView asks whether there is something new (a live source).
+# Refining: some data first, then more while ParaView polls for updates (a live source).
 if RANKS == 1:
     sys.modules["parabat_paraview"].STEP_PARTICLES = 4000
     live = BATReader(FileName=[path("cloud.bat")], RefineWhileIdle=1)
@@ -411,7 +414,7 @@ if RANKS == 1:
     dataset.read = whole
     assert len(begins) == 3 and begins == sorted(set(begins)), begins
 
-    # Where the compiled plugin is loaded, its proxies are the ones that are used; also if it comes later.
+    # If the compiled plugin is loaded, its proxies are used; also if it is loaded later.
     expect(BATReader().SMProxy.GetVTKClassName(), "parabat_paraview.BATReader", "class")
     LoadPlugin(COMPILED, ns=globals())
     expect(BATReader().SMProxy.GetVTKClassName(), "vtkBATFileSeriesReader", "class")

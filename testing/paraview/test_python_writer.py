@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The writer in Python makes the same file of every input as the compiled one, or refuses it in the same words.
+"""Checks that the Python writer makes the same file from every input as the compiled one, or rejects it with
+the same message.
 
-Arguments: the plugin in Python, a folder."""
+Arguments: the Python plugin, a folder."""
 import re
 
 from bat_test import *
@@ -11,7 +12,7 @@ from vtkmodules.vtkCommonDataModel import (vtkCellArray, vtkImageData, vtkMultiB
                                            vtkUnstructuredGrid)
 
 PLUGIN, FOLDER = sys.argv[1:]
-LoadPlugin(PLUGIN, ns=globals())  # it steps back, but its classes are there
+LoadPlugin(PLUGIN, ns=globals())  # it gives way, but its classes are available
 in_python = sys.modules["parabat_paraview"]
 import parabat
 
@@ -19,7 +20,7 @@ messages = []
 
 
 def keep(window, event, text):
-    # Those of VTK's classes begin with where they are from; that the pipeline ends is said by VTK itself.
+    # Messages of VTK's classes begin with their origin; VTK itself reports that the pipeline ends.
     if "returned failure for request" not in text:
         messages.append(re.sub(r"^.*?\(0x[0-9a-f]+\): ", "", text, flags=re.S).strip())
 
@@ -140,7 +141,7 @@ LISTS = {"SortedIndexes": "AddSortedIndex", "StableSamples": "AddStableSample", 
 NAMED = {"Compression": "compression", "ChunkParticles": "chunk_particles"}
 
 CASES = {
-    # Bits, and other arrays that are no plain ones.
+    # Bits, and other non-plain arrays.
     "bits": (poly(P, ID, array(MARKS & 1, "bit", vtkBitArray)), {}),
     "bits in threes": (poly(P, ID, array(np.stack([MARKS & 1, MARKS >> 1 & 1, MARKS >> 2 & 1], 1), "bits", vtkBitArray)), {}),
     "bits of nothing": (poly(P[:0], array([], "bit", vtkBitArray)), {}),
@@ -246,7 +247,7 @@ CASES = {
     "a column with components": (table(array(P, "at"), ID), {"XColumn": "at"}),
     "a column of texts": (table(array(["a"] * N, "x", vtkStringArray), ID), {"XColumn": "x"}),
     "no columns of coordinates": (table(ID, array(P[:, 0], "x")), {}),
-    # What else a data set says.
+    # Other content of a data set.
     "time": (with_facts(poly(P, ID), 2.5), {}),
     "step": (with_facts(poly(P, ID), timestep=np.array([2**60 + 1])), {}),
     "cycle of a block": (multi(with_facts(poly(P, ID), 0.25, cycle=np.array([7], "i4"))), {}),
@@ -262,7 +263,7 @@ CASES = {
 
 
 def rows_of(path):
-    """Everything that a file says, its particles in an order that does not depend on the file; None if there is none."""
+    """Everything in a file, with its particles in an order that does not depend on the file; None if there is none."""
     if not os.path.exists(path):
         return None
     with parabat.open(path) as dataset:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The numbers that places on a slider stand for, and numbers of particles as texts.
+// The numbers for positions on a slider, and particle counts as texts.
 #include "pqCount.h"
 #include "pqRangeScale.h"
 
@@ -92,7 +92,7 @@ TEST(RangeScale, a_number_is_where_it_came_from)
       const double place = i / 1000.0;
       const QString number = scale.text(place);
       const double there = scale.place(number, kNowhere);
-      // As near as the rounding, or the next integer.
+      // As close as the rounding, or the next integer.
       const double extent = std::fabs(maximum.toDouble() - minimum.toDouble());
       const double tolerance = 0.01 + (c.integers ? (c.straightBelow > 0 ? 0.1 : 1 / extent) : 0.0);
       ASSERT_NEAR(there, place, tolerance) << number.toStdString();
@@ -162,7 +162,7 @@ TEST(RangeScale, one_value_or_none_leaves_nothing_to_choose)
   EXPECT_FALSE(none.hasValues());
   EXPECT_TRUE(pqRangeScale("3", "3", histogram(3, 3, true)).hasValues());
   EXPECT_EQ(none.place("1", kNowhere), kNowhere);
-  // Integers that are the same as doubles.
+  // Integers that are equal as doubles.
   const pqRangeScale near("9007199254740992", "9007199254740993",
     histogram(9007199254740992.0, 9007199254740993.0, true));
   EXPECT_TRUE(near.isUsable());

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What goes wrong on one rank alone is an error of all, and none waits for another. Each rank runs this script: mpirun
-pvbatch --sym. Arguments: two .bat files with different numbers of particles."""
+"""An error on one rank is an error on all, and none waits for another. Each rank runs this script: mpirun pvbatch
+--sym. Arguments: two .bat files with different numbers of particles."""
 from bat_test import *
 from paraview.modules.vtkRemotingCore import vtkProcessModule
 from vtkmodules.vtkCommonCore import vtkOutputWindow

@@ -48,7 +48,7 @@ with Folder() as folder:
     expect(ranges["id"], (str(BIG_ID), str(BIG_ID + N - 1)), "range of id")
     assert reader.BytesRead < 65536, "opening reads little"
 
-    # Histograms, for who asks for them.
+    # Histograms, on request.
     expect(len(reader.AttributeHistograms), 0, "numbers of histograms that nobody wants")
     reader.ComputeHistograms = 1
     reader.UpdatePropertyInformation()
@@ -60,7 +60,7 @@ with Folder() as folder:
     expect(list(reader.AttributeValues), [], "values of attributes that have many")
     reader.ComputeHistograms = 0
 
-    # How many will match, before they are loaded.
+    # The estimated number of matches, before they are loaded.
     expect(len(reader.MatchEstimate), 0, "an estimate that nobody wants")
     reader.EstimateMatches = 1
     reader.AttributeRanges = ["mass", "0.25", "0.5"]
@@ -89,7 +89,7 @@ with Folder() as folder:
     inside = (P[:, 0] >= 0.2) & (P[:, 0] <= 0.4) & (P[:, 2] >= 0.5)
     expect(ids(reader), ID[inside], "ids in the box")
 
-    # Ranges: together with the box, exact on 64-bit integers, magnitudes and components.
+    # Ranges: combined with the box, exact on 64-bit integers, magnitudes and components.
     reader.AttributeRanges = ["mass", "0.25", "0.5", "velocity[1]", "0", ""]
     expected = inside & (A["mass"] >= 0.25) & (A["mass"] <= 0.5) & (A["velocity"][:, 1] >= 0)
     expect(ids(reader), ID[expected], "ids in box and ranges")
@@ -138,7 +138,7 @@ with Folder() as folder:
     other.UpdatePropertyInformation()
     expect(list(other.AttributeValues),
            [text for v in (3, 4, 6) for text in ["kind", str(v)] + [str((kinds == v).sum())] * 3], "values of kind")
-    # As the check boxes of the panel say it.
+    # As set by the panel's check boxes.
     other.AttributeRanges = ["!kind", "3", "4", "!kind", "6", "6"]
     expect(len(ids(other)), 0, "particles of no kind")
     other.AttributeRanges = ["!kind", "4", "4"]
@@ -150,7 +150,7 @@ with Folder() as folder:
         reader.VertexCells = kind
         expect(fetch(reader).GetNumberOfCells(), cells, "cells: " + kind)
 
-    # State files of both kinds bring everything back.
+    # State files of both kinds restore everything.
     reader.Quality = 0.5
     reader.UseBox = 1
     reader.Box = [0, 0.75, 0, 1, 0, 1]
@@ -181,7 +181,7 @@ with Folder() as folder:
         expect(ids(reader), before, state + ": ids")
         expect(reader.PointData.keys(), ["id"], state + ": arrays")
 
-    # A trace of Python has the filters.
+    # A Python trace contains the filters.
     ResetSession()
     smtrace.start_trace()
     reader = OpenDataFile(path)

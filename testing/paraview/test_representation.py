@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the reader's Point Gaussian draws: as ParaView's own does, step by step, and what is picked."""
+"""How the reader's Point Gaussian draws: like ParaView's own, step by step, and what is picked."""
 
 from bat_test import *
 from paraview.modules.vtkRemotingServerManager import vtkSMOrderedPropertyIterator
@@ -40,7 +40,7 @@ def look(display, interactive=False):
 
 
 def difference(a, b):
-    """Share of the light of the particles that differs, from 0 to 1."""
+    """The share of the particles' light that differs, from 0 to 1."""
     return np.abs(a - b).sum() / max(1, np.abs(b - background).sum())
 
 
@@ -50,7 +50,7 @@ def expect_same(what, maximum=0.02):
 
 
 def in_panel(display):
-    """Names of properties as a panel goes through them."""
+    """Names of properties in the order of a panel."""
     each = vtkSMOrderedPropertyIterator()
     each.SetProxy(display.SMProxy)
     each.Begin()
@@ -150,7 +150,7 @@ with Folder() as folder:
     both(OpacityByArray=0, GaussianRadius=0.0)
     expect_same("points")
 
-    # An array that comes and goes.
+    # An array that appears and disappears.
     ask(PointArrayStatus=["id"])
     color_by(("POINTS", "id"))
     both(ShaderPreset="Plain circle", GaussianRadius=0.06)
@@ -159,14 +159,14 @@ with Folder() as folder:
     color_by(("POINTS", "value"))
     expect_same("the array again")
 
-    # Smaller than a pixel: ParaView's are gone, these are points.
+    # Smaller than a pixel: ParaView's vanish, these are points.
     both(GaussianRadius=1e-6)
     points = np.abs(look(own) - background).sum()
     both(GaussianRadius=0.0)
     expected = np.abs(look(own) - background).sum()
     expect(0.5 < points / expected < 1.5, True, f"a tiny radius draws {points / expected:.2f} of the light of points")
 
-    # Spheres of a pixel: ParaView's shading is noise.
+    # Spheres of one pixel: ParaView's shading is noise.
     color_by(None)
     both(ShaderPreset="Sphere", GaussianRadius=0.02)
     smooth, noisy = (look(display)[:, 0] for display in shown)
@@ -193,7 +193,7 @@ with Folder() as folder:
     expect(0.5 < lit < 1.5, True, f"coarse picture covers {lit:.2f} of the whole one")
     expect(difference(look(own), whole), 0.0, "the whole picture again")
 
-    # Another box is another load.
+    # Another box requires another load.
     ask(UseBox=1)
     ask(Box=[0, 5, -5, 5, -5, 5])
     expect_same("a box")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trails of chosen particles, in this process and on a pvserver of two ranks; state files and traces. Arguments: a
-folder to write to, and for the server mpiexec and pvserver."""
+"""Trails of chosen particles, in this process and on a pvserver with two ranks; state files and traces. Arguments:
+a folder to write to, and for the server mpiexec and pvserver."""
 import parabat
 from bat_server import running_server
 from bat_test import *
@@ -18,7 +18,8 @@ steps = []
 def write():
     listed = []
     for i in range(STEPS):
-        # Ids come and go; every third is away in some steps; one attribute is not in all of them.
+        # Ids appear and disappear; every third is absent in some steps; one attribute is missing in
+        # some of them.
         there = np.flatnonzero((np.arange(N) % 3 != 0) | (i not in (3, 5)))
         there = random.permutation(there[there >= 20 * i])
         values = {"id": FIRST + there, "speed": random.random(len(there)).astype("f4"), "kind": (there % 5).astype("i4")}
@@ -119,11 +120,11 @@ trails.Attributes = ["speed"]
 expect(sorted(arrays_of(fetch(trails, 0.1))), ["id", "speed", "step index", "time"], "arrays")
 trails.Attributes = ["speed", "kind"]
 
-# The files one by one, in any order, have the times in them.
+# The files one by one, in any order, contain the times.
 other = BATTrails(FileNames=[os.path.join(folder, f"trails{i}.bat") for i in (5, 1, 0, 2, 7, 3, 4, 6)], Ids=format_text(IDS))
 check(other, 1.0, 0, STEPS, "files without a list")
 
-# Ranges of ids; none; and what is wrong, which is said once.
+# Id ranges; none; and errors, which are reported once.
 other.Ids = f"{FIRST + 100}-{FIRST + 110} {FIRST + 7}"
 expect(len(np.unique(arrays_of(fetch(other, 0.1))["id"])), 12, "ids of a range")
 other.Ids = " "
@@ -140,7 +141,7 @@ for ids, attribute in (("5..", ""), ("x", ""), ("9-3", ""), ("5", "speed of ligh
 other.IdAttribute, other.Ids = "", format_text(IDS)
 check(other, 1.0, 0, STEPS, "after errors")
 
-# A file that is gone.
+# A missing file.
 gone = os.path.join(folder, "trails2.bat")
 os.rename(gone, gone + ".away")
 before = len(messages)
@@ -166,7 +167,7 @@ expect(data.GetNumberOfPoints(), 5, "points of a pair")
 assert np.allclose(vtk_to_numpy(data.GetPoints().GetData())[:, 0], [0.7, 0.9, 1.1, 1.3, 0.95], atol=1e-14)
 expect(vtk_to_numpy(data.GetCellData().GetArray("cpu")).tolist(), [1], "second id")
 
-# Ids that two ranks gave are found with the rank by themselves, in files and in tracks.
+# If two ranks gave ids, they are combined with the rank automatically, in files and in tracks.
 for i in range(3):
     parabat.write(os.path.join(folder, f"amrex{i}.bat"), [[i, 0.0, 0], [0, i, 1], [i, i, 2]],
                   {"gas_id": np.array([7, 7, 8]), "gas_cpu": np.array([1, 2, 1], "i4"), "mass": [0.5, 1.5, 2.5]}, time=i, flush=False)
@@ -188,7 +189,7 @@ reader = BATReader(FileName=files[:1])
 reader.UpdatePipeline()
 expect(reader.SecondIdAttributeInfo, "gas_cpu", "the second attribute of a reader")
 
-# Plots over time work on the particles of the present: the selected one at all times.
+# Plots over time use the particles of the present: the selected one at all times.
 chosen = SelectionQuerySource(QueryString=f"id == {IDS[0]}", ElementType="Point Data")
 plot = PlotSelectionOverTime(Input=OutputPort(trails, 1), Selection=chosen, OnlyReportSelectionStatistics=0)
 UpdatePipeline(0.1, plot)
@@ -198,7 +199,7 @@ speed = vtk_to_numpy(table.GetColumnByName("avg(speed)"))
 expect(speed.astype("f4"), np.array([steps[i][1]["speed"][row(i, IDS[0])] for i in range(STEPS)]), "a plot over time")
 Delete(plot)
 
-# State files and traces make the same again.
+# State files and traces recreate the same.
 trails.Show = "The Last Steps"
 trails.NumberOfSteps = 4
 state = os.path.join(folder, "trails.pvsm")
@@ -217,13 +218,13 @@ exec(compile(trace, "trace", "exec"), {})
 check(FindSource("traced"), 1.0, 0, 5, "from a trace")
 ResetSession()
 
-# Tracks files are followed whole where no ids are given, and open as such.
+# Tracks files are followed completely if no ids are given, and open accordingly.
 tracks = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "particles", "golden", "tracks", "written.tracks.bat")
 truth = parabat.follow(tracks)
 
 
 def check_tracks(source, what, ids, steps):
-    """Points are those of parabat.follow()."""
+    """Points equal those of parabat.follow()."""
     data = fetch(source, 5.0)
     found = arrays_of(data)
     keys = {(int(step), int(one)): i for i, (step, one) in enumerate(zip(found["step index"], found["id"]))}
@@ -261,7 +262,7 @@ if server:
         Connect("127.0.0.1", port)
         remote = BATTrails(FileNames=[path], Ids=format_text(IDS))
         check_all(remote, "two ranks", (1.3,))
-        remote.Ids = str(IDS[0])  # of which one rank has none
+        remote.Ids = str(IDS[0])  # one rank has none
         IDS[:] = IDS[:1]
         check(remote, 1.0, 0, STEPS, "one id on two ranks")
         check_tracks(BATTrails(FileNames=[tracks]), "tracks on two ranks", truth.ids, range(99))

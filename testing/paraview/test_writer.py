@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SaveData('x.bat', ...) from the kinds of sources that ParaView has."""
+"""SaveData('x.bat', ...) from the kinds of sources in ParaView."""
 from bat_test import *
 from vtkmodules.vtkCommonDataModel import vtkPartitionedDataSetCollection, vtkTable, vtkUnstructuredGrid
 
@@ -26,7 +26,7 @@ def check_cloud(reader, what, n=N):
 with Folder() as folder:
     check_cloud(saved(folder, producer(cloud(N))), "vtkPolyData")
 
-    # As the panel says it, and as the library does.
+    # As in the panel, and as in the library.
     for word in ("Lossless", "lossless"):
         check_cloud(saved(folder, producer(cloud(N)), Compression=word), "compression " + word)
     bounded = saved(folder, producer(cloud(N)), Compression="Bounded", ErrorBounds=["mass=0.25"])
@@ -65,7 +65,7 @@ with Folder() as folder:
             collection.SetPartitionedDataSet(i, partitions)
         check_cloud(saved(folder, producer(collection)), "vtkPartitionedDataSetCollection of " + kind)
 
-    # Ghosts stay ghosts when arrays are chosen.
+    # Ghosts are still recognised when arrays are chosen.
     ghosts = cloud(N)
     add_arrays(ghosts.GetPointData(), {"vtkGhostType": (np.arange(N) % 2).astype("u1")})
     some = saved(folder, producer(ghosts), ChooseArraysToWrite=1, PointDataArrays=["id"])
@@ -78,7 +78,7 @@ with Folder() as folder:
         labels = [group.GetXMLLabel() for group in groups if group.GetProperty("SortedIndexes")]
         expect(labels, ["Sorted Indexes"], "label of the list of sorted indexes")
 
-    # Sources and filters as they are.
+    # Sources and filters without changes.
     reader = saved(folder, Sphere(), BlockParticles=16, TreeletParticles=256)
     expect(fetch(reader).GetNumberOfPoints(), 50, "a sphere")
 

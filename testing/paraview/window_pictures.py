@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of ParaView's window for the reader's manual: gui.png, panel.png, filters.png, box.png and region.png.
+"""Draws pictures of ParaView's window for the reader's manual: gui.png, panel.png, filters.png, box.png and
+region.png.
 
 usage: xvfb-run -s "-screen 0 1140x900x24 -noreset" python3 window_pictures.py FOLDER   writes the pictures into FOLDER
 
-PV_PLUGIN_PATH has the plugins; xdotool fits the window to the screen, and ImageMagick takes the pictures, which Pillow makes small.
+PV_PLUGIN_PATH must contain the plugins; xdotool fits the window to the screen, ImageMagick takes the pictures, and
+Pillow reduces them.
 """
 import os
 import subprocess
@@ -15,14 +17,15 @@ HERE = os.environ.get("BAT_SCRIPTS") or os.path.dirname(os.path.abspath(__file__
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 DAM = os.path.join(HERE, "..", "data", "sph_dam_break.bat")
 SCREEN = (1140, 900)
-# Of the window that fills the screen: the panel, its filters, and the view. Width, height, left, top.
+# Regions of the window, which fills the screen: the panel, its filters, and the view. Width, height,
+# left, top.
 PARTS = {"panel": "366x275+0+300", "filters": "366x376+0+475", "box": "766x706+372+163", "region": "766x706+372+163"}
 WORDS = {"gui": "A dam break: water that moves, in a box", "panel": "", "filters": "", "box": "Half of the water, in a box",
          "region": "A slab across the x axis"}
 
 
 def scene(name):
-    """In the window: the reader and the view as the picture has them."""
+    """Runs in the window: sets the reader and the view as in the picture."""
     from picture_parts import ALL_SIDES, add_bar, add_title
     from paraview.simple import (ColorBy, GetActiveViewOrCreate, GetColorTransferFunction, OpenDataFile, Render, SetActiveSource,
                                  Show)
@@ -52,7 +55,7 @@ def scene(name):
     grid = view.AxesGrid
     grid.Visibility, grid.ShowGrid = 1, 0
     grid.XTitle, grid.YTitle, grid.ZTitle = "x (m)", "", "z (m)"
-    grid.YAxisUseCustomLabels = 1  # none: y is short, and its numbers would lie on those of z
+    grid.YAxisUseCustomLabels = 1  # none: y is short, and its numbers would overlap those of z
     grid.AxesToLabel = ALL_SIDES - 32  # not at the top
     add_title(view, WORDS[name])
     SetActiveSource(reader)
@@ -81,13 +84,13 @@ def take(name, folder):
         subprocess.run(["xdotool", "search", "--sync", "--onlyvisible", "--name", "^ParaView", "windowmove", "0", "0",
                         "windowsize", *map(str, SCREEN)], check=True)
         time.sleep(3)
-        # The panel gets the room of the pipeline browser, and is a little wider.
+        # The panel takes the space of the pipeline browser, and is slightly wider.
         for start, end in (((140, 513), (140, 205)), ((284, 489), (369, 489))):
             middle = [(a + b) // 2 for a, b in zip(start, end)]
             subprocess.run(["xdotool", "mousemove", *map(str, start), "sleep", "0.5", "mousedown", "1", "sleep", "0.5", "mousemove",
                             *map(str, middle), "sleep", "0.5", "mousemove", *map(str, end), "sleep", "0.5", "mouseup", "1"],
                            check=True)
-        time.sleep(8)  # histograms come after the panel
+        time.sleep(8)  # histograms appear after the panel
         picture = os.path.join(folder, name + ".png")
         crop = ["-crop", PARTS[name], "+repage"] if name in PARTS else []
         subprocess.run(["import", "-window", "root", *crop, picture], check=True)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What test_pyvista.py runs where PyVista, pandas and pyarrow are. Argument: folder to write in."""
+"""The script that test_pyvista.py runs with PyVista, pandas and pyarrow. Argument: folder to write
+in."""
 
 import os
 import pathlib

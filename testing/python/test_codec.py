@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat.pure.codec decodes frames that the library has made."""
+"""Checks that parabat.pure.codec decodes the library's frames."""
 
 import sys
 import unittest
@@ -9,7 +9,7 @@ from parabat.pure import codec
 
 I = np.arange(200)
 WAVE = np.round(np.sin(I / 9) * 1000).astype(np.int64)
-MIXED = I * 2654435761 % 1009  # in no order
+MIXED = I * 2654435761 % 1009  # unordered
 
 
 def random_words():

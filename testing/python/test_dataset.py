@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the package parabat has beyond testing/capi/test_bat.py: one process, with oracles in numpy.
+"""Features of the package parabat beyond testing/capi/test_bat.py: one process, with oracles in
+NumPy.
 
 Argument: folder to write in.
 """

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat.flow: a rotating flow written, read by another reader, traced, and what is refused.
+"""parabat.flow: a rotating flow that is written, read by another reader, and traced; and rejected
+arguments.
 
-Arguments: a folder for files; the word `ranks` before it, of many ranks."""
+Arguments: a folder for files, preceded by the word `ranks` on many ranks."""
 
 import concurrent.futures
 import dataclasses
@@ -134,7 +135,7 @@ class Flow(unittest.TestCase):
                 if lines is None:
                     lines = series.path_lines(seeds, times)
                     self.assertEqual(set(lines.reasons), {8, 11})
-                else:  # as another process would: from a file
+                else:  # like another process: from a file
                     old = np.load(kept)
                     lines = flow.PathLines(statistics={}, checksum=0, **old)
                     lines = series.path_lines(seeds, times, resume=lines)
@@ -233,7 +234,7 @@ class Flow(unittest.TestCase):
             found = field.ftle([-1, -1, 0.25, 1, 1, 0.25], (5, 4, 7), max_error=1e-9)
             self.assertEqual(found.exponents.shape, (1, 4, 5))
             e = np.e
-            # From x = -1 and 1 on, particles leave: so has their neighbour no exponent.
+            # From x = -1 and 1 on, particles leave, so their neighbours have no exponent either.
             np.testing.assert_array_equal(np.isnan(found.exponents), np.broadcast_to([1, 1, 0, 1, 1], (1, 4, 5)))
             np.testing.assert_allclose(found.exponents[:, :, 2], 0.5, atol=1e-8)
             np.testing.assert_allclose(found.flow_map[0, 1, 1:4], [[x * e, -1 / 3 / e, 0.25] for x in (-0.5, 0, 0.5)],
@@ -278,7 +279,7 @@ class Flow(unittest.TestCase):
         def turned(angle):
             c, s = np.cos(angle), np.sin(angle)
             return seeds @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
-        level = self.series.with_name("turn_0001.bricks")  # of time 0.5
+        level = self.series.with_name("turn_0001.bricks")  # at time 0.5
         with flow.open(level) as still:
             self.assertEqual(still.times.tolist(), [0.5])
             lines = still.path_lines(seeds, end_time=3)
@@ -287,7 +288,7 @@ class Flow(unittest.TestCase):
             radii = np.hypot(*lines.line(0)[:, :2].T)
             np.testing.assert_allclose(radii, 0.5, atol=1e-6)
             self.assertTrue((np.diff(lines.times[:len(radii)]) > 0).all())
-            self.assertLess(lines.statistics["touched"], 28)  # of one level
+            self.assertLess(lines.statistics["touched"], 28)  # only those of one level
             back = still.path_lines(lines.ends, end_time=-2, backward=True)
             np.testing.assert_allclose(back.ends, seeds, atol=2e-6)
             np.testing.assert_allclose(still.path_lines(seeds, 1.0, end_time=3).ends, turned(2), atol=1e-6)
@@ -309,7 +310,7 @@ class Flow(unittest.TestCase):
                          lambda: still.streak_surface([[0.2, 0, -0.5], [0.2, 0, 0.5]], max_edge=0.1)):
                 with self.assertRaises(parabat.BatValueError):
                     call()
-        # As two levels of the same, and of other sources.
+        # Like two identical levels, and from other sources.
         two = flow.path_lines([(0.5, rotation()), (3, rotation())], seeds, keep_faces=True, **place)
         box = lambda level, at: rotation()[at]
         with flow.from_function(box, [0.5], (17, 17, 17), **place) as function:
@@ -515,11 +516,11 @@ class Flow(unittest.TestCase):
 
     def test_levels_of_a_longer_series_go(self):
         folder = pathlib.Path(self.folder.name)
-        other = folder / "turn_0007.bricks"  # no level of the list
+        other = folder / "turn_0007.bricks"  # not a level of the list
         flow.write_level(other, rotation(), flush=False)
         files = flow.write_series(self.series, [(0, rotation()), (1, rotation())], replace=True, flush=False)
         self.assertEqual(sorted(folder.glob("turn*.bricks")), [*files, other])
-        with self.assertRaisesRegex(parabat.BatValueError, "increase"):  # a failure takes nothing
+        with self.assertRaisesRegex(parabat.BatValueError, "increase"):  # a failure removes nothing
             flow.write_series(self.series, [(1, rotation()), (0, rotation())], replace=True, flush=False)
         self.assertEqual(sorted(folder.glob("turn*.bricks")), [*files, other])
 
@@ -627,7 +628,7 @@ class Flow(unittest.TestCase):
 
 
 def ranks():
-    """Of mpiexec: the bytes that one process writes; what fails on one rank fails on all."""
+    """Under mpiexec: the same bytes as one process writes; an error on one rank fails on all."""
     from mpi4py import MPI  # pylint: disable=import-outside-toplevel
     comm = MPI.COMM_WORLD
     folder = pathlib.Path(comm.bcast(tempfile.mkdtemp(dir=SCRATCH) if comm.rank == 0 else None))
@@ -667,7 +668,7 @@ def ranks():
     fails([(0, [flow.Piece(turn[:5]), flow.Piece(turn[6:], (0, 0, 6))] if last else [])], "0 0 5")
     fails([(0, [])], "no rank has points")
     fails([(0, pieces())], "already exists", replace=False)
-    # A simulation adds steps, and comes back to one; lines go on meanwhile.
+    # A simulation adds steps and returns to one; lines continue meanwhile.
     run, lines = folder / "run.bricks.series", None
     seeds = [[0.5, 0, 0], [0.2, 0.3, 0.1]]
     for step in (0, 1, 2, 3, 5, 3):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Path lines of random small fields in which levels and boxes are at rest, against SciPy's DOP853.
+"""Path lines of random small fields in which levels and boxes are at rest, compared with SciPy's
+DOP853.
 
 Arguments: number of fields, a folder for files. `--first N` begins with another one."""
 
@@ -19,7 +20,7 @@ TOLERANCE = 2e-3  # cells
 
 class Field:
     """Random velocities: uneven times, two or three dimensions, cyclic axes or not, levels and boxes
-    at rest. Interpolated as FLOW says: linear in time, trilinear in space."""
+    at rest. Interpolated as in FLOW: linear in time, trilinear in space."""
 
     def __init__(self, random):
         self.flat = random.random() < 0.4
@@ -64,7 +65,7 @@ class Field:
                           cyclic=self.cyclic, flush=False)
 
     def velocity(self, places, share, before, after):
-        """In cells per time, at places in cells of shape (n, 3)."""
+        """In cells per time, at positions in cells, of shape (n, 3)."""
         corner, within = [], []
         for a in range(3):
             if self.cells[a] == 0:
@@ -83,7 +84,7 @@ class Field:
         return v
 
     def follow(self, places, begin, end):
-        """Places in cells at time end of one that is at places at time begin."""
+        """Positions in cells, at time end, of a particle that is at places at time begin."""
         times = self.times
         stops = [t for t in (times if begin < end else times[::-1]) if min(begin, end) < t < max(begin, end)]
         now = begin
@@ -95,7 +96,7 @@ class Field:
                 share = (now + tau - times[i]) / length
                 return self.velocity(y.reshape(-1, 3), share, self.closed[i], self.closed[i + 1]).ravel()
             if stop != now:
-                # tau runs from 0: steps of intervals that are far shorter than their times are exact.
+                # tau begins at 0, so that steps in intervals much shorter than their times are exact.
                 places = solve_ivp(slope, (0, stop - now), places.ravel(), method="DOP853", rtol=1e-7,
                                    atol=1e-8).y[:, -1].reshape(-1, 3)
             now = stop
@@ -103,7 +104,8 @@ class Field:
 
 
 def check(number, folder):
-    """Most cells between an end and where SciPy is at its time, how many rested, and how many left."""
+    """The maximum distance in cells from SciPy's result at the same time, and how many particles
+    rested and left."""
     random = np.random.default_rng(number)
     field = Field(random)
     path = folder / f"f{number}.bricks.series"

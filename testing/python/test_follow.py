@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat.follow() and `parabat follow` against a scan of every step. Argument: folder to write in."""
+"""Compares parabat.follow() and `parabat follow` with a scan of every step. Argument: folder to write
+in."""
 
 import contextlib
 import csv
@@ -21,7 +22,7 @@ STEPS, N = 6, 1000
 
 
 def run(*words):
-    """Exit code, what was printed, and what was complained of."""
+    """Exit code, stdout, and stderr."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main([str(word) for word in words])
@@ -36,7 +37,7 @@ class Follow(unittest.TestCase):
         random = np.random.default_rng(3)
         cls.steps, listed = [], []
         for i in range(STEPS):
-            # Particles come and go; one attribute is not in every step.
+            # Particles appear and disappear; one attribute is missing in some steps.
             ids = random.permutation(np.arange(FIRST + 100 * i, FIRST + 100 * i + N))
             columns = {"id": ids, "velocity": random.standard_normal((N, 3)).astype(np.float32)}
             if i % 2:
@@ -78,7 +79,7 @@ class Follow(unittest.TestCase):
             with self.assertRaises(ValueError):
                 trails.positions.data[0] = 0
         kept = parabat.follow(self.series, np.array(self.ids), ["velocity"])["velocity"]
-        self.assertTrue(np.array_equal(kept.filled(0), trails["velocity"].filled(0)))  # after what it belongs to is gone
+        self.assertTrue(np.array_equal(kept.filled(0), trails["velocity"].filled(0)))  # after its owner is gone
 
     def test_rows_are_id_by_id(self):
         rows = parabat.follow(self.series, self.ids[:3]).columns()

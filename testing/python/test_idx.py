@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat.idx and what verbs of the command do with .idx. Arguments: folder to write in; or the word `ranks` before it."""
+"""parabat.idx and the subcommands for .idx. Arguments: folder to write in, preceded by the word `ranks` on many
+ranks."""
 
 import contextlib
 import io
@@ -36,7 +37,7 @@ def fields_of(shape, seed=3):
 
 
 def part(values, level_distance, box, first=(0, 0, 0)):
-    """What a level has of a box, from the whole."""
+    """The samples that a level has in a box, from the whole array."""
     slices = []
     for axis in (2, 1, 0):
         begin = -(-box[axis] // level_distance[axis]) * level_distance[axis]
@@ -188,7 +189,7 @@ class Idx(unittest.TestCase):
         def cancelled():
             for _ in range(30):
                 reported.clear()
-                # Goes on for two of the four fields.
+                # Continues with two of the four fields.
                 with self.assertRaises(parabat.BatCancelledError):
                     self.a.read(threads=1, progress=lambda done: reported.append(done) or done < 0.6)
         threads = [threading.Thread(target=plain) for _ in range(2)]
@@ -224,7 +225,7 @@ class Idx(unittest.TestCase):
                 if shape[0] != 1:
                     self.assertEqual(grid["f"].shape, shape)
                 self.assertEqual(dataset.read(axes=3)["f"].shape[:3], count[::-1])
-        # Other orders of bytes and of axes, and bool.
+        # Other byte orders, other axis orders, and bool.
         values = np.asfortranarray(np.arange(60, dtype=">i2").reshape(3, 4, 5))
         idx.write("s.idx", {"f": values, "b": values % 2 == 0}, flush=False)
         grid = idx.open("s.idx").read()

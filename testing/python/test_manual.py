@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Python in the manuals runs. Argument: a folder for scratch files. What needs PyVista is in test_pyvista.py."""
+"""Runs the Python code in the manuals. Argument: a folder for scratch files. Code that needs PyVista is in
+test_pyvista.py."""
 
 import os
 import pathlib
@@ -20,7 +21,7 @@ def blocks(text):
 
 
 def run(code, where):
-    """With what the manuals take for granted; particles fewer than theirs."""
+    """With what the manuals presuppose, and fewer particles."""
     random = np.random.default_rng(1)
     names = {"np": np, "positions": random.random((N, 3)), "ids": np.arange(N), "v": random.random((N, 3))}
     lines = [line for line in code.replace("10_000_000", str(N)).splitlines() if "pyvista" not in line and "mesh" not in line]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat.pure and the library read what the other has written. Argument: folder to write in."""
+"""parabat.pure and the library read each other's files. Argument: folder to write in."""
 
 import pathlib
 import pickle
@@ -178,7 +178,7 @@ class Pure(unittest.TestCase):
                 "    assert 'pip install xxhash' in str(error)\n"
                 "else:\n"
                 "    raise AssertionError\n"
-                # Nor is the library loaded for it.
+                # The library is not loaded for it, either.
                 "assert parabat._library._loaded is None\n")
         subprocess.run([sys.executable, "-c", code], check=True)
         self.assertFalse((FOLDER / "no.bat").exists())

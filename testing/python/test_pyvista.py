@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What comes out of the wheel with PyVista, pandas and Arrow of PyPI, and VTK's own threads, in one process.
+"""Uses the wheel with PyVista, pandas and Arrow from PyPI, and VTK's own threads, in one process.
 
-Arguments: folder with the wheel and for the environment. Ends with 77 where PyPI cannot be reached, or python.wheel
+Arguments: folder with the wheel and for the environment. Exits with 77 if PyPI cannot be reached, or python.wheel
 made no wheel.
 """
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds the wheel, and uses it where nothing else of the project is.
+"""Builds the wheel, and uses it without the rest of the project.
 
 Arguments: folder to build in; a library with MPI and the system's oneTBB, or ""; mpiexec and its
-arguments. Ends with 77 where PyPI or Debian's sources cannot be reached.
+arguments. Exits with 77 if PyPI or Debian's sources cannot be reached.
 """
 
 import os
@@ -21,7 +21,7 @@ NEEDED = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1
 UNREACHABLE = ("Could not resolve", "Temporary failure", "NewConnectionError", "No matching distribution",
                "Failed to fetch", "Unable to fetch", "Network is unreachable")
 
-# README.md of the package, with an oracle.
+# The package's README.md, with an oracle.
 USE = """
 import numpy as np, os, sys
 import parabat
@@ -49,7 +49,7 @@ with parabat.open("table.bat") as dataset:
     assert sorted(dataset.read()["tiny"]) == sorted(map(float, tiny))
 """
 
-# With the symbols of another oneTBB in the process, where everybody sees them, and at work.
+# With the symbols of another, running oneTBB globally visible in the process.
 BESIDE = """
 import ctypes, threading
 other = ctypes.CDLL({other!r}, mode=ctypes.RTLD_GLOBAL)
@@ -104,7 +104,7 @@ def main(folder, other, *mpiexec):
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=clean(PYTHON=sys.executable), check=False)
     if built.returncode:
         print(built.stdout)
-        # Debian's sources may have been found elsewhere after an archive that has them no more.
+        # Debian's sources may have been found elsewhere if an archive no longer has them.
         is_compiled = "FAILED:" in built.stdout
         return SKIPPED if not is_compiled and any(word in built.stdout for word in UNREACHABLE) else 1
     wheel, = folder.glob("*.whl")
@@ -121,7 +121,7 @@ def main(folder, other, *mpiexec):
                            capture_output=True, text=True).stdout
     assert f'"{tag[1]}"' in " ".join(shown.split()), shown
 
-    # A plain `pip install .`, with this machine's compiler and libraries, holds its own oneTBB as well.
+    # A plain `pip install .`, with this machine's compiler and libraries, also contains its own oneTBB.
     plain = folder / "work" / "plain"
     subprocess.run(["cmake", "-S", SOURCE, "-B", plain, "-G", "Ninja", "-Wno-dev", "-DSKBUILD=2", "-DBAT_WITH_PARAVIEW=OFF",
                     "-DBAT_WITH_MPI=OFF", "-DBUILD_TESTING=OFF", f"-DBAT_ONETBB_SOURCE={folder / 'work' / 'onetbb'}"],
@@ -132,7 +132,7 @@ def main(folder, other, *mpiexec):
 
     with tempfile.TemporaryDirectory() as scratch:
         python = pathlib.Path(scratch, "venv", "bin", "python")
-        # With the system's numpy and mpi4py.
+        # With the system's NumPy and mpi4py.
         subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", pathlib.Path(scratch, "venv")], check=True)
         subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index", "--no-deps",
                         wheel], check=True, env=clean())
@@ -162,7 +162,7 @@ def main(folder, other, *mpiexec):
         if other:
             run(BESIDE.format(package=package, other=other))
         if other and mpiexec:
-            # The system's library with MPI is used instead, where mpi4py is.
+            # The system's library with MPI is used instead if mpi4py is available.
             run(MPI, *mpiexec, LD_LIBRARY_PATH=str(pathlib.Path(other).parent))
     shutil.rmtree(folder / "work" / "dist", ignore_errors=True)
     print(wheel.name, wheel.stat().st_size, "bytes")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts what a test program allocates, so that a hostile count cannot ask for absurd memory
-// unseen. Replaces operator new, the aligned one (of bat::Bytes) too: include it in one source file
-// of a program.
+// Counts what a test program allocates, so that a malicious count cannot request excessive memory
+// unnoticed. Replaces operator new, including the aligned one (of bat::Bytes): include it in one
+// source file of a program.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace allocations
 {
 inline std::atomic<std::size_t> largest{ 0 };
 
-/// Most bytes asked for at once since the last call.
+/// Maximum bytes requested at once since the last call.
 inline std::size_t take_largest()
 {
   return largest.exchange(0);
@@ -54,7 +54,7 @@ void* operator new(std::size_t bytes, std::align_val_t alignment)
 {
   return allocations::allocate(bytes, static_cast<std::size_t>(alignment));
 }
-// libstdc++'s sorting algorithms allocate their buffers with this one.
+// libstdc++'s sorting algorithms allocate their buffers with this operator.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept
 {
   try

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The oracle: queries answered by looking at every particle, with arithmetic of its own.
+// The oracle: answers queries by testing every particle, with independent arithmetic.
 #pragma once
 
 #include "bat/file.hpp"
@@ -117,7 +117,7 @@ inline const Table::Column& column_of(const Table& table, const std::string& nam
     [&](const Table::Column& c) { return c.attribute.name == name; });
 }
 
-/// Whether a place is in a shape, by the formulas of bat/query.hpp.
+/// Returns whether a position is in a shape, by the formulas of bat/query.hpp.
 inline bool is_in(const bat::Shape& shape, const std::array<double, 3>& x)
 {
   const auto along = [](const std::array<double, 3>& n, const std::array<double, 3>& d)
@@ -149,7 +149,7 @@ inline bool is_in(const bat::Shape& shape, const std::array<double, 3>& x)
   return inside != shape.negated;
 }
 
-/// Ascending file positions that match; `part` is not looked at.
+/// The ascending file positions that match; ignores `part`.
 inline std::vector<std::uint64_t> select(const Table& table, const bat::Query& query)
 {
   const auto count_at = [&](double q)
@@ -253,7 +253,7 @@ inline bat::Number random_number(const Table& table, const Table::Column& column
   return number;
 }
 
-/// Two numbers as random_number(), the smaller one first.
+/// Two numbers from random_number(), the smaller one first.
 inline bat::NumberRange random_range(const Table& table, const Table::Column& column,
   std::optional<int> component, clouds::Random& random)
 {
@@ -335,7 +335,7 @@ inline bat::Shape random_shape(const Table& table, clouds::Random& random)
 }
 
 /// A list of none to some hundred values, most of which occur, sometimes with ranges, sometimes of
-/// what is not wanted.
+/// values to exclude.
 inline bat::AttributeValues random_values(
   const Table& table, const bat::AttributeRange& key, clouds::Random& random)
 {
@@ -364,7 +364,7 @@ inline bat::AttributeValues random_values(
   return list;
 }
 
-/// A random query whose ends and values are often values that occur, so that the ends themselves
+/// A random query whose ends and values often occur in the data, so that the ends themselves
 /// matter.
 inline bat::Query random_query(const Table& table, clouds::Random& random)
 {

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fails if an include goes up or sideways in the house, if a file includes what its folder must not
-know, if CONTRIBUTING.md draws other floors, or if a public header does not compile alone.
+"""Fails if an include goes up or sideways between floors, if a file includes what its folder must
+not know, if CONTRIBUTING.md draws other floors, or if a public header does not compile alone.
 
 Usage: check_layering.py SOURCE_DIR CXX GENERATED_INCLUDE_DIR
-       check_layering.py --draw SOURCE_DIR      prints the floors with the includes that there are
-       check_layering.py --write SOURCE_DIR     puts the floors into CONTRIBUTING.md
+       check_layering.py --draw SOURCE_DIR      prints the floors with the existing includes
+       check_layering.py --write SOURCE_DIR     writes the floors to CONTRIBUTING.md
 """
 
 import collections
@@ -24,7 +24,7 @@ VTK = r"^(vtk|pq|Q[A-Z])"
 LIBRARIES = r"^(tbb/|nlohmann|fmt/|xxhash|CLI/|zlib|lz4)"
 OWN_PRIVATE = r"^(common|codec|series|parallel|particles/(format|tree|query|write|plan|dataset|validate|repack|tracks|parallel)|idx/(format|read|write|parallel)|bricks/(format|read|write)|flow/(cache|hints|schedule|products|walk)|insitu|libbat)/"
 
-# Folder, and what no file below it may include, whatever the floors.
+# A folder, and what no file below it may include, regardless of the floors.
 FORBIDDEN = [
     ("core", VTK),
     ("core/(common|codec|series)", MPI),
@@ -33,22 +33,22 @@ FORBIDDEN = [
     ("core/libbat/[^a]", MPI),
     ("core/idx/(include|format|read|write)", MPI),
     ("core/bricks/(include|format|read|write)", MPI),
-    # Whoever has bricks: traces know no file but that of hints.
+    # Only brick sources: traces know no file except that of hints.
     ("core/flow", MPI + r"|^bat/(idx|bricks)/|^(idx|bricks)/|^(nlohmann|lz4)"),
     ("core/flow/(include|cache|schedule|products|walk)", r"^xxhash"),
     ("core/bricks/(read|write)", r"^(lz4|xxhash)"),
-    # Zlib and LZ4 are behind one door.
+    # Zlib and LZ4 are used through one interface.
     ("core/idx/(read|write)", r"^(zlib|lz4)"),
-    # Many ranks are made of writing, planning and datasets; bytes and trees are not theirs.
+    # Parallel code builds on writing, planning and datasets, not on bytes and trees.
     ("core/particles/parallel", r"^particles/(format|tree|query|validate|repack|tracks)/"),
     ("core/tools", MPI + "|" + OWN_PRIVATE),
     ("core/(common|series|parallel|particles|particles/parallel|idx|idx/parallel|bricks|bricks/parallel|flow|insitu|capi|libbat/api)/include", LIBRARIES),
     ("core/examples", LIBRARIES),
-    # The C API and the adaptor are made of what everybody may call; the adaptor calls MPI in one file.
+    # The C API and the adaptor build on the public interface; the adaptor calls MPI in one file.
     ("core/(capi|libbat/api)", r"^(tbb/|nlohmann|xxhash|CLI/)|" + OWN_PRIVATE),
     ("catalyst_adaptor", VTK + "|" + MPI + r"|^(tbb/|xxhash|CLI/)|" + OWN_PRIVATE),
     ("(reader|writer)_plugin", MPI + "|" + OWN_PRIVATE),
-    # Series are JSON and steps: what they know of particles, everybody may.
+    # Series are JSON and steps: they only know the public interface to particles.
     ("core/insitu", r"^(tbb/|particles/(format|tree|query|write|plan|dataset|validate|repack|tracks)/)"),
 ]
 
@@ -61,7 +61,8 @@ ALLOWED = {("catalyst_adaptor/src/communicator.cpp", "mpi.h"),
 
 
 def read_floors(source):
-    """Returns {folder: (floor, what it knows)} and the arrows {(from, to)} that are allowed beside those that go down."""
+    """Returns {folder: (floor, what it knows)} and the arrows {(from, to)} that are allowed in addition to those that
+    go down."""
     floors, arrows = {}, set()
     for line in (source / "testing/support/floors.txt").read_text().splitlines():
         words = line.split("#")[0].split(None, 2)
@@ -75,7 +76,7 @@ def read_floors(source):
 
 
 def folder_of(path, floors):
-    """Returns the deepest folder of the table that the path lies in."""
+    """Returns the deepest folder of the table that contains the path."""
     parts = path.split("/")
     return next((folder for folder in ("/".join(parts[:i]) for i in range(len(parts) - 1, 0, -1)) if folder in floors), None)
 
@@ -88,7 +89,7 @@ def files_below(source, folders):
 
 
 def resolver(source, files):
-    """Returns a function that says which of our files an include of a file is, or None."""
+    """Returns a function that finds the project file to which a file's include refers, or None."""
     roots = ["core"] + sorted({f.split("/include/")[0] + "/include" for f in files if "/include/" in f})
     by_name = collections.defaultdict(list)
     for f in files:
@@ -140,7 +141,7 @@ def check_floors(source):
 
 
 def check_circles(source):
-    """A header and its source are one unit; units include each other one way only."""
+    """A header and its source are one unit; units include each other in one direction only."""
     files = list(files_below(source, read_floors(source)[0]))
     resolve = resolver(source, files)
     unit = lambda file: os.path.splitext(file.replace("/include/bat/", "/"))[0]
@@ -152,7 +153,7 @@ def check_circles(source):
                 below[unit(file)].add(unit(target))
 
     def path_to(start):
-        """Returns the shortest way from a unit back to itself, or None."""
+        """Returns the shortest path from a unit back to itself, or None."""
         ways = collections.deque([[start]])
         seen = set()
         while ways:
@@ -231,7 +232,7 @@ def draw(source):
 
 
 def drawing_of(source):
-    """Returns the floors from the roof down, one to a line, as CONTRIBUTING.md shows them."""
+    """Returns the floors from the top down, one per line, as CONTRIBUTING.md shows them."""
     rooms = collections.defaultdict(list)
     for folder, (floor, _) in read_floors(source)[0].items():
         rooms[floor].append(folder)

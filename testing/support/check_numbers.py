@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fails if the XML or a document says another number than the headers with the readers' numbers, or says none any longer.
+"""Fails if the XML or a document states another number than the headers with the readers' numbers, or no longer states
+one.
 
 Usage: check_numbers.py SOURCE_DIR
 """
@@ -19,7 +20,7 @@ IDX_XML = "xml/IDXReader.xml"
 IDX_CLASS = "reader_plugin/idx/module/vtkIDXReader.h"
 IDX_HELP = "reader_plugin/help/sources.IDXReader.html"
 
-# Where a number is said, and in which words; blanks are any white space.
+# Where a number appears, and in which words; blanks match any white space.
 REPORTED = [
     ("DefaultBudget", XML, r'name="ParticleBudget" .{0,200}? default_values="(.+?)"'),
     ("DefaultBudget", "README.md", r"sample that fits a\s+budget \((\d+ million)"),

@@ -51,7 +51,7 @@ def files(source):
 
 
 def strings(text, language):
-    """Yields line and text of each string; those with nothing but blanks between them are one."""
+    """Yields line and text of each string; adjacent string literals are one."""
     joined, line = "", 0
     for found in language.finditer(text):
         parts = found.groupdict()
@@ -67,7 +67,7 @@ def strings(text, language):
 
 
 def texts(path, parts):
-    """Yields line and text of all that people read."""
+    """Yields line and text of everything that users read."""
     if path.suffix == ".md":
         text = re.sub(r"^```.*?^```|`[^`\n]*`|^    [^\n]*$", lambda m: re.sub(r"[^\n]", " ", m[0]), path.read_text(encoding="utf-8"), flags=re.M | re.S)
         for number, paragraph in enumerate(text.split("\n\n")):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fails if C++ is not as clang-format makes it, if a source file does not say what it is for or under which license it is, if a link in a Markdown file leads nowhere,
-if a picture of a manual is large or shown nowhere, if a test is not named like Suite.words_with_underscores, or if a file does not include the headers of fmt and of the standard library that it uses.
+"""Fails if C++ is not formatted by clang-format, if a source file does not state its purpose or its license, if a link
+in a Markdown file leads nowhere, if a manual's picture is large or unused, if a test is not named like
+Suite.words_with_underscores, or if a file does not include the headers of fmt and of the standard library that it uses.
 
 Usage: check_style.py SOURCE_DIR format|openings|licenses|links|names|help|pictures|includes
 Ends with 77 if clang-format 14 is not installed.
@@ -16,9 +17,9 @@ from xml.etree import ElementTree
 
 SKIPPED = 77
 CXX = (".cpp", ".hpp", ".cxx", ".h", ".c")
-HASHED = (".py", ".sh", ".cmake", "CMakeLists.txt", "postinst", "prerm", ".ci/run")  # whose comments begin with #
+HASHED = (".py", ".sh", ".cmake", "CMakeLists.txt", "postinst", "prerm", ".ci/run")  # their comments begin with #
 SPDX = "SPDX-License-Identifier: BSD-3-Clause"
-VERSION = "14."  # others break lines elsewhere
+VERSION = "14."  # others break lines differently
 TEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.M)
 CODE = re.compile(r"^```.*?^```|^    .*?$|`[^`\n]*`", re.M | re.S)
 INCLUDE = re.compile(r'^#include [<"]([^>"]+)[>"]', re.M)
@@ -85,14 +86,14 @@ def check_format(source):
 
 
 def sources(source):
-    """Files that say under which license they are; configure_file() makes some, of what ends in .in."""
+    """Files that state their license; configure_file() creates some from files that end in .in."""
     plain = CXX + HASHED + (".f90",)
     yield from files(source, plain + tuple(ending + ".in" for ending in plain))
     yield source / ".ci" / "run"
 
 
 def license_of(path, text):
-    """The comment that says it, without the end of the line."""
+    """The comment that states it, without the end of the line."""
     name = path.as_posix()
     name = name[:-3] if name.endswith(".in") else name
     if name.endswith(HASHED):
@@ -103,7 +104,7 @@ def license_of(path, text):
 
 
 def license_line(path, text):
-    """The line that says under which license a file is: its first, after a #! the second; else ""."""
+    """The line that states a file's license: its first, after a #! the second; else ""."""
     lines = text.split("\n", 2)[:2]
     line = lines[1] if lines[0].startswith("#!") and len(lines) > 1 else lines[0]
     return line + "\n" if line == license_of(path, text) else ""
@@ -117,7 +118,7 @@ def check_licenses(source):
 
 
 def check_openings(source):
-    """A file begins with a comment, or with the header of its name, which does."""
+    """A file must begin with a comment, or with its own header, which does."""
     for path in files(source, CXX):
         text = path.read_text()
         first = text[len(license_line(path, text)):].split("\n", 1)[0]
@@ -127,7 +128,8 @@ def check_openings(source):
 
 
 def anchors(path):
-    """The anchors that its headings have where Markdown is shown: lower case, without punctuation, with - for spaces."""
+    """The anchors of its headings as Markdown viewers create them: lower case, without punctuation, with - for
+    spaces."""
     headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", path.read_text(), flags=re.M | re.S), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -146,7 +148,7 @@ def check_links(source):
 
 
 def check_pictures(source):
-    """A picture of a manual is shown by a page, and small. Those that tests compare with are elsewhere."""
+    """A manual's picture must be small and shown by a page. Pictures for tests are elsewhere."""
     shown = {(path.parent / link).resolve() for path in files(source, (".md",))
              for link in [*LINK.findall(path.read_text()), *re.findall(r'<img src="([^"]+)"', path.read_text())]}
     for path in files(source, (".png",)):
@@ -160,8 +162,8 @@ def check_pictures(source):
 
 
 def check_includes(source):
-    """What a file uses of fmt and of the standard library, it includes: itself, or in the project's headers that it includes.
-    Releases of both differ in which of their headers include which others."""
+    """A file must include, itself or in included project headers, what it uses of fmt and of the standard library:
+    releases of both differ in which of their headers include which others."""
     texts = {path: path.read_text() for path in files(source, CXX)}
     by_name = {}
     for path in texts:
@@ -193,9 +195,9 @@ def check_names(source):
 
 
 def check_help(source):
-    """Pages of ParaView's Help: each internal proxy has one that takes the place of what ParaView would make of its
-    properties, and no page and no tooltip names what only code knows. Lists that are typed in a panel are in a group, which
-    has a label."""
+    """Pages of ParaView's Help: each internal proxy has one that replaces ParaView's generated list of its properties,
+    and no page and no tooltip contains names from the code. Lists typed in a panel are in a group, which has a
+    label."""
     internal = re.compile(r"InvokeCommand|\b[A-Z]\w*(?:Core|Base)\b|PassArrays|MaximumParticles|\bLoadMore\b")
     pages = {path.stem: path for path in source.glob("*_plugin/help/*.html")}
     for path in sorted((source / "xml").glob("*.xml")):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fails if an identifier is made of words that the project has others for: the field's are used, max and min, resume, merge, release.
+"""Fails if an identifier contains words for which the project has standard ones: max and min, resume, merge, release.
 
 Usage: check_words.py SOURCE_DIR
-Names of tests, which are sentences, and what libraries call their own are not checked.
+Names of tests, which are sentences, and names from libraries are not checked.
 """
 
 import pathlib
@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-# Word of an identifier, and what to use.
+# A word in an identifier, and its replacement.
 WORDS = {"most": "max", "least": "min", "fewest": "min", "wanted": "requested, or expected in a test", "asked": "requested",
          "mine": "local, or own", "said": "reported", "told": "reported"}
 PHRASES = {r"go(es)?_?on": "resume, or continues", r"put_?together": "merge", r"together": "collective, or combined", r"giv(e|es|en)_?back": "release",
@@ -29,11 +29,11 @@ LANGUAGES = {
     (".f90",): r"![^\n]*|'[^'\n]*'|\"[^\"\n]*\"",
 }
 PART = re.compile(r"[A-Z]+(?=[A-Z][a-z]|_|[0-9]|$)|[A-Z]?[a-z]+|[A-Z]|[0-9]+")
-SENTENCE = 5  # underscores of a name of a test
+SENTENCE = 5  # underscores in a test's name
 
 
 def problem(name, is_test):
-    """What is wrong with an identifier, or None."""
+    """Returns the problem with an identifier, or None."""
     if name in ALLOWED or name.count("_") >= SENTENCE or re.match(r"test_\w+_\w+_\w+", name):
         return None
     if name in CONSTANTS and not is_test:

@@ -154,8 +154,8 @@ inline std::vector<std::int64_t> shuffled_ids(std::uint64_t n, Random& random, s
   return ids;
 }
 
-/// Attributes that simulations have: a field that follows place, a heavy-tailed one, one that
-/// follows nothing, ids beyond 2^53, a material, and a velocity.
+/// Attributes typical of simulations: a spatially smooth field, a heavy-tailed one, noise, ids
+/// beyond 2^53, a material, and a velocity.
 template <class T>
 void add_usual_attributes(Cloud& cloud, const std::vector<T>& p, Random& random)
 {
@@ -207,7 +207,7 @@ inline Cloud clustered(std::uint64_t n, std::uint64_t seed)
   return cloud;
 }
 
-/// Most particles share their place with many others.
+/// Most particles share their position with many others.
 inline Cloud duplicates(std::uint64_t n, std::uint64_t seed)
 {
   Random random(seed);
@@ -215,7 +215,7 @@ inline Cloud duplicates(std::uint64_t n, std::uint64_t seed)
   std::vector<float> p(3 * n);
   for (std::uint64_t i = 0; i != n; ++i)
   {
-    // The first place alone has a third of all.
+    // A third of all particles are at the first position.
     const std::uint64_t k = random() % 3 == 0 ? 0 : random() % (places.size() / 3);
     for (std::size_t axis = 0; axis != 3; ++axis)
     {
@@ -275,7 +275,7 @@ inline Cloud mixed_types(std::uint64_t n, std::uint64_t seed)
     std::vector<T> values(n * static_cast<std::uint64_t>(components));
     for (std::size_t i = 0; i != values.size(); ++i)
     {
-      // A third follows place, a third is small, a third is any bits of the type.
+      // A third is spatially smooth, a third is small, a third is any bits of the type.
       const std::uint64_t bits = random();
       const double x = static_cast<double>(p[3 * (i / static_cast<std::size_t>(components))]);
       if (bits % 3 == 0)

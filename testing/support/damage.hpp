@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Harm for .bat files, and what a reader may make of it. Needs core in the include path.
+// Damage to .bat files, and everything that a reader may do with it. Needs core in the include
+// path.
 #pragma once
 
 #include "bat/bat.hpp"
@@ -32,7 +33,7 @@ namespace format = bat::format;
 using Bytes = std::vector<std::byte>;
 using Random = std::mt19937_64;
 
-// ---- Harm -------------------------------------------------------------------------------------
+// ---- Damage -----------------------------------------------------------------------------------
 
 inline Bytes cut(const Bytes& file, std::size_t size)
 {
@@ -69,7 +70,7 @@ inline bool inside(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size
   return offset <= size && bytes <= size - offset;
 }
 
-/// Offset of the record of each section, as far as header and table lie inside the file.
+/// Offset of each section's record, as far as header and table lie inside the file.
 inline std::vector<std::uint64_t> section_records(const Bytes& file)
 {
   std::vector<std::uint64_t> offsets;
@@ -90,7 +91,7 @@ inline std::vector<std::uint64_t> section_records(const Bytes& file)
   return offsets;
 }
 
-/// Offset of the record of a section that must be there.
+/// Offset of the record of a section that must exist.
 inline std::uint64_t section_record(
   const Bytes& file, format::SectionKind kind, std::uint32_t index = 0)
 {
@@ -105,7 +106,7 @@ inline std::uint64_t section_record(
   throw std::logic_error("the file has no such section");
 }
 
-/// Makes the checksums of section table and header right again.
+/// Corrects the checksums of section table and header.
 inline void repair_table(Bytes& file)
 {
   if (file.size() < sizeof(format::Header))
@@ -124,11 +125,10 @@ inline void repair_table(Bytes& file)
   store(file, 0, header);
 }
 
-/// Makes every checksum right again, so that only the rules stand between the damage and the
-/// reader.
+/// Corrects every checksum, so that only the rules protect the reader from the damage.
 inline void repair_checksums(Bytes& file)
 {
-  // Sections of a hostile file may overlap and so add up to any multiple of its size.
+  // Sections of a malicious file may overlap and so add up to any multiple of its size.
   std::uint64_t budget = 64 * file.size() + (1u << 20);
   for (const std::uint64_t at : section_records(file))
   {
@@ -158,8 +158,8 @@ inline void repair_checksums(Bytes& file)
   repair_table(file);
 }
 
-/// The file with other content of a section that is not paged; the content goes to the end of the
-/// file.
+/// The file with other content of a section that is not paged; the content is moved to the end of
+/// the file.
 inline Bytes with_section(Bytes file, format::SectionKind kind, const std::string& content)
 {
   const std::uint64_t at = section_record(file, kind);
@@ -177,8 +177,8 @@ inline Bytes with_section(Bytes file, format::SectionKind kind, const std::strin
   return file;
 }
 
-/// Stores a number that a reader is likely to trip over, in 1, 2, 4 or 8 bytes at a multiple of
-/// that.
+/// Stores a number that is likely to cause errors in a reader, in 1, 2, 4 or 8 bytes at a multiple
+/// of that.
 inline void poke(Bytes& file, std::uint64_t begin, std::uint64_t bytes, Random& random)
 {
   const std::uint64_t width = std::min<std::uint64_t>(std::uint64_t{ 1 } << random() % 4, bytes);
@@ -227,7 +227,7 @@ inline void poke(Bytes& file, std::uint64_t begin, std::uint64_t bytes, Random& 
   std::memcpy(file.data() + at, &value, width);
 }
 
-/// A piece of the file that poke() can be let loose on.
+/// A piece of the file that poke() may change.
 struct Region
 {
   std::uint64_t begin = 0;
@@ -253,7 +253,7 @@ inline Region random_region(const Bytes& file, Random& random)
   for (const std::uint64_t at : records)
   {
     const auto record = load<format::SectionRecord>(file, at);
-    const format::SectionKind beside = // of leaf files, behind the kinds of top files
+    const format::SectionKind beside = // leaf file kinds come after top file kinds
       pick == 14 ? format::SectionKind::SortedIndex : format::SectionKind::ChunkTable;
     const std::uint64_t kind = pick >= 16
       ? static_cast<std::uint32_t>(format::SectionKind::SampleIds) + pick - 16
@@ -269,14 +269,14 @@ inline Region random_region(const Bytes& file, Random& random)
                        : found[random() % found.size()];
 }
 
-// ---- What a reader makes of it ----------------------------------------------------------------
+// ---- Reading it -------------------------------------------------------------------------------
 
-/// Everything that can be asked, as numbers to compare; nothing where the reader refused.
+/// All readable properties, as numbers to compare; nothing where the reader rejected the file.
 struct Answers
 {
   std::optional<bat::ErrorCode> refused; ///< by open
   std::vector<std::optional<std::uint64_t>> parts;
-  bool sound = false; ///< validate() is content
+  bool sound = false; ///< validate() passes
 
   friend bool operator==(const Answers& a, const Answers& b)
   {
@@ -284,7 +284,7 @@ struct Answers
   }
 };
 
-/// Whatever else a file is, its selections have the shape that file.hpp promises.
+/// Whatever the file's condition, its selections have the shape that file.hpp promises.
 inline void check_shape(const bat::File& file, const bat::Selection& selection)
 {
   std::uint64_t end = 0;
@@ -317,7 +317,7 @@ inline void check_shape(const bat::Dataset& dataset, const bat::DatasetSelection
     }
     next = part.leaf + 1;
     check_shape(
-      bat::File::open(dataset.leaves()[part.leaf].path), part.selection); // of that leaf file
+      bat::File::open(dataset.leaves()[part.leaf].path), part.selection); // that leaf file
     count += part.selection.count;
   }
   if (count != selection.count)
@@ -397,7 +397,7 @@ inline void add(Digest& digest, const bat::DatasetSelection& selection)
   }
 }
 
-/// Selects, counts, and reads every column of what was selected. A File or a Dataset.
+/// Selects, counts, and reads every column of the selection, from a File or a Dataset.
 template <class F>
 std::uint64_t digest_of_query(const F& file, const bat::Query& query)
 {
@@ -424,7 +424,7 @@ std::uint64_t digest_of_query(const F& file, const bat::Query& query)
   return digest.value();
 }
 
-/// Boxes, ranges on every kind of key, and steps, fitted to what the file says of itself.
+/// Boxes, ranges on every kind of key, and steps, fitted to the file's own description.
 template <class F>
 std::vector<bat::Query> queries_for(const F& file)
 {
@@ -447,7 +447,7 @@ std::vector<bat::Query> queries_for(const F& file)
     query.parts = 3;
     queries.push_back(query);
   }
-  // A few attributes stand for all: a hostile file may have tens of thousands.
+  // Tests a few attributes only: a malicious file may have tens of thousands.
   const std::size_t count = std::min<std::size_t>(file.attributes().size(), 12);
   query = {};
   for (std::size_t k = 0; k != count; ++k)
@@ -489,7 +489,7 @@ std::vector<bat::Query> queries_for(const F& file)
   return queries;
 }
 
-/// What the sorted indexes say of each condition of a query, whatever it costs; nothing of keys
+/// The sorted indexes' results for each condition of a query, whatever the cost; nothing for keys
 /// without.
 inline std::vector<std::optional<std::vector<std::uint32_t>>> look_up(
   const bat::File& file, const bat::Query& query)
@@ -529,10 +529,10 @@ inline std::uint64_t digest_of_look_up(const bat::File& file, const bat::Query& 
   return digest.value();
 }
 
-/// A file that the validator is content with answers exactly as a look at every particle does.
+/// A valid file answers exactly as a scan of every particle does.
 inline void check_against_brute_force(const bat::File& file, const std::vector<bat::Query>& queries)
 {
-  constexpr std::uint64_t kMaxParticles = 20000; // hostile files need not be waited for
+  constexpr std::uint64_t kMaxParticles = 20000; // slow malicious files may be skipped
   if (file.particle_count() > kMaxParticles)
   {
     return;
@@ -631,7 +631,7 @@ inline std::uint64_t digest_of_leaf_files(const bat::TopFile& top)
   return digest.value();
 }
 
-/// What can be asked of a top file alone.
+/// All requests to a top file alone.
 inline Answers ask_top(Bytes bytes)
 {
   Answers answers;
@@ -676,7 +676,7 @@ inline Answers ask_top(Bytes bytes)
   return answers;
 }
 
-/// What can be asked of the leaf file that open() opens.
+/// All requests to the leaf file that open() opens.
 template <class Open>
 Answers ask_leaf(const Open& open, const std::vector<bat::Query>* queries)
 {
@@ -737,9 +737,8 @@ Answers ask_leaf(const Open& open, const std::vector<bat::Query>* queries)
   return answers;
 }
 
-/// Opens, describes, asks and validates; of a top file what can be asked of it alone. Each part
-/// either answers or throws bat::Error; everything else that is thrown is a failure and passes
-/// through.
+/// Opens, describes, queries and validates; for a top file, what needs no leaf files. Each part
+/// either returns or throws bat::Error; any other exception is a failure and passes through.
 inline Answers ask(Bytes bytes, const std::vector<bat::Query>* queries = nullptr)
 {
   return is_top(bytes)
@@ -762,7 +761,7 @@ inline bat::File open_mapped(const Bytes& bytes)
   return bat::File::open("/proc/self/fd/" + std::to_string(descriptor), options);
 }
 
-/// Of a leaf file that is mapped.
+/// For a mapped leaf file.
 inline Answers ask_mapped(const Bytes& bytes, const std::vector<bat::Query>* queries = nullptr)
 {
   return ask_leaf([&] { return open_mapped(bytes); }, queries);

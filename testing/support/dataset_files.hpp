@@ -85,7 +85,7 @@ inline std::vector<clouds::Cloud> slabs(const clouds::Cloud& all, std::size_t co
   return parts;
 }
 
-/// Writes the parts as leaf files of `top`, and `top`. `change` may tell lies in the top file.
+/// Writes the parts as leaf files of `top`, and `top`. `change` may falsify the top file.
 inline void write(const fs::path& top, const std::vector<bat::ParticleView>& parts,
   const bat::BuildOptions& options = {}, const std::function<void(bat::TopContents&)>& change = {})
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A soft limit on descriptors, of this process and of those that it starts.
+// A soft limit on descriptors, for this process and its children.
 #pragma once
 
 #include <stdexcept>
 #include <sys/resource.h>
 
-/// Holds as long as it lives.
+/// Applies during its lifetime.
 class DescriptorLimit
 {
 public:

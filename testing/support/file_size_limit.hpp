@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A full disk for whom none can be mounted.
+// Simulates a full disk where none can be mounted.
 #pragma once
 
 #include <csignal>
 #include <sys/resource.h>
 
-/// Cuts files of this process short at `bytes`, as a full disk would.
+/// Truncates files of this process at `bytes`, like a full disk.
 class FileSizeLimit
 {
 public:

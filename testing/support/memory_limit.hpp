@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A limit of what this process may have, as of a batch system.
+// A memory limit for this process, as set by a batch system.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/// While it lives, the process may have `bytes` of addresses more than now.
+/// During its lifetime, the process may have at most `bytes` more of address space than now.
 class MemoryLimit
 {
 public:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every picture of a manual has: words, a colour bar and a scale, each with room of its own."""
+"""Common parts of all pictures in the manuals: text, a colour bar and a scale, each with its own
+space."""
 
 import itertools
 
@@ -8,9 +9,9 @@ from paraview.simple import Box, GetColorTransferFunction, GetScalarBar, Line, O
 
 WHITE = [1.0, 1.0, 1.0]
 GREY = [0.45, 0.45, 0.55]
-# Pixels at the left, right, top and bottom of a view for numbers, words and the bar.
+# Pixels at the left, right, top and bottom of a view for numbers, text and the bar.
 ROOM = (55, 45, 45, 110)
-# Which sides of a box have numbers along their edges, as ParaView's AxesToLabel has them.
+# Which sides of a box have numbers along their edges, as in ParaView's AxesToLabel.
 ALL_SIDES, LOWER_SIDES = 63, 7
 
 
@@ -19,8 +20,8 @@ def unit(vector):
 
 
 def fit(view, bounds, towards, up=(0, 1, 0), angle=0, room=ROOM):
-    """Sets the camera so that the box `bounds` fills the view but for the room around it. `towards` points from the box to the
-    camera; angle 0 is a parallel projection. Needs the size that the view has in the picture."""
+    """Sets the camera so that the box `bounds` fills the view except for the margins. `towards` points from the box to
+    the camera; angle 0 is a parallel projection. Needs the size that the view has in the picture."""
     width, height = view.ViewSize
     left, right, top, bottom = room
     corners = np.array(list(itertools.product(*np.reshape(bounds, (3, 2)))))
@@ -69,7 +70,8 @@ def add_bar(view, display, array, title, size=14, position=(0.25, 0.04), length=
 
 
 def add_scale(display, size=12, hide="", sides=ALL_SIDES, color=GREY, labels=WHITE):
-    """Numbers along edges of the box of what is displayed, but for the axes in `hide`, such as "yz"."""
+    """Numbers along edges of the box of the displayed data, except for the axes in `hide`, such as
+    "yz"."""
     grid = display.DataAxesGrid
     grid.GridAxesVisibility = 1
     grid.ShowGrid, grid.ShowTicks, grid.ShowEdges = 0, 1, 0
@@ -86,7 +88,7 @@ def add_scale(display, size=12, hide="", sides=ALL_SIDES, color=GREY, labels=WHI
 
 
 def add_box(view, bounds, up=(0, 1, 0), size=12, hide="", color=GREY, labels=WHITE):
-    """The edges of a box, with numbers but for those at its top."""
+    """The edges of a box, with numbers except at its top."""
     low, high = np.reshape(bounds, (3, 2)).T
     box = Box(Center=list((low + high) / 2), **dict(zip(("XLength", "YLength", "ZLength"), high - low)))
     display = Show(Outline(Input=box), view)
@@ -96,8 +98,8 @@ def add_box(view, bounds, up=(0, 1, 0), size=12, hide="", color=GREY, labels=WHI
 
 
 def add_ruler(view, length, words, corner=(30, 30), color=WHITE):
-    """A line of this length, and words above it, so many pixels from the lower left corner. After fit(), which chose a parallel
-    projection: only there it is right at every depth."""
+    """A line of this length with text above it, at these pixels from the lower left corner. Call it after fit() with a
+    parallel projection: only then it is correct at every depth."""
     width, height = view.ViewSize
     back = unit(np.subtract(view.CameraPosition, view.CameraFocalPoint))
     across = unit(np.cross(view.CameraViewUp, back))

@@ -18,7 +18,8 @@ inline constexpr bool kPresent = false;
 inline constexpr bool kPresent = false;
 #endif
 
-/// Of random cases, all of which run without a sanitizer: that makes each ten times as slow.
+/// The share of random cases, all of which run without a sanitizer: a sanitizer makes each ten
+/// times as slow.
 constexpr std::uint64_t some_of(std::uint64_t cases)
 {
   return kPresent ? cases / 4 : cases;

@@ -13,7 +13,7 @@ def small(source, target, width=0):
         picture = picture.convert("RGB")
     if 0 < width < picture.width:
         picture = picture.resize((width, round(picture.height * width / picture.width)), Image.LANCZOS)
-    # Flat parts stay flat, and what remains is spread, so that colour bars have no steps.
+    # Flat parts stay flat, and rounding errors are diffused, so that colour bars have no steps.
     palette = picture.quantize(256, kmeans=4)
     picture.quantize(palette=palette, dither=Image.FLOYDSTEINBERG).save(target, optimize=True)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A folder of its own for one test, gone when the test ends.
+// A separate folder for one test, removed when the test ends.
 #pragma once
 
 #include <algorithm>
@@ -81,8 +81,8 @@ inline void write_bytes(const std::filesystem::path& path, const std::vector<std
   }
 }
 
-/// While it lives, permissions hold for this process even if root runs it: `folder` then belongs to
-/// nobody, and so does the process.
+/// During its lifetime, permissions apply to this process even if root runs it: `folder` then
+/// belongs to the user nobody, as does the process.
 class WithoutPrivileges
 {
 public:

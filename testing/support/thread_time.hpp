@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long the calling thread ran: what other programs take of the processors does not count.
+// How long the calling thread ran, excluding the processor time of other programs.
 #pragma once
 
 #include <time.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of the VTK classes share: folders, caught messages, small data sets, write and
-// read.
+// Shared code of the VTK class tests: folders, caught messages, small data sets, write and read.
 #pragma once
 
 #include "vtkBATReader.h"
@@ -30,7 +29,7 @@
 
 namespace vtk_support
 {
-/// A folder of its own for each test, removed at the end.
+/// A separate folder for each test, removed at the end.
 class TempDir
 {
 public:
@@ -123,7 +122,7 @@ inline vtkSmartPointer<vtkPolyData> Read(const std::string& path)
   return reader->GetOutput();
 }
 
-/// Place of each value of "index" in the output.
+/// The index of each value of "index" in the output.
 inline std::map<std::int64_t, vtkIdType> PlacesByIndex(vtkPolyData* data)
 {
   std::map<std::int64_t, vtkIdType> places;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What golden files hold, from the JSON beside them, and answers of the C++ library.
+// The content of golden files, from the JSON next to them, and answers of the C++ library.
 
 import { readFileSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -17,7 +17,8 @@ export interface Content {
   attributes: { name: string; type: string; components: number; values: (unknown | unknown[])[] }[];
 }
 
-/** JSON.parse without rounding integers: those of more digits than a number holds become text. */
+/** JSON.parse without rounding integers: those with more digits than a number represents become
+ * text. */
 export function readContent(path: string): Content {
   return JSON.parse(readFileSync(path, "utf8").replace(/^("step": )?(-?\d{16,})(,?)$/gm, '$1"$2"$3')) as Content;
 }
@@ -28,7 +29,7 @@ export function goldenNames(): string[] {
     .map((name) => name.slice(0, -4));
 }
 
-/** A file and those of the folder of its leaf files, as a person drops them. */
+/** A file and those in the folder of its leaf files, as a user drops them. */
 export async function dropped(path: string): Promise<{ blob: Blob; name: string; files: Map<string, Blob> }> {
   const files = new Map<string, Blob>();
   const name = basename(path);
@@ -43,7 +44,7 @@ export async function dropped(path: string): Promise<{ blob: Blob; name: string;
   return { blob: new Blob([readFileSync(path)]), name, files };
 }
 
-/** Values as the JSON has them: floating-point numbers as bit patterns, integers as text. */
+/** Values as in the JSON: floating-point numbers as bit patterns, integers as text. */
 export function shown(values: Column): string[] {
   if (values instanceof Float32Array) {
     return [...new Uint32Array(values.buffer, values.byteOffset, values.length)].map((bits) =>
@@ -70,7 +71,8 @@ function numberOf(end: End): Value | undefined {
   return Buffer.from(end.float!, "hex").readDoubleBE();
 }
 
-/** Of make_data.py: queries as in the viewer's address, how many match, and the sum of an integer attribute of theirs. */
+/** From make_data.py: queries as in the viewer's URL, the number of matches, and the sum of an integer attribute over
+ * them. */
 export interface Answers {
   attribute: string;
   queries: { hash: string; count: number; sum: string }[];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the viewer decides without a browser: shares of a budget, steps of quality, and addresses that hold a view.
+// The viewer's decisions that need no browser: shares of a budget, steps of quality, and URLs that store a view.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -18,13 +18,13 @@ test("a budget is shared by the area on the screen, and what one cannot use goes
   assert.deepEqual(shares([leafAt(0, 100), leafAt(1, 50)], [1, 3], 1000), [100, 50]);
   assert.deepEqual(shares([leafAt(0, 1000), leafAt(1, 1000)], [1, 3], 400), [100, 300]);
   assert.deepEqual(shares([], [], 5), []);
-  // All, where the budget is for all, whatever the areas.
+  // All particles if the budget covers all, whatever the areas.
   for (let i = 1; i < 300; ++i) {
     const areas = [0.37 / i, 1 / (7 * i), 0.3];
     assert.deepEqual(shares([leafAt(0, 500_000)], areas.slice(0, 1), 500_000), [500_000]);
     assert.deepEqual(shares([leafAt(0, 7001), leafAt(1, 3333), leafAt(2, 1)], areas, 10_335), [7001, 3333, 1]);
   }
-  // Whatever the numbers, it ends, and no share is above what is there or all above the budget.
+  // Whatever the numbers, it ends, and no share exceeds what exists, nor all together the budget.
   for (let i = 1; i < 300; ++i) {
     const leaves = Array.from({ length: i % 17 }, (_, k) => leafAt(k, 1 + ((i * 7919 + k * 104729) % 1000)));
     const areas = leaves.map((_, k) => 1e-6 + ((i * 31 + k * 17) % 11));

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the datasets that the tests of the viewer open, and what the C++ library answers to their queries.
+"""Makes the datasets that the viewer tests open, and the C++ library's answers to their queries.
 
 Usage: make_data.py FOLDER GOLDEN
-       make_data.py --answers OUT.json FILE.bat ...     only what is answered to queries of these files
+       make_data.py --answers OUT.json FILE.bat ... only the answers to queries on these files
 """
 
 import json
@@ -15,7 +15,7 @@ import numpy as np
 import parabat
 
 N = 60000
-MAX_SHOWN = 10_000_000  # of the viewer
+MAX_SHOWN = 10_000_000  # the viewer's limit
 HOSTILE = '<img src=x onerror="window.hacked=1">'
 GOLDEN = ["all_types", "ids_64bit", "aliases", "not_finite", "sorted_index", "dataset", "written_200", "written_3000", "written_aliases",
           "written_chunks", "written_bounded", "written_dataset", "bitmap_bytes_2", "several_pages"]
@@ -33,7 +33,7 @@ def cloud(seed, count=N):
 
 
 def answer(path, attribute, **query):
-    """How many particles match, and the sum of an integer attribute of theirs."""
+    """The number of matching particles, and the sum of an integer attribute over them."""
     with parabat.open(path) as dataset:
         found = dataset.read([attribute] if attribute else [], **query)
     total = sum(int(v) for v in found[attribute].tolist()) % 2**64 if attribute else 0
@@ -41,11 +41,11 @@ def answer(path, attribute, **query):
 
 
 def answers(path):
-    """An integer attribute of a file, and what is answered to queries of it, which stand as in the viewer's address."""
+    """An integer attribute of a file, and the answers to queries on it, which are written as in the viewer's URL."""
     with parabat.open(path) as dataset:
         if len(dataset) > MAX_SHOWN:
             return {"attribute": "", "queries": []}
-        # The picture has no place for particles that are nowhere, but they count.
+        # The picture cannot show particles with non-finite positions, but they count.
         integers = [key for key, about in dataset.attributes.items() if about.dtype.kind in "iu" and about.components == 1]
         attribute = integers[0] if integers else ""
         bounds = dataset.box
@@ -98,7 +98,7 @@ def main():
     (folder / "damaged.bat").write_bytes(data)
     (folder / "truncated.bat").write_bytes(data[:len(data) // 2])
 
-    # A dataset without one of its leaf files, and with one that is cut short.
+    # A dataset without one of its leaf files, and with a truncated one.
     shutil.copy(golden / "written_dataset.bat", folder / "holes.bat")
     leaves = folder / "written_dataset.bat.leaves"
     shutil.rmtree(leaves, ignore_errors=True)

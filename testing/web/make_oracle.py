@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the C++ library answers to queries, for the tests of the reader in TypeScript.
+"""Records the C++ library's answers to queries, for the tests of the TypeScript reader.
 
 Usage: make_oracle.py OUT.json FILE.bat ...
 
 Each answer is a number of particles and XXH64 of one run of bytes: the positions, then each attribute
-in turn. Real numbers are bit patterns in hexadecimal, integers are text.
+in order. Real numbers are bit patterns in hexadecimal, integers are text.
 """
 
 import json
@@ -16,7 +16,7 @@ import numpy as np
 import parabat
 import xxhash
 
-QUERIES = 24  # of each file
+QUERIES = 24  # per file
 
 
 def end(v):
@@ -73,7 +73,7 @@ def one_query(dataset, chance):
 
 
 def as_json(query):
-    """A query as the reader takes it."""
+    """A query in the reader's form."""
     shown = {name: query[name] for name in ("quality", "part", "parts") if name in query}
     shown.update({other: query[name] for name, other in (("after_quality", "afterQuality"), ("half_open", "halfOpen")) if name in query})
     if "box" in query:

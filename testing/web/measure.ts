@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The viewer's figures of files, a line of JSON each: bytes and requests of pictures, whether what it shows is what the
-// C++ library answers, and what a picture takes beside the bare drawing of its buffers.
-// Environment: PARABAT_WORK (with measured.json of make_data.py --answers), CHROMIUM. Arguments: the files.
+// Prints the viewer's figures for files, a line of JSON each: bytes and requests of pictures, whether it shows what the
+// C++ library answers, and the time of a picture compared with the bare drawing of its buffers. Environment:
+// PARABAT_WORK (with measured.json of make_data.py --answers), CHROMIUM. Arguments: the files.
 
 import { openAsBlob, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -23,7 +23,7 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"],
 });
 
-/** Bytes of one particle with what it is coloured by. */
+/** Bytes of one particle including the attribute that colours it. */
 async function particleBytes(path: string, colour: string): Promise<number> {
   const dataset = await open(await openAsBlob(path), { name: basename(path) });
   const size = (type: string): number => Number(/\d+$/.exec(type)![0]) / 8;
@@ -42,7 +42,7 @@ async function picture(path: string, budget: number, action: (page: Page) => Pro
   return reported;
 }
 
-/** What was asked for, the page itself not counted. */
+/** The requests, except for the page itself. */
 async function traffic(path: string, page: Page): Promise<object> {
   const { shown, pictureTime } = await page.evaluate(() => window.parabat.status());
   const { bytes, requests } = await page.evaluate(() => window.parabat.traffic());
@@ -51,7 +51,7 @@ async function traffic(path: string, page: Page): Promise<object> {
   return { shown, bytes, requests, over_particles: bytes / (shown * own), ms_to_first: Math.round(pictureTime!) };
 }
 
-/** Seconds of a picture over those of its points drawn by bare calls, the median of pairs. */
+/** The ratio of a picture's time to that of its points drawn by bare calls, the median of pairs. */
 async function frames(page: Page): Promise<object> {
   return page.evaluate((count) => {
     const view = window.parabat.view();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// @parabat/reader as a package: what npm packs is installed elsewhere, compiled with its declarations, and used.
+// @parabat/reader as a package: the output of npm pack is installed elsewhere, compiled with its declarations,
+// and used.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -46,7 +47,7 @@ test("the package has the module and its declarations, and no more", () => {
   execFileSync("tar", ["-xf", join(folder, packed.filename.replace("@", "").replace("/", "-")), "-C", folder]);
   const installed = join(folder, "node_modules", "@parabat", "reader");
   cpSync(join(folder, "package"), installed, { recursive: true });
-  // Its only dependency, and what compiles the program.
+  // Its only dependency, and the packages that compile the program.
   symlinkSync(join(WEB, "node_modules", "fzstd"), join(folder, "node_modules", "fzstd"));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   writeFileSync(join(folder, "use.ts"), PROGRAM);

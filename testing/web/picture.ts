@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The picture of the viewer in its manual: the demo's impact, cut open, with numbers beside its box and its colours.
+// Draws the viewer's picture for its manual: the demo's impact, cut open, with numbers next to its box and colours.
 // Environment: PARABAT_WORK, CHROMIUM. Arguments: the last .bat file of testing/demo.sh, and the picture to write.
 
 import { join, resolve } from "node:path";

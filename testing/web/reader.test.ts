@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reader against golden files, the C++ library's answers, and damage.
-// Environment: PARABAT_SOURCE, the root of the repository; PARABAT_ORACLE, what make_oracle.py wrote.
+// Compares the reader with golden files and the C++ library's answers, and tests damage. Environment:
+// PARABAT_SOURCE, the root of the repository; PARABAT_ORACLE, the output of make_oracle.py.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -79,7 +79,7 @@ test("hashes are those of xxHash", () => {
     assert.equal(xxh3(text(length)), ofXxh3, `XXH3 of ${length} bytes`);
   }
   assert.equal(BigInt(low32(text(4096))), xxh3(text(4096)) & 0xffffffffn);
-  // Where words do not lie at multiples of their size.
+  // Where words are not aligned.
   assert.equal(xxh3(new Uint8Array([1, ...text(1000)]).subarray(1)), xxh3(text(1000)));
 });
 
@@ -209,7 +209,7 @@ test("files that are cut short or changed are refused, never misread", async () 
       try {
         const read = await (await openBytes(bytes)).read({ box: [-9, -9, -9, 9, 9, 9] }, { attributes: names });
         const expected = await (await openBytes(whole)).read({ box: [-9, -9, -9, 9, 9, 9] }, { attributes: names });
-        assert.deepEqual(read, expected, `byte ${at}`); // the byte is of nothing that is read
+        assert.deepEqual(read, expected, `byte ${at}`); // nothing that is read contains the byte
       } catch (error) {
         assert.ok(error instanceof BatError, `byte ${at}: ${String(error)}`);
       }
@@ -249,7 +249,7 @@ test("blocks of a Zstandard frame hold what the frame says", () => {
     const header = 1 | (type << 1) | (size << 3);
     return [header & 255, (header >> 8) & 255, header >> 16];
   };
-  // Planes of bytes without prediction; a frame of one segment that says 8 bytes.
+  // Planes of bytes without prediction; a single-segment frame that declares 8 bytes.
   const decoded = (blocks: number[]): number[] => {
     const frame = Uint8Array.from([2, 0, 0x28, 0xb5, 0x2f, 0xfd, 0x20, 8, ...blocks]);
     return [...(decodeFrame({ step: 0, streams: [] }, frame, SCALARS[2]!, 1, 8) as Uint8Array)];
@@ -263,7 +263,7 @@ test("blocks of a Zstandard frame hold what the frame says", () => {
 });
 
 test("a file that says to be huge makes nothing huge", async () => {
-  // A section of a terabyte in a file that pretends to have it.
+  // A terabyte section in a file that pretends to have it.
   for (const kind of [Kind.SHALLOW_TREE, Kind.METADATA, Kind.SCHEMA, Kind.LEVELS]) {
     const whole = Uint8Array.from(readFileSync(join(GOLDEN, "small.bat")));
     const size = 2 ** 40;
@@ -287,7 +287,7 @@ test("a file that says to be huge makes nothing huge", async () => {
     };
     const reading = open(source, { memoryBytes: 2 ** 24 }).then((dataset) => dataset.read({ box: [0, 0, 0, 1, 1, 1] }));
     if (kind === Kind.METADATA) {
-      assert.ok((await reading).count > 0); // which nobody needs
+      assert.ok((await reading).count > 0); // not needed
       continue;
     }
     await assert.rejects(
@@ -305,7 +305,8 @@ test("a damaged page is told and leaves a hole", async () => {
   const dataset = await openBytes(whole);
   const content = readContent(join(GOLDEN, "several_pages.json"));
   assert.ok(sound === null || sound.count === content.particle_count);
-  // Positions are the first column: 12 bytes each, from byte 128 or 4096 on. Find them by their content.
+  // Positions are the first column: 12 bytes each, from byte 128 or 4096 on. Finds them by their
+  // content.
   const first = Buffer.from(bytesOf((await dataset.read({})).positions.slice(0, 30)));
   const at = Buffer.from(whole).indexOf(first);
   whole[at + 4096 + 5]! ^= 1;
@@ -436,7 +437,7 @@ test("a dataset without one of its leaf files", async () => {
   const dataset = await open(blob, { name, files });
   assert.ok((await dataset.read({ part: 0, parts: 4 })).count > 0);
   await assert.rejects(dataset.read({}), kindOf("not_found"));
-  // And with another in its place.
+  // And with another file in its place.
   files.set(removed, files.get([...files.keys()].sort()[0]!)!);
   await assert.rejects((await open(blob, { name, files })).read({}), kindOf("corrupt"));
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Changed files whose checksums are right again: what somebody makes who wants harm, not what a disk does.
+// Changed files with corrected checksums: as made by an attacker, not by a failing disk.
 
 import { low32, xxh64 } from "../../core/web/src/hash.js";
 
@@ -10,7 +10,7 @@ export interface Record {
   readonly index: number;
   readonly offset: number;
   readonly bytes: number;
-  /** Of the record itself. */
+  /** The checksum of the record itself. */
   readonly at: number;
 }
 
@@ -37,7 +37,7 @@ function sums(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(found.buffer);
 }
 
-/** Makes all checksums of a file right that lies in memory. */
+/** Corrects all checksums of a file in memory. */
 export function reseal(file: Uint8Array): Uint8Array {
   const data = new DataView(file.buffer, file.byteOffset, file.byteLength);
   for (const { offset, bytes, at } of recordsOf(file)) {
@@ -55,7 +55,7 @@ export function reseal(file: Uint8Array): Uint8Array {
   return resealHeader(file);
 }
 
-/** Makes the checksums of section table and header right. */
+/** Corrects the checksums of section table and header. */
 export function resealHeader(file: Uint8Array): Uint8Array {
   const data = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const table = Number(data.getBigUint64(48, true));

@@ -7,7 +7,7 @@
 #   bash testing/web/run.sh FOLDER PYTHON measure FILE.bat ...     figures of the viewer, a line of JSON each
 #   bash testing/web/run.sh FOLDER PYTHON picture FILE.bat FILE.png     the picture of its manual, of a step of the demo
 #
-# Ends with 77, and says why, where something is not installed.
+# Exits with 77 and gives the reason if something is not installed.
 set -euo pipefail
 
 SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

@@ -117,7 +117,7 @@ test("what is lost on the way is asked for again", async () => {
 });
 
 test("a server of another origin that does not tell sizes", async () => {
-  // As a browser hides it: without Content-Range.
+  // As hidden by a browser: without Content-Range.
   const hidden: typeof fetch = async (input, init) => {
     const response = await fetch(input, init);
     const headers = new Headers(response.headers);
@@ -162,7 +162,7 @@ test("a file that changes while it is read", async () => {
 
 test("an abort ends the requests, and the dataset can be asked on", async () => {
   const dataset = await open(`${server.address}/golden/written_dataset.bat`, quick);
-  server.behaviour.delay = 1e8; // an answer that would not come
+  server.behaviour.delay = 1e8; // an answer that never comes
   const stop = new AbortController();
   const reading = dataset.read({}, { signal: stop.signal });
   setTimeout(() => stop.abort(new DOMException("moved on", "AbortError")), 20);
@@ -175,7 +175,7 @@ test("who gives up takes nothing from others who wait for the same", async () =>
   const dataset = await open(`${server.address}/golden/written_dataset.bat`, quick);
   const attributes = dataset.attributes.map(({ name }) => name);
   const [whole, half] = [await dataset.read({}, { attributes }), await dataset.read({ quality: 0.5 })];
-  // At each stage: indices of leaf files, what is in them, values.
+  // At each stage: indexes of leaf files, their content, values.
   for (let after = 0; after < 40; after += 3) {
     const other = await open(`${server.address}/golden/written_dataset.bat`, quick);
     server.resetLog();

@@ -7,21 +7,21 @@ import type { AddressInfo } from "node:net";
 import { join, normalize } from "node:path";
 
 export interface Behaviour {
-  /** Sends whole files where parts are asked for. */
+  /** Sends whole files although parts are requested. */
   ignoresRanges?: boolean;
-  /** Waits so many ms before each answer. */
+  /** Waits this many ms before each answer. */
   delay?: number;
-  /** Drops so many of the next connections, some in the middle of the body. */
+  /** Drops this many of the next connections, some in the middle of the body. */
   drops?: number;
-  /** Ends each connection without an answer, as where there is no network. */
+  /** Ends each connection without an answer, like a missing network. */
   gone?: boolean;
-  /** Answers so many of the next requests with status 503. */
+  /** Answers this many of the next requests with status 503. */
   busy?: number;
-  /** Lets pages of other origins read, without telling them Content-Range. */
+  /** Lets pages of other origins read, without exposing Content-Range. */
   crossOrigin?: boolean;
 }
 
-/** What was asked for. */
+/** The requests received. */
 export interface Log {
   requests: number;
   bytes: number;
@@ -78,7 +78,7 @@ export class TestServer {
       return;
     }
     if (behaviour.delay) {
-      // Who has waited for nothing does not keep the test from its end.
+      // Connections that wait for nothing must not keep the test from ending.
       await new Promise((resolve) => setTimeout(resolve, behaviour.delay).unref());
     }
     let size: number;

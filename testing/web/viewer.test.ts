@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The viewer in a headless Chromium, against a server of this test, and against answers of the C++ library.
+// Tests the viewer in a headless Chromium, with a server of this test, against answers of the C++ library.
 // Environment: PARABAT_SOURCE, PARABAT_WORK (with data/ of make_data.py), PARABAT_PYTHON, CHROMIUM.
 
 import assert from "node:assert/strict";
@@ -19,7 +19,7 @@ const PICTURES = join(WORK, "pictures");
 const REFERENCES = join(process.env["PARABAT_SOURCE"]!, "testing", "web", "pictures");
 const PYTHON = process.env["PARABAT_PYTHON"]!;
 
-const HANGS = 600_000; // ms; no machine is so busy
+const HANGS = 600_000; // ms; longer than on any busy machine
 
 interface Answer {
   count: number;
@@ -44,7 +44,7 @@ before(async () => {
   await server.start();
   browser = await chromium.launch({
     executablePath: process.env["CHROMIUM"]!,
-    // Drawn by the processor, on any machine the same.
+    // Drawn by the CPU, so the same on any machine.
     args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"],
   });
 });
@@ -61,7 +61,7 @@ beforeEach(() => {
   server.resetLog();
 });
 
-/** A page on which nothing may go wrong unseen. */
+/** A page on which every error is noticed. */
 async function withPage(url: string, action: (page: Page) => Promise<void>, options: BrowserContextOptions = {}): Promise<void> {
   const context = await browser.newContext({
     viewport: { width: 900, height: 600 },
@@ -95,7 +95,7 @@ async function settled(page: Page): Promise<void> {
   await page.waitForFunction(() => window.parabat.status().isSettled);
 }
 
-/** Waits until a change has led to a new generation, and this one is there. */
+/** Waits until a change has started a new generation, and this one is complete. */
 async function reloaded(page: Page, change: () => Promise<unknown>): Promise<void> {
   const before = await page.evaluate(() => window.parabat.status().generation);
   await change();
@@ -113,17 +113,17 @@ async function notes(page: Page): Promise<string> {
   return (await page.textContent("#notes"))!;
 }
 
-/** Mean difference of two pictures of a size, 0 to 255 of each colour. */
+/** The mean difference of two pictures of the same size, 0 to 255 for each colour. */
 async function difference(page: Page, a: Buffer, b: Buffer): Promise<number> {
   const urls = [a, b].map((png) => `data:image/png;base64,${png.toString("base64")}`);
-  const other = await page.context().newPage(); // whose policy allows it
+  const other = await page.context().newPage(); // its policy allows this
   try {
     return await other.evaluate(async ([one, two]) => {
       const pixels = async (url: string): Promise<Uint8ClampedArray> => {
         const image = new Image();
         image.src = url;
         await image.decode();
-        // Small, so that the edge of a disc does not count.
+        // Small, so that the edges of discs do not count.
         const canvas = Object.assign(document.createElement("canvas"), { width: 90, height: 60 });
         const context = canvas.getContext("2d")!;
         context.drawImage(image, 0, 0, 90, 60);
@@ -137,7 +137,7 @@ async function difference(page: Page, a: Buffer, b: Buffer): Promise<number> {
   }
 }
 
-/** Compares the canvas with the reference of this name, which was looked at. */
+/** Compares the canvas with the reference of this name, which was checked by eye. */
 async function looksLike(page: Page, name: string): Promise<void> {
   await settled(page);
   const png = await page.locator("#picture canvas").screenshot();
@@ -179,7 +179,8 @@ test("shows at most the budget, evenly, and finer particles where it is looked a
     assert.ok(near.shown <= 50_000);
     await page.evaluate(() => window.parabat.view().resetCamera());
     await page.waitForFunction((count) => window.parabat.status().isIdle && window.parabat.status().shown === count, whole.shown);
-    // The fewer are shown, the larger they are; all of the file fill what they fill.
+    // The fewer are shown, the larger they are; together they cover the same area as all of the
+    // file.
     await reloaded(page, () => page.locator("#budget").press("End"));
     assert.deepEqual(await shown(page, "id"), oracle.cloud);
     assert.ok(Math.abs((await radius()) / coarse - Math.cbrt(whole.shown / oracle.cloud.count)) < 0.05);
@@ -219,7 +220,7 @@ test("ranges and boxes show exactly what the C++ library answers", async () => {
     await idle(page);
     assert.deepEqual(await shown(page, "id"), oracle.range);
     await looksLike(page, "ranges");
-    // What is no range is not taken.
+    // An invalid range is not applied.
     await field("Maximum mass").fill("1");
     await field("Maximum mass").press("Enter");
     assert.equal(await field("Maximum mass").getAttribute("aria-invalid"), "true");
@@ -371,7 +372,7 @@ test("mouse, touch and keys turn, move and zoom", async () => {
       await after("arrow", (now) => isTurned(before, now));
       await page.locator("#picture canvas").press("r");
       await after("R", (now) => now.distance > before.distance);
-      // A control that was chosen by keys is still chosen when the panel is built anew.
+      // A control selected with the keyboard is still selected after the panel is rebuilt.
       await page.locator("#colour").focus();
       await reloaded(page, () => page.locator("#colour").selectOption({ index: 2 }));
       assert.equal(await page.evaluate(() => document.activeElement?.id), "colour");
@@ -412,7 +413,7 @@ test("a picked particle tells its values, exactly", async () => {
   });
 });
 
-/** As from a file manager: files and folders of the disk. */
+/** As from a file manager: files and folders on disk. */
 async function drop(page: Page, ...files: string[]): Promise<void> {
   const session = await page.context().newCDPSession(page);
   for (const type of ["dragEnter", "dragOver", "drop"] as const) {
@@ -443,7 +444,7 @@ test("files are dropped onto a page that was opened from disk", async () => {
     await page.getByRole("button", { name: "Copy link" }).click();
     assert.match(await notes(page), /A link cannot contain files on this computer/);
   });
-  // By the button, and what is no dataset.
+  // By the button, and files that are not datasets.
   await withPage(`file://${join(DIST, "viewer.html")}`, async (page) => {
     await page.setInputFiles("#files", [join(DATA, "step_1.bat"), join(DATA, "step_0.bat"), join(DATA, "step_2.bat")]);
     await idle(page);
@@ -461,7 +462,7 @@ test("damage is a message and a hole; a truncated file is a message", async () =
     const { count } = await shown(page, "");
     assert.ok(count >= oracle.cloud.count - 343 && count <= oracle.cloud.count - 341, String(count));
   });
-  // Of several leaf files one is missing and one is cut short: the others are shown.
+  // If one of several leaf files is missing and one is truncated, the others are shown.
   await withPage(viewerOf("/data/holes.bat"), async (page) => {
     await idle(page);
     await page.waitForFunction(() => document.querySelectorAll(".note").length === 2);
@@ -487,7 +488,7 @@ test("a server without ranges is told what is needed; a slow one is waited for",
   await withPage(viewerOf("/data/cloud.bat"), async (page) => {
     await settled(page);
     assert.deepEqual(await shown(page, "id"), oracle.cloud);
-    // What is not wanted any more is not waited for.
+    // Requests that are no longer needed are not awaited.
     server.behaviour.delay = 1e8;
     server.resetLog();
     await page.selectOption("#colour", { label: "mass (kg)" });
@@ -611,7 +612,7 @@ test("parabat web publishes a folder, parabat serve shows it", async () => {
       await idle(page);
       assert.deepEqual(await shown(page, "id"), oracle["step_0.bat"]);
     });
-    // From the disk it may not read what is beside it, and says what to do.
+    // From disk it may not read neighbouring files, and explains what to do.
     await withPage(`file://${folder}/index.html`, async (page) => {
       assert.match(await notes(page), /drop them here instead/);
       assert.ok(await page.isVisible("#empty"));

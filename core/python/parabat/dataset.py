@@ -61,7 +61,7 @@ class Particles(dict):
     positions: np.ndarray = None
     time: float | None = None  # the dataset's time
     step: int | None = None
-    report: dict | None = None  # of a read with report=True: ranks, messages, seconds, ...
+    report: dict | None = None  # set by a read with report=True: ranks, messages, seconds, ...
     report_line: str | None = None  # the same as text
 
     def __init__(self, count, of_nothing=False):

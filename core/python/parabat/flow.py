@@ -13,10 +13,10 @@ particles visit.
         lines.statistics["touched"], lines.statistics["bricks"]
         wind.streak_surface([(0, 0, 1), (0, 5, 1)], max_edge=0.1).triangles   # (m, 3)
         wind.ftle((0, 0, 1, 9, 9, 1), (91, 91, 1), length=0.5).exponents   # (1, 91, 91)
-    parabat.flow.path_lines("wind.idx", seeds, fields=["u", "v", "w"])     # as it lies on the disk
+    parabat.flow.path_lines("wind.idx", seeds, fields=["u", "v", "w"])     # as stored on disk
     parabat.flow.path_lines([(0.0, v0), (0.5, v1)], seeds, spacing=(0.1, 0.1, 0.1))   # in memory
     with parabat.flow.from_function(lambda level, box: zarr_array[level][box], times, (512, 512, 256)) as wind:
-        wind.path_lines(seeds)                  # from whatever gives boxes of it
+        wind.path_lines(seeds)                  # from any source of boxes
 
 Velocities are arrays of shape (nz, ny, nx, components), float32 or float64, with 2 or 3 components;
 NaN means no flow. File format: core/bricks/BRICKS.md. Integration: core/flow/README.md.
@@ -548,7 +548,7 @@ class Ftle:
     exponents: np.ndarray
     flow_map: np.ndarray    #: (nz, ny, nx, 3), end of each node's particle; not wrapped
     end_times: np.ndarray   #: (nz, ny, nx), when it ends
-    statistics: dict        #: as PathLines.statistics
+    statistics: dict        #: see PathLines.statistics
 
     def __repr__(self):
         return (f"Ftle({' x '.join(map(str, self.exponents.shape[::-1]))} nodes; "
@@ -566,7 +566,7 @@ class StreakSurface:
     release_times: np.ndarray   #: (n,)
     triangles: np.ndarray       #: (m, 3) int64, consistently oriented
     followed: int               #: particles, including those that are not vertices
-    statistics: dict            #: as PathLines.statistics
+    statistics: dict            #: see PathLines.statistics
 
     def __repr__(self):
         return (f"StreakSurface({len(self.triangles)} triangles of {len(self.positions)} particles; "
@@ -609,7 +609,7 @@ class Flow:
         times = ctypes.POINTER(ctypes.c_double)()
         check(lib.bat_flow_describe(self._owned, ctypes.byref(grid), ctypes.byref(count),
                                     ctypes.byref(times)))
-        self.path = name  #: of the files, or of the flow's source
+        self.path = name  #: path of the files, or the flow's source
         self.times = np.ctypeslib.as_array(times, (count.value,)).copy()  #: times of the levels
         self.points = tuple(grid.points)                 #: grid points along x, y, z
         self.origin = tuple(grid.origin)
@@ -656,7 +656,7 @@ class Flow:
             contains a particle counts.
         integrator: "cell-by-cell" follows the interpolated field within max_error cells per step; "rk4" takes steps of
             step_share of an interval, like ParaView's tracers.
-        terminal_speed: lines end where particles are not faster; with 0 they rest, and move on when the flow does.
+        terminal_speed: lines end where the speed does not exceed it; with 0, particles rest until the flow moves again.
         no_slip: treats NaN as velocity 0.
         keep_faces: adds points where lines cross cell faces (None: in steady flow only).
         prefetch: "velocity" or "none".

@@ -138,7 +138,7 @@ class Trails(dict):
                 return np.ma.getdata(values)
             if values.dtype.kind == "f":
                 return values.filled(np.nan)
-            kind = values.dtype.name.replace("int", "Int").replace("u", "U")  # which can have gaps
+            kind = values.dtype.name.replace("int", "Int").replace("u", "U")  # nullable types
             array = pandas.array(values.data, dtype=kind)
             array[np.ma.getmaskarray(values)] = pandas.NA
             return array

@@ -139,7 +139,7 @@ class Grid(dict):
     time: float = 0.0
     absent_blocks: int = 0
     bytes_read: int = 0
-    _key = None  # of the read, except level and fields
+    _key = None  # arguments of the read, except level and fields
     _axes = 3  # the arrays' axes
 
     def __repr__(self):

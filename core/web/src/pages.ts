@@ -245,7 +245,7 @@ export class Sections {
 
   private missingPages(section: Section, ranges: readonly Range[], held: Map<number, Uint8Array>): number[] {
     const missing = new Set<number>();
-    let last = -1; // of a range, usually equal to the first of the next one
+    let last = -1; // last index of a range, usually the first of the next one
     for (const [begin, end] of ranges) {
       for (let page = Math.floor(begin / PAGE); page * PAGE < end; ++page) {
         if (page === last || held.has(page) || missing.has(page)) {

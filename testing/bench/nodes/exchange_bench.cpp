@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exchange of a write by the ways it may take, for pieces of many sizes: each rank has as much
-// for each other one.
+// Measures the exchange of a write in all its ways, for pieces of many sizes; each rank has equally
+// much for every other.
 //
 // Usage: mpirun ... exchange_bench [--rounds N] [--ranks-per-node N] [--bytes A,B,...]
 //   --rounds          of each way, by turns (15); medians are printed
@@ -98,7 +98,7 @@ public:
   {
   }
 
-  // False if ways brought different bytes.
+  // Returns false if the ways delivered different bytes.
   bool run(std::uint64_t bytes)
   {
     const std::uint64_t each = std::max<std::uint64_t>(1, bytes / kRowBytes);
@@ -121,7 +121,8 @@ public:
     {
       for (std::size_t turn = 0; turn != std::size(kWays); ++turn)
       {
-        // Each begins a round as often: what it finds in the caches is what another left there.
+        // The ways take turns to begin a round, since each finds in the caches what the previous
+        // one left.
         const std::size_t w =
           (turn + static_cast<std::size_t>(std::max(0, round))) % std::size(kWays);
         const Way& way = kWays[w];

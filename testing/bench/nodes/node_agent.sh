@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# In place of ssh, for mpirun: starts a command in the namespace of nodes.sh that has the address,
-# with a host name of its own, by which Open MPI tells computers apart.
+# Replaces ssh for mpirun: starts a command in the namespace of nodes.sh that has the address, with
+# its own host name, by which Open MPI distinguishes computers.
 #
 # Usage: node_agent.sh [OPTION ...] ADDRESS COMMAND ...
 while [[ ${1-} == -* ]]; do

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Several computers on one: network namespaces on a bridge, each with a host name of its own, TCP
-# between them and shared memory inside, under Open MPI.
+# Simulates several computers on one under Open MPI: network namespaces on a bridge, each with its
+# own host name, TCP between them and shared memory inside.
 #
 # Usage: nodes.sh [--nodes N] [--per-node N] [--rate RATE] COMMAND [ARGUMENT ...]
-#   --nodes      computers to pretend (4)
+#   --nodes      computers to simulate (4)
 #   --per-node   ranks on each (4)
-#   --rate       what each may send and receive, as tc says it, e.g. 1gbit (no limit)
+#   --rate       send and receive limit of each, in tc's syntax, e.g. 1gbit (no limit)
 #
-# Runs COMMAND under mpirun with a rank in every slot and ends as it does. Must be root: makes
-# namespaces and links, whose names begin with bn and the number of this process, and removes them
-# at its end, whatever that is.
+# Runs COMMAND under mpirun with a rank in every slot and returns its exit code. Must be root:
+# creates namespaces and links, whose names begin with bn and the number of this process, and
+# removes them however it ends.
 set -euo pipefail
 
 nodes=4 per_node=4 rate=
@@ -29,7 +29,7 @@ for tool in ip unshare mpirun ${rate:+tc}; do
 done
 
 here=$(cd "$(dirname "$0")" && pwd)
-id=bn$$ # names of links have at most 15 characters
+id=bn$$ # link names have at most 15 characters
 folder=$(mktemp -d)
 clean_up()
 {
@@ -44,8 +44,8 @@ clean_up()
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 
-# The bridge, and mpirun, have a namespace of their own: nothing of this computer's network is
-# touched, and the networks of several scripts are apart.
+# The bridge and mpirun have their own namespace, so this computer's network is not affected and
+# concurrent scripts do not interfere.
 ip netns add "$id-$nodes" 2>/dev/null ||
   { echo "nodes.sh: network namespaces are not allowed here" >&2; exit 77; }
 in_hub() { ip netns exec "$id-$nodes" "$@"; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bat_plan: plans the leaf files of a simulation on any number of pretended ranks, and counts which
-// particles would really go where.
+// bat_plan: plans the leaf files of a simulation on any number of simulated ranks, and counts where
+// the particles would go.
 
 #include "bat/bat.hpp"
 #include "pretended_particles.hpp"
@@ -29,7 +29,7 @@
 
 namespace memory
 {
-// What the program has allocated, so that the figure for a plan is exact.
+// Memory that the program has allocated, so that the figure for a plan is exact.
 std::atomic<std::size_t> now{ 0 };
 std::atomic<std::size_t> peak{ 0 };
 
@@ -67,7 +67,7 @@ void* operator new[](std::size_t bytes)
 {
   return memory::allocate(bytes);
 }
-// libstdc++'s sorting algorithms allocate their buffers with this one.
+// libstdc++'s sorting algorithms allocate their buffers with this operator.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept
 {
   try
@@ -149,10 +149,10 @@ struct Summary
 {
   std::vector<bat::WeightedCell> cells;
   std::vector<bat::RankBounds> bounds; // adaptive
-  double seconds = 0;                  // of the slowest rank
+  double seconds = 0;                  // slowest rank
 };
 
-// Of at least one point.
+// The bounds of at least one point.
 bat::Box bounds_of(const Point* points, std::uint64_t count)
 {
   Point lower = points[0];
@@ -171,8 +171,8 @@ bat::Box bounds_of(const Point* points, std::uint64_t count)
   return box;
 }
 
-// What every rank would send: cells and bounds for the adaptive tree, its box and number of
-// particles otherwise.
+// What each rank would send: cells and bounds for the adaptive tree, otherwise its box and number
+// of particles.
 Summary summarise(const std::vector<Point>& points, const std::vector<std::uint64_t>& begins,
   const pretended::RankGrid& grid, const bat::PlanOptions& options)
 {
@@ -223,7 +223,7 @@ Summary summarise(const std::vector<Point>& points, const std::vector<std::uint6
   return all;
 }
 
-// True numbers of particles: every position goes through the plan.
+// Exact numbers of particles: every position passes through the plan.
 std::vector<std::uint64_t> count_particles(
   const bat::Plan& plan, const std::vector<Point>& points, const std::vector<std::uint64_t>& begins)
 {
@@ -257,7 +257,7 @@ std::vector<std::uint64_t> count_particles(
   return counts;
 }
 
-// Ranks all of whose particles go to one leaf file.
+// Counts ranks whose particles all go to one leaf file.
 std::uint64_t count_whole_ranks(
   const bat::Plan& plan, const Summary& summary, const std::vector<std::uint64_t>& begins)
 {
@@ -294,7 +294,7 @@ nlohmann::json run(const Arguments& arguments)
       tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(arguments.threads));
   }
   std::vector<Point> points = make_particles(arguments);
-  // The paper deals out the floor of the tank only.
+  // The paper divides only the floor of the tank among ranks.
   const pretended::RankGrid grid =
     pretended::deal_space(points, arguments.ranks, arguments.kind == "dam");
   const std::vector<std::uint64_t> begins = pretended::sort_by_rank(points, grid);

@@ -13,7 +13,7 @@ namespace
 {
 constexpr double kPi = 3.14159265358979323846;
 
-// One stream of numbers per seed, so that threads do not change the particles.
+// One stream of random numbers per seed, so that the particles do not depend on the threads.
 class Random
 {
 public:
@@ -32,7 +32,7 @@ public:
 
   double unit() noexcept { return static_cast<double>(this->bits() >> 11) * 0x1p-53; }
 
-  // Sum of four even numbers: near enough to a bell, and fast.
+  // The sum of four uniform numbers approximates a normal distribution, and is fast.
   double normal() noexcept
   {
     const std::uint64_t x = this->bits();
@@ -116,7 +116,7 @@ Vector gas_at(const Vector& p, const std::vector<Nozzle>& jets)
   return gas;
 }
 
-// One piece of coal on its way.
+// One coal particle on its way.
 class Coal
 {
 public:
@@ -148,7 +148,7 @@ public:
     {
       return;
     }
-    constexpr double kTurbulenceCorrelation = 0.92; // of the turbulence, over one age
+    constexpr double kTurbulenceCorrelation = 0.92; // turbulence, over one age
     constexpr double kNew = 0.39;
     const Vector gas = gas_at(this->place_, this->jets_);
     const double speed = std::sqrt(gas[0] * gas[0] + gas[1] * gas[1] + gas[2] * gas[2]);
@@ -206,7 +206,7 @@ private:
   Vector velocity_{};
   Vector turbulence_{};
   double drag_seconds_;
-  double keeps_; // of its velocity, over one age
+  double keeps_; // velocity fluctuation, over one age
   int stuck_to_ = -1;
 };
 
@@ -231,7 +231,7 @@ double depth_at(double x, double seconds)
   return speed * speed / (9 * kGravity);
 }
 
-// Place along the tank below which the share `i / n` of the water is, far walls ignored.
+// The position along the tank below which the share `i / n` of the water lies, ignoring far walls.
 std::vector<double> places_of_shares(double seconds, std::size_t shares)
 {
   constexpr std::size_t kSlices = 1 << 16;
@@ -291,7 +291,7 @@ std::vector<Point> boiler(std::uint64_t count, std::uint32_t step)
         for (std::size_t axis = 0; axis != 3; ++axis)
         {
           from[axis] += share * (coal.place()[axis] - from[axis]);
-          // Deposits of one path spread over the wall, or they would all be one point.
+          // Spreads the deposits of one path over the wall, or they would all be at one point.
           if (coal.stuck_to() >= 0 && static_cast<int>(axis) != coal.stuck_to())
           {
             from[axis] += 0.3 * (random.unit() - 0.5);

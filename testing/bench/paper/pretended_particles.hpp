@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles of simulations that nobody ran, for planning: where they are, and which rank owns them.
+// Synthetic particles of simulations, for planning: their positions, and the ranks that own them.
 #pragma once
 
 #include <array>
@@ -13,18 +13,18 @@ using Point = std::array<float, 3>;
 
 /// Furnace of 8 x 8 x 32 m, fired from three levels of four corners: jets, swirl, turbulence,
 /// deposits on the walls (after the Coal Boiler of the paper, which gained 9220 particles per
-/// step). A path through the steady gas gives one particle for each 10 steps of age. Needs `step` >
-/// 0.
+/// step). Each path through the steady gas contributes one particle per 10 steps of age. Needs
+/// `step` > 0.
 [[nodiscard]] std::vector<Point> boiler(std::uint64_t count, std::uint32_t step);
 
-/// Column of water of 1 x 1 x 1 in a tank of 4 x 1, `step` x 0.25 ms after its wall is gone:
-/// Ritter's wave, what ran up the far wall, and spray.
+/// A water column of 1 x 1 x 1 in a tank of 4 x 1, `step` x 0.25 ms after its wall is removed:
+/// Ritter's wave, water that ran up the far wall, and spray.
 [[nodiscard]] std::vector<Point> dam(std::uint64_t count, std::uint32_t step);
 
-/// Evenly over the unit cube.
+/// Uniform in the unit cube.
 [[nodiscard]] std::vector<Point> uniform(std::uint64_t count);
 
-/// Ranks as a grid over the bounds of all particles, as simulations deal out space.
+/// Ranks as a grid over the bounds of all particles, as simulations divide space.
 struct RankGrid
 {
   Point lower{};
@@ -40,10 +40,10 @@ struct RankGrid
   [[nodiscard]] std::array<Point, 2> box_of(std::uint32_t rank) const;
 };
 
-/// The grid of exactly `ranks` boxes that are nearest to cubes; of one layer if `flat`.
+/// The grid of exactly `ranks` boxes that are closest to cubes; a single layer if `flat`.
 [[nodiscard]] RankGrid deal_space(const std::vector<Point>& points, std::uint32_t ranks, bool flat);
 
-/// Sorts points by rank; returns where each rank's begin, and the end.
+/// Sorts points by rank. Returns where each rank's points begin, followed by the end.
 [[nodiscard]] std::vector<std::uint64_t> sort_by_rank(
   std::vector<Point>& points, const RankGrid& grid);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adds steps to a series, in which all velocities are one value, and dies where it is told to; see
+// Adds steps with constant velocities to a series, and dies at a given point; see
 // check_killed_bricks.py. usage: [mpirun -np R] bricks_fault_writer alone|together FOLDER FIRST
 // LAST VALUE [--progress RANK N | --rename N]
 //   --progress RANK N    that rank, at its Nth call of progress, from 1 on
@@ -35,7 +35,7 @@ void count_rename(const std::string& path)
 }
 }
 
-// In place of the C library's, for everything in this process.
+// Replaces the C library's function for everything in this process.
 extern "C" __attribute__((visibility("default"))) int rename(
   const char* from, const char* to) noexcept
 {
@@ -70,7 +70,7 @@ int main(int argc, char** argv)
   bat::bricks::Header header;
   header.grid.edge = 4;
   const float value = std::strtof(argv[4], nullptr);
-  // Some pages of the index, so that there are rounds in which all ranks encode.
+  // Several pages of index, so that there are rounds in which all ranks encode.
   constexpr std::int64_t kLength = 260;
   constexpr std::int64_t kSide = 12;
   bat::bricks::Piece piece;

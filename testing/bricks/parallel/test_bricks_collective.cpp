@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many ranks write the bytes that one writes, whoever has what; and all end alike.
+// Many ranks write the same bytes as one, for any distribution, and all end alike.
 #include "bat/bricks/parallel.hpp"
 #include "bat/error.hpp"
 #include "bricks/brick_cases.hpp"
@@ -59,7 +59,7 @@ const std::map<std::string, Cut> kCuts{
     [](const LogicalBox& whole) { return rank() == ranks() - 1 ? Boxes{ whole } : Boxes{}; } },
 };
 
-// Values of a box of a case, and of `ghosts` layers around it that are of no point of the field.
+// Values of a box of a case, with `ghosts` layers around it that contain other values.
 struct Local
 {
   bricks::Header header;
@@ -140,7 +140,7 @@ LogicalBox box_of(const BrickGrid& grid, const std::array<std::int64_t, 3>& firs
   return box;
 }
 
-// The error that all ranks have alike.
+// The error, which must be the same on all ranks.
 std::optional<Error> error_of(const std::function<void()>& write)
 {
   std::optional<Error> error;
@@ -190,7 +190,7 @@ TEST(BricksCollective, the_bytes_are_those_of_one_process)
     for (const auto& [name, cut] : kCuts)
     {
       const std::int64_t ghosts = written++ % 2; // both come with every cut
-      // Numbers of points that do not begin at 0, where that leaves the origin exact.
+      // Indices of points that do not begin at 0, if the origin stays exact.
       const std::array<std::int64_t, 3> first{ 0, ghosts * 4, 0 };
       const Local local(made, first, cut(box_of(made.header.grid, first)), ghosts);
       const auto path = folder / (made.name + "_collective.bricks");
@@ -255,7 +255,7 @@ TEST(BricksCollective, what_cannot_be_is_refused_on_all_ranks_and_leaves_no_file
   expect_error(write(
                  [&](Local& m)
                  {
-                   m.pieces[0].stored = m.pieces[0].box; // a corner of it is nobody's
+                   m.pieces[0].stored = m.pieces[0].box; // no rank has one of its corners
                    if (last)
                    {
                      m.pieces.push_back(m.pieces[0]);
@@ -294,5 +294,5 @@ TEST(BricksCollective, what_cannot_be_is_refused_on_all_ranks_and_leaves_no_file
   EXPECT_TRUE(names_in(path.parent_path()).empty());
   MPI_Barrier(MPI_COMM_WORLD);
 
-  EXPECT_FALSE(error_of(write([](Local&) {}))); // and then it can be
+  EXPECT_FALSE(error_of(write([](Local&) {}))); // now it is possible
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A series that many ranks add levels to: what readers find after each of them, and after a
-// simulation has come back.
+// A series to which many ranks add levels: what readers find after each of them, and after a
+// simulation has restarted.
 #include "bat/bricks/parallel.hpp"
 #include "bat/bricks/series.hpp"
 #include "bat/error.hpp"
@@ -26,7 +26,7 @@ using mpi_test::SharedDir;
 constexpr std::array<std::int64_t, 3> kPoints{ 21, 17, 24 };
 constexpr double kSpacing = 0.25;
 
-// A turning wind that stretches, in the run `run`.
+// A turning and stretching wind in the run `run`.
 std::array<float, 3> wind_at(const std::array<double, 3>& p, double time, int run)
 {
   const double turn = 0.5 + 0.1 * run;
@@ -34,7 +34,7 @@ std::array<float, 3> wind_at(const std::array<double, 3>& p, double time, int ru
     static_cast<float>(turn * (p[0] - 2.5)), static_cast<float>(0.05 * p[0] * std::cos(time)) };
 }
 
-// Levels of a simulation, each rank with layers of it.
+// Levels of a simulation in which each rank has some layers.
 class Simulation
 {
 public:
@@ -65,7 +65,7 @@ public:
     piece.values = values.data();
     if (rank() != 0)
     {
-      header.step.reset(); // rank 0 says it
+      header.step.reset(); // rank 0 prints it
     }
     bricks::write_collective(MPI_COMM_WORLD, this->series_, header, { piece });
   }
@@ -101,12 +101,12 @@ private:
 struct Level
 {
   std::int64_t step;
-  double time; ///< as it is listed
+  double time; ///< as listed
   double clock;
   int run = 0;
 };
 
-// On rank 0: the list and all values of all its files; and that there are no others.
+// Checks on rank 0 the list, all values of all its files, and that there are no other files.
 void expect_levels(const std::filesystem::path& folder, const std::vector<Level>& levels)
 {
   MPI_Barrier(MPI_COMM_WORLD);
@@ -179,7 +179,7 @@ TEST(GrowingSeries, has_levels_of_one_run_when_a_simulation_comes_back)
       simulation.reported[0].find("returned to step 1: 2 steps from 2 to 3"), std::string::npos)
       << simulation.reported[0];
   }
-  simulation.write(0, 0); // all over again
+  simulation.write(0, 0); // starting over
   expect_levels(folder, { { 0, 0, 0, 1 } });
 }
 
@@ -254,7 +254,7 @@ TEST(GrowingSeries, has_one_grid_whatever_a_simulation_says)
     EXPECT_NE(std::string(failure->what()).find("wind_1.bricks"), std::string::npos);
   }
   expect_levels(folder, { { 0, 0, 0 }, { 1, 1, 1 } });
-  Simulation(folder, 1).write(1, 1); // however the folder is called
+  Simulation(folder, 1).write(1, 1); // whatever the folder is called
   const auto other = folder.parent_path() / "." / "";
   Simulation(other, 1).write(1, 1);
   expect_levels(folder, { { 0, 0, 0 }, { 1, 1, 1, 1 } });
@@ -277,7 +277,7 @@ TEST(GrowingSeries, has_the_grid_of_its_first_level_however_others_are_rounded)
   }
 }
 
-// Whoever follows a simulation has the lines of who waits for its end.
+// Following a running simulation gives the same lines as waiting for its end.
 TEST(GrowingSeries, is_traced_while_it_grows)
 {
   const SharedDir shared;

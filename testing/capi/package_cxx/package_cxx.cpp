@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program in C++ that finds ParaBAT where it is installed.
+// A C++ program that finds an installed ParaBAT.
 
 #include "bat/bat.hpp"
 #include "bat/insitu.hpp"

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The same path lines by VTK's filter, which is ParaView's, and by this library: time, memory, bytes read, and how far the
-ends are apart.
+"""Computes the same path lines with VTK's filter, which ParaView uses, and with this library: time, memory, bytes read,
+and the distance of the ends.
 
     flow_bench make FOLDER --npy
     beside_vtk.py BUILD_FOLDER FOLDER [--python PYTHON] [--paraview] [--seeds N] [--region ball|cube|all] [--rounds R] [--warm]
 
-Each line of both tables is a process of its own, in turns, with files that are not in the system's cache. PYTHON is one
-that has vtk and numpy, or pvbatch; with --paraview ours is the filter of the plugin, in the same program as theirs. VTK's
-filter gets each step in blocks with a fresh image (of images that are not composite, VTK 9.7 uses one step
-for a whole interval), read by one call from a file of raw values, and steps of half an interval by Runge-Kutta 4 without
-vorticity. Ours is asked for those steps too, and for its own, cell by cell.
+Each line of both tables is a separate process; they alternate, with files that are not in the system's cache. PYTHON is
+one that has vtk and numpy, or pvbatch; with --paraview ours is the plugin's filter, in the same program as theirs.
+VTK's filter gets each step in blocks with a new image (for images that are not composite, VTK 9.7 uses one step for a
+whole interval), read by one call from a file of raw values, and takes steps of half an interval by Runge-Kutta 4
+without vorticity. Ours uses those steps too, and also its own, cell by cell.
 """
 
 import argparse
@@ -26,7 +26,7 @@ import numpy as np
 
 
 def seeds_of(flow, count, region):
-    """Positions (count, 3) in a twelfth of the domain, about its centre, or in all of it."""
+    """Positions (count, 3) in a twelfth of the domain, around its centre, or in all of it."""
     points, spacing, origin = (np.array(v, dtype=float) for v in (flow["points"], flow["spacing"], flow["origin"]))
     half = 0.5 * spacing * (points - 1)
     random = np.random.default_rng(1)
@@ -39,7 +39,7 @@ def seeds_of(flow, count, region):
     else:
         places = random.uniform(-1, 1, (8 * count + 100, 3))
         places = 0.08 * places[(places ** 2).sum(1) <= 1][:count]
-    # VTK's points are float32: both begin at the same places.
+    # VTK's points are float32, so both begin at the same places.
     return np.float32(origin + half + half * places).astype(float)
 
 
@@ -52,7 +52,7 @@ def forget_files(folder):
 
 
 def peak_memory():
-    """MB; of this process alone: children keep what their parent has had, until they have more."""
+    """MB, of this process alone: children inherit their parent's peak until they exceed it."""
     with open("/proc/self/status", encoding="ascii") as status:
         return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM"))
 
@@ -116,7 +116,7 @@ def theirs(folder, flow, seeds):
     lines.SetComputeVorticity(False)
     if hasattr(lines, "SetTerminationTime"):
         lines.SetTerminationTime(flow["times"][-1])
-    lines.SetIntegratorType(1)  # Runge-Kutta 4, half an interval a step
+    lines.SetIntegratorType(1)  # Runge-Kutta 4, half an interval per step
     if hasattr(lines, "SetMeshOverTimeToStatic"):
         lines.SetMeshOverTimeToStatic()
     else:
@@ -176,7 +176,7 @@ def our_filter(folder, flow, seeds, integrator):
 
 
 def one(arguments):
-    """A process of its own: times one of them and writes its answer."""
+    """A separate process: times one of them and writes its result."""
     flow = json.loads(arguments.flow)
     build, folder = pathlib.Path(arguments.build), pathlib.Path(arguments.folder)
     seeds = seeds_of(flow, arguments.seeds, arguments.region)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts that do not depend on the machine: bricks touched, reads of small caches, the cache's
-budget, the same answer whatever reads.
+"""Checks counts that do not depend on the machine: bricks touched, reads of small caches, the
+cache's budget, and identical results for every way of reading.
 
 Usage: check_flow_bench.py FLOW_BENCH FOLDER"""
 
@@ -52,12 +52,12 @@ def main():
     spread = ("run", series, "--region", "all", "--seeds", 5000, "--ends-only", "--threads", 1)
     large, = bench(*spread, "--prefetch", "none")
     assert large["reads"] == large["touched"] and large["touched_percent"] > 80, large
-    for ahead, maximum in ("none", 1.2), ("velocity", 1.4):  # what is read ahead may be dropped under load
+    for ahead, maximum in ("none", 1.2), ("velocity", 1.4):  # prefetched bricks may be dropped under load
         small, = bench(*spread, "--cache", 8, "--prefetch", ahead)
         assert small["checksum"] == large["checksum"]
         assert small["reads_per_touched"] <= maximum, (ahead, small)
 
-    # Points are in memory once, but for an eighth and what little else there is.
+    # Points exist once in memory, apart from an eighth and small overheads.
     many = ("run", series, "--region", "cube", "--seeds", 216000, "--threads", 1)
     (ends,), (lines,) = bench(*many, "--ends-only"), bench(*many)
     megabytes = 56e-6 * lines["points"]

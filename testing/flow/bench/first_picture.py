@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Seconds to the first picture of 200 lines of a series that is not in the system's cache, and to those of moved seeds.
+"""Measures seconds to the first picture of 200 lines of a series that is not in the system's cache, and to those with
+moved seeds.
 
     PV_PLUGIN_PATH=BUILD/lib/paraview-plugins xvfb-run pvpython --dr first_picture.py SERIES
 """

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traces of a series: what they read, wait for and take, and a checksum of the answer.
+// Measures what traces of a series read, how long they wait and take, and a checksum of the result.
 //
 //   flow_bench make FOLDER --kind turbulence --points 161 --levels 25     FOLDER/flow.bricks.series
 //   flow_bench run SERIES --seeds 200 --region ball --cache 64 --threads 1 --cold
@@ -7,10 +7,10 @@
 //   flow_bench reads SERIES                 cold bricks/s, and plain preads/s of their size
 //   flow_bench store                        bricks put into memory and found there, per second
 //
-// --hints learn leaves in --hints-file where particles went, read goes by it.
-// --delay-us has each read take so long at least: the only way to measure waits on a machine whose
-// disk others use. Runs of one command share a cache unless --fresh; --cold drops the files from
-// the system's cache before each.
+// --hints learn records in --hints-file where particles went, and read uses it. --delay-us makes
+// each read take at least this long, the only way to measure waits on a machine with a shared disk.
+// Runs of one command share a cache unless --fresh; --cold evicts the files from the system's cache
+// before each.
 #include "bat/bricks/series.hpp"
 #include "bat/bricks/write.hpp"
 #include "bat/error.hpp"
@@ -57,8 +57,8 @@ struct Mode
   double rate = 0;
 };
 
-// Random waves without divergence; shares of energy follow k^-5/3, each component's mean square is
-// 1, and phases move.
+// Divergence-free random waves: energy follows k^-5/3, each component's mean square is 1, and
+// phases move.
 std::vector<Mode> turbulence(int count, double maximum, unsigned seed)
 {
   std::mt19937_64 random(seed);
@@ -183,7 +183,7 @@ double cpu_seconds()
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Without what the system does.
+// Excludes the system's time.
 double user_seconds()
 {
   rusage usage{};
@@ -380,7 +380,8 @@ void drop_from_system_cache(const std::string& series)
   }
 }
 
-// Distances of ends of lines in cells, least first, of those that both follow to the end.
+// Distances between the ends of lines, in cells and ascending, for lines that both follow to the
+// end.
 std::vector<double> distances(
   const bat::flow::PathLines& a, const bat::flow::PathLines& b, const bat::BrickGrid& grid)
 {
@@ -507,8 +508,8 @@ nlohmann::ordered_json run(const RunOptions& o)
   return runs;
 }
 
-// Of a line of an eighth of the box through its middle, at the last time; triangles have edges of a
-// cell.
+// Released from a line of an eighth of the box through its middle, at the last time; triangles have
+// edges of one cell.
 nlohmann::ordered_json surface(const RunOptions& o)
 {
   const bat::flow::Cache cache = open(o);
@@ -539,7 +540,7 @@ nlohmann::ordered_json surface(const RunOptions& o)
   return reported;
 }
 
-// ---- Reads of bricks and memory for them -------------------------------------------------------
+// ---- Reads of bricks and their memory ----------------------------------------------------------
 
 struct ReadsOptions
 {
@@ -587,7 +588,7 @@ nlohmann::ordered_json reads(const ReadsOptions& o)
       std::size_t level = 0;
       std::uint64_t brick = 0;
       std::uint64_t bytes = 0;
-      std::uint64_t offset = 0; // of the plain one
+      std::uint64_t offset = 0; // checksum of the plain run
     };
     std::vector<Read> all(static_cast<std::size_t>(o.bricks));
     for (Read& read : all)
@@ -646,7 +647,7 @@ nlohmann::ordered_json reads(const ReadsOptions& o)
   return rounds;
 }
 
-// Has every brick at once.
+// Provides every brick immediately.
 class Nothing : public bat::BrickSource
 {
 public:
@@ -674,7 +675,7 @@ nlohmann::ordered_json store()
   options.io_threads = 1;
   const bat::flow::Cache cache(std::make_shared<Nothing>(), options);
   bat::flow::BrickCache& bricks = cache.bricks();
-  constexpr std::size_t kAtOnce = 16; // the most that a bucket needs
+  constexpr std::size_t kAtOnce = 16; // the maximum that a bucket needs
   constexpr std::size_t kBricks = 16384;
   std::vector<std::uint64_t> keys(kBricks);
   std::vector<bat::flow::BrickSlot*> slots(kBricks);

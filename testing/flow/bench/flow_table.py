@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts, times and errors of traces beside their bars, as a table: what testing/bench/FLOW.md has.
+"""Prints counts, times and errors of traces with their limits, as the table in
+testing/bench/FLOW.md.
 
     flow_table.py BUILD_FOLDER FOLDER [--json FILE]
 
-FOLDER gets two series of 161^3 points and 25 times, turbulence, packed and not (2.3 GB), unless it has them. Times are the
-medians of processes of their own, in turns where two are compared. Counts do not depend on the machine.
+FOLDER gets two series of 161^3 points and 25 times, turbulence, packed and not (2.3 GB), unless they exist. Times are
+the medians of separate processes, alternating if two are compared. Counts do not depend on the machine.
 """
 
 import argparse
@@ -22,7 +23,8 @@ def row(name, measured, must, met, **more):
 
 
 def hints_rows(run, folder, rounds=5):
-    """Slow reads again: hints learned from other seeds of the place, and from seeds of all over, beside the first run."""
+    """Slow reads: hints learned from other seeds in the same region, and from seeds everywhere, compared with the first
+    run."""
     slow = ("--delay-us", 5000, "--io-threads", 64)
     known = {"place": [("--random", n) for n in (2, 3, 4, 5)], "all over": [("--region", "all", "--seeds", 5000)]}
     files = {}
@@ -89,7 +91,7 @@ def main():
     cube = ("--region", "cube", "--seeds", 64000, "--ends-only")
     without = ("--prefetch", "none")
 
-    # Exact.
+    # Exactness.
     lines = run("--compare-with", 1e-11)[0]
     row("200 lines, 24 intervals, default, ends beside those of an error of 1e-11: largest, cells",
         f"{lines['error_cells_largest']:.1e}", "1e-3", lines["error_cells_largest"] <= 1e-3, checksum=lines["checksum"])

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ranks read of a series that they trace together, and how even their work is, as one line of JSON.
+"""Measures what ranks read of a series that they trace together, and how balanced their work is, as one
+line of JSON.
 
     PV_PLUGIN_PATH=BUILD/lib/paraview-plugins mpiexec -n 8 pvbatch on_ranks.py SERIES [SEEDS]
 
-Seeds are a cube of an eighth of each axis, SEEDS (64,000) in all. Bricks that are read by all ranks are beside those that
-somebody needs where one rank is alone; work are points of lines.
+Seeds form a cube of an eighth of each axis, SEEDS (64,000) in all. Reports the bricks read by all ranks compared with
+those needed by a single rank; work is the number of points on lines.
 """
 
 import json

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A time level that ranks write together in bricks, beside the same values by MPI as they lie in memory, as a line of JSON.
+"""Compares a time level that ranks write together in bricks with the same values written by MPI in memory order, as a
+line of JSON.
 
     PYTHONPATH=core/python BAT_LIBRARY=BUILD/lib/libbat_capi.so mpiexec -n 4 python3 write_on_ranks.py FOLDER [--points N]
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kills a program that replaces a step of a dataset, again and again: what is there is the old step or the new one, whole. If
-the dataset has other steps, these stay as they are, and for a moment the step is not there at all.
+"""Kills a program that replaces a step of a dataset, again and again. Afterwards the step must be the complete old or
+new one. If the dataset has other steps, these must be unchanged, and the step may be absent for a moment.
 
 Usage: check_killed.py WRITE_GRID [RUNS]
 """
@@ -25,7 +25,7 @@ def main():
 
 
 def replace_again_and_again(program, runs, among_others):
-    """Step 7, alone or behind a step 3."""
+    """Step 7, alone or after a step 3."""
     dice = random.Random(11 + among_others)
     with tempfile.TemporaryDirectory() as folder:
         path, dims = pathlib.Path(folder) / "n.idx", (40, 40, 40)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads .idx datasets at every level, every field and step, in whole and in random boxes, and compares each with what went in.
+"""Reads .idx datasets at every level, every field and step, in whole and in random boxes, and compares each result with
+the original data.
 
 Usage: check_truth.py READ_BOXES CASES.json [--boxes N] [--spec] [--earlier-pidx]
        --spec: idx_spec.py, the second reader, answers too
@@ -25,7 +26,7 @@ def full_box(case):
 
 
 def expected(truth, bits, level, box, p1):
-    """truth: [z, y, x, component]. Returns the part of it that a level has of a box."""
+    """truth: [z, y, x, component]. Returns the part of it that a level has in a box."""
     delta = [2 ** bits[1 + level:].count(str(axis)) for axis in range(3)]
     slices = []
     for axis in (2, 1, 0):
@@ -42,7 +43,7 @@ class Reader:
         self.about = self.process.stdout.readline().decode().split()
 
     def read(self, field, step, level, box, coarse=-1):
-        """Returns the answer's shape (x, y, z) and its bytes, or a text of an error."""
+        """Returns the answer's shape (x, y, z) and its bytes, or the text of an error."""
         ends = " ".join(f"{lower} {upper}" for lower, upper in box)
         self.process.stdin.write(f"{field} {step} {level} {ends} {coarse}\n".encode())
         self.process.stdin.flush()
@@ -109,7 +110,7 @@ def rewritten(text, **keys):
 
 
 def earlier_forms(cases, folder, to):
-    """The datasets of PIDX among these as PIDX put them into words before 2018, in a folder of their own."""
+    """Copies of the PIDX datasets with the texts that PIDX wrote before 2018, in a separate folder."""
     forms = []
     for case in cases:
         path = folder / case["idx"]

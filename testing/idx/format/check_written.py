@@ -46,7 +46,7 @@ def openvisus_reader(path):
 
 
 def reported(path, dims):
-    """What bat_info and bat_validate say wrongly."""
+    """Returns the errors in the output of bat_info and bat_validate."""
     info, validate = sys.argv[sys.argv.index("--programs") + 1:]
     about = json.loads(subprocess.run([info, "--json", path], check=True, stdout=subprocess.PIPE).stdout)
     fields = [(field["name"], field["type"], field["components"]) for field in about["fields"]]
@@ -83,7 +83,7 @@ def main():
             for level in range(levels + 1):
                 delta = [2 ** digits[level:].count(str(axis)) for axis in range(3)]
                 for (name, step), values in truth.items():
-                    # The first field at every level, the others, which share its blocks, at some.
+                    # The first field at every level; the others, which share its blocks, at some.
                     if name != "p" and (levels - level) % 4:
                         continue
                     want = values[::delta[2], ::delta[1], ::delta[0]]

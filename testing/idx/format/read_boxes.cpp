@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Answers in bytes what other programs ask of an .idx dataset, for comparison with their own
-// reading. A line of input is: FIELD STEP LEVEL X0 X1 Y0 Y1 Z0 Z1 COARSE, of which COARSE is a
-// level to read first and refine, or -1. The answer is a line, "ok NX NY NZ BYTES ABSENT" and the
-// bytes, or "error TEXT". The first line of output describes the dataset.
+// Answers requests of other programs to an .idx dataset in bytes, for comparison with their own
+// reading. A line of input is: FIELD STEP LEVEL X0 X1 Y0 Y1 Z0 Z1 COARSE, where COARSE is a level
+// to read first and refine, or -1. The answer is a line, "ok NX NY NZ BYTES ABSENT" and the bytes,
+// or "error TEXT". The first line of output describes the dataset.
 
 #include "bat/error.hpp"
 #include "bat/idx/dataset.hpp"
@@ -80,7 +80,7 @@ void answer(const bat::idx::Dataset& dataset, const std::string& line)
   std::printf("ok %lld %lld %lld %zu %llu\n", static_cast<long long>(lattice.count[0]),
     static_cast<long long>(lattice.count[1]), static_cast<long long>(lattice.count[2]),
     values.size(), static_cast<unsigned long long>(report.absent_blocks));
-  if (!values.empty()) // nothing has no address
+  if (!values.empty()) // empty arrays have no address
   {
     std::fwrite(values.data(), 1, values.size(), stdout);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes an .idx dataset from raw arrays, for comparison with the reading of others.
-// usage: write_grid FILE.idx NX NY NZ raw|zip|lz4 row|hz|pidx BITS STEP NAME:TYPE:COMPONENTS:RAW...
+// Writes an .idx dataset from raw arrays, for comparison with other readers. usage: write_grid
+// FILE.idx NX NY NZ raw|zip|lz4 row|hz|pidx BITS STEP NAME:TYPE:COMPONENTS:RAW...
 
 #include "bat/error.hpp"
 #include "bat/idx/write.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as a file of blocks. The first says of which kind of dataset; what it holds is read at
-// every level, or refused, in the same way by one thread and by many.
+// Takes arbitrary bytes as a file of blocks. The first byte selects the kind of dataset; its
+// content is read at every level, or rejected, with the same result for one thread and many.
 
 #include "bat/error.hpp"
 #include "bat/idx/dataset.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as the text of an .idx file: refused, or read; and if read, its own text says the same.
+// Takes arbitrary bytes as the text of an .idx file, which is rejected or read; if it is read, the
+// text written for it means the same.
 
 #include "bat/error.hpp"
 #include "bat/idx/dataset.hpp"
@@ -26,7 +27,7 @@ void check_name(const std::string& name)
 void check(const std::string& text)
 {
   const bat::idx::Header header = bat::idx::parse_header(text, "fuzz.idx");
-  // Of "-0", only the sign is lost, the first time.
+  // "-0" only loses its sign, the first time.
   const std::string own = bat::idx::to_text(header);
   if (own.size() < 1 << 20)
   {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kills a rank of a collective write of a grid, in each phase and before each rename: mpirun ends, the dataset is the old one
-or the new one, whole, and the next write leaves nothing but its own files. A step among others that is replaced is the old one,
-the new one, or not there; the others stay.
+"""Kills a rank of a collective grid write, in each phase and before each rename. mpirun must end, the dataset must be
+the complete old or new one, and the next write must leave nothing but its own files. A step that is replaced among
+others is the old one, the new one, or absent; the others are unchanged.
 
 Usage: check_killed_ranks.py MPIEXEC WRITER
 """
@@ -31,7 +31,7 @@ def write(path, step, *fault, route="flat"):
 
 
 def values_of(path):
-    """By step, the value that all samples have."""
+    """Returns the value of all samples for each step."""
     dataset, values = idx_spec.Dataset(path), {}
     for step in dataset.steps():
         found = set(np.unique(dataset.read("p", step, dataset.levels, dataset.box)).tolist())
@@ -41,7 +41,7 @@ def values_of(path):
 
 
 def files_below(folder):
-    """Their names, but for that of the folder of the shape, of which there are two."""
+    """Their names, except that of the shape's folder, of which there are two."""
     return sorted(re.sub("/[0-9a-f]{8}", "/SHAPE", str(path.relative_to(folder))) for path in folder.rglob("*"))
 
 

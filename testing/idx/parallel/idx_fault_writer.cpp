@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes a grid whose samples all have one value, and dies where it is told to; see
-// check_killed_ranks.py. usage: mpirun -np R idx_fault_writer FILE.idx VALUE ROUTE STEP
-// [--progress RANK N | --rename N]
+// Writes a grid whose samples all have one value, and dies at a given point; see
+// check_killed_ranks.py. usage: mpirun -np R idx_fault_writer FILE.idx VALUE ROUTE STEP [--progress
+// RANK N | --rename N]
 //   --progress RANK N    that rank, at its Nth call of progress, from 1 on
 //   --rename N           rank 0, before its Nth rename of a step's folder or of the text, from 1 on
 
@@ -35,7 +35,7 @@ void count_rename(const std::string& to)
 }
 }
 
-// In place of the C library's, for everything in this process.
+// Replaces the C library's function for everything in this process.
 extern "C" __attribute__((visibility("default"))) int rename(
   const char* from, const char* to) noexcept
 {

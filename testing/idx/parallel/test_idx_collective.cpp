@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many ranks write the bytes that one writes, whoever has what; and all end alike.
+// Many ranks write the same bytes as one, for any distribution, and all end alike.
 
 #include "bat/error.hpp"
 #include "bat/idx/parallel.hpp"
@@ -98,12 +98,13 @@ struct Local
   GridPieces pieces;
   std::vector<std::vector<std::byte>> arrays;
 
-  // `ghosts`: layers around each box that its arrays have too, with values of no sample.
+  // `ghosts`: layers around each box that its arrays also have, with values that belong to no
+  // sample.
   Local(const MadeGrid& made, const Boxes& boxes, std::int64_t ghosts = 0)
   {
     if (boxes.empty())
     {
-      return; // says nothing of fields either
+      return; // does not describe fields either
     }
     this->pieces.origin = made.grid.origin;
     this->pieces.spacing = made.grid.spacing;
@@ -348,7 +349,7 @@ TEST(IdxCollective, all_ranks_end_alike)
   Boxes with_hole = kCuts.at("slabs")(whole, rank(), ranks());
   if (rank() == last)
   {
-    with_hole[0].lower[0] += 1; // of the plane at x = 3
+    with_hole[0].lower[0] += 1; // in the plane at x = 3
     with_hole.push_back({ { 3, 0, 7 }, { 3, 22, 31 } });
     with_hole.push_back({ { 3, 0, 32 }, { 3, 21, 32 } });
   }

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A reader of .idx datasets made from core/idx/IDX.md alone, in numpy and the standard library. Sections in comments are that text's.
+"""A reader of .idx datasets written from core/idx/IDX.md alone, with NumPy and the standard library. Sections in
+comments are that text's.
 
-Slow and short: every sample is found one by one through its number in HZ order. It raises ValueError for what it does not read.
+Slow and short: every sample is located individually through its number in HZ order. Raises ValueError for unsupported
+input.
 """
 
 import pathlib
@@ -13,7 +15,7 @@ import numpy as np
 
 
 def unlz4(packed):
-    """One bare LZ4 block."""
+    """Decodes one bare LZ4 block."""
     out, at = bytearray(), 0
 
     def length(nibble):
@@ -82,7 +84,7 @@ class Dataset:
         keys = keys_of(path.read_text())
         self.folder, self.stem, self.keys = path.parent, path.stem, keys
         self.version = 6 if keys["version"] == "6.1" else int(keys["version"])
-        # Section 6, of any year.
+        # Section 6, for any year.
         self.pidx = keys["version"] == "6.1" or "io mode" in keys or (
             self.version == 6 and "interleave block" not in keys and
             re.fullmatch(r"(0 \d+ ?){5}", keys["box"]) and re.search(r" time%0\dd/$", keys.get("time", "")))
@@ -103,7 +105,7 @@ class Dataset:
         self.cache, self.known = {}, (None, None, None)
 
     def steps(self):
-        """Section 2.2, but for `* *`: numbers of time steps, ascending."""
+        """Section 2.2, except `* *`: numbers of time steps, ascending."""
         text = self.keys.get("time", "0 0")
         ranges = [[int(n) for n in one.split(",")] for one in re.findall(r"\(([\d,]+)\)", text)]
         if not ranges:
@@ -112,7 +114,7 @@ class Dataset:
                       for step in range(first, (rest or [first])[0] + 1, rest[1] if len(rest) > 1 else 1))
 
     def delta(self, level):
-        """Section 5: distance of the samples of a level."""
+        """Section 5: distance between the samples of a level."""
         return [2 ** self.digits[level:].count(axis) for axis in range(3)]
 
     def file_of(self, block, step):
@@ -168,7 +170,8 @@ class Dataset:
         return data[offset:offset + size], codec, row_major
 
     def block(self, f, block, step):
-        """Samples of a block, in HZ order or as [z, y, x], and which; or None if it is absent."""
+        """Samples of a block, in HZ order or as [z, y, x], and which of them; or None if it is
+        absent."""
         key = (f, block, step)
         if key not in self.cache:
             self.cache[key] = self.decoded(f, block, step)
@@ -196,7 +199,7 @@ class Dataset:
         return np.frombuffer(raw, field.type).reshape(-1, field.components), row_major
 
     def places(self, points):
-        """Section 5: number of the block of each point, its place there in HZ order, and in row-major order."""
+        """Section 5: number of each point's block, its index there in HZ order, and in row-major order."""
         z = np.zeros(len(points), np.int64)
         left = points.copy()
         for place in range(self.levels - 1, -1, -1):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Grids of made-up values, and what a level of a box of them is.
+// Synthetic grids, and their expected samples for a level in a box.
 #pragma once
 
 #include "bat/idx/dataset.hpp"
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-/// Every byte of every sample is random, but for the last of a float, so that values are finite.
+/// Every byte of every sample is random, except the last one of a float, so that values are finite.
 struct MadeGrid
 {
   bat::idx::Grid grid;
@@ -26,7 +26,7 @@ struct MadeGrid
   MadeGrid(const MadeGrid&) = delete;
   MadeGrid& operator=(const MadeGrid&) = delete;
 
-  /// `smooth`: a few values only, so that blocks can be packed.
+  /// `smooth`: only a few distinct values, so that blocks are compressible.
   void add(const std::string& name, bat::ScalarType type, int components = 1, bool smooth = false)
   {
     const std::size_t one = bat::size_of(type);

@@ -4,7 +4,7 @@
 
 #include <string>
 
-/// A text with every key that is needed; one of them has another value, and one or more are added.
+/// A text with every required key; one of them has another value, and one or more are added.
 inline std::string idx_text(
   const std::string& key = "", const std::string& value = "", const std::string& more = "")
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Damaged, cut and missing files of samples: an error that names file, field, block, found and
-// allowed, or the default value where nothing was ever written.
+// Damaged, truncated and missing files of samples: an error that names file, field, block, found
+// and allowed, or the default value where nothing was ever written.
 
 #include "bat/error.hpp"
 #include "bat/idx/dataset.hpp"
@@ -78,7 +78,7 @@ protected:
   void expect_refused(ErrorCode code, const std::vector<std::string>& words)
   {
     const Dataset dataset = Dataset::open(this->path());
-    // Field a, and levels that do without block 3, are not harmed.
+    // Field a, and levels that do not need block 3, are not affected.
     EXPECT_EQ(read_all(dataset, { 0, 9, {}, 0 }), this->made.values[0]);
     EXPECT_EQ(
       read_all(dataset, { 1, 6, {}, 0 }), this->made.part(1, dataset.distance(6), dataset.box()));
@@ -155,7 +155,7 @@ TEST_F(IdxDamage, packed_blocks_unpack_to_exactly_their_size)
     this->write_as(codec);
     const format::BlockRecord small = this->record(1, 3);
     ASSERT_NE(small.codec, format::kStoredRaw);
-    // A block of field a has twice the bytes; cut short, it has less.
+    // A block of field a has twice the bytes; truncated, it has fewer.
     this->with_record(
       [&](format::BlockRecord& r)
       {
@@ -184,7 +184,7 @@ TEST_F(IdxDamage, packed_blocks_unpack_to_exactly_their_size)
       }
     }
   }
-  // Bytes behind a zlib stream are legal.
+  // Bytes after a zlib stream are legal.
   this->write_as(Codec::Zip);
   this->with_record([](format::BlockRecord& r) { r.bytes += 1; });
   EXPECT_EQ(read_all(Dataset::open(this->path()), { 1, 9, {}, 0 }), this->made.values[1]);
@@ -241,8 +241,8 @@ TEST_F(IdxDamage, a_block_of_pidx_ends_with_the_last_sample_in_the_box)
       EXPECT_NE(std::string(error.what()).find("in the box"), std::string::npos) << error.what();
     }
   }
-  EXPECT_LT(minimum, whole.size());       // padding is not missed
-  EXPECT_GT(minimum, whole.size() - 256); // samples are
+  EXPECT_LT(minimum, whole.size());       // missing padding is no error
+  EXPECT_GT(minimum, whole.size() - 256); // missing samples are
 }
 
 TEST_F(IdxDamage, absent_blocks_have_the_default_value_and_are_told)
@@ -283,7 +283,7 @@ TEST_F(IdxDamage, absent_blocks_have_the_default_value_and_are_told)
   }
 }
 
-// Tables of the order of samples would have 64 MiB for each of 17 levels.
+// Tables of the sample order would take 64 MiB for each of 17 levels.
 TEST_F(IdxDamage, a_text_alone_takes_no_memory)
 {
   const std::string text = "(version)\n6\n(box)\n0 1099511627775\n(fields)\na uint8\n(bits)\nV" +
@@ -407,7 +407,7 @@ TEST(IdxClaims, any_number_of_absent_blocks_takes_no_time_and_no_memory)
   record.offset = kHeaders;
   record.bytes = kBlockBytes;
   record.layout = Layout::RowMajor;
-  format::encode_record(record, file.data() + 40); // of the first block
+  format::encode_record(record, file.data() + 40); // the first block's
   const std::string far = "big/7f/3c/1200.bin";
   std::filesystem::create_directories(folder / "big/00");
   std::filesystem::create_directories((folder / far).parent_path());
@@ -426,7 +426,7 @@ TEST(IdxClaims, any_number_of_absent_blocks_takes_no_time_and_no_memory)
   EXPECT_GT(reported, 1u);
   EXPECT_LT(reported, 1000u);
 
-  // Few blocks among as many, and what is wrong with one of those that are there.
+  // Few blocks among as many, and an error in one of those that exist.
   const Dataset line = put_text("line", "0 1048575 0 0 0 0");
   const ReadReport few = line.check(0, 0);
   EXPECT_EQ(few.blocks, line.cost({ 0 }, 52).blocks);
@@ -454,7 +454,7 @@ TEST(IdxClaims, a_step_that_is_not_there_is_told_before_blocks_are_listed)
     << "\n(bitsperblock)\n6\n(blocksperfile)\n256\n(filename_template)\n./many/%04x.bin\n";
   const Dataset dataset = Dataset::open(folder / "many.idx");
   const std::size_t bytes = std::size_t{ 1 } << 32;
-  // Addresses only: nothing of it is touched.
+  // Address space only: none of it is touched.
   void* const memory = ::mmap(
     nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);

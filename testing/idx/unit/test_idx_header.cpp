@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The text of .idx files: what is read, and what is refused with line, found and allowed.
+// The text of .idx files: valid texts, and errors with line, found and allowed.
 
 #include "bat/error.hpp"
 #include "bat/idx/header.hpp"
@@ -21,7 +21,7 @@ struct Refusal
 {
   std::string key;
   std::string value;
-  std::vector<std::string> words; ///< of the message
+  std::vector<std::string> words; ///< expected in the message
   ErrorCode code = ErrorCode::Corrupt;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Order of samples: against the definition in IDX.md, sample by sample.
+// The order of samples, compared sample by sample with the definition in IDX.md.
 
 #include "bat/idx/header.hpp"
 #include "idx/format/order.hpp"
@@ -112,7 +112,7 @@ TEST(IdxOrder, a_lattice_is_made_of_the_blocks_that_meet_it)
           {
             const format::StepsOfAxes steps = order.common(blocks, { x, y, z }, lattice);
             const std::int64_t common = steps[0].count * steps[1].count * steps[2].count;
-            EXPECT_GT(common, 0); // no block is read in vain
+            EXPECT_GT(common, 0); // no block is read needlessly
             samples += static_cast<std::uint64_t>(common);
           }
         }
@@ -135,6 +135,6 @@ TEST(IdxOrder, coordinates_of_62_bits_do_not_overflow)
   {
     blocks += order.blocks_with(order.blocks_of_level(level), lattice).count();
   }
-  EXPECT_EQ(blocks, 3u); // of levels 62, 61 and 60
+  EXPECT_EQ(blocks, 3u); // at levels 62, 61 and 60
   EXPECT_EQ(order.lattice(0, { { 0, 0, 0 }, { 0, last, 0 } }).samples(), 1u);
 }

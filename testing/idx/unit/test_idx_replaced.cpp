@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A dataset that is replaced while it is open: a read gives the old samples, or the new ones, or an
-// error, never samples of both and never default values that nobody wrote.
+// A dataset that is replaced while it is open: a read returns the old samples, the new ones, or an
+// error, but never a mixture and never default values that were not written.
 
 #include "bat/error.hpp"
 #include "bat/idx/dataset.hpp"
@@ -52,7 +52,8 @@ WriteOptions several_files()
   return options;
 }
 
-// The value of all samples of a field. A level that needs no block of the last files, too.
+// The value of all samples of a field, also at a level that does not need the blocks of the last
+// files.
 float value_of(const Dataset& dataset, std::size_t field, int level, std::int64_t step = 0)
 {
   std::vector<float> values(dataset.lattice(level).samples());
@@ -112,7 +113,7 @@ TEST(IdxReplaced, a_dataset_that_was_opened_before_gives_nothing_of_the_new_one)
       }
       expect_replaced([&] { (void)dataset.check(1, 0); });
       EXPECT_FALSE(dataset.is_as_opened());
-      // A file that is first opened after that may be the new one, whole.
+      // A file that is first opened after that may be the complete new one.
       float found = 0;
       const auto problem = bat::attempt([&] { found = value_of(untouched, 0, levels); });
       EXPECT_TRUE(problem || found == 2);
@@ -122,7 +123,7 @@ TEST(IdxReplaced, a_dataset_that_was_opened_before_gives_nothing_of_the_new_one)
       expect_replaced([&] { (void)value_of(dataset, 1, levels); });
       if (mode == WriteMode::AddStep)
       {
-        EXPECT_EQ(value_of(dataset, 1, levels, 3), 1); // which nobody has touched
+        EXPECT_EQ(value_of(dataset, 1, levels, 3), 1); // which no process has changed
       }
     }
   }
@@ -204,7 +205,8 @@ TEST(IdxReplaced, files_that_nobody_wrote_stay_absent_while_a_series_grows)
   EXPECT_EQ(absent(), before);
   EXPECT_EQ(dataset.check(0, 0).absent_blocks, before);
 
-  // Another program, which puts files into a folder of the same name, and one that takes all away.
+  // Another program that puts files into a folder of the same name, and one that removes
+  // everything.
   const std::filesystem::path step = last.parent_path();
   std::filesystem::rename(step, folder / "away");
   std::filesystem::copy(folder / "away", step, std::filesystem::copy_options::recursive);
@@ -218,7 +220,7 @@ TEST(IdxReplaced, files_that_nobody_wrote_stay_absent_while_a_series_grows)
   expect_replaced([&] { (void)absent(); });
 }
 
-// Two values take turns; each opening, and all fields and levels that it reads, has one of them.
+// Two values alternate; each opening, and all fields and levels that it reads, sees one of them.
 TEST(IdxReplaced, readers_beside_a_writer_see_one_version_or_an_error)
 {
   const TempDir folder;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is written comes back, whatever its shape; a step appears at once or not at all.
+// Written data is read back, whatever its shape; a step appears atomically or not at all.
 
 #include "bat/error.hpp"
 #include "bat/idx/dataset.hpp"
@@ -31,7 +31,7 @@ const ScalarType kTypes[] = { ScalarType::Int8, ScalarType::UInt8, ScalarType::I
   ScalarType::UInt16, ScalarType::Int32, ScalarType::UInt32, ScalarType::Int64, ScalarType::UInt64,
   ScalarType::Float32, ScalarType::Float64 };
 
-// Every level of the whole, and boxes at random, in one go and from a coarser level on.
+// Every level of the whole, and random boxes, in one go and from a coarser level on.
 void expect_equal(const std::filesystem::path& path, MadeGrid& made, std::int64_t step = 0)
 {
   const Dataset dataset = Dataset::open(path);
@@ -239,7 +239,7 @@ TEST(IdxWrite, steps_are_added_and_replaced)
     },
     ErrorCode::InvalidArgument, { "step 11", "has 4" });
 
-  // A step of another shape, or without a time, harms nothing.
+  // A step with another shape, or without a time, changes nothing.
   const auto before = files_in(folder.path());
   MadeGrid other({ 9, 10, 12 });
   other.add("a", ScalarType::Float32);
@@ -254,7 +254,7 @@ TEST(IdxWrite, steps_are_added_and_replaced)
     { "have times" });
   EXPECT_TRUE(files_in(folder.path()) == before);
 
-  // A dataset of this step alone takes the place of all.
+  // A dataset with only this step replaces all.
   options.mode = WriteMode::Replace;
   write(folder / "a.idx", other.grid, options);
   expect_equal(folder / "a.idx", other, 20);
@@ -315,7 +315,7 @@ TEST(IdxWrite, a_write_that_ends_early_leaves_what_was_there)
   cancelled(4);
   EXPECT_TRUE(files_in(folder.path()) == before);
   {
-    // The text cannot be replaced: the new step is taken back.
+    // The text cannot be replaced, so the new step is removed again.
     std::filesystem::permissions(folder / "a.idx", std::filesystem::perms::owner_read);
     const WithoutPrivileges nobody(folder.path());
     options.progress = nullptr;
@@ -337,13 +337,14 @@ TEST(IdxWrite, a_write_that_ends_early_leaves_what_was_there)
   EXPECT_NE(now, shape);
   EXPECT_EQ(names_in(now), std::vector<std::string>{ "time_000000" });
 
-  // So does what one left of another shape, codec or dialect: half written, or whole and not named.
+  // The same holds for remains with another shape, codec or dialect: half written, or complete but
+  // not listed.
   std::filesystem::create_directories(folder / "a/0123abcd/.time_000003.0123abcd.tmp");
   std::filesystem::create_directories(folder / "a/0123abce/time_000003");
   write_bytes(folder / "a/0123abce/time_000003/00.bin", { std::byte{ 1 } });
   std::filesystem::create_directory(now / ".time_000009.0123abcd.tmp");
   std::filesystem::create_directory(folder / "a/.time000000000.0123abcd.tmp");
-  // Not of a writer that lives, nor what others have put there.
+  // Files of a living writer, or of other programs, are kept.
   std::filesystem::create_directories(folder / "a/0123abcf/time_000000");
   const int living = ::open((folder / "a/0123abcf/time_000000").c_str(), O_RDONLY | O_DIRECTORY);
   ASSERT_EQ(::flock(living, LOCK_EX), 0);
@@ -358,7 +359,7 @@ TEST(IdxWrite, a_write_that_ends_early_leaves_what_was_there)
 
 TEST(IdxWrite, a_box_of_a_step_that_is_not_there_is_an_error)
 {
-  // Block 0 has the samples whose coordinates are multiples of 8: none of them is in these boxes.
+  // Block 0 has the samples whose coordinates are multiples of 8; none of them is in these boxes.
   for (const std::int64_t first : { 0, 33 })
   {
     const TempDir folder;
@@ -411,7 +412,7 @@ TEST(IdxWrite, files_of_other_datasets_stay)
   expect_equal(folder / "a.idx", other);
   expect_equal(folder / "copy.idx", made);
 
-  // A name that ends alike is that of another folder.
+  // A name with the same ending belongs to another folder.
   write(folder / "x.idx", made.grid, options);
   write(folder / "xx.idx", made.grid, options);
   write(folder / "x.idx", other.grid, options);
@@ -419,7 +420,7 @@ TEST(IdxWrite, files_of_other_datasets_stay)
   const std::filesystem::directory_iterator shapes(folder / "x");
   EXPECT_EQ(std::distance(begin(shapes), end(shapes)), 1);
 
-  // Of another program.
+  // From another program.
   write_bytes(folder / "b.idx", read_bytes(folder / "copy.idx"));
   std::filesystem::create_directory(folder / "b");
   write_bytes(folder / "b/00.bin", { std::byte{ 1 } });
@@ -539,15 +540,15 @@ TEST(IdxWrite, a_run_that_goes_back_replaces_later_steps)
   {
     write_step(step, static_cast<double>(step), 9);
   }
-  // Its clock may be another one.
+  // Its clock may differ.
   write_step(20, 50, 9);
   const Dataset dataset = Dataset::open(folder / "a.idx");
   EXPECT_EQ(dataset.steps(), (std::vector<std::int64_t>{ 10, 20 }));
   EXPECT_EQ(dataset.times(), (std::vector<double>{ 10, 50 }));
-  EXPECT_EQ(files_in(folder.path()).size(), 3u); // the text, and a file of each step
+  EXPECT_EQ(files_in(folder.path()).size(), 3u); // the text, and a file per step
 
   expect_error([&] { write_step(30, 60, 8); }, ErrorCode::InvalidArgument, { "cannot be added" });
-  write_step(10, 1, 8); // nothing is before it
+  write_step(10, 1, 8); // there is nothing before it
   EXPECT_EQ(Dataset::open(folder / "a.idx").steps(), std::vector<std::int64_t>{ 10 });
   EXPECT_EQ(files_in(folder.path()).size(), 2u);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program in C of a project that has found ParaBAT. */
+/* A C program in a project that has found ParaBAT. */
 #include "bat/bat.h"
 
 #include <stdio.h>

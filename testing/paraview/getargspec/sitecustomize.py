@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Python of every process of ParaView has inspect.getargspec, for which ParaView 5.11 asks before it loads a plugin in
-Python, and which Python 3.11 has no more."""
+"""Gives the Python of every ParaView process inspect.getargspec, which ParaView 5.11 requires before it loads a Python
+plugin, and which Python 3.11 no longer has."""
 import inspect
 
 if not hasattr(inspect, "getargspec"):

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of ParaView's view, compared with baselines and with each other."""
+"""Compares pictures of ParaView's view with baselines and with each other."""
 from bat_test import *
 from vtkmodules.vtkIOImage import vtkPNGReader
 
 FOLDER = os.environ["BAT_GUI_FOLDER"]
 BASELINES = os.path.join(os.path.dirname(__file__), "baselines")
 BACKGROUND = [0.0, 0.0, 0.2]
-# Of 255, and of the pixels: other versions of ParaView and Mesa round differently.
+# Tolerances, of 255 and of the pixels: other versions of ParaView and Mesa round differently.
 FUZZ = 5
 SHARE = 0.02
 
 
 def set_up_view():
-    """What differs from version to version is set, and no legend is beside the data."""
+    """Sets what differs between versions, and hides legends."""
     view = GetActiveView()
     for shown in view.Representations:
         if shown.SMProxy.GetProperty("ColorArrayName") and shown.ColorArrayName[1]:
@@ -24,7 +24,7 @@ def set_up_view():
 
 
 def take(name):
-    """The view as an array of pixels, which is also saved in the folder of the test."""
+    """Returns the view as an array of pixels, and saves it in the test's folder."""
     path = os.path.join(FOLDER, name)
     SaveScreenshot(path, GetActiveView(), ImageResolution=[320, 240])
     return read(path)
@@ -55,5 +55,5 @@ def expect_baseline(image, name):
 
 
 def lit(image):
-    """The share of pixels that are no background."""
+    """The share of pixels that are not background."""
     return (np.abs(image - np.round(255 * np.array(BACKGROUND))).max(2) > FUZZ).mean()

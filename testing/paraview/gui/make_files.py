@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes what the GUI tests open. Arguments: the folder for it, the folder of the real data."""
+"""Writes the files that the GUI tests open. Arguments: the output folder, the folder of the real
+data."""
 from bat_test import *
 from vtkmodules.vtkCommonDataModel import vtkImageData
 
@@ -48,7 +49,7 @@ files = [{"name": "steps_%04d.bat" % step, "time": time} for step, time in enume
 with open(at("steps.bat.series"), "w") as series:
     json.dump({"file-series-version": "1.0", "files": files}, series)
 
-# Particles whose ids two ranks gave, in three steps.
+# Particles with ids given by two ranks, in three steps.
 for step in range(3):
     particles = cloud(1000)
     add_arrays(particles.GetPointData(), {"id": np.arange(1000) // 2, "cpu": np.arange(1000, dtype="i4") % 2})
@@ -66,7 +67,7 @@ with open(at("late.bat.series"), "w") as series:
                "files": [{"name": "late_%d.bat" % step, "time": step + 0.5} for step in range(2)]}, series)
 SaveData(at("grid.idx"), Wavelet(WholeExtent=[0, 191, 0, 191, 0, 191]))
 
-# A flow that turns and rises, of two steps: the list has one after the other.
+# A turning and rising flow of two steps; the list contains them in order.
 for step in range(2):
     image = vtkImageData()
     image.SetDimensions(33, 33, 33)

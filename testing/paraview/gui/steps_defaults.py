@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of defaults.xml."""
+"""Checks for defaults.xml."""
 import re
 
 from bat_test import *
@@ -27,7 +27,7 @@ def check_colors(expected):
 
 
 def check_dark(dark):
-    """The background that a glow brings, and takes away."""
+    """The background that a glow sets and removes."""
     display, view = GetDisplayProperties(), GetActiveView()
     expect(view.UseColorPaletteForBackground, 1 - dark, "background of the palette")
     expect(max(view.Background) < 0.1, dark == 1, "dark background")
@@ -92,7 +92,7 @@ def save_state():
 
 
 def take_background_from_state():
-    """As a script outside of the window writes it."""
+    """As written by a script outside of the window."""
     with open(STATE) as state:
         text = state.read()
     changed, count = re.subn(r'(name="UseColorPaletteForBackground"[^>]*>\s*<Element index="0" value=)"0"', r'\1"1"', text)
@@ -111,7 +111,7 @@ def load_state():
 
 
 def check_scripts():
-    """What is shown by Python is as it is outside of the window, radii excepted."""
+    """Data shown by Python looks as it does outside of the window, except for radii."""
     path = os.path.join(os.environ["BAT_GUI_FOLDER"], "clusters.bat")
     reader = OpenDataFile(path)
     display = Show(reader)

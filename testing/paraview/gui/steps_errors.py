@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of errors.xml."""
+"""Checks for errors.xml."""
 from gui_images import *
 from vtkmodules.vtkCommonCore import vtkOutputWindow
 
@@ -68,7 +68,7 @@ def forget():
 
 
 def remove_leaf():
-    """Of a copy in a folder of its own."""
+    """In a copy in a separate folder."""
     global leaf
     shutil.rmtree(at("torn"), ignore_errors=True)
     shutil.copytree(at("leaves.bat.leaves"), at("torn/leaves.bat.leaves"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of filters.xml."""
+"""Checks for filters.xml."""
 from bat_test import *
 from paraview.selection import *
 
@@ -12,12 +12,12 @@ def check():
 
 
 def held_range():
-    """Minimum and maximum of the mass, as texts, that the panel has and Apply has not had yet."""
+    """Minimum and maximum of the mass, as texts, in the panel but not yet applied."""
     ranges = GetActiveSource().SMProxy.GetProperty("AttributeRanges")
     texts = [ranges.GetUncheckedElement(i) for i in range(ranges.GetNumberOfUncheckedElements())]
     assert len(texts) == 3 and texts[0] == "mass", texts
     minimum, maximum = map(float, texts[1:])
-    # From 0 to 0.25, both ends were dragged by a quarter of the slider.
+    # Both ends of the range from 0 to 0.25 were dragged by a quarter of the slider.
     assert abs(minimum - 0.25) < 0.05 and abs(maximum - minimum - 0.25) < 0.005, texts
     return texts[1:]
 
@@ -70,7 +70,7 @@ def color_by_kind():
 
 
 def check_kinds(*expected):
-    """Of the particles that are loaded."""
+    """For the loaded particles."""
     found = fetch(GetActiveSource()).GetPointData().GetArray("kind")
     expect(sorted(set(vtk_to_numpy(found))), sorted(expected), "kinds")
     return len(vtk_to_numpy(found))

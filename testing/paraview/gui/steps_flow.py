@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of flow.xml."""
+"""Checks for flow.xml."""
 import time
 
 from bat_test import *
@@ -18,7 +18,7 @@ def check_shown(expected):
     display = GetDisplayProperties(lines)
     expect(display.Representation, expected, "representation of %s" % lines.Show)
     assert lines.GetDataInformation().GetNumberOfPoints() > 0
-    # A share of the domain, whose edges are 1 long: balls that are seen, and no cloud.
+    # As a share of the domain, whose edges are 1 long: visible balls that do not form a cloud.
     assert expected == "Surface" or 0.001 < display.GaussianRadius < 0.01, display.GaussianRadius
 
 
@@ -29,7 +29,7 @@ def remove_lines():
 
 
 def slow_down():
-    """So that a run takes as long as one of a large series."""
+    """Delays reads, so that a run takes as long as one of a large series."""
     GetActiveSource().GetClientSideObject().AddObserver("ProgressEvent", lambda *_: time.sleep(0.3))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of follow.xml."""
+"""Checks for follow.xml."""
 from gui_images import *
 from paraview import smtrace
 from paraview.selection import *
@@ -47,7 +47,7 @@ def check_first():
 
 
 def follow_again():
-    """From here on, two trails are seen, of other times each."""
+    """From here on, two trails are visible, each with other times."""
     SetActiveSource(FindSource("steps.bat.series"))
     QuerySelect(QueryString=SOME, FieldType="POINT")
 

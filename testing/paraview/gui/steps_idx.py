@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of idx.xml."""
+"""Checks for idx.xml."""
 from bat_test import *
 from paraview import smtrace
 

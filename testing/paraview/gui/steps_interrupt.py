@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of interrupt.xml."""
+"""Checks for interrupt.xml."""
 from bat_test import *
 
 SEEN = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of pictures.xml."""
+"""Checks for pictures.xml."""
 from gui_images import *
 
 pictures = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of regions.xml and handles.xml."""
+"""Checks for regions.xml and handles.xml."""
 from bat_test import *
 from paraview.selection import *
 
@@ -12,7 +12,7 @@ kept = {}
 
 
 def expect_ids(inside, what):
-    """What the window has loaded, and before that: that it is some, but not all."""
+    """What the window has loaded, after checking that it is some, but not all."""
     assert 0 < inside.sum() < N, (what, inside.sum())
     expect(np.sort(vtk_to_numpy(servermanager.Fetch(GetActiveSource()).GetPointData().GetArray("id"))),
         ID[inside], what)
@@ -110,13 +110,13 @@ def look_at_moved():
 
 
 def check_view(moved=False):
-    """Nothing that is in view is lost, and the box is as small as can be."""
+    """Nothing in view is lost, and the box is as small as possible."""
     box = np.array(GetActiveSource().Box).reshape(3, 2)
     seen = in_view(drawn(P, **MOVED) if moved else P)
     assert 5 < seen.sum() < 0.9 * N, seen.sum()
     assert in_box(box)[seen].all()
     expect_ids(in_box(box), "what is in the box of the view")
-    # All of space in view, not only where particles are.
+    # The whole of space in view, not only where particles are.
     ends = np.array(GetActiveSource().Bounds).reshape(3, 2)
     places = ends[:, 0] + np.random.default_rng(5).random((400000, 3)) * (ends[:, 1] - ends[:, 0])
     places = places[in_view(drawn(places, **MOVED) if moved else places)]
@@ -132,7 +132,7 @@ def check_view(moved=False):
 
 
 def in_region(reader):
-    """As the reader's properties say it, in the order of operations that the manual of the library gives."""
+    """Evaluates the reader's properties, in the order of operations that the library's manual gives."""
     x, y, z = (P - np.array(reader.RegionCenter)).T
     if reader.Region == "Sphere":
         inside = (x * x + y * y) + z * z <= reader.RegionRadius ** 2
@@ -167,7 +167,7 @@ def check_slab_across_view():
     reader, view = GetActiveSource(), GetActiveView()
     ahead = np.array(view.CameraFocalPoint) - np.array(view.CameraPosition)
     near(reader.RegionNormal, ahead / np.linalg.norm(ahead), 1e-6, "normal")
-    # Through the middle of the slab before.
+    # Through the middle of the previous slab.
     near([np.mean(reader.RegionLimits)], [np.dot(reader.RegionNormal, kept["middle"])], 1e-4, "middle")
     near([np.ptp(reader.RegionLimits)], [kept["thickness"]], 1e-4, "thickness")
     check_region()
@@ -189,7 +189,7 @@ def set_auto_apply(on):
 
 
 def visible_widgets():
-    """Those of ParaView's 3D widgets that the panel has put into the view."""
+    """Those of ParaView's 3D widgets that the panel has placed in the view."""
     hidden = GetActiveView().SMProxy.GetProperty("HiddenRepresentations")
     proxies = [hidden.GetProxy(i) for i in range(hidden.GetNumberOfProxies())]
     return [proxy for proxy in proxies if servermanager._getPyProxy(proxy).Visibility]
@@ -201,7 +201,7 @@ def expect_visible(*names):
 
 
 class Information:
-    """What a widget says of itself, which Python's proxies leave out."""
+    """A widget's own state, which Python's proxies omit."""
 
     def __init__(self, proxy):
         proxy.UpdatePropertyInformation()
@@ -225,7 +225,7 @@ def in_pixels(point):
 
 
 def drag(start, end, button="Left"):
-    """The mouse, from where one place is in the view to where another is."""
+    """Drags the mouse between the positions of two points in the view."""
     interactor = GetActiveView().GetInteractor()
     places = [in_pixels(start), in_pixels(end)]
 
@@ -244,7 +244,7 @@ CENTER = np.array([1000001.2, -1999999.6, 3000000.145])
 
 
 def look_from_front():
-    """z is upwards, x to the right, and no legend is over the handles."""
+    """z is upwards, x to the right, and no legend covers the handles."""
     for shown in GetActiveView().Representations:
         if shown.SMProxy.GetProperty("ColorArrayName") and shown.ColorArrayName[1]:
             shown.SetScalarBarVisibility(GetActiveView(), False)
@@ -284,7 +284,7 @@ def check_sphere_enlarged():
 
 
 def check_sphere_as_before():
-    """Reset takes the handles back as well."""
+    """Reset also resets the handles."""
     near(widget("Sphere").Center, GetActiveSource().RegionCenter, 1e-9, "center of the handles")
     near(widget("Sphere").Radius, [GetActiveSource().RegionRadius], 1e-9, "radius of the handles")
 
@@ -372,7 +372,7 @@ def check_box_turned():
 
 
 def check_hidden():
-    """Of a source that is not active, or is drawn elsewhere, there are no handles."""
+    """There are no handles for a source that is not active, or is drawn elsewhere."""
     reader = GetActiveSource()
     other = Cone()
     SetActiveSource(other)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of series.xml."""
+"""Checks for series.xml."""
 from gui_images import *
 from vtkmodules.vtkCommonCore import vtkOutputWindow
 
@@ -50,7 +50,7 @@ def check(step):
     expect(reader.GetDataInformation().GetNumberOfPoints(), 1000 + step, "particles")
     expect(np.sort(vtk_to_numpy(servermanager.Fetch(reader).GetPointData().GetArray("mass"))),
            np.sort(arrays(1000 + step, step)["mass"]), "mass")
-    # Particles neither grow nor shrink while those of each step are a little closer to each other, or farther.
+    # Particles neither grow nor shrink if those of each step are slightly closer together or farther apart.
     reader.UpdatePropertyInformation()
     suggested.append(reader.SuggestedRadius)
     radius = GetDisplayProperties(reader).GaussianRadius

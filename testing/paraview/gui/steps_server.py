@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of server.xml."""
+"""Checks for server.xml."""
 from bat_test import *
 from paraview.selection import QuerySelect
 
@@ -7,7 +7,7 @@ N = 700000
 
 
 def check(mass):
-    """What the window has brought about, without an update."""
+    """The state that the window has caused, without an update."""
     reader = GetActiveSource()
     expect(reader.GetDataInformation().GetNumberOfPoints(), len(mass), "particles")
     shown = vtk_to_numpy(servermanager.Fetch(reader).GetPointData().GetArray("mass"))
@@ -41,7 +41,7 @@ def select_heaviest():
 
 
 def check_box_of_heaviest():
-    """The selected are on both ranks."""
+    """The selected particles are on both ranks."""
     mass, positions = arrays(N)["mass"], points(N)
     heaviest = positions[mass > np.float32(0.99999)]
     assert 2 < len(heaviest) < 20, len(heaviest)

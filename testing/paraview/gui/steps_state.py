@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of state.xml."""
+"""Checks for state.xml."""
 from bat_test import *
 from paraview import smtrace
 

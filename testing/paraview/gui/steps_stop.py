@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of stop.xml."""
+"""Checks for stop.xml."""
 import time
 
 from bat_test import *
 
 
 def slow_down():
-    """So that a load takes as long as one of a large file."""
+    """Delays reads, so that a load takes as long as one of a large file."""
     reader = GetActiveSource().SMProxy.GetProperty("Aborted").GetParent().GetClientSideObject()
     reader.AddObserver("ProgressEvent", lambda *_: time.sleep(0.3))
 

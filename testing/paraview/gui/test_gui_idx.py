@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The state file of idx.xml, and the Python trace of its actions, bring the samples back that were shown, which are those
+"""The state file of idx.xml, and the Python trace of its actions, restore the samples that were shown, which are those
 of the source. Argument: their folder."""
 from bat_test import *
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The state file of state.xml, and the Python trace of its actions, bring the particles back that were shown.
+"""The state file of state.xml, and the Python trace of its actions, restore the particles that were shown.
 Argument: their folder."""
 from bat_test import *
 
@@ -13,7 +13,7 @@ expected = (
     & (A["mass"].astype("f8") <= 0.75)
     & (P[:, 0] >= 0.25)
 )
-assert 0 < len(shown) < expected.sum()  # the budget takes some
+assert 0 < len(shown) < expected.sum()  # the budget takes some of them
 assert np.isin(shown, A["id"][expected]).all(), "ids that nobody asked for"
 
 LoadState(os.path.join(folder, "saved.pvsm"))

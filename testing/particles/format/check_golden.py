@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The second reader on the golden files: valid, and exactly the content of NAME.json.
+"""Checks the golden files with the second reader: valid, and exactly the content of NAME.json.
 
 check_golden.py GOLDEN_FOLDER
 """
@@ -35,7 +35,7 @@ def main(argv):
         extra = [name for name in folders if set(os.listdir(os.path.join(folder, name))) != set(os.listdir(os.path.join(made, name)))]
         assert not extra, "leaf files that no top file names: %s" % extra
         again = {name[:-4] for name in os.listdir(made) if name.endswith(".bat")}
-    # Files of the C++ writer are made again by test_golden.
+    # test_golden writes files of the C++ writer again.
     assert {name for name in names if not name.startswith("written_")} == again, "files that no program makes"
     print("%d files are valid and have their content; %d were made again" % (len(names), len(again)))
     return 0

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random queries on golden files: the C++ core against a look at every particle by the second reader.
+"""Runs random queries on golden files: the C++ core against a scan of every particle by the second
+reader.
 
 compare_queries.py QUERY_LINES GOLDEN_FOLDER [QUERIES_PER_FILE]
 """
@@ -30,7 +31,7 @@ def near(random, value):
 
 
 def text(value):
-    """Returns a number as text that reads back as the same number; integers of 64 bits stay integers."""
+    """Returns a number as text that reads back as the same number; 64-bit integers stay integers."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
         value = -math.inf if value < 0 else math.inf
@@ -38,7 +39,7 @@ def text(value):
 
 
 def ends(random, values):
-    """Returns the ends of a range, as texts and as numbers, out of stored values that are not NaN."""
+    """Returns the ends of a range, as texts and as numbers, from stored values that are not NaN."""
     values = values[values == values]
     pick = [near(random, values[random.randint(len(values))].item()) if len(values) else random.uniform(-1, 1) for _ in "ab"]
     if random.rand() < 0.1:
@@ -68,7 +69,7 @@ def random_query(random, bat):
         for axis in range(3):
             if random.rand() < 0.3:
                 sides[axis] = ("-inf", "inf"), (-math.inf, math.inf)
-        # The box of a query is in doubles.
+        # A query's box is in doubles.
         query["box"] = [float(side[1][end]) for end in (0, 1) for side in sides]
         line["box"] = [repr(v) for v in query["box"]]
     for _ in range(random.choice([0, 1, 2, 3], p=[.2, .5, .2, .1]) if bat.keys else 0):
@@ -105,7 +106,7 @@ def random_query(random, bat):
 
 
 def compare(program, path, count):
-    """Compares `count` queries on one file; returns the number of answers that were neither empty nor everything."""
+    """Compares `count` queries on one file; returns the number of results that were neither empty nor everything."""
     bat = spec.open_any(path)
     random = np.random.RandomState(bat.particle_count + 1)
     requested = [random_query(random, bat) for _ in range(count)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// query_lines FILE: answers one query per line of standard input, JSON both ways. For
+// query_lines FILE: answers one query per line of standard input, in JSON both ways. For
 // compare_queries.py.
 //
 // In:  {"quality": "1", "after_quality": "0", "box": null or six numbers, "ranges": [{"attribute":

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Input that cannot be read or asked: the error that says so, from the library and from the
-// programs.
+// Unreadable input and invalid queries: the error message, from the library and from the programs.
 
 #include "bat/bat.hpp"
 #include "support/clouds.hpp"
@@ -71,7 +70,7 @@ bool has(const std::string& text, const std::string& part)
   return text.find(part) != std::string::npos;
 }
 
-/// open() and both programs refuse `path` with `code`, name it, and say each of `words`.
+/// open() and both programs reject `path` with `code`, name it, and report each of `words`.
 void expect_refused(const fs::path& path, ErrorCode code, const std::vector<std::string>& words)
 {
   SCOPED_TRACE(path);
@@ -100,10 +99,10 @@ void expect_refused(const fs::path& path, ErrorCode code, const std::vector<std:
   }
 }
 
-/// A program with arguments as the shell takes them.
+/// Runs a program with arguments as the shell takes them.
 Outcome run_in_shell(const std::string& program, const std::string& arguments)
 {
-  // The arguments of run() are quoted, and end one that ends here.
+  // run() quotes the arguments; this ends the quotes early.
   return run(program + "' " + arguments + " #", "");
 }
 
@@ -448,7 +447,7 @@ TEST(Programs, read_datasets_of_more_leaf_files_than_they_may_have_descriptors)
 class BadQuery : public testing::Test
 {
 protected:
-  /// select() and upper_bound() refuse the query in `words`.
+  /// select() and upper_bound() reject the query with `words`.
   void expect_refused(const bat::Query& query, const std::vector<std::string>& words)
   {
     for (const bool counting : { false, true })

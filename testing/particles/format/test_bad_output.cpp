@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes that cannot be finished: what was there before is still there, whole, and nothing is left
-// behind.
+// Writes that cannot be finished: the previous file is still complete, and nothing is left behind.
 
 #include "bat/bat.hpp"
 #include "support/clouds.hpp"
@@ -47,7 +46,7 @@ private:
   bool mounted_;
 };
 
-/// Everything below a folder: kind, and for files the bytes.
+/// Everything below a folder: the kind, and for files the bytes.
 std::vector<std::pair<std::string, std::vector<std::byte>>> everything(const fs::path& folder)
 {
   std::vector<std::pair<std::string, std::vector<std::byte>>> all;
@@ -65,7 +64,7 @@ class Write : public testing::Test
 protected:
   Write() { write_bytes(this->folder / "old.bat", this->old_bytes); }
 
-  /// The write fails with `code` in `words`, and the folder of `path` is as it was.
+  /// The write fails with `code` and `words`, and the folder of `path` is unchanged.
   void expect_failure(const fs::path& path, ErrorCode code, const std::vector<std::string>& words,
     const bat::BuildOptions& options = {})
   {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every bit of small golden files flipped, one at a time: an error, or exactly the same answer; and
-// the validator finds each.
+// Flips every bit of small golden files, one at a time: an error, or exactly the same answer; the
+// validator detects each.
 
 #include "support/allocation_limit.hpp"
 #include "support/damage.hpp"
@@ -41,7 +41,7 @@ std::string complaint(
   return {};
 }
 
-// Under a sanitizer some, of every byte another bit.
+// Under a sanitizer, only some bits: another one in every byte.
 constexpr std::size_t kStep = sanitizers::kPresent ? 9 : 1;
 
 class BitFlip : public testing::TestWithParam<const char*>
@@ -98,7 +98,7 @@ TEST_P(BitFlip, every_flipped_bit_is_an_error_or_harmless)
   other.join();
   EXPECT_EQ(complaints[0], "");
   EXPECT_EQ(complaints[1], "");
-  // Most damage must only hurt those who ask for what is damaged.
+  // Most damage must only affect reads of the damaged parts.
   EXPECT_GT(opened, (damage::is_top(whole) ? 100 : whole.size()) / kStep)
     << "opening reads too much";
   EXPECT_LE(allocations::take_largest(), 16 * whole.size() + (1U << 20));

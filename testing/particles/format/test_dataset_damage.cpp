@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Datasets of several leaf files that are damaged, incomplete, moved, or lie: an error, or exactly
-// the particles that were written.
+// Datasets of several leaf files that are damaged, incomplete, moved, or inconsistent: an error, or
+// exactly the particles that were written.
 
 #include "particles/golden/golden_clouds.hpp"
 #include "support/allocation_limit.hpp"
@@ -25,7 +25,7 @@ bool has(const std::string& text, const std::string& part)
   return text.find(part) != std::string::npos;
 }
 
-/// A copy of a golden dataset, and what a sound one answers.
+/// A copy of a golden dataset, and the answers of the intact one.
 class DamagedDataset : public testing::Test
 {
 protected:
@@ -91,7 +91,7 @@ protected:
     }
   }
 
-  /// The text of the error by which a query for everything is refused; it names both files.
+  /// The text of the error that rejects a query for everything; it names both files.
   [[nodiscard]] std::string refusal(bat::ErrorCode code, const fs::path& leaf) const
   {
     const bat::Dataset dataset = bat::Dataset::open(this->top);
@@ -136,7 +136,7 @@ TEST_F(DamagedDataset, a_flipped_bit_of_the_top_file_is_an_error_or_harmless)
   {
     damage::Bytes file = this->whole;
     damage::flip(file, bit);
-    // Of those that refuse the list of leaf files some are enough; test_bitflip sees them all.
+    // If the list of leaf files is rejected, some cases are enough; test_bitflip covers all.
     const damage::Answers alone = damage::ask(file);
     if (bit % 7 != 0 && (alone.refused || !alone.parts[2]))
     {
@@ -196,7 +196,7 @@ TEST_F(DamagedDataset, a_flipped_bit_of_a_compressed_leaf_file_is_an_error_or_ha
     ASSERT_EQ(this->wrong_answer(), -1) << "bit " << bit;
   }
 
-  // A caller that asks for it is told about the chunk, and gets the other leaf files.
+  // A caller that requests it is informed of the chunk, and gets the other leaf files.
   write_bytes(leaf, sound);
   const bat::Dataset dataset = bat::Dataset::open(this->top);
   const bat::DatasetSelection all = dataset.select({});
@@ -258,7 +258,8 @@ TEST_F(DamagedDataset, a_top_file_that_lies_gives_an_error_or_fewer_particles_ne
       }
       bat::validate(dataset);
       ++sound;
-      // A dataset that the validator accepts has the same leaf files, and so the same particles.
+      // A dataset that the validator accepts has the same leaf files, and therefore the same
+      // particles.
       ASSERT_EQ(this->wrong_answer(), -1) << "seed " << seed;
     }
     catch (const bat::Error&)
@@ -381,7 +382,7 @@ TEST_F(DamagedDataset, works_elsewhere_renamed_and_through_links)
   fs::current_path(before);
 }
 
-/// A sound dataset whose top file has one wrong field.
+/// An intact dataset whose top file has one wrong field.
 class TopLie : public DamagedDataset
 {
 protected:
@@ -402,7 +403,7 @@ protected:
     this->in_section(SectionKind::LeafFiles, at, value);
   }
 
-  /// The text with which the top file is refused, before any leaf file is read.
+  /// The text of the error that rejects the top file before any leaf file is read.
   [[nodiscard]] std::string lie() const
   {
     EXPECT_FALSE(this->is_sound());
@@ -571,7 +572,7 @@ TEST_F(TopLie, in_a_tree_that_goes_in_circles_or_has_no_boxes)
 
 TEST_F(TopLie, about_leaf_files_that_only_the_validator_can_see)
 {
-  // Each changes a number that a query believes, and that leaf files or LEAF_FILES contradict.
+  // Each changes a number that a query trusts, and that leaf files or LEAF_FILES contradict.
   const auto minimum = offsetof(format::KeyRecord, minimum);
   const std::uint64_t key = sizeof(format::SchemaHead) + 3 * sizeof(format::AttributeRecord);
   for (const auto& [kind, at] : std::vector<std::pair<SectionKind, std::uint64_t>>{

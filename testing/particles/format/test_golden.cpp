@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The golden files: the reader gives their content, the writer gives their bytes.
+// The golden files: the reader returns their content, the writer reproduces their bytes.
 
 #include "bat/bat.hpp"
 #include "codec/snap.hpp"
@@ -148,7 +148,7 @@ TEST_P(GoldenFile, is_valid_and_has_exactly_the_content_of_its_json)
   EXPECT_EQ(found.size(), expected.size());
 }
 
-// The spec writer's sizes of blocks are such as no option of a write has.
+// The spec writer's block sizes cannot be set by write options.
 TEST_P(GoldenFile, is_repacked_with_all_its_values)
 {
   const TempDir folder;
@@ -178,7 +178,7 @@ std::size_t first_difference(const std::vector<std::byte>& a, const std::vector<
     std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
 
-// Another Zstandard library may make other frames of the same values.
+// Another Zstandard library may encode the same values differently.
 constexpr unsigned kZstdOfGoldenFiles = 10504;
 
 TEST(Golden, writer_gives_the_same_bytes_with_any_number_of_threads)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files that lie: numbers in header, tables and index are changed and all checksums made right
-// again. What such a file says does not matter; that no answer crashes, hangs, reads beyond memory
-// or asks for absurd amounts of it does.
+// Malicious files: numbers in header, tables and index are changed, and all checksums corrected.
+// The answers do not matter, but none may crash, hang, read out of bounds or request excessive
+// memory.
 
 #include "support/allocation_limit.hpp"
 #include "support/clouds.hpp"
@@ -128,7 +128,7 @@ TEST(Hostile, damage_of_an_attribute_names_it)
   }
 }
 
-// Not inlined: the compiler would warn of an optional that it takes for undefined.
+// Not inlined, as the compiler would warn of a seemingly uninitialized optional.
 [[gnu::noinline]] bool mapped_answers_are(const damage::Answers& answers, const damage::Bytes& file)
 {
   return damage::ask_mapped(file) == answers;
@@ -155,7 +155,7 @@ TEST_P(HostileFile, random_lies_end_in_an_error_or_an_answer_of_the_right_shape)
     {
       const damage::Region region = damage::random_region(file, random);
       damage::poke(file, region.begin, region.bytes, random);
-      // Only the first table stays readable for what follows.
+      // Only the first table stays readable for the following checks.
       damage::repair_checksums(file);
     }
     const bool map = seed % 4 == 0 && !damage::is_top(file);
@@ -172,7 +172,7 @@ TEST_P(HostileFile, random_lies_end_in_an_error_or_an_answer_of_the_right_shape)
     answered += std::any_of(answers.parts.begin() + (answers.refused ? 0 : 2), answers.parts.end(),
       [](const auto& part) { return part.has_value(); });
   }
-  // Without particles nearly everything that can be changed is read at opening.
+  // Without particles, nearly everything that can be changed is read at opening.
   const bool empty = std::string("empty") == GetParam();
   EXPECT_GT(opened, empty ? cases / 50 : cases / 4)
     << "too few lies get past opening to test anything";
@@ -186,7 +186,7 @@ INSTANTIATE_TEST_SUITE_P(, HostileFile,
     "several_pages", "written_chunks", "written_chunks_small", "stable", "written_stable"),
   [](const auto& info) { return std::string(info.param); });
 
-/// Sets one field of the record of a section, or of the header, in a file of many treelets.
+/// Sets one field of a section's record, or of the header, in a file of many treelets.
 class Lie : public testing::Test
 {
 protected:
@@ -207,7 +207,8 @@ protected:
     damage::repair_checksums(this->file);
   }
 
-  /// The text of the Error by which opening or everything after it is refused; empty if it is not.
+  /// The text of the Error that rejects opening or everything after it; empty if nothing is
+  /// rejected.
   std::string refusal(bat::ErrorCode expected = bat::ErrorCode::Corrupt)
   {
     try
@@ -285,7 +286,7 @@ TEST_F(Lie, billions_of_particles_are_refused_before_memory_is_asked_for)
   EXPECT_LE(allocations::take_largest(), 64 * this->file.size());
 }
 
-// A file of a few bytes per thousand particles, all of which are alike.
+// A file with a few bytes per thousand identical particles.
 TEST(Hostile, particles_that_memory_does_not_hold_are_refused_before_they_are_checked)
 {
   if (sanitizers::kPresent)
@@ -438,7 +439,7 @@ TEST_F(Lie, levels_of_blocks_that_are_not_those_of_their_treelets_are_corrupt)
 TEST_F(Lie, samples_of_what_is_no_attribute_of_integers_are_corrupt)
 {
   this->file = golden("stable");
-  this->in_section<std::uint32_t>(SectionKind::SampleIds, 0, 8, 0); // of floating-point numbers
+  this->in_section<std::uint32_t>(SectionKind::SampleIds, 0, 8, 0); // floating-point
   EXPECT_NE(this->refusal().find("SAMPLE_IDS: id 0: attribute"), std::string::npos);
   this->file = golden("stable");
   this->in_section<std::uint32_t>(SectionKind::SampleIds, 0, 8, 99);
@@ -576,7 +577,7 @@ TEST_F(IndexLie, file_positions_beyond_the_file_are_corrupt)
 {
   for (const std::uint32_t position : { 1500U, 0xFFFFFFFFU })
   {
-    this->in_section(SectionKind::SortedIndex, kId, entry(0) + 8, position); // of the smallest id
+    this->in_section(SectionKind::SortedIndex, kId, entry(0) + 8, position); // smallest id
     EXPECT_NE(this->refusal().find("SORTED_INDEX 1: file position"), std::string::npos);
     EXPECT_NE(this->complaint().find("SORTED_INDEX 1: entry 0"), std::string::npos);
   }
@@ -651,13 +652,14 @@ TEST_F(IndexLie, of_another_size_is_corrupt)
   }
 }
 
-/// Lies about columns in chunks: of positions, 'odd' (float32), 'same' (int16) and others.
+/// False information about columns in chunks: of positions, 'odd' (float32), 'same' (int16) and
+/// others.
 class ChunkLie : public Lie
 {
 protected:
   ChunkLie() { this->file = golden("written_chunks"); }
 
-  /// Number of the column of an attribute.
+  /// The column number of an attribute.
   [[nodiscard]] std::uint32_t column(const std::string& name) const
   {
     return 1 +
@@ -683,8 +685,8 @@ protected:
     return sizeof(format::ChunkTableHead) + chunk * sizeof(std::uint32_t);
   }
 
-  /// Expects that the file as it is now is refused by opening or by everything after it, that the
-  /// validator refuses it too, and that no more memory is asked for than the file justifies.
+  /// Expects that opening the current file or using it afterwards is rejected, that the validator
+  /// rejects it too, and that no more memory is requested than the file justifies.
   void is_refused(const std::string& part, bat::ErrorCode expected = bat::ErrorCode::Corrupt)
   {
     allocations::take_largest();
@@ -766,7 +768,7 @@ TEST_F(ChunkLie, in_the_section_table)
   const Record table = this->record(SectionKind::ChunkTable, odd);
   for (const std::uint64_t lie : { std::uint64_t{ 0 }, std::uint64_t{ 24 } })
   {
-    // Both, as it is no section that may be compressed.
+    // Both, as this section must not be compressed.
     this->in_table(SectionKind::ChunkTable, odd, offsetof(Record, bytes), lie);
     this->in_table(SectionKind::ChunkTable, odd, offsetof(Record, raw_bytes), lie);
     this->is_refused("CHUNK_TABLE " + std::to_string(odd) + " has " + std::to_string(lie));
@@ -795,7 +797,7 @@ TEST_F(ChunkLie, in_the_section_table)
   damage::store(this->file, offsetof(format::Header, required_features), std::uint64_t{ 0 });
   damage::repair_checksums(this->file);
   this->is_refused("does not have feature 1");
-  // The last table becomes one of a column that has none.
+  // The last table becomes that of a column that has none.
   const std::uint32_t last = this->column("velocity");
   this->in_table(SectionKind::ChunkTable, last, offsetof(Record, index), last + 1);
   this->is_refused("CHUNK_TABLE " + std::to_string(last) + " is missing");
@@ -807,7 +809,7 @@ TEST_F(ChunkLie, a_table_of_a_column_that_is_raw_is_refused_by_the_validator)
   ASSERT_EQ(this->record(SectionKind::Attribute, bits - 1).encoding, format::kRaw);
   const format::SectionRecord column = this->record(SectionKind::Attribute, bits - 2);
   ASSERT_EQ(column.encoding, format::kChunks);
-  // The table of the column before it gets its number, and that column what a raw one has.
+  // The table of the previous column gets its number, and that column becomes raw.
   this->in_table(SectionKind::ChunkTable, bits - 1, offsetof(format::SectionRecord, index), bits);
   this->in_table(
     SectionKind::Attribute, bits - 2, offsetof(format::SectionRecord, encoding), format::kRaw);
@@ -846,7 +848,7 @@ TEST_F(ChunkLie, in_models)
   with_model(kKind + 1, std::uint16_t{ 0 }, "a stream has components 0x0");
   with_model(kKind + 1, std::uint16_t{ 8 }, "a stream has components 0x8");
   with_model(kKind + 1, std::uint16_t{ 0xFFFF }, "a stream has components 0xffff");
-  // Every byte of it becomes another one: it is refused, or chunks are, or they have other values.
+  // Changes every byte of it: it is rejected, or chunks are, or they have other values.
   for (std::size_t at = 0; at != model_bytes; ++at)
   {
     const auto old = damage::load<std::uint8_t>(this->file, table.offset + begin + at);
@@ -881,7 +883,7 @@ TEST_F(ChunkLie, in_frames)
     with_frame({ method });
     this->is_refused("chunk 0 of attribute 'material'");
   }
-  // Zstandard frames that say they hold 2^60 bytes, 2^32 - 1, 255, nothing, or do not say it.
+  // Zstandard frames that declare 2^60 bytes, 2^32 - 1, 255, none, or no size.
   with_frame({ 2, 0, 0x28, 0xB5, 0x2F, 0xFD, 0xE0, 0, 0, 0, 0, 0, 0, 0, 0x10 });
   this->is_refused("chunk 0 of attribute 'material'");
   with_frame({ 2, 0, 0x28, 0xB5, 0x2F, 0xFD, 0xA0, 255, 255, 255, 255 });
@@ -894,7 +896,7 @@ TEST_F(ChunkLie, in_frames)
   this->is_refused("chunk 0 of attribute 'material'");
 }
 
-// A bomb: one frame of a few bytes is all there is of a chunk of the largest size.
+// A decompression bomb: a chunk of the maximum size consists of one frame of a few bytes.
 TEST(Chunks, that_are_larger_than_the_file_take_the_memory_of_its_particles)
 {
   bat::BuildOptions options;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables of core/particles/FORMAT.md against the structs of layout.hpp: same fields, offsets
-// and sizes.
+// Compares the tables of core/particles/FORMAT.md with the structs of layout.hpp: same fields,
+// offsets and sizes.
 
 #include "bat/types.hpp"
 #include "particles/format/section_kinds.hpp"
@@ -108,7 +108,7 @@ const std::vector<Table>& tables()
   return all;
 }
 
-/// Number `which` of the tables of byte offsets in a section of the text.
+/// Number `which` of the byte offset tables in a section of the text.
 std::vector<Field> record(int section, std::size_t which)
 {
   static const std::map<std::string, std::size_t> kWidths{ { "u8", 1 }, { "u16", 2 }, { "i16", 2 },
@@ -381,7 +381,7 @@ TEST(Layout, section_kinds_are_those_of_the_text)
   EXPECT_EQ(rows, std::size(format::kSectionKinds));
 }
 
-/// True if section `section` of the text has `words`, wherever its lines end.
+/// Returns whether section `section` of the text contains `words`, wherever its lines end.
 bool says(int section, const std::string& words)
 {
   int here = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small golden files cut at every length and extended: always refused, and for the right reason.
+// Small golden files truncated at every length and extended: always rejected, and for the right
+// reason.
 
 #include "support/allocation_limit.hpp"
 #include "support/damage.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What later versions may add is ignored or refused as FORMAT.md section 14 says, never misread.
+// Additions of later versions are ignored or rejected as FORMAT.md section 14 requires, never
+// misread.
 
 #include "support/damage.hpp"
 #include "support/temp_dir.hpp"
@@ -23,7 +24,7 @@ protected:
     damage::repair_checksums(this->file);
   }
 
-  /// Puts the table at the end, with one more record of 8 bytes of content.
+  /// Moves the table to the end, with one more record of 8 bytes of content.
   void add_section(std::uint32_t kind, std::uint32_t flags, std::uint32_t encoding = 0)
   {
     auto header = damage::load<format::Header>(this->file, 0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as a model and a frame of a column of any shape: values or an error; and any bytes as
-// values, which come back. Byte 0: scalar type and components; bytes 1 and 2: number of values;
-// byte 3: step of the grid; bytes 4 and 5: bytes of the model, behind which is the frame.
+// Takes arbitrary bytes as a model and a frame of a column of any shape, which gives values or an
+// error; and as values, which must be restored. Byte 0: scalar type and components; bytes 1 and 2:
+// number of values; byte 3: step of the grid; bytes 4 and 5: bytes of the model, followed by the
+// frame.
 
 #include "bat/error.hpp"
 #include "codec/chunk_codec.hpp"

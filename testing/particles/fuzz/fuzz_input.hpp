@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the harnesses make of their input: a .bat file, and behind it, for fuzz_query, what to ask
-// of it.
+// How the harnesses interpret their input: a .bat file, followed for fuzz_query by the queries.
 #pragma once
 
 #include "bat/bat.hpp"
@@ -13,7 +12,7 @@
 
 namespace fuzz
 {
-/// Length of the file at the beginning of an input: what its header says, if that is possible.
+/// The length of the file at the beginning of an input: as in its header, if possible.
 inline std::size_t file_bytes(const std::uint8_t* data, std::size_t size)
 {
   if (size < sizeof(bat::format::Header))
@@ -50,7 +49,7 @@ public:
     return value;
   }
 
-  /// 0 to `end` - 1, or 0 if there is nothing to choose from.
+  /// 0 to `end` - 1, or 0 if there is no choice.
   std::size_t below(std::size_t end) { return end == 0 ? 0 : this->take<std::uint16_t>() % end; }
 
   /// A number near [a, b], or any.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How libFuzzer changes an input: it knows header, section table and sections, and makes the
-// checksums right again, without which no change would get past the first check.
+// How libFuzzer changes an input: it knows header, section table and sections, and corrects the
+// checksums, without which no change would pass the first check.
 
 #include "particles/fuzz/fuzz_input.hpp"
 #include "support/damage.hpp"
@@ -32,7 +32,7 @@ void mutate_region(Bytes& file, Random& random)
   (void)LLVMFuzzerMutate(at(file, region.begin), region.bytes, region.bytes);
 }
 
-// A section of another length goes to the end of the file, with room for its page checksums.
+// A section with another length moves to the end of the file, with space for its page checksums.
 void resize_section(Bytes& file, Random& random, std::size_t room)
 {
   const std::vector<std::uint64_t> records = damage::section_records(file);

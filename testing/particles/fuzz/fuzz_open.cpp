@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as a file: open, describe, read everything, validate; and if the validator is content,
-// hold the answers to a few queries against a look at every particle.
+// Takes arbitrary bytes as a file: opens, describes, reads everything, validates; if the file is
+// valid, compares the results of a few queries with a scan of every particle.
 
 #include "support/damage.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file and behind it queries in bytes: any file with any query is refused or gets an answer of
-// the right shape; a valid file with any valid query gets the answer of a look at every particle.
+// Takes a file followed by queries as bytes: any file with any query is rejected or gives a result
+// of the right shape; a valid file with any valid query gives the result of a scan of every
+// particle.
 
 #include "particles/fuzz/fuzz_input.hpp"
 #include "support/damage.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Feeds files, and the files of folders, to a fuzz harness: how a corpus is replayed without
-// libFuzzer.
+// Passes files, and the files in folders, to a fuzz harness, to replay a corpus without libFuzzer.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +24,7 @@ int main(int argc, char** argv)
       current = path.string();
       std::ifstream stream(path, std::ios::binary);
       const std::string text{ std::istreambuf_iterator<char>(stream), {} };
-      // A copy of exactly this size, so that a sanitizer sees the first byte behind it.
+      // A copy of exactly this size, so that a sanitizer detects reads past the end.
       const std::vector<std::uint8_t> bytes(text.begin(), text.end());
       (void)LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
       ++inputs;

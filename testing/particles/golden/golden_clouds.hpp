@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The particles of the golden files that the C++ writer makes. Only operations that every machine
-// rounds alike: the bytes must not depend on a mathematical library.
+// The particles of the golden files that the C++ writer makes. Uses only operations that every
+// machine rounds alike, as the bytes must not depend on a mathematical library.
 #pragma once
 
 #include "bat/writer.hpp"
@@ -21,7 +21,7 @@ struct Case
 {
   std::string name;
   clouds::Cloud cloud;
-  bat::ParticleView view; ///< of `cloud`
+  bat::ParticleView view; ///< views `cloud`
   bat::BuildOptions options;
 };
 
@@ -33,7 +33,7 @@ inline double bell(clouds::Random& random)
   return a + b + c - 1.5;
 }
 
-/// Half of the particles in a few tight clumps, half everywhere.
+/// Half of the particles in a few dense clumps, half everywhere.
 template <class T>
 std::vector<T> clumps(std::uint64_t n, clouds::Random& random)
 {
@@ -113,7 +113,7 @@ inline Case seven()
   return c;
 }
 
-/// Every scalar type and every number of components, a few places that are not finite.
+/// Every scalar type and every number of components, with a few non-finite positions.
 inline Case mixed()
 {
   constexpr std::uint64_t n = 200;
@@ -146,7 +146,7 @@ inline Case mixed()
   return c;
 }
 
-/// Many small treelets of many small blocks.
+/// Many small treelets with many small blocks.
 inline Case many()
 {
   constexpr std::uint64_t n = 3000;
@@ -228,7 +228,7 @@ inline Case aliased()
   return c;
 }
 
-/// Chunks that end inside of levels; a column that is all the same, and one that stays raw.
+/// Chunks that end inside levels; a constant column, and one that stays raw.
 inline Case chunked()
 {
   constexpr std::uint64_t n = 600;
@@ -273,7 +273,7 @@ inline Case chunked()
   return c;
 }
 
-/// Bounded values, alongside NaN, infinities and others that no grid holds.
+/// Bounded values, alongside NaN, infinities and others that no grid represents.
 inline Case bounded()
 {
   constexpr std::uint64_t n = 600;
@@ -310,7 +310,7 @@ inline Case bounded()
   return c;
 }
 
-/// Small enough to flip every bit: frames that are constant, on a grid, and planes.
+/// Small enough to flip every bit: constant frames, frames on a grid, and planes.
 inline Case few_chunks()
 {
   constexpr std::uint64_t n = 260;
@@ -331,7 +331,7 @@ inline Case few_chunks()
   return c;
 }
 
-/// Samples that follow ids, some of which two particles have.
+/// Samples that follow ids, some of which two particles share.
 inline Case stable()
 {
   Case c = many();
@@ -351,17 +351,17 @@ inline Case stable()
   return c;
 }
 
-/// A dataset of several leaf files: what each of them holds.
+/// A dataset of several leaf files: the content of each.
 struct DatasetCase
 {
   std::string name;
   std::vector<clouds::Cloud> clouds;
-  std::vector<bat::ParticleView> views; ///< of `clouds`; time, step and metadata are in the first
+  std::vector<bat::ParticleView> views; ///< view `clouds`; time, step and metadata are in the first
   bat::BuildOptions options;
 };
 
-/// Four leaf files of different sizes. The second has places and values that are not finite, the
-/// last has no others.
+/// Four leaf files of different sizes. The second has some non-finite positions and values, the
+/// last has only those.
 inline DatasetCase four_leaf_files()
 {
   DatasetCase c;

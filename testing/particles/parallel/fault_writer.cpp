@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes a dataset and dies, or fills the disk, where it is told to; see test_killed.py.
+// Writes a dataset and dies, or fills the disk, at a given point; see test_killed.py.
 //
 //   fault_writer PATH PARTICLES TARGET_BYTES SEED [FAULT]
 //     --kill PHASE RANK       when that rank enters the phase
@@ -11,7 +11,7 @@
 //
 //   fault_writer --check PATH PARTICLES SEED...
 //     A line of JSON: "seed" whose particles the dataset holds, all of them and no others, and the
-//     names of its "files". Exit status 1 if it is not sound, or of no seed.
+//     names of its "files". Exit status 1 if it is invalid, or matches no seed.
 #include "bat/bat.hpp"
 #include "bat/mpi.hpp"
 #include "particles/parallel/mpi_support.hpp"
@@ -46,7 +46,7 @@ int renames = 0;
 }
 }
 
-// In place of the C library's, for everything in this process.
+// Replaces the C library's function for everything in this process.
 extern "C" __attribute__((visibility("default"))) int rename(
   const char* from, const char* to) noexcept
 {
@@ -113,7 +113,7 @@ int check(const std::string& path, std::uint64_t particles, const std::vector<st
   return 1;
 }
 
-// mpirun may mix what two ranks print within a line.
+// mpirun may mix the output of two ranks within a line.
 void print_from_first_rank(const std::string& reported)
 {
   std::array<char, 1024> local{};

@@ -12,7 +12,7 @@ int main(int argc, char** argv)
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0)
   {
-    // One report is enough; failures of other ranks still print.
+    // One report is enough; failures on other ranks still print.
     auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_xml_generator());
   }

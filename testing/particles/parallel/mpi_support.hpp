@@ -30,7 +30,7 @@ inline int ranks()
   return ranks;
 }
 
-/// One folder that all ranks use; gone when rank 0's object goes.
+/// One folder that all ranks use, removed with rank 0's object.
 class SharedDir
 {
 public:
@@ -125,7 +125,7 @@ inline bat::mpi::Particles read_alone(
   return bat::mpi::read_particles(MPI_COMM_SELF, bat::Dataset::open(path), query);
 }
 
-/// The error that a call ends with on this rank, or "".
+/// The error of a call on this rank, or "".
 template <class F>
 std::string error_of(F&& f)
 {

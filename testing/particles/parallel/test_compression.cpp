@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compressed datasets of many ranks: bounds that all leaf files share, bytes, and what comes back.
+// Compressed datasets of many ranks: bounds that all leaf files share, bytes, and restored values.
 #include "codec/snap.hpp"
 #include "particles/parallel/mpi_support.hpp"
 #include "particles/tree/file_impl.hpp"
@@ -17,11 +17,11 @@ using mpi_test::rows;
 using mpi_test::SharedDir;
 
 constexpr std::uint64_t kParticles = 8000;
-constexpr double kPositionBound = 0.001 * 16; // of the longest side
+constexpr double kPositionBound = 0.001 * 16; // relative to the longest side
 constexpr double kHeatBound = 0.01 * 8;
 
-// Sides of 16, 8 and 4, and heat from 0 to 8: relative bounds are known. A leaf file alone has less
-// of both, and heat is NaN here and there.
+// Sides of 16, 8 and 4, and heat from 0 to 8, so that relative bounds are known. A single leaf file
+// has smaller ranges, and some heat values are NaN.
 clouds::Cloud make_cloud()
 {
   clouds::Random random(3);
@@ -139,7 +139,7 @@ TEST(Compression, leaf_files_share_bounds_and_give_back_what_is_within_them)
     query.box.emplace();
     for (std::size_t axis = 0; axis != 3; ++axis)
     {
-      // Ends are those of a particle, so that its face decides.
+      // Ends coincide with a particle, so that its face decides.
       const auto a = static_cast<double>(p[3 * (random() % kParticles) + axis]);
       query.box->lower[axis] = a;
       query.box->upper[axis] = a + 4;

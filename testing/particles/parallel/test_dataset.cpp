@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Datasets written and read by many ranks. Every test runs on all ranks; the oracle is the whole
-// cloud, which every rank makes for itself.
+// cloud, which every rank generates.
 #include "particles/parallel/mpi_support.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ clouds::Cloud make_cloud(std::uint64_t count = kParticles)
   return cloud;
 }
 
-// Rows of a file dealt out: every rank's box is the whole domain.
+// Rows of a file dealt out, so that every rank's box is the whole domain.
 clouds::Cloud dealt(const clouds::Cloud& all)
 {
   return mpi_test::subset(all,
@@ -202,7 +202,7 @@ TEST(Dataset, restarts_on_parts_and_on_boxes)
   const auto path = folder / "out.bat";
   bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(all).view(), with_target(kTarget));
   const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, path);
-  // The dataset is like one of 1 to 11 ranks.
+  // The dataset is as if written by 1 to 11 ranks.
   for (std::uint32_t parts : { 1u, 2u, 3u, 5u, 11u })
   {
     std::vector<std::string> combined;
@@ -221,7 +221,7 @@ TEST(Dataset, restarts_on_parts_and_on_boxes)
     std::sort(combined.begin(), combined.end());
     EXPECT_TRUE(combined == rows(all.view())) << parts << " parts";
   }
-  // A tiling of space; 0.5 holds many particles exactly.
+  // A tiling of space; exactly 0.5 is the coordinate of many particles.
   constexpr double inf = std::numeric_limits<double>::infinity();
   const std::vector<double> cuts{ -inf, 0.49, 0.5, 0.51, inf };
   std::vector<std::string> combined;
@@ -276,7 +276,7 @@ TEST(Dataset, queries_equal_a_scan)
     ASSERT_GE(dataset.upper_bound(query), selection.count);
     ASSERT_TRUE(rows(mpi_test::read_alone(path, query).view()) == expected);
   }
-  // Progressive steps: every particle once; a quality to within one particle per leaf file.
+  // Progressive steps: every particle once; a quality is accurate to one particle per leaf file.
   std::uint64_t sum = 0;
   double before = 0;
   for (const double quality : { 0.001, 0.01, 0.1, 0.35, 0.9, 1.0 })
@@ -299,7 +299,7 @@ TEST(Dataset, empty_ranks)
   const auto path = folder / "out.bat";
   for (int owner : { 0, ranks() - 1 })
   {
-    // The others know nothing of the attributes.
+    // The others do not know the attributes.
     const bat::ParticleView local = rank() == owner ? all.view() : bat::ParticleView{};
     bat::mpi::write_dataset(MPI_COMM_WORLD, path, local, with_target(30000));
     if (rank() == 0)
@@ -428,7 +428,7 @@ TEST(Dataset, sorted_indexes)
   const clouds::Cloud all = make_cloud();
   const auto path = folder / "out.bat";
   bat::mpi::WriteOptions options = with_target(kTarget);
-  // Rank 0 decides, and the others know nothing of the attributes.
+  // Rank 0 decides, and the others do not know the attributes.
   options.build.sorted_indexes = { rank() == 0 ? "id" : "nothing" };
   const bat::ParticleView local = rank() == 0 ? all.view() : bat::ParticleView{};
   bat::mpi::write_dataset(MPI_COMM_WORLD, path, local, options);
@@ -566,7 +566,7 @@ TEST(Dataset, rank_border_and_aug_keep_ranks_whole)
     bat::mpi::WriteOptions options = with_target(kTarget);
     options.mode = mode;
     const auto* p = reinterpret_cast<const float*>(all.positions.data());
-    // Slabs in x as a simulation would own them.
+    // Slabs in x, as owned by a simulation's ranks.
     const auto owner = [&](std::uint64_t i)
     {
       return std::clamp(
@@ -598,7 +598,7 @@ TEST(Dataset, replaces_and_leaves_nothing_behind)
     EXPECT_EQ(names_in(path.string() + ".leaves").size(), bat::Dataset::open(path).leaves().size());
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  // One leaf file takes the place of several, and several of one.
+  // One leaf file replaces several, and several replace one.
   bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(second).view(), with_target(1u << 30));
   if (rank() == 0)
   {
@@ -648,7 +648,7 @@ TEST(Dataset, datasets_that_share_a_folder_share_no_leaf_files)
     bat::mpi::write_dataset(
       MPI_COMM_WORLD, folder / "out.bat", dealt(all).view(), with_target(target));
   };
-  // How many leaf files there are, of datasets that are whole.
+  // The number of leaf files in complete datasets.
   const auto expect_leaves = [&](std::size_t of_one, std::size_t of_other)
   {
     if (rank() == 0)
@@ -678,7 +678,7 @@ TEST(Dataset, datasets_that_share_a_folder_share_no_leaf_files)
   }
   write(other, 50000);
   expect_leaves(many, many);
-  write(one, 50000); // the same once more
+  write(one, 50000); // the same again
   write(other, 50000);
   expect_leaves(many, many);
   write(other, 1u << 30);
@@ -732,7 +732,7 @@ TEST(Dataset, under_a_new_name_keeps_its_leaf_files_whatever_is_written_under_th
     std::filesystem::rename(path, before);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  // The same particles would have files of the same names.
+  // The same particles would give the same file names.
   for (const clouds::Cloud& cloud : { first, first, make_cloud(5000), first })
   {
     bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(cloud).view(), with_target(100000));

@@ -40,7 +40,7 @@ std::vector<std::string> contents(const bat::mpi::ExchangeResult& result)
 TEST(Exchange, particles_are_sorted_by_leaf)
 {
   clouds::Random random(3);
-  tbb::task_arena threads(4); // also of a machine with fewer
+  tbb::task_arena threads(4); // also on a machine with fewer
   for (const std::uint32_t leaves : { 1u, 2u, 6u, 9u, 40u, 500u })
   {
     for (const std::size_t count : { 1u, 1000u, 65'536u, 300'001u })
@@ -48,8 +48,8 @@ TEST(Exchange, particles_are_sorted_by_leaf)
       bat::mpi::LeafAssignment assignment{ 0, bat::mpi::Numbers(count) };
       for (std::size_t i = 0; i != count; ++i)
       {
-        // Some leaves get nothing. In the first half particles jump to any other, so that slices
-        // that know few leaves are beside others that know many.
+        // Some leaves get nothing. In the first half, particles may go to any leaf, so that slices
+        // that know few leaves are next to others that know many.
         const auto near = static_cast<std::uint32_t>(i * leaves / count);
         const std::uint32_t leaf = i < count / 2 && random() % 8 == 0 ? random() % leaves : near;
         assignment.each[i] = leaf % 5 == 3 ? 0 : leaf;
@@ -78,7 +78,7 @@ TEST(Exchange, messages_of_any_size_carry_the_same)
 {
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
   bat::mpi::Nodes nodes(comm);
-  // 0 particles on the last rank but one if there is one, 300 times the rank on others.
+  // 0 particles on the second-to-last rank if it exists, 300 times the rank on others.
   const auto number = static_cast<std::uint64_t>(rank());
   clouds::Random random(number + 1);
   clouds::Cloud local;
@@ -87,7 +87,7 @@ TEST(Exchange, messages_of_any_size_carry_the_same)
   local.add("id", bat::ScalarType::Int64, clouds::shuffled_ids(count, random, 1000000 * rank()));
   local.add("flag", bat::ScalarType::UInt8, std::vector<std::uint8_t>(count, 7));
   const bat::mpi::RankParticles view({ { local.view(), {} } });
-  // Two leaves a rank, not side by side; the fourth gets nothing.
+  // Two leaves per rank, not adjacent; the fourth gets nothing.
   const auto leaves = static_cast<std::uint32_t>(2 * ranks());
   std::vector<std::uint32_t> aggregators;
   for (std::uint32_t leaf = 0; leaf != leaves; ++leaf)
@@ -135,8 +135,8 @@ TEST(Exchange, leaders_bring_the_same_as_flat)
   const bat::mpi::RankParticles particles({ { local.view(), {} } });
   for (const bool is_dense : { true, false })
   {
-    // Dense: a leaf on each rank, something for it from each that has particles. Otherwise several
-    // leaves on every third rank, not all of them with particles.
+    // Dense: a leaf on each rank, with something for it from each rank that has particles.
+    // Otherwise several leaves on every third rank, not all of them with particles.
     const auto size = static_cast<std::uint32_t>(ranks());
     const std::uint32_t leaves = is_dense ? size : 5;
     std::vector<std::uint32_t> aggregators;
@@ -210,7 +210,7 @@ TEST(Exchange, ranks_that_go_whole_need_no_list)
   local.set_positions(clouds::uniform_positions<float>(count, random));
   local.add("id", bat::ScalarType::Int64, clouds::shuffled_ids(count, random, 1000000 * rank()));
   const bat::mpi::RankParticles view({ { local.view(), {} } });
-  // Every rank to the leaf file of its neighbour; the last one's own leaf gets it from itself.
+  // Every rank sends to its neighbour's leaf file; the last one's own leaf gets it from itself.
   const auto leaves = static_cast<std::uint32_t>(ranks());
   const auto leaf = std::min(static_cast<std::uint32_t>(rank()) + 1, leaves - 1);
   std::vector<std::uint32_t> aggregators(leaves);
@@ -225,7 +225,7 @@ TEST(Exchange, ranks_that_go_whole_need_no_list)
   }
 }
 
-// Numbered by rank and particle, in two pieces of which the second has gaps.
+// Numbered by rank and particle, in two pieces, the second with gaps.
 TEST(Exchange, own_particles_stay_where_they_are)
 {
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
@@ -258,8 +258,8 @@ TEST(Exchange, own_particles_stay_where_they_are)
   const bat::mpi::RankParticles particles({ { clouds[0].view(), {} }, gaps });
   ASSERT_EQ(particles.count(), number);
 
-  // Leaf r is rank r's and has most of its particles; leaf `ranks()` is rank 0's and has few of
-  // everyone's.
+  // Leaf r belongs to rank r and has most of its particles; leaf `ranks()` belongs to rank 0 and
+  // has a few from every rank.
   const auto leaf_of = [](int rank, std::uint64_t i)
   {
     const auto size = static_cast<std::uint64_t>(ranks());
@@ -342,7 +342,7 @@ TEST(LargeExchange, more_than_two_to_the31_bytes)
   ASSERT_EQ(ranks(), 2);
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
   bat::mpi::Nodes nodes(comm);
-  // Rank 0 sends everything to rank 1. Every value is its own number.
+  // Rank 0 sends everything to rank 1. Every value is its own index.
   std::vector<float> positions(rank() == 0 ? 3 * kParticles : 0);
   const auto value = [](std::uint64_t i)
   { return static_cast<float>(i * 2654435761u >> 9 & 0xffffff); };

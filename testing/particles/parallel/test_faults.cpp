@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parallel writes and reads that cannot be finished: the same error on every rank within seconds,
-// the old dataset whole, nothing new visible, the next write clean.
+// the old dataset intact, nothing new visible, and a clean next write.
 #include "particles/dataset/dataset_folder.hpp"
 #include "particles/parallel/mpi_support.hpp"
 #include "support/file_size_limit.hpp"
@@ -75,7 +75,7 @@ std::map<std::string, std::vector<std::byte>> everything(const fs::path& folder)
   return all;
 }
 
-/// On rank 0: the dataset is sound and holds `all`, and no other files exist.
+/// Checks on rank 0 that the dataset is valid and contains `all`, and that no other files exist.
 void expect_dataset(const fs::path& path, const clouds::Cloud& all)
 {
   if (rank() == 0)
@@ -105,7 +105,7 @@ void expect_dataset(const fs::path& path, const clouds::Cloud& all)
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// Calls f, which fails with `code` and `words` in the same text on every rank, in time.
+/// Calls f, which must fail with `code` and `words` in the same text on every rank, in time.
 template <class F>
 void expect_same_error(ErrorCode code, const std::vector<std::string>& words, F&& f)
 {
@@ -132,8 +132,8 @@ void expect_same_error(ErrorCode code, const std::vector<std::string>& words, F&
   }
 }
 
-/// Options of a write that goes as BAT_TEST_LEADERS says: flat, or through so many leaders on nodes
-/// of two ranks.
+/// Write options as BAT_TEST_LEADERS requires: flat, or through this many leaders on nodes of two
+/// ranks.
 bat::mpi::WriteOptions routed()
 {
   bat::mpi::WriteOptions options;
@@ -149,12 +149,12 @@ struct Attempt
 {
   fs::path path;
   clouds::Cloud local;
-  bat::ParticleView view; ///< of `local`
+  bat::ParticleView view; ///< views `local`
   bat::mpi::WriteOptions options = routed();
-  std::shared_ptr<void> guard; ///< lives as long as the write
+  std::shared_ptr<void> guard; ///< must live as long as the write
 };
 
-/// A write that spoil(attempt) spoils, in place of a dataset and in no one's place.
+/// A write that spoil(attempt) spoils, over an existing dataset and without one.
 template <class Spoil>
 void expect_failure(
   std::uint64_t target, ErrorCode code, const std::vector<std::string>& words, const Spoil& spoil)
@@ -388,7 +388,7 @@ TEST(Faults, whatever_is_thrown_in_any_phase)
         };
       };
     };
-    // bad_alloc in each phase, and another thing in each.
+    // Throws bad_alloc in each phase, and another exception in each.
     expect_failure(cases[0].code, { last_rank(), cases[0].word }, spoil(cases[0]));
     expect_failure(kSeveral, c.code, { last_rank(), c.word }, spoil(c));
   }
@@ -413,7 +413,7 @@ TEST(Faults, progress_cancels_or_throws_at_any_time)
 {
   for (const std::uint64_t target : { kSeveral, kOne })
   {
-    // The calls of a whole write; the last comes when the dataset is in its place.
+    // The calls during a whole write; the last comes when the dataset is in its place.
     int calls = 0;
     {
       const SharedDir folder;
@@ -513,7 +513,7 @@ TEST(Faults, file_size_limit_at_the_top_file)
     });
 }
 
-/// While it exists, this process runs as the user nobody, who may not write into root's folders.
+/// While it exists, this process runs as the user nobody, who cannot write into root's folders.
 class Nobody
 {
 public:
@@ -767,7 +767,7 @@ struct Written
   clouds::Cloud all = make_cloud(1);
 };
 
-/// An aggregated read of one, or with `memory_bytes` of 1 of more rounds.
+/// An aggregated read in one round, or with `memory_bytes` of 1 in several.
 bat::mpi::ReadOptions aggregated(std::uint64_t memory_bytes = 1u << 30)
 {
   bat::mpi::ReadOptions options;
@@ -816,7 +816,8 @@ TEST(ReadFaults, dataset_that_cannot_be_opened)
   const Written written;
   expect_same_error(ErrorCode::NotFound, { "rank 0: ", "no.bat" },
     [&] { (void)bat::mpi::open_dataset(MPI_COMM_WORLD, written.folder / "no.bat"); });
-  // Each rank's working folder holds another one of this name, as if a writer had been quicker.
+  // Each rank's working folder contains another file with this name, as if another writer had been
+  // faster.
   const clouds::Cloud other = make_cloud(static_cast<std::uint64_t>(rank()) + 5);
   TempDir own;
   bat::write_file(own / "here.bat", other.view());
@@ -845,8 +846,8 @@ TEST(ReadFaults, leaf_file_that_is_gone)
   }
 }
 
-// The last file has a byte that shows when its values are fetched, and then when it is opened; the
-// others, which are sound, are already on their way.
+// The last file has a damaged byte that is detected when its values are fetched, and then one
+// detected when it is opened; the other, valid files are already being sent.
 TEST(ReadFaults, leaf_file_that_is_damaged)
 {
   const Written written;
@@ -867,7 +868,7 @@ TEST(ReadFaults, leaf_file_that_is_damaged)
       const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, written.path);
       expect_same_error(ErrorCode::Corrupt, { "rank ", damaged.filename().string() },
         [&] { (void)bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}, {}, options); });
-      // Nothing of it is left for the next read to take.
+      // Nothing of it is left for the next read to receive.
       bat::Query sound;
       sound.part = 0;
       sound.parts = 8;
@@ -899,7 +900,7 @@ TEST(ReadFaults, whatever_is_thrown_in_any_phase)
       options.on_phase = on_phase(is_last());
       expect_same_error(ErrorCode::OutOfMemory, { last_rank(), "out of memory" },
         [&] { (void)bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}, {}, options); });
-      options.on_phase = on_phase(true); // of several ranks the lowest speaks
+      options.on_phase = on_phase(true); // if several ranks fail, the lowest reports
       expect_same_error(ErrorCode::OutOfMemory, { "rank 0: ", "out of memory" },
         [&] { (void)bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}, {}, options); });
       options.on_phase = nullptr;

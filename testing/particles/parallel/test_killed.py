@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kills one rank of a parallel write, or fills its disk, and looks at what is left.
+"""Kills one rank of a parallel write, or fills its disk, and checks what is left.
 
 Usage: test_killed.py killed|full_disk MPIEXEC FAULT_WRITER
 
-After each fault: mpirun ends within 10 s, the dataset is the old one or the new one, sound and
-whole, and the next write leaves exactly its own files. Exit status 77: no small disk can be mounted
-here.
+After each fault, mpirun must end within 10 s, the dataset must be the old or the new one, valid and
+complete, and the next write must leave exactly its own files. Exit status 77: no small disk can be
+mounted here.
 """
 
 import concurrent.futures
@@ -18,7 +18,7 @@ import tempfile
 import time
 
 SKIPPED = 77
-PARTICLES = 20000  # of 20 bytes
+PARTICLES = 20000  # 20 bytes each
 SEVERAL = 70000  # target bytes: 6 leaf files
 ONE = 1 << 30
 MAX_SECONDS = 10
@@ -48,7 +48,7 @@ class Job:
         return result
 
     def check(self, *seeds):
-        """The seed of the dataset and its files, or the reason why not."""
+        """Returns the seed of the dataset and its files, or the reason for an error."""
         result = subprocess.run([self.writer, "--check", str(self.path), str(PARTICLES),
                                  *map(str, seeds)], capture_output=True, text=True, timeout=60)
         return (json.loads(result.stdout), None) if result.returncode == 0 else (None, result.stderr)
@@ -76,7 +76,7 @@ class Job:
 
 
 def kill(job, target, before, *fault):
-    """False if the fault never came: the write has fewer such steps."""
+    """Returns false if the fault never occurred: the write has fewer such steps."""
     job.begin("kill", *fault, "one leaf file" if target == ONE else "several",
               "over nothing" if before is None else "over a dataset")
     if before is None:
@@ -117,7 +117,7 @@ def kill_in_first_writes(job):
 
 def kill_inside_write(job):
     job.expect_clean_write(1, SEVERAL)
-    # On the way of rank 0 through its leaf files.
+    # While rank 0 goes through its leaf files.
     for call in (6, 9, 12):
         must_kill(job, SEVERAL, 1, "--kill-progress", call)
     must_kill(job, SEVERAL, 1, "--kill-rename", 5, 1)
@@ -125,8 +125,8 @@ def kill_inside_write(job):
 
 def kill_between_renames(job):
     job.expect_clean_write(1, SEVERAL)
-    # Before every file that gets a name: leaf files their first, then their last; rank 0 then the
-    # top file. The one that comes after that does not exist.
+    # Before every file gets its name: first each rank's first leaf file, then its last; then rank
+    # 0's top file. The one after that does not exist.
     steps = 0
     while kill(job, SEVERAL, 1, "--kill-rename", steps + 1, 0):
         steps += 1
@@ -141,7 +141,7 @@ def run_in_folder(test, mpiexec, writer):
 
 
 def test_killed(mpiexec, writer):
-    # Side by side: mpirun spends most of the time asleep.
+    # In parallel: mpirun spends most of the time asleep.
     tests = [kill_in_phases, kill_in_first_writes, kill_inside_write, kill_between_renames]
     with concurrent.futures.ThreadPoolExecutor(len(tests)) as pool:
         running = [pool.submit(run_in_folder, test, mpiexec, writer) for test in tests]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles of a rank that lie in several places, some of them to be left out.
+// Particles of a rank that lie in several places, some of them left out.
 #include "particles/parallel/mpi_support.hpp"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(Pieces, all_of_them_are_written)
   for (const bat::PlanMode mode :
     { bat::PlanMode::Adaptive, bat::PlanMode::RankBorder, bat::PlanMode::Aug })
   {
-    // None on rank 1, one on rank 0, three on the others, of which one is empty.
+    // None on rank 1, one on rank 0, three on the others, one of which is empty.
     const auto seed = static_cast<std::uint64_t>(rank());
     std::vector<clouds::Cloud> clouds;
     for (const std::uint64_t count : rank() == 0
@@ -97,7 +97,7 @@ TEST(Pieces, all_of_them_are_written)
   }
 }
 
-// Names and types of the attributes of a file, in order.
+// Names and types of a file's attributes, in order.
 std::vector<std::string> columns_in(const std::filesystem::path& path)
 {
   const bat::Dataset dataset = bat::Dataset::open(path);
@@ -124,7 +124,7 @@ bat::AttributeView declared(const std::string& name, bat::ScalarType type, int c
   return { name, bat::ArrayView::packed(type, components, nullptr) };
 }
 
-// Only the last rank says anything, in two pieces; one more has nothing but ghosts.
+// Only the last rank declares attributes, in two pieces; another piece has only ghosts.
 TEST(Pieces, columns_that_any_rank_declares_are_kept_without_particles)
 {
   using bat::ScalarType;
@@ -148,7 +148,7 @@ TEST(Pieces, columns_that_any_rank_declares_are_kept_without_particles)
     (std::vector<std::string>{ "float32", "id int64[1]", "velocity float32[3]" }));
   EXPECT_EQ(bat::Dataset::open(path).stable_samples(), std::vector<std::string>{ "id" });
   MPI_Barrier(MPI_COMM_WORLD);
-  // Particles decide, whatever others declare.
+  // Particles take precedence over declarations.
   const clouds::Cloud cloud = make_cloud(10, 1);
   pieces = { nothing_with(ScalarType::Float32, { declared("id", ScalarType::Int8) }) };
   if (is_last)
@@ -206,7 +206,7 @@ TEST(Pieces, columns_of_nothing_that_contradict_each_other_are_refused)
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-// Marks of the particles to skip: by place, so that runs, holes and nothing at all are left.
+// Flags of the particles to skip, by position, so that runs, holes and nothing at all are left.
 TEST(Pieces, skipped_particles_are_not)
 {
   const SharedDir folder;
@@ -240,7 +240,7 @@ TEST(Pieces, skipped_particles_are_not)
   for (std::size_t m = 0; m != masks.size(); ++m)
   {
     pieces.push_back(skipping(clouds[m], marks[m]));
-    pieces.back().skip_bits = 3; // 4 marks nothing
+    pieces.back().skip_bits = 3; // 4 flags nothing
   }
   bat::mpi::WriteOptions options;
   options.target_bytes = 100000;
@@ -252,7 +252,7 @@ TEST(Pieces, skipped_particles_are_not)
   EXPECT_TRUE(rows(mpi_test::read_alone(path).view()) == expected);
   EXPECT_NO_THROW(bat::validate(path));
 
-  // Every piece alone, through whatever path it takes.
+  // Every piece alone, through every path it may take.
   for (std::size_t m = 0; m != masks.size(); ++m)
   {
     const auto alone = folder / ("alone" + std::to_string(m) + ".bat");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that read for others: every answer is that of a direct read, bit for bit, each leaf file is
-// opened once and read once, and communicators are duplicated once.
+// Ranks that read for others: every result equals that of a direct read, bit by bit; each leaf file
+// is opened and read once, and communicators are duplicated once.
 #include "parallel/nodes.hpp"
 #include "particles/parallel/aggregated_read.hpp"
 #include "particles/parallel/mpi_support.hpp"
@@ -115,7 +115,7 @@ public:
   std::filesystem::path path = folder / "out.bat";
 };
 
-/// Slabs of equal width along x, one for each rank, without upper faces and without ends.
+/// Slabs of equal width along x, one per rank, without upper faces and unbounded at the ends.
 bat::Query slab(const bat::Dataset& dataset)
 {
   const bat::Box bounds = dataset.bounds().value();
@@ -139,13 +139,13 @@ bat::Query part()
   return query;
 }
 
-/// All the kinds of queries there are, each rank its own.
+/// All kinds of queries, a different one on each rank.
 std::vector<bat::Query> queries(const bat::Dataset& dataset)
 {
   const double r = rank();
   std::vector<bat::Query> all{ {}, part(), slab(dataset) };
   bat::Query q;
-  q.box = bat::Box{ { 0.05 * r, 0.1, 0.1 }, { 0.5 + 0.05 * r, 0.8, 0.8 } }; // of several ranks
+  q.box = bat::Box{ { 0.05 * r, 0.1, 0.1 }, { 0.5 + 0.05 * r, 0.8, 0.8 } }; // covers several ranks
   all.push_back(q);
   q.quality = 0.5;
   q.after_quality = 0.1;
@@ -258,7 +258,7 @@ TEST(ReadModes, give_the_same_answer_for_some_of_the_attributes)
   {
     expect_equal(read(dataset, query, ReadMode::Direct, names),
       read(dataset, query, ReadMode::Aggregated, names), "velocity and id");
-    // Each rank names them in its own order, or twice.
+    // Each rank names the attributes in its own order, or twice.
     const std::vector<std::string> own = rank() % 2 == 0
       ? std::vector<std::string>{ "id", "velocity" }
       : std::vector<std::string>{ "velocity", "id", "velocity" };
@@ -270,7 +270,7 @@ TEST(ReadModes, give_the_same_answer_for_some_of_the_attributes)
   }
 }
 
-// Messages of one particle, of a few, and what was found looked for again.
+// Messages of one particle, of a few, and repeated lookups of the results.
 TEST(ReadModes, give_the_same_answer_whatever_the_size_of_messages)
 {
   const Written written(3000, 20000);
@@ -334,7 +334,7 @@ TEST(ReadModes, aggregated_opens_each_leaf_file_once_and_reads_its_bytes_once)
   }
 }
 
-// Particles on one rank only are asked for: no other file is touched.
+// Only particles of one rank are requested: no other file is touched.
 TEST(ReadModes, aggregated_leaves_files_alone_that_nobody_asks_for)
 {
   const Written written;
@@ -386,7 +386,7 @@ TEST(ReadModes, communicators_are_duplicated_once)
   }
   EXPECT_EQ(duplicates, 1);
   EXPECT_EQ(splits, 1);
-  // One that was freed keeps nothing for the next, and a duplicate has its own.
+  // A freed communicator keeps nothing for the next, and a duplicate has its own state.
   MPI_Comm_free(&comm);
   PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
   (void)bat::mpi::threads_per_rank(comm);
@@ -497,7 +497,8 @@ TEST(ReadPlan, spreads_readers_evenly_and_fills_rounds)
   {
     EXPECT_LE(sum, 5u << 20) << at.first << " " << at.second;
   }
-  // One giant among many takes nobody's reader away, and counts nothing where it is not held.
+  // One giant among many files takes no reader from others, and does not count where it is not
+  // held.
   std::vector<bat::mpi::ReadTask> uneven = make_tasks(8, 1000);
   uneven[3].file_bytes = std::uint64_t{ 1 } << 40;
   EXPECT_EQ(assign_readers(uneven, find_nodes(8, 8), 1 << 20), 1u);
@@ -507,7 +508,7 @@ TEST(ReadPlan, spreads_readers_evenly_and_fills_rounds)
   }
 }
 
-// Eight ranks, each of which asks for a part of each of two files of 27 MB.
+// Eight ranks, each of which requests a part of each of two files of 27 MB.
 TEST(ReadPlan, aggregates_where_requests_are_slow_and_files_shared)
 {
   bat::mpi::ReadDemand demand;
@@ -539,7 +540,8 @@ TEST(ReadPlan, aggregates_where_requests_are_slow_and_files_shared)
   other.ranks = 1;
   EXPECT_NE(reason_for_direct(other, memory), "");
 
-  // Whole where much is wanted or many ask; not of a huge file for a few.
+  // Files are read whole if much is requested or many ranks request it, but not a huge file for a
+  // few.
   EXPECT_TRUE(bat::mpi::reads_whole(1, 0.1, 1, 27e6));
   EXPECT_TRUE(bat::mpi::reads_whole(8, 0.01, 1, 27e6));
   EXPECT_FALSE(bat::mpi::reads_whole(8, 0.001, 1, 1e9));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whatever way particles take, and on however many nodes: the same bytes in the same files.
+// Whatever route particles take, and on however many nodes: the same bytes in the same files.
 #include "particles/parallel/mpi_support.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace
 using mpi_test::rank;
 using mpi_test::ranks;
 
-/// Contents of the files of a dataset, by name, on rank 0.
+/// Contents of a dataset's files, by name, on rank 0.
 std::map<std::string, std::string> files_of(const std::filesystem::path& folder)
 {
   std::map<std::string, std::string> files;

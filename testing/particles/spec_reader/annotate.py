@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists a small .bat file byte by byte with the meaning of each, as in appendix A of FORMAT.md.
+"""Lists a small .bat file byte by byte with the meaning of each byte, as in appendix A of
+FORMAT.md.
 
 Usage: annotate.py FILE             prints the listing
        annotate.py FILE FORMAT.md   fails unless the text has just this listing
@@ -34,14 +35,14 @@ class Lister:
         self.lines = []
 
     def row(self, offset, count, meaning):
-        """Adds `count` bytes from `offset` on, 8 to a line."""
+        """Adds `count` bytes from `offset` on, 8 per line."""
         for begin in range(0, count, 8):
             part = self.data[offset + begin:offset + min(begin + 8, count)]
             text = meaning if begin == 0 else ""
             self.lines.append(("%6d  %-23s  %s" % (offset + begin, part.hex(" "), text)).rstrip())
 
     def record(self, offset, fields, what):
-        """Adds a record field by field; returns the offset behind it."""
+        """Adds a record field by field; returns the offset after it."""
         self.lines.append("        " + what)
         for form, name in fields:
             count = struct.calcsize("<" + form)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The reader of parabat.pure, which was made from core/particles/FORMAT.md alone, by the name that the tests have for it."""
+"""The reader of parabat.pure, which was written from core/particles/FORMAT.md alone, under the name that the tests
+use."""
 
 import os
 import sys

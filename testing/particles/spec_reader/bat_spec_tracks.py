@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tracks files from core/particles/FORMAT.md section 19 alone: a writer of golden files, and a check of them.
+"""Tracks files from core/particles/FORMAT.md section 19 alone: writes golden files, and checks them.
 
-bat_spec_tracks.py write FOLDER    writes spec.tracks.bat and spec_finished.tracks.bat, and NAME.json of all that is there
-bat_spec_tracks.py check FOLDER    all files of the folder have the content of NAME.json, and the two are made again
+bat_spec_tracks.py write FOLDER    writes spec.tracks.bat and spec_finished.tracks.bat, and NAME.json with their content
+bat_spec_tracks.py check FOLDER    all files of the folder have the content of NAME.json, and the two are written again
 """
 
 import glob
@@ -87,7 +87,7 @@ def block(offset, samples):
 
 
 def whole(blocks, finished):
-    """A file of blocks, each a list of samples: one that has grown by them, or a finished one."""
+    """A file of blocks, each a list of samples: either grown by them, or finished."""
     ends = [end_record(1, tracks.FIRST, 0)] * 2
     data = bytes(tracks.FIRST)
     for i, samples in enumerate(blocks):
@@ -99,7 +99,7 @@ def whole(blocks, finished):
 
 
 def sample(step, ids, seconds=None, box=None, charge=True):
-    """Values that tell their place."""
+    """Values that encode their place."""
     random = np.random.default_rng(step)
     columns = {"velocity": random.standard_normal((len(ids), 3)).astype("f4")}
     if charge:
@@ -112,7 +112,8 @@ def sample(step, ids, seconds=None, box=None, charge=True):
 
 
 def some():
-    """Samples with ids that come, go, return and are there twice, another schema, a step back, and what was not finished."""
+    """Samples with ids that appear, disappear, return and occur twice, another schema, a step back, and unfinished
+    data."""
     first = [sample(0, [5, -3, 9], [0, 0, 1], [1, 2]), sample(1, [9, 5, 9], [1, 0, 0], [1, 2]), sample(2, [], []),
              sample(3, [5, 5, -3], [0, 0, 0], [1, 3])]
     second = [sample(5, [7], [2], charge=False), sample(8, [7, 5], [2, 0], charge=False)]
@@ -124,7 +125,7 @@ def some():
 
 
 def content(path):
-    """Of the file at a path: content_of()."""
+    """content_of() for the file at a path."""
     return content_of(tracks.Tracks.open(path))
 
 
@@ -140,8 +141,8 @@ def content_of(found):
 
 
 def flipped(path):
-    """Every bit of the header and of some bytes: an error, or what is not looked at, or what is there twice. Cut: an error
-    before the end that the file knows of."""
+    """Flips every bit of the header and of some bytes: an error, or the bit is ignored or stored twice. Truncated: an
+    error if it ends before the end that the file records."""
     with open(path, "rb") as stream:
         data = stream.read()
     missed = 0
@@ -159,7 +160,7 @@ def flipped(path):
     known = tracks.Tracks(data, path).end
     changed = bytearray(data)
     at = tracks.FIRST
-    while at < known:  # a block without a checksum is no end
+    while at < known:  # a block without a checksum does not end the file
         changed[at + 56:at + 64] = bytes(8)
         for damaged in (bytes(changed), data[:at], data[:at + 60], data[:known - 1]):
             try:
@@ -195,7 +196,7 @@ def main(argv):
             assert stream.read() == data, name + ": the script makes other bytes"
     for name in ("spec", "written"):
         both = [content(os.path.join(folder, name + ending + ".tracks.bat")) for ending in ("", "_finished")]
-        for samples in both:  # what stands for ids without particles may differ
+        for samples in both:  # placeholders for ids without particles may differ
             for one in samples:
                 if not one["id"][2]:
                     one.pop("attributes"), one.pop("id"), one.pop("second"), one.pop("positions")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes example files of the BAT format, version 1.0, and next to each, NAME.json with its exact content.
 
-The writer is parabat.pure.writer, which was made from core/particles/FORMAT.md alone.
+The writer is parabat.pure.writer, which was written from core/particles/FORMAT.md alone.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from parabat.pure.writer import build, build_dataset
 
 
 def bell(random, shape):
-    """Returns values in a bell curve from operations that every machine rounds alike."""
+    """Returns bell-curve values from operations that every machine rounds alike."""
     return random.uniform(-1, 1, shape) + random.uniform(-1, 1, shape) + random.uniform(-1, 1, shape)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of bat_spec.py and bat_spec_write.py: round trips, damage, exact comparisons, command line."""
+"""Tests bat_spec.py and bat_spec_write.py: round trips, damage, exact comparisons, command line."""
 
 import contextlib
 import io
@@ -20,7 +20,7 @@ import bat_spec_write
 
 
 def reseal(data):
-    """Returns the file with all checksums made right again after a change of its content."""
+    """Returns the file with all checksums corrected after a change of its content."""
     data = bytearray(data)
     table_offset, count = struct.unpack_from("<QI", data, 48)
     for at in range(table_offset, table_offset + 64 * count, 64):
@@ -37,7 +37,7 @@ def reseal(data):
 
 
 def poke(data, kind, index, at, form, *values):
-    """Returns the file with values packed at an offset of a section, checksums right."""
+    """Returns the file with values packed at an offset of a section, with correct checksums."""
     s = (spec.BatDataset if data[24] & spec.SEVERAL_LEAF_FILES else spec.BatFile)(data).sections[kind, index]
     data = bytearray(data)
     struct.pack_into(form, data, s.offset + at, *values)
@@ -45,7 +45,7 @@ def poke(data, kind, index, at, form, *values):
 
 
 def small_file():
-    """Returns a file of 11 particles in three treelets, one of which holds a NaN coordinate, with one attribute."""
+    """Returns a file of 11 particles in three treelets, one of which has a NaN coordinate, with one attribute."""
     random = np.random.RandomState(1)
     xyz = random.uniform(0, 1, (11, 3)).astype("f4")
     xyz[6, 1] = np.nan
@@ -160,7 +160,7 @@ class Damage(unittest.TestCase):
                 self.assertEqual(caught.exception.kind, kind)
 
     def test_rules(self):
-        """Every change breaks one rule while all checksums are right."""
+        """Every change violates one rule while all checksums are correct."""
         double = struct.unpack("<d", struct.pack("<q", -1))[0]
         for change in ((spec.SCHEMA, 0, 8, "<I", 0), (spec.SCHEMA, 0, 24, "<I", 4), (spec.SCHEMA, 0, 28, "B", 10),
                        (spec.SCHEMA, 0, 29, "B", 1), (spec.SCHEMA, 0, 32, "<d", -1.0), (spec.SCHEMA, 0, 80, "B", 11),
@@ -183,7 +183,7 @@ class Damage(unittest.TestCase):
 
 
     def test_rules_of_sorted_indexes(self):
-        """Each change of a sorted index is found."""
+        """Each change of a sorted index is detected."""
         data, _ = bat_spec_write.build(np.arange(1200, dtype="f8").reshape(400, 3), [("v", np.arange(400, dtype="i4"), 0, 0)],
                                        sorted_keys=(0,))
         spec.BatFile(data).validate()
@@ -202,7 +202,7 @@ class Chunks(unittest.TestCase):
             self.data = stream.read()
 
     def refusal(self, data):
-        """Returns the error by which a file is refused."""
+        """Returns the error that rejects a file."""
         with self.assertRaises(spec.BatError) as caught:
             spec.BatFile(bytes(data)).validate()
         return caught.exception
@@ -348,7 +348,7 @@ class Datasets(unittest.TestCase):
 
 class Queries(unittest.TestCase):
     def test_exact_ends(self):
-        """Both ways agree with a loop over Fractions for ends that doubles cannot hold."""
+        """Both ways agree with a loop over Fractions for ends that doubles cannot represent."""
         big = 1 << 53
         values = {"i8": [big, big + 1, big + 2, -big - 1, (1 << 63) - 1, -(1 << 63), 0, 1],
                   "u8": [big, big + 1, (1 << 64) - 1, 1 << 63, 0, 1, 2, 3],
@@ -376,7 +376,7 @@ class Queries(unittest.TestCase):
                     self.assertEqual(query(values=[(name, None, listed)]).tolist(), expected, listed)
 
     def test_parts(self):
-        """Parts add up to the whole, and hold the ordinals that they should."""
+        """Parts add up to the whole, and contain the expected ordinals."""
         bat = spec.BatFile(small_file())
         order = bat.ordinal_to_position()
         for parts in (1, 2, 3, 11, 40):
@@ -386,7 +386,7 @@ class Queries(unittest.TestCase):
                 self.assertEqual(found[part], sorted(order[11 * part // parts:11 * (part + 1) // parts].tolist()))
 
     def test_progressive_steps(self):
-        """Over ascending qualities each particle comes once, and count hits the tenths."""
+        """With ascending qualities each particle occurs once, and count is exact at the tenths."""
         bat = spec.BatFile(small_file())
         qualities = [0, 0.1, 0.35, 0.35, 0.9, 1]
         steps = [bat.query(b, a).tolist() for a, b in zip(qualities, qualities[1:])]

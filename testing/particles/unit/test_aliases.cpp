@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Aliases: what repeats positions or another attribute is stored once and answers every question as
-// if it were stored.
+// Aliases: an array that repeats positions or another attribute is stored once and answers every
+// query as if it were stored.
 
 #include "common/numbers.hpp"
 #include "support/damage.hpp"
@@ -36,7 +36,7 @@ std::vector<std::byte> copy_of(
   return to;
 }
 
-// Everything once more, under other names.
+// All arrays again, under other names.
 clouds::Cloud with_repeats(clouds::Cloud cloud)
 {
   const std::size_t bytes = bat::size_of(cloud.position_type);
@@ -67,7 +67,7 @@ bat::BuildOptions options_with(bat::Repeats repeats)
 {
   bat::BuildOptions options;
   options.treelet_particles = 512;
-  options.block_particles = 64; // the order depends on it, and it on the bytes of a particle
+  options.block_particles = 64; // the order depends on it, and it on a particle's bytes
   options.repeats = repeats;
   options.compare_values = true;
   return options;
@@ -175,7 +175,7 @@ void expect_same_keys(const bat::Attribute& a, const bat::Attribute& b)
   }
 }
 
-// The dataset with aliases says of all names what the one without says.
+// The dataset with aliases describes all names like the one without.
 void expect_same_answers(const bat::Dataset& stored, const bat::Dataset& linked)
 {
   ASSERT_EQ(stored.attributes().size(), linked.attributes().size());

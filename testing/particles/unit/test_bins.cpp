@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values, bins and bits: what a bitmap says is never too little.
+// Values, bins and bits: a bitmap never misses a value.
 
 #include "particles/tree/bins.hpp"
 

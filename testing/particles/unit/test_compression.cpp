@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Columns in chunks: what comes back, what is refused, and what damage says.
+// Columns in chunks: restored values, rejected input, and errors for damage.
 
 #include "bat/bat.hpp"
 #include "particles/format/column.hpp"
@@ -78,8 +78,8 @@ std::string message_of(const F& f)
   return "no error";
 }
 
-// Largest difference between values of the same particle, which has the same id; values that are
-// not finite must be equal.
+// Largest difference between values of the same particle, identified by its id; non-finite values
+// must be equal.
 struct Largest
 {
   double positions = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Datasets of several leaf files as their users see them.
+// Datasets of several leaf files from the user's point of view.
 
 #include "support/dataset_files.hpp"
 

@@ -21,7 +21,7 @@ namespace
 bool has_locks = true;
 }
 
-/// In the place of the system's, so that a file system can be without locks.
+/// Replaces the system's function, to simulate a file system without locks.
 extern "C" int flock(int descriptor, int operation)
 {
   if (!has_locks)
@@ -226,7 +226,7 @@ TEST_F(DatasetFolder, keeps_the_leaf_files_of_a_dataset_whose_top_file_was_renam
   const clouds::Cloud cloud = clouds::uniform(500, 1);
   dataset_files::write(this->top, dataset_files::slabs(cloud, 3));
   fs::rename(this->top, this->folder / "before.dat");
-  this->make("out.bat.leaves/" + bat::leaf_file_name(9, 9)); // of a writer that was killed
+  this->make("out.bat.leaves/" + bat::leaf_file_name(9, 9)); // left by a killed writer
   bat::write_file(this->top, cloud.view());
   EXPECT_EQ(this->leaves().size(), 3U);
   EXPECT_NO_THROW(bat::validate(this->folder / "before.dat"));
@@ -303,7 +303,7 @@ TEST_F(DatasetFolder, keeps_leaf_files_while_a_file_beside_it_cannot_be_judged)
   EXPECT_NO_THROW(bat::validate(this->folder / "damaged.bat"));
 }
 
-/// A writer of the leaf files of a dataset, which can be stopped between them.
+/// A writer of a dataset's leaf files that can be stopped between them.
 class Writer
 {
 public:
@@ -367,9 +367,9 @@ TEST_F(DatasetFolder, has_one_writer_at_a_time)
     });
   dataset_files::write(elsewhere / "in.bat", dataset_files::slabs(clouds::uniform(500, 3), 3));
   refused([&] { bat::repack(elsewhere / "in.bat", this->top, {}); });
-  Writer other(this->folder / "other.bat", 3); // of another dataset
+  Writer other(this->folder / "other.bat", 3); // writes another dataset
   other.write();
-  // A dataset of one file takes nothing away.
+  // A dataset of one file removes nothing.
   bat::write_file(this->top, clouds::uniform(500, 4).view());
   EXPECT_TRUE(dataset_files::rows_of(this->top) == rows(4, elsewhere.path()));
   EXPECT_TRUE(bat::remove_dataset(this->top));
@@ -393,7 +393,7 @@ TEST_F(DatasetFolder, is_free_again_after_each_writer_also_a_killed_one)
     {
       const bat::LeavesLock lock(this->top);
       write_bytes(this->folder / ("out.bat.leaves/" + bat::leaf_file_name(7, seed)), {});
-      std::_Exit(lock.is_exclusive() ? 0 : 1); // as a process that is killed
+      std::_Exit(lock.is_exclusive() ? 0 : 1); // like a killed process
     }
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
@@ -427,7 +427,7 @@ TEST_F(DatasetFolder, without_locks_writers_leave_the_files_of_each_other_and_se
   };
   {
     Writer first(this->top, 2);
-    Writer second(this->top, 1); // the same particles as those that are replaced
+    Writer second(this->top, 1); // the same particles as the replaced ones
     Writer third(this->top, 3);
     second.write();
     first.write();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random queries on datasets of several leaf files against a scan of all particles of each.
+// Random queries on datasets of several leaf files, compared with a scan of all their particles.
 
 #include "support/brute_force.hpp"
 #include "support/dataset_files.hpp"
@@ -24,7 +24,7 @@ bat::BuildOptions small_treelets()
   return options;
 }
 
-/// Positions that count on through the leaf files.
+/// Positions that continue through the leaf files.
 std::vector<std::uint64_t> positions_of(
   const bat::DatasetSelection& selection, const std::vector<std::uint64_t>& first)
 {
@@ -78,7 +78,7 @@ void compare(const clouds::Cloud& cloud, std::size_t leaves, std::uint64_t seed)
 
     if (i % 5 == 0)
     {
-      // The parts of it are disjoint and add up to it.
+      // The parts are disjoint and add up to the whole.
       query.parts = static_cast<std::uint32_t>(1 + random() % 9);
       std::vector<std::uint64_t> combined;
       for (query.part = 0; query.part != query.parts; ++query.part)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a dataset says of a query before it is asked, going on without damaged leaf files, and
-// reading in portions.
+// Estimates of a dataset before a query runs, reading past damaged leaf files, and reading in
+// portions.
 
 #include "support/brute_force.hpp"
 #include "support/dataset_files.hpp"
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kParticles = 200000;
 constexpr std::size_t kLeaves = 5;
 
-// `n` particles on a lattice that has `n` points in the extents given; extent 0 has one layer.
+// `n` particles on a lattice that has `n` points in the given extents; extent 0 has one layer.
 clouds::Cloud lattice(const std::array<int, 3>& n)
 {
   clouds::Cloud cloud;
@@ -75,7 +75,7 @@ TEST_F(Estimates, a_budget_is_met_to_within_a_particle_per_leaf_file)
   bat::Query coarse;
   coarse.quality = 0.25;
   EXPECT_EQ(dataset.quality_within(coarse, kParticles), 0.25);
-  // Parts are for those who read; all of them share a budget.
+  // Parts are for readers; all of them share a budget.
   bat::Query part;
   part.part = 3;
   part.parts = 8;
@@ -158,7 +158,7 @@ TEST_F(Estimates, of_a_few_ids_a_budget_takes_as_many_as_it_names)
   }
 }
 
-// Of leaf files of different size, some of which the query does not touch.
+// With leaf files of different sizes, some of which the query does not touch.
 TEST_F(Estimates, what_a_sample_shows_to_exceed_a_budget_is_cut_exactly)
 {
   const bat::Dataset dataset = bat::Dataset::open(this->path);
@@ -222,7 +222,7 @@ TEST(Spacing, is_that_of_a_lattice)
 
 TEST_F(Estimates, spacing_is_of_the_box_that_is_asked_for)
 {
-  // Two lattices side by side, the right one eight times as dense.
+  // Two adjacent lattices, the right one eight times as dense.
   const clouds::Cloud coarse = lattice({ 20, 40, 40 });
   const clouds::Cloud fine = lattice({ 40, 80, 80 });
   clouds::Cloud both = coarse;
@@ -355,7 +355,7 @@ TEST_F(Estimates, reading_ahead_changes_no_answer)
 
 namespace
 {
-// Conditions of every kind, some of which the index decides and some it cannot.
+// Conditions of every kind, some of which the index decides and some not.
 std::vector<bat::Query> queries_of(
   const brute_force::Table& table, const bat::Box& all, clouds::Random& random, int count)
 {
@@ -424,7 +424,7 @@ std::vector<bat::Query> queries_of(
 
 struct Deviation
 {
-  double worst = 0; ///< share of the particles that the estimate is wrong by
+  double worst = 0; ///< the estimate's error as a share of the particles
   int exact = 0;
 };
 
@@ -435,7 +435,7 @@ Deviation deviation(const fs::path& path, const std::vector<bat::Query>& queries
   Deviation found;
   for (std::size_t i = 0; i != queries.size(); ++i)
   {
-    // Opened anew: what others have read does not count.
+    // Opened again, so that what others have read does not count.
     const bat::Dataset dataset = bat::Dataset::open(path);
     const bat::CountEstimate estimate = dataset.estimate_count(queries[i]);
     EXPECT_LE(estimate.minimum, counts[i]) << i;
@@ -480,7 +480,7 @@ TEST(CountEstimates, bound_what_brute_force_counts_and_come_close_to_it)
     EXPECT_GT(one.exact, 2); // both kinds occur
     EXPECT_LT(one.exact, 16);
 
-    // The same particles in leaf files, of which not all are opened. Qualities are of each.
+    // The same particles in leaf files, not all of which are opened. Each has its own qualities.
     const fs::path many = folder / "many.bat";
     dataset_files::write(many, dataset_files::slabs(cloud, 90));
     const bat::Dataset dataset = bat::Dataset::open(many);
@@ -587,7 +587,7 @@ TEST(CountEstimates, read_little_of_a_file)
   EXPECT_NEAR(static_cast<double>(estimate.likely), static_cast<double>(count), 0.02 * particles);
   EXPECT_LT(request.bytes_read(), request.data_bytes() / 10);
 
-  // The coarse particles of a thin sheet are few: others from all over it tell of it.
+  // A thin sheet has few coarse particles, so others from all over it contribute to the estimate.
   query.box = bat::Box{ { 0, 0, 0.5 }, { 1, 1, 0.52 } };
   query.ranges[0].attribute = "tilted";
   const bat::Dataset again = bat::Dataset::open(path);
@@ -641,11 +641,11 @@ TEST(FewValues, are_those_of_an_integer_attribute_with_their_counts)
   EXPECT_EQ(values_of("material", 3), (Texts{ "1", "2", "3" }));
   EXPECT_EQ(values_of("material", 2), Texts{});
   EXPECT_EQ(values_of("high", 12), (Texts{ "18446744073709551614", "18446744073709551615" }));
-  EXPECT_EQ(values_of("apart", 12), Texts{}); // the index does not tell what is between
+  EXPECT_EQ(values_of("apart", 12), Texts{}); // the index does not show the values in between
   EXPECT_EQ(values_of("id", 12), Texts{});
   EXPECT_EQ(values_of("temperature", 12), Texts{});
   EXPECT_EQ(values_of("velocity", 12), Texts{});
-  // That no particle of a bin has a value takes a look at all of them.
+  // Showing that no particle of a bin has a value requires reading all of them.
   const fs::path one = folder / "one.bat";
   std::vector<std::uint64_t> first(100000);
   std::iota(first.begin(), first.end(), std::uint64_t{ 0 });

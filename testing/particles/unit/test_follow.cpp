@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles through time: what following finds is what a scan of every step finds.
+// Particles through time: following finds the same as a scan of every step.
 
 #include "bat/bat.hpp"
 #include "series/series_list.hpp"
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kFirstId = (std::int64_t{ 1 } << 53) + 1;
 
-/// Particles of a step, with what they have in it.
+/// Particles of a step, with their values in it.
 clouds::Cloud particles(std::uint64_t n, std::uint64_t seed, std::int64_t first_id = kFirstId)
 {
   clouds::Random random(seed);
@@ -118,7 +118,7 @@ protected:
     return nullptr;
   }
 
-  /// Everything in `trails`, whose ids were `ids`, bit for bit; ids that are there once at most.
+  /// Compares everything in `trails`, whose ids were `ids`, bit by bit; ids occur at most once.
   void expect_scan(const bat::Trails& trails, const std::vector<std::int64_t>& ids) const
   {
     ASSERT_EQ(trails.ids, ids.size());
@@ -178,7 +178,7 @@ protected:
   std::vector<clouds::Cloud> all;
 };
 
-// Absent, at both ends, twice in the list, beyond what doubles tell apart.
+// Absent, at both ends, twice in the list, beyond what doubles can distinguish.
 std::vector<std::int64_t> some_ids(std::uint64_t n)
 {
   return { kFirstId + 5, kFirstId + 4, kFirstId, kFirstId + static_cast<std::int64_t>(n) - 1,
@@ -265,7 +265,7 @@ TEST_F(Follow, attributes_may_come_and_go_and_change_their_type)
   }
   ASSERT_EQ(columns.size(), 4U);
   const bat::TrailColumn& state = *columns.at("state");
-  ASSERT_EQ(state.type, bat::ScalarType::Float32); // which holds 16 bits
+  ASSERT_EQ(state.type, bat::ScalarType::Float32); // exact for 16 bits
   EXPECT_EQ(value_of<float>(state.values, 1), 200.0F);
   EXPECT_EQ(value_of<float>(state.values, 2), -300.0F);
   EXPECT_EQ(value_of<float>(state.values, 4), 0.5F);
@@ -295,7 +295,7 @@ TEST_F(Follow, steps_without_particles_may_lack_columns)
     EXPECT_EQ(trails.attributes[0].name, "temperature");
     EXPECT_EQ(trails.counts, (std::vector<std::uint32_t>{ 0, 0, 1, 1, 0, 0 }));
   }
-  // Types are those of the steps with particles, as of a table that has a header and no rows.
+  // Types are those of the steps with particles, as in a table with a header and no rows.
   clouds::Cloud header;
   header.set_positions(std::vector<float>{});
   header.add("id", bat::ScalarType::Float64, std::vector<double>{});
@@ -510,7 +510,7 @@ TEST_F(Follow, tells_of_progress_and_can_be_given_up)
 
 TEST_F(Follow, periodic_domains_are_unwrapped)
 {
-  // A walk through a tilted cell, of which each step has what lies inside.
+  // A walk through a tilted cell; each step records the position wrapped into it.
   const double a = 2;
   const double b = 3;
   const double tilt = 0.5;
@@ -523,7 +523,7 @@ TEST_F(Follow, periodic_domains_are_unwrapped)
     walk[0] += 0.9 * a * (clouds::normal(random) > 0 ? 0.5 : -0.4);
     walk[1] += 0.45 * b;
     walk[2] += 1;
-    // Into the cell of edges (a, 0, 0), (tilt, b, 0), open along z.
+    // Wraps into the cell with edges (a, 0, 0), (tilt, b, 0), open along z.
     const double images_b = std::floor(walk[1] / b);
     std::array<double, 3> at{ walk[0] - images_b * tilt, walk[1] - images_b * b, walk[2] };
     at[0] -= a * std::floor(at[0] / a);
@@ -552,9 +552,9 @@ TEST_F(Follow, periodic_domains_are_unwrapped)
         continue;
       }
       EXPECT_EQ(value_of<double>(wrapped.positions.values, 3 * s + axis), in_box[s][axis]);
-      if (s < 9) // a gap hides how often it went round
+      if (s < 9) // a gap hides how often it crossed the border
       {
-        // As of the first place, which is in the cell.
+        // Relative to the first position, which is in the cell.
         const double moved = x - in_box[0][axis];
         EXPECT_NEAR(moved, expected[s][axis] - expected[0][axis], 1e-12) << s << ", " << axis;
       }
@@ -641,6 +641,6 @@ TEST_F(Follow, lists_with_a_checksum_of_other_names_times_or_steps_are_damaged)
       std::string(error->what()).find(list.string() + ": its checksum is"), std::string::npos)
       << error->what();
   }
-  with("\"checksum\"", "\"remark\""); // as people write them
+  with("\"checksum\"", "\"remark\""); // as users write them
   EXPECT_EQ(bat::read_series(list).size(), 2U);
 }

@@ -56,7 +56,7 @@ double sum(const std::vector<double>& counts)
   return std::accumulate(counts.begin(), counts.end(), 0.0);
 }
 
-/// The share below each edge, against that of the values themselves.
+/// The share below each edge, compared with that of the values themselves.
 template <class T>
 void expect_close(const bat::Histogram& h, const std::vector<T>& values, double error)
 {
@@ -77,7 +77,7 @@ void expect_close(const bat::Histogram& h, const std::vector<T>& values, double 
   {
     ASSERT_GE(h.counts[k - 1], 0.0);
     below += h.counts[k - 1];
-    // Values on the edge may be on either side of it.
+    // Values on the edge may count on either side of it.
     const double at = edge(h, k);
     const double tiny = 1e-9 * std::max(std::fabs(at), edge(h, 1) - edge(h, 0));
     const auto first = std::lower_bound(finite.begin(), finite.end(), at - tiny) - finite.begin();
@@ -144,7 +144,7 @@ TEST_F(Histogram, of_spread_and_heavy_tailed_values_is_close)
 
 TEST_F(Histogram, of_values_that_repeat_has_their_shares)
 {
-  // The index has an edge for each of these and cannot tell how many particles each has.
+  // The index has an edge for each of these and cannot determine how many particles each has.
   for (const std::uint64_t n : { kFew, kMany })
   {
     this->check(make(n, [](clouds::Random& r) { return r() % 50 == 0 ? 3.0 : 1.0; }), kSampleError);
@@ -152,7 +152,7 @@ TEST_F(Histogram, of_values_that_repeat_has_their_shares)
       make(n, [](clouds::Random& r) { return clouds::unit(r) < 0.9 ? 0.0 : clouds::unit(r); }),
       kSampleError);
   }
-  // As many values as bins, of very different shares.
+  // As many values as bins, with very different shares.
   const auto steps = [](clouds::Random& r)
   { return 1000.0 * std::floor(128 * std::pow(clouds::unit(r), 4)); };
   this->check(make(kMany, steps), kSampleError);
@@ -287,7 +287,7 @@ TEST_F(Histogram, of_leaf_files_adds_them_up_by_their_size)
   {
     float at = 0;
     std::memcpy(&at, &cloud.positions[12 * i], sizeof(at));
-    x[i] = std::sqrt(static_cast<double>(at)); // the leaf files have values of their own
+    x[i] = std::sqrt(static_cast<double>(at)); // the leaf files have different values
   }
   cloud.add("value", bat::ScalarType::Float64, x);
   const auto write = [&](std::size_t leaves)
@@ -303,7 +303,7 @@ TEST_F(Histogram, of_leaf_files_adds_them_up_by_their_size)
   write(5);
   expect_close(bat::Dataset::open(this->path).histogram(0, 0, kBins), x, kSampleError);
 
-  // 64 leaf files stand for all.
+  // 64 leaf files represent all.
   write(100);
   std::atomic<int> opened{ 0 };
   bat::OpenOptions options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packed ids of AMReX, and how ids are found among attributes.
+// Packed AMReX ids, and how ids are found among attributes.
 #include "bat/file.hpp"
 #include "bat/ids.hpp"
 
@@ -19,7 +19,7 @@ bat::Attribute attribute(
   return { name, type, 1, role, 0, {} };
 }
 
-// Name of the attribute with ids, and of the one together with which they are unique.
+// The name of the id attribute, and of the one together with which ids are unique.
 Names parse_ids(const std::vector<bat::Attribute>& attributes, const std::string& species = "")
 {
   const auto id = bat::find_id_attribute(attributes, species);

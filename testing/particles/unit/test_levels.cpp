@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Levels, file positions and qualities as FORMAT.md section 8 has them.
+// Levels, file positions and qualities as defined in FORMAT.md section 8.
 
 #include "particles/format/levels.hpp"
 
@@ -12,7 +12,7 @@
 
 namespace
 {
-// File position of every rank, by the definition of FORMAT.md section 8 one rank at a time.
+// The file position of every rank, computed one by one from the definition in FORMAT.md section 8.
 std::vector<std::uint64_t> all_positions(const bat::LevelTable& levels, std::uint64_t n)
 {
   std::vector<std::uint64_t> positions;

@@ -137,7 +137,8 @@ TEST_F(Mapped, columns_in_place_are_refused_where_there_are_none)
   EXPECT_THROW((void)mapped.map_attribute(mapped.attributes().size(), 1), bat::Error);
 }
 
-// Tuples of 72 bytes cross pages, and a column of them is longer than what is looked at at once.
+// Tuples of 72 bytes cross pages, and a column of them is longer than the portion processed at a
+// time.
 TEST_F(Mapped, ranges_hold_for_values_wherever_they_lie)
 {
   constexpr std::size_t n = 30000;
@@ -171,7 +172,7 @@ TEST_F(Mapped, ranges_hold_for_values_wherever_they_lie)
   {
     const bat::File file = bat::File::open(tensors_path, map ? mapping() : bat::OpenOptions{});
     const bat::Selection found = file.select(query);
-    EXPECT_GT(found.tested, n / 2); // the index does not answer for the values
+    EXPECT_GT(found.tested, n / 2); // the index does not guarantee the values
     std::vector<double> values(9 * found.count);
     file.read_attribute(0, found, values.data());
     std::multiset<double> sums;

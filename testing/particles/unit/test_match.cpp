@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles against conditions, with the portable loops and those for AVX2 and AVX-512, against the
-// conditions' own words.
+// Tests particles against conditions with the portable loops and those for AVX2 and AVX-512,
+// compared with the conditions' definitions.
 
 #include "common/processor.hpp"
 #include "particles/query/range_test.hpp"
@@ -46,7 +46,7 @@ protected:
   std::mt19937_64 random_{ 1 };
 };
 
-// Values of which many are equal, and those at the ends of the type.
+// Values with many duplicates, and the extremes of the type.
 template <class T>
 std::vector<T> values_of(std::size_t count, std::mt19937_64& random)
 {
@@ -65,8 +65,8 @@ std::vector<T> values_of(std::size_t count, std::mt19937_64& random)
   return values;
 }
 
-// In parts of one tuple of `width` values up to more than fit in a word of bits. Each lies in
-// memory of its own size, so that reading behind it is noticed.
+// In parts of one tuple of `width` values up to more than fit in a word of bits. Each has separate
+// memory of its exact size, so that reads past its end are detected.
 template <class T>
 class Parts
 {

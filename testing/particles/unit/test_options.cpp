@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of the options of a write: every row is set, refused, checked and sent to other ranks.
+// The table of write options: every row is set, rejected, checked and sent to other ranks.
 #include "bat/error.hpp"
 #include "bat/write_options.hpp"
 #include "particles/write/option_fields.hpp"
@@ -55,7 +55,7 @@ bool same(const OptionValue& a, const OptionValue& b)
       a);
 }
 
-// A value that is allowed and not the default.
+// An allowed value that is not the default.
 OptionValue another(const bat::OptionInfo& info)
 {
   const std::string last_word = info.allowed.substr(info.allowed.find_last_of(' ') + 1);

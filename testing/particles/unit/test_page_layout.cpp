@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Addresses of elements, pages and page checksums, against counting one by one.
+// Addresses of elements, pages and page checksums, compared with counting one by one.
 
 #include "particles/format/checksum.hpp"
 #include "particles/format/page_layout.hpp"

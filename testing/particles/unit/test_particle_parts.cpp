@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Particles that lie in several places are written as if they lay in one.
+// Particles in several places are written as if they were in one.
 #include "particles/write/leaf_writer.hpp"
 #include "particles/write/particle_parts.hpp"
 #include "support/clouds.hpp"
@@ -26,8 +26,8 @@ std::vector<std::byte> all_values(const ParticleParts& particles, std::size_t ar
   return values;
 }
 
-/// The particles of a cloud in three parts: the second half as they come, every third of the first
-/// half, and the others of the first half.
+/// A cloud's particles in three parts: the second half in order, every third of the first half, and
+/// the others of the first half.
 struct Scattered
 {
   explicit Scattered(const bat::ParticleView& view)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Datasets of pieces: the particles of one write, in leaf files as large as asked for, and nothing
-// else in the folder.
+// Datasets written in pieces: the particles of one write, in leaf files of the requested size, and
+// nothing else in the folder.
 
 #include "bat/bat.hpp"
 #include "particles/write/particle_parts.hpp"
@@ -165,7 +165,7 @@ TEST(PieceWriter, bounds_are_shares_of_the_range_of_all_pieces)
   std::vector<float> xyz(3 * count);
   for (std::size_t i = 0; i != xyz.size(); ++i)
   {
-    xyz[i] = static_cast<float>(i / 3) / count; // in order: each piece has a part of the range
+    xyz[i] = static_cast<float>(i / 3) / count; // in order: each piece covers a part of the range
   }
   bat::ParticleView view;
   view.count = count;

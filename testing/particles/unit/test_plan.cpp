@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which particles go to which leaf file, of pretended ranks.
+// Which particles go to which leaf file, for simulated ranks.
 
 #include "bat/error.hpp"
 #include "bat/plan.hpp"
@@ -19,10 +19,10 @@ namespace
 using Positions = std::vector<float>;
 using Cells = std::vector<bat::WeightedCell>;
 
-// How particles are dealt out to ranks.
+// How particles are distributed over ranks.
 enum class Deal
 {
-  Boxes, // by place
+  Boxes, // by position
   Rows,  // the i-th to rank i % ranks: every rank covers the whole domain
 };
 
@@ -118,7 +118,7 @@ bat::PlanOptions options_for(double particles, std::uint32_t leaves, std::uint32
   return options;
 }
 
-// Boxes of leaves by walking the tree; leaves share faces and nothing else if the tree is sound.
+// Finds the boxes of leaves by walking the tree; in a valid tree, leaves share only faces.
 void leaf_boxes(const bat::Plan& plan, std::size_t node, bat::Box box, std::vector<bat::Box>& boxes,
   std::vector<int>& seen)
 {
@@ -332,7 +332,7 @@ TEST(Plan, ranks_that_would_unbalance_are_parted)
   clouds::Random random(11);
   for (const double share : { 0.46, 0.6 })
   {
-    // Two ranks, of which the left one has this share.
+    // Two ranks, where the left one has this share.
     std::vector<Positions> parts(2);
     for (int i = 0; i != 20'000; ++i)
     {
@@ -352,7 +352,7 @@ TEST(Plan, ranks_that_would_unbalance_are_parted)
 
 TEST(Plan, uneven_ranks_lose_few_particles_wherever_they_lie)
 {
-  // Columns from floor to ceiling: a plane across them would part every rank in the middle.
+  // Columns from floor to ceiling: a plane across them would split every rank in the middle.
   const double counts[] = { 7'000, 9'000, 11'000, 13'000 };
   for (const double height : { 0.4, 1.0, 3.0 })
   {
@@ -382,7 +382,7 @@ TEST(Plan, uneven_ranks_lose_few_particles_wherever_they_lie)
       }
       all.insert(all.end(), p.begin(), p.end());
     }
-    EXPECT_LE(moved, 40'000 * 0.18) << height; // 0.1 have to, to make four equal leaf files
+    EXPECT_LE(moved, 40'000 * 0.18) << height; // 0.1 must go there to make four equal leaf files
     EXPECT_LE(largest_over_mean(true_counts(plan, all)), 1.05) << height;
     check_tree(plan);
   }
@@ -453,7 +453,7 @@ TEST(Plan, the_leaf_file_of_a_box_is_that_of_all_its_positions)
       corners.insert(plan.leaf_at(at(0), at(1), at(2)));
     }
     const auto leaf = plan.find_leaf(box);
-    // A box whose corners are in one leaf is in it, because leaves are boxes too.
+    // A box whose corners are in one leaf is in that leaf, because leaves are boxes too.
     ASSERT_EQ(leaf.has_value(), corners.size() == 1);
     inside += leaf.has_value();
     ASSERT_TRUE(!leaf || *leaf == *corners.begin());
@@ -756,7 +756,8 @@ TEST(Plan, aggregators_are_spread_over_all_ranks)
 
 TEST(Plan, leaf_files_are_written_where_their_particles_are)
 {
-  // Two layers of cells per rank along z; ranks count along z first in one case, last in the other.
+  // Two layers of cells per rank along z; z varies fastest over ranks in one case, slowest in the
+  // other.
   for (const bool reversed : { false, true })
   {
     Cells cells;
@@ -888,7 +889,7 @@ TEST(Plan, automatic_target_follows_the_ranks)
   EXPECT_EQ(files(1024 * mebibyte, 400), 100);
   EXPECT_EQ(files(65'536 * mebibyte, 1024), 256);
   EXPECT_EQ(files(65'536 * mebibyte, 16'384), 1024);
-  EXPECT_EQ(files(1 * mebibyte, 16), 0); // one file, smaller than the least target
+  EXPECT_EQ(files(1 * mebibyte, 16), 0); // one file, smaller than the minimum target
   EXPECT_EQ(files(22 * mebibyte, 16), 5);
   EXPECT_LE(bat::auto_target_bytes(std::uint64_t{ 1 } << 40, 64, 1), 4096 * mebibyte * 20 / 23);
   EXPECT_LE(bat::auto_target_bytes(std::uint64_t{ 1 } << 40, 1, 1), std::uint64_t{ 1 } << 31);

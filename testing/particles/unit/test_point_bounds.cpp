@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Boxes of positions against one that is made number by number.
+// Boxes of positions, compared with a number-by-number computation.
 #include "bat/particles.hpp"
 #include "particles/write/point_bounds.hpp"
 #include "support/clouds.hpp"

@@ -261,7 +261,7 @@ TEST(Query, half_open_boxes_tile_space_and_hold_nothing_without_extent)
     EXPECT_LE(half_open.count, file.upper_bound(query));
     return half_open.count;
   };
-  const double x = file.bounds()->lower[0]; // of at least one particle
+  const double x = file.bounds()->lower[0]; // x of at least one particle
   bat::Query all;
   all.box = bat::Box{ { -inf, -inf, -inf }, { inf, inf, inf } };
   const std::uint64_t placed = file.select(all).count;
@@ -324,7 +324,7 @@ TEST(Query, conditions_that_share_a_bit_lose_nothing)
   for (const std::size_t count : { 62U, 63U, 64U, 70U })
   {
     bat::Query query;
-    query.ranges.resize(count, { "noise", {}, -100.0, 100.0 }); // of all
+    query.ranges.resize(count, { "noise", {}, -100.0, 100.0 }); // each matches all
     query.ranges.insert(query.ranges.begin() + 62, one.ranges[0]);
     EXPECT_EQ(file.select(query).count, expected) << count;
     EXPECT_GE(file.upper_bound(query), expected);

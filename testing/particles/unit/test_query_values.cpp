@@ -38,7 +38,7 @@ bat::File file_with(bat::ScalarType type, const std::vector<T>& values, int comp
   return bat::File::from_memory(bat::encode(cloud.view()), "memory");
 }
 
-/// x of the particles that match, which file_with() counts.
+/// x of the matching particles, in the file that file_with() counts.
 std::vector<int> found(const bat::File& file, const bat::Query& query)
 {
   const bat::Selection selection = file.select(query);
@@ -165,7 +165,7 @@ TEST(QueryValues, bad_lists_are_refused)
   bat::Query query = one_of("v", { 1 });
   query.values[0].component = 1;
   refused(query, "component 1; allowed are 0 to 0");
-  // Alternatives are what they were asked for as: ranges.
+  // Alternatives behave like the equivalent ranges.
   query = one_of("v", {});
   query.values[0].ranges = { { 1, 2 }, { 5, 3 } };
   refused(query, "memory: range on 'v' has a minimum 5 above its maximum 3");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random queries over data sets of six kinds against a scan of all particles.
-// The argument is a file with particles of a real simulation.
+// Random queries over six kinds of data sets, compared with a scan of all particles. The argument
+// is a file with particles of a real simulation.
 
 #include "bat/bat.hpp"
 #include "support/brute_force.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The same particles stored in another way: what changes, what stays, and what is refused.
+// The same particles stored in another way: what changes, what stays, and which arguments are
+// rejected.
 
 #include "bat/bat.hpp"
 #include "particles/dataset/particle_sum.hpp"
@@ -233,7 +234,8 @@ TEST(Repack, values_stay_within_their_bound_and_do_not_move_again)
   EXPECT_GT(largest, 0.1);
   EXPECT_LE(largest, 0.5);
 
-  // The bounds stay with other changes, are accepted again, and go with another compression.
+  // The bounds are kept with other changes, are accepted again, and are removed with another
+  // compression.
   for (const bat::RepackOptions& options :
     { with({}), indexed({ "id" }), bounded({ "temperature=0.5" }), compressed(Compression::Bounded),
       compressed(Compression::Lossless) })
@@ -245,7 +247,7 @@ TEST(Repack, values_stay_within_their_bound_and_do_not_move_again)
     EXPECT_EQ(again.storage(temperature).bound, is_kept ? 0.5 : 0);
     EXPECT_EQ(again.metadata().find("\"temperature\":0.5") == std::string::npos, is_kept);
   }
-  // Of one array only; what is given up is known from the metadata, also the second time.
+  // For one array only; the metadata record removed bounds, also the second time.
   bat::repack(dir / "out.bat", dir / "again.bat", bounded({ "temperature=0" }));
   EXPECT_EQ(rows_of(dir / "again.bat"), rows_of(dir / "out.bat"));
   EXPECT_EQ(bat::File::open(dir / "again.bat").storage(temperature).bound, 0);
@@ -313,7 +315,7 @@ TEST(Repack, leaf_files_stay_several_and_are_replaced_together)
   EXPECT_EQ(make_schema(dir / "near.bat"), schema);
   bat::validate(near);
 
-  // In its own place, where the old leaf files then go.
+  // In place; the old leaf files are then removed.
   bat::repack(dir / "in.bat", dir / "in.bat", compressed(Compression::Lossless));
   EXPECT_EQ(rows_of(dir / "in.bat"), rows);
   EXPECT_EQ(names_in(dir / "in.bat.leaves").size(), 4u);
@@ -322,7 +324,7 @@ TEST(Repack, leaf_files_stay_several_and_are_replaced_together)
   EXPECT_EQ(report_of_same.bytes_after, bat::Dataset::open(dir / "in.bat").file_bytes());
   EXPECT_EQ(rows_of(dir / "in.bat"), rows);
 
-  // A leaf file is not replaced behind the back of its dataset.
+  // A leaf file cannot be replaced independently of its dataset.
   const bat::Dataset in = bat::Dataset::open(dir / "in.bat");
   const fs::path leaf = in.leaves()[1].path;
   EXPECT_EQ(code_of([&] { bat::repack(dir / "in.bat", leaf); }, "is a leaf file of"),
@@ -464,7 +466,7 @@ TEST(Repack, a_series_becomes_a_series_or_nothing)
   fails("a.bat.series", ErrorCode::InvalidArgument, "another name or folder");
   fails("c.bat", ErrorCode::InvalidArgument, "ending in .bat.series");
   const fs::path leaf = [&] { return bat::Dataset::open(dir / "a_20.bat").leaves()[0].path; }();
-  fs::remove(leaf); // the first step is made by then, and goes
+  fs::remove(leaf); // the first step exists by then, and is removed
   fails("c.bat.series", ErrorCode::NotFound, leaf.filename().string());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sections that are written one behind the other, and what a reader finds; ranges of positions.
+// Sections that are written one after the other, and what a reader finds; ranges of positions.
 
 #include "bat/error.hpp"
 #include "common/numbers.hpp"

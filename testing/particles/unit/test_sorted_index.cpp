@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sorted indexes: what they find is what a scan finds, and they are used where they help.
+// Sorted indexes: they find the same as a scan, and are used when they help.
 
 #include "particles/format/index_layout.hpp"
 #include "particles/query/sorted_lookup.hpp"
@@ -38,7 +38,7 @@ clouds::Cloud places(std::uint64_t n)
   return cloud;
 }
 
-/// The answer of the attribute's index, which is used whatever it costs.
+/// The result of the attribute's index, used regardless of its cost.
 std::vector<std::uint64_t> look_up(const bat::File& file, const bat::Query& query)
 {
   const bat::query::Conditions conditions = bat::query::make_conditions(
@@ -116,7 +116,7 @@ TEST(SortedIndex, finds_what_a_scan_finds_at_every_size)
       if (i % 2)
       {
         query.values = { brute_force::random_values(table, { "some", {}, 0, 0 }, random) };
-        query.values[0].negated = false; // what is not in a list is not looked up
+        query.values[0].negated = false; // a value that is not in a list is not looked up
       }
       else
       {
@@ -211,7 +211,7 @@ TEST(SortedIndex, a_few_ids_of_many_are_found_by_reading_little)
   const std::uint64_t before = fresh.bytes_read();
   const bat::Selection selection = fresh.select(query);
   EXPECT_EQ(selection.tested, 0U);
-  // Of 590 pages, a page for each and some that lie between near ones.
+  // Of 590 pages, one page for each value and some that lie between close ones.
   EXPECT_LT(fresh.bytes_read() - before, 150U * 4096);
   EXPECT_EQ(fresh.upper_bound(query), selection.count);
   std::vector<std::int64_t> ids(selection.count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stable samples: which particles a quality has, by a sort of all hashes.
+// Stable samples: the particles of a quality, compared with a sort of all hashes.
 
 #include "bat/bat.hpp"
 #include "support/brute_force.hpp"
@@ -45,7 +45,7 @@ Ids some_ids(std::uint64_t n, std::uint64_t seed)
   return clouds::shuffled_ids(n, random, (std::int64_t{ 1 } << 53) + 1);
 }
 
-// As FORMAT.md section 8 has it.
+// As defined in FORMAT.md section 8.
 std::uint64_t hash_of(const std::vector<std::uint64_t>& values)
 {
   std::uint64_t h = 0;
@@ -148,7 +148,7 @@ TEST(StableSamples, steps_share_their_samples_while_particles_move_come_and_go)
   const Ids first(all.begin(), all.end() - 500);
   Ids moved = first; // in another order as well
   std::reverse(moved.begin(), moved.end());
-  const Ids changed(all.begin() + 300, all.end() - 200); // 300 go, 300 come
+  const Ids changed(all.begin() + 300, all.end() - 200); // 300 disappear, 300 appear
   const bat::File a = encode_and_open(with_ids(first, 2), stable());
   const bat::File b = encode_and_open(with_ids(moved, 3), stable());
   const bat::File c = encode_and_open(with_ids(changed, 4), stable());
@@ -163,7 +163,7 @@ TEST(StableSamples, steps_share_their_samples_while_particles_move_come_and_go)
     Ids common;
     std::set_intersection(
       of_a.begin(), of_a.end(), of_c.begin(), of_c.end(), std::back_inserter(common));
-    // 1.5 % are others, and the border moves by as many as chance has it.
+    // 1.5 % are different, and the border moves randomly by as many.
     EXPECT_GT(static_cast<double>(common.size()), 0.93 * static_cast<double>(of_a.size()))
       << quality;
 
@@ -181,7 +181,7 @@ TEST(StableSamples, parts_and_slices_add_up_to_the_whole)
   const bat::File file = encode_and_open(with_ids(some_ids(9000, 7), 7), stable());
   for (const std::uint64_t parts : { 2, 7, 8999, 20000 })
   {
-    const std::uint64_t step = parts > 100 ? 97 : 1; // not all of many
+    const std::uint64_t step = parts > 100 ? 97 : 1; // a subset if there are many
     std::vector<std::vector<std::uint64_t>> shown(parts);
     double before = 0;
     for (const double quality : { 0.1, 0.37, 1.0 })
@@ -228,7 +228,7 @@ TEST(StableSamples, are_even_as_far_as_chance_goes)
   bat::Query query;
   query.quality = 0.1;
   query.box = bat::Box{ { 0, 0, 0 }, { 0.5, 0.5, 0.5 } };
-  const double expected = 0.1 * n / 8; // 500, with a deviation of 21
+  const double expected = 0.1 * n / 8; // 500, with a standard deviation of 21
   EXPECT_NEAR(static_cast<double>(file.select(query).count), expected, 6 * std::sqrt(expected));
 }
 
@@ -297,7 +297,7 @@ TEST(StableSamples, ids_that_many_particles_share_leave_counts_exact)
 TEST(StableSamples, of_ids_that_all_particles_share_are_from_everywhere)
 {
   constexpr std::uint64_t n = 20000;
-  std::vector<float> positions(3 * n); // in an order of space
+  std::vector<float> positions(3 * n); // in spatial order
   for (std::uint64_t i = 0; i != n; ++i)
   {
     positions[3 * i] = static_cast<float>(i) / n;
@@ -401,7 +401,7 @@ TEST(StableSamples, datasets_of_several_leaf_files_say_so_and_are_checked)
     bat::Dataset::open(folder / "one.bat").stable_samples(), std::vector<std::string>{ "id" });
   bat::validate(folder / "one.bat");
 
-  // Repacked, they stay what they are, unless others are named.
+  // Repacking keeps them unless others are named.
   bat::repack(folder / "a.bat", folder / "b.bat");
   EXPECT_EQ(
     bat::Dataset::open(folder / "b.bat").stable_samples(), std::vector<std::string>{ "id" });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tracks files: what following finds in them is what was appended, at any time of their lives.
+// Tracks files: following finds what was appended, at any time of their lives.
 
 #include "bat/bat.hpp"
 #include "support/file_size_limit.hpp"
@@ -44,7 +44,8 @@ bat::TrackSchema schema(bool with_heat)
   return schema;
 }
 
-/// Some of 40 ids, in any order, a few of them twice, with values that tell id, step and turn.
+/// Some of 40 ids, in any order, a few of them twice, with values that encode id, step and
+/// occurrence.
 bat::TrackSample sample(std::int64_t step, unsigned seed, bool with_heat = true)
 {
   std::mt19937 random(seed);
@@ -205,7 +206,7 @@ TEST_F(Tracks, are_what_was_appended_while_they_grow_after_finish_and_when_they_
       this->append(writer, sample(step, 7U + static_cast<unsigned>(step)));
     }
     this->expect_all(11);
-    // and is gone, as a process that was killed
+    // and ends, like a killed process
   }
   bat::TracksWriter writer(this->path, false);
   this->expect_all(1);
@@ -347,7 +348,7 @@ TEST_F(Tracks, of_a_writer_killed_anywhere_are_those_of_the_whole_samples_and_go
   {
     std::vector<std::byte> killed(
       whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(bytes));
-    // No writer leaves a file that is shorter than its records say. It stays as it is.
+    // No writer leaves a file that is shorter than its records state. It is left unchanged.
     if (bytes < whole.size())
     {
       write_bytes(cut, killed);
@@ -381,8 +382,7 @@ TEST_F(Tracks, of_a_writer_killed_anywhere_are_those_of_the_whole_samples_and_go
     expect_scan(follow(cut, all_ids()), all_ids(), this->samples);
   }
 
-  // A sample of which only the checksum is missing is committed by the next writer; or of which the
-  // record of the end is.
+  // The next writer commits a sample that only lacks its checksum, or the record of the end.
   for (const bool has_checksum : { false, true })
   {
     std::vector<std::byte> killed = whole;
@@ -465,7 +465,7 @@ TEST_F(Tracks, what_was_cut_lost_a_checksum_or_has_a_tail_of_others_is_damaged_a
     expect_damage(bytes, "both end records");
   }
 
-  // Behind the last sample.
+  // After the last sample.
   const std::string others = "what another program has written";
   bytes = growing;
   for (const char c : others)
@@ -518,7 +518,7 @@ TEST_F(Tracks, a_flipped_bit_is_an_error_and_never_another_value)
     {
       EXPECT_NE(std::string(error.what()).find(flipped.string()), std::string::npos);
     }
-    // Samples that are not damaged stay as they were.
+    // Undamaged samples are unchanged.
     bat::Trails trails;
     try
     {
@@ -658,9 +658,9 @@ TEST_F(Tracks, metadata_that_does_not_change_is_in_memory_once)
   }
   EXPECT_LT(fs::file_size(this->path), 2 * metadata.size());
   this->expect_all(1);
-  if (!sanitizers::kPresent) // keeps what was given back
+  if (!sanitizers::kPresent) // keeps the released memory
   {
-    EXPECT_LT(max_memory() - before, 48 << 10); // of 100 MiB that the samples have
+    EXPECT_LT(max_memory() - before, 48 << 10); // of 100 MiB in the samples
   }
 }
 
@@ -689,7 +689,7 @@ TEST_F(Tracks, have_the_bytes_of_the_golden_files)
     }
     EXPECT_EQ(read_bytes(made), read_bytes(folder / name)) << name;
   }
-  // Those of the second implementation: read and written as it does.
+  // Golden files of the second implementation: read and written alike.
   bat::validate(folder / "spec.tracks.bat");
   bat::repack_tracks(folder / "spec.tracks.bat", finished, false);
   EXPECT_EQ(read_bytes(finished), read_bytes(folder / "spec_finished.tracks.bat"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the writer takes, refuses and leaves behind.
+// The writer's accepted and rejected input, and the files it leaves behind.
 
 #include "bat/bat.hpp"
 #include "support/brute_force.hpp"
@@ -150,7 +150,7 @@ TEST(Writer, degenerate_places_are_data)
   }
 }
 
-// A wall with rounding noise: the corners that a block's box can have are rounded themselves.
+// A wall with rounding noise: the corners that a block's box can have are themselves rounded.
 TEST(Writer, boxes_hold_particles_that_lie_within_a_few_ulps)
 {
   constexpr std::uint64_t n = 4000;
@@ -261,7 +261,7 @@ TEST(Writer, index_and_checksums_stay_below_one_per_cent)
 
 TEST(Writer, seventy_thousand_distinct_bitmaps_are_stored_as_they_are)
 {
-  // Each block has values of its own random half of the bins.
+  // Each block has values from its own random half of the bins.
   constexpr std::uint64_t n = 16 * 90000;
   clouds::Random random(13);
   clouds::Cloud cloud;
@@ -425,7 +425,7 @@ TEST(Writer, texts_of_errors_are_cut_to_a_page)
   }
   const std::string zeros =
     bat::Error(bat::ErrorCode::Corrupt, std::string(3'000'000, '\0')).what();
-  EXPECT_EQ(zeros.rfind("\\0\\0", 0), 0U); // and not after minutes
+  EXPECT_EQ(zeros.rfind("\\0\\0", 0), 0U); // and not minutes later
   std::string umlauts;
   for (int i = 0; i != 3000; ++i)
   {

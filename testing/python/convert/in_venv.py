@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a test with packages of PyPI, in pinned versions (extras.txt), in an environment of its own that is made once;
-beside it, in FOLDER/data, are real files that MDAnalysisTests and the sources of laspy have.
+"""Runs a test with PyPI packages, in pinned versions (extras.txt), in a separate environment that is created once;
+FOLDER/data contains real files from MDAnalysisTests and the sources of laspy.
 
 Usage: in_venv.py FOLDER TEST.py [ARGUMENT...]
 Ends with 77, skipped, if the index cannot be reached.

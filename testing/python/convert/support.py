@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests of `parabat convert` share: running it, and comparing datasets with what was in the input, to the
-last bit."""
+"""Shared code of the `parabat convert` tests: running it, and comparing datasets with the input, bit by bit."""
 
 import atexit
 import contextlib
@@ -22,7 +21,7 @@ os.chdir(folder)
 
 
 def command(*words):
-    """Exit code, stdout and stderr of the verb."""
+    """Exit code, stdout and stderr of the subcommand."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main(["convert", *map(str, words)])
@@ -30,14 +29,14 @@ def command(*words):
 
 
 def converted(*words):
-    """What was said on the way of a conversion that succeeds."""
+    """The messages of a successful conversion."""
     code, _, err = command(*words)
     assert code == 0, (words, code, err)
     return err
 
 
 def refused(*words, code=None, says=()):
-    """One line, and nothing is left behind."""
+    """Checks for one line, and that nothing is left behind."""
     before = sorted(os.listdir("."))
     found, _, err = command(*words)
     assert found == (code or (2 if "argument --" in err else 3)), (words, found, err)
@@ -52,7 +51,7 @@ def refused(*words, code=None, says=()):
 
 
 def same(path, positions, attributes, key="id", time=None, step=None):
-    """The dataset holds these particles, which `key` tells apart, and no others; returns its metadata."""
+    """Checks that the dataset has exactly these particles, identified by `key`; returns its metadata."""
     with parabat.open(path) as dataset:
         found = dataset.read()
         assert dataset.time == time, (path, dataset.time, time)
@@ -81,7 +80,7 @@ def put(path, content):
 
 
 def without(*modules):
-    """Ends the test as skipped if one of these cannot be imported."""
+    """Skips the test if one of these cannot be imported."""
     for module in modules:
         try:
             __import__(module)
@@ -93,7 +92,7 @@ def without(*modules):
 # --- Steps in parts
 
 def rows_of(path):
-    """Attributes of a dataset in the order of ids, and the rest of it."""
+    """Attributes of a dataset in the order of ids, and its other content."""
     with parabat.open(path) as dataset:
         found = dataset.read()
         key = found["id"] if "id" in found else found["ParticleIDs"] if "ParticleIDs" in found else found.positions[:, 0]
@@ -115,7 +114,7 @@ def in_small_parts():
 
 
 def alike_in_parts(inputs, names=("",), **options):
-    """Converts as a whole and in parts; both must be alike. Returns the remarks."""
+    """Converts as a whole and in parts, which must give the same. Returns the messages."""
     reported = ([], [])
     for i, (stem, way) in enumerate((("whole", contextlib.nullcontext), ("parts", in_small_parts))):
         with way():
@@ -133,7 +132,7 @@ def alike_in_parts(inputs, names=("",), **options):
 
 
 def is_in_parts(format_name, path):
-    """How often a step of it was read in parts, so that nothing above is compared with itself."""
+    """How often a step was read in parts, to ensure that the comparisons above are meaningful."""
     counted = []
     before = running._parts  # pylint: disable=protected-access
 

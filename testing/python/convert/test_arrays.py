@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays of numpy and tables of text become datasets, every value to the last bit; what is wrong is said in a line."""
+"""NumPy arrays and text tables become datasets, exact to the last bit; errors are reported in one line."""
 
 import contextlib
 import io
@@ -23,7 +23,7 @@ ids = (BIG + random.permutation(N)).astype("i8")
 xyz = random.normal(size=(N, 3)) * 10.0 ** random.integers(-300, 300, (N, 3))
 xyz[5] = [np.nan, np.inf, -0.0]
 
-# --- Ids of AMReX, by the numbers of testing/particles/unit/test_ids.cpp, and the steps of its plotfiles.
+# --- AMReX ids, with the numbers of testing/particles/unit/test_ids.cpp, and the steps of its plotfiles.
 packed = np.array([0x8000000001000002, 0x0000000005000003, 0xFFFFFFFFFFFFFFFF, 0x7FFFFFFFFF000000, 0], "u8")
 amrex_ids, amrex_cpus = amrex.unpack_ids(packed)
 assert amrex_ids.dtype == "i8" and amrex_ids.tolist() == [1, -5, 549755813887, -549755813887, 0], amrex_ids
@@ -136,7 +136,7 @@ reported = converted(put("rounded.csv", "id,x,y,z,q\n" + "".join(f"{i},1.5,2,3,0
 assert f"its integer {BIG} is rounded to {BIG - 1}" in reported, reported
 same("rounded.bat", np.array([[1.5, 2, 3]] * 5 + [[1, 2, 3.0]]), {
     "id": np.array([0, 1, 2, 3, 4, 9]), "q": np.array([0.5] * 5 + [float(BIG)])})
-# Wrong in the first rows, and where only the fast parser looks.
+# Errors in the first rows, and where only the fast parser reads.
 for text, says in (
         ("id,a,b\n1,2,3\n", ["no positions", "'id', 'a', 'b'"]),
         ("id,x,y,z\n1,2,3\n", ["line 2 has 3 fields instead of 4"]),
@@ -149,7 +149,7 @@ refused("a.csv", "bad.bat", "--delimiter", "x", code=2)
 refused("single.npy", "bad.bat", "--delimiter", ",", says=["--delimiter", "does not support it"])
 refused(put("unknown", "hello"), "bad.bat", says=["no format known"])
 
-# --- A format of one's own, in one file
+# --- A user-defined format, in one file
 put("dots.py", '''
 import numpy as np
 from parabat.convert import Format, Particles, Step
@@ -172,7 +172,7 @@ refused("some.dots", "bad.bat", "--format", "dots.py", "--species", "c", says=["
 refused(put("bad.dots", "1\nx\n"), "bad.bat", "--format", "dots.py", says=["bad.dots: cannot be read: ValueError"])
 refused("some.dots", "bad.bat", "--format", "nothing", says=["'nothing'; allowed are", "'lammps'"])
 assert convert(pathlib.Path("some.dots"), pathlib.Path("path.bat"), format="dots.py", steps=slice(1), species=["a"])[0]["step"] == 0
-# A process that is killed is noticed; the others end, and nothing is left.
+# A killed process is noticed; the others end, and nothing is left.
 put("killed.py", '''
 import os, signal
 import numpy as np
@@ -190,7 +190,7 @@ def steps(path, options):
 FORMAT = Format("killed", "a process that is killed", steps)
 ''')
 refused("some.dots", "bad.bat", "--format", "killed.py", "--jobs", "2", says=["some.dots: its process ended unexpectedly (signal SIGKILL)"])
-# Attributes that are asked for are those of the species that have them; one that none has is refused, whole and in parts.
+# Requested attributes are those of the species that have them; one that none has is rejected, whole and in parts.
 put("ragged.py", '''
 import numpy as np
 from parabat.convert import Divided, Format, Particles, Step

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Formats through the libraries that their fields keep: datasets hold what those libraries read, to the last bit; what is
-wrong with a file is said in a line."""
+"""Formats read through their fields' libraries: datasets contain what those libraries read, to the last bit; file
+errors are reported in one line."""
 
 import json
 import os
@@ -158,7 +158,7 @@ for name in ("many.las", "many.laz"):
     alike_in_parts([name])
     assert is_in_parts("las", name)
     divided = lidar._divided(name, Options())  # pylint: disable=protected-access
-    for part in (3, 1, 2):  # as ranks do, which begin anywhere
+    for part in (3, 1, 2):  # like ranks, which begin anywhere
         found = divided.read(part, 4)
         assert (found.attributes["key"] == np.arange(15000 * part, 15000 * (part + 1))).all(), (name, part)
 whole = content("scan.las")
@@ -302,7 +302,7 @@ def write_e57(path, fields, **pose):
             buffers, kept = lib.VectorSourceDestBuffer(), []
             for name, (make, array) in scan.items():
                 if array.dtype == np.int64:
-                    array = array.astype("q")  # libE57 takes numpy's "l" for 32 bits
+                    array = array.astype("q")  # libE57 takes NumPy's "l" as 32 bits
                 kept.append(array)
                 prototype.set(name, make(image))
                 buffers.append(lib.SourceDestBuffer(image, name, array, len(array), True, True))
@@ -372,9 +372,10 @@ refused(put("damaged.e57", whole[:3000] + b"x" * 8 + whole[3008:]), "bad.bat", s
 write_e57("places.e57", [{"rowIndex": common["rowIndex"]}])
 refused("places.e57", "bad.bat", says=["scan 0: no positions"])
 
-# --- AMReX plotfiles, as its WriteBinaryParticleData() lays them out
+# --- AMReX plotfiles, as WriteBinaryParticleData() lays them out
 def write_plotfile(path, species, claimed=None, version="Version_Two_Dot_Zero"):
-    """species: name -> (kind of the reals, names of reals, reals, names of integers, integers), in two grids of one level."""
+    """species: name -> (kind of the reals, names of reals, reals, names of integers, integers), in two grids of one
+    level."""
     os.makedirs(f"{path}/Level_0")
     put(f"{path}/Header", "HyperCLaw-V1.1\n1\nrho\n3\n1.25\n0\n0 0 0\n1 1 1\n\n((0,0,0) (7,7,7) (0,0,0))\n7\n0.125 0.125 0.125\n"
         "0\n0\n0 2 1.25\n7\n0 0.5\n0 1\n0 1\n0.5 1\n0 1\n0 1\nLevel_0/Cell\n")
@@ -399,7 +400,7 @@ def write_plotfile(path, species, claimed=None, version="Version_Two_Dot_Zero"):
 
 
 reals = np.concatenate([random.random((150, 3)), xyz[:150, :2]], axis=1)
-reals[5, 0] = 1.5  # outside of the domain, and a particle like others
+reals[5, 0] = 1.5  # outside of the domain, but otherwise ordinary
 whole_numbers = np.stack([random.permutation(150), random.integers(0, 9, 150), random.integers(-2 ** 31, 2 ** 31, 150)], axis=1)
 with np.errstate(over="ignore"):
     both = {"gas": ("double", ["mass", "weight"], reals, ["kind"], whole_numbers),
@@ -414,7 +415,7 @@ converted("plt00003", "amrex.bat", "--arrays", "id,mass")
 same("amrex.bat", reals[:, :3], {"id": columns["id"], "mass": reals[:, 3]}, time=1.25, step=7)
 converted("plt00003", "amrex.bat", "--arrays", "id,mass", "--species", "gas")
 assert parabat.open("amrex.bat").step == 7  # level_steps of the Header
-real = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../data/amrex/plt00005")  # of AMReX 24.10
+real = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../data/amrex/plt00005")  # written by AMReX 24.10
 converted(real, "real.bat")
 with parabat.open("real_dust.bat") as dust, parabat.open("real_ions.bat") as ions:
     assert (dust.step, dust.time, ions.step) == (5, 0.5, 5), (dust.step, dust.time, ions.step)
@@ -422,7 +423,7 @@ with parabat.open("real_dust.bat") as dust, parabat.open("real_ions.bat") as ion
     assert len(dust) == 100 and (found["i0"] == 3 * found["id"]).all() and (found["si0"] == -found["id"]).all()
     found = ions.read()
     assert len(ions) == 100 and (found["k"] == found["cpu"] & 0xFFFF).all()
-# Checkpoints have the high and the low half of a packed number where plotfiles of old have id and cpu.
+# Checkpoints have the high and low half of a packed number where old plotfiles have id and cpu.
 true_ids = np.concatenate([random.integers(1, 2 ** 39, 75), -random.integers(1, 2 ** 39, 75)])
 true_cpus = random.integers(0, 2 ** 24, 150)
 packed = (true_ids >= 0).astype("u8") << np.uint64(63) | abs(true_ids).astype("u8") << np.uint64(24) | true_cpus.astype("u8")
@@ -438,7 +439,7 @@ assert "idcpu" not in reported, reported
 same("kept.bat", reals[:, :3], {"idcpu": packed, **rest}, key="kind", time=1.25, step=7)
 convert(["chk00007"], "chosen.bat", amrex_ids="keep", arrays=["idcpu", "kind"])
 same("chosen.bat", reals[:, :3], {"idcpu": packed, "kind": rest["kind"]}, key="kind", time=1.25, step=7)
-converted("plt00003", "plain.bat", "--amrex-ids", "keep")  # whose ids are not packed
+converted("plt00003", "plain.bat", "--amrex-ids", "keep")  # its ids are not packed
 with parabat.open("plain.bat") as plain:
     assert {"id", "cpu"} <= set(plain.attributes), plain
 try:

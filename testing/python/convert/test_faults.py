@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `parabat convert` is given by mistake, or by somebody who means it ill: numbers that are none, claims that a file
-cannot hold, libraries that crash, conversions that are ended; and its command line and bar."""
+"""Mistaken or malicious input to `parabat convert`: invalid numbers, claims that a file cannot satisfy, crashing
+libraries, interrupted conversions; and its command line and progress bar."""
 
 import glob
 import os
@@ -21,7 +21,7 @@ random = np.random.default_rng(5)
 xyz = random.random((10, 3))
 ids = np.arange(10)
 
-# --- Numbers that only Python takes, and those that no double holds
+# --- Numbers that only Python accepts, and those that no double represents
 rows = ["1,2,3,4", "5,6,7,8", "9,10,11,12"]
 for word, says in (("1e400", ["line 3: '1e400' in column 'z' exceeds the range of float64"]),
                    ("-1e400", ["line 3: '-1e400'"]), ("9" * 400, ["line 3: '999"]), ("1_0", ["line 3: '1_0' in column 'z'"]),
@@ -57,7 +57,7 @@ assert done.returncode == 0 and os.path.exists("module.bat"), done
 assert done.stderr == "note: steps.npy: an array with shape (3, 10, 3) is read as 3 steps of 10 particles\n", done
 for words in (["--steps", "1_0"], ["--steps", "::0"], ["--steps", "1:2:3:4"], ["--jobs", "1_0"], ["--target-size", "1_0"]):
     assert "see 'parabat convert --help'" in refused("steps.npy", "bad.bat", *words, code=2)
-# Less than a byte is the least size, not that of nobody who said one.
+# Less than a byte becomes the minimum size, not the default.
 np.savez("few.npz", pos=xyz[:3], id=ids[:3])
 for size, leaves in (("1e-300", 3), ("auto", 1)):
     converted("few.npz", "few.bat", "--target-size", size)
@@ -65,7 +65,7 @@ for size, leaves in (("1e-300", 3), ("auto", 1)):
         assert few.leaf_files == leaves, (size, few.leaf_files)
     same("few.bat", xyz[:3], {"id": ids[:3]})
 
-# --- More than memory holds; pieces of HDF5 that were never written; groups that do become species
+# --- More than fits in memory; pieces of HDF5 that were never written; groups that become species
 try:
     import h5py
 except ImportError as error:
@@ -88,7 +88,7 @@ if h5py:
             node = file.create_dataset("positions", shape, "f8", chunks=(100, 3), compression="gzip")
             node[:400] = 1
         refused("few.h5", "bad.bat", says=["few.h5: /positions: claims (", "most of which were never written: "])
-    with h5py.File("steps.h5md", "w") as file:  # a simulation that did not come to its end
+    with h5py.File("steps.h5md", "w") as file:  # a simulation that did not finish
         file.create_group("h5md")
         file["particles/all/id"] = ids
         file["particles/all/position/step"] = [1, 2, 3]
@@ -109,7 +109,7 @@ if h5py:
     refused("holes.h5", "bad.bat", says=["holes.h5: ", "claims (1000,) values in each of 3 arrays, 0.0 GiB: more than the free memory"])
     model.memory = memory
 
-# --- A library that crashes, when it looks at a file and when it reads it, costs one line
+# --- A library that crashes, when inspecting and when reading a file, costs one line
 put("crashing.py", '''
 import os, signal
 from parabat.convert import Format, Step
@@ -128,7 +128,7 @@ for name in ("look.x", "read.x"):
     refused(put(name, "x"), "bad.bat", "--format", "crashing.py",
             says=[f"error: {name}: its process ended unexpectedly (signal SIGSEGV); the file may be damaged\n"])
 
-# --- Datasets of other inputs stay where one cannot be written, or told of
+# --- Datasets of other inputs remain if one cannot be written, or reported
 for number in range(3):
     put(f"in_{number}.csv", f"id,x,y,z\n{number},1,2,3\n")
 os.mkdir("kept_0002.bat")
@@ -137,7 +137,7 @@ assert code == 3 and "error: kept_0002.bat: " in err and "2 datasets of other in
 os.rmdir("kept_0002.bat")
 assert sorted(glob.glob("kept*")) == ["kept_0000.bat", "kept_0001.bat"], glob.glob("kept*")
 
-# --- What a writer leaves that is killed
+# --- What a killed writer leaves
 for name in ("gone.bat.leaves", "there.bat.leaves"):
     os.mkdir(name)
     put(f"{name}/.00000-5295d42032ce4b8b.bat.b34282fc.tmp", "")
@@ -148,7 +148,7 @@ for name in ("gone.bat", "there.bat"):
 assert not os.path.exists("gone.bat.leaves") and os.listdir("there.bat.leaves") == ["00001-5295d42032ce4b8b.bat"]
 shutil.rmtree("there.bat.leaves")
 
-# --- A conversion that is ended leaves nothing
+# --- An interrupted conversion leaves nothing
 put("endless.py", '''
 import itertools
 import numpy as np
@@ -171,7 +171,7 @@ for jobs, number in (("1", signal.SIGTERM), ("2", signal.SIGTERM), ("1", signal.
     assert process.returncode == 130 and reported == "error: interrupted\n", (process.returncode, reported)
     assert sorted(os.listdir(".")) == before, set(os.listdir(".")) - set(before)
 
-# --- Jobs of a program with threads, which has no __main__ that could be run twice
+# --- Jobs of a threaded program, whose __main__ cannot be run twice
 put("own.py", """
 import numpy as np
 from parabat.convert import Format, Particles, Step
@@ -204,7 +204,7 @@ for number in range(5):
     with parabat.open(f"jobs_{number:04}.bat") as dataset:
         assert dataset.step == number and (dataset.read().positions == number).all()
 
-# --- The bar: on a terminal only, and not with --quiet
+# --- The progress bar: on a terminal only, and not with --quiet
 text = "".join(f"{i},1,2,3\n" for i in range(3000))
 put("bar.csv", "id,x,y,z\n" + text)
 assert "%" not in converted("bar.csv", "bar.bat")
@@ -217,7 +217,7 @@ for words in ([], ["--quiet"]):
         try:
             while more := os.read(own, 4096):
                 shown += more
-        except OSError:  # the other side is closed
+        except OSError:  # the other end is closed
             pass
     os.close(own)
     assert process.returncode == 0, shown
@@ -226,7 +226,7 @@ for words in ([], ["--quiet"]):
 code, out, err = command("bar.csv", "bar.bat", "--json")
 assert code == 0 and out.count("\n") == 1 and not err, (out, err)
 
-# What is waited for, or has no end.
+# Inputs that block, or have no end.
 os.mkfifo("pipe.csv")
 os.symlink("/dev/zero", "zero.csv")
 for name in ("pipe.csv", "zero.csv", "/dev/null"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Grids to .idx: every value of numpy's files, bare numbers, HDF5 and other .idx; netCDF where xarray is (test_grids.py
---netcdf)."""
+"""Grids to .idx: every value of NumPy files, raw numbers, HDF5 and other .idx; netCDF if xarray is available
+(test_grids.py --netcdf)."""
 
 import json
 import os
@@ -64,7 +64,7 @@ def netcdf():
     same("c.idx", {"a": p[0]})
     xarray.Dataset({"a": (("x",), p[0, 0])}).to_netcdf("d.nc")
     refused("d.nc", "d.idx", says=("d.nc: has no variable with two or three spatial axes",))
-    # Slabs, as ranks read them, also of an axis that is turned round.
+    # Slabs, as ranks read them, also along a reversed axis.
     xarray.Dataset({"a": (("lat", "lon"), p[0])}, {"lat": np.linspace(70, -60, 14)}).to_netcdf("f.nc")
     for name, field in (("a.nc", "temp"), ("f.nc", "a")):
         slabs = []
@@ -89,7 +89,7 @@ def netcdf():
     refused("uneven.nc", "n.bricks", "--arrays", "u,v", says=("coordinates of 'x' are not evenly spaced",))
     put("e.nc", open("a.nc", "rb").read()[:700])
     refused("e.nc", "e.idx", says=("e.nc: ",))
-    # netCDF-4 is HDF5, of which links to other files are followed if that is asked for.
+    # netCDF-4 is HDF5, whose links to other files are followed if requested.
     import h5py
     xarray.Dataset({"a": (("y", "x"), p[0])}).to_netcdf("linked.nc")
     xarray.Dataset({"b": (("y", "x"), p[1])}).to_netcdf("private.nc")
@@ -105,7 +105,7 @@ def netcdf():
 
 
 def netcdf_packed(xarray):
-    """Packed numbers and values that stand for none, as netCDF4 itself reads them."""
+    """Packed numbers and fill values, as netCDF4 itself reads them."""
     import netCDF4
     kinds = {"both": ("i2", {"scale_factor": np.float64(0.01), "add_offset": np.float64(3), "_FillValue": np.int16(-32768)}),
              "small": ("i1", {"scale_factor": np.float32(0.5), "missing_value": np.int8(3)}),
@@ -121,7 +121,7 @@ def netcdf_packed(xarray):
             variable = file.createVariable(name, kind, ("y", "x"), fill_value=about.get("_FillValue"))
             variable.set_auto_maskandscale(False)
             variable.setncatts({key: value for key, value in about.items() if key != "_FillValue"})
-            rows = 20 if kind == "i1" else 19  # the last row is never written, which bytes have no number for
+            rows = 20 if kind == "i1" else 19  # the last row is never written, and bytes have no fill value
             variable[:rows] = values.astype(kind)[:rows]
             if "_FillValue" in about:
                 variable[3, 4] = about["_FillValue"]
@@ -147,7 +147,7 @@ def netcdf_packed(xarray):
 
 
 def netcdf_clocks(xarray):
-    """Files of one day each, with dates and units of their own, are one axis of time."""
+    """Files of one day each, with their own dates and units, form one time axis."""
     dims = ("time", "y", "x")
     axes = {"y": ("y", np.arange(6.0), {"units": "km"}), "x": ("x", np.arange(9) * 0.5, {"units": "km"})}
 
@@ -182,7 +182,8 @@ def netcdf_clocks(xarray):
     with flow.open("one.bricks.series") as days:
         assert days.times.tolist() == [0, 86400], days.times
 
-    # The case of the manual: 0.5 m/s for two days are 86,400 m; and what does not say enough is refused by what is missing.
+    # The manual's example: 0.5 m/s for two days are 86,400 m. Insufficient information is rejected with what is
+    # missing.
     write("two.nc", [0.0, 1.0, 2.0], "days since 2000-01-01")
     converted("two.nc", "two.bricks.series", "--spacing", "50000,50000,1")
     with flow.open("two.bricks.series") as days:
@@ -211,7 +212,7 @@ def netcdf_clocks(xarray):
 
 
 def netcdf_units(xarray):
-    """Velocities over degrees, and components that are in other units or point the other way."""
+    """Velocities in degrees, and components with other units or signs."""
     times = ("time", [0.0, 1.0], {"units": "hours since 2000-01-01"})
     latitudes, longitudes = np.linspace(80, -80, 9), np.arange(36) * 10.0
     globe = {"time": times, "lat": ("lat", latitudes, {"units": "degrees_north"}), "lon": ("lon", longitudes, {"units": "degrees_east"})}
@@ -250,7 +251,7 @@ def netcdf_units(xarray):
     with_unit = converted("mixed.nc", "mixed.bricks.series", "--coordinate-unit", "m")
     assert "degree" not in with_unit, with_unit
 
-    # Down and up, and another unit for the third component.
+    # Up and down, and another unit for the third component.
     deep = {"time": times, "depth": ("depth", np.arange(5) * 10.0, {"units": "m", "positive": "down"}),
             "y": ("y", np.arange(6.0), {"units": "m"}), "x": ("x", np.arange(7.0), {"units": "m"})}
     dims = ("time", "depth", "y", "x")
@@ -326,7 +327,7 @@ if "--netcdf" in sys.argv:
     netcdf()
     sys.exit(0)
 
-# --- numpy
+# --- NumPy
 np.save("p.npy", p)
 converted("p.npy", "p.idx", "--spacing", "0.5,1,2", "--origin", "1,0,-1")
 same("p.idx", {"p": p}, origin=(1, 0, -1), spacing=(0.5, 1, 2))
@@ -353,7 +354,7 @@ for step in range(3):
     same("t.idx", {"p": p + step}, step, steps=3)
 converted("t_*.npz", "t.idx", "--steps", "::2")
 same("t.idx", {"p": p + 2}, 2, steps=2)
-for i in range(3):  # of one step each, with the same number
+for i in range(3):  # one step each, with the same number
     np.savez(f"same_{i}.npz", p=p + i, step=2)
 converted("same_*.npz", "numbers.idx")
 for i in range(3):
@@ -371,7 +372,7 @@ refused("cut.npy", "n.idx", says=("cut.npy: ",))
 np.save("objects.npy", np.array([[1, "a"]], object), allow_pickle=True)
 refused("objects.npy", "n.idx")
 
-# --- bare numbers
+# --- raw numbers
 p.tofile("engine_21x14x9_float32.raw")
 converted("engine_21x14x9_float32.raw", "e.idx")
 same("e.idx", {"engine": p})
@@ -446,7 +447,7 @@ refused("wind.idx", "one.bricks", "--arrays", "u,v", "--steps", 1, says=("alread
 converted("wind.idx", "one.bricks", "--arrays", "u,v", "--steps", 0, "--replace", "--times", "8")
 bricks_are("one.bricks", np.stack([uvw["u"], uvw["v"]], -1), 8.0, 0, "velocity", **place)
 refused("wind.idx", "n.bricks", "--arrays", "wind", says=("2 steps",))
-np.savez("named.npz", **{"meridional (v)": uvw["v"], "zonal (u)": uvw["u"]})  # names that are changed, in another order
+np.savez("named.npz", **{"meridional (v)": uvw["v"], "zonal (u)": uvw["u"]})  # renamed, in another order
 convert("named.npz", "one.bricks", arrays=["zonal (u)", "meridional (v)"], settings={"replace": True})
 bricks_are("one.bricks", np.stack([uvw["u"], uvw["v"]], -1), None, 0, "velocity")
 refused("wind.idx", "n.bricks.series", says=("wind.idx: no velocity", "wind of type float64[3]", "--arrays"))
@@ -473,7 +474,7 @@ if h5py:
     for level, (step, time) in enumerate(((2, 0.5), (10, 9.0))):
         bricks_are(f"w_{level:04}.bricks", v * step, time, step, "wind")
 
-# Names of files that number steps name one field.
+# File names that number steps name one field.
 for level in range(3):
     np.save(f"u10_{level:04}.npy", p + level)
     np.save(f"v_{9 + level}.npy", v + level)
@@ -488,13 +489,13 @@ converted("v.npy", "p.npy", "v_9.npy", "mixed.bricks.series", "--steps", "::2")
 for level in range(3):
     bricks_are(f"levels_{level:04}.bricks", v + level, float(level), level, "v")
 bricks_are("mixed_0001.bricks", v, 1.0, 2, "v")
-# A number that is perhaps meant for none is told of, whatever the format.
+# A number that may be a fill value is reported, whatever the format.
 np.save("filled.npy", np.where(v > 1, -9999, v * 1e-3))
 assert "'filled' has" in converted("filled.npy", "filled.bricks") and os.path.exists("filled.bricks")
 assert not converted("filled.npy", "filled.bricks", "--replace", "--fill=-9999")
 bricks_are("filled.bricks", np.where(v > 1, np.nan, v * 1e-3), None, 0, "filled")
 
-# --- what goes for all
+# --- common behaviour
 refused("p.npy", "n.idx", "--columns", "x,y,z", code=2)
 refused("p.npy", "n.bat", "--codec", "zip", code=2)
 refused("p.npy", "n.idx", "--jobs", 2, code=2)
@@ -504,12 +505,12 @@ put("nothing.npy", b"")
 refused("nothing.npy", "n.idx", says=("is empty",))
 put("unknown.xyz", b"abc")
 refused("unknown.xyz", "n.idx", says=("no format known",))
-# Steps that were whole stay when a later one fails, and the line says so.
+# Complete steps remain if a later one fails, and the message says so.
 np.savez("t_99.npz", p=p[1:])
 code, _, err = command("t_0.npz", "t_99.npz", "u.idx")
 assert code == 3 and "u.idx contains what was complete when it failed: step 0" in err, err
 same("u.idx", {"p": p})
-# One's own format, and the function.
+# A user-defined format, and the function.
 put("mine.py", "import numpy as np\nfrom parabat.convert import Fields, Format, Step\n"
     "def steps(path, options):\n    yield Step(lambda: Fields({'n': np.fromfile(path, 'u1').reshape(2, 2, 2)}), 3, 0.5)\n"
     "FORMAT = Format('mine', 'eight bytes', steps)\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Snapshots of Gadget and SWIFT, H5Part, H5MD and other HDF5 become datasets, every value to the last bit."""
+"""Snapshots of Gadget and SWIFT, H5Part, H5MD and other HDF5 become datasets, exact to the last bit."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def fields(n, kind="f4", first=0):
 
 
 def snapshot(path, parts, files=1, total=None, header=None, swift=False):
-    """A file as the simulations write it."""
+    """A file as written by the simulations."""
     counts = [len(parts[f"PartType{i}"]["ParticleIDs"]) if f"PartType{i}" in parts else 0 for i in range(6)]
     total = counts if total is None else total
     with h5py.File(path, "w") as file:
@@ -46,7 +46,7 @@ def snapshot(path, parts, files=1, total=None, header=None, swift=False):
 
 
 def check(path, values, time=0.25):
-    """Metadata of a dataset that holds these."""
+    """Metadata of a dataset that contains these."""
     expected = {name: array for name, array in values.items() if name not in ("Coordinates", "Metals")}
     expected.update({f"Metals_{i}": values["Metals"][:, i].astype("f4") for i in range(11)} if "Metals" in values else {})
     return json.loads(same(path, values["Coordinates"], expected, "ParticleIDs", time))
@@ -66,7 +66,7 @@ assert check("swift_PartType1.bat", dark)["fields"]["Masses"] == {"all": 0.5}
 converted("swift_0000.hdf5", "gas.bat", "--species", "PartType0", "--arrays", "ParticleIDs")
 same("gas.bat", gas["Coordinates"], {"ParticleIDs": gas["ParticleIDs"]}, "ParticleIDs", 0.25)
 
-# Many files, of which some lack a species; a time series of them, by several processes, named once each.
+# Many files, some of which lack a species; a time series of them, by several processes, each named once.
 pieces = [fields(n, first=first) for n, first in ((700, 0), (0, 0), (300, 700))]
 for number in (1, 2):
     for i, piece in enumerate(pieces):
@@ -111,7 +111,7 @@ with h5py.File("claims.hdf5", "w") as file:
     file["Header"].attrs["NumPart_Total"] = np.array([2 ** 40], "u8")
     file.create_dataset("PartType0/Coordinates", (2 ** 40, 3), "f8", chunks=(1000, 3))
 refused("claims.hdf5", "bad.bat", says=["/PartType0/Coordinates: claims (1099511627776, 3) values, but none were ever"])
-# The file that SWIFT puts in front of many is virtual: without those behind it, it would be zeros.
+# The virtual file that SWIFT puts in front of many: without the others, it would be zeros.
 layout = h5py.VirtualLayout((2000, 3), "f8")
 layout[:] = h5py.VirtualSource("swift_0000.hdf5", "PartType0/Coordinates", (2000, 3))
 with h5py.File("virtual.hdf5", "w") as file:
@@ -156,7 +156,7 @@ with h5py.File("run.h5part", "a") as file:
     del file["Step#10/z"]
 refused("run.h5part", "bad.bat", "--steps", "2", says=["no positions", "'id', 'x', 'y'"])
 
-# --- H5MD: what changes in time, what does not, and what has other steps
+# --- H5MD: time-dependent, constant, and with other steps
 with h5py.File("run.h5md", "w") as file:
     file.create_group("h5md")
     for name in ("water", "ions"):
@@ -171,7 +171,7 @@ with h5py.File("run.h5md", "w") as file:
         group.create_group("box").attrs["dimension"] = 3
         group["box/edges/value"] = np.array([[1, 2, 3], [4, 5, 6.0]])
         group["box/edges/step"] = [3, 6]
-with h5py.File("increments.h5md", "w") as file:  # of which charges have another one, and begin later
+with h5py.File("increments.h5md", "w") as file:  # charges have different steps, and begin later
     file.create_group("h5md")
     for name, values, increment, offset in (("position", np.stack(5 * [xyz[0]]), 10, 0), ("id", np.stack(5 * [ids[0]]), 10, 0),
                                             ("charge", np.arange(2.0)[:, None].repeat(len(ids[0]), 1), 20, 10)):
@@ -182,7 +182,7 @@ converted("increments.h5md", "increments.bat")
 for number, charge in enumerate((None, 0.0, None, 1.0, None)):
     same(f"increments_{number:04}.bat", xyz[0], {"id": ids[0], **({} if charge is None else {
         "charge": np.full(len(ids[0]), charge)})}, step=10 * number)
-converted("increments.h5md", "increments.bat", "--species", "all", "--steps", "0")  # the only one may be named too
+converted("increments.h5md", "increments.bat", "--species", "all", "--steps", "0")  # may be named, too
 refused("increments.h5md", "bad.bat", "--species", "some", says=["unknown species 'some'; available: 'all'"])
 assert "'charge' is not written: it has no value for step 3" in converted("run.h5md", "h5md.bat")
 about = same("h5md_ions_0000.bat", xyz[0].astype("f4"), {"id": ids[0]}, time=0.5, step=3)
@@ -216,7 +216,7 @@ with h5py.File("nothing.h5", "w") as file:
     file["a"] = ids[0]
 refused("nothing.h5", "bad.bat", says=["no group has positions", "--map positions=PATH"])
 
-# --- openPMD: constants, offsets, an iteration that is not finished
+# --- openPMD: constants, offsets, an unfinished iteration
 with h5py.File("run_pmd.h5", "w") as file:
     for name, value in (("openPMD", "1.1.0"), ("basePath", "/data/%T/"), ("particlesPath", "particles/")):
         file.attrs[name] = np.bytes_(value)
@@ -263,7 +263,7 @@ with h5py.File("clash.h5", "w") as file:
         file.create_group(name)["positions"] = np.zeros((5, 3))
 refused("clash.h5", "bad.bat", says=["/a/b and /a_b would both be the species 'a_b'"])
 
-# --- What lies outside of a file, in each of the formats: not read, unless --follow-links asks for it, and said by name
+# --- External data, in each of the formats: not read unless --follow-links requests it, and reported by name
 SECRET = np.arange(100.0) + 0.125
 
 
@@ -287,7 +287,7 @@ def soft_to_external(file, path):
 
 
 def virtual_here(file, path):
-    """Of an array in the same file, which is an external link."""
+    """For an array in the same file, which is an external link."""
     file.require_group("way")["there"] = h5py.ExternalLink("secret.h5", "/secret")
     layout = h5py.VirtualLayout((100,), "f8")
     layout[:] = h5py.VirtualSource(".", "way/there", (100,))
@@ -295,7 +295,7 @@ def virtual_here(file, path):
 
 
 def looping(file, path):
-    """A link to itself, one of two, one that leads nowhere, and a group that is in itself."""
+    """A link to itself, a pair of links, a dangling one, and a group that contains itself."""
     folder = path.rpartition("/")[0]
     file[path] = h5py.SoftLink("/" + path)
     for name, aim in (("loop1", "loop2"), ("loop2", "loop1"), ("nowhere", "none")):
@@ -355,7 +355,7 @@ for make, name, key in ((any_file, "out.h5", "id"), (gadget_file, "out.hdf5", "P
     result = {"out.hdf5": "out_PartType0.bat", "out_pmd.h5": "out_all.bat"}.get(name, "out.bat")
     for way, words in WAYS.items():
         if make is not any_file and way not in (external, looping):
-            continue  # which is the same code
+            continue  # the same code
         make(name, way)
         for jobs in ("1", "2") if way is virtual else "1":
             reported = converted(name, "out.bat", "--jobs", jobs)
@@ -369,13 +369,13 @@ for make, name, key in ((any_file, "out.h5", "id"), (gadget_file, "out.hdf5", "P
             refused(name, "bad.bat", "--arrays", "mass", says=[words, "--follow-links"])
         elif make is any_file:
             assert "/g/nowhere: is a broken link" in converted(name, "out.bat", "--arrays", "id")
-# Single values, links without end, which are named up to a number.
+# Single values, and endless links, which are listed up to a number.
 any_file("out.h5", lambda file, path: file.__setitem__("g/one", 5.0))
 assert "'one' is not written: it is a single value" in converted("out.h5", "out.bat")
 any_file("out.h5", lambda file, path: [file.__setitem__(f"g/l{i}", h5py.SoftLink(f"/g/l{i + 1}")) for i in range(300)])
 reported = converted("out.h5", "out.bat")
 assert reported.count("circular link") == 20 and reported.count("more links are skipped") == 1, reported
-# What is needed; a mapping; what a file of another kind would be waited for; grids.
+# Required parts; a mapping; files of other kinds that would block; grids.
 any_file("out.h5", virtual)
 refused("out.h5", "bad.bat", "--map", "positions=g/x,g/y,g/mass", says=["/g/mass: combines", "use --follow-links to read"])
 converted("out.h5", "out.bat", "--map", "positions=g/x,g/y,g/mass", "--follow-links")

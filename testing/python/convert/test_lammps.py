@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""LAMMPS dumps become datasets, every value to the last bit: against what this file writes, and, if there is a lmp,
-against LAMMPS's own dumps of one run in all of their kinds."""
+"""LAMMPS dumps become datasets, exact to the last bit: compared with the data of this test and, if lmp is
+installed, with LAMMPS's own dumps of one run in all kinds."""
 
 import bz2
 import gzip
@@ -26,7 +26,7 @@ def dump(number, names, rows, box="BOX BOUNDS pp pp ff\n0 1\n0 2\n-1 3\n", befor
 
 
 def atoms(n, columns):
-    """Values of a column each: ids beyond 2^53 in any order, types, and numbers of all sizes."""
+    """Values of one column each: ids beyond 2^53 in any order, types, and numbers of all sizes."""
     values = {}
     for name in columns:
         if name == "id":
@@ -89,7 +89,7 @@ converted("all.lammpstrj", "two.bat", "--steps", "1:4:2")
 assert [name for name in sorted(os.listdir(".")) if name.startswith("two")] == [
     "two.bat.series", "two_0001.bat", "two_0003.bat"]
 
-# Blocks of a few lines, and of more rows than anybody has promised.
+# Blocks of a few lines, and more rows than announced.
 from parabat.convert import streams  # pylint: disable=wrong-import-position
 from parabat.convert.formats import lammps  # pylint: disable=wrong-import-position
 whole, streams.BLOCK = streams.BLOCK, 3000
@@ -105,7 +105,7 @@ same("d.bat", np.stack([values[name] for name in "xyz"], axis=1), {
     "c_a": np.stack([values[name] for name in ("c_a[1]", "c_a[2]")], axis=1)}, time=2 ** 39, step=2 ** 42)
 streams.BLOCK, lammps.GROW = whole, grown
 
-# Components lie side by side as they are parsed, so that none is copied; what take() gave stays as it was.
+# Components are adjacent as parsed, so that none is copied; the results of take() do not change.
 from parabat.convert import Options  # pylint: disable=wrong-import-position
 first = next(lammps.steps("all.lammpstrj", Options())).read()[0]
 assert all(first.attributes[name].base.shape == (1000, count) and first.attributes[name].flags.c_contiguous
@@ -120,7 +120,7 @@ with streams.Stream("all.lammpstrj") as stream:
     streams.BLOCK = whole
     assert b"".join(pieces) == text.encode()[:1850]
 
-# Scaled coordinates in tilted boxes of both kinds, and unwrapped ones: said.
+# Scaled coordinates in tilted boxes of both kinds, and unwrapped ones: reported.
 fractions = random.random((50, 3))
 ids = np.arange(50)
 rows = [(str(i), *map(repr, row)) for i, row in zip(ids, fractions.tolist())]
@@ -156,7 +156,7 @@ about = same("texts.bat", np.array([[1, 2, 3], [np.inf, np.nan, -1e-320], [1, 2,
 assert json.loads(about)["lammps"]["texts"] == {"element": ["H", "O"]}, about
 
 
-# Binary dumps of both orders of bytes and several pieces.
+# Binary dumps in both byte orders and with several pieces.
 def binary(number, names, table, order="<", time=None, units="", pieces=3, magic=b"DUMPCUSTOM", width=None, count=None,
            tilt=None):
     n, columns = table.shape
@@ -227,7 +227,7 @@ for name, content, says in (
         ("billions", binary(3, "id type x y z q", table, count=2 ** 60), ["claims 1152921504606846976 atoms"]),
         ("fewer", binary(3, "id type x y z q", table, count=99), ["a piece has"])):
     refused(put(f"{name}.bin", content), "bad.bat", says=[f"{name}.bin: ", *says])
-# Of a pattern, what is whole stays, and is said; of the bad file nothing is left.
+# With a pattern, complete steps remain and are reported; nothing is left of the bad file.
 shutil.copy("all.lammpstrj", "p1.dump")
 put("p2.dump", text[:-3000])
 put("p3.dump", good)
@@ -297,19 +297,20 @@ run 10
             same(f"run{number}_{i:04}.bat", np.stack([column[key] for key in "xyz"], axis=1), expected, step=5 * i,
                  time=None if "*" in name else 5 * i * 0.001)
     converted("scaled.lammpstrj", "from_scaled.bat")
-    for i in range(3):  # LAMMPS divides by the box, and we multiply again: as near as doubles can be
+    for i in range(3):  # LAMMPS divides by the box, and we multiply again: as close as doubles allow
         with parabat.open(f"from_scaled_{i:04}.bat") as one, parabat.open(f"run0_{i:04}.bat") as other:
             found, expected = one.read(["id"]), other.read(["id"])
         found, expected = (each.positions[np.argsort(each["id"])] for each in (found, expected))
         assert abs(found - expected).max() < 1e-13 * abs(expected).max(), i
-# Integers that a column with fractions cannot hold are no others instead; elsewhere it is said.
+# Integers that a column with fractions cannot represent are not changed; elsewhere this is
+# reported.
 for rows in ([[str(BIG), "1", "2", "3"], ["1.5", "4", "5", "6"]], [["1e3", "1", "2", "3"], [str(BIG), "4", "5", "6"]]):
     put("mixed.dump", dump(1, "id x y z", rows))
     refused("mixed.dump", "bad.bat", says=["column 'id'", str(BIG), "no type can represent"])
 put("tags.dump", dump(1, "id c_tag x y z", [["1", str(BIG + 2), "1", "2", "3"], ["2", "0.5", "4", "5", "6"]]))
 assert "rounds " + str(BIG + 2) in converted("tags.dump", "tags.bat")
 
-# Steps without particles have the columns of the others; of a table without rows, the types are not known.
+# Steps without particles have the columns of the others; for a table without rows, the types are unknown.
 put("late.lammpstrj", "".join(dump(step, "id type x y z vx", rows) for step, rows in enumerate(
     ([], [["7", "1", "0.5", "0.5", "0.5", "1.5"]], []))))
 converted("late.lammpstrj", "late.bat")

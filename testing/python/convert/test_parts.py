@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Steps that are converted in parts hold what they hold as a whole, and take no more memory than they may."""
+"""Steps converted in parts equal those converted as a whole, within the memory limit."""
 
 import gzip
 import os
@@ -18,7 +18,7 @@ ids = np.uint64(2 ** 63 + 7) + random.permutation(N).astype("u8")
 mass = random.random(N).astype("f4")
 
 
-# --- Arrays of numpy
+# --- NumPy arrays
 np.save("xyz.npy", positions)
 np.save("steps.npy", np.stack([positions, positions + 1]))
 record = np.empty(N, [("x", "f8"), ("y", "f8"), ("z", "f8"), ("id", ">u8"), ("m", "f4")])
@@ -111,7 +111,7 @@ if h5py:
     alike_in_parts(["any.h5"], ["_a", "_b"])
     assert is_in_parts("h5part", "run.h5")
 
-    # --- Memory: what the process takes from beginning to end, of a file of twice as much
+    # --- Memory: the maximum of the process from beginning to end, for a file of twice the size
     MANY, LIMIT = 4_000_000, 128
     with h5py.File("large.h5", "w") as file:
         for name in ("x", "y", "z", "a", "b", "c", "d"):
@@ -146,10 +146,10 @@ if h5py:
     running.resident = lambda: 70 << 20  # after some steps, whose memory it has kept
     assert job.room() == running.MIN_ROOM
     running.resident = room
-    assert peak() > 2 * LIMIT  # else the limit above would say nothing
+    assert peak() > 2 * LIMIT  # otherwise the limit above would be meaningless
     refused("large.h5", "bad.bat", "--memory", "20M", says=["argument --memory: 20M; the program itself needs"])
 
-# Values of which the parts have others, as lists of Parquet may be.
+# Values whose length differs between parts, as Parquet lists allow.
 put("others.py", '''
 import numpy as np
 from parabat.convert import Divided, Format, Particles, Step

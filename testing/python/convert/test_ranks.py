@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks share the steps of a conversion, or the samples of grids; if one cannot, all return the same error and nothing is
-left."""
+"""Ranks share the steps of a conversion, or the samples of grids; if one fails, all return the same error and nothing
+is left."""
 
 import os
 import signal
@@ -69,7 +69,7 @@ code, _, err = command("in_5.npz", "bad.bat")
 assert code == 3, err
 world.barrier()
 assert sorted(os.listdir(".")) == before, os.listdir(".")
-# Nothing of what comes after the bad one's turn is done twice, and all ranks come back.
+# Nothing after the bad step is done twice, and all ranks return.
 code, _, err = command("in_*.npz", "out.bat")
 assert code == 3 and (world.rank != 0 or ("in_5.npz: no positions" in err and "5 datasets" in err)), err
 assert world.rank == 0 or err == "", err
@@ -126,7 +126,7 @@ for words in (["cut.npy", "bad.bricks.series"], ["wind.idx", "bad.bricks.series"
     assert sorted(os.listdir(".")) == before, os.listdir(".")
     world.barrier()
 
-# What one rank alone cannot, or is told, is what all tell.
+# An error or message on one rank is reported on all.
 if h5py:
     if world.rank == 0:
         with h5py.File("holes.h5", "w") as file:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of real simulations, as MDAnalysisTests ships them, become datasets: equal to what the libraries of their fields,
+"""Files of real simulations, as shipped with MDAnalysisTests, become datasets: equal to what their fields' libraries,
 or a few lines of Python, read.
 
-Usage: test_real.py FOLDER, that of the data."""
+Usage: test_real.py FOLDER, the folder of the data."""
 
 import bz2
 import os
@@ -18,7 +18,7 @@ import parabat
 from support import converted, folder, same
 
 warnings.simplefilter("ignore")
-data = sys.argv[1]  # an absolute path: tests run in a folder of their own
+data = sys.argv[1]  # an absolute path: tests run in separate folders
 
 
 def of(name):
@@ -27,7 +27,7 @@ def of(name):
 
 # LAMMPS: scaled in a tilted box, more columns, two files with chains, compressed with all kinds of coordinates
 def dump(path):
-    """(timestep, box lines, columns as texts) of each step."""
+    """(timestep, box lines, columns as texts) for each step."""
     with (bz2.open if path.endswith("bz2") else open)(path, "rt") as file:
         lines = file.read().split("\n")
     starts = [i for i, line in enumerate(lines) if line.startswith("ITEM: TIMESTEP")]
@@ -53,7 +53,7 @@ for name in ("albite_triclinic.dump", "additional_columns.lammpstrj", "chain_dum
         scaled = "x" not in columns and "xu" not in columns
         names = [axis + ("" if "x" in columns else "s" if scaled else "u") for axis in "xyz"]
         positions = np.stack([columns[key] for key in names], axis=1)
-        if scaled:  # as near as doubles can be: the order of sums is ours
+        if scaled:  # as close as doubles allow: our order of sums differs
             bounds = np.array([list(map(float, line.split())) for line in box])
             xy, xz, yz = bounds[:, 2] if bounds.shape[1] == 3 else (0, 0, 0)
             low = bounds[:, 0] - [min(0, xy, xz, xy + xz), min(0, yz), 0]
@@ -83,7 +83,7 @@ for name in ("albite_triclinic.dump", "additional_columns.lammpstrj", "chain_dum
 for name, topology in (("adk_oplsaa.xtc", None), ("adk_oplsaa.trr", None), ("adk_dims.dcd", "adk.psf"), ("adk_oplsaa.gro", None)):
     words = ["--arrays", "index,velocities" if name.endswith("trr") else "index", "--steps", ":3"]
     converted(of(name), "md.bat", *words, *(["--topology", of(topology)] if topology else []))
-    os.symlink(os.path.abspath(of(name)), os.path.join(folder, name))  # beside which MDAnalysis writes
+    os.symlink(os.path.abspath(of(name)), os.path.join(folder, name))  # MDAnalysis writes next to it
     read = MDAnalysis.Universe(of(topology or "adk_oplsaa.gro"), name, convert_units=False, to_guess=())
     for i, frame in enumerate(read.trajectory[:3]):
         expected = {"index": np.arange(frame.n_atoms)}
@@ -128,11 +128,11 @@ with h5py.File(of("cobrotoxin.h5md"), "r") as file:
 
 # COPC, with one page of its hierarchy and with several
 scans = ("simple.copc.laz", "simple_with_page.copc.laz")
-for name in scans:  # before lazrs has threads in this process, which those that it forks would wait for
+for name in scans:  # before lazrs has threads in this process, for which its forked children would wait
     converted(of(name), name + ".bat")
 for name in scans:
     with laspy.CopcReader.open(of(name)) as reader:
-        points = reader.query()  # by its hierarchy, and not one piece after the other, as it is converted
+        points = reader.query()  # through its hierarchy, not piece by piece as in the conversion
     expected = {key: np.array(points[key]) for key in points.point_format.dimension_names if key not in "XYZ"}
     places = np.stack([np.array(points[key]) * points.scales[i] + points.offsets[i] for i, key in enumerate("XYZ")], axis=1)
     with parabat.open(name + ".bat") as dataset:

@@ -22,10 +22,10 @@ import {
 } from "./protocol.js";
 import { partOf } from "./scale.js";
 
-const MAX_KEYS = 2000; // of a list that a person chooses from
+const MAX_KEYS = 2000; // keys offered for selection
 const BATCH = 262_144;
-const CANDIDATES = 4_000_000; // that one round looks at
-const SAMPLE = 50_000; // of a histogram
+const CANDIDATES = 4_000_000; // read per round
+const SAMPLE = 50_000; // particles for a histogram
 const BINS = 80;
 const AT_ONCE = 6; // leaf files
 

@@ -10,7 +10,7 @@
 //   bat_drag X,Y X,Y             from one place in the widget to another, or beyond it
 //   bat_hold X,Y X,Y             the same, without letting the button go: the next drag does
 //   bat_hover X,Y                moves the mouse there, with no button down
-//   bat_interrupt X,Y            clicks there while a picture is drawn, until one is given up
+//   bat_interrupt X,Y            clicks there while a picture is drawn, until one is cancelled
 //   bat_stop button|Escape       during the next load, presses the abort button or the key
 //   bat_filter CATEGORY/NAME     chooses a filter in the Filters menu by its proxy name
 //   bat_python CODE              in ParaView's own Python; an exception ends the test

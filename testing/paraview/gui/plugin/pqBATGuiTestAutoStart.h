@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gives ParaView's test player the events of pqBATEventPlayer.
+// Adds the events of pqBATEventPlayer to ParaView's test player.
 #ifndef pqBATGuiTestAutoStart_h
 #define pqBATGuiTestAutoStart_h
 
