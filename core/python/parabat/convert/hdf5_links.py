@@ -217,6 +217,18 @@ def root(file, follow=False, notes=None):
     return Group(h5py.h5g.open(file.id, b"/"), _Links(follow, {} if notes is None else notes))
 
 
+def virtual_files(group, name):
+    """The names of the other files whose arrays a virtual array combines, in order. None of them is opened."""
+    if not group.id.links.exists(_bytes(name)) or group.id.links.get_info(_bytes(name)).type != h5py.h5l.TYPE_HARD:
+        return []
+    node = _object(group, name)
+    about = node.id.get_create_plist() if isinstance(node, h5py.Dataset) else None
+    if about is None or about.get_layout() != h5py.h5d.VIRTUAL:
+        return []
+    files = dict.fromkeys(_bytes(about.get_virtual_filename(i)) for i in range(about.get_virtual_count()))
+    return [os.fsdecode(file) for file in files if not _is_same(node, file)]
+
+
 def _object(group, name):
     """What h5py makes of a member."""
     return h5py.Group(group.id)[name]
