@@ -242,9 +242,13 @@ def read(node, part=Ellipsis, remarks=None, is_slab=False):
 
 def read_into(node, array, first=0):
     """Reads rows from `first` on into an array, without another copy. The caller has called check()."""
+    import h5py  # pylint: disable=import-outside-toplevel
     if not array.size:
         return
     try:
+        if isinstance(node.id.get_type(), h5py.h5t.TypeArrayID):  # whose values have a shape
+            array[...] = node[first:first + len(array)]
+            return
         node.read_direct(array, np.s_[first:first + len(array)])
     except (OSError, RuntimeError, TypeError) as error:
         raise ConvertError(f"{node.name}: cannot be read: {str(error).splitlines()[0][:300]}") from None

@@ -48,18 +48,18 @@ def siblings(path):
 def _parts(path):
     """The files from which a snapshot is read."""
     sources = _sources(path)
-    if sources:
-        # Parts that are named as simulations name them are read without the virtual file: no link has to be followed.
-        own = PART.match(sources[0])
-        stem, end = os.path.splitext(path)
-        if own and (os.path.realpath(own[1]), own[3]) == (os.path.realpath(stem), end):
-            missing = [each for each in sources if not os.path.exists(each)]
-            if missing:
-                raise ConvertError(f"combines {len(sources)} files, but {missing[0]} does not exist")
-            if _count(sources[0])[0] == len(sources):
-                return _numbered(sources[0])
+    if not sources:
+        return _numbered(path)
+    # Parts that are named as simulations name them are read without the virtual file: no link has to be followed.
+    own = PART.match(sources[0])
+    stem, end = os.path.splitext(path)
+    if not own or (os.path.realpath(own[1]), own[3]) != (os.path.realpath(stem), end):
         return [path]
-    return _numbered(path)
+    missing = [each for each in sources if not os.path.exists(each)]
+    if missing:
+        raise ConvertError(f"combines {len(sources)} files, but {missing[0]} does not exist")
+    numbered = _numbered(sources[0])
+    return numbered if set(sources) <= set(numbered) else [path]
 
 
 def _count(path):
@@ -87,17 +87,16 @@ def _numbered(path):
 
 
 def _sources(path):
-    """The files whose arrays a virtual file combines, in order; none of other files."""
+    """The files whose arrays a virtual file combines; none for other files."""
+    found = {}
     try:
         with hdf5.opened(path) as file:
             for name in file:
                 if PART_TYPE.fullmatch(name):
-                    found = hdf5.virtual_files(file[name], "Coordinates")
-                    if found:
-                        return [os.path.join(os.path.dirname(path), each) for each in found]
+                    found.update(dict.fromkeys(hdf5.virtual_files(file[name], "Coordinates")))
     except ConvertError:
-        pass  # the error comes again, and with a name, when the file is read
-    return []
+        pass  # the error comes again when the file is read
+    return [os.path.join(os.path.dirname(path), each) for each in found]
 
 
 class Species:
