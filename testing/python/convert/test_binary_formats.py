@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Binary formats that the converter reads itself: Gadget 1 and 2, TIPSY, GenericIO, DualSPHysics, Potree 2, Houdini. The files
+are written here by the layouts that their authors publish. With --venv: readers of PyPI read the same files."""
+
+import json
+import os
+import struct
+import sys
+
+import numpy as np
+import parabat
+from parabat.convert import registry
+from parabat.convert.formats import gadget_binary
+from parabat.convert.model import Options
+from support import alike_in_parts, converted, equal, in_small_parts, put, refused, same
+
+random = np.random.default_rng(12)
+IN_VENV = "--venv" in sys.argv
+CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../data/cases")
+
+
+def metadata(path):
+    with parabat.open(path) as dataset:
+        return json.loads(dataset.metadata)
+
+
+def detected(path, name):
+    assert registry.find_format(path).name == name, registry.find_format(path).name
+
+
+def cuts(path, count=12):
+    """Cuts of a file at many places are refused in one line."""
+    with open(path, "rb") as file:
+        content = file.read()
+    row = registry.find_format(path).name
+    for place in sorted({*random.integers(1, len(content), count).tolist(), 1, 4, 8, len(content) - 1}):
+        refused(put("cut_" + os.path.basename(path), content[:place]), "bad.bat", "--format", row, "--quiet")
+    os.remove("cut_" + os.path.basename(path))
+
+
+# --- Gadget
+def record(order, block):
+    return struct.pack(order + "I", len(block)) + block + struct.pack(order + "I", len(block))
+
+
+def gadget(path, counts, blocks, order="<", named=False, masses=(0,) * 6, totals=None, files=1, box=3.0, flags=None):
+    """blocks: (name, bytes) in the order of the file."""
+    head = np.zeros(64, order + "i4")
+    head[:6] = counts
+    head[24:30] = [n % 2 ** 32 for n in (counts if totals is None else totals)]
+    head[31] = files
+    for place, value in (flags or {}).items():
+        head[place] = value
+    block = bytearray(head.tobytes())
+    struct.pack_into(order + "8d", block, 24, *masses, 0.25, 3.0)
+    struct.pack_into(order + "4d", block, 128, box, 0.3, 0.7, 0.7)
+    content = b""
+    for name, data in [("HEAD", bytes(block)), *blocks]:
+        if named:
+            content += record(order, struct.pack(order + "4si", name.ljust(4).encode(), len(data) + 8))
+        content += record(order, data)
+    return put(path, content)
+
+
+def particles(counts, ids="u4", real="f4"):
+    n = sum(counts)
+    return {"POS": random.random((n, 3)).astype(real), "VEL": random.normal(size=(n, 3)).astype(real),
+            "ID": (np.arange(n) + (2 ** 40 if ids == "u8" else 0)).astype(ids)}
+
+
+def packed(values, order):
+    return [(name, array.astype(array.dtype.newbyteorder(order)).tobytes()) for name, array in values.items()]
+
+
+converted(os.path.join(CASES, "gadget_000"), "case.bat")
+same("case_PartType1.bat", np.array([[0, 1, 2], [3, 4, 5]], "f4"), {"VEL": np.zeros((2, 3), "f4"), "ID": np.array([1, 2], "u4"),
+                                                                    "MASS": np.full(2, 0.5)}, "ID", 0.25)
+assert metadata("case_PartType1.bat")["periodic_box"] == {"lower": [0, 0, 0], "upper": [100.0] * 3}
+counts, masses = (40, 30, 0, 0, 20, 0), (0, 0.5, 0, 0, 0, 0)
+bounds = {0: slice(0, 40), 1: slice(40, 70), 4: slice(70, 90)}
+for order in "<>":
+    for named in (False, True):
+        for real, ids in (("f4", "u4"), ("f8", "u8")):
+            values = particles(counts, ids, real)
+            mass = random.random(60).astype(real)
+            gas = {name: random.random(40).astype(real) for name in ("U", "RHO", "HSML")}
+            path = gadget("snapshot_010", counts, packed({**values, "MASS": mass, **gas}, order), order, named, masses)
+            detected(path, "gadget-binary")
+            assert converted(path, "snap.bat") == "", path
+            for kind, part in bounds.items():
+                expected = {name: values[name][part] for name in ("VEL", "ID")}
+                expected["MASS"] = {0: mass[:40], 1: np.full(30, 0.5), 4: mass[40:]}[kind]
+                same(f"snap_PartType{kind}.bat", values["POS"][part], {**expected, **(gas if kind == 0 else {})}, "ID", 0.25)
+about = metadata("snap_PartType0.bat")
+assert about["gadget"]["format"] == 2 and about["gadget"]["Header"]["OmegaLambda"] == 0.7 and about["species"] == "PartType0", about
+alike_in_parts([path], ("_PartType0", "_PartType1", "_PartType4"))
+converted(path, "few.bat", "--species", "PartType4", "--arrays", "ID")
+same("few.bat", values["POS"][70:], {"ID": values["ID"][70:]}, "ID", 0.25)
+cuts(path)
+
+# Other blocks of format 2: by INFO, by their size, or left out.
+values = particles(counts)
+blocks = packed({**values, "MASS": mass.astype("f4")}, "<")
+named = {"XA": random.random((40, 3)).astype("f4"), "XB": random.random((90, 3)).astype("f4"), "XC": random.random(60).astype("f4")}
+flag = np.arange(20, dtype="u4")
+info = struct.pack("<4s8si6i", b"FLG ", b"LONG    ", 1, 0, 0, 0, 0, 1, 0)
+gadget("other", counts, [*blocks, *packed(named, "<"), ("ODD", bytes(7)), ("INFO", info), ("FLG", flag.tobytes())], named=True, masses=masses)
+reported = converted("other", "other.bat")
+assert "'XB' is read as 3 float32 for each particle of 'PartType0', 'PartType1', 'PartType4'" in reported, reported
+assert "'XC' is not written: its 240 bytes fit values of several types" in reported, reported
+assert "'ODD' is not written: its 7 bytes fit no type of particles" in reported, reported
+with parabat.open("other_PartType4.bat") as dataset:
+    found = dataset.read()
+    order = np.argsort(found["ID"])
+    assert found["FLG"][order].tolist() == list(range(20)) and (found["XB"][order] == named["XB"][70:]).all(), found
+gadget("more", counts, [*blocks, *packed({"U": mass[:40].astype("f4"), "RHO": mass[:40].astype("f4"), "X": values["VEL"]}, "<")],
+       masses=masses, flags={30: 1})
+reported = converted("more", "more.bat")
+assert "block 7 after the header is not written: format 1 does not name it, 1080 bytes" in reported, reported
+gadget("bare", (0, 3, 0, 0, 0, 0), packed({name: array[:3] for name, array in values.items()}, "<"), masses=masses, box=0, totals=(0,) * 6)
+converted("bare", "bare.bat")
+assert "periodic_box" not in metadata("bare_PartType1.bat")
+
+# Many files, of which one lacks a type; one of them alone.
+pieces = [(3, 5, 0, 0, 0, 0), (0, 4, 0, 0, 0, 0), (2, 0, 0, 0, 0, 0)]
+made = [{**particles(each), "U": random.random(each[0]).astype("f4")} for each in pieces]
+for i, (count, arrays) in enumerate(zip(pieces, made)):
+    arrays["ID"] += np.uint32(100 * i)
+    gadget(f"many_3.{i}", count, packed({name: array for name, array in arrays.items() if len(array)}, ">"), ">", masses=(2, 3, 0, 0, 0, 0),
+           totals=(5, 9, 0, 0, 0, 0), files=3)
+for words in (["many_3.*"], ["many_3.2"], ["many_3.1", "many_3.0"]):
+    converted(*words, "many.bat")
+    for kind, parts in ((0, [(0, slice(0, 3)), (2, slice(0, 2))]), (1, [(0, slice(3, 8)), (1, slice(0, 4))])):
+        joined = {name: np.concatenate([made[i][name][part] for i, part in parts]) for name in ("POS", "VEL", "ID")}
+        gas = {"U": np.concatenate([made[i]["U"] for i, _ in parts])} if kind == 0 else {}
+        same(f"many_PartType{kind}.bat", joined.pop("POS"), {**joined, **gas, "MASS": np.full(5 if kind == 0 else 9, 2.0 + kind)}, "ID", 0.25)
+part, = gadget_binary.steps("many_3.1", Options(part=True))
+assert part.read()[0].attributes["ID"].tolist() == [100, 101, 102, 103]
+os.rename("many_3.1", "away")
+refused("many_3.2", "bad.bat", says=["is one of 3 files of a snapshot, but many_3.1 is missing; use --part to convert it alone"])
+os.rename("away", "many_3.1")
+refused(gadget("wrong", (0, 3, 0, 0, 0, 0), packed(particles((0, 3, 0, 0, 0, 0)), "<"), totals=(0, 4, 0, 0, 0, 0), masses=masses),
+        "bad.bat", says=["PartType1: the header claims 4 particles of the whole snapshot; 1 file has 3"])
+
+# Damage
+with open(os.path.join(CASES, "gadget_000"), "rb") as file:
+    content = file.read()
+for place, value, says in ((4, 3, "block POS: has 24 bytes, but the header claims 5 particles"), (8, 2 ** 30, "block POS: has 24 bytes, but"),
+                           (8, -1, "claims -1 particles"), (264, 20, "block POS: its length is 20 before and"),
+                           (264, 2 ** 31, "block POS: has 2147483648 bytes from byte 268 on, but the file ends at byte 344"),
+                           (292, 7, "block POS: its length is 24 before and 7 after it"), (4 + 260 - 4, 255, "its length is 256 before and 255 after")):
+    broken = bytearray(content)
+    struct.pack_into("<i" if value < 0 else "<I", broken, place, value)
+    refused(put("broken", bytes(broken)), "bad.bat", "--format", "gadget-binary", says=[says])
+refused(put("broken", content + bytes(8008)), "bad.bat", says=["has more than 1000 blocks"])
+empty = gadget("empty", (0,) * 6, [])
+refused(empty, "bad.bat", says=["has no particles"])
+
+if IN_VENV:
+    import yt
+    yt.set_log_level(50)
+    path = gadget("yt_000", counts, packed({**values, "MASS": mass.astype("f4"), **{name: random.random(40).astype("f4") for name in (
+        "U", "RHO", "HSML")}}, "<"), masses=masses)
+    converted(path, "yt.bat")
+    data = yt.load(path, bounding_box=[[0, 3]] * 3).all_data()
+    fields = {"VEL": "Velocities", "MASS": "Mass", "U": "InternalEnergy", "RHO": "Density", "HSML": "SmoothingLength"}
+    for kind, species in ((0, "Gas"), (1, "Halo"), (4, "Stars")):
+        with parabat.open(f"yt_PartType{kind}.bat") as dataset:
+            found = dataset.read()
+        order, own = np.argsort(found["ID"]), np.argsort(data[species, "ParticleIDs"])
+        assert set(found) == {"ID", *list(fields)[:2 if kind else 5]}, set(found)
+        for name in set(found) - {"ID"}:
+            assert (found[name][order] == data[species, fields[name]].value[own].astype(found[name].dtype)).all(), (kind, name)
+        assert (found.positions[order] == data[species, "Coordinates"].value[own].astype("f4")).all(), kind
