@@ -9,8 +9,8 @@ import sys
 
 import numpy as np
 import parabat
-from parabat.convert import registry
-from parabat.convert.formats import gadget_binary
+from parabat.convert import crc64, registry
+from parabat.convert.formats import gadget_binary, genericio as genericio_format
 from parabat.convert.model import Options
 from support import alike_in_parts, converted, equal, in_small_parts, put, refused, same
 
@@ -172,3 +172,159 @@ if IN_VENV:
         for name in set(found) - {"ID"}:
             assert (found[name][order] == data[species, fields[name]].value[own].astype(found[name].dtype)).all(), (kind, name)
         assert (found.positions[order] == data[species, "Coordinates"].value[own].astype("f4")).all(), kind
+
+# --- TIPSY
+TIPSY = {"gas": ("rho", "temp", "hsmooth", "metals", "phi"), "dark": ("eps", "phi"), "star": ("metals", "tform", "eps", "phi")}
+
+
+def tipsy(path, counts, order=">", head=32, real=("f4", "f4"), claims=None, pad=0):
+    """Writes a file and returns the arrays of each species."""
+    content = struct.pack(order + "d6i", 0.75, sum(claims or counts), 3, *(claims or counts), pad)[:head]
+    made = {}
+    for (name, fields), count in zip(TIPSY.items(), counts):
+        rows = np.empty(count, [("mass", order + "f4"), ("pos", order + real[0], (3,)), ("vel", order + real[1], (3,)),
+                                *((field, order + "f4") for field in fields)])
+        for field in rows.dtype.names:
+            rows[field] = random.random(rows[field].shape)
+        rows["phi"] = -np.arange(count)
+        content += rows.tobytes()
+        made[name] = {field: rows[field] for field in rows.dtype.names}
+    put(path, content)
+    return made
+
+
+for order in "><":
+    for head in (32, 28):
+        for real in (("f4", "f4"), ("f8", "f4"), ("f8", "f8")):
+            made = tipsy("galaxy.00100", (20, 30, 10), order, head, real)
+            detected("galaxy.00100", "tipsy")
+            converted("galaxy.00100", "tipsy.bat")
+            for name, arrays in made.items():
+                same(f"tipsy_{name}.bat", arrays["pos"].astype(real[0]), {field: array.astype(array.dtype.newbyteorder("=")) for field, array in
+                                                                         arrays.items() if field != "pos"}, "phi", 0.75)
+about = metadata("tipsy_dark.bat")
+assert about["tipsy"]["counts"] == {"gas": 20, "dark": 30, "star": 10} and "periodic_box" not in about, about
+with in_small_parts():
+    converted("galaxy.00100", "parts.bat", "--arrays", "phi,mass")
+same("parts_dark.bat", made["dark"]["pos"].astype("f8"), {field: made["dark"][field].astype("f4") for field in ("phi", "mass")}, "phi", 0.75)
+made = tipsy("one.std", (0, 1, 0))
+converted("one.std", "one.bat")
+same("one_dark.bat", made["dark"]["pos"].astype("f4"), {field: made["dark"][field].astype("f4") for field in ("mass", "vel", "eps", "phi")}, "phi", 0.75)
+refused("one.std", "bad.bat", "--species", "gas", says=["has no particles of 'gas'"])
+refused("one.std", "bad.bat", "--species", "gass", says=["unknown species 'gass'; available: 'gas', 'dark', 'star'"])
+cuts("one.std")
+tipsy("wrong.std", (0, 1, 0), claims=(0, 2 ** 30, 0))
+refused("wrong.std", "bad.bat", says=["is not a TIPSY file, or has been cut: its 68 bytes do not fit its header"])
+
+if IN_VENV:
+    made = tipsy("yt.tipsy", (20, 30, 10))
+    converted("yt.tipsy", "yt.bat")
+    data = yt.load("yt.tipsy", bounding_box=[[0, 1]] * 3).all_data()
+    for name, species in (("gas", "Gas"), ("dark", "DarkMatter"), ("star", "Stars")):
+        with parabat.open(f"yt_{name}.bat") as dataset:
+            found = dataset.read()
+        order, own = np.argsort(found["phi"]), np.argsort(data[species, "Phi"])
+        assert (found["mass"][order] == data[species, "Mass"].value[own]).all(), name
+        assert (found["vel"][order] == data[species, "Velocities"].value[own]).all(), name
+        assert (found.positions[order] == data[species, "Coordinates"].value[own]).all(), name
+
+# --- GenericIO: the checksum of which is that of xz
+def crc_of_xz(data):
+    """CRC-64 of bytes, from the index of an .xz file that liblzma writes."""
+    import lzma  # pylint: disable=import-outside-toplevel
+    packed = lzma.compress(data, lzma.FORMAT_XZ, lzma.CHECK_CRC64, 0)
+    size = (struct.unpack("<I", packed[-8:-4])[0] + 1) * 4  # of the index, which comes after the check of the only block
+    return struct.unpack("<Q", packed[-12 - size - 8:-12 - size])[0]
+
+
+for size in (1, 9, 4095, 4096, 70001):
+    assert crc64.crc64(bytes(random.integers(0, 256, size, "u1"))) != 0
+    block = bytes(random.integers(0, 256, size, "u1"))
+    assert crc64.crc64(block) == crc_of_xz(block), size
+assert crc64.crc64(b"123456789") == 0x995DC9BBDF1939FA
+
+
+def checked(data):
+    return data + struct.pack("<Q", crc64.crc64(data) ^ crc64.ONES)
+
+
+def genericio(path, ranks, order="<", flags=None, blocks=False, compress=None, elements=None):
+    """ranks: dicts of arrays, one for each rank. elements: writes the sizes of elements, as new versions do."""
+    names = list(ranks[0])
+    size = 280 if elements else 272
+    head = 168 + size * len(names) + 48 * len(ranks) + (48 * len(names) * len(ranks) if blocks else 0)
+    counts = [len(rank[names[0]]) for rank in ranks]
+    variables = ranks_table = blocks_table = data = b""
+    for name in names:
+        array = ranks[0][name]
+        flag = (flags or {}).get(name, 0) | {"f": 1, "i": 2}.get(array.dtype.kind, 0)
+        item = array.dtype.itemsize * (array.shape[1] if array.ndim > 1 else 1)
+        variables += name.encode().ljust(256, b"\0") + struct.pack(order + "2Q", flag, item)
+        variables += struct.pack(order + "Q", array.dtype.itemsize) if elements else b""
+    for i, rank in enumerate(ranks):
+        ranks_table += struct.pack(order + "6Q", i, 0, 0, counts[i], head + CHECKSUM + len(data), i)
+        for name in names:
+            stored = rank[name].astype(rank[name].dtype.newbyteorder(order)).tobytes()
+            if compress:
+                stored = struct.pack(order + "Q", crc64.crc64(stored)) + compress(stored, rank[name].dtype.itemsize)
+            blocks_table += (b"BLOSC" if compress else b"").ljust(32, b"\0") + struct.pack(order + "2Q", head + CHECKSUM + len(data), len(stored))
+            data += checked(stored)
+    header = b"HACC01" + (b"L\0" if order == "<" else b"B\0") + struct.pack(
+        order + "12Q6d2Q", head, sum(counts), len(ranks), 1, 1, len(names), size, 168, len(ranks), 48, 168 + size * len(names), 168,
+        0, 0, 0, 64, 64, 64, 48 if blocks else 0, head - len(blocks_table) if blocks else 0)
+    return put(path, checked(header + variables + ranks_table + (blocks_table if blocks else b"")) + data)
+
+
+CHECKSUM = 8
+hacc = []
+for i, count in enumerate((50, 0, 30)):
+    hacc.append({**{name: random.random(count).astype("f4") for name in ("x", "y", "z", "vx", "vy", "vz", "phi")},
+                 "id": (2 ** 40 + 100 * i + np.arange(count)).astype("i8"), "mask": random.integers(0, 2 ** 16, count).astype("u2")})
+whole = {name: np.concatenate([rank[name] for rank in hacc]) for name in hacc[0]}
+places = np.stack([whole[name] for name in "xyz"], axis=1)
+rest = {name: array for name, array in whole.items() if name not in "xyz"}
+for order in "<>":
+    for blocks in (False, True):
+        path = genericio("m000.full.mpicosmo.499", hacc, order, {"x": 4, "y": 8, "z": 16}, blocks)
+        detected(path, "genericio")
+        assert converted(path, "hacc.bat") == ""
+        same("hacc.bat", places, rest)
+assert metadata("hacc.bat")["genericio"] == {"physical_origin": [0, 0, 0], "physical_scale": [64, 64, 64], "ranks": 3}
+alike_in_parts([path])
+converted(path, "few.bat", "--arrays", "id,mask")
+same("few.bat", places, {name: whole[name] for name in ("id", "mask")})
+converted(genericio("halos.haloproperties", [{**rank, "vector": np.stack([rank["vx"]] * 4, axis=1)} for rank in hacc], elements=True), "halos.bat")
+same("halos.bat", places, {**rest, "vector": np.stack([whole["vx"]] * 4, axis=1)})
+converted(path, "chosen.bat", "--columns", "vx,vy,vz", "--arrays", "id")
+same("chosen.bat", np.stack([whole[name] for name in ("vx", "vy", "vz")], axis=1), {"id": whole["id"]})
+cuts(path)
+with open(path, "rb") as file:
+    content = bytearray(file.read())
+for place, says in ((300, "the checksum of its header is wrong"), (len(content) - 20, "the checksum of 'mask' of rank 2 is wrong")):
+    broken = bytearray(content)
+    broken[place] ^= 4
+    refused(put("broken", bytes(broken)), "bad.bat", says=[says])
+# Split into a map and files for partitions.
+for number, ranks in ((0, hacc[:2]), (7, hacc[2:])):
+    genericio(f"split#{number}", ranks)
+genericio("split", [{"$rank": np.arange(3, dtype="i4"), "$partition": np.array([0, 0, 7], "i4")}])
+for words in (["split"], ["split*"], ["split#7"]):
+    converted(*words, "joined.bat")
+    same("joined.bat", places, rest)
+os.rename("split#7", "away")
+refused("split", "bad.bat", says=["is the map of 2 files, but split#7 is missing"])
+os.rename("away", "split#7")
+os.rename("split", "away")
+refused("split#7", "bad.bat", says=["split#7: is one of several files, but their map split is missing; use --part"])
+part, = genericio_format.steps("split#7", Options(part=True))
+assert len(part.read()[0].positions) == 30
+try:
+    import blosc
+except ImportError:
+    path = genericio("packed", hacc, blocks=True, compress=lambda data, size: bytes(24))
+    refused(path, "bad.bat", says=["'x' is compressed, which requires blosc: pip install blosc"])
+else:
+    path = genericio("packed", hacc, blocks=True, compress=lambda data, size: blosc.compress(data, size))
+    converted(path, "packed.bat")
+    same("packed.bat", places, rest)
+    cuts(path)
