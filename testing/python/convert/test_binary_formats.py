@@ -328,3 +328,77 @@ else:
     converted(path, "packed.bat")
     same("packed.bat", places, rest)
     cuts(path)
+
+# --- DualSPHysics: the tree of JBinaryData
+BI4 = {"u4": 8, "u8": 10, "f4": 11, "f8": 12, "i4": 7, "u1": 4}
+BI4_OF_THREE = {"f4": 22, "f8": 23, "i4": 20, "u4": 21}
+
+
+def bi4_text(order, text):
+    return struct.pack(order + "I", len(text)) + text.encode()
+
+
+def bi4_value(order, name, value):
+    if isinstance(value, str):
+        return bi4_text(order, name) + struct.pack(order + "i", 1) + bi4_text(order, value)
+    if isinstance(value, tuple):
+        return bi4_text(order, name) + struct.pack(order + "i3d", 23, *value)
+    kind, form = (12, "d") if isinstance(value, float) else (8, "I")
+    return bi4_text(order, name) + struct.pack(order + "i" + form, kind, value)
+
+
+def bi4_array(order, name, array, wide):
+    stored = array.astype(array.dtype.newbyteorder(order)).tobytes()
+    kind = (BI4 if array.ndim == 1 else BI4_OF_THREE)[array.dtype.str[1:]]
+    definition = bi4_text(order, "\nARRAY") + bi4_text(order, name) + struct.pack(order + "2i", 0, kind) + struct.pack(
+        order + ("2Q" if wide else "2I"), len(array), len(stored))
+    return struct.pack(order + "I", len(definition)) + definition + stored
+
+
+def bi4_item(order, name, values, arrays=(), items=(), wide=False):
+    block = bi4_text(order, "\nVALUES") + struct.pack(order + "I", len(values)) + b"".join(bi4_value(order, *each) for each in values.items())
+    definition = (bi4_text(order, "\nITEM\n") + bi4_text(order, name) + struct.pack(order + "2i", 0, 0) + bi4_text(order, "%.7E")
+                  + bi4_text(order, "%.15E") + struct.pack(order + "3I", len(arrays), len(items), len(block)))
+    return (struct.pack(order + "I", len(definition)) + definition + block
+            + b"".join(bi4_array(order, *each, wide) for each in dict(arrays).items()) + b"".join(items))
+
+
+def bi4(path, arrays, order="<", wide=False, time=0.35, step=1200, number=7, **case):
+    root = {"Piece": 0, "Npiece": 1, "CaseName": "dam", "Dp": 0.01, "PeriActive": 0, **case}
+    part = bi4_item(order, f"PART_{number:04}", {"Cpart": number, "TimeStep": time, "Npok": len(arrays.get("Idp", ())), "Step": step}, arrays, wide=wide)
+    head = b"#FileJBD JPartDataBi4".ljust(58) + b"\n\0" + bytes([(order == ">") + 10 * wide, wide, 0, 0])
+    return put(path, head + bi4_item(order, "JPartDataBi4", root, (), [part], wide))
+
+
+def sph(count, first=0, real="f8"):
+    return {"Idp": np.arange(first, first + count, dtype="u4"), "Posd" if real == "f8" else "Pos": random.random((count, 3)).astype(real),
+            "Vel": random.random((count, 3)).astype("f4"), "Rhop": random.random(count).astype("f4")}
+
+
+for order in "<>":
+    for wide in (False, True):
+        for real in ("f4", "f8"):
+            made = sph(40, real=real)
+            path = bi4("Part_0007.bi4", made, order, wide)
+            detected(path, "dualsphysics")
+            assert converted(path, "sph.bat") == ""
+            same("sph.bat", made["Posd" if real == "f8" else "Pos"], {name: made[name] for name in ("Idp", "Vel", "Rhop")}, "Idp", 0.35, 1200)
+about = metadata("sph.bat")
+assert about["dualsphysics"]["case"]["CaseName"] == "dam" and about["dualsphysics"]["part"]["Cpart"] == 7 and "periodic_box" not in about, about
+cuts(path)
+bi4("Part_0008.bi4", sph(40), time=0.4, step=1300, PeriActive=5, PeriXinc=(-2.0, 0.0, 0.0), PeriZinc=(0.0, 0.5, -3.0), MapPosMin=(-1.0, 0.0, 0.0),
+    MapPosMax=(1.0, 5.0, 3.0))
+converted("Part_0008.bi4", "Part_0007.bi4", "film.bat")
+assert [(parabat.open(f"film_000{i}.bat").time, parabat.open(f"film_000{i}.bat").step) for i in (0, 1)] == [(0.35, 1200), (0.4, 1300)]
+assert metadata("film_0001.bat")["periodic_box"] == {"lower": [-1, None, None], "upper": [1, None, None]}, metadata("film_0001.bat")
+pieces = [sph(10), sph(5, 10)]
+for i, piece in enumerate(pieces):
+    bi4(f"Part_0009_p{i}.bi4", piece, Npiece=2, Piece=i)
+converted("Part_0009_p*.bi4", "pieces.bat")
+joined = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+same("pieces.bat", joined.pop("Posd"), joined, "Idp", 0.35, 1200)
+os.remove("Part_0009_p0.bi4")
+refused("Part_0009_p1.bi4", "bad.bat", says=["is one of 2 pieces of a step, but Part_0009_p0.bi4 is missing; use --part"])
+refused(bi4("PartInfo.ibi4", {}), "bad.bat", "--format", "dualsphysics", says=["has no particles: no item has Posd or Pos, but 'JPartDataBi4', 'PART_0007'"])
+converted(bi4("one.bi4", {**sph(1), "Table": np.arange(3, dtype="i4")}), "one.bat")
+assert len(parabat.open("one.bat")) == 1
