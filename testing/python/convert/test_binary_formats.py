@@ -402,3 +402,80 @@ refused("Part_0009_p1.bi4", "bad.bat", says=["is one of 2 pieces of a step, but 
 refused(bi4("PartInfo.ibi4", {}), "bad.bat", "--format", "dualsphysics", says=["has no particles: no item has Posd or Pos, but 'JPartDataBi4', 'PART_0007'"])
 converted(bi4("one.bi4", {**sph(1), "Table": np.arange(3, dtype="i4")}), "one.bat")
 assert len(parabat.open("one.bat")) == 1
+
+# --- Potree 2
+def potree(path, encoding="DEFAULT", pack=None, claimed=None, **changes):
+    """A cloud of a root, two children, one of which is in a chunk of its own with a child. Returns its columns."""
+    os.makedirs(path, exist_ok=True)
+    kinds = [("position", "int32", 3, "<i4"), ("intensity", "uint16", 1, "<u2"), ("rgb", "uint16", 3, "<u2"), ("gps-time", "double", 1, "<f8")]
+    parts, data = [], b""
+    for count in (50, 0, 30, 7):
+        columns = {"position": random.integers(0, 2 ** 31, (count, 3)), "intensity": random.integers(0, 2 ** 16, (count, 1)),
+                   "rgb": random.integers(0, 2 ** 16, (count, 3)), "gps-time": random.random((count, 1))}
+        columns = {name: columns[name].astype(kind) for name, _, _, kind in kinds}
+        block = pack(columns) if pack else np.concatenate([columns[name].view("u1") for name, *_ in kinds], axis=1).tobytes()
+        block = block if count else b""
+        parts.append((columns, len(data), len(block)))
+        data += block
+    nodes = [struct.pack("<BBIQQ", 0, 0b10100, 50, *parts[0][1:]), struct.pack("<BBIQQ", 1, 0, 12, *parts[1][1:]),
+             struct.pack("<BBIQQ", 2, 1, 30, 66, 44), struct.pack("<BBIQQ", 0, 1, 30, *parts[2][1:]), struct.pack("<BBIQQ", 1, 0, 7, *parts[3][1:])]
+    put(f"{path}/hierarchy.bin", b"".join(nodes))
+    put(f"{path}/octree.bin", data)
+    put(f"{path}/metadata.json", json.dumps({
+        "version": "2.0", "name": "cloud", "points": claimed or 87, "projection": "EPSG:25832", "encoding": encoding,
+        "hierarchy": {"firstChunkSize": 66, "stepSize": 4, "depth": 2}, "offset": [100.0, -5, 2], "scale": [0.001, 0.001, 0.01],
+        "boundingBox": {"min": [0, 0, 0], "max": [1, 1, 1]}, "spacing": 1.0,
+        "attributes": [{"name": name, "type": kind, "numElements": n, "elementSize": np.dtype(form).itemsize, "size": n * np.dtype(form).itemsize,
+                        "min": [0] * n, "max": [1] * n} for name, kind, n, form in kinds], **changes}))
+    whole = {name: np.concatenate([columns[name] for columns, *_ in parts]) for name, *_ in kinds}
+    return whole.pop("position") * np.array([0.001, 0.001, 0.01]) + [100, -5, 2], {
+        name: array if name == "rgb" else array[:, 0] for name, array in whole.items()}
+
+
+places, rest = potree("cloud")
+for path in ("cloud", "cloud/metadata.json"):
+    detected(path, "potree")
+    assert converted(path, "potree.bat") == "", path
+    same("potree.bat", places, rest, "gps-time")
+assert metadata("potree.bat")["potree"]["projection"] == "EPSG:25832"
+with in_small_parts():
+    converted("cloud", "parts.bat", "--arrays", "gps-time,rgb")
+same("parts.bat", places, {name: rest[name] for name in ("gps-time", "rgb")}, "gps-time")
+potree("cloud", claimed=90)
+assert "metadata.json claims 90 points; the octree has 87" in converted("cloud", "potree.bat")
+with open("cloud/octree.bin", "rb") as file:
+    content = file.read()
+put("cloud/octree.bin", content[:-1])
+refused("cloud", "bad.bat", says=["octree.bin: has ", "but a node has"])
+put("cloud/octree.bin", content)
+for change, says in (({"hierarchy": {"firstChunkSize": 67}}, "no chunk of 67 bytes at byte 0"), ({"scale": [1]}, "scale and offset must have three"),
+                     ({"attributes": []}, "needs attributes"), ({"version": "1.8"}, "is not that of Potree 2"), ({"offset": None}, "metadata.json")):
+    potree("cloud", **change)
+    refused("cloud", "bad.bat", says=[says])
+put("cloud/metadata.json", "{")
+refused("cloud", "bad.bat", says=["metadata.json is not valid JSON"])
+
+
+def morton(columns):
+    """The bits of three columns in turn, from the lowest on."""
+    code = np.zeros(len(columns), "<u8")
+    for bit in range(16):
+        for axis in range(3):
+            code |= (columns[:, axis].astype("u8") >> np.uint64(bit) & np.uint64(1)) << np.uint64(3 * bit + axis)
+    return code
+
+
+def packed_by_brotli(columns):
+    codes = np.stack([morton(columns["position"] >> 16), morton(columns["position"] & 0xFFFF)], axis=1)
+    return brotli.compress(codes.tobytes() + columns["intensity"].tobytes() + morton(columns["rgb"]).tobytes() + columns["gps-time"].tobytes())
+
+
+try:
+    import brotli
+except ImportError:
+    potree("packed_cloud", "BROTLI")
+    refused("packed_cloud", "bad.bat", says=["its encoding is BROTLI, which requires brotli: pip install brotli"])
+else:
+    places, rest = potree("packed_cloud", "BROTLI", packed_by_brotli)
+    converted("packed_cloud", "potree.bat")
+    same("potree.bat", places, rest, "gps-time")
