@@ -2,6 +2,7 @@
 """Binary formats that the converter reads itself: Gadget 1 and 2, TIPSY, GenericIO, DualSPHysics, Potree 2, Houdini. The files
 are written here by the layouts that their authors publish. With --venv: readers of PyPI read the same files."""
 
+import gzip
 import json
 import os
 import struct
@@ -479,3 +480,135 @@ else:
     places, rest = potree("packed_cloud", "BROTLI", packed_by_brotli)
     converted("packed_cloud", "potree.bat")
     same("potree.bat", places, rest, "gps-time")
+
+# --- Houdini: version 5, JSON as text and binary
+def classic(path, positions, attributes, primitives=0, weights=None):
+    """attributes: name -> array of float32 or int32, or a list of texts and their numbers."""
+    definitions, columns = b"", [positions.astype(">f4"), np.ones((len(positions), 1), ">f4") if weights is None else weights.astype(">f4")[:, None]]
+    for name, values in attributes.items():
+        definitions += struct.pack(">H", len(name)) + name.encode()
+        if isinstance(values, tuple):
+            definitions += struct.pack(">Hii", 1, 4, len(values[0])) + b"".join(struct.pack(">H", len(text)) + text.encode() for text in values[0])
+            columns.append(np.array(values[1], ">i4")[:, None])
+            continue
+        values = values.reshape(len(values), -1)
+        kind = 1 if values.dtype.kind == "i" else 5 if values.shape[1] == 3 else 0
+        definitions += struct.pack(">Hi", values.shape[1], kind) + bytes(4 * values.shape[1])
+        columns.append(values.astype(">" + values.dtype.str[1:]))
+    rows = np.concatenate([column.view("u1").reshape(len(positions), -1) for column in map(np.ascontiguousarray, columns)], axis=1)
+    return put(path, b"BgeoV" + struct.pack(">9i", 5, len(positions), primitives, 0, 0, len(attributes), 0, 0, 0) + definitions + rows.tobytes()
+               + b"\0\xff" * 2)
+
+
+def hou_binary(value, tokens, order="<"):
+    """Binary JSON of a value; texts are defined once."""
+    if isinstance(value, np.ndarray) and value.dtype == bool:
+        bits = np.packbits(value, bitorder="little").tobytes()
+        words = np.frombuffer(bits.ljust((len(value) + 31) // 32 * 4, b"\0"), "<u4").astype(order + "u4").tobytes()
+        return b"\x40\x10" + hou_length(len(value), order) + words
+    if isinstance(value, np.ndarray):
+        kind = {"f4": 0x19, "f8": 0x1A, "i4": 0x13, "i8": 0x14, "u1": 0x21, "f2": 0x18}[value.dtype.str[1:]]
+        return bytes([0x40, kind]) + hou_length(len(value), order) + value.astype(order + value.dtype.str[1:]).tobytes()
+    if isinstance(value, str):
+        if value in tokens:
+            return b"\x26" + hou_length(tokens[value], order)
+        if len(tokens) % 2 or not value:
+            tokens[value] = len(tokens)
+            return b"\x2b" + hou_length(tokens[value], order) + hou_length(len(value), order) + value.encode() + b"\x26" + hou_length(tokens[value], order)
+        tokens.setdefault("unused" + value, len(tokens))
+        return b"\x27" + hou_length(len(value), order) + value.encode()
+    if value is None or isinstance(value, bool):
+        return {None: b"\0", False: b"\x30", True: b"\x31"}[value]
+    if isinstance(value, int):
+        return b"\x14" + struct.pack(order + "q", value)
+    if isinstance(value, float):
+        return b"\x1a" + struct.pack(order + "d", value)
+    if isinstance(value, dict):
+        return b"{" + b"".join(hou_binary(key, tokens, order) + hou_binary(each, tokens, order) for key, each in value.items()) + b"}"
+    return b"[" + b"".join(hou_binary(each, tokens, order) for each in value) + b"]"
+
+
+def hou_length(count, order):
+    if count < 0xF1:
+        return bytes([count])
+    return b"\xf2" + struct.pack(order + "H", count) if count < 2 ** 16 else b"\xf4" + struct.pack(order + "I", count)
+
+
+STORAGE = {"f4": "fpreal32", "f8": "fpreal64", "i4": "int32", "i8": "int64", "u1": "uint8", "f2": "fpreal16"}
+
+
+def hou_pages(array, page, constant, packing):
+    """The numbers of an array in pages, and the flags of parts that do not change in a page."""
+    raw, flags = [], [[] for _ in packing]
+    for first in range(0, len(array), page):
+        column = 0
+        for part, width in enumerate(packing):
+            rows = array[first:first + page, column:column + width]
+            column += width
+            same_value = constant and (rows == rows[0]).all()
+            flags[part].append(bool(same_value))
+            raw.append(rows[:1 if same_value else None].ravel())
+    return np.concatenate(raw), flags
+
+
+def houdini(path, arrays, form="tuples", binary=None, page=16, packing=None, texts=(), count=None, primitives=0):
+    native = (lambda array: array) if binary else (lambda array: array.tolist())
+    attributes = []
+    for name, array in arrays.items():
+        two = array.reshape(len(array), -1)
+        values = ["size", two.shape[1], "storage", STORAGE[array.dtype.str[1:]]]
+        if form == "tuples" and two.shape[1] > 1:
+            values += ["tuples", [native(row) for row in two]]
+        elif form == "pages":
+            parts = packing if packing and sum(packing) == two.shape[1] else [two.shape[1]]
+            raw, flags = hou_pages(two, page, True, parts)
+            values += ["packing", parts, "pagesize", page, "constantpageflags", [np.array(each) if binary else each for each in flags],
+                       "rawpagedata", native(raw)]
+        else:
+            values += ["arrays", [native(np.ascontiguousarray(two[:, i])) for i in range(two.shape[1])]]
+        attributes.append([["scope", "public", "type", "numeric", "name", name, "options", {}], values[:4] + ["values", values]])
+    for name in texts:
+        attributes.append([["scope", "public", "type", "string", "name", name], ["size", 1, "storage", "int32", "strings", ["a"], "indices", []]])
+    content = ["fileversion", "19.5.303", "hasindex", False, "pointcount", len(next(iter(arrays.values()))) if count is None else count,
+               "vertexcount", 0, "primitivecount", primitives, "info", {"software": "hand", "time": 0.5}, "topology", ["pointref", ["indices", []]],
+               "attributes", ["pointattributes", attributes]]
+    if binary:
+        return put(path, b"\x7f" + (b"NSJb" if binary == "<" else b"bJSN") + hou_binary(content, {}, binary))
+    return put(path, json.dumps(content))
+
+
+points = {"P": random.random((40, 3)).astype("f4"), "v": random.random((40, 3)).astype("f4"), "id": np.arange(40, dtype="i4"),
+          "age": random.random(40).astype("f4"), "pair": np.stack([np.arange(40.0)] * 2, axis=1).astype("f4")}
+points["v"][16:32] = [1, 2, 3]  # constant in a page
+points["pair"][:16, 1] = 7
+rest = {name: array for name, array in points.items() if name != "P"}
+classic("old.bgeo", points["P"], {**rest, "name": (["a", "bb"], [0, 1] * 20)}, 3)
+detected("old.bgeo", "houdini")
+reported = converted("old.bgeo", "old.bat")
+assert "'name' is not written: it contains texts" in reported and "3 primitives are not written" in reported, reported
+same("old.bat", points["P"], rest)
+with open("old.bgeo", "rb") as file:
+    content = file.read()
+put("old.bgeo.gz", gzip.compress(content))
+converted("old.bgeo.gz", "zipped.bat")
+same("zipped.bat", points["P"], rest)
+for place in (4, 10, 41, 60, 200, len(content) - 5):
+    refused(put("cut.bgeo", content[:place]), "bad.bat")
+refused(put("later.bgeo", content[:5] + struct.pack(">i", 6) + content[9:]), "bad.bat", says=["is of version 6; allowed: 5"])
+converted(classic("weights.bgeo", points["P"], {"id": points["id"]}, weights=points["age"]), "weights.bat")
+same("weights.bat", points["P"], {"id": points["id"], "Pw": points["age"]})
+wide = {**points, "P": points["P"].astype("f8"), "big": 2 ** 40 + np.arange(40), "half": points["age"].astype("f2"), "flag": np.arange(40, dtype="u1")}
+for binary in (None, "<", ">"):
+    for form, packing in (("tuples", None), ("pages", None), ("pages", [1, 1]), ("pages", [2, 1]), ("arrays", None)):
+        path = houdini("new.bgeo", wide, form, binary, packing=packing, texts=["name"], primitives=2)
+        detected(path, "houdini")
+        reported = converted(path, "new.bat")
+        assert "'name' is not written: it contains texts" in reported and "2 primitives are not written" in reported, reported
+        same("new.bat", wide["P"], {name: array.astype("f4") if name == "half" else array for name, array in wide.items() if name != "P"})
+    cuts(path)
+for arrays, says in (({"id": points["id"]}, "has no point attribute P"), ({"P": points["P"], "id": points["id"][:3]}, "'id': has values of shape (3, 1)")):
+    refused(houdini("bad.geo", arrays), "bad.bat", says=[says])
+refused(houdini("bad.geo", {"P": points["P"][:, :2]}), "bad.bat", says=["positions with shape (40, 2)"])
+refused(houdini("bad.geo", points, count=0), "bad.bat", says=["has no points"])
+refused(put("new.bgeo.sc", b"scf1" + bytes(100)), "bad.bat", says=["is compressed by Houdini (.sc); save it as .bgeo"])
+refused(put("text.geo", b"PGEOMETRY V5\n"), "bad.bat", says=["is text of a version before Houdini 12"])
