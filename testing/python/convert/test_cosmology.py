@@ -189,6 +189,19 @@ reported = converted("own.hdf5", "own.bat")
 assert "'PartType1/Bare' is not written" in reported, reported
 check("own_PartType1.bat", {**few, "Own": np.array(values, sign), "Triple": np.arange(9, dtype="u2").reshape(3, 3)})
 
+# The same in other HDF5 files; numbers of 16 bytes are left out.
+with h5py.File("own.h5", "w") as file:
+    file["xyz"], file["id"] = few["Coordinates"], np.arange(3)
+    for name, size in ((b"six", 6), (b"big", 16)):
+        kind = h5py.h5t.STD_U64LE.copy()
+        kind.set_precision(8 * size)
+        kind.set_size(size)
+        node = h5py.h5d.create(file.id, name, kind, h5py.h5s.create_simple((3,)))
+        node.write(h5py.h5s.ALL, h5py.h5s.ALL, np.array([2 ** 47, 1, 5], "u8"))
+reported = converted("own.h5", "own.bat")
+assert "'big' is not written: its type is |V16" in reported, reported
+same("own.bat", few["Coordinates"], {"id": np.arange(3), "six": np.array([2 ** 47, 1, 5], "u8")})
+
 # --- Periodic boxes
 one = {"PartType1": fields(1)}
 for size, config, parameters, header, upper in (

@@ -84,19 +84,6 @@ def single(node, name, default=None):
     return value.reshape(-1)[0].item()
 
 
-def dtype_of(node):
-    """The type in memory of the values of an array. Integers of 3, 5, 6 or 7 bytes, such as the ids of Gadget-4, become
-    integers of 8 bytes."""
-    import h5py  # pylint: disable=import-outside-toplevel
-    try:
-        return node.dtype
-    except TypeError:
-        stored = node.id.get_type()
-        if not isinstance(stored, h5py.h5t.TypeIntegerID) or stored.get_size() > 8:
-            raise ConvertError(f"{node.name}: has a type that NumPy cannot represent") from None
-        return np.dtype("i8" if stored.get_sign() == h5py.h5t.SGN_2 else "u8")
-
-
 def has_link(group, name):
     """Whether a group has a member of this name, also one that is not followed."""
     return group.id.links.exists(name.encode())

@@ -15,6 +15,7 @@ import posixpath
 import stat
 
 import h5py
+import numpy as np
 
 from .model import ConvertError, listed
 
@@ -114,6 +115,7 @@ class _Links:
             return Group(node.id, self)
         if isinstance(node, h5py.Dataset):
             self._check_array(node, budget)
+            return _typed(node)
         return node
 
     def _check_array(self, node, budget):
@@ -155,6 +157,26 @@ class _Links:
                         raise ConvertError(f"{where}: {what}; {_shown(os.fsencode(place))} is not a regular file")
                     break
         self.notes.setdefault(f"link {where}", f"{where}: {what}, which is read")
+
+
+class Array(h5py.Dataset):
+    """An array of a type that NumPy lacks. Integers of 3, 5, 6 or 7 bytes, such as the ids of Gadget-4, are read as 8 bytes;
+    others are bare bytes, which no dataset holds."""
+
+    @property
+    def dtype(self):
+        stored = self.id.get_type()
+        if isinstance(stored, h5py.h5t.TypeIntegerID) and stored.get_size() < 8:
+            return np.dtype("i8" if stored.get_sign() == h5py.h5t.SGN_2 else "u8")
+        return np.dtype(f"V{stored.get_size()}")
+
+
+def _typed(node):
+    try:
+        node.dtype  # pylint: disable=pointless-statement
+        return node
+    except TypeError:
+        return Array(node.id)
 
 
 class Group(h5py.Group):

@@ -24,8 +24,8 @@ HEAD = 64
 MAX_DEFINITION = 1 << 24
 MAX_DEPTH = 16
 TEXT = 1
-TYPES = {2: ("i4", 1), 3: ("i1", 1), 4: ("u1", 1), 5: ("i2", 1), 6: ("u2", 1), 7: ("i4", 1), 8: ("u4", 1), 9: ("i8", 1), 10: ("u8", 1),
-         11: ("f4", 1), 12: ("f8", 1), 20: ("i4", 3), 21: ("u4", 3), 22: ("f4", 3), 23: ("f8", 3)}
+TYPES = {2: ("i4", 1), 3: ("i1", 1), 4: ("u1", 1), 5: ("i2", 1), 6: ("u2", 1), 7: ("i4", 1), 8: ("u4", 1), 9: ("i8", 1),
+         10: ("u8", 1), 11: ("f4", 1), 12: ("f8", 1), 20: ("i4", 3), 21: ("u4", 3), 22: ("f4", 3), 23: ("f8", 3)}
 POSITIONS = ("Posd", "Pos")
 PERIODIC = (("PeriXinc", 0, 1), ("PeriYinc", 1, 2), ("PeriZinc", 2, 4))  # name, axis, bit of PeriActive
 PIECE = re.compile(r"(.*_p)(\d+)(\.bi4)\Z", re.IGNORECASE)
@@ -150,7 +150,8 @@ def _opened(path):
     reader = Reader(path)
     found = list(_parts(reader.root))
     if not found:
-        raise ConvertError(f"has no particles: no item has {' or '.join(POSITIONS)}, but {listed([reader.root.name, *(each.name for each in reader.root.items)])}")
+        names = [reader.root.name, *(each.name for each in reader.root.items)]
+        raise ConvertError(f"has no particles: no item has {' or '.join(POSITIONS)}, but {listed(names)}")
     return reader, found
 
 
@@ -172,7 +173,8 @@ def siblings(path):
     if not isinstance(count, int) or count <= 1:
         return [path]
     if not match:
-        raise ConvertError(f"is one of {count} pieces of a step, which must be called NAME_p0.bi4, NAME_p1.bi4 ...; use --part to convert it alone")
+        raise ConvertError(f"is one of {count} pieces of a step, which must be called NAME_p0.bi4, NAME_p1.bi4 ...; use --part "
+                           "to convert it alone")
     width = len(match[2])
     names = []
     for i in range(count):

@@ -40,9 +40,10 @@ def siblings(path):
         return [*parts, *([path] if path not in parts else sources)]
     match = PART.match(path)
     virtual = match and match[1] + match[3]
-    if virtual and os.path.isfile(virtual) and {os.path.realpath(each) for each in _sources(virtual)} & set(map(os.path.realpath, parts)):
-        return [*parts, virtual]
-    return parts
+    if not virtual or not os.path.isfile(virtual):
+        return parts
+    combined = set(map(os.path.realpath, _sources(virtual)))
+    return [*parts, virtual] if combined & set(map(os.path.realpath, parts)) else parts
 
 
 def _parts(path):
@@ -77,7 +78,8 @@ def _numbered(path):
     if not match and not is_counted:  # a cutout
         return [path]
     if not match:
-        raise ConvertError(f"is one of {count} files of a snapshot, which must be called NAME.0.hdf5, NAME.1.hdf5 ...; {ONE_OF_MANY}")
+        raise ConvertError(f"is one of {count} files of a snapshot, which must be called NAME.0.hdf5, NAME.1.hdf5 ...; "
+                           f"{ONE_OF_MANY}")
     names = []
     for i in range(count):
         names.append(f"{match[1]}.{i}{match[3]}")
@@ -156,7 +158,8 @@ class Snapshot:
             i = int(name[len("PartType"):])
             if "Masses" not in each.fields and i < len(self._masses) and self._masses[i]:
                 each.about["Masses"] = {"all": float(self._masses[i])}
-                self.remarks.append((f"mass {name}", f"{name} has no Masses: each is {self._masses[i]:g}, stored in the metadata"))
+                self.remarks.append((f"mass {name}", f"{name} has no Masses: each is {self._masses[i]:g}, stored in the "
+                                                     "metadata"))
 
     def _drop_without_positions(self, options):
         """Leaves out species without positions, if others have them and none was asked for."""
@@ -166,7 +169,8 @@ class Snapshot:
             return
         for name in odd:
             count = sum(self.species.pop(name).counts.values())
-            self.remarks.append((f"no positions {name}", f"{name} is not written: its {count} particles have no {listed(needed)}"))
+            self.remarks.append((f"no positions {name}", f"{name} is not written: its {count} particles have no "
+                                                         f"{listed(needed)}"))
 
 
 def _read(snapshot, options):
@@ -281,7 +285,8 @@ def _add_types(file, counts, species, number, options, remarks):
         fields = _fields(file[name], int(count), each, options, remarks)
         if each.fields is not None and fields != each.fields:
             name = next(field for field in {**fields, **each.fields} if fields.get(field) != each.fields.get(field))
-            raise ConvertError(f"{each.name}/{name}: is {_reported(fields.get(name))}, but {_reported(each.fields.get(name))} in earlier files")
+            raise ConvertError(f"{each.name}/{name}: is {_reported(fields.get(name))}, but {_reported(each.fields.get(name))} in "
+                               "earlier files")
         each.fields = fields
 
 
@@ -294,15 +299,17 @@ def _fields(group, count, species, options, remarks):
         if node.shape[0] != count or field in species.left_out:
             if is_position:
                 raise ConvertError(f"{node.name}: has shape {node.shape}, but the header claims {count} particles")
-            remarks.append((f"length {node.name}", f"{node.name} is not written: it has {node.shape[0]} values for {count} particles"))
+            remarks.append((f"length {node.name}", f"{node.name} is not written: it has {node.shape[0]} values for {count} "
+                                                   "particles"))
             species.left_out.add(field)
             if species.fields:
                 species.fields.pop(field, None)
             continue
         if options.wants(field) or is_position:
             hdf5.check(node, remarks=remarks, whole=False)
-        dtype = hdf5.dtype_of(node)
-        fields[field] = ((*node.shape[1:], *dtype.shape), dtype.base.newbyteorder("=") if dtype.base.kind in "iuf" else dtype.base)
+        dtype = node.dtype
+        native = dtype.base.newbyteorder("=") if dtype.base.kind in "iuf" else dtype.base
+        fields[field] = (*node.shape[1:], *dtype.shape), native
         if field not in species.about:
             species.about[field] = hdf5.attributes(node)
             unit = species.about[field].get("Expression for physical CGS units")

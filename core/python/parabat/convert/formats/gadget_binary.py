@@ -101,7 +101,8 @@ class File:
         self._file.seek(self._place)
         first, name, _, last = struct.unpack(self.order + "i4sii", self._bytes(16))
         if first != 8 or last != 8:
-            raise ConvertError(f"byte {self._place}: the name of a block is expected, between two lengths of 8; found {first} and {last}")
+            raise ConvertError(f"byte {self._place}: the name of a block is expected, between two lengths of 8; found {first} "
+                               f"and {last}")
         self._place += 16
         return name.decode("latin-1").strip(" \0") or "block"
 
@@ -141,8 +142,8 @@ class File:
                 kind = ("u" if name == "ID" else "f") + str(size // values)
                 self.blocks[name] = begin, np.dtype(self.order + kind), BLOCKS[name][0], self._types(name)
             elif name in ("POS", "VEL", "ID", "MASS") and (values or size):
-                raise ConvertError(f"block {name}: has {size} bytes, but the header claims {self.count(self._types(name))} particles; "
-                                   f"allowed: {4 * values}, {8 * values}")
+                raise ConvertError(f"block {name}: has {size} bytes, but the header claims {self.count(self._types(name))} "
+                                   f"particles; allowed: {4 * values}, {8 * values}")
             elif size:
                 waiting.clear()  # what comes next is uncertain too
                 self._guess(name if self.is_named else f"block {number}", begin, size)
@@ -167,7 +168,8 @@ class File:
     def _guess(self, name, begin, size):
         """A block whose form is known from the block INFO, or whose size fits values of one form only."""
         if not self.is_named:
-            self.remarks.append((f"left out {name}", f"{name} after the header is not written: format 1 does not name it, {size} bytes"))
+            self.remarks.append((f"left out {name}", f"{name} after the header is not written: format 1 does not name it, {size} "
+                                                     "bytes"))
             return
         if name in self._info:
             kind, components, types = self._info[name]
@@ -191,7 +193,8 @@ class File:
 
     def fields(self, kind):
         """name -> (components, type) of what particles of a type have."""
-        return {name: (components, dtype.newbyteorder("=")) for name, (_, dtype, components, types) in self.blocks.items() if kind in types}
+        return {name: (components, dtype.newbyteorder("="))
+                for name, (_, dtype, components, types) in self.blocks.items() if kind in types}
 
     def read(self, name, kind, first, array):
         """Fills an array with the values of particles of a type, from the first one on."""
@@ -220,8 +223,8 @@ class Snapshot:
             for i in range(TYPES):
                 found = sum(file.header.counts[i] for file in self.files)
                 if found != first.totals[i]:
-                    raise ConvertError(f"PartType{i}: the header claims {first.totals[i]} particles of the whole snapshot; {len(paths)} "
-                                       f"file{'s have' if len(paths) > 1 else ' has'} {found}")
+                    raise ConvertError(f"PartType{i}: the header claims {first.totals[i]} particles of the whole snapshot; "
+                                       f"{len(paths)} file{'s have' if len(paths) > 1 else ' has'} {found}")
         wanted = [i for i in range(TYPES) if options.species is None or f"PartType{i}" in options.species]
         self.species = [i for i in wanted if any(file.header.counts[i] for file in self.files)]
         if not self.species:
@@ -257,7 +260,8 @@ class Snapshot:
         for place, name in enumerate(names):
             options.at(place / len(names))
             components, dtype = self.fields[kind][name]
-            collector.add(name, self._values(kind, name, first, np.empty((end - first, components)[:1 + (components > 1)], dtype)))
+            shape = (end - first, components)[:1 + (components > 1)]
+            collector.add(name, self._values(kind, name, first, np.empty(shape, dtype)))
         mass = self.files[0].header.masses[kind]
         if "MASS" not in self.fields[kind] and mass and collector.wants("MASS"):
             collector.add("MASS", np.full(end - first, mass))  # of the header

@@ -64,19 +64,25 @@ class File:
         (_, self.count, *_, variables, variable_size, variables_at, ranks, rank_size, ranks_at,
          global_size) = struct.unpack_from(self.order + "12Q", self._header, 8)
         self.origin, self.scale = (list(struct.unpack_from(self.order + "3d", self._header, place)) for place in (104, 128))
-        self.block_size, self._blocks_at = struct.unpack_from(self.order + "2Q", self._header, 152) if global_size >= 168 else (0, 0)
-        for size, number, place, minimum, name in ((variable_size, variables, variables_at, 272, "variables"), (rank_size, ranks, ranks_at, 40, "ranks"),
-                                                   (self.block_size, variables * ranks if self.block_size else 0, self._blocks_at, 48, "blocks")):
+        self.block_size = self._blocks_at = 0
+        if global_size >= 168:
+            self.block_size, self._blocks_at = struct.unpack_from(self.order + "2Q", self._header, 152)
+        for size, number, place, minimum, name in (
+                (variable_size, variables, variables_at, 272, "variables"), (rank_size, ranks, ranks_at, 40, "ranks"),
+                (self.block_size, variables * ranks if self.block_size else 0, self._blocks_at, 48, "blocks")):
             if number and size < minimum or place + number * size > header_size:
-                raise ConvertError(f"its header claims {number} {name} of {size} bytes at byte {place}, but has {header_size} bytes")
+                raise ConvertError(f"its header claims {number} {name} of {size} bytes at byte {place}, but has {header_size} "
+                                   "bytes")
         self.variables = [self._variable(variables_at + i * variable_size, variable_size) for i in range(variables)]
         self.ranks = [struct.unpack_from(self.order + "2Q", self._header, ranks_at + i * rank_size + 24) for i in range(ranks)]
-        if sum(count for count, _ in self.ranks) != self.count:
-            raise ConvertError(f"its header claims {self.count} particles; its ranks have {sum(count for count, _ in self.ranks)}")
+        found = sum(count for count, _ in self.ranks)
+        if found != self.count:
+            raise ConvertError(f"its header claims {self.count} particles; its ranks have {found}")
 
     def _variable(self, place, size):
         name = self._header[place:place + 256].split(b"\0")[0].decode("utf-8", "replace")
-        flags, bytes_, element = struct.unpack_from(self.order + ("3Q" if size >= 280 else "2Q"), self._header, place + 256) + (0,) * (size < 280)
+        flags, bytes_ = struct.unpack_from(self.order + "2Q", self._header, place + 256)
+        element, = struct.unpack_from(self.order + "Q", self._header, place + 272) if size >= 280 else (0,)
         return Variable(name, flags, bytes_, element, self.order)
 
     def names(self):
@@ -95,8 +101,8 @@ class File:
             place += sum(count * variable.size + CHECKSUM for variable in self.variables[:number])
             name, size = "", count * self.variables[number].size
         if place + size + CHECKSUM > self._size:
-            raise ConvertError(f"{self.path}: '{self.variables[number].name}' has {size} bytes from byte {place} on, but the file ends at byte "
-                               f"{self._size}")
+            raise ConvertError(f"{self.path}: '{self.variables[number].name}' has {size} bytes from byte {place} on, but the file "
+                               f"ends at byte {self._size}")
         return place, size, name
 
     def read(self, number, rank, first, array):

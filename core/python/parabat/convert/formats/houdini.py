@@ -14,10 +14,10 @@ from ..model import Collector, ConvertError, Format, Step, check_memory
 from ..streams import BLOCK, open_stream
 
 CLASSIC = b"BgeoV"
-REFUSED = {b"scf1": "is compressed by Houdini (.sc); save it as .bgeo or .bgeo.gz", b"PGEOMETRY": "is text of a version before Houdini 12; "
-           "save it as .bgeo"}
-STORAGES = {"fpreal16": "f2", "fpreal32": "f4", "fpreal64": "f8", "int8": "i1", "int16": "i2", "int32": "i4", "int64": "i8", "uint8": "u1",
-            "uint16": "u2", "bool": "u1"}
+REFUSED = {b"scf1": "is compressed by Houdini (.sc); save it as .bgeo or .bgeo.gz",
+           b"PGEOMETRY": "is text of a version before Houdini 12; save it as .bgeo"}
+STORAGES = {"fpreal16": "f2", "fpreal32": "f4", "fpreal64": "f8", "int8": "i1", "int16": "i2", "int32": "i4", "int64": "i8",
+            "uint8": "u1", "uint16": "u2", "bool": "u1"}
 FLOAT, INTEGER, TEXT, VECTOR = 0, 1, 4, 5
 
 
@@ -204,4 +204,5 @@ def _sniff(head, _):
     return head.lstrip()[:1] == b"[" and b'"pointcount"' in head and b'"fileversion"' in head
 
 
-FORMAT = Format("houdini", "points of Houdini (.bgeo, .geo)", steps, extensions=(".bgeo", ".bgeo.sc"), sniff=_sniff, options=("columns",))
+FORMAT = Format("houdini", "points of Houdini (.bgeo, .geo)", steps, extensions=(".bgeo", ".bgeo.sc"), sniff=_sniff,
+                options=("columns",))

@@ -17,8 +17,8 @@ from ..model import Collector, ConvertError, Divided, Format, Step, as_json, che
 NODE = np.dtype([("type", "u1"), ("children", "u1"), ("count", "<u4"), ("place", "<u8"), ("size", "<u8")])
 PROXY = 2
 FILES = ("metadata.json", "hierarchy.bin", "octree.bin")
-TYPES = {"int8": "i1", "uint8": "u1", "int16": "<i2", "uint16": "<u2", "int32": "<i4", "uint32": "<u4", "int64": "<i8", "uint64": "<u8",
-         "float": "<f4", "double": "<f8"}
+TYPES = {"int8": "i1", "uint8": "u1", "int16": "<i2", "uint16": "<u2", "int32": "<i4", "uint32": "<u4", "int64": "<i8",
+         "uint64": "<u8", "float": "<f4", "double": "<f8"}
 MAX_METADATA = 64 << 20
 
 
@@ -36,12 +36,14 @@ class Cloud:
             self.encoding = self.about.get("encoding", "DEFAULT")
             self.scale, self.offset = (np.array(self.about[name], float) for name in ("scale", "offset"))
             first = int(self.about["hierarchy"]["firstChunkSize"])
-            self.columns = [(str(each["name"]), str(each["type"]), int(each["numElements"]), int(each["size"])) for each in self.about["attributes"]]
+            self.columns = [(str(each["name"]), str(each["type"]), int(each["numElements"]), int(each["size"]))
+                            for each in self.about["attributes"]]
         except (KeyError, TypeError, ValueError) as error:
             raise ConvertError(f"metadata.json has no valid {error}") from None
         if self.scale.shape != (3,) or self.offset.shape != (3,):
             raise ConvertError("metadata.json: scale and offset must have three numbers")
-        if not self.columns or ("position", "int32", 3, 12) not in self.columns or len({name for name, *_ in self.columns}) < len(self.columns):
+        names = {name for name, *_ in self.columns}
+        if ("position", "int32", 3, 12) not in self.columns or len(names) < len(self.columns):
             raise ConvertError("metadata.json: needs attributes of different names, of which 'position' has three int32")
         if any(size <= 0 or elements <= 0 for *_, elements, size in self.columns):
             raise ConvertError("metadata.json: an attribute has no bytes")
@@ -69,7 +71,8 @@ class Cloud:
         nodes = nodes[np.argsort(nodes["place"], kind="stable")]
         wrong = (nodes["place"] > size) | (nodes["size"] > size - np.minimum(nodes["place"], size))
         if wrong.any():
-            raise ConvertError(f"octree.bin: has {size} bytes, but a node has {nodes['size'][wrong][0]} bytes at byte {nodes['place'][wrong][0]}")
+            node = nodes[wrong][0]
+            raise ConvertError(f"octree.bin: has {size} bytes, but a node has {node['size']} bytes at byte {node['place']}")
         if (nodes["place"][1:] < nodes["place"][:-1] + nodes["size"][:-1]).any():
             raise ConvertError("hierarchy.bin: two nodes have the same points")
         return nodes

@@ -54,7 +54,8 @@ class Snapshot:
     def read(self, name, options, part=0, parts=1):
         """One of the parts of a species."""
         first, end = part_of(self.counts[name], part, parts)
-        place = self.head_size + sum(self.bytes(each) for each in SPECIES[:SPECIES.index(name)]) + first * self.types[name].itemsize
+        before = sum(self.bytes(each) for each in SPECIES[:SPECIES.index(name)])
+        place = self.head_size + before + first * self.types[name].itemsize
         with open(self.path, "rb") as file:
             file.seek(place)
             rows = np.fromfile(file, self.types[name], end - first)
@@ -112,5 +113,5 @@ def _sniff(head, path):
         return False
 
 
-FORMAT = Format("tipsy", "TIPSY snapshots, standard and native", steps, extensions=(".tipsy", ".std"), sniff=_sniff, options=("columns",),
-                rank=20)
+FORMAT = Format("tipsy", "TIPSY snapshots, standard and native", steps, extensions=(".tipsy", ".std"), sniff=_sniff,
+                options=("columns",), rank=20)
