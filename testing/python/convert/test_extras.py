@@ -439,6 +439,19 @@ assert "idcpu" not in reported, reported
 same("kept.bat", reals[:, :3], {"idcpu": packed, **rest}, key="kind", time=1.25, step=7)
 convert(["chk00007"], "chosen.bat", amrex_ids="keep", arrays=["idcpu", "kind"])
 same("chosen.bat", reals[:, :3], {"idcpu": packed, "kind": rest["kind"]}, key="kind", time=1.25, step=7)
+with np.errstate(over="ignore"):
+    single = reals.astype("f4")
+write_plotfile("chk00008", {"gas": ("single", ["mass", "weight"], single, ["kind"], halves.view("i4"))},
+               version="Version_Two_Dot_One")
+converted("chk00008", "unpacked.bat")
+same("unpacked.bat", single[:, :3], {"id": true_ids, "cpu": true_cpus.astype("i4"), "kind": rest["kind"], "mass": single[:, 3],
+                                     "weight": single[:, 4]}, key="kind", time=1.25, step=7)
+converted(os.path.join(os.path.dirname(real), "../cases/plt_ids_checkpoint"), "case.bat")
+with parabat.open("case.bat") as dataset:
+    found = dataset.read()
+    order = np.argsort(found["id"])
+    assert found["id"][order].tolist() == [1, 2, 300, 5000000000] and found["cpu"][order].tolist() == [0, 1, 0, 3], found
+    assert (dataset.time, dataset.step, set(found)) == (1.25, 7, {"id", "cpu", "w"}), (dataset.time, dataset.step, set(found))
 converted("plt00003", "plain.bat", "--amrex-ids", "keep")  # its ids are not packed
 with parabat.open("plain.bat") as plain:
     assert {"id", "cpu"} <= set(plain.attributes), plain

@@ -84,6 +84,17 @@ def single(node, name, default=None):
     return value.reshape(-1)[0].item()
 
 
+def has_link(group, name):
+    """Whether a group has a member of this name, also one that is not followed."""
+    return group.id.links.exists(name.encode())
+
+
+def virtual_files(group, name):
+    """hdf5_links.virtual_files()."""
+    from . import hdf5_links  # pylint: disable=import-outside-toplevel
+    return hdf5_links.virtual_files(group, name)
+
+
 def datasets(group, remarks, written=()):
     """The names of the arrays in a group. Other groups in it are reported as left out, unless they or groups in them are
     among the `written` names."""
@@ -218,9 +229,13 @@ def read(node, part=Ellipsis, remarks=None, is_slab=False):
 
 def read_into(node, array, first=0):
     """Reads rows from `first` on into an array, without another copy. The caller has called check()."""
+    import h5py  # pylint: disable=import-outside-toplevel
     if not array.size:
         return
     try:
+        if isinstance(node.id.get_type(), h5py.h5t.TypeArrayID):  # whose values have a shape
+            array[...] = node[first:first + len(array)]
+            return
         node.read_direct(array, np.s_[first:first + len(array)])
     except (OSError, RuntimeError, TypeError) as error:
         raise ConvertError(f"{node.name}: cannot be read: {str(error).splitlines()[0][:300]}") from None

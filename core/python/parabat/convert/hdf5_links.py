@@ -15,6 +15,7 @@ import posixpath
 import stat
 
 import h5py
+import numpy as np
 
 from .model import ConvertError, listed
 
@@ -114,6 +115,7 @@ class _Links:
             return Group(node.id, self)
         if isinstance(node, h5py.Dataset):
             self._check_array(node, budget)
+            return _typed(node)
         return node
 
     def _check_array(self, node, budget):
@@ -155,6 +157,26 @@ class _Links:
                         raise ConvertError(f"{where}: {what}; {_shown(os.fsencode(place))} is not a regular file")
                     break
         self.notes.setdefault(f"link {where}", f"{where}: {what}, which is read")
+
+
+class Array(h5py.Dataset):
+    """An array of a type that NumPy lacks. Integers of 3, 5, 6 or 7 bytes, such as the ids of Gadget-4, are read as 8 bytes;
+    others are bare bytes, which no dataset holds."""
+
+    @property
+    def dtype(self):
+        stored = self.id.get_type()
+        if isinstance(stored, h5py.h5t.TypeIntegerID) and stored.get_size() < 8:
+            return np.dtype("i8" if stored.get_sign() == h5py.h5t.SGN_2 else "u8")
+        return np.dtype(f"V{stored.get_size()}")
+
+
+def _typed(node):
+    try:
+        node.dtype  # pylint: disable=pointless-statement
+        return node
+    except TypeError:
+        return Array(node.id)
 
 
 class Group(h5py.Group):
@@ -215,6 +237,18 @@ def _spend(budget, where):
 def root(file, follow=False, notes=None):
     """The root Group of an h5py.File."""
     return Group(h5py.h5g.open(file.id, b"/"), _Links(follow, {} if notes is None else notes))
+
+
+def virtual_files(group, name):
+    """The names of the other files whose arrays a virtual array combines, in order. None of them is opened."""
+    if not group.id.links.exists(_bytes(name)) or group.id.links.get_info(_bytes(name)).type != h5py.h5l.TYPE_HARD:
+        return []
+    node = _object(group, name)
+    about = node.id.get_create_plist() if isinstance(node, h5py.Dataset) else None
+    if about is None or about.get_layout() != h5py.h5d.VIRTUAL:
+        return []
+    files = dict.fromkeys(_bytes(about.get_virtual_filename(i)) for i in range(about.get_virtual_count()))
+    return [os.fsdecode(file) for file in files if not _is_same(node, file)]
 
 
 def _object(group, name):

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Particles of AMReX plotfiles and checkpoints (Nyx, Castro, WarpX, ...), which are folders: yt finds what there is and
-where; the numbers are read from the files in their own types. Each folder of particles is a species.
+"""Particles of AMReX plotfiles and checkpoints (Nyx, Castro, WarpX, ...), which are folders. yt finds the particles and their
+places; the numbers are read from the files in their own types. Each folder of particles is a species.
+
+Plotfiles (Version_Two_Dot_Zero) have the id and the cpu of a particle as they are. Checkpoints (Version_Two_Dot_One) pack them
+into 64 bits: a sign, 39 bits of the id and 24 bits of the cpu.
 """
 
 import logging
@@ -34,12 +37,12 @@ def steps(path, options):
 
 
 def _number(path):
-    """The step of the coarsest level, `level_steps` of the Header, which yt does not keep; None where it has none."""
+    """The step of the coarsest level, the first of `level_steps` in the Header, which yt does not keep; None without it."""
     try:
         with open(os.path.join(path, "Header"), encoding="utf-8") as file:
             lines = file.read().split("\n")
         fields = int(lines[1])
-        # Behind the fields: dimensions, time, finest level, lower and upper corner, ratios, boxes, level_steps.
+        # After the fields: dimensions, time, finest level, lower and upper corner, ratios, boxes, level_steps.
         return int(lines[fields + 9].split()[0])
     except (OSError, UnicodeDecodeError, ValueError, IndexError):
         return None
@@ -83,7 +86,8 @@ def _species(grids, header, folder, options, name):
             for table in tables:
                 found = np.fromfile(file, table.dtype, count * table.shape[1])
                 if len(found) != count * table.shape[1]:
-                    raise ConvertError(f"{piece['particle_filename']}: ends within the {count} particles that start at byte {piece['offset']}")
+                    raise ConvertError(f"{piece['particle_filename']}: ends within the {count} particles that start at byte "
+                                       f"{piece['offset']}")
                 table[place:place + count] = found.reshape(count, table.shape[1])
         place += count
         options.at(place / total)
@@ -103,18 +107,19 @@ def _species(grids, header, folder, options, name):
 
 
 def _ids(header, integers, options, collector):
-    """Ids of checkpoints by their names, which are packed; of files that have them as they are, none."""
+    """Attributes of the packed ids of checkpoints; none for files that have id and cpu as they are."""
     if not header.num_int_base or "Two_Dot_One" not in header.version_string:
         return {}
     packed = amrex.join_halves(integers[:, 1], integers[:, 0])  # the high half comes first
     if options.amrex_ids == "keep":
         return {"idcpu": packed}
-    collector.remarks.append(("idcpu", "'id' and 'cpu' are unpacked from the idcpu of AMReX; use --amrex-ids keep to write it unchanged"))
+    collector.remarks.append(("idcpu", "'id' and 'cpu' are unpacked from the idcpu of AMReX; use --amrex-ids keep to write it "
+                                       "unchanged"))
     return dict(zip(("id", "cpu"), amrex.unpack_ids(packed)))
 
 
 def _sniff(_, path):
-    """A folder with a Header, in which there is one with the Header of particles."""
+    """A folder with a Header and a folder whose Header is one of particles."""
     if not os.path.isfile(os.path.join(path, "Header")):
         return False
     for entry in os.scandir(path):
