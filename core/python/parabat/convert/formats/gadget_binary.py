@@ -225,8 +225,8 @@ class Snapshot:
                 if found != first.totals[i]:
                     raise ConvertError(f"PartType{i}: the header claims {first.totals[i]} particles of the whole snapshot; "
                                        f"{len(paths)} file{'s have' if len(paths) > 1 else ' has'} {found}")
-        wanted = [i for i in range(TYPES) if options.species is None or f"PartType{i}" in options.species]
-        self.species = [i for i in wanted if any(file.header.counts[i] for file in self.files)]
+        requested = [i for i in range(TYPES) if options.species is None or f"PartType{i}" in options.species]
+        self.species = [i for i in requested if any(file.header.counts[i] for file in self.files)]
         if not self.species:
             raise ConvertError("has no particles" + (f" of {listed(options.species)}" if options.species else ""))
         self.fields = {i: self._fields(i) for i in self.species}

@@ -178,14 +178,14 @@ class Snapshot:
         axes = [[each.name for each in self.variables if each.flags & flag] for flag in AXES]
         self.axes = [names[0] for names in axes] if all(len(names) == 1 for names in axes) and not options.columns else None
         requested = Collector(options).wants
-        self.wanted = [i for i, each in enumerate(self.variables) if requested(each.name) or self.axes and each.name in self.axes]
-        self.bytes = self.count * sum(self.variables[i].size for i in self.wanted)
+        self.requested = [i for i, each in enumerate(self.variables) if requested(each.name) or self.axes and each.name in self.axes]
+        self.bytes = self.count * sum(self.variables[i].size for i in self.requested)
 
     def read(self, options, part=0, parts=1):
         first, end = part_of(self.count, part, parts)
         collector = Collector(options, end - first)
-        for place, number in enumerate(self.wanted):
-            options.at(place / len(self.wanted))
+        for place, number in enumerate(self.requested):
+            options.at(place / len(self.requested))
             variable = self.variables[number]
             collector.wants(variable.name)
             if variable.dtype is None or variable.dtype.newbyteorder("=").name == "float16":
