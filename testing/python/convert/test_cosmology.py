@@ -112,6 +112,19 @@ for words in (["snap_0000.hdf5"], ["snap_0000.0.hdf5"], ["snap_0000*.hdf5"], ["s
     refused(*words, "bad.bat", says=["snap_0000.1.hdf5"])
 os.rename("away", "snap_0000.1.hdf5")
 
+# Parts that do not say how many they are, and one that no array of the virtual file needs
+os.mkdir("bare")
+bare_gas, bare_dark = swift("bare/snap_0000")
+for i in (0, 1):
+    with h5py.File(f"bare/snap_0000.{i}.hdf5", "a") as file:
+        del file["Header"].attrs["NumFilesPerSnapshot"]
+for words in (["bare/*.hdf5"], ["bare/snap_0000.1.hdf5"], ["bare/snap_0000.hdf5"]):
+    converted(*words, "bare.bat")
+    check("bare_PartType0.bat", bare_gas)
+    check("bare_PartType1.bat", bare_dark)
+    assert not os.path.exists("bare_PartType1_0001.bat")
+    leftovers()
+
 # A virtual file that combines files of other names is read if links may be followed.
 shutil.copy("snap_0000.hdf5", "whole.hdf5")
 refused("whole.hdf5", "bad.bat", says=["use --follow-links to read it"])
